@@ -1,0 +1,44 @@
+# `make demo` and `make test` need Python 3.11+ and make; everything else they install into .venv themselves.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/pip install --quiet --constraint constraints.txt
+# Small matrices: one BLAS thread is faster than many, and timings stay comparable.
+export OPENBLAS_NUM_THREADS := 1
+export OMP_NUM_THREADS := 1
+
+.PHONY: demo test check bench format clean
+
+demo: .venv/run.stamp
+	$(BIN)/freefloat run ets7-gjm --out runs/demo --force
+
+test: .venv/test.stamp
+	$(BIN)/python -m pytest -n 2
+
+check: .venv/check.stamp
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports
+
+bench: .venv/test.stamp
+	$(BIN)/python benchmarks/engine.py
+
+format: .venv/check.stamp
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf .venv runs
+
+.venv/run.stamp: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(PIP) --editable .
+	touch $@
+
+.venv/test.stamp: .venv/run.stamp
+	$(PIP) --editable '.[test]'
+	touch $@
+
+.venv/check.stamp: .venv/test.stamp
+	$(PIP) --editable '.[check]'
+	touch $@

@@ -1,0 +1,74 @@
+"""freefloat: simulate, control and rehearse on-orbit robotic servicing.
+
+    import freefloat as ff
+
+    chaser = ff.library.ets7()
+    law = ff.ResolvedMotion(craft=chaser, frame="hand", path=ff.Line(direction=(1, 0, 0), length=0.2, speed=0.01))
+    run = ff.simulate(chaser, law, joints_deg=(0, 0, 10, -32.8, 0, 0), duration=22.0)
+
+Names are loaded when they are first used, so importing the package costs nothing.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from freefloat import control, dynamics, library, model, scenarios, sim, spatial
+    from freefloat.control import Line, ResolvedMotion, WrenchPulse
+    from freefloat.model import ModelError, Spacecraft, State, read_urdf, write_urdf
+    from freefloat.sim import Run, RunFailed, Sampled, simulate
+    from freefloat.spatial import Pose
+
+_PACKAGES = ("control", "dynamics", "library", "model", "scenarios", "sim", "spatial")
+_NAMES = {
+    "Line": "control",
+    "ModelError": "model",
+    "Pose": "spatial",
+    "ResolvedMotion": "control",
+    "Run": "sim",
+    "RunFailed": "sim",
+    "Sampled": "sim",
+    "Spacecraft": "model",
+    "State": "model",
+    "WrenchPulse": "control",
+    "read_urdf": "model",
+    "simulate": "sim",
+    "write_urdf": "model",
+}
+
+__all__ = [
+    "Line",
+    "ModelError",
+    "Pose",
+    "ResolvedMotion",
+    "Run",
+    "RunFailed",
+    "Sampled",
+    "Spacecraft",
+    "State",
+    "WrenchPulse",
+    "control",
+    "dynamics",
+    "library",
+    "model",
+    "read_urdf",
+    "scenarios",
+    "sim",
+    "simulate",
+    "spatial",
+    "write_urdf",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return importlib.import_module(f"freefloat.{name}")
+    if name in _NAMES:
+        return getattr(importlib.import_module(f"freefloat.{_NAMES[name]}"), name)
+    raise AttributeError(f"freefloat has no '{name}'. Names: {', '.join(__all__)}.")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

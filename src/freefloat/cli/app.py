@@ -1,0 +1,98 @@
+"""`freefloat`: the commands and their options."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from freefloat import __version__
+
+app = typer.Typer(
+    name="freefloat",
+    help="Simulate, control and rehearse on-orbit robotic servicing.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of text.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="PATH=VALUE", help="Change a setting; may be given several times."),
+]
+Variant = Annotated[str | None, typer.Option("--variant", help="Start from this variant of the scenario.")]
+
+
+@app.callback(invoke_without_command=True)
+def root(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    """Simulate, control and rehearse on-orbit robotic servicing."""
+    if version:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.command("list")
+def list_scenarios(as_json: Json = False) -> None:
+    """List the scenarios and their variants."""
+    from freefloat.cli import listing
+
+    listing.show(as_json)
+
+
+@app.command()
+def run(
+    scenario: Annotated[str, typer.Argument(help="Name of a scenario, or a TOML file with its settings.")],
+    out: Annotated[Path, typer.Option("--out", help="Directory for the results.")],
+    settings: Settings = None,
+    variant: Variant = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace results that exist already.")] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run a scenario and write the run, the resolved scenario and a summary."""
+    from freefloat.cli import running
+
+    sys.exit(running.run(scenario, out, settings or [], variant, force=force, as_json=as_json, quiet=quiet))
+
+
+@app.command()
+def claims(
+    scenarios: Annotated[
+        list[str] | None, typer.Argument(help="Scenarios to check; all of them when none is named.")
+    ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run scenarios and show every published number with ours beside it. Exit status 1 if any does not hold."""
+    from freefloat.cli import claiming
+
+    sys.exit(claiming.check(scenarios or [], as_json=as_json, quiet=quiet))
+
+
+@app.command()
+def check(
+    urdf: Annotated[Path, typer.Argument(help="URDF file.")],
+    as_json: Json = False,
+) -> None:
+    """Check a URDF file: structure, joint types, inertias. Exit status 1 if it cannot be simulated."""
+    from freefloat.cli import checking
+
+    sys.exit(checking.check(urdf, as_json=as_json))
+
+
+def main() -> None:
+    """Entry point: errors of the user are sentences, not tracebacks."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        typer.echo("Interrupted.", err=True)
+        sys.exit(130)
+    except (ValueError, FileExistsError, FileNotFoundError, KeyError) as error:
+        # Every error of the package that a user can cause is one of these and carries its remedy.
+        message = error.args[0] if error.args else str(error)
+        typer.echo(f"Error: {message}", err=True)
+        sys.exit(2)

@@ -1,0 +1,36 @@
+"""`freefloat claims`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import typer
+
+from freefloat.cli.progress import progress_bar
+from freefloat.cli.tables import claims_table, print_table
+from freefloat.scenarios import SCENARIOS, find
+from freefloat.sim import RunFailed
+
+
+def check(names: list[str], *, as_json: bool, quiet: bool) -> int:
+    """Run every variant of the named scenarios; 1 if a claim does not hold or a run fails."""
+    rows: list[dict[str, Any]] = []
+    failures: list[str] = []
+    for name in [find(n).name for n in names] or list(SCENARIOS):
+        for variant, scenario in find(name).variants().items():
+            with progress_bar(f"{name} {variant}", quiet or as_json) as progress:
+                try:
+                    rows += scenario.judged(scenario.simulate(progress), variant)
+                except RunFailed as failure:
+                    failures.append(f"{name} ({variant}): {failure}")
+    if as_json:
+        typer.echo(json.dumps(rows, indent=2))
+    else:
+        for name in dict.fromkeys(row["scenario"] for row in rows):
+            typer.echo(name)
+            print_table(claims_table([row for row in rows if row["scenario"] == name]))
+        typer.echo(f"\n{sum(row['holds'] for row in rows)} of {len(rows)} claims hold.")
+    for failure in failures:
+        typer.echo(f"Error: {failure}", err=True)
+    return 0 if not failures and all(row["holds"] for row in rows) else 1

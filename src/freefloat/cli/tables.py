@@ -1,0 +1,32 @@
+"""Tables for people."""
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from freefloat.scenarios import Claim
+
+
+def claims_table(rows: list[dict[str, Any]]) -> Table:
+    """Published numbers, ours beside them, and the verdict."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading, side in (
+        ("variant", "left"),
+        ("claim", "left"),
+        ("published", "right"),
+        ("ours", "right"),
+        ("", "left"),
+    ):
+        table.add_column(heading, justify=side, no_wrap=heading != "claim")  # pyright: ignore[reportArgumentType]
+    for row in rows:
+        claim = Claim(**{k: row[k] for k in ("claim", "source", "relation", "published", "ours", "unit", "tolerance")})
+        verdict = "[green]holds[/]" if claim.holds else "[red]FAILS[/]"
+        table.add_row(row["variant"], claim.claim, claim.statement, f"{claim.ours:.6g} {claim.unit}", verdict)
+    return table
+
+
+def print_table(table: Table) -> None:
+    """To standard output, wide enough that nothing is cut when it is not a terminal."""
+    console = Console()
+    (console if console.is_terminal else Console(width=120)).print(table)

@@ -1,0 +1,28 @@
+"""What a recorded quantity is called, in which unit and in whose axes."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Channel:
+    """Static description of one recorded quantity."""
+
+    name: str  # dotted: base.position
+    label: str  # for plots: "Base position"
+    unit: str  # SI: "m", "rad", "N m s"; "1" for pure numbers
+    frame: str = ""  # whose axes: "N", "B"; empty where it has none
+    axis: str = ""  # name of its component axis; empty for a scalar
+    components: tuple[str, ...] = ()  # names along that axis
+
+
+XYZ = ("x", "y", "z")
+
+
+def vector(name: str, label: str, unit: str, frame: str) -> Channel:
+    """A three-vector."""
+    return Channel(name, label, unit, frame, "xyz", XYZ)
+
+
+def quaternion(name: str, label: str) -> Channel:
+    """A scalar-first unit quaternion."""
+    return Channel(name, label, "1", "N", "wxyz", ("w", "x", "y", "z"))

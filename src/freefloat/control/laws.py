@@ -1,0 +1,91 @@
+"""What a law is: a pure function of what it sees and of time. Laws are records, so their numbers can be varied too.
+
+A law may be continuous (evaluated inside the integrator's stages) or sampled and held; the simulation decides
+which, so a law does not know. `hold` is the time for which its answer will be held, 0 when it is continuous.
+"""
+
+from typing import Any, Protocol, runtime_checkable
+
+from freefloat.dynamics import momentum_about_origin, wheel_momentum
+from freefloat.model import Spacecraft, State
+from freefloat.spatial import Pose, record
+from freefloat.spatial.arrays import Quaternion, Scalar, Vec3, Vec6, Vector
+
+
+@record
+class Motion:
+    """What a motion law sees: where everything is and what momentum there is, not how fast the joints happen to move.
+
+    The rates that a motion law asks for are differentiated along the motion to find the accelerations, and the
+    rates of all these quantities are known beforehand: those of the velocities are not.
+    """
+
+    p_NB: Vec3  # base origin in N [m]
+    quat_NB: Quaternion
+    q: Vector  # joint positions [rad, m]
+    momentum: Vec6  # (P, L_0) of the whole, about the inertial origin, N axes [N s, N m s]
+    wheel_momentum: Vector  # axial, absolute: I (speed + axis . rate) of each wheel [N m s]
+
+    @property
+    def X_NB(self) -> Pose:
+        """Pose of the base in N."""
+        return Pose.from_quaternion(self.quat_NB, self.p_NB)
+
+
+def motion_of(craft: Spacecraft, state: State) -> Motion:
+    """What a motion law sees of a state."""
+    return Motion(
+        p_NB=state.p_NB,
+        quat_NB=state.quat_NB,
+        q=state.q,
+        momentum=momentum_about_origin(craft, state),
+        wheel_momentum=wheel_momentum(craft, state.q, state.v),
+    )
+
+
+@runtime_checkable
+class MotionLaw(Protocol):
+    """Prescribes the rates of some joints."""
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the joints it moves."""
+        ...
+
+    def begin(self, state: State) -> Any:
+        """The law with whatever it must know of the state at the start."""
+        ...
+
+    def rates(self, motion: Motion, t: Scalar, hold: float) -> Vector:
+        """Joint rates [rad/s, m/s] at time t, in the order of `joints`."""
+        ...
+
+
+@runtime_checkable
+class ForceLaw(Protocol):
+    """Gives generalised forces: joint and wheel-motor torques, or a wrench on the base in base axes."""
+
+    def begin(self, state: State) -> Any:
+        """The law with whatever it must know of the state at the start."""
+        ...
+
+    def force(self, state: State, t: Scalar, hold: float) -> Vector:
+        """Generalised force (nv) at time t."""
+        ...
+
+
+@runtime_checkable
+class MemoryLaw(Protocol):
+    """A force law that remembers (an integral, a filter, a mode): it can only be sampled."""
+
+    def begin(self, state: State) -> Any:
+        """The law with whatever it must know of the state at the start."""
+        ...
+
+    def memory(self) -> Any:
+        """What it remembers before the first sample: any pytree of arrays."""
+        ...
+
+    def sample(self, memory: Any, state: State, t: Scalar, hold: float) -> tuple[Any, Vector]:
+        """New memory and the generalised force (nv) to hold until the next sample."""
+        ...

@@ -1,0 +1,75 @@
+"""Equations of motion of a free-floating tree: one algorithm per file, in body axes unless a name says otherwise."""
+
+from freefloat.dynamics.articulated import articulated_forward_dynamics
+from freefloat.dynamics.forward import forward_dynamics, forward_dynamics_by_mass_matrix
+from freefloat.dynamics.free_floating import (
+    FreeFloating,
+    base_jacobian,
+    drift_twist,
+    free_floating,
+    generalized_jacobian,
+    joint_jacobian,
+    reaction_null_space,
+)
+from freefloat.dynamics.hybrid import hybrid_dynamics, impose_rates
+from freefloat.dynamics.inverse import bias, inverse_dynamics
+from freefloat.dynamics.kinematics import (
+    body_poses,
+    body_twists,
+    frame_jacobian,
+    frame_pose,
+    frame_twist,
+    generalized_force,
+    inertial_frame_pose,
+    inertial_frame_twist,
+)
+from freefloat.dynamics.linearise import LinearModel, linearise
+from freefloat.dynamics.mass_matrix import mass_matrix
+from freefloat.dynamics.momentum import (
+    centre_of_mass,
+    composite_inertia,
+    kinetic_energy,
+    momentum_about_base,
+    momentum_about_com,
+    momentum_about_origin,
+    momentum_matrix,
+    wheel_momentum,
+)
+from freefloat.dynamics.solve import spd_solve
+
+__all__ = [
+    "FreeFloating",
+    "LinearModel",
+    "articulated_forward_dynamics",
+    "base_jacobian",
+    "bias",
+    "body_poses",
+    "body_twists",
+    "centre_of_mass",
+    "composite_inertia",
+    "drift_twist",
+    "forward_dynamics",
+    "forward_dynamics_by_mass_matrix",
+    "frame_jacobian",
+    "frame_pose",
+    "frame_twist",
+    "free_floating",
+    "generalized_force",
+    "generalized_jacobian",
+    "hybrid_dynamics",
+    "impose_rates",
+    "inertial_frame_pose",
+    "inertial_frame_twist",
+    "inverse_dynamics",
+    "joint_jacobian",
+    "kinetic_energy",
+    "linearise",
+    "mass_matrix",
+    "momentum_about_base",
+    "momentum_about_com",
+    "momentum_about_origin",
+    "momentum_matrix",
+    "reaction_null_space",
+    "spd_solve",
+    "wheel_momentum",
+]

@@ -1,0 +1,111 @@
+"""Free-floating quantities of spec 003, eq. 1-9: the generalised Jacobian and the reaction null space.
+
+All matrices here are in the axes of N, as in the paper, at the base attitude R_NB that is given; with the
+default they are in base axes. The base twist is (velocity of the base origin, angular rate), the hand twist
+(velocity of the frame's origin, angular rate).
+"""
+
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.dynamics.kinematics import frame_pose
+from freefloat.dynamics.mass_matrix import mass_matrix
+from freefloat.dynamics.solve import spd_solve
+from freefloat.dynamics.tree import edges
+from freefloat.model import Spacecraft
+from freefloat.spatial import angular, linear, record
+from freefloat.spatial.arrays import Mat3, Matrix, Scalar, Vec3, Vec6, Vector
+from freefloat.spatial.rotations import skew
+
+ALIGNED = np.eye(3)
+
+
+@record
+class FreeFloating:
+    """The blocks of the mass matrix and what follows from them."""
+
+    mass: Scalar  # M [kg]
+    com: Vec3  # r_0g, system centre of mass from the base origin [m]
+    H_b: Matrix  # (6, 6) base inertia
+    H_bm: Matrix  # (6, n) coupling of base and joints
+    H_bw: Matrix  # (6, wheels) coupling of base and wheels
+    H_m: Matrix  # (n, n) joint inertia
+
+    @property
+    def angular_inertia(self) -> Mat3:
+        """H~_b: inertia of the frozen spacecraft about its centre of mass (eq. 3)."""
+        r = skew(self.com)
+        return angular(self.H_b[:, 3:]) + self.mass * (r @ r)
+
+    @property
+    def angular_coupling(self) -> Matrix:
+        """H~_bm (3, n): angular momentum about the centre of mass per unit joint rate, base not turning (eq. 3)."""
+        return angular(self.H_bm) - skew(self.com) @ linear(self.H_bm)
+
+    def base_twist(self, joint_rates: Vector, momentum: Vec6, wheel_speeds: Vector) -> Vec6:
+        """Base twist that joint rates and wheel speeds leave it, given (P, L_b) (eq. 2, 4)."""
+        share = momentum - self.H_bm @ joint_rates - self.H_bw @ wheel_speeds
+        return spd_solve(self.H_b, share)
+
+
+def free_floating(craft: Spacecraft, q: Vector, R_NB: Mat3 = ALIGNED) -> FreeFloating:
+    """The matrices of spec 003, eq. 1, for the joints and wheels of a spacecraft."""
+    M = mass_matrix(craft, q)
+    joints, wheels = (np.array(i, dtype=int) for i in (craft.layout.joint_velocities, craft.layout.wheel_velocities))
+    turned = _turned(R_NB)
+    mass = M[0, 0]
+    return FreeFloating(
+        mass=mass,
+        com=R_NB @ jnp.stack([M[1, 5], M[2, 3], M[0, 4]]) / mass,  # read off the block -M r^ of H_b
+        H_b=turned @ M[:6, :6] @ turned.T,
+        H_bm=turned @ M[:6, joints],
+        H_bw=turned @ M[:6, wheels],
+        H_m=M[np.ix_(joints, joints)],
+    )
+
+
+def base_jacobian(craft: Spacecraft, q: Vector, frame: str, R_NB: Mat3 = ALIGNED) -> Matrix:
+    """J_b (6, 6): hand twist per unit base twist (eq. 5)."""
+    r_h = R_NB @ frame_pose(craft, q, frame).p
+    return jnp.block([[jnp.eye(3), -skew(r_h)], [jnp.zeros((3, 3)), jnp.eye(3)]])
+
+
+def joint_jacobian(craft: Spacecraft, q: Vector, frame: str, R_NB: Mat3 = ALIGNED) -> Matrix:
+    """J_m (6, n): hand twist per unit joint rate, base held (eq. 5)."""
+    at = craft.frame(frame)
+    links, position = edges(craft, q), {dof: k for k, dof in enumerate(craft.layout.joint_velocities)}
+    J = jnp.zeros((6, len(position)))
+    X_LF, index = at.X_BF, craft.body_index(at.body)
+    while index:
+        edge = links[index - 1]
+        places = np.array([position[dof] for dof in edge.dofs], dtype=int)
+        J = J.at[:, places].set(X_LF.twist_to_B(edge.columns))
+        X_LF, index = edge.X_PB @ X_LF, craft.parents[index]
+    return _turned(R_NB @ X_LF.R) @ J
+
+
+def generalized_jacobian(craft: Spacecraft, q: Vector, frame: str, R_NB: Mat3 = ALIGNED) -> Matrix:
+    """J_g (6, n): hand twist in N axes per unit joint rate when the base floats freely (eq. 6)."""
+    body = free_floating(craft, q, R_NB)
+    reaction = spd_solve(body.H_b, body.H_bm)
+    return joint_jacobian(craft, q, frame, R_NB) - base_jacobian(craft, q, frame, R_NB) @ reaction
+
+
+def drift_twist(
+    craft: Spacecraft, q: Vector, frame: str, momentum: Vec6, wheel_speeds: Vector, R_NB: Mat3 = ALIGNED
+) -> Vec6:
+    """Hand twist in N axes when no joint moves, from the momentum (P, L_b) in N axes (last term of eq. 7)."""
+    body = free_floating(craft, q, R_NB)
+    still = np.zeros(len(craft.layout.joint_velocities))
+    return base_jacobian(craft, q, frame, R_NB) @ body.base_twist(still, momentum, wheel_speeds)
+
+
+def reaction_null_space(craft: Spacecraft, q: Vector) -> Matrix:
+    """Projector E - H~_bm^+ H~_bm (n, n): joint rates that leave the base attitude alone (eq. 9)."""
+    H = free_floating(craft, q).angular_coupling
+    return jnp.eye(H.shape[1]) - H.T @ spd_solve(H @ H.T, H)
+
+
+def _turned(R: Mat3) -> Matrix:
+    """diag(R, R): turns a stack (linear, angular)."""
+    return jnp.block([[R, jnp.zeros((3, 3))], [jnp.zeros((3, 3)), R]])

@@ -1,0 +1,37 @@
+"""Hybrid dynamics: some joints follow a prescribed motion, the others answer to forces."""
+
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.dynamics.inverse import bias
+from freefloat.dynamics.mass_matrix import mass_matrix
+from freefloat.dynamics.solve import spd_solve
+from freefloat.model import Spacecraft
+from freefloat.spatial.arrays import Vector
+
+Names = tuple[str, ...]
+
+
+def hybrid_dynamics(
+    craft: Spacecraft, q: Vector, v: Vector, force: Vector, prescribed: Names, acceleration: Vector
+) -> tuple[Vector, Vector]:
+    """(vdot, force) when the named joints accelerate as given; their entries of `force` are found, not read."""
+    given, free = _split(craft, prescribed)
+    M, h = mass_matrix(craft, q), bias(craft, q, v)
+    vdot_free = spd_solve(M[np.ix_(free, free)], force[free] - h[free] - M[np.ix_(free, given)] @ acceleration)
+    vdot = jnp.zeros(craft.layout.nv).at[free].set(vdot_free).at[given].set(acceleration)
+    return vdot, jnp.asarray(force).at[given].set((M @ vdot + h)[given])
+
+
+def impose_rates(craft: Spacecraft, q: Vector, v: Vector, prescribed: Names, rates: Vector) -> Vector:
+    """Velocity after the named joints jump to given rates: the others keep their generalised momentum."""
+    given, free = _split(craft, prescribed)
+    M = mass_matrix(craft, q)
+    jump = spd_solve(M[np.ix_(free, free)], M[np.ix_(free, given)] @ (rates - v[given]))
+    return jnp.asarray(v).at[free].add(-jump).at[given].set(rates)
+
+
+def _split(craft: Spacecraft, prescribed: Names) -> tuple[np.ndarray, np.ndarray]:
+    """Indices into v of the prescribed joints and of everything else."""
+    given = np.array(craft.layout.indices(prescribed), dtype=int)
+    return given, np.setdiff1d(np.arange(craft.layout.nv), given)

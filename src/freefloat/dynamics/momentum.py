@@ -1,0 +1,72 @@
+"""Momentum, kinetic energy and the centre of mass of the whole spacecraft."""
+
+import jax.numpy as jnp
+
+from freefloat.dynamics.kinematics import body_poses, body_twists
+from freefloat.dynamics.mass_matrix import mass_matrix
+from freefloat.dynamics.tree import edges, extended_inertias, pick
+from freefloat.model import Spacecraft, State
+from freefloat.spatial import SpatialInertia, angular, linear, six
+from freefloat.spatial.arrays import Matrix, Scalar, Vec3, Vec6, Vector
+
+
+def composite_inertia(craft: Spacecraft, q: Vector) -> SpatialInertia:
+    """Inertia of the whole spacecraft, frozen, about the base origin in base axes."""
+    first, *others = (
+        body.rigid.seen_from(X) for body, X in zip(extended_inertias(craft), body_poses(craft, q), strict=True)
+    )
+    return sum(others, start=first)
+
+
+def centre_of_mass(craft: Spacecraft, q: Vector) -> Vec3:
+    """p_BC: system centre of mass in the base frame [m]."""
+    return composite_inertia(craft, q).com
+
+
+def momentum_matrix(craft: Spacecraft, q: Vector) -> Matrix:
+    """(6, nv): momentum about the base origin, in base axes, per unit speed (spec 003, eq. 2)."""
+    return mass_matrix(craft, q)[:6]
+
+
+def momentum_about_base(craft: Spacecraft, q: Vector, v: Vector) -> Vec6:
+    """(P, L_b): momentum about the base origin, in base axes. L_b is not conserved unless P = 0."""
+    bodies, links = extended_inertias(craft), edges(craft, q)
+    momenta = [
+        body.rigid @ twist + body.coupling @ pick(v, body.dofs)
+        for body, twist in zip(bodies, body_twists(craft, q, v), strict=True)
+    ]
+    for i in range(len(links), 0, -1):
+        parent = craft.parents[i]
+        momenta[parent] = momenta[parent] + links[i - 1].X_PB.wrench_to_A(momenta[i])
+    return momenta[0]
+
+
+def momentum_about_com(craft: Spacecraft, q: Vector, v: Vector) -> Vec6:
+    """(P, L_g): momentum about the system centre of mass, in base axes."""
+    h = momentum_about_base(craft, q, v)
+    return six(linear(h), angular(h) - jnp.cross(centre_of_mass(craft, q), linear(h)))
+
+
+def momentum_about_origin(craft: Spacecraft, state: State) -> Vec6:
+    """(P, L_0): momentum about the inertial origin, in N axes. Constant in free flight."""
+    return state.X_NB.wrench_to_A(momentum_about_base(craft, state.q, state.v))
+
+
+def kinetic_energy(craft: Spacecraft, q: Vector, v: Vector) -> Scalar:
+    """Kinetic energy [J], wheels included."""
+    energy = jnp.zeros(())
+    for body, twist in zip(extended_inertias(craft), body_twists(craft, q, v), strict=True):
+        own = pick(v, body.dofs)
+        energy += 0.5 * twist @ (body.rigid @ twist) + twist @ (body.coupling @ own) + 0.5 * own @ body.own @ own
+    return energy
+
+
+def wheel_momentum(craft: Spacecraft, q: Vector, v: Vector) -> Vector:
+    """I (speed + axis . rate) of each wheel [N m s]: absolute axial momentum, whose rate is just the motor's torque."""
+    twists = body_twists(craft, q, v)
+    momenta = [
+        wheel.inertia
+        * (v[craft.layout.velocity(wheel.name).start] + wheel.axis @ angular(twists[craft.body_index(wheel.body)]))
+        for wheel in craft.wheels
+    ]
+    return jnp.stack(momenta) if momenta else jnp.zeros(0)

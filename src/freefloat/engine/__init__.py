@@ -1,0 +1,56 @@
+"""Compiles pure JAX functions of fixed shapes: ``native`` machine code, ``gpu`` kernels, ``c`` text.
+
+JAX is the language and the reference meaning. A function is traced to a jaxpr, the jaxpr to a graph
+of scalars, and the graph to code for each target. This package knows nothing of spacecraft and
+imports nothing else of freefloat.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .errors import EngineError, PrecisionError, SignatureError, TargetError, UnsupportedError
+from .graph import Graph, load, save
+
+if TYPE_CHECKING:
+    from .compilation import compile
+    from .jaxprs import trace
+    from .runtime.doctor import clear_cache, doctor
+    from .runtime.program import Chunk, Compiled, Rollout
+
+__all__ = [
+    "Chunk",
+    "Compiled",
+    "EngineError",
+    "Graph",
+    "PrecisionError",
+    "Rollout",
+    "SignatureError",
+    "TargetError",
+    "UnsupportedError",
+    "clear_cache",
+    "compile",
+    "doctor",
+    "load",
+    "save",
+    "trace",
+]
+
+_HOMES = {
+    "compile": "compilation",
+    "trace": "jaxprs",
+    "doctor": "runtime.doctor",
+    "clear_cache": "runtime.doctor",
+    "Compiled": "runtime.program",
+    "Rollout": "runtime.program",
+    "Chunk": "runtime.program",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load what needs JAX or LLVM only when it is used."""
+    if name not in _HOMES:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    from importlib import import_module
+
+    return getattr(import_module(f".{_HOMES[name]}", __name__), name)

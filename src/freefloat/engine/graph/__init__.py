@@ -1,0 +1,20 @@
+"""Scalar expression graphs: what a traced function is before it becomes code."""
+
+from .builder import Builder
+from .file import load, save
+from .node import Block, Branch, Loop, Node, While
+from .program import Graph, Leaf, Signature
+
+__all__ = [
+    "Block",
+    "Branch",
+    "Builder",
+    "Graph",
+    "Leaf",
+    "Loop",
+    "Node",
+    "Signature",
+    "While",
+    "load",
+    "save",
+]

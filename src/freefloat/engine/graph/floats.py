@@ -1,0 +1,281 @@
+"""Simplification of double-precision arithmetic."""
+
+from __future__ import annotations
+
+import math
+
+from .booleans import Booleans
+from .node import Node
+from .scalars import BOOL, FLOAT
+
+# Functions of one argument that the host's C library computes, in every target under these names.
+LIBM = ("asinh", "acosh", "atanh", "cbrt", "cosh", "erf", "erfc", "expm1", "lgamma", "log1p", "sinh", "tanh")
+ROUNDING = {"floor": math.floor, "ceil": math.ceil, "trunc": math.trunc, "rint": round}
+
+
+def _const(a: Node) -> bool:
+    return a.op == "const"
+
+
+class Floats(Booleans):
+    """Arithmetic on doubles."""
+
+    def __init__(self, *, strict_nan: bool = False) -> None:
+        super().__init__(strict_nan=strict_nan)
+        self.quotients: dict[Node, tuple[Node, Node]] = {}
+
+    def neg(self, a: Node) -> Node:
+        """-a"""
+        if _const(a):
+            return self.constant(-a.value)
+        if a.op == "neg":
+            return a.args[0]
+        if a.op == "mul" and _const(a.args[1]):
+            return self.mul(a.args[0], self.constant(-a.args[1].value))
+        return self.node("neg", FLOAT, a)
+
+    def add(self, a: Node, b: Node) -> Node:
+        """a + b; a constant, if any, goes to the right."""
+        if _const(a):
+            a, b = b, a
+        if _const(b):
+            return self._add_constant(a, b)
+        if a.op == "neg":
+            return self.sub(b, a.args[0])
+        if b.op == "neg":
+            return self.sub(a, b.args[0])
+        if a is b:
+            return self.mul(a, self.constant(2.0))
+        return self.node("add", FLOAT, a, b) if a.id < b.id else self.node("add", FLOAT, b, a)
+
+    def _add_constant(self, a: Node, b: Node) -> Node:
+        if _const(a):
+            return self.constant(a.value + b.value)
+        if b.value == 0:
+            return a
+        if a.op == "neg":
+            return self.sub(b, a.args[0])
+        if a.op == "add" and _const(a.args[1]):
+            return self.add(a.args[0], self.constant(a.args[1].value + b.value))
+        if a.op == "sub" and _const(a.args[0]):
+            return self.sub(self.constant(a.args[0].value + b.value), a.args[1])
+        return self.node("add", FLOAT, a, b)
+
+    def sub(self, a: Node, b: Node) -> Node:
+        """a - b"""
+        if _const(b):
+            return self.add(a, self.constant(-b.value))
+        if _const(a):
+            return self._sub_from_constant(a, b)
+        if a is b and not self.strict_nan:
+            return self.zero
+        if b.op == "neg":
+            return self.add(a, b.args[0])
+        if a.op == "neg":
+            return self.neg(self.add(a.args[0], b))
+        reverse = self.existing("sub", FLOAT, b, a)
+        return self.neg(reverse) if reverse is not None else self.node("sub", FLOAT, a, b)
+
+    def _sub_from_constant(self, a: Node, b: Node) -> Node:
+        if a.value == 0:
+            return self.neg(b)
+        if b.op == "neg":
+            return self.add(b.args[0], a)
+        if b.op == "sub" and _const(b.args[0]):
+            return self.add(b.args[1], self.constant(a.value - b.args[0].value))
+        if b.op == "add" and _const(b.args[1]):
+            return self.sub(self.constant(a.value - b.args[1].value), b.args[0])
+        return self.node("sub", FLOAT, a, b)
+
+    def mul(self, a: Node, b: Node) -> Node:
+        """a * b; a constant, if any, goes to the right."""
+        if _const(a):
+            a, b = b, a
+        if _const(b):
+            return self._mul_constant(a, b)
+        if a.op == "neg":
+            return self.neg(self.mul(a.args[0], b))
+        if b.op == "neg":
+            return self.neg(self.mul(a, b.args[0]))
+        if not self.strict_nan:
+            cancelled = self._cancel(a, b) or self._cancel(b, a)
+            if cancelled is not None:
+                return cancelled
+        return self.node("mul", FLOAT, a, b) if a.id < b.id else self.node("mul", FLOAT, b, a)
+
+    def _mul_constant(self, a: Node, b: Node) -> Node:
+        if _const(a):
+            return self.constant(a.value * b.value)
+        if b.value == 0 and not self.strict_nan:
+            return self.zero
+        if b.value == 1:
+            return a
+        if b.value == -1:
+            return self.neg(a)
+        if a.op == "neg":
+            return self.mul(a.args[0], self.constant(-b.value))
+        if a.op == "mul" and _const(a.args[1]):
+            return self.mul(a.args[0], self.constant(a.args[1].value * b.value))
+        return self.node("mul", FLOAT, a, b)
+
+    def _cancel(self, a: Node, b: Node) -> Node | None:
+        """a*(1/a) and its like: this makes the deflated row of an articulated inertia a structural zero."""
+        if b.op == "rcp":
+            if b.args[0] is a:
+                return self.one
+            if a.op == "mul" and b.args[0] in a.args:
+                return a.args[0] if a.args[1] is b.args[0] else a.args[1]
+        if b.op == "mul":
+            for inverse, other in (b.args, b.args[::-1]):
+                if inverse.op == "rcp" and inverse.args[0] is a:
+                    return other
+        if b.op == "sqrt" and a is b:
+            return a.args[0]
+        return None
+
+    def rcp(self, a: Node) -> Node:
+        """1 / a"""
+        if _const(a):
+            return self.constant(1.0 / a.value if a.value else math.copysign(math.inf, a.value))
+        if a.op == "neg":
+            return self.neg(self.rcp(a.args[0]))
+        if a.op == "rcp":
+            return a.args[0]
+        return self.node("rcp", FLOAT, a)
+
+    def div(self, a: Node, b: Node) -> Node:
+        """a / b as a product, so that one reciprocal per pivot is shared; within 1 ulp of the quotient."""
+        result = self.mul(a, self.rcp(b))
+        if result.op != "const":
+            self.quotients[result] = (a, b)
+        return result
+
+    def exact(self, a: Node) -> Node:
+        """The same value, correctly rounded if it is a quotient: what rounds it next is discontinuous."""
+        numerator, denominator = self.quotients.get(a, (a, self.one))
+        return a if denominator is self.one else self.node("div", FLOAT, numerator, denominator)
+
+    def rounded(self, op: str, a: Node) -> Node:
+        """floor, ceil, trunc, or rint (to nearest, ties to even)."""
+        if _const(a):
+            return self.constant(ROUNDING[op](a.value) if math.isfinite(a.value) else a.value)
+        return a if a.op in ROUNDING else self.node(op, FLOAT, self.exact(a))
+
+    def absolute(self, a: Node) -> Node:
+        """|a|"""
+        if _const(a):
+            return self.constant(abs(a.value))
+        if a.op == "neg":
+            return self.absolute(a.args[0])
+        return a if a.op in ("abs", "sqrt", "exp") else self.node("abs", FLOAT, a)
+
+    def sin(self, a: Node) -> Node:
+        """sin(a)"""
+        return self.neg(self.sin(a.args[0])) if a.op == "neg" else self.function("sin", a)
+
+    def cos(self, a: Node) -> Node:
+        """cos(a)"""
+        return self.cos(a.args[0]) if a.op == "neg" else self.function("cos", a)
+
+    def tan(self, a: Node) -> Node:
+        """tan(a), from the sine and cosine that are usually wanted too."""
+        return self.div(self.sin(a), self.cos(a))
+
+    def asin(self, a: Node) -> Node:
+        """asin(a) = atan2(a, sqrt((1-a)(1+a))), accurate up to the ends."""
+        return self.atan2(a, self._cosine_of_sine(a))
+
+    def acos(self, a: Node) -> Node:
+        """acos(a) = atan2(sqrt((1-a)(1+a)), a), accurate up to the ends."""
+        return self.atan2(self._cosine_of_sine(a), a)
+
+    def _cosine_of_sine(self, a: Node) -> Node:
+        product = self.mul(self.sub(self.one, a), self.add(self.one, a))
+        return self.function("sqrt", product)
+
+    def atan2(self, a: Node, b: Node) -> Node:
+        """Angle of the point (b, a)."""
+        if _const(a) and _const(b):
+            return self.constant(math.atan2(a.value, b.value))
+        return self.node("atan2", FLOAT, a, b)
+
+    def function(self, op: str, a: Node) -> Node:
+        """sqrt, exp, log, sin, cos or one of the C library's functions of one argument."""
+        if not _const(a):
+            return self.node(op, FLOAT, a)
+        try:
+            return self.constant(getattr(math, op)(a.value))
+        except (ValueError, OverflowError):
+            return self._outside_domain(op, a.value)
+
+    def _outside_domain(self, op: str, value: float) -> Node:
+        """What IEEE arithmetic returns where Python's math module raises."""
+        infinite = {
+            "log": -math.inf,
+            "log1p": -math.inf,
+            "exp": math.inf,
+            "expm1": math.inf,
+            "lgamma": math.inf,
+        }
+        at_pole = (
+            (op == "log" and value == 0)
+            or (op == "log1p" and value == -1)
+            or op in ("exp", "expm1", "lgamma")
+        )
+        if op in ("sinh", "cosh", "atanh") and not math.isinf(value) and abs(value) >= 1:
+            grows = op != "atanh" or abs(value) == 1
+            sign = 1.0 if op == "cosh" else math.copysign(1.0, value)
+            return self.constant(sign * math.inf if grows else math.nan)
+        return self.constant(infinite[op] if at_pole else math.nan)
+
+    def fmod(self, a: Node, b: Node) -> Node:
+        """The exact remainder of a/b with the sign of a."""
+        if _const(a) and _const(b) and b.value and math.isfinite(a.value) and b.value == b.value:
+            return self.constant(math.fmod(a.value, b.value))
+        return self.node("fmod", FLOAT, a, b)
+
+    def power(self, a: Node, b: Node) -> Node:
+        """a**b; small whole and half powers by multiplication and square root."""
+        if _const(b) and abs(b.value) <= 64 and float(2 * b.value).is_integer():
+            whole = math.floor(abs(b.value))
+            result = self.integer_power(a, whole)
+            if whole != abs(b.value):
+                result = self.mul(result, self.function("sqrt", a))
+            return self.rcp(result) if b.value < 0 else result
+        if _const(a) and _const(b) and (a.value > 0):
+            return self.constant(a.value**b.value)
+        return self.node("pow", FLOAT, a, b)
+
+    def integer_power(self, a: Node, exponent: int) -> Node:
+        """a**exponent by squaring."""
+        if exponent < 0:
+            return self.rcp(self.integer_power(a, -exponent))
+        result = self.one
+        while exponent:
+            if exponent & 1:
+                result = self.mul(result, a)
+            exponent >>= 1
+            if exponent:
+                a = self.mul(a, a)
+        return result
+
+    def extreme(self, op: str, a: Node, b: Node) -> Node:
+        """max or min; NaN if either is NaN."""
+        if a is b:
+            return a
+        if _const(a) and _const(b):
+            if a.value != a.value or b.value != b.value:
+                return self.constant(math.nan)
+            return self.constant(max(a.value, b.value) if op == "max" else min(a.value, b.value))
+        return self.node(op, FLOAT, a, b)
+
+    def sign(self, a: Node) -> Node:
+        """-1, 0, 1, or NaN for NaN."""
+        positive = self.select(self.compare("lt", self.zero, a), self.one, a)
+        return self.select(self.compare("lt", a, self.zero), self.constant(-1.0), positive)
+
+    def is_finite(self, a: Node) -> Node:
+        """Whether a is neither infinite nor NaN."""
+        if _const(a):
+            return self.constant(math.isfinite(a.value), BOOL)
+        return self.compare("lt", self.absolute(a), self.constant(math.inf))

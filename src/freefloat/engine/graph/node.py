@@ -1,0 +1,134 @@
+"""Nodes, and the blocks of nodes that a loop or a branch repeats.
+
+A node is one scalar. Arrays exist only while a function is traced; what is left of them here are
+``table`` nodes, which hold scalars in memory so that a computed index can find them.
+
+Every node knows how deep inside loop bodies it must be computed (``depth``): one more than nothing
+for an expression of the first loop's inputs, and so on. A body may use nodes from outside freely;
+what does not depend on the loop is therefore computed once, before it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+# Nodes that cost nothing or only memory traffic: left out of operation counts.
+FREE = frozenset({"const", "in", "proj", "table", "loop", "while", "branch"})
+
+
+class Node:
+    """One scalar operation: what it does, on what, of which type; compared by identity."""
+
+    __slots__ = ("args", "depth", "dtype", "id", "op", "value")
+
+    def __init__(
+        self, op: str, dtype: str, args: tuple[Node, ...], value: Any, number: int, depth: int
+    ) -> None:
+        self.op, self.dtype, self.args, self.value = op, dtype, args, value
+        self.id, self.depth = number, depth
+
+    def __repr__(self) -> str:
+        if self.op == "const":
+            return f"{self.value!r}"
+        detail = "" if self.value is None or self.op in ("loop", "while", "branch") else f"[{self.value}]"
+        return f"%{self.id}={self.op}{detail}({', '.join(f'%{a.id}' for a in self.args)})"
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Straight-line code with inputs and outputs: a whole function, a loop body or a branch."""
+
+    ins: tuple[Node, ...]
+    outs: tuple[Node, ...]
+    depth: int
+
+    def order(self) -> list[Node]:
+        """Live nodes of this block, arguments first, otherwise as the author wrote them."""
+        seen: set[Node] = set()
+        stack = [n for n in self.outs if self.owns(n)]
+        while stack:
+            node = stack.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            stack.extend(a for a in node.args if a not in seen and self.owns(a))
+        return sorted(seen, key=lambda n: n.id)
+
+    def owns(self, node: Node) -> bool:
+        """Whether a node is computed here, not a constant and not outside."""
+        return node.op != "const" and node.depth >= self.depth
+
+    def captures(self) -> tuple[Node, ...]:
+        """Nodes from outside that this block uses, each once."""
+        found: dict[Node, None] = {}
+        for node in self.order():
+            for a in node.args:
+                if a.op != "const" and a.depth < self.depth:
+                    found[a] = None
+        for node in self.outs:
+            if node.op != "const" and node.depth < self.depth:
+                found[node] = None
+        return tuple(found)
+
+    def operations(self) -> Counter[str]:
+        """How many operations of each kind one pass through the block executes (loops in full)."""
+        count: Counter[str] = Counter()
+        for node in self.order():
+            if node.op not in FREE:
+                count[node.op] += 1
+            for block, times in nested(node):
+                for op, number in block.operations().items():
+                    count[op] += number * times
+        return count
+
+    def size(self) -> int:
+        """How many operations the block's code holds (each loop body once)."""
+        own = self.order()
+        return sum(n.op not in FREE for n in own) + sum(b.size() for n in own for b, _ in nested(n))
+
+    def contains(self, op: str) -> bool:
+        """Whether an operation occurs here or in a block inside."""
+        return any(n.op == op or any(b.contains(op) for b, _ in nested(n)) for n in self.order())
+
+
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """A loop of known length. The body takes counter and carried; gives carried, then this pass's results."""
+
+    body: Block
+    length: int
+    carries: int
+    reverse: bool
+
+    @property
+    def results(self) -> int:
+        """Values each pass leaves behind, stored at the counter."""
+        return len(self.body.outs) - self.carries
+
+
+@dataclass(frozen=True, eq=False)
+class While:
+    """A loop that ends by a test of what it carries; scalar code only."""
+
+    test: Block
+    body: Block
+
+
+@dataclass(frozen=True, eq=False)
+class Branch:
+    """One of several blocks over the same operands, chosen by an index or a condition."""
+
+    blocks: tuple[Block, ...]
+
+
+def nested(node: Node) -> list[tuple[Block, int]]:
+    """Blocks inside a node, each with how often one pass runs it."""
+    if node.op == "loop":
+        return [(node.value.body, node.value.length)]
+    if node.op == "while":
+        return [(node.value.test, 1), (node.value.body, 1)]
+    if node.op == "branch":
+        return [(b, 1) for b in node.value.blocks]
+    return []

@@ -1,0 +1,58 @@
+"""Arrays while a function is traced: plain numbers, or object arrays whose elements are nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from freefloat.engine.graph import Builder, Node
+
+Array = Any  # a numpy array: of numbers, or of dtype object and then of nodes
+DTYPES = {
+    np.dtype(np.float64): "f64",
+    np.dtype(np.int32): "i32",
+    np.dtype(np.int64): "i64",
+    np.dtype(np.uint32): "u32",
+    np.dtype(np.uint64): "u64",
+    np.dtype(np.bool_): "bool",
+}
+NUMPY = {name: dtype for dtype, name in DTYPES.items()}
+
+
+def is_symbolic(x: Any) -> bool:
+    """Whether an array holds nodes; otherwise it is known now."""
+    return isinstance(x, np.ndarray) and x.dtype == object
+
+
+def as_nodes(b: Builder, x: Array) -> Array:
+    """The same array with every element a node."""
+    if is_symbolic(x):
+        return x
+    dtype = DTYPES[x.dtype]
+    result = np.empty(x.shape, object)
+    for k, value in enumerate(x.ravel().tolist()):
+        result.flat[k] = b.constant(value, dtype)
+    return result
+
+
+def object_array(elements: list[Any], shape: tuple[int, ...]) -> Array:
+    """Nodes in the given shape; numpy must not look inside them."""
+    result = np.empty(len(elements), object)
+    for k, element in enumerate(elements):
+        result[k] = element
+    return result.reshape(shape)
+
+
+def settle(x: Array, dtype: np.dtype) -> Array:
+    """Plain numbers again if every element turned out constant."""
+    if not is_symbolic(x) or any(n.op != "const" for n in x.ravel()):
+        return x
+    return np.array([n.value for n in x.ravel()], dtype).reshape(x.shape)
+
+
+def elementwise(function: Callable[..., Node], *arrays: Array) -> Array:
+    """A function of scalars over arrays that broadcast."""
+    result = np.frompyfunc(function, len(arrays), 1)(*arrays)
+    return result if isinstance(result, np.ndarray) else object_array([result], ())

@@ -1,0 +1,107 @@
+"""Traces a Python function with JAX and turns what it did into a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from freefloat.engine.errors import EngineError, PrecisionError, UnsupportedError
+from freefloat.engine.graph import Builder, Graph, Leaf, Signature
+
+from . import control_flow, elementwise, indexing, linear_algebra, movement, random_keys, reductions, special  # noqa: F401
+from .arrays import DTYPES, Array
+from .interpreter import Budget, Tracer
+
+
+def trace(
+    function: Callable[..., Any],
+    *example: Any,
+    strict_nan: bool = False,
+    unroll: int = Budget.unroll,
+    branch: int = Budget.branch,
+) -> Graph:
+    """The scalar graph of a pure JAX function, for arguments shaped like the example.
+
+    ``unroll`` and ``branch`` are operation counts above which a scan stays a loop and a cond stays a
+    branch. ``strict_nan`` keeps operations that can only matter when a number is infinite or NaN.
+    """
+    import jax
+
+    if not jax.config.read("jax_enable_x64"):
+        raise PrecisionError(
+            "JAX would trace in single precision: call jax.config.update('jax_enable_x64', True) first."
+        )
+    arguments = tuple(_leaves(jax, e, f"argument {k}") for k, e in enumerate(example))
+    shapes = jax.tree_util.tree_map(_shape, tuple(example))
+    closed, out = _jaxpr(jax, function, shapes)
+    results = _leaves(jax, out, "the result")
+    tracer = Tracer(Builder(strict_nan=strict_nan), Budget(unroll, branch))
+    inputs = _inputs(tracer, [leaf for a in arguments for leaf in a])
+    outs = tracer.run(closed.jaxpr, closed.consts, inputs)
+    ins = tuple(n for a in inputs for n in a.ravel())
+    nodes = tuple(n for o in outs for n in tracer.nodes(np.asarray(o)).ravel())
+    return Graph(tracer.b.block(list(ins), list(nodes)), Signature(arguments, results))
+
+
+def _jaxpr(jax: Any, function: Callable[..., Any], shapes: Sequence[Any]) -> tuple[Any, Any]:
+    """JAX's own trace, with its errors about values that shapes or Python branches need made short."""
+    try:
+        return jax.make_jaxpr(function, return_shape=True)(*shapes)
+    except (jax.errors.NonConcreteBooleanIndexError, jax.errors.ConcretizationTypeError) as error:
+        first = str(error).splitlines()[0]
+        raise UnsupportedError(
+            f"A shape or a Python branch depends on a traced value ({first})",
+            _error_line(error),
+            "Shapes must be known when tracing: use jnp.where, a mask, lax.cond or lax.scan of fixed length.",
+        ) from error
+
+
+def _error_line(error: BaseException) -> str:
+    """The innermost line of the user's own code in an error's traceback."""
+    import traceback
+    from pathlib import Path
+
+    from .refusals import is_library
+
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not is_library(Path(f.filename))]
+    return (
+        f"{Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name}"
+        if frames
+        else "an unknown line"
+    )
+
+
+def _shape(leaf: Any) -> Any:
+    import jax
+
+    array = leaf if hasattr(leaf, "shape") and hasattr(leaf, "dtype") else np.asarray(leaf)
+    return jax.ShapeDtypeStruct(array.shape, array.dtype)
+
+
+def _leaves(jax: Any, tree: Any, what: str) -> tuple[Leaf, ...]:
+    leaves = []
+    for path, leaf in jax.tree_util.tree_flatten_with_path(tree)[0]:
+        shape = _shape(leaf)
+        name = jax.tree_util.keystr(path) or "."
+        if shape.dtype not in DTYPES:
+            raise _leaf_error(f"{what}, leaf {name}", shape.dtype)
+        leaves.append(Leaf(name, tuple(shape.shape), DTYPES[shape.dtype]))
+    return tuple(leaves)
+
+
+def _leaf_error(where: str, dtype: Any) -> EngineError:
+    if getattr(dtype, "kind", "") in "fV":
+        return PrecisionError(f"{where} is {dtype}. Compiled code is double precision: give it as float64.")
+    return PrecisionError(f"{where} is {dtype}. Use float64, int32, int64, uint32, uint64 or bool.")
+
+
+def _inputs(tracer: Tracer, leaves: Sequence[Leaf]) -> list[Array]:
+    names = {name: dtype for dtype, name in DTYPES.items()}
+    arrays, first = [], 0
+    for leaf in leaves:
+        fresh = tracer.inputs(leaf.shape, names[leaf.dtype], first)
+        arrays.append(fresh if leaf.size else np.zeros(leaf.shape, names[leaf.dtype]))
+        first += leaf.size
+    return arrays

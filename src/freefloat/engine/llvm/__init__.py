@@ -1,0 +1,1 @@
+"""A scalar graph as machine code of this host, through LLVM."""

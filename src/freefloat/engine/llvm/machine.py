@@ -1,0 +1,79 @@
+"""This host as a compilation target: its processor, its register width, IR to object code to addresses."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from functools import cache
+
+import llvmlite
+import llvmlite.binding as llvm
+
+SMALL = 60_000  # [lines of IR] above this the compiler is told to hurry
+
+
+@dataclass(frozen=True)
+class Host:
+    """What compiled code depends on besides its source."""
+
+    triple: str
+    cpu: str
+    features: str
+    llvmlite: str
+
+    def has(self, feature: str) -> bool:
+        """Whether the processor has an instruction set."""
+        return f"+{feature}" in self.features.split(",")
+
+    @property
+    def fma(self) -> bool:
+        """Whether multiply-add is one instruction."""
+        return self.has("fma") or self.triple.startswith(("aarch64", "arm64"))
+
+    @property
+    def width(self) -> int:
+        """Doubles in one vector register."""
+        if self.has("avx512f"):
+            return 8
+        return 4 if self.has("avx") else 2
+
+
+@cache
+def host() -> Host:
+    """This machine."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    features = llvm.get_host_cpu_features().flatten()
+    return Host(llvm.get_process_triple(), llvm.get_host_cpu_name(), features, llvmlite.__version__)
+
+
+def compile_object(text: str, opt: int | None = None) -> bytes:
+    """Object code of an IR module. The graph is simplified already: instruction selection is all it takes."""
+    here = host()
+    level = opt if opt is not None else (3 if text.count("\n") < SMALL else 1)
+    target = llvm.Target.from_triple(here.triple)
+    machine = target.create_target_machine(
+        cpu=here.cpu, features=here.features, opt=level, reloc="pic", codemodel="jitdefault"
+    )
+    module = llvm.parse_assembly(text)
+    module.triple = here.triple
+    module.data_layout = str(machine.target_data)
+    return machine.emit_object(module)
+
+
+class Library:
+    """Object code loaded into this process."""
+
+    def __init__(self, code: bytes) -> None:
+        here = host()
+        machine = llvm.Target.from_triple(here.triple).create_target_machine(
+            cpu=here.cpu, features=here.features
+        )
+        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+        self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        self._engine.finalize_object()
+
+    def function(self, name: str, *types: type) -> ctypes._FuncPointer:
+        """A function of the library; calling it releases the interpreter lock."""
+        address = self._engine.get_function_address(name)
+        return ctypes.CFUNCTYPE(None, *types)(address)

@@ -1,0 +1,257 @@
+"""Elementary functions written once for scalars and vectors, so that both give the same bits.
+
+Polynomials and splittings are those of fdlibm (Sun Microsystems, freely distributable). Errors
+against the exact value, found by test: sin, cos, log below 1 ulp, exp below 1 ulp, atan2 below 2 ulp.
+"""
+
+from __future__ import annotations
+
+import math
+
+from .text import Function, Module
+
+ROUND = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to nearest and leaves the integer in the low bits
+LARGE_ANGLE = 2.0**45  # beyond this the quadrant is no longer exact: the C library takes over
+
+# pi/2 in three parts of 53 bits. With fused multiply-add x - n*first is exact, the rest rounds once.
+HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)
+SINE = (
+    -1.66666666666666324348e-01,
+    8.33333333332248946124e-03,
+    -1.98412698298579493134e-04,
+    2.75573137070700676789e-06,
+    -2.50507602534068634195e-08,
+    1.58969099521155010221e-10,
+)
+COSINE = (
+    4.16666666666666019037e-02,
+    -1.38888888888741095749e-03,
+    2.48015872894767294178e-05,
+    -2.75573143513906633035e-07,
+    2.08757232129817482790e-09,
+    -1.13596475577881948265e-11,
+)
+LOG2_HIGH, LOG2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+LOGARITHM = (
+    6.666666666666735130e-01,
+    3.999999999940941908e-01,
+    2.857142874366239149e-01,
+    2.222219843214978396e-01,
+    1.818357216161805012e-01,
+    1.531383769920937332e-01,
+    1.479819860511658591e-01,
+)
+ARCTANGENT = (
+    3.33333333333329318027e-01,
+    -1.99999999998764832476e-01,
+    1.42857142725034663711e-01,
+    -1.11111104054623557880e-01,
+    9.09088713343650656196e-02,
+    -7.69187620504482999495e-02,
+    6.66107313738753120669e-02,
+    -5.83357013379057348645e-02,
+    4.97687799461593236017e-02,
+    -3.65315727442169155270e-02,
+    1.62858201153657823623e-02,
+)
+
+
+def horner(f: Function, x: str, coefficients: tuple[float, ...]) -> str:
+    """c0 + c1 x + c2 x^2 + ..."""
+    result = f.splat(coefficients[-1])
+    for c in coefficients[-2::-1]:
+        result = f.multiply_add(result, x, f.splat(c))
+    return result
+
+
+def sine_cosine(f: Function, x: str) -> tuple[str, str]:
+    """sin x and cos x; the rare large angle takes a branch to the C library."""
+    sine, cosine = _small_sine_cosine(f, x)
+    size = f.intrinsic("fabs", "f64", x)
+    large = _any(f, f.put(f"fcmp ogt {f.type('f64')} {size}, {f.splat(LARGE_ANGLE)}"))
+    before, rare, after = f.label, f.fresh("large"), f.fresh("angle")
+    f.do(f"br i1 {large}, label %{rare}, label %{after}, !prof !0")
+    f.start(rare)
+    exact = [
+        f.put(f"call {f.type('f64')} @{_large(f.module, name)}({f.type('f64')} {x})")
+        for name in ("sin", "cos")
+    ]
+    wide = f.put(f"fcmp ogt {f.type('f64')} {size}, {f.splat(LARGE_ANGLE)}")
+    fixed = [f.select(wide, a, b) for a, b in zip(exact, (sine, cosine), strict=True)]
+    f.jump(after)
+    f.start(after)
+    kind = f.type("f64")
+    merged = [
+        f.put(f"phi {kind} [{old}, %{before}], [{new}, %{rare}]")
+        for old, new in zip((sine, cosine), fixed, strict=True)
+    ]
+    return merged[0], merged[1]
+
+
+def _small_sine_cosine(f: Function, x: str) -> tuple[str, str]:
+    turns = f.multiply_add(x, f.splat(2 / math.pi), f.splat(ROUND))
+    quadrant = f.cast("bitcast", turns, "f64", "i64")
+    minus_n = f.binary("fsub", f.splat(ROUND), turns)
+    r = x
+    for part in HALF_PI:
+        r = f.multiply_add(minus_n, f.splat(part), r)
+    z = f.binary("fmul", r, r)
+    sine = f.multiply_add(f.binary("fmul", z, r), horner(f, z, SINE), r)
+    head = f.multiply_add(z, f.splat(-0.5), f.splat(1.0))
+    cosine = f.multiply_add(f.binary("fmul", z, z), horner(f, z, COSINE), head)
+    odd = f.put(f"trunc {f.type('i64')} {quadrant} to {f.type('bool')}")
+    next_quadrant = f.binary("add", quadrant, f.splat(1, "i64"), "i64")
+    return (
+        _flip_sign(f, f.select(odd, cosine, sine), quadrant),
+        _flip_sign(f, f.select(odd, sine, cosine), next_quadrant),
+    )
+
+
+def _flip_sign(f: Function, value: str, quadrant: str) -> str:
+    """Negated in the third and fourth quadrant: bit 1 of the quadrant becomes the sign."""
+    bit = f.binary("and", quadrant, f.splat(2, "i64"), "i64")
+    sign = f.binary("shl", bit, f.splat(62, "i64"), "i64")
+    flipped = f.binary("xor", f.cast("bitcast", value, "f64", "i64"), sign, "i64")
+    return f.cast("bitcast", flipped, "i64", "f64")
+
+
+def _any(f: Function, condition: str) -> str:
+    """Whether any lane is true."""
+    if f.width == 1:
+        return condition
+    name = f"@llvm.vector.reduce.or.v{f.width}i1"
+    f.module.declarations.add(f"declare i1 {name}({f.type('bool')})")
+    return f.put(f"call i1 {name}({f.type('bool')} {condition})")
+
+
+def _helper(module: Module, name: str, arguments: int) -> Function | None:
+    """A function of the module, to be written unless it already is."""
+    if name in module.helpers:
+        return None
+    module.helpers.add(name)
+    kind = "double" if module.width == 1 else f"<{module.width} x double>"
+    names = ("%x", "%y")[:arguments]
+    return Function(module, name, ", ".join(f"{kind} {n}" for n in names), kind)
+
+
+def _large(module: Module, name: str) -> str:
+    f = _helper(module, f"large_{name}", 1)
+    if f is not None:
+        f.do(f"ret {f.type('f64')} {f.lanes(name, 'f64', '%x')}")
+        f.head += " cold noinline"
+        f.finish()
+    return f"large_{name}"
+
+
+def call(f: Function, name: str, *args: str) -> str:
+    """exp, log or atan2 as a call of the module's own function."""
+    writers = {"exp": _exponential, "log": _logarithm, "atan2": _arctangent}
+    body = _helper(f.module, f"own_{name}", len(args))
+    if body is not None:
+        body.do(f"ret {body.type('f64')} {writers[name](body)}")
+        body.finish()
+    kind = f.type("f64")
+    return f.put(f"call {kind} @own_{name}({', '.join(f'{kind} {a}' for a in args)})")
+
+
+def _exponential(f: Function) -> str:
+    """exp(x) = 2^n exp(r), |r| <= log(2)/2, Taylor to r^13 (next term 4e-18)."""
+    kind = f.type("f64")
+    low, high = f.splat(-746.0), f.splat(710.0)
+    x = f.select(f.put(f"fcmp olt {kind} %x, {low}"), low, "%x")
+    x = f.select(f.put(f"fcmp ogt {kind} {x}, {high}"), high, x)
+    shifted = f.multiply_add(x, f.splat(1 / math.log(2.0)), f.splat(ROUND))
+    n = f.binary("fsub", shifted, f.splat(ROUND))
+    minus_n = f.fneg(n)
+    r = f.multiply_add(minus_n, f.splat(LOG2_HIGH), x)
+    r = f.multiply_add(minus_n, f.splat(LOG2_LOW), r)
+    tail = horner(f, r, tuple(1 / math.factorial(k) for k in range(2, 14)))
+    fraction = f.multiply_add(f.binary("fmul", r, r), tail, r)
+    result = f.binary("fadd", fraction, f.splat(1.0))
+    whole = f.cast("bitcast", shifted, "f64", "i64")
+    whole = f.binary("shl", whole, f.splat(12, "i64"), "i64")
+    whole = f.binary("ashr", whole, f.splat(12, "i64"), "i64")
+    half = f.binary("ashr", whole, f.splat(1, "i64"), "i64")
+    rest = f.binary("sub", whole, half, "i64")
+    return f.binary("fmul", f.binary("fmul", result, _power_of_two(f, half)), _power_of_two(f, rest))
+
+
+def _power_of_two(f: Function, exponent: str) -> str:
+    biased = f.binary("add", exponent, f.splat(1023, "i64"), "i64")
+    return f.cast("bitcast", f.binary("shl", biased, f.splat(52, "i64"), "i64"), "i64", "f64")
+
+
+def _logarithm(f: Function) -> str:
+    """log(2^k (1+f)) = k log 2 + log(1+f), sqrt(1/2) < 1+f < sqrt(2)."""
+    kind = f.type("f64")
+    tiny = f.put(f"fcmp olt {kind} %x, {f.splat(2.0**-1022)}")
+    x = f.select(tiny, f.binary("fmul", "%x", f.splat(2.0**54)), "%x")
+    bits = f.cast("bitcast", x, "f64", "i64")
+    # Shift the mantissa so that numbers above sqrt(2) count as half of the next power.
+    moved = f.binary("add", bits, f.splat(0x3FF0000000000000 - 0x3FE6A09E667F3BCD, "i64"), "i64")
+    k = f.binary("sub", f.binary("lshr", moved, f.splat(52, "i64"), "i64"), f.splat(1023, "i64"), "i64")
+    mantissa = f.binary("sub", bits, f.binary("shl", k, f.splat(52, "i64"), "i64"), "i64")
+    k = f.select(tiny, f.binary("sub", k, f.splat(54, "i64"), "i64"), k, "i64")
+    power = f.cast("sitofp", k, "i64", "f64")
+    fraction = f.binary("fsub", f.cast("bitcast", mantissa, "i64", "f64"), f.splat(1.0))
+    s = f.binary("fdiv", fraction, f.binary("fadd", fraction, f.splat(2.0)))
+    z = f.binary("fmul", s, s)
+    series = f.binary("fmul", z, horner(f, z, LOGARITHM))
+    half_square = f.binary("fmul", f.binary("fmul", fraction, fraction), f.splat(0.5))
+    inner = f.multiply_add(
+        s, f.binary("fadd", half_square, series), f.binary("fmul", power, f.splat(LOG2_LOW))
+    )
+    small = f.binary("fsub", f.binary("fsub", half_square, inner), fraction)
+    result = f.binary("fsub", f.binary("fmul", power, f.splat(LOG2_HIGH)), small)
+    return _logarithm_limits(f, result)
+
+
+def _logarithm_limits(f: Function, result: str) -> str:
+    kind = f.type("f64")
+    zero, infinity = f.splat(0.0), f.splat(math.inf)
+    result = f.select(f.put(f"fcmp oeq {kind} %x, {zero}"), f.splat(-math.inf), result)
+    result = f.select(f.put(f"fcmp oeq {kind} %x, {infinity}"), infinity, result)
+    return f.select(f.put(f"fcmp uge {kind} %x, {zero}"), _quiet(f, result), f.splat(math.nan))
+
+
+def _quiet(f: Function, result: str) -> str:
+    """NaN in, NaN out."""
+    return f.select(f.put(f"fcmp uno {f.type('f64')} %x, %x"), "%x", result)
+
+
+def _arctangent(f: Function) -> str:
+    """atan2(x, y): angle of the point (y, x), from t = small/large reduced to |t| < tan(pi/8)."""
+    kind = f.type("f64")
+    up, right = f.intrinsic("fabs", "f64", "%x"), f.intrinsic("fabs", "f64", "%y")
+    steep = f.put(f"fcmp ogt {kind} {up}, {right}")
+    small, large = _scaled_pair(f, f.select(steep, right, up), f.select(steep, up, right))
+    middle = f.put(f"fcmp ogt {kind} {small}, {f.binary('fmul', large, f.splat(math.tan(math.pi / 8)))}")
+    top = f.select(middle, f.binary("fsub", small, large), small)
+    bottom = f.select(middle, f.binary("fadd", small, large), large)
+    t = f.binary("fdiv", top, bottom)
+    z = f.binary("fmul", t, t)
+    series = f.binary("fmul", z, horner(f, z, ARCTANGENT))
+    tail = f.select(middle, f.splat(HALF_PI[1] / 2), f.splat(0.0))
+    angle = f.binary("fsub", t, f.binary("fsub", f.binary("fmul", t, series), tail))
+    angle = f.binary("fadd", f.select(middle, f.splat(math.pi / 4), f.splat(0.0)), angle)
+    turned = f.binary("fsub", f.splat(HALF_PI[0]), f.binary("fsub", angle, f.splat(HALF_PI[1])))
+    angle = f.select(steep, turned, angle)
+    behind = f.put(f"icmp slt {f.type('i64')} {f.cast('bitcast', '%y', 'f64', 'i64')}, {f.splat(0, 'i64')}")
+    reflected = f.binary("fsub", f.splat(math.pi), f.binary("fsub", angle, f.splat(2 * HALF_PI[1])))
+    angle = f.intrinsic("copysign", "f64", f.select(behind, reflected, angle), "%x")
+    unordered = f.put(f"fcmp uno {kind} %x, %y")
+    return f.select(unordered, f.binary("fadd", "%x", "%y"), angle)
+
+
+def _scaled_pair(f: Function, small: str, large: str) -> tuple[str, str]:
+    """The same ratio from numbers that neither vanish nor overflow when added."""
+    kind = f.type("f64")
+    infinite = f.put(f"fcmp oeq {kind} {large}, {f.splat(math.inf)}")
+    both = f.put(f"fcmp oeq {kind} {small}, {f.splat(math.inf)}")
+    huge = f.put(f"fcmp ogt {kind} {large}, {f.splat(2.0**1000)}")
+    factor = f.select(huge, f.splat(2.0**-30), f.splat(1.0))
+    small, large = f.binary("fmul", small, factor), f.binary("fmul", large, factor)
+    small = f.select(infinite, f.select(both, f.splat(1.0), f.splat(0.0)), small)
+    zero = f.put(f"fcmp oeq {kind} {large}, {f.splat(0.0)}")
+    any_edge = f.put(f"or {f.type('bool')} {infinite}, {zero}")
+    return small, f.select(any_edge, f.splat(1.0), large)

@@ -1,0 +1,1 @@
+"""Compiled functions that Python can call: buffers, threads, the disk cache, rollouts."""

@@ -1,0 +1,49 @@
+"""Facts about what this installation can compile and where it keeps the results."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from typing import Any
+
+from . import cache
+from .workers import available_threads
+
+
+def doctor() -> dict[str, Any]:
+    """Targets available, host processor, SIMD width, threads, and the disk cache."""
+    found = cache.entries()
+    facts: dict[str, Any] = {
+        "targets": {
+            "native": importlib.util.find_spec("llvmlite") is not None,
+            "jax": importlib.util.find_spec("jax") is not None,
+            "gpu": _has_gpu(),
+            "c": True,
+        },
+        "threads": available_threads(),
+        "c_compiler": shutil.which("cc"),
+        "cache_directory": str(cache.directory()),
+        "cache_entries": len(found),
+        "cache_bytes": sum(path.stat().st_size for path in found),
+        "engine_version": cache.engine_version(),
+    }
+    if facts["targets"]["native"]:
+        from freefloat.engine.llvm.machine import host
+
+        here = host()
+        facts |= {"cpu": here.cpu, "simd_width": here.width, "fma": here.fma, "llvmlite": here.llvmlite}
+    return facts
+
+
+def _has_gpu() -> bool:
+    """Whether JAX sees a GPU."""
+    if importlib.util.find_spec("jax") is None:
+        return False
+    import jax
+
+    return jax.default_backend() == "gpu"
+
+
+def clear_cache() -> int:
+    """Remove all compiled code from disk; returns how many entries there were."""
+    return cache.clear()

@@ -1,0 +1,285 @@
+"""The native target: machine code of this host, called without the interpreter lock."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from freefloat.engine.graph import Graph, Leaf
+from freefloat.engine.llvm.machine import Library, compile_object, host
+from freefloat.engine.llvm.module import emit_module
+
+from . import cache
+from .program import Chunk, Compiled, Rollout, axes, batch_size
+from .structure import NUMPY, Structure, checked
+from .workers import available_threads, run_parts
+
+CHUNK_OPERATIONS = 1_000_000_000  # about half a second between chances to interrupt a rollout
+POINTER, COUNT = ctypes.c_void_p, ctypes.c_int64
+
+
+@dataclass(frozen=True)
+class Code:
+    """The loaded functions of one register width."""
+
+    library: Library
+    width: int
+    work_slots: int
+
+    @cached_property
+    def call(self) -> Any:
+        """call(state, held, out, frame)"""
+        return self.library.function("call", *[POINTER] * 4)
+
+    @cached_property
+    def batch(self) -> Any:
+        """batch(rows, results, first, end, total, work)"""
+        return self.library.function("batch", POINTER, POINTER, COUNT, COUNT, COUNT, POINTER)
+
+    @cached_property
+    def rollout(self) -> Any:
+        """rollout(rows, results, first, end, total, work, steps, every, due, count, records)"""
+        types = [POINTER, POINTER, COUNT, COUNT, COUNT, POINTER, *[COUNT] * 4, POINTER]
+        return self.library.function("rollout", *types)
+
+    def work(self) -> np.ndarray:
+        """Work space for one thread, aligned to a cache line."""
+        space = np.zeros(self.work_slots * self.width + 8)
+        skip = (-space.ctypes.data // 8) % 8
+        return space[skip:]
+
+
+def load_code(graph: Graph, width: int, use_cache: bool, opt: int | None = None) -> Code:
+    """Code for one register width, from the disk cache if it is there."""
+    here = host()
+
+    def build() -> bytes:
+        source = emit_module(graph, width, fma=here.fma)
+        return struct.pack("q", source.work_slots) + compile_object(source.text, opt)
+
+    name = cache.key("native", graph.hash, width, opt, here)
+    content = cache.fetch(name, build) if use_cache else build()
+    return Code(Library(content[8:]), width, struct.unpack("q", content[:8])[0])
+
+
+class _Buffers(threading.local):
+    """One thread's work space for single calls, with views of every leaf."""
+
+    def __init__(self, code: Code, graph: Graph) -> None:
+        self.work = code.work()
+        self.ins = _views(self.work, graph.signature.leaves, 0)
+        self.outs = _views(self.work, graph.signature.results, len(graph.block.ins))
+        base, state = self.work.ctypes.data, graph.signature.state_size
+        inputs, outputs = len(graph.block.ins), len(graph.block.outs)
+        self.pointers = (base, base + 8 * state, base + 8 * inputs, base + 8 * (inputs + outputs))
+
+
+def _views(work: np.ndarray, leaves: Sequence[Leaf], first: int) -> list[np.ndarray]:
+    """Leaves as they lie in slots: integers and truth values as 64-bit words."""
+    views = []
+    for leaf in leaves:
+        part = work[first : first + leaf.size]
+        views.append((part if leaf.dtype == "f64" else part.view(np.int64)).reshape(leaf.shape))
+        first += leaf.size
+    return views
+
+
+class Native(Compiled):
+    """A function as machine code: scalar for single calls and rollouts, SIMD and threads for batches."""
+
+    target = "native"
+
+    def __init__(
+        self,
+        graph: Graph,
+        structure: Structure,
+        *,
+        width: int | None = None,
+        cache: bool = True,
+        opt: int | None = None,
+    ) -> None:
+        super().__init__(graph, structure)
+        self._cache, self._opt = cache, opt
+        # A while loop ends at a different time in each lane: such functions run one instance at a time.
+        self.width = 1 if graph.block.contains("while") else (width or host().width)
+        self._scalar = self._code(1)
+        self._buffers = _Buffers(self._scalar, graph)
+
+    def _code(self, width: int) -> Code:
+        return load_code(self.graph, width, self._cache, self._opt)
+
+    @cached_property
+    def _wide(self) -> Code:
+        return self._scalar if self.width == 1 else self._code(self.width)
+
+    # ---- one call
+    def __call__(self, *args: Any) -> Any:
+        """The function's result."""
+        buffers, signature = self._buffers, self.graph.signature
+        flat = [leaf for parts in self.structure.flatten(args) for leaf in parts]
+        for view, value, leaf in zip(buffers.ins, flat, signature.leaves, strict=True):
+            view[...] = value if np.shape(value) == leaf.shape else checked(value, leaf, "An argument")
+        self._scalar.call(*buffers.pointers)
+        results = [v.astype(NUMPY[r.dtype]) for v, r in zip(buffers.outs, signature.results, strict=True)]
+        return self.structure.result(results, args[0] if args else None)
+
+    # ---- many instances
+    def batch(
+        self, *args: Any, in_axes: Sequence[int | None] | None = None, threads: int | None = None
+    ) -> Any:
+        """Results for many instances, the same bits as one at a time."""
+        arrays, rows, total = self._batched(args, in_axes)
+        results = [np.empty((total, *r.shape), NUMPY[r.dtype]) for r in self.graph.signature.results]
+        targets, code = _rows(results, [1] * len(results)), self._wide
+
+        def part(first: int, end: int) -> None:
+            work = code.work()
+            code.batch(rows.ctypes.data, targets.ctypes.data, first, end, total, work.ctypes.data)
+
+        run_parts(part, total, code.width, threads or available_threads())
+        del arrays
+        return self.structure.result(results, args[0] if args else None)
+
+    def _batched(
+        self, args: Sequence[Any], in_axes: Sequence[int | None] | None
+    ) -> tuple[list[np.ndarray], np.ndarray, int]:
+        """Contiguous leaves of all arguments, where they lie, and how many instances they hold."""
+        flat = self.structure.flatten(args)
+        chosen = axes(in_axes, len(args))
+        total = batch_size(flat, chosen)
+        arrays, steps = [], []
+        for k, (values, leaves) in enumerate(zip(flat, self.graph.signature.arguments, strict=True)):
+            for value, leaf in zip(values, leaves, strict=True):
+                arrays.append(checked(value, leaf, f"Argument {k}", None if chosen[k] is None else total))
+                steps.append(chosen[k] is not None)
+        return arrays, _rows(arrays, steps), total
+
+    # ---- rollouts
+    def rollout_chunks(
+        self, state: Any, *held: Any, steps: int, chunk: int | None = None, record_every: int | None = None
+    ) -> Iterator[Chunk]:
+        """A rollout of one instance in pieces."""
+        self._require_step()
+        flat = self.structure.flatten((state, *held))
+        leaves = [leaf for argument in self.graph.signature.arguments for leaf in argument]
+        values = [value for parts in flat for value in parts]
+        arrays = [checked(v, leaf, "An argument")[None] for v, leaf in zip(values, leaves, strict=True)]
+        run = _Run(self, arrays, 1, steps, record_every, self._scalar, threads=1)
+        size = chunk or max(1, CHUNK_OPERATIONS // max(1, self.operations["total"]))
+        while run.done < steps:
+            rows = run.advance(min(size, steps - run.done))
+            yield Chunk(run.done, run.state(state, single=True), run.record(state, rows, single=True))
+
+    def rollout_batch(
+        self,
+        state: Any,
+        *held: Any,
+        steps: int,
+        record_every: int | None = None,
+        in_axes: Sequence[int | None] | None = None,
+        threads: int | None = None,
+    ) -> Rollout:
+        """Many rollouts side by side, the same bits as one at a time."""
+        self._require_step()
+        arrays, _, total = self._batched((state, *held), in_axes)
+        shared = [a is None for a in axes(in_axes, 1 + len(held))]
+        arrays = _spread(arrays, self.graph.signature.arguments, shared, total)
+        run = _Run(self, arrays, total, steps, record_every, self._wide, threads or available_threads())
+        size = max(1, CHUNK_OPERATIONS // max(1, self.operations["total"] * total // 4))
+        first = 0
+        while run.done < steps:
+            run.advance(min(size, steps - run.done))
+        rows = (first, run.recorded)
+        return Rollout(run.state(state), run.record(state, rows))
+
+
+def _spread(
+    arrays: list[np.ndarray], arguments: Sequence[Sequence[Leaf]], shared: list[bool], total: int
+) -> list[np.ndarray]:
+    """Give a shared state its own copy per instance; held arguments that are shared keep one."""
+    result, k = [], 0
+    for number, leaves in enumerate(arguments):
+        for leaf in leaves:
+            array = arrays[k]
+            if shared[number]:
+                array = np.repeat(array[None], total, 0) if number == 0 else array[None]
+            result.append(array.reshape(array.shape[0], *leaf.shape))
+            k += 1
+    return result
+
+
+def _rows(arrays: Sequence[np.ndarray], steps: Sequence[Any]) -> np.ndarray:
+    """Address and distance between instances of every array."""
+    table = [
+        (a.ctypes.data, a.strides[0] if step and a.ndim else 0) for a, step in zip(arrays, steps, strict=True)
+    ]
+    return np.array(table, np.int64).reshape(-1, 2)
+
+
+class _Run:
+    """A rollout in progress: its states are overwritten in place, its records fill one array."""
+
+    def __init__(
+        self,
+        program: Native,
+        arrays: list[np.ndarray],
+        total: int,
+        steps: int,
+        every: int | None,
+        code: Code,
+        threads: int,
+    ) -> None:
+        self.program, self.total, self.code, self.threads = program, total, code, threads
+        signature = program.graph.signature
+        count = len(signature.arguments[0])
+        self.states = [a.copy() for a in arrays[:count]]
+        self.arrays = [*self.states, *arrays[count:]]
+        self.rows = _rows(self.arrays, [len(a) == total and total > 1 for a in self.arrays])
+        self.every = every or 0
+        self.done = self.recorded = 0
+        self.capacity = steps // every if every else 0
+        self.records = np.empty((total, self.capacity, signature.state_size))
+
+    def advance(self, steps: int) -> tuple[int, int]:
+        """So many steps more; which rows were recorded."""
+        due = self.every - self.done % self.every if self.every else -1
+        start = self.records.ctypes.data + 8 * self.recorded * self.records.shape[2]
+        rows, code = self.rows.ctypes.data, self.code
+
+        def part(first: int, end: int) -> None:
+            work = code.work()
+            count = (first, end, self.total, work.ctypes.data, steps, self.every, due, self.capacity)
+            code.rollout(rows, rows, *count, start)
+
+        run_parts(part, self.total, code.width, self.threads)
+        self.done += steps
+        before = self.recorded
+        self.recorded = self.done // self.every if self.every else 0
+        return before, self.recorded
+
+    def state(self, like: Any, *, single: bool = False) -> Any:
+        """The present states as a pytree."""
+        leaves = [(s[0] if single else s).copy() for s in self.states]
+        return self.program.structure.result(leaves, like)
+
+    def record(self, like: Any, rows: tuple[int, int], *, single: bool = False) -> Any:
+        """Recorded states as a pytree."""
+        if not self.every:
+            return None
+        block = self.records[:, rows[0] : rows[1]]
+        leaves, first = [], 0
+        for leaf in self.program.graph.signature.results:
+            part = np.ascontiguousarray(block[..., first : first + leaf.size])
+            if leaf.dtype != "f64":
+                part = part.view(np.int64).astype(NUMPY[leaf.dtype])
+            part = part.reshape(*block.shape[:2], *leaf.shape)
+            leaves.append(part[0] if single else part)
+            first += leaf.size
+        return self.program.structure.result(leaves, like)

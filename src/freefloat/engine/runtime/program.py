@@ -1,0 +1,114 @@
+"""What every target's compiled function offers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from freefloat.engine.errors import SignatureError
+from freefloat.engine.graph import Graph
+
+from .structure import Structure
+
+
+class Rollout(NamedTuple):
+    """Where a rollout ended, and the states it recorded on the way (a leading axis; None if none)."""
+
+    state: Any
+    record: Any
+
+
+class Chunk(NamedTuple):
+    """A rollout so far: steps done, present state, and the states recorded since the last chunk."""
+
+    done: int
+    state: Any
+    record: Any
+
+
+class Compiled(ABC):
+    """A function compiled for one target, called with the pytrees it was compiled for; numpy in and out.
+
+    ``rollout`` and its relatives repeat a step function ``f(state, *held) -> state``. They record
+    the state after every ``record_every`` steps, so ``steps // record_every`` rows.
+    """
+
+    target: str
+
+    def __init__(self, graph: Graph, structure: Structure) -> None:
+        self.graph, self.structure = graph, structure
+
+    @property
+    def operations(self) -> dict[str, int]:
+        """Scalar operations of one call by kind, and their ``total``."""
+        return self.graph.operations
+
+    @property
+    def source(self) -> str:
+        """The generated text, where a target has one."""
+        raise AttributeError(f"Target '{self.target}' has no source text; 'c' has.")
+
+    @abstractmethod
+    def __call__(self, *args: Any) -> Any:
+        """The function's result."""
+
+    @abstractmethod
+    def batch(
+        self, *args: Any, in_axes: Sequence[int | None] | None = None, threads: int | None = None
+    ) -> Any:
+        """Results for many instances: a leading axis on every leaf but those of arguments with axis None."""
+
+    @abstractmethod
+    def rollout_chunks(
+        self, state: Any, *held: Any, steps: int, chunk: int | None = None, record_every: int | None = None
+    ) -> Iterator[Chunk]:
+        """A rollout in pieces, so that the caller can report or stop in between; bitwise the same."""
+
+    @abstractmethod
+    def rollout_batch(
+        self,
+        state: Any,
+        *held: Any,
+        steps: int,
+        record_every: int | None = None,
+        in_axes: Sequence[int | None] | None = None,
+        threads: int | None = None,
+    ) -> Rollout:
+        """Many rollouts side by side; records have axes (instance, row)."""
+
+    def rollout(self, state: Any, *held: Any, steps: int, record_every: int | None = None) -> Rollout:
+        """The state after so many steps, and the recorded ones in between."""
+        import jax
+        import numpy as np
+
+        last, records = Chunk(0, state, None), []
+        for last in self.rollout_chunks(state, *held, steps=steps, record_every=record_every):
+            records.append(last.record)
+        if record_every is None or not records:
+            return Rollout(last.state, None)
+        if len(records) == 1:
+            return Rollout(last.state, records[0])
+        return Rollout(last.state, jax.tree_util.tree_map(lambda *parts: np.concatenate(parts), *records))
+
+    def _require_step(self) -> None:
+        if not self.graph.signature.is_step:
+            raise SignatureError(
+                "Only f(state, *held) -> state can be rolled out: result and first argument differ."
+            )
+
+
+def batch_size(flat: Sequence[Sequence[Any]], in_axes: Sequence[int | None]) -> int:
+    """How many instances the arguments hold."""
+    for leaves, axis in zip(flat, in_axes, strict=True):
+        if axis is not None and leaves:
+            return len(leaves[0])
+    raise SignatureError("No argument has a batch axis.")
+
+
+def axes(in_axes: Sequence[int | None] | None, count: int) -> list[int | None]:
+    """One entry per argument: 0 batched, None shared."""
+    chosen: list[int | None] = [0] * count if in_axes is None else list(in_axes)
+    if len(chosen) != count or any(a not in (0, None) for a in chosen):
+        raise SignatureError(f"in_axes must hold 0 or None for each of {count} arguments; got {in_axes}.")
+    return chosen

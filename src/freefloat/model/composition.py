@@ -1,0 +1,97 @@
+"""Joining and parting spacecraft: attach an appendage or an arm, grasp a payload, let go."""
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+
+from freefloat.model.errors import ModelError
+from freefloat.model.parts import Frame, Joint, JointKind, Wheel
+from freefloat.model.spacecraft import Spacecraft
+from freefloat.spatial import Pose
+
+
+def attach(
+    host: Spacecraft,
+    other: Spacecraft,
+    *,
+    name: str,
+    to: str,
+    at: Pose,
+    joint: JointKind = "fixed",
+    axis: Sequence[float] | np.ndarray = (0.0, 0.0, 1.0),
+) -> Spacecraft:
+    """Mount `other` on a body or frame of `host`; its base becomes the body `name`, its parts `name.part`."""
+    mount = host.frame(to)
+    rename = {b: name if b == "base" else f"{name}.{b}" for b in other.body_names}
+    connection = Joint(
+        name=name, kind=joint, parent=mount.body, X_PJ=mount.X_BF @ at, axis=np.asarray(axis, dtype=float)
+    )
+    joined = host.with_body(dataclasses.replace(other.bodies[0], name=name), connection)
+    for body, link in zip(other.bodies[1:], other.joints, strict=True):
+        joined = joined.with_body(
+            dataclasses.replace(body, name=rename[body.name]),
+            dataclasses.replace(link, name=f"{name}.{link.name}", parent=rename[link.parent]),
+        )
+    for wheel in other.wheels:
+        joined = joined.with_existing_wheel(
+            dataclasses.replace(wheel, name=f"{name}.{wheel.name}", body=rename[wheel.body])
+        )
+    for frame in other.frames:
+        joined = joined.with_frame(f"{name}.{frame.name}", body=rename[frame.body], at=frame.X_BF)
+    return joined
+
+
+def grasp(host: Spacecraft, payload: Spacecraft, *, name: str, hand: str, grip: str) -> Spacecraft:
+    """Attach a payload so that its frame `grip`, on its base, coincides with the host's frame `hand`."""
+    held = payload.frame(grip)
+    if held.body != "base":
+        raise ModelError(
+            f"Grasping '{payload.name}' by '{grip}' would re-root its tree: that frame is on '{held.body}'. "
+            "Grasp it by a frame of its base."
+        )
+    return attach(host, payload, name=name, to=hand, at=held.X_BF.inverse())
+
+
+def detach(craft: Spacecraft, body: str) -> tuple[Spacecraft, Spacecraft]:
+    """Cut the tree above a body: (what remains, what left). The part that left has that body as its base."""
+    root = craft.body_index(body)
+    if root == 0:
+        raise ModelError(f"Spacecraft '{craft.name}': the base cannot be detached from itself.")
+    gone = {root}
+    for index, parent in enumerate(craft.parents):
+        if parent in gone:
+            gone.add(index)
+    leaving = {craft.body_names[i] for i in gone}
+    stays = [i for i in range(len(craft.bodies)) if i not in gone]
+    remaining = dataclasses.replace(
+        craft,
+        bodies=tuple(craft.bodies[i] for i in stays),
+        joints=tuple(craft.joints[i - 1] for i in stays if i),
+        wheels=tuple(w for w in craft.wheels if w.body not in leaving),
+        frames=tuple(f for f in craft.frames if f.body not in leaving),
+    )
+    return remaining, _rooted(craft, root, sorted(gone))
+
+
+def _rooted(craft: Spacecraft, root: int, indices: list[int]) -> Spacecraft:
+    """The subtree below a body as a spacecraft; `name.part` loses its prefix, which attaching gives back."""
+    prefix = craft.body_names[root] + "."
+
+    def short(name: str) -> str:
+        return "base" if name == craft.body_names[root] else name.removeprefix(prefix)
+
+    def moved(part: Wheel | Frame) -> Wheel | Frame:
+        return dataclasses.replace(part, name=part.name.removeprefix(prefix), body=short(part.body))
+
+    names = {craft.body_names[i] for i in indices}
+    return Spacecraft(
+        name=craft.body_names[root],
+        bodies=tuple(dataclasses.replace(craft.bodies[i], name=short(craft.body_names[i])) for i in indices),
+        joints=tuple(
+            dataclasses.replace(j, name=j.name.removeprefix(prefix), parent=short(j.parent))
+            for j in (craft.joints[i - 1] for i in indices if i != root)
+        ),
+        wheels=tuple(moved(w) for w in craft.wheels if w.body in names),  # pyright: ignore[reportArgumentType]
+        frames=tuple(moved(f) for f in craft.frames if f.body in names),  # pyright: ignore[reportArgumentType]
+    )

@@ -1,0 +1,14 @@
+"""One error for everything that is wrong with a description of a spacecraft."""
+
+from collections.abc import Iterable
+
+
+class ModelError(ValueError):
+    """A spacecraft, or its file, that cannot be: the message names the part and the remedy."""
+
+
+def unknown_name(owner: str, kind: str, name: str, known: Iterable[str]) -> ModelError:
+    """`Spacecraft 'ets7' has no frame 'hnd'. Frames: base, hand.`"""
+    listed = ", ".join(known) or "none"
+    plural = kind.removesuffix("y") + "ies" if kind.endswith("y") else kind + "s"
+    return ModelError(f"Spacecraft '{owner}' has no {kind} '{name}'. {plural.capitalize()}: {listed}.")

@@ -1,0 +1,78 @@
+"""Where every name stands in the coordinate vectors q and v."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from freefloat.model.errors import unknown_name
+from freefloat.model.parts import Joint, Wheel
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Slices of q (joint positions) and v (base twist, joint rates, wheel speeds), in tree order.
+
+    A wheel's speed comes right after the body that carries it; its angle is not a coordinate.
+    """
+
+    owner: str
+    positions: dict[str, slice]  # joint name -> slice of q
+    velocities: dict[str, slice]  # "base", joint and wheel names -> slice of v
+    wheels: tuple[str, ...]
+    nq: int
+    nv: int
+
+    def position(self, joint: str) -> slice:
+        """Slice of q that belongs to a joint."""
+        if joint not in self.positions:
+            raise unknown_name(self.owner, "joint", joint, self.positions)
+        return self.positions[joint]
+
+    def velocity(self, name: str) -> slice:
+        """Slice of v that belongs to `base`, a joint or a wheel."""
+        if name not in self.velocities:
+            raise unknown_name(self.owner, "velocity", name, self.velocities)
+        return self.velocities[name]
+
+    def indices(self, names: Sequence[str]) -> tuple[int, ...]:
+        """Indices into v of several joints or wheels, in the order given."""
+        return tuple(i for name in names for i in range(self.velocity(name).start, self.velocity(name).stop))
+
+    @property
+    def moving_joints(self) -> tuple[str, ...]:
+        """Joints that have a coordinate, in the order of q."""
+        return tuple(name for name, s in self.positions.items() if s.stop > s.start)
+
+    @property
+    def joint_velocities(self) -> tuple[int, ...]:
+        """Indices into v of the joint rates, in the order of q."""
+        return self.indices(self.moving_joints)
+
+    @property
+    def wheel_velocities(self) -> tuple[int, ...]:
+        """Indices into v of the wheel speeds."""
+        return self.indices(self.wheels)
+
+    def order(self, field: str) -> tuple[str, ...]:
+        """Names of a state vector's entries, for messages."""
+        if field == "q":
+            return self.moving_joints
+        if field == "v":
+            return tuple(name for name, s in self.velocities.items() if s.stop > s.start)
+        return ("x, y, z",) if field == "p_NB" else ("w, x, y, z",)
+
+
+def layout_of(owner: str, bodies: Sequence[str], joints: Sequence[Joint], wheels: Sequence[Wheel]) -> Layout:
+    """Walk the tree once and number everything: base, then for each body its joint, then its wheels."""
+    positions: dict[str, slice] = {}
+    velocities = {"base": slice(0, 6)}
+    nq, nv = 0, 6
+    for body, joint in zip(bodies, (None, *joints), strict=True):
+        if joint is not None:
+            positions[joint.name] = slice(nq, nq + joint.dofs)
+            velocities[joint.name] = slice(nv, nv + joint.dofs)
+            nq, nv = nq + joint.dofs, nv + joint.dofs
+        for wheel in wheels:
+            if wheel.body == body:
+                velocities[wheel.name] = slice(nv, nv + 1)
+                nv += 1
+    return Layout(owner, positions, velocities, tuple(w.name for w in wheels), nq, nv)

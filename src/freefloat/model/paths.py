@@ -1,0 +1,83 @@
+"""Dotted paths: every number of a spacecraft is named: `base.mass`, `arm.2.inertia`, `elbow.limits.rate`."""
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from freefloat.model.errors import ModelError
+from freefloat.model.physical import require_physical, require_rotation, unit_axis
+from freefloat.model.spacecraft import Spacecraft
+
+_GROUPS = ("bodies", "joints", "wheels", "frames")
+# Where a joint or wheel shares a body's name, the field decides which of them is meant.
+
+
+def _fields(part: Any, before: str = "") -> Iterator[str]:
+    """The dotted fields of a part that are numbers: `mass`, `limits.rate`."""
+    for field in dataclasses.fields(part):
+        if field.metadata.get("static"):
+            continue
+        inner = getattr(part, field.name)
+        if dataclasses.is_dataclass(inner):
+            yield from _fields(inner, f"{before}{field.name}.")
+        else:
+            yield before + field.name
+
+
+def _find(craft: Spacecraft, path: str) -> tuple[str, int, str]:
+    """(group, index, field) of the one part that has this number."""
+    found = [
+        (group, index, field)
+        for group in _GROUPS
+        for index, part in enumerate(getattr(craft, group))
+        if path.startswith(part.name + ".")
+        for field in _fields(part)
+        if path == f"{part.name}.{field}"
+    ]
+    if len(found) != 1:
+        known = ", ".join(sorted(all_paths(craft)))
+        problem = "no number" if not found else "more than one number"
+        raise ModelError(f"Spacecraft '{craft.name}' has {problem} '{path}'. Paths: {known}.")
+    return found[0]
+
+
+def all_paths(craft: Spacecraft) -> list[str]:
+    """Every dotted path of a spacecraft."""
+    return [f"{part.name}.{field}" for group in _GROUPS for part in getattr(craft, group) for field in _fields(part)]
+
+
+def _value(part: Any, field: str) -> Any:
+    for name in field.split("."):
+        part = getattr(part, name)
+    return part
+
+
+def _replaced(part: Any, field: str, new: Any) -> Any:
+    name, _, rest = field.partition(".")
+    return dataclasses.replace(part, **{name: _replaced(getattr(part, name), rest, new) if rest else new})
+
+
+def value(craft: Spacecraft, path: str) -> Any:
+    """The number at a dotted path."""
+    group, index, field = _find(craft, path)
+    return _value(getattr(craft, group)[index], field)
+
+
+def replace(craft: Spacecraft, path: str, new: Any) -> Spacecraft:
+    """A spacecraft that differs in one number; its shape must stay, and a body must stay physical."""
+    group, index, field = _find(craft, path)
+    parts = list(getattr(craft, group))
+    old = _value(parts[index], field)
+    new = np.asarray(new, dtype=float) if isinstance(new, (list, tuple)) else new
+    if np.shape(new) != np.shape(old):
+        raise ModelError(f"'{path}' has shape {np.shape(old)}, got {np.shape(new)}.")
+    if field == "axis":
+        new = unit_axis(f"'{path}'", new)
+    if field.endswith(".rotation"):
+        require_rotation(f"'{path}'", new)
+    part = parts[index] = _replaced(parts[index], field, new)
+    if group == "bodies":
+        require_physical(f"Body '{part.name}'", part.mass, part.com, part.inertia)
+    return dataclasses.replace(craft, **{group: tuple(parts)})

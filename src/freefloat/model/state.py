@@ -1,0 +1,29 @@
+"""The minimal state of a spacecraft: everything else is derived and passed on as values."""
+
+from jaxtyping import Float
+
+from freefloat.spatial import Pose, record
+from freefloat.spatial.arrays import Numeric, Quaternion, Vec3, Vec6
+
+Positions = Float[Numeric, "nq"]
+Velocities = Float[Numeric, "nv"]
+
+
+@record
+class State:
+    """Where the base is, how the joints stand, and how all of it moves."""
+
+    p_NB: Vec3  # base origin in N [m]
+    quat_NB: Quaternion  # base attitude, scalar first
+    q: Positions  # joint positions [rad, m], tree order
+    v: Velocities  # base twist V_NB (body axes), joint rates, wheel speeds, tree order
+
+    @property
+    def X_NB(self) -> Pose:
+        """Pose of the base in N."""
+        return Pose.from_quaternion(self.quat_NB, self.p_NB)
+
+    @property
+    def V_NB(self) -> Vec6:
+        """Body twist of the base."""
+        return self.v[:6]

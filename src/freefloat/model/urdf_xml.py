@@ -1,0 +1,198 @@
+"""From XML text to checked numbers: every fault is collected with its part, none is guessed away."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from freefloat.spatial import Pose
+from freefloat.spatial.rotations import from_roll_pitch_yaw
+
+Severity = Literal["error", "warning"]
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong (error) or suspicious (warning) about a file."""
+
+    severity: Severity
+    part: str  # "link 'hand'", "joint 'elbow'"; empty for the file as a whole
+    text: str  # a sentence with the remedy
+
+    def __str__(self) -> str:
+        return f"{self.part}: {self.text}" if self.part else self.text
+
+
+@dataclass
+class Findings:
+    """Everything found in one file, in the order of finding."""
+
+    items: list[Finding] = field(default_factory=list)
+
+    def error(self, part: str, text: str) -> None:
+        """Note something that makes the file unusable."""
+        self.items.append(Finding("error", part, text))
+
+    def warn(self, part: str, text: str) -> None:
+        """Note something that is probably not meant."""
+        self.items.append(Finding("warning", part, text))
+
+    @property
+    def errors(self) -> list[Finding]:
+        """The findings that make the file unusable."""
+        return [f for f in self.items if f.severity == "error"]
+
+
+def label(source: str | Path) -> str:
+    """How messages name a source: its file name, or `XML text`."""
+    return "XML text" if is_xml_text(source) else Path(source).name
+
+
+def is_xml_text(source: str | Path) -> bool:
+    """A string whose first character is `<` is the document itself; everything else is a path."""
+    return isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<")
+
+
+def parse(source: str | Path, findings: Findings) -> ET.Element | None:
+    """The root element of a file or of XML text; None, with a finding, when there is none."""
+    text = str(source) if is_xml_text(source) else _contents(Path(source), findings)
+    if text is None:
+        return None
+    text = text.lstrip("\ufeff \t\r\n")
+    # Entities can expand without bound, and a URDF needs none: no document type, no entities.
+    if "<!DOCTYPE" in _COMMENT.sub("", text):
+        findings.error("", "it has a <!DOCTYPE ...>, which a URDF does not need and which is not read. Remove it.")
+        return None
+    try:
+        root = ET.fromstring(text)
+    except ET.ParseError as fault:
+        line, column = fault.position
+        reason = str(fault).split(":")[0]
+        findings.error(
+            "", f"it is not well-formed XML: {reason} at line {line}, column {column + 1}. Correct it there."
+        )
+        return None
+    if root.tag != "robot":
+        findings.error(
+            "", f"its outermost element is <{root.tag}>, not <robot>, so it is not a URDF. Give a URDF file."
+        )
+        return None
+    if any(element.tag.startswith("{") and "xacro" in element.tag for element in root.iter()):
+        findings.error("", "it is a xacro source, not a URDF. Expand it first: `xacro FILE > robot.urdf`.")
+        return None
+    return root
+
+
+def _contents(path: Path, findings: Findings) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as fault:
+        findings.error("", f"byte {fault.start} is not UTF-8. Save the file as UTF-8.")
+    except FileNotFoundError:
+        findings.error("", f"there is no file '{path}'. Check the path (from directory '{Path.cwd()}').")
+    except OSError as fault:
+        findings.error("", f"'{path}' cannot be read: {fault.strerror}. Give a readable file.")
+    return None
+
+
+@dataclass(frozen=True)
+class Part:
+    """An element that has a name in messages, with the place where its faults are noted."""
+
+    element: ET.Element
+    name: str
+    findings: Findings
+
+    def child(self, tag: str) -> Part | None:
+        """The one child with that tag, None if there is none; a second one is a fault."""
+        found = self.element.findall(tag)
+        if len(found) > 1:
+            self.findings.error(self.name, f"has {len(found)} <{tag}> elements. Keep one.")
+        return Part(found[0], self.name, self.findings) if found else None
+
+    def text(self, attribute: str) -> str | None:
+        """An attribute that must be there and not be blank."""
+        value = (self.element.get(attribute) or "").strip()
+        if not value:
+            self.findings.error(self.name, f'<{self.element.tag}> has no {attribute}. Add {attribute}="...".')
+        return value or None
+
+    def numbers(self, attribute: str, size: int, default: Iterable[float] | None = None) -> np.ndarray:
+        """That many finite numbers; NaN, after the fault is noted, where they are missing or no numbers."""
+        text = self.element.get(attribute)
+        if text is None and default is not None:
+            return np.array(list(default), dtype=float)
+        where = f"<{self.element.tag} {attribute}>"
+        words = (text or "").split()
+        if text is None:
+            self.findings.error(self.name, f"{where} is missing. Add it.")
+        elif len(words) != size:
+            self.findings.error(self.name, f"{where} needs {size} numbers, got '{text}'. Separate them by blanks.")
+        else:
+            values = [_number(word) for word in words]
+            bad = [word for word, value in zip(words, values, strict=True) if value is None]
+            if not bad:
+                return np.array(values, dtype=float)
+            self.findings.error(self.name, f"{where}: '{bad[0]}' is not a finite number. Write a decimal number.")
+        return np.full(size, np.nan)
+
+    def number(self, attribute: str, default: float | None = None) -> float:
+        """One finite number; NaN, after the fault has been noted, where it is missing or no number."""
+        return float(self.numbers(attribute, 1, None if default is None else (default,))[0])
+
+    def origin(self) -> Pose:
+        """The pose that `<origin xyz rpy>` gives; the identity where it is missing."""
+        origin = self.child("origin")
+        if origin is None:
+            return Pose()
+        position = origin.numbers("xyz", 3, (0.0, 0.0, 0.0))
+        rpy = origin.numbers("rpy", 3, (0.0, 0.0, 0.0))
+        if not np.any(rpy) or np.any(np.isnan(rpy)):
+            return Pose(position=position)
+        origin._warn_of_rounded_angles(rpy)
+        return Pose(position=position, rotation=np.asarray(from_roll_pitch_yaw(rpy)))
+
+    def expect(self, attributes: Iterable[str], children: Iterable[str]) -> None:
+        """Warn of attributes and children that nobody reads; one that looks misspelt is an error."""
+        known = tuple(attributes)
+        for name in self.element.keys():  # noqa: SIM118 (an Element is no mapping)
+            self._judge(f"attribute '{name}' of <{self.element.tag}>", name, known)
+        tags, known = [child.tag for child in self.element], tuple(children)
+        for tag in dict.fromkeys(tags):
+            times = f" ({tags.count(tag)} times)" if tags.count(tag) > 1 else ""
+            self._judge(f"element <{tag}>{times}", tag, known)
+
+    def _judge(self, what: str, name: str, known: tuple[str, ...]) -> None:
+        if name in known:
+            return
+        meant = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.8)
+        if meant:
+            self.findings.error(self.name, f"unknown {what}; '{meant[0]}' was meant? Known: {', '.join(known)}.")
+        else:
+            self.findings.warn(self.name, f"{what} is ignored.")
+
+    def _warn_of_rounded_angles(self, rpy: np.ndarray) -> None:
+        turns = np.round(rpy / (np.pi / 2.0)) * (np.pi / 2.0)
+        for angle, exact in zip(rpy.tolist(), turns.tolist(), strict=True):
+            if exact and 1e-12 < abs(angle - exact) < 1e-3:
+                self.findings.warn(
+                    self.name,
+                    f"<origin rpy>: {angle!r} is {abs(angle - exact):.2g} rad away from {exact!r}. "
+                    "Write all digits if a right angle is meant.",
+                )
+
+
+def _number(word: str) -> float | None:
+    try:
+        value = float(word)
+    except ValueError:
+        return None
+    return value if np.isfinite(value) and "_" not in word else None

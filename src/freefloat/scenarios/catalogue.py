@@ -1,0 +1,13 @@
+"""All scenarios by name."""
+
+from freefloat.scenarios.ets7_gjm import Ets7Gjm
+from freefloat.scenarios.scenario import Scenario, ScenarioError
+
+SCENARIOS: dict[str, type[Scenario]] = {scenario.name: scenario for scenario in (Ets7Gjm,)}
+
+
+def find(name: str) -> type[Scenario]:
+    """The scenario of that name."""
+    if name not in SCENARIOS:
+        raise ScenarioError(f"There is no scenario '{name}'. Scenarios: {', '.join(SCENARIOS)}.")
+    return SCENARIOS[name]

@@ -1,0 +1,128 @@
+"""ETS-VII, experiment 1: the hand moves 200 mm straight ahead in inertial space while the satellite floats freely."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, Any, Self
+
+from pydantic import Field
+
+from freefloat.scenarios.claims import Claim
+from freefloat.scenarios.scenario import Scenario
+
+if TYPE_CHECKING:
+    from freefloat.model import Spacecraft
+    from freefloat.sim import Run
+    from freefloat.sim.simulate import Progress
+
+Positive = Annotated[float, Field(gt=0.0)]
+_SPEC = "Yoshida 2003, experiment 1; spec 003, section 4.1"
+
+
+@dataclass(frozen=True)
+class Path:
+    """The straight line of the hand, along its own x axis at the start."""
+
+    length: Positive = 0.2  # [m]
+    speed: Positive = 0.01  # plateau [m/s]
+    ramp: Positive = 2.0  # [s]
+
+
+@dataclass(frozen=True)
+class Ets7Gjm(Scenario):
+    """Resolved motion with the generalised Jacobian, zero momentum, no pose feedback, rate level."""
+
+    name = "ets7-gjm"
+    title = "ETS-VII: straight line of the hand with the generalised Jacobian"
+    source = _SPEC
+
+    joints_deg: tuple[float, float, float, float, float, float] = (0.0, 0.0, 10.0, -32.8, 0.0, 0.0)
+    path: Path = Path()
+    duration: Positive = 22.0  # [s]
+    dt: Positive = 0.05  # [s]
+    sample_rate_hz: Positive | None = None  # of the controller; None: continuous
+    arm_error: Annotated[float, Field(gt=-1.0)] = 0.0  # relative error of arm masses and inertias in the controller
+    craft: Mapping[str, Any] = field(default_factory=dict)  # changes to the spacecraft by dotted path
+
+    @classmethod
+    def variants(cls) -> dict[str, Self]:
+        """Continuous; commanded at 4 Hz; and a controller that believes in a heavier arm."""
+        nominal = cls()
+        return {
+            "nominal": nominal,
+            "sampled-4hz": replace(nominal, sample_rate_hz=4.0),
+            "arm-5-percent": replace(nominal, arm_error=0.05),
+            "arm-20-percent": replace(nominal, arm_error=0.2),
+        }
+
+    def simulate(self, progress: Progress | None = None) -> Run:
+        """Run the experiment."""
+        from freefloat.control import Line, ResolvedMotion
+        from freefloat.library import ets7
+        from freefloat.sim import Sampled, simulate
+
+        craft = ets7()
+        for path, value in self.craft.items():
+            craft = craft.with_value(path, value)
+        line = Line(direction=(1.0, 0.0, 0.0), length=self.path.length, speed=self.path.speed, ramp=self.path.ramp)
+        believed = _arm_scaled(craft, 1.0 + self.arm_error) if self.arm_error else craft
+        law: Any = ResolvedMotion(craft=believed, frame="hand", path=line)
+        if self.sample_rate_hz is not None:
+            law = Sampled(law=law, period=1.0 / self.sample_rate_hz)
+        return simulate(
+            craft,
+            law,
+            joints_deg=self.joints_deg,
+            duration=self.duration,
+            dt=self.dt,
+            scenario=self.as_dict(),
+            progress=progress,
+        )
+
+    def claims(self, run: Run) -> list[Claim]:
+        """Base rotation and hand error, each against the number of its variant."""
+        from freefloat.scenarios.measures import largest_norm, roll_pitch_yaw_deg
+
+        variant = self.variant_name()
+        position = 1e3 * largest_norm(run, "hand.position_error")  # [mm]
+        rotation = largest_norm(run, "hand.rotation_error", degrees=True)
+        if variant == "nominal":
+            roll, pitch, yaw = roll_pitch_yaw_deg(run)
+            return [
+                Claim("base pitch at the end", _SPEC, "about", -0.60145, pitch, "deg", 1e-4),
+                Claim("base roll at the end", _SPEC, "about", 0.01437, roll, "deg", 1e-4),
+                Claim("base yaw at the end", _SPEC, "about", -0.02299, yaw, "deg", 1e-4),
+                Claim("base pitch, magnitude, as printed", _SPEC, "about", 0.6, abs(pitch), "deg", 0.05),
+                Claim("largest hand position error", _SPEC, "below", 1e-6, position, "mm"),
+                Claim("largest hand orientation error", _SPEC, "below", 1e-9, rotation, "deg"),
+                Claim(
+                    "largest joint rate",
+                    _SPEC,
+                    "about",
+                    1.287,
+                    largest_norm(run, "joints.rate", True, True),
+                    "deg/s",
+                    1e-3,
+                ),
+            ]
+        published = {
+            "sampled-4hz": (0.31, 4.1e-4, 0.02),
+            "arm-5-percent": (1.39, 0.0247, 0.01),
+            "arm-20-percent": (5.5, 0.098, 0.01),
+        }.get(variant)
+        if published is None:
+            return []
+        millimetres, degrees, tolerance = published
+        return [
+            Claim("largest hand position error", _SPEC, "within", millimetres, position, "mm", tolerance),
+            Claim("largest hand orientation error", _SPEC, "within", degrees, rotation, "deg", tolerance),
+        ]
+
+
+def _arm_scaled(craft: Spacecraft, factor: float) -> Spacecraft:
+    """The same spacecraft with all masses and inertias of the arm scaled."""
+    for body in craft.bodies[1:]:
+        craft = craft.with_value(f"{body.name}.mass", factor * body.mass)
+        craft = craft.with_value(f"{body.name}.inertia", factor * body.inertia)
+    return craft

@@ -1,0 +1,98 @@
+"""What a scenario is, and how text from a file or the command line becomes one."""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from freefloat.scenarios.claims import Claim
+
+if TYPE_CHECKING:
+    from freefloat.sim import Run
+    from freefloat.sim.simulate import Progress
+
+
+class ScenarioError(ValueError):
+    """A scenario that cannot be: wrong name, wrong field, wrong value. The message lists what is possible."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Scenario(ABC):
+    """An experiment as a frozen record of plain numbers; subclasses add fields, `simulate` and `claims`."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", allow_inf_nan=False)
+    name: ClassVar[str]
+    title: ClassVar[str]
+    source: ClassVar[str]
+
+    @classmethod
+    @abstractmethod
+    def variants(cls) -> Mapping[str, Self]:
+        """The ways in which the paper, or we, ran it; the first is the nominal one."""
+
+    @abstractmethod
+    def simulate(self, progress: Progress | None = None) -> Run:
+        """Run it."""
+
+    @abstractmethod
+    def claims(self, run: Run) -> list[Claim]:
+        """The numbers that this run must reach; none where the settings are the user's own."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, enough to run it again."""
+        return {"scenario": self.name, **dataclasses.asdict(self)}
+
+    def judged(self, run: Run, variant: str) -> list[dict[str, Any]]:
+        """Claims of a run as plain data."""
+        return [claim.as_dict(self.name, variant) for claim in self.claims(run)]
+
+    def variant_name(self) -> str:
+        """Which variant these settings are, or `custom`."""
+        return next((name for name, other in self.variants().items() if other == self), "custom")
+
+    def with_settings(self, settings: Mapping[str, Any]) -> Self:
+        """The same scenario with some fields changed; all errors are reported at once, with their paths."""
+        data = dataclasses.asdict(self)
+        for path, value in settings.items():
+            _put(data, path.split("."), value, path, self.name)
+        try:
+            return TypeAdapter(type(self)).validate_python(data)
+        except ValidationError as error:
+            lines = [f"  {'.'.join(map(str, e['loc']))}: {e['msg']} (got {e['input']!r})" for e in error.errors()]
+            raise ScenarioError(
+                f"Scenario '{self.name}' cannot run with these settings:\n" + "\n".join(lines)
+            ) from None
+
+
+def _put(data: dict[str, Any], keys: Sequence[str], value: Any, path: str, scenario: str) -> None:
+    """Set a nested entry by its path; `craft.` takes any dotted path of the spacecraft."""
+    if keys[0] == "craft" and len(keys) > 2:
+        keys = ["craft", ".".join(keys[1:])]
+    for depth, key in enumerate(keys[:-1]):
+        if not isinstance(data.get(key), dict):
+            raise ScenarioError(_unknown(scenario, path, data, ".".join(keys[:depth])))
+        data = data[key]
+    if keys[-1] not in data and keys[0] != "craft":
+        raise ScenarioError(_unknown(scenario, path, data, ".".join(keys[:-1])))
+    data[keys[-1]] = value
+
+
+def _unknown(scenario: str, path: str, data: Mapping[str, Any], where: str) -> str:
+    inside = f" in {where}" if where else ""
+    return f"Scenario '{scenario}' has no setting '{path}'. Settings{inside}: {', '.join(data)}."
+
+
+def parse_setting(text: str) -> tuple[str, Any]:
+    """`a.b=value` with the value written as in TOML; a bare word is a string."""
+    path, separator, value = text.partition("=")
+    if not separator or not path.strip():
+        raise ScenarioError(f"'{text}' is not a setting. Write --set path=value, for example --set duration=30.")
+    try:
+        return path.strip(), tomllib.loads(f"value = {value.strip()}")["value"]
+    except tomllib.TOMLDecodeError:
+        return path.strip(), value.strip()

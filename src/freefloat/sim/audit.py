@@ -1,0 +1,145 @@
+"""The conservation audit of a run: does what the physics keeps stay kept, and do the books balance?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import xarray
+
+# A fixed-step method of order four loses about (W h)^4 W T / 120 of what it should keep, W being the fastest rate
+# of the motion; the factor is taken as 1/100. Rounding adds at most one unit in the last place per step.
+_TRUNCATION = 1e-2
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """What the integrator promises, from its order, its step and how fast the motion was."""
+
+    relative: float  # permitted relative drift
+    reason: str
+
+    @staticmethod
+    def of_rk4(dt: float, duration: float, fastest_rate: float) -> Accuracy:
+        """Fourth order, fixed step."""
+        loss = _TRUNCATION * (fastest_rate * dt) ** 4 * fastest_rate * duration
+        rounding = _ROUNDING + np.finfo(float).eps * duration / dt
+        return Accuracy(
+            float(loss + rounding),
+            f"RK4, step {dt:g} s, {duration:g} s, fastest rate {fastest_rate:.3g} rad/s",
+        )
+
+    @staticmethod
+    def of_adaptive(tolerance: float, steps: int) -> Accuracy:
+        """Each accepted step may err by the tolerance."""
+        return Accuracy(float(tolerance * steps + _ROUNDING), f"adaptive, tolerance {tolerance:g}, {steps} steps")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One balance: the largest imbalance, when, and what is permitted."""
+
+    quantity: str
+    unit: str
+    imbalance: float
+    at: float  # [s]
+    permitted: float
+
+    @property
+    def holds(self) -> bool:
+        """True if the imbalance is permitted; a NaN never is."""
+        return self.imbalance <= self.permitted
+
+    def __str__(self) -> str:
+        verdict = "holds" if self.holds else "VIOLATED"
+        return (
+            f"{self.quantity:<42} {verdict:<8} off by {self.imbalance:9.2e} {self.unit} at {self.at:g} s "
+            f"(permitted {self.permitted:.1e})"
+        )
+
+
+@dataclass(frozen=True)
+class Audit:
+    """All balances of a run."""
+
+    entries: tuple[Entry, ...]
+    reason: str  # where the tolerance comes from
+
+    @property
+    def holds(self) -> bool:
+        """True if every balance holds."""
+        return all(entry.holds for entry in self.entries)
+
+    @property
+    def violations(self) -> tuple[Entry, ...]:
+        """The balances that do not hold."""
+        return tuple(entry for entry in self.entries if not entry.holds)
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.entries), f"tolerance: {self.reason}"])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for files."""
+        return asdict(self)
+
+    @staticmethod
+    def from_dict(data: dict[str, Any]) -> Audit:
+        """Back from plain data."""
+        return Audit(entries=tuple(Entry(**e) for e in data["entries"]), reason=data["reason"])
+
+
+def fastest_rate(data: xarray.Dataset) -> float:
+    """Fastest rate of a recorded motion [rad/s]: of any rotation, or of the change of the velocity as a whole."""
+    turning = [float(np.max(np.linalg.norm(data["base.rate"].values, axis=-1)))]
+    if "joints.rate" in data:
+        turning.append(float(np.max(np.abs(data["joints.rate"].values))))
+    energy, agility = (float(np.max(data[f"energy.{kind}"].values)) for kind in ("kinetic", "agility"))
+    if energy > 0.0:
+        turning.append(float(np.sqrt(agility / energy)))
+    return max(turning)
+
+
+def audit(data: xarray.Dataset, accuracy: Accuracy, mass: float) -> Audit:
+    """Judge a run's channels; `mass` is the whole spacecraft's [kg].
+
+    A spacecraft with kinetic energy T can hold at most sqrt(2 T m) of linear momentum in its motion: drift is
+    judged against that, so that a run with zero total momentum is judged too.
+    """
+    t = data["time"].values
+    energy = data["energy.kinetic"].values
+    books = energy - energy[0] - data["energy.work"].values + data["energy.dissipated"].values
+    top = float(np.max(energy, initial=0.0))
+    P, L = data["momentum.linear"].values, data["momentum.angular"].values
+    norms = np.linalg.norm(data["base.attitude"].values, axis=-1) - 1.0
+    reach = float(np.max(np.linalg.norm(data["com.position"].values, axis=-1)))
+    linear_scale = np.sqrt(2.0 * top * mass) + _largest(P)
+    angular_scale = np.sqrt(2.0 * top * _largest(data["com.inertia_trace"].values)) + _largest(L) + reach * linear_scale
+    energy_scale = max(top, _largest(data["energy.work"].values))
+    relative = accuracy.relative
+    entries = (
+        _entry("linear momentum", "N s", t, P - P[0] - data["impulse.linear"].values, relative * linear_scale),
+        _entry(
+            "angular momentum about the inertial origin",
+            "N m s",
+            t,
+            L - L[0] - data["impulse.angular"].values,
+            relative * angular_scale,
+        ),
+        _entry("energy: change = work - dissipation", "J", t, books, relative * energy_scale),
+        _entry("unit quaternion", "1", t, norms, _ROUNDING),
+    )
+    return Audit(entries=entries, reason=accuracy.reason)
+
+
+def _largest(values: np.ndarray) -> float:
+    return float(np.max(np.abs(values), initial=0.0))
+
+
+def _entry(quantity: str, unit: str, t: np.ndarray, imbalance: np.ndarray, permitted: float) -> Entry:
+    size = np.abs(imbalance) if imbalance.ndim == 1 else np.linalg.norm(imbalance, axis=-1)
+    worst = int(np.argmax(np.where(np.isfinite(size), size, np.inf)))
+    return Entry(quantity, unit, float(size[worst]), float(t[worst]), float(permitted))

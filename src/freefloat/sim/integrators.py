@@ -1,0 +1,97 @@
+"""Runge-Kutta on the group: the attitude is stepped by the exponential map (Munthe-Kaas), the rest as usual."""
+
+import dataclasses
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.sim.plant import Plant, PlantRate, retract
+from freefloat.spatial.arrays import Scalar
+from freefloat.spatial.rotations import dexp_inverse, dexp_inverse_second_order
+
+# A rate is asked for at a time, and told a time strictly inside the step beside it: where a law's command has a
+# corner at a tick, its derivative must be taken on the side of the step that is being made.
+RateFunction = Callable[[Plant, Scalar, Scalar], PlantRate]
+_INSIDE = 1e-9  # of a step
+
+# Classical fourth order: where each stage looks (as a fraction of the step) and how much it counts.
+_RK4_NODES = np.array([0.0, 0.5, 0.5, 1.0])
+_RK4_WEIGHTS = np.array([1.0, 2.0, 2.0, 1.0]) / 6.0
+
+
+def rk4_step(rate: RateFunction, plant: Plant, t: Scalar, h: Scalar | float) -> Plant:
+    """One step of the classical fourth-order method."""
+
+    def stage(carry: tuple[PlantRate, PlantRate], row: jax.Array) -> tuple[tuple[PlantRate, PlantRate], None]:
+        last, total = carry
+        node, weight = row[0], row[1]
+        delta = last * (node * h)
+        k = rate(retract(plant, delta), t + node * h, t + jnp.clip(node, _INSIDE, 1.0 - _INSIDE) * h)
+        k = dataclasses.replace(k, turn=dexp_inverse_second_order(delta.turn, k.turn))
+        return (k, total + k * weight), None
+
+    nothing = zero_rate(plant)
+    rows = jnp.stack([_RK4_NODES, _RK4_WEIGHTS], axis=1)
+    (_, mean), _ = jax.lax.scan(stage, (nothing, nothing), rows)
+    return retract(plant, mean * h)
+
+
+# Dormand and Prince 5(4), J. Comp. Appl. Math. 6 (1980): nodes, stages, fifth-order weights, weights of the error.
+_DP_NODES = (0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0)
+_DP_STAGES = (
+    (),
+    (1 / 5,),
+    (3 / 40, 9 / 40),
+    (44 / 45, -56 / 15, 32 / 9),
+    (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729),
+    (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
+    (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
+)
+_DP_ERROR = (71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
+
+
+def dormand_prince_step(
+    rate: RateFunction, plant: Plant, t: Scalar, h: Scalar, tolerance: float
+) -> tuple[Plant, Scalar]:
+    """One attempted step of order five and its error in units of the tolerance: accept it if that is at most one."""
+    ks: list[PlantRate] = []
+    delta = zero_rate(plant)
+    for node, row in zip(_DP_NODES, _DP_STAGES, strict=True):
+        delta = _combination(delta, ks, row, h)
+        k = rate(retract(plant, delta), t + node * h, t + min(max(node, _INSIDE), 1.0 - _INSIDE) * h)
+        ks.append(dataclasses.replace(k, turn=dexp_inverse(delta.turn, k.turn)))
+    error = _combination(delta, ks, _DP_ERROR, h)
+    return retract(plant, delta), _in_units_of(tolerance, error, plant)
+
+
+def _combination(like: PlantRate, ks: list[PlantRate], weights: tuple[float, ...], h: Scalar) -> PlantRate:
+    total = jax.tree.map(jnp.zeros_like, like)
+    for k, weight in zip(ks, weights, strict=True):
+        if weight:
+            total = total + k * (weight * h)
+    return total
+
+
+def _in_units_of(tolerance: float, error: PlantRate, plant: Plant) -> Scalar:
+    """Largest error of the motion relative to 1 + its size: mixed absolute and relative, in SI units."""
+    state = plant.state
+    pairs = [
+        (error.velocity, state.p_NB),
+        (error.turn, jnp.zeros(3)),
+        (error.q, state.q),
+        (error.v, state.v),
+    ]
+    return jnp.max(jnp.concatenate([jnp.abs(e) / (tolerance * (1.0 + jnp.abs(x))) for e, x in pairs]))
+
+
+def zero_rate(plant: Plant) -> PlantRate:
+    """No motion."""
+    return PlantRate(
+        velocity=jnp.zeros(3),
+        turn=jnp.zeros(3),
+        q=jnp.zeros_like(plant.state.q),
+        v=jnp.zeros_like(plant.state.v),
+        ledger=jax.tree.map(jnp.zeros_like, plant.ledger),
+    )

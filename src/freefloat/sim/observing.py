@@ -1,0 +1,143 @@
+"""Channels of a run, computed from recorded states: nothing that can be derived is integrated or stored twice."""
+
+from collections.abc import Iterator
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.control.channels import Channel, quaternion, vector
+from freefloat.dynamics import (
+    composite_inertia,
+    inertial_frame_pose,
+    inertial_frame_twist,
+    kinetic_energy,
+    momentum_about_base,
+)
+from freefloat.model import Spacecraft, State
+from freefloat.sim.system import Balance, Loop, Sampled, System, balance, no_inputs
+from freefloat.spatial import angular, linear
+from freefloat.spatial.arrays import Numeric
+from freefloat.spatial.rotations import (
+    quaternion_conjugate,
+    quaternion_multiply,
+    roll_pitch_yaw,
+    rotation_matrix,
+)
+
+Observed = tuple[Channel, Numeric]
+
+# Recorded states are seen just before their tick: this far before it, as a fraction of a step.
+_BEFORE = 1e-9
+
+
+def observe(system: System, loop: Loop, start: State) -> dict[str, Numeric]:
+    """Every channel at a recorded instant by name; `start` is the state that attitude is reported against."""
+    return {channel.name: value for channel, value in _observed(system, loop, start)}
+
+
+def channels(system: System, loop: Loop) -> tuple[Channel, ...]:
+    """Unit, frame and label of everything that `observe` returns."""
+    found: list[Channel] = []
+    jax.eval_shape(lambda z: found.extend(channel for channel, _ in _observed(system, z, z.plant.state)), loop)
+    return tuple(found)
+
+
+def _observed(system: System, loop: Loop, start: State) -> list[Observed]:
+    t = loop.tick * system.dt
+    state = loop.plant.state
+    now = balance(system, state, loop.held, no_inputs(system), t, t - _BEFORE * system.dt)
+    found = [
+        *_base(state, start),
+        *_joints(system.craft, state, now),
+        *_frames(system.craft, state),
+        *_conserved(system.craft, loop, now),
+    ]
+    for law in system.laws:
+        inner = law.law if isinstance(law, Sampled) else law
+        if hasattr(inner, "channels"):
+            found += zip(inner.channels(), inner.observe(system.craft, state, t), strict=True)
+    return found
+
+
+def _base(state: State, start: State) -> Iterator[Observed]:
+    turned = quaternion_multiply(quaternion_conjugate(jnp.asarray(start.quat_NB)), jnp.asarray(state.quat_NB))
+    yield vector("base.position", "Base position", "m", "N"), state.p_NB
+    yield quaternion("base.attitude", "Base attitude (quaternion)"), state.quat_NB
+    rpy = Channel(
+        "base.roll_pitch_yaw",
+        "Base rotation since the start (Z-Y-X)",
+        "rad",
+        "B0",
+        "rpy",
+        ("roll", "pitch", "yaw"),
+    )
+    yield rpy, roll_pitch_yaw(rotation_matrix(turned))
+    yield vector("base.velocity", "Base velocity", "m/s", "B"), linear(state.V_NB)
+    yield vector("base.rate", "Base angular rate", "rad/s", "B"), angular(state.V_NB)
+
+
+def _joints(craft: Spacecraft, state: State, now: Balance) -> Iterator[Observed]:
+    layout = craft.layout
+    joints, wheels = (np.array(i, dtype=int) for i in (layout.joint_velocities, layout.wheel_velocities))
+    kinds = {craft.joint(name).kind for name in layout.moving_joints}
+    angle = {frozenset({"prismatic"}): "m", frozenset({"revolute"}): "rad"}.get(frozenset(kinds), "rad, m")
+    torque = {"m": "N", "rad": "N m"}.get(angle, "N m, N")
+    if joints.size:
+        axis, names = "joint", layout.moving_joints
+        yield Channel("joints.position", "Joint position", angle, "", axis, names), state.q
+        rate = "/s, ".join(angle.split(", ")) + "/s"
+        yield Channel("joints.rate", "Joint rate", rate, "", axis, names), state.v[joints]
+        yield (
+            Channel("joints.torque", "Joint torque, friction subtracted", torque, "", axis, names),
+            now.force[joints],
+        )
+    if wheels.size:
+        yield Channel("wheels.speed", "Wheel speed", "rad/s", "", "wheel", layout.wheels), state.v[wheels]
+        yield (
+            Channel("wheels.torque", "Wheel motor torque", "N m", "", "wheel", layout.wheels),
+            now.force[wheels],
+        )
+
+
+def _frames(craft: Spacecraft, state: State) -> Iterator[Observed]:
+    for frame in craft.frames:
+        name = frame.name
+        pose, twist = inertial_frame_pose(craft, state, name), inertial_frame_twist(craft, state, name)
+        yield vector(f"{name}.position", f"{name}: position", "m", "N"), pose.p
+        yield quaternion(f"{name}.attitude", f"{name}: attitude (quaternion)"), pose.quaternion
+        yield vector(f"{name}.velocity", f"{name}: velocity", "m/s", "N"), linear(twist)
+        yield vector(f"{name}.rate", f"{name}: angular rate", "rad/s", "N"), angular(twist)
+
+
+def _conserved(craft: Spacecraft, loop: Loop, now: Balance) -> Iterator[Observed]:
+    state, ledger = loop.plant.state, loop.plant.ledger
+    X_NB = state.X_NB
+    momentum = X_NB.wrench_to_A(momentum_about_base(craft, state.q, state.v))
+    whole = composite_inertia(craft, state.q)
+    com = X_NB.apply(whole.com)
+    P, L = linear(momentum), angular(momentum)
+    yield vector("com.position", "System centre of mass", "m", "N"), com
+    yield (
+        Channel("com.inertia_trace", "Trace of the inertia about the centre of mass", "kg m2"),
+        jnp.trace(whole.about_com()),
+    )
+    yield vector("momentum.linear", "Linear momentum", "N s", "N"), P
+    yield vector("momentum.angular", "Angular momentum about the inertial origin", "N m s", "N"), L
+    yield (
+        vector("momentum.angular_com", "Angular momentum about the centre of mass", "N m s", "N"),
+        L - jnp.cross(com, P),
+    )
+    yield vector("impulse.linear", "External linear impulse", "N s", "N"), linear(ledger.impulse)
+    yield (
+        vector("impulse.angular", "External angular impulse about the inertial origin", "N m s", "N"),
+        angular(ledger.impulse),
+    )
+    yield Channel("energy.kinetic", "Kinetic energy", "J"), kinetic_energy(craft, state.q, state.v)
+    yield Channel("energy.work", "Work done on the spacecraft", "J"), ledger.work
+    yield Channel("energy.dissipated", "Energy lost in joint damping", "J"), ledger.dissipated
+    # Kinetic energy of the acceleration: how quickly the motion changes, for the tolerance of the audit.
+    yield (
+        Channel("energy.agility", "Half the squared acceleration in the mass metric", "W/s"),
+        kinetic_energy(craft, state.q, now.vdot),
+    )

@@ -1,0 +1,135 @@
+"""Drivers around the pure functions: fixed steps in compiled blocks, and adaptive steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import jax
+import numpy as np
+
+from freefloat import engine
+from freefloat.sim.integrators import dormand_prince_step
+from freefloat.sim.plant import Plant
+from freefloat.sim.system import Inputs, Loop, System, derivative, no_inputs, sample, settle, step
+from freefloat.spatial.arrays import Scalar
+
+Engine = Literal["native", "jax"]
+# Records per compiled block: between blocks the driver reports progress, checks numbers and can be interrupted.
+BLOCK = 64
+_SMALLEST_STEP = 1e-9  # [s]; an adaptive step below this means that the tolerance cannot be met
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Time in integer ticks: how many steps, and how many of them between two records."""
+
+    steps: int
+    record_every: int
+
+    @property
+    def records(self) -> int:
+        """How many instants are recorded after the start."""
+        return self.steps // self.record_every
+
+
+def grid(duration: float, dt: float, record_dt: float | None) -> Grid:
+    """Fit a duration and a recording interval to the step; an error says what does not fit."""
+    steps = _whole("duration", duration, dt)
+    if record_dt is not None:
+        every = _whole("record_dt", record_dt, dt)
+        if steps % every:
+            raise ValueError(f"duration={duration} s is not a whole number of record_dt={record_dt} s.")
+        return Grid(steps, every)
+    every = max(1, steps // 2000)
+    while steps % every:
+        every -= 1
+    return Grid(steps, every)
+
+
+def _whole(name: str, value: float, dt: float) -> int:
+    count = round(value / dt) if np.isfinite(value) else 0
+    if count < 1 or abs(count * dt - value) > 1e-9 * max(value, dt):
+        raise ValueError(f"{name}={value} s must be a positive whole number of steps of dt={dt} s.")
+    return count
+
+
+def fixed_steps(system: System, loop: Loop, timing: Grid, target: Engine) -> Iterator[Loop]:
+    """Blocks of recorded loops (leading axis: time), by fixed steps."""
+    inputs = no_inputs(system)
+    advance = engine.compile(lambda z: step(system, z, inputs), loop, target=target)
+    every = timing.record_every
+    for chunk in advance.rollout_chunks(loop, steps=timing.steps, chunk=BLOCK * every, record_every=every):
+        yield chunk.record
+
+
+@dataclass
+class AdaptiveCount:
+    """How much work an adaptive run was."""
+
+    accepted: int = 0
+    rejected: int = 0
+
+
+def adaptive_steps(system: System, loop: Loop, timing: Grid, tolerance: float, count: AdaptiveCount) -> Iterator[Loop]:
+    """Records one by one; between two ticks the step length follows the error."""
+    inputs = no_inputs(system)
+    start, length = np.zeros(()), np.full((), system.dt)
+    sampler = engine.compile(lambda z: _sampled_and_settled(system, z), loop, target=target)
+    attempt = engine.compile(
+        lambda plant, held, t, h: _attempt(system, plant, held, inputs, t, h, tolerance),
+        loop.plant, loop.held, start, length, target=target,
+    )
+    finish = engine.compile(lambda plant, held, t: settle(system, plant, held, t), loop.plant, loop.held, start, target=target)
+    h = system.dt
+    for _ in range(timing.records):
+        for _ in range(timing.record_every):
+            held, plant = sampler(loop)
+            start = float(loop.tick) * system.dt
+            plant, h = _between_ticks(attempt, plant, held, start, system.dt, h, count)
+            plant = finish(plant, held, start + system.dt)
+            loop = Loop(tick=loop.tick + 1, plant=plant, held=held)
+        yield jax.tree.map(lambda x: np.asarray(x)[None], loop)
+
+
+def _sampled_and_settled(system: System, loop: Loop) -> tuple[tuple[Any, ...], Plant]:
+    held = sample(system, loop)
+    return held, settle(system, loop.plant, held, loop.tick * system.dt)
+
+
+def _attempt(
+    system: System, plant: Plant, held: tuple, inputs: Inputs, t: jax.Array, h: jax.Array, tolerance: float
+) -> tuple[Plant, Scalar]:
+    return dormand_prince_step(lambda p, *times: derivative(system, p, held, inputs, *times), plant, t, h, tolerance)
+
+
+def _between_ticks(
+    attempt: Callable, plant: Plant, held: tuple, start: float, length: float, h: float, count: AdaptiveCount
+) -> tuple[Plant, float]:
+    """Integrate over one tick with steps as long as the error permits; returns the step to try next."""
+    done = 0.0
+    while done < length:
+        trial = min(h, length - done)
+        reached, error = attempt(plant, held, start + done, trial)
+        error = float(error)
+        if not np.isfinite(error):
+            if trial <= _SMALLEST_STEP:
+                return reached, h  # the caller sees the non-finite state and says where it is
+            h = trial / 10.0
+            continue
+        grow = 0.9 * max(error, 1e-10) ** -0.2
+        if error <= 1.0:
+            plant, count.accepted = reached, count.accepted + 1
+            done = length if length - done - trial < 1e-12 * length else done + trial
+            # A step cut short by the tick says little about how long the next may be.
+            h = max(h, trial * min(5.0, grow)) if trial < h else trial * min(5.0, max(0.2, grow))
+        else:
+            count.rejected += 1
+            h = trial * max(0.2, grow)
+            if h < _SMALLEST_STEP:
+                raise ArithmeticError(
+                    f"The adaptive step fell below {_SMALLEST_STEP:g} s at t = {start + done:g} s: the tolerance "
+                    "cannot be met. Loosen it, or look for a law or contact that is not smooth there."
+                )
+    return plant, h

@@ -1,0 +1,125 @@
+"""The record of a run: channels with units and frames, what was simulated, with which versions, and the audit."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from freefloat.sim.audit import Audit
+
+if TYPE_CHECKING:
+    import xarray
+
+FORMAT_VERSION = 1
+COMPLETED = "completed"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What happened. `run["base.attitude"]` is an xarray array with its time, unit, frame and label."""
+
+    data: xarray.Dataset
+    audit: Audit
+    status: str  # "completed", or what stopped it and when
+    scenario: dict[str, Any]  # what was simulated, as plain data
+    claims: tuple[dict[str, Any], ...] = ()
+    versions: dict[str, str] | None = None
+
+    def __getitem__(self, channel: str) -> xarray.DataArray:
+        if channel not in self.data:
+            raise KeyError(f"The run has no channel '{channel}'. Channels: {', '.join(map(str, self.data.data_vars))}.")
+        return self.data[channel]
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """Names of the recorded quantities."""
+        return tuple(map(str, self.data.data_vars))
+
+    @property
+    def completed(self) -> bool:
+        """True if it ran to its end."""
+        return self.status == COMPLETED
+
+    def save(self, path: str | Path, *, force: bool = False) -> Path:
+        """Write one NetCDF file; an existing one is replaced only by force, and never left half written."""
+        path = Path(path)
+        if path.exists() and not force:
+            raise FileExistsError(f"{path} exists already. Choose another name or pass force=True (--force).")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        data = self.data.assign_attrs(
+            format_version=FORMAT_VERSION,
+            status=self.status,
+            audit=json.dumps(self.audit.as_dict()),
+            scenario=json.dumps(self.scenario),
+            claims=json.dumps(self.claims),
+            versions=json.dumps(self.versions or versions()),
+        )
+        partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+        try:
+            data.to_netcdf(partial, engine="h5netcdf")
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
+        return path
+
+    @staticmethod
+    def load(path: str | Path) -> Run:
+        """Read a run that `save` wrote."""
+        import xarray
+
+        path = Path(path)
+        if not path.exists():
+            raise FileNotFoundError(f"There is no run file {path}.")
+        try:
+            with xarray.open_dataset(path, engine="h5netcdf") as opened:
+                data = opened.load()
+        except OSError as error:
+            raise ValueError(f"{path} is not a readable run file (NetCDF 4): {error}") from error
+        version = data.attrs.get("format_version")
+        if version != FORMAT_VERSION:
+            raise ValueError(
+                f"{path} has run format {version}, this freefloat reads format {FORMAT_VERSION}. "
+                "Read it with the version that wrote it, or run the scenario again."
+            )
+        attributes = {
+            key: json.loads(data.attrs[key]) for key in ("audit", "scenario", "claims", "versions") if key in data.attrs
+        }
+        return Run(
+            data=data.drop_attrs(deep=False),
+            audit=Audit.from_dict(attributes["audit"]),
+            status=str(data.attrs["status"]),
+            scenario=attributes["scenario"],
+            claims=tuple(attributes["claims"]),
+            versions=attributes["versions"],
+        )
+
+    def with_claims(self, claims: list[dict[str, Any]]) -> Run:
+        """The same run with its claims judged."""
+        return replace(self, claims=tuple(claims))
+
+
+class RunFailed(RuntimeError):
+    """A run that did not end well. Nothing is lost: the run so far is in `.run`."""
+
+    def __init__(self, message: str, run: Run) -> None:
+        super().__init__(message)
+        self.run = run
+
+
+def versions() -> dict[str, str]:
+    """What a result depends on."""
+    import jax
+    import numpy as np
+
+    from freefloat import __version__
+
+    return {
+        "freefloat": __version__,
+        "jax": jax.__version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+    }

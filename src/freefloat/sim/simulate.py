@@ -1,0 +1,162 @@
+"""`simulate`: from a spacecraft and its laws to a run."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import jax
+import numpy as np
+
+from freefloat.engine import compile
+from freefloat.model import ModelError, Spacecraft, State
+from freefloat.sim.audit import Accuracy, audit, fastest_rate
+from freefloat.sim.observing import channels, observe
+from freefloat.sim.rollout import AdaptiveCount, Engine, adaptive_steps, fixed_steps, grid
+from freefloat.sim.run import COMPLETED, Run, RunFailed, versions
+from freefloat.sim.system import Loop, System, begin
+from freefloat.spatial.precision import require_float64
+
+Progress = Callable[[float, float], None]  # (seconds simulated, seconds in all)
+
+
+def simulate(
+    craft: Spacecraft,
+    *laws: Any,
+    duration: float,
+    state: State | None = None,
+    joints_deg: Sequence[float] | None = None,
+    dt: float = 0.01,
+    record_dt: float | None = None,
+    integrator: Literal["rk4", "adaptive"] = "rk4",
+    tolerance: float = 1e-10,
+    engine: Engine = "native",
+    scenario: dict[str, Any] | None = None,
+    progress: Progress | None = None,
+    check: bool = True,
+) -> Run:
+    """Simulate a spacecraft under laws and audit the result.
+
+    Start from `state`, or at rest with the joints at `joints_deg` (degrees for revolute, metres for prismatic).
+    `engine="jax"` runs the same functions under plain `jax.jit`, to compare.
+    A run that becomes non-finite, is interrupted, or violates a balance raises `RunFailed` with the run so far in
+    `.run`; with `check=False` it is returned, and its `status` and `audit` say what happened.
+    """
+    require_float64()
+    timing = grid(duration, dt, record_dt)
+    start = _start(craft, state, joints_deg)
+    system, loop = begin(System(craft=craft, laws=laws, dt=dt), start)
+    count = AdaptiveCount()
+    blocks = (
+        fixed_steps(system, loop, timing, engine)
+        if integrator == "rk4"
+        else adaptive_steps(system, loop, timing, engine, tolerance, count)
+    )
+    records, status = _collect(loop, blocks, duration, dt, progress)
+    data = _dataset(system, records, start, engine)
+    moved = float(data["time"].values[-1])
+    if integrator == "rk4":
+        accuracy = Accuracy.of_rk4(dt, max(moved, dt), fastest_rate(data))
+    else:
+        accuracy = Accuracy.of_adaptive(tolerance, count.accepted)
+    judged = audit(data, accuracy, mass=float(sum(body.mass for body in craft.bodies)))
+    described = scenario or {
+        "spacecraft": craft.name,
+        "duration": duration,
+        "dt": dt,
+        "integrator": integrator,
+    }
+    run = Run(data=data, audit=judged, status=status, scenario=described, versions=versions())
+    if check:
+        _fail_loudly(run)
+    return run
+
+
+def _start(craft: Spacecraft, state: State | None, joints_deg: Sequence[float] | None) -> State:
+    if state is not None and joints_deg is not None:
+        raise ValueError("Give either state or joints_deg, not both.")
+    if joints_deg is not None:
+        names = craft.layout.moving_joints
+        if len(joints_deg) != len(names):
+            raise ModelError(f"joints_deg needs {len(names)} numbers ({', '.join(names)}), got {len(joints_deg)}.")
+        turning = np.array([craft.joint(name).kind == "revolute" for name in names], dtype=bool)
+        state = craft.at_rest(np.where(turning, np.deg2rad(joints_deg), np.asarray(joints_deg, dtype=float)))
+    state = craft.at_rest() if state is None else craft.checked(state)
+    for field in dataclasses.fields(state):
+        if not np.all(np.isfinite(np.asarray(getattr(state, field.name)))):
+            raise ModelError(f"The state to start from has a number that is not finite in {field.name}.")
+    norm = float(np.linalg.norm(np.asarray(state.quat_NB)))
+    if abs(norm - 1.0) > 1e-6:
+        raise ModelError(f"The quaternion to start from must have unit length, got {norm:g}.")
+    return dataclasses.replace(state, quat_NB=np.asarray(state.quat_NB) / norm)
+
+
+def _collect(loop: Loop, blocks: Any, duration: float, dt: float, progress: Progress | None) -> tuple[Loop, str]:
+    """Gather recorded blocks until the end, a number that is not finite, or an interruption."""
+    kept, status = [jax.tree.map(lambda x: np.asarray(x)[None], loop)], COMPLETED
+    try:
+        for block in blocks:
+            good, fault = _finite_part(block, dt)
+            kept.append(good)
+            if fault:
+                status = fault
+                break
+            if progress:
+                progress(float(block.tick[-1]) * dt, duration)
+    except KeyboardInterrupt:
+        status = f"interrupted after {float(kept[-1].tick[-1]) * dt:g} s of {duration:g} s"
+    return jax.tree.map(lambda *parts: np.concatenate(parts), *kept), status
+
+
+def _finite_part(block: Loop, dt: float) -> tuple[Loop, str]:
+    """The records before the first non-finite number, and which quantity it was in, when."""
+    first, culprit = len(block.tick), ""
+    for name in ("p_NB", "quat_NB", "q", "v"):
+        values = getattr(block.plant.state, name)
+        bad = ~np.all(np.isfinite(values), axis=-1)
+        if bad.any() and int(np.argmax(bad)) < first:
+            first, culprit = int(np.argmax(bad)), name
+    if not culprit:
+        return block, ""
+    names = {"p_NB": "base position", "quat_NB": "base attitude", "q": "joint positions", "v": "velocities"}
+    at = float(block.tick[first]) * dt
+    return (
+        jax.tree.map(lambda x: x[:first], block),
+        f"{names[culprit]} ({culprit}) became non-finite at t = {at:g} s",
+    )
+
+
+def _dataset(system: System, records: Loop, start: State, target: Engine) -> Any:
+    """All channels of all records as one labelled dataset."""
+    import xarray
+
+    first = jax.tree.map(lambda x: x[0], records)
+    described = channels(system, first)
+    values = compile(lambda loop: observe(system, loop, start), first, target=target).batch(records)
+    time = records.tick * system.dt
+    arrays: dict[str, Any] = {
+        c.name: (
+            ("time", c.axis) if c.axis else ("time",),
+            np.asarray(values[c.name]),
+            {"units": c.unit, "frame": c.frame, "long_name": c.label},
+        )
+        for c in described
+    }
+    state = records.plant.state
+    arrays["state.v"] = (
+        ("time", "speed"),
+        state.v,
+        {"units": "SI", "long_name": "Generalised speeds, tree order"},
+    )
+    coordinates: dict[str, Any] = {"time": ("time", time, {"units": "s", "long_name": "Time"})}
+    coordinates |= {c.axis: list(c.components) for c in described if c.axis}
+    return xarray.Dataset(arrays, coords=coordinates)
+
+
+def _fail_loudly(run: Run) -> None:
+    if not run.completed:
+        raise RunFailed(f"The run stopped: {run.status}. What was recorded until then is in the exception's .run.", run)
+    if not run.audit.holds:
+        lines = "\n".join(f"  {entry}" for entry in run.audit.violations)
+        raise RunFailed(f"The audit is violated, so the result cannot be trusted:\n{lines}\n({run.audit.reason})", run)

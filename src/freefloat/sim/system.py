@@ -1,0 +1,281 @@
+"""A system: spacecraft, laws and clock as a few pure functions (derivative, sample, step)."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.control.laws import ForceLaw, MemoryLaw, Motion, MotionLaw, motion_of
+from freefloat.dynamics import (
+    forward_dynamics,
+    generalized_force,
+    hybrid_dynamics,
+    impose_rates,
+    kinetic_energy,
+)
+from freefloat.model import ModelError, Spacecraft, State
+from freefloat.sim.integrators import rk4_step
+from freefloat.sim.plant import Ledger, Plant, PlantRate
+from freefloat.spatial import angular, linear, record, static
+from freefloat.spatial.arrays import Matrix, Scalar, Vector
+from freefloat.spatial.rotations import quaternion_multiply
+
+Law = MotionLaw | ForceLaw | MemoryLaw
+
+
+@record
+class Sampled:
+    """A law evaluated at its own rate and held in between."""
+
+    law: Any
+    period: float = static()  # [s]; a multiple of the system's step
+
+    def begin(self, state: State) -> Sampled:
+        """Begin the law inside."""
+        return dataclasses.replace(self, law=self.law.begin(state))
+
+
+@record
+class System:
+    """A spacecraft under laws, advanced by a fixed step. Everything that is a number in it can be varied."""
+
+    craft: Spacecraft
+    laws: tuple[Any, ...]  # laws, continuous; or Sampled
+    dt: float = static()  # length of a tick [s]
+    wrench_frames: tuple[str, ...] = static(default=())  # frames on which the inputs push
+
+
+@record
+class Inputs:
+    """What comes from outside in one step, held over it."""
+
+    wrenches: Matrix  # (frames, 6) on `System.wrench_frames`, each in its frame's axes [N, N m]
+
+
+@record
+class Loop:
+    """All that changes while a system runs."""
+
+    tick: jax.Array | np.ndarray  # int32; time is tick * dt
+    plant: Plant
+    held: tuple[Any, ...]  # for each sampled law: (memory, what it holds)
+
+
+def no_inputs(system: System) -> Inputs:
+    """Nobody pushes."""
+    return Inputs(wrenches=np.zeros((len(system.wrench_frames), 6)))
+
+
+# ---- building
+
+
+def begin(system: System, state: State) -> tuple[System, Loop]:
+    """Check a system, let its laws see the start, and put the loop at tick zero."""
+    _check(system)
+    state = jax.tree.map(jnp.asarray, system.craft.checked(state))
+    system = dataclasses.replace(system, laws=tuple(law.begin(state) for law in system.laws))
+    plant = Plant(state=state, ledger=jax.tree.map(jnp.asarray, Ledger.empty()))
+    held = tuple(_first_hold(system, s) for s in _sampled(system))
+    loop = Loop(tick=jnp.zeros((), jnp.int32), plant=plant, held=held)
+    return system, loop
+
+
+def _check(system: System) -> None:
+    if not (np.isfinite(system.dt) and system.dt > 0.0):
+        raise ValueError(f"The step dt must be a positive number of seconds, got {system.dt}.")
+    taken: dict[str, str] = {}
+    for law in system.laws:
+        inner = law.law if isinstance(law, Sampled) else law
+        kind = type(inner).__name__
+        if not isinstance(inner, (MotionLaw, ForceLaw, MemoryLaw)):
+            raise TypeError(f"{kind} is not a law: it needs `begin` and one of `rates`, `force` or `sample`.")
+        if isinstance(inner, MemoryLaw) and not isinstance(law, Sampled):
+            raise TypeError(f"{kind} remembers, so it must be sampled: wrap it in Sampled(law, period=...).")
+        if isinstance(law, Sampled):
+            ticks_of(system, law)
+        for joint in inner.joints if isinstance(inner, MotionLaw) else ():
+            if joint in taken:
+                raise ModelError(f"Joint '{joint}' is moved by two laws, {taken[joint]} and {kind}. Keep one.")
+            taken[joint] = kind
+            system.craft.layout.position(joint)
+
+
+def ticks_of(system: System, sampled: Sampled) -> int:
+    """How many ticks a sampled law holds its answer."""
+    ticks = round(sampled.period / system.dt)
+    if ticks < 1 or abs(ticks * system.dt - sampled.period) > 1e-9 * sampled.period:
+        raise ValueError(
+            f"A law sampled every {sampled.period} s does not fit the step of {system.dt} s: "
+            "the period must be a whole number of steps. Change dt or the sampling rate."
+        )
+    return ticks
+
+
+def prescribed_joints(system: System) -> tuple[str, ...]:
+    """Joints whose motion a law prescribes, in the order of the laws."""
+    inner = (law.law if isinstance(law, Sampled) else law for law in system.laws)
+    return tuple(joint for law in inner if isinstance(law, MotionLaw) for joint in law.joints)
+
+
+def _sampled(system: System) -> tuple[Sampled, ...]:
+    return tuple(law for law in system.laws if isinstance(law, Sampled))
+
+
+def _first_hold(system: System, sampled: Sampled) -> tuple[Any, jax.Array]:
+    law = sampled.law
+    size = len(law.joints) if isinstance(law, MotionLaw) else system.craft.layout.nv
+    memory = jax.tree.map(jnp.asarray, law.memory()) if isinstance(law, MemoryLaw) else ()
+    return memory, jnp.zeros(size)
+
+
+# ---- running
+
+
+def step(system: System, loop: Loop, inputs: Inputs) -> Loop:
+    """Advance by one tick: sample what is due, let prescribed joints take their rates, integrate."""
+    t = loop.tick * system.dt
+    held = sample(system, loop)
+    plant = settle(system, loop.plant, held, t)
+    plant = rk4_step(lambda p, *times: derivative(system, p, held, inputs, *times), plant, t, system.dt)
+    return Loop(tick=loop.tick + 1, plant=plant, held=held)
+
+
+def sample(system: System, loop: Loop) -> tuple[Any, ...]:
+    """New memories and held answers of the sampled laws, where their tick has come."""
+    t = loop.tick * system.dt
+    state = loop.plant.state
+    answers = []
+    for sampled, (memory, old) in zip(_sampled(system), loop.held, strict=True):
+        law, hold = sampled.law, sampled.period
+        if isinstance(law, MemoryLaw):
+            new = law.sample(memory, state, t, hold)
+        elif isinstance(law, MotionLaw):
+            new = (memory, law.rates(motion_of(system.craft, state), t, hold))
+        else:
+            new = (memory, law.force(state, t, hold))
+        due = loop.tick % ticks_of(system, sampled) == 0
+        answers.append(jax.tree.map(lambda a, b, due=due: jnp.where(due, a, b), new, (memory, old)))
+    return tuple(answers)
+
+
+def settle(system: System, plant: Plant, held: tuple[Any, ...], t: Scalar) -> Plant:
+    """Let prescribed joints take their rates now; a jump does work, which is booked."""
+    if not prescribed_joints(system):
+        return plant
+    craft, state = system.craft, plant.state
+    moving = with_prescribed_rates(system, state, held, t)
+    work = kinetic_energy(craft, state.q, moving.v) - kinetic_energy(craft, state.q, state.v)
+    return Plant(state=moving, ledger=dataclasses.replace(plant.ledger, work=plant.ledger.work + work))
+
+
+def with_prescribed_rates(system: System, state: State, held: tuple[Any, ...], t: Scalar) -> State:
+    """The state with the prescribed joints at their rates and everything else as momentum has it."""
+    joints = prescribed_joints(system)
+    if not joints:
+        return state
+    rates = _rates(system, motion_of(system.craft, state), held, t)
+    return dataclasses.replace(state, v=impose_rates(system.craft, state.q, state.v, joints, rates))
+
+
+@record
+class Balance:
+    """Motion and forces at an instant, all consistent with one another."""
+
+    state: State  # prescribed joints at their rates
+    vdot: Vector  # acceleration
+    force: Vector  # generalised force: laws, inputs, what prescribed motion needs, less friction
+    heat: Scalar  # power lost in joint damping [W]
+
+
+def balance(
+    system: System, state: State, held: tuple[Any, ...], inputs: Inputs, t: Scalar, t_inside: Scalar
+) -> Balance:
+    """Acceleration and forces under continuous laws, held answers and inputs; `t_inside`: see integrators."""
+    craft = system.craft
+    state = with_prescribed_rates(system, state, held, t)
+    friction = _damping(craft) * state.v
+    force = _force(system, state, held, inputs, t) - friction
+    joints = prescribed_joints(system)
+    if joints:
+        motion = motion_of(craft, state)
+        tangent = (_motion_rate(craft, state, force), jnp.ones(()))
+        _, acceleration = jax.jvp(lambda m, time: _rates(system, m, held, time), (motion, t_inside), tangent)
+        vdot, force = hybrid_dynamics(craft, state.q, state.v, force, joints, acceleration)
+    else:
+        vdot = forward_dynamics(craft, state.q, state.v, force)
+    return Balance(state=state, vdot=vdot, force=force, heat=friction @ state.v)
+
+
+def derivative(
+    system: System, plant: Plant, held: tuple[Any, ...], inputs: Inputs, t: Scalar, t_inside: Scalar
+) -> PlantRate:
+    """Rate of the plant, its books included."""
+    now = balance(system, plant.state, held, inputs, t, t_inside)
+    state, X_NB = now.state, now.state.X_NB
+    return PlantRate(
+        velocity=X_NB.R @ linear(state.V_NB),
+        turn=angular(state.V_NB),
+        q=_joint_rates(system.craft, state),
+        v=now.vdot,
+        ledger=Ledger(
+            work=now.force @ state.v + now.heat, dissipated=now.heat, impulse=X_NB.wrench_to_A(now.force[:6])
+        ),
+    )
+
+
+def _rates(system: System, motion: Motion, held: tuple[Any, ...], t: Scalar) -> Vector:
+    """Rates of all prescribed joints: continuous laws now, sampled ones as held."""
+    answers, waiting = [], list(held)
+    for law in system.laws:
+        if isinstance(law, Sampled):
+            _, answer = waiting.pop(0)
+            if isinstance(law.law, MotionLaw):
+                answers.append(answer)
+        elif isinstance(law, MotionLaw):
+            answers.append(law.rates(motion, t, 0.0))
+    return jnp.concatenate(answers)
+
+
+def _force(system: System, state: State, held: tuple[Any, ...], inputs: Inputs, t: Scalar) -> Vector:
+    """Generalised force of all force laws and inputs."""
+    total, waiting = jnp.zeros(system.craft.layout.nv), list(held)
+    for law in system.laws:
+        if isinstance(law, Sampled):
+            _, answer = waiting.pop(0)
+            if not isinstance(law.law, MotionLaw):
+                total = total + answer
+        elif isinstance(law, ForceLaw):
+            total = total + law.force(state, t, 0.0)
+    for frame, wrench in zip(system.wrench_frames, inputs.wrenches, strict=True):
+        total = total + generalized_force(system.craft, state.q, frame, wrench)
+    return total
+
+
+def _motion_rate(craft: Spacecraft, state: State, force: Vector) -> Motion:
+    """Rates of what a motion law sees; momentum changes by external wrenches, a wheel's by its motor."""
+    X_NB = state.X_NB
+    spin = jnp.concatenate([jnp.zeros(1), angular(state.V_NB)])
+    return Motion(
+        p_NB=X_NB.R @ linear(state.V_NB),
+        quat_NB=0.5 * quaternion_multiply(jnp.asarray(state.quat_NB), spin),
+        q=_joint_rates(craft, state),
+        momentum=X_NB.wrench_to_A(force[:6]),
+        wheel_momentum=force[np.array(craft.layout.wheel_velocities, dtype=int)],
+    )
+
+
+def _joint_rates(craft: Spacecraft, state: State) -> Vector:
+    return state.v[np.array(craft.layout.joint_velocities, dtype=int)]
+
+
+def _damping(craft: Spacecraft) -> Vector:
+    """Viscous coefficient of each generalised speed."""
+    damping = jnp.zeros(craft.layout.nv)
+    for joint in craft.joints:
+        if joint.dofs:
+            damping = damping.at[craft.layout.velocity(joint.name)].set(joint.damping)
+    return damping

@@ -1,0 +1,43 @@
+"""Immutable records that JAX can trace through: numbers are leaves, topology is static."""
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any, TypeVar, dataclass_transform
+
+import jax
+
+T = TypeVar("T")
+
+
+def static(default: Any = dataclasses.MISSING) -> Any:
+    """Mark a field of a record as topology: it is compared and hashed, never traced."""
+    return dataclasses.field(default=default, metadata={"static": True})
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(static, dataclasses.field))
+def record(cls: type[T]) -> type[T]:
+    """Make a frozen dataclass and register it as a pytree.
+
+    Rebuilding a record from leaves bypasses `__init__`, because JAX also puts placeholders into leaves.
+    """
+    cls = dataclasses.dataclass(frozen=True, eq=False)(cls)
+    fields = dataclasses.fields(cls)  # pyright: ignore[reportArgumentType]
+    leaves = tuple(f.name for f in fields if not f.metadata.get("static"))
+    statics = tuple(f.name for f in fields if f.metadata.get("static"))
+    keys = tuple(jax.tree_util.GetAttrKey(name) for name in leaves)
+
+    def flatten(self: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        return tuple(getattr(self, n) for n in leaves), tuple(getattr(self, n) for n in statics)
+
+    def flatten_with_keys(self: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        children, aux = flatten(self)
+        return tuple(zip(keys, children, strict=True)), aux
+
+    def unflatten(aux: tuple[Any, ...], children: Iterable[Any]) -> Any:
+        self = object.__new__(cls)
+        for name, value in zip(leaves + statics, tuple(children) + tuple(aux), strict=True):
+            object.__setattr__(self, name, value)
+        return self
+
+    jax.tree_util.register_pytree_with_keys(cls, flatten_with_keys, unflatten, flatten)
+    return cls

@@ -1,0 +1,32 @@
+"""Six-vectors in the order (linear, angular): twists and wrenches. The only place that slices them."""
+
+import jax.numpy as jnp
+
+from freefloat.spatial.arrays import Columns3, Columns6, Vec6
+
+
+def six(linear_part: Columns3, angular_part: Columns3) -> Columns6:
+    """Put a six-vector together."""
+    return jnp.concatenate([linear_part, angular_part])
+
+
+def linear(V: Columns6) -> Columns3:
+    """Velocity of a twist, force of a wrench."""
+    return V[:3]
+
+
+def angular(V: Columns6) -> Columns3:
+    """Angular rate of a twist, torque of a wrench."""
+    return V[3:]
+
+
+def cross_motion(V: Vec6, W: Vec6) -> Vec6:
+    """ad_V W: rate of a twist W fixed in a frame that moves with V (spec 001, section 1)."""
+    v, w = linear(V), angular(V)
+    return six(jnp.cross(w, linear(W)) + jnp.cross(v, angular(W)), jnp.cross(w, angular(W)))
+
+
+def cross_force(V: Vec6, F: Vec6) -> Vec6:
+    """-ad_V^T F: rate of a wrench or momentum F fixed in a frame that moves with V."""
+    v, w = linear(V), angular(V)
+    return six(jnp.cross(w, linear(F)), jnp.cross(w, angular(F)) + jnp.cross(v, linear(F)))

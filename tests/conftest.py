@@ -1,0 +1,24 @@
+"""Settings for every test: annotations really run, and code compiles once for each shape."""
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+from jaxtyping import install_import_hook
+
+# Shapes and dtypes in annotations are checked at every call of the package, before anything of it is imported.
+install_import_hook("freefloat", "beartype.beartype")
+
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
+
+SEED = 20031
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> np.random.Generator:
+    """A generator of its own for each test; its seed is printed when the test fails."""
+    seed = [SEED, *request.node.nodeid.encode()]
+    print(f"random seed: {SEED} + test id {request.node.nodeid}")  # noqa: T201
+    return np.random.default_rng(seed)
