@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -20,6 +20,9 @@ app = typer.Typer(
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of text.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
+Engine = Annotated[
+    Literal["native", "jax"], typer.Option("--engine", help="Compiled code, or plain JAX for comparison.")
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="PATH=VALUE", help="Change a setting; may be given several times."),
@@ -49,6 +52,7 @@ def run(
     out: Annotated[Path, typer.Option("--out", help="Directory for the results.")],
     settings: Settings = None,
     variant: Variant = None,
+    engine: Engine = "native",
     force: Annotated[bool, typer.Option("--force", help="Replace results that exist already.")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -56,7 +60,7 @@ def run(
     """Run a scenario and write the run, the resolved scenario and a summary."""
     from freefloat.cli import running
 
-    sys.exit(running.run(scenario, out, settings or [], variant, force=force, as_json=as_json, quiet=quiet))
+    sys.exit(running.run(scenario, out, settings or [], variant, engine, force=force, as_json=as_json, quiet=quiet))
 
 
 @app.command()
@@ -64,13 +68,14 @@ def claims(
     scenarios: Annotated[
         list[str] | None, typer.Argument(help="Scenarios to check; all of them when none is named.")
     ] = None,
+    engine: Engine = "native",
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Run scenarios and show every published number with ours beside it. Exit status 1 if any does not hold."""
     from freefloat.cli import claiming
 
-    sys.exit(claiming.check(scenarios or [], as_json=as_json, quiet=quiet))
+    sys.exit(claiming.check(scenarios or [], engine, as_json=as_json, quiet=quiet))
 
 
 @app.command()

@@ -11,9 +11,10 @@ from freefloat.cli.progress import progress_bar
 from freefloat.cli.tables import claims_table, print_table
 from freefloat.scenarios import SCENARIOS, find
 from freefloat.sim import RunFailed
+from freefloat.sim.rollout import Engine
 
 
-def check(names: list[str], *, as_json: bool, quiet: bool) -> int:
+def check(names: list[str], engine: Engine, *, as_json: bool, quiet: bool) -> int:
     """Run every variant of the named scenarios; 1 if a claim does not hold or a run fails."""
     rows: list[dict[str, Any]] = []
     failures: list[str] = []
@@ -21,7 +22,7 @@ def check(names: list[str], *, as_json: bool, quiet: bool) -> int:
         for variant, scenario in find(name).variants().items():
             with progress_bar(f"{name} {variant}", quiet or as_json) as progress:
                 try:
-                    rows += scenario.judged(scenario.simulate(progress), variant)
+                    rows += scenario.judged(scenario.simulate(progress, engine), variant)
                 except RunFailed as failure:
                     failures.append(f"{name} ({variant}): {failure}")
     if as_json:

@@ -15,12 +15,21 @@ from freefloat.cli.toml import to_toml
 from freefloat.scenarios import Scenario, ScenarioError, find
 from freefloat.scenarios.scenario import parse_setting
 from freefloat.sim import Run, RunFailed
+from freefloat.sim.rollout import Engine
 
 _FILES = {"run": "run.nc", "scenario": "scenario.toml", "summary": "summary.json"}
 
 
 def run(
-    name: str, out: Path, settings: list[str], variant: str | None, *, force: bool, as_json: bool, quiet: bool
+    name: str,
+    out: Path,
+    settings: list[str],
+    variant: str | None,
+    engine: Engine,
+    *,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
 ) -> int:
     """Run a scenario, save everything, print the claims; 1 if it failed or a claim does not hold."""
     scenario = resolve(name, settings, variant)
@@ -31,7 +40,7 @@ def run(
     message = ""
     with progress_bar(scenario.name, quiet or as_json) as progress:
         try:
-            result = scenario.simulate(progress)
+            result = scenario.simulate(progress, engine)
         except RunFailed as failure:
             result, message = failure.run, str(failure)
     variant = scenario.variant_name()

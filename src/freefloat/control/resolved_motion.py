@@ -21,7 +21,7 @@ from freefloat.dynamics import (
 from freefloat.model import ModelError, Spacecraft, State
 from freefloat.spatial import Pose, angular, linear, record, six, static
 from freefloat.spatial.arrays import Matrix, Numeric, Scalar, Vec3, Vec6, Vector
-from freefloat.spatial.rotations import rotation_log
+from freefloat.spatial.rotations import cross, rotation_log
 
 
 @record
@@ -87,7 +87,7 @@ class ResolvedMotion:
         J_m = joint_jacobian(self.craft, motion.q, self.frame, X_NB.R)
         # Momentum about the base origin; the wheels keep their share, and their spin inertia leaves the base's.
         P, L_0 = linear(motion.momentum), angular(motion.momentum)
-        momentum = six(P, L_0 - jnp.cross(motion.p_NB, P))
+        momentum = six(P, L_0 - cross(motion.p_NB, P))
         H_b, momentum = _without_wheels(self.craft, motion, body.H_b, momentum)
         reaction = spd_solve(H_b, jnp.concatenate([body.H_bm, momentum[:, None]], axis=1))
         J_g = J_m - J_b @ reaction[:, :-1]

@@ -8,6 +8,7 @@ from freefloat.dynamics.tree import edges, extended_inertias, pick
 from freefloat.model import Spacecraft, State
 from freefloat.spatial import SpatialInertia, angular, linear, six
 from freefloat.spatial.arrays import Matrix, Scalar, Vec3, Vec6, Vector
+from freefloat.spatial.rotations import cross
 
 
 def composite_inertia(craft: Spacecraft, q: Vector) -> SpatialInertia:
@@ -44,7 +45,7 @@ def momentum_about_base(craft: Spacecraft, q: Vector, v: Vector) -> Vec6:
 def momentum_about_com(craft: Spacecraft, q: Vector, v: Vector) -> Vec6:
     """(P, L_g): momentum about the system centre of mass, in base axes."""
     h = momentum_about_base(craft, q, v)
-    return six(linear(h), angular(h) - jnp.cross(centre_of_mass(craft, q), linear(h)))
+    return six(linear(h), angular(h) - cross(centre_of_mass(craft, q), linear(h)))
 
 
 def momentum_about_origin(craft: Spacecraft, state: State) -> Vec6:

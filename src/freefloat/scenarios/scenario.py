@@ -14,6 +14,7 @@ from freefloat.scenarios.claims import Claim
 
 if TYPE_CHECKING:
     from freefloat.sim import Run
+    from freefloat.sim.rollout import Engine
     from freefloat.sim.simulate import Progress
 
 
@@ -36,7 +37,7 @@ class Scenario(ABC):
         """The ways in which the paper, or we, ran it; the first is the nominal one."""
 
     @abstractmethod
-    def simulate(self, progress: Progress | None = None) -> Run:
+    def simulate(self, progress: Progress | None = None, engine: Engine = "native") -> Run:
         """Run it."""
 
     @abstractmethod

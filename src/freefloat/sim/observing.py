@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -19,6 +18,7 @@ from freefloat.sim.system import Balance, Loop, Sampled, System, balance, no_inp
 from freefloat.spatial import angular, linear
 from freefloat.spatial.arrays import Numeric
 from freefloat.spatial.rotations import (
+    cross,
     quaternion_conjugate,
     quaternion_multiply,
     roll_pitch_yaw,
@@ -33,17 +33,11 @@ _BEFORE = 1e-9
 
 def observe(system: System, loop: Loop, start: State) -> dict[str, Numeric]:
     """Every channel at a recorded instant by name; `start` is the state that attitude is reported against."""
-    return {channel.name: value for channel, value in _observed(system, loop, start)}
+    return {channel.name: value for channel, value in observed(system, loop, start)}
 
 
-def channels(system: System, loop: Loop) -> tuple[Channel, ...]:
-    """Unit, frame and label of everything that `observe` returns."""
-    found: list[Channel] = []
-    jax.eval_shape(lambda z: found.extend(channel for channel, _ in _observed(system, z, z.plant.state)), loop)
-    return tuple(found)
-
-
-def _observed(system: System, loop: Loop, start: State) -> list[Observed]:
+def observed(system: System, loop: Loop, start: State) -> list[Observed]:
+    """Every channel with its description."""
     t = loop.tick * system.dt
     state = loop.plant.state
     now = balance(system, state, loop.held, no_inputs(system), t, t - _BEFORE * system.dt)
@@ -126,7 +120,7 @@ def _conserved(craft: Spacecraft, loop: Loop, now: Balance) -> Iterator[Observed
     yield vector("momentum.angular", "Angular momentum about the inertial origin", "N m s", "N"), L
     yield (
         vector("momentum.angular_com", "Angular momentum about the centre of mass", "N m s", "N"),
-        L - jnp.cross(com, P),
+        L - cross(com, P),
     )
     yield vector("impulse.linear", "External linear impulse", "N s", "N"), linear(ledger.impulse)
     yield (

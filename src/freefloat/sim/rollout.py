@@ -72,16 +72,18 @@ class AdaptiveCount:
     rejected: int = 0
 
 
-def adaptive_steps(system: System, loop: Loop, timing: Grid, tolerance: float, count: AdaptiveCount) -> Iterator[Loop]:
+def adaptive_steps(
+    system: System, loop: Loop, timing: Grid, target: Engine, tolerance: float, count: AdaptiveCount
+) -> Iterator[Loop]:
     """Records one by one; between two ticks the step length follows the error."""
     inputs = no_inputs(system)
-    start, length = np.zeros(()), np.full((), system.dt)
+    instant = np.zeros(())
+    held = (loop.plant, loop.held, instant)
     sampler = engine.compile(lambda z: _sampled_and_settled(system, z), loop, target=target)
     attempt = engine.compile(
-        lambda plant, held, t, h: _attempt(system, plant, held, inputs, t, h, tolerance),
-        loop.plant, loop.held, start, length, target=target,
+        lambda p, hold, t, h: _attempt(system, p, hold, inputs, t, h, tolerance), *held, instant, target=target
     )
-    finish = engine.compile(lambda plant, held, t: settle(system, plant, held, t), loop.plant, loop.held, start, target=target)
+    finish = engine.compile(lambda p, hold, t: settle(system, p, hold, t), *held, target=target)
     h = system.dt
     for _ in range(timing.records):
         for _ in range(timing.record_every):

@@ -9,10 +9,11 @@ from typing import Any, Literal
 import jax
 import numpy as np
 
+from freefloat.control.channels import Channel
 from freefloat.engine import compile
 from freefloat.model import ModelError, Spacecraft, State
 from freefloat.sim.audit import Accuracy, audit, fastest_rate
-from freefloat.sim.observing import channels, observe
+from freefloat.sim.observing import observed
 from freefloat.sim.rollout import AdaptiveCount, Engine, adaptive_steps, fixed_steps, grid
 from freefloat.sim.run import COMPLETED, Run, RunFailed, versions
 from freefloat.sim.system import Loop, System, begin
@@ -131,9 +132,14 @@ def _dataset(system: System, records: Loop, start: State, target: Engine) -> Any
     """All channels of all records as one labelled dataset."""
     import xarray
 
-    first = jax.tree.map(lambda x: x[0], records)
-    described = channels(system, first)
-    values = compile(lambda loop: observe(system, loop, start), first, target=target).batch(records)
+    described: dict[str, Channel] = {}
+
+    def values_of(loop: Loop) -> dict[str, Any]:
+        pairs = observed(system, loop, start)
+        described.update((channel.name, channel) for channel, _ in pairs)  # names and units are known once traced
+        return {channel.name: value for channel, value in pairs}
+
+    values = compile(values_of, jax.tree.map(lambda x: x[0], records), target=target).batch(records)
     time = records.tick * system.dt
     arrays: dict[str, Any] = {
         c.name: (
@@ -141,7 +147,7 @@ def _dataset(system: System, records: Loop, start: State, target: Engine) -> Any
             np.asarray(values[c.name]),
             {"units": c.unit, "frame": c.frame, "long_name": c.label},
         )
-        for c in described
+        for c in described.values()
     }
     state = records.plant.state
     arrays["state.v"] = (
@@ -150,7 +156,7 @@ def _dataset(system: System, records: Loop, start: State, target: Engine) -> Any
         {"units": "SI", "long_name": "Generalised speeds, tree order"},
     )
     coordinates: dict[str, Any] = {"time": ("time", time, {"units": "s", "long_name": "Time"})}
-    coordinates |= {c.axis: list(c.components) for c in described if c.axis}
+    coordinates |= {c.axis: list(c.components) for c in described.values() if c.axis}
     return xarray.Dataset(arrays, coords=coordinates)
 
 

@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from freefloat.spatial.arrays import Mat3, Quaternion, Scalar, Vec3
 
@@ -10,21 +11,34 @@ from freefloat.spatial.arrays import Mat3, Quaternion, Scalar, Vec3
 _SMALL_SQUARED = 1e-5
 
 
+# skew(a)[i, j] = GENERATORS[i, j] @ a: written as one product, so that tracing it costs one operation and an axis
+# that is known in advance stays a NumPy constant.
+_GENERATORS = np.zeros((3, 3, 3))
+for _i, _j, _k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+    _GENERATORS[_k, _j, _i], _GENERATORS[_j, _k, _i] = 1.0, -1.0
+_UPPER = np.triu(np.ones((3, 3)))
+_STRICTLY_UPPER = np.triu(np.ones((3, 3)), 1)
+
+
 def skew(a: Vec3) -> Mat3:
     """Matrix of the cross product: skew(a) @ b = a x b."""
-    zero = jnp.zeros_like(a[0])
-    return jnp.array([[zero, -a[2], a[1]], [a[2], zero, -a[0]], [-a[1], a[0], zero]])
+    return _GENERATORS @ a
+
+
+def cross(a: Vec3, b: Vec3) -> Vec3:
+    """a x b."""
+    return skew(a) @ b
 
 
 def symmetric(A: Mat3) -> Mat3:
-    """A matrix known to be symmetric, rebuilt from its upper triangle so that the other half is never computed."""
-    return jnp.triu(A) + jnp.triu(A, 1).T
+    """A matrix known to be symmetric, rebuilt from its upper triangle: compiled code never computes the other half."""
+    return A * _UPPER + (A * _STRICTLY_UPPER).T
 
 
 def rotation_about(axis: Vec3, angle: Scalar) -> Mat3:
     """Rotation by an angle about a unit axis (Rodrigues)."""
     K = skew(axis)
-    return jnp.eye(3) + jnp.sin(angle) * K + (1.0 - jnp.cos(angle)) * (K @ K)
+    return np.eye(3) + jnp.sin(angle) * K + (1.0 - jnp.cos(angle)) * (K @ K)
 
 
 def _ratios(squared: Scalar) -> tuple[jax.Array, jax.Array]:
@@ -58,7 +72,7 @@ def quaternion_log(quat: Quaternion) -> Vec3:
 def quaternion_multiply(a: Quaternion, b: Quaternion) -> Quaternion:
     """quat_AC = quat_AB * quat_BC."""
     aw, av, bw, bv = a[0], a[1:], b[0], b[1:]
-    return jnp.concatenate([(aw * bw - av @ bv)[None], aw * bv + bw * av + jnp.cross(av, bv)])
+    return jnp.concatenate([(aw * bw - av @ bv)[None], aw * bv + bw * av + cross(av, bv)])
 
 
 def quaternion_conjugate(quat: Quaternion) -> Quaternion:
@@ -68,14 +82,8 @@ def quaternion_conjugate(quat: Quaternion) -> Quaternion:
 
 def rotation_matrix(quat: Quaternion) -> Mat3:
     """R_AB of a unit quat_AB."""
-    w, x, y, z = quat[0], quat[1], quat[2], quat[3]
-    return jnp.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
+    K = skew(quat[1:])
+    return np.eye(3) + 2.0 * (quat[0] * K + K @ K)
 
 
 def quaternion_of(R: Mat3) -> Quaternion:
@@ -114,14 +122,14 @@ def dexp_inverse(rotation_vector: Vec3, omega: Vec3) -> Vec3:
     angle = jnp.sqrt(jnp.where(small, 1.0, squared))
     exact = (1.0 - (angle / 2.0) / jnp.tan(angle / 2.0)) / jnp.where(small, 1.0, squared)
     factor = jnp.where(small, 1.0 / 12.0 + squared / 720.0 + squared**2 / 30240.0, exact)
-    turned = jnp.cross(rotation_vector, omega)
-    return omega + 0.5 * turned + factor * jnp.cross(rotation_vector, turned)
+    turned = cross(rotation_vector, omega)
+    return omega + 0.5 * turned + factor * cross(rotation_vector, turned)
 
 
 def dexp_inverse_second_order(rotation_vector: Vec3, omega: Vec3) -> Vec3:
     """The same to second order in the rotation vector: enough for a method of order five, and cheap."""
-    turned = jnp.cross(rotation_vector, omega)
-    return omega + 0.5 * turned + jnp.cross(rotation_vector, turned) / 12.0
+    turned = cross(rotation_vector, omega)
+    return omega + 0.5 * turned + cross(rotation_vector, turned) / 12.0
 
 
 def roll_pitch_yaw(R: Mat3) -> Vec3:

@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 
 from freefloat.spatial.arrays import Columns3, Columns6, Vec6
+from freefloat.spatial.rotations import cross
 
 
 def six(linear_part: Columns3, angular_part: Columns3) -> Columns6:
@@ -23,10 +24,10 @@ def angular(V: Columns6) -> Columns3:
 def cross_motion(V: Vec6, W: Vec6) -> Vec6:
     """ad_V W: rate of a twist W fixed in a frame that moves with V (spec 001, section 1)."""
     v, w = linear(V), angular(V)
-    return six(jnp.cross(w, linear(W)) + jnp.cross(v, angular(W)), jnp.cross(w, angular(W)))
+    return six(cross(w, linear(W)) + cross(v, angular(W)), cross(w, angular(W)))
 
 
 def cross_force(V: Vec6, F: Vec6) -> Vec6:
     """-ad_V^T F: rate of a wrench or momentum F fixed in a frame that moves with V."""
     v, w = linear(V), angular(V)
-    return six(jnp.cross(w, linear(F)), jnp.cross(w, angular(F)) + jnp.cross(v, linear(F)))
+    return six(cross(w, linear(F)), cross(w, angular(F)) + cross(v, linear(F)))

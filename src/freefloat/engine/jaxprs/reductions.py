@@ -24,7 +24,7 @@ def _last(x: Array, axes: tuple[int, ...]) -> Array:
     return x.transpose(kept + list(axes)).reshape([*(x.shape[d] for d in kept), -1])
 
 
-def _reduction(operation: str, known: Any, empty: float) -> Callable[..., Array]:
+def _reduction(operation: str, known: Any, empty: Any) -> Callable[..., Array]:
     def reduce(tracer: Tracer, eqn: Any, x: Array) -> Array:
         axes = tuple(eqn.params["axes"])
         if not is_symbolic(x):

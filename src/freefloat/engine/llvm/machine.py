@@ -9,7 +9,7 @@ from functools import cache
 import llvmlite
 import llvmlite.binding as llvm
 
-SMALL = 60_000  # [lines of IR] above this the compiler is told to hurry
+SMALL = 20_000  # [lines of IR] above this the compiler is told to hurry
 
 
 @dataclass(frozen=True)

@@ -64,28 +64,30 @@ def horner(f: Function, x: str, coefficients: tuple[float, ...]) -> str:
     return result
 
 
-def sine_cosine(f: Function, x: str) -> tuple[str, str]:
-    """sin x and cos x; the rare large angle takes a branch to the C library."""
-    sine, cosine = _small_sine_cosine(f, x)
-    size = f.intrinsic("fabs", "f64", x)
-    large = _any(f, f.put(f"fcmp ogt {f.type('f64')} {size}, {f.splat(LARGE_ANGLE)}"))
-    before, rare, after = f.label, f.fresh("large"), f.fresh("angle")
-    f.do(f"br i1 {large}, label %{rare}, label %{after}, !prof !0")
-    f.start(rare)
-    exact = [
-        f.put(f"call {f.type('f64')} @{_large(f.module, name)}({f.type('f64')} {x})")
-        for name in ("sin", "cos")
+def sines_cosines(f: Function, angles: list[str]) -> list[tuple[str, str]]:
+    """sin and cos of several angles; if any of them is very large, one branch to the C library."""
+    kind = f.type("f64")
+    pairs = [_small_sine_cosine(f, x) for x in angles]
+    large = [
+        f.put(f"fcmp ogt {kind} {f.intrinsic('fabs', 'f64', x)}, {f.splat(LARGE_ANGLE)}") for x in angles
     ]
-    wide = f.put(f"fcmp ogt {f.type('f64')} {size}, {f.splat(LARGE_ANGLE)}")
-    fixed = [f.select(wide, a, b) for a, b in zip(exact, (sine, cosine), strict=True)]
+    combined = large[0]
+    for condition in large[1:]:
+        combined = f.binary("or", combined, condition, "bool")
+    before, rare, after = f.label, f.fresh("large"), f.fresh("angles")
+    f.do(f"br i1 {_any(f, combined)}, label %{rare}, label %{after}, !prof !0")
+    f.start(rare)
+    exact: list[list[str]] = []
+    for x, condition, pair in zip(angles, large, pairs, strict=True):
+        called = [f.put(f"call {kind} @{_large(f.module, name)}({kind} {x})") for name in ("sin", "cos")]
+        exact.append([f.select(condition, a, b) for a, b in zip(called, pair, strict=True)])
     f.jump(after)
     f.start(after)
-    kind = f.type("f64")
-    merged = [
-        f.put(f"phi {kind} [{old}, %{before}], [{new}, %{rare}]")
-        for old, new in zip((sine, cosine), fixed, strict=True)
-    ]
-    return merged[0], merged[1]
+
+    def merge(usual: str, corrected: str) -> str:
+        return f.put(f"phi {kind} [{usual}, %{before}], [{corrected}, %{rare}]")
+
+    return [(merge(p[0], e[0]), merge(p[1], e[1])) for p, e in zip(pairs, exact, strict=True)]
 
 
 def _small_sine_cosine(f: Function, x: str) -> tuple[str, str]:

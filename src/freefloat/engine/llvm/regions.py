@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import groupby
 
 from freefloat.engine.graph.node import Block, Node
 from freefloat.engine.graph.scalars import ELEMENT_BYTES, FLOAT
@@ -11,6 +13,7 @@ from freefloat.engine.graph.scalars import ELEMENT_BYTES, FLOAT
 from . import mathematics
 from .operations import emit
 from .plan import Plan
+from .schedule import TRIGONOMETRIC
 from .text import ELEMENT, Function, Module
 
 PARAMETERS = "ptr noalias %state, ptr noalias %held, ptr noalias %out, ptr noalias %frame"
@@ -104,6 +107,13 @@ class Writer:
 
     def nodes(self, nodes: list[Node]) -> None:
         """Every node in turn."""
+        for trigonometric, run in groupby(nodes, key=lambda n: n.op in TRIGONOMETRIC):
+            if trigonometric:
+                self._trigonometry(list(run))
+            else:
+                self._others(run)
+
+    def _others(self, nodes: Iterable[Node]) -> None:
         for node in nodes:
             if node.op == "in" or node in self.plan.skipped:
                 continue
@@ -141,19 +151,17 @@ class Writer:
             other = self.f.fneg(other)
         return self.f.multiply_add(a, b, other)
 
-    def _sin(self, node: Node) -> None:
-        self.values[node] = self._sine_cosine(node)[0]
-
-    def _cos(self, node: Node) -> None:
-        self.values[node] = self._sine_cosine(node)[1]
-
-    def _sine_cosine(self, node: Node) -> tuple[str, str]:
-        """Both at once: who wants one usually wants the other."""
-        angle = node.args[0]
-        if ("sin", angle) not in self.values:
-            sine, cosine = mathematics.sine_cosine(self.f, self.get(angle))
-            self.values["sin", angle], self.values["cos", angle] = sine, cosine
-        return self.values["sin", angle], self.values["cos", angle]
+    def _trigonometry(self, nodes: list[Node]) -> None:
+        """Sines and cosines in a row: both of every angle, with one check for very large ones."""
+        angles = dict.fromkeys(self.plan.resolve(n.args[0]) for n in nodes)
+        new = [a for a in angles if ("sin", a) not in self.values]
+        if new:
+            pairs = mathematics.sines_cosines(self.f, [self.get(a) for a in new])
+            for angle, (sine, cosine) in zip(new, pairs, strict=True):
+                self.values["sin", angle], self.values["cos", angle] = sine, cosine
+        for node in nodes:
+            self.values[node] = self.values[node.op, self.plan.resolve(node.args[0])]
+            self._keep(node)
 
     # ---- tables
     def _table(self, node: Node) -> None:
