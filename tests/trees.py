@@ -115,9 +115,9 @@ def draw_configuration(rng: np.random.Generator, craft: Spacecraft) -> np.ndarra
 
 
 def draw_speeds(rng: np.random.Generator, craft: Spacecraft) -> np.ndarray:
-    """Generalised speeds of the order of one; wheels turn at tens of rad/s."""
+    """Generalised speeds of the order of one; wheels turn at hundreds of rad/s."""
     v = rng.normal(size=craft.layout.nv)
-    v[list(craft.layout.wheel_velocities)] *= 30.0
+    v[list(craft.layout.wheel_velocities)] *= 300.0
     return v
 
 

@@ -13,6 +13,7 @@ class Channel:
     frame: str = ""  # whose axes: "N", "B"; empty where it has none
     axis: str = ""  # name of its component axis; empty for a scalar
     components: tuple[str, ...] = ()  # names along that axis
+    flags: tuple[str, ...] = ()  # what its values 0, 1, 2, ... mean; the first is the normal condition
 
 
 XYZ = ("x", "y", "z")
@@ -26,3 +27,8 @@ def vector(name: str, label: str, unit: str, frame: str) -> Channel:
 def quaternion(name: str, label: str) -> Channel:
     """A scalar-first unit quaternion."""
     return Channel(name, label, "1", "N", "wxyz", ("w", "x", "y", "z"))
+
+
+def flag(name: str, label: str, meanings: tuple[str, ...], axis: str = "", components: tuple[str, ...] = ()) -> Channel:
+    """A condition: 0 is normal, every other value says what is not."""
+    return Channel(name, label, "1", "", axis, components, meanings)

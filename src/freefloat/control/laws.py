@@ -4,7 +4,7 @@ A law may be continuous (evaluated inside the integrator's stages) or sampled an
 which, so a law does not know. `hold` is the time for which its answer will be held, 0 when it is continuous.
 """
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 from freefloat.dynamics import momentum_about_origin, wheel_momentum
 from freefloat.model import Spacecraft, State
@@ -88,4 +88,25 @@ class MemoryLaw(Protocol):
 
     def sample(self, memory: Any, state: State, t: Scalar, hold: float) -> tuple[Any, Vector]:
         """New memory and the generalised force (nv) to hold until the next sample."""
+        ...
+
+
+@runtime_checkable
+class Remembering(Protocol):
+    """A motion or force law with a memory: a mode, a filter, an integral, a sensor's delay line.
+
+    Its memory is renewed at its ticks (a continuous law's at every step of the simulation) and stands still in
+    between, while `rates` or `force` of the law that recalls it may still be evaluated continuously.
+    """
+
+    def memory(self) -> Any:
+        """What it remembers before the first tick: any pytree of arrays."""
+        ...
+
+    def remember(self, memory: Any, state: State, t: Scalar, hold: float) -> Any:
+        """The memory after the tick at time t; the next one comes after `hold` seconds."""
+        ...
+
+    def recall(self, memory: Any) -> Self:
+        """The law that acts on this memory."""
         ...

@@ -1,12 +1,45 @@
-"""Paths of a hand: how far along, and how fast, at a time."""
+"""Paths of a hand: where it should be relative to its start, and how it should move, at a time.
+
+Everything is given in the axes that the path's user chooses as its start frame: the hand's own at the start.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
 
-import jax.numpy as jnp
 import numpy as np
 
+from freefloat.control.profiles import Profile, Trapezoid, mean_rate
 from freefloat.spatial import record
-from freefloat.spatial.arrays import Numeric, Scalar, Vec3
+from freefloat.spatial.arrays import Mat3, Numeric, Scalar, Vec3
+from freefloat.spatial.rotations import rotation_about
+
+
+@runtime_checkable
+class Path(Protocol):
+    """Displacement and rotation since the start, and their rates."""
+
+    @property
+    def duration(self) -> Numeric | float:
+        """Time from rest to rest [s]."""
+        ...
+
+    def displacement(self, t: Scalar) -> Vec3:
+        """Displacement since the start [m]."""
+        ...
+
+    def velocity(self, t: Scalar, hold: float = 0.0) -> Vec3:
+        """Velocity at time t, or its mean over the coming `hold` seconds [m/s]."""
+        ...
+
+    def rotation(self, t: Scalar) -> Mat3:
+        """Rotation since the start."""
+        ...
+
+    def spin(self, t: Scalar, hold: float = 0.0) -> Vec3:
+        """Angular rate at time t, or its mean over the coming `hold` seconds [rad/s]."""
+        ...
 
 
 @record
@@ -19,17 +52,13 @@ class Line:
     ramp: Numeric | float = 2.0  # time to reach the plateau, and to stop again [s]
 
     def __post_init__(self) -> None:
-        direction = np.asarray(self.direction, dtype=float)
-        if direction.shape != (3,) or not np.linalg.norm(direction) > 0.0:
-            raise ValueError(f"Line.direction must be three numbers, not all zero, got {self.direction}.")
-        object.__setattr__(self, "direction", direction / np.linalg.norm(direction))
-        if not (self.speed > 0.0 and self.length > 0.0 and self.ramp > 0.0):
-            raise ValueError("Line needs a positive length [m], speed [m/s] and ramp [s].")
-        if self.length < self.speed * self.ramp:
-            raise ValueError(
-                f"Line of {self.length} m is shorter than its two ramps at {self.speed} m/s, "
-                f"{self.speed * self.ramp} m. Lower the speed or the ramp time."
-            )
+        object.__setattr__(self, "direction", unit("Line.direction", self.direction))
+        self.profile  # noqa: B018  its own checks
+
+    @property
+    def profile(self) -> Trapezoid:
+        """How far along at a time."""
+        return Trapezoid(length=self.length, speed=self.speed, ramp=self.ramp)
 
     @property
     def heading(self) -> Vec3:
@@ -37,22 +66,17 @@ class Line:
         return self.direction  # pyright: ignore[reportReturnType]
 
     @property
-    def duration(self) -> Scalar | float:
+    def duration(self) -> Numeric | float:
         """Time from rest to rest [s]."""
-        return self.length / self.speed + self.ramp
+        return self.profile.duration
 
     def distance(self, t: Scalar) -> Scalar:
         """Way covered at time t [m]."""
-        end, ramp = self.duration, self.ramp
-        t = jnp.clip(t, 0.0, end)
-        rising = 0.5 * self.speed * jnp.minimum(t, ramp) ** 2 / ramp
-        cruising = self.speed * jnp.clip(t - ramp, 0.0, end - 2.0 * ramp)
-        left = jnp.minimum(end - t, ramp)
-        return rising + cruising + 0.5 * self.speed * (ramp - left**2 / ramp)
+        return self.profile.distance(t)
 
     def rate(self, t: Scalar) -> Scalar:
         """Speed along the path at time t [m/s]."""
-        return self.speed * jnp.clip(jnp.minimum(t, self.duration - t) / self.ramp, 0.0, 1.0)
+        return self.profile.rate(t)
 
     def displacement(self, t: Scalar) -> Vec3:
         """Displacement since the start, in hand axes at the start [m]."""
@@ -60,6 +84,56 @@ class Line:
 
     def velocity(self, t: Scalar, hold: float = 0.0) -> Vec3:
         """Velocity at time t, or its mean over the coming `hold` seconds, in hand axes at the start [m/s]."""
-        if hold > 0.0:
-            return self.heading * (self.distance(t + hold) - self.distance(t)) / hold
-        return self.heading * self.rate(t)
+        return self.heading * mean_rate(self.profile, t, hold)
+
+    def rotation(self, t: Scalar) -> Mat3:
+        """None."""
+        return np.eye(3)
+
+    def spin(self, t: Scalar, hold: float = 0.0) -> Vec3:
+        """None."""
+        return np.zeros(3)
+
+
+@record
+class Turn:
+    """A rotation about an axis fixed in the hand's axes at the start, its point at rest."""
+
+    axis: Vec3 | Sequence[float]  # in the axes of the hand at the start; its length does not matter
+    profile: Profile  # angle over time [rad]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axis", unit("Turn.axis", self.axis))
+
+    @property
+    def duration(self) -> Numeric | float:
+        """Time from rest to rest [s]."""
+        return self.profile.duration
+
+    def displacement(self, t: Scalar) -> Vec3:
+        """None."""
+        return np.zeros(3)
+
+    def velocity(self, t: Scalar, hold: float = 0.0) -> Vec3:
+        """None."""
+        return np.zeros(3)
+
+    def rotation(self, t: Scalar) -> Mat3:
+        """Rotation since the start."""
+        return rotation_about(self.axis, self.profile.distance(t))  # pyright: ignore[reportArgumentType]
+
+    def spin(self, t: Scalar, hold: float = 0.0) -> Vec3:
+        """Angular rate at time t, or its mean over the coming `hold` seconds [rad/s]."""
+        return self.axis * mean_rate(self.profile, t, hold)
+
+
+def unit(owner: str, direction: Vec3 | Sequence[float]) -> np.ndarray | Numeric:
+    """A direction scaled to unit length; zero or wrongly shaped ones are refused."""
+    from freefloat.model.physical import is_traced
+
+    if is_traced(direction):
+        return direction  # pyright: ignore[reportReturnType]
+    given = np.asarray(direction, dtype=float)
+    if given.shape != (3,) or not np.linalg.norm(given) > 0.0:
+        raise ValueError(f"{owner} must be three numbers, not all zero, got {direction}.")
+    return given / np.linalg.norm(given)

@@ -1,4 +1,4 @@
-"""Resolved motion-rate control with the generalised Jacobian (spec 003, eq. 6-7)."""
+"""Resolved motion-rate control: with the generalised Jacobian (spec 003, eq. 6-7), and satellite-based."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import dataclasses
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.channels import Channel, vector
-from freefloat.control.laws import Motion
-from freefloat.control.paths import Line
+from freefloat.control.channels import Channel, flag, vector
+from freefloat.control.laws import Motion, motion_of
+from freefloat.control.least_squares import SINGULAR_BELOW, Solution, damped_least_squares
+from freefloat.control.paths import Path
 from freefloat.dynamics import (
     base_jacobian,
     frame_pose,
@@ -20,7 +21,7 @@ from freefloat.dynamics import (
 )
 from freefloat.model import ModelError, Spacecraft, State
 from freefloat.spatial import Pose, angular, linear, record, six, static
-from freefloat.spatial.arrays import Matrix, Numeric, Scalar, Vec3, Vec6, Vector
+from freefloat.spatial.arrays import Matrix, Numeric, Scalar, Vec6, Vector
 from freefloat.spatial.rotations import cross, rotation_log
 
 
@@ -32,19 +33,14 @@ class ResolvedMotion:
     """
 
     craft: Spacecraft
-    path: Line
+    path: Path
     frame: str = static()
     gain: Numeric | float = 0.0  # pose feedback [1/s]
+    singular_below: Numeric | float = SINGULAR_BELOW  # singular value under which rates are damped [m, rad]
     start: Pose = Pose()  # X_NE of the frame when the law began; set by `begin`
 
     def __post_init__(self) -> None:
-        self.craft.frame(self.frame)
-        joints = len(self.craft.layout.joint_velocities)
-        if joints < 6:
-            raise ModelError(
-                f"ResolvedMotion needs at least six joints to move '{self.frame}' in six directions, "
-                f"but spacecraft '{self.craft.name}' has {joints}."
-            )
+        require_six_joints("ResolvedMotion", self.craft, self.frame)
 
     @property
     def joints(self) -> tuple[str, ...]:
@@ -55,61 +51,138 @@ class ResolvedMotion:
         """Start the path where the frame is now."""
         return dataclasses.replace(self, start=inertial_frame_pose(self.craft, state, self.frame))
 
-    def desired_position(self, t: Scalar) -> Vec3:
-        """Where the frame's origin should be [m], N."""
-        return self.start.apply(self.path.displacement(t))
+    def desired_pose(self, t: Scalar) -> Pose:
+        """Where the frame should be, X_NE."""
+        return self.start @ Pose(position=self.path.displacement(t), rotation=self.path.rotation(t))
 
     def desired_twist(self, t: Scalar, hold: float) -> Vec6:
         """How the frame should move, N axes."""
-        return six(self.start.R @ self.path.velocity(t, hold), jnp.zeros(3))
+        return six(self.start.R @ self.path.velocity(t, hold), self.start.R @ self.path.spin(t, hold))
 
     def pose_error(self, pose: Pose, t: Scalar) -> Vec6:
         """Desired minus actual: position [m] and rotation vector [rad], N axes."""
-        return six(self.desired_position(t) - pose.p, rotation_log(self.start.R @ pose.R.T))
+        return pose_error(self.desired_pose(t), pose)
 
     def channels(self) -> tuple[Channel, ...]:
         """What this law adds to a run."""
-        return (
-            vector(f"{self.frame}.position_error", f"{self.frame}: path minus position", "m", "N"),
-            vector(f"{self.frame}.rotation_error", f"{self.frame}: rotation to the desired attitude", "rad", "N"),
-        )
+        return tracking_channels(self.frame)
 
-    def observe(self, craft: Spacecraft, state: State, t: Scalar) -> tuple[Vec3, ...]:
-        """How far the frame of the true spacecraft is from where it should be."""
+    def observe(self, craft: Spacecraft, state: State, t: Scalar) -> tuple[Numeric, ...]:
+        """How far the frame of the true spacecraft is from where it should be, and whether rates are damped."""
         error = self.pose_error(inertial_frame_pose(craft, state, self.frame), t)
-        return linear(error), angular(error)
+        resolved = self.resolved(motion_of(craft, state), t, 0.0)
+        return linear(error), angular(error), resolved.singular_value, 1.0 * resolved.damped
 
     def rates(self, motion: Motion, t: Scalar, hold: float) -> Vector:
         """Joint rates that give the frame the desired twist, whatever momentum there is (eq. 7)."""
-        X_NB = motion.X_NB
-        body = free_floating(self.craft, motion.q, X_NB.R)
-        J_b = base_jacobian(self.craft, motion.q, self.frame, X_NB.R)
-        J_m = joint_jacobian(self.craft, motion.q, self.frame, X_NB.R)
-        # Momentum about the base origin; the wheels keep their share, and their spin inertia leaves the base's.
-        P, L_0 = linear(motion.momentum), angular(motion.momentum)
-        momentum = six(P, L_0 - cross(motion.p_NB, P))
-        H_b, momentum = _without_wheels(self.craft, motion, body.H_b, momentum)
-        reaction = spd_solve(H_b, jnp.concatenate([body.H_bm, momentum[:, None]], axis=1))
-        J_g = J_m - J_b @ reaction[:, :-1]
-        wanted = self.desired_twist(t, hold) - J_b @ reaction[:, -1]
-        wanted = wanted + self.gain * self.pose_error(X_NB @ frame_pose(self.craft, motion.q, self.frame), t)
-        return least_squares(J_g, wanted)
+        return self.resolved(motion, t, hold).x
+
+    def resolved(self, motion: Motion, t: Scalar, hold: float) -> Solution:
+        """The same with its status."""
+        twist = self.desired_twist(t, hold)
+        twist = twist + self.gain * self.pose_error(motion.X_NB @ frame_pose(self.craft, motion.q, self.frame), t)
+        return resolve_floating(self.craft, motion, self.frame, twist, self.singular_below)
 
 
-def _without_wheels(craft: Spacecraft, motion: Motion, H_b: Matrix, momentum: Vec6) -> tuple[Matrix, Vec6]:
-    """What base and arm share once each base wheel keeps its own axial momentum."""
+@record
+class SatelliteBasedMotion:
+    """Moves a frame along a path fixed to the satellite: the conventional law, blind to the base's motion."""
+
+    craft: Spacecraft
+    path: Path
+    frame: str = static()
+    singular_below: Numeric | float = SINGULAR_BELOW  # singular value under which rates are damped [m, rad]
+    start: Pose = Pose()  # X_BE of the frame when the law began; set by `begin`
+    inertial_start: Pose = Pose()  # X_NE then, from which its error is told
+
+    def __post_init__(self) -> None:
+        require_six_joints("SatelliteBasedMotion", self.craft, self.frame)
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Every moving joint."""
+        return self.craft.layout.moving_joints
+
+    def begin(self, state: State) -> SatelliteBasedMotion:
+        """Start the path where the frame is now."""
+        inertial = inertial_frame_pose(self.craft, state, self.frame)
+        return dataclasses.replace(self, start=frame_pose(self.craft, state.q, self.frame), inertial_start=inertial)
+
+    def channels(self) -> tuple[Channel, ...]:
+        """What this law adds to a run."""
+        return tracking_channels(self.frame)
+
+    def observe(self, craft: Spacecraft, state: State, t: Scalar) -> tuple[Numeric, ...]:
+        """How far the frame is from where it would be if the base had not moved, and whether rates are damped."""
+        wanted = self.inertial_start @ Pose(position=self.path.displacement(t), rotation=self.path.rotation(t))
+        error = pose_error(wanted, inertial_frame_pose(craft, state, self.frame))
+        resolved = self.resolved(motion_of(craft, state), t, 0.0)
+        return linear(error), angular(error), resolved.singular_value, 1.0 * resolved.damped
+
+    def rates(self, motion: Motion, t: Scalar, hold: float) -> Vector:
+        """Joint rates for the desired twist as if the base stood still (spec 003, section 2)."""
+        return self.resolved(motion, t, hold).x
+
+    def resolved(self, motion: Motion, t: Scalar, hold: float) -> Solution:
+        """The same with its status."""
+        twist_B = six(self.start.R @ self.path.velocity(t, hold), self.start.R @ self.path.spin(t, hold))
+        return damped_least_squares(joint_jacobian(self.craft, motion.q, self.frame), twist_B, self.singular_below)
+
+
+def resolve_floating(
+    craft: Spacecraft, motion: Motion, frame: str, twist: Vec6, singular_below: Numeric | float = SINGULAR_BELOW
+) -> Solution:
+    """Joint rates that give a frame a twist in N axes while the base floats, whatever momentum there is (eq. 7)."""
     R_NB = motion.X_NB.R
+    J_g, drift = floating_jacobian(craft, motion, frame, R_NB)
+    return damped_least_squares(J_g, twist - drift, singular_below)
+
+
+def floating_jacobian(craft: Spacecraft, motion: Motion, frame: str, R_NB: Matrix) -> tuple[Matrix, Vec6]:
+    """J_g and the frame's twist when no joint moves, both in N axes (eq. 6 and the last term of eq. 7)."""
+    body = free_floating(craft, motion.q, R_NB)
+    J_b = base_jacobian(craft, motion.q, frame, R_NB)
+    J_m = joint_jacobian(craft, motion.q, frame, R_NB)
+    H_b, momentum = without_wheels(craft, motion, body.H_b)
+    reaction = spd_solve(H_b, jnp.concatenate([body.H_bm, momentum[:, None]], axis=1))
+    return J_m - J_b @ reaction[:, :-1], J_b @ reaction[:, -1]
+
+
+def without_wheels(craft: Spacecraft, motion: Motion, H_b: Matrix) -> tuple[Matrix, Vec6]:
+    """Inertia and momentum about the base origin that base and arm share: each base wheel keeps its own, N axes."""
+    R_NB = motion.X_NB.R
+    P, L_0 = linear(motion.momentum), angular(motion.momentum)
+    momentum = six(P, L_0 - cross(motion.p_NB, P))
     for k, wheel in enumerate(craft.wheels):
         if wheel.body != "base":
-            raise ModelError(f"ResolvedMotion knows wheels on the base only; '{wheel.name}' is on '{wheel.body}'.")
+            raise ModelError(f"Resolved motion knows wheels on the base only; '{wheel.name}' is on '{wheel.body}'.")
         axis = six(np.zeros(3), R_NB @ wheel.axis)
         H_b = H_b - wheel.inertia * jnp.outer(axis, axis)
         momentum = momentum - motion.wheel_momentum[k] * axis
     return H_b, momentum
 
 
-def least_squares(J: Matrix, wanted: Vector) -> Vector:
-    """Smallest x with J x = wanted: normal equations, refined once so that squaring J costs no digits."""
-    gram = J @ J.T
-    first = J.T @ spd_solve(gram, wanted)
-    return first + J.T @ spd_solve(gram, wanted - J @ first)
+def pose_error(wanted: Pose, actual: Pose) -> Vec6:
+    """Wanted minus actual: position [m] and rotation vector [rad], in the axes both are given in."""
+    return six(wanted.p - actual.p, rotation_log(wanted.R @ actual.R.T))
+
+
+def tracking_channels(frame: str) -> tuple[Channel, ...]:
+    """Error of a frame that follows a path, and the state of its Jacobian."""
+    return (
+        vector(f"{frame}.position_error", f"{frame}: path minus position", "m", "N"),
+        vector(f"{frame}.rotation_error", f"{frame}: rotation to the desired attitude", "rad", "N"),
+        Channel(f"{frame}.singular_value", f"{frame}: smallest singular value of the Jacobian", "1"),
+        flag(f"{frame}.singular", f"{frame}: Jacobian", ("regular", "nearly singular, rates damped")),
+    )
+
+
+def require_six_joints(law: str, craft: Spacecraft, frame: str) -> None:
+    """Refuse to move a frame in six directions with fewer joints."""
+    craft.frame(frame)
+    joints = len(craft.layout.joint_velocities)
+    if joints < 6:
+        raise ModelError(
+            f"{law} needs at least six joints to move '{frame}' in six directions, "
+            f"but spacecraft '{craft.name}' has {joints}."
+        )

@@ -1,6 +1,7 @@
 """Equations of motion of a free-floating tree: one algorithm per file, in body axes unless a name says otherwise."""
 
 from freefloat.dynamics.articulated import articulated_forward_dynamics
+from freefloat.dynamics.elastic import damping_force, elastic_energy, elastic_force
 from freefloat.dynamics.forward import forward_dynamics, forward_dynamics_by_mass_matrix
 from freefloat.dynamics.free_floating import (
     FreeFloating,
@@ -47,7 +48,10 @@ __all__ = [
     "body_twists",
     "centre_of_mass",
     "composite_inertia",
+    "damping_force",
     "drift_twist",
+    "elastic_energy",
+    "elastic_force",
     "forward_dynamics",
     "forward_dynamics_by_mass_matrix",
     "frame_jacobian",

@@ -54,8 +54,8 @@ class ArticulatedInertia:
 
 
 def articulated_forward_dynamics(craft: Spacecraft, q: Vector, v: Vector, force: Vector) -> Vector:
-    """Acceleration vdot (nv) under the generalised force; base wrench in body axes."""
-    links, bodies, parents = edges(craft, q), extended_inertias(craft), craft.parents
+    """Acceleration vdot (nv) of a rigid tree under the generalised force; base wrench in body axes."""
+    links, bodies, parents = edges(craft, q), extended_inertias(craft, q), craft.parents
 
     # Outward: twists, and the rate each joint adds by moving in a moving frame.
     twists, drifts = [v[:6]], [jnp.zeros(6)]

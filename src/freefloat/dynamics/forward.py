@@ -17,7 +17,9 @@ def forward_dynamics(craft: Spacecraft, q: Vector, v: Vector, force: Vector) -> 
     Its derivative comes from the inverse dynamics at the same point, d vdot = M^-1 (d force - d ID), which is
     several times cheaper than differentiating the recursion.
     """
-    return articulated_forward_dynamics(craft, q, v, force)
+    if craft.is_rigid:
+        return articulated_forward_dynamics(craft, q, v, force)
+    return forward_dynamics_by_mass_matrix(craft, q, v, force)
 
 
 @forward_dynamics.defjvp

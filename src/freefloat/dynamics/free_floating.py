@@ -8,10 +8,9 @@ default they are in base axes. The base twist is (velocity of the base origin, a
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.dynamics.kinematics import frame_pose
+from freefloat.dynamics.kinematics import frame_jacobian, frame_pose
 from freefloat.dynamics.mass_matrix import mass_matrix
 from freefloat.dynamics.solve import spd_solve
-from freefloat.dynamics.tree import edges
 from freefloat.model import Spacecraft
 from freefloat.spatial import angular, linear, record
 from freefloat.spatial.arrays import Mat3, Matrix, Scalar, Vec3, Vec6, Vector
@@ -29,6 +28,7 @@ class FreeFloating:
     H_b: Matrix  # (6, 6) base inertia
     H_bm: Matrix  # (6, n) coupling of base and joints
     H_bw: Matrix  # (6, wheels) coupling of base and wheels
+    H_bf: Matrix  # (6, modes) coupling of base and modes
     H_m: Matrix  # (n, n) joint inertia
 
     @property
@@ -42,16 +42,22 @@ class FreeFloating:
         """H~_bm (3, n): angular momentum about the centre of mass per unit joint rate, base not turning (eq. 3)."""
         return angular(self.H_bm) - skew(self.com) @ linear(self.H_bm)
 
-    def base_twist(self, joint_rates: Vector, momentum: Vec6, wheel_speeds: Vector) -> Vec6:
-        """Base twist that joint rates and wheel speeds leave it, given (P, L_b) (eq. 2, 4)."""
+    def base_twist(
+        self, joint_rates: Vector, momentum: Vec6, wheel_speeds: Vector, modal_rates: Vector | None = None
+    ) -> Vec6:
+        """Base twist that joint rates, wheel speeds and modal rates leave it, given (P, L_b) (eq. 2, 4)."""
         share = momentum - self.H_bm @ joint_rates - self.H_bw @ wheel_speeds
+        if modal_rates is not None:
+            share = share - self.H_bf @ modal_rates
         return spd_solve(self.H_b, share)
 
 
 def free_floating(craft: Spacecraft, q: Vector, R_NB: Mat3 = ALIGNED) -> FreeFloating:
     """The matrices of spec 003, eq. 1, for the joints and wheels of a spacecraft."""
     M = mass_matrix(craft, q)
-    joints, wheels = (np.array(i, dtype=int) for i in (craft.layout.joint_velocities, craft.layout.wheel_velocities))
+    layout = craft.layout
+    groups = (layout.joint_velocities, layout.wheel_velocities, layout.modal_velocities)
+    joints, wheels, modes = (np.array(group, dtype=int) for group in groups)
     turned = _turned(R_NB)
     mass = M[0, 0]
     return FreeFloating(
@@ -60,6 +66,7 @@ def free_floating(craft: Spacecraft, q: Vector, R_NB: Mat3 = ALIGNED) -> FreeFlo
         H_b=turned @ M[:6, :6] @ turned.T,
         H_bm=turned @ M[:6, joints],
         H_bw=turned @ M[:6, wheels],
+        H_bf=turned @ M[:6, modes],
         H_m=M[np.ix_(joints, joints)],
     )
 
@@ -72,16 +79,8 @@ def base_jacobian(craft: Spacecraft, q: Vector, frame: str, R_NB: Mat3 = ALIGNED
 
 def joint_jacobian(craft: Spacecraft, q: Vector, frame: str, R_NB: Mat3 = ALIGNED) -> Matrix:
     """J_m (6, n): hand twist per unit joint rate, base held (eq. 5)."""
-    at = craft.frame(frame)
-    links, position = edges(craft, q), {dof: k for k, dof in enumerate(craft.layout.joint_velocities)}
-    J = jnp.zeros((6, len(position)))
-    X_LF, index = at.X_BF, craft.body_index(at.body)
-    while index:
-        edge = links[index - 1]
-        places = np.array([position[dof] for dof in edge.dofs], dtype=int)
-        J = J.at[:, places].set(X_LF.twist_to_B(edge.columns))
-        X_LF, index = edge.X_PB @ X_LF, craft.parents[index]
-    return _turned(R_NB @ X_LF.R) @ J
+    joints = np.array(craft.layout.joint_velocities, dtype=int)
+    return _turned(R_NB @ frame_pose(craft, q, frame).R) @ frame_jacobian(craft, q, frame)[:, joints]
 
 
 def generalized_jacobian(craft: Spacecraft, q: Vector, frame: str, R_NB: Mat3 = ALIGNED) -> Matrix:

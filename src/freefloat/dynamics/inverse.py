@@ -1,45 +1,82 @@
 """Inverse dynamics by the recursive Newton-Euler pass; the bias is its value at zero acceleration."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.dynamics.tree import edges, extended_inertias, pick
-from freefloat.model import Spacecraft
+from freefloat.dynamics.tree import (
+    ExtendedInertia,
+    edge_drifts,
+    edges,
+    extended_inertias,
+    flexible_inertia,
+    modal_coordinates,
+    pick,
+)
+from freefloat.model import ModalBody, Spacecraft
 from freefloat.spatial import cross_force, cross_motion
-from freefloat.spatial.arrays import Vector
+from freefloat.spatial.arrays import Vec6, Vector
 
 
 def inverse_dynamics(craft: Spacecraft, q: Vector, v: Vector, vdot: Vector) -> Vector:
-    """Generalised force (nv) that gives the acceleration vdot: M vdot + bias; base wrench in body axes."""
-    links, inertias, parents = edges(craft, q), extended_inertias(craft), craft.parents
-    force = [jnp.zeros(())] * craft.layout.nv
+    """Generalised force (nv) that gives the acceleration vdot: M vdot + bias; base wrench in body axes.
+
+    Elastic and damping forces are not in it: they are forces like any other (see `elastic`).
+    """
+    links, drifts, parents = edges(craft, q), edge_drifts(craft, q, v), craft.parents
 
     # Outward: twists and their rates (in each body's axes).
     twists, rates = [v[:6]], [vdot[:6]]
-    for edge, parent in zip(links, parents[1:], strict=True):
+    for edge, drift, parent in zip(links, drifts, parents[1:], strict=True):
         relative = edge.columns @ pick(v, edge.dofs)
         twist = edge.X_PB.twist_to_B(twists[parent]) + relative
         twists.append(twist)
         rates.append(
-            edge.X_PB.twist_to_B(rates[parent]) + edge.columns @ pick(vdot, edge.dofs) + cross_motion(twist, relative)
+            edge.X_PB.twist_to_B(rates[parent])
+            + edge.columns @ pick(vdot, edge.dofs)
+            + cross_motion(twist, relative)
+            + drift
         )
 
     # Each body: rate of its momentum, and the force on its own speeds.
+    force = jnp.zeros(craft.layout.nv)
     wrenches = []
-    for body, twist, rate in zip(inertias, twists, rates, strict=True):
-        momentum = body.rigid @ twist + body.coupling @ pick(v, body.dofs)
-        own_rate = pick(vdot, body.dofs)
-        wrenches.append(body.rigid @ rate + body.coupling @ own_rate + cross_force(twist, momentum))
-        for k, dof in enumerate(body.dofs):
-            force[dof] = body.coupling[:, k] @ rate + body.own[k] @ own_rate
+    for body, inertia, twist, rate in zip(craft.bodies, extended_inertias(craft, q), twists, rates, strict=True):
+        own, own_rate = pick(v, inertia.dofs), pick(vdot, inertia.dofs)
+        momentum = inertia.rigid @ twist + inertia.coupling @ own
+        wrench = inertia.rigid @ rate + inertia.coupling @ own_rate + cross_force(twist, momentum)
+        on_own = inertia.coupling.T @ rate + inertia.own @ own_rate
+        if isinstance(body, ModalBody) and body.modes:
+            bending, on_modes = _bending(body, inertia.dofs, modal_coordinates(craft, body, q), twist, own)
+            wrench, on_own = wrench + bending, on_own + on_modes
+        wrenches.append(wrench)
+        force = force.at[np.array(inertia.dofs, dtype=int)].add(on_own)
 
-    # Inward: what each joint must carry.
+    # Inward: what each edge must carry.
     for i in range(len(links), 0, -1):
         edge = links[i - 1]
-        for k, dof in enumerate(edge.dofs):
-            force[dof] = edge.columns[:, k] @ wrenches[i]
+        force = force.at[np.array(edge.dofs, dtype=int)].add(edge.columns.T @ wrenches[i])
         wrenches[parents[i]] = wrenches[parents[i]] + edge.X_PB.wrench_to_A(wrenches[i])
-    return jnp.concatenate([wrenches[0], jnp.stack(force[6:])]) if len(force) > 6 else wrenches[0]
+    return force.at[:6].add(wrenches[0])
+
+
+def _bending(body: ModalBody, dofs: tuple[int, ...], b: Vector, twist: Vec6, rate: Vector) -> tuple[Vec6, Vector]:
+    """What a flexible body's changing inertia adds to the wrench and to the modal forces.
+
+    Both follow from one kinetic energy T(b, V, b'): d/dt of dT/dV and of dT/db' at fixed speeds, less dT/db. They are
+    differentiated, not written out, so that energy is conserved whatever terms the inertia keeps.
+    """
+
+    def momenta(b: Vector) -> tuple[Vec6, Vector]:
+        inertia = flexible_inertia(body, dofs, b)
+        return inertia.rigid @ twist + inertia.coupling @ rate, inertia.coupling.T @ twist
+
+    def energy(b: Vector) -> jax.Array:
+        inertia: ExtendedInertia = flexible_inertia(body, dofs, b)
+        return 0.5 * twist @ (inertia.rigid @ twist) + twist @ (inertia.coupling @ rate)
+
+    _, (wrench, modal) = jax.jvp(momenta, (b,), (rate,))
+    return wrench, modal - jax.grad(energy)(b)
 
 
 def bias(craft: Spacecraft, q: Vector, v: Vector) -> Vector:

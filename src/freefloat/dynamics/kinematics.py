@@ -3,8 +3,9 @@
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.dynamics.tree import edges, pick
-from freefloat.model import Spacecraft, State
+from freefloat.dynamics.deformation import Mount
+from freefloat.dynamics.tree import edges, mount_of, pick
+from freefloat.model import Frame, ModalBody, Spacecraft, State
 from freefloat.spatial import Pose, angular, linear, six
 from freefloat.spatial.arrays import Matrix, Vec6, Vector
 
@@ -28,13 +29,28 @@ def body_twists(craft: Spacecraft, q: Vector, v: Vector) -> tuple[Vec6, ...]:
 def frame_pose(craft: Spacecraft, q: Vector, frame: str) -> Pose:
     """X_BF of a named frame in the base frame."""
     at = craft.frame(frame)
-    pose = at.X_BF
+    pose = mounted(craft, at, q).pose
     index = craft.body_index(at.body)
     links = edges(craft, q)
     while index:
         pose = links[index - 1].X_PB @ pose
         index = craft.parents[index]
     return pose
+
+
+def mounted(craft: Spacecraft, frame: Frame, q: Vector) -> Mount:
+    """A frame in the frame of its body, with its twist per unit modal rate where it sits on a node."""
+    body = craft.body(frame.body)
+    if not frame.node or not isinstance(body, ModalBody) or not body.modes:
+        return Mount(pose=frame.X_BF, columns=np.zeros((6, 0)))
+    node = mount_of(craft, body, frame.node, q)
+    return Mount(pose=node.pose @ frame.X_BF, columns=frame.X_BF.twist_to_B(node.columns))
+
+
+def _modes(craft: Spacecraft, frame: Frame) -> np.ndarray:
+    """Indices into v of the modal rates that move a frame in its body."""
+    flexible = frame.node and craft.body(frame.body).modes
+    return np.array(craft.layout.indices([f"{frame.body}.modes"]) if flexible else (), dtype=int)
 
 
 def inertial_frame_pose(craft: Spacecraft, state: State, frame: str) -> Pose:
@@ -45,13 +61,14 @@ def inertial_frame_pose(craft: Spacecraft, state: State, frame: str) -> Pose:
 def frame_jacobian(craft: Spacecraft, q: Vector, frame: str) -> Matrix:
     """J (6, nv) with V_NF = J v: body twist of a named frame, in its own axes."""
     at = craft.frame(frame)
-    X_LF = at.X_BF  # from the body we stand on to the frame
-    J = jnp.zeros((6, craft.layout.nv))
+    last = mounted(craft, at, q)
+    X_LF = last.pose  # from the body we stand on to the frame
+    J = jnp.zeros((6, craft.layout.nv)).at[:, _modes(craft, at)].set(last.columns)
     index = craft.body_index(at.body)
     links = edges(craft, q)
     while index:
         edge = links[index - 1]
-        J = J.at[:, np.array(edge.dofs, dtype=int)].set(X_LF.twist_to_B(edge.columns))
+        J = J.at[:, np.array(edge.dofs, dtype=int)].add(X_LF.twist_to_B(edge.columns))
         X_LF = edge.X_PB @ X_LF
         index = craft.parents[index]
     return J.at[:, :6].set(X_LF.twist_to_B(jnp.eye(6)))
@@ -60,7 +77,9 @@ def frame_jacobian(craft: Spacecraft, q: Vector, frame: str) -> Matrix:
 def frame_twist(craft: Spacecraft, q: Vector, v: Vector, frame: str) -> Vec6:
     """V_NF: body twist of a named frame, in its own axes."""
     at = craft.frame(frame)
-    return at.X_BF.twist_to_B(body_twists(craft, q, v)[craft.body_index(at.body)])
+    last = mounted(craft, at, q)
+    carried = last.pose.twist_to_B(body_twists(craft, q, v)[craft.body_index(at.body)])
+    return carried + last.columns @ v[_modes(craft, at)]
 
 
 def inertial_frame_twist(craft: Spacecraft, state: State, frame: str) -> Vec6:

@@ -1,6 +1,5 @@
 """Mass matrix by composite inertias: the natural orthogonal complement, from the leaves (spec 004, section 2)."""
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -11,35 +10,23 @@ from freefloat.spatial.arrays import Matrix, Vector
 
 def mass_matrix(craft: Spacecraft, q: Vector) -> Matrix:
     """M (nv, nv) with kinetic energy v^T M v / 2; base rows in body axes about the base origin."""
-    links, inertias = edges(craft, q), extended_inertias(craft)
+    links, inertias, nv = edges(craft, q), extended_inertias(craft, q), craft.layout.nv
     composite = [body.rigid for body in inertias]
-    # Momentum about a body's origin per unit speed of every dof below it, as columns, with the dofs they belong to.
-    momenta = [body.coupling for body in inertias]
-    below = [body.dofs for body in inertias]
-    M = jnp.zeros((craft.layout.nv, craft.layout.nv))
+    M = jnp.zeros((nv, nv))
+    # Column k of a body's `momenta`: momentum about its origin per unit speed of dof k, of all that hangs on it.
+    momenta = []
     for body in inertias:
-        M = _add(M, body.dofs, body.dofs, body.own)
+        own = np.array(body.dofs, dtype=int)
+        momenta.append(jnp.zeros((6, nv)).at[:, own].set(body.coupling))
+        M = M.at[np.ix_(own, own)].add(body.own)
     for i in range(len(links), 0, -1):
         edge, parent = links[i - 1], craft.parents[i]
-        # The joint's own momentum, and what its motion exchanges with everything outboard.
-        carried = composite[i] @ edge.columns
-        M = _add(M, edge.dofs, edge.dofs, edge.columns.T @ carried)
-        M = _add_pair(M, edge.dofs, below[i], edge.columns.T @ momenta[i])
+        dofs = np.array(edge.dofs, dtype=int)
+        # What the edge's motion exchanges with everything outboard, and its own inertia.
+        M = M.at[:, dofs].add((edge.columns.T @ momenta[i]).T)
+        momenta[i] = momenta[i].at[:, dofs].add(composite[i] @ edge.columns)
+        M = M.at[dofs].add(edge.columns.T @ momenta[i])
         # To the parent's frame.
-        outboard = jnp.concatenate([carried, momenta[i]], axis=1)
-        momenta[parent] = jnp.concatenate([momenta[parent], edge.X_PB.wrench_to_A(outboard)], axis=1)
-        below[parent] = below[parent] + edge.dofs + below[i]
+        momenta[parent] = momenta[parent] + edge.X_PB.wrench_to_A(momenta[i])
         composite[parent] = composite[parent] + composite[i].seen_from(edge.X_PB)
-    base = tuple(range(6))
-    M = _add(M, base, base, composite[0].matrix())
-    return _add_pair(M, base, below[0], momenta[0])
-
-
-def _add(M: jax.Array, rows: tuple[int, ...], columns: tuple[int, ...], block: Matrix) -> jax.Array:
-    if not rows or not columns:
-        return M
-    return M.at[np.ix_(rows, columns)].add(block)
-
-
-def _add_pair(M: jax.Array, rows: tuple[int, ...], columns: tuple[int, ...], block: Matrix) -> jax.Array:
-    return _add(_add(M, rows, columns, block), columns, rows, block.T)
+    return M.at[:, :6].add(momenta[0].T).at[:6].add(momenta[0]).at[:6, :6].add(composite[0].matrix())

@@ -14,7 +14,7 @@ from freefloat.spatial.rotations import cross
 def composite_inertia(craft: Spacecraft, q: Vector) -> SpatialInertia:
     """Inertia of the whole spacecraft, frozen, about the base origin in base axes."""
     first, *others = (
-        body.rigid.seen_from(X) for body, X in zip(extended_inertias(craft), body_poses(craft, q), strict=True)
+        body.rigid.seen_from(X) for body, X in zip(extended_inertias(craft, q), body_poses(craft, q), strict=True)
     )
     return sum(others, start=first)
 
@@ -31,7 +31,7 @@ def momentum_matrix(craft: Spacecraft, q: Vector) -> Matrix:
 
 def momentum_about_base(craft: Spacecraft, q: Vector, v: Vector) -> Vec6:
     """(P, L_b): momentum about the base origin, in base axes. L_b is not conserved unless P = 0."""
-    bodies, links = extended_inertias(craft), edges(craft, q)
+    bodies, links = extended_inertias(craft, q), edges(craft, q)
     momenta = [
         body.rigid @ twist + body.coupling @ pick(v, body.dofs)
         for body, twist in zip(bodies, body_twists(craft, q, v), strict=True)
@@ -56,7 +56,7 @@ def momentum_about_origin(craft: Spacecraft, state: State) -> Vec6:
 def kinetic_energy(craft: Spacecraft, q: Vector, v: Vector) -> Scalar:
     """Kinetic energy [J], wheels included."""
     energy = jnp.zeros(())
-    for body, twist in zip(extended_inertias(craft), body_twists(craft, q, v), strict=True):
+    for body, twist in zip(extended_inertias(craft, q), body_twists(craft, q, v), strict=True):
         own = pick(v, body.dofs)
         energy += 0.5 * twist @ (body.rigid @ twist) + twist @ (body.coupling @ own) + 0.5 * own @ body.own @ own
     return energy

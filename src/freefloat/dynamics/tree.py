@@ -1,22 +1,27 @@
 """The tree at a configuration: how each body hangs on its parent, and what it brings along.
 
-Every recursion of this package walks these two lists. A body brings a rigid inertia and, where it carries
-wheels (or modes), generalised speeds of its own: then its inertia is an extended one.
+Every recursion of this package walks these two lists. A body brings an inertia and, where it has modes or carries
+wheels, generalised speeds of its own: its inertia is an extended one.
 """
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.model import Spacecraft
+from freefloat.dynamics.deformation import Mount, node_mount, rail_mount
+from freefloat.model import Joint, ModalBody, RigidBody, Spacecraft
 from freefloat.spatial import Pose, SpatialInertia, record, six, static
-from freefloat.spatial.arrays import Matrix, Vector
+from freefloat.spatial.arrays import Matrix, Vec6, Vector
+from freefloat.spatial.rotations import axial
+
+Dofs = tuple[int, ...]
 
 
 @record
 class Edge:
-    """How a body hangs on its parent."""
+    """How a body hangs on its parent: by its joint, and by the parent's modes where the parent is flexible."""
 
-    dofs: tuple[int, ...] = static()  # indices into v
+    dofs: Dofs = static()  # indices into v
     X_PB: Pose  # body frame in the parent's frame
     columns: Matrix  # (6, dofs): body twist per unit rate of each dof, body axes
 
@@ -25,42 +30,114 @@ class Edge:
 class ExtendedInertia:
     """Inertia of one body with the generalised speeds that live on it."""
 
-    dofs: tuple[int, ...] = static()  # indices into v
+    dofs: Dofs = static()  # indices into v
     rigid: SpatialInertia
     coupling: Matrix  # (6, dofs): momentum of the body per unit own speed, about its origin
     own: Matrix  # (dofs, dofs): inertia of the own speeds
 
 
+# ---- edges
+
+
 def edges(craft: Spacecraft, q: Vector) -> tuple[Edge, ...]:
     """One edge for each body but the base, in tree order."""
-    found = []
+    return tuple(_edge(craft, joint, q) for joint in craft.joints)
+
+
+def edge_drifts(craft: Spacecraft, q: Vector, v: Vector) -> tuple[Vec6, ...]:
+    """Rate of each edge's relative twist at zero acceleration, from columns that change with the configuration."""
+    qdot = pick(v, craft.layout.coordinates)
+    drifts = []
     for joint in craft.joints:
-        at, speed = craft.layout.positions[joint.name], craft.layout.velocities[joint.name]
-        dofs = tuple(range(speed.start, speed.stop))
-        placement = joint.placement(q[at.start] if dofs else np.zeros(()))
-        columns = joint.column()[:, None] if dofs else np.zeros((6, 0))
-        found.append(Edge(dofs=dofs, X_PB=placement, columns=columns))
-    return tuple(found)
+        if not craft.body(joint.parent).modes:
+            drifts.append(np.zeros(6))  # a rigid joint's columns are constant in the axes of the body it carries
+            continue
+        relative = lambda q, joint=joint: _relative_twist(_edge(craft, joint, q), v)  # noqa: E731
+        drifts.append(jax.jvp(relative, (q,), (qdot,))[1])
+    return tuple(drifts)
 
 
-def extended_inertias(craft: Spacecraft) -> tuple[ExtendedInertia, ...]:
-    """One for each body, the base first. A wheel couples by its axial inertia about its axis (spec 003, section 2)."""
-    found = []
-    for body in craft.bodies:
-        wheels = craft.wheels_on(body.name)
-        dofs = craft.layout.indices([w.name for w in wheels])
-        columns = [six(np.zeros(3), wheel.inertia * wheel.axis) for wheel in wheels]
-        found.append(
-            ExtendedInertia(
-                dofs=dofs,
-                rigid=body.spatial_inertia(),
-                coupling=jnp.stack(columns, axis=1) if wheels else np.zeros((6, 0)),
-                own=jnp.diag(jnp.stack([jnp.asarray(w.inertia) for w in wheels])) if wheels else np.zeros((0, 0)),
-            )
-        )
-    return tuple(found)
+def _relative_twist(edge: Edge, v: Vector) -> Vec6:
+    return edge.columns @ pick(v, edge.dofs)
 
 
-def pick(v: Vector, dofs: tuple[int, ...]) -> Vector:
+def _edge(craft: Spacecraft, joint: Joint, q: Vector) -> Edge:
+    layout, parent = craft.layout, craft.body(joint.parent)
+    at, dofs = layout.positions[joint.name], layout.indices([joint.name])
+    placement = joint.placement(q[at.start] if dofs else np.zeros(()))
+    columns = joint.column()[:, None] if dofs else np.zeros((6, 0))
+    if not parent.modes:
+        return Edge(dofs=dofs, X_PB=placement, columns=columns)
+    # On a flexible parent: the parent's modes move the joint, or the rail moves the carriage.
+    if joint.kind == "rail":
+        mount = rail_mount(parent.rail, modal_coordinates(craft, parent, q), q[at.start])
+        columns = np.zeros((6, 0))
+    else:
+        mount = mount_of(craft, parent, joint.node, q)
+    return Edge(
+        dofs=layout.indices([f"{parent.name}.modes"]) + dofs,
+        X_PB=mount.pose @ placement,
+        columns=jnp.concatenate([placement.twist_to_B(mount.columns), columns], axis=1),
+    )
+
+
+def mount_of(craft: Spacecraft, body: ModalBody, node: str, q: Vector) -> Mount:
+    """The frame at a node of a flexible body."""
+    return node_mount(body.node(node), modal_coordinates(craft, body, q))
+
+
+def modal_coordinates(craft: Spacecraft, body: ModalBody, q: Vector) -> Vector:
+    """The modal coordinates of a flexible body."""
+    return q[craft.layout.positions[f"{body.name}.modes"]]
+
+
+# ---- inertias
+
+
+def extended_inertias(craft: Spacecraft, q: Vector) -> tuple[ExtendedInertia, ...]:
+    """One for each body, the base first."""
+    return tuple(
+        flexible_inertia(body, craft.layout.indices([f"{body.name}.modes"]), modal_coordinates(craft, body, q))
+        if isinstance(body, ModalBody) and body.modes
+        else _rigid_inertia(craft, body)
+        for body in craft.bodies
+    )
+
+
+def _rigid_inertia(craft: Spacecraft, body: RigidBody) -> ExtendedInertia:
+    """A rigid body; each wheel couples by its axial inertia about its axis (spec 003, section 2)."""
+    wheels = craft.wheels_on(body.name)
+    columns = [six(np.zeros(3), wheel.inertia * wheel.axis) for wheel in wheels]
+    return ExtendedInertia(
+        dofs=craft.layout.indices([w.name for w in wheels]),
+        rigid=body.spatial_inertia(),
+        coupling=jnp.stack(columns, axis=1) if wheels else np.zeros((6, 0)),
+        own=jnp.diag(jnp.stack([jnp.asarray(w.inertia) for w in wheels])) if wheels else np.zeros((0, 0)),
+    )
+
+
+def flexible_inertia(body: ModalBody, dofs: Dofs, b: Vector) -> ExtendedInertia:
+    """A flexible body deformed by modal coordinates b, to second order in (b, b') (spec 000, section 3)."""
+    # Foreshortening enters the rigid part with one half of b b, the coupling with b.
+    short_moment = jnp.tensordot(b, body.short_moment, axes=1)  # (modes, 3)
+    pairs = jnp.tensordot(b, body.pair_moment, axes=1)  # (modes, 3, 3)
+    short_mixed = jnp.tensordot(b, body.short_mixed_moment, axes=1)  # (modes, 3, 3)
+    stretched = jnp.tensordot(b, body.mixed_moment + 0.5 * short_mixed, axes=1)
+    P = body.second_moment + stretched + stretched.T + jnp.tensordot(b, pairs, axes=1)
+    rigid = SpatialInertia(
+        mass=body.mass,
+        moment=body.moment + body.modal_moment @ b + 0.5 * (b @ short_moment),
+        inertia=jnp.trace(P) * np.eye(3) - P,
+    )
+    turning = axial(body.mixed_moment + pairs + short_mixed)  # (modes, 3): int u x du/db dm
+    return ExtendedInertia(
+        dofs=dofs,
+        rigid=rigid,
+        coupling=six(body.modal_moment + short_moment.T, turning.T),
+        own=body.modal_mass,
+    )
+
+
+def pick(v: Vector, dofs: Dofs) -> Vector:
     """The entries of a vector of generalised speeds or forces that belong to some dofs."""
     return v[np.array(dofs, dtype=int)]

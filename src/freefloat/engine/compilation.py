@@ -14,9 +14,7 @@ TARGETS = ("native", "jax", "gpu", "c")
 TRACING = ("strict_nan", "unroll", "branch")
 
 
-def compile(
-    function: Callable[..., Any] | Graph, *example: Any, target: str = "native", **options: Any
-) -> Compiled:
+def compile(function: Callable[..., Any] | Graph, *example: Any, target: str = "native", **options: Any) -> Compiled:
     """Compile a pure JAX function for arguments shaped like ``example`` (pytrees of arrays).
 
     Arrays the function closes over are baked in as constants. Instead of a function, a traced or

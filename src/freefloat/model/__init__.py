@@ -1,6 +1,7 @@
 """What a spacecraft is: bodies, joints, wheels and frames in a tree. Knows nothing of forces or time."""
 
 from freefloat.model.errors import ModelError
+from freefloat.model.modal import ModalBody, Node, Rail
 from freefloat.model.parts import Frame, Joint, JointLimits, RigidBody, Wheel
 from freefloat.model.spacecraft import Spacecraft
 from freefloat.model.state import State
@@ -11,7 +12,10 @@ __all__ = [
     "Frame",
     "Joint",
     "JointLimits",
+    "ModalBody",
     "ModelError",
+    "Node",
+    "Rail",
     "RigidBody",
     "Spacecraft",
     "State",

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from freefloat.model.errors import ModelError
-from freefloat.model.parts import Frame, Joint, JointKind, Wheel
+from freefloat.model.modal import ModalBody
+from freefloat.model.parts import Frame, Joint, JointKind, RigidBody, Wheel
 from freefloat.model.spacecraft import Spacecraft
 from freefloat.spatial import Pose
 
 
 def attach(
     host: Spacecraft,
-    other: Spacecraft,
+    other: Spacecraft | RigidBody | ModalBody,
     *,
     name: str,
     to: str,
@@ -23,9 +24,16 @@ def attach(
 ) -> Spacecraft:
     """Mount `other` on a body or frame of `host`; its base becomes the body `name`, its parts `name.part`."""
     mount = host.frame(to)
+    if not isinstance(other, Spacecraft):
+        other = Spacecraft(name=name, bodies=(dataclasses.replace(other, name="base"),))
     rename = {b: name if b == "base" else f"{name}.{b}" for b in other.body_names}
     connection = Joint(
-        name=name, kind=joint, parent=mount.body, X_PJ=mount.X_BF @ at, axis=np.asarray(axis, dtype=float)
+        name=name,
+        kind=joint,
+        parent=mount.body,
+        X_PJ=mount.X_BF @ at,
+        axis=np.asarray(axis, dtype=float),
+        node=mount.node,
     )
     joined = host.with_body(dataclasses.replace(other.bodies[0], name=name), connection)
     for body, link in zip(other.bodies[1:], other.joints, strict=True):
@@ -38,7 +46,7 @@ def attach(
             dataclasses.replace(wheel, name=f"{name}.{wheel.name}", body=rename[wheel.body])
         )
     for frame in other.frames:
-        joined = joined.with_frame(f"{name}.{frame.name}", body=rename[frame.body], at=frame.X_BF)
+        joined = joined.with_frame(f"{name}.{frame.name}", body=rename[frame.body], at=frame.X_BF, node=frame.node)
     return joined
 
 

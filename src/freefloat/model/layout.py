@@ -4,19 +4,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from freefloat.model.errors import unknown_name
-from freefloat.model.parts import Joint, Wheel
+from freefloat.model.modal import ModalBody
+from freefloat.model.parts import Joint, RigidBody, Wheel
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Slices of q (joint positions) and v (base twist, joint rates, wheel speeds), in tree order.
+    """Slices of q (joint positions, modes) and v (base twist, joint rates, modal rates, wheel speeds), in tree order.
 
-    A wheel's speed comes right after the body that carries it; its angle is not a coordinate.
+    The modes of a flexible body `panel` are called `panel.modes`. A wheel's speed comes right after the body that
+    carries it; its angle is not a coordinate.
     """
 
     owner: str
-    positions: dict[str, slice]  # joint name -> slice of q
-    velocities: dict[str, slice]  # "base", joint and wheel names -> slice of v
+    positions: dict[str, slice]  # joints and modes -> slice of q
+    velocities: dict[str, slice]  # "base", joints, modes and wheels -> slice of v
+    joints: tuple[str, ...]
     wheels: tuple[str, ...]
     nq: int
     nv: int
@@ -40,11 +43,36 @@ class Layout:
     @property
     def moving_joints(self) -> tuple[str, ...]:
         """Joints that have a coordinate, in the order of q."""
-        return tuple(name for name, s in self.positions.items() if s.stop > s.start)
+        return tuple(name for name in self.joints if self.positions[name].stop > self.positions[name].start)
+
+    @property
+    def coordinates(self) -> tuple[int, ...]:
+        """Indices into v of the rates of q, in the order of q."""
+        return self.indices(tuple(self.positions))
+
+    @property
+    def joint_positions(self) -> tuple[int, ...]:
+        """Indices into q of the joint positions."""
+        return tuple(i for name in self.moving_joints for i in range(*self.positions[name].indices(self.nq)))
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """Names of the modal coordinates, one for each flexible body."""
+        return tuple(name for name in self.positions if name not in self.joints)
+
+    @property
+    def modal_velocities(self) -> tuple[int, ...]:
+        """Indices into v of the modal rates, in the order of q."""
+        return self.indices(self.modes)
+
+    @property
+    def modal_positions(self) -> tuple[int, ...]:
+        """Indices into q of the modal coordinates."""
+        return tuple(i for name in self.modes for i in range(*self.positions[name].indices(self.nq)))
 
     @property
     def joint_velocities(self) -> tuple[int, ...]:
-        """Indices into v of the joint rates, in the order of q."""
+        """Indices into v of the joint rates, in the order of `moving_joints`."""
         return self.indices(self.moving_joints)
 
     @property
@@ -55,14 +83,16 @@ class Layout:
     def order(self, field: str) -> tuple[str, ...]:
         """Names of a state vector's entries, for messages."""
         if field == "q":
-            return self.moving_joints
+            return tuple(name for name, s in self.positions.items() if s.stop > s.start)
         if field == "v":
             return tuple(name for name, s in self.velocities.items() if s.stop > s.start)
         return ("x, y, z",) if field == "p_NB" else ("w, x, y, z",)
 
 
-def layout_of(owner: str, bodies: Sequence[str], joints: Sequence[Joint], wheels: Sequence[Wheel]) -> Layout:
-    """Walk the tree once and number everything: base, then for each body its joint, then its wheels."""
+def layout_of(
+    owner: str, bodies: Sequence[RigidBody | ModalBody], joints: Sequence[Joint], wheels: Sequence[Wheel]
+) -> Layout:
+    """Walk the tree once and number everything: base, then for each body its joint, its modes, its wheels."""
     positions: dict[str, slice] = {}
     velocities = {"base": slice(0, 6)}
     nq, nv = 0, 6
@@ -71,8 +101,12 @@ def layout_of(owner: str, bodies: Sequence[str], joints: Sequence[Joint], wheels
             positions[joint.name] = slice(nq, nq + joint.dofs)
             velocities[joint.name] = slice(nv, nv + joint.dofs)
             nq, nv = nq + joint.dofs, nv + joint.dofs
+        if body.modes:
+            positions[f"{body.name}.modes"] = slice(nq, nq + body.modes)
+            velocities[f"{body.name}.modes"] = slice(nv, nv + body.modes)
+            nq, nv = nq + body.modes, nv + body.modes
         for wheel in wheels:
-            if wheel.body == body:
+            if wheel.body == body.name:
                 velocities[wheel.name] = slice(nv, nv + 1)
                 nv += 1
-    return Layout(owner, positions, velocities, tuple(w.name for w in wheels), nq, nv)
+    return Layout(owner, positions, velocities, tuple(j.name for j in joints), tuple(w.name for w in wheels), nq, nv)

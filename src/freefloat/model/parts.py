@@ -4,11 +4,12 @@ from typing import Literal
 
 import numpy as np
 
+from freefloat.model.shapes import Shape
 from freefloat.spatial import Pose, SpatialInertia, record, six, static
 from freefloat.spatial.arrays import Mat3, Numeric, Scalar, Vec3, Vec6
 from freefloat.spatial.rotations import rotation_about
 
-JointKind = Literal["revolute", "prismatic", "fixed"]
+JointKind = Literal["revolute", "prismatic", "fixed", "rail"]
 
 
 @record
@@ -19,6 +20,12 @@ class RigidBody:
     mass: Scalar | float  # [kg]
     com: Vec3  # centre of mass in the body frame [m]
     inertia: Mat3  # about the centre of mass, body axes [kg m2]
+    shapes: tuple[Shape, ...] = static(default=())  # what it looks like
+
+    @property
+    def modes(self) -> int:
+        """A rigid body has no modes."""
+        return 0
 
     def spatial_inertia(self) -> SpatialInertia:
         """Inertia about the origin of the body frame."""
@@ -37,7 +44,11 @@ class JointLimits:
 
 @record
 class Joint:
-    """What connects a body to its parent: the child frame coincides with the joint frame, moved along the axis."""
+    """What connects a body to its parent: the child frame coincides with the joint frame, moved along the axis.
+
+    On a flexible parent the joint sits at one of its nodes and `X_PJ` is its placement in that node's frame. A rail
+    joint's coordinate is the station of a carriage on the parent's rail [m].
+    """
 
     name: str = static()
     kind: JointKind = static()
@@ -46,6 +57,7 @@ class Joint:
     axis: Vec3  # unit vector in the joint frame
     damping: Numeric | float = 0.0  # viscous [N m s/rad or N s/m]
     limits: JointLimits = JointLimits()
+    node: str = static(default="")  # of a flexible parent; empty: the parent's own frame
 
     @property
     def dofs(self) -> int:
@@ -59,7 +71,7 @@ class Joint:
 
     def placement(self, q: Scalar) -> Pose:
         """X_PB of the child body in its parent's frame at joint position q."""
-        if self.kind == "fixed":
+        if self.kind in ("fixed", "rail"):
             return self.X_PJ
         if self.kind == "revolute":
             return Pose(position=self.X_PJ.p, rotation=self.X_PJ.R @ rotation_about(self.axis, q))
@@ -80,8 +92,9 @@ class Wheel:
 
 @record
 class Frame:
-    """A named frame fixed to a body: a hand, a camera, a grasp point."""
+    """A named frame fixed to a body, or to a node of a flexible one: a hand, a camera, a grasp point."""
 
     name: str = static()
     body: str = static()
-    X_BF: Pose
+    X_BF: Pose  # in the body's frame, or in that of its node
+    node: str = static(default="")  # of a flexible body; empty: the body's own frame

@@ -11,8 +11,10 @@ import numpy as np
 
 from freefloat.model.errors import ModelError, unknown_name
 from freefloat.model.layout import Layout, layout_of
+from freefloat.model.modal import ModalBody, modal_faults
 from freefloat.model.parts import Frame, Joint, JointKind, JointLimits, RigidBody, Wheel
-from freefloat.model.physical import require_physical, require_rotation, unit_axis
+from freefloat.model.physical import is_traced, require_physical, require_rotation, unit_axis
+from freefloat.model.shapes import Shape
 from freefloat.model.state import State
 from freefloat.spatial import Pose, record, static
 
@@ -32,7 +34,7 @@ class Spacecraft:
     """
 
     name: str = static()
-    bodies: tuple[RigidBody, ...]
+    bodies: tuple[RigidBody | ModalBody, ...]
     joints: tuple[Joint, ...] = ()
     wheels: tuple[Wheel, ...] = ()
     frames: tuple[Frame, ...] = ()
@@ -72,15 +74,18 @@ class Spacecraft:
         )
         return self.with_body(body, connection)
 
-    def with_body(self, body: RigidBody, joint: Joint) -> Spacecraft:
+    def with_body(self, body: RigidBody | ModalBody, joint: Joint) -> Spacecraft:
         """Add a body that exists already on a joint that exists already."""
         owner = f"Joint '{joint.name}' of spacecraft '{self.name}'"
-        if joint.kind not in ("revolute", "prismatic", "fixed"):
-            raise ModelError(f"{owner}: unknown kind '{joint.kind}'. Kinds: revolute, prismatic, fixed.")
+        if joint.kind not in ("revolute", "prismatic", "fixed", "rail"):
+            raise ModelError(f"{owner}: unknown kind '{joint.kind}'. Kinds: revolute, prismatic, fixed, rail.")
         if joint.parent not in self.body_names:
             raise unknown_name(self.name, "body", joint.parent, self.body_names)
         self._refuse_taken("body or frame", body.name, self.frame_names)
         self._refuse_taken("base, joint or wheel", joint.name, tuple(self.layout.velocities))
+        self._check_mount(owner, joint)
+        if isinstance(body, ModalBody) and not is_traced(body) and (faults := modal_faults(body)):
+            raise ModelError(f"Flexible body '{body.name}': " + "; ".join(faults) + ".")
         require_rotation(owner, joint.X_PJ.R)  # pyright: ignore[reportArgumentType]
         joint = dataclasses.replace(joint, axis=unit_axis(owner, joint.axis))  # pyright: ignore[reportArgumentType]
         return dataclasses.replace(self, bodies=(*self.bodies, body), joints=(*self.joints, joint))
@@ -97,7 +102,8 @@ class Spacecraft:
     ) -> Spacecraft:
         """Add a reaction wheel; its mass and locked inertia are already part of the body that carries it."""
         owner = f"Wheel '{name}' of spacecraft '{self.name}'"
-        self.body(body)
+        if isinstance(self.body(body), ModalBody):
+            raise ModelError(f"{owner}: '{body}' is flexible. Mount the wheel on a rigid body at one of its nodes.")
         if not inertia > 0.0 or not np.isfinite(inertia):
             raise ModelError(f"{owner}: inertia about the spin axis must be positive, got {inertia:g} kg m2.")
         spin = unit_axis(owner, _array(axis))
@@ -121,16 +127,24 @@ class Spacecraft:
         self._refuse_taken("base, joint or wheel", wheel.name, tuple(self.layout.velocities))
         return dataclasses.replace(self, wheels=(*self.wheels, wheel))
 
-    def with_frame(self, name: str, *, body: str, at: Pose = HERE) -> Spacecraft:
-        """Add a named frame fixed to a body."""
-        self.body(body)
+    def with_frame(self, name: str, *, body: str, at: Pose = HERE, node: str = "") -> Spacecraft:
+        """Add a named frame fixed to a body, or to a node of a flexible one."""
+        self._node(body, node)
         self._refuse_taken("body or frame", name, self.frame_names)
         require_rotation(f"Frame '{name}'", at.R)  # pyright: ignore[reportArgumentType]
-        return dataclasses.replace(self, frames=(*self.frames, Frame(name=name, body=body, X_BF=at)))
+        return dataclasses.replace(self, frames=(*self.frames, Frame(name=name, body=body, X_BF=at, node=node)))
+
+    def with_shapes(self, body: str, *shapes: Shape) -> Spacecraft:
+        """Say what a body looks like; replaces what was said before."""
+        index = self.body_index(body)
+        if isinstance(self.bodies[index], ModalBody):
+            raise ModelError(f"Body '{body}' of spacecraft '{self.name}' is flexible: it is drawn by its nodes or rail.")
+        drawn = dataclasses.replace(self.bodies[index], shapes=shapes)
+        return dataclasses.replace(self, bodies=(*self.bodies[:index], drawn, *self.bodies[index + 1 :]))
 
     def attach(
         self,
-        other: Spacecraft,
+        other: Spacecraft | RigidBody | ModalBody,
         *,
         name: str,
         to: str = "base",
@@ -138,7 +152,7 @@ class Spacecraft:
         joint: JointKind = "fixed",
         axis: Numbers = (0.0, 0.0, 1.0),
     ) -> Spacecraft:
-        """Mount another spacecraft's base on a body or frame of this one, rigidly or on a joint."""
+        """Mount a body, or a spacecraft by its base, on a body, frame or node of this one: rigidly or on a joint."""
         from freefloat.model import composition
 
         return composition.attach(self, other, name=name, to=to, at=at, joint=joint, axis=axis)
@@ -180,8 +194,9 @@ class Spacecraft:
 
     @cached_property
     def frame_names(self) -> tuple[str, ...]:
-        """Names of every frame: the bodies' own and the added ones."""
-        return self.body_names + tuple(f.name for f in self.frames)
+        """Names of every frame: the bodies' own, their nodes' (`panel.tip`) and the added ones."""
+        nodes = (f"{b.name}.{n}" for b in self.bodies if isinstance(b, ModalBody) for n in b.node_names)
+        return self.body_names + tuple(nodes) + tuple(f.name for f in self.frames)
 
     @cached_property
     def parents(self) -> tuple[int, ...]:
@@ -192,7 +207,7 @@ class Spacecraft:
     @cached_property
     def layout(self) -> Layout:
         """Where each joint and wheel stands in q and v."""
-        return layout_of(self.name, self.body_names, self.joints, self.wheels)
+        return layout_of(self.name, self.bodies, self.joints, self.wheels)
 
     def body_index(self, name: str) -> int:
         """Position of a body in tree order."""
@@ -200,7 +215,12 @@ class Spacecraft:
             raise unknown_name(self.name, "body", name, self.body_names)
         return self.body_names.index(name)
 
-    def body(self, name: str) -> RigidBody:
+    @cached_property
+    def is_rigid(self) -> bool:
+        """True if no body is flexible."""
+        return not any(body.modes for body in self.bodies)
+
+    def body(self, name: str) -> RigidBody | ModalBody:
         """The body of that name."""
         return self.bodies[self.body_index(name)]
 
@@ -211,12 +231,15 @@ class Spacecraft:
         return self.joints[self.joint_names.index(name)]
 
     def frame(self, name: str) -> Frame:
-        """The frame of that name; every body's own frame is one too."""
+        """The frame of that name; every body's own frame is one too, and every node of a flexible body, `panel.tip`."""
         for frame in self.frames:
             if frame.name == name:
                 return frame
         if name in self.body_names:
             return Frame(name=name, body=name, X_BF=HERE)
+        for body in self.bodies:
+            if isinstance(body, ModalBody) and name.removeprefix(f"{body.name}.") in body.node_names:
+                return Frame(name=name, body=body.name, X_BF=HERE, node=name.removeprefix(f"{body.name}."))
         raise unknown_name(self.name, "frame", name, self.frame_names)
 
     def wheels_on(self, body: str) -> tuple[Wheel, ...]:
@@ -244,6 +267,30 @@ class Spacecraft:
                     f"Order: {', '.join(self.layout.order(field)) or 'none'}."
                 )
         return state
+
+    def _node(self, body: str, node: str) -> None:
+        """Refuse a node that is not there."""
+        carrier = self.body(body)
+        if node and not isinstance(carrier, ModalBody):
+            raise ModelError(f"Body '{body}' of spacecraft '{self.name}' is rigid: it has no node '{node}'.")
+        if node and isinstance(carrier, ModalBody):
+            carrier.node(node)
+
+    def _check_mount(self, owner: str, joint: Joint) -> None:
+        """A joint on a flexible body needs a node, a carriage needs a rail."""
+        parent = self.body(joint.parent)
+        self._node(joint.parent, joint.node)
+        if joint.kind == "rail":
+            if not isinstance(parent, ModalBody) or parent.rail is None:
+                raise ModelError(
+                    f"{owner}: a rail joint needs a parent with a rail; '{joint.parent}' has none."
+                )
+        elif isinstance(parent, ModalBody) and parent.modes and not joint.node:
+            known = ", ".join(f"{joint.parent}.{n}" for n in parent.node_names) or "none"
+            raise ModelError(
+                f"{owner}: '{joint.parent}' is flexible, so the joint must sit at one of its nodes, which move with "
+                f"it. Nodes: {known}."
+            )
 
     def _refuse_taken(self, kind: str, name: str, taken: Sequence[str]) -> None:
         if not name:

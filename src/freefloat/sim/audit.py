@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     import xarray
 
 # A fixed-step method of order four loses about (W h)^4 W T / 120 of what it should keep, W being the fastest rate
-# of the motion; the factor is taken as 1/100. Rounding adds at most one unit in the last place per step.
-_TRUNCATION = 1e-2
+# of the motion; the factor is taken as 1/1000 because W is the fastest of all rates. Rounding adds at most one unit in the last place per step.
+_TRUNCATION = 1e-3
 _ROUNDING = 1e-12
 
 
@@ -110,7 +110,7 @@ def audit(data: xarray.Dataset, accuracy: Accuracy, mass: float) -> Audit:
     judged against that, so that a run with zero total momentum is judged too.
     """
     t = data["time"].values
-    energy = data["energy.kinetic"].values
+    energy = data["energy.kinetic"].values + data["energy.elastic"].values
     books = energy - energy[0] - data["energy.work"].values + data["energy.dissipated"].values
     top = float(np.max(energy, initial=0.0))
     P, L = data["momentum.linear"].values, data["momentum.angular"].values

@@ -8,13 +8,16 @@ import numpy as np
 from freefloat.control.channels import Channel, quaternion, vector
 from freefloat.dynamics import (
     composite_inertia,
+    elastic_energy,
     inertial_frame_pose,
     inertial_frame_twist,
     kinetic_energy,
     momentum_about_base,
 )
+from freefloat.dynamics.elastic import flexible_bodies
+from freefloat.dynamics.tree import mount_of
 from freefloat.model import Spacecraft, State
-from freefloat.sim.system import Balance, Loop, Sampled, System, balance, no_inputs
+from freefloat.sim.system import Balance, Loop, System, balance, no_inputs, recalled
 from freefloat.spatial import angular, linear
 from freefloat.spatial.arrays import Numeric
 from freefloat.spatial.rotations import (
@@ -44,11 +47,12 @@ def observed(system: System, loop: Loop, start: State) -> list[Observed]:
     found = [
         *_base(state, start),
         *_joints(system.craft, state, now),
+        *_flexible(system.craft, state),
         *_frames(system.craft, state),
         *_conserved(system.craft, loop, now),
     ]
-    for law in system.laws:
-        inner = law.law if isinstance(law, Sampled) else law
+    for law, (memory, _) in zip(system.laws, loop.held, strict=True):
+        inner = recalled(law, memory)
         if hasattr(inner, "channels"):
             found += zip(inner.channels(), inner.observe(system.craft, state, t), strict=True)
     return found
@@ -79,7 +83,7 @@ def _joints(craft: Spacecraft, state: State, now: Balance) -> Iterator[Observed]
     torque = {"m": "N", "rad": "N m"}.get(angle, "N m, N")
     if joints.size:
         axis, names = "joint", layout.moving_joints
-        yield Channel("joints.position", "Joint position", angle, "", axis, names), state.q
+        yield Channel("joints.position", "Joint position", angle, "", axis, names), state.q[np.array(layout.joint_positions, dtype=int)]
         rate = "/s, ".join(angle.split(", ")) + "/s"
         yield Channel("joints.rate", "Joint rate", rate, "", axis, names), state.v[joints]
         yield (
@@ -92,6 +96,18 @@ def _joints(craft: Spacecraft, state: State, now: Balance) -> Iterator[Observed]
             Channel("wheels.torque", "Wheel motor torque", "N m", "", "wheel", layout.wheels),
             now.force[wheels],
         )
+
+
+def _flexible(craft: Spacecraft, state: State) -> Iterator[Observed]:
+    for body in flexible_bodies(craft):
+        name, axis = body.name, f"{body.name}.mode"
+        modes = body.mode_names or tuple(str(k + 1) for k in range(body.modes))
+        at, speed = craft.layout.position(f"{name}.modes"), craft.layout.velocity(f"{name}.modes")
+        yield Channel(f"{name}.modes", f"{name}: modal coordinates", "1", "", axis, modes), state.q[at]
+        yield Channel(f"{name}.modal_rates", f"{name}: modal rates", "1/s", "", axis, modes), state.v[speed]
+        for node in body.nodes:
+            moved = mount_of(craft, body, node.name, state.q).pose.p - node.position
+            yield vector(f"{name}.{node.name}.displacement", f"{name}: displacement of {node.name}", "m", name), moved
 
 
 def _frames(craft: Spacecraft, state: State) -> Iterator[Observed]:
@@ -128,8 +144,9 @@ def _conserved(craft: Spacecraft, loop: Loop, now: Balance) -> Iterator[Observed
         angular(ledger.impulse),
     )
     yield Channel("energy.kinetic", "Kinetic energy", "J"), kinetic_energy(craft, state.q, state.v)
+    yield Channel("energy.elastic", "Elastic energy", "J"), elastic_energy(craft, state.q)
     yield Channel("energy.work", "Work done on the spacecraft", "J"), ledger.work
-    yield Channel("energy.dissipated", "Energy lost in joint damping", "J"), ledger.dissipated
+    yield Channel("energy.dissipated", "Energy lost in damping", "J"), ledger.dissipated
     # Kinetic energy of the acceleration: how quickly the motion changes, for the tolerance of the audit.
     yield (
         Channel("energy.agility", "Half the squared acceleration in the mass metric", "W/s"),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 FORMAT_VERSION = 1
 COMPLETED = "completed"
+_SCENE = "scene"
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Run:
     scenario: dict[str, Any]  # what was simulated, as plain data
     claims: tuple[dict[str, Any], ...] = ()
     versions: dict[str, str] | None = None
+    scene: dict[str, Any] | None = None  # what it looks like: `model.drawing`
+    events: tuple[dict[str, Any], ...] = ()  # what happened in between: {"time": [s], "label": text}
 
     def __getitem__(self, channel: str) -> xarray.DataArray:
         if channel not in self.data:
@@ -44,6 +47,13 @@ class Run:
         """True if it ran to its end."""
         return self.status == COMPLETED
 
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """What was not normal, and when: `wheels.condition (wheel.y): torque limit, 0.35 s to 31.8 s (61 %)`."""
+        from freefloat.sim.conditions import conditions
+
+        return conditions(self.data)
+
     def save(self, path: str | Path, *, force: bool = False) -> Path:
         """Write one NetCDF file; an existing one is replaced only by force, and never left half written."""
         path = Path(path)
@@ -57,7 +67,10 @@ class Run:
             scenario=json.dumps(self.scenario),
             claims=json.dumps(self.claims),
             versions=json.dumps(self.versions or versions()),
+            events=json.dumps(self.events),
         )
+        # A mesh may exceed what an attribute can hold, so the scene is a variable of its own.
+        data = data.assign({_SCENE: ((), json.dumps(self.scene))})
         partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
         try:
             data.to_netcdf(partial, engine="h5netcdf")
@@ -86,15 +99,17 @@ class Run:
                 "Read it with the version that wrote it, or run the scenario again."
             )
         attributes = {
-            key: json.loads(data.attrs[key]) for key in ("audit", "scenario", "claims", "versions") if key in data.attrs
+            key: json.loads(data.attrs[key]) for key in ("audit", "scenario", "claims", "versions", "events") if key in data.attrs
         }
         return Run(
-            data=data.drop_attrs(deep=False),
+            data=data.drop_attrs(deep=False).drop_vars(_SCENE, errors="ignore"),
             audit=Audit.from_dict(attributes["audit"]),
             status=str(data.attrs["status"]),
             scenario=attributes["scenario"],
             claims=tuple(attributes["claims"]),
             versions=attributes["versions"],
+            scene=json.loads(str(data[_SCENE].item())) if _SCENE in data else None,
+            events=tuple(attributes.get("events", ())),
         )
 
     def with_claims(self, claims: list[dict[str, Any]]) -> Run:

@@ -7,11 +7,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from freefloat.control.channels import Channel
+from freefloat.dynamics import body_poses
 from freefloat.engine import compile
 from freefloat.model import ModelError, Spacecraft, State
+from freefloat.model.drawing import drawing
 from freefloat.sim.audit import Accuracy, audit, fastest_rate
 from freefloat.sim.observing import observed
 from freefloat.sim.rollout import AdaptiveCount, Engine, adaptive_steps, fixed_steps, grid
@@ -68,7 +71,7 @@ def simulate(
         "dt": dt,
         "integrator": integrator,
     }
-    run = Run(data=data, audit=judged, status=status, scenario=described, versions=versions())
+    run = Run(data=data, audit=judged, status=status, scenario=described, versions=versions(), scene=drawing(craft))
     if check:
         _fail_loudly(run)
     return run
@@ -137,7 +140,8 @@ def _dataset(system: System, records: Loop, start: State, target: Engine) -> Any
     def values_of(loop: Loop) -> dict[str, Any]:
         pairs = observed(system, loop, start)
         described.update((channel.name, channel) for channel, _ in pairs)  # names and units are known once traced
-        return {channel.name: value for channel, value in pairs}
+        placed = {f"bodies.{kind}": value for kind, value in _placed(system.craft, loop.plant.state).items()}
+        return placed | {channel.name: value for channel, value in pairs}
 
     values = compile(values_of, jax.tree.map(lambda x: x[0], records), target=target).batch(records)
     time = records.tick * system.dt
@@ -145,7 +149,7 @@ def _dataset(system: System, records: Loop, start: State, target: Engine) -> Any
         c.name: (
             ("time", c.axis) if c.axis else ("time",),
             np.asarray(values[c.name]),
-            {"units": c.unit, "frame": c.frame, "long_name": c.label},
+            {"units": c.unit, "frame": c.frame, "long_name": c.label} | ({"flags": list(c.flags)} if c.flags else {}),
         )
         for c in described.values()
     }
@@ -155,9 +159,27 @@ def _dataset(system: System, records: Loop, start: State, target: Engine) -> Any
         state.v,
         {"units": "SI", "long_name": "Generalised speeds, tree order"},
     )
+    arrays["state.q"] = (
+        ("time", "coordinate"),
+        state.q,
+        {"units": "SI", "long_name": "Generalised coordinates, tree order"},
+    )
+    for kind, axis, unit in (("position", "xyz", "m"), ("attitude", "wxyz", "1")):
+        attributes = {"units": unit, "frame": "N", "long_name": f"Every body's {kind}"}
+        arrays[f"bodies.{kind}"] = (("time", "body", axis), np.asarray(values[f"bodies.{kind}"]), attributes)
     coordinates: dict[str, Any] = {"time": ("time", time, {"units": "s", "long_name": "Time"})}
     coordinates |= {c.axis: list(c.components) for c in described.values() if c.axis}
+    coordinates["body"] = list(system.craft.body_names)
     return xarray.Dataset(arrays, coords=coordinates)
+
+
+def _placed(craft: Spacecraft, state: State) -> dict[str, Any]:
+    """Position and attitude of every body in N, one row each: what a picture needs."""
+    poses = [state.X_NB @ X_BL for X_BL in body_poses(craft, state.q)]
+    return {
+        "position": jnp.stack([jnp.asarray(pose.p) for pose in poses]),
+        "attitude": jnp.stack([pose.quaternion for pose in poses]),
+    }
 
 
 def _fail_loudly(run: Run) -> None:

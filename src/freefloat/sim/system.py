@@ -9,8 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.laws import ForceLaw, MemoryLaw, Motion, MotionLaw, motion_of
+from freefloat.control.laws import ForceLaw, MemoryLaw, Motion, MotionLaw, Remembering, motion_of
 from freefloat.dynamics import (
+    damping_force,
+    elastic_force,
     forward_dynamics,
     generalized_force,
     hybrid_dynamics,
@@ -62,7 +64,7 @@ class Loop:
 
     tick: jax.Array | np.ndarray  # int32; time is tick * dt
     plant: Plant
-    held: tuple[Any, ...]  # for each sampled law: (memory, what it holds)
+    held: tuple[Any, ...]  # for each law: (memory, what it holds); () where it has none
 
 
 def no_inputs(system: System) -> Inputs:
@@ -79,7 +81,7 @@ def begin(system: System, state: State) -> tuple[System, Loop]:
     state = jax.tree.map(jnp.asarray, system.craft.checked(state))
     system = dataclasses.replace(system, laws=tuple(law.begin(state) for law in system.laws))
     plant = Plant(state=state, ledger=jax.tree.map(jnp.asarray, Ledger.empty()))
-    held = tuple(_first_hold(system, s) for s in _sampled(system))
+    held = tuple(_first_hold(system, law) for law in system.laws)
     loop = Loop(tick=jnp.zeros((), jnp.int32), plant=plant, held=held)
     return system, loop
 
@@ -121,15 +123,18 @@ def prescribed_joints(system: System) -> tuple[str, ...]:
     return tuple(joint for law in inner if isinstance(law, MotionLaw) for joint in law.joints)
 
 
-def _sampled(system: System) -> tuple[Sampled, ...]:
-    return tuple(law for law in system.laws if isinstance(law, Sampled))
+def _first_hold(system: System, law: Any) -> tuple[Any, Any]:
+    inner = law.law if isinstance(law, Sampled) else law
+    remembers = isinstance(inner, (MemoryLaw, Remembering))
+    memory = jax.tree.map(jnp.asarray, inner.memory()) if remembers else ()
+    size = len(inner.joints) if isinstance(inner, MotionLaw) else system.craft.layout.nv
+    return memory, jnp.zeros(size) if isinstance(law, Sampled) else ()
 
 
-def _first_hold(system: System, sampled: Sampled) -> tuple[Any, jax.Array]:
-    law = sampled.law
-    size = len(law.joints) if isinstance(law, MotionLaw) else system.craft.layout.nv
-    memory = jax.tree.map(jnp.asarray, law.memory()) if isinstance(law, MemoryLaw) else ()
-    return memory, jnp.zeros(size)
+def recalled(law: Any, memory: Any) -> Any:
+    """The law itself, out of its sampling and with its memory."""
+    inner = law.law if isinstance(law, Sampled) else law
+    return inner.recall(memory) if isinstance(inner, Remembering) else inner
 
 
 # ---- running
@@ -145,21 +150,32 @@ def step(system: System, loop: Loop, inputs: Inputs) -> Loop:
 
 
 def sample(system: System, loop: Loop) -> tuple[Any, ...]:
-    """New memories and held answers of the sampled laws, where their tick has come."""
+    """New memories and held answers of the laws, where their tick has come."""
     t = loop.tick * system.dt
     state = loop.plant.state
     answers = []
-    for sampled, (memory, old) in zip(_sampled(system), loop.held, strict=True):
-        law, hold = sampled.law, sampled.period
-        if isinstance(law, MemoryLaw):
-            new = law.sample(memory, state, t, hold)
-        elif isinstance(law, MotionLaw):
-            new = (memory, law.rates(motion_of(system.craft, state), t, hold))
-        else:
-            new = (memory, law.force(state, t, hold))
-        due = loop.tick % ticks_of(system, sampled) == 0
-        answers.append(jax.tree.map(lambda a, b, due=due: jnp.where(due, a, b), new, (memory, old)))
+    for law, (memory, old) in zip(system.laws, loop.held, strict=True):
+        new = _answer(system, law, memory, state, t)
+        if isinstance(law, Sampled):
+            due = loop.tick % ticks_of(system, law) == 0
+            new = jax.tree.map(lambda a, b, due=due: jnp.where(due, a, b), new, (memory, old))
+        answers.append(new)
     return tuple(answers)
+
+
+def _answer(system: System, law: Any, memory: Any, state: State, t: Scalar) -> tuple[Any, Any]:
+    """What a law remembers and holds if its tick is now."""
+    inner, hold = (law.law, law.period) if isinstance(law, Sampled) else (law, system.dt)
+    if isinstance(inner, MemoryLaw):
+        return inner.sample(memory, state, t, hold)
+    if isinstance(inner, Remembering):
+        memory = inner.remember(memory, state, t, hold)
+    if not isinstance(law, Sampled):
+        return memory, ()
+    acting = recalled(law, memory)
+    if isinstance(acting, MotionLaw):
+        return memory, acting.rates(motion_of(system.craft, state), t, hold)
+    return memory, acting.force(state, t, hold)
 
 
 def settle(system: System, plant: Plant, held: tuple[Any, ...], t: Scalar) -> Plant:
@@ -187,8 +203,8 @@ class Balance:
 
     state: State  # prescribed joints at their rates
     vdot: Vector  # acceleration
-    force: Vector  # generalised force: laws, inputs, what prescribed motion needs, less friction
-    heat: Scalar  # power lost in joint damping [W]
+    force: Vector  # generalised force: laws, inputs, what prescribed motion needs, elasticity, damping
+    heat: Scalar  # power lost in damping [W]
 
 
 def balance(
@@ -197,8 +213,8 @@ def balance(
     """Acceleration and forces under continuous laws, held answers and inputs; `t_inside`: see integrators."""
     craft = system.craft
     state = with_prescribed_rates(system, state, held, t)
-    friction = _damping(craft) * state.v
-    force = _force(system, state, held, inputs, t) - friction
+    damping = damping_force(craft, state.v)
+    force = _force(system, state, held, inputs, t) + elastic_force(craft, state.q) + damping
     joints = prescribed_joints(system)
     if joints:
         motion = motion_of(craft, state)
@@ -207,7 +223,7 @@ def balance(
         vdot, force = hybrid_dynamics(craft, state.q, state.v, force, joints, acceleration)
     else:
         vdot = forward_dynamics(craft, state.q, state.v, force)
-    return Balance(state=state, vdot=vdot, force=force, heat=friction @ state.v)
+    return Balance(state=state, vdot=vdot, force=force, heat=-(damping @ state.v))
 
 
 def derivative(
@@ -219,37 +235,33 @@ def derivative(
     return PlantRate(
         velocity=X_NB.R @ linear(state.V_NB),
         turn=angular(state.V_NB),
-        q=_joint_rates(system.craft, state),
+        q=_coordinate_rates(system.craft, state),
         v=now.vdot,
         ledger=Ledger(
-            work=now.force @ state.v + now.heat, dissipated=now.heat, impulse=X_NB.wrench_to_A(now.force[:6])
+            work=now.force @ state.v - elastic_force(system.craft, state.q) @ state.v + now.heat,
+            dissipated=now.heat,
+            impulse=X_NB.wrench_to_A(now.force[:6])
         ),
     )
 
 
 def _rates(system: System, motion: Motion, held: tuple[Any, ...], t: Scalar) -> Vector:
     """Rates of all prescribed joints: continuous laws now, sampled ones as held."""
-    answers, waiting = [], list(held)
-    for law in system.laws:
-        if isinstance(law, Sampled):
-            _, answer = waiting.pop(0)
-            if isinstance(law.law, MotionLaw):
-                answers.append(answer)
-        elif isinstance(law, MotionLaw):
-            answers.append(law.rates(motion, t, 0.0))
+    answers = []
+    for law, (memory, answer) in zip(system.laws, held, strict=True):
+        acting = recalled(law, memory)
+        if isinstance(acting, MotionLaw):
+            answers.append(answer if isinstance(law, Sampled) else acting.rates(motion, t, 0.0))
     return jnp.concatenate(answers)
 
 
 def _force(system: System, state: State, held: tuple[Any, ...], inputs: Inputs, t: Scalar) -> Vector:
     """Generalised force of all force laws and inputs."""
-    total, waiting = jnp.zeros(system.craft.layout.nv), list(held)
-    for law in system.laws:
-        if isinstance(law, Sampled):
-            _, answer = waiting.pop(0)
-            if not isinstance(law.law, MotionLaw):
-                total = total + answer
-        elif isinstance(law, ForceLaw):
-            total = total + law.force(state, t, 0.0)
+    total = jnp.zeros(system.craft.layout.nv)
+    for law, (memory, answer) in zip(system.laws, held, strict=True):
+        acting = recalled(law, memory)
+        if not isinstance(acting, MotionLaw):
+            total = total + (answer if isinstance(law, Sampled) else acting.force(state, t, 0.0))
     for frame, wrench in zip(system.wrench_frames, inputs.wrenches, strict=True):
         total = total + generalized_force(system.craft, state.q, frame, wrench)
     return total
@@ -262,20 +274,11 @@ def _motion_rate(craft: Spacecraft, state: State, force: Vector) -> Motion:
     return Motion(
         p_NB=X_NB.R @ linear(state.V_NB),
         quat_NB=0.5 * quaternion_multiply(jnp.asarray(state.quat_NB), spin),
-        q=_joint_rates(craft, state),
+        q=_coordinate_rates(craft, state),
         momentum=X_NB.wrench_to_A(force[:6]),
         wheel_momentum=force[np.array(craft.layout.wheel_velocities, dtype=int)],
     )
 
 
-def _joint_rates(craft: Spacecraft, state: State) -> Vector:
-    return state.v[np.array(craft.layout.joint_velocities, dtype=int)]
-
-
-def _damping(craft: Spacecraft) -> Vector:
-    """Viscous coefficient of each generalised speed."""
-    damping = jnp.zeros(craft.layout.nv)
-    for joint in craft.joints:
-        if joint.dofs:
-            damping = damping.at[craft.layout.velocity(joint.name)].set(joint.damping)
-    return damping
+def _coordinate_rates(craft: Spacecraft, state: State) -> Vector:
+    return state.v[np.array(craft.layout.coordinates, dtype=int)]

@@ -3,8 +3,9 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Float
 
-from freefloat.spatial.arrays import Mat3, Quaternion, Scalar, Vec3
+from freefloat.spatial.arrays import Mat3, Numeric, Quaternion, Scalar, Vec3
 
 # Below this squared angle the Taylor series of the trigonometric ratios below, three terms of them,
 # are exact in float64: the first neglected term is (1e-2)^3 / 5040 relative.
@@ -23,6 +24,11 @@ _STRICTLY_UPPER = np.triu(np.ones((3, 3)), 1)
 def skew(a: Vec3) -> Mat3:
     """Matrix of the cross product: skew(a) @ b = a x b."""
     return _GENERATORS @ a
+
+
+def axial(N: Float[Numeric, "*stack 3 3"]) -> Float[Numeric, "*stack 3"]:
+    """u x w from N = u w^T, or the same of sums and integrals of such products."""
+    return jnp.tensordot(N, -_GENERATORS, axes=((-2, -1), (0, 1)))
 
 
 def cross(a: Vec3, b: Vec3) -> Vec3:

@@ -97,9 +97,7 @@ IDIOMS = {
     "inverse_trig": lambda x: jnp.arctan2(x[:4], x[4:8]) + jnp.arcsin(0.3 * x[:4]) * jnp.arccos(0.3 * x[4:8]),
     "arctan": lambda x: jnp.arctan(x) + jnp.tan(0.5 * x),
     "hyperbolic": lambda x: jnp.tanh(x) + jnp.sinh(x) / jnp.cosh(x) + jnp.arctanh(0.1 * x),
-    "libm": lambda x: (
-        jnp.expm1(x) + jnp.log1p(x * x) + jnp.cbrt(x) + jnp.arcsinh(x) + jax.scipy.special.erf(x)
-    ),
+    "libm": lambda x: jnp.expm1(x) + jnp.log1p(x * x) + jnp.cbrt(x) + jnp.arcsinh(x) + jax.scipy.special.erf(x),
     "powers": lambda x: jnp.abs(x) ** 1.5 + x**3 + x**-2 + jnp.abs(x) ** 0.3 + jnp.sqrt(jnp.abs(x)),
     "power_of_traced": lambda x: jnp.power(jnp.abs(x[:4]) + 0.1, x[4:8]),
     "norm": lambda x: x / jnp.linalg.norm(x) * lax.rsqrt(jnp.sum(x * x)),
@@ -125,33 +123,23 @@ IDIOMS = {
     "clamp": lambda x: lax.clamp(-0.2, x, 0.4),
     # shapes
     "slices": lambda x: jnp.concatenate([x[2:9:3], x[::-1][:4], x.reshape(4, 4)[1, 2:], x[-3:]]),
-    "stack": lambda x: (
-        jnp.stack([x[:4], x[4:8]], axis=1).reshape(-1) + jnp.repeat(x[:4], 2) + jnp.tile(x[:4], 2)
-    ),
+    "stack": lambda x: jnp.stack([x[:4], x[4:8]], axis=1).reshape(-1) + jnp.repeat(x[:4], 2) + jnp.tile(x[:4], 2),
     "transpose": lambda x: jnp.einsum("ijk,kl->jil", x.reshape(2, 2, 4), x.reshape(4, 4)).reshape(-1),
     "outer": lambda x: (jnp.outer(x[:4], x[4:8]) @ x[8:12]) + jnp.kron(x[:2], x[2:4]),
-    "cross": lambda x: (
-        jnp.cross(x[:3], x[3:6]) + jnp.cross(x[:6].reshape(2, 3), x[6:12].reshape(2, 3)).sum(0)
-    ),
-    "block": lambda x: jnp.block(
-        [[x[:4].reshape(2, 2), jnp.zeros((2, 1))], [x[4:6][None], jnp.ones((1, 1))]]
-    ),
+    "cross": lambda x: jnp.cross(x[:3], x[3:6]) + jnp.cross(x[:6].reshape(2, 3), x[6:12].reshape(2, 3)).sum(0),
+    "block": lambda x: jnp.block([[x[:4].reshape(2, 2), jnp.zeros((2, 1))], [x[4:6][None], jnp.ones((1, 1))]]),
     "pad": lambda x: lax.pad(x[:6], 0.5, [(2, -1, 1)]) + lax.pad(x[:6], 0.5, [(-1, 2, 1)]),
     "triangles": masked_matrix,
     "roll": lambda x: jnp.roll(x.reshape(4, 4), 1, axis=1) + jnp.flip(x.reshape(4, 4), 0),
     "split": lambda x: sum(jnp.split(x, 4)),
     "unstack": lambda x: sum(k * part for k, part in enumerate(jnp.unstack(x.reshape(4, 4), axis=1))),
-    "diagonals": lambda x: (
-        jnp.diag(x[:4]) + jnp.diag(jnp.diagonal(x.reshape(4, 4))) + jnp.trace(x.reshape(4, 4))
-    ),
+    "diagonals": lambda x: jnp.diag(x[:4]) + jnp.diag(jnp.diagonal(x.reshape(4, 4))) + jnp.trace(x.reshape(4, 4)),
     "meshgrid": lambda x: sum(jnp.meshgrid(x[:3], x[3:5])),
     "constant": lambda x: jnp.ones(3) * 2,
     "passthrough": lambda x: x,
     "empty": lambda x: jnp.concatenate([x[:0], x[:2]]),
     # indexing
-    "constant_gather": lambda x: (
-        x[jnp.array([3, 1, 4])] + x.reshape(4, 4)[jnp.array([0, 1, 2]), jnp.array([1, 2, 3])]
-    ),
+    "constant_gather": lambda x: x[jnp.array([3, 1, 4])] + x.reshape(4, 4)[jnp.array([0, 1, 2]), jnp.array([1, 2, 3])],
     "constant_scatter": lambda x: x.at[jnp.array([1, 3])].set(0.0).at[2].add(x[5]).at[4].multiply(3.0),
     "scatter_duplicates": lambda x: jnp.zeros(4).at[jnp.array([0, 1, 0, 2])].add(x[:4]),
     "scatter_window": lambda x: x.reshape(4, 4).at[1:3, 2].set(x[:2]).at[:, 0].add(1.0),
@@ -159,15 +147,11 @@ IDIOMS = {
     "table": lambda x: jnp.asarray(TABLE)[place(x, 20)],
     "table_rows": lambda x: jnp.asarray(GRID)[place(x[0])] + jnp.asarray(GRID)[:, place(x[1], 4)][:4],
     "table_clamped": lambda x: jnp.asarray(TABLE)[(x[:4] * 100).astype(jnp.int32)],
-    "take_fill": lambda x: jnp.nan_to_num(
-        jnp.take(jnp.asarray(TABLE), (x[:4] * 30).astype(jnp.int32)), nan=-1.0
-    ),
+    "take_fill": lambda x: jnp.nan_to_num(jnp.take(jnp.asarray(TABLE), (x[:4] * 30).astype(jnp.int32)), nan=-1.0),
     "take_clip": lambda x: jnp.take(x, (x[:4] * 30).astype(jnp.int32), mode="clip"),
     "computed_table": lambda x: jnp.sin(x)[place(x[:3], 16)],
     "dynamic_slice": lambda x: lax.dynamic_slice(x.reshape(4, 4), (place(x[0], 6), place(x[1], 3)), (2, 2)),
-    "dynamic_update": lambda x: lax.dynamic_update_slice(
-        x.reshape(4, 4), jnp.ones((2, 1)), (place(x[0]), place(x[1]))
-    ),
+    "dynamic_update": lambda x: lax.dynamic_update_slice(x.reshape(4, 4), jnp.ones((2, 1)), (place(x[0]), place(x[1]))),
     "traced_set": lambda x: x.at[place(x[0], 16)].set(9.0).at[place(x[1], 16)].add(1.0) + x,
     "traced_set_outside": lambda x: x.at[(x[0] * 100).astype(jnp.int32)].set(9.0),
     "interp": lambda x: jnp.interp(x, np.linspace(-1, 1, 7), np.arange(7.0) ** 2),
@@ -179,12 +163,8 @@ IDIOMS = {
     "sums": lambda x: jnp.stack([x.sum(), x.prod(), x.max(), x.min(), x.mean(), x.std()]),
     "axis_sums": lambda x: x.reshape(4, 4).sum(0) + x.reshape(4, 4).max(1) + x.reshape(2, 2, 4).mean((0, 1)),
     "cumulative": lambda x: jnp.cumsum(x) + jnp.cumprod(x) + lax.cummax(x) + lax.cummin(x, reverse=True),
-    "cumsum_axis": lambda x: (
-        jnp.cumsum(x.reshape(4, 4), axis=1) + lax.cumsum(x.reshape(4, 4), 0, reverse=True)
-    ),
-    "argmax": lambda x: (
-        jnp.stack([x[jnp.argmax(x)], x[jnp.argmin(x)]]) + jnp.argmax(x.reshape(4, 4), axis=1)[:2]
-    ),
+    "cumsum_axis": lambda x: jnp.cumsum(x.reshape(4, 4), axis=1) + lax.cumsum(x.reshape(4, 4), 0, reverse=True),
+    "argmax": lambda x: jnp.stack([x[jnp.argmax(x)], x[jnp.argmin(x)]]) + jnp.argmax(x.reshape(4, 4), axis=1)[:2],
     "sort": lambda x: jnp.sort(x) + jnp.argsort(x),
     "sort_axis": lambda x: jnp.sort(x.reshape(4, 4), axis=0),
     "median": lambda x: jnp.median(x[:5]),
@@ -211,18 +191,14 @@ IDIOMS = {
     "nested_loops": lambda x: lax.fori_loop(
         0, 4, lambda i, c: lax.fori_loop(0, 3, lambda j, d: d + x[i] * x[j], c), jnp.zeros(4)
     ),
-    "integer_carry": lambda x: lax.scan(
-        lambda c, a: ((c[0] + 1, c[1] ^ (c[0] > 3)), a * c[0]), (0, False), x
-    )[1],
+    "integer_carry": lambda x: lax.scan(lambda c, a: ((c[0] + 1, c[1] ^ (c[0] > 3)), a * c[0]), (0, False), x)[1],
     "map": lambda x: lax.map(lambda a: jnp.sin(a) @ a, x.reshape(4, 4)),
     "rk4": rk4,
     "jacobian_of_scan": lambda x: jax.jacfwd(lambda z: rk4(jnp.concatenate([z, x[4:]])))(x[:4]),
     "delay_line": delay_line,
     "associative_scan": lambda x: lax.associative_scan(jnp.add, x),
     "cond": lambda x: lax.cond(x[0] > 0, lambda a: jnp.sin(a) * 2, lambda a: jnp.cos(a) + 1, x),
-    "large_cond": lambda x: lax.cond(
-        x[0] > 0, lambda a: jnp.linalg.inv(spd(a)), lambda a: a.reshape(4, 4).T, x
-    ),
+    "large_cond": lambda x: lax.cond(x[0] > 0, lambda a: jnp.linalg.inv(spd(a)), lambda a: a.reshape(4, 4).T, x),
     "switch": lambda x: lax.switch(place(x[0], 3), [jnp.sin, jnp.cos, lambda a: a @ spd(x)[0] * a], x[:4]),
     "cond_in_scan": lambda x: lax.scan(
         lambda c, a: (lax.cond(a > 0, lambda z: z * a, lambda z: z + jnp.sin(a), c), None), x, x
@@ -244,9 +220,7 @@ IDIOMS = {
     "stop_gradient": lambda x: lax.stop_gradient(x) * 2,
     # integers
     "integer_arithmetic": lambda x: place(x) * 7 - place(x[::-1]) // 2 + place(x) % 3 - (-place(x)) // 4,
-    "integer_division": lambda x: (
-        lax.div(place(x, 9) - 4, place(x[::-1], 3)) + lax.rem(place(x, 9) - 4, place(x, 3))
-    ),
+    "integer_division": lambda x: lax.div(place(x, 9) - 4, place(x[::-1], 3)) + lax.rem(place(x, 9) - 4, place(x, 3)),
     "unsigned": lambda x: seed_words(x) * jnp.uint32(2654435761) + (seed_words(x) ^ jnp.uint32(0xDEADBEEF)),
     "shifts": lambda x: (seed_words(x) << 5) ^ (seed_words(x) >> 7) ^ ~seed_words(x),
     "traced_shifts": lambda x: lax.shift_left(seed_words(x), seed_words(x) % jnp.uint32(40)),

@@ -70,15 +70,7 @@ class Booleans(Interner):
         if condition.op == "not":
             return self.select(condition.args[0], on_false, on_true)
         if on_true.dtype == BOOL and on_true.op == "const":
-            return (
-                self.either(condition, on_false)
-                if on_true.value
-                else self.both(self.invert(condition), on_false)
-            )
+            return self.either(condition, on_false) if on_true.value else self.both(self.invert(condition), on_false)
         if on_false.dtype == BOOL and on_false.op == "const":
-            return (
-                self.either(self.invert(condition), on_true)
-                if on_false.value
-                else self.both(condition, on_true)
-            )
+            return self.either(self.invert(condition), on_true) if on_false.value else self.both(condition, on_true)
         return self.node("select", on_true.dtype, condition, on_true, on_false)

@@ -26,14 +26,10 @@ def load(path: str | Path) -> Graph:
     record = json.loads(gzip.decompress(Path(path).read_bytes()))
     if record.get("format") != FORMAT:
         found = record.get("format")
-        raise EngineError(
-            f"'{path}' holds graph format {found}, this version reads {FORMAT}: trace and save it again."
-        )
+        raise EngineError(f"'{path}' holds graph format {found}, this version reads {FORMAT}: trace and save it again.")
     nodes: list[Node] = []
     for number, (op, dtype, args, value, depth) in enumerate(record["nodes"]):
-        nodes.append(
-            Node(op, dtype, tuple(nodes[a] for a in args), _value_in(op, value, nodes), number, depth)
-        )
+        nodes.append(Node(op, dtype, tuple(nodes[a] for a in args), _value_in(op, value, nodes), number, depth))
     return Graph(_block_in(record["block"], nodes), _signature_in(record["signature"]))
 
 

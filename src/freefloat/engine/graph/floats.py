@@ -217,11 +217,7 @@ class Floats(Booleans):
             "expm1": math.inf,
             "lgamma": math.inf,
         }
-        at_pole = (
-            (op == "log" and value == 0)
-            or (op == "log1p" and value == -1)
-            or op in ("exp", "expm1", "lgamma")
-        )
+        at_pole = (op == "log" and value == 0) or (op == "log1p" and value == -1) or op in ("exp", "expm1", "lgamma")
         if op in ("sinh", "cosh", "atanh") and not math.isinf(value) and abs(value) >= 1:
             grows = op != "atanh" or abs(value) == 1
             sign = 1.0 if op == "cosh" else math.copysign(1.0, value)

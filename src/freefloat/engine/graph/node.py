@@ -23,9 +23,7 @@ class Node:
 
     __slots__ = ("args", "depth", "dtype", "id", "op", "value")
 
-    def __init__(
-        self, op: str, dtype: str, args: tuple[Node, ...], value: Any, number: int, depth: int
-    ) -> None:
+    def __init__(self, op: str, dtype: str, args: tuple[Node, ...], value: Any, number: int, depth: int) -> None:
         self.op, self.dtype, self.args, self.value = op, dtype, args, value
         self.id, self.depth = number, depth
 

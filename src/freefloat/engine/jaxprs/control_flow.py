@@ -130,9 +130,7 @@ class _Scan:
                 block = self.tracer.b.block([counter, *(ins[k] for k in varying)], kept)
                 return Loop(block, self.length, len(varying), self.reverse), varying
 
-    def _body(
-        self, start: list[Node], fixed: set[int], xs: list[Array]
-    ) -> tuple[Node, dict[int, Node], list[Node]]:
+    def _body(self, start: list[Node], fixed: set[int], xs: list[Array]) -> tuple[Node, dict[int, Node], list[Node]]:
         b = self.tracer.b
         counter = b.input(0, "i64")
         varying = [k for k in range(len(start)) if k not in fixed]
@@ -190,11 +188,7 @@ def _(tracer: Tracer, eqn: Any, index: Array, *args: Array) -> list[Array]:
 
 def _condition(b: Builder, index: Node) -> Node:
     """The truth value behind an index that was converted from one."""
-    if (
-        index.op == "select"
-        and index.args[1] is b.constant(1, "i32")
-        and index.args[2] is b.constant(0, "i32")
-    ):
+    if index.op == "select" and index.args[1] is b.constant(1, "i32") and index.args[2] is b.constant(0, "i32"):
         return index.args[0]
     return index
 
@@ -215,9 +209,7 @@ def _branch_blocks(tracer: Tracer, branches: Any, args: Sequence[Array]) -> tupl
         stand_ins: list[Array] = []
         ins: list[Node] = []
         for a in args:
-            fresh = (
-                [b.input(len(ins) + k, n.dtype) for k, n in enumerate(a.ravel())] if is_symbolic(a) else []
-            )
+            fresh = [b.input(len(ins) + k, n.dtype) for k, n in enumerate(a.ravel())] if is_symbolic(a) else []
             stand_ins.append(object_array(fresh, a.shape) if is_symbolic(a) else a)
             ins += fresh
         blocks = [b.block(ins, _flat(tracer, tracer.run_closed(branch, stand_ins))) for branch in branches]

@@ -35,9 +35,7 @@ def _by_type(floats: str, integers: str | None, booleans: str | None = None) -> 
 
 
 def _bitwise(integers: str, booleans: str) -> Callable[[Builder], Scalar]:
-    return lambda b: (
-        lambda x, y: getattr(b, booleans)(x, y) if x.dtype == "bool" else b.integer(integers, x, y)
-    )
+    return lambda b: lambda x, y: getattr(b, booleans)(x, y) if x.dtype == "bool" else b.integer(integers, x, y)
 
 
 def _extreme(op: str, boolean: str) -> Callable[[Builder], Scalar]:

@@ -6,7 +6,7 @@ real load from (or store to) a table in memory, clamped or dropped exactly as JA
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,6 +122,11 @@ class Layout:
         return tuple(index)
 
 
+def _ints(numbers: Iterable[Any]) -> tuple[int, ...]:
+    """JAX mixes its own and numpy's integers."""
+    return tuple(int(n) for n in numbers)
+
+
 def _mode(eqn: Any) -> str:
     return str(eqn.params["mode"]).rsplit(".", maxsplit=1)[-1].upper()
 
@@ -131,11 +136,11 @@ def _(tracer: Tracer, eqn: Any, x: Array, indices: Array) -> Array:
     b, p, sizes = tracer.b, eqn.params, tuple(eqn.params["slice_sizes"])
     d = p["dimension_numbers"]
     layout = Layout(
-        tuple(d.offset_dims),
-        tuple(d.collapsed_slice_dims),
-        tuple(d.start_index_map),
-        tuple(d.operand_batching_dims),
-        tuple(d.start_indices_batching_dims),
+        _ints(d.offset_dims),
+        _ints(d.collapsed_slice_dims),
+        _ints(d.start_index_map),
+        _ints(d.operand_batching_dims),
+        _ints(d.start_indices_batching_dims),
     )
     fills = _mode(eqn).startswith("FILL")
     fill = _fill_value(tracer, eqn) if fills else b.zero
@@ -151,7 +156,7 @@ def _(tracer: Tracer, eqn: Any, x: Array, indices: Array) -> Array:
 
 
 def _fill_value(tracer: Tracer, eqn: Any) -> Node:
-    """What an index outside the array reads unless given: NaN, the lowest signed or highest unsigned number."""
+    """What an index outside the array reads: NaN, the lowest signed or highest unsigned number."""
     dtype = np.dtype(eqn.outvars[0].aval.dtype)
     value = eqn.params.get("fill_value")
     if value is None:
@@ -180,11 +185,11 @@ def _(tracer: Tracer, eqn: Any, x: Array, indices: Array, updates: Array) -> Arr
     b, name = tracer.b, eqn.primitive.name.replace("-", "_")
     d = eqn.params["dimension_numbers"]
     layout = Layout(
-        tuple(d.update_window_dims),
-        tuple(d.inserted_window_dims),
-        tuple(d.scatter_dims_to_operand_dims),
-        tuple(d.operand_batching_dims),
-        tuple(d.scatter_indices_batching_dims),
+        _ints(d.update_window_dims),
+        _ints(d.inserted_window_dims),
+        _ints(d.scatter_dims_to_operand_dims),
+        _ints(d.operand_batching_dims),
+        _ints(d.scatter_indices_batching_dims),
     )
     if _mode(eqn).startswith("ONE_HOT"):
         raise unsupported(tracer, eqn, remedy="Use .at[i].set with the default mode.")

@@ -24,9 +24,7 @@ class Budget:
 
 
 # Primitives that may move whole random keys; a key is an array of words along a hidden last axis.
-MOVES = frozenset(
-    {"slice", "squeeze", "reshape", "broadcast_in_dim", "transpose", "concatenate", "dynamic_slice"}
-)
+MOVES = frozenset({"slice", "squeeze", "reshape", "broadcast_in_dim", "transpose", "concatenate", "dynamic_slice"})
 
 
 def is_key(atom: Any) -> bool:
@@ -74,8 +72,7 @@ class Tracer:
         if any(keys) and eqn.primitive.name in MOVES:
             words = range(args[keys.index(True)].shape[-1])
             parts = [
-                function(self, eqn, *(a[..., w] if k else a for a, k in zip(args, keys, strict=True)))
-                for w in words
+                function(self, eqn, *(a[..., w] if k else a for a, k in zip(args, keys, strict=True))) for w in words
             ]
             return [np.stack(parts, axis=-1)]
         results = function(self, eqn, *args)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from .rules import RULES, rule
 SORT_LIMIT = 64  # [elements] an exchange network grows with the square
 
 
-def _last(x: Array, axes: tuple[int, ...]) -> Array:
+def _last(x: Array, axes: Sequence[Any]) -> Array:
     """The reduced axes merged into one at the end."""
     kept = [d for d in range(x.ndim) if d not in axes]
     return x.transpose(kept + list(axes)).reshape([*(x.shape[d] for d in kept), -1])
@@ -110,9 +110,7 @@ def _grouped(x: Array, *groups: list[int]) -> Array:
 def _(tracer: Tracer, eqn: Any, x: Array) -> Array:
     """The first place of the extreme; a NaN counts as extreme, as in JAX."""
     b, largest = tracer.b, eqn.primitive.name == "argmax"
-    dtype = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64"}[
-        np.dtype(eqn.params["index_dtype"]).name
-    ]
+    dtype = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64"}[np.dtype(eqn.params["index_dtype"]).name]
     rows = _last(tracer.nodes(x), tuple(eqn.params["axes"]))
     result = np.empty(rows.shape[:-1], object)
     for place in np.ndindex(*rows.shape[:-1]):

@@ -34,9 +34,7 @@ _GENERAL = "Express it with arithmetic, select, indexing, scan or cond; docs/eng
 _NOT_USER = ("jax", "jaxlib", "numpy", "equinox", "importlib")
 
 
-def unsupported(
-    tracer: Tracer, eqn: Any, what: str | None = None, remedy: str | None = None
-) -> UnsupportedError:
+def unsupported(tracer: Tracer, eqn: Any, what: str | None = None, remedy: str | None = None) -> UnsupportedError:
     """The error for an equation that has no meaning in compiled code."""
     name = eqn.primitive.name
     return UnsupportedError(

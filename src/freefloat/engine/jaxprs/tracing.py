@@ -66,11 +66,7 @@ def _error_line(error: BaseException) -> str:
     from .refusals import is_library
 
     frames = [f for f in traceback.extract_tb(error.__traceback__) if not is_library(Path(f.filename))]
-    return (
-        f"{Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name}"
-        if frames
-        else "an unknown line"
-    )
+    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name}" if frames else "an unknown line"
 
 
 def _shape(leaf: Any) -> Any:

@@ -73,11 +73,9 @@ def _emit_batch(graph: Graph, module: Module) -> None:
 
 
 def _emit_rollout(graph: Graph, module: Module) -> None:
-    """Instances [first, end) advanced by ``steps``; recorded after ``due`` of them, then ``every`` so many."""
+    """Instances [first, end) advanced by ``steps``; recorded after ``due`` of them, then every so many."""
     parameters = "ptr %rows, ptr %results, i64 %first, i64 %end, i64 %total, ptr %work"
-    f = _public(
-        module, "rollout", f"{parameters}, i64 %steps, i64 %every, i64 %due, i64 %count, ptr %records"
-    )
+    f = _public(module, "rollout", f"{parameters}, i64 %steps, i64 %every, i64 %due, i64 %count, ptr %records")
     state, held, out, frame = _areas(f, graph)
     group = _Loop(f, "%first", "%end", module.width)
     _gather(f, graph.signature.leaves, "%rows", state, group.k)
@@ -120,9 +118,7 @@ def _emit_record(f: Function, graph: Graph, name: str, first: str) -> None:
         row = f.put(f"mul i64 {row}, {size}")
         target = f.put(f"getelementptr inbounds i64, ptr %records, i64 {row}")
         element = _Loop(f, "0", str(size))
-        source = f.put(
-            f"getelementptr inbounds [{f.width} x i64], ptr %{name}.then, i64 {element.k}, i64 {lane}"
-        )
+        source = f.put(f"getelementptr inbounds [{f.width} x i64], ptr %{name}.then, i64 {element.k}, i64 {lane}")
         value = f.put(f"load i64, ptr {source}, align 8")
         place = f.put(f"getelementptr inbounds i64, ptr {target}, i64 {element.k}")
         f.do(f"store i64 {value}, ptr {place}, align 8")
@@ -170,9 +166,7 @@ def _gather(f: Function, leaves: tuple[Leaf, ...], rows: str, area: str, first: 
         for lane in range(f.width) if leaf.size else ():
             source = _row(f, rows, number, _instance(f, first, lane))
             element = _Loop(f, "0", str(leaf.size))
-            value = f.put(
-                f"load {kind}, ptr {f.put(f'getelementptr {kind}, ptr {source}, i64 {element.k}')}, align 1"
-            )
+            value = f.put(f"load {kind}, ptr {f.put(f'getelementptr {kind}, ptr {source}, i64 {element.k}')}, align 1")
             if kind in ("i32", "i8"):
                 value = f.put(f"{'sext' if leaf.dtype == 'i32' else 'zext'} {kind} {value} to i64")
             target = _lane_address(f, area, slot, element.k, lane)

@@ -56,7 +56,5 @@ def fuse(block: Block) -> dict[Node, Fused]:
         product = max(candidates, key=lambda m: m.id)
         other = a if product is b else b
         minus = node.op == "sub"
-        taken[node] = Fused(
-            product.args[0], product.args[1], other, minus and product is b, minus and product is a
-        )
+        taken[node] = Fused(product.args[0], product.args[1], other, minus and product is b, minus and product is a)
     return taken

@@ -66,9 +66,7 @@ class Library:
 
     def __init__(self, code: bytes) -> None:
         here = host()
-        machine = llvm.Target.from_triple(here.triple).create_target_machine(
-            cpu=here.cpu, features=here.features
-        )
+        machine = llvm.Target.from_triple(here.triple).create_target_machine(cpu=here.cpu, features=here.features)
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         self._engine.finalize_object()

@@ -68,9 +68,7 @@ def sines_cosines(f: Function, angles: list[str]) -> list[tuple[str, str]]:
     """sin and cos of several angles; if any of them is very large, one branch to the C library."""
     kind = f.type("f64")
     pairs = [_small_sine_cosine(f, x) for x in angles]
-    large = [
-        f.put(f"fcmp ogt {kind} {f.intrinsic('fabs', 'f64', x)}, {f.splat(LARGE_ANGLE)}") for x in angles
-    ]
+    large = [f.put(f"fcmp ogt {kind} {f.intrinsic('fabs', 'f64', x)}, {f.splat(LARGE_ANGLE)}") for x in angles]
     combined = large[0]
     for condition in large[1:]:
         combined = f.binary("or", combined, condition, "bool")
@@ -200,9 +198,7 @@ def _logarithm(f: Function) -> str:
     z = f.binary("fmul", s, s)
     series = f.binary("fmul", z, horner(f, z, LOGARITHM))
     half_square = f.binary("fmul", f.binary("fmul", fraction, fraction), f.splat(0.5))
-    inner = f.multiply_add(
-        s, f.binary("fadd", half_square, series), f.binary("fmul", power, f.splat(LOG2_LOW))
-    )
+    inner = f.multiply_add(s, f.binary("fadd", half_square, series), f.binary("fmul", power, f.splat(LOG2_LOW)))
     small = f.binary("fsub", f.binary("fsub", half_square, inner), fraction)
     result = f.binary("fsub", f.binary("fmul", power, f.splat(LOG2_HIGH)), small)
     return _logarithm_limits(f, result)

@@ -76,12 +76,7 @@ class Plan:
 
     def _skipped(self) -> set[Node]:
         """Products that exist only inside a fused sum."""
-        return {
-            p
-            for n in self.fused
-            for p in n.args
-            if p.op == "mul" and self.uses[p] == 1 and self._inside(n, p)
-        }
+        return {p for n in self.fused for p in n.args if p.op == "mul" and self.uses[p] == 1 and self._inside(n, p)}
 
     def _inside(self, node: Node, product: Node) -> bool:
         fused = self.fused[node]

@@ -191,9 +191,7 @@ class Writer:
             slot = self._offset(self.scalar(index), place.first)
             self.values[node] = self.f.load(place.pointer, slot, node.dtype)
         elif index in self.plan.uniform:
-            self.values[node] = self.f.everywhere(
-                self._element(place, self.scalar(index), 0, node.dtype), node.dtype
-            )
+            self.values[node] = self.f.everywhere(self._element(place, self.scalar(index), 0, node.dtype), node.dtype)
         else:
             self.values[node] = self._gathered(place, self.get(index), node.dtype)
 
@@ -300,16 +298,12 @@ class Writer:
             return
         row = self.f.put(f"mul i64 {place}, {loop.results}")
         base = self._offset(row, self.e.passes[node])
-        for k, (value, n) in enumerate(
-            zip(outs[loop.carries :], loop.body.outs[loop.carries :], strict=True)
-        ):
+        for k, (value, n) in enumerate(zip(outs[loop.carries :], loop.body.outs[loop.carries :], strict=True)):
             self.f.store(value, "%frame", self._offset(base, k), n.dtype)
 
     def _proj(self, node: Node) -> None:
         source, k = node.args[0], node.value
-        if source.op == "branch":
-            self.values[node] = self.values[source, k]
-        elif source.op == "loop" and k >= source.value.carries:
+        if source.op == "loop" and k >= source.value.carries:
             first = self.e.passes[source] + k - source.value.carries
             self.values[node] = self.f.load("%frame", first, node.dtype)
         else:
@@ -336,8 +330,9 @@ class Writer:
 
     def _branch(self, node: Node) -> None:
         results = self._taken(node) if self.f.width == 1 else self._selected(node)
-        for k, value in enumerate(results):
-            self.values[node, k] = value
+        first = self.e.carried[node] = self.plan.reserve(len(results))
+        for k, (value, n) in enumerate(zip(results, node.value.blocks[0].outs, strict=True)):
+            self.f.store(value, "%frame", first + k, n.dtype)
 
     def _taken(self, node: Node) -> list[str]:
         """Scalar code goes one way only."""

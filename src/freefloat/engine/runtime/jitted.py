@@ -38,9 +38,7 @@ class Jitted(Compiled):
         self.structure.flatten(args)
         return to_numpy(self._jitted(*args))
 
-    def batch(
-        self, *args: Any, in_axes: Sequence[int | None] | None = None, threads: int | None = None
-    ) -> Any:
+    def batch(self, *args: Any, in_axes: Sequence[int | None] | None = None, threads: int | None = None) -> Any:
         """Results for many instances by ``vmap``; JAX chooses its own threads."""
         import jax
 

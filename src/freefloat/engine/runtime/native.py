@@ -131,9 +131,7 @@ class Native(Compiled):
         return self.structure.result(results, args[0] if args else None)
 
     # ---- many instances
-    def batch(
-        self, *args: Any, in_axes: Sequence[int | None] | None = None, threads: int | None = None
-    ) -> Any:
+    def batch(self, *args: Any, in_axes: Sequence[int | None] | None = None, threads: int | None = None) -> Any:
         """Results for many instances, the same bits as one at a time."""
         arrays, rows, total = self._batched(args, in_axes)
         results = [np.empty((total, *r.shape), NUMPY[r.dtype]) for r in self.graph.signature.results]
@@ -217,9 +215,7 @@ def _spread(
 
 def _rows(arrays: Sequence[np.ndarray], steps: Sequence[Any]) -> np.ndarray:
     """Address and distance between instances of every array."""
-    table = [
-        (a.ctypes.data, a.strides[0] if step and a.ndim else 0) for a, step in zip(arrays, steps, strict=True)
-    ]
+    table = [(a.ctypes.data, a.strides[0] if step and a.ndim else 0) for a, step in zip(arrays, steps, strict=True)]
     return np.array(table, np.int64).reshape(-1, 2)
 
 

@@ -54,9 +54,7 @@ class Compiled(ABC):
         """The function's result."""
 
     @abstractmethod
-    def batch(
-        self, *args: Any, in_axes: Sequence[int | None] | None = None, threads: int | None = None
-    ) -> Any:
+    def batch(self, *args: Any, in_axes: Sequence[int | None] | None = None, threads: int | None = None) -> Any:
         """Results for many instances: a leading axis on every leaf but those of arguments with axis None."""
 
     @abstractmethod
@@ -93,9 +91,7 @@ class Compiled(ABC):
 
     def _require_step(self) -> None:
         if not self.graph.signature.is_step:
-            raise SignatureError(
-                "Only f(state, *held) -> state can be rolled out: result and first argument differ."
-            )
+            raise SignatureError("Only f(state, *held) -> state can be rolled out: result and first argument differ.")
 
 
 def batch_size(flat: Sequence[Sequence[Any]], in_axes: Sequence[int | None]) -> int:

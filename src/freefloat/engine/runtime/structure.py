@@ -53,9 +53,7 @@ class Structure:
             parts, tree = jax.tree_util.tree_flatten(arg)
             if len(parts) != len(leaves) or (self.in_trees is not None and tree != self.in_trees[k]):
                 wanted = self.in_trees[k] if self.in_trees is not None else f"{len(leaves)} leaves"
-                raise SignatureError(
-                    f"Argument {k} is nested as {tree}; the function was compiled for {wanted}."
-                )
+                raise SignatureError(f"Argument {k} is nested as {tree}; the function was compiled for {wanted}.")
             flat.append(parts)
         return flat
 

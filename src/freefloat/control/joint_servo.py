@@ -1,0 +1,213 @@
+"""Joint servo: motors that follow the joint rates a motion law asks for, with real limits and friction."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.control.channels import Channel, flag
+from freefloat.control.laws import Motion, Remembering, motion_of
+from freefloat.dynamics import bias, hybrid_dynamics, mass_matrix, spd_solve
+from freefloat.model import Spacecraft, State
+from freefloat.spatial import angular, linear, record, static
+from freefloat.spatial.arrays import Numeric, Scalar, Vector
+from freefloat.spatial.rotations import quaternion_multiply
+
+TORQUE_LIMIT, RATE_LIMIT, POSITION_LIMIT = 1.0, 2.0, 3.0
+
+
+@record
+class Friction:
+    """Friction of every joint: Coulomb, smoothed around standstill, and viscous."""
+
+    coulomb: Numeric | float = 0.0  # [N m]
+    viscous: Numeric | float = 0.0  # [N m s/rad]
+    smoothing: Numeric | float = 1e-3  # rate at which Coulomb friction reaches three quarters of its value [rad/s]
+
+    def torque(self, rate: Vector) -> Vector:
+        """Against the motion."""
+        return -self.coulomb * jnp.tanh(rate / self.smoothing) - self.viscous * rate
+
+
+@record
+class Followed:
+    """What the servo remembers: the positions its commands add up to."""
+
+    reference: Vector  # joint positions asked for [rad, m]
+    rates: Vector  # rates asked for at the last tick
+    command: Vector  # rates as commanded and held, where the arm's law is sampled
+    at: Scalar  # time of the last tick [s]
+    tick: Scalar  # how many ticks there were
+    arm: Any  # memory of the arm's law
+
+
+@record
+class JointServo:
+    """Computed torque with PD on the joint positions that the arm's law asks for; torque level.
+
+    The motors know `craft`; limits come from its joints (`limits.effort`, `.rate`, `.lower`, `.upper`). The arm's
+    law is continuous, or commands at `command_ticks` of the servo's own ticks and is held in between.
+    """
+
+    craft: Spacecraft
+    arm: Any  # a motion law
+    bandwidth: Numeric | float = 20.0  # natural frequency of the position loop, critically damped [rad/s]
+    friction: Friction = Friction()
+    motor_inertia: Numeric | float | None = None  # of the rotor seen at the joint, gear included [kg m2]
+    command_ticks: int = static(default=0)  # 0: continuous
+    now: Followed | None = None  # its memory; set by `recall`
+
+    def begin(self, state: State) -> JointServo:
+        """Begin the arm's law."""
+        arm = self.arm.begin(state)
+        n = len(arm.joints)
+        start = Followed(
+            reference=jnp.asarray(state.q)[self.places],
+            rates=jnp.zeros(n),
+            command=jnp.zeros(n),
+            at=jnp.zeros(()),
+            tick=jnp.zeros((), jnp.int32),
+            arm=arm.memory() if isinstance(arm, Remembering) else (),
+        )
+        return dataclasses.replace(self, arm=arm, now=start)
+
+    @property
+    def places(self) -> np.ndarray:
+        """Indices into q of the joints it moves."""
+        names = self.craft.layout.moving_joints
+        return np.array([names.index(j) for j in self.arm.joints], dtype=int)
+
+    @property
+    def speeds(self) -> np.ndarray:
+        """Indices into v of the joints it moves."""
+        return np.array(self.craft.layout.indices(self.arm.joints), dtype=int)
+
+    # ---- memory
+
+    def memory(self) -> Followed:
+        """Set by `begin`."""
+        if self.now is None:
+            raise RuntimeError("JointServo has not begun: call begin(state) first, as `simulate` does.")
+        return self.now
+
+    def remember(self, memory: Followed, state: State, t: Scalar, hold: float) -> Followed:
+        """Add up what was asked for since the last tick; ask again where the arm's tick has come."""
+        arm = self.arm
+        motion = motion_of(self.craft, state)
+        kept = arm.remember(memory.arm, state, t, hold) if isinstance(arm, Remembering) else ()
+        arm = arm.recall(kept) if isinstance(arm, Remembering) else arm
+        if self.command_ticks:
+            fresh = arm.rates(motion, t, hold * self.command_ticks)
+            command = jnp.where(memory.tick % self.command_ticks == 0, fresh, memory.command)
+            gone, rates = memory.command, command
+        else:
+            command, rates = memory.command, arm.rates(motion, t, 0.0)
+            gone = 0.5 * (memory.rates + rates)
+        rates = self._permitted(memory.reference, rates)[0]
+        elapsed = t - memory.at
+        reference = memory.reference + elapsed * self._permitted(memory.reference, gone)[0]
+        return Followed(reference, rates, command, jnp.asarray(t, dtype=float), memory.tick + 1, kept)
+
+    def recall(self, memory: Followed) -> JointServo:
+        """The servo at this memory."""
+        arm = self.arm.recall(memory.arm) if isinstance(self.arm, Remembering) else self.arm
+        return dataclasses.replace(self, now=memory, arm=arm)
+
+    # ---- acting
+
+    def force(self, state: State, t: Scalar, hold: float) -> Vector:
+        """Generalised force: the torque that reaches each joint."""
+        torque, _ = self.motors(state, t)
+        return jnp.zeros(self.craft.layout.nv).at[self.speeds].set(self._through_the_drive(state, torque))
+
+    def motors(self, state: State, t: Scalar) -> tuple[Vector, Vector]:
+        """Motor torques, and for each joint which limit it has reached."""
+        memory, actual = self.memory(), state.v[self.speeds]
+        wanted, acceleration = self._command(state, t)
+        rates, at_limit = self._permitted(memory.reference, wanted)
+        reference = memory.reference + (t - memory.at) * 0.5 * (memory.rates + rates)
+        error = reference - state.q[self.places]
+        w = self.bandwidth
+        acceleration = jnp.where(at_limit > 0.0, 0.0, acceleration) + w**2 * error + 2.0 * w * (rates - actual)
+        _, force = hybrid_dynamics(
+            self.craft, state.q, state.v, jnp.zeros(self.craft.layout.nv), self.arm.joints, acceleration
+        )
+        torque = force[self.speeds] - self.friction.torque(actual)
+        if self.motor_inertia is not None:
+            torque = torque + self.motor_inertia * acceleration
+        effort = self._limits("effort")
+        limited = jnp.where(jnp.abs(torque) > effort, TORQUE_LIMIT, at_limit)
+        return jnp.clip(torque, -effort, effort), limited
+
+    def _command(self, state: State, t: Scalar) -> tuple[Vector, Vector]:
+        """Rates asked for, and how they change: held commands do not."""
+        if self.command_ticks:
+            return self.memory().command, jnp.zeros(len(self.arm.joints))
+        motion = motion_of(self.craft, state)
+        along = _motion_rate(self.craft, state)
+        return jax.jvp(lambda m, time: self.arm.rates(m, time, 0.0), (motion, t), (along, jnp.ones(())))
+
+    def _permitted(self, reference: Vector, rates: Vector) -> tuple[Vector, Vector]:
+        """Rates within the rate limits that do not lead out of the position limits, and which limit was met."""
+        limit = self._limits("rate")
+        slower = jnp.clip(rates, -limit, limit)
+        leaving = ((reference >= self._limits("upper")) & (slower > 0.0)) | (
+            (reference <= self._limits("lower")) & (slower < 0.0)
+        )
+        met = jnp.where(leaving, POSITION_LIMIT, jnp.where(jnp.abs(rates) > limit, RATE_LIMIT, 0.0))
+        return jnp.where(leaving, 0.0, slower), met
+
+    def _limits(self, kind: str) -> Vector:
+        joints = (self.craft.joint(name) for name in self.arm.joints)
+        return jnp.stack([jnp.asarray(getattr(joint.limits, kind), dtype=float) for joint in joints])
+
+    def _through_the_drive(self, state: State, torque: Vector) -> Vector:
+        """What is left for the joint after friction and after the rotor's own acceleration.
+
+        The rotor turns with the joint: (S + motor inertia) qdd = torque - bias, S being the inertia of the joints
+        on the floating base. Torques of other laws change qdd too little to matter here.
+        """
+        torque = torque + self.friction.torque(state.v[self.speeds])
+        if self.motor_inertia is None:
+            return torque
+        craft, mine = self.craft, self.speeds
+        M, h = mass_matrix(craft, state.q), bias(craft, state.q, state.v)
+        rotor = jnp.zeros(craft.layout.nv).at[mine].set(self.motor_inertia)
+        force = jnp.zeros(craft.layout.nv).at[mine].set(torque)
+        return torque - self.motor_inertia * spd_solve(M + jnp.diag(rotor), force - h)[mine]
+
+    # ---- telling
+
+    def channels(self) -> tuple[Channel, ...]:
+        """The arm's channels, and the joints' tracking."""
+        names = self.arm.joints
+        meanings = ("within limits", "torque limit", "rate limit", "position limit")
+        own = (
+            Channel("joints.tracking_error", "Joint position asked for minus actual", "rad", "", "servo", names),
+            flag("joints.condition", "Joint servo", meanings, "servo", names),
+        )
+        return (*own, *(self.arm.channels() if hasattr(self.arm, "channels") else ()))
+
+    def observe(self, craft: Spacecraft, state: State, t: Scalar) -> tuple[Numeric, ...]:
+        """Tracking error and limits, then what the arm's law tells."""
+        memory = self.memory()
+        error = memory.reference + (t - memory.at) * memory.rates - state.q[self.places]
+        told = self.arm.observe(craft, state, t) if hasattr(self.arm, "channels") else ()
+        return (error, self.motors(state, t)[1], *told)
+
+
+def _motion_rate(craft: Spacecraft, state: State) -> Motion:
+    """How what a motion law sees changes now; the momentum is taken as constant."""
+    X_NB = state.X_NB
+    spin = jnp.concatenate([jnp.zeros(1), angular(state.V_NB)])
+    return Motion(
+        p_NB=X_NB.R @ linear(state.V_NB),
+        quat_NB=0.5 * quaternion_multiply(jnp.asarray(state.quat_NB), spin),
+        q=state.v[np.array(craft.layout.joint_velocities, dtype=int)],
+        momentum=jnp.zeros(6),
+        wheel_momentum=jnp.zeros(len(craft.wheels)),
+    )

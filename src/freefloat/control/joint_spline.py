@@ -1,0 +1,138 @@
+"""Joint motion through via points with durations: piecewise quintics, continuous up to the acceleration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.control.laws import Motion
+from freefloat.model import ModelError, Spacecraft, State
+from freefloat.spatial import record, static
+from freefloat.spatial.arrays import Matrix, Numeric, Scalar, Vector
+
+_QUINTIC_PEAK = 1.875  # largest rate of one rest-to-rest quintic in units of way / duration
+
+
+@record
+class JointSpline:
+    """Moves joints through points, at rest at both ends, passing via points at the mean of the speeds around them.
+
+    With two points it is the conventional quintic from rest to rest.
+    """
+
+    joints: tuple[str, ...] = static()
+    points: Matrix  # (points, joints) [rad, m]
+    durations: Vector  # of each segment [s]
+
+    def __post_init__(self) -> None:
+        shape = np.shape(self.points)
+        if len(shape) != 2 or shape[0] < 2 or shape[1] != len(self.joints):
+            raise ValueError(f"JointSpline.points must be (points, {len(self.joints)}) with 2 or more, got {shape}.")
+        if np.shape(self.durations) != (shape[0] - 1,):
+            raise ValueError(f"JointSpline needs {shape[0] - 1} durations for {shape[0]} points.")
+
+    @staticmethod
+    def through(
+        craft: Spacecraft,
+        points_deg: Sequence[Sequence[float]],
+        durations: Sequence[float] | None = None,
+        *,
+        rate_deg_s: float | None = None,
+    ) -> JointSpline:
+        """Through points given in degrees (metres for prismatic joints), for all moving joints.
+
+        Give the durations, or a largest rate: then each segment is as short as that rate and the joints' own
+        limits permit. Points beyond the joints' position limits are refused.
+        """
+        names = craft.layout.moving_joints
+        turning = np.array([craft.joint(n).kind == "revolute" for n in names], dtype=bool)
+        given = np.asarray(points_deg, dtype=float)
+        if given.ndim != 2 or given.shape[1] != len(names):
+            raise ValueError(f"Each point needs {len(names)} numbers ({', '.join(names)}), got shape {given.shape}.")
+        points = np.where(turning, np.deg2rad(given), given)
+        _refuse_beyond_limits(craft, names, points)
+        if durations is None:
+            own = np.array([float(craft.joint(n).limits.rate) for n in names])
+            limit = np.minimum(own, np.inf if rate_deg_s is None else np.where(turning, np.deg2rad(rate_deg_s), np.inf))
+            if not np.all(np.isfinite(limit)):
+                raise ValueError("Give durations, or rate_deg_s, or rate limits for every joint.")
+            # Via points are passed in motion; the rest-to-rest quintic is the fastest of the segments.
+            durations = [float(np.max(_QUINTIC_PEAK * np.abs(d) / limit)) for d in np.diff(points, axis=0)]
+        if not all(d > 0.0 for d in durations):
+            raise ValueError(f"The durations of a JointSpline must be positive [s], got {list(durations)}.")
+        return JointSpline(joints=names, points=points, durations=np.asarray(durations, dtype=float))
+
+    @property
+    def duration(self) -> Scalar:
+        """Time from rest to rest [s]."""
+        return jnp.sum(self.durations)
+
+    def begin(self, state: State) -> JointSpline:
+        """Nothing to remember: it starts at its first point, wherever the joints are."""
+        return self
+
+    def positions(self, t: Scalar) -> Vector:
+        """Joint positions at time t."""
+        return self._evaluated(t)[0]
+
+    def rates(self, motion: Motion, t: Scalar, hold: float) -> Vector:
+        """Joint rates at time t, or their mean over the coming `hold` seconds."""
+        if hold > 0.0:
+            return (self.positions(t + hold) - self.positions(t)) / hold
+        return self._evaluated(t)[1]
+
+    def _evaluated(self, t: Scalar) -> tuple[Numeric, Numeric]:
+        """Positions and rates: quintic Hermite pieces with zero acceleration at every point."""
+        speeds = self._via_speeds()
+        position, rate, start = self.points[0], jnp.zeros(len(self.joints)), 0.0
+        for k in range(len(self.points) - 1):
+            T = self.durations[k]
+            here = jnp.clip(t - start, 0.0, T)
+            x, v = _hermite(self.points[k], self.points[k + 1], speeds[k], speeds[k + 1], T, here)
+            reached = t >= start
+            position, rate = jnp.where(reached, x, position), jnp.where(reached, v, rate)
+            start = start + T
+        return position, jnp.where(t < start, rate, 0.0)
+
+    def _via_speeds(self) -> list[Numeric]:
+        means = [(self.points[k + 1] - self.points[k]) / self.durations[k] for k in range(len(self.points) - 1)]
+        still = jnp.zeros(len(self.joints))
+        return [still, *(0.5 * (a + b) for a, b in zip(means, means[1:], strict=False)), still]
+
+
+@record
+class HoldJoints:
+    """Keeps joints where they are: locked."""
+
+    joints: tuple[str, ...] = static()
+
+    def begin(self, state: State) -> HoldJoints:
+        """Nothing to remember."""
+        return self
+
+    def rates(self, motion: Motion, t: Scalar, hold: float) -> Vector:
+        """Zero."""
+        return jnp.zeros(len(self.joints))
+
+
+def _hermite(a: Numeric, b: Numeric, va: Numeric, vb: Numeric, T: Numeric, t: Scalar) -> tuple[Numeric, Numeric]:
+    """Quintic from (a, va, 0) to (b, vb, 0) in time T: position and rate at time t."""
+    s = t / T
+    way, da, db = b - a, va * T, vb * T
+    c3, c4, c5 = 10.0 * way - 6.0 * da - 4.0 * db, -15.0 * way + 8.0 * da + 7.0 * db, 6.0 * way - 3.0 * (da + db)
+    position = a + s * (da + s**2 * (c3 + s * (c4 + s * c5)))
+    rate = (da + s**2 * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5))) / T
+    return position, rate
+
+
+def _refuse_beyond_limits(craft: Spacecraft, names: Sequence[str], points: np.ndarray) -> None:
+    for k, name in enumerate(names):
+        limits = craft.joint(name).limits
+        low, high = float(limits.lower), float(limits.upper)
+        outside = [float(x) for x in points[:, k] if not low <= x <= high]
+        if outside:
+            raise ModelError(
+                f"A point asks joint '{name}' for {outside[0]:.4g}, outside its limits {low:.4g} to {high:.4g} [rad, m]."
+            )

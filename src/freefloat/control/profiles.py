@@ -1,0 +1,125 @@
+"""Profiles: how far along a motion is at a time, from rest to rest, whatever it is that moves."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+import jax.numpy as jnp
+
+from freefloat.spatial import record
+from freefloat.spatial.arrays import Numeric, Scalar
+
+_QUINTIC_PEAK = 1.875  # largest rate of the quintic in units of length / duration
+_QUINTIC_ACCELERATION = 10.0 / 3.0**0.5  # largest acceleration in units of length / duration^2
+
+
+@runtime_checkable
+class Profile(Protocol):
+    """From 0 to `length` in `duration`; at rest before and after."""
+
+    @property
+    def length(self) -> Numeric | float:
+        """The whole way [m or rad]."""
+        ...
+
+    @property
+    def duration(self) -> Numeric | float:
+        """Time from rest to rest [s]."""
+        ...
+
+    @property
+    def peak_rate(self) -> Numeric | float:
+        """Largest rate [m/s or rad/s]."""
+        ...
+
+    def distance(self, t: Scalar) -> Scalar:
+        """Way covered at time t."""
+        ...
+
+    def rate(self, t: Scalar) -> Scalar:
+        """Rate at time t."""
+        ...
+
+
+def mean_rate(profile: Profile, t: Scalar, hold: float) -> Scalar:
+    """Rate at time t, or its mean over the coming `hold` seconds when that is not zero."""
+    if hold > 0.0:
+        return (profile.distance(t + hold) - profile.distance(t)) / hold
+    return profile.rate(t)
+
+
+@record
+class Trapezoid:
+    """Constant speed with linear ramps at both ends."""
+
+    length: Numeric | float  # [m or rad]
+    speed: Numeric | float  # of the plateau [m/s or rad/s]
+    ramp: Numeric | float = 2.0  # time to reach the plateau, and to stop again [s]
+
+    def __post_init__(self) -> None:
+        if not (self.speed > 0.0 and self.length > 0.0 and self.ramp > 0.0):
+            raise ValueError("A trapezoid needs a positive length, speed and ramp [s].")
+        if self.length < self.speed * self.ramp:
+            raise ValueError(
+                f"A way of {self.length} is shorter than its two ramps at a speed of {self.speed}, "
+                f"{self.speed * self.ramp}. Lower the speed or the ramp time."
+            )
+
+    @property
+    def duration(self) -> Numeric | float:
+        """Time from rest to rest [s]."""
+        return self.length / self.speed + self.ramp
+
+    @property
+    def peak_rate(self) -> Numeric | float:
+        """The plateau."""
+        return self.speed
+
+    def distance(self, t: Scalar) -> Scalar:
+        """Way covered at time t."""
+        end, ramp = self.duration, self.ramp
+        t = jnp.clip(t, 0.0, end)
+        rising = 0.5 * self.speed * jnp.minimum(t, ramp) ** 2 / ramp
+        cruising = self.speed * jnp.clip(t - ramp, 0.0, end - 2.0 * ramp)
+        left = jnp.minimum(end - t, ramp)
+        return rising + cruising + 0.5 * self.speed * (ramp - left**2 / ramp)
+
+    def rate(self, t: Scalar) -> Scalar:
+        """Rate at time t."""
+        return self.speed * jnp.clip(jnp.minimum(t, self.duration - t) / self.ramp, 0.0, 1.0)
+
+
+@record
+class Quintic:
+    """10 s^3 - 15 s^4 + 6 s^5: velocity and acceleration vanish at both ends."""
+
+    length: Numeric | float  # [m or rad]
+    duration: Numeric | float  # [s]
+
+    def __post_init__(self) -> None:
+        if not self.duration > 0.0:
+            raise ValueError(f"A quintic needs a positive duration [s], got {self.duration}.")
+
+    @staticmethod
+    def within(length: float, rate: float, acceleration: float = float("inf")) -> Quintic:
+        """The shortest one that keeps to a largest rate and acceleration."""
+        if not (rate > 0.0 and acceleration > 0.0):
+            raise ValueError("Quintic.within needs positive limits for rate and acceleration.")
+        by_rate = _QUINTIC_PEAK * abs(length) / rate
+        by_acceleration = (_QUINTIC_ACCELERATION * abs(length) / acceleration) ** 0.5
+        return Quintic(length=length, duration=max(by_rate, by_acceleration, 1e-9))
+
+    @property
+    def peak_rate(self) -> Numeric | float:
+        """Rate half way."""
+        return _QUINTIC_PEAK * abs(self.length) / self.duration
+
+    def distance(self, t: Scalar) -> Scalar:
+        """Way covered at time t."""
+        s = jnp.clip(t / self.duration, 0.0, 1.0)
+        return self.length * s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
+
+    def rate(self, t: Scalar) -> Scalar:
+        """Rate at time t."""
+        s = jnp.clip(t / self.duration, 0.0, 1.0)
+        return self.length * 30.0 * (s * (1.0 - s)) ** 2 / self.duration

@@ -1,0 +1,1 @@
+"""A scalar graph as one C99 file with its header."""

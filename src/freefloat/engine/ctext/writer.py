@@ -1,0 +1,153 @@
+"""Blocks as C statements: straight lines, loops, branches and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from freefloat.engine.graph.node import Block, Node
+from freefloat.engine.llvm.fusion import count_uses
+
+from .expressions import TYPES, expression, helper_name, literal
+
+
+class Writer:
+    """Writes the body of one C function."""
+
+    def __init__(self, block: Block, inputs: dict[Node, str]) -> None:
+        self.lines: list[str] = []
+        self.names = dict(inputs)
+        self.helpers: set[str] = set()
+        self.tables: list[str] = []
+        self.uses = count_uses(block)
+        self.indent = 1
+
+    def put(self, line: str) -> None:
+        """One statement."""
+        self.lines.append("  " * self.indent + line)
+
+    def get(self, node: Node) -> str:
+        """How an expression refers to a node."""
+        return literal(node.value, node.dtype) if node.op == "const" else self.names[node]
+
+    def block(self, block: Block) -> list[str]:
+        """Statements of a block; how to refer to its outputs."""
+        for node in block.order():
+            if node.op != "in":
+                getattr(self, f"_{node.op}", self._operation)(node)
+        return [self.get(n) for n in block.outs]
+
+    def _operation(self, node: Node) -> None:
+        name = helper_name(node)
+        if name:
+            self.helpers.add(name)
+        self._define(node, expression(node, [self.get(a) for a in node.args]))
+
+    def _define(self, node: Node, value: str) -> None:
+        self.names[node] = f"v{node.id}"
+        self.put(f"const {TYPES[node.dtype]} v{node.id} = {value};")
+
+    # ---- tables
+    def _table(self, node: Node) -> None:
+        elements = ", ".join(self.get(a) for a in node.args)
+        kind = TYPES[node.value]
+        name = self.names[node] = f"t{node.id}"
+        if all(a.op == "const" for a in node.args):
+            self.tables.append(f"static const {kind} {name}[{len(node.args)}] = {{{elements}}};")
+        else:
+            self.put(f"{kind} {name}[{len(node.args)}] = {{{elements}}};")
+
+    def _lookup(self, node: Node) -> None:
+        table, index = node.args
+        self._define(node, f"{self.names[table]}[{self.get(index)}]")
+
+    def _update(self, node: Node) -> None:
+        table, index, element = node.args
+        name = self.names[table]
+        constant = table.op == "table" and all(a.op == "const" for a in table.args)
+        if constant or self.uses[table] > 1 or table.depth != node.depth:
+            length = _length(table)
+            self.put(f"{TYPES[node.value]} t{node.id}[{length}];")
+            self.put(f"memcpy(t{node.id}, {name}, sizeof t{node.id});")
+            name = f"t{node.id}"
+        self.names[node] = name
+        self.put(f"{name}[{self.get(index)}] = {self.get(element)};")
+
+    # ---- control flow
+    def _loop(self, node: Node) -> None:
+        loop, k = node.value, f"k{node.id}"
+        counter, *ins = loop.body.ins
+        self._declare(node, ins)
+        if loop.results:
+            self._declare_passes(node)
+        down, up = f"int64_t {k} = {loop.length - 1}; {k} >= 0; --{k}", f"int64_t {k} = 0; {k} < {loop.length}; ++{k}"
+        self.put(f"for ({down if loop.reverse else up}) {{")
+        self.names[counter] = k
+        outs = self._body(node, loop.body, ins)
+        for j, value in enumerate(outs[: loop.carries]):
+            self._assign(f"c{node.id}_{j}", value)
+        for j, value in enumerate(outs[loop.carries :]):
+            self._assign(f"y{node.id}_{j}[{k}]", value)
+        self._close()
+
+    def _declare(self, node: Node, ins: Iterable[Node]) -> None:
+        """Variables for what a loop carries, with their starting values."""
+        for j, inner in enumerate(ins):
+            self.put(f"{TYPES[inner.dtype]} c{node.id}_{j} = {self.get(node.args[j])};")
+
+    def _declare_passes(self, node: Node) -> None:
+        loop = node.value
+        for j, n in enumerate(loop.body.outs[loop.carries :]):
+            self.put(f"{TYPES[n.dtype]} y{node.id}_{j}[{loop.length}];")
+
+    def _body(self, node: Node, block: Block, ins: Iterable[Node]) -> list[str]:
+        """A body that reads copies of what is carried, so that the order of assignment cannot matter."""
+        self.indent += 1
+        for j, inner in enumerate(ins):
+            self.put(f"const {TYPES[inner.dtype]} v{inner.id} = c{node.id}_{j};")
+            self.names[inner] = f"v{inner.id}"
+        return self.block(block)
+
+    def _assign(self, target: str, value: str) -> None:
+        self.put(f"{target} = {value};")
+
+    def _close(self) -> None:
+        self.indent -= 1
+        self.put("}")
+
+    def _while(self, node: Node) -> None:
+        loop = node.value
+        self._declare(node, loop.body.ins)
+        self.put("for (;;) {")
+        test = self._body(node, loop.test, loop.body.ins)[0]
+        self.put(f"if (!({test})) break;")
+        for j, value in enumerate(self.block(loop.body)):
+            self._assign(f"c{node.id}_{j}", value)
+        self._close()
+
+    def _branch(self, node: Node) -> None:
+        blocks, which = node.value.blocks, node.args[0]
+        for j, n in enumerate(blocks[0].outs):
+            self.put(f"{TYPES[n.dtype]} c{node.id}_{j};")
+        for k, block in enumerate(blocks):
+            last = k == len(blocks) - 1
+            chosen = f"!({self.get(which)})" if which.dtype == "bool" else f"{self.get(which)} <= {k}"
+            self.put("else {" if last else f"{'else ' if k else ''}if ({chosen}) {{")
+            self.indent += 1
+            self.names.update(zip(block.ins, (self.get(a) for a in node.args[1:]), strict=False))
+            for j, value in enumerate(self.block(block)):
+                self._assign(f"c{node.id}_{j}", value)
+            self._close()
+
+    def _proj(self, node: Node) -> None:
+        source, k = node.args[0], node.value
+        if source.op == "loop" and k >= source.value.carries:
+            row, column = divmod(k - source.value.carries, source.value.results)
+            self.names[node] = f"y{source.id}_{column}[{row}]"
+        else:
+            self.names[node] = f"c{source.id}_{k}"
+
+
+def _length(table: Node) -> int:
+    while table.op == "update":
+        table = table.args[0]
+    return len(table.args)

@@ -1,0 +1,93 @@
+"""What a body looks like: simple solids and triangle meshes, placed in the body frame. For eyes only, never for motion.
+
+Colours are names of roles, so that every viewer can choose tones that suit its background: `bus`, `panel`, `arm`,
+`joint`, `hand`, `tank`, `antenna`, `target`; or `#rrggbb`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+Triple: TypeAlias = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Box:
+    """A box centred on its origin."""
+
+    size: Triple  # along x, y, z [m]
+
+
+@dataclass(frozen=True)
+class Cylinder:
+    """A cylinder along z, centred on its origin."""
+
+    radius: float  # [m]
+    length: float  # [m]
+
+
+@dataclass(frozen=True)
+class Cone:
+    """A cone along z with its tip at the origin, opening towards +z: also the view of a camera."""
+
+    radius: float  # at the open end [m]
+    length: float  # [m]
+
+
+@dataclass(frozen=True)
+class Ellipsoid:
+    """An ellipsoid centred on its origin; a ball when its radii are equal."""
+
+    radii: Triple  # along x, y, z [m]
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """Triangles."""
+
+    vertices: np.ndarray = field(repr=False)  # (n, 3) [m]
+    faces: np.ndarray = field(repr=False)  # (m, 3) indices of vertices, counter-clockwise seen from outside
+
+
+Solid: TypeAlias = Box | Cylinder | Cone | Ellipsoid | Mesh
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A solid at its place in the body frame."""
+
+    solid: Solid
+    position: Triple = (0.0, 0.0, 0.0)  # [m]
+    rotation: tuple[Triple, Triple, Triple] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))  # R_BS
+    colour: str = "bus"
+
+    @staticmethod
+    def tube(start: Any, end: Any, radius: float, colour: str = "arm") -> Shape:
+        """A cylinder from one point to another [m]."""
+        start, end = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
+        length = float(np.linalg.norm(end - start))
+        axis = (end - start) / length if length else np.array([0.0, 0.0, 1.0])
+        return Shape(Cylinder(radius, length), triple((start + end) / 2.0), _turned_to(axis), colour)
+
+    @staticmethod
+    def ball(centre: Any, radius: float, colour: str = "joint") -> Shape:
+        """A ball around a point [m]."""
+        return Shape(Ellipsoid((radius, radius, radius)), triple(centre), colour=colour)
+
+
+def _turned_to(axis: np.ndarray) -> tuple[Triple, Triple, Triple]:
+    """A rotation whose z axis is the given unit vector."""
+    aside = np.eye(3)[int(np.argmin(np.abs(axis)))]
+    x = np.cross(aside, axis)
+    x /= np.linalg.norm(x)
+    rows = np.column_stack([x, np.cross(axis, x), axis])
+    return triple(rows[0]), triple(rows[1]), triple(rows[2])
+
+
+def triple(values: Any) -> Triple:
+    """Three plain numbers."""
+    x, y, z = (float(v) for v in values)
+    return x, y, z

@@ -1,0 +1,220 @@
+"""The scene of a run: what is drawn and where it is at every instant. Page and studio draw the same one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from freefloat.report.figures import times
+from freefloat.report.solids import Triangles, merged, triangles
+
+if TYPE_CHECKING:
+    from freefloat.sim import Run
+
+_SILENT = 1e-9  # vectors that never exceed this, in SI, are rounding and are not drawn
+
+
+@dataclass(frozen=True)
+class Part:
+    """Triangles of one colour, fixed to a body."""
+
+    body: int
+    colour: str  # a role (`bus`, `arm`, ...) or #rrggbb
+    triangles: Triangles
+
+
+@dataclass(frozen=True)
+class Track:
+    """A frame that moves: a hand, a camera, a target."""
+
+    name: str
+    position: np.ndarray  # (frames, 3) in N [m]
+    attitude: np.ndarray  # (frames, 4) scalar first
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """A vector that starts at a moving point."""
+
+    name: str
+    label: str
+    unit: str
+    start: np.ndarray  # (frames, 3) in N [m]
+    value: np.ndarray  # (frames, 3) in N axes
+
+
+@dataclass(frozen=True)
+class Flexible:
+    """A bending body as a line of points that its modes displace."""
+
+    body: int
+    points: np.ndarray  # (points, 3) at rest, body frame [m]
+    displacement: np.ndarray  # (frames, points, 3), true size [m]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Everything a viewer needs; all histories share `time`."""
+
+    name: str
+    mass: float  # [kg]
+    time: np.ndarray  # (frames,) [s]
+    bodies: tuple[str, ...]
+    position: np.ndarray  # (frames, bodies, 3) in N [m]
+    attitude: np.ndarray  # (frames, bodies, 4) scalar first
+    parts: tuple[Part, ...]
+    tracks: tuple[Track, ...]
+    arrows: tuple[Arrow, ...]
+    flexible: tuple[Flexible, ...]
+    centre: np.ndarray  # where to look at first, in N [m]
+    radius: float  # of what should be seen [m]
+
+
+def scene_of(run: Run, frames: int = 600) -> Scene | None:
+    """The scene of a run at no more than that many instants; None where the run does not say what it looks like."""
+    if not run.scene or "bodies.position" not in run.data or "bodies.attitude" not in run.data:
+        return None
+    drawn = run.scene["bodies"]
+    samples = run.data["bodies.position"].shape[0]
+    if not samples or run.data["bodies.position"].shape[1] != len(drawn):
+        return None
+    rows = np.unique(np.linspace(0, samples - 1, min(frames, samples)).round().astype(int))
+    position = _sound(run.data["bodies.position"].values[rows], np.zeros(3))
+    attitude = _unit(_sound(run.data["bodies.attitude"].values[rows], np.array([1.0, 0.0, 0.0, 0.0])))
+    parts = tuple(part for index, body in enumerate(drawn) for part in _parts(index, body))
+    flexible = tuple(
+        _flexible(run, index, body["flexible"], rows) for index, body in enumerate(drawn) if body.get("flexible")
+    )
+    tracks = _tracks(run, rows)
+    centre, radius = _focus(parts, flexible, position[0], attitude[0])
+    return Scene(
+        name=str(run.scene.get("name", "")),
+        mass=float(run.scene.get("mass", np.nan)),
+        time=times(run, samples)[rows],
+        bodies=tuple(str(body["name"]) for body in drawn),
+        position=position,
+        attitude=attitude,
+        parts=parts,
+        tracks=tracks,
+        arrows=_arrows(run, rows),
+        flexible=flexible,
+        centre=centre,
+        radius=radius,
+    )
+
+
+# ---- histories
+
+
+def _sound(values: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """A history without gaps: what is not finite keeps the last value that was."""
+    values = np.array(values, dtype=float)
+    bad = ~np.isfinite(values).all(axis=-1)
+    if bad.any():
+        flat, holes = values.reshape(len(values), -1, values.shape[-1]), bad.reshape(len(values), -1)
+        for column in range(flat.shape[1]):
+            last = start
+            for row in range(len(flat)):
+                if holes[row, column]:
+                    flat[row, column] = last
+                last = flat[row, column]
+        values = flat.reshape(values.shape)
+    return values
+
+
+def _unit(quaternions: np.ndarray) -> np.ndarray:
+    """Unit length, and no jumps of sign from one instant to the next."""
+    lengths = np.linalg.norm(quaternions, axis=-1, keepdims=True)
+    q = np.where(lengths > 1e-12, quaternions / np.where(lengths > 1e-12, lengths, 1.0), [1.0, 0.0, 0.0, 0.0])
+    jumps = np.sum(q[1:] * q[:-1], axis=-1, keepdims=True) < 0.0
+    signs = np.cumprod(np.where(jumps, -1.0, 1.0), axis=0)
+    q[1:] = q[1:] * signs
+    return q
+
+
+def _vector(run: Run, name: str, rows: np.ndarray) -> np.ndarray | None:
+    if name not in run.data or run.data[name].ndim != 2 or run.data[name].shape[1] != 3:
+        return None
+    if run.data[name].shape[0] <= rows[-1]:
+        return None
+    return _sound(run.data[name].values[rows], np.zeros(3))
+
+
+def _tracks(run: Run, rows: np.ndarray) -> tuple[Track, ...]:
+    """Every named frame with a recorded pose; the bodies' own poses are drawn as bodies."""
+    found = []
+    for channel in run.channels:
+        name, _, kind = channel.rpartition(".")
+        if kind != "attitude" or name in ("base", "bodies"):
+            continue
+        position, attitude = _vector(run, f"{name}.position", rows), run.data[channel]
+        if position is not None and attitude.ndim == 2 and attitude.shape[1] == 4:
+            turned = _unit(_sound(attitude.values[rows], np.array([1.0, 0.0, 0.0, 0.0])))
+            found.append(Track(name, position, turned))
+    return tuple(found)
+
+
+def _arrows(run: Run, rows: np.ndarray) -> tuple[Arrow, ...]:
+    """Momentum at the centre of mass, and forces (`hand.force` at `hand.position`), where they are not zero."""
+    com = _vector(run, "com.position", rows)
+    pairs = [(name, com) for name in ("momentum.linear", "momentum.angular_com")]
+    pairs += [
+        (name, _vector(run, name.rpartition(".")[0] + ".position", rows))
+        for name in run.channels
+        if name.endswith(".force") and run.data[name].attrs.get("frame") == "N"
+    ]
+    found = []
+    for name, start in pairs:
+        value = _vector(run, name, rows)
+        if start is None or value is None or np.max(np.linalg.norm(value, axis=1)) < _SILENT:
+            continue
+        attributes = run.data[name].attrs
+        found.append(Arrow(name, str(attributes.get("long_name", name)), str(attributes.get("units", "")), start, value))
+    return tuple(found)
+
+
+def _flexible(run: Run, index: int, line: dict[str, Any], rows: np.ndarray) -> Flexible:
+    points, modes = np.asarray(line["points"], dtype=float), np.asarray(line["modes"], dtype=float)
+    start, stop = line["q"]
+    if "state.q" in run.data and run.data["state.q"].shape[1] >= stop:
+        coordinates = _sound(run.data["state.q"].values[rows, start:stop], np.zeros(stop - start))
+    else:
+        coordinates = np.zeros((len(rows), stop - start))
+    return Flexible(index, points, np.einsum("pcm,tm->tpc", modes, coordinates))
+
+
+# ---- what does not move
+
+
+def _parts(index: int, body: dict[str, Any]) -> list[Part]:
+    by_colour: dict[str, list[Triangles]] = {}
+    for shape in body["shapes"]:
+        by_colour.setdefault(str(shape["colour"]), []).append(triangles(shape))
+    return [Part(index, colour, merged(pieces)) for colour, pieces in by_colour.items()]
+
+
+def _focus(
+    parts: tuple[Part, ...], flexible: tuple[Flexible, ...], position: np.ndarray, attitude: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """Centre and radius of what should be seen first: solar panels may reach out of the picture."""
+    shown = [part for part in parts if part.colour != "panel"] or list(parts)
+    corners = [(part.body, part.triangles[0]) for part in shown] or [(f.body, f.points) for f in flexible]
+    if not corners:
+        return position[0], 1.0
+    placed = np.concatenate([position[body] + points @ rotation(attitude[body]).T for body, points in corners])
+    low, high = placed.min(axis=0), placed.max(axis=0)
+    return (low + high) / 2.0, max(float(np.linalg.norm(high - low)) / 2.0, 1e-3)
+
+
+def rotation(q: np.ndarray) -> np.ndarray:
+    """R_AB of a scalar-first unit quaternion, in NumPy."""
+    w, x, y, z = q
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )

@@ -1,0 +1,75 @@
+"""Trees that swing: smooth random internal torques, and many steps of any length in one compiled function."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from compiling import compiled
+
+from freefloat.model import Spacecraft, State
+from freefloat.sim import System, begin, derivative
+from freefloat.sim.integrators import rk4_step
+from freefloat.sim.plant import Ledger, Plant
+from freefloat.sim.system import no_inputs
+from freefloat.spatial import record
+from freefloat.spatial.arrays import Matrix, Scalar, Vector
+
+
+@record
+class SmoothTorques:
+    """A few sines of different frequency on every joint and wheel, none on the base: internal by construction."""
+
+    amplitude: Matrix  # (nv, sines) [N m, N]
+    frequency: Matrix  # [rad/s]
+    phase: Matrix  # [rad]
+
+    def begin(self, state: State) -> SmoothTorques:
+        return self
+
+    def force(self, state: State, t: Scalar, hold: float) -> Vector:
+        return jnp.sum(self.amplitude * jnp.sin(self.frequency * t + self.phase), axis=1)
+
+
+def draw_torques(rng: np.random.Generator, craft: Spacecraft, size: float = 1.0, sines: int = 3) -> SmoothTorques:
+    """Torques of about `size` [N m] with frequencies around 1 rad/s."""
+    shape = (craft.layout.nv, sines)
+    amplitude = size * rng.normal(size=shape)
+    amplitude[:6] = 0.0
+    return SmoothTorques(
+        amplitude=amplitude,
+        frequency=rng.uniform(0.3, 1.5, size=shape),
+        phase=rng.uniform(-np.pi, np.pi, size=shape),
+    )
+
+
+def damped(craft: Spacecraft, damping: float) -> Spacecraft:
+    """The same spacecraft with viscous friction in every joint [N m s/rad, N s/m]."""
+    return dataclasses.replace(
+        craft, joints=tuple(dataclasses.replace(joint, damping=damping) for joint in craft.joints)
+    )
+
+
+def starting(state: State) -> Plant:
+    """A plant whose books are empty."""
+    return jax.tree.map(np.asarray, Plant(state=state, ledger=Ledger.empty()))
+
+
+def _advance(craft: Spacecraft, laws: tuple, plant: Plant, t: Scalar, h: Scalar, steps: jax.Array) -> Plant:
+    # The system's own tick is not used here: the step is an argument.
+    system, loop = begin(System(craft=craft, laws=laws, dt=1.0), plant.state)
+
+    def rate(plant, *times):
+        return derivative(system, plant, loop.held, no_inputs(system), *times)
+
+    return jax.lax.fori_loop(0, steps, lambda k, now: rk4_step(rate, now, t + k * h, h), plant)
+
+
+_compiled_advance = compiled(_advance)
+
+
+def advance(craft: Spacecraft, laws: tuple, plant: Plant, t: float, h: float, steps: int) -> Plant:
+    """So many RK4 steps of length h from time t; one compilation serves every step length and number of steps."""
+    return _compiled_advance(craft, laws, plant, np.float64(t), np.float64(h), np.int32(steps))

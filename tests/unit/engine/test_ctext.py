@@ -1,0 +1,73 @@
+"""The C text, compiled by the system's compiler and called through ctypes."""
+
+import ctypes
+import shutil
+import subprocess
+
+import idioms
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from freefloat import engine
+from freefloat.engine.runtime.structure import NUMPY
+
+COMPILER = shutil.which("cc")
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler on this machine")
+# Everything but the typed keys of JAX, whose integer code "threefry" covers.
+NAMES = [n for n in idioms.IDIOMS if n not in ("old_key", "split_key", "seeded")]
+
+
+def call(library, name, compiled, *arrays):
+    """One call of a compiled C function."""
+    leaves, results = compiled.graph.signature.leaves, compiled.graph.signature.results
+    ins = [np.ascontiguousarray(a, NUMPY[leaf.dtype]) for a, leaf in zip(arrays, leaves, strict=True)]
+    outs = [np.empty(r.shape, NUMPY[r.dtype]) for r in results]
+    getattr(library, name)(*(ctypes.c_void_p(a.ctypes.data) for a in ins + outs))
+    return outs
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    """All idioms in one library, loops kept."""
+    folder, x = tmp_path_factory.mktemp("c"), np.zeros(16)
+    programs, files = {}, []
+    for name in NAMES:
+        programs[name] = engine.compile(idioms.IDIOMS[name], x, target="c", name=f"f_{name}", unroll=0, branch=0)
+        files.append(programs[name].write(folder)[0])
+    target = folder / "idioms.so"
+    strict = ["-std=c99", "-Wall", "-Werror", "-Wno-unused-variable", "-Wno-unused-function"]
+    subprocess.run([COMPILER, *strict, "-O0", "-shared", "-fPIC", "-o", target, *files, "-lm"], check=True)
+    return ctypes.CDLL(str(target)), programs
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", NAMES)
+def test_agrees_with_jax(name, library):
+    x = np.random.default_rng(5).normal(size=(3, 16))
+    for row in x:
+        expected = np.asarray(jax.jit(idioms.IDIOMS[name])(row))
+        (found,) = call(library[0], f"f_{name}", library[1][name], row)
+        if expected.dtype.kind in idioms.EXACT_KINDS:
+            np.testing.assert_array_equal(found, expected)
+        else:  # the C library's functions, rounded differently from JAX's: a few ulp
+            np.testing.assert_allclose(found, expected, rtol=idioms.TOLERANCE.get(name, 1e-13), atol=1e-13)
+
+
+def test_header_names_every_array():
+    program = engine.compile(lambda s, u: {"v": s["v"] + u}, {"v": np.zeros(3)}, 1.0, target="c", name="step")
+    assert "void step(const double *in0, const double *in1, double *out0);" in program.header
+    assert "in0: argument 0['v'], [3]" in program.header
+    assert "out0: result['v'], [3]" in program.header
+
+
+def test_text_cannot_be_called():
+    program = engine.compile(jnp.sin, 1.0, target="c")
+    with pytest.raises(engine.TargetError, match="target='native'"):
+        program(1.0)
+
+
+def test_name_must_be_an_identifier():
+    with pytest.raises(engine.TargetError, match="no C identifier"):
+        engine.compile(jnp.sin, 1.0, target="c", name="a-b")
