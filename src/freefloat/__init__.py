@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from freefloat import control, dynamics, library, model, scenarios, sim, spatial
+    from freefloat import control, dynamics, flex, library, model, report, scenarios, sim, spatial
     from freefloat.control import Line, ResolvedMotion, WrenchPulse
     from freefloat.model import ModelError, Spacecraft, State, read_urdf, write_urdf
+    from freefloat.report import compare, page
     from freefloat.sim import Run, RunFailed, Sampled, simulate
     from freefloat.spatial import Pose
 
-_PACKAGES = ("control", "dynamics", "library", "model", "scenarios", "sim", "spatial")
+_PACKAGES = ("control", "dynamics", "flex", "library", "model", "report", "scenarios", "sim", "spatial")
 _NAMES = {
     "Line": "control",
     "ModelError": "model",
@@ -33,6 +34,8 @@ _NAMES = {
     "Spacecraft": "model",
     "State": "model",
     "WrenchPulse": "control",
+    "compare": "report",
+    "page": "report",
     "read_urdf": "model",
     "simulate": "sim",
     "write_urdf": "model",
@@ -49,11 +52,15 @@ __all__ = [
     "Spacecraft",
     "State",
     "WrenchPulse",
+    "compare",
     "control",
     "dynamics",
+    "flex",
     "library",
     "model",
+    "page",
     "read_urdf",
+    "report",
     "scenarios",
     "sim",
     "simulate",

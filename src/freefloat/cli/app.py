@@ -27,6 +27,7 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="PATH=VALUE", help="Change a setting; may be given several times."),
 ]
+Force = Annotated[bool, typer.Option("--force", help="Replace results that exist already.")]
 Variant = Annotated[str | None, typer.Option("--variant", help="Start from this variant of the scenario.")]
 
 
@@ -76,6 +77,50 @@ def claims(
     from freefloat.cli import claiming
 
     sys.exit(claiming.check(scenarios or [], engine, as_json=as_json, quiet=quiet))
+
+
+@app.command()
+def page(
+    run: Annotated[Path, typer.Argument(help="Run file, or the directory of a run.")],
+    out: Annotated[Path | None, typer.Option("--out", help="HTML file; beside the run when not given.")] = None,
+    force: Force = False,
+) -> None:
+    """Write the page of a run: one HTML file that opens from disk, without network."""
+    from freefloat.cli import paging
+
+    sys.exit(paging.page(run, out, force=force))
+
+
+@app.command()
+def compare(
+    runs: Annotated[list[Path], typer.Argument(help="Two or more run files or directories of runs.")],
+    out: Annotated[Path, typer.Option("--out", help="HTML file.")] = Path("compare.html"),
+    force: Force = False,
+) -> None:
+    """Write one page on which several runs lie over each other."""
+    from freefloat.cli import paging
+
+    sys.exit(paging.compare(runs, out, force=force))
+
+
+@app.command()
+def export(
+    runs: Annotated[list[Path], typer.Argument(help="Run file or directory; several only for figures.")],
+    to: Annotated[
+        Literal["csv", "parquet", "mcap", "png", "svg", "pdf"],
+        typer.Option("--to", help="Table (csv, parquet), Foxglove recording (mcap), or figures for a paper."),
+    ],
+    out: Annotated[Path | None, typer.Option("--out", help="File, or directory for figures.")] = None,
+    channel: Annotated[
+        list[str] | None, typer.Option("--channel", help="Draw this channel; may be given several times.")
+    ] = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Write a run for other programs and for papers."""
+    from freefloat.cli import paging
+
+    sys.exit(paging.export(runs, to, out, channel or [], force=force, as_json=as_json))
 
 
 @app.command()

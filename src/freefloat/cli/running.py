@@ -12,12 +12,13 @@ import typer
 from freefloat.cli.progress import progress_bar
 from freefloat.cli.tables import claims_table, print_table
 from freefloat.cli.toml import to_toml
+from freefloat.report import page
 from freefloat.scenarios import Scenario, ScenarioError, find
 from freefloat.scenarios.scenario import parse_setting
 from freefloat.sim import Run, RunFailed
 from freefloat.sim.rollout import Engine
 
-_FILES = {"run": "run.nc", "scenario": "scenario.toml", "summary": "summary.json"}
+_FILES = {"run": "run.nc", "scenario": "scenario.toml", "summary": "summary.json", "page": "page.html"}
 
 
 def run(
@@ -47,6 +48,7 @@ def run(
     claims = scenario.judged(result, variant) if result.completed else []
     result = result.with_claims(claims)
     summary = _save(scenario, result, variant, files)
+    page(result, files["page"])
     if as_json:
         typer.echo(json.dumps(summary, indent=2))
     else:

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.channels import Channel, flag
+from freefloat.spatial.channels import Channel, flag, vector
 from freefloat.control.laws import Motion, motion_of
 from freefloat.dynamics import free_floating, wheel_momentum
 from freefloat.model import ModelError, Spacecraft, State
@@ -34,7 +34,7 @@ class AttitudeHold:
     damping: Numeric | float = 400.0  # K_d [N m s/rad]
     feed_forward: Any = None  # a motion law whose reaction is compensated before it shows, or None
     reference: Quaternion = dataclasses.field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]))  # quat_NB
-    active: Scalar | float = 1.0  # 0 switches the wheels' torque off
+    switch: Any = None  # a function of state and time that gives 0 to switch the torque off, or None
 
     def __post_init__(self) -> None:
         mixing(self.craft)
@@ -59,15 +59,18 @@ class AttitudeHold:
         wanted = self.torque(state.quat_NB, angular(state.V_NB))
         if self.feed_forward is not None:
             wanted = wanted + arm_reaction(self.craft, self.feed_forward, state, t, hold)
-        return wheel_force(self.craft, state, self.active * wanted)
+        active = 1.0 if self.switch is None else self.switch(state, t)
+        return wheel_force(self.craft, state, active * wanted)
 
     def channels(self) -> tuple[Channel, ...]:
         """What this law adds to a run."""
-        return (wheel_channel(self.craft),)
+        momentum = vector("arm.momentum", "Arm: angular momentum about the centre of mass", "N m s", "B")
+        return wheel_channel(self.craft), momentum
 
     def observe(self, craft: Spacecraft, state: State, t: Scalar) -> tuple[Numeric, ...]:
-        """Which wheels are at a limit."""
-        return (self.wheels(state, t, 0.0)[1],)
+        """Which wheels are at a limit, and what the arm asks of them."""
+        rates = state.v[np.array(craft.layout.joint_velocities, dtype=int)]
+        return self.wheels(state, t, 0.0)[1], free_floating(craft, state.q).angular_coupling @ rates
 
 
 def wheel_channel(craft: Spacecraft) -> Channel:
@@ -123,8 +126,7 @@ def arm_reaction(craft: Spacecraft, arm: Any, state: State, t: Scalar, hold: flo
     The mean follows the joints over the hold by the midpoint rule, the base standing still.
     """
     motion = motion_of(craft, state)
-    names = craft.layout.moving_joints
-    places = np.array([names.index(j) for j in arm.joints])
+    places = np.array([craft.layout.position(j).start for j in arm.joints], dtype=int)
 
     def moved(m: Motion, rates: Vector, h: float) -> Motion:
         return dataclasses.replace(m, q=jnp.asarray(m.q).at[places].add(h * rates))

@@ -9,13 +9,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.channels import Channel, flag
-from freefloat.control.laws import Motion, Remembering, motion_of
+from freefloat.spatial.channels import Channel, flag
+from freefloat.control.laws import Remembering, motion_of, motion_rate
 from freefloat.dynamics import bias, hybrid_dynamics, mass_matrix, spd_solve
 from freefloat.model import Spacecraft, State
-from freefloat.spatial import angular, linear, record, static
+from freefloat.spatial import record, static
 from freefloat.spatial.arrays import Numeric, Scalar, Vector
-from freefloat.spatial.rotations import quaternion_multiply
 
 TORQUE_LIMIT, RATE_LIMIT, POSITION_LIMIT = 1.0, 2.0, 3.0
 
@@ -78,8 +77,12 @@ class JointServo:
     @property
     def places(self) -> np.ndarray:
         """Indices into q of the joints it moves."""
-        names = self.craft.layout.moving_joints
-        return np.array([names.index(j) for j in self.arm.joints], dtype=int)
+        return np.array([self.craft.layout.position(j).start for j in self.arm.joints], dtype=int)
+
+    @property
+    def fastest_rate(self) -> Numeric | float:
+        """Of the position loop [rad/s]."""
+        return self.bandwidth
 
     @property
     def speeds(self) -> np.ndarray:
@@ -148,7 +151,7 @@ class JointServo:
         if self.command_ticks:
             return self.memory().command, jnp.zeros(len(self.arm.joints))
         motion = motion_of(self.craft, state)
-        along = _motion_rate(self.craft, state)
+        along = motion_rate(self.craft, state, jnp.zeros(self.craft.layout.nv))
         return jax.jvp(lambda m, time: self.arm.rates(m, time, 0.0), (motion, t), (along, jnp.ones(())))
 
     def _permitted(self, reference: Vector, rates: Vector) -> tuple[Vector, Vector]:
@@ -199,15 +202,3 @@ class JointServo:
         told = self.arm.observe(craft, state, t) if hasattr(self.arm, "channels") else ()
         return (error, self.motors(state, t)[1], *told)
 
-
-def _motion_rate(craft: Spacecraft, state: State) -> Motion:
-    """How what a motion law sees changes now; the momentum is taken as constant."""
-    X_NB = state.X_NB
-    spin = jnp.concatenate([jnp.zeros(1), angular(state.V_NB)])
-    return Motion(
-        p_NB=X_NB.R @ linear(state.V_NB),
-        quat_NB=0.5 * quaternion_multiply(jnp.asarray(state.quat_NB), spin),
-        q=state.v[np.array(craft.layout.joint_velocities, dtype=int)],
-        momentum=jnp.zeros(6),
-        wheel_momentum=jnp.zeros(len(craft.wheels)),
-    )

@@ -2,14 +2,21 @@
 
 A law may be continuous (evaluated inside the integrator's stages) or sampled and held; the simulation decides
 which, so a law does not know. `hold` is the time for which its answer will be held, 0 when it is continuous.
+
+A law may tell about itself: `channels()` and `observe(craft, state, t)` add recorded quantities, and `fastest_rate`
+[rad/s] is the speed of its own loop, from which the audit knows what the integrator can keep.
 """
 
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
+
+import jax.numpy as jnp
+import numpy as np
 
 from freefloat.dynamics import momentum_about_origin, wheel_momentum
 from freefloat.model import Spacecraft, State
-from freefloat.spatial import Pose, record
+from freefloat.spatial import Pose, angular, linear, record
 from freefloat.spatial.arrays import Quaternion, Scalar, Vec3, Vec6, Vector
+from freefloat.spatial.rotations import quaternion_multiply
 
 
 @record
@@ -40,6 +47,19 @@ def motion_of(craft: Spacecraft, state: State) -> Motion:
         q=state.q,
         momentum=momentum_about_origin(craft, state),
         wheel_momentum=wheel_momentum(craft, state.q, state.v),
+    )
+
+
+def motion_rate(craft: Spacecraft, state: State, force: Vector) -> Motion:
+    """Rates of what a motion law sees; momentum changes by external wrenches, a wheel's by its motor."""
+    X_NB = state.X_NB
+    spin = jnp.concatenate([jnp.zeros(1), angular(state.V_NB)])
+    return Motion(
+        p_NB=X_NB.R @ linear(state.V_NB),
+        quat_NB=0.5 * quaternion_multiply(jnp.asarray(state.quat_NB), spin),
+        q=state.v[np.array(craft.layout.coordinates, dtype=int)],
+        momentum=X_NB.wrench_to_A(force[:6]),
+        wheel_momentum=force[np.array(craft.layout.wheel_velocities, dtype=int)],
     )
 
 
@@ -107,6 +127,6 @@ class Remembering(Protocol):
         """The memory after the tick at time t; the next one comes after `hold` seconds."""
         ...
 
-    def recall(self, memory: Any) -> Self:
+    def recall(self, memory: Any) -> Any:
         """The law that acts on this memory."""
         ...

@@ -7,7 +7,7 @@ import dataclasses
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.channels import Channel, flag, vector
+from freefloat.spatial.channels import Channel, flag, vector
 from freefloat.control.laws import Motion, motion_of
 from freefloat.control.least_squares import SINGULAR_BELOW, Solution, damped_least_squares
 from freefloat.control.paths import Path

@@ -18,9 +18,12 @@ def compile(function: Callable[..., Any] | Graph, *example: Any, target: str = "
     """Compile a pure JAX function for arguments shaped like ``example`` (pytrees of arrays).
 
     Arrays the function closes over are baked in as constants. Instead of a function, a traced or
-    loaded graph will do. Options of tracing: ``strict_nan``, ``unroll``, ``branch`` (see ``trace``);
-    of ``native``: ``width`` (doubles side by side), ``cache``; of ``gpu``: ``lanes``, ``warps``,
-    ``interpret``; of ``c``: ``name``.
+    loaded graph will do. Options
+
+    - of tracing: ``strict_nan``, ``unroll``, ``branch`` (see ``trace``);
+    - of ``native``: ``width`` (doubles side by side), ``part_size`` (operations in one function), ``cache``;
+    - of ``gpu``: ``lanes`` and ``warps`` of a block, ``interpret``;
+    - of ``c``: ``name``.
     """
     if target not in TARGETS:
         raise TargetError(f"There is no target '{target}'. Targets: {', '.join(TARGETS)}.")

@@ -68,6 +68,7 @@ class ModalBody:
     nodes: tuple[Node, ...] = ()
     rail: Rail | None = None
     mode_names: tuple[str, ...] = static(default=())
+    first_order: bool = static(default=False)  # shapes unknown: the inertia does not change with deformation
 
     @property
     def modes(self) -> int:

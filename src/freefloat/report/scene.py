@@ -9,6 +9,7 @@ import numpy as np
 
 from freefloat.report.figures import times
 from freefloat.report.solids import Triangles, merged, triangles
+from freefloat.spatial.rotations import rotation_matrix
 
 if TYPE_CHECKING:
     from freefloat.sim import Run
@@ -203,18 +204,10 @@ def _focus(
     corners = [(part.body, part.triangles[0]) for part in shown] or [(f.body, f.points) for f in flexible]
     if not corners:
         return position[0], 1.0
-    placed = np.concatenate([position[body] + points @ rotation(attitude[body]).T for body, points in corners])
+    placed = np.concatenate([position[body] + points @ _rotation(attitude[body]).T for body, points in corners])
     low, high = placed.min(axis=0), placed.max(axis=0)
     return (low + high) / 2.0, max(float(np.linalg.norm(high - low)) / 2.0, 1e-3)
 
 
-def rotation(q: np.ndarray) -> np.ndarray:
-    """R_AB of a scalar-first unit quaternion, in NumPy."""
-    w, x, y, z = q
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
+def _rotation(quaternion: np.ndarray) -> np.ndarray:
+    return np.asarray(rotation_matrix(quaternion))

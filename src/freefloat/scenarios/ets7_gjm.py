@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
 from freefloat.scenarios.claims import Claim
+from freefloat.scenarios.figures import Figure
 from freefloat.scenarios.scenario import Scenario
+from freefloat.scenarios.settings import Unit
 
 if TYPE_CHECKING:
     from freefloat.model import Spacecraft
@@ -25,9 +27,9 @@ _SPEC = "Yoshida 2003, experiment 1; spec 003, section 4.1"
 class Path:
     """The straight line of the hand, along its own x axis at the start."""
 
-    length: Positive = 0.2  # [m]
-    speed: Positive = 0.01  # plateau [m/s]
-    ramp: Positive = 2.0  # [s]
+    length: Annotated[Positive, Unit("m")] = 0.2
+    speed: Annotated[Positive, Unit("m/s")] = 0.01  # plateau
+    ramp: Annotated[Positive, Unit("s")] = 2.0
 
 
 @dataclass(frozen=True)
@@ -37,17 +39,23 @@ class Ets7Gjm(Scenario):
     name = "ets7-gjm"
     title = "ETS-VII: straight line of the hand with the generalised Jacobian"
     source = _SPEC
+    figures = (
+        Figure("base.roll_pitch_yaw", title="Base rotation (roll, pitch, yaw)"),
+        Figure("hand.position_error", "mm", title="Hand position error"),
+        Figure("joints.rate", title="Joint rates"),
+        Figure("momentum.angular_com", title="Angular momentum about the centre of mass"),
+    )
 
     joints_deg: tuple[float, float, float, float, float, float] = (0.0, 0.0, 10.0, -32.8, 0.0, 0.0)
     path: Path = Path()
-    duration: Positive = 22.0  # [s]
-    dt: Positive = 0.05  # [s]
+    duration: Annotated[Positive, Unit("s")] = 22.0
+    dt: Annotated[Positive, Unit("s")] = 0.05
     sample_rate_hz: Positive | None = None  # of the controller; None: continuous
     arm_error: Annotated[float, Field(gt=-1.0)] = 0.0  # relative error of arm masses and inertias in the controller
     craft: Mapping[str, Any] = field(default_factory=dict)  # changes to the spacecraft by dotted path
 
     @classmethod
-    def variants(cls) -> dict[str, Self]:
+    def variants(cls) -> dict[str, Ets7Gjm]:
         """Continuous; commanded at 4 Hz; and a controller that believes in a heavier arm."""
         nominal = cls()
         return {

@@ -6,11 +6,12 @@ import dataclasses
 import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from freefloat.scenarios.claims import Claim
+from freefloat.scenarios.figures import Figure
 
 if TYPE_CHECKING:
     from freefloat.sim import Run
@@ -30,10 +31,11 @@ class Scenario(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     source: ClassVar[str]
+    figures: ClassVar[tuple[Figure, ...]] = ()  # the plots that a page opens first; none: the usual ones
 
     @classmethod
     @abstractmethod
-    def variants(cls) -> Mapping[str, Self]:
+    def variants(cls) -> Mapping[str, Scenario]:
         """The ways in which the paper, or we, ran it; the first is the nominal one."""
 
     @abstractmethod
@@ -56,7 +58,7 @@ class Scenario(ABC):
         """Which variant these settings are, or `custom`."""
         return next((name for name, other in self.variants().items() if other == self), "custom")
 
-    def with_settings(self, settings: Mapping[str, Any]) -> Self:
+    def with_settings(self, settings: Mapping[str, Any]) -> Scenario:
         """The same scenario with some fields changed; all errors are reported at once, with their paths."""
         data = dataclasses.asdict(self)
         for path, value in settings.items():

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.channels import Channel, quaternion, vector
+from freefloat.spatial.channels import Channel, quaternion, vector
 from freefloat.dynamics import (
     composite_inertia,
     elastic_energy,

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.channels import Channel
+from freefloat.spatial.channels import Channel
 from freefloat.dynamics import body_poses
 from freefloat.engine import compile
 from freefloat.model import ModelError, Spacecraft, State
@@ -19,7 +19,7 @@ from freefloat.sim.audit import Accuracy, audit, fastest_rate
 from freefloat.sim.observing import observed
 from freefloat.sim.rollout import AdaptiveCount, Engine, adaptive_steps, fixed_steps, grid
 from freefloat.sim.run import COMPLETED, Run, RunFailed, versions
-from freefloat.sim.system import Loop, System, begin
+from freefloat.sim.system import Loop, System, begin, inner_law
 from freefloat.spatial.precision import require_float64
 
 Progress = Callable[[float, float], None]  # (seconds simulated, seconds in all)
@@ -61,7 +61,8 @@ def simulate(
     data = _dataset(system, records, start, engine)
     moved = float(data["time"].values[-1])
     if integrator == "rk4":
-        accuracy = Accuracy.of_rk4(dt, max(moved, dt), fastest_rate(data))
+        fastest = max([fastest_rate(data), *(float(getattr(inner_law(law), "fastest_rate", 0.0)) for law in laws)])
+        accuracy = Accuracy.of_rk4(dt, max(moved, dt), fastest)
     else:
         accuracy = Accuracy.of_adaptive(tolerance, count.accepted)
     judged = audit(data, accuracy, mass=float(sum(body.mass for body in craft.bodies)))

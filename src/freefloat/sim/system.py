@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.laws import ForceLaw, MemoryLaw, Motion, MotionLaw, Remembering, motion_of
+from freefloat.control.laws import ForceLaw, MemoryLaw, Motion, MotionLaw, Remembering, motion_of, motion_rate
 from freefloat.dynamics import (
     damping_force,
     elastic_force,
@@ -24,7 +24,6 @@ from freefloat.sim.integrators import rk4_step
 from freefloat.sim.plant import Ledger, Plant, PlantRate
 from freefloat.spatial import angular, linear, record, static
 from freefloat.spatial.arrays import Matrix, Scalar, Vector
-from freefloat.spatial.rotations import quaternion_multiply
 
 Law = MotionLaw | ForceLaw | MemoryLaw
 
@@ -131,9 +130,14 @@ def _first_hold(system: System, law: Any) -> tuple[Any, Any]:
     return memory, jnp.zeros(size) if isinstance(law, Sampled) else ()
 
 
+def inner_law(law: Any) -> Any:
+    """The law itself, out of its sampling."""
+    return law.law if isinstance(law, Sampled) else law
+
+
 def recalled(law: Any, memory: Any) -> Any:
-    """The law itself, out of its sampling and with its memory."""
-    inner = law.law if isinstance(law, Sampled) else law
+    """The law itself, with its memory."""
+    inner = inner_law(law)
     return inner.recall(memory) if isinstance(inner, Remembering) else inner
 
 
@@ -214,11 +218,11 @@ def balance(
     craft = system.craft
     state = with_prescribed_rates(system, state, held, t)
     damping = damping_force(craft, state.v)
-    force = _force(system, state, held, inputs, t) + elastic_force(craft, state.q) + damping
+    force = _force(system, state, held, inputs, t_inside) + elastic_force(craft, state.q) + damping
     joints = prescribed_joints(system)
     if joints:
         motion = motion_of(craft, state)
-        tangent = (_motion_rate(craft, state, force), jnp.ones(()))
+        tangent = (motion_rate(craft, state, force), jnp.ones(()))
         _, acceleration = jax.jvp(lambda m, time: _rates(system, m, held, time), (motion, t_inside), tangent)
         vdot, force = hybrid_dynamics(craft, state.q, state.v, force, joints, acceleration)
     else:
@@ -265,19 +269,6 @@ def _force(system: System, state: State, held: tuple[Any, ...], inputs: Inputs, 
     for frame, wrench in zip(system.wrench_frames, inputs.wrenches, strict=True):
         total = total + generalized_force(system.craft, state.q, frame, wrench)
     return total
-
-
-def _motion_rate(craft: Spacecraft, state: State, force: Vector) -> Motion:
-    """Rates of what a motion law sees; momentum changes by external wrenches, a wheel's by its motor."""
-    X_NB = state.X_NB
-    spin = jnp.concatenate([jnp.zeros(1), angular(state.V_NB)])
-    return Motion(
-        p_NB=X_NB.R @ linear(state.V_NB),
-        quat_NB=0.5 * quaternion_multiply(jnp.asarray(state.quat_NB), spin),
-        q=_coordinate_rates(craft, state),
-        momentum=X_NB.wrench_to_A(force[:6]),
-        wheel_momentum=force[np.array(craft.layout.wheel_velocities, dtype=int)],
-    )
 
 
 def _coordinate_rates(craft: Spacecraft, state: State) -> Vector:

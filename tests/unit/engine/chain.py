@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import jax.scipy.linalg as jsl
 import numpy as np
 
-JOINTS = 5
-AXES = np.eye(3)[[2, 1, 1, 2, 1]]
+JOINTS = 3
+AXES = np.eye(3)[[2, 1, 0]]
 OFFSET = np.array([0.1, 0.0, 0.4])  # [m] from joint to joint
 CENTRE = np.array([0.02, 0.01, 0.2])  # [m] from joint to centre of mass
 INERTIA = np.diag([0.3, 0.32, 0.05])  # [kg m^2] about the centre of mass

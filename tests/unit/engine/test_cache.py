@@ -75,7 +75,7 @@ def test_several_processes_at_once(folder):
         "import jax; jax.config.update('jax_enable_x64', True)\n"
         "import jax.numpy as jnp, numpy as np; from freefloat import engine\n"
         "f = engine.compile(lambda x: jnp.sin(x) @ x, np.zeros(3))\n"
-        "print(f(np.array([0.1, 0.2, 0.3])).hex())"
+        "print(float(f(np.array([0.1, 0.2, 0.3]))).hex())"
     )
     processes = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(3)]
     answers = {process.communicate()[0].strip() for process in processes}

@@ -32,10 +32,18 @@ def test_eigenvalues():
 
 
 def test_unknown_primitive():
+    def gamma(x):
+        return jax.scipy.special.gammainc(1.5, x)
+
+    with pytest.raises(engine.UnsupportedError, match=rf"'igamma'.*{line(gamma)}.*docs/engine\.md"):
+        engine.trace(gamma, X)
+
+
+def test_complex_numbers():
     def fourier(x):
         return jnp.fft.fft(x).real
 
-    with pytest.raises(engine.UnsupportedError, match=rf"'fft'.*{line(fourier)}"):
+    with pytest.raises(engine.PrecisionError, match=rf"complex128 at {line(fourier)}.*real and imaginary"):
         engine.trace(fourier, X)
 
 
@@ -74,7 +82,7 @@ def test_python_branch_on_data():
 
 def test_single_precision_inside():
     def casts(x):
-        return x.astype(jnp.float32) * 2
+        return (x.astype(jnp.float32) * 2).astype(float)
 
     with pytest.raises(engine.PrecisionError, match=rf"float32 at {line(casts)}.*remove the cast"):
         engine.trace(casts, X)
@@ -105,7 +113,7 @@ def test_large_pivoted_solve():
 
 def test_wrong_arguments():
     compiled = engine.compile(lambda s, u: s["x"] * u, {"x": X}, 1.0)
-    with pytest.raises(engine.SignatureError, match="1 arguments given.*takes 2"):
+    with pytest.raises(engine.SignatureError, match=r"1 arguments given.*takes 2"):
         compiled({"x": X})
     with pytest.raises(engine.SignatureError, match="Argument 0 is nested as"):
         compiled({"y": X}, 1.0)

@@ -65,7 +65,7 @@ def test_hash_is_of_the_operations():
         (lambda x: x[0] * (1 / x[0]), 0),
         (lambda x: (x[0] * x[1]) / x[1], 0),
         (lambda x: jnp.sqrt(x[0]) * jnp.sqrt(x[0]), 0),
-        (lambda x: -(-x[0]), 0),
+        (lambda x: jnp.negative(-x[0]), 0),
         (lambda x: x[0] / x[2] + x[1] / x[2], 4),  # one reciprocal for both
         (lambda x: jnp.sin(-x[0]) + jnp.sin(x[0]), 0),
         (lambda x: (x[0] - x[1]) + (x[1] - x[0]), 0),

@@ -8,6 +8,7 @@ import pytest
 
 from freefloat import engine
 from freefloat.engine.pallas.functions import sine_cosine
+from freefloat.engine.pallas.kernel import Shape, rollout_kernel
 
 # Loops kept as loops; those whose chains of selects take XLA long to compile are left to the C test.
 NAMES = [
@@ -19,14 +20,9 @@ NAMES = [
 
 @pytest.mark.parametrize("name", NAMES)
 def test_lanes_agree_with_jax(name):
-    x = np.random.default_rng(7).normal(size=(4, 16))
-    graph = engine.trace(idioms.IDIOMS[name], x[0], unroll=0, branch=0)
-    (found,) = jax.tree_util.tree_leaves(engine.compile(graph, target="jax").batch(x))
-    expected = np.asarray(jax.vmap(idioms.IDIOMS[name])(x))
-    if expected.dtype.kind in idioms.EXACT_KINDS:
-        np.testing.assert_array_equal(found, expected)
-    else:
-        np.testing.assert_allclose(found, expected, rtol=idioms.TOLERANCE.get(name, 1e-13), atol=1e-13)
+    graph = engine.trace(idioms.IDIOMS[name], idioms.X[0], unroll=0, branch=0)
+    (found,) = jax.tree_util.tree_leaves(engine.compile(graph, target="jax").batch(idioms.X))
+    idioms.check(name, found)
 
 
 def pendulum(state, length):
@@ -85,3 +81,14 @@ def test_polynomial_sine_and_cosine(scale):
     # 2.3e-16: one unit in the last place of numbers just below one
     np.testing.assert_allclose(sine, np.sin(x), rtol=0, atol=2.3e-16)
     np.testing.assert_allclose(cosine, np.cos(x), rtol=0, atol=2.3e-16)
+
+
+def test_lowers_for_a_gpu_that_is_not_here():
+    """Triton code is generated without a GPU: what the kernel uses must exist there."""
+    graph = engine.trace(pendulum, {k: v[0] for k, v in start(1).items()}, 1.0)
+    kernel = jax.jit(rollout_kernel(graph, 10, 4, Shape()))
+    rows = [("float64", 2), ("int32", 1), ("int32", 1)]
+    states = [jax.ShapeDtypeStruct((n, 256), dtype) for dtype, n in rows]
+    held = [jax.ShapeDtypeStruct((1, 256), "float64")]
+    text = kernel.trace(states, held).lower(lowering_platforms=("cuda",)).as_text()
+    assert "triton" in text

@@ -53,17 +53,17 @@ class CText(Compiled):
 
     def __call__(self, *args: Any) -> NoReturn:
         """Not possible: text must be compiled first."""
-        raise TargetError("C text cannot be called: compile it with a C compiler, or use target='native'.")
+        raise _not_callable()
 
     def batch(self, *args: Any, in_axes: Sequence[int | None] | None = None, threads: int | None = None) -> NoReturn:
         """Not possible: text must be compiled first."""
-        self()
+        raise _not_callable()
 
     def rollout_chunks(
         self, state: Any, *held: Any, steps: int, chunk: int | None = None, record_every: int | None = None
     ) -> Iterator[Chunk]:
         """Not possible: text must be compiled first."""
-        self()
+        raise _not_callable()
 
     def rollout_batch(
         self,
@@ -75,7 +75,11 @@ class CText(Compiled):
         threads: int | None = None,
     ) -> Rollout:
         """Not possible: text must be compiled first."""
-        self()
+        raise _not_callable()
+
+
+def _not_callable() -> TargetError:
+    return TargetError("C text cannot be called: compile it with a C compiler, or use target='native'.")
 
 
 def _source(graph: Graph, name: str) -> str:

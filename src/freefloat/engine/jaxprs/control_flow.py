@@ -69,9 +69,18 @@ def _shaped(nodes: Sequence[Node], avals: Sequence[Any]) -> list[Array]:
 @rule("scan")
 def _(tracer: Tracer, eqn: Any, *args: Array) -> list[Array]:
     p = eqn.params
-    n_const, n_carry = p["num_consts"], p["num_carry"]
+    n_const, n_carry = _scan_groups(p, len(args))
     scan = _Scan(tracer, p["jaxpr"], p["length"], p["reverse"], args[:n_const], n_carry)
     return scan.run(list(args[n_const : n_const + n_carry]), list(args[n_const + n_carry :]))
+
+
+def _scan_groups(params: dict[str, Any], count: int) -> tuple[int, int]:
+    """How many operands of a scan are constants and how many are carried."""
+    if "num_consts" in params:
+        return params["num_consts"], params["num_carry"]
+    # Since JAX 0.11 the operands come as one tree of (constants, carry, scanned).
+    consts, carry, _ = (list(part) for part in params["ft_in"].update(range(count)).unpack())
+    return len(consts), len(carry)
 
 
 class _Scan:
@@ -82,7 +91,7 @@ class _Scan:
     ) -> None:
         self.tracer, self.body, self.length, self.reverse = tracer, body, length, reverse
         self.consts, self.n_carry = list(consts), n_carry
-        self.out_avals = [v.aval for v in body.jaxpr.outvars]
+        self.out_avals = list(body.out_avals)
         self.carry_avals = self.out_avals[:n_carry]
 
     def run(self, carry: list[Array], xs: list[Array]) -> list[Array]:

@@ -129,6 +129,7 @@ TABLE: dict[str, Callable[[Builder], Scalar]] = {
     "exp": lambda b: lambda x: b.function("exp", x),
     "exp2": lambda b: lambda x: b.function("exp", b.mul(x, b.constant(np.log(2.0)))),
     "log": lambda b: lambda x: b.function("log", x),
+    "log2": lambda b: lambda x: b.mul(b.function("log", x), b.constant(1.0 / np.log(2.0))),
     "logistic": lambda b: lambda x: _logistic(b, x),
     "floor": lambda b: lambda x: b.rounded("floor", x),
     "ceil": lambda b: lambda x: b.rounded("ceil", x),

@@ -48,6 +48,8 @@ def wrong_precision(tracer: Tracer, eqn: Any, dtype: np.dtype) -> PrecisionError
     """The error for a single-precision (or otherwise unusable) intermediate array."""
     if dtype.kind in "fV":
         remedy = "Compiled code is double precision: remove the cast, or give the constant as float64."
+    elif dtype.kind == "c":
+        remedy = "Compiled code has no complex numbers: write real and imaginary parts."
     else:
         remedy = "Use int32, int64, uint32, uint64 or bool."
     return PrecisionError(f"An array of type {dtype} at {user_line(tracer, eqn)}. {remedy}")
@@ -60,7 +62,8 @@ def user_line(tracer: Tracer, eqn: Any) -> str:
         for frame in getattr(traceback, "frames", ()):
             path = Path(frame.file_name)
             if not is_library(path):
-                return f"{path.name}:{frame.line_num} in {frame.function_name}"
+                name = frame.function_name.rsplit(".", maxsplit=1)[-1]
+                return f"{path.name}:{frame.line_num} in {name}"
     return "an unknown line"
 
 

@@ -47,10 +47,10 @@ def host() -> Host:
     return Host(llvm.get_process_triple(), llvm.get_host_cpu_name(), features, llvmlite.__version__)
 
 
-def compile_object(text: str, opt: int | None = None) -> bytes:
+def compile_object(text: str) -> bytes:
     """Object code of an IR module. The graph is simplified already: instruction selection is all it takes."""
     here = host()
-    level = opt if opt is not None else (3 if text.count("\n") < SMALL else 1)
+    level = 3 if text.count("\n") < SMALL else 1
     target = llvm.Target.from_triple(here.triple)
     machine = target.create_target_machine(
         cpu=here.cpu, features=here.features, opt=level, reloc="pic", codemodel="jitdefault"

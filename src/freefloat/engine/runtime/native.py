@@ -15,6 +15,7 @@ import numpy as np
 from freefloat.engine.graph import Graph, Leaf
 from freefloat.engine.llvm.machine import Library, compile_object, host
 from freefloat.engine.llvm.module import emit_module
+from freefloat.engine.llvm.plan import PART_SIZE
 
 from . import cache
 from .program import Chunk, Compiled, Rollout, axes, batch_size
@@ -56,15 +57,15 @@ class Code:
         return space[skip:]
 
 
-def load_code(graph: Graph, width: int, use_cache: bool, opt: int | None = None) -> Code:
+def load_code(graph: Graph, width: int, use_cache: bool, part_size: int) -> Code:
     """Code for one register width, from the disk cache if it is there."""
     here = host()
 
     def build() -> bytes:
-        source = emit_module(graph, width, fma=here.fma)
-        return struct.pack("q", source.work_slots) + compile_object(source.text, opt)
+        source = emit_module(graph, width, fma=here.fma, part_size=part_size)
+        return struct.pack("q", source.work_slots) + compile_object(source.text)
 
-    name = cache.key("native", graph.hash, width, opt, here)
+    name = cache.key("native", graph.hash, width, part_size, here)
     content = cache.fetch(name, build) if use_cache else build()
     return Code(Library(content[8:]), width, struct.unpack("q", content[:8])[0])
 
@@ -103,17 +104,17 @@ class Native(Compiled):
         *,
         width: int | None = None,
         cache: bool = True,
-        opt: int | None = None,
+        part_size: int = PART_SIZE,
     ) -> None:
         super().__init__(graph, structure)
-        self._cache, self._opt = cache, opt
+        self._cache, self._part_size = cache, part_size
         # A while loop ends at a different time in each lane: such functions run one instance at a time.
         self.width = 1 if graph.block.contains("while") else (width or host().width)
         self._scalar = self._code(1)
         self._buffers = _Buffers(self._scalar, graph)
 
     def _code(self, width: int) -> Code:
-        return load_code(self.graph, width, self._cache, self._opt)
+        return load_code(self.graph, width, self._cache, self._part_size)
 
     @cached_property
     def _wide(self) -> Code:

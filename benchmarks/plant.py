@@ -1,0 +1,44 @@
+"""The plant alone: one RK4 step of a free spacecraft, and random states of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.dynamics import elastic_force, forward_dynamics
+from freefloat.model import Spacecraft, State
+from freefloat.sim.integrators import rk4_step
+from freefloat.sim.plant import Ledger, Plant, PlantRate
+from freefloat.spatial import angular, linear
+
+DT = 0.01  # [s]
+
+
+def plant_step(craft: Spacecraft) -> tuple[Callable[[Plant], Plant], Plant]:
+    """One RK4 step of the free spacecraft, nothing else, and a state to start from."""
+    coordinates = np.array(craft.layout.coordinates, dtype=int)
+
+    def rate(plant: Plant, *_: object) -> PlantRate:
+        state = plant.state
+        return PlantRate(
+            velocity=state.X_NB.R @ linear(state.V_NB),
+            turn=angular(state.V_NB),
+            q=state.v[coordinates],
+            v=forward_dynamics(craft, state.q, state.v, elastic_force(craft, state.q)),
+            ledger=jax.tree.map(jnp.zeros_like, plant.ledger),
+        )
+
+    q, v, _ = sample(craft)
+    state = State(p_NB=np.zeros(3), quat_NB=np.array([1.0, 0.0, 0.0, 0.0]), q=q, v=0.1 * v)
+    return lambda plant: rk4_step(rate, plant, jnp.zeros(()), DT), Plant(state=state, ledger=Ledger.empty())
+
+
+def sample(craft: Spacecraft, count: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Random q, v and force."""
+    rng = np.random.default_rng(0)
+    lead = () if count is None else (count,)
+    nq, nv = craft.layout.nq, craft.layout.nv
+    return rng.uniform(-1, 1, (*lead, nq)), rng.normal(size=(*lead, nv)), rng.normal(size=(*lead, nv))

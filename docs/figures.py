@@ -1,0 +1,111 @@
+"""Draw the figures of the README from fresh runs: `python docs/figures.py` writes docs/images/*.svg.
+
+The figures are plain SVG, written here without a plotting package, so that a fresh clone can make them again.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from freefloat.scenarios import find
+
+IMAGES = Path(__file__).parent / "images"
+COLOURS = ("#c0392b", "#1f6fb2", "#2e8b57", "#8e6bb0")
+WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 460, 300, 70, 40, 14, 46  # of one panel and its margins [px]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One line: its name and its points."""
+
+    name: str
+    x: np.ndarray
+    y: np.ndarray
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes; `decades` draws powers of ten, of values that are logarithms already."""
+
+    title: str
+    ylabel: str
+    curves: tuple[Curve, ...]
+    limits: tuple[float, float]
+    ticks: tuple[float, ...]
+    decades: bool = False
+
+
+def panel_svg(panel: Panel, offset: float) -> str:
+    """A panel as SVG text, shifted to the right."""
+    x0, x1 = LEFT, WIDTH - RIGHT
+    y0, y1 = HEIGHT - BOTTOM, TOP
+    end = float(max(curve.x[-1] for curve in panel.curves))
+    low, high = panel.limits
+
+    def px(x: np.ndarray | float) -> np.ndarray:
+        return x0 + np.asarray(x) / end * (x1 - x0)
+
+    def py(y: np.ndarray | float) -> np.ndarray:
+        return y0 + (np.clip(y, low, high) - low) / (high - low) * (y1 - y0)
+
+    parts = [f'<g transform="translate({offset},0)">', _text((x0 + x1) / 2, TOP - 18, panel.title, "middle", bold=True)]
+    for tick in panel.ticks:
+        y = float(py(tick))
+        label = f'10<tspan dy="-5" font-size="9">{tick:g}</tspan>' if panel.decades else f"{tick:g}"
+        parts += [
+            f'<line x1="{x0}" x2="{x1}" y1="{y:.1f}" y2="{y:.1f}" stroke="#ddd"/>',
+            _text(x0 - 7, y + 4, label, "end"),
+        ]
+    for tick in np.arange(0.0, end + 1e-9, 5.0):
+        parts.append(_text(float(px(tick)), y0 + 17, f"{tick:g}", "middle"))
+    parts.append(f'<rect x="{x0}" y="{y1}" width="{x1 - x0}" height="{y0 - y1}" fill="none" stroke="#666"/>')
+    parts += [_text((x0 + x1) / 2, HEIGHT - 10, "time [s]", "middle"), _text(10, TOP - 18, panel.ylabel, "start")]
+    for k, (curve, colour) in enumerate(zip(panel.curves, COLOURS, strict=False)):
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(px(curve.x), py(curve.y), strict=True))
+        parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.8"/>')
+        # Names stand at the right end of their curve, above it.
+        y = float(py(curve.y[-1])) - 6
+        parts.append(_text(x1 - 6, y, curve.name, "end", colour=COLOURS[k]))
+    return "\n".join([*parts, "</g>"])
+
+
+def _text(x: float, y: float, text: str, anchor: str, *, colour: str = "#222", bold: bool = False) -> str:
+    weight = ' font-weight="bold"' if bold else ""
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}"{weight}>{text}</text>'
+
+
+def figure_svg(*panels: Panel) -> str:
+    """Panels side by side on white."""
+    width = WIDTH * len(panels)
+    font = 'font-family="sans-serif" font-size="12"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {HEIGHT}" {font}>'
+    body = [panel_svg(panel, k * WIDTH) for k, panel in enumerate(panels)]
+    return "\n".join([head, f'<rect width="{width}" height="{HEIGHT}" fill="white"/>', *body, "</svg>"]) + "\n"
+
+
+def ets7_gjm() -> str:
+    """Base rotation of the nominal run, and the hand's error in three variants of it."""
+    variants = find("ets7-gjm").variants()
+    runs = {name: variants[name].simulate() for name in ("nominal", "sampled-4hz", "arm-20-percent")}
+    t = runs["nominal"]["time"].values
+    angles = np.rad2deg(runs["nominal"]["base.roll_pitch_yaw"].values)
+    turning = tuple(Curve(name, t, angles[:, k]) for k, name in enumerate(("roll", "pitch", "yaw")))
+    labels = {
+        "nominal": "exact model, continuous",
+        "sampled-4hz": "commanded at 4 Hz",
+        "arm-20-percent": "arm 20 % heavier in the law",
+    }
+    errors = []
+    for name, run in runs.items():
+        millimetres = 1e3 * np.linalg.norm(run["hand.position_error"].values, axis=-1)
+        errors.append(Curve(labels[name], run["time"].values, np.log10(np.maximum(millimetres, 1e-13))))
+    return figure_svg(
+        Panel("base rotation", "[deg]", turning, (-0.7, 0.1), (-0.6, -0.4, -0.2, 0.0)),
+        Panel("hand off its line", "[mm]", tuple(errors), (-13.0, 2.0), (-12, -9, -6, -3, 0), decades=True),
+    )
+
+
+if __name__ == "__main__":
+    IMAGES.mkdir(exist_ok=True)
+    (IMAGES / "ets7-gjm.svg").write_text(ets7_gjm(), encoding="utf-8")

@@ -1,0 +1,234 @@
+"""Autonomous two-phase capture of a drifting target (spec 003, experiment 5): two strategies, one bookkeeping.
+
+Case 1: reactionless coarse approach with the wheels on, then the generalised Jacobian with the wheels off.
+Case 2: conventional joint spline, a wait until the attitude has recovered, then satellite-based motion, wheels on.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.control.joint_spline import JointSpline
+from freefloat.control.laws import Motion, motion_of
+from freefloat.control.least_squares import damped_least_squares
+from freefloat.control.reactionless import approach_rates
+from freefloat.control.resolved_motion import pose_error, require_six_joints, resolve_floating
+from freefloat.control.target import DriftingTarget
+from freefloat.dynamics import frame_pose, inertial_frame_pose, joint_jacobian
+from freefloat.model import Spacecraft, State
+from freefloat.spatial import Pose, angular, linear, record, six, static
+from freefloat.spatial.arrays import Flag, Numeric, Quaternion, Scalar, Vec3, Vec6, Vector
+from freefloat.spatial.channels import Channel, flag, vector
+from freefloat.spatial.rotations import quaternion_conjugate, quaternion_log, quaternion_multiply
+
+COARSE, WAITING, FINE, CAPTURED = 0, 1, 2, 3
+
+
+@record
+class ApproachLimits:
+    """Gains and limits of the approach."""
+
+    gain: Numeric | float = 0.3  # [1/s]
+    coarse_speed: Numeric | float = 0.04  # [m/s]
+    fine_speed: Numeric | float = 0.02  # [m/s]
+    turn_rate: Numeric | float = 0.02  # [rad/s]
+    joint_rate: Numeric | float = np.deg2rad(3.0)  # [rad/s]
+    switch_distance: Numeric | float = 0.1  # from coarse to fine [m]
+    capture_distance: Numeric | float = 0.005  # [m]
+    capture_angle: Numeric | float = np.deg2rad(0.5)  # [rad]
+    capture_time: Numeric | float = 1.0  # for which both must hold [s]
+    settled_angle: Numeric | float = np.deg2rad(0.1)  # attitude at which waiting ends [rad]
+    settled_rate: Numeric | float = np.deg2rad(0.005)  # [rad/s]
+
+
+@record
+class CaptureMemory:
+    """What the approach remembers."""
+
+    mode: Numeric  # int32: COARSE, WAITING, FINE, CAPTURED
+    inside_since: Scalar  # when the hand came within capture tolerance [s]; infinite while it is outside
+    switched_at: Scalar  # when the fine approach began [s]; infinite before
+    captured_at: Scalar  # [s]; infinite before
+    eye: Any
+
+
+@record
+class CaptureApproach:
+    """Moves the hand to the target. With a `spline` it is case 2, without one case 1."""
+
+    craft: Spacecraft
+    frame: str = static()
+    eye: Any  # how it knows the target
+    limits: ApproachLimits = ApproachLimits()
+    spline: JointSpline | None = None
+    reference: Quaternion = dataclasses.field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]))
+    now: CaptureMemory | None = None  # set by `recall`
+
+    def __post_init__(self) -> None:
+        require_six_joints("CaptureApproach", self.craft, self.frame)
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Every moving joint."""
+        return self.craft.layout.moving_joints
+
+    def begin(self, state: State) -> CaptureApproach:
+        """Remember the attitude to come back to."""
+        begun = dataclasses.replace(self, reference=state.quat_NB, eye=self.eye.begin(state))
+        return dataclasses.replace(begun, now=begun.memory())
+
+    # ---- memory
+
+    def memory(self) -> CaptureMemory:
+        """Coarse approach, nothing captured."""
+        never = np.asarray(np.inf)
+        return CaptureMemory(np.zeros((), np.int32), never, never, never, self.eye.memory())
+
+    def remember(self, memory: CaptureMemory, state: State, t: Scalar, hold: float) -> CaptureMemory:
+        """Look, and change the mode where it is time."""
+        limits, eye = self.limits, self.eye.look(memory.eye, self.craft, state, t)
+        sight = self.eye.sight(eye, t)
+        error = pose_error(sight.pose, inertial_frame_pose(self.craft, state, self.frame))
+        distance, angle = _length(linear(error)), _length(angular(error))
+        mode = memory.mode
+        if self.spline is None:
+            near = (distance < limits.switch_distance) & ~sight.lost
+            mode = jnp.where((mode == COARSE) & near, FINE, mode)
+        else:
+            mode = jnp.where((mode == COARSE) & (t >= self.spline.duration), WAITING, mode)
+            mode = jnp.where((mode == WAITING) & self._settled(state), FINE, mode)
+        inside = (distance < limits.capture_distance) & (angle < limits.capture_angle) & ~sight.lost
+        since = jnp.where(inside, jnp.minimum(memory.inside_since, t), jnp.inf)
+        done = (mode == FINE) & (t - since >= limits.capture_time - 1e-9)
+        mode = jnp.where(done, CAPTURED, mode)
+        return CaptureMemory(
+            mode=mode,
+            inside_since=since,
+            switched_at=jnp.where((mode == FINE) & (memory.mode != FINE), t, memory.switched_at),
+            captured_at=jnp.where(done, t, memory.captured_at),
+            eye=eye,
+        )
+
+    def recall(self, memory: CaptureMemory) -> CaptureApproach:
+        """The approach in this mode."""
+        return dataclasses.replace(self, now=memory)
+
+    def _settled(self, state: State) -> Flag:
+        turned = quaternion_multiply(quaternion_conjugate(jnp.asarray(self.reference)), jnp.asarray(state.quat_NB))
+        calm = _length(angular(state.V_NB)) < self.limits.settled_rate
+        return (_length(quaternion_log(turned)) < self.limits.settled_angle) & calm
+
+    # ---- acting
+
+    def rates(self, motion: Motion, t: Scalar, hold: float) -> Vector:
+        """Joint rates of the present mode; none once captured, or while the target is lost."""
+        memory = self.now if self.now is not None else self.memory()
+        sight = self.eye.sight(memory.eye, t)
+        error = pose_error(sight.pose, motion.X_NB @ frame_pose(self.craft, motion.q, self.frame))
+        coarse, fine = self._twist(error, sight.velocity, self.limits.coarse_speed), None
+        fine = self._twist(error, sight.velocity, self.limits.fine_speed)
+        if self.spline is None:
+            first = self._limited(approach_rates(self.craft, motion, self.frame, coarse))
+            second = self._limited(resolve_floating(self.craft, motion, self.frame, fine).x)
+        else:
+            first = self.spline.rates(motion, t, hold)
+            second = self._limited(self._satellite_based(motion, fine))
+        rates = jnp.where(memory.mode == COARSE, first, jnp.where(memory.mode == FINE, second, 0.0))
+        blind = sight.lost & ((memory.mode == FINE) | (self.spline is None))
+        return jnp.where(blind, 0.0, rates)
+
+    def _twist(self, error: Vec6, velocity: Vec3, speed: Numeric | float) -> Vec6:
+        """Velocity of the target plus a limited share of the error, N axes."""
+        gain = self.limits.gain
+        turn = _saturated(gain * angular(error), self.limits.turn_rate)
+        return six(velocity + _saturated(gain * linear(error), speed), turn)
+
+    def _satellite_based(self, motion: Motion, twist: Vec6) -> Vector:
+        R_NB = motion.X_NB.R
+        twist_B = six(R_NB.T @ linear(twist), R_NB.T @ angular(twist))
+        return damped_least_squares(joint_jacobian(self.craft, motion.q, self.frame), twist_B).x
+
+    def _limited(self, rates: Vector) -> Vector:
+        """All joints slowed by the same factor, so that the hand keeps its direction."""
+        limit = self.limits.joint_rate
+        return rates * (limit / jnp.maximum(jnp.max(jnp.abs(rates)), limit))
+
+    # ---- telling
+
+    def channels(self) -> tuple[Channel, ...]:
+        """What this law adds to a run."""
+        return (
+            vector(f"{self.frame}.position_error", f"{self.frame}: target minus position", "m", "N"),
+            vector(f"{self.frame}.rotation_error", f"{self.frame}: rotation to the target", "rad", "N"),
+            Channel("capture.mode", "0 coarse, 1 waiting, 2 fine, 3 captured", "1"),
+            Channel("capture.switch_time", "Start of the fine approach", "s"),
+            Channel("capture.time", "Time of capture", "s"),
+            flag("capture.condition", "Capture", ("approaching", "target lost", "joint rate limit")),
+        )
+
+    def observe(self, craft: Spacecraft, state: State, t: Scalar) -> tuple[Numeric, ...]:
+        """Error as known, mode and times; -1 s stands for not yet."""
+        memory = self.now if self.now is not None else self.memory()
+        sight = self.eye.sight(memory.eye, t)
+        error = pose_error(sight.pose, inertial_frame_pose(craft, state, self.frame))
+        rates = self.rates(motion_of(craft, state), t, 0.0)
+        limited = jnp.max(jnp.abs(rates)) >= self.limits.joint_rate * (1.0 - 1e-9)
+        over = memory.mode == CAPTURED
+        condition = jnp.where(over, 0.0, jnp.where(sight.lost, 1.0, jnp.where(limited, 2.0, 0.0)))
+        times = (jnp.where(jnp.isfinite(x), x, -1.0) for x in (memory.switched_at, memory.captured_at))
+        return linear(error), angular(error), 1.0 * memory.mode, *times, condition
+
+
+@record
+class Proximity:
+    """A switch that is on while a frame is farther from a drifting target than a distance."""
+
+    craft: Spacecraft
+    frame: str = static()
+    target: DriftingTarget
+    distance: Numeric | float  # [m]
+
+    def __call__(self, state: State, t: Scalar) -> Scalar:
+        """1 outside, 0 inside."""
+        gap = self.target.pose(t).p - inertial_frame_pose(self.craft, state, self.frame).p
+        return jnp.where(_length(gap) < self.distance, 0.0, 1.0)
+
+
+def spline_to(craft: Spacecraft, frame: str, target: DriftingTarget, q: Numeric, limits: ApproachLimits) -> JointSpline:
+    """The conventional approach: a quintic to `switch_distance` short of where the target will be on arrival.
+
+    Its duration is the shortest that keeps to the joint rate limit, found together with the place of arrival. The
+    base is at rest in N at the start. An error says so where the arm cannot reach.
+    """
+    from freefloat.control.inverse_kinematics import reach
+
+    start, duration = frame_pose(craft, q, frame).p, 10.0
+    where = np.array(craft.layout.joint_positions, dtype=int)
+    q = np.asarray(q, dtype=float)
+    for _ in range(30):
+        goal = target.pose(np.asarray(duration))
+        way = np.asarray(goal.p) - np.asarray(start)
+        short = goal.p - float(limits.switch_distance) * way / np.linalg.norm(way)
+        found = reach(craft, frame, Pose(position=np.asarray(short), rotation=np.asarray(goal.R)), q)
+        if not found.reached:
+            raise ValueError(f"The spline cannot end {1e3 * float(limits.switch_distance):g} mm from the target: {found.status}.")
+        points = np.stack([q[where], found.q[where]])
+        before, duration = duration, float(np.max(1.875 * np.abs(points[1] - points[0])) / limits.joint_rate)
+        if abs(duration - before) < 1e-9:
+            break
+    return JointSpline(joints=craft.layout.moving_joints, points=points, durations=np.array([duration]))
+
+
+def _length(x: Vec3) -> Scalar:
+    return jnp.sqrt(x @ x)
+
+
+def _saturated(x: Vec3, limit: Numeric | float) -> Vec3:
+    """The vector, shortened to a largest length."""
+    squared = x @ x
+    length = jnp.sqrt(jnp.where(squared > limit**2, squared, limit**2))
+    return x * (limit / length)

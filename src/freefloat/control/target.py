@@ -1,0 +1,77 @@
+"""A target that drifts freely, and how a law knows where it is."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Protocol
+
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.model import Spacecraft, State
+from freefloat.spatial import Pose, record
+from freefloat.spatial.arrays import Flag, Scalar, Vec3
+
+
+@record
+class DriftingTarget:
+    """A grasp point that drifts on a straight line without turning: short times, or no orbit."""
+
+    start: Pose  # X_NT at t = 0
+    velocity: Vec3 = dataclasses.field(default_factory=lambda: np.zeros(3))  # [m/s], N axes
+
+    def pose(self, t: Scalar) -> Pose:
+        """X_NT at time t."""
+        return Pose(position=self.start.p + self.velocity * t, rotation=self.start.R)
+
+
+@record
+class Sight:
+    """What a law knows of the target now."""
+
+    pose: Pose  # X_NT, as known
+    velocity: Vec3  # [m/s], N axes, as known
+    lost: Flag  # True while nothing recent is known
+
+
+class Eye(Protocol):
+    """How a law knows where the target is; it may remember what it saw."""
+
+    def begin(self, state: State) -> Any:
+        """The eye with whatever it must know of the state at the start."""
+        ...
+
+    def memory(self) -> Any:
+        """Before the first look."""
+        ...
+
+    def look(self, memory: Any, craft: Spacecraft, state: State, t: Scalar) -> Any:
+        """New memory after a look at time t."""
+        ...
+
+    def sight(self, memory: Any, t: Scalar) -> Sight:
+        """What is known at time t."""
+        ...
+
+
+@record
+class PerfectEye:
+    """Knows the target exactly."""
+
+    target: DriftingTarget
+
+    def begin(self, state: State) -> PerfectEye:
+        """Nothing to remember."""
+        return self
+
+    def memory(self) -> tuple[()]:
+        """None."""
+        return ()
+
+    def look(self, memory: tuple[()], craft: Spacecraft, state: State, t: Scalar) -> tuple[()]:
+        """Nothing to remember."""
+        return ()
+
+    def sight(self, memory: tuple[()], t: Scalar) -> Sight:
+        """The truth."""
+        return Sight(self.target.pose(t), jnp.asarray(self.target.velocity), jnp.asarray(False))

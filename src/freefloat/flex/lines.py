@@ -1,0 +1,68 @@
+"""Gauss quadrature along a line of panels, and running integrals from its start."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.polynomial import legendre
+
+
+@dataclass(frozen=True)
+class Line:
+    """Panels between `edges`, each with `order` Gauss points: exact for polynomials of degree 2 order - 1."""
+
+    edges: np.ndarray
+    order: int
+
+    @cached_property
+    def _rule(self) -> tuple[np.ndarray, np.ndarray]:
+        return legendre.leggauss(self.order)
+
+    @cached_property
+    def points(self) -> np.ndarray:
+        """All Gauss points, ascending."""
+        middles, halves = 0.5 * (self.edges[1:] + self.edges[:-1]), 0.5 * np.diff(self.edges)
+        return (middles[:, None] + halves[:, None] * self._rule[0]).ravel()
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """Their weights."""
+        return (0.5 * np.diff(self.edges)[:, None] * self._rule[1]).ravel()
+
+    def running(self, values: np.ndarray, at: np.ndarray) -> np.ndarray:
+        """Integral from the first edge to each place in `at` of a field given by its values at the Gauss points.
+
+        Exact where the field is a polynomial of degree below `order` in each panel.
+        """
+        panels = len(self.edges) - 1
+        values = values.reshape(panels, self.order, -1)
+        halves = 0.5 * np.diff(self.edges)
+        whole = np.einsum("p,g,pgn->pn", halves, self._rule[1], values)
+        before = np.vstack([np.zeros(values.shape[2]), np.cumsum(whole, axis=0)])
+        panel = np.clip(np.searchsorted(self.edges, at, side="right") - 1, 0, panels - 1)
+        local = (at - self.edges[panel]) / halves[panel] - 1.0  # in [-1, 1]
+        rows = self._partial_weights(local) * halves[panel, None]
+        return before[panel] + np.einsum("kg,kgn->kn", rows, values[panel])
+
+    def _partial_weights(self, local: np.ndarray) -> np.ndarray:
+        """Weights of the integral from -1 to each local place: the interpolant's Legendre series, integrated."""
+        nodes, weights = self._rule
+        at_nodes = legendre.legvander(nodes, self.order - 1)
+        at_places = legendre.legvander(local, self.order)
+        integrals = np.empty((len(local), self.order))  # of P_l from -1
+        integrals[:, 0] = local + 1.0
+        for degree in range(1, self.order):
+            integrals[:, degree] = (at_places[:, degree + 1] - at_places[:, degree - 1]) / (2 * degree + 1)
+        series = at_nodes * weights[:, None] * (2 * np.arange(self.order) + 1) / 2.0
+        return integrals @ series.T
+
+
+def mesh_lines(start: float, stop: float, elements: int, through: list[float]) -> np.ndarray:
+    """Evenly spaced mesh lines that pass through given places; an even line too close to one of them gives way."""
+    even = np.linspace(start, stop, elements + 1)
+    gap = 0.25 * (stop - start) / elements
+    inner = [x for x in through if min(abs(x - start), abs(x - stop)) > 1e-9 * (stop - start)]
+    kept = [x for x in even[1:-1] if all(abs(x - y) > gap or abs(x - y) < 1e-12 * gap for y in inner)]
+    merged = np.unique(np.round(np.array([start, *kept, *inner, stop]), 15))
+    distinct = np.concatenate([[True], np.diff(merged) > 1e-9 * (stop - start)])
+    return merged[distinct]

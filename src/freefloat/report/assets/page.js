@@ -1,0 +1,169 @@
+// The page: one time that play, slider, scene and plots share.
+
+class Page {
+  constructor(contents) {
+    this.contents = contents;
+    this.speed = 1;
+    this.playing = false;
+    this.byId = (id) => document.getElementById(id);
+  }
+
+  async open() {
+    const timed = this.contents.runs.flatMap((run) => [run.scene?.time, ...run.channels.map((c) => c.time)]).filter((t) => t?.length);
+    this.start = timed.length ? Math.min(...timed.map((t) => t[0])) : 0;
+    this.end = timed.length ? Math.max(...timed.map((t) => t[t.length - 1])) : 1;
+    this.time = this.start;
+    this.theme = this.chosenTheme();
+    this.openScene();
+    this.controls();
+    this.setTime(this.start);
+    this.plots = new Plots(this.byId("plots"), this.contents, (t) => this.playing || this.setTime(t));
+    this.picker();
+    await runScript("plotting");
+    Bokeh.logger?.set_level?.("off");
+    this.plots.theme = this.theme;
+    for (const name of this.contents.figures) await this.plots.show(name);
+    this.setTime(this.time);
+    document.documentElement.dataset.ready = "true";
+  }
+
+  // ---- time
+
+  setTime(t) {
+    this.time = Math.max(this.start, Math.min(this.end, t));
+    this.byId("time").value = String((this.time - this.start) / (this.end - this.start || 1));
+    this.byId("clock").textContent = `${this.time.toFixed(2)} s`;
+    this.scene?.setTime(this.time);
+    this.plots?.setTime(this.time);
+  }
+
+  play(on) {
+    this.playing = on;
+    this.byId("play").textContent = on ? "❚❚" : "►";
+    this.byId("play").setAttribute("aria-label", on ? "Pause" : "Play");
+    if (!on) return;
+    if (this.time >= this.end) this.setTime(this.start);
+    let last = performance.now();
+    const tick = (now) => {
+      if (!this.playing) return;
+      this.setTime(this.time + ((now - last) / 1000) * this.speed);
+      last = now;
+      if (this.time >= this.end) this.play(false);
+      else requestAnimationFrame(tick);
+    };
+    requestAnimationFrame(tick);
+  }
+
+  // ---- scene
+
+  openScene() {
+    const runs = this.contents.runs;
+    const box = this.byId("scene");
+    if (!runs.some((run) => run.scene)) {
+      box.dataset.message = "This run does not say what it looks like, so there is nothing to draw.";
+      return;
+    }
+    try {
+      this.scene = new Scene(this.byId("canvas"), this.byId("labels"), runs);
+    } catch (fault) {
+      box.dataset.message = `The 3-D view cannot be shown: ${fault.message}.`;
+      return;
+    }
+    this.scene.theme = this.theme;
+    const first = this.scene.runs[0].scene;
+    const count = first.time.length;
+    const base = (row) => [...first.position.subarray(3 * row * first.bodies.length, 3 * row * first.bodies.length + 3)];
+    this.scene.shown.follow = length3(minus(base(count - 1), base(0))) > 0.5 * first.radius;
+    this.byId("stretch-field").hidden = !this.scene.runs.some((run) => run.scene.flexible.length);
+    const absent = { vectors: !this.scene.runs.some((r) => r.scene.arrows.length), frames: !first.tracks.length, trails: !first.tracks.length };
+    for (const toggle of document.querySelectorAll("[data-show]")) {
+      const what = toggle.dataset.show;
+      toggle.closest("label").hidden = Boolean(absent[what]);
+      toggle.checked = this.scene.shown[what];
+      toggle.addEventListener("change", () => {
+        this.scene.shown[what] = toggle.checked;
+        this.scene.draw();
+      });
+    }
+    const views = { whole: [-0.72, 0.42], front: [0, 0.02], side: [-Math.PI / 2, 0.02], top: [-Math.PI / 2, 1.55] };
+    for (const button of document.querySelectorAll("[data-view]"))
+      button.addEventListener("click", () => this.scene.camera.look(...views[button.dataset.view]));
+  }
+
+  // ---- controls
+
+  controls() {
+    this.byId("play").addEventListener("click", () => this.play(!this.playing));
+    this.byId("time").addEventListener("input", (event) => {
+      this.play(false);
+      this.setTime(this.start + Number(event.target.value) * (this.end - this.start));
+    });
+    this.byId("speed").addEventListener("change", (event) => { this.speed = Number(event.target.value); });
+    this.byId("stretch").addEventListener("change", (event) => {
+      if (!this.scene) return;
+      this.scene.stretch = Number(event.target.value);
+      this.scene.draw();
+    });
+    this.byId("theme").addEventListener("click", () => this.setTheme(this.theme === "dark" ? "light" : "dark"));
+    document.addEventListener("keydown", (event) => {
+      if (event.key !== " " || /^(INPUT|SELECT|BUTTON|TEXTAREA)$/.test(event.target.tagName)) return;
+      event.preventDefault();
+      this.play(!this.playing);
+    });
+    window.addEventListener("beforeprint", () => { this.before = this.theme; this.setTheme("light", false); });
+    window.addEventListener("afterprint", () => this.setTheme(this.before || "light", false));
+  }
+
+  picker() {
+    const list = this.byId("channels");
+    const names = new Map(this.contents.runs.flatMap((run) => run.channels.map((c) => [c.name, c])));
+    for (const [name, channel] of names) {
+      const option = document.createElement("option");
+      option.value = name;
+      option.textContent = `${channel.label}${channel.unit ? ` [${channel.unit}]` : ""}`;
+      list.append(option);
+    }
+    const pick = this.byId("pick");
+    pick.addEventListener("change", async () => {
+      if (!names.has(pick.value)) return;
+      const name = pick.value;
+      pick.value = "";
+      await this.plots.show(name);
+      this.plots.open.get(name)?.card.scrollIntoView({ block: "nearest" });
+    });
+  }
+
+  // ---- light and dark
+
+  chosenTheme() {
+    const asked = this.remembered() || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+    document.documentElement.dataset.theme = asked;
+    return asked;
+  }
+
+  remembered() {
+    try { return localStorage.getItem("freefloat-theme"); } catch { return null; }
+  }
+
+  async setTheme(theme, keep = true) {
+    this.theme = theme;
+    document.documentElement.dataset.theme = theme;
+    try { if (keep) localStorage.setItem("freefloat-theme", theme); } catch { /* a file may have no storage */ }
+    if (this.scene) {
+      this.scene.theme = theme;
+      this.scene.draw();
+    }
+    await this.plots?.setTheme(theme);
+  }
+}
+
+// The words are painted first; then the picture is made.
+requestAnimationFrame(() => setTimeout(async () => {
+  try {
+    window.freefloat = new Page(await contentsOf("contents"));
+    await window.freefloat.open();
+  } catch (fault) {
+    document.getElementById("scene").dataset.message = `This page could not start: ${fault.message}`;
+    throw fault;
+  }
+}));

@@ -1,0 +1,107 @@
+"""Figures for papers: one style for all, sized for a column, in PNG, SVG or PDF."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from freefloat.report.figures import Curve, chosen, curve, is_curve
+from freefloat.scenarios.figures import Figure
+
+if TYPE_CHECKING:
+    from freefloat.sim import Run
+
+KINDS = ("png", "svg", "pdf")
+_STYLE: dict[str, Any] = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 8.0,
+    "axes.labelsize": 8.0,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.linewidth": 0.4,
+    "grid.color": "#d9dde2",
+    "axes.axisbelow": True,
+    "lines.linewidth": 1.1,
+    "legend.frameon": False,
+    "legend.fontsize": 7.5,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
+    "savefig.dpi": 300,
+    "svg.hashsalt": "freefloat",
+    "svg.fonttype": "none",
+    "pdf.fonttype": 42,
+}
+_COLOURS = ("#2563a8", "#c2410c", "#2e7d4f", "#8e4ec6", "#a16207", "#0e7490", "#be185d", "#52525b")
+_DASHES = ("-", "--", ":", "-.")
+_WIDTH, _HEIGHT = 3.5, 2.1  # of a journal's column [inch]
+
+
+def figures(
+    runs: Sequence[Run], folder: Path, kind: str = "pdf", channels: Sequence[str] = (), names: Sequence[str] = ()
+) -> list[Path]:
+    """Draw channels, or the figures that belong to the scenario, one file each; several runs lie over each other."""
+    if kind not in KINDS:
+        raise ValueError(f"Figures can be {', '.join(KINDS)}, not '{kind}'.")
+    try:
+        import matplotlib as mpl
+    except ModuleNotFoundError:
+        raise ValueError("Figures need Matplotlib. Install it: pip install 'freefloat[export]'.") from None
+    wanted = [_figure(runs[0], name) for name in channels] or chosen(runs[0])
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    with mpl.rc_context(_STYLE):
+        for figure in wanted:
+            curves = [curve(run, figure) for run in runs if is_curve(run, figure.channel)]
+            path = folder / f"{_file_name(figure.channel)}.{kind}"
+            _draw(curves, names, path)
+            written.append(path)
+    return written
+
+
+def _figure(run: Run, channel: str) -> Figure:
+    if not is_curve(run, channel):
+        raise ValueError(f"The run has no channel '{channel}' to draw. Channels: {', '.join(run.channels)}.")
+    return next((figure for figure in chosen(run) if figure.channel == channel), Figure(channel))
+
+
+def _file_name(channel: str) -> str:
+    return "".join(c if c.isalnum() or c in "._-" else "_" for c in channel)
+
+
+def _draw(curves: Sequence[Curve], names: Sequence[str], path: Path) -> None:
+    from matplotlib.figure import Figure as Canvas
+
+    canvas = Canvas(figsize=(_WIDTH, _HEIGHT), layout="constrained")
+    axes = canvas.add_subplot()
+    for number, one in enumerate(curves):
+        for j, component in enumerate(one.components):
+            name = names[number] if len(names) > number else ""
+            label = _plain(" ".join(filter(None, (name, component))))
+            style = {"color": _COLOURS[j % len(_COLOURS)], "linestyle": _DASHES[number % len(_DASHES)]}
+            axes.plot(one.time, one.values[:, j], label=label or None, **style)
+    first = curves[0]
+    frame = f", axes {first.frame}" if first.frame else ""
+    unit = f" [{first.unit}]" if first.unit else ""
+    axes.set_xlabel("time [s]")
+    axes.set_ylabel(_plain(f"{first.label}{unit}"), wrap=True)
+    axes.set_title(_plain(f"{first.name}{frame}"), fontsize=7, color="#59636e", loc="left")
+    axes.margins(x=0.0)
+    if len(first.components) > 1 or len(curves) > 1:
+        axes.legend(ncols=3, loc="best", handlelength=1.4, columnspacing=1.0)
+    canvas.savefig(path, metadata=_anonymous(path.suffix))
+
+
+def _plain(text: str) -> str:
+    """A dollar sign would start mathematics."""
+    return text.replace("$", r"\$")
+
+
+def _anonymous(suffix: str) -> dict[str, Any] | None:
+    """No date in the file: the same run gives the same bytes."""
+    return {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix)

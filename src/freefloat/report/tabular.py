@@ -1,0 +1,86 @@
+"""A run as one table: a column for time and for every component of every channel, named with its unit."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import xarray
+
+    from freefloat.sim import Run
+
+
+@dataclass(frozen=True)
+class Column:
+    """One component of one channel over time, in SI."""
+
+    name: str  # base.position.x
+    unit: str
+    frame: str
+    label: str
+    values: np.ndarray
+
+    @property
+    def heading(self) -> str:
+        """`base.position.x [m]`."""
+        return f"{self.name} [{self.unit}]" if self.unit else self.name
+
+
+def columns(run: Run) -> list[Column]:
+    """Time first, then every channel in the order of recording."""
+    time = np.asarray(run.data["time"].values, dtype=float)
+    found = [Column("time", "s", "", "Time", time)]
+    for name in run.channels:
+        array = run.data[name]
+        if array.dims and array.dims[0] == "time" and array.dtype.kind in "fiu":
+            found += _components(name, array)
+    return found
+
+
+def _components(name: str, array: xarray.DataArray) -> Iterator[Column]:
+    labels = [list(map(str, array[axis].values)) for axis in array.dims[1:]]
+    for index in np.ndindex(*array.shape[1:]):
+        parts = [labels[axis][i] for axis, i in enumerate(index)]
+        attributes = array.attrs
+        yield Column(
+            ".".join([name, *parts]),
+            str(attributes.get("units", "")),
+            str(attributes.get("frame", "")),
+            str(attributes.get("long_name", name)),
+            np.asarray(array.values[(slice(None), *index)]),
+        )
+
+
+def to_csv(run: Run, path: Path) -> list[Path]:
+    """Comma-separated values with one heading line; every number keeps all its digits."""
+    table = columns(run)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow([column.heading for column in table])
+        writer.writerows(zip(*(column.values.tolist() for column in table), strict=True))
+    return [path]
+
+
+def to_parquet(run: Run, path: Path) -> list[Path]:
+    """Apache Parquet; unit, frame and label are metadata of each field."""
+    try:
+        import pyarrow as arrow
+        from pyarrow import parquet
+    except ModuleNotFoundError:
+        raise ValueError("Parquet needs pyarrow. Install it: pip install 'freefloat[export]'.") from None
+    table = columns(run)
+    fields = [
+        arrow.field(
+            c.name, arrow.from_numpy_dtype(c.values.dtype), metadata={"unit": c.unit, "frame": c.frame, "label": c.label}
+        )
+        for c in table
+    ]
+    arrays = [arrow.array(c.values) for c in table]
+    parquet.write_table(arrow.Table.from_arrays(arrays, schema=arrow.schema(fields)), path)
+    return [path]

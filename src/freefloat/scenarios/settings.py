@@ -1,0 +1,89 @@
+"""What can be set in a scenario: every field with its unit, its range and its present value, for forms and tables."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from pydantic.fields import FieldInfo
+
+if TYPE_CHECKING:
+    from freefloat.scenarios.scenario import Scenario
+
+# A name that ends like this says its unit itself.
+_SUFFIXES = {"_deg_s": "deg/s", "_deg": "deg", "_hz": "Hz", "_mm": "mm", "_ms": "ms"}
+
+
+@dataclass(frozen=True)
+class Unit:
+    """The unit of a field: `duration: Annotated[Positive, Unit("s")]`."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One field of a scenario, by its dotted path."""
+
+    path: str
+    kind: Literal["number", "integer", "switch", "choice", "other"]
+    value: Any
+    unit: str = ""
+    range: str = ""  # in words: "> 0"
+    choices: tuple[str, ...] = ()
+    optional: bool = False  # None is allowed
+
+
+def settings_of(scenario: Scenario) -> list[Setting]:
+    """Every setting of a scenario in the order of its fields; nested records by dotted paths."""
+    return list(_walk(scenario, ""))
+
+
+def _walk(record: Any, prefix: str) -> Iterator[Setting]:
+    hints = get_type_hints(type(record), include_extras=True)
+    for field in dataclasses.fields(record):
+        path, value = prefix + field.name, getattr(record, field.name)
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            yield from _walk(value, f"{path}.")
+        else:
+            yield _setting(path, hints[field.name], value)
+
+
+def _setting(path: str, hint: Any, value: Any) -> Setting:
+    optional, notes = False, []
+    while get_origin(hint) in (Annotated, Union, types.UnionType):
+        inner, *rest = get_args(hint)
+        if get_origin(hint) is Annotated:
+            notes += rest
+        else:
+            optional = type(None) in (inner, *rest)
+            inner = next(one for one in (inner, *rest) if one is not type(None))
+        hint = inner
+    unit = next((note.name for note in notes if isinstance(note, Unit)), "")
+    unit = unit or next((unit for end, unit in _SUFFIXES.items() if path.endswith(end)), "")
+    choices = tuple(map(str, get_args(hint))) if get_origin(hint) is Literal else ()
+    kinds: dict[Any, Any] = {float: "number", int: "integer", bool: "switch"}
+    return Setting(
+        path=path,
+        kind="choice" if choices else kinds.get(hint, "other"),
+        value=value,
+        unit=unit,
+        range=_range(notes),
+        choices=choices,
+        optional=optional,
+    )
+
+
+def _range(notes: list[Any]) -> str:
+    limits = [limit for note in notes for limit in (note.metadata if isinstance(note, FieldInfo) else [note])]
+    signs = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
+    words = [
+        f"{sign} {getattr(limit, name):g}"
+        for limit in limits
+        for name, sign in signs.items()
+        if getattr(limit, name, None) is not None
+    ]
+    return ", ".join(words)
