@@ -17,11 +17,12 @@ WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 460, 300, 70, 40, 14, 46  # of one pan
 
 @dataclass(frozen=True)
 class Curve:
-    """One line: its name and its points."""
+    """One line: its name and its points; the name stands above its right end, or below."""
 
     name: str
     x: np.ndarray
     y: np.ndarray
+    below: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,7 @@ def panel_svg(panel: Panel, offset: float) -> str:
     for k, (curve, colour) in enumerate(zip(panel.curves, COLOURS, strict=False)):
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(px(curve.x), py(curve.y), strict=True))
         parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.8"/>')
-        # Names stand at the right end of their curve, above it.
-        y = float(py(curve.y[-1])) - 6
+        y = float(py(curve.y[-1])) + (14 if curve.below else -6)
         parts.append(_text(x1 - 6, y, curve.name, "end", colour=COLOURS[k]))
     return "\n".join([*parts, "</g>"])
 
@@ -90,7 +90,9 @@ def ets7_gjm() -> str:
     runs = {name: variants[name].simulate() for name in ("nominal", "sampled-4hz", "arm-20-percent")}
     t = runs["nominal"]["time"].values
     angles = np.rad2deg(runs["nominal"]["base.roll_pitch_yaw"].values)
-    turning = tuple(Curve(name, t, angles[:, k]) for k, name in enumerate(("roll", "pitch", "yaw")))
+    turning = tuple(
+        Curve(name, t, angles[:, k], below=name == "yaw") for k, name in enumerate(("roll", "pitch", "yaw"))
+    )
     labels = {
         "nominal": "exact model, continuous",
         "sampled-4hz": "commanded at 4 Hz",
@@ -99,7 +101,9 @@ def ets7_gjm() -> str:
     errors = []
     for name, run in runs.items():
         millimetres = 1e3 * np.linalg.norm(run["hand.position_error"].values, axis=-1)
-        errors.append(Curve(labels[name], run["time"].values, np.log10(np.maximum(millimetres, 1e-13))))
+        errors.append(
+            Curve(labels[name], run["time"].values, np.log10(np.maximum(millimetres, 1e-13)), name == "sampled-4hz")
+        )
     return figure_svg(
         Panel("base rotation", "[deg]", turning, (-0.7, 0.1), (-0.6, -0.4, -0.2, 0.0)),
         Panel("hand off its line", "[mm]", tuple(errors), (-13.0, 2.0), (-12, -9, -6, -3, 0), decades=True),

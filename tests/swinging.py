@@ -7,8 +7,8 @@ import dataclasses
 import jax
 import jax.numpy as jnp
 import numpy as np
-from compiling import compiled
 
+from compiling import compiled
 from freefloat.model import Spacecraft, State
 from freefloat.sim import System, begin, derivative
 from freefloat.sim.integrators import rk4_step
@@ -33,23 +33,18 @@ class SmoothTorques:
         return jnp.sum(self.amplitude * jnp.sin(self.frequency * t + self.phase), axis=1)
 
 
-def draw_torques(rng: np.random.Generator, craft: Spacecraft, size: float = 1.0, sines: int = 3) -> SmoothTorques:
-    """Torques of about `size` [N m] with frequencies around 1 rad/s."""
-    shape = (craft.layout.nv, sines)
-    amplitude = size * rng.normal(size=shape)
+def draw_swinging(rng: np.random.Generator, craft: Spacecraft) -> tuple[Spacecraft, SmoothTorques]:
+    """The spacecraft with friction in its joints (2 N m s/rad), and torques of about 1 N m that keep it moving."""
+    shape = (craft.layout.nv, 3)
+    amplitude = rng.normal(size=shape)
     amplitude[:6] = 0.0
-    return SmoothTorques(
+    torques = SmoothTorques(
         amplitude=amplitude,
         frequency=rng.uniform(0.3, 1.5, size=shape),
         phase=rng.uniform(-np.pi, np.pi, size=shape),
     )
-
-
-def damped(craft: Spacecraft, damping: float) -> Spacecraft:
-    """The same spacecraft with viscous friction in every joint [N m s/rad, N s/m]."""
-    return dataclasses.replace(
-        craft, joints=tuple(dataclasses.replace(joint, damping=damping) for joint in craft.joints)
-    )
+    joints = tuple(dataclasses.replace(joint, damping=2.0) for joint in craft.joints)
+    return dataclasses.replace(craft, joints=joints), torques
 
 
 def starting(state: State) -> Plant:

@@ -10,8 +10,8 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
-from compiling import compiled
 
+from compiling import compiled
 from freefloat import dynamics
 from freefloat.model import Spacecraft, State
 from freefloat.spatial import Pose
@@ -34,6 +34,7 @@ def _chain(kinds: str, wheels: tuple[int, ...] = ()) -> Topology:
 
 TOPOLOGIES = {
     "free body": Topology("", ()),
+    "tiny": _chain("RP", wheels=(0,)),
     "chain of 2": _chain("RR"),
     "chain of 6": _chain("RRRRRR"),
     "branched 7": Topology("RRRPRRR", (0, 1, 2, 1, 4, 0, 6)),
@@ -45,9 +46,9 @@ TOPOLOGIES = {
     ),
     # Three wheels on the base, one on a link, one on a body that a fixed joint carries.
     "wheels": _chain("RPFR", wheels=(0, 0, 2, 0, 3)),
+    # Every kind of part, and small: for derivatives.
+    "small": _chain("RPFR", wheels=(0, 3)),
 }
-# Small enough that derivatives compile quickly, rich enough to have every kind of part.
-RICH = "wheels"
 
 
 # ---- drawing
@@ -169,6 +170,11 @@ def relative_error(ours: Any, theirs: Any) -> float:
     ours, theirs = np.asarray(ours), np.asarray(theirs)
     assert ours.shape == theirs.shape, (ours.shape, theirs.shape)
     return float(np.max(np.abs(ours - theirs), initial=0.0) / np.max(np.abs(theirs), initial=1e-300))
+
+
+def report(*measured: Any) -> None:
+    """Say what was measured: pytest shows it beside a failure, and with -rP always."""
+    print(*measured)  # noqa: T201
 
 
 # ---- the same tree elsewhere

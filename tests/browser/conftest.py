@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from browsing import Tab, note
-from recorded import gjm_file, gjm_run  # noqa: F401
+from recorded import gjm_file, gjm_folder, gjm_run  # noqa: F401
 
 _FLAGS = (
     "--headless=new",

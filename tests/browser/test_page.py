@@ -70,7 +70,7 @@ def test_the_slider_moves_the_scene_the_clock_and_every_cursor(gjm_page: Path, o
     assert _time(tab) == pytest.approx(11.0)
     assert tab.page.inner_text("#clock") == "11.00 s"
     assert tab.page.evaluate("[...freefloat.plots.open.values()].every((plot) => plot.cursor.location === 11)")
-    assert "-0.2" in tab.page.locator(".plot li").nth(1).inner_text()  # half of the pitch of -0.6 deg, nearly
+    assert "pitch -0.30" in tab.page.locator(".plot li").nth(1).inner_text()  # half of -0.6 deg
     assert _picture(tab) != before
     tab.keep("page-slider")
 

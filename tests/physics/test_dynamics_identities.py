@@ -11,9 +11,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+
 import trees
 from compiling import compiled
-
 from freefloat import dynamics
 from freefloat.model import State
 from freefloat.spatial.rotations import quaternion_multiply

@@ -9,9 +9,9 @@ import dataclasses
 import jax
 import numpy as np
 import pytest
+
 import trees
 from compiling import compiled
-
 from freefloat import dynamics
 from freefloat.model import RigidBody, Spacecraft
 from freefloat.spatial import Pose, SpatialInertia

@@ -8,9 +8,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+
 import trees
 from compiling import compiled
-
 from freefloat import dynamics
 from freefloat.model import State
 from freefloat.spatial import Pose, six
@@ -45,9 +45,7 @@ def quantities(craft, state, h):
             "jacobian": dynamics.frame_jacobian(craft, state.q, frame) @ state.v,
             "twist": dynamics.frame_twist(craft, state.q, state.v, frame),
             "differences": (before.inverse() @ after).log() / (2.0 * h),
-            "exact": six(
-                now.R.T @ rate.position, jnp.stack([turning[2, 1], turning[0, 2], turning[1, 0]])
-            ),
+            "exact": six(now.R.T @ rate.position, jnp.stack([turning[2, 1], turning[0, 2], turning[1, 0]])),
             "in N": dynamics.inertial_frame_twist(craft, state, frame),
             "in N, exact": six(rate.position, now.R @ jnp.stack([turning[2, 1], turning[0, 2], turning[1, 0]])),
             "pose": dynamics.inertial_frame_pose(craft, state, frame),
@@ -86,7 +84,7 @@ def test_bodies_are_frames_too(rng, name):
     assert trees.relative_error(body_twists(craft, q, v)[index], twist) < EXACT
 
 
-com_in_N = compiled(
+com_velocity = compiled(
     lambda craft, state: jax.jvp(
         lambda t: (lambda X, q: X.apply(dynamics.centre_of_mass(craft, q)))(*moved(craft, state, t)),
         (jnp.zeros(()),),
@@ -101,4 +99,4 @@ def test_linear_momentum_is_mass_times_the_velocity_of_the_centre_of_mass(rng, n
     craft = trees.draw_tree(rng, name)
     state: State = trees.draw_state(rng, craft)
     mass = sum(body.mass for body in craft.bodies)
-    assert trees.relative_error(mass * com_in_N(craft, state), momentum_about_origin(craft, state)[:3]) < EXACT
+    assert trees.relative_error(mass * com_velocity(craft, state), momentum_about_origin(craft, state)[:3]) < EXACT

@@ -7,9 +7,9 @@ import dataclasses
 
 import numpy as np
 import pytest
+
 import trees
 from compiling import compiled
-
 from freefloat import dynamics
 from freefloat.model import Spacecraft
 from freefloat.spatial import Pose
@@ -40,7 +40,7 @@ def with_rotors_as_links(craft: Spacecraft, rng: np.random.Generator) -> Spacecr
 
 @pytest.fixture
 def pair(rng):
-    """A spacecraft with wheels, the same with rotors, their coordinates, and where the first's speeds are in the second."""
+    """A spacecraft with wheels, the same with rotors, their coordinates, and where the first's speeds went."""
     craft = trees.draw_tree(rng, "wheels")
     rotors = with_rotors_as_links(craft, rng)
     q, v = trees.draw_configuration(rng, craft), trees.draw_speeds(rng, craft)

@@ -6,6 +6,7 @@ iterative diagonalisation, and poses as quaternions that it normalises, each goo
 
 import numpy as np
 import pytest
+
 import trees
 
 pytest.importorskip("mujoco")
@@ -22,7 +23,7 @@ def test_mass_matrix_equals_that_of_mujoco(rng, name):
         state = trees.draw_state(rng, craft)
         theirs = trees.InMujoco(craft).mass_matrix(state)
         worst = max(worst, trees.relative_error(trees.mass_matrix(craft, state.q), theirs))
-    print(f"{name}: {worst:.1e}")
+    trees.report(f"{name}: {worst:.1e}")
     assert worst < TOLERANCE
 
 

@@ -7,9 +7,9 @@ by 1e5 roundings of 1e-16, everything else by some hundred of them.
 
 import numpy as np
 import pytest
+
 import trees
 from compiling import compiled
-
 from freefloat import dynamics
 
 pin = pytest.importorskip("pinocchio")
@@ -84,7 +84,7 @@ def test_all_quantities_equal_those_of_pinocchio(rng, name):
         for quantity, value in mine.items():
             error = trees.relative_error(value, reference[quantity])
             worst[quantity] = max(worst.get(quantity, 0.0), error)
-    print("\n".join(f"{name}: {quantity:<36} {error:.1e}" for quantity, error in worst.items()))
+    trees.report("\n".join(f"{name}: {quantity:<36} {error:.1e}" for quantity, error in worst.items()))
     assert max(worst.values()) < TOLERANCE, worst
 
 

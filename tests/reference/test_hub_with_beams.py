@@ -48,7 +48,7 @@ def hub_model(hub_mass, hub_inertia, appendages):
 
 def two_beams(modes, d=0.0, normalisation="tip"):
     panel = beam(length=LENGTH, mass=MASS, bending_stiffness=EI, modes=modes, planes="y", normalisation=normalisation)
-    R = np.asarray(rotation_about(np.array([0.0, 0.0, 1.0]), np.pi))
+    R = np.asarray(rotation_about(np.array([0.0, 0.0, 1.0]), np.float64(np.pi)))
     return [(panel, np.eye(3), np.array([d, 0.0, 0.0])), (panel, R, np.array([-d, 0.0, 0.0]))]
 
 
@@ -176,7 +176,7 @@ def test_frequencies_do_not_know_the_normalisation(normalisation):
 def test_frame_of_the_appendage_does_not_matter(rng):
     """The root offset inside the body or outside of it: the same assembled matrices."""
     axis = rng.normal(size=3)
-    R = np.asarray(rotation_about(axis / np.linalg.norm(axis), 1.1))
+    R = np.asarray(rotation_about(axis / np.linalg.norm(axis), np.float64(1.1)))
     p = rng.normal(size=3)
     data = {"length": 2.0, "mass": 3.0, "bending_stiffness": (5.0, 7.0), "modes": 2, "tip_mass": 0.4}
     data |= {"torsion_stiffness": 1.0, "section_inertia": 0.01}
@@ -191,7 +191,7 @@ def test_craig_bampton_of_two_halves():
     printed = [1.06e-2, 4.7e-4, 7.0e-5, 1.7e-5, 5.9e-6, 2.4e-6, 1.1e-6, 5.7e-7]
     exact = BeamModes(1, "free", "free").eigenvalues[0] ** 2
     data = {"length": 0.5, "mass_per_length": 1.0, "bending_stiffness": 1.0, "planes": "y", "ends": ("free", "free")}
-    turn = np.asarray(rotation_about(np.array([0.0, 0.0, 1.0]), np.pi))
+    turn = np.asarray(rotation_about(np.array([0.0, 0.0, 1.0]), np.float64(np.pi)))
     right = meshed_beam(**data, elements=40, name="right")  # 40 elements: the mesh itself errs by 9e-9
     left = meshed_beam(**data, elements=40, name="left").placed(Pose(rotation=turn))
     errors = []

@@ -6,6 +6,7 @@ import pytest
 from scipy.special import ellipj, ellipk, ellipkm1
 
 import freefloat as ff
+import trees
 
 ASYMMETRIC = (1.0, 2.0, 3.0)  # [kg m2]
 
@@ -14,9 +15,7 @@ def spinning(inertia, rate):
     """A free body and its state: turning with a rate [rad/s] in body axes, its frame off its centre of mass at rest."""
     craft = ff.Spacecraft.from_base("body", mass=6.0, inertia=inertia)  # [kg]
     state = craft.at_rest()
-    return craft, ff.State(
-        p_NB=state.p_NB, quat_NB=state.quat_NB, q=state.q, v=np.concatenate([np.zeros(3), rate])
-    )
+    return craft, ff.State(p_NB=state.p_NB, quat_NB=state.quat_NB, q=state.q, v=np.concatenate([np.zeros(3), rate]))
 
 
 def test_jacobi_period_and_all_of_it_in_between():
@@ -32,7 +31,7 @@ def test_jacobi_period_and_all_of_it_in_between():
     assert np.max(np.abs(rate - exact)) < 1e-12
     # The attitude too: angular momentum in inertial axes stays (0.1, 0, 3) N m s.
     assert np.max(np.abs(run["momentum.angular"].values - np.array([0.1, 0.0, 3.0]))) < 1e-12
-    print("period:", np.max(np.abs(rate[-1] - rate[0])), "in between:", np.max(np.abs(rate - exact)))
+    trees.report("period:", np.max(np.abs(rate[-1] - rate[0])), "in between:", np.max(np.abs(rate - exact)))
 
 
 def test_jacobi_needs_the_sign_of_the_gyroscopic_term():
@@ -47,12 +46,10 @@ def test_jacobi_by_the_adaptive_method():
     """Tolerance 1e-10: the method was asked for 1e-12 a step and makes some hundred of them."""
     period = 6.288431135196408  # [s]
     craft, state = spinning(ASYMMETRIC, (0.1, 0.0, 1.0))
-    run = ff.simulate(
-        craft, state=state, duration=period, dt=period / 16, integrator="adaptive", tolerance=1e-12
-    )
+    run = ff.simulate(craft, state=state, duration=period, dt=period / 16, integrator="adaptive", tolerance=1e-12)
     sn, cn, dn, _ = ellipj(run["time"].values, 1.0 / 300.0)
     error = np.max(np.abs(run["base.rate"].values - np.stack([0.1 * cn, 0.1 * sn, dn], axis=1)))
-    print("adaptive:", error)
+    trees.report("adaptive:", error)
     assert error < 1e-10
 
 
@@ -75,7 +72,7 @@ def test_intermediate_axis_flips():
     after = np.flatnonzero(rate[:-1, 1] * rate[1:, 1] < 0.0)
     # Quintic interpolation through six records around each change of sign: 0.02^6 / 6! is below 1e-12.
     crossings = [zero_of(t[k - 2 : k + 4], rate[k - 2 : k + 4, 1]) for k in after]
-    print("flips:", np.diff(crossings) - flip)
+    trees.report("flips:", np.diff(crossings) - flip)
     assert len(crossings) == 3
     assert np.max(np.abs(np.diff(crossings) - flip)) < 3e-9
 
@@ -95,6 +92,6 @@ def test_axisymmetric_body():
     run = ff.simulate(craft, state=state, duration=10.0, dt=0.005)
     t, rate = run["time"].values, run["base.rate"].values
     exact = np.stack([0.1 * np.cos(0.22 * t), 0.1 * np.sin(0.22 * t), np.full_like(t, 0.5)], axis=1)
-    print("axisymmetric:", np.max(np.abs(rate - exact)))
+    trees.report("axisymmetric:", np.max(np.abs(rate - exact)))
     assert np.max(np.abs(rate - exact)) < 1e-12
     assert rate[-1] == pytest.approx((-0.05885011, 0.08084964, 0.5), abs=5e-9)  # as printed in cases.md

@@ -124,6 +124,26 @@ def export(
 
 
 @app.command()
+def studio(
+    what: Annotated[
+        str | None, typer.Argument(help="A run to replay, or a scenario to set up; nothing: choose in the page.")
+    ] = None,
+    live: Annotated[bool, typer.Option("--live", help="Start the scenario at once, in step with the clock.")] = False,
+    pace: Annotated[float, typer.Option("--pace", help="Simulated seconds per second of a live run.")] = 1.0,
+    runs: Annotated[Path, typer.Option("--runs", help="Where runs are kept and looked for.")] = Path("runs"),
+    host: Annotated[
+        str, typer.Option("--host", help="Address to listen on; any but this machine's own asks for a token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", help="Port; 0: any free one.")] = 8080,
+    token: Annotated[str | None, typer.Option("--token", help="Token for --host; made up when not given.")] = None,
+) -> None:
+    """Open the studio in the browser: replay, set up, run, watch live, abort."""
+    from freefloat.cli import staging
+
+    sys.exit(staging.studio(what, runs, host, port, token, live=live, pace=pace))
+
+
+@app.command()
 def check(
     urdf: Annotated[Path, typer.Argument(help="URDF file.")],
     as_json: Json = False,

@@ -11,14 +11,11 @@ import typer
 
 from freefloat.cli.progress import progress_bar
 from freefloat.cli.tables import claims_table, print_table
-from freefloat.cli.toml import to_toml
-from freefloat.report import page
+from freefloat.report.folder import files_in, keep
 from freefloat.scenarios import Scenario, ScenarioError, find
 from freefloat.scenarios.scenario import parse_setting
 from freefloat.sim import Run, RunFailed
 from freefloat.sim.rollout import Engine
-
-_FILES = {"run": "run.nc", "scenario": "scenario.toml", "summary": "summary.json", "page": "page.html"}
 
 
 def run(
@@ -34,7 +31,7 @@ def run(
 ) -> int:
     """Run a scenario, save everything, print the claims; 1 if it failed or a claim does not hold."""
     scenario = resolve(name, settings, variant)
-    files = {kind: out / file for kind, file in _FILES.items()}
+    files = files_in(out)
     taken = [str(path) for path in files.values() if path.exists()]
     if taken and not force:
         raise FileExistsError(f"{', '.join(taken)} exist already. Choose another --out or add --force.")
@@ -44,11 +41,7 @@ def run(
             result = scenario.simulate(progress, engine)
         except RunFailed as failure:
             result, message = failure.run, str(failure)
-    variant = scenario.variant_name()
-    claims = scenario.judged(result, variant) if result.completed else []
-    result = result.with_claims(claims)
-    summary = _save(scenario, result, variant, files)
-    page(result, files["page"])
+    result, summary = keep(scenario, result, out)
     if as_json:
         typer.echo(json.dumps(summary, indent=2))
     else:
@@ -85,24 +78,6 @@ def _flat(data: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     for key, value in data.items():
         flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
     return flat
-
-
-def _save(scenario: Scenario, result: Run, variant: str, files: dict[str, Path]) -> dict[str, Any]:
-    result.save(files["run"], force=True)
-    files["scenario"].write_text(to_toml(scenario.as_dict()))
-    summary = {
-        "ok": result.completed and result.audit.holds and all(c["holds"] for c in result.claims),
-        "scenario": scenario.name,
-        "variant": variant,
-        "status": result.status,
-        "audit_holds": result.audit.holds,
-        "audit": result.audit.as_dict(),
-        "claims": list(result.claims),
-        "files": {kind: str(path) for kind, path in files.items()},
-        "versions": result.versions,
-    }
-    files["summary"].write_text(json.dumps(summary, indent=2) + "\n")
-    return summary
 
 
 def _print(scenario: Scenario, result: Run, files: dict[str, Path]) -> None:

@@ -21,7 +21,7 @@ def claims_table(rows: list[dict[str, Any]]) -> Table:
         table.add_column(heading, justify=side, no_wrap=heading != "claim")  # pyright: ignore[reportArgumentType]
     for row in rows:
         claim = Claim(**{k: row[k] for k in ("claim", "source", "relation", "published", "ours", "unit", "tolerance")})
-        verdict = "[green]holds[/]" if claim.holds else "[red]FAILS[/]"
+        verdict = {True: "[green]holds[/]", False: "[red]FAILS[/]", None: "[yellow]not reproduced[/]"}[claim.holds]
         table.add_row(row["variant"], claim.claim, claim.statement, f"{claim.ours:.6g} {claim.unit}", verdict)
     return table
 

@@ -37,6 +37,7 @@ from freefloat.dynamics.momentum import (
     wheel_momentum,
 )
 from freefloat.dynamics.solve import spd_solve
+from freefloat.dynamics.vibration import natural_frequencies
 
 __all__ = [
     "FreeFloating",
@@ -73,6 +74,7 @@ __all__ = [
     "momentum_about_com",
     "momentum_about_origin",
     "momentum_matrix",
+    "natural_frequencies",
     "reaction_null_space",
     "spd_solve",
     "wheel_momentum",

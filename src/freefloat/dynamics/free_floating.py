@@ -17,6 +17,7 @@ from freefloat.spatial.arrays import Mat3, Matrix, Scalar, Vec3, Vec6, Vector
 from freefloat.spatial.rotations import skew
 
 ALIGNED = np.eye(3)
+_NO_DIRECTION = 1e-9  # of the size of H~: what is left of a row that depends on the others
 
 
 @record
@@ -100,9 +101,19 @@ def drift_twist(
 
 
 def reaction_null_space(craft: Spacecraft, q: Vector) -> Matrix:
-    """Projector E - H~_bm^+ H~_bm (n, n): joint rates that leave the base attitude alone (eq. 9)."""
+    """Projector E - H~_bm^+ H~_bm (n, n): joint rates that leave the base attitude alone (eq. 9).
+
+    Taken row by row (Gram-Schmidt): a row of H~ that adds no direction, as in a planar arm, takes none away.
+    """
     H = free_floating(craft, q).angular_coupling
-    return jnp.eye(H.shape[1]) - H.T @ spd_solve(H @ H.T, H)
+    N = jnp.eye(H.shape[1])
+    smallest = _NO_DIRECTION**2 * jnp.sum(H * H)
+    for row in H:
+        new = N @ row
+        squared = new @ new
+        counts = squared > smallest
+        N = N - jnp.outer(new, new) * jnp.where(counts, 1.0 / jnp.where(counts, squared, 1.0), 0.0)
+    return N
 
 
 def _turned(R: Mat3) -> Matrix:

@@ -11,7 +11,6 @@ import numpy as np
 from freefloat.flex.beams import section_ring
 from freefloat.flex.bending import Bending
 from freefloat.flex.elements import hermite_line, quadratic_line
-from freefloat.flex.end_conditions import End
 from freefloat.flex.lines import Line, mesh_lines
 from freefloat.flex.points import MassPoints
 from freefloat.flex.structure import Place, Structure
@@ -41,7 +40,7 @@ def meshed_beam(
     section_inertia: PerSegment = 0.0,
     elements: int = 20,
     planes: str = "yz",
-    ends: tuple[End, End] = ("clamped", "free"),
+    ends: tuple[str, str] = ("clamped", "free"),
     stations: Mapping[str, Number] | None = None,
     name: str = "beam",
 ) -> Structure:
@@ -113,7 +112,7 @@ class _Field:
     names: tuple[str, ...]
 
 
-def _field(mesh: _Mesh, motion: str, rigidity: np.ndarray, ends: tuple[End, End]) -> _Field:
+def _field(mesh: _Mesh, motion: str, rigidity: np.ndarray, ends: tuple[str, str]) -> _Field:
     for end in ends:
         if end not in _HELD:
             raise ModelError(f"There is no end condition '{end}'. End conditions: {', '.join(_HELD)}.")
@@ -122,7 +121,7 @@ def _field(mesh: _Mesh, motion: str, rigidity: np.ndarray, ends: tuple[End, End]
     return _rod_field(mesh, motion, rigidity, ends)
 
 
-def _bending_field(mesh: _Mesh, motion: str, rigidity: np.ndarray, ends: tuple[End, End]) -> _Field:
+def _bending_field(mesh: _Mesh, motion: str, rigidity: np.ndarray, ends: tuple[str, str]) -> _Field:
     cell, lines = hermite_line(_ORDER), mesh.elements + 1
     assert cell.hessian is not None
     half = 0.5 * np.diff(mesh.edges)
@@ -141,7 +140,7 @@ def _bending_field(mesh: _Mesh, motion: str, rigidity: np.ndarray, ends: tuple[E
     )
 
 
-def _rod_field(mesh: _Mesh, motion: str, rigidity: np.ndarray, ends: tuple[End, End]) -> _Field:
+def _rod_field(mesh: _Mesh, motion: str, rigidity: np.ndarray, ends: tuple[str, str]) -> _Field:
     cell, lines = quadratic_line(_ORDER), mesh.elements + 1
     half = 0.5 * np.diff(mesh.edges)
     start = np.arange(mesh.elements)[:, None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from freefloat.model.modal import ModalBody, Rail
 from freefloat.spatial import Pose
 
 Number = float | int
-Normalisation = Literal["tip", "l2", "mass"]
 _MOTIONS = ("y", "z", "torsion", "axial")
 _ORDER = 20  # Gauss points per panel; a panel holds at most half a wave of a shape: integrals to rounding
 
@@ -36,7 +35,7 @@ def beam(
     section_inertia: Number = 0.0,
     tip_mass: Number = 0.0,
     damping_ratio: Number | Sequence[Number] = 0.0,
-    normalisation: Normalisation = "tip",
+    normalisation: str = "tip",
     stiffening: bool = False,
     stations: Mapping[str, Number] | None = None,
     rail_stations: int = 0,

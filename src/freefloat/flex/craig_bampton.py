@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, null_space
 
-from freefloat.flex.points import dense
+from freefloat.flex.points import dense, moving_rows
 from freefloat.flex.structure import Structure
 from freefloat.model.errors import ModelError
 
@@ -41,10 +41,10 @@ def craig_bampton(structure: Structure, interface: Sequence[str], modes: int) ->
 def _interface_motions(structure: Structure, interface: Sequence[str]) -> tuple[list[str], np.ndarray]:
     names, rows = [], []
     for name in interface:
-        for component, row in zip(_COMPONENTS, structure.place(name).motion, strict=True):
-            if np.any(row != 0.0):
-                names.append(f"{name}.{component}")
-                rows.append(row)
+        motion = structure.place(name).motion
+        for k in np.flatnonzero(moving_rows(motion)):
+            names.append(f"{name}.{_COMPONENTS[k]}")
+            rows.append(motion[k])
     if not rows:
         raise ModelError(
             f"Interface {', '.join(interface) or '(none)'} of '{structure.name}' does not move at all. "

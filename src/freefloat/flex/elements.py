@@ -67,7 +67,7 @@ def _cell(mesh: Any, element: Any, order: int) -> Cell:
     return Cell(
         points=grid,
         weights=weight,
-        value=np.stack([np.asarray(f.value)[0] for f in fields]),
+        value=np.stack([np.asarray(f)[0] for f in fields]),
         gradient=np.stack([np.asarray(f.grad)[:, 0, :] for f in fields]),
         hessian=hessian,
     )

@@ -7,15 +7,12 @@ never overflow and never cancel, where cosh and sinh do both.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from scipy.optimize import brentq
 
 from freefloat.flex.lines import Line
 from freefloat.model.errors import ModelError
-
-End = Literal["clamped", "pinned", "sliding", "free"]
 
 # Which two derivatives of the shape vanish at an end.
 _VANISHING: dict[str, tuple[int, int]] = {"clamped": (0, 1), "pinned": (0, 2), "sliding": (1, 3), "free": (2, 3)}
@@ -52,8 +49,8 @@ class BeamModes:
     """
 
     count: int
-    start: End = "clamped"
-    end: End = "free"
+    start: str = "clamped"
+    end: str = "free"
     tip_ratio: float = 0.0
 
     def __post_init__(self) -> None:

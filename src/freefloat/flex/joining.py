@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import block_diag, null_space
 
-from freefloat.flex.points import MassPoints, dense
+from freefloat.flex.points import MassPoints, dense, moving_rows
 from freefloat.flex.structure import Place, Structure
 from freefloat.model.errors import ModelError
 
@@ -50,7 +50,7 @@ def joined(first: Structure, second: Structure, *, at: tuple[str, str], name: st
 
 def _kernel(rows: np.ndarray) -> np.ndarray:
     """A basis of what the rows leave free, rows scaled alike."""
-    rows = rows[np.any(rows != 0.0, axis=1)]
+    rows = rows[moving_rows(rows)]
     if not len(rows):
         return np.eye(rows.shape[1])
     return null_space(rows / np.linalg.norm(rows, axis=1)[:, None])

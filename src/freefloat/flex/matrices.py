@@ -71,7 +71,8 @@ class MatrixModel:
 
         Given shapes are taken relative to the attachment, so free-free modes serve as well as clamped ones; without
         shapes the lowest `modes` clamped natural modes are computed. A node is a grid, or a group of grids whose mean
-        rigid motion it follows (needed where grids have no rotations).
+        rigid motion it follows (needed where grids have no rotations). First-order inertia is that of M; how inertia
+        changes with deformation comes from the grids' translations.
         """
         if not attachment:
             known = ", ".join(self.grids[:12]) + (", ..." if len(self.grids) > 12 else "")
@@ -152,13 +153,14 @@ class MatrixModel:
         # The antisymmetric part is angular momentum: taken from M itself, which knows rotary inertia.
         short = coupling[3:] - turning_moment(mixed)
         mixed = mixed - 0.5 * np.cross(np.eye(3)[None, :, :], short.T[:, None, :])
+        skew = 0.5 * (whole[3:, :3] - whole[3:, :3].T)
         inertia = 0.5 * (whole[3:, 3:] + whole[3:, 3:].T)
         modal_mass, stiffness = shapes.T @ self.mass @ shapes, shapes.T @ self.stiffness @ shapes
         damped = np.zeros((n, n)) if self.damping is None else shapes.T @ self.damping @ shapes
         body = ModalBody(
             name=name,
             mass=float(np.trace(whole[:3, :3]) / 3.0),
-            moment=np.einsum("kl,la->a", lumps, x),
+            moment=np.array([skew[2, 1], skew[0, 2], skew[1, 0]]),
             second_moment=0.5 * np.trace(inertia) * np.eye(3) - inertia,
             modal_moment=coupling[:3],
             mixed_moment=mixed,

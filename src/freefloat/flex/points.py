@@ -94,6 +94,12 @@ def settled(values: np.ndarray, scale: np.ndarray | float) -> np.ndarray:
     return np.where(np.abs(values) < 1e-13 * scale, 0.0, values)
 
 
+def moving_rows(rows: np.ndarray) -> np.ndarray:
+    """Which rows are more than the rounding that a turned frame leaves where there is no motion."""
+    size = np.linalg.norm(rows, axis=1)
+    return size > 1e-12 * np.max(size, initial=1e-300)
+
+
 def dense(matrix: Any) -> np.ndarray:
     """A matrix as a NumPy array."""
     return matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix, dtype=float)

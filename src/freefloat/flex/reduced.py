@@ -71,8 +71,9 @@ class ReducedModel:
         basis[others, 6 + np.arange(len(others))] = 1.0
         basis[np.ix_(others, range(6))] = lift
         mass, stiffness = basis.T @ self.mass @ basis, basis.T @ self.stiffness @ basis
-        resisting = np.abs(basis).T @ np.abs(self.stiffness) @ np.abs(basis)
-        if np.any(np.abs(stiffness[:6]) > 1e-6 * np.maximum(resisting[:6], 1e-300)):
+        terms = np.sqrt(np.diag(np.abs(basis).T @ np.abs(self.stiffness) @ np.abs(basis)))
+        terms = np.maximum(terms, 1e-6 * np.max(terms, initial=0.0))
+        if np.any(np.abs(stiffness[:6]) > 1e-6 * np.multiply.outer(terms[:6], terms)):
             raise self.fault(
                 f"its stiffness resists rigid motion of grid {attach}: it is grounded, or grid coordinates are wrong. "
                 "Export it free, with the coordinates of every grid"
@@ -251,5 +252,5 @@ def _cross(v: np.ndarray) -> np.ndarray:
 def _scaled(matrix: np.ndarray) -> np.ndarray:
     """With unit diagonal, so that metres, radians and modes compare."""
     size = np.sqrt(np.abs(np.diag(matrix)))
-    size[size == 0.0] = max(float(np.max(size, initial=0.0)), 1.0)
+    size = np.maximum(size, max(1e-3 * float(np.max(size, initial=0.0)), 1e-150))  # rounding stays small
     return matrix / np.multiply.outer(size, size)

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+from scipy.linalg import eigh
+from scipy.sparse.linalg import splu
 
-from freefloat.flex.points import dense
+from freefloat.flex.points import moving_rows
 from freefloat.flex.spectrum import natural_modes
 from freefloat.flex.structure import Structure
 from freefloat.model.errors import ModelError
@@ -45,7 +46,7 @@ def _no_shapes(structure: Structure) -> np.ndarray:
 def _residual_shapes(structure: Structure, kept: np.ndarray, places: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Static answers to unit loads at places, made orthogonal to the kept modes and to each other."""
     loads = np.vstack([structure.place(name).motion for name in places]).T
-    loads = loads[:, np.any(loads != 0.0, axis=0)]
+    loads = loads[:, moving_rows(loads.T)]
     mass = structure.mass_matrix()
     static = _static_answer(structure, loads)
     static = static - kept @ (kept.T @ (mass @ static))
@@ -59,13 +60,14 @@ def _residual_shapes(structure: Structure, kept: np.ndarray, places: Sequence[st
 
 
 def _static_answer(structure: Structure, loads: np.ndarray) -> np.ndarray:
-    if sp.issparse(structure.stiffness):
-        from scipy.sparse.linalg import splu
-
-        return splu(structure.stiffness.tocsc()).solve(loads)
+    stiffness, solved = structure.stiffness, np.zeros_like(loads)
     try:
-        return cho_solve(cho_factor(dense(structure.stiffness)), loads)
-    except LinAlgError:
+        solved = splu(stiffness.tocsc()).solve(loads) if sp.issparse(stiffness) else np.linalg.solve(stiffness, loads)
+        missing = np.max(np.abs(stiffness @ solved - loads), initial=0.0)
+    except (np.linalg.LinAlgError, RuntimeError):
+        missing = np.inf
+    if not missing < 1e-6 * np.max(np.abs(loads)):
         raise ModelError(
             f"'{structure.name}' is free to move, so it has no static answer. Hold it, or leave out residual."
-        ) from None
+        )
+    return solved

@@ -118,14 +118,23 @@ def modal_faults(body: ModalBody) -> list[str]:
             faults.append(f"its {label} matrix is not symmetric")
     if faults or not body.modes:
         return faults
-    if (smallest := np.linalg.eigvalsh(_rest_inertia(body))[0]) <= 0.0:
-        faults.append(f"its mass matrix at rest is indefinite (smallest eigenvalue {smallest:g})")
+    # The modes need inertia; a thin rod has none about its own axis, which is fine: another body gives it.
+    smallest = min(_smallest_scaled(mass) - 1e-12, _smallest_scaled(_rest_inertia(body)) + 1e-9)
+    if smallest <= 0.0:
+        faults.append(f"its mass matrix at rest is indefinite (smallest scaled eigenvalue {smallest:g})")
     largest = max(float(np.max(np.abs(stiffness))), 1e-300)
     if (softest := np.linalg.eigvalsh(stiffness)[0]) < -1e-9 * largest:
         faults.append(f"its stiffness matrix has a negative eigenvalue, {softest:g}")
     if np.linalg.eigvalsh(damping)[0] < -1e-9 * max(float(np.max(np.abs(damping))), 1e-300):
         faults.append("its damping matrix has a negative eigenvalue: it would create energy")
     return faults
+
+
+def _smallest_scaled(matrix: Matrix) -> float:
+    """Smallest eigenvalue with a unit diagonal, so that metres, radians and modes of any normalisation compare."""
+    size = np.sqrt(np.abs(np.diag(matrix)))
+    size = np.where(size > 0.0, size, 1.0)
+    return float(np.linalg.eigvalsh(matrix / np.multiply.outer(size, size))[0])
 
 
 def _rest_inertia(body: ModalBody) -> Matrix:

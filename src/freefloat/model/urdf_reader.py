@@ -13,8 +13,8 @@ What URDF has no word for stands in one element that other readers skip:
       <keep joint="panel"/>    <!-- this fixed joint's link stays a body of its own -->
     </freefloat>
 
-Ignored because they do not move anything: visual, collision, material; and, with a warning of `lint_urdf`,
-everything else that is unknown (transmission, gazebo, safety_controller). In `<limit>` the largest double,
+`<visual>` says what a body looks like (`urdf_visuals`) and never makes a file unusable. Ignored because they do
+not move anything: collision; and, with a warning of `lint_urdf`, everything else that is unknown (transmission, gazebo, safety_controller). In `<limit>` the largest double,
 1.7976931348623157e+308, means none.
 """
 
@@ -28,7 +28,8 @@ from freefloat.model.spacecraft import Spacecraft
 from freefloat.model.urdf_parts import Document, StatedJoint, StatedWheel, read_document
 from freefloat.model.urdf_suspicions import suspect
 from freefloat.model.urdf_tree import Cluster, Tree, clusters_of, tree_of
-from freefloat.model.urdf_xml import Finding, Findings, label, parse
+from freefloat.model.urdf_visuals import with_visuals
+from freefloat.model.urdf_xml import Finding, Findings, is_xml_text, label, parse
 from freefloat.spatial import Pose
 
 
@@ -71,7 +72,8 @@ def _read(source: str | Path, name: str | None, findings: Findings) -> Spacecraf
     if findings.errors:
         return None
     assert tree is not None
-    craft = _assembled(name, tree, clusters)
+    folder = None if is_xml_text(source) else Path(source).resolve().parent
+    craft = with_visuals(_assembled(name, tree, clusters), root, clusters, folder, findings)
     for wheel in document.wheels:
         craft = _with_wheel(craft, wheel, clusters, findings)
     return None if findings.errors else craft

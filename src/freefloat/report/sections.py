@@ -89,6 +89,7 @@ def _duration(run: Run) -> float:
 def chips(run: Run) -> Markup:
     """Status, claims and audit at a glance, each a link to its section."""
     claims = run.claims
+    claims = [c for c in claims if c.get("holds") is not None]
     holding = sum(bool(c.get("holds")) for c in claims)
     made = [verdict(run.completed, "completed", run.status)]
     if claims:
@@ -121,7 +122,7 @@ def _claim(row: dict[str, Any]) -> list[object]:
             claim.claim,
             claim.statement.replace("+-", "±"),
             f"{written(claim.ours)} {claim.unit}",
-            verdict(claim.holds, "holds", "fails"),
+            verdict(claim.holds, "holds", "fails") if claim.holds is not None else f"not reproduced: {row.get('reason', '')}",
             claim.source,
         ]
     except (KeyError, TypeError, ValueError):

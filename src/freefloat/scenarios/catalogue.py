@@ -1,9 +1,12 @@
 """All scenarios by name."""
 
 from freefloat.scenarios.ets7_gjm import Ets7Gjm
+from freefloat.scenarios.goddard import GoddardAsymmetric, GoddardSymmetric
 from freefloat.scenarios.scenario import Scenario, ScenarioError
 
-SCENARIOS: dict[str, type[Scenario]] = {scenario.name: scenario for scenario in (Ets7Gjm,)}
+SCENARIOS: dict[str, type[Scenario]] = {
+    scenario.name: scenario for scenario in (Ets7Gjm, GoddardSymmetric, GoddardAsymmetric)
+}
 
 
 def find(name: str) -> type[Scenario]:

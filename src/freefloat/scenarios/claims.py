@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Relation = Literal["about", "below", "above", "within"]
+Relation = Literal["about", "below", "above", "within", "not reproduced"]
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,8 @@ class Claim:
     """One number to reach.
 
     about: |ours - published| <= tolerance; below, above: ours against published, tolerance unused;
-    within: tolerance is relative to published.
+    within: tolerance is relative to published; not reproduced: shown beside ours, neither holds nor fails, and
+    `reason` says why nobody can reach it.
     """
 
     claim: str
@@ -24,10 +25,13 @@ class Claim:
     ours: float
     unit: str
     tolerance: float | None = None
+    reason: str = ""
 
     @property
-    def holds(self) -> bool:
-        """Whether our number does what the claim says; a NaN never does."""
+    def holds(self) -> bool | None:
+        """Whether our number does what the claim says; a NaN never does. None where there is nothing to hold."""
+        if self.relation == "not reproduced":
+            return None
         if self.relation == "below":
             return self.ours < self.published
         if self.relation == "above":
@@ -40,6 +44,8 @@ class Claim:
     @property
     def statement(self) -> str:
         """The published side in words: `-0.60145 +- 0.0001 deg`."""
+        if self.relation == "not reproduced":
+            return f"{self.published:g} {self.unit}"
         if self.relation in ("below", "above"):
             return f"{'<' if self.relation == 'below' else '>'} {self.published:g} {self.unit}"
         margin = f"{self.tolerance:g}" if self.relation == "about" else f"{100 * (self.tolerance or 0):g} %"
@@ -58,4 +64,5 @@ class Claim:
             "unit": self.unit,
             "tolerance": self.tolerance,
             "holds": self.holds,
+            "reason": self.reason,
         }

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    import xarray
+
     from freefloat.sim import Run
 
 
@@ -22,3 +24,32 @@ def roll_pitch_yaw_deg(run: Run) -> tuple[float, float, float]:
     """Rotation of the base at the end relative to its start, Z-Y-X Euler angles [deg]."""
     roll, pitch, yaw = np.rad2deg(run["base.roll_pitch_yaw"].values[-1])
     return float(roll), float(pitch), float(yaw)
+
+
+def roll_pitch_yaw(run: Run) -> xarray.DataArray:
+    """Rotation of the base relative to its start over the run [deg]."""
+    return np.rad2deg(run["base.roll_pitch_yaw"])
+
+
+def peak_to_peak(channel: xarray.DataArray, until: float) -> float:
+    """Highest minus lowest value before a time [s]."""
+    early = channel.sel(time=slice(0.0, until)).values
+    return float(np.max(early) - np.min(early))
+
+
+def damped_frequency_hz(channel: xarray.DataArray) -> float:
+    """Frequency of one damped sinusoid with an offset, fitted to the whole channel [Hz]."""
+    from scipy.optimize import least_squares
+
+    t, y = channel["time"].values, channel.values
+    spectrum = np.abs(np.fft.rfft(y - y.mean(), n=16 * len(y)))
+    guess = np.fft.rfftfreq(16 * len(y), t[1] - t[0])[np.argmax(spectrum)]
+
+    def misfit(x: np.ndarray) -> np.ndarray:
+        """For each frequency and decay the best amplitudes follow linearly."""
+        wave = np.exp(-x[1] * t) * np.exp(2j * np.pi * x[0] * t)
+        basis = np.stack([np.ones_like(t), wave.real, wave.imag], axis=1)
+        return basis @ np.linalg.lstsq(basis, y, rcond=None)[0] - y
+
+    scale = max(float(np.max(np.abs(y))), 1e-300)
+    return float(least_squares(lambda x: misfit(x) / scale, (guess, 0.01), xtol=1e-12, ftol=1e-14).x[0])

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 class ScenarioError(ValueError):
     """A scenario that cannot be: wrong name, wrong field, wrong value. The message lists what is possible."""
 
+    def __init__(self, message: str, faults: Mapping[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.faults = dict(faults or {})  # by path, where single settings are at fault
+
 
 @dataclasses.dataclass(frozen=True)
 class Scenario(ABC):
@@ -67,8 +71,9 @@ class Scenario(ABC):
             return TypeAdapter(type(self)).validate_python(data)
         except ValidationError as error:
             lines = [f"  {'.'.join(map(str, e['loc']))}: {e['msg']} (got {e['input']!r})" for e in error.errors()]
+            faults = {".".join(map(str, e["loc"])): e["msg"] for e in error.errors()}
             raise ScenarioError(
-                f"Scenario '{self.name}' cannot run with these settings:\n" + "\n".join(lines)
+                f"Scenario '{self.name}' cannot run with these settings:\n" + "\n".join(lines), faults
             ) from None
 
 

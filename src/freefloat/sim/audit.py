@@ -11,9 +11,11 @@ if TYPE_CHECKING:
     import xarray
 
 # A fixed-step method of order four loses about (W h)^4 W T / 120 of what it should keep, W being the fastest rate
-# of the motion; the factor is taken as 1/1000 because W is the fastest of all rates. Rounding adds at most one unit in the last place per step.
-_TRUNCATION = 1e-3
+# of the motion. Rounding adds at most one unit in the last place per step. Whatever the step, more than one part in
+# a thousand is no longer a simulation of that motion: the step is too coarse for it.
+_TRUNCATION = 1e-2
 _ROUNDING = 1e-12
+_COARSEST = 1e-3
 
 
 @dataclass(frozen=True)
@@ -26,12 +28,16 @@ class Accuracy:
     @staticmethod
     def of_rk4(dt: float, duration: float, fastest_rate: float) -> Accuracy:
         """Fourth order, fixed step."""
-        loss = _TRUNCATION * (fastest_rate * dt) ** 4 * fastest_rate * duration
+        said = f"RK4, step {dt:g} s, {duration:g} s, fastest rate {fastest_rate:.3g} rad/s"
+        if not np.isfinite(fastest_rate):
+            return Accuracy(_COARSEST, said)
         rounding = _ROUNDING + np.finfo(float).eps * duration / dt
-        return Accuracy(
-            float(loss + rounding),
-            f"RK4, step {dt:g} s, {duration:g} s, fastest rate {fastest_rate:.3g} rad/s",
-        )
+        with np.errstate(over="ignore"):
+            loss = _TRUNCATION * np.float64(fastest_rate * dt) ** 4 * fastest_rate * duration
+        if loss + rounding <= _COARSEST:
+            return Accuracy(float(loss + rounding), said)
+        fitting = (_COARSEST / (_TRUNCATION * fastest_rate * duration)) ** 0.25 / fastest_rate
+        return Accuracy(_COARSEST, f"{said}: too coarse a step for that rate, at most {fitting:.2g} s would fit")
 
     @staticmethod
     def of_adaptive(tolerance: float, steps: int) -> Accuracy:
@@ -51,8 +57,8 @@ class Entry:
 
     @property
     def holds(self) -> bool:
-        """True if the imbalance is permitted; a NaN never is."""
-        return self.imbalance <= self.permitted
+        """True if the imbalance is permitted; one that is not finite never is."""
+        return bool(np.isfinite(self.imbalance)) and self.imbalance <= self.permitted
 
     def __str__(self) -> str:
         verdict = "holds" if self.holds else "VIOLATED"
@@ -68,6 +74,7 @@ class Audit:
 
     entries: tuple[Entry, ...]
     reason: str  # where the tolerance comes from
+    warnings: tuple[str, ...] = ()  # where the run left the domain of its model
 
     @property
     def holds(self) -> bool:
@@ -80,7 +87,8 @@ class Audit:
         return tuple(entry for entry in self.entries if not entry.holds)
 
     def __str__(self) -> str:
-        return "\n".join([*map(str, self.entries), f"tolerance: {self.reason}"])
+        lines = [*map(str, self.entries), f"tolerance: {self.reason}"]
+        return "\n".join(lines + [f"warning: {text}" for text in self.warnings])
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for files."""
@@ -89,7 +97,11 @@ class Audit:
     @staticmethod
     def from_dict(data: dict[str, Any]) -> Audit:
         """Back from plain data."""
-        return Audit(entries=tuple(Entry(**e) for e in data["entries"]), reason=data["reason"])
+        return Audit(
+            entries=tuple(Entry(**e) for e in data["entries"]),
+            reason=data["reason"],
+            warnings=tuple(data.get("warnings", ())),
+        )
 
 
 def fastest_rate(data: xarray.Dataset) -> float:
@@ -98,12 +110,12 @@ def fastest_rate(data: xarray.Dataset) -> float:
     if "joints.rate" in data:
         turning.append(float(np.max(np.abs(data["joints.rate"].values))))
     energy, agility = (float(np.max(data[f"energy.{kind}"].values)) for kind in ("kinetic", "agility"))
-    if energy > 0.0:
+    if energy > 0.0 and np.isfinite(agility):
         turning.append(float(np.sqrt(agility / energy)))
     return max(turning)
 
 
-def audit(data: xarray.Dataset, accuracy: Accuracy, mass: float) -> Audit:
+def audit(data: xarray.Dataset, accuracy: Accuracy, mass: float, warnings: tuple[str, ...] = ()) -> Audit:
     """Judge a run's channels; `mass` is the whole spacecraft's [kg].
 
     A spacecraft with kinetic energy T can hold at most sqrt(2 T m) of linear momentum in its motion: drift is
@@ -132,7 +144,7 @@ def audit(data: xarray.Dataset, accuracy: Accuracy, mass: float) -> Audit:
         _entry("energy: change = work - dissipation", "J", t, books, relative * energy_scale),
         _entry("unit quaternion", "1", t, norms, _ROUNDING),
     )
-    return Audit(entries=entries, reason=accuracy.reason)
+    return Audit(entries=entries, reason=accuracy.reason, warnings=warnings)
 
 
 def _largest(values: np.ndarray) -> float:

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.sim.plant import Plant, PlantRate, retract
-from freefloat.spatial.arrays import Scalar
+from freefloat.spatial.arrays import Numeric, Scalar
 from freefloat.spatial.rotations import dexp_inverse, dexp_inverse_second_order
 
 # A rate is asked for at a time, and told a time strictly inside the step beside it: where a law's command has a
@@ -38,40 +38,45 @@ def rk4_step(rate: RateFunction, plant: Plant, t: Scalar, h: Scalar | float) -> 
     return retract(plant, mean * h)
 
 
-# Dormand and Prince 5(4), J. Comp. Appl. Math. 6 (1980): nodes, stages, fifth-order weights, weights of the error.
-_DP_NODES = (0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0)
-_DP_STAGES = (
-    (),
-    (1 / 5,),
-    (3 / 40, 9 / 40),
-    (44 / 45, -56 / 15, 32 / 9),
-    (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729),
-    (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
-    (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
-)
-_DP_ERROR = (71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
+# Dormand and Prince 5(4), J. Comp. Appl. Math. 6 (1980): nodes, stages, weights of the error. The last stage looks at
+# the fifth-order result itself.
+_DP_NODES = np.array([0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0])
+_DP_STAGES = np.zeros((7, 7))
+for _row, _weights in enumerate(
+    (
+        (),
+        (1 / 5,),
+        (3 / 40, 9 / 40),
+        (44 / 45, -56 / 15, 32 / 9),
+        (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729),
+        (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
+        (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
+    )
+):
+    _DP_STAGES[_row, : len(_weights)] = _weights
+_DP_ERROR = np.array([71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40])
 
 
 def dormand_prince_step(
     rate: RateFunction, plant: Plant, t: Scalar, h: Scalar, tolerance: float
 ) -> tuple[Plant, Scalar]:
     """One attempted step of order five and its error in units of the tolerance: accept it if that is at most one."""
-    ks: list[PlantRate] = []
-    delta = zero_rate(plant)
-    for node, row in zip(_DP_NODES, _DP_STAGES, strict=True):
-        delta = _combination(delta, ks, row, h)
-        k = rate(retract(plant, delta), t + node * h, t + min(max(node, _INSIDE), 1.0 - _INSIDE) * h)
-        ks.append(dataclasses.replace(k, turn=dexp_inverse(delta.turn, k.turn)))
-    error = _combination(delta, ks, _DP_ERROR, h)
-    return retract(plant, delta), _in_units_of(tolerance, error, plant)
 
+    def combined(ks: PlantRate, weights: Numeric) -> PlantRate:
+        return jax.tree.map(lambda k: h * jnp.tensordot(weights, k, axes=1), ks)
 
-def _combination(like: PlantRate, ks: list[PlantRate], weights: tuple[float, ...], h: Scalar) -> PlantRate:
-    total = jax.tree.map(jnp.zeros_like, like)
-    for k, weight in zip(ks, weights, strict=True):
-        if weight:
-            total = total + k * (weight * h)
-    return total
+    def stage(ks: PlantRate, row: tuple[jax.Array, ...]) -> tuple[PlantRate, None]:
+        node, weights, own = row
+        delta = combined(ks, weights)
+        k = rate(retract(plant, delta), t + node * h, t + jnp.clip(node, _INSIDE, 1.0 - _INSIDE) * h)
+        k = dataclasses.replace(k, turn=dexp_inverse(delta.turn, k.turn))
+        # Each stage's rate goes to its own place among the seven.
+        return jax.tree.map(lambda all_, new: all_ + jnp.tensordot(own, new, axes=0), ks, k), None
+
+    nothing = jax.tree.map(lambda x: jnp.zeros((7, *x.shape)), zero_rate(plant))
+    ks, _ = jax.lax.scan(stage, nothing, (jnp.asarray(_DP_NODES), jnp.asarray(_DP_STAGES), jnp.eye(7)))
+    reached = retract(plant, combined(ks, _DP_STAGES[-1]))
+    return reached, _in_units_of(tolerance, combined(ks, _DP_ERROR), plant)
 
 
 def _in_units_of(tolerance: float, error: PlantRate, plant: Plant) -> Scalar:

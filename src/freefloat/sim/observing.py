@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.spatial.channels import Channel, quaternion, vector
 from freefloat.dynamics import (
     composite_inertia,
     elastic_energy,
@@ -20,6 +19,7 @@ from freefloat.model import Spacecraft, State
 from freefloat.sim.system import Balance, Loop, System, balance, no_inputs, recalled
 from freefloat.spatial import angular, linear
 from freefloat.spatial.arrays import Numeric
+from freefloat.spatial.channels import Channel, quaternion, vector
 from freefloat.spatial.rotations import (
     cross,
     quaternion_conjugate,
@@ -83,7 +83,10 @@ def _joints(craft: Spacecraft, state: State, now: Balance) -> Iterator[Observed]
     torque = {"m": "N", "rad": "N m"}.get(angle, "N m, N")
     if joints.size:
         axis, names = "joint", layout.moving_joints
-        yield Channel("joints.position", "Joint position", angle, "", axis, names), state.q[np.array(layout.joint_positions, dtype=int)]
+        yield (
+            Channel("joints.position", "Joint position", angle, "", axis, names),
+            state.q[np.array(layout.joint_positions, dtype=int)],
+        )
         rate = "/s, ".join(angle.split(", ")) + "/s"
         yield Channel("joints.rate", "Joint rate", rate, "", axis, names), state.v[joints]
         yield (

@@ -99,7 +99,9 @@ class Run:
                 "Read it with the version that wrote it, or run the scenario again."
             )
         attributes = {
-            key: json.loads(data.attrs[key]) for key in ("audit", "scenario", "claims", "versions", "events") if key in data.attrs
+            key: json.loads(data.attrs[key])
+            for key in ("audit", "scenario", "claims", "versions", "events")
+            if key in data.attrs
         }
         return Run(
             data=data.drop_attrs(deep=False).drop_vars(_SCENE, errors="ignore"),

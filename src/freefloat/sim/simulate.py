@@ -4,25 +4,39 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.spatial.channels import Channel
 from freefloat.dynamics import body_poses
 from freefloat.engine import compile
 from freefloat.model import ModelError, Spacecraft, State
 from freefloat.model.drawing import drawing
 from freefloat.sim.audit import Accuracy, audit, fastest_rate
+from freefloat.sim.linear_domain import domain_warnings
 from freefloat.sim.observing import observed
 from freefloat.sim.rollout import AdaptiveCount, Engine, adaptive_steps, fixed_steps, grid
 from freefloat.sim.run import COMPLETED, Run, RunFailed, versions
 from freefloat.sim.system import Loop, System, begin, inner_law
+from freefloat.spatial.channels import Channel
 from freefloat.spatial.precision import require_float64
 
 Progress = Callable[[float, float], None]  # (seconds simulated, seconds in all)
+
+
+@runtime_checkable
+class Watcher(Protocol):
+    """A progress report that also wants to see the states as they come, for a live view."""
+
+    def __call__(self, done: float, total: float) -> None:
+        """Seconds simulated, seconds in all."""
+        ...
+
+    def watch(self, system: System, block: Loop) -> None:
+        """The latest recorded block (leading axis: time). May raise KeyboardInterrupt to stop the run."""
+        ...
 
 
 def simulate(
@@ -57,7 +71,7 @@ def simulate(
         if integrator == "rk4"
         else adaptive_steps(system, loop, timing, engine, tolerance, count)
     )
-    records, status = _collect(loop, blocks, duration, dt, progress)
+    records, status = _collect(system, loop, blocks, duration, progress)
     data = _dataset(system, records, start, engine)
     moved = float(data["time"].values[-1])
     if integrator == "rk4":
@@ -65,7 +79,8 @@ def simulate(
         accuracy = Accuracy.of_rk4(dt, max(moved, dt), fastest)
     else:
         accuracy = Accuracy.of_adaptive(tolerance, count.accepted)
-    judged = audit(data, accuracy, mass=float(sum(body.mass for body in craft.bodies)))
+    mass = float(sum(body.mass for body in craft.bodies))
+    judged = audit(data, accuracy, mass, domain_warnings(craft, data))
     described = scenario or {
         "spacecraft": craft.name,
         "duration": duration,
@@ -86,7 +101,9 @@ def _start(craft: Spacecraft, state: State | None, joints_deg: Sequence[float] |
         if len(joints_deg) != len(names):
             raise ModelError(f"joints_deg needs {len(names)} numbers ({', '.join(names)}), got {len(joints_deg)}.")
         turning = np.array([craft.joint(name).kind == "revolute" for name in names], dtype=bool)
-        state = craft.at_rest(np.where(turning, np.deg2rad(joints_deg), np.asarray(joints_deg, dtype=float)))
+        q = np.zeros(craft.layout.nq)
+        q[list(craft.layout.joint_positions)] = np.where(turning, np.deg2rad(joints_deg), joints_deg)
+        state = craft.at_rest(q)
     state = craft.at_rest() if state is None else craft.checked(state)
     for field in dataclasses.fields(state):
         if not np.all(np.isfinite(np.asarray(getattr(state, field.name)))):
@@ -97,8 +114,9 @@ def _start(craft: Spacecraft, state: State | None, joints_deg: Sequence[float] |
     return dataclasses.replace(state, quat_NB=np.asarray(state.quat_NB) / norm)
 
 
-def _collect(loop: Loop, blocks: Any, duration: float, dt: float, progress: Progress | None) -> tuple[Loop, str]:
+def _collect(system: System, loop: Loop, blocks: Any, duration: float, progress: Progress | None) -> tuple[Loop, str]:
     """Gather recorded blocks until the end, a number that is not finite, or an interruption."""
+    dt = system.dt
     kept, status = [jax.tree.map(lambda x: np.asarray(x)[None], loop)], COMPLETED
     try:
         for block in blocks:
@@ -109,6 +127,8 @@ def _collect(loop: Loop, blocks: Any, duration: float, dt: float, progress: Prog
                 break
             if progress:
                 progress(float(block.tick[-1]) * dt, duration)
+            if isinstance(progress, Watcher):
+                progress.watch(system, block)
     except KeyboardInterrupt:
         status = f"interrupted after {float(kept[-1].tick[-1]) * dt:g} s of {duration:g} s"
     return jax.tree.map(lambda *parts: np.concatenate(parts), *kept), status

@@ -244,7 +244,7 @@ def derivative(
         ledger=Ledger(
             work=now.force @ state.v - elastic_force(system.craft, state.q) @ state.v + now.heat,
             dissipated=now.heat,
-            impulse=X_NB.wrench_to_A(now.force[:6])
+            impulse=X_NB.wrench_to_A(now.force[:6]),
         ),
     )
 

@@ -247,8 +247,8 @@ IDIOMS = {
 # Idioms with a loop or a branch inside, which can be unrolled or kept.
 REPEATED = (
     "interp", "searchsorted", "expm", "scan", "scan_reverse", "scan_of_constants", "fori", "nested_loops",
-    "integer_carry", "map", "rk4", "jacobian_of_scan", "delay_line", "cond", "large_cond", "switch", "cond_in_scan", "while",
-    "fori_traced_bound",
+    "integer_carry", "map", "rk4", "jacobian_of_scan", "delay_line", "cond", "large_cond", "switch",
+    "cond_in_scan", "while", "fori_traced_bound",
 )  # fmt: skip
 X = np.random.default_rng(3).normal(size=(5, 16))  # five instances: no multiple of any register width
 

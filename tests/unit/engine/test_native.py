@@ -143,6 +143,17 @@ def test_held_arguments_are_prepared_once():
     np.testing.assert_array_equal(compiled.rollout(1.0, 0.1, steps=5).state, x)
 
 
+def test_bound_call(program):
+    state, tau = chain.start(1)
+    bound = program.bind()
+    for view, leaf in zip(bound.inputs, jax.tree_util.tree_leaves((chain.one(state), tau[0])), strict=True):
+        view[...] = leaf
+    bound()
+    expected = program(chain.one(state), tau[0])
+    for view, leaf in zip(bound.outputs, jax.tree_util.tree_leaves(expected), strict=True):
+        np.testing.assert_array_equal(view, leaf)
+
+
 def test_no_steps_and_no_records(program):
     state, tau = chain.start(1)
     same(program.rollout(chain.one(state), tau[0], steps=0).state, chain.one(state))

@@ -30,7 +30,7 @@ class Signature:
     arguments: tuple[tuple[Leaf, ...], ...]
     results: tuple[Leaf, ...]
 
-    @property
+    @cached_property
     def leaves(self) -> tuple[Leaf, ...]:
         """All arguments' leaves in a row."""
         return tuple(leaf for argument in self.arguments for leaf in argument)

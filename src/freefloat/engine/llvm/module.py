@@ -8,7 +8,8 @@ from freefloat.engine.graph.program import Graph
 
 from .drivers import emit_drivers
 from .plan import PART_SIZE, Plan
-from .regions import Emitter
+from .regions import Writer
+from .straight import Memory
 from .text import Module
 
 
@@ -24,12 +25,12 @@ class Source:
 def emit_module(graph: Graph, width: int, *, fma: bool, part_size: int = PART_SIZE) -> Source:
     """IR for ``width`` instances side by side."""
     plan, module = Plan(graph, part_size, fma), Module(width, fma)
-    emitter = Emitter(plan, module)
+    memory = Memory(plan, module)
     for name in ("prepare", "step"):
-        writer = emitter.function(name)
+        writer = Writer.begin(memory, name)
         writer.block(name)
         if name == "step":
-            for node, places in emitter.outputs.items():
+            for node, places in memory.outputs.items():
                 if node.op in ("const", "in"):
                     for k in places:
                         writer.f.store(writer.get(node), "%out", k, node.dtype)

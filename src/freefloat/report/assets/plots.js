@@ -150,9 +150,11 @@ class Plots {
 
   readings(plot) {
     for (const entry of plot.lines) {
-      const [row, part] = between(entry.curve.time, this.time);
+      const { time } = entry.curve;
+      const [row, part] = between(time, this.time);
       const next = Math.min(row + 1, entry.y.length - 1);
-      const value = entry.y[row] + part * (entry.y[next] - entry.y[row]);
+      const known = this.time >= time[0] - 1e-9 && this.time <= time[time.length - 1] + 1e-9;
+      const value = known ? entry.y[row] + part * (entry.y[next] - entry.y[row]) : NaN;
       entry.value.textContent = Number.isFinite(value) ? `${figures(value)}${entry.curve.unit && entry.curve.unit !== "1" ? ` ${entry.curve.unit}` : ""}` : "–";
     }
   }

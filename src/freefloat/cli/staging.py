@@ -1,0 +1,40 @@
+"""`freefloat studio`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from freefloat.cli.paging import run_file
+from freefloat.scenarios import SCENARIOS
+from freefloat.studio import Studio, require_viser
+
+
+def studio(
+    what: str | None, runs: Path, host: str, port: int, token: str | None, *, live: bool, pace: float
+) -> int:
+    """Serve the studio until Ctrl-C; a run is replayed at once, a scenario's form is shown or runs live."""
+    require_viser()
+    if not pace > 0.0:
+        raise ValueError(f"--pace must be positive, got {pace:g}.")
+    scenario = what if what in SCENARIOS else None
+    file = run_file(Path(what)) if what and scenario is None else None
+    stage = Studio(runs, host=host, port=port, token=token)
+    try:
+        if scenario:
+            stage.choose(scenario)
+        if file:
+            stage.open(file)
+        typer.echo(f"studio    {stage.url}")
+        if stage.token:
+            typer.echo("Everyone who has this address, token included, can run and abort. It is not encrypted.")
+        typer.echo("Ctrl-C ends it.")
+        if live:
+            stage.start(live=True, pace=pace)
+        stage.wait()
+    except KeyboardInterrupt:
+        typer.echo("Studio closed.")
+    finally:
+        stage.close()
+    return 0

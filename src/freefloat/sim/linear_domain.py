@@ -1,0 +1,56 @@
+"""Did a flexible body stay where its linear model is right? If not, the audit says so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from freefloat.dynamics.elastic import flexible_bodies
+from freefloat.model import ModalBody, Spacecraft
+
+if TYPE_CHECKING:
+    import xarray
+
+# Beyond these a linear beam is wrong by about a per cent: the bending moment of a beam bent by a tenth of its length,
+# the sine of a slope of 0.2 rad, the frequency of a blade that turns at a tenth of it.
+_DISPLACEMENT = 0.1  # of the distance from the root
+_SLOPE = 0.2  # [rad]
+_RATE = 0.1  # of the lowest natural frequency
+
+
+def domain_warnings(craft: Spacecraft, data: xarray.Dataset) -> tuple[str, ...]:
+    """One sentence for each way in which a flexible body left the domain of its model."""
+    turning = float(np.max(np.linalg.norm(data["base.rate"].values, axis=-1)))
+    found: list[str] = []
+    for body in flexible_bodies(craft):
+        found += _bending_warnings(body, data[f"{body.name}.modes"].values, data["time"].values)
+        lowest = float(body.frequencies()[0])
+        stiffened = bool(np.any(np.asarray(body.short_mixed_moment)))
+        if not stiffened and turning > _RATE * lowest:
+            found.append(
+                f"{body.name}: the base turns at {turning:.3g} rad/s, more than {_RATE:g} of its lowest frequency "
+                f"{lowest:.3g} rad/s, and the body has no geometric stiffening. Build it with stiffening=True."
+            )
+        if getattr(body, "first_order", False):
+            found.append(f"{body.name}: imported without mode shapes, so its inertia is right to first order only.")
+    return tuple(found)
+
+
+def _bending_warnings(body: ModalBody, b: np.ndarray, t: np.ndarray) -> list[str]:
+    found = []
+    for node in body.nodes:
+        reach = float(np.linalg.norm(np.asarray(node.position)))
+        moved = np.linalg.norm(b @ np.asarray(node.translation).T, axis=-1)
+        turned = np.linalg.norm(b @ np.asarray(node.rotation).T, axis=-1)
+        if reach and np.max(moved) > _DISPLACEMENT * reach:
+            found.append(
+                f"{body.name}: {node.name} moved {np.max(moved):.3g} m at {t[np.argmax(moved)]:g} s, more than "
+                f"{_DISPLACEMENT:g} of its {reach:.3g} m; the linear model is for small deflections."
+            )
+        if np.max(turned) > _SLOPE:
+            found.append(
+                f"{body.name}: {node.name} turned {np.max(turned):.3g} rad at {t[np.argmax(turned)]:g} s, more than "
+                f"{_SLOPE:g} rad; the linear model is for small slopes."
+            )
+    return found

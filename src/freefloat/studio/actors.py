@@ -1,0 +1,94 @@
+"""A drawing in the viewer: bodies as nodes that are moved, everything else hangs on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from freefloat.report.scene import Scene
+from freefloat.report.solids import merged, triangles
+
+_TONES = {
+    "bus": (217, 180, 91),
+    "panel": (52, 86, 150),
+    "arm": (233, 236, 241),
+    "joint": (125, 135, 148),
+    "hand": (84, 96, 112),
+    "tank": (185, 192, 202),
+    "antenna": (238, 240, 243),
+    "target": (183, 167, 214),
+}
+_FLEXIBLE = (52, 86, 150)
+_TRAIL = (194, 65, 12)
+
+
+def tone(colour: str) -> tuple[int, int, int]:
+    """Red, green, blue of a role or of #rrggbb."""
+    if len(colour) == 7 and colour.startswith("#"):
+        try:
+            return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+        except ValueError:
+            pass
+    return _TONES.get(colour, _TONES["tank"])
+
+
+class Actors:
+    """The bodies of one spacecraft. Node names are numbers: names out of a file never become paths."""
+
+    def __init__(self, server: Any, drawing: dict[str, Any]) -> None:
+        self._server = server
+        self._nodes = []
+        self._extras: list[Any] = []
+        for index, body in enumerate(drawing["bodies"]):
+            self._nodes.append(server.scene.add_frame(f"/craft/{index}", show_axes=False))
+            by_colour: dict[str, list[Any]] = {}
+            for shape in body["shapes"]:
+                by_colour.setdefault(str(shape["colour"]), []).append(triangles(shape))
+            for number, (colour, pieces) in enumerate(by_colour.items()):
+                vertices, _, faces = merged(pieces)
+                server.scene.add_mesh_simple(
+                    f"/craft/{index}/{number}", vertices.astype(np.float32), faces.astype(np.uint32), color=tone(colour)
+                )
+
+    def place(self, position: np.ndarray, attitude: np.ndarray) -> None:
+        """Move every body; `position` (bodies, 3), `attitude` (bodies, 4)."""
+        with self._server.atomic():
+            for node, p, q in zip(self._nodes, position, attitude, strict=True):
+                node.position, node.wxyz = p, q
+
+    def trails(self, scene: Scene) -> None:
+        """The paths of the named frames, and their axes at the start."""
+        for number, track in enumerate(scene.tracks):
+            points = np.stack([track.position[:-1], track.position[1:]], axis=1).astype(np.float32)
+            if len(points):
+                self._extras.append(
+                    self._server.scene.add_line_segments(
+                        f"/trails/{number}", points, _TRAIL, thickness=2.5, thickness_units="screen"
+                    )
+                )
+
+    def bend(self, scene: Scene, row: int, stretch: float) -> None:
+        """Draw bending bodies as lines, displaced as recorded times the stretch."""
+        for number, line in enumerate(scene.flexible):
+            points = line.points + stretch * line.displacement[row]
+            segments = np.stack([points[:-1], points[1:]], axis=1).astype(np.float32)
+            self._server.scene.add_line_segments(
+                f"/craft/{line.body}/line{number}", segments, _FLEXIBLE, thickness=6.0, thickness_units="screen"
+            )
+
+    def remove(self) -> None:
+        """Take everything away."""
+        for handle in (*self._nodes, *self._extras):
+            handle.remove()
+
+
+def look_at(server: Any, centre: np.ndarray, radius: float) -> None:
+    """Point the cameras, those that are open and those to come, at a ball."""
+    away = np.array([0.72, -0.62, 0.42])
+    eye = centre + 2.6 * radius * away / np.linalg.norm(away)
+    server.initial_camera.look_at, server.initial_camera.position = tuple(centre), tuple(eye)
+    server.initial_camera.up = (0.0, 0.0, 1.0)
+    for client in server.get_clients().values():
+        client.camera.up_direction = (0.0, 0.0, 1.0)
+        client.camera.position, client.camera.look_at = eye, centre

@@ -1,0 +1,230 @@
+"""The studio: one page with a stage, a form, a run button, recent runs and a live view."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import ipaddress
+import secrets
+import threading
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from freefloat.scenarios import SCENARIOS, Scenario, find
+from freefloat.sim import Run
+from freefloat.studio import panels
+from freefloat.studio.form import Form
+from freefloat.studio.frames import Report, Source
+from freefloat.studio.gate import Gate
+from freefloat.studio.live import LiveStage
+from freefloat.studio.replay import Places, Replay
+from freefloat.studio.worker import Worker
+
+_RECENT = 20
+
+
+def require_viser() -> Any:
+    """The viewer's package, or a sentence that says how to get it."""
+    try:
+        import viser
+    except ModuleNotFoundError:
+        raise ValueError("The studio needs viser. Install it: pip install 'freefloat[studio]'.") from None
+    return viser
+
+
+class Studio:
+    """Serves the page until closed. Several viewers may look; one that leaves harms nothing."""
+
+    def __init__(self, runs: Path, *, host: str = "127.0.0.1", port: int = 8080, token: str | None = None) -> None:
+        viser = require_viser()
+        local = _is_local(host)
+        self.token = "" if local else token or secrets.token_urlsafe(16)
+        self.runs = runs
+        with contextlib.redirect_stdout(io.StringIO()):  # its banner would show the wrong address behind a gate
+            self.server = viser.ViserServer(
+                host=host if local else "127.0.0.1", port=port if local else 0, label="freefloat studio", verbose=False
+            )
+        self._gate = None if local else Gate(host, port, self.token, self.server.get_port())
+        shown = f"[{host}]" if ":" in host else host
+        at = self._gate.port if self._gate else self.server.get_port()
+        self.url = f"http://{shown}:{at}/" + (f"?token={self.token}" if self.token else "")
+        self._source: Source | None = None
+        self._stage: Replay | LiveStage | None = None
+        self._lock = threading.RLock()
+        self._closed = threading.Event()
+        self._build()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    # ---- the page
+
+    def _build(self) -> None:
+        gui = self.server.gui
+        self._dress(dark=False)
+        gui.main_panel.dock_right()
+        self.server.scene.set_up_direction("+z")
+        time_place = gui.add_folder("Stage")
+        with time_place:
+            self._empty = gui.add_html(panels.sentence("Empty: run a scenario, or open a recent run."))
+        tabs = gui.add_tab_group()
+        with tabs.add_tab("Run"):
+            names = tuple(SCENARIOS)
+            self._choice = gui.add_dropdown("scenario", names, initial_value=names[0])
+            self._variant = gui.add_dropdown("variant", tuple(find(names[0]).variants()))
+            self._choice.on_update(lambda _: self.choose(self._choice.value))
+            self._variant.on_update(lambda _: self._new_form(find(self._choice.value).variants()[self._variant.value]))
+            self._form_place = gui.add_folder("Settings")
+            self.run_button = gui.add_button("Run", color="green")
+            self.live_button = gui.add_button("Run live, in step with the clock")
+            self.stop_button = gui.add_button("Abort", color="red", disabled=True)
+            self._bar = gui.add_progress_bar(0.0, visible=False)
+            self._message = gui.add_html("")
+            self.run_button.on_click(lambda _: self.start(live=False))
+            self.live_button.on_click(lambda _: self.start(live=True))
+            self.stop_button.on_click(lambda _: self.abort())
+        with tabs.add_tab("Recent runs"):
+            self._recent = gui.add_dropdown("run", self._recent_runs() or ("none yet",))
+            gui.add_button("Open").on_click(lambda _: self._open_chosen())
+            gui.add_button("Look again").on_click(lambda _: self._look_again())
+            dark = gui.add_checkbox("dark", False)
+            dark.on_update(lambda _: self._dress(dark=dark.value))
+        self._places = Places(time_place, gui.add_folder("Results"))
+        self._new_form(next(iter(find(self._choice.value).variants().values())))
+
+    def _dress(self, *, dark: bool) -> None:
+        """Light or dark; the button that would share the page through a public server is always off."""
+        self.server.gui.configure_theme(
+            control_width="large", show_logo=False, show_share_button=False, dark_mode=dark
+        )
+
+    def choose(self, name: str) -> None:
+        """Show the form of a scenario."""
+        variants = find(name).variants()
+        if self._choice.value != name:
+            self._choice.value = name
+        self._variant.options = tuple(variants)
+        self._new_form(next(iter(variants.values())))
+
+    def _new_form(self, scenario: Scenario) -> None:
+        with self._lock:
+            for child in tuple(self._form_place._children.values()):
+                child.remove()
+            with self._form_place:
+                self.form = Form(self.server, scenario)
+
+    def say(self, words: str, good: bool = True) -> None:
+        """Put a sentence below the buttons."""
+        self._message.content = panels.sentence(words, good)
+
+    # ---- running
+
+    def start(self, *, live: bool, pace: float = 1.0) -> None:
+        """Run what the form describes; nothing starts while it has faults or something else runs."""
+        with self._lock:
+            if self._source is not None:
+                self.say("Something is running already. Abort it first.", good=False)
+                return
+            scenario = self.form.scenario()
+            if scenario is None:
+                self.say("Some settings cannot be. What is wrong stands below each of them.", good=False)
+                return
+            folder = self.runs / f"{scenario.name}-{datetime.now():%Y%m%d-%H%M%S}"
+            self._source = Worker(scenario, folder, pace if live else None)
+            self._live = live
+            self._bar.visible, self._bar.value = True, 0.0
+            self.stop_button.disabled = False
+            self.run_button.disabled = self.live_button.disabled = True
+            self.say(f"Preparing {scenario.name} …")
+
+    def abort(self) -> None:
+        """Ask what runs to stop; what it recorded is kept and shown."""
+        with self._lock:
+            if self._source is not None:
+                self._source.abort()
+                self.say("Stopping …")
+
+    def _listen(self) -> None:
+        while not self._closed.wait(0.03):
+            source = self._source
+            if source is None:
+                continue
+            for report in source.poll():
+                self._hear(report)
+            if not source.alive:
+                self._ended()
+
+    def _hear(self, report: Report) -> None:
+        if report.kind == "progress":
+            done, total = report.content
+            self._bar.value = 100.0 * done / total
+            self.say(f"{done:.4g} s of {total:.4g} s")
+        elif report.kind == "started" and self._live:
+            self._on_stage(lambda: LiveStage(self.server, self._places, report.content))
+        elif report.kind == "frame" and isinstance(self._stage, LiveStage):
+            self._stage.show(report.content)
+        elif report.kind == "failed":
+            self.say(report.content, good=False)
+        elif report.kind == "done":
+            self.open(report.content)
+
+    def _ended(self) -> None:
+        with self._lock:
+            self._source = None
+            self._bar.visible = False
+            self.stop_button.disabled = True
+            self.run_button.disabled = self.live_button.disabled = False
+            self._look_again()
+
+    # ---- runs that exist
+
+    def open(self, path: Path) -> None:
+        """Put a run on the stage."""
+        file = path / "run.nc" if path.is_dir() else path
+        run = Run.load(file)
+        self._on_stage(lambda: Replay(self.server, self._places, run, f"{file.parent.name}: {run.status}"))
+        self.say(f"{file}: {run.status}", good=run.completed)
+
+    def _on_stage(self, make: Any) -> None:
+        with self._lock:
+            if self._stage is not None:
+                self._stage.close()
+            self._empty.visible = False
+            self._stage = make()
+
+    def _recent_runs(self) -> tuple[str, ...]:
+        found = sorted(self.runs.glob("**/run.nc"), key=lambda file: file.stat().st_mtime, reverse=True)
+        return tuple(str(file.parent.relative_to(self.runs)) for file in found[:_RECENT])
+
+    def _look_again(self) -> None:
+        self._recent.options = self._recent_runs() or ("none yet",)
+
+    def _open_chosen(self) -> None:
+        chosen = self.runs / self._recent.value
+        try:
+            self.open(chosen)
+        except (FileNotFoundError, ValueError) as fault:
+            self.say(str(fault), good=False)
+
+    # ---- ending
+
+    def wait(self) -> None:
+        """Serve until interrupted."""
+        while not self._closed.is_set():
+            time.sleep(0.2)
+
+    def close(self) -> None:
+        """Stop what runs, then the server."""
+        self._closed.set()
+        if isinstance(self._source, Worker):
+            self._source.close()
+        if self._gate:
+            self._gate.close()
+        self.server.stop()
+
+
+def _is_local(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

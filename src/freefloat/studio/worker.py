@@ -1,0 +1,133 @@
+"""A scenario in a process of its own: reports progress and states, stops between blocks when asked, keeps the run."""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+import traceback
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from freefloat.scenarios import Scenario
+from freefloat.studio.frames import LiveFrame, Report
+
+if TYPE_CHECKING:
+    from freefloat.sim import Loop, System
+
+_SHOWN_RATE = 25.0  # frames of a live run per second of wall time, at most [1/s]
+
+
+class Worker:
+    """Runs a scenario and keeps its results in a folder. With `pace`, in step with the wall clock times that factor."""
+
+    def __init__(self, scenario: Scenario, folder: Path, pace: float | None = None) -> None:
+        # A fresh interpreter: the viewer's threads, and whatever JAX holds, stay out of it.
+        context = multiprocessing.get_context("spawn")
+        self._reports, theirs = context.Pipe(duplex=False)
+        self._stop = context.Event()
+        self._process = context.Process(target=_work, args=(theirs, self._stop, scenario, folder, pace), daemon=True)
+        self._process.start()
+        theirs.close()
+
+    def poll(self) -> list[Report]:
+        """What came since the last call; a process that died says so once."""
+        found = []
+        try:
+            while self._reports.poll():
+                found.append(self._reports.recv())
+        except (EOFError, OSError):
+            if not self._reports.closed:
+                self._reports.close()
+        return found
+
+    def abort(self) -> None:
+        """Stop after the present block."""
+        self._stop.set()
+
+    @property
+    def alive(self) -> bool:
+        """True until the process has ended and everything it said was read."""
+        return self._process.is_alive() or not self._reports.closed
+
+    def close(self, patience: float = 10.0) -> None:
+        """End it: by asking first, by force after a while [s]."""
+        self.abort()
+        self._process.join(patience)
+        if self._process.is_alive():
+            self._process.terminate()
+
+
+def _work(reports: Connection, stop: Any, scenario: Scenario, folder: Path, pace: float | None) -> None:
+    from freefloat.report.folder import keep
+    from freefloat.sim import RunFailed
+
+    watch = _Watch(reports, stop, pace)
+    message = ""
+    try:
+        try:
+            run = scenario.simulate(watch)
+        except RunFailed as failure:
+            run, message = failure.run, str(failure)
+        keep(scenario, run, folder)
+        if message and not stop.is_set():
+            reports.send(Report("failed", message))
+        reports.send(Report("done", folder))
+    except (ValueError, ArithmeticError, KeyboardInterrupt) as fault:
+        reports.send(Report("failed", str(fault) or "stopped before anything was recorded"))
+    except Exception:
+        reports.send(Report("failed", traceback.format_exc(limit=-2)))
+    finally:
+        reports.close()
+
+
+class _Watch:
+    """Progress and states of the running simulation, sent to whoever looks; keeps the pace of the wall clock."""
+
+    def __init__(self, reports: Connection, stop: Any, pace: float | None) -> None:
+        self._reports, self._stop, self._pace = reports, stop, pace
+        self._began = 0.0
+        self._drawn = False
+
+    def __call__(self, done: float, total: float) -> None:
+        self._obey()
+        self._reports.send(Report("progress", (done, total)))
+
+    def watch(self, system: System, block: Loop) -> None:
+        """Show the states of a block, each at its time."""
+        from freefloat.model.drawing import drawing
+
+        if not self._drawn:
+            self._drawn, self._began = True, time.monotonic()
+            self._reports.send(Report("started", drawing(system.craft)))
+        if self._pace is None:
+            return
+        ticks = np.asarray(block.tick) * system.dt
+        span = float(ticks[-1] - ticks[0]) if len(ticks) > 1 else system.dt
+        every = max(1, round(len(ticks) * self._pace / max(span * _SHOWN_RATE, 1e-9)))
+        for row in range(0, len(ticks), every):
+            self._show(system, block, row, float(ticks[row]))
+
+    def _show(self, system: System, block: Loop, row: int, when: float) -> None:
+        import jax
+
+        from freefloat.dynamics import body_poses
+
+        assert self._pace is not None
+        state = jax.tree.map(lambda x: np.asarray(x)[row], block.plant.state)
+        poses = [state.X_NB @ X_BL for X_BL in body_poses(system.craft, state.q)]
+        position = np.stack([np.asarray(pose.p) for pose in poses])
+        attitude = np.stack([np.asarray(pose.quaternion) for pose in poses])
+        deadline = self._began + when / self._pace
+        if (early := deadline - time.monotonic()) > 0.0:
+            self._stop.wait(early)
+        self._obey()
+        late = max(0.0, time.monotonic() - deadline)
+        lights = {"simulation": "good", "deadline": "good" if late < 1.0 / _SHOWN_RATE else "waiting"}
+        self._reports.send(Report("frame", LiveFrame(when, position, attitude, late, lights)))  # pyright: ignore[reportArgumentType]
+
+    def _obey(self) -> None:
+        if self._stop.is_set():
+            raise KeyboardInterrupt  # the driver ends the run between two blocks and keeps what it has

@@ -1,0 +1,109 @@
+"""The studio in a real browser: replay, form with errors beside the field, run, live, abort."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from freefloat.sim import Run
+
+pytest.importorskip("viser", reason="viser is not installed")
+
+from freefloat.studio import Studio  # noqa: E402
+
+_READY = "text=freefloat studio"
+
+
+@pytest.fixture
+def studio(tmp_path: Path) -> Iterator[Studio]:
+    made = Studio(tmp_path / "runs", port=0)
+    yield made
+    made.close()
+
+
+def _until(true: Callable[[], Any], seconds: float = 120.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.1)
+
+
+def _complaints(tab: Any) -> list[str]:
+    """Without what viser itself is known to say in a browser without a graphics card."""
+    return [c for c in tab.complaints if "THREE.Clock" not in c and "favicon" not in c]
+
+
+def _field(tab: Any, value: str) -> Any:
+    return tab.page.locator(f'input[value="{value}"]').first
+
+
+def test_a_run_is_replayed_and_the_time_bar_moves_it(studio: Studio, gjm_folder: Path, open_tab: Any) -> None:
+    studio.open(gjm_folder)
+    tab = open_tab(studio.url, ready=_READY)
+    tab.page.wait_for_selector("text=all 7 published numbers")
+    tab.page.wait_for_timeout(1500)
+    before = tab.page.locator("canvas").first.screenshot()
+    replay = studio._stage
+    replay.bar.value = 22.0
+    replay.show(22.0)
+    tab.page.wait_for_timeout(800)
+    assert tab.page.locator("canvas").first.screenshot() != before
+    tab.keep("studio-replay")
+    outside = [url for url in tab.requests if not url.startswith((studio.url, "data:", "blob:", "ws:"))]
+    assert outside == []
+    assert _complaints(tab) == []
+
+
+def test_a_second_viewer_may_come_and_go(studio: Studio, gjm_folder: Path, open_tab: Any) -> None:
+    first, second = (open_tab(studio.url, ready=_READY) for _ in range(2))
+    second.page.close()
+    studio.open(gjm_folder)
+    first.page.wait_for_selector("text=all 7 published numbers")
+
+
+def test_what_is_wrong_stands_beside_its_field_and_nothing_starts(studio: Studio, open_tab: Any) -> None:
+    tab = open_tab(studio.url, ready=_READY)
+    _field(tab, "22.0").fill("-3")
+    tab.page.wait_for_selector("text=greater than 0")
+    _field(tab, "0.05").fill("quick")
+    tab.page.wait_for_selector("text='quick' is not a number")
+    tab.page.get_by_role("button", name="Run", exact=True).click()
+    tab.page.wait_for_selector("text=Some settings cannot be")
+    tab.keep("studio-faults")
+    assert studio._source is None
+    _field(tab, "-3").fill("2.0")
+    tab.page.wait_for_selector("text=greater than 0", state="detached")
+    assert _complaints(tab) == []
+
+
+def test_a_run_from_the_form_completes_and_is_kept(studio: Studio, open_tab: Any) -> None:
+    tab = open_tab(studio.url, ready=_READY)
+    _field(tab, "22.0").fill("2.0")
+    tab.page.wait_for_timeout(300)
+    tab.page.get_by_role("button", name="Run", exact=True).click()
+    tab.page.wait_for_selector("text=2 s of spacecraft ets7", timeout=120_000)
+    folder = next(studio.runs.iterdir())
+    assert {file.name for file in folder.iterdir()} == {"run.nc", "scenario.toml", "summary.json", "page.html"}
+    run = Run.load(folder / "run.nc")
+    assert run.completed
+    assert run.scenario["duration"] == 2.0
+    tab.keep("studio-run")
+    assert _complaints(tab) == []
+
+
+def test_a_live_run_moves_shows_its_lights_and_can_be_aborted(studio: Studio, open_tab: Any) -> None:
+    tab = open_tab(studio.url, ready=_READY)
+    tab.page.get_by_role("button", name="Run live").click()
+    tab.page.wait_for_selector("text=/live: [1-9]/", timeout=120_000)
+    tab.page.wait_for_selector("text=late by")
+    assert "simulation" in tab.page.inner_text("body")
+    tab.keep("studio-live")
+    tab.page.get_by_role("button", name="Abort").click()
+    _until(lambda: studio._source is None)
+    run = Run.load(next(studio.runs.glob("*/run.nc")))
+    assert run.status.startswith("interrupted after")
+    assert 0 < run.data.sizes["time"] < 441
+    tab.page.wait_for_selector("text=interrupted after")
+    assert _complaints(tab) == []
