@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
 from browsing import Tab, note
 from recorded import gjm_file, gjm_folder, gjm_run  # noqa: F401
 

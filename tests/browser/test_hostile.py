@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import xarray
-from recorded import made_up
 
 from freefloat.report import page
 from freefloat.sim import Run
+from recorded import made_up
 
 _EVIL = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked=1'>$$\\unsafe$$"
 

@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import not_blank
-from recorded import made_up
 
+from browsing import not_blank
 from freefloat.report import compare, page
 from freefloat.sim import Run
+from recorded import made_up
 
 
 @pytest.fixture(scope="module")
@@ -43,9 +43,7 @@ def not_blank_plots(tab: Any) -> int:
     return len(set(tab.page.locator(".plot .stage").first.screenshot()))
 
 
-def test_it_answers_what_was_simulated_whether_it_matches_and_what_was_conserved(
-    gjm_page: Path, open_tab: Any
-) -> None:
+def test_it_answers_what_was_simulated_whether_it_matches_and_what_was_conserved(gjm_page: Path, open_tab: Any) -> None:
     words = open_tab(gjm_page.as_uri()).page.inner_text("body")
     for sentence in (
         "ETS-VII: straight line of the hand",

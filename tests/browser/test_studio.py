@@ -11,7 +11,7 @@ from freefloat.sim import Run
 
 pytest.importorskip("viser", reason="viser is not installed")
 
-from freefloat.studio import Studio  # noqa: E402
+from freefloat.studio import Studio
 
 _READY = "text=freefloat studio"
 

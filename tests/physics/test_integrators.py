@@ -117,9 +117,7 @@ def test_the_adaptive_run_meets_its_tolerance(rng):
     exact = swinging.advance(craft, (law,), swinging.starting(state), 0.0, 0.0005, 4000).state  # 1e-13 from RK4
     errors = []
     for tolerance in (1e-6, 1e-9):
-        run = ff.simulate(
-            craft, law, state=state, duration=2.0, dt=0.5, integrator="adaptive", tolerance=tolerance, check=False
-        )
+        run = ff.simulate(craft, law, state=state, duration=2.0, dt=0.5, integrator="adaptive", tolerance=tolerance)
         end = State(
             p_NB=run["base.position"].values[-1],
             quat_NB=run["base.attitude"].values[-1],

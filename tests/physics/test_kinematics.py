@@ -84,13 +84,17 @@ def test_bodies_are_frames_too(rng, name):
     assert trees.relative_error(body_twists(craft, q, v)[index], twist) < EXACT
 
 
-com_velocity = compiled(
-    lambda craft, state: jax.jvp(
-        lambda t: (lambda X, q: X.apply(dynamics.centre_of_mass(craft, q)))(*moved(craft, state, t)),
-        (jnp.zeros(()),),
-        (jnp.ones(()),),
-    )[1]
-)
+@compiled
+def com_velocity(craft, state):
+    """Velocity of the centre of mass in N axes, as the derivative of its position."""
+
+    def position(time):
+        X_NB, q = moved(craft, state, time)
+        return X_NB.apply(dynamics.centre_of_mass(craft, q))
+
+    return jax.jvp(position, (jnp.zeros(()),), (jnp.ones(()),))[1]
+
+
 momentum_about_origin = trees.compiled_once(dynamics.momentum_about_origin)
 
 

@@ -50,7 +50,7 @@ def drift(craft, plants):
 
 
 def test_momentum_over_a_hundred_seconds_and_the_order_of_its_drift(rng):
-    """RK4 loses momentum at fourth order, about as cases.md says: within a factor 5, since the tree is another one.
+    """RK4 loses momentum at fourth order, about as cases.md says: within a factor 10, since the tree is another one.
 
     The orders are 4 within 0.2: at these steps the next term is a few percent."""
     craft, state, law = draw(rng, "branched 10")
@@ -62,8 +62,8 @@ def test_momentum_over_a_hundred_seconds_and_the_order_of_its_drift(rng):
         "P:", drifts[:, 0], "L:", drifts[:, 1], "orders:", orders.ravel(), "rates:", np.sqrt(np.mean(swing**2))
     )
     assert 0.2 < np.sqrt(np.mean(swing**2)) < 2.0  # joint rates near 1 rad/s
-    assert np.all(drifts[:, 1] < 5.0 * np.array(PUBLISHED))
-    assert np.all(drifts[:, 0] < 5.0 * np.array(PUBLISHED))
+    assert np.all(drifts[:, 1] < 10.0 * np.array(PUBLISHED))
+    assert np.all(drifts[:, 0] < 10.0 * np.array(PUBLISHED))
     assert np.all(np.abs(orders - 4.0) < 0.2)
 
     # The books at 5 ms: change of kinetic energy = work - friction. 1e-9 of the work, fourth order as the momentum.
@@ -91,11 +91,11 @@ def test_momentum_of_other_trees(rng, name):
 
 
 def test_the_public_run_keeps_the_same_books(rng):
-    """`simulate` with the same torques: kinetic energy changes by the integral of tau . qdot, taken here from the
-    recorded torques and rates by Simpson's rule (fourth order at 10 ms: 1e-8 of the work)."""
+    """`simulate` with the same torques: its audit holds, and kinetic energy changes by the integral of tau . qdot,
+    taken here from the recorded torques and rates by Simpson's rule (fourth order at 10 ms: 1e-8 of the work)."""
     craft, state, law = draw(rng, "branched 10")
-    run = ff.simulate(craft, law, state=state, duration=10.0, dt=0.01, record_dt=0.01, check=False)
-    assert run.completed
+    run = ff.simulate(craft, law, state=state, duration=10.0, dt=0.01, record_dt=0.01)
+    assert run.audit.holds
     power = np.sum(run["joints.torque"].values * run["joints.rate"].values, axis=1)  # friction is subtracted
     energy = run["energy.kinetic"].values
     work = simpson(power, x=run["time"].values)
@@ -103,4 +103,4 @@ def test_the_public_run_keeps_the_same_books(rng):
     trees.report("public:", (energy[-1] - energy[0] - work) / size)
     assert abs(energy[-1] - energy[0] - work) < 1e-8 * size
     L = run["momentum.angular"].values
-    assert np.max(np.abs(L - L[0])) < 5.0 * PUBLISHED[1] * np.linalg.norm(L[0])
+    assert np.max(np.abs(L - L[0])) < 10.0 * PUBLISHED[1] * np.linalg.norm(L[0])

@@ -23,7 +23,9 @@ def run_file(path: Path) -> Path:
     """A run file, or the one in a directory that `freefloat run` wrote."""
     found = path / "run.nc" if path.is_dir() else path
     if not found.exists():
-        raise FileNotFoundError(f"There is no run at {path}. Give a run file or the --out directory of `freefloat run`.")
+        raise FileNotFoundError(
+            f"There is no run at {path}. Give a run file or the --out directory of `freefloat run`."
+        )
     return found
 
 
@@ -41,9 +43,7 @@ def compare(runs: list[Path], out: Path, *, force: bool) -> int:
     return 0
 
 
-def export(
-    runs: list[Path], kind: Kind, out: Path | None, channels: list[str], *, force: bool, as_json: bool
-) -> int:
+def export(runs: list[Path], kind: Kind, out: Path | None, channels: list[str], *, force: bool, as_json: bool) -> int:
     """Write runs for other programs: tables and recordings of one run, figures of one or several."""
     files = [run_file(run) for run in runs]
     loaded = [Run.load(file) for file in files]

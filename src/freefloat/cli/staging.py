@@ -11,9 +11,7 @@ from freefloat.scenarios import SCENARIOS
 from freefloat.studio import Studio, require_viser
 
 
-def studio(
-    what: str | None, runs: Path, host: str, port: int, token: str | None, *, live: bool, pace: float
-) -> int:
+def studio(what: str | None, runs: Path, host: str, port: int, token: str | None, *, live: bool, pace: float) -> int:
     """Serve the studio until Ctrl-C; a run is replayed at once, a scenario's form is shown or runs live."""
     require_viser()
     if not pace > 0.0:

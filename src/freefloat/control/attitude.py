@@ -9,12 +9,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.spatial.channels import Channel, flag, vector
 from freefloat.control.laws import Motion, motion_of
 from freefloat.dynamics import free_floating, wheel_momentum
 from freefloat.model import ModelError, Spacecraft, State
 from freefloat.spatial import angular, record
 from freefloat.spatial.arrays import Matrix, Numeric, Quaternion, Scalar, Vec3, Vector
+from freefloat.spatial.channels import Channel, flag, vector
 from freefloat.spatial.rotations import quaternion_conjugate, quaternion_log, quaternion_multiply
 
 TORQUE_LIMIT, MOMENTUM_LIMIT = 1.0, 2.0
@@ -84,7 +84,7 @@ def mixing(craft: Spacecraft) -> Matrix:
     """(wheels, 3): motor torques for a torque on the base in base axes, of the smallest norm."""
     wheels = craft.wheels_on("base")
     axes = jnp.stack([jnp.asarray(w.axis) for w in wheels]) if wheels else np.zeros((0, 3))  # rows
-    if not wheels or not isinstance(axes, jax.core.Tracer) and np.linalg.matrix_rank(np.asarray(axes)) < 3:
+    if not wheels or (not isinstance(axes, jax.core.Tracer) and np.linalg.matrix_rank(np.asarray(axes)) < 3):
         raise ModelError(
             f"Spacecraft '{craft.name}' has {len(wheels)} wheels on its base, whose axes do not span three "
             "directions. Add wheels with Spacecraft.with_wheel, or ets7(wheels=True)."

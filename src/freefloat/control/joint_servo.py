@@ -9,12 +9,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.spatial.channels import Channel, flag
 from freefloat.control.laws import Remembering, motion_of, motion_rate
 from freefloat.dynamics import bias, hybrid_dynamics, mass_matrix, spd_solve
 from freefloat.model import Spacecraft, State
 from freefloat.spatial import record, static
 from freefloat.spatial.arrays import Numeric, Scalar, Vector
+from freefloat.spatial.channels import Channel, flag
 
 TORQUE_LIMIT, RATE_LIMIT, POSITION_LIMIT = 1.0, 2.0, 3.0
 
@@ -201,4 +201,3 @@ class JointServo:
         error = memory.reference + (t - memory.at) * memory.rates - state.q[self.places]
         told = self.arm.observe(craft, state, t) if hasattr(self.arm, "channels") else ()
         return (error, self.motors(state, t)[1], *told)
-

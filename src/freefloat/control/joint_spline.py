@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import jax.numpy as jnp
@@ -104,7 +105,7 @@ class JointSpline:
     def _via_speeds(self) -> list[Numeric]:
         means = [(self.points[k + 1] - self.points[k]) / self.durations[k] for k in range(len(self.points) - 1)]
         still = jnp.zeros(len(self.joints))
-        return [still, *(0.5 * (a + b) for a, b in zip(means, means[1:], strict=False)), still]
+        return [still, *(0.5 * (a + b) for a, b in itertools.pairwise(means)), still]
 
 
 @record
@@ -139,5 +140,5 @@ def _refuse_beyond_limits(craft: Spacecraft, names: Sequence[str], points: np.nd
         outside = [float(x) for x in points[:, k] if not low <= x <= high]
         if outside:
             raise ModelError(
-                f"A point asks joint '{name}' for {outside[0]:.4g}, outside its limits {low:.4g} to {high:.4g} [rad, m]."
+                f"A point asks joint '{name}' for {outside[0]:.4g}, beyond its limits {low:.4g} to {high:.4g} [rad, m]."
             )

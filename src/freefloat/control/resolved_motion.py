@@ -7,7 +7,6 @@ import dataclasses
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.spatial.channels import Channel, flag, vector
 from freefloat.control.laws import Motion, motion_of
 from freefloat.control.least_squares import SINGULAR_BELOW, Solution, damped_least_squares
 from freefloat.control.paths import Path
@@ -22,6 +21,7 @@ from freefloat.dynamics import (
 from freefloat.model import ModelError, Spacecraft, State
 from freefloat.spatial import Pose, angular, linear, record, six, static
 from freefloat.spatial.arrays import Matrix, Numeric, Scalar, Vec6, Vector
+from freefloat.spatial.channels import Channel, flag, vector
 from freefloat.spatial.rotations import cross, rotation_log
 
 

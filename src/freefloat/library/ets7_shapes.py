@@ -54,5 +54,11 @@ def drawn(craft: Spacecraft) -> Spacecraft:
 def _hand(tip: np.ndarray) -> list[Shape]:
     """Wrist, palm and two fingers, up to the hand point along x."""
     palm = tip - np.array([0.16, 0.0, 0.0])
-    fingers = [Shape(Box((0.16, 0.03, 0.05)), (tip[0] - 0.08, tip[1] + y, tip[2]), colour="hand") for y in (-0.07, 0.07)]
-    return [Shape.tube((0.0, 0.0, 0.0), palm, 0.06), Shape(Box((0.06, 0.2, 0.12)), tuple(palm), colour="hand"), *fingers]
+    fingers = [
+        Shape(Box((0.16, 0.03, 0.05)), (tip[0] - 0.08, tip[1] + y, tip[2]), colour="hand") for y in (-0.07, 0.07)
+    ]
+    return [
+        Shape.tube((0.0, 0.0, 0.0), palm, 0.06),
+        Shape(Box((0.06, 0.2, 0.12)), tuple(palm), colour="hand"),
+        *fingers,
+    ]

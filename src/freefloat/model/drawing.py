@@ -6,6 +6,7 @@ and inertia where nothing hangs on it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from freefloat.model.shapes import Box, Mesh, Shape, triple
 from freefloat.model.spacecraft import Spacecraft
 
 _DENSITY = 1300.0  # of the equivalent box, at least [kg/m3]; keeps bodies of tiny inertia visible
+_SEGMENTS = 12  # of a bending line
 _SLENDER = 0.06  # radius of a default tube per metre of its reach
 
 
@@ -25,10 +27,7 @@ def drawing(craft: Spacecraft) -> dict[str, Any]:
         "name": craft.name,
         "mass": float(sum(float(body.mass) for body in craft.bodies)),  # [kg]
         "bodies": [_body(craft, index) for index in range(len(craft.bodies))],
-        "frames": [
-            {"name": frame.name, "body": frame.body}
-            for frame in craft.frames
-        ],
+        "frames": [{"name": frame.name, "body": frame.body} for frame in craft.frames],
     }
 
 
@@ -71,7 +70,8 @@ def default_shapes(craft: Spacecraft, index: int) -> tuple[Shape, ...]:
     ends += [np.asarray(f.X_BF.p, dtype=float) for f in craft.frames if f.body == body.name]
     ends = [end for end in ends if np.linalg.norm(end) > 1e-6]
     if index == 0 or not ends:
-        return (equivalent_box(body, "bus" if index == 0 else "arm"),)
+        box = equivalent_box(body, "bus" if index == 0 else "arm")
+        return (_not_hiding(box, _flexible_reach(craft, body.name)),)
     reach = max(float(np.linalg.norm(end)) for end in ends)
     radius = _SLENDER * reach
     tubes = [Shape.tube(np.zeros(3), end, radius) for end in ends]
@@ -89,16 +89,71 @@ def equivalent_box(body: RigidBody, colour: str) -> Shape:
     return Shape(Box(triple(sides)), triple(body.com), tuple(triple(row) for row in axes), colour)  # pyright: ignore[reportArgumentType]
 
 
+def _flexible_reach(craft: Spacecraft, body: str) -> float:
+    """How far the shortest flexible body that hangs on this one reaches from its frame [m]."""
+    reaches = []
+    for joint, child in zip(craft.joints, craft.bodies[1:], strict=True):
+        if joint.parent == body and isinstance(child, ModalBody):
+            ends = [np.asarray(line["points"][-1]) for line in _flexible(craft, child)]
+            mount = [np.asarray(joint.X_PJ.p) + np.asarray(joint.X_PJ.R) @ end for end in ends]
+            reaches += [max((float(np.linalg.norm(p)) for p in mount), default=np.inf)]
+    return min(reaches, default=np.inf)
+
+
+def _not_hiding(box: Shape, reach: float) -> Shape:
+    """The box, made smaller in proportion where it would swallow what hangs on it."""
+    assert isinstance(box.solid, Box)
+    largest = 0.5 * max(box.solid.size)
+    factor = min(1.0, 0.3 * reach / largest)
+    return replace(box, solid=Box(triple(factor * np.array(box.solid.size))))
+
+
 # ---- flexible bodies
 
 
-def _flexible(craft: Spacecraft, body: ModalBody) -> dict[str, Any]:
-    """A line through the body at rest, how each mode moves its points, and where its modal coordinates stand in q."""
-    if body.rail is not None:
-        points, modes = np.asarray(body.rail.position), np.asarray(body.rail.translation)
-    else:
-        nodes = sorted(body.nodes, key=lambda node: float(np.linalg.norm(np.asarray(node.position))))
-        points = np.array([np.zeros(3), *(np.asarray(n.position) for n in nodes)])
-        modes = np.array([np.zeros((3, body.modes)), *(np.asarray(n.translation) for n in nodes)])
+def _flexible(craft: Spacecraft, body: ModalBody) -> list[dict[str, Any]]:
+    """Lines through the body at rest, how each mode moves their points, and where the modes stand in q."""
     where = craft.layout.positions[f"{body.name}.modes"]
-    return {"points": points.tolist(), "modes": modes.tolist(), "q": [where.start, where.stop]}
+    if body.rail is not None:
+        lines = [(np.asarray(body.rail.position, dtype=float), np.asarray(body.rail.translation, dtype=float))]
+    else:
+        lines = [_bent(start, end) for start, end in _branches(body)]
+    return [{"points": p.tolist(), "modes": m.tolist(), "q": [where.start, where.stop]} for p, m in lines]
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A point of a flexible body with how each mode moves and turns it."""
+
+    position: np.ndarray  # (3,)
+    translation: np.ndarray  # (3, modes)
+    rotation: np.ndarray  # (3, modes)
+
+
+def _branches(body: ModalBody) -> list[tuple[_Point, _Point]]:
+    """Every node joined to the nearest point nearer to the origin, where the body is held."""
+    held = np.zeros((3, body.modes))
+    points = [_Point(np.zeros(3), held, held)]
+    branches = []
+    for node in sorted(body.nodes, key=lambda n: float(np.linalg.norm(np.asarray(n.position)))):
+        point = _Point(*(np.asarray(x, dtype=float) for x in (node.position, node.translation, node.rotation)))
+        nearest = min(points, key=lambda p: float(np.linalg.norm(p.position - point.position)))
+        if np.linalg.norm(point.position - nearest.position) > 1e-9:
+            branches.append((nearest, point))
+        points.append(point)
+    return branches
+
+
+def _bent(start: _Point, end: _Point) -> tuple[np.ndarray, np.ndarray]:
+    """A line between two points that bends like a beam: cubic, with the ends' displacements and slopes."""
+    s = np.linspace(0.0, 1.0, _SEGMENTS + 1)[:, None, None]
+    along = end.position - start.position
+    # A small rotation theta turns a line element: its displacement changes by theta x along.
+    slopes = [np.cross(point.rotation.T, along).T for point in (start, end)]
+    modes = (
+        (1 - 3 * s**2 + 2 * s**3) * start.translation
+        + (3 * s**2 - 2 * s**3) * end.translation
+        + (s - 2 * s**2 + s**3) * slopes[0]
+        + (s**3 - s**2) * slopes[1]
+    )
+    return start.position + s[:, 0] * along, modes

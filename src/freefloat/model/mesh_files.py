@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -55,5 +56,5 @@ def _obj(data: bytes) -> Triangles:
             # Indices count from one, or from the end when negative; a polygon becomes a fan.
             corners = [int(word.split("/")[0]) for word in words[1:]]
             corners = [i - 1 if i > 0 else len(vertices) + i for i in corners]
-            faces += [(corners[0], b, c) for b, c in zip(corners[1:-1], corners[2:], strict=True)]
+            faces += [(corners[0], b, c) for b, c in pairwise(corners[1:])]
     return np.array(vertices, dtype=float).reshape(-1, 3), np.array(faces, dtype=int).reshape(-1, 3)

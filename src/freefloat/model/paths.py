@@ -71,6 +71,7 @@ def replace(craft: Spacecraft, path: str, new: Any) -> Spacecraft:
     parts = list(getattr(craft, group))
     old = _value(parts[index], field)
     new = np.asarray(new, dtype=float) if isinstance(new, (list, tuple)) else new
+    new = float(new) if isinstance(new, int) else new
     if np.shape(new) != np.shape(old):
         raise ModelError(f"'{path}' has shape {np.shape(old)}, got {np.shape(new)}.")
     if field == "axis":

@@ -138,7 +138,7 @@ class Spacecraft:
         """Say what a body looks like; replaces what was said before."""
         index = self.body_index(body)
         if isinstance(self.bodies[index], ModalBody):
-            raise ModelError(f"Body '{body}' of spacecraft '{self.name}' is flexible: it is drawn by its nodes or rail.")
+            raise ModelError(f"Body '{body}' of '{self.name}' is flexible: it is drawn by its nodes or rail.")
         drawn = dataclasses.replace(self.bodies[index], shapes=shapes)
         return dataclasses.replace(self, bodies=(*self.bodies[:index], drawn, *self.bodies[index + 1 :]))
 

@@ -14,8 +14,8 @@ What URDF has no word for stands in one element that other readers skip:
     </freefloat>
 
 `<visual>` says what a body looks like (`urdf_visuals`) and never makes a file unusable. Ignored because they do
-not move anything: collision; and, with a warning of `lint_urdf`, everything else that is unknown (transmission, gazebo, safety_controller). In `<limit>` the largest double,
-1.7976931348623157e+308, means none.
+not move anything: collision; and, with a warning of `lint_urdf`, everything else that is unknown (transmission,
+gazebo, safety_controller). In `<limit>` the largest double, 1.7976931348623157e+308, means none.
 """
 
 from pathlib import Path

@@ -15,6 +15,7 @@ import numpy as np
 from freefloat.model.errors import ModelError
 from freefloat.model.parts import Frame, Joint, RigidBody, Wheel
 from freefloat.model.physical import is_traced
+from freefloat.model.shapes import Box, Cylinder, Ellipsoid, Shape
 from freefloat.model.spacecraft import Spacecraft
 from freefloat.model.urdf_parts import UNLIMITED
 from freefloat.spatial import Pose
@@ -50,6 +51,24 @@ def _add_link(robot: ET.Element, body: RigidBody) -> None:
     I = (I + I.T) / 2.0
     moments = {"ixx": I[0, 0], "ixy": I[0, 1], "ixz": I[0, 2], "iyy": I[1, 1], "iyz": I[1, 2], "izz": I[2, 2]}
     ET.SubElement(inertial, "inertia", {name: _digit(value) for name, value in moments.items()})
+    for shape in body.shapes:
+        _add_visual(link, shape)
+
+
+def _add_visual(link: ET.Element, shape: Shape) -> None:
+    """Boxes, cylinders and balls; URDF has no word for the other solids, and colours are roles."""
+    solid = shape.solid
+    if isinstance(solid, Box):
+        stated = ("box", {"size": _digits(solid.size)})
+    elif isinstance(solid, Cylinder):
+        stated = ("cylinder", {"radius": _digit(solid.radius), "length": _digit(solid.length)})
+    elif isinstance(solid, Ellipsoid) and len(set(solid.radii)) == 1:
+        stated = ("sphere", {"radius": _digit(solid.radii[0])})
+    else:
+        return
+    visual = ET.SubElement(link, "visual")
+    _add_origin(visual, Pose(position=shape.position, rotation=shape.rotation))
+    ET.SubElement(ET.SubElement(visual, "geometry"), *stated)
 
 
 def _add_joint(robot: ET.Element, joint: Joint, child: str) -> None:

@@ -13,7 +13,7 @@ from freefloat.spatial.rotations import cross
 
 
 def co_rotating(craft: Spacecraft, orbit: CircularOrbit, q: Vector) -> State:
-    """At t = 0 aligned with the orbital frame and turning with it; the centre of mass, not the base, is at rest in N."""
+    """Aligned with the orbital frame at t = 0 and turning with it; the centre of mass, not the base, rests in N."""
     state = craft.at_rest(q)
     rate = jnp.array([0.0, -1.0, 0.0]) * orbit.rate
     twist = six(-cross(rate, composite_inertia(craft, state.q).com), rate)

@@ -83,8 +83,8 @@ def _draw(curves: Sequence[Curve], names: Sequence[str], path: Path) -> None:
         for j, component in enumerate(one.components):
             name = names[number] if len(names) > number else ""
             label = _plain(" ".join(filter(None, (name, component))))
-            style = {"color": _COLOURS[j % len(_COLOURS)], "linestyle": _DASHES[number % len(_DASHES)]}
-            axes.plot(one.time, one.values[:, j], label=label or None, **style)
+            (line,) = axes.plot(one.time, one.values[:, j], _DASHES[number % len(_DASHES)], label=label or None)
+            line.set_color(_COLOURS[j % len(_COLOURS)])
     first = curves[0]
     frame = f", axes {first.frame}" if first.frame else ""
     unit = f" [{first.unit}]" if first.unit else ""

@@ -86,7 +86,7 @@ def scene_of(run: Run, frames: int = 600) -> Scene | None:
     attitude = _unit(_sound(run.data["bodies.attitude"].values[rows], np.array([1.0, 0.0, 0.0, 0.0])))
     parts = tuple(part for index, body in enumerate(drawn) for part in _parts(index, body))
     flexible = tuple(
-        _flexible(run, index, body["flexible"], rows) for index, body in enumerate(drawn) if body.get("flexible")
+        _flexible(run, index, line, rows) for index, body in enumerate(drawn) for line in body.get("flexible", ())
     )
     tracks = _tracks(run, rows)
     centre, radius = _focus(parts, flexible, position[0], attitude[0])
@@ -172,7 +172,9 @@ def _arrows(run: Run, rows: np.ndarray) -> tuple[Arrow, ...]:
         if start is None or value is None or np.max(np.linalg.norm(value, axis=1)) < _SILENT:
             continue
         attributes = run.data[name].attrs
-        found.append(Arrow(name, str(attributes.get("long_name", name)), str(attributes.get("units", "")), start, value))
+        found.append(
+            Arrow(name, str(attributes.get("long_name", name)), str(attributes.get("units", "")), start, value)
+        )
     return tuple(found)
 
 
@@ -201,7 +203,7 @@ def _focus(
 ) -> tuple[np.ndarray, float]:
     """Centre and radius of what should be seen first: solar panels may reach out of the picture."""
     shown = [part for part in parts if part.colour != "panel"] or list(parts)
-    corners = [(part.body, part.triangles[0]) for part in shown] or [(f.body, f.points) for f in flexible]
+    corners = [(part.body, part.triangles[0]) for part in shown] + [(f.body, f.points) for f in flexible]
     if not corners:
         return position[0], 1.0
     placed = np.concatenate([position[body] + points @ _rotation(attitude[body]).T for body, points in corners])

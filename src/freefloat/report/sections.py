@@ -65,10 +65,18 @@ def _simulated(run: Run) -> Markup:
 def _matched(run: Run) -> Markup:
     if not run.claims:
         return text("No published numbers belong to these settings. ")
-    holding = sum(bool(c.get("holds")) for c in run.claims)
-    if holding == len(run.claims):
-        return text(f"It reaches all {len(run.claims)} published numbers. ")
-    return element("strong", f"It misses {len(run.claims) - holding} of {len(run.claims)} published numbers. ")
+    reached, judged = _count(run)
+    beyond = len(run.claims) - judged
+    aside = f"{beyond} cannot be reproduced; the table says why. " if beyond else ""
+    if reached == judged:
+        return text((f"It reaches all {judged} published numbers. " if judged else "") + aside)
+    return joined([element("strong", f"It misses {judged - reached} of {judged} published numbers. "), text(aside)])
+
+
+def _count(run: Run) -> tuple[int, int]:
+    """Published numbers that were reached, and those that can be judged at all."""
+    verdicts = [claim.get("holds", False) for claim in run.claims]
+    return sum(v is True for v in verdicts), sum(v is not None for v in verdicts)
 
 
 def _conserved(run: Run) -> Markup:
@@ -88,13 +96,11 @@ def _duration(run: Run) -> float:
 
 def chips(run: Run) -> Markup:
     """Status, claims and audit at a glance, each a link to its section."""
-    claims = run.claims
-    claims = [c for c in claims if c.get("holds") is not None]
-    holding = sum(bool(c.get("holds")) for c in claims)
+    reached, judged = _count(run)
     made = [verdict(run.completed, "completed", run.status)]
-    if claims:
-        words = f"{holding} of {len(claims)} published numbers reached"
-        made.append(element("a", verdict(holding == len(claims), words, words), href="#claims"))
+    if judged:
+        words = f"{reached} of {judged} published numbers reached"
+        made.append(element("a", verdict(reached == judged, words, words), href="#claims"))
     if run.audit.entries:
         holds = len(run.audit.entries) - len(run.audit.violations)
         words = f"{holds} of {len(run.audit.entries)} balances hold"
@@ -104,9 +110,7 @@ def chips(run: Run) -> Markup:
 
 def claims(sheets: Sequence[Sheet]) -> Markup:
     """Published numbers, ours beside them, the verdict."""
-    rows = [
-        [*_named(sheets, sheet), *_claim(row)] for sheet in sheets for row in sheet.run.claims
-    ]
+    rows = [[*_named(sheets, sheet), *_claim(row)] for sheet in sheets for row in sheet.run.claims]
     if not rows:
         return element("p", "No published numbers belong to these settings.")
     headings = [*_named_heading(sheets), "claim", "published", "ours", "verdict", "source"]
@@ -122,11 +126,23 @@ def _claim(row: dict[str, Any]) -> list[object]:
             claim.claim,
             claim.statement.replace("+-", "±"),
             f"{written(claim.ours)} {claim.unit}",
-            verdict(claim.holds, "holds", "fails") if claim.holds is not None else f"not reproduced: {row.get('reason', '')}",
+            _judged(claim, str(row.get("reason", ""))),
             claim.source,
         ]
     except (KeyError, TypeError, ValueError):
-        return [row.get("claim", "?"), row.get("published", "?"), row.get("ours", "?"), "unreadable", row.get("source", "")]
+        return [
+            row.get("claim", "?"),
+            row.get("published", "?"),
+            row.get("ours", "?"),
+            "unreadable",
+            row.get("source", ""),
+        ]
+
+
+def _judged(claim: Claim, reason: str) -> Markup:
+    if claim.holds is None:
+        return element("span", f"not reproduced: {reason}" if reason else "not reproduced", class_="note")
+    return verdict(claim.holds, "holds", "fails")
 
 
 def conserved(sheets: Sequence[Sheet]) -> Markup:

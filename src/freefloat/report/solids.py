@@ -54,9 +54,7 @@ def _cone(shape: dict[str, Any]) -> Triangles:
 def _ellipsoid(shape: dict[str, Any]) -> Triangles:
     radii = np.asarray(shape["radii"], dtype=float)
     rings, turn = np.linspace(0.0, np.pi, _ROUND // 2 + 1), _circle()
-    unit = np.concatenate(
-        [np.column_stack([np.sin(a) * turn, np.full(len(turn), np.cos(a))]) for a in rings]
-    )
+    unit = np.concatenate([np.column_stack([np.sin(a) * turn, np.full(len(turn), np.cos(a))]) for a in rings])
     width = len(turn)
     quads = [(i * width + j, i * width + j + 1) for i in range(len(rings) - 1) for j in range(_ROUND)]
     faces = [f for a, b in quads for f in ((a, a + width, b + width), (a, b + width, b))]

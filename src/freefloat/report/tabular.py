@@ -70,17 +70,19 @@ def to_csv(run: Run, path: Path) -> list[Path]:
 def to_parquet(run: Run, path: Path) -> list[Path]:
     """Apache Parquet; unit, frame and label are metadata of each field."""
     try:
-        import pyarrow as arrow
+        import pyarrow as pa
         from pyarrow import parquet
     except ModuleNotFoundError:
         raise ValueError("Parquet needs pyarrow. Install it: pip install 'freefloat[export]'.") from None
     table = columns(run)
     fields = [
-        arrow.field(
-            c.name, arrow.from_numpy_dtype(c.values.dtype), metadata={"unit": c.unit, "frame": c.frame, "label": c.label}
+        pa.field(
+            c.name,
+            pa.from_numpy_dtype(c.values.dtype),
+            metadata={"unit": c.unit, "frame": c.frame, "label": c.label},
         )
         for c in table
     ]
-    arrays = [arrow.array(c.values) for c in table]
-    parquet.write_table(arrow.Table.from_arrays(arrays, schema=arrow.schema(fields)), path)
+    arrays = [pa.array(c.values) for c in table]
+    parquet.write_table(pa.Table.from_arrays(arrays, schema=pa.schema(fields)), path)
     return [path]

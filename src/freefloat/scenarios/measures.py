@@ -53,3 +53,37 @@ def damped_frequency_hz(channel: xarray.DataArray) -> float:
 
     scale = max(float(np.max(np.abs(y))), 1e-300)
     return float(least_squares(lambda x: misfit(x) / scale, (guess, 0.01), xtol=1e-12, ftol=1e-14).x[0])
+
+
+def attitude_disturbance_deg(run: Run) -> np.ndarray:
+    """Rotation angle of the base since the start, over time [deg]."""
+    attitude = run["base.attitude"].values
+    first = attitude[0]
+    w = attitude @ first
+    xyz = np.linalg.norm(attitude - np.outer(w, first), axis=1)
+    return np.rad2deg(2.0 * np.arctan2(xyz, np.abs(w)))
+
+
+def recovery_time(run: Run, angle_deg: np.ndarray, limit_deg: float) -> float:
+    """From the start until an angle stays within a limit [s]; infinite if it does not within the run."""
+    time = run["time"].values
+    outside = np.flatnonzero(angle_deg > limit_deg)
+    if not outside.size:
+        return 0.0
+    return float(time[outside[-1] + 1]) if outside[-1] + 1 < len(time) else float("inf")
+
+
+def value_at(run: Run, values: np.ndarray, t: float) -> float:
+    """A recorded value at a time, linear in between."""
+    return float(np.interp(t, run["time"].values, values))
+
+
+def crossing_time(run: Run, values: np.ndarray, level: float) -> float:
+    """When a recorded value first exceeds a level [s]; infinite if never."""
+    time, above = run["time"].values, np.flatnonzero(values > level)
+    if not above.size:
+        return float("inf")
+    k = int(above[0])
+    if k == 0:
+        return float(time[0])
+    return float(np.interp(level, values[k - 1 : k + 1], time[k - 1 : k + 1]))

@@ -104,15 +104,32 @@ class Audit:
         )
 
 
-def fastest_rate(data: xarray.Dataset) -> float:
-    """Fastest rate of a recorded motion [rad/s]: of any rotation, or of the change of the velocity as a whole."""
-    turning = [float(np.max(np.linalg.norm(data["base.rate"].values, axis=-1)))]
+def fastest_rate(data: xarray.Dataset, mass: float) -> float:
+    """Fastest rate of a recorded motion [rad/s]: of any rotation, or at which velocity or acceleration change."""
+    rates = [float(np.max(np.linalg.norm(data["base.rate"].values, axis=-1)))]
     if "joints.rate" in data:
-        turning.append(float(np.max(np.abs(data["joints.rate"].values))))
-    energy, agility = (float(np.max(data[f"energy.{kind}"].values)) for kind in ("kinetic", "agility"))
-    if energy > 0.0 and np.isfinite(agility):
-        turning.append(float(np.sqrt(agility / energy)))
-    return max(turning)
+        rates.append(float(np.max(np.abs(data["joints.rate"].values))))
+    # Kinetic energy without the motion of the centre of mass, which no force of the spacecraft's own changes.
+    drifting = np.sum(data["momentum.linear"].values ** 2, axis=-1) / (2.0 * mass)
+    inner = float(np.max(data["energy.kinetic"].values - drifting))
+    agility = float(np.max(data["energy.agility"].values))
+    if inner > 1e-12 * float(np.max(drifting, initial=0.0)) and np.isfinite(agility):
+        rates.append(float(np.sqrt(agility / inner)))
+    return max([*rates, _forcing_rate(data["state.v"].values, data["time"].values)])
+
+
+def _forcing_rate(v: np.ndarray, t: np.ndarray) -> float:
+    """How fast the accelerations change, from differences of the recorded velocities.
+
+    Nine tenths of the jerks count: the few jumps of a sampled or switched force are no error of the integrator.
+    """
+    if len(t) < 4:
+        return 0.0
+    acceleration = np.diff(v, axis=0) / np.diff(t)[:, None]
+    jerk = np.quantile(np.abs(np.diff(acceleration, axis=0)) / np.diff(t)[1:, None], 0.9, axis=0)
+    largest = np.max(np.abs(acceleration), axis=0)
+    moving = largest > 1e-9  # below this, differences of rounded numbers mean nothing
+    return float(np.max(jerk[moving] / largest[moving], initial=0.0))
 
 
 def audit(data: xarray.Dataset, accuracy: Accuracy, mass: float, warnings: tuple[str, ...] = ()) -> Audit:

@@ -36,6 +36,8 @@ class Grid:
 
 def grid(duration: float, dt: float, record_dt: float | None) -> Grid:
     """Fit a duration and a recording interval to the step; an error says what does not fit."""
+    if not (np.isfinite(dt) and dt > 0.0):
+        raise ValueError(f"The step dt must be a positive number of seconds, got {dt}.")
     steps = _whole("duration", duration, dt)
     if record_dt is not None:
         every = _whole("record_dt", record_dt, dt)

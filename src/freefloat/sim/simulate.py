@@ -73,13 +73,14 @@ def simulate(
     )
     records, status = _collect(system, loop, blocks, duration, progress)
     data = _dataset(system, records, start, engine)
-    moved = float(data["time"].values[-1])
+    moved, mass = float(data["time"].values[-1]), float(sum(body.mass for body in craft.bodies))
     if integrator == "rk4":
-        fastest = max([fastest_rate(data), *(float(getattr(inner_law(law), "fastest_rate", 0.0)) for law in laws)])
+        fastest = max(
+            [fastest_rate(data, mass), *(float(getattr(inner_law(law), "fastest_rate", 0.0)) for law in laws)]
+        )
         accuracy = Accuracy.of_rk4(dt, max(moved, dt), fastest)
     else:
         accuracy = Accuracy.of_adaptive(tolerance, count.accepted)
-    mass = float(sum(body.mass for body in craft.bodies))
     judged = audit(data, accuracy, mass, domain_warnings(craft, data))
     described = scenario or {
         "spacecraft": craft.name,

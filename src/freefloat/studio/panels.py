@@ -58,7 +58,9 @@ def deadlines(late: Sequence[float]) -> str:
     rows = [
         [
             name,
-            element("div", "", style=f"height:0.7em;width:{100 * int(count) / top:.0f}%;background:#2563a8;min-width:1px"),
+            element(
+                "div", "", style=f"height:0.7em;width:{100 * int(count) / top:.0f}%;background:#2563a8;min-width:1px"
+            ),
             int(count),
         ]
         for name, count in zip(names, counts, strict=True)

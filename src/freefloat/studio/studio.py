@@ -94,9 +94,7 @@ class Studio:
 
     def _dress(self, *, dark: bool) -> None:
         """Light or dark; the button that would share the page through a public server is always off."""
-        self.server.gui.configure_theme(
-            control_width="large", show_logo=False, show_share_button=False, dark_mode=dark
-        )
+        self.server.gui.configure_theme(control_width="large", show_logo=False, show_share_button=False, dark_mode=dark)
 
     def choose(self, name: str) -> None:
         """Show the form of a scenario."""

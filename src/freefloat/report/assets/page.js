@@ -74,7 +74,7 @@ class Page {
     const count = first.time.length;
     const base = (row) => [...first.position.subarray(3 * row * first.bodies.length, 3 * row * first.bodies.length + 3)];
     this.scene.shown.follow = length3(minus(base(count - 1), base(0))) > 0.5 * first.radius;
-    this.byId("stretch-field").hidden = !this.scene.runs.some((run) => run.scene.flexible.length);
+    this.chooseStretch(first);
     const absent = { vectors: !this.scene.runs.some((r) => r.scene.arrows.length), frames: !first.tracks.length, trails: !first.tracks.length };
     for (const toggle of document.querySelectorAll("[data-show]")) {
       const what = toggle.dataset.show;
@@ -88,6 +88,16 @@ class Page {
     const views = { whole: [-0.72, 0.42], front: [0, 0.02], side: [-Math.PI / 2, 0.02], top: [-Math.PI / 2, 1.55] };
     for (const button of document.querySelectorAll("[data-view]"))
       button.addEventListener("click", () => this.scene.camera.look(...views[button.dataset.view]));
+  }
+
+  // Bending is drawn as large as it is easily seen; how large stands beside the picture.
+  chooseStretch(scene) {
+    const field = this.byId("stretch");
+    this.byId("stretch-field").hidden = !this.scene.runs.some((run) => run.scene.flexible.length);
+    const largest = Math.max(0, ...scene.flexible.map((line) => line.displacement.reduce((m, x) => Math.max(m, Math.abs(x)), 0)));
+    const fitting = [...field.options].map((option) => Number(option.value)).filter((f) => f * largest <= 0.25 * scene.radius);
+    this.scene.stretch = largest > 0 && fitting.length ? Math.max(...fitting) : 1;
+    field.value = String(this.scene.stretch);
   }
 
   // ---- controls

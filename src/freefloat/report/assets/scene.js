@@ -238,6 +238,7 @@ class Scene {
       gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, mesh.faces);
       gl.drawElements(gl.TRIANGLES, mesh.count, gl.UNSIGNED_SHORT, 0);
     } else gl.drawArrays(gl.TRIANGLES, 0, mesh.count);
+    for (const place of [solid.position, solid.normal]) gl.disableVertexAttribArray(place);
   }
 
   renderLine(ribbon, model, colour, width, faint = 1) {
@@ -258,6 +259,7 @@ class Scene {
       gl.vertexAttribPointer(place, size, gl.FLOAT, false, 36, offset);
     }
     gl.drawArrays(gl.TRIANGLES, 0, ribbon.count);
+    for (const place of [line.here, line.there, line.corner, line.when]) gl.disableVertexAttribArray(place);
     gl.enable(gl.CULL_FACE);
   }
 

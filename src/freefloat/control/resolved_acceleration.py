@@ -1,0 +1,89 @@
+"""Resolved acceleration control with the generalised Jacobian: torques for a wanted hand acceleration."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.control.laws import Motion, motion_of
+from freefloat.control.least_squares import Solution, damped_least_squares
+from freefloat.control.resolved_motion import ResolvedMotion, floating_jacobian
+from freefloat.dynamics import hybrid_dynamics, inertial_frame_pose, inertial_frame_twist
+from freefloat.model import Spacecraft, State
+from freefloat.spatial import angular, linear, record
+from freefloat.spatial.arrays import Numeric, Scalar, Vec6, Vector
+from freefloat.spatial.channels import Channel
+from freefloat.spatial.rotations import quaternion_multiply
+
+
+@record
+class ResolvedAcceleration:
+    """Computed torque in hand space: a = a_d + 2 w (x'_d - x') + w^2 (x_d - x), momentum of any size included."""
+
+    follow: ResolvedMotion  # the path, the frame and the model that the controller believes in
+    bandwidth: Numeric | float = 2.0  # w [rad/s]
+
+    @property
+    def fastest_rate(self) -> Numeric | float:
+        """Of the loop [rad/s]."""
+        return self.bandwidth
+
+    @property
+    def craft(self) -> Spacecraft:
+        """The model that the controller believes in."""
+        return self.follow.craft
+
+    def begin(self, state: State) -> ResolvedAcceleration:
+        """Start the path where the frame is now."""
+        return dataclasses.replace(self, follow=self.follow.begin(state))
+
+    def wanted(self, state: State, t: Scalar) -> Vec6:
+        """Hand acceleration to give, N axes."""
+        path, w = self.follow, self.bandwidth
+        twist, acceleration = jax.jvp(lambda time: path.desired_twist(time, 0.0), (t,), (jnp.ones(()),))
+        actual = inertial_frame_twist(self.craft, state, path.frame)
+        error = path.pose_error(inertial_frame_pose(self.craft, state, path.frame), t)
+        return acceleration + 2.0 * w * (twist - actual) + w**2 * error
+
+    def resolved(self, state: State, t: Scalar) -> Solution:
+        """Joint accelerations, with the status of the Jacobian."""
+        craft, frame = self.craft, self.follow.frame
+        joints, nothing = craft.layout.moving_joints, jnp.zeros(craft.layout.nv)
+        still = jnp.zeros(len(joints))
+        vdot, _ = hybrid_dynamics(craft, state.q, state.v, nothing, joints, still)
+        # Acceleration of the hand when no joint accelerates: what the present motion brings along.
+        drift = jax.jvp(lambda s: inertial_frame_twist(craft, s, frame), (state,), (_state_rate(craft, state, vdot),))[
+            1
+        ]
+        motion: Motion = motion_of(craft, state)
+        J_g, _ = floating_jacobian(craft, motion, frame, motion.X_NB.R)
+        return damped_least_squares(J_g, self.wanted(state, t) - drift, self.follow.singular_below)
+
+    def force(self, state: State, t: Scalar, hold: float) -> Vector:
+        """Generalised force: joint torques."""
+        craft = self.craft
+        joints, nothing = craft.layout.moving_joints, jnp.zeros(craft.layout.nv)
+        _, force = hybrid_dynamics(craft, state.q, state.v, nothing, joints, self.resolved(state, t).x)
+        places = np.array(craft.layout.joint_velocities, dtype=int)
+        return nothing.at[places].set(force[places])
+
+    def channels(self) -> tuple[Channel, ...]:
+        """Tracking of the hand."""
+        return self.follow.channels()
+
+    def observe(self, craft: Spacecraft, state: State, t: Scalar) -> tuple[Numeric, ...]:
+        """How far the hand is from its path."""
+        return self.follow.observe(craft, state, t)
+
+
+def _state_rate(craft: Spacecraft, state: State, vdot: Vector) -> State:
+    spin = jnp.concatenate([jnp.zeros(1), angular(state.V_NB)])
+    return State(
+        p_NB=state.X_NB.R @ linear(state.V_NB),
+        quat_NB=0.5 * quaternion_multiply(jnp.asarray(state.quat_NB), spin),
+        q=state.v[np.array(craft.layout.coordinates, dtype=int)],
+        v=vdot,
+    )

@@ -1,0 +1,118 @@
+"""ETS-VII, experiment 4: drift of the uncontrolled satellite under the gravity gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self
+
+from freefloat.scenarios.claims import Claim
+from freefloat.scenarios.ets7_parts import START_DEG, Joints, Positive, Servo, driven, spacecraft
+from freefloat.scenarios.figures import Figure
+from freefloat.scenarios.scenario import Scenario
+
+if TYPE_CHECKING:
+    from freefloat.sim import Run
+    from freefloat.sim.rollout import Engine
+    from freefloat.sim.simulate import Progress
+
+_SPEC = "Yoshida 2003, section 4.3; spec 003, section 4.4"
+_PITCH_DEG = {120.0: 0.0652, 300.0: 0.4081, 480.0: 1.0493, 600.0: 1.6459, 900.0: 3.7527}
+
+
+@dataclass(frozen=True)
+class Ets7GravityGradient(Scenario):
+    """The arm is locked, the satellite starts aligned with the orbital frame and turning with it."""
+
+    name = "ets7-gravity-gradient"
+    title = "ETS-VII: attitude drift under the gravity gradient"
+    source = _SPEC
+    figures = (
+        Figure("orbit.roll_pitch_yaw", title="Attitude in the orbital frame"),
+        Figure("orbit.torque", title="Gravity-gradient torque"),
+    )
+
+    joints_deg: Joints = START_DEG
+    altitude_km: Positive = 550.0
+    gravity_gradient: bool = True
+    duration: Positive = 900.0  # [s]
+    dt: Positive = 0.5  # [s]
+    servo: Servo | None = None  # None: joints locked
+    craft: Mapping[str, Any] = field(default_factory=dict)  # changes to the spacecraft by dotted path
+
+    @classmethod
+    def variants(cls) -> dict[str, Self]:
+        """With and without the torque; in geostationary orbit; and with joints held by motors."""
+        nominal = cls()
+        return {
+            "nominal": nominal,
+            "without": replace(nominal, gravity_gradient=False),
+            "geostationary": replace(nominal, altitude_km=35786.0),
+            "torque-level": replace(nominal, servo=Servo(bandwidth=5.0), dt=0.05),
+        }
+
+    def simulate(self, progress: Progress | None = None, engine: Engine = "native") -> Run:
+        """Run the experiment."""
+        import numpy as np
+
+        from freefloat.control import HoldJoints
+        from freefloat.orbit import CircularOrbit, GravityGradient, co_rotating
+        from freefloat.sim import simulate
+
+        craft = spacecraft(None, self.craft)
+        orbit = CircularOrbit(altitude=1e3 * self.altitude_km)
+        tide = GravityGradient(craft=craft, orbit=orbit, factor=1.0 if self.gravity_gradient else 0.0)
+        return simulate(
+            craft,
+            driven(HoldJoints(craft.layout.moving_joints), craft, self.servo, None, self.dt),
+            tide,
+            state=co_rotating(craft, orbit, np.deg2rad(self.joints_deg)),
+            duration=self.duration,
+            dt=self.dt,
+            record_dt=max(0.5, self.dt),
+            scenario=self.as_dict(),
+            progress=progress,
+            engine=engine,
+        )
+
+    def claims(self, run: Run) -> list[Claim]:
+        """Pitch in the orbital frame at the published times."""
+        import numpy as np
+
+        from freefloat.scenarios.measures import crossing_time, value_at
+
+        variant, pitch = self.variant_name(), np.rad2deg(run["orbit.roll_pitch_yaw"].values[:, 1])
+        at_ten_minutes = value_at(run, pitch, 600.0) if self.duration >= 600.0 else float("nan")
+        one_degree = crossing_time(run, pitch, 1.0)
+        if variant == "nominal":
+            x, y, z = (float(value) for value in run["orbit.torque"].values[0])
+            return [
+                Claim("torque about x at the start", _SPEC, "about", -5.1e-5, x, "N m", 1e-6),
+                Claim("torque about y at the start", _SPEC, "about", 6.47e-4, y, "N m", 1e-6),
+                Claim("torque about z at the start", _SPEC, "about", 0.0, z, "N m", 1e-12),
+                *(
+                    Claim(f"pitch after {t:g} s", _SPEC, "about", published, value_at(run, pitch, t), "deg", 1e-4)
+                    for t, published in _PITCH_DEG.items()
+                ),
+                Claim("1 deg of drift after", _SPEC, "about", 469.0, one_degree, "s", 1.0),
+                Claim("0.5 N/I t^2 after 480 s", _SPEC, "about", 1.0414, self._analytic_deg(y, 480.0), "deg", 1e-4),
+            ]
+        if variant == "without":
+            return [Claim("pitch after 600 s", _SPEC, "about", 1.2e-4, at_ten_minutes, "deg", 1e-5)]
+        if variant == "geostationary":
+            return [Claim("pitch after 600 s", _SPEC, "about", 0.0072, at_ten_minutes, "deg", 1e-4)]
+        if variant == "torque-level":
+            return [
+                Claim("pitch after 600 s, torque level", _SPEC, "within", 1.6459, at_ten_minutes, "deg", 0.02),
+                Claim("1 deg of drift after, torque level", _SPEC, "within", 469.0, one_degree, "s", 0.02),
+            ]
+        return []
+
+    def _analytic_deg(self, torque: float, t: float) -> float:
+        """Constant torque on the locked spacecraft."""
+        import numpy as np
+
+        from freefloat.dynamics import composite_inertia
+
+        inertia = composite_inertia(spacecraft(None, self.craft), np.deg2rad(self.joints_deg)).about_com()
+        return float(np.rad2deg(0.5 * torque / inertia[1, 1] * t**2))

@@ -1,0 +1,58 @@
+"""What the ETS-VII scenarios share: the spacecraft with its wheels, and joints driven by rates or by motors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+
+if TYPE_CHECKING:
+    from freefloat.model import Spacecraft
+
+Positive = Annotated[float, Field(gt=0.0)]
+NotNegative = Annotated[float, Field(ge=0.0)]
+Joints = tuple[float, float, float, float, float, float]
+START_DEG: Joints = (0.0, 0.0, 10.0, -32.8, 0.0, 0.0)  # Q0 of spec 003: hand pitch -22.8 deg
+TORQUE_LEVEL_DT = 0.005  # [s]; resolves the servo
+WHEEL_PERIOD = 0.05  # [s] for which the wheels hold their torque (spec 003, section 4)
+
+
+@dataclass(frozen=True)
+class Servo:
+    """Motors instead of prescribed rates: torque level."""
+
+    bandwidth: Positive = 60.0  # natural frequency of the position loop [rad/s]
+    coulomb: NotNegative = 0.0  # friction of every joint [N m]
+    viscous: NotNegative = 0.0  # [N m s/rad]
+    motor_inertia: NotNegative = 0.0  # of every rotor seen at its joint [kg m2]
+
+
+def spacecraft(max_torque: float | None, changes: Mapping[str, Any]) -> Spacecraft:
+    """ETS-VII, with wheels where their largest torque [N m] is given, and with the user's changes."""
+    from freefloat.library import ets7
+
+    craft = ets7(wheels=max_torque is not None)
+    for letter in "xyz" if max_torque is not None else "":
+        craft = craft.with_value(f"wheel.{letter}.max_torque", max_torque)
+    for path, value in changes.items():
+        craft = craft.with_value(path, value)
+    return craft
+
+
+def driven(arm: Any, craft: Spacecraft, servo: Servo | None, sample_rate_hz: float | None, dt: float) -> Any:
+    """The arm's law at rate level, or followed by motors; continuous, or commanded at a rate and held."""
+    from freefloat.control import Friction, JointServo
+    from freefloat.sim import Sampled
+
+    if servo is None:
+        return arm if sample_rate_hz is None else Sampled(law=arm, period=1.0 / sample_rate_hz)
+    return JointServo(
+        craft=craft,
+        arm=arm,
+        bandwidth=servo.bandwidth,
+        friction=Friction(coulomb=servo.coulomb, viscous=servo.viscous),
+        motor_inertia=servo.motor_inertia or None,
+        command_ticks=0 if sample_rate_hz is None else round(1.0 / (sample_rate_hz * dt)),
+    )

@@ -1,0 +1,174 @@
+"""ETS-VII, experiment 3: reactionless motion in the reaction null space against conventional joint splines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from freefloat.scenarios.claims import Claim
+from freefloat.scenarios.ets7_parts import (
+    START_DEG,
+    TORQUE_LEVEL_DT,
+    Joints,
+    NotNegative,
+    Positive,
+    Servo,
+    driven,
+    spacecraft,
+)
+from freefloat.scenarios.figures import Figure
+from freefloat.scenarios.scenario import Scenario
+
+if TYPE_CHECKING:
+    from freefloat.sim import Run
+    from freefloat.sim.rollout import Engine
+    from freefloat.sim.simulate import Progress
+
+_SPEC = "Yoshida 2003, section 4.2; spec 003, section 4.3"
+_DIGIT = 0.002  # tolerance of experiments 2 and 3 [deg]
+_END_DEG: Joints = (3.71, 7.45, 41.70, -31.92, -3.55, 1.10)  # C: where the reactionless turn ends
+_SAME_HAND_DEG: Joints = (3.61, 42.14, 34.05, -99.02, -3.33, -1.40)  # A: same hand position, orientation of the start
+
+
+@dataclass(frozen=True)
+class Ets7Rns(Scenario):
+    """The hand turns 40 deg without reaction on the base; or a spline makes the same journey."""
+
+    name = "ets7-rns"
+    title = "ETS-VII: reactionless manipulation in the reaction null space"
+    source = _SPEC
+    figures = (
+        Figure("base.roll_pitch_yaw", title="Base rotation (roll, pitch, yaw)"),
+        Figure("arm.momentum", title="Angular momentum of the arm"),
+        Figure("joints.rate", title="Joint rates"),
+    )
+
+    motion: Literal["reactionless", "spline", "spline-same-hand"] = "reactionless"
+    joints_deg: Joints = START_DEG
+    turn_deg: Positive = 40.0  # rotation of the hand about the base's y axis
+    turn_time: Positive = 40.0  # of the quintic, in every case [s]
+    wheel_torque: NotNegative = 0.1  # largest, of each wheel [N m]
+    sample_rate_hz: Positive | None = 4.0  # of the arm's commands; None: continuous
+    duration: Positive = 60.0  # [s]
+    dt: Positive = 0.05  # [s]
+    servo: Servo | None = None  # None: rate level
+    craft: Mapping[str, Any] = field(default_factory=dict)  # changes to the spacecraft by dotted path
+
+    @classmethod
+    def variants(cls) -> dict[str, Self]:
+        """Reactionless, commanded at 4 Hz and ideal; the splines; with and without wheels; with motors."""
+        nominal = cls()
+        spline = replace(nominal, motion="spline", sample_rate_hz=None)
+        same_hand = replace(spline, motion="spline-same-hand", joints_deg=_SAME_HAND_DEG)
+        return {
+            "nominal": nominal,
+            "no-wheels": replace(nominal, wheel_torque=0.0),
+            "ideal": replace(nominal, wheel_torque=0.0, sample_rate_hz=None, duration=40.0),
+            "spline": spline,
+            "spline-no-wheels": replace(spline, wheel_torque=0.0),
+            "spline-same-hand": same_hand,
+            "spline-same-hand-no-wheels": replace(same_hand, wheel_torque=0.0),
+            "torque-level": replace(nominal, servo=Servo(), dt=TORQUE_LEVEL_DT),
+            "spline-torque-level": replace(spline, servo=Servo(), dt=TORQUE_LEVEL_DT),
+        }
+
+    def simulate(self, progress: Progress | None = None, engine: Engine = "native") -> Run:
+        """Run the experiment; the wheels act continuously, so that the result does not depend on the step."""
+        import numpy as np
+
+        from freefloat.control import AttitudeHold, JointSpline, Quintic, ReactionlessTurn, Turn
+        from freefloat.sim import simulate
+
+        craft = spacecraft(self.wheel_torque, self.craft)
+        if self.motion == "reactionless":
+            profile = Quintic(length=np.deg2rad(self.turn_deg), duration=self.turn_time)
+            arm: Any = ReactionlessTurn(craft=craft, frame="hand", path=Turn(axis=(0.0, 1.0, 0.0), profile=profile))
+        else:
+            goal = _END_DEG if self.motion == "spline" else START_DEG
+            arm = JointSpline.through(craft, [self.joints_deg, goal], [self.turn_time])
+        return simulate(
+            craft,
+            driven(arm, craft, self.servo, self.sample_rate_hz, self.dt),
+            AttitudeHold(craft=craft),
+            joints_deg=self.joints_deg,
+            duration=self.duration,
+            dt=self.dt,
+            record_dt=0.05,
+            scenario=self.as_dict(),
+            progress=progress,
+            engine=engine,
+        )
+
+    def claims(self, run: Run) -> list[Claim]:
+        """Attitude disturbance and the arm's momentum of each motion, and their ratios."""
+        from freefloat.scenarios.measures import attitude_disturbance_deg, largest_norm, recovery_time
+
+        variant, angle = self.variant_name(), attitude_disturbance_deg(run)
+        peak, momentum = float(angle.max()), largest_norm(run, "arm.momentum")
+
+        def attitude(published: float, relation: Any, tolerance: float) -> Claim:
+            return Claim("attitude disturbance", _SPEC, relation, published, peak, "deg", tolerance)
+
+        def arm(published: float, tolerance: float, relation: Any = "about") -> Claim:
+            return Claim("largest momentum of the arm", _SPEC, relation, published, momentum, "N m s", tolerance)
+
+        if variant == "nominal":
+            return [attitude(9.1e-4, "within", 0.05), arm(0.0207, 0.05, "within"), *self._contrasts(peak)]
+        if variant == "torque-level":
+            return [
+                Claim("attitude disturbance, torque level", _SPEC, "below", 9.1e-4 * 1.02, peak, "deg"),
+                self._ratio("spline-torque-level", peak, ""),
+            ]
+        if variant == "ideal":
+            return [
+                Claim("attitude disturbance", _SPEC, "below", 1e-9, peak, "deg"),
+                Claim("largest momentum of the arm", _SPEC, "below", 1e-10, momentum, "N m s"),
+                *self._end_of_turn(run),
+            ]
+        recovered = recovery_time(run, angle, 0.02)
+        return {
+            "no-wheels": [attitude(2.55e-3, "within", 0.05)],
+            "spline": [attitude(0.039, "about", _DIGIT), arm(0.495, 1e-3)],
+            "spline-no-wheels": [attitude(0.078, "about", _DIGIT)],
+            "spline-same-hand": [
+                attitude(0.289, "about", _DIGIT),
+                arm(2.69, 1e-2),
+                Claim("recovery to 0.02 deg", _SPEC, "above", 59.0, recovered, "s"),
+            ],
+            "spline-same-hand-no-wheels": [attitude(0.565, "about", _DIGIT)],
+            "spline-torque-level": [attitude(0.0393, "within", 0.02), arm(0.495, 0.02, "within")],
+        }.get(variant, [])
+
+    def _contrasts(self, peak: float) -> list[Claim]:
+        found = []
+        for variant, published in (("spline", 43.0), ("spline-same-hand", 317.0)):
+            claim = self._ratio(variant, peak, f" ({variant})")
+            found += [replace(claim, relation="within", published=published, tolerance=0.05), claim]
+        return found
+
+    def _ratio(self, variant: str, peak: float, note: str) -> Claim:
+        from freefloat.scenarios.measures import attitude_disturbance_deg
+
+        spline = float(attitude_disturbance_deg(self.variants()[variant].simulate()).max())
+        return Claim(
+            f"attitude disturbance, spline against reactionless{note}", _SPEC, "above", 20.0, spline / peak, "1"
+        )
+
+    def _end_of_turn(self, run: Run) -> list[Claim]:
+        import numpy as np
+
+        from freefloat.scenarios.measures import largest_norm
+
+        end = np.rad2deg(run["joints.position"].values[-1])
+        moved = run["hand.displacement"].values[-1]
+        speed = 1e3 * largest_norm(run, "hand.relative_velocity")
+        joints = (
+            Claim(f"joint {k + 1} at the end", _SPEC, "about", published, float(end[k]), "deg", 0.01)
+            for k, published in enumerate(_END_DEG)
+        )
+        displacement = (
+            Claim(f"hand displacement {axis}", _SPEC, "about", published, float(value), "m", 1e-4)
+            for axis, published, value in zip("xyz", (0.1110, 0.0393, -0.7273), moved, strict=True)
+        )
+        return [*joints, *displacement, Claim("largest hand speed", _SPEC, "about", 30.8, speed, "mm/s", 0.1)]

@@ -1,0 +1,23 @@
+"""Joint encoder: joint positions with offset, noise and quantisation."""
+
+from __future__ import annotations
+
+from freefloat.sensors.imperfection import Imperfection, quantised
+from freefloat.spatial import record
+from freefloat.spatial.arrays import Numeric, Vector
+
+
+@record
+class JointEncoder:
+    """One for each joint, all of the same kind."""
+
+    imperfection: Imperfection = Imperfection()
+    offset: Vector | float = 0.0  # [rad, m]
+    noise: Numeric | float = 0.0  # one sigma [rad, m]
+    step: Numeric | float = 0.0  # resolution [rad, m]
+
+    def measure(self, positions: Vector, sample: Numeric) -> Vector:
+        """Measured joint positions."""
+        return quantised(
+            positions + self.offset + self.noise * self.imperfection.noise(sample, positions.shape[0]), self.step
+        )

@@ -1,0 +1,27 @@
+"""Rate gyro: angular rate of the base with bias, white noise, scale error and quantisation."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from freefloat.sensors.imperfection import Imperfection, quantised
+from freefloat.spatial import record
+from freefloat.spatial.arrays import Numeric, Vec3
+
+
+@record
+class Gyro:
+    """Three axes in base axes."""
+
+    imperfection: Imperfection = Imperfection()
+    bias: Vec3 = dataclasses.field(default_factory=lambda: np.zeros(3))  # [rad/s]
+    noise: Numeric | float = 0.0  # one sigma of a sample [rad/s]
+    scale_error: Numeric | float = 0.0  # relative
+    step: Numeric | float = 0.0  # quantisation [rad/s]
+
+    def measure(self, rate_B: Vec3, sample: Numeric) -> Vec3:
+        """Measured rate, base axes [rad/s]."""
+        noisy = (1.0 + self.scale_error) * rate_B + self.bias + self.noise * self.imperfection.noise(sample, 3)
+        return quantised(noisy, self.step)

@@ -1,0 +1,33 @@
+"""Star tracker: attitude of the base with noise across and about its boresight, bias and dropouts."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.sensors.imperfection import Imperfection, quantised
+from freefloat.spatial import record
+from freefloat.spatial.arrays import Flag, Mat3, Numeric, Quaternion, Vec3
+from freefloat.spatial.rotations import quaternion_exp, quaternion_multiply
+
+
+@record
+class StarTracker:
+    """Its boresight is the z axis of its own axes S."""
+
+    imperfection: Imperfection = Imperfection()
+    period: Numeric | float = 0.25  # between two attitudes [s]
+    cross_noise: Numeric | float = 0.0  # about the axes across the boresight, one sigma [rad]
+    roll_noise: Numeric | float = 0.0  # about the boresight, one sigma [rad]
+    bias: Vec3 = dataclasses.field(default_factory=lambda: np.zeros(3))  # misalignment, base axes [rad]
+    step: Numeric | float = 0.0  # quantisation of the error angles [rad]
+    R_BS: Mat3 = dataclasses.field(default_factory=lambda: np.eye(3))  # how it is mounted
+
+    def measure(self, quat_NB: Quaternion, sample: Numeric) -> tuple[Quaternion, Flag]:
+        """Measured quat_NB, and whether there is one."""
+        size = jnp.stack([jnp.asarray(s, dtype=float) for s in (self.cross_noise, self.cross_noise, self.roll_noise)])
+        error_B = self.bias + self.R_BS @ (size * self.imperfection.noise(sample, 3))
+        measured = quaternion_multiply(jnp.asarray(quat_NB), quaternion_exp(quantised(error_B, self.step)))
+        return measured, ~self.imperfection.lost(sample)

@@ -1,0 +1,33 @@
+"""Ctrl-C during a run: what was recorded is kept and can be read, with its page."""
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from freefloat.sim import Run
+
+
+def test_an_interrupted_run_can_be_read(tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()  # a terminal, so that the progress bar shows when stepping has begun
+    command = [sys.executable, "-m", "freefloat", "run", "ets7-gjm", "--out", str(tmp_path), "--set", "duration=4e8"]
+    process = subprocess.Popen(
+        [*command, "--set", "dt=0.5"], stdout=subprocess.PIPE, stderr=theirs, env={**os.environ, "TERM": "xterm"}
+    )
+    os.close(theirs)
+    shown, deadline = b"", time.monotonic() + 120.0
+    while b" %" not in shown:
+        assert time.monotonic() < deadline, shown
+        shown += os.read(ours, 4096)
+    process.send_signal(signal.SIGINT)
+    printed, _ = process.communicate(timeout=120)
+    os.close(ours)
+    assert process.returncode == 1
+    assert b"page.html" in printed
+    run = Run.load(tmp_path / "run.nc")
+    assert run.status.startswith("interrupted after")
+    assert run.data.sizes["time"] > 1
+    assert (tmp_path / "page.html").exists()
