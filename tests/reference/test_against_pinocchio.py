@@ -97,4 +97,4 @@ def test_the_comparison_sees_a_wrong_number(rng):
     across = np.cross(axis, rng.normal(size=3))
     bent = craft.with_value("joint3.axis", axis + 1e-6 * across / np.linalg.norm(across))
     mine = ours(bent, q, v, v, v)["mass matrix"]
-    assert trees.relative_error(mine, theirs(craft, q, v, v, v)["mass matrix"]) > 1e3 * TOLERANCE
+    assert trees.relative_error(mine, theirs(craft, q, v, v, v)["mass matrix"]) > 1e2 * TOLERANCE

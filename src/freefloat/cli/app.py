@@ -154,6 +154,17 @@ def check(
     sys.exit(checking.check(urdf, as_json=as_json))
 
 
+@app.command()
+def doctor(
+    clear: Annotated[bool, typer.Option("--clear-cache", help="Remove all compiled code from disk first.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show what this installation can compile for, and where compiled code is kept."""
+    from freefloat.cli import examining
+
+    examining.show(clear=clear, as_json=as_json)
+
+
 def main() -> None:
     """Entry point: errors of the user are sentences, not tracebacks."""
     try:

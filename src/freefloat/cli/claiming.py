@@ -31,7 +31,8 @@ def check(names: list[str], engine: Engine, *, as_json: bool, quiet: bool) -> in
         for name in dict.fromkeys(row["scenario"] for row in rows):
             typer.echo(name)
             print_table(claims_table([row for row in rows if row["scenario"] == name]))
-        typer.echo(f"\n{sum(row['holds'] is True for row in rows)} of {sum(row['holds'] is not None for row in rows)} claims hold.")
+        judged = [row["holds"] for row in rows if row["holds"] is not None]
+        typer.echo(f"\n{sum(judged)} of {len(judged)} claims hold.")
     for failure in failures:
         typer.echo(f"Error: {failure}", err=True)
     return 0 if not failures and all(row["holds"] is not False for row in rows) else 1

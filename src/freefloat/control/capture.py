@@ -27,6 +27,7 @@ from freefloat.spatial.channels import Channel, flag, vector
 from freefloat.spatial.rotations import quaternion_conjugate, quaternion_log, quaternion_multiply
 
 COARSE, WAITING, FINE, CAPTURED = 0, 1, 2, 3
+_FADE = 0.5  # time constant with which the arm comes to rest after the capture [s]
 
 
 class UnreachableError(ValueError):
@@ -135,7 +136,7 @@ class CaptureApproach:
     # ---- acting
 
     def rates(self, motion: Motion, t: Scalar, hold: float) -> Vector:
-        """Joint rates of the present mode; none once captured, or while the target is lost."""
+        """Joint rates of the present mode; they fade once captured, and are none while the target is lost."""
         memory = self.now if self.now is not None else self.memory()
         sight = self.eye.sight(memory.eye, t)
         error = pose_error(sight.pose, motion.X_NB @ frame_pose(self.craft, motion.q, self.frame))
@@ -147,8 +148,11 @@ class CaptureApproach:
         else:
             first = self.spline.rates(motion, t, hold)
             second = self._limited(self._satellite_based(motion, fine))
-        rates = jnp.where(memory.mode == COARSE, first, jnp.where(memory.mode == FINE, second, 0.0))
-        blind = sight.lost & ((memory.mode == FINE) | (self.spline is None))
+        # After the capture the arm comes to rest softly.
+        since = t - jnp.where(jnp.isfinite(memory.captured_at), memory.captured_at, t)
+        second = second * jnp.where(memory.mode == CAPTURED, jnp.exp(-since / _FADE), 1.0)
+        rates = jnp.where(memory.mode == COARSE, first, jnp.where(memory.mode == WAITING, 0.0, second))
+        blind = sight.lost & ((memory.mode >= FINE) | (self.spline is None))
         return jnp.where(blind, 0.0, rates)
 
     def _twist(self, error: Vec6, velocity: Vec3, speed: Numeric | float) -> Vec6:

@@ -66,10 +66,10 @@ def _edge(craft: Spacecraft, joint: Joint, q: Vector) -> Edge:
     at, dofs = layout.positions[joint.name], layout.indices([joint.name])
     placement = joint.placement(q[at.start] if dofs else np.zeros(()))
     columns = joint.column()[:, None] if dofs else np.zeros((6, 0))
-    if not parent.modes:
+    if not isinstance(parent, ModalBody) or not parent.modes:
         return Edge(dofs=dofs, X_PB=placement, columns=columns)
     # On a flexible parent: the parent's modes move the joint, or the rail moves the carriage.
-    if joint.kind == "rail":
+    if joint.kind == "rail" and parent.rail is not None:
         mount = rail_mount(parent.rail, modal_coordinates(craft, parent, q), q[at.start])
         columns = np.zeros((6, 0))
     else:
@@ -88,6 +88,8 @@ def mount_of(craft: Spacecraft, body: ModalBody, node: str, q: Vector) -> Mount:
 
 def modal_coordinates(craft: Spacecraft, body: ModalBody, q: Vector) -> Vector:
     """The modal coordinates of a flexible body."""
+    if not body.modes:
+        return np.zeros(0)
     return q[craft.layout.positions[f"{body.name}.modes"]]
 
 
@@ -96,12 +98,14 @@ def modal_coordinates(craft: Spacecraft, body: ModalBody, q: Vector) -> Vector:
 
 def extended_inertias(craft: Spacecraft, q: Vector) -> tuple[ExtendedInertia, ...]:
     """One for each body, the base first."""
-    return tuple(
-        flexible_inertia(body, craft.layout.indices([f"{body.name}.modes"]), modal_coordinates(craft, body, q))
-        if isinstance(body, ModalBody) and body.modes
-        else _rigid_inertia(craft, body)
-        for body in craft.bodies
-    )
+    found = []
+    for body in craft.bodies:
+        if isinstance(body, RigidBody):
+            found.append(_rigid_inertia(craft, body))
+        else:
+            dofs = craft.layout.indices([f"{body.name}.modes"]) if body.modes else ()
+            found.append(flexible_inertia(body, dofs, modal_coordinates(craft, body, q)))
+    return tuple(found)
 
 
 def _rigid_inertia(craft: Spacecraft, body: RigidBody) -> ExtendedInertia:

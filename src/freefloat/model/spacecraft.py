@@ -282,9 +282,7 @@ class Spacecraft:
         self._node(joint.parent, joint.node)
         if joint.kind == "rail":
             if not isinstance(parent, ModalBody) or parent.rail is None:
-                raise ModelError(
-                    f"{owner}: a rail joint needs a parent with a rail; '{joint.parent}' has none."
-                )
+                raise ModelError(f"{owner}: a rail joint needs a parent with a rail; '{joint.parent}' has none.")
         elif isinstance(parent, ModalBody) and parent.modes and not joint.node:
             known = ", ".join(f"{joint.parent}.{n}" for n in parent.node_names) or "none"
             raise ModelError(

@@ -28,6 +28,8 @@ def write_urdf(craft: Spacecraft, path: str | Path | None = None) -> str:
         raise ModelError(f"Spacecraft '{craft.name}' holds traced numbers. Write it outside of jit, vmap and grad.")
     robot = ET.Element("robot", name=craft.name)
     for body in craft.bodies:
+        if not isinstance(body, RigidBody):
+            raise ModelError(f"Body '{body.name}' is flexible, and URDF knows rigid bodies only. Detach it first.")
         _add_link(robot, body)
     for joint, body in zip(craft.joints, craft.bodies[1:], strict=True):
         _add_joint(robot, joint, body.name)

@@ -93,8 +93,8 @@ class Ets7Capture(Scenario):
             "case-1": nominal,
             "case-2": second,
             "case-2-torque-0.1": replace(second, wheel_torque=0.1),
-            "case-1-torque-level": replace(nominal, servo=Servo(), dt=TORQUE_LEVEL_DT),
-            "case-2-torque-level": replace(second, servo=Servo(), dt=TORQUE_LEVEL_DT),
+            "case-1-torque-level": replace(nominal, servo=Servo(), dt=0.5 * TORQUE_LEVEL_DT),
+            "case-2-torque-level": replace(second, servo=Servo(), dt=0.5 * TORQUE_LEVEL_DT),
             "case-1-camera": replace(nominal, camera=Camera(), duration=45.0),
         }
 

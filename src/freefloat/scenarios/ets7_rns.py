@@ -60,7 +60,7 @@ class Ets7Rns(Scenario):
         """Reactionless, commanded at 4 Hz and ideal; the splines; with and without wheels; with motors."""
         nominal = cls()
         spline = replace(nominal, motion="spline", sample_rate_hz=None)
-        same_hand = replace(spline, motion="spline-same-hand", joints_deg=_SAME_HAND_DEG)
+        same_hand = replace(spline, motion="spline-same-hand", joints_deg=_SAME_HAND_DEG, duration=120.0)
         return {
             "nominal": nominal,
             "no-wheels": replace(nominal, wheel_torque=0.0),

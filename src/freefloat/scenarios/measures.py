@@ -28,7 +28,7 @@ def roll_pitch_yaw_deg(run: Run) -> tuple[float, float, float]:
 
 def roll_pitch_yaw(run: Run) -> xarray.DataArray:
     """Rotation of the base relative to its start over the run [deg]."""
-    return np.rad2deg(run["base.roll_pitch_yaw"])
+    return run["base.roll_pitch_yaw"] * (180.0 / np.pi)
 
 
 def peak_to_peak(channel: xarray.DataArray, until: float) -> float:
