@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --constraint constraints.txt
 export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 
-.PHONY: demo test check bench format clean
+.PHONY: demo test check bench docs format clean
 
 demo: .venv/run.stamp
 	$(BIN)/freefloat run ets7-gjm --out runs/demo --force
@@ -22,6 +22,13 @@ check: .venv/check.stamp
 
 bench: .venv/test.stamp
 	$(BIN)/python benchmarks/engine.py
+	$(BIN)/python benchmarks/flexible.py
+	$(BIN)/python benchmarks/scaling.py
+
+# Figures and the table of reproduced results, made anew from the product itself.
+docs: .venv/test.stamp
+	$(BIN)/python docs/figures.py
+	$(BIN)/python docs/claims_table.py
 
 format: .venv/check.stamp
 	$(BIN)/ruff format .

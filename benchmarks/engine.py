@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 
 import jax
 import numpy as np
+import timing
 from models import CASES, to_mujoco, to_pinocchio
 from plant import plant_step, sample
 from timing import best
@@ -138,8 +139,9 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--quick", action="store_true", help="the first case only")
+    parser.add_argument("--quick", action="store_true", help="the first case only, roughly: a smoke run")
     options = parser.parse_args()
+    timing.quick = options.quick
     found = list(rows(options.quick))
     if options.json:
         print(json.dumps(found, indent=2))

@@ -95,7 +95,7 @@ def plot(found: list[Size]) -> None:
     mpl.use("svg")
     from matplotlib import pyplot as plt
 
-    plt.rcParams |= {"svg.hashsalt": "freefloat", "font.size": 9}
+    plt.rcParams |= {"svg.hashsalt": "freefloat", "svg.fonttype": "none", "font.size": 9}
     figure, axes = plt.subplots(1, 3, figsize=(10.5, 3.2), layout="constrained")
     panels = (("operations", 1.0, ""), ("forward", 1e6, "[us]"), ("compile", 1.0, "[s]"))
     labels = {"chain": "chain of 6 to 120 joints", "modes": "6-joint arm, panel of 0 to 24 modes"}

@@ -15,15 +15,30 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from freefloat import control, dynamics, flex, library, model, report, scenarios, sim, spatial
+    from freefloat import control, dynamics, engine, flex, library, model, report, scenarios, sim, spatial
     from freefloat.control import Line, ResolvedMotion, WrenchPulse
     from freefloat.model import ModelError, Spacecraft, State, read_urdf, write_urdf
     from freefloat.report import compare, page
     from freefloat.sim import Run, RunFailed, Sampled, simulate
-    from freefloat.spatial import Pose
+    from freefloat.spatial import Pose, record, static
+    from freefloat.spatial.channels import Channel
 
-_PACKAGES = ("control", "dynamics", "flex", "library", "model", "report", "scenarios", "sim", "spatial")
+_PACKAGES = (
+    "control",
+    "dynamics",
+    "engine",
+    "flex",
+    "library",
+    "model",
+    "orbit",
+    "report",
+    "scenarios",
+    "sensors",
+    "sim",
+    "spatial",
+)
 _NAMES = {
+    "Channel": "spatial.channels",
     "Line": "control",
     "ModelError": "model",
     "Pose": "spatial",
@@ -37,11 +52,14 @@ _NAMES = {
     "compare": "report",
     "page": "report",
     "read_urdf": "model",
+    "record": "spatial",
     "simulate": "sim",
+    "static": "spatial",
     "write_urdf": "model",
 }
 
 __all__ = [
+    "Channel",
     "Line",
     "ModelError",
     "Pose",
@@ -55,16 +73,21 @@ __all__ = [
     "compare",
     "control",
     "dynamics",
+    "engine",
     "flex",
     "library",
     "model",
+    "orbit",
     "page",
     "read_urdf",
+    "record",
     "report",
     "scenarios",
+    "sensors",
     "sim",
     "simulate",
     "spatial",
+    "static",
     "write_urdf",
 ]
 

@@ -17,6 +17,8 @@ def studio(what: str | None, runs: Path, host: str, port: int, token: str | None
     if not pace > 0.0:
         raise ValueError(f"--pace must be positive, got {pace:g}.")
     scenario = what if what in SCENARIOS else None
+    if what and scenario is None and not Path(what).exists():
+        raise ValueError(f"'{what}' is neither a run nor a scenario. Scenarios: {', '.join(SCENARIOS)}.")
     file = run_file(Path(what)) if what and scenario is None else None
     stage = Studio(runs, host=host, port=port, token=token)
     try:

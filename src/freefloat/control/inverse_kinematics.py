@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import jax
@@ -44,14 +45,13 @@ class Reach:
 def reach(craft: Spacecraft, frame: str, X_BE: Pose, start: Numeric) -> Reach:
     """Newton with damping from a start: the solution near it, or the nearest pose and a status that says so."""
 
-    @jax.jit
-    def linear_model(q: Numeric) -> tuple[Numeric, Numeric, Numeric]:
-        pose = frame_pose(craft, q, frame)
-        return X_BE.p - pose.p, rotation_log(X_BE.R @ pose.R.T), joint_jacobian(craft, q, frame)
+    def linear_model(q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        position, rotation, J = _linear_model(craft, frame, X_BE, q)
+        return np.asarray(position), np.asarray(rotation), np.asarray(J)
 
     where = np.array(craft.layout.joint_positions, dtype=int)
     q, damping = np.array(start, dtype=float), 1e-3
-    position, rotation, J = map(np.asarray, linear_model(q))
+    position, rotation, J = linear_model(q)
     for _ in range(_STEPS):
         error = np.concatenate([position, rotation])
         if np.linalg.norm(error) < 1e-12:
@@ -59,7 +59,7 @@ def reach(craft: Spacecraft, frame: str, X_BE: Pose, start: Numeric) -> Reach:
         step = J.T @ np.linalg.solve(J @ J.T + damping**2 * np.eye(6), error)
         trial = q.copy()
         trial[where] += step * min(1.0, _TRUST / max(float(np.max(np.abs(step))), 1e-12))
-        position, rotation, J_new = map(np.asarray, linear_model(trial))
+        position, rotation, J_new = linear_model(trial)
         if np.linalg.norm(np.concatenate([position, rotation])) < np.linalg.norm(error):
             q, J, damping = trial, J_new, max(damping / 4.0, 1e-9)
         else:
@@ -68,3 +68,10 @@ def reach(craft: Spacecraft, frame: str, X_BE: Pose, start: Numeric) -> Reach:
             if damping > 1e3:
                 break
     return Reach(q, float(np.linalg.norm(position)), float(np.linalg.norm(rotation)))
+
+
+@functools.partial(jax.jit, static_argnames="frame")
+def _linear_model(craft: Spacecraft, frame: str, X_BE: Pose, q: Numeric) -> tuple[Numeric, Numeric, Numeric]:
+    """What is left to the wanted pose, and the Jacobian; base axes."""
+    pose = frame_pose(craft, q, frame)
+    return X_BE.p - pose.p, rotation_log(X_BE.R @ pose.R.T), joint_jacobian(craft, q, frame)

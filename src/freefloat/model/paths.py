@@ -1,6 +1,7 @@
 """Dotted paths: every number of a spacecraft is named: `base.mass`, `arm.2.inertia`, `elbow.limits.rate`."""
 
 import dataclasses
+import difflib
 from collections.abc import Iterator
 from typing import Any
 
@@ -37,9 +38,10 @@ def _find(craft: Spacecraft, path: str) -> tuple[str, int, str]:
         if path == f"{part.name}.{field}"
     ]
     if len(found) != 1:
-        known = ", ".join(sorted(all_paths(craft)))
         problem = "no number" if not found else "more than one number"
-        raise ModelError(f"Spacecraft '{craft.name}' has {problem} '{path}'. Paths: {known}.")
+        close = difflib.get_close_matches(path, all_paths(craft), n=5, cutoff=0.5)
+        hint = f"Did you mean {', '.join(close)}?" if close else f"Paths look like {all_paths(craft)[0]}."
+        raise ModelError(f"Spacecraft '{craft.name}' has {problem} '{path}'. {hint}")
     return found[0]
 
 

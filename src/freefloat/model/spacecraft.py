@@ -301,8 +301,12 @@ def _rigid_body(name: str, mass: float, com: Numbers, inertia: Numbers) -> Rigid
     com, inertia = _array(com), _array(inertia)
     if np.shape(inertia) == (3,):
         inertia = np.diag(inertia)
-    for field, value, shape in (("com", com, (3,)), ("inertia", inertia, (3, 3))):
-        if np.shape(value) != shape:
-            raise ModelError(f"Body '{name}': {field} must have shape {shape}, got {np.shape(value)}.")
+    if np.shape(com) != (3,):
+        raise ModelError(f"Body '{name}': com must be three numbers, got shape {np.shape(com)}.")
+    if np.shape(inertia) != (3, 3):
+        raise ModelError(
+            f"Body '{name}': inertia must be 3x3 or three principal moments, got shape {np.shape(inertia)}."
+        )
+    mass = float(mass) if isinstance(mass, int) else mass
     require_physical(f"Body '{name}'", mass, com, inertia)  # pyright: ignore[reportArgumentType]
     return RigidBody(name=name, mass=mass, com=com, inertia=inertia)  # pyright: ignore[reportArgumentType]

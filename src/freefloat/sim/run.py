@@ -32,6 +32,12 @@ class Run:
     scene: dict[str, Any] | None = None  # what it looks like: `model.drawing`
     events: tuple[dict[str, Any], ...] = ()  # what happened in between: {"time": [s], "label": text}
 
+    def __repr__(self) -> str:
+        name = self.scenario.get("scenario") or self.scenario.get("spacecraft") or "unnamed"
+        t, verdict = self.data["time"].values, "holds" if self.audit.holds else "VIOLATED"
+        size = f"{t[-1]:g} s, {len(t)} records of {len(self.channels)} channels"
+        return f"<Run '{name}': {self.status}, {size}, audit {verdict}>"
+
     def __getitem__(self, channel: str) -> xarray.DataArray:
         if channel not in self.data:
             raise KeyError(f"The run has no channel '{channel}'. Channels: {', '.join(map(str, self.data.data_vars))}.")

@@ -69,7 +69,8 @@ def test_broken_meshes_say_what_is_wrong(tmp_path: Path, name: str, data: bytes,
 
 def _urdf(visuals: str) -> str:
     inertial = '<inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
-    return f'<robot name="r"><material name="red"><color rgba="1 0 0 1"/></material><link name="base">{inertial}{visuals}</link></robot>'
+    red = '<material name="red"><color rgba="1 0 0 1"/></material>'
+    return f'<robot name="r">{red}<link name="base">{inertial}{visuals}</link></robot>'
 
 
 def test_visuals_become_shapes(tmp_path: Path) -> None:

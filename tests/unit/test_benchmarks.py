@@ -1,0 +1,26 @@
+"""Benchmarks are smoke-run: they work and speak the agreed JSON. How fast they are is never asserted."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+@pytest.mark.parametrize("name", ["engine", "flexible"])
+def test_benchmark_speaks_json(name, tmp_path):
+    words = [sys.executable, str(BENCHMARKS / f"{name}.py"), "--quick", "--json"]
+    environment = {**os.environ, "FREEFLOAT_CACHE": str(tmp_path)}
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)
+    assert rows
+    for row in rows:
+        assert {"case", "measure", "ours", "peer_name", "peer", "ratio"} <= set(row)
+        assert row["ours"] > 0.0
+        if row["peer"] is not None:
+            assert row["ratio"] == pytest.approx(row["peer"] / row["ours"])
