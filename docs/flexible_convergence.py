@@ -1,19 +1,27 @@
-"""How many modes are enough: `python docs/flexible_convergence.py` prints the table and writes its plot.
+"""Numbers of docs/flexible-howto.md: `python docs/flexible_convergence.py [modes | spin | servicer]`.
 
-Hub and two beams of NASA Goddard's experiment, for four hub masses, against the roots of the transcendental equation
-(spec 000, section 5). The massless hub, where the clamped shapes fit worst, is the free-free beam of twice the length.
+`modes` (the default) prints how many modes are enough and writes the plot: hub and two beams of NASA Goddard's
+experiment against the roots of the transcendental equation (spec 000, section 5); the massless hub, where the clamped
+shapes fit worst, is the free-free beam of twice the length. `spin` prints the in-plane frequency of a spinning beam
+with and without stiffening, `servicer` what ETS-VII's panels do while its arm moves in two ways.
 """
 
+import sys
 from pathlib import Path
 
 import numpy as np
+from scipy.linalg import eigh
 from scipy.optimize import brentq
 
+from freefloat.control import JointSpline, Quintic, ReactionlessTurn, Turn
 from freefloat.dynamics import natural_frequencies
 from freefloat.flex import beam
-from freefloat.model import Spacecraft
+from freefloat.library import ets7
+from freefloat.model import ModalBody, Spacecraft
+from freefloat.sim import Run, simulate
 from freefloat.spatial import Pose
 
+# ruff: noqa: T201
 IMAGE = Path(__file__).parent / "images" / "flexible-convergence.svg"
 LENGTH, MASS, STIFFNESS = 0.635, 0.83, 0.46  # [m], [kg], EI [N m2]
 COUNTS = (1, 2, 3, 4, 5, 6, 8, 10)  # modes of each beam
@@ -82,14 +90,57 @@ def plot(errors: dict[str, list[float]]) -> None:
     figure.savefig(IMAGE, metadata={"Date": None})
 
 
-def main() -> None:
+def modes() -> None:
     """Print the table and draw it."""
     errors = {label: [error(*case, n) for n in COUNTS] for label, case in CASES.items()}
-    print(f"{'modes':<22}" + "".join(f"{n:>9}" for n in COUNTS))  # noqa: T201
+    print(f"{'modes':<22}" + "".join(f"{n:>9}" for n in COUNTS))
     for label, values in errors.items():
-        print(f"{label:<22}" + "".join(f"{v:9.1e}" for v in values))  # noqa: T201
+        print(f"{label:<22}" + "".join(f"{v:9.1e}" for v in values))
     plot(errors)
 
 
+def spin() -> None:
+    """First in-plane frequency of a beam that spins about its root, with its own frequency at rest as the unit."""
+    bodies = [beam(length=1.0, mass=1.0, bending_stiffness=1.0, modes={"y": 12}, stiffening=on) for on in (True, False)]
+    rest = float(bodies[0].frequencies()[0])
+    print("spin / frequency   with stiffening   without   error")
+    for ratio in (0.05, 0.1, 0.2, 0.5, 0.9, 1.1):
+        with_, without = (_spinning(body, ratio * rest) / rest**2 for body in bodies)
+        error = f"{np.sqrt(without / with_) - 1.0:8.2%}" if without > 0.0 else "diverges"
+        shown = f"{np.sqrt(without):.4f}" if without > 0.0 else "-"
+        print(f"{ratio:16.2f}   {np.sqrt(with_):15.4f}   {shown:>7}   {error}")
+
+
+def _spinning(body: ModalBody, rate: float) -> float:
+    """Lowest squared frequency in the plane of the spin about z: centrifugal terms beside the stiffness."""
+    softening = sum(body.short_mixed_moment[:, :, k, k] + body.pair_moment[:, :, k, k] for k in (0, 1))
+    return float(eigh(body.stiffness - rate**2 * softening, body.modal_mass, eigvals_only=True)[0])
+
+
+def servicer() -> None:
+    """A reactionless turn of ETS-VII's hand and a joint spline between the same end points, with two 8 m panels."""
+    craft, start = ets7(), (0.0, 0.0, 10.0, -32.8, 0.0, 0.0)  # [deg]
+    panel = beam(length=8.0, mass=60.0, bending_stiffness=(8000.0, 2000.0), modes={"y": 1, "z": 1}, damping_ratio=0.005)
+    for name, side in (("right", 1.0), ("left", -1.0)):
+        at = Pose.from_rpy_deg((0.0, 0.0, 90.0 * side), (0.0, 1.5 * side, 0.0))
+        craft = craft.attach(panel, name=name, at=at)
+    print("motion         time   attitude [deg]   base moves [mm]   tip, moving [mm]   tip, after [mm]")
+    for time in (40.0, 80.0):
+        turn = Turn(axis=(0.0, 1.0, 0.0), profile=Quintic(length=np.deg2rad(40.0), duration=time))
+        quiet = ReactionlessTurn(craft=craft, frame="hand", path=turn)
+        ran = simulate(craft, quiet, joints_deg=start, duration=time + 20.0, dt=0.05)
+        spline = JointSpline.through(craft, [start, np.rad2deg(ran["joints.position"].values[-1])], [time])
+        for name, run in (("reactionless", ran), ("spline", _moved(craft, spline, start, time))):
+            attitude = np.rad2deg(2.0 * np.linalg.norm(run["base.attitude"].values[:, 1:], axis=1)).max()
+            base = 1e3 * np.linalg.norm(run["base.position"].values[-1])
+            tip = 1e3 * np.abs(run["right.tip.displacement"].sel(xyz="z"))
+            during, after = float(tip.max()), float(tip.sel(time=slice(time, None)).max())
+            print(f"{name:<14} {time:2.0f} s   {attitude:14.2e}   {base:15.2f}   {during:16.4f}   {after:15.4f}")
+
+
+def _moved(craft: Spacecraft, law: JointSpline, start: tuple[float, ...], time: float) -> Run:
+    return simulate(craft, law, joints_deg=start, duration=time + 20.0, dt=0.05)
+
+
 if __name__ == "__main__":
-    main()
+    {"modes": modes, "spin": spin, "servicer": servicer}[sys.argv[1] if len(sys.argv) > 1 else "modes"]()

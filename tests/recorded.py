@@ -16,7 +16,7 @@ from freefloat.sim.audit import Audit, Entry
 
 @pytest.fixture(scope="session")
 def gjm_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `freefloat run ets7-gjm` writes, made once and shared by all test processes of a session.
+    """What `freefloat run ets7-gjm` writes, made once and shared by all test processes.
 
     The command line makes it in a process of its own, where annotations are not executed: that is ten times faster.
     """

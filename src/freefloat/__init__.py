@@ -15,7 +15,20 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from freefloat import control, dynamics, engine, flex, library, model, report, scenarios, sim, spatial
+    from freefloat import (
+        control,
+        dynamics,
+        engine,
+        flex,
+        library,
+        model,
+        orbit,
+        report,
+        scenarios,
+        sensors,
+        sim,
+        spatial,
+    )
     from freefloat.control import Line, ResolvedMotion, WrenchPulse
     from freefloat.model import ModelError, Spacecraft, State, read_urdf, write_urdf
     from freefloat.report import compare, page

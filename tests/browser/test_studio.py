@@ -107,3 +107,16 @@ def test_a_live_run_moves_shows_its_lights_and_can_be_aborted(studio: Studio, op
     assert 0 < run.data.sizes["time"] < 441
     tab.page.wait_for_selector("text=interrupted after")
     assert _complaints(tab) == []
+
+
+def test_from_elsewhere_only_the_token_opens_the_door(tmp_path: Path, open_tab: Any) -> None:
+    studio = Studio(tmp_path / "runs", host="0.0.0.0", port=0)
+    try:
+        url = studio.url.replace("0.0.0.0", "127.0.0.1")
+        refused = open_tab(url.partition("?")[0], ready="text=asks for the token")
+        assert "freefloat studio" not in refused.page.inner_text("body")
+        tab = open_tab(url, ready=_READY)
+        tab.page.wait_for_selector("text=path.length [m]")  # the panel came through the socket
+        assert "token" not in tab.page.url
+    finally:
+        studio.close()

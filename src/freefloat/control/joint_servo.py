@@ -40,7 +40,7 @@ class Followed:
     rates: Vector  # rates asked for at the last tick
     command: Vector  # rates as commanded and held, where the arm's law is sampled
     at: Scalar  # time of the last tick [s]
-    tick: Scalar  # how many ticks there were
+    tick: Numeric  # int32: how many ticks there were
     arm: Any  # memory of the arm's law
 
 

@@ -37,8 +37,8 @@ class JointSpline:
     @staticmethod
     def through(
         craft: Spacecraft,
-        points_deg: Sequence[Sequence[float]],
-        durations: Sequence[float] | None = None,
+        points_deg: Sequence[Sequence[float | int]] | np.ndarray,
+        durations: Sequence[float | int] | None = None,
         *,
         rate_deg_s: float | None = None,
     ) -> JointSpline:
@@ -84,7 +84,11 @@ class JointSpline:
         return self._evaluated(t)[0]
 
     def rates(self, motion: Motion, t: Scalar, hold: float) -> Vector:
-        """Joint rates at time t, or their mean over the coming `hold` seconds."""
+        """Joint rates at time t, or their mean over the coming `hold` seconds; where the joints are does not matter."""
+        return self.rates_at(t, hold)
+
+    def rates_at(self, t: Scalar, hold: float = 0.0) -> Vector:
+        """The same, of time alone."""
         if hold > 0.0:
             return (self.positions(t + hold) - self.positions(t)) / hold
         return self._evaluated(t)[1]
@@ -123,7 +127,7 @@ class HoldJoints:
         return jnp.zeros(len(self.joints))
 
 
-def _hermite(a: Numeric, b: Numeric, va: Numeric, vb: Numeric, T: Numeric, t: Scalar) -> tuple[Numeric, Numeric]:
+def _hermite(a: Numeric, b: Numeric, va: Numeric, vb: Numeric, T: Scalar, t: Scalar) -> tuple[Numeric, Numeric]:
     """Quintic from (a, va, 0) to (b, vb, 0) in time T: position and rate at time t."""
     s = t / T
     way, da, db = b - a, va * T, vb * T

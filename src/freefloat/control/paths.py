@@ -46,7 +46,7 @@ class Path(Protocol):
 class Line:
     """A straight line at constant speed with linear ramps at both ends; the direction is in hand axes at the start."""
 
-    direction: Vec3 | Sequence[float]  # in the axes of the hand at the start; its length does not matter
+    direction: Vec3 | Sequence[float | int]  # in the axes of the hand at the start; its length does not matter
     length: Numeric | float  # [m]
     speed: Numeric | float  # of the plateau [m/s]
     ramp: Numeric | float = 2.0  # time to reach the plateau, and to stop again [s]
@@ -99,7 +99,7 @@ class Line:
 class Turn:
     """A rotation about an axis fixed in the hand's axes at the start, its point at rest."""
 
-    axis: Vec3 | Sequence[float]  # in the axes of the hand at the start; its length does not matter
+    axis: Vec3 | Sequence[float | int]  # in the axes of the hand at the start; its length does not matter
     profile: Profile  # angle over time [rad]
 
     def __post_init__(self) -> None:
@@ -127,7 +127,7 @@ class Turn:
         return self.axis * mean_rate(self.profile, t, hold)
 
 
-def unit(owner: str, direction: Vec3 | Sequence[float]) -> np.ndarray | Numeric:
+def unit(owner: str, direction: Vec3 | Sequence[float | int]) -> np.ndarray | Numeric:
     """A direction scaled to unit length; zero or wrongly shaped ones are refused."""
     from freefloat.model.physical import is_traced
 

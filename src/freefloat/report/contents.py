@@ -11,6 +11,7 @@ from freefloat.report.decimation import kept
 from freefloat.report.figures import chosen, curve, plottable
 from freefloat.report.payload import Bytes
 from freefloat.report.scene import Scene, scene_of
+from freefloat.report.solids import triangles
 from freefloat.scenarios.figures import Figure
 
 if TYPE_CHECKING:
@@ -64,6 +65,12 @@ def _channel(run: Run, figure: Figure, store: Bytes, points: int) -> dict[str, A
     }
 
 
+def _unit_mesh(shape: dict[str, Any], store: Bytes) -> dict[str, Any]:
+    """A mark of unit size, for goals and camera views."""
+    vertices, normals, faces = triangles({"position": [0.0] * 3, "rotation": np.eye(3).tolist(), **shape})
+    return {"vertices": store.put(vertices), "normals": store.put(normals), "faces": store.put(faces, "u4")}
+
+
 def _scene(scene: Scene, store: Bytes) -> dict[str, Any]:
     frames = len(scene.time)
     origin = scene.position[0, 0]
@@ -90,6 +97,9 @@ def _scene(scene: Scene, store: Bytes) -> dict[str, Any]:
             {"name": t.name, "position": store.put(t.position - origin), "attitude": store.put(t.attitude)}
             for t in scene.tracks
         ],
+        "goals": [{"name": g.name, "position": store.put(g.position - origin)} for g in scene.goals],
+        "ball": _unit_mesh({"kind": "ellipsoid", "radii": [1.0, 1.0, 1.0]}, store),
+        "cone": _unit_mesh({"kind": "cone", "radius": 0.4, "length": 1.0}, store),
         "arrows": [
             {
                 "name": a.name,

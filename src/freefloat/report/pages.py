@@ -21,7 +21,7 @@ from freefloat.report.sections import Sheet
 if TYPE_CHECKING:
     from freefloat.sim import Run
 
-_SCRIPTS = ("payload.js", "linear.js", "camera.js", "scene.js", "plots.js", "page.js")
+_SCRIPTS = ("payload.js", "linear.js", "camera.js", "painter.js", "scene.js", "plots.js", "page.js")
 
 
 def page(run: Run | str | Path, path: str | Path) -> Path:

@@ -14,6 +14,7 @@ from freefloat.spatial.rotations import rotation_matrix
 if TYPE_CHECKING:
     from freefloat.sim import Run
 
+_SEEN = 1e-4  # a goal that is never further away than this is not drawn [m]
 _SILENT = 1e-9  # vectors that never exceed this, in SI, are rounding and are not drawn
 
 
@@ -67,6 +68,7 @@ class Scene:
     attitude: np.ndarray  # (frames, bodies, 4) scalar first
     parts: tuple[Part, ...]
     tracks: tuple[Track, ...]
+    goals: tuple[Track, ...]  # where a track should be: its position plus its recorded error
     arrows: tuple[Arrow, ...]
     flexible: tuple[Flexible, ...]
     centre: np.ndarray  # where to look at first, in N [m]
@@ -99,6 +101,7 @@ def scene_of(run: Run, frames: int = 600) -> Scene | None:
         attitude=attitude,
         parts=parts,
         tracks=tracks,
+        goals=_goals(run, tracks, rows),
         arrows=_arrows(run, rows),
         flexible=flexible,
         centre=centre,
@@ -154,6 +157,16 @@ def _tracks(run: Run, rows: np.ndarray) -> tuple[Track, ...]:
         if position is not None and attitude.ndim == 2 and attitude.shape[1] == 4:
             turned = _unit(_sound(attitude.values[rows], np.array([1.0, 0.0, 0.0, 0.0])))
             found.append(Track(name, position, turned))
+    return tuple(found)
+
+
+def _goals(run: Run, tracks: tuple[Track, ...], rows: np.ndarray) -> tuple[Track, ...]:
+    """The ghost of what is reached for, where it is far enough away to be seen."""
+    found = []
+    for track in tracks:
+        error = _vector(run, f"{track.name}.position_error", rows)
+        if error is not None and np.max(np.abs(error)) > _SEEN:
+            found.append(Track(f"{track.name}: goal", track.position + error, track.attitude))
     return tuple(found)
 
 

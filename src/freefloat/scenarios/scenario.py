@@ -35,6 +35,7 @@ class Scenario(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     source: ClassVar[str]
+    note: ClassVar[str] = ""  # what a reader of the result must know; shown with it
     figures: ClassVar[tuple[Figure, ...]] = ()  # the plots that a page opens first; none: the usual ones
 
     @classmethod

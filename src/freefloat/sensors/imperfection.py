@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from freefloat.sensors.noise import DRAWS, normal, uniform
 from freefloat.spatial import record, static
-from freefloat.spatial.arrays import Flag, Numeric, Vector
+from freefloat.spatial.arrays import Numeric, Vector
 
 
 @record
@@ -22,8 +22,8 @@ class Imperfection:
         """Independent numbers of unit variance for one sample."""
         return normal(self.seed, self.run, self.sensor * DRAWS + 1, sample, count)
 
-    def lost(self, sample: Numeric) -> Flag:
-        """Whether a sample is lost."""
+    def lost(self, sample: Numeric) -> Numeric:
+        """Whether a sample is lost (bool)."""
         return uniform(self.seed, self.run, self.sensor * DRAWS, sample)[0] < self.dropout
 
 

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.spatial.arrays import Numeric, Scalar
+from freefloat.spatial.arrays import Numeric
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = np.uint32(0x1BD11BDA)
@@ -34,10 +34,10 @@ def threefry(key: tuple[Numeric, Numeric], counter: tuple[Numeric, Numeric]) -> 
     return a, b
 
 
-def uniform(seed: Numeric | int, run: Numeric | int, stream: int, sample: Numeric) -> tuple[Scalar, Scalar]:
+def uniform(seed: Numeric | int, run: Numeric | int, stream: int, sample: Numeric) -> tuple[jax.Array, jax.Array]:
     """Two numbers between 0 and 1, neither of them included."""
     a, b = threefry((jnp.asarray(seed), jnp.asarray(run)), (jnp.asarray(stream), sample))
-    return tuple((word.astype(jnp.float64) + 0.5) * 2.0**-32 for word in (a, b))
+    return (a.astype(jnp.float64) + 0.5) * 2.0**-32, (b.astype(jnp.float64) + 0.5) * 2.0**-32
 
 
 def normal(seed: Numeric | int, run: Numeric | int, stream: int, sample: Numeric, count: int) -> jax.Array:

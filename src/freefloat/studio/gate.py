@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import hmac
 import threading
+from concurrent.futures import Future
 from http.cookies import SimpleCookie
 from urllib.parse import parse_qs, urlsplit
 
@@ -25,14 +26,35 @@ class Gate:
     def __init__(self, host: str, port: int, token: str, inner_port: int) -> None:
         self._token, self._inner = token, inner_port
         self._loop = asyncio.new_event_loop()
-        self._server = self._loop.run_until_complete(asyncio.start_server(self._greet, host, port, limit=_HEAD))
+        self._listening: Future[asyncio.Server] = Future()
+        self._thread = threading.Thread(target=self._serve, args=(host, port), daemon=True)
+        self._thread.start()
+        self._server = self._listening.result()  # or what kept it from listening
         self.port: int = self._server.sockets[0].getsockname()[1]
-        threading.Thread(target=self._loop.run_forever, daemon=True).start()
+
+    def _serve(self, host: str, port: int) -> None:
+        """The thread of the gate: a loop of its own, whatever the caller's thread is doing."""
+        try:
+            starting = asyncio.start_server(self._greet, host, port, limit=_HEAD)
+            self._listening.set_result(self._loop.run_until_complete(starting))
+            self._loop.run_forever()
+            self._loop.run_until_complete(self._let_go())
+        except OSError as fault:
+            self._listening.set_exception(ValueError(f"Cannot listen on {host}, port {port}: {fault.strerror}."))
+        finally:
+            self._loop.close()
+
+    async def _let_go(self) -> None:
+        self._server.close()
+        connected = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in connected:
+            task.cancel()
+        await asyncio.gather(*connected, return_exceptions=True)
 
     def close(self) -> None:
-        """Stop listening."""
-        self._loop.call_soon_threadsafe(self._server.close)
+        """Stop listening and let go of whoever is connected."""
         self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(5.0)
 
     async def _greet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -61,8 +83,11 @@ class Gate:
 
     async def _forward(self, head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         inner_reader, inner_writer = await asyncio.open_connection("127.0.0.1", self._inner)
-        inner_writer.write(head)
-        await asyncio.gather(_pour(reader, inner_writer), _pour(inner_reader, writer))
+        try:
+            inner_writer.write(head)
+            await asyncio.gather(_pour(reader, inner_writer), _pour(inner_reader, writer))
+        finally:
+            inner_writer.close()
 
 
 async def _pour(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:

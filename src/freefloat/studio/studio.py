@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import ipaddress
+import re
 import secrets
 import threading
 import time
@@ -40,6 +41,8 @@ class Studio:
     def __init__(self, runs: Path, *, host: str = "127.0.0.1", port: int = 8080, token: str | None = None) -> None:
         viser = require_viser()
         local = _is_local(host)
+        if token is not None and not re.fullmatch(r"[\w-]{8,}", token, re.ASCII):
+            raise ValueError("A token needs at least eight letters, digits, - or _.")
         self.token = "" if local else token or secrets.token_urlsafe(16)
         self.runs = runs
         with contextlib.redirect_stdout(io.StringIO()):  # its banner would show the wrong address behind a gate

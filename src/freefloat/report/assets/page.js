@@ -75,7 +75,7 @@ class Page {
     const base = (row) => [...first.position.subarray(3 * row * first.bodies.length, 3 * row * first.bodies.length + 3)];
     this.scene.shown.follow = length3(minus(base(count - 1), base(0))) > 0.5 * first.radius;
     this.chooseStretch(first);
-    const absent = { vectors: !this.scene.runs.some((r) => r.scene.arrows.length), frames: !first.tracks.length, trails: !first.tracks.length };
+    const absent = { vectors: !this.scene.runs.some((r) => r.scene.arrows.length), goal: !this.scene.runs.some((r) => r.scene.goals.length), frames: !first.tracks.length, trails: !first.tracks.length };
     for (const toggle of document.querySelectorAll("[data-show]")) {
       const what = toggle.dataset.show;
       toggle.closest("label").hidden = Boolean(absent[what]);
@@ -108,6 +108,10 @@ class Page {
       this.play(false);
       this.setTime(this.start + Number(event.target.value) * (this.end - this.start));
     });
+    // A replay should last less than a minute.
+    const speeds = [...this.byId("speed").options].map((option) => Number(option.value));
+    this.speed = Math.max(1, speeds.find((speed) => speed >= (this.end - this.start) / 50) ?? speeds.at(-1));
+    this.byId("speed").value = String(this.speed);
     this.byId("speed").addEventListener("change", (event) => { this.speed = Number(event.target.value); });
     this.byId("stretch").addEventListener("change", (event) => {
       if (!this.scene) return;

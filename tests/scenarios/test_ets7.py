@@ -1,0 +1,82 @@
+"""ETS-VII: the published numbers, and trouble that has a name.
+
+`freefloat claims` runs every variant; here are those that between them use every law. Numbers of the prototype that
+our equations do not reach are listed with what we get, so that a change of either is noticed.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from freefloat.scenarios import find
+from freefloat.scenarios.capture_scatter import contrast, scatter
+from freefloat.scenarios.ets7_capture import Camera, Ets7Capture, outcome
+
+VARIANTS = [
+    ("ets7-gjm", "nominal"),
+    ("ets7-gjm", "torque-level-4hz"),
+    ("ets7-satellite-based", "nominal"),
+    ("ets7-satellite-based", "feed-forward-0.1"),
+    ("ets7-rns", "nominal"),
+    ("ets7-rns", "ideal"),
+    ("ets7-rns", "torque-level"),
+    ("ets7-gravity-gradient", "nominal"),
+    ("ets7-gravity-gradient", "torque-level"),
+    ("ets7-capture", "case-1"),
+    ("ets7-capture", "case-2"),
+]
+# (scenario, variant, claim): what we get. Not reached by the equations as the specification states them.
+NOT_REACHED = {
+    ("ets7-gravity-gradient", "nominal", "pitch after 900 s"): 3.75259,  # [deg]; prototype 3.7527 +- 0.0001
+    ("ets7-capture", "case-1", "switch to the fine approach"): 8.4,  # [s]; prototype 9.8
+    ("ets7-capture", "case-2", "capture"): 86.35,  # [s]; prototype 85.3
+    ("ets7-capture", "case-2", "largest attitude before capture"): 1.3437,  # [deg]; prototype 1.320
+    ("ets7-capture", "case-2", "time against case 1"): 4.112,  # prototype 4.0
+}
+
+
+@pytest.mark.parametrize(("name", "variant"), VARIANTS)
+def test_claims(name: str, variant: str) -> None:
+    scenario = find(name).variants()[variant]
+    claims = scenario.claims(scenario.simulate())
+    assert claims
+    for claim in claims:
+        ours = NOT_REACHED.get((name, variant, claim.claim))
+        if ours is None:
+            assert claim.holds, f"{claim.claim}: {claim.ours} against {claim.statement}"
+        else:
+            assert claim.ours == pytest.approx(ours, rel=1e-3)
+
+
+def test_every_torque_level_variant_is_listed() -> None:
+    for name in ("ets7-gjm", "ets7-satellite-based", "ets7-rns", "ets7-gravity-gradient", "ets7-capture"):
+        assert any("torque-level" in variant for variant in find(name).variants())
+
+
+def test_a_lost_camera_stops_the_hand_and_says_so() -> None:
+    blind = replace(Ets7Capture(), camera=Camera(blind_from=5.0), duration=20.0)
+    run = blind.simulate()
+    assert run.completed
+    assert not np.isfinite(outcome(run).captured)
+    assert any("target lost" in line for line in run.conditions)
+    assert np.all(np.isfinite(run["joints.position"].values))
+    late = run["time"].values > 10.0
+    assert np.max(np.abs(run["joints.rate"].values[late])) < 1e-12
+
+
+def test_scatter_of_random_geometries_and_a_target_out_of_reach() -> None:
+    data = scatter(cases=8, seed=3, duration=60.0)
+    assert data.sizes["geometry"] == 8
+    assert data.attrs["out_of_reach"] >= 0
+    assert contrast(data)["geometries"] == 8.0
+    assert np.all(np.isfinite(data["case1.attitude"].values))
+    assert np.all(np.isfinite(data["case2.attitude"].values))
+    assert set(data["status"].values) <= {
+        "both captured",
+        "case 1 did not capture",
+        "case 2 did not capture",
+        "neither captured",
+    }
+    again = scatter(cases=8, seed=3, duration=60.0)
+    np.testing.assert_array_equal(data["case1.captured"].values, again["case1.captured"].values)
