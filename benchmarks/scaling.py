@@ -105,7 +105,10 @@ def plot(found: list[Size]) -> None:
             x, y = [s.speeds for s in mine], [scale * getattr(s, measure) for s in mine]
             axis.loglog(x, y, "o-", color=colour, markersize=4, label=labels[case])
         axis.set(title=f"{measure} {unit}".strip(), xlabel="generalised speeds")
-        axis.grid(True, which="major", color="#ddd")
+        axis.set_xticks([12, 18, 36, 66, 126], ["12", "18", "36", "66", "126"])
+        axis.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
+        axis.grid(True, which="major", color="#ccc")
+        axis.grid(True, which="minor", axis="y", color="#eee")
     axes[0].legend(fontsize=8)
     figure.savefig(IMAGE, metadata={"Date": None})
 

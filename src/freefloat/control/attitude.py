@@ -10,8 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.control.laws import Motion, motion_of
-from freefloat.dynamics import free_floating, wheel_momentum
+from freefloat.dynamics import free_floating, spd_solve, wheel_momentum
 from freefloat.model import ModelError, Spacecraft, State
+from freefloat.model.physical import is_traced
 from freefloat.spatial import angular, record
 from freefloat.spatial.arrays import Matrix, Numeric, Quaternion, Scalar, Vec3, Vector
 from freefloat.spatial.channels import Channel, flag, vector
@@ -83,16 +84,14 @@ def wheel_channel(craft: Spacecraft) -> Channel:
 def mixing(craft: Spacecraft) -> Matrix:
     """(wheels, 3): motor torques for a torque on the base in base axes, of the smallest norm."""
     wheels = craft.wheels_on("base")
-    axes = jnp.stack([jnp.asarray(w.axis) for w in wheels]) if wheels else np.zeros((0, 3))  # rows
-    if not wheels or (not isinstance(axes, jax.core.Tracer) and np.linalg.matrix_rank(np.asarray(axes)) < 3):
+    axes = np.zeros((0, 3)) if not wheels else jnp.stack([jnp.asarray(w.axis) for w in wheels])  # rows
+    if is_traced(axes):
+        return -spd_solve(axes.T @ axes, axes.T).T
+    if np.linalg.matrix_rank(np.asarray(axes)) < 3:
         raise ModelError(
             f"Spacecraft '{craft.name}' has {len(wheels)} wheels on its base, whose axes do not span three "
             "directions. Add wheels with Spacecraft.with_wheel, or ets7(wheels=True)."
         )
-    if isinstance(axes, jax.core.Tracer):
-        from freefloat.dynamics import spd_solve
-
-        return -spd_solve(axes.T @ axes, axes.T).T
     return -np.linalg.pinv(np.asarray(axes)).T
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
+import jax.numpy as jnp
 import numpy as np
 
 from freefloat.control.profiles import Profile, Trapezoid, mean_rate
+from freefloat.model.physical import is_traced
 from freefloat.spatial import record
 from freefloat.spatial.arrays import Mat3, Numeric, Scalar, Vec3
 from freefloat.spatial.rotations import rotation_about
@@ -124,13 +126,11 @@ class Turn:
 
     def spin(self, t: Scalar, hold: float = 0.0) -> Vec3:
         """Angular rate at time t, or its mean over the coming `hold` seconds [rad/s]."""
-        return self.axis * mean_rate(self.profile, t, hold)
+        return jnp.asarray(self.axis) * mean_rate(self.profile, t, hold)
 
 
 def unit(owner: str, direction: Vec3 | Sequence[float | int]) -> np.ndarray | Numeric:
     """A direction scaled to unit length; zero or wrongly shaped ones are refused."""
-    from freefloat.model.physical import is_traced
-
     if is_traced(direction):
         return direction  # pyright: ignore[reportReturnType]
     given = np.asarray(direction, dtype=float)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
+from freefloat.model.physical import is_traced
 from freefloat.spatial import Pose, record
 from freefloat.spatial.arrays import Mat3, Numeric, Scalar, Vec3
 from freefloat.spatial.rotations import rotation_about
@@ -23,8 +24,6 @@ class CircularOrbit:
     body_radius: Numeric | float = EARTH_RADIUS  # [m]
 
     def __post_init__(self) -> None:
-        from freefloat.model.physical import is_traced
-
         values = (self.altitude, self.gravity, self.body_radius)
         if not is_traced(values) and not (self.gravity > 0.0 and self.altitude + self.body_radius > 0.0):
             raise ValueError("CircularOrbit needs a positive gravity [m3/s2] and a positive distance from the centre.")

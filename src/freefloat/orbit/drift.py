@@ -3,16 +3,16 @@
 import dataclasses
 
 import jax.numpy as jnp
+import numpy as np
 
 from freefloat.dynamics import composite_inertia
 from freefloat.model import Spacecraft, State
 from freefloat.orbit.circular import CircularOrbit
 from freefloat.spatial import six
-from freefloat.spatial.arrays import Vector
 from freefloat.spatial.rotations import cross
 
 
-def co_rotating(craft: Spacecraft, orbit: CircularOrbit, q: Vector) -> State:
+def co_rotating(craft: Spacecraft, orbit: CircularOrbit, q: np.ndarray) -> State:
     """Aligned with the orbital frame at t = 0 and turning with it; the centre of mass, not the base, rests in N."""
     state = craft.at_rest(q)
     rate = jnp.array([0.0, -1.0, 0.0]) * orbit.rate

@@ -188,6 +188,8 @@ def _repeated(loop: Any, starts: np.ndarray) -> Any:
     """One loop for each start."""
     import jax
 
-    loops = jax.tree.map(lambda x: np.repeat(np.asarray(x)[None], len(starts), axis=0), loop)
-    plant = dataclasses.replace(loops.plant, state=dataclasses.replace(loops.plant.state, q=starts))
-    return dataclasses.replace(loops, plant=plant)
+    def at(q: np.ndarray) -> Any:
+        state = dataclasses.replace(loop.plant.state, q=q)
+        return dataclasses.replace(loop, plant=dataclasses.replace(loop.plant, state=state))
+
+    return jax.tree.map(lambda *leaves: np.stack([np.asarray(x) for x in leaves]), *map(at, starts))

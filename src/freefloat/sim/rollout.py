@@ -16,8 +16,9 @@ from freefloat.sim.system import Inputs, Loop, System, derivative, no_inputs, sa
 from freefloat.spatial.arrays import Scalar
 
 Engine = Literal["native", "jax"]
-# Records per compiled block: between blocks the driver reports progress, checks numbers and can be interrupted.
+# Between blocks the driver reports progress, checks numbers and can be interrupted: so many records, or so many steps.
 BLOCK = 64
+_BLOCK_STEPS = 100_000
 _SMALLEST_STEP = 1e-9  # [s]; an adaptive step below this means that the tolerance cannot be met
 
 
@@ -62,7 +63,8 @@ def fixed_steps(system: System, loop: Loop, timing: Grid, target: Engine) -> Ite
     inputs = no_inputs(system)
     advance = engine.compile(lambda z: step(system, z, inputs), loop, target=target)
     every = timing.record_every
-    for chunk in advance.rollout_chunks(loop, steps=timing.steps, chunk=BLOCK * every, record_every=every):
+    records = max(1, min(BLOCK, _BLOCK_STEPS // every))
+    for chunk in advance.rollout_chunks(loop, steps=timing.steps, chunk=records * every, record_every=every):
         yield chunk.record
 
 

@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from compiling import compiled
 
+from compiling import compiled
 from freefloat.control import (
     AttitudeHold,
     Line,

@@ -2,8 +2,8 @@
 
 import jax.numpy as jnp
 import numpy as np
-from compiling import compiled
 
+from compiling import compiled
 from freefloat.sensors import normal, threefry, uniform
 
 # Salmon et al. (Random123, kat_vectors): threefry2x32, 20 rounds.
