@@ -4,7 +4,8 @@ Cases: `hub` is NASA Goddard's hub with two beams, `servicer` is ETS-VII with it
 hinged rigid segments for each beam, Exudyn planar ANCF cable elements for the hub, we have three modes of each beam.
 
 Measures: `rk4_step` one step of a rollout [s]; `symmetric_error`, `antisymmetric_error` the first frequencies relative
-to the root of the transcendental equation of hub and beams, of what each tool computes. Ratio = peer / ours.
+to the root of the transcendental equation of hub and beams, of what each tool computes; `implicit_step` Exudyn's
+generalised-alpha step against our RK4 step, because axial stiffness binds its explicit one. Ratio = peer / ours.
 A peer that is not installed is left out. `--json` for machines, `--quick` for a smoke run.
 """
 

@@ -129,7 +129,7 @@ def servicer() -> None:
         turn = Turn(axis=(0.0, 1.0, 0.0), profile=Quintic(length=np.deg2rad(40.0), duration=time))
         quiet = ReactionlessTurn(craft=craft, frame="hand", path=turn)
         ran = simulate(craft, quiet, joints_deg=start, duration=time + 20.0, dt=0.05)
-        spline = JointSpline.through(craft, [start, np.rad2deg(ran["joints.position"].values[-1])], [time])
+        spline = JointSpline.through(craft, np.stack([start, np.rad2deg(ran["joints.position"].values[-1])]), [time])
         for name, run in (("reactionless", ran), ("spline", _moved(craft, spline, start, time))):
             attitude = np.rad2deg(2.0 * np.linalg.norm(run["base.attitude"].values[:, 1:], axis=1)).max()
             base = 1e3 * np.linalg.norm(run["base.position"].values[-1])

@@ -135,7 +135,7 @@ def reactionless(craft) -> Run:
 @pytest.fixture(scope="module")
 def spline(craft, reactionless) -> Run:
     end = np.rad2deg(reactionless["joints.position"].values[-1])
-    law = JointSpline.through(craft, [START_DEG, end], [TURN_TIME])
+    law = JointSpline.through(craft, np.stack([START_DEG, end]), [TURN_TIME])
     return simulate(craft, law, joints_deg=START_DEG, duration=TURN_TIME + 20.0, dt=0.05)
 
 

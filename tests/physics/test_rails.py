@@ -256,3 +256,24 @@ def test_other_joints_on_a_body_with_a_rail_still_need_a_node():
 def test_a_rail_needs_two_stations():
     with pytest.raises(ModelError, match="at least two stations, not 1"):
         boom(rail_stations=1)
+
+
+def test_a_rail_on_a_rigid_beam_is_a_sliding_joint():
+    """Without modes the carriage slides along a straight line, as a prismatic joint along the beam does."""
+    stiff = beam(length=LENGTH, mass=5.0, bending_stiffness=60.0, modes={"y": 0, "z": 0}, rail_stations=3)
+    railed = HUB.attach(stiff, name="boom").attach(CARRIAGE, name="carriage", to="boom", joint="rail")
+    rod = Spacecraft.from_base(
+        "rod", mass=stiff.mass, com=stiff.com, inertia=np.asarray(stiff.inertia) + 1e-9 * np.eye(3)
+    )
+    sliding = HUB.attach(rod, name="boom").attach(
+        CARRIAGE, name="carriage", to="boom", joint="prismatic", axis=(1.0, 0.0, 0.0)
+    )
+    q, v, force = np.array([1.3]), np.linspace(-0.3, 0.4, 7), np.linspace(1.0, -1.0, 7)
+    ours = compiled(lambda q, v, f: dynamics.forward_dynamics(railed, q, v, f))(q, v, force)
+    expected = compiled(lambda q, v, f: dynamics.forward_dynamics(sliding, q, v, f))(q, v, force)
+    np.testing.assert_allclose(ours, expected, atol=1e-8)  # the rod got 1e-9 kg m2 about its axis to be a body
+
+
+def test_a_carriage_does_not_ride_a_node():
+    with pytest.raises(ModelError, match="rides the rail of 'boom', not its node 'tip'"):
+        HUB.attach(boom(), name="boom").attach(CARRIAGE, name="carriage", to="boom.tip", joint="rail")

