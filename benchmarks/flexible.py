@@ -58,7 +58,7 @@ SOLAR = Panel(length=8.0, mass=60.0, stiffness=2000.0, root=1.5)  # of the servi
 
 
 def exact_hz(panel: Panel, kind: str) -> float:
-    """First frequency of hub and two beams: lowest root of the transcendental equation (spec 000, section 5)."""
+    """First frequency of hub and two beams: lowest root of the transcendental equation (docs/theory-flexible.md)."""
 
     def balance(b: float) -> float:
         s, c, sh, ch = np.sin(b), np.cos(b), np.sinh(b), np.cosh(b)

@@ -13,7 +13,8 @@ from typing import Any
 
 from freefloat.scenarios import SCENARIOS, Claim
 
-README = Path(__file__).parents[1] / "README.md"
+ROOT = Path(__file__).parents[1]
+README, ALL = ROOT / "README.md", ROOT / "docs" / "claims.md"
 START, END = "<!-- claims: written by docs/claims_table.py -->", "<!-- end of claims -->"
 _FIELDS = ("claim", "source", "relation", "published", "ours", "unit", "tolerance")
 
@@ -26,41 +27,57 @@ def claims(file: str | None) -> list[dict[str, Any]]:
     return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=False, encoding="utf-8").stdout)
 
 
-def table(rows: list[dict[str, Any]]) -> str:
-    """One Markdown table for each scenario, under its title."""
-    parts = [f"{sum(row['holds'] for row in rows)} of {len(rows)} claims hold."]
+def table(rows: list[dict[str, Any]], *, whole: bool) -> str:
+    """One Markdown table for each scenario, under its title: all of it, or its first variant only."""
+    parts = [
+        _count(rows) + "."
+        if whole
+        else f"{_count(rows)}; [all of them](docs/claims.md), below the first variant of each scenario."
+    ]
     for name in dict.fromkeys(row["scenario"] for row in rows):
         own = [row for row in rows if row["scenario"] == name]
+        shown = own if whole else [row for row in own if row["variant"] == own[0]["variant"]]
         title = SCENARIOS[name].title if name in SCENARIOS else name
         lines = [
-            f"**`{name}`** {title}",
+            f"**`{name}`** {title} ({_count(own)})",
             "",
             "| variant | quantity | reference | freefloat | |",
             "|---|---|--:|--:|---|",
         ]
-        parts.append("\n".join([*lines, *map(_row, own)]))
+        parts.append("\n".join([*lines, *map(_row, shown)]))
     return "\n\n".join(parts)
+
+
+def _count(rows: list[dict[str, Any]]) -> str:
+    judged = [row["holds"] for row in rows if row["holds"] is not None]
+    return f"{sum(judged)} of {len(judged)} claims hold"
 
 
 def _row(row: dict[str, Any]) -> str:
     claim = Claim(**{key: row[key] for key in _FIELDS})
     # Numbers that are only bounded (an error below 1e-6) are rounding noise: one digit says all that repeats.
     digits = ".0e" if claim.relation in ("below", "above") and abs(claim.ours) < 1e-3 else ".5g"
-    verdict = "holds" if claim.holds else "**fails**"
+    verdict = {True: "holds", False: "**fails**", None: f"not reproduced: {row.get('reason', '')}"}[claim.holds]
     statement = claim.statement.replace("+-", "±").replace("<", "&lt;")
     return f"| {row['variant']} | {claim.claim} | {statement} | {claim.ours:{digits}} {claim.unit} | {verdict} |"
 
 
 def main() -> int:
-    """Rewrite the part of the README between the two marks, or say whether it would change."""
+    """Rewrite the README between the two marks and the page of all claims, or say whether they would change."""
     arguments = [a for a in sys.argv[1:] if a != "--check"]
-    text = README.read_text(encoding="utf-8")
-    before, rest = text.split(START)
+    rows = claims(arguments[0] if arguments else None)
+    before, rest = README.read_text(encoding="utf-8").split(START)
     _, after = rest.split(END)
-    fresh = f"{before}{START}\n\n{table(claims(arguments[0] if arguments else None))}\n\n{END}{after}"
+    intro = "# All claims\n\nWritten by `docs/claims_table.py` from `freefloat claims --json`."
+    fresh = {
+        README: f"{before}{START}\n\n{table(rows, whole=False)}\n\n{END}{after}",
+        ALL: f"{intro}\n\n{table(rows, whole=True)}\n",
+    }
+    changed = [path for path, text in fresh.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     if "--check" in sys.argv:
-        return int(fresh != text)
-    README.write_text(fresh, encoding="utf-8")
+        return int(bool(changed))
+    for path in changed:
+        path.write_text(fresh[path], encoding="utf-8")
     return 0
 
 

@@ -1,7 +1,7 @@
 """Numbers of docs/flexible-howto.md: `python docs/flexible_convergence.py [modes | spin | servicer]`.
 
 `modes` (the default) prints how many modes are enough and writes the plot: hub and two beams of NASA Goddard's
-experiment against the roots of the transcendental equation (spec 000, section 5); the massless hub, where the clamped
+experiment against the roots of the transcendental equation; the massless hub, where the clamped
 shapes fit worst, is the free-free beam of twice the length. `spin` prints the in-plane frequency of a spinning beam
 with and without stiffening, `servicer` what ETS-VII's panels do while its arm moves in two ways.
 """

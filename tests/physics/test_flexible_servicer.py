@@ -24,7 +24,7 @@ START_DEG = (0.0, 0.0, 10.0, -32.8, 0.0, 0.0)
 TURN_TIME = 40.0  # [s]
 PANELS = ("right", "left")
 DAMPING_RATIO = 0.005
-# Tip-normalised first bending shape of a cantilever: int phi / int phi^2 (spec 000, section 2).
+# Tip-normalised first bending shape of a cantilever: int phi / int phi^2 (docs/theory-flexible.md).
 PARTICIPATION = 0.39149588 / 0.25
 
 

@@ -1,4 +1,4 @@
-"""The free-floating matrices of spec/003, eq. 1-9, against the sums of the paper written out body by body.
+"""The free-floating matrices of Yoshida 2003, eq. 1-9, against the sums of the paper written out body by body.
 
 The sums here start from poses by SciPy's rotations and use nothing of `dynamics`. Tolerance 1e-12 of the largest
 entry: sums of some hundred products. Where a system with H_b is solved (condition up to 1e3): 1e-11.

@@ -1,4 +1,4 @@
-"""A hub with two collinear beams against its transcendental equation (spec 000, section 5; cases 12 and 13)."""
+"""A hub with two collinear beams against its transcendental equation (exact)."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def cross(v):
 
 
 def hub_model(hub_mass, hub_inertia, appendages):
-    """Linear mass and stiffness of a hub (6 freedoms about its centre) with (body, R, p) appendages, spec 000 (4)."""
+    """Linear mass and stiffness of a hub (6 freedoms about its centre) with (body, R, p) appendages."""
     n = sum(body.modes for body, _, _ in appendages)
     M, K = np.zeros((6 + n, 6 + n)), np.zeros((6 + n, 6 + n))
     M[:3, :3], M[3:6, 3:6] = hub_mass * np.eye(3), hub_inertia * np.eye(3)

@@ -82,6 +82,8 @@ def _flat(data: dict[str, Any], prefix: str = "") -> dict[str, Any]:
 
 def _print(scenario: Scenario, result: Run, files: dict[str, Path]) -> None:
     typer.echo(f"{scenario.title}\n{result.status}\n")
+    for line in (*([scenario.note] if scenario.note else []), *result.conditions):
+        typer.echo(line)
     if result.claims:
         print_table(claims_table(list(result.claims)))
     else:

@@ -70,11 +70,6 @@ class JointSpline:
         """Time from rest to rest [s]."""
         return jnp.sum(self.durations)
 
-    @property
-    def fastest_rate(self) -> Scalar:
-        """Of the motion: two periods in its shortest segment [rad/s]."""
-        return 4.0 * np.pi / jnp.min(self.durations)
-
     def begin(self, state: State) -> JointSpline:
         """Nothing to remember: it starts at its first point, wherever the joints are."""
         return self

@@ -46,11 +46,6 @@ class ReactionlessTurn:
         """Remember where the frame is."""
         return dataclasses.replace(self, start=frame_pose(self.craft, state.q, self.frame))
 
-    @property
-    def fastest_rate(self) -> Numeric | float:
-        """Of the path: two periods of a smooth motion from rest to rest [rad/s]."""
-        return 4.0 * np.pi / self.path.duration
-
     def rates(self, motion: Motion, t: Scalar, hold: float) -> Vector:
         """[H~_bm; J_w] qdot = [0; w_h] in base axes; damping gives up rotation, never the absence of reaction."""
         return self.resolved(motion, t, hold).x

@@ -2,7 +2,7 @@
 
 The frame at a node turns by Rz Ry Rx of the small angles that the modes give it there. The order only matters to
 second order, but twists must be the exact derivative of the pose that is used: otherwise energy is not conserved
-(spec 004, section 1).
+(Cyril, Jaar and Misra 1993).
 """
 
 import jax

@@ -1,4 +1,4 @@
-"""Free-floating quantities of spec 003, eq. 1-9: the generalised Jacobian and the reaction null space.
+"""Free-floating quantities of Yoshida 2003, eq. 1-9: the generalised Jacobian and the reaction null space.
 
 All matrices here are in the axes of N, as in the paper, at the base attitude R_NB that is given; with the
 default they are in base axes. The base twist is (velocity of the base origin, angular rate), the hand twist
@@ -54,7 +54,7 @@ class FreeFloating:
 
 
 def free_floating(craft: Spacecraft, q: Vector, R_NB: Mat3 = ALIGNED) -> FreeFloating:
-    """The matrices of spec 003, eq. 1, for the joints and wheels of a spacecraft."""
+    """The matrices of Yoshida 2003, eq. 1, for the joints and wheels of a spacecraft."""
     M = mass_matrix(craft, q)
     layout = craft.layout
     groups = (layout.joint_velocities, layout.wheel_velocities, layout.modal_velocities)

@@ -25,7 +25,7 @@ def centre_of_mass(craft: Spacecraft, q: Vector) -> Vec3:
 
 
 def momentum_matrix(craft: Spacecraft, q: Vector) -> Matrix:
-    """(6, nv): momentum about the base origin, in base axes, per unit speed (spec 003, eq. 2)."""
+    """(6, nv): momentum about the base origin, in base axes, per unit speed (Yoshida 2003, eq. 2)."""
     return mass_matrix(craft, q)[:6]
 
 

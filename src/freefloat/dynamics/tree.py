@@ -112,7 +112,7 @@ def extended_inertias(craft: Spacecraft, q: Vector) -> tuple[ExtendedInertia, ..
 
 
 def _rigid_inertia(craft: Spacecraft, body: RigidBody) -> ExtendedInertia:
-    """A rigid body; each wheel couples by its axial inertia about its axis (spec 003, section 2)."""
+    """A rigid body; each wheel couples by its axial inertia about its axis (docs/theory-free-floating.md)."""
     wheels = craft.wheels_on(body.name)
     columns = [six(np.zeros(3), wheel.inertia * wheel.axis) for wheel in wheels]
     return ExtendedInertia(
@@ -124,7 +124,7 @@ def _rigid_inertia(craft: Spacecraft, body: RigidBody) -> ExtendedInertia:
 
 
 def flexible_inertia(body: ModalBody, dofs: Dofs, b: Vector) -> ExtendedInertia:
-    """A flexible body deformed by modal coordinates b, to second order in (b, b') (spec 000, section 3)."""
+    """A flexible body deformed by modal coordinates b, to second order in (b, b') (docs/theory-flexible.md)."""
     # Foreshortening enters the rigid part with one half of b b, the coupling with b.
     short_moment = jnp.tensordot(b, body.short_moment, axes=1)  # (modes, 3)
     pairs = jnp.tensordot(b, body.pair_moment, axes=1)  # (modes, 3, 3)

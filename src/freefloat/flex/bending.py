@@ -1,4 +1,4 @@
-"""Foreshortening of a beam: its axis does not stretch, so points move inwards when it bends (spec 000, section 4)."""
+"""Foreshortening of a beam: its axis does not stretch, so points move inwards when it bends (docs/theory-flexible.md)."""
 
 from __future__ import annotations
 

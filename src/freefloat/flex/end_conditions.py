@@ -1,4 +1,4 @@
-"""Exact modes of a uniform Euler-Bernoulli beam for every pair of standard end conditions (spec 000, section 2).
+"""Exact modes of a uniform Euler-Bernoulli beam for every pair of standard end conditions (docs/theory-flexible.md).
 
 The shape is a combination of sin(b xi), cos(b xi), exp(-b xi) and exp(-b (1 - xi)), xi = x / L: four functions that
 never overflow and never cancel, where cosh and sinh do both.

@@ -1,4 +1,4 @@
-"""Thin rectangular plates by Bogner-Fox-Schmit elements (spec 002, section 2)."""
+"""Thin rectangular plates by Bogner-Fox-Schmit elements (Bogner, Fox and Schmit 1965)."""
 
 from __future__ import annotations
 

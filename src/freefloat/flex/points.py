@@ -56,7 +56,7 @@ def rigid_points(mass: float, com: np.ndarray, inertia: np.ndarray) -> tuple[np.
 
 @dataclass(frozen=True)
 class Integrals:
-    """The modal integrals of spec 000, section 3, about the origin of the frame, at rest."""
+    """The modal integrals of docs/theory-flexible.md about the origin of the frame, at rest."""
 
     mass: float
     moment: np.ndarray

@@ -1,4 +1,4 @@
-"""ETS-VII, the free-flying robot of NASDA's 1997-1999 experiments (spec 003, section 3).
+"""ETS-VII, the free-flying robot of NASDA's 1997-1999 experiments (Yoshida 2003).
 
 Sources. Base mass and inertia, link masses, lengths and the moment about each joint axis: Yoshida, "Engineering
 Test Satellite VII flight experiments for space robot dynamics and control" (2003), Table 1. Joint axes, offset

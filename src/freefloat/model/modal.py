@@ -6,7 +6,7 @@ A material point at rest position x moves to
 
 in the body frame, with modal coordinates b. The quadratic field chi is the foreshortening of a bending body (a
 beam's axis does not stretch); without it the body has no geometric stiffening. Kinetic energy keeps every term up
-to second order in (b, b') (spec 000, sections 3-4).
+to second order in (b, b') (docs/theory-flexible.md).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Rail:
 
 @record
 class ModalBody:
-    """A flexible body by its modal integrals about the origin of its frame, at rest (spec 000, section 3)."""
+    """A flexible body by its modal integrals about the origin of its frame, at rest (docs/theory-flexible.md)."""
 
     name: str = static()
     mass: Scalar | float  # [kg]

@@ -90,7 +90,7 @@ def _check(system: System) -> None:
         raise ValueError(f"The step dt must be a positive number of seconds, got {system.dt}.")
     taken: dict[str, str] = {}
     for law in system.laws:
-        inner = law.law if isinstance(law, Sampled) else law
+        inner = inner_law(law)
         kind = type(inner).__name__
         if not isinstance(inner, (MotionLaw, ForceLaw, MemoryLaw)):
             raise TypeError(f"{kind} is not a law: it needs `begin` and one of `rates`, `force` or `sample`.")
@@ -118,12 +118,11 @@ def ticks_of(system: System, sampled: Sampled) -> int:
 
 def prescribed_joints(system: System) -> tuple[str, ...]:
     """Joints whose motion a law prescribes, in the order of the laws."""
-    inner = (law.law if isinstance(law, Sampled) else law for law in system.laws)
-    return tuple(joint for law in inner if isinstance(law, MotionLaw) for joint in law.joints)
+    return tuple(joint for law in map(inner_law, system.laws) if isinstance(law, MotionLaw) for joint in law.joints)
 
 
 def _first_hold(system: System, law: Any) -> tuple[Any, Any]:
-    inner = law.law if isinstance(law, Sampled) else law
+    inner = inner_law(law)
     remembers = isinstance(inner, (MemoryLaw, Remembering))
     memory = jax.tree.map(jnp.asarray, inner.memory()) if remembers else ()
     size = len(inner.joints) if isinstance(inner, MotionLaw) else system.craft.layout.nv

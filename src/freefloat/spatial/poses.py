@@ -75,7 +75,7 @@ class Pose:
         return self.R @ point + self.p
 
     def adjoint(self) -> Mat6:
-        """Ad_X: turns a twist expressed in B into the same twist expressed in A (spec 001, section 1)."""
+        """Ad_X: turns a twist expressed in B into the same twist expressed in A (docs/notation.md)."""
         return jnp.block([[self.R, skew(self.p) @ self.R], [jnp.zeros((3, 3)), self.R]])
 
     # The four transports take one six-vector or a matrix whose columns are six-vectors.

@@ -22,7 +22,7 @@ def angular(V: Columns6) -> Columns3:
 
 
 def cross_motion(V: Vec6, W: Vec6) -> Vec6:
-    """ad_V W: rate of a twist W fixed in a frame that moves with V (spec 001, section 1)."""
+    """ad_V W: rate of a twist W fixed in a frame that moves with V (docs/notation.md)."""
     v, w = linear(V), angular(V)
     return six(cross(w, linear(W)) + cross(v, angular(W)), cross(w, angular(W)))
 

@@ -1,4 +1,4 @@
-"""Exact beams: the integrals of spec 000, sections 2-3, and brute-force sums over material points."""
+"""Exact beams: the integrals of the cantilever, and brute-force sums over material points."""
 
 import numpy as np
 import pytest

@@ -13,7 +13,7 @@ UNIT = {"length": 1.0, "mass_per_length": 1.0, "bending_stiffness": 1.0, "planes
 
 
 def test_element_matrices_are_the_textbook_ones():
-    """One element of 25 m: spec 002, section 2. Rounding only."""
+    """One element of 25 m. Rounding only."""
     l, EI, mu = 25.0, 1.0763e10, 83.36
     mesh = meshed_beam(
         length=l, mass_per_length=mu, bending_stiffness=EI, planes="y", elements=1, ends=("free", "free")
@@ -140,7 +140,7 @@ def test_a_root_offset_moves_the_integrals(rng):
 
 
 def hermite(t):
-    """Cubic Hermite functions on [0, 1]: value at 0, slope at 0, value at 1, slope at 1 (spec 002, section 2)."""
+    """Cubic Hermite functions on [0, 1]: value at 0, slope at 0, value at 1, slope at 1 (Bogner, Fox and Schmit 1965)."""
     return np.array([1 - 3 * t**2 + 2 * t**3, t - 2 * t**2 + t**3, 3 * t**2 - 2 * t**3, t**3 - t**2])
 
 
