@@ -99,7 +99,7 @@ def test_wheel_momentum_is_the_rotors_absolute_spin(pair):
 
 
 def test_total_angular_momentum_counts_every_wheel_once(pair):
-    """The wheels' relative spin adds I_w a W to the momentum of the frozen wheels (docs/theory-free-floating.md), no more."""
+    """The wheels' relative spin adds I_w a W to the momentum of the frozen wheels, no more."""
     craft, q, v, *_ = pair
     frozen = v.copy()
     frozen[list(craft.layout.wheel_velocities)] = 0.0

@@ -27,7 +27,7 @@ class AttitudeHold:
     """Holds the base attitude of the start: tau = -K_p (rotation from the reference) - K_d rate [+ feed-forward].
 
     The torque is made by the wheels of the base, each within its `max_torque`, and none beyond its `max_momentum`
-    (spec 003, section 2).
+    (docs/theory-free-floating.md).
     """
 
     craft: Spacecraft

@@ -1,4 +1,4 @@
-"""Autonomous two-phase capture of a drifting target (spec 003, experiment 5): two strategies, one bookkeeping.
+"""Autonomous two-phase capture of a drifting target (Yoshida 2003, section 5): two strategies, one bookkeeping.
 
 Case 1: reactionless coarse approach with the wheels on, then the generalised Jacobian with the wheels off.
 Case 2: conventional joint spline, a wait until the attitude has recovered, then satellite-based motion, wheels on.
@@ -215,7 +215,7 @@ class Proximity:
 def spline_to(craft: Spacecraft, frame: str, target: DriftingTarget, q: Numeric, limits: ApproachLimits) -> JointSpline:
     """The conventional approach: a quintic in joint space to `switch_distance` short of the target seen at the start.
 
-    Its duration keeps the hand to about `coarse_speed`: 14.1 s for the 300 mm of spec 003. The base is at rest in N
+    Its duration keeps the hand to about `coarse_speed`: 14.1 s for its 300 mm. The base is at rest in N
     at the start. An error says so where the arm cannot reach.
     """
     from freefloat.control.inverse_kinematics import reach

@@ -1,4 +1,4 @@
-"""Reaction null-space motion: joint rates that leave the base attitude alone (spec 003, eq. 8-9)."""
+"""Reaction null-space motion: joint rates that leave the base attitude alone (Yoshida 2003, eq. 8-9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resolved motion-rate control: with the generalised Jacobian (spec 003, eq. 6-7), and satellite-based."""
+"""Resolved motion-rate control: with the generalised Jacobian (Yoshida 2003, eq. 6-7), and satellite-based."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class SatelliteBasedMotion:
         return linear(error), angular(error), resolved.singular_value, 1.0 * resolved.damped
 
     def rates(self, motion: Motion, t: Scalar, hold: float) -> Vector:
-        """Joint rates for the desired twist as if the base stood still (spec 003, section 2)."""
+        """Joint rates for the desired twist as if the base stood still (docs/theory-free-floating.md)."""
         return self.resolved(motion, t, hold).x
 
     def resolved(self, motion: Motion, t: Scalar, hold: float) -> Solution:

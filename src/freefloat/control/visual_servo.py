@@ -35,7 +35,8 @@ class EyeMemory:
 class CameraEye:
     """Knows what the camera on `frame` saw; each new picture corrects the estimate by a share of what it says.
 
-    The target's velocity is taken as known, as in spec 003. After `patience` without a picture the target is lost.
+    The target's velocity is taken as known, as in the published experiment. After `patience` without a picture the
+    target is lost.
     """
 
     camera: RelativePoseCamera

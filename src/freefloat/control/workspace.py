@@ -18,7 +18,7 @@ Plane = dict[str, np.ndarray]  # two joint names, each with its values [rad, m]
 
 
 def disturbance_map(craft: Spacecraft, q: Numeric, plane: Plane) -> xarray.Dataset:
-    """Base rate per unit joint rate over a plane of joint space: singular values of -H~_b^-1 H~_bm (spec 003, eq. 4).
+    """Base rate per unit joint rate over a plane of joints: singular values of -H~_b^-1 H~_bm (Yoshida 2003, eq. 4).
 
     `largest` and `smallest` are the gains [rad/rad] of the most and the least disturbing direction, `worst` and `best`
     those directions in joint space. Directions beyond the third disturb nothing: they are the reaction null space.

@@ -1,4 +1,4 @@
-"""Mass matrix by composite inertias: the natural orthogonal complement, from the leaves (Cyril, Jaar and Misra 1993)."""
+"""Mass matrix by composite inertias: the natural orthogonal complement, from the leaves (Cyril et al. 1993)."""
 
 import jax.numpy as jnp
 import numpy as np

@@ -47,9 +47,9 @@ def beam(
     `bending_stiffness` EI [N m2], one number or (for deflection along y, along z); `modes` per motion, or a dict such
     as {"y": 3, "z": 2, "torsion": 1}; `section_inertia` about the beam's axis, of the whole beam [kg m2], needed for
     torsion; `normalisation`: "tip" (unit tip displacement, so a coordinate is metres or radians at the tip), "l2"
-    (integral of the square one) or "mass" (unit modal mass). Nodes: `tip` and the named `stations` [m]. With `rail_stations`
-    a carriage can travel along the whole beam, its motion tabulated there. `root` is where the clamped end sits in
-    the body frame.
+    (integral of the square one) or "mass" (unit modal mass). Nodes: `tip` and the named `stations` [m]. With
+    `rail_stations` a carriage can travel along the whole beam, its motion tabulated there. `root` is where the clamped
+    end sits in the body frame.
     """
     data = _Uniform(
         length=float(length),

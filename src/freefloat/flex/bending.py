@@ -1,4 +1,4 @@
-"""Foreshortening of a beam: its axis does not stretch, so points move inwards when it bends (docs/theory-flexible.md)."""
+"""Foreshortening of a beam: its axis does not stretch, so points move inwards when it bends."""
 
 from __future__ import annotations
 

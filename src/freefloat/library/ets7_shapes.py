@@ -1,4 +1,4 @@
-"""What ETS-VII looks like: bus, two solar paddles, antennas and the arm. A sketch with plausible sizes, for eyes only."""
+"""What ETS-VII looks like: bus, two solar paddles, antennas and the arm. A sketch, sizes plausible, for eyes only."""
 
 import numpy as np
 

@@ -1,8 +1,8 @@
 """Gravity gradient on the spacecraft as it stands: torque on the whole, and what its joints and modes feel.
 
 The tidal potential of a spacecraft with inertia I about its centre of mass, c being the unit vector to the centre of
-the orbit, is V = n^2 (3 c^T I c - tr I) / 2. Its torque is 3 n^2 c x I c (spec 003, eq. 10), its force on the whole is
-zero, and every joint and mode feels -dV/dq.
+the orbit, is V = n^2 (3 c^T I c - tr I) / 2. Its torque is 3 n^2 c x I c (Yoshida 2003, eq. 10), its force on the
+whole is zero, and every joint and mode feels -dV/dq.
 """
 
 from __future__ import annotations

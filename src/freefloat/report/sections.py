@@ -45,7 +45,10 @@ def about(run: Run) -> Markup:
     if not scenario:
         return Markup("")
     told = (scenario.__doc__ or "").strip().split("\n")[0]
-    return element("p", f"{told} Published in: {scenario.source}.", class_="about")
+    parts = [element("p", f"{told} Published in: {scenario.source}.", class_="about")]
+    if scenario.note:
+        parts.append(element("p", scenario.note, class_="about"))
+    return joined(parts)
 
 
 def _simulated(run: Run) -> Markup:
@@ -164,7 +167,13 @@ def conserved(sheets: Sequence[Sheet]) -> Markup:
     reasons = dict.fromkeys(sheet.run.audit.reason for sheet in sheets if sheet.run.audit.reason)
     parts = [table(headings, rows, numbers=(1 + shift, 2 + shift, 3 + shift))]
     parts += [element("p", f"What is permitted follows from: {reason}.", class_="note") for reason in reasons]
-    return joined(parts)
+    remarks = dict.fromkeys(
+        f"{kind}: {remark}"
+        for sheet in sheets
+        for kind, found in (("Warning", sheet.run.audit.warnings), ("Not normal", sheet.run.conditions))
+        for remark in found
+    )
+    return joined([*parts, *(element("p", remark, class_="note") for remark in remarks)])
 
 
 def ledger(sheets: Sequence[Sheet]) -> Markup:
@@ -179,6 +188,7 @@ def ledger(sheets: Sequence[Sheet]) -> Markup:
 
 _BOOKS = (
     "energy.kinetic",
+    "energy.elastic",
     "energy.work",
     "energy.dissipated",
     "momentum.linear",

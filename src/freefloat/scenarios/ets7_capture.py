@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from freefloat.sim.rollout import Engine
     from freefloat.sim.simulate import Progress
 
-_SPEC = "Yoshida 2003, section 5; spec 003, section 4.5"
+_SPEC = "Yoshida 2003, section 5; numbers of an independent reference implementation"
 _SECONDS, _DEGREES = 0.5, 0.02  # tolerance of capture runs
 NOTE = (
     "This geometry was found by search, and the contrast between the two cases depends on it. Of 256 random geometries "

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from freefloat.sim.rollout import Engine
     from freefloat.sim.simulate import Progress
 
-_SPEC = "Yoshida 2003, experiment 1; spec 003, section 4.1"
+_SPEC = "Yoshida 2003, experiment 1; numbers of an independent reference implementation"
 
 
 @dataclass(frozen=True)

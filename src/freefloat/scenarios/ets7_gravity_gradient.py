@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from freefloat.sim.rollout import Engine
     from freefloat.sim.simulate import Progress
 
-_SPEC = "Yoshida 2003, section 4.3; spec 003, section 4.4"
+_SPEC = "Yoshida 2003, section 4.3; numbers of an independent reference implementation"
 _PITCH_DEG = {120.0: 0.0652, 300.0: 0.4081, 480.0: 1.0493, 600.0: 1.6459, 900.0: 3.7527}
 
 

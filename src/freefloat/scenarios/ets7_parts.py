@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 Positive = Annotated[float, Field(gt=0.0)]
 NotNegative = Annotated[float, Field(ge=0.0)]
 Joints = tuple[float, float, float, float, float, float]
-START_DEG: Joints = (0.0, 0.0, 10.0, -32.8, 0.0, 0.0)  # Q0 of spec 003: hand pitch -22.8 deg
+START_DEG: Joints = (0.0, 0.0, 10.0, -32.8, 0.0, 0.0)  # start of the flight experiments: hand pitch -22.8 deg
 TORQUE_LEVEL_DT = 0.005  # [s]; resolves the servo
-WHEEL_PERIOD = 0.05  # [s] for which the wheels hold their torque (spec 003, section 4)
+WHEEL_PERIOD = 0.05  # [s] for which the wheels hold their torque (docs/theory-free-floating.md)
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from freefloat.sim.rollout import Engine
     from freefloat.sim.simulate import Progress
 
-_SPEC = "Yoshida 2003, section 4.2; spec 003, section 4.3"
+_SPEC = "Yoshida 2003, section 4.2; numbers of an independent reference implementation"
 _DIGIT = 0.002  # tolerance of experiments 2 and 3 [deg]
 _END_DEG: Joints = (3.71, 7.45, 41.70, -31.92, -3.55, 1.10)  # C: where the reactionless turn ends
 _SAME_HAND_DEG: Joints = (3.61, 42.14, 34.05, -99.02, -3.33, -1.40)  # A: same hand position, orientation of the start

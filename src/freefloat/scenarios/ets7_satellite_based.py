@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from freefloat.sim.rollout import Engine
     from freefloat.sim.simulate import Progress
 
-_SPEC = "Yoshida 2003, section 4.1; spec 003, section 4.2"
+_SPEC = "Yoshida 2003, section 4.1; numbers of an independent reference implementation"
 _RECOVERED = 0.05  # hand orientation error at which the attitude counts as recovered [deg]
 _DIGIT = 0.002  # tolerance of experiments 2 and 3 [deg]
 

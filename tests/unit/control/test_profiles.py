@@ -33,7 +33,7 @@ def test_held_mean_rates_arrive_exactly(profile) -> None:
 
 def test_quintic_within_limits_is_the_shortest() -> None:
     by_rate = Quintic.within(0.3, rate=0.04)
-    assert by_rate.duration == pytest.approx(14.0625)  # the 14.1 s of spec 003, experiment 5
+    assert by_rate.duration == pytest.approx(14.0625)  # 14.1 s, as in the capture
     accelerated = Quintic.within(0.3, rate=10.0, acceleration=0.01)
     fastest = jax.vmap(jax.grad(accelerated.rate))(jnp.linspace(1e-3, accelerated.duration - 1e-3, 20001)).max()
     assert float(fastest) == pytest.approx(0.01, rel=1e-6)

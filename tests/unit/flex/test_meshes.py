@@ -140,7 +140,7 @@ def test_a_root_offset_moves_the_integrals(rng):
 
 
 def hermite(t):
-    """Cubic Hermite functions on [0, 1]: value at 0, slope at 0, value at 1, slope at 1 (Bogner, Fox and Schmit 1965)."""
+    """Cubic Hermite functions on [0, 1]: value at 0, slope at 0, value at 1, slope at 1."""
     return np.array([1 - 3 * t**2 + 2 * t**3, t - 2 * t**2 + t**3, 3 * t**2 - 2 * t**3, t**3 - t**2])
 
 

@@ -65,7 +65,7 @@ def test_residual_of_a_sparse_plate():
 
 
 def test_effective_mass_table():
-    """Fractions of a cantilever: 0.613076 of the mass and 0.970688 of the inertia in its first mode (integral of the square one)."""
+    """Fractions of a cantilever: 0.613076 of the mass and 0.970688 of the inertia in its first mode."""
     table = effective_mass(beam(length=2.0, mass=3.0, bending_stiffness=1.0, modes=3, planes="y"))
     np.testing.assert_allclose(table.cumulative[:, 1], [0.613076, 0.801376, 0.866109], atol=5.1e-7)
     np.testing.assert_allclose(table.cumulative[:, 5], [0.970688, 0.995404, 0.998556], atol=5.1e-7)

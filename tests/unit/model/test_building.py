@@ -173,7 +173,7 @@ def test_unknown_joint_kinds_are_refused_by_name(chaser):
     body = RigidBody(name="new", mass=1.0, com=np.zeros(3), inertia=np.eye(3))
     joint = Joint(name="new", kind="fixed", parent="base", X_PJ=Pose(), axis=np.array([0.0, 0.0, 1.0]))
     object.__setattr__(joint, "kind", "ball")  # as an untyped caller would
-    with pytest.raises(ModelError, match=r"Joint 'new'.*unknown kind 'ball'. Kinds: revolute, prismatic, fixed, rail\."):
+    with pytest.raises(ModelError, match=r"Joint 'new'.*unknown kind 'ball'. Kinds: .*fixed, rail\."):
         chaser.with_body(body, joint)
 
 

@@ -15,7 +15,7 @@ ORBIT = CircularOrbit(altitude=550e3)
 
 
 def test_rate_and_frame_of_the_spec() -> None:
-    np.testing.assert_allclose(ORBIT.rate, 1.094824e-3, rtol=5e-7)  # spec 003, section 4.4, as printed
+    np.testing.assert_allclose(ORBIT.rate, 1.094824e-3, rtol=5e-7)  # the printed digits
     t = np.asarray(100.0)
     R_NO = np.asarray(ORBIT.R_NO(t))
     X = ORBIT.X_CO(t)
