@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from freefloat.scenarios.claims import Claim
+from freefloat.scenarios.figures import Figure
 from freefloat.scenarios.scenario import Scenario
+from freefloat.scenarios.settings import Unit
 
 if TYPE_CHECKING:
     from freefloat.model import Spacecraft
@@ -32,21 +34,28 @@ _MOMENTUM = "exact: momentum balance of the one-mode model"
 _FIRST_HALF_CYCLE = 0.75  # [s]
 
 
+_TIPS = (
+    Figure("right.tip.displacement", "mm", title="Tip of the right beam"),
+    Figure("left.tip.displacement", "mm", title="Tip of the left beam"),
+    Figure("momentum.linear", title="Linear momentum"),
+)
+
+
 @dataclass(frozen=True)
 class _Goddard(Scenario):
     """What both experiments share. The beam is 25.0 in long: printed as 0.64 m, which gives 1.2 % lower frequencies."""
 
-    hub_mass: Positive = 50.0  # [kg], a cube of 1 m
-    tip_mm: float = 91.3  # deflection of each tip at the start
-    beam_length: Positive = 0.635  # [m]
-    beam_mass: Positive = 0.83  # [kg]
-    bending_stiffness: Positive = 0.46  # EI [N m2]
-    stiffness_difference: float = 0.0  # EI of one beam minus that of the other [N m2]
+    hub_mass: Annotated[Positive, Unit("kg")] = 50.0  # [kg], a cube of 1 m
+    tip_mm: Annotated[float, Unit("mm")] = 91.3  # deflection of each tip at the start
+    beam_length: Annotated[Positive, Unit("m")] = 0.635  # [m]
+    beam_mass: Annotated[Positive, Unit("kg")] = 0.83  # [kg]
+    bending_stiffness: Annotated[Positive, Unit("N m2")] = 0.46  # EI [N m2]
+    stiffness_difference: Annotated[float, Unit("N m2")] = 0.0  # EI of one beam minus that of the other [N m2]
     damping_ratio: NotNegative = 7.2e-3
-    root_distance: NotNegative = 0.0  # of the beams' roots from the hub's centre [m]
+    root_distance: Annotated[NotNegative, Unit("m")] = 0.0  # of the beams' roots from the hub's centre [m]
     modes: Annotated[int, Field(ge=1, le=12)] = 2  # of each beam
-    duration: Positive = 10.0  # [s]
-    dt: Positive = 0.005  # [s]
+    duration: Annotated[Positive, Unit("s")] = 10.0  # [s]
+    dt: Annotated[Positive, Unit("s")] = 0.005  # [s]
 
     def spacecraft(self) -> Spacecraft:
         """Hub and two beams along +x and -x, bending in the x-y plane."""
@@ -96,6 +105,7 @@ class GoddardSymmetric(_Goddard):
     name = "goddard-symmetric"
     title = "Goddard: hub with two flexible beams, symmetric release"
     source = _TABLE_2
+    figures = (Figure("base.position", "mm", title="Hub position"), *_TIPS)
 
     @classmethod
     def variants(cls) -> Mapping[str, GoddardSymmetric]:
@@ -140,8 +150,9 @@ class GoddardAsymmetric(_Goddard):
     name = "goddard-asymmetric"
     title = "Goddard: hub with two flexible beams, antisymmetric release"
     source = _TABLE_3
+    figures = (Figure("base.roll_pitch_yaw", title="Hub rotation"), *_TIPS)
 
-    tip_mm: float = 36.0
+    tip_mm: Annotated[float, Unit("mm")] = 36.0
 
     @classmethod
     def variants(cls) -> Mapping[str, GoddardAsymmetric]:
