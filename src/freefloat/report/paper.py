@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from freefloat.sim import Run
 
 KINDS = ("png", "svg", "pdf")
-_STYLE: dict[str, Any] = {
+_STYLE: Any = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 8.0,
