@@ -12,15 +12,13 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import argparse
-import json
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 
 import jax
 import numpy as np
-import timing
+from comparison import Row, main, row
 from models import CASES, to_mujoco, to_pinocchio
 from plant import plant_step, sample
 from timing import best
@@ -112,7 +110,7 @@ def mujoco(craft: Spacecraft) -> dict[str, float]:
 PEERS = {"pinocchio": pinocchio, "mujoco": mujoco}
 
 
-def rows(quick: bool) -> Iterator[dict[str, object]]:
+def rows(quick: bool) -> Iterator[Row]:
     """One object per comparison: ratio = peer / ours."""
     for case, build in CASES.items():
         craft = build()
@@ -123,44 +121,12 @@ def rows(quick: bool) -> Iterator[dict[str, object]]:
             except ImportError:
                 continue
             for what, time_ in theirs.items():
-                yield _row(case, what, mine[what], name, time_)
+                yield row(case, what, mine[what], name, time_)
         for what in ("compile", "compile_cached", "operations", "derivative_operations"):
-            yield _row(case, what, mine[what], None, None)
+            yield row(case, what, mine[what], None, None)
         if quick:
             return
 
 
-def _row(case: str, measure: str, mine: float, name: str | None, peer: float | None) -> dict[str, object]:
-    ratio = peer / mine if peer is not None else None
-    return {"case": case, "measure": measure, "ours": mine, "peer_name": name, "peer": peer, "ratio": ratio}
-
-
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--quick", action="store_true", help="the first case only, roughly: a smoke run")
-    options = parser.parse_args()
-    timing.quick = options.quick
-    found = list(rows(options.quick))
-    if options.json:
-        print(json.dumps(found, indent=2))
-        return
-    print(f"{'case':<10} {'measure':<22} {'ours':>12} {'peer':>24} {'ratio':>7}")
-    for row in found:
-        mine, peer = row["ours"], row["peer"]
-        own = f"{mine:.0f}" if "operations" in str(row["measure"]) else _seconds(mine)
-        other = f"{_seconds(peer)} {row['peer_name']}" if peer is not None else ""
-        ratio = f"{row['ratio']:.1f}x" if peer is not None else ""
-        print(f"{row['case']:<10} {row['measure']:<22} {own:>12} {other:>24} {ratio:>7}")
-
-
-def _seconds(value: float) -> str:
-    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if value >= 0.5 * scale:
-            return f"{value / scale:.2f} {unit}"
-    return f"{value / 1e-9:.0f} ns"
-
-
 if __name__ == "__main__":
-    main()
+    main(__doc__, rows)

@@ -15,10 +15,8 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import argparse
 import dataclasses
 import itertools
-import json
 import sys
 import time
 import warnings
@@ -26,6 +24,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from comparison import Row, main, row
 from plant import plant_step
 from scipy.optimize import brentq, minimize_scalar
 from timing import best
@@ -328,7 +327,7 @@ CASES: dict[str, Callable[[], Spacecraft]] = {"hub": hub, "servicer": servicer}
 PEERS = {"basilisk": basilisk, "exudyn": exudyn}
 
 
-def rows(quick: bool) -> Iterator[dict[str, object]]:
+def rows(quick: bool) -> Iterator[Row]:
     """One object per comparison."""
     for case, build in CASES.items():
         mine = {"rk4_step": our_step(build())}
@@ -343,35 +342,12 @@ def rows(quick: bool) -> Iterator[dict[str, object]]:
                 continue
             for what, value in theirs.items():
                 told = True
-                yield _row(case, what, mine["rk4_step"] if what == "implicit_step" else mine[what], name, value)
+                yield row(case, what, mine["rk4_step"] if what == "implicit_step" else mine[what], name, value)
         if not told:
-            yield from (_row(case, what, value, None, None) for what, value in mine.items())
+            yield from (row(case, what, value, None, None) for what, value in mine.items())
         if quick:
             return
 
 
-def _row(case: str, measure: str, mine: float, name: str | None, peer: float | None) -> dict[str, object]:
-    ratio = peer / mine if peer is not None else None
-    return {"case": case, "measure": measure, "ours": mine, "peer_name": name, "peer": peer, "ratio": ratio}
-
-
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--quick", action="store_true", help="the first case only")
-    options = parser.parse_args()
-    found = list(rows(options.quick))
-    if options.json:
-        print(json.dumps(found, indent=2))
-        return
-    print(f"{'case':<10} {'measure':<20} {'ours':>10} {'peer':>22} {'ratio':>9}")
-    for row in found:
-        shown = (lambda x: f"{x:.1e}") if "error" in str(row["measure"]) else (lambda x: f"{1e6 * x:.2f} us")
-        other = f"{shown(row['peer'])} {row['peer_name']}" if row["peer"] is not None else ""
-        ratio = f"{row['ratio']:.3g}x" if row["peer"] is not None else ""
-        print(f"{row['case']:<10} {row['measure']:<20} {shown(row['ours']):>10} {other:>22} {ratio:>9}")
-
-
 if __name__ == "__main__":
-    main()
+    main(__doc__, rows)
