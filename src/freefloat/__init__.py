@@ -107,6 +107,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _PACKAGES:
+        if name == "engine":  # it stands alone and switches nothing on; reached through us, it computes in float64
+            importlib.import_module("freefloat.spatial")
         return importlib.import_module(f"freefloat.{name}")
     if name in _NAMES:
         return getattr(importlib.import_module(f"freefloat.{_NAMES[name]}"), name)

@@ -172,7 +172,11 @@ def main() -> None:
     except KeyboardInterrupt:
         typer.echo("Interrupted.", err=True)
         sys.exit(130)
-    except (ValueError, FileExistsError, FileNotFoundError, KeyError) as error:
+    except OSError as error:
+        where = f"{error.strerror}: {error.filename}. Choose another --out." if error.filename else str(error)
+        typer.echo(f"Error: {where}", err=True)
+        sys.exit(2)
+    except (ValueError, KeyError) as error:
         # Every error of the package that a user can cause is one of these and carries its remedy.
         message = error.args[0] if error.args else str(error)
         typer.echo(f"Error: {message}", err=True)

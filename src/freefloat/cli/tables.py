@@ -9,12 +9,12 @@ from freefloat.scenarios import Claim
 
 
 def claims_table(rows: list[dict[str, Any]]) -> Table:
-    """Published numbers, ours beside them, and the verdict."""
+    """Published or reference numbers, ours beside them, and the verdict."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading, side in (
         ("variant", "left"),
         ("claim", "left"),
-        ("published", "right"),
+        ("reference", "right"),
         ("ours", "right"),
         ("", "left"),
     ):

@@ -62,6 +62,10 @@ def simulate(
     `.run`; with `check=False` it is returned, and its `status` and `audit` say what happened.
     """
     require_float64()
+    one_of("integrator", integrator, ("rk4", "adaptive"))
+    one_of("engine", engine, ("native", "jax"))
+    if not tolerance > 0.0:
+        raise ValueError(f"tolerance must be positive, got {tolerance}.")
     timing = grid(duration, dt, record_dt)
     start = _start(craft, state, joints_deg)
     system, loop = begin(System(craft=craft, laws=laws, dt=dt), start)
@@ -94,6 +98,12 @@ def simulate(
     return run
 
 
+def one_of(name: str, value: str, known: Sequence[str]) -> None:
+    """Refuse a choice that is not one of the known ones."""
+    if value not in known:
+        raise ValueError(f"There is no {name} '{value}'. Choose one of: {', '.join(known)}.")
+
+
 def _start(craft: Spacecraft, state: State | None, joints_deg: Sequence[float] | None) -> State:
     if state is not None and joints_deg is not None:
         raise ValueError("Give either state or joints_deg, not both.")
@@ -106,6 +116,8 @@ def _start(craft: Spacecraft, state: State | None, joints_deg: Sequence[float] |
         q[list(craft.layout.joint_positions)] = np.where(turning, np.deg2rad(joints_deg), joints_deg)
         state = craft.at_rest(q)
     state = craft.at_rest() if state is None else craft.checked(state)
+    fields = ("p_NB", "quat_NB", "q", "v")
+    state = State(**{name: np.asarray(getattr(state, name), dtype=float) for name in fields})
     for field in dataclasses.fields(state):
         if not np.all(np.isfinite(np.asarray(getattr(state, field.name)))):
             raise ModelError(f"The state to start from has a number that is not finite in {field.name}.")

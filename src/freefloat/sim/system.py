@@ -170,15 +170,16 @@ def _answer(system: System, law: Any, memory: Any, state: State, t: Scalar) -> t
     """What a law remembers and holds if its tick is now."""
     inner, hold = (law.law, law.period) if isinstance(law, Sampled) else (law, system.dt)
     if isinstance(inner, MemoryLaw):
-        return inner.sample(memory, state, t, hold)
+        memory, answer = inner.sample(memory, state, t, hold)
+        return memory, _sized(system, inner, "sample", answer)
     if isinstance(inner, Remembering):
         memory = inner.remember(memory, state, t, hold)
     if not isinstance(law, Sampled):
         return memory, ()
     acting = recalled(law, memory)
     if isinstance(acting, MotionLaw):
-        return memory, acting.rates(motion_of(system.craft, state), t, hold)
-    return memory, acting.force(state, t, hold)
+        return memory, _sized(system, acting, "rates", acting.rates(motion_of(system.craft, state), t, hold))
+    return memory, _sized(system, acting, "force", acting.force(state, t, hold))
 
 
 def settle(system: System, plant: Plant, held: tuple[Any, ...], t: Scalar) -> Plant:
@@ -254,7 +255,8 @@ def _rates(system: System, motion: Motion, held: tuple[Any, ...], t: Scalar) -> 
     for law, (memory, answer) in zip(system.laws, held, strict=True):
         acting = recalled(law, memory)
         if isinstance(acting, MotionLaw):
-            answers.append(answer if isinstance(law, Sampled) else acting.rates(motion, t, 0.0))
+            now = answer if isinstance(law, Sampled) else acting.rates(motion, t, 0.0)
+            answers.append(_sized(system, acting, "rates", now))
     return jnp.concatenate(answers)
 
 
@@ -264,10 +266,26 @@ def _force(system: System, state: State, held: tuple[Any, ...], inputs: Inputs, 
     for law, (memory, answer) in zip(system.laws, held, strict=True):
         acting = recalled(law, memory)
         if not isinstance(acting, MotionLaw):
-            total = total + (answer if isinstance(law, Sampled) else acting.force(state, t, 0.0))
+            now = answer if isinstance(law, Sampled) else acting.force(state, t, 0.0)
+            total = total + _sized(system, acting, "force", now)
     for frame, wrench in zip(system.wrench_frames, inputs.wrenches, strict=True):
         total = total + generalized_force(system.craft, state.q, frame, wrench)
     return total
+
+
+def _sized(system: System, law: Any, function: str, answer: Any) -> Vector:
+    """The answer of a law, if it has as many numbers as it must; broadcasting would push the base unseen."""
+    layout = system.craft.layout
+    names = law.joints if function == "rates" else layout.order("v")
+    size = len(law.joints) if function == "rates" else layout.nv
+    shape = np.shape(answer) if answer is not None else None
+    if shape != (size,):
+        got = "nothing" if shape is None else f"shape {shape}"
+        raise ValueError(
+            f"{type(law).__name__}.{function} must return {size} numbers ({', '.join(names)}), got {got}. "
+            "The base counts for six."
+        )
+    return jnp.asarray(answer)
 
 
 def _coordinate_rates(craft: Spacecraft, state: State) -> Vector:

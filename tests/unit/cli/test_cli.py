@@ -112,3 +112,13 @@ def test_list_names_every_scenario(monkeypatch, capsys):
     assert freefloat("list", "--json", monkeypatch=monkeypatch) in (0,)
     names = [row["name"] for row in json.loads(capsys.readouterr().out)]
     assert {"ets7-gjm", "goddard-symmetric", "goddard-asymmetric"} <= set(names)
+
+
+def test_an_out_that_is_a_file_gets_a_sentence(tmp_path, monkeypatch, capsys):
+    taken = tmp_path / "taken"
+    taken.write_text("mine")
+    words = ("run", "goddard-symmetric", "--out", str(taken / "sub"), "--set", "duration=0.1")
+    assert freefloat(*words, monkeypatch=monkeypatch) == 2
+    said = capsys.readouterr().err
+    assert "Error: Not a directory" in said
+    assert taken.read_text() == "mine"

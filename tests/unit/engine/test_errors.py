@@ -143,3 +143,10 @@ def test_unknown_target():
 def test_no_source_text():
     with pytest.raises(AttributeError, match="'c' has"):
         _ = engine.compile(jnp.sin, 1.0).source
+
+
+def test_a_float_is_not_rounded_to_an_integer_argument():
+    halved = engine.compile(lambda x: x / 2, 1)
+    with pytest.raises(engine.SignatureError, match=r"compiled for int64\. Give an example of the type you mean"):
+        halved(3.7)
+    assert engine.compile(lambda x: x / 2, 1.0)(3) == 1.5

@@ -9,6 +9,7 @@ import pytest
 import freefloat as ff
 from freefloat import dynamics
 from freefloat.sim import system as system_module
+from freefloat.sim.simulate import one_of
 from freefloat.spatial import Pose, record, static
 
 
@@ -186,6 +187,33 @@ def test_wrong_states_and_laws_say_what_is_wrong():
         ff.simulate(CRAFT, "push", duration=1.0)
     with pytest.raises(ValueError, match="does not fit the step"):
         ff.simulate(CRAFT, ff.Sampled(law=Twist(), period=0.015), duration=1.0, dt=0.01)
+
+
+@record
+class Careless:
+    """A law that returns the wrong number of forces."""
+
+    answer: np.ndarray | None
+
+    def begin(self, state):
+        return self
+
+    def force(self, state, t, hold):
+        return self.answer
+
+
+@pytest.mark.parametrize("answer", [np.ones(()), np.ones(1), np.ones(7), np.ones((8, 1)), None])
+def test_a_law_of_the_wrong_size_is_named(answer):
+    with pytest.raises(ValueError, match=r"Careless\.force must return 8 numbers \(base, wheel, arm\)"):
+        ff.simulate(CRAFT, Careless(answer), duration=1.0)
+
+
+def test_misspelt_choices_are_refused():
+    # The annotations that run here would refuse it first, so the check is asked itself.
+    with pytest.raises(ValueError, match="no integrator 'euler'. Choose one of: rk4, adaptive".replace(".", r"\.")):
+        one_of("integrator", "euler", ("rk4", "adaptive"))
+    with pytest.raises(ValueError, match="tolerance must be positive"):
+        ff.simulate(CRAFT, duration=1.0, tolerance=0.0)
 
 
 def test_a_run_survives_the_disk(swung, tmp_path):

@@ -143,7 +143,9 @@ class Native(Compiled):
         buffers, signature = self._buffers, self.graph.signature
         flat = [leaf for parts in self.structure.flatten(args) for leaf in parts]
         for view, value, leaf in zip(buffers.ins, flat, signature.leaves, strict=True):
-            view[...] = value if np.shape(value) == leaf.shape else checked(value, leaf, "An argument")
+            # A float is the common case, and is never rounded to fit an integer leaf.
+            fits = leaf.dtype == "f64" and np.shape(value) == leaf.shape
+            view[...] = value if fits else checked(value, leaf, "An argument")
         self._scalar.call(*buffers.pointers)
         results = [v.astype(NUMPY[r.dtype]) for v, r in zip(buffers.outs, signature.results, strict=True)]
         return self.structure.result(results, args[0] if args else None)

@@ -86,5 +86,8 @@ def checked(value: Any, leaf: Leaf, where: str, batch: int | None = None) -> np.
         raise SignatureError(f"{where}, leaf {leaf.path}, has shape {array.shape}; expected {shape}.")
     dtype = NUMPY[leaf.dtype]
     if array.dtype != dtype and not np.can_cast(array.dtype, dtype, "same_kind"):
-        raise SignatureError(f"{where}, leaf {leaf.path}, is {array.dtype}; expected {dtype}.")
+        raise SignatureError(
+            f"{where}, leaf {leaf.path}, is {array.dtype}, but it was compiled for {dtype}. "
+            "Give an example of the type you mean: 1.0, not 1."
+        )
     return np.asarray(array, dtype, order="C")
