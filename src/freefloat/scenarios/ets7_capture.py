@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from freefloat.sim.simulate import Progress
 
 _SPEC = "Yoshida 2003, section 5; numbers of an independent reference implementation"
+_OWN = "not published: our own rate-level run"
 _SECONDS, _DEGREES = 0.5, 0.02  # tolerance of capture runs
 NOTE = (
     "This geometry was found by search, and the contrast between the two cases depends on it. Of 256 random geometries "
@@ -191,14 +192,21 @@ class Ets7Capture(Scenario):
             found = [seconds("capture", time, result.captured), attitude(degrees)]
             return found + (self._contrast(result) if variant == "case-2" else [])
         if variant == "case-1-camera":
-            return [Claim("captured with the camera in the loop", _SPEC, "below", self.duration, result.captured, "s")]
+            return [
+                Claim(
+                    "captured with the camera in the loop",
+                    "not published: the length of the run",
+                    "below",
+                    self.duration,
+                    result.captured,
+                    "s",
+                )
+            ]
         if variant.endswith("torque-level"):
             rate_level = outcome(self.variants()[variant.removesuffix("-torque-level")].simulate())
             return [
-                Claim("capture against rate level", _SPEC, "within", rate_level.captured, result.captured, "s", 0.02),
-                Claim(
-                    "attitude against rate level", _SPEC, "within", rate_level.attitude, result.attitude, "deg", 0.02
-                ),
+                Claim("capture against rate level", _OWN, "within", rate_level.captured, result.captured, "s", 0.02),
+                Claim("attitude against rate level", _OWN, "within", rate_level.attitude, result.attitude, "deg", 0.02),
             ]
         return []
 

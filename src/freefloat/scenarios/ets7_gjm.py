@@ -128,7 +128,14 @@ class Ets7Gjm(Scenario):
                 Claim("base pitch at the end, torque level", _SPEC, "within", -0.60145, pitch, "deg", 0.02),
                 Claim("base roll at the end, torque level", _SPEC, "within", 0.01437, roll, "deg", 0.02),
                 Claim("base yaw at the end, torque level", _SPEC, "within", -0.02299, yaw, "deg", 0.02),
-                Claim("largest hand position error, torque level", _SPEC, "below", 1e-3, position, "mm"),
+                Claim(
+                    "largest hand position error, torque level",
+                    "not published: a bound of ours",
+                    "below",
+                    1e-3,
+                    position,
+                    "mm",
+                ),
             ]
         if variant == "torque-level-4hz":
             return [
