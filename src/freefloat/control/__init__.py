@@ -6,7 +6,7 @@ from freefloat.control.capture import ApproachLimits, CaptureApproach, Proximity
 from freefloat.control.inverse_kinematics import Reach, reach
 from freefloat.control.joint_servo import Friction, JointServo
 from freefloat.control.joint_spline import HoldJoints, JointSpline
-from freefloat.control.laws import ForceLaw, MemoryLaw, Motion, MotionLaw, Remembering, motion_of
+from freefloat.control.laws import ForceLaw, LawError, MemoryLaw, Motion, MotionLaw, Remembering, motion_of
 from freefloat.control.paths import Line, Path, Turn
 from freefloat.control.profiles import Profile, Quintic, Trapezoid
 from freefloat.control.pulse import WrenchPulse
@@ -32,6 +32,7 @@ __all__ = [
     "HoldJoints",
     "JointServo",
     "JointSpline",
+    "LawError",
     "Line",
     "MemoryLaw",
     "MomentumUnloading",

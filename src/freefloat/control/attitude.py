@@ -9,12 +9,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.laws import Motion, motion_of
+from freefloat.control.laws import Motion, motion_of, require_motion_law
 from freefloat.dynamics import free_floating, spd_solve, wheel_momentum
 from freefloat.model import ModelError, Spacecraft, State
-from freefloat.model.physical import is_traced
+from freefloat.model.quantities import bounded
 from freefloat.spatial import angular, record
-from freefloat.spatial.arrays import Matrix, Numeric, Quaternion, Scalar, Vec3, Vector
+from freefloat.spatial.arrays import Matrix, Numeric, Quaternion, Scalar, Vec3, Vector, is_traced
 from freefloat.spatial.channels import Channel, flag, vector
 from freefloat.spatial.rotations import quaternion_conjugate, quaternion_log, quaternion_multiply
 
@@ -39,6 +39,9 @@ class AttitudeHold:
 
     def __post_init__(self) -> None:
         mixing(self.craft)
+        bounded(self, {"stiffness": "N m/rad", "damping": "N m s/rad"}, least=0.0)
+        if self.feed_forward is not None:
+            require_motion_law("AttitudeHold.feed_forward", self.feed_forward)
 
     def begin(self, state: State) -> AttitudeHold:
         """Hold the attitude of now."""

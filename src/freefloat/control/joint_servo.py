@@ -9,9 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.laws import Remembering, motion_of, motion_rate
+from freefloat.control.laws import Remembering, motion_of, motion_rate, require_motion_law
 from freefloat.dynamics import bias, hybrid_dynamics, mass_matrix, spd_solve
 from freefloat.model import Spacecraft, State
+from freefloat.model.quantities import bounded
 from freefloat.spatial import record, static
 from freefloat.spatial.arrays import Numeric, Scalar, Vector
 from freefloat.spatial.channels import Channel, flag
@@ -26,6 +27,10 @@ class Friction:
     coulomb: Numeric | float = 0.0  # [N m]
     viscous: Numeric | float = 0.0  # [N m s/rad]
     smoothing: Numeric | float = 1e-3  # rate at which Coulomb friction reaches three quarters of its value [rad/s]
+
+    def __post_init__(self) -> None:
+        bounded(self, {"coulomb": "N m", "viscous": "N m s/rad"}, least=0.0)
+        bounded(self, {"smoothing": "rad/s"}, above=0.0)
 
     def torque(self, rate: Vector) -> Vector:
         """Against the motion."""
@@ -60,6 +65,12 @@ class JointServo:
     command_ticks: int = static(default=0)  # 0: continuous
     now: Followed | None = None  # its memory; set by `recall`
 
+    def __post_init__(self) -> None:
+        require_motion_law("JointServo.arm", self.arm)
+        bounded(self, {"bandwidth": "rad/s"}, above=0.0)
+        bounded(self, {"motor_inertia": "kg m2"} if self.motor_inertia is not None else {}, least=0.0)
+        bounded(self, {"command_ticks": ""}, least=0.0)
+
     def begin(self, state: State) -> JointServo:
         """Begin the arm's law."""
         arm = self.arm.begin(state)
@@ -83,6 +94,11 @@ class JointServo:
     def fastest_rate(self) -> Numeric | float:
         """Of the position loop [rad/s]."""
         return self.bandwidth
+
+    @property
+    def corner_rate(self) -> Numeric | float:
+        """Of what it follows [1/s]."""
+        return getattr(self.arm, "corner_rate", 0.0)
 
     @property
     def speeds(self) -> np.ndarray:

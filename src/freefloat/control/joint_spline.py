@@ -10,6 +10,7 @@ import numpy as np
 
 from freefloat.control.laws import Motion
 from freefloat.model import ModelError, Spacecraft, State
+from freefloat.model.quantities import bounded
 from freefloat.spatial import record, static
 from freefloat.spatial.arrays import Matrix, Numeric, Scalar, Vector
 
@@ -33,6 +34,8 @@ class JointSpline:
             raise ValueError(f"JointSpline.points must be (points, {len(self.joints)}) with 2 or more, got {shape}.")
         if np.shape(self.durations) != (shape[0] - 1,):
             raise ValueError(f"JointSpline needs {shape[0] - 1} durations for {shape[0]} points.")
+        bounded(self, {"points": "rad, m"})
+        bounded(self, {"durations": "s"}, above=0.0)
 
     @staticmethod
     def through(
@@ -61,8 +64,6 @@ class JointSpline:
                 raise ValueError("Give durations, or rate_deg_s, or rate limits for every joint.")
             # Via points are passed in motion; the rest-to-rest quintic is the fastest of the segments.
             durations = [float(np.max(_QUINTIC_PEAK * np.abs(d) / limit)) for d in np.diff(points, axis=0)]
-        if not all(d > 0.0 for d in durations):
-            raise ValueError(f"The durations of a JointSpline must be positive [s], got {list(durations)}.")
         return JointSpline(joints=names, points=points, durations=np.asarray(durations, dtype=float))
 
     @property

@@ -4,7 +4,8 @@ A law may be continuous (evaluated inside the integrator's stages) or sampled an
 which, so a law does not know. `hold` is the time for which its answer will be held, 0 when it is continuous.
 
 A law may tell about itself: `channels()` and `observe(craft, state, t)` add recorded quantities, and `fastest_rate`
-[rad/s] is the speed of its own loop, from which the audit knows what the integrator can keep.
+[rad/s] is the speed of its own loop, from which the audit knows what the integrator can keep. A law whose velocities
+bend sharply, as those with limits do, tells `corner_rate` [1/s]: the jump of acceleration as a share of velocity.
 """
 
 from typing import Any, Protocol, runtime_checkable
@@ -17,6 +18,10 @@ from freefloat.model import Spacecraft, State
 from freefloat.spatial import Pose, angular, linear, record
 from freefloat.spatial.arrays import Quaternion, Scalar, Vec3, Vec6, Vector
 from freefloat.spatial.rotations import quaternion_multiply
+
+
+class LawError(ValueError):
+    """A law that cannot act: the message names its class, its method and the remedy."""
 
 
 @record
@@ -79,6 +84,12 @@ class MotionLaw(Protocol):
     def rates(self, motion: Motion, t: Scalar, hold: float) -> Vector:
         """Joint rates [rad/s, m/s] at time t, in the order of `joints`."""
         ...
+
+
+def require_motion_law(what: str, law: object) -> None:
+    """Refuse what does not move joints."""
+    if isinstance(law, type) or not isinstance(law, MotionLaw):
+        raise LawError(f"{what} must be a motion law, with `joints` and `rates`, got {law!r}.")
 
 
 @runtime_checkable

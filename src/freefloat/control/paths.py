@@ -12,7 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.control.profiles import Profile, Trapezoid, mean_rate
-from freefloat.model.physical import is_traced
+from freefloat.model import ModelError
+from freefloat.model.physical import unit_axis
 from freefloat.spatial import record
 from freefloat.spatial.arrays import Mat3, Numeric, Scalar, Vec3
 from freefloat.spatial.rotations import rotation_about
@@ -54,7 +55,7 @@ class Line:
     ramp: Numeric | float = 2.0  # time to reach the plateau, and to stop again [s]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "direction", unit("Line.direction", self.direction))
+        object.__setattr__(self, "direction", unit_axis("Line.direction", self.direction))
         self.profile  # noqa: B018  its own checks
 
     @property
@@ -105,7 +106,9 @@ class Turn:
     profile: Profile  # angle over time [rad]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "axis", unit("Turn.axis", self.axis))
+        object.__setattr__(self, "axis", unit_axis("Turn.axis", self.axis))
+        if not isinstance(self.profile, Profile):
+            raise ModelError(f"Turn.profile must be a profile such as Quintic or Trapezoid, got {self.profile!r}.")
 
     @property
     def duration(self) -> Numeric | float:
@@ -129,11 +132,7 @@ class Turn:
         return jnp.asarray(self.axis) * mean_rate(self.profile, t, hold)
 
 
-def unit(owner: str, direction: Vec3 | Sequence[float | int]) -> np.ndarray | Numeric:
-    """A direction scaled to unit length; zero or wrongly shaped ones are refused."""
-    if is_traced(direction):
-        return direction  # pyright: ignore[reportReturnType]
-    given = np.asarray(direction, dtype=float)
-    if given.shape != (3,) or not np.linalg.norm(given) > 0.0:
-        raise ValueError(f"{owner} must be three numbers, not all zero, got {direction}.")
-    return given / np.linalg.norm(given)
+def require_path(law: str, path: object) -> None:
+    """Refuse what is no path."""
+    if not isinstance(path, Path):
+        raise ModelError(f"{law}.path must be a path such as Line or Turn, got {path!r}.")

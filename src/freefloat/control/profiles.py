@@ -6,8 +6,9 @@ from typing import Protocol, runtime_checkable
 
 import jax.numpy as jnp
 
+from freefloat.model.quantities import quantity
 from freefloat.spatial import record
-from freefloat.spatial.arrays import Numeric, Scalar
+from freefloat.spatial.arrays import Numeric, Scalar, is_traced
 
 _QUINTIC_PEAK = 1.875  # largest rate of the quintic in units of length / duration
 _QUINTIC_ACCELERATION = 10.0 / 3.0**0.5  # largest acceleration in units of length / duration^2
@@ -57,12 +58,12 @@ class Trapezoid:
     ramp: Numeric | float = 2.0  # time to reach the plateau, and to stop again [s]
 
     def __post_init__(self) -> None:
-        if not (self.speed > 0.0 and self.length > 0.0 and self.ramp > 0.0):
-            raise ValueError("A trapezoid needs a positive length, speed and ramp [s].")
-        if self.length < self.speed * self.ramp:
+        for name, unit in (("length", "m or rad"), ("speed", "m/s or rad/s"), ("ramp", "s")):
+            quantity(f"The {name} of a trapezoid", getattr(self, name), unit, above=0.0)
+        if not is_traced(self.length, self.speed, self.ramp) and self.length < self.speed * self.ramp:
             raise ValueError(
-                f"A way of {self.length} is shorter than its two ramps at a speed of {self.speed}, "
-                f"{self.speed * self.ramp}. Lower the speed or the ramp time."
+                f"A way of {self.length:g} m or rad is shorter than its two ramps, {self.speed * self.ramp:g} m or rad "
+                f"at {self.speed:g} m/s or rad/s with {self.ramp:g} s each. Lower the speed or the ramp time."
             )
 
     @property
@@ -97,14 +98,14 @@ class Quintic:
     duration: Numeric | float  # [s]
 
     def __post_init__(self) -> None:
-        if not self.duration > 0.0:
-            raise ValueError(f"A quintic needs a positive duration [s], got {self.duration}.")
+        quantity("The length of a quintic", self.length, "m or rad")
+        quantity("The duration of a quintic", self.duration, "s", above=0.0)
 
     @staticmethod
     def within(length: float, rate: float, acceleration: float = float("inf")) -> Quintic:
         """The shortest one that keeps to a largest rate and acceleration."""
-        if not (rate > 0.0 and acceleration > 0.0):
-            raise ValueError("Quintic.within needs positive limits for rate and acceleration.")
+        quantity("The largest rate of Quintic.within", rate, "m/s or rad/s", above=0.0, endless=True)
+        quantity("The largest acceleration of Quintic.within", acceleration, "m/s2 or rad/s2", above=0.0, endless=True)
         by_rate = _QUINTIC_PEAK * abs(length) / rate
         by_acceleration = (_QUINTIC_ACCELERATION * abs(length) / acceleration) ** 0.5
         return Quintic(length=length, duration=max(by_rate, by_acceleration, 1e-9))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from freefloat.dynamics import generalized_force
-from freefloat.model import Spacecraft, State
+from freefloat.model import ModelError, Spacecraft, State
+from freefloat.model.quantities import array, bounded, settled
 from freefloat.spatial import record, static
-from freefloat.spatial.arrays import Numeric, Scalar, Vec6, Vector
+from freefloat.spatial.arrays import Given, Numeric, Scalar, Vector, is_traced
 
 
 @record
@@ -16,9 +17,17 @@ class WrenchPulse:
 
     craft: Spacecraft
     frame: str = static()
-    wrench: Vec6  # [N, N m]
+    wrench: Given  # (6,) [N, N m]
     start: Numeric | float = 0.0  # [s]
     stop: Numeric | float = jnp.inf  # [s]
+
+    def __post_init__(self) -> None:
+        self.craft.frame(self.frame)
+        wrench = array("WrenchPulse.wrench", self.wrench, "N, N m", (6,), "force and torque, six numbers")
+        settled(self, wrench=wrench)
+        bounded(self, {"start": "s", "stop": "s"}, endless=True)
+        if not is_traced(self.start, self.stop) and self.stop < self.start:
+            raise ModelError(f"WrenchPulse stops at {self.stop:g} s, before it starts at {self.start:g} s.")
 
     def begin(self, state: State) -> WrenchPulse:
         """Nothing to remember."""

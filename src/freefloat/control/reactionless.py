@@ -9,7 +9,7 @@ import numpy as np
 
 from freefloat.control.laws import Motion, motion_of
 from freefloat.control.least_squares import Solution, damped_least_squares, null_basis
-from freefloat.control.paths import Path
+from freefloat.control.paths import Path, require_path
 from freefloat.control.resolved_motion import floating_jacobian, require_six_joints
 from freefloat.dynamics import frame_pose, free_floating, joint_jacobian, spd_solve
 from freefloat.model import Spacecraft, State
@@ -36,6 +36,7 @@ class ReactionlessTurn:
 
     def __post_init__(self) -> None:
         require_six_joints("ReactionlessTurn", self.craft, self.frame)
+        require_path("ReactionlessTurn", self.path)
 
     @property
     def joints(self) -> tuple[str, ...]:

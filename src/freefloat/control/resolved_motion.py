@@ -9,7 +9,7 @@ import numpy as np
 
 from freefloat.control.laws import Motion, motion_of
 from freefloat.control.least_squares import SINGULAR_BELOW, Solution, damped_least_squares
-from freefloat.control.paths import Path
+from freefloat.control.paths import Path, require_path
 from freefloat.dynamics import (
     base_jacobian,
     frame_pose,
@@ -41,6 +41,7 @@ class ResolvedMotion:
 
     def __post_init__(self) -> None:
         require_six_joints("ResolvedMotion", self.craft, self.frame)
+        require_path("ResolvedMotion", self.path)
 
     @property
     def joints(self) -> tuple[str, ...]:
@@ -97,6 +98,7 @@ class SatelliteBasedMotion:
 
     def __post_init__(self) -> None:
         require_six_joints("SatelliteBasedMotion", self.craft, self.frame)
+        require_path("SatelliteBasedMotion", self.path)
 
     @property
     def joints(self) -> tuple[str, ...]:

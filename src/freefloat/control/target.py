@@ -9,16 +9,21 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.model import Spacecraft, State
-from freefloat.spatial import Pose, record
-from freefloat.spatial.arrays import Flag, Scalar, Vec3
+from freefloat.model.quantities import array, placement, settled
+from freefloat.spatial import Place, Pose, record
+from freefloat.spatial.arrays import Flag, Given, Scalar, Vec3
 
 
 @record
 class DriftingTarget:
     """A grasp point that drifts on a straight line without turning: short times, or no orbit."""
 
-    start: Pose  # X_NT at t = 0
-    velocity: Vec3 = dataclasses.field(default_factory=lambda: np.zeros(3))  # [m/s], N axes
+    start: Place  # X_NT at t = 0
+    velocity: Given = dataclasses.field(default_factory=lambda: np.zeros(3))  # (3,) [m/s], N axes
+
+    def __post_init__(self) -> None:
+        velocity = array("DriftingTarget.velocity", self.velocity, "m/s", (3,), "x, y, z")
+        settled(self, start=placement("DriftingTarget.start", self.start), velocity=velocity)
 
     def pose(self, t: Scalar) -> Pose:
         """X_NT at time t."""

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import jax.numpy as jnp
 import numpy as np
 
+from freefloat.model.physical import unit_axis
+from freefloat.model.quantities import array, bounded, quantity, settled
 from freefloat.spatial import linear, record, static
-from freefloat.spatial.arrays import Matrix, Numeric, Vec3, Vec6, Vector
+from freefloat.spatial.arrays import Given, Matrix, Numeric, Vec3, Vec6, Vector
 from freefloat.spatial.rotations import cross
 
 STANDARD_GRAVITY = 9.80665  # [m/s2]
@@ -19,10 +21,20 @@ class Thruster:
     """One nozzle on the base."""
 
     name: str = static()
-    position: Vec3  # in base axes [m]
-    direction: Vec3  # of the force on the base, unit, base axes
+    position: Given  # (3,) in base axes [m]
+    direction: Given  # (3,) of the force on the base, base axes; it becomes a unit vector
     thrust: Numeric | float  # [N]
     shortest_pulse: Numeric | float = 0.02  # [s]
+
+    def __post_init__(self) -> None:
+        owner = f"Thruster '{self.name}'"
+        settled(
+            self,
+            position=array(f"{owner}: position", self.position, "m", (3,), "x, y, z"),
+            direction=unit_axis(f"{owner}: direction", self.direction),
+            thrust=quantity(f"{owner}: thrust", self.thrust, "N", above=0.0),
+            shortest_pulse=quantity(f"{owner}: shortest_pulse", self.shortest_pulse, "s", least=0.0),
+        )
 
     def wrench(self) -> Vec6:
         """On the base when it burns, about the base origin, base axes."""
@@ -48,11 +60,16 @@ class Thrusters:
     mixing: Matrix  # (thrusters, 12): burn for each unit of +wrench, then of -wrench; never negative
     specific_impulse: Numeric | float = 220.0  # [s]
 
+    def __post_init__(self) -> None:
+        bounded(self, {"specific_impulse": "s"}, above=0.0)
+
     @staticmethod
     def placed(nozzles: Sequence[Thruster], specific_impulse: float = 220.0) -> Thrusters:
         """Find how each of the twelve unit wrenches is made best; an error names those that cannot be made."""
         from scipy.optimize import nnls
 
+        if not nozzles:
+            raise ValueError("Thrusters.placed needs at least one thruster; torque_pairs makes twelve.")
         B = np.stack([np.asarray(n.wrench()) for n in nozzles], axis=1)
         columns, missing = [], []
         for k in range(12):

@@ -9,9 +9,10 @@ import numpy as np
 
 from freefloat.control.thrusters import Pulses, Thrusters
 from freefloat.dynamics import wheel_momentum
-from freefloat.model import Spacecraft, State
+from freefloat.model import ModelError, Spacecraft, State
+from freefloat.model.quantities import bounded
 from freefloat.spatial import record, six
-from freefloat.spatial.arrays import Numeric, Scalar, Vec3, Vector
+from freefloat.spatial.arrays import Numeric, Scalar, Vec3, Vector, is_traced
 from freefloat.spatial.channels import Channel, vector
 
 
@@ -33,6 +34,13 @@ class MomentumUnloading:
     stop: Numeric | float = 0.5  # [N m s]
     torque: Numeric | float = 0.05  # mean torque while unloading; keep it below what the wheels can make [N m]
     now: UnloadingMemory | None = None
+
+    def __post_init__(self) -> None:
+        bounded(self, {"start": "N m s", "stop": "N m s", "torque": "N m"}, least=0.0)
+        if not is_traced(self.start, self.stop) and self.stop > self.start:
+            raise ModelError(
+                f"MomentumUnloading must stop below where it starts, {self.stop:g} > {self.start:g} N m s."
+            )
 
     def begin(self, state: State) -> MomentumUnloading:
         """Valves closed."""

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.dynamics.solve import spd_solve
-from freefloat.dynamics.tree import edges, extended_inertias, pick
+from freefloat.dynamics.tree import edges, extended_inertias, of_base, pick
 from freefloat.model import Spacecraft
 from freefloat.spatial import Pose, SpatialInertia, angular, cross_force, cross_motion, linear, record, six
 from freefloat.spatial.arrays import Mat3, Vec6, Vector
@@ -56,9 +56,10 @@ class ArticulatedInertia:
 def articulated_forward_dynamics(craft: Spacecraft, q: Vector, v: Vector, force: Vector) -> Vector:
     """Acceleration vdot (nv) of a rigid tree under the generalised force; base wrench in body axes."""
     links, bodies, parents = edges(craft, q), extended_inertias(craft, q), craft.parents
+    on_base = of_base(craft, force, "force")
 
     # Outward: twists, and the rate each joint adds by moving in a moving frame.
-    twists, drifts = [v[:6]], [jnp.zeros(6)]
+    twists, drifts = [of_base(craft, v)], [jnp.zeros(6)]
     for edge, parent in zip(links, parents[1:], strict=True):
         relative = edge.columns @ pick(v, edge.dofs)
         twists.append(edge.X_PB.twist_to_B(twists[parent]) + relative)
@@ -93,7 +94,7 @@ def articulated_forward_dynamics(craft: Spacecraft, q: Vector, v: Vector, force:
         wrenches[parent] = wrenches[parent] + edge.X_PB.wrench_to_A(wrench)
 
     # The base, then outward again: accelerations.
-    rates = [spd_solve(inertias[0].matrix(), force[:6] - wrenches[0])]
+    rates = [spd_solve(inertias[0].matrix(), on_base - wrenches[0])]
     vdot = [jnp.zeros(())] * (craft.layout.nv - 6)
     for i, edge in enumerate(links, start=1):
         rate = edge.X_PB.twist_to_B(rates[parents[i]]) + drifts[i]

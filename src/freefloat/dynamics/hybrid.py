@@ -6,7 +6,7 @@ import numpy as np
 from freefloat.dynamics.inverse import bias
 from freefloat.dynamics.mass_matrix import mass_matrix
 from freefloat.dynamics.solve import spd_solve
-from freefloat.model import Spacecraft
+from freefloat.model import ModelError, Spacecraft
 from freefloat.spatial.arrays import Vector
 
 Names = tuple[str, ...]
@@ -17,6 +17,8 @@ def hybrid_dynamics(
 ) -> tuple[Vector, Vector]:
     """(vdot, force) when the named joints accelerate as given; their entries of `force` are found, not read."""
     given, free = _split(craft, prescribed)
+    force = craft.layout.sized("force", force)
+    _require_one_each("acceleration", acceleration, prescribed, given)
     M, h = mass_matrix(craft, q), bias(craft, q, v)
     vdot_free = spd_solve(M[np.ix_(free, free)], force[free] - h[free] - M[np.ix_(free, given)] @ acceleration)
     vdot = jnp.zeros(craft.layout.nv).at[free].set(vdot_free).at[given].set(acceleration)
@@ -26,6 +28,8 @@ def hybrid_dynamics(
 def impose_rates(craft: Spacecraft, q: Vector, v: Vector, prescribed: Names, rates: Vector) -> Vector:
     """Velocity after the named joints jump to given rates: the others keep their generalised momentum."""
     given, free = _split(craft, prescribed)
+    v = craft.layout.sized("v", v)
+    _require_one_each("rates", rates, prescribed, given)
     M = mass_matrix(craft, q)
     jump = spd_solve(M[np.ix_(free, free)], M[np.ix_(free, given)] @ (rates - v[given]))
     return jnp.asarray(v).at[free].add(-jump).at[given].set(rates)
@@ -35,3 +39,10 @@ def _split(craft: Spacecraft, prescribed: Names) -> tuple[np.ndarray, np.ndarray
     """Indices into v of the prescribed joints and of everything else."""
     given = np.array(craft.layout.indices(prescribed), dtype=int)
     return given, np.setdiff1d(np.arange(craft.layout.nv), given)
+
+
+def _require_one_each(name: str, values: Vector, prescribed: Names, given: np.ndarray) -> None:
+    if np.shape(values) != given.shape:
+        raise ModelError(
+            f"{name} must have {given.size} numbers ({', '.join(prescribed) or 'none'}), got shape {np.shape(values)}."
+        )

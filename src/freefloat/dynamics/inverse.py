@@ -23,11 +23,13 @@ def inverse_dynamics(craft: Spacecraft, q: Vector, v: Vector, vdot: Vector) -> V
 
     Elastic and damping forces are not in it: they are forces like any other (see `elastic`).
     """
-    links, drifts, parents = edges(craft, q), edge_drifts(craft, q, v), craft.parents
+    layout = craft.layout
+    q, v, vdot = layout.sized("q", q, "q"), layout.sized("v", v), layout.sized("vdot", vdot)
+    links, parents = edges(craft, q), craft.parents
 
     # Outward: twists and their rates (in each body's axes).
     twists, rates = [v[:6]], [vdot[:6]]
-    for edge, drift, parent in zip(links, drifts, parents[1:], strict=True):
+    for edge, drift, parent in zip(links, edge_drifts(craft, q, v), parents[1:], strict=True):
         relative = edge.columns @ pick(v, edge.dofs)
         twist = edge.X_PB.twist_to_B(twists[parent]) + relative
         twists.append(twist)
@@ -39,7 +41,7 @@ def inverse_dynamics(craft: Spacecraft, q: Vector, v: Vector, vdot: Vector) -> V
         )
 
     # Each body: rate of its momentum, and the force on its own speeds.
-    force = jnp.zeros(craft.layout.nv)
+    force = jnp.zeros(layout.nv)
     wrenches = []
     for body, inertia, twist, rate in zip(craft.bodies, extended_inertias(craft, q), twists, rates, strict=True):
         own, own_rate = pick(v, inertia.dofs), pick(vdot, inertia.dofs)

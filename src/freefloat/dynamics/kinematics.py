@@ -4,8 +4,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.dynamics.deformation import Mount
-from freefloat.dynamics.tree import edges, mount_of, pick
-from freefloat.model import Frame, ModalBody, Spacecraft, State
+from freefloat.dynamics.tree import edges, mount_of, of_base, pick
+from freefloat.model import Frame, ModalBody, ModelError, Spacecraft, State
 from freefloat.spatial import Pose, angular, linear, six
 from freefloat.spatial.arrays import Matrix, Vec6, Vector
 
@@ -20,7 +20,7 @@ def body_poses(craft: Spacecraft, q: Vector) -> tuple[Pose, ...]:
 
 def body_twists(craft: Spacecraft, q: Vector, v: Vector) -> tuple[Vec6, ...]:
     """V_NL of every body, each in its own axes, in tree order."""
-    twists = [v[:6]]
+    twists = [of_base(craft, v)]
     for edge, parent in zip(edges(craft, q), craft.parents[1:], strict=True):
         twists.append(edge.X_PB.twist_to_B(twists[parent]) + edge.columns @ pick(v, edge.dofs))
     return tuple(twists)
@@ -91,4 +91,6 @@ def inertial_frame_twist(craft: Spacecraft, state: State, frame: str) -> Vec6:
 
 def generalized_force(craft: Spacecraft, q: Vector, frame: str, wrench: Vec6) -> Vector:
     """Generalised force (nv) of a wrench that acts at a named frame, in that frame's axes: J^T F."""
+    if np.shape(wrench) != (6,):
+        raise ModelError(f"A wrench at '{frame}' must have 6 numbers (force, torque), got shape {np.shape(wrench)}.")
     return frame_jacobian(craft, q, frame).T @ wrench

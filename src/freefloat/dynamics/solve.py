@@ -13,6 +13,8 @@ def spd_solve(A: Matrix, b: Numeric) -> Numeric:
     Coordinates are in tree order, so leaves go before the base and the zeros of a tree's mass matrix stay zeros.
     The derivative reuses the factorisation instead of differentiating through it.
     """
+    if A.shape[0] != A.shape[-1] or b.shape[:1] != A.shape[:1]:
+        raise ValueError(f"spd_solve needs a square matrix and as many rows beside it, got {A.shape} and {b.shape}.")
     reciprocals, columns, eliminated = [], [], []
     for k in range(A.shape[0] - 1, -1, -1):
         reciprocal = 1.0 / A[k, k]

@@ -41,6 +41,7 @@ class ExtendedInertia:
 
 def edges(craft: Spacecraft, q: Vector) -> tuple[Edge, ...]:
     """One edge for each body but the base, in tree order."""
+    q = craft.layout.sized("q", q, "q")
     return tuple(_edge(craft, joint, q) for joint in craft.joints)
 
 
@@ -94,7 +95,7 @@ def modal_coordinates(craft: Spacecraft, body: ModalBody, q: Vector) -> Vector:
     """The modal coordinates of a flexible body."""
     if not body.modes:
         return np.zeros(0)
-    return q[craft.layout.positions[f"{body.name}.modes"]]
+    return craft.layout.sized("q", q, "q")[craft.layout.positions[f"{body.name}.modes"]]
 
 
 # ---- inertias
@@ -143,6 +144,11 @@ def flexible_inertia(body: ModalBody, dofs: Dofs, b: Vector) -> ExtendedInertia:
         coupling=six(body.modal_moment + short_moment.T, turning.T),
         own=body.modal_mass,
     )
+
+
+def of_base(craft: Spacecraft, v: Vector, name: str = "v") -> Vec6:
+    """The base's six entries of a vector of generalised speeds, rates or forces, which must have the right size."""
+    return craft.layout.sized(name, v)[:6]
 
 
 def pick(v: Vector, dofs: Dofs) -> Vector:

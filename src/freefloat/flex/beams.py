@@ -16,6 +16,8 @@ from freefloat.flex.points import MassPoints
 from freefloat.flex.structure import Place, Structure
 from freefloat.model.errors import ModelError
 from freefloat.model.modal import ModalBody, Rail
+from freefloat.model.quantities import numeric, placement, single
+from freefloat.spatial import Place as Placed
 from freefloat.spatial import Pose
 
 Number = float | int
@@ -39,7 +41,7 @@ def beam(
     stiffening: bool = False,
     stations: Mapping[str, Number] | None = None,
     rail_stations: int = 0,
-    root: Pose | None = None,
+    root: Placed | None = None,
     name: str = "beam",
 ) -> ModalBody:
     """A uniform beam clamped at its root, x along it at rest, with its exact modes in each plane, torsion and axial.
@@ -51,23 +53,24 @@ def beam(
     `rail_stations` a carriage can travel along the whole beam, its motion tabulated there. `root` is where the clamped
     end sits in the body frame.
     """
+    owner = f"Beam '{name}'"
     data = _Uniform(
-        length=float(length),
-        mass=float(mass),
+        length=single(f"{owner}: length", length, "m"),
+        mass=single(f"{owner}: mass", mass, "kg"),
         stiffness=_stiffness(bending_stiffness, torsion_stiffness, axial_stiffness),
-        section_inertia=float(section_inertia),
-        tip_mass=float(tip_mass),
+        section_inertia=single(f"{owner}: section_inertia", section_inertia, "kg m2"),
+        tip_mass=single(f"{owner}: tip_mass", tip_mass, "kg"),
         normalisation=normalisation,
         name=name,
     )
     counts = _mode_counts(data, modes, planes)
-    places = {"tip": float(length), **{key: float(x) for key, x in (stations or {}).items()}}
+    places = {key: single(f"Station '{key}'", x, "m") for key, x in {"tip": length, **(stations or {})}.items()}
     fields = [_Field(data, motion, data.functions(motion, count)) for motion, count in counts.items()]
     structure = _modal_structure(data, fields, places)
-    if root is not None:
-        structure = structure.placed(root)
+    X_BR = Pose() if root is None else placement(f"{owner}: root", root)
+    structure = structure if root is None else structure.placed(X_BR)
     body = structure.body(damping=modal_damping(damping_ratio), stiffening=stiffening)
-    return replace(body, rail=_rail(data, fields, rail_stations, root or Pose())) if rail_stations else body
+    return replace(body, rail=_rail(data, fields, rail_stations, X_BR)) if rail_stations else body
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,8 @@ class _Uniform:
 
 
 def _stiffness(bending: Any, torsion: Number | None, axial: Number | None) -> dict[str, float]:
-    along = np.broadcast_to(np.asarray(bending, float), 2) if np.size(bending) in (1, 2) else None
+    given = numeric("bending_stiffness", bending, "N m2", endless=True)
+    along = np.broadcast_to(given, 2) if given.size in (1, 2) else None
     if along is None:
         raise ModelError("Give bending_stiffness as one number or as a pair (along y, along z).")
     values = {"y": float(along[0]), "z": float(along[1])}
@@ -133,6 +137,8 @@ def _stiffness(bending: Any, torsion: Number | None, axial: Number | None) -> di
 def _mode_counts(data: _Uniform, modes: int | Mapping[str, int], planes: str) -> dict[str, int]:
     if not set(planes) <= {"y", "z"}:
         raise ModelError(f"Beam '{data.name}' has planes '{planes}'. Give 'y', 'z' or 'yz'.")
+    if not isinstance(modes, (int, Mapping)):
+        raise ModelError(f"Beam '{data.name}' has modes {modes!r}. Give a whole number, or a dictionary by motion.")
     if isinstance(modes, int):
         asked = {m: modes for m in _MOTIONS if (m in planes if m in "yz" else m in data.stiffness)}
     else:

@@ -1,15 +1,14 @@
 """Joining and parting spacecraft: attach an appendage or an arm, grasp a payload, let go."""
 
 import dataclasses
-from collections.abc import Sequence
-
-import numpy as np
 
 from freefloat.model.errors import ModelError
 from freefloat.model.modal import ModalBody
 from freefloat.model.parts import Frame, Joint, JointKind, RigidBody, Wheel
+from freefloat.model.quantities import placement
 from freefloat.model.spacecraft import Spacecraft
-from freefloat.spatial import Pose
+from freefloat.spatial import Place
+from freefloat.spatial.arrays import Given
 
 
 def attach(
@@ -18,12 +17,14 @@ def attach(
     *,
     name: str,
     to: str,
-    at: Pose,
+    at: Place,
     joint: JointKind = "fixed",
-    axis: Sequence[float] | np.ndarray = (0.0, 0.0, 1.0),
+    axis: Given = (0.0, 0.0, 1.0),
 ) -> Spacecraft:
     """Mount `other` on a body or frame of `host`; its base becomes the body `name`, its parts `name.part`."""
     mount = host.frame(to)
+    if not isinstance(other, (Spacecraft, RigidBody, ModalBody)):
+        raise ModelError(f"Only a Spacecraft, a RigidBody or a flexible body can be attached, got {other!r}.")
     if not isinstance(other, Spacecraft):
         other = Spacecraft(name=name, bodies=(dataclasses.replace(other, name="base"),))
     rename = {b: name if b == "base" else f"{name}.{b}" for b in other.body_names}
@@ -31,8 +32,8 @@ def attach(
         name=name,
         kind=joint,
         parent=mount.body,
-        X_PJ=mount.X_BF @ at,
-        axis=np.asarray(axis, dtype=float),
+        X_PJ=mount.X_BF @ placement(f"Joint '{name}'", at),
+        axis=axis,
         node=mount.node,
     )
     joined = host.with_body(dataclasses.replace(other.bodies[0], name=name), connection)
@@ -52,6 +53,8 @@ def attach(
 
 def grasp(host: Spacecraft, payload: Spacecraft, *, name: str, hand: str, grip: str) -> Spacecraft:
     """Attach a payload so that its frame `grip`, on its base, coincides with the host's frame `hand`."""
+    if not isinstance(payload, Spacecraft):
+        raise ModelError(f"Only a Spacecraft can be grasped, got {payload!r}. Attach a body instead.")
     held = payload.frame(grip)
     if held.body != "base":
         raise ModelError(

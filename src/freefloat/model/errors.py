@@ -12,3 +12,9 @@ def unknown_name(owner: str, kind: str, name: str, known: Iterable[str]) -> Mode
     listed = ", ".join(known) or "none"
     plural = kind.removesuffix("y") + "ies" if kind.endswith("y") else kind + "s"
     return ModelError(f"Spacecraft '{owner}' has no {kind} '{name}'. {plural.capitalize()}: {listed}.")
+
+
+def require_name(what: str, name: object) -> None:
+    """Refuse a name that is none."""
+    if not isinstance(name, str) or not name:
+        raise ModelError(f"{what} needs a name that is text, got {name!r}.")

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
 
-from freefloat.model.errors import unknown_name
+from freefloat.model.errors import ModelError, unknown_name
 from freefloat.model.modal import ModalBody
 from freefloat.model.parts import Joint, RigidBody, Wheel
 
@@ -20,6 +21,7 @@ class Layout:
     positions: dict[str, slice]  # joints and modes -> slice of q
     velocities: dict[str, slice]  # "base", joints, modes and wheels -> slice of v
     joints: tuple[str, ...]
+    revolute: tuple[str, ...]  # those of the joints that turn
     wheels: tuple[str, ...]
     nq: int
     nv: int
@@ -80,13 +82,23 @@ class Layout:
         """Indices into v of the wheel speeds."""
         return self.indices(self.wheels)
 
+    def sized(self, name: str, value: Any, order: Literal["q", "v"] = "v") -> Any:
+        """A vector of coordinates, speeds or forces, in floating numbers, if it is an array of as many as q or v."""
+        size, shape = self.nq if order == "q" else self.nv, getattr(value, "shape", None)
+        if shape != (size,):
+            place = "position" if order == "q" else "velocity"
+            got = f"shape {shape}" if shape is not None else f"a {type(value).__name__}, which is no array"
+            raise ModelError(
+                f"Spacecraft '{self.owner}': {name} must have {size} numbers, got {got}. "
+                f"Order: {', '.join(self.order(order)) or 'none'}{'; the base counts for six' * (order == 'v')}. "
+                f"Start from np.zeros(craft.layout.n{order}) and set the entries at craft.layout.{place}(name)."
+            )
+        return value.astype(float) if value.dtype.kind in "iu" else value
+
     def order(self, field: str) -> tuple[str, ...]:
-        """Names of a state vector's entries, for messages."""
-        if field == "q":
-            return tuple(name for name, s in self.positions.items() if s.stop > s.start)
-        if field == "v":
-            return tuple(name for name, s in self.velocities.items() if s.stop > s.start)
-        return ("x, y, z",) if field == "p_NB" else ("w, x, y, z",)
+        """Names along q or v, for messages."""
+        places = self.positions if field == "q" else self.velocities
+        return tuple(name for name, s in places.items() if s.stop > s.start)
 
 
 def layout_of(
@@ -109,4 +121,13 @@ def layout_of(
             if wheel.body == body.name:
                 velocities[wheel.name] = slice(nv, nv + 1)
                 nv += 1
-    return Layout(owner, positions, velocities, tuple(j.name for j in joints), tuple(w.name for w in wheels), nq, nv)
+    return Layout(
+        owner=owner,
+        positions=positions,
+        velocities=velocities,
+        joints=tuple(j.name for j in joints),
+        revolute=tuple(j.name for j in joints if j.kind == "revolute"),
+        wheels=tuple(w.name for w in wheels),
+        nq=nq,
+        nv=nv,
+    )

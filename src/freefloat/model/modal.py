@@ -16,7 +16,7 @@ from jaxtyping import Float
 
 from freefloat.model.errors import ModelError
 from freefloat.spatial import record, static
-from freefloat.spatial.arrays import Mat3, Matrix, Numeric, Scalar, Vec3
+from freefloat.spatial.arrays import Mat3, Matrix, Numeric, Scalar, Vec3, is_traced
 
 Shapes = Float[Numeric, "3 modes"]
 
@@ -105,6 +105,12 @@ class ModalBody:
 
         squared = eigh(np.asarray(self.stiffness), np.asarray(self.modal_mass), eigvals_only=True)
         return np.sqrt(np.maximum(squared, 0.0))
+
+
+def require_possible(body: object) -> None:
+    """Refuse a flexible body that cannot exist; other parts are checked when they are built."""
+    if isinstance(body, ModalBody) and not is_traced(body) and (faults := modal_faults(body)):
+        raise ModelError(f"Flexible body '{body.name}': " + "; ".join(faults) + ".")
 
 
 def modal_faults(body: ModalBody) -> list[str]:

@@ -1,15 +1,22 @@
-"""The parts of a spacecraft. Numbers are leaves that can be varied, differentiated, identified; names are static."""
+"""The parts of a spacecraft. Numbers are leaves that can be varied, differentiated, identified; names are static.
+
+What cannot be is refused, by name, when a part is built.
+"""
 
 from typing import Literal
 
 import numpy as np
 
+from freefloat.model.errors import ModelError
+from freefloat.model.physical import require_rotation, unit_axis
+from freefloat.model.quantities import array, placement, settled, single, tensor
 from freefloat.model.shapes import Shape
-from freefloat.spatial import Pose, SpatialInertia, record, six, static
-from freefloat.spatial.arrays import Mat3, Numeric, Scalar, Vec3, Vec6
+from freefloat.spatial import Place, Pose, SpatialInertia, record, six, static
+from freefloat.spatial.arrays import Given, Numeric, Scalar, Vec6, is_traced
 from freefloat.spatial.rotations import rotation_about
 
 JointKind = Literal["revolute", "prismatic", "fixed", "rail"]
+_KINDS = ("revolute", "prismatic", "fixed", "rail")
 
 
 @record
@@ -18,9 +25,18 @@ class RigidBody:
 
     name: str = static()
     mass: Scalar | float  # [kg]
-    com: Vec3  # centre of mass in the body frame [m]
-    inertia: Mat3  # about the centre of mass, body axes [kg m2]
+    com: Given  # (3,) centre of mass in the body frame [m]
+    inertia: Given  # (3, 3), or (3,) principal moments, about the centre of mass, body axes [kg m2]
     shapes: tuple[Shape, ...] = static(default=())  # what it looks like
+
+    def __post_init__(self) -> None:
+        owner = f"Body '{self.name}'"
+        settled(
+            self,
+            mass=single(f"{owner}: mass", self.mass, "kg", above=0.0),
+            com=array(f"{owner}: com", self.com, "m", (3,), "three numbers"),
+            inertia=tensor(f"{owner}: inertia", self.inertia, "kg m2"),
+        )
 
     @property
     def modes(self) -> int:
@@ -41,6 +57,15 @@ class JointLimits:
     rate: Numeric | float = np.inf  # [rad/s or m/s]
     effort: Numeric | float = np.inf  # [N m or N]
 
+    def __post_init__(self) -> None:
+        units = {"lower": "rad or m", "upper": "rad or m", "rate": "rad/s or m/s", "effort": "N m or N"}
+        for name, unit in units.items():
+            least = 0.0 if name in ("rate", "effort") else None
+            value = single(f"JointLimits.{name}", getattr(self, name), unit, least=least, endless=True)
+            settled(self, **{name: value})
+        if not is_traced(self.lower, self.upper) and self.lower > self.upper:
+            raise ModelError(f"JointLimits: lower {self.lower:g} is above upper {self.upper:g}. Exchange them.")
+
 
 @record
 class Joint:
@@ -53,11 +78,25 @@ class Joint:
     name: str = static()
     kind: JointKind = static()
     parent: str = static()  # name of the parent body
-    X_PJ: Pose  # joint frame in the parent body's frame at zero joint position
-    axis: Vec3  # unit vector in the joint frame
+    X_PJ: Place  # joint frame in the parent body's frame at zero joint position
+    axis: Given  # (3,) in the joint frame; it becomes a unit vector
     damping: Numeric | float = 0.0  # viscous [N m s/rad or N s/m]
     limits: JointLimits = JointLimits()
     node: str = static(default="")  # of a flexible parent; empty: the parent's own frame
+
+    def __post_init__(self) -> None:
+        owner = f"Joint '{self.name}'"
+        if self.kind not in _KINDS:
+            raise ModelError(f"{owner}: unknown kind '{self.kind}'. Kinds: {', '.join(_KINDS)}.")
+        if not isinstance(self.limits, JointLimits):
+            raise ModelError(f"{owner}: limits must be JointLimits(lower=..., upper=...), got {self.limits!r}.")
+        settled(
+            self,
+            X_PJ=placement(owner, self.X_PJ),
+            axis=unit_axis(f"{owner}: axis", self.axis),
+            damping=single(f"{owner}: damping", self.damping, "N m s/rad or N s/m", least=0.0),
+        )
+        require_rotation(owner, self.X_PJ.R)
 
     @property
     def dofs(self) -> int:
@@ -84,10 +123,20 @@ class Wheel:
 
     name: str = static()
     body: str = static()
-    axis: Vec3  # spin axis, unit, in the body frame
+    axis: Given  # (3,) spin axis in the body frame; it becomes a unit vector
     inertia: Scalar | float  # about the spin axis [kg m2]
     max_torque: Numeric | float = np.inf  # of the motor [N m]
     max_momentum: Numeric | float = np.inf  # of the spin relative to the body [N m s]
+
+    def __post_init__(self) -> None:
+        owner = f"Wheel '{self.name}'"
+        settled(
+            self,
+            axis=unit_axis(f"{owner}: axis", self.axis),
+            inertia=single(f"{owner}: inertia about the spin axis", self.inertia, "kg m2", above=0.0),
+            max_torque=single(f"{owner}: max_torque", self.max_torque, "N m", least=0.0, endless=True),
+            max_momentum=single(f"{owner}: max_momentum", self.max_momentum, "N m s", least=0.0, endless=True),
+        )
 
 
 @record
@@ -96,5 +145,9 @@ class Frame:
 
     name: str = static()
     body: str = static()
-    X_BF: Pose  # in the body's frame, or in that of its node
+    X_BF: Place  # in the body's frame, or in that of its node
     node: str = static(default="")  # of a flexible body; empty: the body's own frame
+
+    def __post_init__(self) -> None:
+        settled(self, X_BF=placement(f"Frame '{self.name}'", self.X_BF))
+        require_rotation(f"Frame '{self.name}'", self.X_BF.R)

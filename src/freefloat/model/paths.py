@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 
 from freefloat.model.errors import ModelError
-from freefloat.model.physical import require_physical, require_rotation, unit_axis
+from freefloat.model.modal import require_possible
+from freefloat.model.parts import RigidBody
+from freefloat.model.physical import require_physical, require_room
+from freefloat.model.quantities import numeric
 from freefloat.model.spacecraft import Spacecraft
 
 _GROUPS = ("bodies", "joints", "wheels", "frames")
@@ -29,6 +32,7 @@ def _fields(part: Any, before: str = "") -> Iterator[str]:
 
 def _find(craft: Spacecraft, path: str) -> tuple[str, int, str]:
     """(group, index, field) of the one part that has this number."""
+    path = str(path)
     found = [
         (group, index, field)
         for group in _GROUPS
@@ -72,15 +76,19 @@ def replace(craft: Spacecraft, path: str, new: Any) -> Spacecraft:
     group, index, field = _find(craft, path)
     parts = list(getattr(craft, group))
     old = _value(parts[index], field)
-    new = np.asarray(new, dtype=float) if isinstance(new, (list, tuple)) else new
+    new = numeric(f"'{path}'", new, "", endless=True) if isinstance(new, (list, tuple)) else new
     new = float(new) if isinstance(new, int) else new
     if np.shape(new) != np.shape(old):
         raise ModelError(f"'{path}' has shape {np.shape(old)}, got {np.shape(new)}.")
-    if field == "axis":
-        new = unit_axis(f"'{path}'", new)
-    if field.endswith(".rotation"):
-        require_rotation(f"'{path}'", new)
-    part = parts[index] = _replaced(parts[index], field, new)
-    if group == "bodies":
-        require_physical(f"Body '{part.name}'", part.mass, part.com, part.inertia)
-    return dataclasses.replace(craft, **{group: tuple(parts)})
+    try:
+        part = parts[index] = _replaced(parts[index], field, new)
+    except ValueError as error:  # limits and placements do not know whose they are
+        raise error if f"'{parts[index].name}'" in str(error) else ModelError(f"'{path}': {error}") from None
+    require_possible(part)
+    if isinstance(part, RigidBody):
+        require_physical(f"Body '{part.name}'", part.mass, part.inertia)
+    changed = dataclasses.replace(craft, **{group: tuple(parts)})
+    carrier = {"bodies": part.name, "wheels": getattr(part, "body", None)}.get(group)
+    if carrier is not None:
+        require_room(carrier, changed.body(carrier).inertia, changed.wheels_on(carrier))
+    return changed

@@ -1,19 +1,16 @@
 """Inertia lint: which numbers cannot belong to any rigid body, said by name."""
 
-import jax
-import jax.core
+from typing import Any
+
 import numpy as np
 
 from freefloat.model.errors import ModelError
-from freefloat.spatial.arrays import Numeric, Scalar
+from freefloat.model.quantities import array
+from freefloat.spatial.arrays import Numeric, Scalar, is_traced
+from freefloat.spatial.rotations import rotation_fault
 
 # Printed tables round: a violation below one part in 1e9 of the largest moment is rounding, not physics.
 _ROUNDING = 1e-9
-
-
-def is_traced(*values: object) -> bool:
-    """True while JAX traces through: the numbers are unknown then and cannot be checked."""
-    return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(values))
 
 
 def inertia_faults(mass: float, inertia: np.ndarray) -> list[str]:
@@ -38,35 +35,42 @@ def inertia_faults(mass: float, inertia: np.ndarray) -> list[str]:
     return faults
 
 
-def require_physical(owner: str, mass: Scalar | float, com: Numeric, inertia: Numeric) -> None:
-    """Refuse a body that cannot exist."""
-    if is_traced(mass, com, inertia):
-        return
-    faults = inertia_faults(float(mass), np.asarray(inertia))
-    if not np.all(np.isfinite(com)):
-        faults.append("centre of mass must be finite")
-    if faults:
-        raise ModelError(
-            f"{owner}: " + "; ".join(faults) + ". Give the inertia about the centre of mass, in body axes."
-        )
+def require_physical(owner: str, mass: Scalar | float, inertia: Numeric) -> None:
+    """Refuse a body that cannot exist; its mass is checked when it is built."""
+    if not is_traced(mass, inertia) and (faults := inertia_faults(float(mass), np.asarray(inertia))):
+        said = "; ".join(faults)
+        raise ModelError(f"{owner}: {said}. Give the inertia about the centre of mass, in body axes.")
 
 
-def unit_axis(owner: str, axis: Numeric) -> Numeric:
+def unit_axis(what: str, axis: Any) -> Any:
     """An axis scaled to unit length; zero or non-finite axes are refused."""
+    axis = array(what, axis, "", (3,), "three finite numbers, not all zero")
     if is_traced(axis):
         return axis
-    axis = np.asarray(axis, dtype=float)
-    length = float(np.linalg.norm(axis)) if axis.shape == (3,) else float("nan")
-    if not np.isfinite(length) or length < 1e-12:
-        raise ModelError(f"{owner}: axis must be three finite numbers, not all zero, got {axis.tolist()}.")
+    length = float(np.linalg.norm(axis))
+    if length < 1e-12:
+        raise ModelError(f"{what} must be three finite numbers, not all zero, got {axis.tolist()}.")
     # An axis that is unit to rounding keeps its digits, so that copies and files give back the same one.
     return axis if abs(length - 1.0) < 1e-15 else axis / length
 
 
 def require_rotation(owner: str, rotation: Numeric) -> None:
     """Refuse a placement whose rotation is not one."""
-    if is_traced(rotation):
+    if not is_traced(rotation) and (fault := rotation_fault(np.asarray(rotation))):
+        raise ModelError(f"{owner}: the placement is not a rotation ({fault}).")
+
+
+def require_room(body: str, locked: Numeric, wheels: Any) -> None:
+    """Refuse wheels that have more inertia than the body that carries them, which includes them, locked."""
+    if not wheels or is_traced(locked, wheels):
         return
-    error = float(np.max(np.abs(rotation @ rotation.T - np.eye(3))))
-    if not error < 1e-9 or np.linalg.det(rotation) < 0.0:
-        raise ModelError(f"{owner}: the placement is not a rotation (R R^T differs from 1 by {error:g}).")
+    own, carried = np.asarray(locked), sum(float(w.inertia) * np.outer(w.axis, w.axis) for w in wheels)
+    if np.linalg.eigvalsh(own - carried)[0] > 0.0:
+        return
+    worst = max(reversed(wheels), key=lambda w: float(w.inertia) / float(w.axis @ own @ w.axis))
+    along, together = (float(worst.axis @ inertia @ worst.axis) for inertia in (own, carried))
+    raise ModelError(
+        f"Wheel '{worst.name}': its {float(worst.inertia):g} kg m2, with the {together - float(worst.inertia):g} kg m2 "
+        f"of the other wheels, exceed the {along:g} kg m2 that '{body}' has about the spin axis. "
+        "The body's inertia includes its wheels, locked."
+    )

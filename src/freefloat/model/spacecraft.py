@@ -9,21 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from freefloat.model.errors import ModelError, unknown_name
+from freefloat.model.errors import ModelError, require_name, unknown_name
 from freefloat.model.layout import Layout, layout_of
-from freefloat.model.modal import ModalBody, modal_faults
+from freefloat.model.modal import ModalBody, require_possible
 from freefloat.model.parts import Frame, Joint, JointKind, JointLimits, RigidBody, Wheel
-from freefloat.model.physical import is_traced, require_physical, require_rotation, unit_axis
+from freefloat.model.physical import require_physical, require_room
 from freefloat.model.shapes import Shape
+from freefloat.model.start import Joints, positions, require_sound
 from freefloat.model.state import State
-from freefloat.spatial import Pose, record, static
+from freefloat.spatial import Place, Pose, record, static
+from freefloat.spatial.arrays import Given
 
-Numbers = Sequence[float] | np.ndarray
 HERE = Pose()
-
-
-def _array(value: Any) -> Any:
-    return np.asarray(value, dtype=float) if isinstance(value, (list, tuple, int, float, np.ndarray)) else value
 
 
 @record
@@ -39,10 +36,18 @@ class Spacecraft:
     wheels: tuple[Wheel, ...] = ()
     frames: tuple[Frame, ...] = ()
 
+    def __post_init__(self) -> None:
+        require_name("Spacecraft", self.name)
+        if not self.bodies or len(self.bodies) != len(self.joints) + 1:
+            raise ModelError(
+                f"Spacecraft '{self.name}' has {len(self.bodies)} bodies and {len(self.joints)} joints, but every body "
+                "except the base hangs on one joint. Start with Spacecraft.from_base and add parts by with_link."
+            )
+
     # ---- growing
 
     @staticmethod
-    def from_base(name: str, *, mass: float, inertia: Numbers, com: Numbers = (0.0, 0.0, 0.0)) -> Spacecraft:
+    def from_base(name: str, *, mass: float, inertia: Given, com: Given = (0.0, 0.0, 0.0)) -> Spacecraft:
         """A spacecraft that is one free body, called `base`; inertia about the centre of mass [kg m2]."""
         return Spacecraft(name=name, bodies=(_rigid_body("base", mass, com, inertia),))
 
@@ -53,10 +58,10 @@ class Spacecraft:
         parent: str,
         joint: JointKind,
         mass: float,
-        inertia: Numbers,
-        com: Numbers = (0.0, 0.0, 0.0),
-        at: Pose = HERE,
-        axis: Numbers = (0.0, 0.0, 1.0),
+        inertia: Given,
+        com: Given = (0.0, 0.0, 0.0),
+        at: Place = HERE,
+        axis: Given = (0.0, 0.0, 1.0),
         damping: float = 0.0,
         limits: JointLimits | None = None,
         joint_name: str | None = None,
@@ -68,26 +73,20 @@ class Spacecraft:
             kind=joint,
             parent=parent,
             X_PJ=at,
-            axis=unit_axis(f"Joint '{joint_name or name}' of spacecraft '{self.name}'", _array(axis)),
+            axis=axis,
             damping=damping,
-            limits=limits or JointLimits(),
+            limits=JointLimits() if limits is None else limits,
         )
         return self.with_body(body, connection)
 
     def with_body(self, body: RigidBody | ModalBody, joint: Joint) -> Spacecraft:
         """Add a body that exists already on a joint that exists already."""
-        owner = f"Joint '{joint.name}' of spacecraft '{self.name}'"
-        if joint.kind not in ("revolute", "prismatic", "fixed", "rail"):
-            raise ModelError(f"{owner}: unknown kind '{joint.kind}'. Kinds: revolute, prismatic, fixed, rail.")
         if joint.parent not in self.body_names:
             raise unknown_name(self.name, "body", joint.parent, self.body_names)
         self._refuse_taken("body or frame", body.name, self.frame_names)
         self._refuse_taken("base, joint or wheel", joint.name, tuple(self.layout.velocities))
-        self._check_mount(owner, joint)
-        if isinstance(body, ModalBody) and not is_traced(body) and (faults := modal_faults(body)):
-            raise ModelError(f"Flexible body '{body.name}': " + "; ".join(faults) + ".")
-        require_rotation(owner, joint.X_PJ.R)  # pyright: ignore[reportArgumentType]
-        joint = dataclasses.replace(joint, axis=unit_axis(owner, joint.axis))  # pyright: ignore[reportArgumentType]
+        self._check_mount(f"Joint '{joint.name}' of spacecraft '{self.name}'", joint)
+        require_possible(body)
         return dataclasses.replace(self, bodies=(*self.bodies, body), joints=(*self.joints, joint))
 
     def with_wheel(
@@ -95,50 +94,47 @@ class Spacecraft:
         name: str,
         *,
         body: str = "base",
-        axis: Numbers,
+        axis: Given,
         inertia: float,
         max_torque: float = np.inf,
         max_momentum: float = np.inf,
     ) -> Spacecraft:
         """Add a reaction wheel; its mass and locked inertia are already part of the body that carries it."""
-        owner = f"Wheel '{name}' of spacecraft '{self.name}'"
-        if isinstance(self.body(body), ModalBody):
-            raise ModelError(f"{owner}: '{body}' is flexible. Mount the wheel on a rigid body at one of its nodes.")
-        if not inertia > 0.0 or not np.isfinite(inertia):
-            raise ModelError(f"{owner}: inertia about the spin axis must be positive, got {inertia:g} kg m2.")
-        spin = unit_axis(owner, _array(axis))
-        locked = np.asarray(self.body(body).inertia)
-        carried = sum((w.inertia * np.outer(w.axis, w.axis) for w in self.wheels_on(body)), np.zeros((3, 3)))
-        if np.linalg.eigvalsh(locked - carried - inertia * np.outer(spin, spin))[0] <= 0.0:
-            along, others = float(spin @ locked @ spin), float(spin @ carried @ spin)
-            raise ModelError(
-                f"{owner}: its {inertia:g} kg m2, with the {others:g} kg m2 of the other wheels, exceed the "
-                f"{along:g} kg m2 that '{body}' has about the spin axis. "
-                "The body's inertia includes its wheels, locked."
-            )
         wheel = Wheel(
-            name=name, body=body, axis=spin, inertia=inertia, max_torque=max_torque, max_momentum=max_momentum
+            name=name,
+            body=body,
+            axis=axis,
+            inertia=inertia,
+            max_torque=max_torque,
+            max_momentum=max_momentum,
         )
         return self.with_existing_wheel(wheel)
 
     def with_existing_wheel(self, wheel: Wheel) -> Spacecraft:
         """Add a wheel that exists already."""
-        self.body(wheel.body)
+        if isinstance(self.body(wheel.body), ModalBody):
+            raise ModelError(
+                f"Wheel '{wheel.name}' of spacecraft '{self.name}': '{wheel.body}' is flexible. "
+                "Mount the wheel on a rigid body at one of its nodes."
+            )
         self._refuse_taken("base, joint or wheel", wheel.name, tuple(self.layout.velocities))
+        require_room(wheel.body, self.body(wheel.body).inertia, (*self.wheels_on(wheel.body), wheel))
         return dataclasses.replace(self, wheels=(*self.wheels, wheel))
 
-    def with_frame(self, name: str, *, body: str, at: Pose = HERE, node: str = "") -> Spacecraft:
+    def with_frame(self, name: str, *, body: str, at: Place = HERE, node: str = "") -> Spacecraft:
         """Add a named frame fixed to a body, or to a node of a flexible one."""
         self._node(body, node)
         self._refuse_taken("body or frame", name, self.frame_names)
-        require_rotation(f"Frame '{name}'", at.R)  # pyright: ignore[reportArgumentType]
-        return dataclasses.replace(self, frames=(*self.frames, Frame(name=name, body=body, X_BF=at, node=node)))
+        frame = Frame(name=name, body=body, X_BF=at, node=node)
+        return dataclasses.replace(self, frames=(*self.frames, frame))
 
     def with_shapes(self, body: str, *shapes: Shape) -> Spacecraft:
         """Say what a body looks like; replaces what was said before."""
         index = self.body_index(body)
         if isinstance(self.bodies[index], ModalBody):
             raise ModelError(f"Body '{body}' of '{self.name}' is flexible: it is drawn by its nodes or rail.")
+        if junk := [shape for shape in shapes if not isinstance(shape, Shape)]:
+            raise ModelError(f"Body '{body}' of '{self.name}' is drawn by Shape(...), got {junk[0]!r}.")
         drawn = dataclasses.replace(self.bodies[index], shapes=shapes)
         return dataclasses.replace(self, bodies=(*self.bodies[:index], drawn, *self.bodies[index + 1 :]))
 
@@ -148,9 +144,9 @@ class Spacecraft:
         *,
         name: str,
         to: str = "base",
-        at: Pose = HERE,
+        at: Place = HERE,
         joint: JointKind = "fixed",
-        axis: Numbers = (0.0, 0.0, 1.0),
+        axis: Given = (0.0, 0.0, 1.0),
     ) -> Spacecraft:
         """Mount a body, or a spacecraft by its base, on a body, frame or node of this one: rigidly or on a joint."""
         from freefloat.model import composition
@@ -246,26 +242,27 @@ class Spacecraft:
         """The wheels that a body carries."""
         return tuple(w for w in self.wheels if w.body == body)
 
-    def at_rest(self, q: Numbers | None = None) -> State:
-        """Base at the inertial origin, aligned, nothing moving; joints at q [rad, m] or at zero."""
+    def at_rest(
+        self, q: Given | None = None, *, joints: Joints | None = None, joints_deg: Joints | None = None
+    ) -> State:
+        """Base at the inertial origin, aligned, nothing moving; the joints and modes at q [rad, m] or at zero.
+
+        Joints may be given by name instead: `joints={"elbow": 0.5}` [rad, m], or `joints_deg={"elbow": 30.0}`, degrees
+        for revolute joints and metres for the others. Those not named are at zero. All of them in order will do too.
+        """
         state = State(
             p_NB=np.zeros(3),
             quat_NB=np.array([1.0, 0.0, 0.0, 0.0]),
-            q=np.zeros(self.layout.nq) if q is None else np.asarray(q, dtype=float),
+            q=positions(self.layout, q, joints, joints_deg),
             v=np.zeros(self.layout.nv),
         )
         return self.checked(state)
 
     def checked(self, state: State) -> State:
-        """The state, if its arrays have this spacecraft's sizes and a unit quaternion; an error otherwise."""
-        sizes = {"p_NB": 3, "quat_NB": 4, "q": self.layout.nq, "v": self.layout.nv}
-        for field, size in sizes.items():
-            shape = np.shape(getattr(state, field))
-            if shape != (size,):
-                raise ModelError(
-                    f"State of spacecraft '{self.name}': {field} must have {size} numbers, got shape {shape}. "
-                    f"Order: {', '.join(self.layout.order(field)) or 'none'}."
-                )
+        """The state, if its arrays have this spacecraft's sizes, are finite, and the quaternion is unit."""
+        if not isinstance(state, State):
+            raise ModelError(f"Spacecraft '{self.name}' needs a State, for example craft.at_rest(), got {state!r}.")
+        require_sound(self.layout, state)
         return state
 
     def _node(self, body: str, node: str) -> None:
@@ -295,22 +292,13 @@ class Spacecraft:
             )
 
     def _refuse_taken(self, kind: str, name: str, taken: Sequence[str]) -> None:
-        if not name:
-            raise ModelError(f"Spacecraft '{self.name}': a {kind} needs a name.")
+        require_name(f"Spacecraft '{self.name}': a {kind}", name)
         if name in taken:
             raise ModelError(f"Spacecraft '{self.name}' already has a {kind} '{name}'. Choose another name.")
 
 
-def _rigid_body(name: str, mass: float, com: Numbers, inertia: Numbers) -> RigidBody:
-    com, inertia = _array(com), _array(inertia)
-    if np.shape(inertia) == (3,):
-        inertia = np.diag(inertia)
-    if np.shape(com) != (3,):
-        raise ModelError(f"Body '{name}': com must be three numbers, got shape {np.shape(com)}.")
-    if np.shape(inertia) != (3, 3):
-        raise ModelError(
-            f"Body '{name}': inertia must be 3x3 or three principal moments, got shape {np.shape(inertia)}."
-        )
-    mass = float(mass) if isinstance(mass, int) else mass
-    require_physical(f"Body '{name}'", mass, com, inertia)  # pyright: ignore[reportArgumentType]
-    return RigidBody(name=name, mass=mass, com=com, inertia=inertia)  # pyright: ignore[reportArgumentType]
+def _rigid_body(name: str, mass: float, com: Given, inertia: Given) -> RigidBody:
+    """A body that can exist by itself. One that is made apart may be a mere part, with an inertia that no body has."""
+    body = RigidBody(name=name, mass=mass, com=com, inertia=inertia)
+    require_physical(f"Body '{name}'", body.mass, body.inertia)
+    return body

@@ -143,7 +143,7 @@ def _inertial(part: Part) -> MassPoint | None:
     xx, yy, zz = (inertia.number(name) for name in ("ixx", "iyy", "izz"))
     xy, xz, yz = (inertia.number(name, 0.0) for name in ("ixy", "ixz", "iyz"))
     matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    if np.any(np.isnan([kg, *matrix.ravel(), *np.asarray(pose.p)])):
+    if np.any(np.isnan([kg, *matrix.ravel()])):
         return None
     if kg == 0.0 and not np.any(matrix):
         return None
@@ -241,6 +241,7 @@ def _limits(part: Part, kind: str) -> JointLimits:
         return JointLimits()
     limit.expect(("lower", "upper", "velocity", "effort"), ())
     # The specification's default of a missing position limit is 0; rate and effort it demands.
+    before = len(part.findings.errors)
     lower, upper = (_unlimited(limit.number(name, 0.0)) for name in ("lower", "upper"))
     rate, effort = (_unlimited(limit.number(name, UNLIMITED)) for name in ("velocity", "effort"))
     stated = limit.element.keys()
@@ -251,13 +252,16 @@ def _limits(part: Part, kind: str) -> JointLimits:
             part.findings.error(part.name, f"<limit {name}> is {value:g}. Give a positive number.")
         elif value == 0.0:
             part.findings.warn(part.name, f"<limit {name}> is 0, which lets the joint do nothing. Give its true limit.")
+    if len(part.findings.errors) > before:
+        return JointLimits()  # a stand-in: the faults are noted
     if kind == "continuous":
         if {"lower", "upper"} & set(stated):
             part.findings.warn(part.name, "it is continuous, so its position limits are ignored.")
         return JointLimits(rate=rate, effort=effort)
     if lower > upper:
         part.findings.error(part.name, f"<limit> has lower {lower:g} above upper {upper:g}. Exchange them.")
-    elif lower == upper:
+        return JointLimits()
+    if lower == upper:
         part.findings.warn(part.name, f"<limit> allows no motion: lower and upper are both {lower:g}.")
     return JointLimits(lower=lower, upper=upper, rate=rate, effort=effort)
 

@@ -18,6 +18,8 @@ from freefloat.model.urdf_tree import Cluster
 from freefloat.model.urdf_xml import Findings, Part
 from freefloat.spatial import Pose
 
+_SIZES = {"box": {"size": 3}, "cylinder": {"radius": 1, "length": 1}, "sphere": {"radius": 1}}
+
 
 def with_visuals(
     craft: Spacecraft, root: ET.Element, clusters: list[Cluster], folder: Path | None, findings: Findings
@@ -62,13 +64,16 @@ def _shapes(
 def _solid(part: Part, geometry: ET.Element, folder: Path | None) -> Solid | None:
     element = geometry[0]
     stated = Part(element, part.name, part.findings)
-    if element.tag == "box":
-        return Box(triple(stated.numbers("size", 3)))
-    if element.tag == "cylinder":
-        return Cylinder(stated.number("radius"), stated.number("length"))
-    if element.tag == "sphere":
-        radius = stated.number("radius")
-        return Ellipsoid((radius, radius, radius))
+    if element.tag in _SIZES:
+        sizes = np.concatenate([stated.numbers(name, count) for name, count in _SIZES[element.tag].items()])
+        if np.any(sizes <= 0.0):
+            part.findings.error(part.name, f"<{element.tag}> has a size that is not positive. Give positive numbers.")
+            return None
+        return {
+            "box": lambda: Box(triple(sizes)),
+            "cylinder": lambda: Cylinder(*sizes.tolist()),
+            "sphere": lambda: Ellipsoid(triple(sizes.repeat(3))),
+        }[element.tag]()
     if element.tag == "mesh":
         scale = stated.numbers("scale", 3, (1.0, 1.0, 1.0))
         vertices, faces = read_mesh(_found(element.get("filename", ""), folder))

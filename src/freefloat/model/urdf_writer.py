@@ -14,16 +14,18 @@ import numpy as np
 
 from freefloat.model.errors import ModelError
 from freefloat.model.parts import Frame, Joint, RigidBody, Wheel
-from freefloat.model.physical import is_traced
 from freefloat.model.shapes import Box, Cylinder, Ellipsoid, Shape
 from freefloat.model.spacecraft import Spacecraft
 from freefloat.model.urdf_parts import UNLIMITED
 from freefloat.spatial import Pose
+from freefloat.spatial.arrays import is_traced
 from freefloat.spatial.rotations import roll_pitch_yaw
 
 
 def write_urdf(craft: Spacecraft, path: str | Path | None = None) -> str:
     """The spacecraft as URDF text, also written to `path` when one is given; an existing file is replaced."""
+    if not isinstance(craft, Spacecraft):
+        raise ModelError(f"write_urdf writes a Spacecraft, got {craft!r}.")
     if is_traced(craft):
         raise ModelError(f"Spacecraft '{craft.name}' holds traced numbers. Write it outside of jit, vmap and grad.")
     robot = ET.Element("robot", name=craft.name)

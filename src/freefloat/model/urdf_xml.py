@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable
@@ -53,6 +54,8 @@ class Findings:
 
 def label(source: str | Path) -> str:
     """How messages name a source: its file name, or `XML text`."""
+    if not isinstance(source, (str, os.PathLike)):
+        return type(source).__name__
     return "XML text" if is_xml_text(source) else Path(source).name
 
 
@@ -63,6 +66,9 @@ def is_xml_text(source: str | Path) -> bool:
 
 def parse(source: str | Path, findings: Findings) -> ET.Element | None:
     """The root element of a file or of XML text; None, with a finding, when there is none."""
+    if not isinstance(source, (str, os.PathLike)):
+        findings.error("", f"it is {source!r}. Give the path of a URDF file, or its XML text.")
+        return None
     text = str(source) if is_xml_text(source) else _contents(Path(source), findings)
     if text is None:
         return None
@@ -155,7 +161,9 @@ class Part:
             return Pose()
         position = origin.numbers("xyz", 3, (0.0, 0.0, 0.0))
         rpy = origin.numbers("rpy", 3, (0.0, 0.0, 0.0))
-        if not np.any(rpy) or np.any(np.isnan(rpy)):
+        if np.any(np.isnan([position, rpy])):
+            return Pose()  # a stand-in: the fault is noted
+        if not np.any(rpy):
             return Pose(position=position)
         origin._warn_of_rounded_angles(rpy)
         return Pose(position=position, rotation=np.asarray(from_roll_pitch_yaw(rpy)))

@@ -5,13 +5,15 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.model.physical import is_traced
+from freefloat.model import ModelError
+from freefloat.model.quantities import bounded
 from freefloat.spatial import Pose, record
-from freefloat.spatial.arrays import Mat3, Numeric, Scalar, Vec3
+from freefloat.spatial.arrays import Mat3, Numeric, Scalar, Vec3, is_traced
 from freefloat.spatial.rotations import rotation_about
 
 EARTH_GRAVITY = 3.986004418e14  # [m3/s2]
 EARTH_RADIUS = 6378.137e3  # equatorial [m]
+_ATMOSPHERE = 80e3  # [m]; nothing completes an orbit of the Earth below
 _Y, _Z = np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])
 
 
@@ -24,9 +26,14 @@ class CircularOrbit:
     body_radius: Numeric | float = EARTH_RADIUS  # [m]
 
     def __post_init__(self) -> None:
-        values = (self.altitude, self.gravity, self.body_radius)
-        if not is_traced(values) and not (self.gravity > 0.0 and self.altitude + self.body_radius > 0.0):
-            raise ValueError("CircularOrbit needs a positive gravity [m3/s2] and a positive distance from the centre.")
+        bounded(self, {"gravity": "m3/s2", "body_radius": "m"}, above=0.0)
+        bounded(self, {"altitude": "m"}, least=0.0)
+        around_earth = not is_traced(self.altitude, self.body_radius) and self.body_radius == EARTH_RADIUS
+        if around_earth and self.altitude < _ATMOSPHERE:
+            raise ModelError(
+                f"CircularOrbit.altitude is {self.altitude:g} m, where the atmosphere lets nothing orbit. "
+                "Give metres: 550 km is altitude=550e3."
+            )
 
     @property
     def radius(self) -> Numeric | float:

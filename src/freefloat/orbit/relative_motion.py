@@ -8,21 +8,28 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
+from freefloat.model.quantities import array, quantity, settled
 from freefloat.spatial import record
-from freefloat.spatial.arrays import Mat6, Scalar, Vec3
+from freefloat.spatial.arrays import Given, Mat6, Scalar
 
 
 @record
 class RelativeState:
     """Position and velocity of a target relative to the chaser's orbital frame, as seen in that turning frame."""
 
-    position: Vec3  # [m], O axes
-    velocity: Vec3  # [m/s], O axes
+    position: Given  # (3,) [m], O axes
+    velocity: Given  # (3,) [m/s], O axes
+
+    def __post_init__(self) -> None:
+        position = array("RelativeState.position", self.position, "m", (3,), "x, y, z")
+        settled(
+            self, position=position, velocity=array("RelativeState.velocity", self.velocity, "m/s", (3,), "x, y, z")
+        )
 
 
 def transition_matrix(rate: Scalar | float, t: Scalar | float) -> Mat6:
     """Exact solution: (position, velocity) at time t from those at 0."""
-    n = rate
+    n = quantity("The rate of the orbit", rate, "rad/s", above=0.0)
     s, c = jnp.sin(n * t), jnp.cos(n * t)
     # Rows and columns: x y z vx vy vz.
     return jnp.array(

@@ -7,9 +7,11 @@ import dataclasses
 import jax.numpy as jnp
 import numpy as np
 
+from freefloat.model import ModelError
+from freefloat.model.quantities import array, bounded, settled
 from freefloat.sensors.imperfection import Imperfection, quantised, sample_number
 from freefloat.spatial import Pose, record, static
-from freefloat.spatial.arrays import Flag, Numeric, Quaternion, Scalar, Vec3
+from freefloat.spatial.arrays import Flag, Given, Numeric, Quaternion, Scalar, Vec3, is_traced
 from freefloat.spatial.rotations import quaternion_exp, quaternion_multiply
 
 SLOTS = 8  # pictures that may be under way at the same time
@@ -50,10 +52,21 @@ class RelativePoseCamera:
     latency: Numeric | float = 0.0  # from picture to measurement [s]
     noise: Numeric | float = 0.0  # of the position, one sigma [m]
     angle_noise: Numeric | float = 0.0  # of the attitude, one sigma [rad]
-    bias: Vec3 = dataclasses.field(default_factory=lambda: np.zeros(3))  # of the position, camera axes [m]
+    bias: Given = dataclasses.field(default_factory=lambda: np.zeros(3))  # (3,) of the position, camera axes [m]
     step: Numeric | float = 0.0  # quantisation of the position [m]
     farthest: Numeric | float = np.inf  # range beyond which nothing is seen [m]
     blind_from: Numeric | float = np.inf  # time of its failure [s]
+
+    def __post_init__(self) -> None:
+        settled(self, bias=array("RelativePoseCamera.bias", self.bias, "m", (3,), "three numbers"))
+        bounded(self, {"period": "s"}, above=0.0)
+        bounded(self, {"latency": "s", "noise": "m", "angle_noise": "rad", "step": "m"}, least=0.0)
+        bounded(self, {"farthest": "m", "blind_from": "s"}, least=0.0, endless=True)
+        if not is_traced(self.latency) and np.any(np.asarray(self.latency) >= SLOTS * self.period):
+            raise ModelError(
+                f"RelativePoseCamera: with a latency of {self.latency:g} s and a picture every {self.period:g} s, more "
+                f"than {SLOTS} pictures would be under way, and none would ever arrive. Take fewer pictures."
+            )
 
     def memory(self) -> CameraMemory:
         """No picture yet."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from freefloat.model.quantities import bounded
 from freefloat.sensors.imperfection import Imperfection, quantised
 from freefloat.spatial import record
 from freefloat.spatial.arrays import Numeric, Vector
@@ -15,6 +16,10 @@ class JointEncoder:
     offset: Vector | float = 0.0  # [rad, m]
     noise: Numeric | float = 0.0  # one sigma [rad, m]
     step: Numeric | float = 0.0  # resolution [rad, m]
+
+    def __post_init__(self) -> None:
+        bounded(self, {"offset": "rad, m"})
+        bounded(self, {"noise": "rad, m", "step": "rad, m"}, least=0.0)
 
     def measure(self, positions: Vector, sample: Numeric) -> Vector:
         """Measured joint positions."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import jax.numpy as jnp
+import numpy as np
 
+from freefloat.model import ModelError
+from freefloat.model.quantities import bounded
 from freefloat.sensors.noise import DRAWS, normal, uniform
 from freefloat.spatial import record, static
-from freefloat.spatial.arrays import Numeric, Vector
+from freefloat.spatial.arrays import Numeric, Vector, is_traced
 
 
 @record
@@ -17,6 +20,13 @@ class Imperfection:
     run: Numeric | int = 0  # number of the run in a campaign
     sensor: int = static(default=0)  # number of the sensor: two with the same number make the same errors
     dropout: Numeric | float = 0.0  # share of the samples that are lost
+
+    def __post_init__(self) -> None:
+        bounded(self, {"dropout": ""}, least=0.0, most=1.0)
+        for name in ("seed", "run", "sensor"):
+            value = getattr(self, name)
+            if not is_traced(value) and np.asarray(value).dtype.kind not in "iu":
+                raise ModelError(f"Imperfection.{name} must be a whole number, got {value!r}.")
 
     def noise(self, sample: Numeric, count: int) -> Vector:
         """Independent numbers of unit variance for one sample."""

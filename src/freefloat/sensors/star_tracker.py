@@ -7,9 +7,11 @@ import dataclasses
 import jax.numpy as jnp
 import numpy as np
 
+from freefloat.model.physical import require_rotation
+from freefloat.model.quantities import array, bounded, settled
 from freefloat.sensors.imperfection import Imperfection, quantised
 from freefloat.spatial import record
-from freefloat.spatial.arrays import Flag, Mat3, Numeric, Quaternion, Vec3
+from freefloat.spatial.arrays import Flag, Given, Mat3, Numeric, Quaternion
 from freefloat.spatial.rotations import quaternion_exp, quaternion_multiply
 
 
@@ -21,9 +23,15 @@ class StarTracker:
     period: Numeric | float = 0.25  # between two attitudes [s]
     cross_noise: Numeric | float = 0.0  # about the axes across the boresight, one sigma [rad]
     roll_noise: Numeric | float = 0.0  # about the boresight, one sigma [rad]
-    bias: Vec3 = dataclasses.field(default_factory=lambda: np.zeros(3))  # misalignment, base axes [rad]
+    bias: Given = dataclasses.field(default_factory=lambda: np.zeros(3))  # (3,) misalignment, base axes [rad]
     step: Numeric | float = 0.0  # quantisation of the error angles [rad]
     R_BS: Mat3 = dataclasses.field(default_factory=lambda: np.eye(3))  # how it is mounted
+
+    def __post_init__(self) -> None:
+        settled(self, bias=array("StarTracker.bias", self.bias, "rad", (3,), "three numbers"))
+        bounded(self, {"period": "s"}, above=0.0)
+        bounded(self, {"cross_noise": "rad", "roll_noise": "rad", "step": "rad"}, least=0.0)
+        require_rotation("StarTracker.R_BS", self.R_BS)
 
     def measure(self, quat_NB: Quaternion, sample: Numeric) -> tuple[Quaternion, Flag]:
         """Measured quat_NB, and whether there is one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,25 +25,36 @@ class Accuracy:
 
     relative: float  # permitted relative drift
     reason: str
+    suspicion: str = ""  # why a balance that does not hold probably does not
 
     @staticmethod
-    def of_rk4(dt: float, duration: float, fastest_rate: float) -> Accuracy:
-        """Fourth order, fixed step."""
+    def of_rk4(dt: float, duration: float, fastest_rate: float, corner_rate: float = 0.0) -> Accuracy:
+        """Fourth order, fixed step; second order across the corners of a law that has some."""
         said = f"RK4, step {dt:g} s, {duration:g} s, fastest rate {fastest_rate:.3g} rad/s"
+        said += f", corners of {corner_rate:.3g} 1/s" if corner_rate else ""
         if not np.isfinite(fastest_rate):
             return Accuracy(_COARSEST, said)
         rounding = _ROUNDING + np.finfo(float).eps * duration / dt
         with np.errstate(over="ignore"):
             loss = _TRUNCATION * np.float64(fastest_rate * dt) ** 4 * fastest_rate * duration
+            loss += np.float64(corner_rate * dt) ** 2
         if loss + rounding <= _COARSEST:
             return Accuracy(float(loss + rounding), said)
         fitting = (_COARSEST / (_TRUNCATION * fastest_rate * duration)) ** 0.25 / fastest_rate
-        return Accuracy(_COARSEST, f"{said}: too coarse a step for that rate, at most {fitting:.2g} s would fit")
+        return Accuracy(
+            _COARSEST,
+            f"{said}; never more than {_COARSEST:g}",
+            f"too coarse a step for that rate, at most {fitting:.2g} s would fit",
+        )
 
     @staticmethod
     def of_adaptive(tolerance: float, steps: int) -> Accuracy:
         """Each accepted step may err by the tolerance."""
-        return Accuracy(float(tolerance * steps + _ROUNDING), f"adaptive, tolerance {tolerance:g}, {steps} steps")
+        said = f"adaptive, tolerance {tolerance:g}, {steps} steps"
+        relative = float(tolerance * steps + _ROUNDING)
+        if relative <= _COARSEST:
+            return Accuracy(relative, said)
+        return Accuracy(_COARSEST, f"{said}; never more than {_COARSEST:g}", "tighten the tolerance")
 
 
 @dataclass(frozen=True)
@@ -91,21 +103,27 @@ class Audit:
         return "\n".join(lines + [f"warning: {text}" for text in self.warnings])
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data for files."""
-        return asdict(self)
+        """Plain data for files; what is not finite becomes None, for which JSON has a word."""
+        data = asdict(self)
+        for entry in data["entries"]:
+            entry |= {k: None for k in ("imbalance", "permitted") if not np.isfinite(entry[k])}
+        return data
 
     @staticmethod
     def from_dict(data: dict[str, Any]) -> Audit:
         """Back from plain data."""
         return Audit(
-            entries=tuple(Entry(**e) for e in data["entries"]),
+            entries=tuple(Entry(**{k: v if v is not None else np.nan for k, v in e.items()}) for e in data["entries"]),  # pyright: ignore[reportArgumentType]
             reason=data["reason"],
             warnings=tuple(data.get("warnings", ())),
         )
 
 
-def fastest_rate(data: xarray.Dataset, mass: float) -> float:
-    """Fastest rate of a recorded motion [rad/s]: of any rotation, or at which velocity or acceleration change."""
+def fastest_rate(data: xarray.Dataset, mass: float, holds: Sequence[float] = ()) -> float:
+    """Fastest rate of a recorded motion [rad/s]: of any rotation, or at which velocity or acceleration change.
+
+    `holds` are the periods of sampled laws [s]: at their ticks, forces and prescribed rates may jump.
+    """
     rates = [float(np.max(np.linalg.norm(data["base.rate"].values, axis=-1)))]
     if "joints.rate" in data:
         rates.append(float(np.max(np.abs(data["joints.rate"].values))))
@@ -115,21 +133,33 @@ def fastest_rate(data: xarray.Dataset, mass: float) -> float:
     agility = float(np.max(data["energy.agility"].values))
     if inner > 1e-12 * float(np.max(drifting, initial=0.0)) and np.isfinite(agility):
         rates.append(float(np.sqrt(agility / inner)))
-    return max([*rates, _forcing_rate(data["state.v"].values, data["time"].values)])
+    return max([*rates, _forcing_rate(data["state.v"].values, data["time"].values, holds)])
 
 
-def _forcing_rate(v: np.ndarray, t: np.ndarray) -> float:
+def _forcing_rate(v: np.ndarray, t: np.ndarray, holds: Sequence[float]) -> float:
     """How fast the accelerations change, from differences of the recorded velocities.
 
-    Nine tenths of the jerks count: the few jumps of a sampled or switched force are no error of the integrator.
+    A jump at a tick is no error of the integrator. Differences across the ticks of sampled laws are left out, where
+    the records are fine enough to have others, and of the rest nine tenths count: a law may switch by itself.
     """
     if len(t) < 4:
         return 0.0
     acceleration = np.diff(v, axis=0) / np.diff(t)[:, None]
-    jerk = np.quantile(np.abs(np.diff(acceleration, axis=0)) / np.diff(t)[1:, None], 0.9, axis=0)
+    jerk = np.abs(np.diff(acceleration, axis=0)) / np.diff(t)[1:, None]
+    smooth = ~_with_tick(t[:-1], t[1:], holds)
+    within = smooth[:-1] & smooth[1:]
+    jerk = np.quantile(jerk[within] if np.any(within) else jerk, 0.9, axis=0)
     largest = np.max(np.abs(acceleration), axis=0)
     moving = largest > 1e-9  # below this, differences of rounded numbers mean nothing
     return float(np.max(jerk[moving] / largest[moving], initial=0.0))
+
+
+def _with_tick(start: np.ndarray, end: np.ndarray, holds: Sequence[float]) -> np.ndarray:
+    """Intervals in which, or at whose start, a sampled law answers anew."""
+    found = np.zeros(len(start), dtype=bool)
+    for hold in holds:
+        found |= np.ceil(start / hold - 1e-6) < end / hold - 1e-6
+    return found
 
 
 def audit(data: xarray.Dataset, accuracy: Accuracy, mass: float, warnings: tuple[str, ...] = ()) -> Audit:
@@ -161,7 +191,8 @@ def audit(data: xarray.Dataset, accuracy: Accuracy, mass: float, warnings: tuple
         _entry("energy: change = work - dissipation", "J", t, books, relative * energy_scale),
         _entry("unit quaternion", "1", t, norms, _ROUNDING),
     )
-    return Audit(entries=entries, reason=accuracy.reason, warnings=warnings)
+    doubt = f": {accuracy.suspicion}" if accuracy.suspicion and not all(entry.holds for entry in entries) else ""
+    return Audit(entries=entries, reason=accuracy.reason + doubt, warnings=warnings)
 
 
 def _largest(values: np.ndarray) -> float:

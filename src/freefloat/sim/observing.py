@@ -1,10 +1,12 @@
 """Channels of a run, computed from recorded states: nothing that can be derived is integrated or stored twice."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 import jax.numpy as jnp
 import numpy as np
 
+from freefloat.control.laws import LawError
 from freefloat.dynamics import (
     composite_inertia,
     elastic_energy,
@@ -16,6 +18,7 @@ from freefloat.dynamics import (
 from freefloat.dynamics.elastic import flexible_bodies
 from freefloat.dynamics.tree import mount_of
 from freefloat.model import Spacecraft, State
+from freefloat.sim.lawful import told
 from freefloat.sim.system import Balance, Loop, System, balance, no_inputs, recalled
 from freefloat.spatial import angular, linear
 from freefloat.spatial.arrays import Numeric
@@ -29,6 +32,8 @@ from freefloat.spatial.rotations import (
 )
 
 Observed = tuple[Channel, Numeric]
+
+_TAKEN = ("time", "state.q", "state.v", "bodies.position", "bodies.attitude", "scene")  # what every run has besides
 
 # Recorded states are seen just before their tick: this far before it, as a fraction of a step.
 _BEFORE = 1e-9
@@ -54,8 +59,22 @@ def observed(system: System, loop: Loop, start: State) -> list[Observed]:
     for law, (memory, _) in zip(system.laws, loop.held, strict=True):
         inner = recalled(law, memory)
         if hasattr(inner, "channels"):
-            found += zip(inner.channels(), inner.observe(system.craft, state, t), strict=True)
+            found += told(inner, system.craft, state, t)
+    _require_apart([channel for channel, _ in found])
     return found
+
+
+def _require_apart(channels: list[Channel]) -> None:
+    """Two channels of one name, or two meanings of one axis, would hide one another."""
+    names, axes = Counter((*_TAKEN, *(channel.name for channel in channels))), {}
+    for channel in channels:
+        if names[channel.name] > 1:
+            raise LawError(f"Two channels are called '{channel.name}'. Rename the frame or the law's channel.")
+        if channel.axis and axes.setdefault(channel.axis, channel.components) != channel.components:
+            raise LawError(
+                f"Channel '{channel.name}' has the axis '{channel.axis}' with {', '.join(channel.components)}, but "
+                f"another has it with {', '.join(axes[channel.axis])}. Give it an axis of its own."
+            )
 
 
 def _base(state: State, start: State) -> Iterator[Observed]:

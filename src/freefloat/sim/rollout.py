@@ -10,6 +10,7 @@ import jax
 import numpy as np
 
 from freefloat import engine
+from freefloat.model.quantities import quantity
 from freefloat.sim.integrators import dormand_prince_step
 from freefloat.sim.plant import Plant
 from freefloat.sim.system import Inputs, Loop, System, derivative, no_inputs, sample, settle, step
@@ -19,7 +20,13 @@ Engine = Literal["native", "jax"]
 # Between blocks the driver reports progress, checks numbers and can be interrupted: so many records, or so many steps.
 BLOCK = 64
 _BLOCK_STEPS = 100_000
+_MOST_STEPS = 2**31 - 1  # ticks are counted in 32 bits
+_MOST_RECORDS = 200_000  # that nobody asked for
 _SMALLEST_STEP = 1e-9  # [s]; an adaptive step below this means that the tolerance cannot be met
+
+
+class ToleranceError(ArithmeticError):
+    """An adaptive step that cannot become short enough."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +44,13 @@ class Grid:
 
 def grid(duration: float, dt: float, record_dt: float | None) -> Grid:
     """Fit a duration and a recording interval to the step; an error says what does not fit."""
-    if not (np.isfinite(dt) and dt > 0.0):
-        raise ValueError(f"The step dt must be a positive number of seconds, got {dt}.")
+    quantity("The step dt", dt, "s", above=0.0)
     steps = _whole("duration", duration, dt)
+    if steps > _MOST_STEPS:
+        raise ValueError(
+            f"duration={duration:g} s is {steps:.3g} steps of dt={dt:g} s, and a run has at most {_MOST_STEPS:.3g}. "
+            "Use a longer dt."
+        )
     if record_dt is not None:
         every = _whole("record_dt", record_dt, dt)
         if steps % every:
@@ -48,13 +59,18 @@ def grid(duration: float, dt: float, record_dt: float | None) -> Grid:
     every = max(1, steps // 2000)
     while steps % every:
         every -= 1
+    if steps // every > _MOST_RECORDS:
+        raise ValueError(
+            f"duration={duration:g} s is {steps} steps of dt={dt:g} s, which cannot be shared out evenly among some "
+            "2000 records. Give record_dt, or a duration that is a rounder number of steps."
+        )
     return Grid(steps, every)
 
 
 def _whole(name: str, value: float, dt: float) -> int:
-    count = round(value / dt) if np.isfinite(value) else 0
+    count = round(quantity(name, value, "s", above=0.0) / dt)
     if count < 1 or abs(count * dt - value) > 1e-9 * max(value, dt):
-        raise ValueError(f"{name}={value} s must be a positive whole number of steps of dt={dt} s.")
+        raise ValueError(f"{name}={value} s must be a whole number of steps of dt={dt} s.")
     return count
 
 
@@ -134,8 +150,8 @@ def _between_ticks(
             count.rejected += 1
             h = trial * max(0.2, grow)
             if h < _SMALLEST_STEP:
-                raise ArithmeticError(
-                    f"The adaptive step fell below {_SMALLEST_STEP:g} s at t = {start + done:g} s: the tolerance "
-                    "cannot be met. Loosen it, or look for a law or contact that is not smooth there."
+                raise ToleranceError(
+                    f"the adaptive step fell below {_SMALLEST_STEP:g} s at t = {start + done:g} s: the tolerance "
+                    "cannot be met. Loosen it, or look for a law or contact that is not smooth there"
                 )
     return plant, h

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 FORMAT_VERSION = 1
 COMPLETED = "completed"
+DIVERGED = "diverged"  # until it is explained
 _SCENE = "scene"
 
 
@@ -65,6 +66,8 @@ class Run:
         path = Path(path)
         if path.exists() and not force:
             raise FileExistsError(f"{path} exists already. Choose another name or pass force=True (--force).")
+        if path.is_dir():
+            raise IsADirectoryError(f"{path} is a directory. Give the name of a file in it, such as {path / 'run.nc'}.")
         path.parent.mkdir(parents=True, exist_ok=True)
         data = self.data.assign_attrs(
             format_version=FORMAT_VERSION,
@@ -104,6 +107,9 @@ class Run:
                 f"{path} has run format {version}, this freefloat reads format {FORMAT_VERSION}. "
                 "Read it with the version that wrote it, or run the scenario again."
             )
+        missing = [key for key in ("status", "audit", "scenario", "claims", "versions") if key not in data.attrs]
+        if missing:
+            raise ValueError(f"{path} is no complete run file: it lacks {', '.join(missing)}. Run the scenario again.")
         attributes = {
             key: json.loads(data.attrs[key])
             for key in ("audit", "scenario", "claims", "versions", "events")

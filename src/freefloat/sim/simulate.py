@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, Literal, Protocol, runtime_checkable
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
-from freefloat.dynamics import body_poses
-from freefloat.engine import compile
-from freefloat.model import ModelError, Spacecraft, State
+from freefloat.model import Spacecraft, State
 from freefloat.model.drawing import drawing
+from freefloat.model.quantities import quantity
+from freefloat.model.start import Joints
 from freefloat.sim.audit import Accuracy, audit, fastest_rate
+from freefloat.sim.divergence import explained, first_bad
 from freefloat.sim.linear_domain import domain_warnings
-from freefloat.sim.observing import observed
-from freefloat.sim.rollout import AdaptiveCount, Engine, adaptive_steps, fixed_steps, grid
-from freefloat.sim.run import COMPLETED, Run, RunFailed, versions
-from freefloat.sim.system import Loop, System, begin, inner_law
-from freefloat.spatial.channels import Channel
+from freefloat.sim.recording import Observer
+from freefloat.sim.rollout import AdaptiveCount, Engine, Grid, ToleranceError, adaptive_steps, fixed_steps, grid
+from freefloat.sim.run import COMPLETED, DIVERGED, Run, RunFailed, versions
+from freefloat.sim.system import Loop, Sampled, System, begin, inner_law
 from freefloat.spatial.precision import require_float64
 
 Progress = Callable[[float, float], None]  # (seconds simulated, seconds in all)
@@ -44,7 +44,8 @@ def simulate(
     *laws: Any,
     duration: float,
     state: State | None = None,
-    joints_deg: Sequence[float] | None = None,
+    joints: Joints | None = None,
+    joints_deg: Joints | None = None,
     dt: float = 0.01,
     record_dt: float | None = None,
     integrator: Literal["rk4", "adaptive"] = "rk4",
@@ -56,7 +57,8 @@ def simulate(
 ) -> Run:
     """Simulate a spacecraft under laws and audit the result.
 
-    Start from `state`, or at rest with the joints at `joints_deg` (degrees for revolute, metres for prismatic).
+    Start from `state`, or at rest with the joints at `joints` [rad, m] or `joints_deg` (degrees for revolute joints,
+    metres for the others): all in order, or some by name, `joints_deg={"elbow": 30.0}`, the others at zero.
     `engine="jax"` runs the same functions under plain `jax.jit`, to compare.
     A run that becomes non-finite, is interrupted, or violates a balance raises `RunFailed` with the run so far in
     `.run`; with `check=False` it is returned, and its `status` and `audit` say what happened.
@@ -64,35 +66,45 @@ def simulate(
     require_float64()
     one_of("integrator", integrator, ("rk4", "adaptive"))
     one_of("engine", engine, ("native", "jax"))
-    if not tolerance > 0.0:
-        raise ValueError(f"tolerance must be positive, got {tolerance}.")
+    quantity("tolerance", tolerance, "", above=0.0)
+    if not isinstance(craft, Spacecraft):
+        raise ValueError(f"simulate needs a Spacecraft first, then laws, got {craft!r}.")
+    if progress is not None and not callable(progress):
+        raise ValueError(f"progress must be a function of (seconds done, seconds in all), got {progress!r}.")
     timing = grid(duration, dt, record_dt)
-    start = _start(craft, state, joints_deg)
+    start = _start(craft, state, joints, joints_deg)
     system, loop = begin(System(craft=craft, laws=laws, dt=dt), start)
+    scene = drawing(craft)
+    watch = Observer(system, loop, start, engine)  # compiled first: a law that tells nonsense must not cost a run
     count = AdaptiveCount()
-    blocks = (
-        fixed_steps(system, loop, timing, engine)
-        if integrator == "rk4"
-        else adaptive_steps(system, loop, timing, engine, tolerance, count)
-    )
-    records, status = _collect(system, loop, blocks, duration, progress)
-    data = _dataset(system, records, start, engine)
+
+    def drive(loop: Loop, timing: Grid, count: AdaptiveCount) -> Iterator[Loop]:
+        if integrator == "rk4":
+            return fixed_steps(system, loop, timing, engine)
+        return adaptive_steps(system, loop, timing, engine, tolerance, count)
+
+    records, status = _collect(system, loop, drive(loop, timing, count), duration, progress)
+    if status == DIVERGED:
+        every_step = Grid(steps=timing.record_every, record_every=1)
+        again = partial(drive, timing=every_step, count=AdaptiveCount())
+        status = explained(system, records, again, engine, fixed=integrator == "rk4")
+    data = watch.dataset(records)
     moved, mass = float(data["time"].values[-1]), float(sum(body.mass for body in craft.bodies))
-    if integrator == "rk4":
-        fastest = max(
-            [fastest_rate(data, mass), *(float(getattr(inner_law(law), "fastest_rate", 0.0)) for law in laws)]
-        )
-        accuracy = Accuracy.of_rk4(dt, max(moved, dt), fastest)
-    else:
-        accuracy = Accuracy.of_adaptive(tolerance, count.accepted)
-    judged = audit(data, accuracy, mass, domain_warnings(craft, data))
+    with np.errstate(over="ignore", invalid="ignore"):  # a run that diverged is judged too
+        if integrator == "rk4":
+            holds = tuple(law.period for law in laws if isinstance(law, Sampled))
+            fastest = max(fastest_rate(data, mass, holds), _told(laws, "fastest_rate"))
+            accuracy = Accuracy.of_rk4(dt, max(moved, dt), fastest, _told(laws, "corner_rate"))
+        else:
+            accuracy = Accuracy.of_adaptive(tolerance, count.accepted)
+        judged = audit(data, accuracy, mass, domain_warnings(craft, data))
     described = scenario or {
         "spacecraft": craft.name,
         "duration": duration,
         "dt": dt,
         "integrator": integrator,
     }
-    run = Run(data=data, audit=judged, status=status, scenario=described, versions=versions(), scene=drawing(craft))
+    run = Run(data=data, audit=judged, status=status, scenario=described, versions=versions(), scene=scene)
     if check:
         _fail_loudly(run)
     return run
@@ -104,27 +116,13 @@ def one_of(name: str, value: str, known: Sequence[str]) -> None:
         raise ValueError(f"There is no {name} '{value}'. Choose one of: {', '.join(known)}.")
 
 
-def _start(craft: Spacecraft, state: State | None, joints_deg: Sequence[float] | None) -> State:
-    if state is not None and joints_deg is not None:
-        raise ValueError("Give either state or joints_deg, not both.")
-    if joints_deg is not None:
-        names = craft.layout.moving_joints
-        if len(joints_deg) != len(names):
-            raise ModelError(f"joints_deg needs {len(names)} numbers ({', '.join(names)}), got {len(joints_deg)}.")
-        turning = np.array([craft.joint(name).kind == "revolute" for name in names], dtype=bool)
-        q = np.zeros(craft.layout.nq)
-        q[list(craft.layout.joint_positions)] = np.where(turning, np.deg2rad(joints_deg), joints_deg)
-        state = craft.at_rest(q)
-    state = craft.at_rest() if state is None else craft.checked(state)
-    fields = ("p_NB", "quat_NB", "q", "v")
-    state = State(**{name: np.asarray(getattr(state, name), dtype=float) for name in fields})
-    for field in dataclasses.fields(state):
-        if not np.all(np.isfinite(np.asarray(getattr(state, field.name)))):
-            raise ModelError(f"The state to start from has a number that is not finite in {field.name}.")
-    norm = float(np.linalg.norm(np.asarray(state.quat_NB)))
-    if abs(norm - 1.0) > 1e-6:
-        raise ModelError(f"The quaternion to start from must have unit length, got {norm:g}.")
-    return dataclasses.replace(state, quat_NB=np.asarray(state.quat_NB) / norm)
+def _start(craft: Spacecraft, state: State | None, joints: Joints | None, joints_deg: Joints | None) -> State:
+    if state is None:
+        return craft.at_rest(joints=joints, joints_deg=joints_deg)
+    if joints is not None or joints_deg is not None:
+        raise ValueError("Give either state, or joints or joints_deg, not both.")
+    start: State = jax.tree.map(lambda x: np.asarray(x, dtype=float), craft.checked(state))
+    return dataclasses.replace(start, quat_NB=start.quat_NB / np.linalg.norm(start.quat_NB))
 
 
 def _collect(system: System, loop: Loop, blocks: Any, duration: float, progress: Progress | None) -> tuple[Loop, str]:
@@ -133,10 +131,10 @@ def _collect(system: System, loop: Loop, blocks: Any, duration: float, progress:
     kept, status = [jax.tree.map(lambda x: np.asarray(x)[None], loop)], COMPLETED
     try:
         for block in blocks:
-            good, fault = _finite_part(block, dt)
-            kept.append(good)
-            if fault:
-                status = fault
+            bad = first_bad(block)
+            kept.append(jax.tree.map(lambda x, bad=bad: x[:bad], block))
+            if bad is not None:
+                status = DIVERGED
                 break
             if progress:
                 progress(float(block.tick[-1]) * dt, duration)
@@ -144,76 +142,14 @@ def _collect(system: System, loop: Loop, blocks: Any, duration: float, progress:
                 progress.watch(system, block)
     except KeyboardInterrupt:
         status = f"interrupted after {float(kept[-1].tick[-1]) * dt:g} s of {duration:g} s"
+    except ToleranceError as error:
+        status = str(error)
     return jax.tree.map(lambda *parts: np.concatenate(parts), *kept), status
 
 
-def _finite_part(block: Loop, dt: float) -> tuple[Loop, str]:
-    """The records before the first non-finite number, and which quantity it was in, when."""
-    first, culprit = len(block.tick), ""
-    for name in ("p_NB", "quat_NB", "q", "v"):
-        values = getattr(block.plant.state, name)
-        bad = ~np.all(np.isfinite(values), axis=-1)
-        if bad.any() and int(np.argmax(bad)) < first:
-            first, culprit = int(np.argmax(bad)), name
-    if not culprit:
-        return block, ""
-    names = {"p_NB": "base position", "quat_NB": "base attitude", "q": "joint positions", "v": "velocities"}
-    at = float(block.tick[first]) * dt
-    return (
-        jax.tree.map(lambda x: x[:first], block),
-        f"{names[culprit]} ({culprit}) became non-finite at t = {at:g} s",
-    )
-
-
-def _dataset(system: System, records: Loop, start: State, target: Engine) -> Any:
-    """All channels of all records as one labelled dataset."""
-    import xarray
-
-    described: dict[str, Channel] = {}
-
-    def values_of(loop: Loop) -> dict[str, Any]:
-        pairs = observed(system, loop, start)
-        described.update((channel.name, channel) for channel, _ in pairs)  # names and units are known once traced
-        placed = {f"bodies.{kind}": value for kind, value in _placed(system.craft, loop.plant.state).items()}
-        return placed | {channel.name: value for channel, value in pairs}
-
-    values = compile(values_of, jax.tree.map(lambda x: x[0], records), target=target).batch(records)
-    time = records.tick * system.dt
-    arrays: dict[str, Any] = {
-        c.name: (
-            ("time", c.axis) if c.axis else ("time",),
-            np.asarray(values[c.name]),
-            {"units": c.unit, "frame": c.frame, "long_name": c.label} | ({"flags": list(c.flags)} if c.flags else {}),
-        )
-        for c in described.values()
-    }
-    state = records.plant.state
-    arrays["state.v"] = (
-        ("time", "speed"),
-        state.v,
-        {"units": "SI", "long_name": "Generalised speeds, tree order"},
-    )
-    arrays["state.q"] = (
-        ("time", "coordinate"),
-        state.q,
-        {"units": "SI", "long_name": "Generalised coordinates, tree order"},
-    )
-    for kind, axis, unit in (("position", "xyz", "m"), ("attitude", "wxyz", "1")):
-        attributes = {"units": unit, "frame": "N", "long_name": f"Every body's {kind}"}
-        arrays[f"bodies.{kind}"] = (("time", "body", axis), np.asarray(values[f"bodies.{kind}"]), attributes)
-    coordinates: dict[str, Any] = {"time": ("time", time, {"units": "s", "long_name": "Time"})}
-    coordinates |= {c.axis: list(c.components) for c in described.values() if c.axis}
-    coordinates["body"] = list(system.craft.body_names)
-    return xarray.Dataset(arrays, coords=coordinates)
-
-
-def _placed(craft: Spacecraft, state: State) -> dict[str, Any]:
-    """Position and attitude of every body in N, one row each: what a picture needs."""
-    poses = [state.X_NB @ X_BL for X_BL in body_poses(craft, state.q)]
-    return {
-        "position": jnp.stack([jnp.asarray(pose.p) for pose in poses]),
-        "attitude": jnp.stack([pose.quaternion for pose in poses]),
-    }
+def _told(laws: Sequence[Any], rate: str) -> float:
+    """The fastest of a rate that laws may tell about themselves; 0 where none does."""
+    return max((float(getattr(inner_law(law), rate, 0.0)) for law in laws), default=0.0)
 
 
 def _fail_loudly(run: Run) -> None:

@@ -9,7 +9,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.laws import ForceLaw, MemoryLaw, Motion, MotionLaw, Remembering, motion_of, motion_rate
+from freefloat.control.laws import (
+    ForceLaw,
+    LawError,
+    MemoryLaw,
+    Motion,
+    MotionLaw,
+    Remembering,
+    motion_of,
+    motion_rate,
+)
 from freefloat.dynamics import (
     damping_force,
     elastic_force,
@@ -20,7 +29,9 @@ from freefloat.dynamics import (
     kinetic_energy,
 )
 from freefloat.model import ModelError, Spacecraft, State
+from freefloat.model.quantities import bounded, quantity
 from freefloat.sim.integrators import rk4_step
+from freefloat.sim.lawful import asking, begun, first_memory, require_law, same_kind, sampled_pair, sized
 from freefloat.sim.plant import Ledger, Plant, PlantRate
 from freefloat.spatial import angular, linear, record, static
 from freefloat.spatial.arrays import Matrix, Scalar, Vector
@@ -34,6 +45,9 @@ class Sampled:
 
     law: Any
     period: float = static()  # [s]; a multiple of the system's step
+
+    def __post_init__(self) -> None:
+        bounded(self, {"period": "s"}, above=0.0)
 
     def begin(self, state: State) -> Sampled:
         """Begin the law inside."""
@@ -78,7 +92,7 @@ def begin(system: System, state: State) -> tuple[System, Loop]:
     """Check a system, let its laws see the start, and put the loop at tick zero."""
     _check(system)
     state = jax.tree.map(jnp.asarray, system.craft.checked(state))
-    system = dataclasses.replace(system, laws=tuple(law.begin(state) for law in system.laws))
+    system = dataclasses.replace(system, laws=tuple(begun(law, inner_law, state) for law in system.laws))
     plant = Plant(state=state, ledger=jax.tree.map(jnp.asarray, Ledger.empty()))
     held = tuple(_first_hold(system, law) for law in system.laws)
     loop = Loop(tick=jnp.zeros((), jnp.int32), plant=plant, held=held)
@@ -86,23 +100,25 @@ def begin(system: System, state: State) -> tuple[System, Loop]:
 
 
 def _check(system: System) -> None:
-    if not (np.isfinite(system.dt) and system.dt > 0.0):
-        raise ValueError(f"The step dt must be a positive number of seconds, got {system.dt}.")
+    quantity("The step dt", system.dt, "s", above=0.0)
     taken: dict[str, str] = {}
     for law in system.laws:
         inner = inner_law(law)
         kind = type(inner).__name__
-        if not isinstance(inner, (MotionLaw, ForceLaw, MemoryLaw)):
-            raise TypeError(f"{kind} is not a law: it needs `begin` and one of `rates`, `force` or `sample`.")
+        require_law(inner)
         if isinstance(inner, MemoryLaw) and not isinstance(law, Sampled):
-            raise TypeError(f"{kind} remembers, so it must be sampled: wrap it in Sampled(law, period=...).")
+            raise LawError(f"{kind} remembers, so it must be sampled: wrap it in Sampled(law, period=...).")
         if isinstance(law, Sampled):
             ticks_of(system, law)
         for joint in inner.joints if isinstance(inner, MotionLaw) else ():
             if joint in taken:
                 raise ModelError(f"Joint '{joint}' is moved by two laws, {taken[joint]} and {kind}. Keep one.")
             taken[joint] = kind
-            system.craft.layout.position(joint)
+            at = system.craft.layout.position(joint)
+            if at.start == at.stop:
+                raise ModelError(
+                    f"{kind} cannot move joint '{joint}' of spacecraft '{system.craft.name}': it is fixed."
+                )
 
 
 def ticks_of(system: System, sampled: Sampled) -> int:
@@ -124,7 +140,7 @@ def prescribed_joints(system: System) -> tuple[str, ...]:
 def _first_hold(system: System, law: Any) -> tuple[Any, Any]:
     inner = inner_law(law)
     remembers = isinstance(inner, (MemoryLaw, Remembering))
-    memory = jax.tree.map(jnp.asarray, inner.memory()) if remembers else ()
+    memory = first_memory(inner) if remembers else ()
     size = len(inner.joints) if isinstance(inner, MotionLaw) else system.craft.layout.nv
     return memory, jnp.zeros(size) if isinstance(law, Sampled) else ()
 
@@ -170,16 +186,28 @@ def _answer(system: System, law: Any, memory: Any, state: State, t: Scalar) -> t
     """What a law remembers and holds if its tick is now."""
     inner, hold = (law.law, law.period) if isinstance(law, Sampled) else (law, system.dt)
     if isinstance(inner, MemoryLaw):
-        memory, answer = inner.sample(memory, state, t, hold)
-        return memory, _sized(system, inner, "sample", answer)
+        with asking(inner, "sample"):
+            new, answer = sampled_pair(inner, inner.sample(memory, state, t, hold))
+        return same_kind(inner, "sample", memory, new), sized(system.craft, inner, "sample", answer)
     if isinstance(inner, Remembering):
-        memory = inner.remember(memory, state, t, hold)
+        with asking(inner, "remember"):
+            memory = same_kind(inner, "remember", memory, inner.remember(memory, state, t, hold))
     if not isinstance(law, Sampled):
         return memory, ()
     acting = recalled(law, memory)
     if isinstance(acting, MotionLaw):
-        return memory, _sized(system, acting, "rates", acting.rates(motion_of(system.craft, state), t, hold))
-    return memory, _sized(system, acting, "force", acting.force(state, t, hold))
+        return memory, _rates_of(system, acting, motion_of(system.craft, state), t, hold)
+    return memory, _force_of(system, acting, state, t, hold)
+
+
+def _rates_of(system: System, law: Any, motion: Motion, t: Scalar, hold: float) -> Vector:
+    with asking(law, "rates"):
+        return sized(system.craft, law, "rates", law.rates(motion, t, hold))
+
+
+def _force_of(system: System, law: Any, state: State, t: Scalar, hold: float) -> Vector:
+    with asking(law, "force"):
+        return sized(system.craft, law, "force", law.force(state, t, hold))
 
 
 def settle(system: System, plant: Plant, held: tuple[Any, ...], t: Scalar) -> Plant:
@@ -255,8 +283,7 @@ def _rates(system: System, motion: Motion, held: tuple[Any, ...], t: Scalar) -> 
     for law, (memory, answer) in zip(system.laws, held, strict=True):
         acting = recalled(law, memory)
         if isinstance(acting, MotionLaw):
-            now = answer if isinstance(law, Sampled) else acting.rates(motion, t, 0.0)
-            answers.append(_sized(system, acting, "rates", now))
+            answers.append(answer if isinstance(law, Sampled) else _rates_of(system, acting, motion, t, 0.0))
     return jnp.concatenate(answers)
 
 
@@ -266,26 +293,10 @@ def _force(system: System, state: State, held: tuple[Any, ...], inputs: Inputs, 
     for law, (memory, answer) in zip(system.laws, held, strict=True):
         acting = recalled(law, memory)
         if not isinstance(acting, MotionLaw):
-            now = answer if isinstance(law, Sampled) else acting.force(state, t, 0.0)
-            total = total + _sized(system, acting, "force", now)
+            total = total + (answer if isinstance(law, Sampled) else _force_of(system, acting, state, t, 0.0))
     for frame, wrench in zip(system.wrench_frames, inputs.wrenches, strict=True):
         total = total + generalized_force(system.craft, state.q, frame, wrench)
     return total
-
-
-def _sized(system: System, law: Any, function: str, answer: Any) -> Vector:
-    """The answer of a law, if it has as many numbers as it must; broadcasting would push the base unseen."""
-    layout = system.craft.layout
-    names = law.joints if function == "rates" else layout.order("v")
-    size = len(law.joints) if function == "rates" else layout.nv
-    shape = np.shape(answer) if answer is not None else None
-    if shape != (size,):
-        got = "nothing" if shape is None else f"shape {shape}"
-        raise ValueError(
-            f"{type(law).__name__}.{function} must return {size} numbers ({', '.join(names)}), got {got}. "
-            "The base counts for six."
-        )
-    return jnp.asarray(answer)
 
 
 def _coordinate_rates(craft: Spacecraft, state: State) -> Vector:

@@ -8,7 +8,7 @@ from freefloat.spatial.precision import enable_float64
 enable_float64()
 
 from freefloat.spatial.inertias import SpatialInertia  # noqa: E402
-from freefloat.spatial.poses import Pose  # noqa: E402
+from freefloat.spatial.poses import Place, Pose, placed  # noqa: E402
 from freefloat.spatial.records import record, static  # noqa: E402
 from freefloat.spatial.sixvectors import (  # noqa: E402
     angular,
@@ -19,12 +19,14 @@ from freefloat.spatial.sixvectors import (  # noqa: E402
 )
 
 __all__ = [
+    "Place",
     "Pose",
     "SpatialInertia",
     "angular",
     "cross_force",
     "cross_motion",
     "linear",
+    "placed",
     "record",
     "six",
     "static",

@@ -1,16 +1,21 @@
-"""Shapes of the arrays that pass between functions. NumPy and JAX arrays are both welcome."""
+"""Arrays that pass between functions: their shapes, and numbers as a caller gives them. NumPy and JAX are welcome."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
+import jax.core
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float
 
 if TYPE_CHECKING:
     # A type checker cannot follow arrays through both libraries' overloads; the shapes are checked when tests run.
     Numeric = jax.Array | Any
+    Given = jax.Array | Any
 else:
     Numeric = jax.Array | np.ndarray
+    Given = jax.Array | np.ndarray | Sequence  # a record makes an array of it, and checks its shape
 
 Scalar = Float[Numeric, ""] | np.float64  # what indexing a NumPy array gives
 Vector = Float[Numeric, "_"]
@@ -23,3 +28,24 @@ Mat3 = Float[Numeric, "3 3"]
 Mat6 = Float[Numeric, "6 6"]
 Quaternion = Float[Numeric, "4"]  # scalar first, unit
 Flag = Bool[Numeric, ""]
+
+
+def is_traced(*values: object) -> bool:
+    """True while JAX traces through: the numbers are unknown then and cannot be checked."""
+    return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(values))
+
+
+def numbers(what: str, value: Any, unit: str, *, endless: bool = False) -> Any:
+    """What a caller gave, as float64, if it is finite (infinite is welcome where `endless`). Traced values pass."""
+    if is_traced(value):
+        return jnp.asarray(value)
+    try:
+        given = np.asarray(value)
+        array = np.asarray(given, dtype=float) if given.dtype.kind in "fiu" else None
+    except (ValueError, TypeError):
+        array = None
+    if array is None:
+        raise ValueError(f"{what} must be numeric{unit and f' [{unit}]'}, got {value!r}.")
+    if np.any(np.isnan(array)) or not (endless or np.all(np.isfinite(array))):
+        raise ValueError(f"{what} must be finite{unit and f' [{unit}]'}, got {array.tolist()}.")
+    return array

@@ -2,61 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.spatial.arrays import Columns6, Mat3, Mat6, Numeric, Quaternion, Vec3, Vec6
+from freefloat.spatial.arrays import Columns6, Given, Mat3, Mat6, Quaternion, Vec3, Vec6, is_traced, numbers
 from freefloat.spatial.records import record
 from freefloat.spatial.rotations import (
     dexp_inverse,
     from_roll_pitch_yaw,
     quaternion_exp,
     quaternion_of,
+    rotation_fault,
     rotation_log,
     rotation_matrix,
     skew,
 )
 from freefloat.spatial.sixvectors import angular, linear, six
 
+_UNITS = {"position": "m", "rotation": ""}
+_REMEDIES = {
+    "position": "Give x, y, z in metres.",
+    "rotation": "Give a 3x3 rotation matrix with all its digits, or use Pose.from_rpy_deg or Pose.from_quaternion.",
+}
+
 
 @record
 class Pose:
     """Rotation R_AB and position p_AB of a frame B in a frame A. `X_AC = X_AB @ X_BC`: inner letters cancel."""
 
-    position: Numeric | Sequence[float] = (0.0, 0.0, 0.0)  # [m], in A
-    rotation: Numeric | Sequence[Sequence[float]] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    position: Given = (0.0, 0.0, 0.0)  # (3,) [m], in A
+    rotation: Given = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
     def __post_init__(self) -> None:
+        # Only shapes, and the values of NumPy arrays: poses are also made inside traced code.
         for name, shape in (("position", (3,)), ("rotation", (3, 3))):
             value = getattr(self, name)
-            if isinstance(value, (tuple, list)):
-                value = np.asarray(value, dtype=float)
+            if not isinstance(value, jax.Array):
+                value = numbers(f"Pose.{name}", value, _UNITS[name])
                 object.__setattr__(self, name, value)
-            if value.shape != shape:
-                raise ValueError(f"Pose.{name} must have shape {shape}, got {value.shape}.")
+            if np.shape(value) != shape:
+                raise ValueError(f"Pose.{name} must have shape {shape}, got {np.shape(value)}. {_REMEDIES[name]}")
+        if isinstance(self.rotation, np.ndarray) and (fault := rotation_fault(self.rotation)):
+            raise ValueError(f"Pose.rotation is not a rotation: {fault}. {_REMEDIES['rotation']}")
 
     @property
     def p(self) -> Vec3:
         """Position p_AB [m] in A."""
-        return self.position  # pyright: ignore[reportReturnType]
+        return self.position
 
     @property
     def R(self) -> Mat3:
         """Rotation R_AB."""
-        return self.rotation  # pyright: ignore[reportReturnType]
+        return self.rotation
 
     @staticmethod
     def from_quaternion(quat: Quaternion, position: Vec3) -> Pose:
         """Pose from a scalar-first unit quaternion quat_AB."""
+        if not isinstance(quat, jax.Array):
+            quat = numbers("The quaternion of a pose", quat, "")
+            norm = np.linalg.norm(quat)
+            if quat.shape != (4,) or abs(norm - 1.0) > 1e-6:
+                raise ValueError(
+                    f"Pose.from_quaternion needs a unit quaternion (w, x, y, z), got {quat}. Normalise it."
+                )
+            quat = quat if abs(norm - 1.0) < 1e-15 else quat / norm
         return Pose(position=position, rotation=rotation_matrix(quat))
 
     @staticmethod
-    def from_rpy_deg(rpy_deg: Sequence[float], position: Sequence[float] = (0.0, 0.0, 0.0)) -> Pose:
+    def from_rpy_deg(rpy_deg: Given, position: Given = (0.0, 0.0, 0.0)) -> Pose:
         """Pose from Z-Y-X Euler angles (roll, pitch, yaw) in degrees."""
-        rotation = np.asarray(from_roll_pitch_yaw(jnp.deg2rad(jnp.asarray(rpy_deg, dtype=float))))
-        return Pose(position=position, rotation=rotation)
+        angles = numbers("The angles of Pose.from_rpy_deg", rpy_deg, "deg")
+        if np.shape(angles) != (3,):
+            raise ValueError(f"Pose.from_rpy_deg needs roll, pitch and yaw in degrees, got shape {np.shape(angles)}.")
+        rotation = from_roll_pitch_yaw(jnp.deg2rad(angles))
+        return Pose(position=position, rotation=rotation if is_traced(rotation) else np.asarray(rotation))
 
     @property
     def quaternion(self) -> Quaternion:
@@ -64,6 +86,8 @@ class Pose:
         return quaternion_of(self.R)
 
     def __matmul__(self, other: Pose) -> Pose:
+        if not isinstance(other, Pose):
+            return NotImplemented
         return Pose(position=self.p + self.R @ other.p, rotation=self.R @ other.R)
 
     def inverse(self) -> Pose:
@@ -109,6 +133,17 @@ class Pose:
         theta = rotation_log(self.R)
         # V(theta)^-1 p: the inverse differential of exp, of the left kind.
         return six(dexp_inverse(-theta, self.p), theta)
+
+
+if TYPE_CHECKING:
+    Place = Pose
+else:
+    Place = Pose | Given  # a pose, or the position of one that is aligned
+
+
+def placed(at: Place) -> Pose:
+    """A pose as it is, or the aligned pose at a position x, y, z [m]."""
+    return at if isinstance(at, Pose) else Pose(position=at)
 
 
 def _left_jacobian(theta: Vec3) -> Mat3:

@@ -41,6 +41,14 @@ def symmetric(A: Mat3) -> Mat3:
     return A * _UPPER + (A * _STRICTLY_UPPER).T
 
 
+def rotation_fault(R: np.ndarray) -> str:
+    """Why a matrix is no rotation; empty if it is one. Printed tables round, but not to fewer than nine digits."""
+    error = float(np.max(np.abs(R @ R.T - np.eye(3))))
+    if not error < 1e-9:
+        return f"R R^T differs from 1 by {error:g}"
+    return "it mirrors (determinant -1)" if np.linalg.det(R) < 0.0 else ""
+
+
 def rotation_about(axis: Vec3, angle: Scalar) -> Mat3:
     """Rotation by an angle about a unit axis (Rodrigues)."""
     K = skew(axis)

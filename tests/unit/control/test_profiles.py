@@ -49,8 +49,16 @@ def test_turn_rotates_about_its_axis() -> None:
     ("make", "words"),
     [
         (lambda: Line(direction=(0, 0, 0), length=1.0, speed=0.1), "not all zero"),
-        (lambda: Line(direction=(1, 0, 0), length=0.01, speed=0.1), "shorter than its two ramps"),
-        (lambda: Quintic(length=1.0, duration=0.0), "positive duration"),
+        (
+            lambda: Line(direction=(1, 0, 0), length=0.01, speed=0.1),
+            "shorter than its two ramps, 0.2 m or rad at 0.1 m/s",
+        ),
+        (
+            lambda: Line(direction=(1, 0, 0), length=1.0, speed=-0.1),
+            "speed of a trapezoid must be positive, got -0.1 m/s",
+        ),
+        (lambda: Trapezoid(length=1.0, speed=0.1, ramp=np.nan), r"ramp of a trapezoid must be finite \[s\]"),
+        (lambda: Quintic(length=1.0, duration=0.0), "duration of a quintic must be positive, got 0 s"),
         (lambda: JointSpline.through(ets7(), [[0.0] * 6]), "Give durations|2 or more"),
         (lambda: JointSpline.through(ets7(), [[0.0] * 6, [1.0] * 6]), "Give durations"),
         (lambda: JointSpline.through(ets7(), [[0.0] * 5, [1.0] * 5], [1.0]), "needs 6 numbers"),

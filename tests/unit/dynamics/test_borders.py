@@ -65,6 +65,53 @@ def test_an_unknown_joint_cannot_be_prescribed():
         dynamics.impose_rates(craft, np.zeros(2), np.zeros(8), ("third",), np.zeros(1))
 
 
+# ---- sizes
+
+SIZES = {
+    "mass_matrix": lambda c, q, v, f: dynamics.mass_matrix(c, q),
+    "inverse_dynamics": lambda c, q, v, f: dynamics.inverse_dynamics(c, q, v, f),
+    "forward_dynamics": lambda c, q, v, f: dynamics.forward_dynamics(c, q, v, f),
+    "by mass matrix": lambda c, q, v, f: dynamics.forward_dynamics_by_mass_matrix(c, q, v, f),
+    "hybrid_dynamics": lambda c, q, v, f: dynamics.hybrid_dynamics(c, q, v, f, ("first",), np.zeros(1)),
+    "impose_rates": lambda c, q, v, f: dynamics.impose_rates(c, q, v, ("first",), np.zeros(1)),
+    "kinetic_energy": lambda c, q, v, f: dynamics.kinetic_energy(c, q, v),
+    "momentum_about_base": lambda c, q, v, f: dynamics.momentum_about_base(c, q, v),
+    "frame_twist": lambda c, q, v, f: dynamics.frame_twist(c, q, v, "hand"),
+    "frame_jacobian": lambda c, q, v, f: dynamics.frame_jacobian(c, q, "hand"),
+    "free_floating": lambda c, q, v, f: dynamics.free_floating(c, q),
+    "damping_force": lambda c, q, v, f: dynamics.damping_force(c, v),
+}
+USES_V = ("inverse", "forward", "by mass", "hybrid", "impose", "kinetic", "momentum", "frame_twist", "damping")
+
+
+@pytest.mark.parametrize("wrong", [-1, 1])
+@pytest.mark.parametrize("name", SIZES)
+def test_a_vector_of_the_wrong_size_is_refused_while_tracing(name, wrong):
+    """One number too few or too many would otherwise be clamped or dropped, and the answer be silently wrong."""
+    craft, ask = two_links("revolute"), SIZES[name]
+    sizes = {"q": 2, "v": 8} if name.startswith(USES_V) else {"q": 2}
+    sizes = {"v": 8} if name == "damping_force" else sizes
+    for field, size in sizes.items():
+        vectors = {"q": np.zeros(2), "v": np.zeros(8), "f": np.zeros(8)} | {field: np.zeros(size + wrong)}
+        with pytest.raises(ModelError) as caught:
+            jax.eval_shape(lambda q, v, f: ask(craft, q, v, f), *vectors.values())
+        said = str(caught.value)
+        assert f"Spacecraft 'pair': {field} must have {size} numbers, got shape ({size + wrong},)." in said
+        assert f"np.zeros(craft.layout.n{field})" in said
+
+
+def test_forces_and_accelerations_have_a_size_too():
+    craft, q, v = two_links("revolute"), np.zeros(2), np.zeros(8)
+    with pytest.raises(ModelError, match="force must have 8 numbers"):
+        dynamics.forward_dynamics(craft, q, v, np.zeros(7))
+    with pytest.raises(ModelError, match="vdot must have 8 numbers"):
+        dynamics.inverse_dynamics(craft, q, v, np.zeros(2))
+    with pytest.raises(ModelError, match=r"rates must have 2 numbers \(first, second\), got shape \(1,\)"):
+        dynamics.impose_rates(craft, q, v, ("first", "second"), np.zeros(1))
+    with pytest.raises(ValueError, match="as many rows"):
+        dynamics.spd_solve(np.eye(3), np.zeros(4))
+
+
 # ---- a body alone
 
 

@@ -80,6 +80,26 @@ def test_python_branch_on_data():
         engine.trace(branches, X)
 
 
+def test_numpy_on_traced_values():
+    def numeric(x):
+        return np.sin(x)
+
+    with pytest.raises(engine.UnsupportedError, match=rf"{line(numeric)}.*jax\.numpy in place of numpy"):
+        engine.trace(numeric, X)
+
+
+@pytest.mark.parametrize("steps", [-1, 1.5])
+def test_steps_are_whole(steps):
+    with pytest.raises(engine.SignatureError, match="steps must be a whole number"):
+        engine.compile(lambda x: 2.0 * x, X).rollout(X, steps=steps)
+
+
+def test_a_file_that_is_no_graph(tmp_path):
+    (tmp_path / "junk").write_text("junk")
+    with pytest.raises(engine.EngineError, match="is no graph that `save` wrote"):
+        engine.load(tmp_path / "junk")
+
+
 def test_single_precision_inside():
     def casts(x):
         return (x.astype(jnp.float32) * 2).astype(float)

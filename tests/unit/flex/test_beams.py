@@ -164,7 +164,7 @@ def test_rail_follows_the_beam():
     ("change", "message"),
     [
         ({"length": -1.0}, "length -1. Give a positive number"),
-        ({"mass": float("nan")}, "mass nan"),
+        ({"mass": float("nan")}, "mass must be finite"),
         ({"bending_stiffness": -3.0}, "y stiffness -3"),
         ({"modes": {"twist": 1}}, "Motions: y, z, torsion, axial"),
         ({"modes": {"torsion": 1}}, "no torsion_stiffness"),

@@ -1,9 +1,11 @@
 """Growing a spacecraft, the order of its coordinates, and what is said when something cannot be."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from freefloat.model import Joint, ModelError, RigidBody, Spacecraft, State
+from freefloat.model import JointLimits, ModelError, RigidBody, Spacecraft, State
 from freefloat.spatial import Pose
 
 ONES = (1.0, 1.0, 1.0)
@@ -80,9 +82,46 @@ def test_rest_is_a_checked_state(chaser):
     np.testing.assert_array_equal(state.V_NB, np.zeros(6))
     with pytest.raises(ModelError, match=r"'chaser': q must have 3 numbers.*Order: shoulder, slide, turn\."):
         chaser.at_rest(q=(0.1, 0.2))
+    with pytest.raises(ModelError, match=r"q must be finite \[rad, m\], got \[nan"):
+        chaser.at_rest(q=(np.nan, 0.0, 0.0))
     short = State(p_NB=state.p_NB, quat_NB=state.quat_NB, q=state.q, v=np.zeros(5))
     with pytest.raises(ModelError, match=r"v must have 12 numbers.*Order: base, wheel_x, wheel_y, shoulder"):
         chaser.checked(short)
+
+
+def test_joints_are_given_by_name_or_in_order(chaser):
+    """Degrees for joints that turn, metres for those that slide, in both ways the same."""
+    np.testing.assert_array_equal(chaser.at_rest(joints={"slide": 0.2}).q, [0.0, 0.2, 0.0])
+    np.testing.assert_array_equal(chaser.at_rest(joints=(0.1, 0.2, 0.3)).q, [0.1, 0.2, 0.3])
+    named, ordered = chaser.at_rest(joints_deg={"turn": 90, "slide": 0.2}), chaser.at_rest(joints_deg=(0.0, 0.2, 90.0))
+    np.testing.assert_array_equal(named.q, ordered.q)
+    np.testing.assert_allclose(named.q, [0.0, 0.2, np.pi / 2], rtol=1e-15)
+    traced = jax.jit(lambda angle: chaser.at_rest(joints_deg={"turn": angle}).q)(90.0)
+    np.testing.assert_allclose(traced, [0.0, 0.0, np.pi / 2], rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"joints": {"elbow": 1.0}}, "'chaser' has no moving joint 'elbow'. Moving joints: shoulder, slide, turn."),
+        ({"joints_deg": {"wrist": 1.0, "hnd": 2.0}}, "no moving joint 'wrist', 'hnd'"),
+        ({"joints": {"turn": np.nan}}, "joints['turn'] must be finite [rad, m], got nan"),
+        ({"joints_deg": (1.0,)}, "joints_deg must be 3 numbers (shoulder, slide, turn) or a dictionary by joint"),
+        ({"joints": (0.0, 0.0, 0.0), "joints_deg": (0.0, 0.0, 0.0)}, "joints and joints_deg both say"),
+    ],
+)
+def test_wrong_joints_are_refused_by_name(chaser, given, said):
+    with pytest.raises(ModelError) as caught:
+        chaser.at_rest(**given)
+    assert said in str(caught.value)
+
+
+def test_a_position_will_do_where_a_pose_is_asked_for(chaser, client):
+    at = (0.1, 0.2, 0.3)
+    grown = link(chaser, at=at).with_frame("eye", body="base", at=at).attach(client, name="client", to="hand", at=at)
+    np.testing.assert_array_equal(grown.joint("new").X_PJ.p, at)
+    np.testing.assert_array_equal(grown.frame("eye").X_BF.R, np.eye(3))
+    np.testing.assert_array_equal(grown.joint("client").X_PJ.p, (chaser.frame("hand").X_BF @ Pose(position=at)).p)
 
 
 # ---- every message names the part and the remedy
@@ -123,14 +162,23 @@ def link(craft, name="new", **change):
         (lambda c: link(c, joint_name="wheel_x"), ["'wheel_x'", "Choose another name"]),
         (lambda c: link(c, joint_name="base"), ["'base'", "Choose another name"]),
         (lambda c: link(c, name=""), ["needs a name"]),
-        (lambda c: link(c, axis=(0.0, 0.0, 0.0)), ["Joint 'new' of spacecraft 'chaser'", "not all zero"]),
+        (lambda c: link(c, axis=(0.0, 0.0, 0.0)), ["Joint 'new': axis", "not all zero"]),
         (lambda c: link(c, axis=(0.0, np.nan, 0.0)), ["Joint 'new'", "finite"]),
         (lambda c: link(c, axis=(0.0, 1.0)), ["Joint 'new'", "three"]),
-        (lambda c: link(c, at=Pose(rotation=2.0 * np.eye(3))), ["Joint 'new'", "not a rotation", "by 3"]),
-        (lambda c: link(c, at=Pose(rotation=-np.eye(3))), ["Joint 'new'", "not a rotation"]),
+        # A pose of JAX arrays is not looked at when it is made, because poses are made in traced code too.
+        (lambda c: link(c, at=Pose(rotation=2.0 * jnp.eye(3))), ["Joint 'new'", "not a rotation", "by 3"]),
+        (lambda c: link(c, at=Pose(rotation=-jnp.eye(3))), ["Joint 'new'", "not a rotation"]),
+        (lambda c: link(c, at=(1.0, 2.0)), ["Pose.position must have shape (3,), got (2,)", "x, y, z in metres"]),
+        (lambda c: link(c, damping=-0.1), ["Joint 'new': damping must be at least 0, got -0.1 N m s/rad or N s/m"]),
+        (lambda c: link(c, damping=np.nan), ["Joint 'new': damping must be finite [N m s/rad or N s/m], got nan"]),
+        (lambda c: link(c, damping=np.inf), ["Joint 'new': damping must be finite"]),
+        (lambda c: JointLimits(lower=0.2, upper=0.1), ["lower 0.2 is above upper 0.1. Exchange them"]),
+        (lambda c: JointLimits(rate=-1.0), ["JointLimits.rate must be at least 0, got -1 rad/s or m/s"]),
+        (lambda c: JointLimits(lower=np.nan), ["JointLimits.lower must be finite [rad or m]"]),
+        (lambda c: Spacecraft(name="none", bodies=()), ["'none' has 0 bodies and 0 joints", "Spacecraft.from_base"]),
         (lambda c: link(c, mass=0.0), ["Body 'new'", "mass must be positive, got 0 kg"]),
         (lambda c: link(c, mass=np.nan), ["Body 'new'", "finite"]),
-        (lambda c: link(c, com=(np.inf, 0.0, 0.0)), ["Body 'new'", "centre of mass must be finite"]),
+        (lambda c: link(c, com=(np.inf, 0.0, 0.0)), ["Body 'new': com must be finite [m]"]),
         (lambda c: link(c, com=(0.0, 0.0)), ["Body 'new'", "com must be three numbers, got shape (2,)"]),
         (lambda c: link(c, inertia=np.eye(2)), ["Body 'new'", "three principal moments, got shape (2, 2)"]),
         (
@@ -144,11 +192,15 @@ def link(craft, name="new", **change):
         (lambda c: c.with_wheel("wheel_x", axis=ONES, inertia=0.1), ["'wheel_x'", "Choose another name"]),
         (
             lambda c: c.with_wheel("w", axis=(0.0, 0.0, 0.0), inertia=0.1),
-            ["Wheel 'w' of spacecraft 'chaser'", "axis"],
+            ["Wheel 'w': axis"],
         ),
         (
             lambda c: c.with_wheel("w", axis=ONES, inertia=-0.1),
             ["Wheel 'w'", "must be positive, got -0.1 kg m2"],
+        ),
+        (
+            lambda c: c.with_wheel("w", axis=ONES, inertia=0.1, max_torque=-1.0),
+            ["Wheel 'w': max_torque must be at least 0, got -1 N m"],
         ),
         (
             lambda c: c.with_wheel("w", axis=(0.0, 0.0, 1.0), inertia=9.0),
@@ -157,7 +209,7 @@ def link(craft, name="new", **change):
         (lambda c: c.with_frame("hand", body="base"), ["already has a", "frame 'hand'"]),
         (lambda c: c.with_frame("wrist", body="base"), ["already has a", "frame 'wrist'"]),
         (
-            lambda c: c.with_frame("f", body="base", at=Pose(rotation=2.0 * np.eye(3))),
+            lambda c: c.with_frame("f", body="base", at=Pose(rotation=2.0 * jnp.eye(3))),
             ["Frame 'f'", "not a rotation"],
         ),
     ],
@@ -169,12 +221,15 @@ def test_what_cannot_be_is_refused_by_name(chaser, grow, said):
         assert words in str(caught.value)
 
 
-def test_unknown_joint_kinds_are_refused_by_name(chaser):
-    body = RigidBody(name="new", mass=1.0, com=np.zeros(3), inertia=np.eye(3))
-    joint = Joint(name="new", kind="fixed", parent="base", X_PJ=Pose(), axis=np.array([0.0, 0.0, 1.0]))
-    object.__setattr__(joint, "kind", "ball")  # as an untyped caller would
-    with pytest.raises(ModelError, match=r"Joint 'new'.*unknown kind 'ball'. Kinds: .*fixed, rail\."):
-        chaser.with_body(body, joint)
+def test_a_mass_error_says_nothing_of_inertia(chaser):
+    with pytest.raises(ModelError) as caught:
+        link(chaser, mass=-1.0)
+    assert str(caught.value) == "Body 'new': mass must be positive, got -1 kg."
+
+
+def test_a_body_that_exists_already_is_checked_too(chaser):
+    with pytest.raises(ModelError, match="Body 'part': mass must be positive"):
+        chaser.attach(RigidBody(name="part", mass=-1.0, com=np.zeros(3), inertia=np.eye(3)), name="part")
 
 
 def test_wheels_together_must_leave_the_body_some_inertia():

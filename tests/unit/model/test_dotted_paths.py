@@ -51,7 +51,12 @@ def test_dots_in_names_are_no_trouble(chaser, client):
         ("base.com", 1.0, ["'base.com' has shape (3,), got ()"]),
         ("base.mass", -1.0, ["Body 'base'", "mass must be positive"]),
         ("base.inertia", np.diag([1.0, 1.0, 3.0]), ["Body 'base'", "triangle inequality"]),
-        ("shoulder.axis", (0.0, 0.0, 0.0), ["'shoulder.axis'", "not all zero"]),
+        ("shoulder.axis", (0.0, 0.0, 0.0), ["Joint 'shoulder': axis", "not all zero"]),
+        ("shoulder.damping", -1.0, ["Joint 'shoulder': damping must be at least 0"]),
+        ("shoulder.limits.lower", 3.0, ["'shoulder.limits.lower'", "lower 3 is above upper 2"]),
+        ("hand.X_BF.position", (0.0, np.nan, 0.0), ["'hand.X_BF.position'", "must be finite"]),
+        ("wheel_x.inertia", 1e3, ["Wheel 'wheel_x'", "includes its wheels, locked"]),
+        ("base.inertia", 1e-3 * np.eye(3), ["that 'base' has about the spin axis"]),
         ("hand.X_BF.rotation", 2.0 * np.eye(3), ["'hand.X_BF.rotation'", "not a rotation"]),
     ],
 )

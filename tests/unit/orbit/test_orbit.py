@@ -28,7 +28,7 @@ def test_rate_and_frame_of_the_spec() -> None:
 
 
 def test_an_orbit_inside_the_earth_is_refused() -> None:
-    with pytest.raises(ValueError, match="positive distance"):
+    with pytest.raises(ValueError, match="altitude must be at least 0"):
         CircularOrbit(altitude=-7000e3)
 
 

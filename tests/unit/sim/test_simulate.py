@@ -1,6 +1,7 @@
 """`simulate` at its borders: wrong input, numbers that explode, interruption, a wrong plant, files."""
 
 import dataclasses
+import json
 
 import jax.numpy as jnp
 import numpy as np
@@ -8,7 +9,9 @@ import pytest
 
 import freefloat as ff
 from freefloat import dynamics
+from freefloat.sim import Audit
 from freefloat.sim import system as system_module
+from freefloat.sim.audit import Entry
 from freefloat.sim.simulate import one_of
 from freefloat.spatial import Pose, record, static
 
@@ -103,7 +106,7 @@ def test_a_law_with_memory_is_sampled_and_conserves_momentum():
     assert run.audit.holds
     assert np.unique(torque).size <= 21  # one value for each of the twenty holds, and the start
     assert np.ptp(torque) > 1e-3
-    with pytest.raises(TypeError, match="must be sampled"):
+    with pytest.raises(ff.LawError, match="must be sampled"):
         ff.simulate(CRAFT, Integral(), duration=1.0)
 
 
@@ -160,16 +163,36 @@ def test_too_coarse_a_step_never_passes():
     assert "too coarse" in run.audit.reason
 
 
+def test_jumps_of_a_sampled_law_are_no_coarseness_of_the_step():
+    """Rates that jump at ticks and are held between them are integrated exactly, whatever the step."""
+
+    @record
+    class Stairs:
+        joints: tuple = static(default=("arm",))
+
+        def begin(self, state):
+            return self
+
+        def rates(self, motion, t, hold):
+            return jnp.array([0.1 * jnp.sin(3.0 * t)])
+
+    run = ff.simulate(CRAFT, ff.Sampled(law=Stairs(), period=0.25), duration=10.0, dt=0.05)
+    assert run.audit.holds
+    assert "coarse" not in run.audit.reason
+    # The base turns with the arm: that is the fastest there is, and the tolerance follows from it.
+    assert max(entry.permitted for entry in run.audit.entries) < 1e-6
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"duration": 1.005}, r"duration=1\.005 s must be a positive whole number of steps of dt=0\.01 s"),
-        ({"duration": -1.0}, "duration=-1"),
-        ({"duration": float("nan")}, "duration=nan"),
+        ({"duration": 1.005}, r"duration=1\.005 s must be a whole number of steps of dt=0\.01 s"),
+        ({"duration": -1.0}, "duration must be positive, got -1 s"),
+        ({"duration": float("nan")}, r"duration must be finite \[s\]"),
         ({"duration": 1.0, "dt": 0.0}, "dt"),
         ({"duration": 1.0, "record_dt": 0.3}, "record_dt=0.3"),
-        ({"duration": 1.0, "joints_deg": (1.0, 2.0)}, r"needs 1 numbers \(arm\), got 2"),
-        ({"duration": 1.0, "joints_deg": (np.nan,)}, "not finite in q"),
+        ({"duration": 1.0, "joints_deg": (1.0, 2.0)}, r"joints_deg must be 1 numbers \(arm\) or a dictionary"),
+        ({"duration": 1.0, "joints_deg": (np.nan,)}, "joints_deg must be finite"),
     ],
 )
 def test_wrong_settings_say_what_is_wrong(options, message):
@@ -183,7 +206,7 @@ def test_wrong_states_and_laws_say_what_is_wrong():
         ff.simulate(CRAFT, state=dataclasses.replace(rest, quat_NB=2.0 * rest.quat_NB), duration=1.0)
     with pytest.raises(ff.ModelError, match="v must have 8 numbers"):
         ff.simulate(CRAFT, state=dataclasses.replace(rest, v=np.zeros(7)), duration=1.0)
-    with pytest.raises(TypeError, match="str is not a law"):
+    with pytest.raises(ff.LawError, match="str is not a law"):
         ff.simulate(CRAFT, "push", duration=1.0)
     with pytest.raises(ValueError, match="does not fit the step"):
         ff.simulate(CRAFT, ff.Sampled(law=Twist(), period=0.015), duration=1.0, dt=0.01)
@@ -216,6 +239,18 @@ def test_misspelt_choices_are_refused():
         ff.simulate(CRAFT, duration=1.0, tolerance=0.0)
 
 
+def test_a_loose_tolerance_does_not_pardon_everything():
+    """The audit never permits more than a thousandth, whatever tolerance was asked for."""
+    run = ff.simulate(CRAFT, Twist(), state=moving(), duration=1.0, integrator="adaptive", tolerance=1.0, check=False)
+    assert "never more than 0.001" in run.audit.reason
+
+
+def test_an_audit_that_is_not_finite_is_still_json():
+    entry = Entry("energy", "J", np.nan, 1.0, np.inf)
+    data = json.loads(json.dumps(Audit((entry,), "none").as_dict(), allow_nan=False))
+    assert not Audit.from_dict(data).holds
+
+
 def test_a_run_survives_the_disk(swung, tmp_path):
     path = swung.save(tmp_path / "deep" / "run.nc")
     loaded = ff.Run.load(path)
@@ -237,6 +272,12 @@ def test_broken_run_files_are_refused(swung, tmp_path):
     broken.write_bytes(b"not a run")
     with pytest.raises(ValueError, match="not a readable run file"):
         ff.Run.load(broken)
+    bare = tmp_path / "bare.nc"
+    swung.data.assign_attrs(format_version=1).to_netcdf(bare, engine="h5netcdf")
+    with pytest.raises(ValueError, match="no complete run file: it lacks status, audit"):
+        ff.Run.load(bare)
+    with pytest.raises(IsADirectoryError, match="Give the name of a file in it"):
+        swung.save(tmp_path, force=True)
     cut = swung.save(tmp_path / "cut.nc")
     cut.write_bytes(cut.read_bytes()[:3000])
     with pytest.raises(ValueError, match="not a readable run file"):

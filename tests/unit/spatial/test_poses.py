@@ -178,3 +178,25 @@ def test_wrong_shapes_are_named():
         Pose(position=(1.0, 2.0))
     with pytest.raises(ValueError, match=r"Pose.rotation must have shape \(3, 3\)"):
         Pose(rotation=np.eye(4))
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: Pose(rotation=2.0 * np.eye(3)), r"not a rotation: R R\^T differs from 1 by 3\. .*Pose\.from_rpy_deg"),
+        (lambda: Pose(rotation=-np.eye(3)), "not a rotation: it mirrors"),
+        (lambda: Pose(rotation=np.full((3, 3), np.nan)), "Pose.rotation must be finite"),
+        (lambda: Pose(position=(0.0, np.inf, 0.0)), r"Pose.position must be finite \[m\], got \[0.0, inf, 0.0\]"),
+        (lambda: Pose.from_quaternion(np.zeros(4), np.zeros(3)), "needs a unit quaternion"),
+        (lambda: Pose.from_quaternion(2.0 * np.eye(4)[0], np.zeros(3)), "needs a unit quaternion"),
+    ],
+)
+def test_what_is_no_pose_is_refused(make, said):
+    with pytest.raises(ValueError, match=said):
+        make()
+
+
+def test_traced_poses_are_not_looked_at():
+    """Tangents, batches and derivatives are no rotations, and must pass."""
+    assert jax.jit(lambda R: Pose(rotation=R).R)(2.0 * np.eye(3))[0, 0] == 2.0
+    assert jax.jit(lambda x: Pose(position=(x, 0.0, 0.0)).p)(3.0)[0] == 3.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,10 @@ def save(graph: Graph, path: str | Path) -> None:
 
 def load(path: str | Path) -> Graph:
     """Read a graph written by :func:`save`."""
-    record = json.loads(gzip.decompress(Path(path).read_bytes()))
+    try:
+        record = json.loads(gzip.decompress(Path(path).read_bytes()))
+    except (gzip.BadGzipFile, EOFError, zlib.error, ValueError) as error:
+        raise EngineError(f"'{path}' is no graph that `save` wrote ({error}): trace and save it again.") from error
     if record.get("format") != FORMAT:
         found = record.get("format")
         raise EngineError(f"'{path}' holds graph format {found}, this version reads {FORMAT}: trace and save it again.")

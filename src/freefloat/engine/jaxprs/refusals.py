@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,6 +66,12 @@ def user_line(tracer: Tracer, eqn: Any) -> str:
                 name = frame.function_name.rsplit(".", maxsplit=1)[-1]
                 return f"{path.name}:{frame.line_num} in {name}"
     return "an unknown line"
+
+
+def error_line(error: BaseException) -> str:
+    """The same for an error that was raised while tracing, from its traceback."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not is_library(Path(f.filename))]
+    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name}" if frames else "an unknown line"
 
 
 def is_library(path: Path) -> bool:

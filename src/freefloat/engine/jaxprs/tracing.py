@@ -13,6 +13,7 @@ from freefloat.engine.graph import Builder, Graph, Leaf, Signature
 from . import control_flow, elementwise, indexing, linear_algebra, movement, random_keys, reductions, special  # noqa: F401
 from .arrays import DTYPES, Array
 from .interpreter import Budget, Tracer
+from .refusals import error_line
 
 
 def trace(
@@ -49,24 +50,17 @@ def _jaxpr(jax: Any, function: Callable[..., Any], shapes: Sequence[Any]) -> tup
     """JAX's own trace, with its errors about values that shapes or Python branches need made short."""
     try:
         return jax.make_jaxpr(function, return_shape=True)(*shapes)
+    except jax.errors.TracerArrayConversionError as error:
+        raise UnsupportedError(
+            "NumPy was given a traced value", error_line(error), "Use jax.numpy in place of numpy."
+        ) from error
     except (jax.errors.NonConcreteBooleanIndexError, jax.errors.ConcretizationTypeError) as error:
         first = str(error).splitlines()[0]
         raise UnsupportedError(
             f"A shape or a Python branch depends on a traced value ({first})",
-            _error_line(error),
+            error_line(error),
             "Shapes must be known when tracing: use jnp.where, a mask, lax.cond or lax.scan of fixed length.",
         ) from error
-
-
-def _error_line(error: BaseException) -> str:
-    """The innermost line of the user's own code in an error's traceback."""
-    import traceback
-    from pathlib import Path
-
-    from .refusals import is_library
-
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if not is_library(Path(f.filename))]
-    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name}" if frames else "an unknown line"
 
 
 def _shape(leaf: Any) -> Any:

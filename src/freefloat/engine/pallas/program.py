@@ -66,7 +66,7 @@ class Lanes(Compiled):
         threads: int | None = None,
     ) -> Rollout:
         """Many rollouts in one kernel; the batch is filled up to whole blocks of lanes."""
-        self._require_step()
+        self._require_step(steps)
         if not self.has_gpu and not self.shape.interpret:
             return self._jitted.rollout_batch(state, *held, steps=steps, record_every=record_every, in_axes=in_axes)
         states, helds, total = self.pack(state, *held, in_axes=in_axes)

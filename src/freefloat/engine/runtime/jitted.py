@@ -52,7 +52,7 @@ class Jitted(Compiled):
         self, state: Any, *held: Any, steps: int, chunk: int | None = None, record_every: int | None = None
     ) -> Iterator[Chunk]:
         """A rollout in pieces; a piece with records ends on a recorded step."""
-        self._require_step()
+        self._require_step(steps)
         every = record_every or 0
         size = chunk or steps
         if every:
@@ -74,7 +74,7 @@ class Jitted(Compiled):
         threads: int | None = None,
     ) -> Rollout:
         """Many rollouts by ``vmap``."""
-        self._require_step()
+        self._require_step(steps)
         chosen = tuple(axes(in_axes, 1 + len(held)))
         final, record = self._advance(steps, record_every or 0, chosen)(state, *held)
         return Rollout(to_numpy(final), to_numpy(record) if record_every else None)

@@ -188,7 +188,7 @@ class Native(Compiled):
         self, state: Any, *held: Any, steps: int, chunk: int | None = None, record_every: int | None = None
     ) -> Iterator[Chunk]:
         """A rollout of one instance in pieces."""
-        self._require_step()
+        self._require_step(steps)
         flat = self.structure.flatten((state, *held))
         leaves = [leaf for argument in self.graph.signature.arguments for leaf in argument]
         values = [value for parts in flat for value in parts]
@@ -209,7 +209,7 @@ class Native(Compiled):
         threads: int | None = None,
     ) -> Rollout:
         """Many rollouts side by side, the same bits as one at a time."""
-        self._require_step()
+        self._require_step(steps)
         arrays, _, total = self._batched((state, *held), in_axes)
         shared = [a is None for a in axes(in_axes, 1 + len(held))]
         arrays = _spread(arrays, self.graph.signature.arguments, shared, total)

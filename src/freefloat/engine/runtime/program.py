@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from freefloat.engine.errors import SignatureError
 from freefloat.engine.graph import Graph
 
@@ -78,7 +80,6 @@ class Compiled(ABC):
     def rollout(self, state: Any, *held: Any, steps: int, record_every: int | None = None) -> Rollout:
         """The state after so many steps, and the recorded ones in between."""
         import jax
-        import numpy as np
 
         last, records = Chunk(0, state, None), []
         for last in self.rollout_chunks(state, *held, steps=steps, record_every=record_every):
@@ -89,7 +90,9 @@ class Compiled(ABC):
             return Rollout(last.state, records[0])
         return Rollout(last.state, jax.tree_util.tree_map(lambda *parts: np.concatenate(parts), *records))
 
-    def _require_step(self) -> None:
+    def _require_step(self, steps: int) -> None:
+        if not isinstance(steps, (int, np.integer)) or steps < 0:
+            raise SignatureError(f"steps must be a whole number, zero or more, got {steps!r}.")
         if not self.graph.signature.is_step:
             raise SignatureError("Only f(state, *held) -> state can be rolled out: result and first argument differ.")
 

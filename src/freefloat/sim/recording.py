@@ -1,0 +1,76 @@
+"""From recorded states to channels: one labelled dataset with units, frames and every body's place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.dynamics import body_poses
+from freefloat.engine import compile
+from freefloat.model import Spacecraft, State
+from freefloat.sim.observing import observed
+from freefloat.sim.rollout import Engine
+from freefloat.sim.system import Loop, System
+from freefloat.spatial.channels import Channel
+
+if TYPE_CHECKING:
+    import xarray
+
+
+class Observer:
+    """All channels of a system, compiled."""
+
+    def __init__(self, system: System, loop: Loop, start: State, target: Engine) -> None:
+        self.system, self.channels = system, dict[str, Channel]()
+
+        def values_of(loop: Loop) -> dict[str, Any]:
+            pairs = observed(system, loop, start)
+            self.channels.update((channel.name, channel) for channel, _ in pairs)  # known once traced
+            placed = {f"bodies.{kind}": value for kind, value in _placed(system.craft, loop.plant.state).items()}
+            return placed | {channel.name: value for channel, value in pairs}
+
+        self._values = compile(values_of, loop, target=target)
+
+    def dataset(self, records: Loop) -> xarray.Dataset:
+        """Every channel of every record."""
+        import xarray
+
+        values, system = self._values.batch(records), self.system
+        arrays: dict[str, Any] = {c.name: _labelled(c, values[c.name]) for c in self.channels.values()}
+        state = records.plant.state
+        arrays["state.v"] = (
+            ("time", "speed"),
+            state.v,
+            {"units": "SI", "long_name": "Generalised speeds, tree order"},
+        )
+        arrays["state.q"] = (
+            ("time", "coordinate"),
+            state.q,
+            {"units": "SI", "long_name": "Generalised coordinates, tree order"},
+        )
+        for kind, axis, unit in (("position", "xyz", "m"), ("attitude", "wxyz", "1")):
+            attributes = {"units": unit, "frame": "N", "long_name": f"Every body's {kind}"}
+            arrays[f"bodies.{kind}"] = (("time", "body", axis), np.asarray(values[f"bodies.{kind}"]), attributes)
+        time = records.tick * system.dt
+        coordinates: dict[str, Any] = {"time": ("time", time, {"units": "s", "long_name": "Time"})}
+        coordinates |= {c.axis: list(c.components) for c in self.channels.values() if c.axis}
+        coordinates["body"] = list(system.craft.body_names)
+        return xarray.Dataset(arrays, coords=coordinates)
+
+
+def _labelled(channel: Channel, values: Any) -> tuple[tuple[str, ...], np.ndarray, dict[str, Any]]:
+    attributes: dict[str, Any] = {"units": channel.unit, "frame": channel.frame, "long_name": channel.label}
+    if channel.flags:
+        attributes["flags"] = list(channel.flags)
+    return ("time", channel.axis) if channel.axis else ("time",), np.asarray(values), attributes
+
+
+def _placed(craft: Spacecraft, state: State) -> dict[str, Any]:
+    """Position and attitude of every body in N, one row each: what a picture needs."""
+    poses = [state.X_NB @ X_BL for X_BL in body_poses(craft, state.q)]
+    return {
+        "position": jnp.stack([jnp.asarray(pose.p) for pose in poses]),
+        "attitude": jnp.stack([pose.quaternion for pose in poses]),
+    }

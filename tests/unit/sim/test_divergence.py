@@ -1,0 +1,97 @@
+"""A run that leaves the finite numbers says which channel, when, why and what to do; the run so far is kept."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import freefloat as ff
+from freefloat.spatial import record, static
+
+CRAFT = ff.Spacecraft.from_base("hub", mass=10.0, inertia=(1.0, 1.0, 1.0)).with_link(
+    "rod", parent="base", joint="revolute", mass=1.0, inertia=(0.1, 0.1, 0.1), com=(0.5, 0.0, 0.0)
+)
+
+
+@record
+class Spring:
+    stiffness: float  # [N m/rad]
+    damping: float  # [N m s/rad]
+    broken_from: float = static(default=np.inf)  # [s]
+
+    def begin(self, state):
+        return self
+
+    def force(self, state, t, hold):
+        torque = -self.stiffness * state.q[0] - self.damping * state.v[6]
+        return jnp.zeros(7).at[6].set(jnp.where(t < self.broken_from, torque, jnp.sqrt(-1.0 - t)))
+
+
+@record
+class Pole:
+    joints: tuple = static(default=("rod",))
+
+    def begin(self, state):
+        return self
+
+    def rates(self, motion, t, hold):
+        return jnp.array([1e-3 / (t - 0.5)])
+
+
+def failure(*laws, craft=CRAFT, **options) -> ff.RunFailed:
+    start = {} if "state" in options else {"joints": {"rod": 0.1}}
+    with pytest.raises(ff.RunFailed) as caught:
+        ff.simulate(craft, *laws, **{"duration": 2.0, **start, **options})
+    run = caught.value.run
+    assert all(np.all(np.isfinite(run[name].values)) for name in ("state.q", "state.v", "base.position"))
+    return caught.value
+
+
+@pytest.mark.parametrize("wrap", [lambda law: law, lambda law: ff.Sampled(law=law, period=0.1)])
+def test_a_law_that_gives_nan_is_named(wrap):
+    failed = failure(wrap(Spring(1.0, 1.0, broken_from=0.7)))
+    assert "joints.rate (rod) became non-finite at t = 0.71 s: Spring.force gave nan at t = 0.7 s" in str(failed)
+    assert "division by zero" in str(failed)
+    assert float(failed.run["time"][-1]) == pytest.approx(0.7)
+
+
+def test_the_step_is_found_between_coarse_records():
+    failed = failure(Spring(1.0, 1.0, broken_from=0.73), record_dt=0.1)
+    assert "at t = 0.74 s: Spring.force gave nan at t = 0.73 s" in str(failed)
+    assert float(failed.run["time"][-1]) == pytest.approx(0.7)  # the record before
+
+
+def test_prescribed_rates_with_a_pole_are_named():
+    assert "joints.rate (rod) became non-finite at t = 0.5 s: Pole.rates gave inf at t = 0.5 s" in str(failure(Pole()))
+
+
+def test_too_long_a_step_says_which_would_do():
+    """A stable loop of about 2000 rad/s (1e6 N m/rad on some 0.25 kg m2), far beyond what 10 ms can follow."""
+    said = str(failure(Spring(1e6, 10.0)))
+    assert "joints.rate (rod)" in said
+    assert (
+        "dt = 0.01 s is too long for the fastest rate of the motion, 2.01e+03 rad/s. Use dt = 0.0005 s or less" in said
+    )
+    assert ff.simulate(CRAFT, Spring(1e6, 10.0), joints={"rod": 0.1}, duration=0.1, dt=0.0004, check=False).completed
+
+
+def test_a_wrong_sign_is_told_from_too_long_a_step():
+    said = str(failure(Spring(-100.0, -50.0)))
+    assert "joints.rate (rod)" in said
+    assert "the motion grows by itself at 205 1/s (Spring). Check the signs and the gains" in said
+
+
+def test_a_law_that_is_held_too_long_is_told_from_both():
+    said = str(failure(ff.Sampled(law=Spring(1000.0, 50.0), period=0.1)))
+    assert "a sampled law acts too strongly for its period" in said
+
+
+def test_a_mode_that_is_too_stiff_is_named():
+    craft = CRAFT.attach(ff.flex.beam(length=6.0, mass=40.0, bending_stiffness=9e6, modes={"y": 2}), name="panel")
+    bent = craft.at_rest(q=np.array([0.0, 1e-3, 1e-3]))
+    assert "panel.modal_rates" in str(failure(craft=craft, state=bent))
+
+
+def test_a_tolerance_that_cannot_be_met_keeps_the_run():
+    failed = failure(Spring(-1000.0, -500.0), integrator="adaptive", duration=1.0)
+    assert "the adaptive step fell below 1e-09 s" in str(failed)
+    assert not failed.run.completed
