@@ -17,16 +17,18 @@ from freefloat.control.laws import Motion, motion_of
 from freefloat.control.least_squares import damped_least_squares
 from freefloat.control.profiles import Quintic
 from freefloat.control.reactionless import approach_rates
-from freefloat.control.resolved_motion import pose_error, require_six_joints, resolve_floating
+from freefloat.control.resolved_motion import floating_jacobian, pose_error, require_six_joints, resolve_floating
 from freefloat.control.target import DriftingTarget
 from freefloat.dynamics import frame_pose, inertial_frame_pose, joint_jacobian
 from freefloat.model import Spacecraft, State
+from freefloat.model.quantities import bounded
 from freefloat.spatial import Pose, angular, linear, record, six, static
 from freefloat.spatial.arrays import Flag, Numeric, Quaternion, Scalar, Vec3, Vec6, Vector
 from freefloat.spatial.channels import Channel, flag, vector
 from freefloat.spatial.rotations import quaternion_conjugate, quaternion_log, quaternion_multiply
 
 COARSE, WAITING, FINE, CAPTURED = 0, 1, 2, 3
+_LIMITS = ("joint rate limit", "hand speed limit")
 _FADE = 0.5  # time constant with which the arm comes to rest after the capture [s]
 
 
@@ -39,16 +41,24 @@ class ApproachLimits:
     """Gains and limits of the approach."""
 
     gain: Numeric | float = 0.3  # [1/s]
-    coarse_speed: Numeric | float = 0.04  # [m/s]
-    fine_speed: Numeric | float = 0.02  # [m/s]
+    coarse_speed: Numeric | float = 0.04  # of closing in [m/s]
+    fine_speed: Numeric | float = 0.02  # of closing in [m/s]
     turn_rate: Numeric | float = 0.02  # [rad/s]
-    joint_rate: Numeric | float = np.deg2rad(3.0)  # [rad/s]
+    joint_rate: Numeric | float = np.deg2rad(3.0)  # of every joint, in every phase [rad/s]
+    hand_speed: Numeric | float = 0.04  # of the hand in N, in every phase [m/s]
     switch_distance: Numeric | float = 0.1  # from coarse to fine [m]
     capture_distance: Numeric | float = 0.005  # [m]
     capture_angle: Numeric | float = np.deg2rad(0.5)  # [rad]
     capture_time: Numeric | float = 1.0  # for which both must hold [s]
     settled_angle: Numeric | float = np.deg2rad(0.1)  # attitude at which waiting ends [rad]
     settled_rate: Numeric | float = np.deg2rad(0.005)  # [rad/s]
+
+    def __post_init__(self) -> None:
+        bounded(self, {"gain": "1/s", "coarse_speed": "m/s", "fine_speed": "m/s", "turn_rate": "rad/s"}, above=0.0)
+        bounded(self, {"joint_rate": "rad/s", "hand_speed": "m/s"}, above=0.0, endless=True)
+        bounded(self, {"switch_distance": "m", "capture_distance": "m", "capture_angle": "rad"}, above=0.0)
+        bounded(self, {"capture_time": "s"}, least=0.0)
+        bounded(self, {"settled_angle": "rad", "settled_rate": "rad/s"}, above=0.0)
 
 
 @record
@@ -84,8 +94,13 @@ class CaptureApproach:
 
     @property
     def fastest_rate(self) -> Numeric | float:
-        """Corners of the speed limits contain faster rates than the gain: a turn in each of its time constants."""
-        return 2.0 * np.pi * self.limits.gain
+        """Of the closing loop [rad/s]."""
+        return self.limits.gain
+
+    @property
+    def corner_rate(self) -> Numeric | float:
+        """Where a speed limit ends the hand begins to slow down at the gain [1/s]."""
+        return self.limits.gain
 
     def begin(self, state: State) -> CaptureApproach:
         """Remember the attitude to come back to."""
@@ -143,17 +158,17 @@ class CaptureApproach:
         coarse = self._twist(error, sight.velocity, self.limits.coarse_speed)
         fine = self._twist(error, sight.velocity, self.limits.fine_speed)
         if self.spline is None:
-            first = self._limited(approach_rates(self.craft, motion, self.frame, coarse))
-            second = self._limited(resolve_floating(self.craft, motion, self.frame, fine).x)
+            first = approach_rates(self.craft, motion, self.frame, coarse)
+            second = resolve_floating(self.craft, motion, self.frame, fine).x
         else:
             first = self.spline.rates(motion, t, hold)
-            second = self._limited(self._satellite_based(motion, fine))
+            second = self._satellite_based(motion, fine)
         # After the capture the arm comes to rest softly.
         since = t - jnp.where(jnp.isfinite(memory.captured_at), memory.captured_at, t)
         second = second * jnp.where(memory.mode == CAPTURED, jnp.exp(-since / _FADE), 1.0)
         rates = jnp.where(memory.mode == COARSE, first, jnp.where(memory.mode == WAITING, 0.0, second))
         blind = sight.lost & ((memory.mode >= FINE) | (self.spline is None))
-        return jnp.where(blind, 0.0, rates)
+        return jnp.where(blind, 0.0, rates / jnp.sqrt(jnp.maximum(jnp.max(self._load(motion, rates)), 1.0)))
 
     def _twist(self, error: Vec6, velocity: Vec3, speed: Numeric | float) -> Vec6:
         """Velocity of the target plus a limited share of the error, N axes."""
@@ -166,10 +181,15 @@ class CaptureApproach:
         twist_B = six(R_NB.T @ linear(twist), R_NB.T @ angular(twist))
         return damped_least_squares(joint_jacobian(self.craft, motion.q, self.frame), twist_B).x
 
-    def _limited(self, rates: Vector) -> Vector:
-        """All joints slowed by the same factor, so that the hand keeps its direction."""
-        limit = self.limits.joint_rate
-        return rates * (limit / jnp.maximum(jnp.max(jnp.abs(rates)), limit))
+    def _load(self, motion: Motion, rates: Vector) -> Vector:
+        """Squares of the fastest joint's rate and of the hand's speed, each over that of its limit.
+
+        Where one exceeds 1 all joints are slowed by the same factor, so that the hand keeps its direction.
+        """
+        J_g, _ = floating_jacobian(self.craft, motion, self.frame, motion.X_NB.R)
+        velocity = linear(J_g @ rates)
+        joint, hand = jnp.max(rates**2) / self.limits.joint_rate**2, velocity @ velocity / self.limits.hand_speed**2
+        return jnp.stack([joint, hand])
 
     # ---- telling
 
@@ -181,7 +201,7 @@ class CaptureApproach:
             Channel("capture.mode", "0 coarse, 1 waiting, 2 fine, 3 captured", "1"),
             Channel("capture.switch_time", "Start of the fine approach", "s"),
             Channel("capture.time", "Time of capture", "s"),
-            flag("capture.condition", "Capture", ("approaching", "target lost", "joint rate limit")),
+            flag("capture.condition", "Capture", ("approaching", "target lost", *_LIMITS)),
         )
 
     def observe(self, craft: Spacecraft, state: State, t: Scalar) -> tuple[Numeric, ...]:
@@ -189,10 +209,10 @@ class CaptureApproach:
         memory = self.now if self.now is not None else self.memory()
         sight = self.eye.sight(memory.eye, t)
         error = pose_error(sight.pose, inertial_frame_pose(craft, state, self.frame))
-        rates = self.rates(motion_of(craft, state), t, 0.0)
-        limited = jnp.max(jnp.abs(rates)) >= self.limits.joint_rate * (1.0 - 1e-9)
-        over = memory.mode == CAPTURED
-        condition = jnp.where(over, 0.0, jnp.where(sight.lost, 1.0, jnp.where(limited, 2.0, 0.0)))
+        motion = motion_of(craft, state)
+        joint, speed = self._load(motion, self.rates(motion, t, 0.0)) > 1.0 - 1e-9
+        limited = jnp.where(joint, 2.0, jnp.where(speed, 3.0, 0.0))
+        condition = jnp.where(memory.mode == CAPTURED, 0.0, jnp.where(sight.lost, 1.0, limited))
         times = (jnp.where(jnp.isfinite(x), x, -1.0) for x in (memory.switched_at, memory.captured_at))
         return linear(error), angular(error), 1.0 * memory.mode, *times, condition
 
@@ -215,8 +235,9 @@ class Proximity:
 def spline_to(craft: Spacecraft, frame: str, target: DriftingTarget, q: Numeric, limits: ApproachLimits) -> JointSpline:
     """The conventional approach: a quintic in joint space to `switch_distance` short of the target seen at the start.
 
-    Its duration keeps the hand to about `coarse_speed`: 14.1 s for its 300 mm. The base is at rest in N
-    at the start. An error says so where the arm cannot reach.
+    Its duration would keep a hand on a straight line to `coarse_speed`: 14.1 s for 300 mm. Where a joint is asked for
+    more than its rate limit the approach slows all joints alike, and the arm stops that much short of the end. The base
+    is at rest in N at the start. An error says so where the arm cannot reach.
     """
     from freefloat.control.inverse_kinematics import reach
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from freefloat.scenarios.claims import Claim
-from freefloat.scenarios.ets7_parts import START_DEG, Joints, Positive, Servo, driven, spacecraft
+from freefloat.scenarios.ets7_parts import START_DEG, Joints, Positive, Seconds, Servo, driven, spacecraft
 from freefloat.scenarios.figures import Figure
 from freefloat.scenarios.scenario import Scenario
 
@@ -17,7 +17,13 @@ if TYPE_CHECKING:
     from freefloat.sim.simulate import Progress
 
 _SPEC = "Yoshida 2003, section 4.3; numbers of an independent reference implementation"
-_PITCH_DEG = {120.0: 0.0652, 300.0: 0.4081, 480.0: 1.0493, 600.0: 1.6459, 900.0: 3.7527}
+_PITCH_DEG = {120.0: 0.0652, 300.0: 0.4081, 480.0: 1.0493, 600.0: 1.6459}
+_STALE_DEG = 3.7527  # after 900 s
+_STALE = (
+    "the reference's value belongs to a moment of inertia of link 2 that no body can have (Ixx 3.378 kg m^2 where "
+    "Iyy is 3.752 and Izz 0.102) and that it has since corrected to 3.660: with the first these equations give 3.75265 "
+    "deg, with the second 3.75259 deg"
+)
 
 
 @dataclass(frozen=True)
@@ -35,8 +41,8 @@ class Ets7GravityGradient(Scenario):
     joints_deg: Joints = START_DEG
     altitude_km: Positive = 550.0
     gravity_gradient: bool = True
-    duration: Positive = 900.0  # [s]
-    dt: Positive = 0.5  # [s]
+    duration: Seconds = 900.0
+    dt: Seconds = 0.5
     servo: Servo | None = None  # None: joints locked
     craft: Mapping[str, Any] = field(default_factory=dict)  # changes to the spacecraft by dotted path
 
@@ -93,6 +99,15 @@ class Ets7GravityGradient(Scenario):
                 *(
                     Claim(f"pitch after {t:g} s", _SPEC, "about", published, value_at(run, pitch, t), "deg", 1e-4)
                     for t, published in _PITCH_DEG.items()
+                ),
+                Claim(
+                    "pitch after 900 s",
+                    _SPEC,
+                    "not reproduced",
+                    _STALE_DEG,
+                    value_at(run, pitch, 900.0),
+                    "deg",
+                    reason=_STALE,
                 ),
                 Claim("1 deg of drift after", _SPEC, "about", 469.0, one_degree, "s", 1.0),
                 Claim("0.5 N/I t^2 after 480 s", _SPEC, "about", 1.0414, self._analytic_deg(y, 480.0), "deg", 1e-4),

@@ -20,9 +20,9 @@ from freefloat.control import (
     reach,
 )
 from freefloat.control.attitude import arm_momentum, arm_reaction, wheel_force
-from freefloat.control.capture import ApproachLimits, UnreachableError, spline_to
+from freefloat.control.capture import COARSE, FINE, ApproachLimits, CaptureApproach, UnreachableError, spline_to
 from freefloat.control.reactionless import approach_rates
-from freefloat.control.target import DriftingTarget
+from freefloat.control.target import DriftingTarget, PerfectEye
 from freefloat.dynamics import (
     frame_pose,
     free_floating,
@@ -165,3 +165,30 @@ def test_a_spline_to_a_target_out_of_reach_is_refused() -> None:
     target = DriftingTarget(start=Pose(position=np.array([5.0, 0.0, 5.0])))
     with pytest.raises(UnreachableError, match="out of reach"):
         spline_to(CRAFT, "hand", target, np.deg2rad([0, -82.7, -19.8, 115.5, 0, 0]), ApproachLimits())
+
+
+@pytest.mark.parametrize("case", [1, 2])
+def test_limits_of_joints_and_hand_hold_in_every_phase_of_a_capture(case: int) -> None:
+    start = np.deg2rad([0.0, -82.7, -19.8, 115.5, 0.0, 0.0])
+    hand = frame_pose(CRAFT, start, "hand")
+    goal = Pose(position=np.asarray(hand.p) + [0.13, 0.01, -0.38], rotation=np.asarray(hand.R))
+    target = DriftingTarget(start=goal, velocity=np.array([0.0, 0.0, -0.01]))
+    limits = ApproachLimits(joint_rate=np.deg2rad(1.0), hand_speed=0.015)
+    spline = spline_to(CRAFT, "hand", target, start, limits) if case == 2 else None
+    law = CaptureApproach(craft=CRAFT, frame="hand", eye=PerfectEye(target), limits=limits, spline=spline)
+
+    def rates(law: CaptureApproach, state: State, t: jax.Array, mode: jax.Array) -> tuple[jax.Array, jax.Array]:
+        memory = dataclasses.replace(law.memory(), mode=mode)
+        wanted = law.recall(memory).rates(motion_of(CRAFT, state), t, 0.0)
+        return wanted, generalized_jacobian(CRAFT, state.q, "hand") @ wanted
+
+    asked = compiled(rates)
+    for mode in (COARSE, FINE):
+        found, twist = asked(law, CRAFT.at_rest(start), jnp.asarray(7.0), jnp.asarray(mode, jnp.int32))
+        joint, speed = np.max(np.abs(found)) / limits.joint_rate, np.linalg.norm(twist[:3]) / limits.hand_speed
+        assert max(joint, speed) == pytest.approx(1.0, abs=1e-12)  # as fast as it may, and no faster
+
+
+def test_limits_of_a_capture_must_be_positive() -> None:
+    with pytest.raises(ModelError, match=r"ApproachLimits\.hand_speed must be positive, got -1 m/s"):
+        ApproachLimits(hand_speed=-1.0)

@@ -1,0 +1,218 @@
+"""ETS-VII's capture written a second time, in plain numpy, straight from the paper's equations.
+
+No code of freefloat is used, and no idea of it either: momentum is solved for the base at every stage (Yoshida 2003,
+eq. 1-7), wheels are a momentum in base axes, the integrator is RK4 on rotation matrices without corrections.
+Everything is in base axes at the base's centre of mass, unless a name ends in _N.
+"""
+
+import dataclasses
+
+import numpy as np
+
+AXES = np.array([[0, 0, 1], [0, 1, 0], [0, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]], float)
+JOINTS = np.array(  # [m]
+    [
+        [-0.79, -0.29, 1.00],
+        [-0.79, -0.01, 1.35],
+        [-0.79, -0.01, 2.22],
+        [-0.16, -0.01, 2.22],
+        [-0.16, -0.27, 2.22],
+        [-0.16, -0.27, 2.50],
+    ]
+)
+COMS = JOINTS + np.array(  # [m]
+    [[0, 0, 0.175], [0, 0, 0.435], [0.315, 0, 0], [0, -0.13, 0], [0, 0, 0.14], [0.265, 0, 0]]
+)
+HAND = np.array([0.37, -0.27, 2.50])  # [m]
+MASSES = np.array([35.0, 22.5, 21.9, 16.5, 26.0, 18.5])  # [kg]
+INERTIAS = (  # [kg m2]
+    (1.218, 0.5132, 1.692),
+    (3.660, 3.752, 0.102),
+    (0.4327, 2.528, 2.266),
+    (0.3963, 0.07271, 0.3878),
+    (0.5727, 0.5987, 0.1290),
+    (0.2590, 0.2410, 0.1650),
+)
+BASE_MASS = 2550.0  # [kg]
+BASE_INERTIA = np.array([[6200.0, 48.2, 78.5], [48.2, 3540.0, -29.2], [78.5, -29.2, 7090.0]])  # [kg m2]
+TOTAL = BASE_MASS + MASSES.sum()
+K_P, K_D = 10.0, 400.0  # of the attitude control [N m/rad], [N m s/rad]
+GAIN, TURN, RATE, SPEED = 0.3, 0.02, np.deg2rad(3.0), 0.04  # [1/s], [rad/s], [rad/s], [m/s]
+
+
+def skew(a: np.ndarray) -> np.ndarray:
+    return np.array([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]])
+
+
+def turn(w: np.ndarray) -> np.ndarray:
+    """Rotation by a rotation vector (Rodrigues)."""
+    angle, K = np.linalg.norm(w), skew(w)
+    if angle < 1e-9:
+        return np.eye(3) + K
+    return np.eye(3) + np.sin(angle) / angle * K + (1 - np.cos(angle)) / angle**2 * K @ K
+
+
+def rotation_vector(R: np.ndarray) -> np.ndarray:
+    v = 0.5 * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+    sine, cosine = np.linalg.norm(v), (np.trace(R) - 1) / 2
+    return v * (np.arctan2(sine, cosine) / sine if sine > 1e-9 else 1.0)
+
+
+def shortened(x: np.ndarray, limit: float) -> np.ndarray:
+    return x * min(1.0, limit / max(float(np.linalg.norm(x)), 1e-300))
+
+
+@dataclasses.dataclass
+class Arm:
+    """Everything that follows from the joint angles."""
+
+    com: np.ndarray  # of the whole [m]
+    J_com: np.ndarray  # sum of m_i J_Ti
+    inertia: np.ndarray  # H~_b
+    coupling: np.ndarray  # H~_bm
+    J_v: np.ndarray  # of the hand, base fixed
+    J_w: np.ndarray
+    hand: np.ndarray  # [m]
+    R_hand: np.ndarray
+
+    @property
+    def generalized(self) -> np.ndarray:
+        """J_g: linear, then angular."""
+        turning = np.linalg.solve(self.inertia, self.coupling)
+        lever = skew(self.hand - self.com)
+        return np.vstack([self.J_v - self.J_com / TOTAL + lever @ turning, self.J_w - turning])
+
+
+def arm(q: np.ndarray) -> Arm:
+    R, point, before = np.eye(3), np.zeros(3), np.zeros(3)
+    k, p, c, I = np.zeros((6, 3)), np.zeros((6, 3)), np.zeros((6, 3)), []
+    for i in range(6):
+        point, before = point + R @ (JOINTS[i] - before), JOINTS[i]
+        k[i], p[i] = R @ AXES[i], point
+        R = R @ turn(q[i] * AXES[i])
+        c[i] = point + R @ (COMS[i] - JOINTS[i])
+        I.append(R @ np.diag(INERTIAS[i]) @ R.T)
+    hand, com = point + R @ (HAND - JOINTS[5]), MASSES @ c / TOTAL
+    J_com, H_w, H_wq = np.zeros((3, 6)), BASE_INERTIA.copy(), np.zeros((3, 6))
+    for i in range(6):
+        J_T, J_R = np.zeros((3, 6)), np.zeros((3, 6))
+        J_T[:, : i + 1], J_R[:, : i + 1] = np.cross(k[: i + 1], c[i] - p[: i + 1]).T, k[: i + 1].T
+        S = skew(c[i])
+        J_com += MASSES[i] * J_T
+        H_w += I[i] - MASSES[i] * S @ S
+        H_wq += I[i] @ J_R + MASSES[i] * S @ J_T
+    S = skew(com)
+    J_v, J_w = np.cross(k, hand - p).T, k.T
+    return Arm(com, J_com, H_w + TOTAL * S @ S, H_wq - S @ J_com, J_v, J_w, hand, R)
+
+
+def inverse_kinematics(q: np.ndarray, hand: np.ndarray, R_hand: np.ndarray) -> np.ndarray:
+    """Newton's method with the base fixed."""
+    for _ in range(50):
+        a = arm(q)
+        step = np.linalg.solve(
+            np.vstack([a.J_v, a.J_w]), np.concatenate([hand - a.hand, rotation_vector(R_hand @ a.R_hand.T)])
+        )
+        q = q + step * min(1.0, 0.2 / max(float(np.abs(step).max()), 1e-12))
+    return q
+
+
+@dataclasses.dataclass
+class Capture:
+    """The capture of a drifting target; `run` gives switch [s], capture [s] and largest attitude [deg]."""
+
+    case: int
+    wheel_torque: float = 0.05  # [N m]
+    hand_speed: float = SPEED  # of the hand as a whole, on top of the limit of closing in [m/s]
+    joint_rate: float = RATE  # [rad/s]
+    dt: float = 0.05  # [s]
+
+    def __post_init__(self) -> None:
+        self.start = np.deg2rad([0.0, -82.7, -19.8, 115.5, 0.0, 0.0])
+        direction = np.array([0.326, 0.031, -0.945])
+        direction /= np.linalg.norm(direction)
+        a = arm(self.start)
+        self.target = a.hand + 0.4 * direction
+        self.R_target = turn(np.array([0.0, np.deg2rad(34.1), 0.0])) @ a.R_hand
+        self.drift = np.array([0.0, 0.0, -0.01])  # [m/s]
+        self.end = inverse_kinematics(self.start, a.hand + 0.3 * direction, self.R_target)
+        self.spline_time = 1.875 * 0.3 / SPEED  # a quintic's peak is 15/8 of its mean
+        self.mode = "coarse"
+
+    def errors(self, a: Arm, R: np.ndarray, p: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
+        """Of the hand, position and rotation, N axes."""
+        gap = self.target + self.drift * t - p - R @ a.hand
+        return gap, rotation_vector(self.R_target @ (R @ a.R_hand).T)
+
+    def rates(self, a: Arm, R: np.ndarray, p: np.ndarray, h: np.ndarray, t: float) -> np.ndarray:
+        """Joint rates of the present mode, limits kept by slowing all joints alike."""
+        gap, turned = self.errors(a, R, p, t)
+        closing = SPEED if self.mode == "coarse" else 0.02
+        wanted = np.concatenate(
+            [R.T @ (self.drift + shortened(GAIN * gap, closing)), R.T @ shortened(GAIN * turned, TURN)]
+        )
+        standing = np.linalg.solve(a.inertia, -h)  # rate of the base if no joint moves
+        wanted_from_arm = wanted - np.concatenate([skew(standing) @ (a.hand - a.com), standing])
+        if self.mode == "waiting":
+            return np.zeros(6)
+        if self.mode == "coarse" and self.case == 2:
+            x = min(t / self.spline_time, 1.0)
+            rates = (self.end - self.start) * 30.0 * x**2 * (1.0 - x) ** 2 / self.spline_time
+        elif self.mode == "coarse":
+            N = np.linalg.svd(a.coupling)[2][3:].T
+            weights = np.repeat([1.0, 0.3], 3)  # [1], [m/rad]
+            rates = N @ np.linalg.lstsq(weights[:, None] * a.generalized @ N, weights * wanted_from_arm)[0]
+        elif self.case == 2:
+            rates = np.linalg.solve(np.vstack([a.J_v, a.J_w]), wanted)
+        else:
+            rates = np.linalg.solve(a.generalized, wanted_from_arm)
+        speed = np.linalg.norm(a.generalized[:3] @ rates)
+        return rates / max(1.0, float(np.abs(rates).max()) / self.joint_rate, float(speed) / self.hand_speed)
+
+    def run(self, duration: float) -> tuple[float, float, float]:
+        R, p, q, h, t = np.eye(3), np.zeros(3), self.start, np.zeros(3), 0.0
+        switched = captured = since = np.inf
+        largest = 0.0
+        while t < duration:
+            a = arm(q)
+            gap, turned = self.errors(a, R, p, t)
+            attitude = rotation_vector(R)
+            if self.mode == "coarse" and (t >= self.spline_time if self.case == 2 else np.linalg.norm(gap) < 0.1):
+                self.mode = "waiting" if self.case == 2 else "fine"
+                switched = t
+            calm = np.linalg.norm(np.linalg.solve(a.inertia, -h)) < np.deg2rad(0.005)
+            if self.mode == "waiting" and calm and np.linalg.norm(attitude) < np.deg2rad(0.1):
+                self.mode, switched = "fine", t
+            inside = np.linalg.norm(gap) < 0.005 and np.linalg.norm(turned) < np.deg2rad(0.5)
+            since = min(since, t) if inside and self.mode == "fine" else np.inf
+            largest = max(largest, float(np.rad2deg(np.linalg.norm(attitude))))
+            if t - since >= 1.0 - 1e-9:
+                captured = t
+                break
+            R, p, q, h = self.step(R, p, q, h, t)
+            t += self.dt
+        return switched, captured, largest
+
+    def step(self, R: np.ndarray, p: np.ndarray, q: np.ndarray, h: np.ndarray, t: float) -> tuple[np.ndarray, ...]:
+        """RK4, the wheels' torque held."""
+
+        def slope(R: np.ndarray, p: np.ndarray, q: np.ndarray, h: np.ndarray, t: float) -> tuple[np.ndarray, ...]:
+            a = arm(q)
+            rates = self.rates(a, R, p, h, t)
+            w = np.linalg.solve(a.inertia, -h - a.coupling @ rates)  # eq. 4, without momentum
+            return w, R @ (skew(a.com) @ w - a.J_com @ rates / TOTAL), rates
+
+        w = slope(R, p, q, h, t)[0]
+        on = self.case == 2 or self.mode == "coarse"
+        wanted = -K_P * rotation_vector(R) - K_D * w
+        torque = on * np.clip(wanted, -self.wheel_torque, self.wheel_torque)
+
+        def moved(k: tuple[np.ndarray, ...], dt: float) -> tuple[np.ndarray, ...]:
+            return R @ turn(dt * k[0]), p + dt * k[1], q + dt * k[2], h - dt * torque
+
+        k1 = slope(R, p, q, h, t)
+        k2 = slope(*moved(k1, self.dt / 2), t + self.dt / 2)
+        k3 = slope(*moved(k2, self.dt / 2), t + self.dt / 2)
+        k4 = slope(*moved(k3, self.dt), t + self.dt)
+        mean = tuple((a + 2 * b + 2 * c + d) / 6 for a, b, c, d in zip(k1, k2, k3, k4, strict=True))
+        return moved(mean, self.dt)
