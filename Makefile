@@ -25,9 +25,11 @@ bench: .venv/test.stamp
 	$(BIN)/python benchmarks/flexible.py
 	$(BIN)/python benchmarks/scaling.py
 
-# Figures and the table of reproduced results, made anew from the product itself.
+# Figures, tables of many runs and the table of reproduced results, made anew from the product itself.
 docs: .venv/test.stamp
 	$(BIN)/python docs/figures.py
+	$(BIN)/python docs/capture_scatter.py
+	$(BIN)/python docs/start_poses.py
 	$(BIN)/python docs/claims_table.py
 
 format: .venv/check.stamp

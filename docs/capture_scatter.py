@@ -1,49 +1,50 @@
-"""Makes the scatter of docs/ets7.md: both capture cases for 256 random geometries, as data and as a picture.
+"""Both capture cases for 256 random geometries: the table of the package, the picture and the numbers of docs/ets7.md.
 
-python docs/capture_scatter.py
+python docs/capture_scatter.py           # runs everything again
+python docs/capture_scatter.py --draw    # picture and numbers from the table that is there
 """
 
-from pathlib import Path
+import sys
+import textwrap
 
-import matplotlib as mpl
-import numpy as np
+from scatter_figure import DOCS, TABLES, draw, rewrite, watched
 
-from freefloat.scenarios.capture_scatter import contrast, scatter
+from freefloat.scenarios.capture_figures import SCATTERS, TABLE
+from freefloat.scenarios.capture_scatter import contrast, of_the_scenario, scatter
+from freefloat.scenarios.figures import Mark
+from freefloat.scenarios.tables import save
 
-HERE = Path(__file__).parent
-BEYOND = 160.0  # where captures that never came are drawn [s]
+SCRIPT = "docs/capture_scatter.py"
 
 
-def draw(data, path: Path) -> None:
-    """Capture times and attitudes of case 2 against case 1; the paper's region is shaded."""
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.6))
-    first, second = (np.minimum(data[f"case{k}.captured"].values, BEYOND) for k in (1, 2))
-    good = np.isfinite(data["case1.captured"].values) & (data["case1.attitude"].values < 0.5)
-    for axis, x, y in (
-        (left, first, second),
-        (right, data["case1.attitude"].values, data["case2.attitude"].values),
-    ):
-        axis.scatter(x[~good], y[~good], s=10, c="0.7", label="case 1 does not capture below 0.5 deg")
-        axis.scatter(x[good], y[good], s=14, c="C0", label="case 1 captures below 0.5 deg")
-        axis.axline((0, 0), slope=1.0, color="0.5", lw=0.8)
-    left.axline((0, 0), slope=2.0, color="C3", lw=0.8, ls="--")
-    left.set(xlabel="capture, case 1 [s]", ylabel="capture, case 2 [s] (160: never)", xlim=(0, 165), ylim=(0, 165))
-    right.set(
-        xlabel="largest attitude, case 1 [deg]", ylabel="largest attitude, case 2 [deg]", xscale="log", yscale="log"
+def told(data) -> str:
+    """The paragraph of docs/ets7.md."""
+    count = {name: int(number) for name, number in contrast(data).items() if number == number // 1}
+    cases, good = count["geometries"], count["case 1 captures below 0.5 deg"]
+    words = " ".join(scatter.words() for scatter in SCATTERS)
+    return textwrap.fill(
+        f"{words} {data.attrs['out_of_reach']:.0f} more were drawn and dropped because the arm cannot reach the end of "
+        f"the spline. In {cases - good} of the {cases} case 1 itself fails or disturbs the attitude more than 0.5 deg: "
+        "six joints leave only three motions without reaction, and they do not lead everywhere.",
+        width=120,
     )
-    right.set(xscale="log", yscale="log", xlim=(1e-2, 10), ylim=(1e-2, 10))
-    left.legend(fontsize=8, loc="lower right")
-    figure.suptitle(f"{data.sizes['geometry']} random geometries: the contrast depends on the geometry")
-    figure.tight_layout()
-    figure.savefig(path, dpi=110)
+
+
+def marks(data) -> list[list[Mark]]:
+    """The geometry of the scenario."""
+    of = [[data.attrs[f"scenario.case{k}.{quantity}"] for k in (1, 2)] for quantity in ("captured", "attitude")]
+    return [[Mark("the scenario's geometry", *place)] for place in of]
 
 
 if __name__ == "__main__":
-    result = scatter(cases=256, seed=1, wheel_torque=0.1, duration=150.0)
-    result.to_netcdf(HERE / "data" / "ets7_capture_scatter.nc", engine="h5netcdf")
-    draw(result, HERE / "images" / "ets7_capture_scatter.png")
-    for what, number in contrast(result).items():
+    if "--draw" not in sys.argv:
+        torque, duration = 0.1, 150.0  # [N m], [s]
+        result = scatter(256, seed=1, wheel_torque=torque, duration=duration, progress=watched("random geometries"))
+        result.attrs |= of_the_scenario(torque, duration)
+        save(result, TABLES / TABLE, f"python {SCRIPT}")
+    table = SCATTERS[0].data()
+    heading = f"{table.sizes['row']} random geometries: the contrast depends on the geometry"
+    draw(SCATTERS, marks(table), heading, DOCS / "images" / "ets7_capture_scatter.png")
+    rewrite(DOCS / "ets7.md", SCRIPT, told(table))
+    for what, number in contrast(table).items():
         print(f"{what}: {number:g}")  # noqa: T201

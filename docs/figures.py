@@ -1,4 +1,4 @@
-"""Draw the figures of the README from fresh runs: `python docs/figures.py` writes docs/images/*.svg.
+"""Draw the figures of README and docs anew: `python docs/figures.py` writes docs/images/*.svg.
 
 The figures are plain SVG, written here without a plotting package, so that a fresh clone can make them again.
 """
@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from map_figure import MapPanel, figure_of_maps
 
+from freefloat.control import disturbance_map, singularity_map
+from freefloat.library import ets7
+from freefloat.report.singular_lines import singular_lines
 from freefloat.scenarios import find
 
 IMAGES = Path(__file__).parent / "images"
@@ -110,6 +114,38 @@ def ets7_gjm() -> str:
     )
 
 
+def ets7_maps() -> str:
+    """How much joint motion disturbs the base, and where the arm is singular, around the start of the flight."""
+    craft, q = ets7(), np.deg2rad([0.0, 0.0, 10.0, -32.8, 0.0, 0.0])
+    joints, degrees = ("arm.2", "arm.3"), np.linspace(-90.0, 90.0, 91)
+    plane = {name: np.deg2rad(degrees) for name in joints}
+    disturbance, singularity = disturbance_map(craft, q, plane), singularity_map(craft, q, plane, "hand")
+    singular = singular_lines(singularity)
+    floating, fixed = ([np.rad2deg(line) for line in lines] for lines in (singular.floating, singular.fixed))
+    shared = {"joints": joints, "degrees": (degrees, degrees), "ring": (0.0, 10.0)}
+    return figure_of_maps(
+        MapPanel(
+            "base rate per joint rate, worst direction [rad/rad]",
+            values=disturbance["largest"].values,
+            limits=(0.0, 0.09),
+            ticks=(0.0, 0.02, 0.04, 0.06, 0.08),
+            legend=("ring: start of experiment 1",),
+            **shared,
+        ),
+        MapPanel(
+            "smallest singular value, base floating",
+            values=singularity["dynamic"].values,
+            limits=(1e-3, 0.4),
+            ticks=(1e-3, 1e-2, 1e-1, 0.4),
+            lines=(("#ff5d4d", "", floating), ("white", "5 4", fixed)),
+            legend=("singular: red, base floating; dashed white, base fixed",),
+            decades=True,
+            **shared,
+        ),
+    )
+
+
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
     (IMAGES / "ets7-gjm.svg").write_text(ets7_gjm(), encoding="utf-8")
+    (IMAGES / "ets7-maps.svg").write_text(ets7_maps(), encoding="utf-8")

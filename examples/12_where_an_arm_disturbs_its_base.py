@@ -17,5 +17,8 @@ singular = singularity_map(craft, q, plane, "hand")
 gap = singular["kinematic"] - singular["dynamic"]
 print("The floating base changes the smallest singular value by at most", f"{float(abs(gap).max()):.3f}")
 
+page = ff.map_page([disturbance, singular], "runs/ets7-map.html")  # heat maps; open it in a browser
+print("Look at them:", page)
+
 here = disturbance.sel({"arm.2": 0.0, "arm.3": np.deg2rad(10.0)}, method="nearest")
 print(f"checked: base rate per unit joint rate {float(here['largest']):.4f} rad/rad (expected 0.0443 +- 0.0005)")

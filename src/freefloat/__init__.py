@@ -29,9 +29,9 @@ if TYPE_CHECKING:
         sim,
         spatial,
     )
-    from freefloat.control import Line, ResolvedMotion, WrenchPulse
+    from freefloat.control import LawError, Line, ResolvedMotion, WrenchPulse
     from freefloat.model import ModelError, Spacecraft, State, read_urdf, write_urdf
-    from freefloat.report import compare, page
+    from freefloat.report import compare, map_page, page
     from freefloat.sim import Run, RunFailed, Sampled, simulate
     from freefloat.spatial import Pose, record, static
     from freefloat.spatial.channels import Channel
@@ -52,6 +52,7 @@ _PACKAGES = (
 )
 _NAMES = {
     "Channel": "spatial.channels",
+    "LawError": "control",
     "Line": "control",
     "ModelError": "model",
     "Pose": "spatial",
@@ -63,6 +64,7 @@ _NAMES = {
     "State": "model",
     "WrenchPulse": "control",
     "compare": "report",
+    "map_page": "report",
     "page": "report",
     "read_urdf": "model",
     "record": "spatial",
@@ -73,6 +75,7 @@ _NAMES = {
 
 __all__ = [
     "Channel",
+    "LawError",
     "Line",
     "ModelError",
     "Pose",
@@ -89,6 +92,7 @@ __all__ = [
     "engine",
     "flex",
     "library",
+    "map_page",
     "model",
     "orbit",
     "page",

@@ -42,7 +42,7 @@ def _field(tab: Any, value: str) -> Any:
 def test_a_run_is_replayed_and_the_time_bar_moves_it(studio: Studio, gjm_folder: Path, open_tab: Any) -> None:
     studio.open(gjm_folder)
     tab = open_tab(studio.url, ready=_READY)
-    tab.page.wait_for_selector("text=all 7 published numbers")
+    tab.page.wait_for_selector("text=all 7 reference numbers")
     tab.page.wait_for_timeout(1500)
     before = tab.page.locator("canvas").first.screenshot()
     replay = studio._stage
@@ -60,7 +60,7 @@ def test_a_second_viewer_may_come_and_go(studio: Studio, gjm_folder: Path, open_
     first, second = (open_tab(studio.url, ready=_READY) for _ in range(2))
     second.page.close()
     studio.open(gjm_folder)
-    first.page.wait_for_selector("text=all 7 published numbers")
+    first.page.wait_for_selector("text=all 7 reference numbers")
 
 
 def test_what_is_wrong_stands_beside_its_field_and_nothing_starts(studio: Studio, open_tab: Any) -> None:

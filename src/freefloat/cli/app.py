@@ -40,11 +40,14 @@ def root(version: Annotated[bool, typer.Option("--version", help="Print the vers
 
 
 @app.command("list")
-def list_scenarios(as_json: Json = False) -> None:
-    """List the scenarios and their variants."""
+def list_scenarios(
+    scenario: Annotated[str | None, typer.Argument(help="Show what can be set in this one.")] = None,
+    as_json: Json = False,
+) -> None:
+    """List the scenarios and their variants, or the settings of one."""
     from freefloat.cli import listing
 
-    listing.show(as_json)
+    listing.show(scenario, as_json)
 
 
 @app.command()
@@ -73,7 +76,7 @@ def claims(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run scenarios and show every published number with ours beside it. Exit status 1 if any does not hold."""
+    """Run scenarios and show every reference number with ours beside it. Exit status 1 if any does not hold."""
     from freefloat.cli import claiming
 
     sys.exit(claiming.check(scenarios or [], engine, as_json=as_json, quiet=quiet))
@@ -121,6 +124,40 @@ def export(
     from freefloat.cli import paging
 
     sys.exit(paging.export(runs, to, out, channel or [], force=force, as_json=as_json))
+
+
+@app.command("map")
+def map_joints(
+    spacecraft: Annotated[str, typer.Argument(help="Spacecraft of the library (ets7), or a URDF file.")],
+    joints: Annotated[
+        list[str],
+        typer.Option(
+            "--joint",
+            metavar="NAME=START:END[:POINTS]",
+            help="One axis of the map, in degrees (millimetres for a sliding joint); give two.",
+        ),
+    ],
+    frame: Annotated[
+        str | None, typer.Option("--frame", help="Frame to be moved, such as hand; maps its singularities too.")
+    ] = None,
+    at: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--at",
+            metavar="NAME=VALUE",
+            help="Where a joint stands, or all of them as a list: 0,0,10,-32.8,0,0. Zero when not given.",
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", help="HTML page, or NetCDF data if it ends with .nc.")] = Path(
+        "map.html"
+    ),
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Map over two joints how much an arm disturbs its base, and where it is singular."""
+    from freefloat.cli import mapping
+
+    sys.exit(mapping.draw(spacecraft, joints, frame, at or [], out, force=force, as_json=as_json))
 
 
 @app.command()

@@ -32,14 +32,14 @@ def run_file(path: Path) -> Path:
 def page(run: Path, out: Path | None, *, force: bool) -> int:
     """Write the page of a run beside it, or where told."""
     file = run_file(run)
-    target = _free(out or file.with_name("page.html"), force)
+    target = free(out or file.with_name("page.html"), force)
     typer.echo(f"page      {paged(file, target)}")
     return 0
 
 
 def compare(runs: list[Path], out: Path, *, force: bool) -> int:
     """Write one page with several runs over each other."""
-    typer.echo(f"page      {compared([run_file(run) for run in runs], _free(out, force))}")
+    typer.echo(f"page      {compared([run_file(run) for run in runs], free(out, force))}")
     return 0
 
 
@@ -55,7 +55,7 @@ def export(runs: list[Path], kind: Kind, out: Path | None, channels: list[str], 
     elif channels:
         raise ValueError(f"--channel chooses figures; a {kind} file holds every channel.")
     else:
-        target = _free(out or files[0].with_suffix(f".{kind}"), force)
+        target = free(out or files[0].with_suffix(f".{kind}"), force)
         target.parent.mkdir(parents=True, exist_ok=True)
         written = _WRITERS[kind](loaded[0], target)
     if as_json:
@@ -66,7 +66,8 @@ def export(runs: list[Path], kind: Kind, out: Path | None, channels: list[str], 
     return 0
 
 
-def _free(path: Path, force: bool) -> Path:
+def free(path: Path, force: bool) -> Path:
+    """A path where a file may be written."""
     if path.exists() and not force:
         raise FileExistsError(f"{path} exists already. Choose another --out or add --force.")
     return path

@@ -56,12 +56,12 @@ def resolve(name: str, settings: list[str], variant: str | None) -> Scenario:
     given: dict[str, Any] = {}
     path = Path(name)
     if path.suffix == ".toml":
-        if not path.exists():
+        if not path.is_file():
             raise ScenarioError(f"There is no scenario file {path}.")
         try:
-            given = _flat(tomllib.loads(path.read_text()))
-        except tomllib.TOMLDecodeError as error:
-            raise ScenarioError(f"{path} is not valid TOML: {error}") from None
+            given = _flat(tomllib.loads(path.read_text(encoding="utf-8")))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise ScenarioError(f"{path} is not valid TOML: {error}.") from None
         name = str(given.pop("scenario", ""))
         if not name:
             raise ScenarioError(f'{path} does not say which scenario it is: add scenario = "ets7-gjm", for example.')
@@ -82,12 +82,12 @@ def _flat(data: dict[str, Any], prefix: str = "") -> dict[str, Any]:
 
 def _print(scenario: Scenario, result: Run, files: dict[str, Path]) -> None:
     typer.echo(f"{scenario.title}\n{result.status}\n")
-    for line in (*([scenario.note] if scenario.note else []), *result.conditions):
+    for line in (*scenario.remarks(), *result.conditions):
         typer.echo(line)
     if result.claims:
         print_table(claims_table(list(result.claims)))
     else:
-        typer.echo("No published numbers belong to these settings.")
+        typer.echo("No reference numbers belong to these settings.")
     typer.echo(f"\nAudit\n{result.audit}\n")
     for kind, path in files.items():
         typer.echo(f"{kind:<9} {path}")

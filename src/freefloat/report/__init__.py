@@ -1,6 +1,7 @@
-"""What people see of a run: the self-contained page, comparisons, figures for papers, files for other programs."""
+"""What people see of a run or a map: self-contained pages, figures for papers, files for other programs."""
 
+from freefloat.report.maps import map_page
 from freefloat.report.pages import compare, page
 from freefloat.report.scene import Scene, scene_of
 
-__all__ = ["Scene", "compare", "page", "scene_of"]
+__all__ = ["Scene", "compare", "map_page", "page", "scene_of"]

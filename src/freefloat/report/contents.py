@@ -10,6 +10,7 @@ import numpy as np
 from freefloat.report.decimation import kept
 from freefloat.report.figures import chosen, curve, plottable
 from freefloat.report.payload import Bytes
+from freefloat.report.scatters import scatter_contents
 from freefloat.report.scene import Scene, scene_of
 from freefloat.report.solids import triangles
 from freefloat.scenarios.figures import Figure
@@ -30,7 +31,8 @@ def contents(sheets: Sequence[Sheet]) -> str:
     channels = sum(_width(sheet.run) for sheet in sheets)
     points = int(np.clip(_BUDGET / max(channels, 1) / 4, _LEAST_POINTS, _MOST_POINTS))
     runs = [_run(sheet, store, points, {f.channel: f for f in figures}) for sheet in sheets]
-    return store.packed({"runs": runs, "figures": list(dict.fromkeys(figure.channel for figure in figures))})
+    names = list(dict.fromkeys(figure.channel for figure in figures))
+    return store.packed({"runs": runs, "figures": names, "scatters": scatter_contents(sheets, store)})
 
 
 def _width(run: Run) -> int:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from freefloat.report.documents import put
 from freefloat.report.pages import page
 from freefloat.scenarios.toml import to_toml
 
@@ -26,7 +27,7 @@ def keep(scenario: Scenario, run: Run, folder: Path) -> tuple[Run, dict[str, Any
     files, variant = files_in(folder), scenario.variant_name()
     run = run.with_claims(scenario.judged(run, variant) if run.completed else [])
     run.save(files["run"], force=True)
-    files["scenario"].write_text(to_toml(scenario.as_dict()))
+    put(to_toml(scenario.as_dict()), files["scenario"])
     summary = {
         "ok": run.completed and run.audit.holds and all(claim["holds"] is not False for claim in run.claims),
         "scenario": scenario.name,
@@ -38,6 +39,6 @@ def keep(scenario: Scenario, run: Run, folder: Path) -> tuple[Run, dict[str, Any
         "files": {kind: str(path) for kind, path in files.items()},
         "versions": run.versions,
     }
-    files["summary"].write_text(json.dumps(summary, indent=2) + "\n")
+    put(json.dumps(summary, indent=2) + "\n", files["summary"])
     page(run, files["page"])
     return run, summary

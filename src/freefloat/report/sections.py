@@ -47,7 +47,8 @@ def about(run: Run) -> Markup:
     told = (scenario.__doc__ or "").strip().split("\n")[0]
     parts = [element("p", f"{told} Published in: {scenario.source}.", class_="about")]
     if scenario.note:
-        parts.append(element("p", scenario.note, class_="about"))
+        others = element("a", "Compare with others.", href="#scatters") if scenario.scatters else ""
+        parts.append(element("p", f"{scenario.note} ", others, class_="about"))
     return joined(parts)
 
 
@@ -67,17 +68,17 @@ def _simulated(run: Run) -> Markup:
 
 def _matched(run: Run) -> Markup:
     if not run.claims:
-        return text("No published numbers belong to these settings. ")
+        return text("No reference numbers belong to these settings. ")
     reached, judged = _count(run)
     beyond = len(run.claims) - judged
     aside = f"{beyond} cannot be reproduced; the table says why. " if beyond else ""
     if reached == judged:
-        return text((f"It reaches all {judged} published numbers. " if judged else "") + aside)
-    return joined([element("strong", f"It misses {judged - reached} of {judged} published numbers. "), text(aside)])
+        return text((f"It reaches all {judged} reference numbers. " if judged else "") + aside)
+    return joined([element("strong", f"It misses {judged - reached} of {judged} reference numbers. "), text(aside)])
 
 
 def _count(run: Run) -> tuple[int, int]:
-    """Published numbers that were reached, and those that can be judged at all."""
+    """Reference numbers that were reached, and those that can be judged at all."""
     verdicts = [claim.get("holds", False) for claim in run.claims]
     return sum(v is True for v in verdicts), sum(v is not None for v in verdicts)
 
@@ -102,7 +103,7 @@ def chips(run: Run) -> Markup:
     reached, judged = _count(run)
     made = [verdict(run.completed, "completed", run.status)]
     if judged:
-        words = f"{reached} of {judged} published numbers reached"
+        words = f"{reached} of {judged} reference numbers reached"
         made.append(element("a", verdict(reached == judged, words, words), href="#claims"))
     if run.audit.entries:
         holds = len(run.audit.entries) - len(run.audit.violations)
@@ -112,11 +113,11 @@ def chips(run: Run) -> Markup:
 
 
 def claims(sheets: Sequence[Sheet]) -> Markup:
-    """Published numbers, ours beside them, the verdict."""
+    """Reference numbers, ours beside them, the verdict."""
     rows = [[*_named(sheets, sheet), *_claim(row)] for sheet in sheets for row in sheet.run.claims]
     if not rows:
-        return element("p", "No published numbers belong to these settings.")
-    headings = [*_named_heading(sheets), "claim", "published", "ours", "verdict", "source"]
+        return element("p", "No reference numbers belong to these settings.")
+    headings = [*_named_heading(sheets), "claim", "reference", "ours", "verdict", "source"]
     shift = len(headings) - 5
     return table(headings, rows, numbers=(1 + shift, 2 + shift))
 

@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from freefloat.scenarios.ets7_capture import Ets7Capture
+from freefloat.scenarios.batches import recorded, repeated
+from freefloat.scenarios.ets7_capture import Ets7Capture, outcome
 from freefloat.scenarios.ets7_parts import WHEEL_PERIOD, spacecraft
 
 if TYPE_CHECKING:
     import xarray
 
     from freefloat.model import Spacecraft
+    from freefloat.sim.simulate import Progress
+
+
+CALM_BELOW = 0.5  # attitude disturbance of case 1 in the paper [deg]
+CALM, ROUGH, NEVER = "case 1 captures below 0.5 deg", "case 1 captures at 0.5 deg or more", "case 1 never captures"
 
 
 @dataclass(frozen=True)
@@ -41,19 +47,34 @@ def random_geometries(cases: int, seed: int) -> Geometry:
 
 
 def scatter(
-    cases: int = 256, seed: int = 1, wheel_torque: float = 0.1, duration: float = 120.0, threads: int | None = None
+    cases: int = 256,
+    seed: int = 1,
+    wheel_torque: float = 0.1,
+    duration: float = 120.0,
+    threads: int | None = None,
+    progress: Progress | None = None,
 ) -> xarray.Dataset:
     """Run case 1 and case 2 for random geometries; capture times are infinite where there is no capture.
 
-    `status` says for each geometry whether both captured, or what went wrong. Geometries from which the spline's end
-    is out of reach are drawn again, so that as many remain as were asked for.
+    `status` says for each geometry whether both captured, or what went wrong; `contrast` whether case 1 does what the
+    paper says of it. Geometries from which the spline's end is out of reach are drawn again, so that as many remain
+    as were asked for. `progress` hears of geometries: each is placed, and run twice.
     """
     import xarray
 
-    geometry, starts, ends, dropped = _reachable(cases, seed, wheel_torque)
+    def part(number: int) -> Progress:
+        def report(done: float, total: float) -> None:
+            if progress is not None:
+                progress(number * total + done, 3 * total)
+
+        return report
+
+    geometry, starts, ends, dropped = _reachable(cases, seed, wheel_torque, part(0))
     columns: dict[str, Any] = {}
     for case in (1, 2):
-        switched, captured, attitude = _rolled(case, geometry, starts, ends, wheel_torque, duration, threads)
+        switched, captured, attitude = _rolled(
+            case, geometry, starts, ends, wheel_torque, duration, threads, part(case)
+        )
         for name, values, unit in (
             ("switched", switched, "s"),
             ("captured", captured, "s"),
@@ -69,15 +90,32 @@ def scatter(
     first, second = columns["case1.captured"][1], columns["case2.captured"][1]
     words = np.array(["both captured", "case 1 did not capture", "case 2 did not capture", "neither captured"])
     columns["status"] = ("geometry", words[~np.isfinite(first) + 2 * ~np.isfinite(second)])
+    good = _good(first, columns["case1.attitude"][1])
+    columns["contrast"] = ("geometry", np.where(good, CALM, np.where(np.isfinite(first), ROUGH, NEVER)))
     described = {"seed": seed, "wheel_torque": wheel_torque, "duration": duration, "out_of_reach": dropped}
     return xarray.Dataset(columns, attrs=described)
+
+
+def _good(captured: np.ndarray, attitude: np.ndarray) -> np.ndarray:
+    """Where case 1 does what the paper says of it."""
+    return np.isfinite(captured) & (attitude < CALM_BELOW)
+
+
+def of_the_scenario(wheel_torque: float, duration: float) -> dict[str, float]:
+    """Both cases for the geometry of the scenario itself, under the same conditions: to be found among the others."""
+    found = {}
+    for case in (1, 2):
+        run = Ets7Capture(case=case, wheel_torque=wheel_torque, duration=duration).simulate()
+        result = outcome(run)
+        found |= {f"scenario.case{case}.captured": result.captured, f"scenario.case{case}.attitude": result.attitude}
+    return found
 
 
 def contrast(data: xarray.Dataset) -> dict[str, float]:
     """How often the paper's contrast holds: counts, and the median ratio of the attitude disturbances."""
     first, second = data["case1.captured"].values, data["case2.captured"].values
     a, b = data["case1.attitude"].values, data["case2.attitude"].values
-    good = np.isfinite(first) & (a < 0.5)
+    good = _good(first, a)
     both = good & np.isfinite(second)
     return {
         "geometries": float(len(first)),
@@ -99,7 +137,9 @@ def _scenario(geometry: Geometry, k: int, wheel_torque: float) -> Ets7Capture:
     )
 
 
-def _reachable(cases: int, seed: int, wheel_torque: float) -> tuple[Geometry, list[Any], np.ndarray, int]:
+def _reachable(
+    cases: int, seed: int, wheel_torque: float, progress: Progress
+) -> tuple[Geometry, list[Any], np.ndarray, int]:
     """Geometries with their targets and spline ends; the arm can reach where the spline should end."""
     from freefloat.control import ApproachLimits, UnreachableError, spline_to
 
@@ -115,6 +155,7 @@ def _reachable(cases: int, seed: int, wheel_torque: float) -> tuple[Geometry, li
         kept.append(k)
         targets.append(target)
         ends.append(np.asarray(spline.points[1]))
+        progress(len(kept), cases)
         if len(kept) == cases:
             break
     chosen = Geometry(*(getattr(drawn, f.name)[kept] for f in dataclasses.fields(drawn)))
@@ -129,6 +170,7 @@ def _rolled(
     wheel_torque: float,
     duration: float,
     threads: int | None,
+    progress: Progress,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """All geometries side by side in compiled code: switch time, capture time, largest attitude until then."""
     from freefloat import engine
@@ -145,10 +187,17 @@ def _rolled(
     advance = engine.compile(
         lambda z, *numbers: step(build(*numbers), z, inputs), loop, *(p[0] for p in places), points[0]
     )
-    loops = _repeated(loop, starts)
-    record = advance.rollout_batch(
-        loops, *places, points, steps=round(duration / dt), record_every=5, threads=threads
-    ).record
+    steps = round(duration / dt)
+    record = recorded(
+        advance,
+        repeated(loop, starts),
+        *places,
+        points,
+        steps=steps,
+        record_every=5,
+        threads=threads,
+        progress=progress,
+    )
     memory = record.held[0][0]
     quat = record.plant.state.quat_NB
     angle = np.rad2deg(2.0 * np.arctan2(np.linalg.norm(quat[..., 1:], axis=-1), np.abs(quat[..., 0])))
@@ -182,14 +231,3 @@ def _builder(craft: Spacecraft, case: int, scenario: Ets7Capture, dt: float) -> 
         return System(craft=craft, laws=laws, dt=dt)
 
     return build
-
-
-def _repeated(loop: Any, starts: np.ndarray) -> Any:
-    """One loop for each start."""
-    import jax
-
-    def at(q: np.ndarray) -> Any:
-        state = dataclasses.replace(loop.plant.state, q=q)
-        return dataclasses.replace(loop, plant=dataclasses.replace(loop.plant, state=state))
-
-    return jax.tree.map(lambda *leaves: np.stack([np.asarray(x) for x in leaves]), *map(at, starts))

@@ -1,7 +1,7 @@
 """ETS-VII, experiment 5: autonomous capture of a drifting target, in two phases.
 
-The contrast between the two cases depends on the geometry; it was found by search. `scatter` of this package
-repeats both for many random geometries, and the page of the scenario says so.
+The contrast between the two cases depends on the geometry; it was found by search. `capture_scatter` repeats both for
+many random geometries, and the page of the scenario shows them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field
 
+from freefloat.scenarios.capture_figures import SCATTERS
 from freefloat.scenarios.claims import Claim
 from freefloat.scenarios.ets7_parts import (
     TORQUE_LEVEL_DT,
@@ -19,12 +20,15 @@ from freefloat.scenarios.ets7_parts import (
     Joints,
     NotNegative,
     Positive,
+    Seconds,
     Servo,
+    WheelTorque,
     driven,
     spacecraft,
 )
 from freefloat.scenarios.figures import Figure
 from freefloat.scenarios.scenario import Scenario
+from freefloat.scenarios.settings import Unit
 
 if TYPE_CHECKING:
     from freefloat.control import AttitudeHold, CaptureApproach
@@ -37,11 +41,6 @@ if TYPE_CHECKING:
 _SPEC = "Yoshida 2003, section 5; numbers of an independent reference implementation"
 _OWN = "not published: our own rate-level run"
 _SECONDS, _DEGREES = 0.5, 0.02  # tolerance of capture runs
-NOTE = (
-    "This geometry was found by search, and the contrast between the two cases depends on it. Of 256 random geometries "
-    "with wheels of 0.1 N m, case 1 captured below 0.5 deg in 55; there case 2 was slower, or did not capture, in 52, "
-    "took more than twice as long, or did not capture, in 32, and disturbed the attitude more in 48."
-)
 
 
 @dataclass(frozen=True)
@@ -49,11 +48,11 @@ class Camera:
     """The hand camera that sees the target; without one the target is known exactly."""
 
     rate_hz: Positive = 4.0
-    noise: NotNegative = 1e-3  # of the position, one sigma [m]
+    noise: Annotated[NotNegative, Unit("m")] = 1e-3  # of the position, one sigma
     noise_deg: NotNegative = 0.1  # of the attitude, one sigma
-    latency: NotNegative = 0.25  # [s]
+    latency: Annotated[NotNegative, Unit("s")] = 0.25
     dropout: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0  # share of the pictures that are lost
-    blind_from: NotNegative | None = None  # nothing is seen from then on [s]
+    blind_from: Annotated[NotNegative | None, Unit("s")] = None  # nothing is seen from then on
     seed: Annotated[int, Field(ge=0)] = 0
 
 
@@ -64,23 +63,24 @@ class Ets7Capture(Scenario):
     name = "ets7-capture"
     title = "ETS-VII: autonomous capture of a drifting target"
     source = _SPEC
-    note = NOTE
+    note = "This geometry was found by search, and the contrast between the two cases depends on it."
     figures = (
         Figure("hand.position_error", "mm", title="Distance to the target"),
         Figure("base.roll_pitch_yaw", title="Base rotation (roll, pitch, yaw)"),
         Figure("capture.mode", title="Mode: coarse, waiting, fine, captured"),
         Figure("joints.rate", title="Joint rates"),
     )
+    scatters = SCATTERS
 
     case: Literal[1, 2] = 1
     joints_deg: Joints = (0.0, -82.7, -19.8, 115.5, 0.0, 0.0)
     target_direction: tuple[float, float, float] = (0.326, 0.031, -0.945)  # from the hand; its length does not matter
-    target_distance: Positive = 0.4  # [m]
+    target_distance: Annotated[Positive, Unit("m")] = 0.4
     target_pitch_deg: float = 34.1  # of the target relative to the hand at the start
-    target_velocity: tuple[float, float, float] = (0.0, 0.0, -0.01)  # [m/s]
-    wheel_torque: NotNegative = 0.05  # largest, of each wheel [N m]
-    duration: Positive = 30.0  # [s]
-    dt: Positive = 0.05  # [s]
+    target_velocity: Annotated[tuple[float, float, float], Unit("m/s")] = (0.0, 0.0, -0.01)
+    wheel_torque: WheelTorque = 0.05
+    duration: Seconds = 30.0
+    dt: Seconds = 0.05
     servo: Servo | None = None  # None: rate level
     camera: Camera | None = None  # None: the target is known exactly
     craft: Mapping[str, Any] = field(default_factory=dict)  # changes to the spacecraft by dotted path

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from freefloat.scenarios.claims import Claim
-from freefloat.scenarios.ets7_parts import TORQUE_LEVEL_DT, Positive, Servo, driven, spacecraft
+from freefloat.scenarios.ets7_parts import TORQUE_LEVEL_DT, Positive, Seconds, Servo, driven, spacecraft
 from freefloat.scenarios.figures import Figure
 from freefloat.scenarios.scenario import Scenario
 from freefloat.scenarios.settings import Unit
+from freefloat.scenarios.start_pose_figures import SCATTERS
 
 if TYPE_CHECKING:
+    from freefloat.control import ResolvedMotion
     from freefloat.model import Spacecraft
     from freefloat.sim import Run
     from freefloat.sim.rollout import Engine
@@ -29,7 +31,7 @@ class Path:
 
     length: Annotated[Positive, Unit("m")] = 0.2
     speed: Annotated[Positive, Unit("m/s")] = 0.01  # plateau
-    ramp: Annotated[Positive, Unit("s")] = 2.0
+    ramp: Seconds = 2.0
 
 
 @dataclass(frozen=True)
@@ -39,17 +41,19 @@ class Ets7Gjm(Scenario):
     name = "ets7-gjm"
     title = "ETS-VII: straight line of the hand with the generalised Jacobian"
     source = _SPEC
+    note = "The base pitch depends on the start pose: the published 0.6 deg are typical, not unique."
     figures = (
         Figure("base.roll_pitch_yaw", title="Base rotation (roll, pitch, yaw)"),
         Figure("hand.position_error", "mm", title="Hand position error"),
         Figure("joints.rate", title="Joint rates"),
         Figure("momentum.angular_com", title="Angular momentum about the centre of mass"),
     )
+    scatters = SCATTERS
 
     joints_deg: tuple[float, float, float, float, float, float] = (0.0, 0.0, 10.0, -32.8, 0.0, 0.0)
     path: Path = Path()
-    duration: Annotated[Positive, Unit("s")] = 22.0
-    dt: Annotated[Positive, Unit("s")] = 0.05
+    duration: Seconds = 22.0
+    dt: Seconds = 0.05
     sample_rate_hz: Positive | None = None  # of the controller; None: continuous
     arm_error: Annotated[float, Field(gt=-1.0)] = 0.0  # relative error of arm masses and inertias in the controller
     servo: Servo | None = None  # motors at the joints; None: rate level
@@ -70,18 +74,22 @@ class Ets7Gjm(Scenario):
             "torque-level-4hz": replace(nominal, servo=Servo(), dt=TORQUE_LEVEL_DT, sample_rate_hz=4.0),
         }
 
+    def law(self, craft: Spacecraft) -> ResolvedMotion:
+        """The straight line of the hand, by the model that the controller believes in."""
+        from freefloat.control import Line, ResolvedMotion
+
+        line = Line(direction=(1.0, 0.0, 0.0), length=self.path.length, speed=self.path.speed, ramp=self.path.ramp)
+        believed = _arm_scaled(craft, 1.0 + self.arm_error) if self.arm_error else craft
+        return ResolvedMotion(craft=believed, frame="hand", path=line)
+
     def simulate(self, progress: Progress | None = None, engine: Engine = "native") -> Run:
         """Run the experiment."""
-        from freefloat.control import Line, ResolvedMotion
         from freefloat.sim import simulate
 
         craft = spacecraft(None, self.craft)
-        line = Line(direction=(1.0, 0.0, 0.0), length=self.path.length, speed=self.path.speed, ramp=self.path.ramp)
-        believed = _arm_scaled(craft, 1.0 + self.arm_error) if self.arm_error else craft
-        arm = ResolvedMotion(craft=believed, frame="hand", path=line)
         return simulate(
             craft,
-            driven(arm, craft, self.servo, self.sample_rate_hz, self.dt),
+            driven(self.law(craft), craft, self.servo, self.sample_rate_hz, self.dt),
             joints_deg=self.joints_deg,
             duration=self.duration,
             dt=self.dt,

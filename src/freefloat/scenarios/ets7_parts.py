@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
+from freefloat.scenarios.settings import Unit
+
 if TYPE_CHECKING:
     from freefloat.model import Spacecraft
 
 Positive = Annotated[float, Field(gt=0.0)]
 NotNegative = Annotated[float, Field(ge=0.0)]
+Seconds = Annotated[Positive, Unit("s")]
+WheelTorque = Annotated[NotNegative, Unit("N m")]  # largest, of each wheel
 Joints = tuple[float, float, float, float, float, float]
 START_DEG: Joints = (0.0, 0.0, 10.0, -32.8, 0.0, 0.0)  # start of the flight experiments: hand pitch -22.8 deg
 TORQUE_LEVEL_DT = 0.005  # [s]; resolves the servo
@@ -23,10 +27,10 @@ WHEEL_PERIOD = 0.05  # [s] for which the wheels hold their torque (docs/theory-f
 class Servo:
     """Motors instead of prescribed rates: torque level."""
 
-    bandwidth: Positive = 60.0  # natural frequency of the position loop [rad/s]
-    coulomb: NotNegative = 0.0  # friction of every joint [N m]
-    viscous: NotNegative = 0.0  # [N m s/rad]
-    motor_inertia: NotNegative = 0.0  # of every rotor seen at its joint [kg m2]
+    bandwidth: Annotated[Positive, Unit("rad/s")] = 60.0  # natural frequency of the position loop
+    coulomb: Annotated[NotNegative, Unit("N m")] = 0.0  # friction of every joint
+    viscous: Annotated[NotNegative, Unit("N m s/rad")] = 0.0
+    motor_inertia: Annotated[NotNegative, Unit("kg m2")] = 0.0  # of every rotor seen at its joint
 
 
 def spacecraft(max_torque: float | None, changes: Mapping[str, Any]) -> Spacecraft:

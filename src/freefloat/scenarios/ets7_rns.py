@@ -11,9 +11,10 @@ from freefloat.scenarios.ets7_parts import (
     START_DEG,
     TORQUE_LEVEL_DT,
     Joints,
-    NotNegative,
     Positive,
+    Seconds,
     Servo,
+    WheelTorque,
     driven,
     spacecraft,
 )
@@ -47,11 +48,11 @@ class Ets7Rns(Scenario):
     motion: Literal["reactionless", "spline", "spline-same-hand"] = "reactionless"
     joints_deg: Joints = START_DEG
     turn_deg: Positive = 40.0  # rotation of the hand about the base's y axis
-    turn_time: Positive = 40.0  # of the quintic, in every case [s]
-    wheel_torque: NotNegative = 0.1  # largest, of each wheel [N m]
+    turn_time: Seconds = 40.0  # of the quintic, in every case
+    wheel_torque: WheelTorque = 0.1
     sample_rate_hz: Positive | None = 4.0  # of the arm's commands; None: continuous
-    duration: Positive = 60.0  # [s]
-    dt: Positive = 0.05  # [s]
+    duration: Seconds = 60.0
+    dt: Seconds = 0.05
     servo: Servo | None = None  # None: rate level
     craft: Mapping[str, Any] = field(default_factory=dict)  # changes to the spacecraft by dotted path
 

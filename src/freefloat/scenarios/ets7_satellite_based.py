@@ -13,9 +13,9 @@ from freefloat.scenarios.ets7_parts import (
     TORQUE_LEVEL_DT,
     WHEEL_PERIOD,
     Joints,
-    NotNegative,
-    Positive,
+    Seconds,
     Servo,
+    WheelTorque,
     driven,
     spacecraft,
 )
@@ -57,10 +57,10 @@ class Ets7SatelliteBased(Scenario):
 
     joints_deg: Joints = START_DEG
     path: Path = field(default_factory=Path)
-    wheel_torque: NotNegative = 0.05  # largest, of each wheel [N m]
+    wheel_torque: WheelTorque = 0.05
     feed_forward: bool = False  # of the arm's momentum
-    duration: Positive = 100.0  # [s]
-    dt: Positive = 0.05  # [s]
+    duration: Seconds = 100.0
+    dt: Seconds = 0.05
     servo: Servo | None = None  # None: rate level
     craft: Mapping[str, Any] = field(default_factory=dict)  # changes to the spacecraft by dotted path
 

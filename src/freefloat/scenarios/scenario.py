@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from freefloat.scenarios.claims import Claim
-from freefloat.scenarios.figures import Figure
+from freefloat.scenarios.figures import Figure, Scatter
 
 if TYPE_CHECKING:
     from freefloat.sim import Run
@@ -37,6 +37,7 @@ class Scenario(ABC):
     source: ClassVar[str]
     note: ClassVar[str] = ""  # what a reader of the result must know; shown with it
     figures: ClassVar[tuple[Figure, ...]] = ()  # the plots that a page opens first; none: the usual ones
+    scatters: ClassVar[tuple[Scatter, ...]] = ()  # many runs like this one, to see whether it is typical
 
     @classmethod
     @abstractmethod
@@ -50,6 +51,11 @@ class Scenario(ABC):
     @abstractmethod
     def claims(self, run: Run) -> list[Claim]:
         """The numbers that this run must reach; none where the settings are the user's own."""
+
+    @classmethod
+    def remarks(cls) -> list[str]:
+        """What a reader of the result must know: the note, and what the scatters say."""
+        return [*([cls.note] if cls.note else []), *(scatter.words() for scatter in cls.scatters)]
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, enough to run it again."""
@@ -78,15 +84,21 @@ class Scenario(ABC):
             ) from None
 
 
+class _LeftOut(dict[str, Any]):
+    """Fields for a part that is None so far; its own checks know which there are."""
+
+
 def _put(data: dict[str, Any], keys: Sequence[str], value: Any, path: str, scenario: str) -> None:
     """Set a nested entry by its path; `craft.` takes any dotted path of the spacecraft."""
     if keys[0] == "craft" and len(keys) > 2:
         keys = ["craft", ".".join(keys[1:])]
     for depth, key in enumerate(keys[:-1]):
+        if key in data and data[key] is None:
+            data[key] = _LeftOut()
         if not isinstance(data.get(key), dict):
             raise ScenarioError(_unknown(scenario, path, data, ".".join(keys[:depth])))
         data = data[key]
-    if keys[-1] not in data and keys[0] != "craft":
+    if keys[-1] not in data and keys[0] != "craft" and not isinstance(data, _LeftOut):
         raise ScenarioError(_unknown(scenario, path, data, ".".join(keys[:-1])))
     data[keys[-1]] = value
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from freefloat.scenarios.scenario import Scenario
 
 # A name that ends like this says its unit itself.
-_SUFFIXES = {"_deg_s": "deg/s", "_deg": "deg", "_hz": "Hz", "_mm": "mm", "_ms": "ms"}
+_SUFFIXES = {"_deg_s": "deg/s", "_deg": "deg", "_hz": "Hz", "_km": "km", "_mm": "mm", "_ms": "ms"}
 
 
 @dataclass(frozen=True)

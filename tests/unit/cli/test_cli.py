@@ -1,13 +1,18 @@
 """The command line as a user meets it."""
 
 import json
+import re
 import subprocess
 import sys
 import tomllib
 
+import numpy as np
 import pytest
+import xarray
 
 from freefloat.cli import main
+from freefloat.scenarios import SCENARIOS
+from freefloat.scenarios.settings import settings_of
 
 URDF = """<robot name="probe"><link name="bus"><inertial><mass value="100"/>
 <inertia ixx="20" iyy="20" izz="20" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
@@ -94,6 +99,94 @@ def test_wrong_words_get_a_sentence(words, message, monkeypatch, capsys, tmp_pat
     assert not (tmp_path / "x").exists()
 
 
+MAP = ("map", "ets7", "--joint", "arm.2=-90:90:5", "--joint", "arm.3=-90:90:4")
+
+
+def test_map_writes_a_page_and_says_what_it_shows(tmp_path, monkeypatch, capsys):
+    out = tmp_path / "maps" / "map.html"
+    words = (*MAP, "--frame", "hand", "--at", "arm.3=10,arm.4=-32.8", "--out", str(out))
+    assert freefloat(*words, monkeypatch=monkeypatch) == 0
+    said = capsys.readouterr().out
+    assert "arm.2 from -90 to 90 deg (5 points) and arm.3 from -90 to 90 deg (4 points)" in said
+    assert "the configuration itself: arm.2 0 deg, arm.3 10 deg" in said
+    assert f"page      {out}" in said
+    assert out.stat().st_size > 100_000
+    assert freefloat(*words, monkeypatch=monkeypatch) == 2
+    assert "--force" in capsys.readouterr().err
+
+
+def test_map_speaks_json_and_keeps_the_numbers(tmp_path, monkeypatch, capsys):
+    out = tmp_path / "map.nc"
+    words = (*MAP, "--frame", "hand", "--at", "0,0,10,-32.8,0,0", "--out", str(out), "--json")
+    assert freefloat(*words, monkeypatch=monkeypatch) == 0
+    found = json.loads(capsys.readouterr().out)["maps"]
+    data = xarray.load_dataset(out, engine="h5netcdf")
+    assert found["largest"]["largest"]["value"] == float(data["largest"].max())
+    assert set(found) == {"largest", "smallest", "dynamic", "kinematic"}
+    np.testing.assert_allclose(np.rad2deg(data["configuration"].values), [0, 0, 10, -32.8, 0, 0], atol=1e-12)
+
+
+def test_map_reads_a_urdf_with_a_joint_that_slides(tmp_path, monkeypatch, capsys):
+    file = tmp_path / "cart.urdf"
+    inertial = '<inertial><mass value="5"/><inertia ixx="2" iyy="2" izz="2" ixy="0" ixz="0" iyz="0"/></inertial>'
+    limit = '<axis xyz="0 1 0"/><limit lower="0" upper="1" effort="1" velocity="1"/>'
+    joints = (("turn", "continuous", "bus"), ("slide", "prismatic", "turn.link"))
+    file.write_text(
+        '<robot name="cart">'
+        + "".join(f'<link name="{name}">{inertial}</link>' for name in ("bus", "turn.link", "slide.link"))
+        + "".join(
+            f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{name}.link"/>{limit}</joint>'
+            for name, kind, parent in joints
+        )
+        + "</robot>"
+    )
+    words = (
+        "map",
+        str(file),
+        "--joint",
+        "slide=0:400:3",
+        "--joint",
+        "turn=0:90:4",
+        "--out",
+        str(tmp_path / "map.html"),
+    )
+    assert freefloat(*words, "--at", "slide=200", monkeypatch=monkeypatch) == 0
+    said = capsys.readouterr().out
+    assert "slide from 0 to 400 mm (3 points)" in said
+    assert "slide 200 mm, turn 0 deg" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("map", "ets8", *MAP[2:]), "'ets8' is neither in the library (ets7) nor a URDF file"),
+        ((*MAP[:4], "--joint", "elbow=0:1"), "no moving joint 'elbow'. Moving joints: arm.1, arm.2"),
+        ((*MAP[:4], "--joint", "arm.2=0:1"), "Both axes of the map are joint 'arm.2'"),
+        (MAP[:4], "needs two joints, got 1"),
+        ((*MAP, "--joint", "arm.4=0:1"), "needs two joints, got 3"),
+        ((*MAP[:4], "--joint", "arm.3=0:1:1"), "2 to 250 points along a joint, got 1 for 'arm.3'"),
+        ((*MAP[:4], "--joint", "arm.3=0:1:251"), "2 to 250 points along a joint, got 251"),
+        ((*MAP[:4], "--joint", "arm.3=0:1:2.5"), "got 2.5 for 'arm.3'"),
+        ((*MAP[:4], "--joint", "arm.3=nan:1"), "'nan' in 'arm.3=nan:1' is not finite"),
+        ((*MAP[:4], "--joint", "arm.3=0:inf"), "is not finite"),
+        ((*MAP[:4], "--joint", "arm.3=a:1"), "'a' in 'arm.3=a:1' is not a number"),
+        ((*MAP[:4], "--joint", "arm.3=1:0"), "must go upwards, got 1 to 0"),
+        ((*MAP[:4], "--joint", "arm.3"), "'arm.3' is not a joint with its range"),
+        ((*MAP, "--frame", "hnd"), "no frame 'hnd'. Frames: base"),
+        ((*MAP, "--at", "1,2"), "--at needs 6 numbers (arm.1, arm.2"),
+        ((*MAP, "--at", "elbow=1"), "no moving joint 'elbow'"),
+        ((*MAP, "--at", "arm.1=nan"), "is not finite"),
+    ],
+)
+def test_map_refuses_with_a_sentence(words, message, monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    assert freefloat(*words, monkeypatch=monkeypatch) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert "Traceback" not in said
+    assert not list(tmp_path.iterdir())
+
+
 def test_check_names_what_is_wrong(tmp_path, monkeypatch, capsys):
     good, bad = tmp_path / "good.urdf", tmp_path / "bad.urdf"
     good.write_text(URDF)
@@ -108,10 +201,40 @@ def test_check_names_what_is_wrong(tmp_path, monkeypatch, capsys):
     assert json.loads(capsys.readouterr().out)[0]["severity"] == "error"
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(b"duration = ", "not valid TOML"), (b"\xff\xfe", "not valid TOML"), (b"duration = 3.0", "which scenario it is")],
+)
+def test_a_broken_scenario_file_gets_a_sentence(content, said, tmp_path, monkeypatch, capsys):
+    path = tmp_path / "mine.toml"
+    path.write_bytes(content)
+    assert freefloat("run", str(path), "--out", str(tmp_path / "out"), monkeypatch=monkeypatch) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert "mine.toml" in err
+
+
 def test_list_names_every_scenario(monkeypatch, capsys):
-    assert freefloat("list", "--json", monkeypatch=monkeypatch) in (0,)
+    assert freefloat("list", "--json", monkeypatch=monkeypatch) == 0
     names = [row["name"] for row in json.loads(capsys.readouterr().out)]
     assert {"ets7-gjm", "goddard-symmetric", "goddard-asymmetric"} <= set(names)
+
+
+def test_list_shows_what_can_be_set_in_one_scenario(monkeypatch, capsys):
+    assert freefloat("list", "ets7-capture", monkeypatch=monkeypatch) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"wheel_torque +0\.05 +N m +≥ 0", said)
+    assert "case-2-torque-0.1" in said
+    assert freefloat("list", "goddard-symmetric", "--json", monkeypatch=monkeypatch) == 0
+    settings = {row["path"]: row for row in json.loads(capsys.readouterr().out)["settings"]}
+    assert settings["hub_mass"]["unit"] == "kg"
+
+
+def test_every_setting_with_a_dimension_has_its_unit():
+    plain = {"arm_error", "damping_ratio"}
+    for scenario in SCENARIOS.values():
+        numbers = [s for s in settings_of(scenario()) if s.kind == "number" and s.path not in plain]
+        assert all(s.unit for s in numbers), [s.path for s in numbers if not s.unit]
 
 
 def test_an_out_that_is_a_file_gets_a_sentence(tmp_path, monkeypatch, capsys):

@@ -90,7 +90,14 @@ def test_visuals_become_shapes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "geometry", ['<mesh filename="gone.stl"/>', '<mesh filename="x.dae"/>', '<box size="1 2"/>', "<blob/>"]
+    "geometry",
+    [
+        '<mesh filename="gone.stl"/>',
+        '<mesh filename="x.dae"/>',
+        '<box size="1 2"/>',
+        '<sphere radius="-1"/>',
+        "<blob/>",
+    ],
 )
 def test_looks_that_cannot_be_drawn_are_warnings(tmp_path: Path, geometry: str) -> None:
     (tmp_path / "x.dae").write_text("")

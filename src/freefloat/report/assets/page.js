@@ -13,7 +13,7 @@ class Page {
     this.start = timed.length ? Math.min(...timed.map((t) => t[0])) : 0;
     this.end = timed.length ? Math.max(...timed.map((t) => t[t.length - 1])) : 1;
     this.time = this.start;
-    this.theme = this.chosenTheme();
+    this.theme = chosenTheme();
     this.openScene();
     this.controls();
     this.setTime(this.start);
@@ -24,6 +24,8 @@ class Page {
     this.plots.theme = this.theme;
     for (const name of this.contents.figures) await this.plots.show(name);
     this.setTime(this.time);
+    this.scatters = new Scatters(this.contents.scatters);
+    await this.scatters.setTheme(this.theme);
     document.documentElement.dataset.ready = "true";
   }
 
@@ -118,14 +120,12 @@ class Page {
       this.scene.stretch = Number(event.target.value);
       this.scene.draw();
     });
-    this.byId("theme").addEventListener("click", () => this.setTheme(this.theme === "dark" ? "light" : "dark"));
+    themeControls(this);
     document.addEventListener("keydown", (event) => {
       if (event.key !== " " || /^(INPUT|SELECT|BUTTON|TEXTAREA)$/.test(event.target.tagName)) return;
       event.preventDefault();
       this.play(!this.playing);
     });
-    window.addEventListener("beforeprint", () => { this.before = this.theme; this.setTheme("light", false); });
-    window.addEventListener("afterprint", () => this.setTheme(this.before || "light", false));
   }
 
   picker() {
@@ -149,25 +149,13 @@ class Page {
 
   // ---- light and dark
 
-  chosenTheme() {
-    const asked = this.remembered() || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-    document.documentElement.dataset.theme = asked;
-    return asked;
-  }
-
-  remembered() {
-    try { return localStorage.getItem("freefloat-theme"); } catch { return null; }
-  }
-
-  async setTheme(theme, keep = true) {
-    this.theme = theme;
-    document.documentElement.dataset.theme = theme;
-    try { if (keep) localStorage.setItem("freefloat-theme", theme); } catch { /* a file may have no storage */ }
+  async drawTheme(theme) {
     if (this.scene) {
       this.scene.theme = theme;
       this.scene.draw();
     }
     await this.plots?.setTheme(theme);
+    await this.scatters?.setTheme(theme);
   }
 }
 

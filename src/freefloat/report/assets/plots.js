@@ -1,9 +1,5 @@
 // Plots of channels over time, drawn by Bokeh; all share the time axis and one cursor.
 
-const COLOURS = {
-  light: ["#2563a8", "#c2410c", "#2e7d4f", "#8e4ec6", "#a16207", "#0e7490", "#be185d", "#52525b"],
-  dark: ["#6cb0f5", "#fb923c", "#6bcf8e", "#c4a1f0", "#e5c05b", "#4fd1dd", "#f382b5", "#b4b4bd"],
-};
 const DASHES = ["solid", "dashed", "dotted", "dotdash"];
 
 class Plots {
@@ -77,34 +73,18 @@ class Plots {
   }
 
   async draw(plot) {
-    const style = getComputedStyle(document.documentElement);
-    const ink = style.getPropertyValue("--ink-soft").trim();
-    const rule = style.getPropertyValue("--rule").trim();
-    const figure = Bokeh.Plotting.figure({
-      height: 168, sizing_mode: "stretch_width", min_border_left: 64, min_border_right: 8, min_border_top: 6,
-      tools: "xpan,xbox_zoom,ybox_zoom,reset,save", toolbar_location: "right", output_backend: "canvas",
+    const figure = pageFigure({
+      height: 168, min_border_left: 64, tools: "xpan,xbox_zoom,ybox_zoom,reset,save",
       x_range: new Bokeh.Range1d({ start: this.range[0], end: this.range[1], bounds: [...this.range] }),
-      background_fill_alpha: 0, border_fill_alpha: 0, outline_line_color: null,
     });
-    figure.toolbar.logo = null;
-    figure.toolbar.autohide = true;
-    for (const axis of [...figure.below, ...figure.left])
-      axis.setv({ axis_line_color: rule, major_tick_line_color: rule, minor_tick_line_color: null, major_label_text_color: ink, major_label_text_font_size: "11px" });
     figure.below[0].formatter = new Bokeh.PrintfTickFormatter({ format: "%g s" });
-    for (const grid of figure.center) grid.setv({ grid_line_color: rule, grid_line_alpha: 0.6 });
     plot.lines = [];
     for (const curve of plot.curves) this.lines(plot, figure, curve);
     for (const event of this.runs.flatMap((run) => run.events))
-      figure.add_layout(new Bokeh.Span({ location: event.time, dimension: "height", line_color: ink, line_dash: "dotted" }));
-    plot.cursor = new Bokeh.Span({ location: this.time, dimension: "height", line_color: style.getPropertyValue("--accent").trim(), line_width: 1.5 });
+      figure.add_layout(new Bokeh.Span({ location: event.time, dimension: "height", line_color: pageColour("ink-soft"), line_dash: "dotted" }));
+    plot.cursor = new Bokeh.Span({ location: this.time, dimension: "height", line_color: pageColour("accent"), line_width: 1.5 });
     figure.add_layout(plot.cursor);
-    plot.document?.clear();
-    plot.stage.replaceChildren();
-    plot.document = new Bokeh.Document();
-    plot.document.add_root(figure);
-    plot.figure = figure;
-    const views = await Bokeh.embed.add_document_standalone(plot.document, plot.stage);
-    plot.view = views.get_by_id ? views.get_by_id(figure.id) : [...views][0];
+    await putFigure(plot, figure);
     this.follow(plot);
     this.legend(plot);
   }
@@ -132,10 +112,8 @@ class Plots {
       const button = document.createElement("button");
       button.type = "button";
       button.setAttribute("aria-pressed", String(entry.line.visible));
-      const swatch = document.createElement("i");
-      swatch.style.borderTop = `2.5px ${entry.curve.number ? "dashed" : "solid"} ${entry.colour}`;
       entry.value = document.createElement("output");
-      button.append(swatch, document.createTextNode(entry.label ? `${entry.label} ` : ""), entry.value);
+      button.append(swatch(entry.colour, entry.curve.number ? "dashed" : "solid"), document.createTextNode(entry.label ? `${entry.label} ` : ""), entry.value);
       button.addEventListener("click", () => {
         entry.line.visible = !entry.line.visible;
         button.setAttribute("aria-pressed", String(entry.line.visible));
@@ -155,7 +133,7 @@ class Plots {
       const next = Math.min(row + 1, entry.y.length - 1);
       const known = this.time >= time[0] - 1e-9 && this.time <= time[time.length - 1] + 1e-9;
       const value = known ? entry.y[row] + part * (entry.y[next] - entry.y[row]) : NaN;
-      entry.value.textContent = Number.isFinite(value) ? `${figures(value)}${entry.curve.unit && entry.curve.unit !== "1" ? ` ${entry.curve.unit}` : ""}` : "–";
+      entry.value.textContent = Number.isFinite(value) ? withUnit(value, entry.curve.unit) : "–";
     }
   }
 
@@ -193,11 +171,4 @@ class Plots {
     this.theme = theme;
     for (const plot of this.open.values()) await this.draw(plot);
   }
-}
-
-function figures(value) {
-  const size = Math.abs(value);
-  if (size === 0) return "0";
-  if (size < 1e-3 || size >= 1e6) return value.toExponential(2);
-  return value.toFixed(Math.max(0, Math.min(4, 4 - Math.floor(Math.log10(size)))));
 }

@@ -1,0 +1,138 @@
+"""`freefloat map`: how much an arm disturbs its base, and where it is singular, over two of its joints."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import typer
+
+from freefloat import library
+from freefloat.cli.paging import free
+from freefloat.control import disturbance_map, singularity_map
+from freefloat.model import Spacecraft, read_urdf
+from freefloat.model.errors import unknown_name
+from freefloat.report.joint_plane import MOST_POINTS, joint_plane
+from freefloat.report.map_words import extremes
+from freefloat.report.maps import map_page, sentences
+
+if TYPE_CHECKING:
+    import xarray
+
+_EXAMPLE = "--joint arm.2=-90:90 --joint arm.3=-90:90:61"
+_POINTS = 61
+
+
+class Range(NamedTuple):
+    """Values of one joint [deg, or mm where it slides]."""
+
+    joint: str
+    start: float
+    end: float
+    points: int
+
+
+def draw(
+    spacecraft: str, joints: list[str], frame: str | None, at: list[str], out: Path, *, force: bool, as_json: bool
+) -> int:
+    """Compute the maps, write them as a page or as data, and say what they show."""
+    craft = _spacecraft(spacecraft)
+    plane = {r.joint: np.linspace(r.start, r.end, r.points) * _factor(craft, r.joint) for r in _ranges(craft, joints)}
+    q = _configuration(craft, at)
+    if frame is not None:
+        craft.frame(frame)
+    target = free(out, force)
+    maps = [disturbance_map(craft, q, plane)]
+    if frame is not None:
+        maps.append(singularity_map(craft, q, plane, frame))
+    if target.suffix == ".nc":
+        _save(maps, target)
+    else:
+        map_page(maps, target)
+    if as_json:
+        found = {name: value for data in maps for name, value in extremes(data, joint_plane(maps)).items()}
+        typer.echo(json.dumps({"file": str(target), "maps": found}, indent=2))
+        return 0
+    for sentence in sentences(maps):
+        typer.echo(sentence)
+    typer.echo(f"{'data' if target.suffix == '.nc' else 'page'}      {target}")
+    return 0
+
+
+def _save(maps: list[xarray.Dataset], path: Path) -> None:
+    """All maps as one data set; it can be given to `map_page` again."""
+    whole = maps[0].assign({name: array for data in maps[1:] for name, array in data.data_vars.items()})
+    whole.attrs = {name: value for data in maps for name, value in data.attrs.items()}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    whole.to_netcdf(path, engine="h5netcdf")
+
+
+def _spacecraft(name: str) -> Spacecraft:
+    """A spacecraft of the library, or one from a URDF file."""
+    if name in library.__all__:
+        return getattr(library, name)()
+    if not Path(name).is_file():
+        raise ValueError(f"'{name}' is neither in the library ({', '.join(library.__all__)}) nor a URDF file.")
+    return read_urdf(Path(name))
+
+
+def _ranges(craft: Spacecraft, texts: list[str]) -> list[Range]:
+    if len(texts) != 2:
+        raise ValueError(f"A map needs two joints, got {len(texts)}. For example: {_EXAMPLE}.")
+    first, second = (_range(craft, text) for text in texts)
+    if first.joint == second.joint:
+        raise ValueError(f"Both axes of the map are joint '{first.joint}'. Name two different joints.")
+    return [first, second]
+
+
+def _range(craft: Spacecraft, text: str) -> Range:
+    """`arm.2=-90:90:61`."""
+    name, _, rest = text.rpartition("=")
+    numbers = rest.split(":")
+    if not name or len(numbers) not in (2, 3):
+        raise ValueError(f"'{text}' is not a joint with its range. Write --joint NAME=START:END:POINTS: {_EXAMPLE}.")
+    _known(craft, name)
+    start, end = (_number(number, text) for number in numbers[:2])
+    if not start < end:
+        raise ValueError(f"The range of joint '{name}' must go upwards, got {start:g} to {end:g}.")
+    points = _number(numbers[2], text) if len(numbers) == 3 else _POINTS
+    if points != int(points) or not 2 <= points <= MOST_POINTS:
+        raise ValueError(f"A map has 2 to {MOST_POINTS} points along a joint, got {points:g} for '{name}'.")
+    return Range(name, start, end, int(points))
+
+
+def _configuration(craft: Spacecraft, texts: list[str]) -> np.ndarray:
+    """`0,0,10,-32.8,0,0` for all moving joints, or `arm.3=10` for some; the others are at zero."""
+    q, joints = np.zeros(craft.layout.nq), craft.layout.moving_joints
+    for text in texts:
+        parts = text.split(",")
+        if "=" not in text and len(parts) != len(joints):
+            raise ValueError(f"--at needs {len(joints)} numbers ({', '.join(joints)}), got {len(parts)}.")
+        named = [part.rpartition("=")[::2] for part in parts] if "=" in text else zip(joints, parts, strict=True)
+        for name, value in named:
+            _known(craft, name)
+            q[craft.layout.position(name)] = _number(value, text) * _factor(craft, name)
+    return q
+
+
+def _known(craft: Spacecraft, joint: str) -> None:
+    if joint not in craft.layout.moving_joints:
+        raise unknown_name(craft.name, "moving joint", joint, craft.layout.moving_joints)
+
+
+def _factor(craft: Spacecraft, joint: str) -> float:
+    """From degrees or millimetres to SI."""
+    return math.pi / 180.0 if craft.joint(joint).kind == "revolute" else 1e-3
+
+
+def _number(text: str, whole: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError(f"'{text}' in '{whole}' is not a number.") from None
+    if not math.isfinite(value):
+        raise ValueError(f"'{text}' in '{whole}' is not finite.")
+    return value

@@ -1,0 +1,77 @@
+"""How the two capture cases compare for random geometries: the figures of `ets7-capture`, counted from their table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from freefloat.scenarios.figures import Axis, Guide, Mark, Scatter
+
+if TYPE_CHECKING:
+    import xarray
+
+    from freefloat.sim import Run
+
+TABLE = "ets7_capture.csv"
+_NEVER, _SECONDS = 160.0, (0.0, 168.0)  # where captures that never came are drawn, and the axis [s]
+_DEGREES = (0.01, 10.0)  # an arm that is stuck without reaction disturbs less, which says nothing
+
+
+def _times(data: xarray.Dataset) -> str:
+    count = _counts(data)
+    return (
+        f"Of {count['geometries']:.0f} random geometries with wheels of {data.attrs['wheel_torque']:g} N m, case 1 "
+        f"captured below 0.5 deg in {count['case 1 captures below 0.5 deg']:.0f}; there case 2 was slower, or did not "
+        f"capture, in {count['of these, case 2 slower or never']:.0f}, and took more than twice as long, or did not "
+        f"capture, in {count['of these, case 2 more than twice as long or never']:.0f}."
+    )
+
+
+def _attitudes(data: xarray.Dataset) -> str:
+    count = _counts(data)
+    return (
+        f"Of the {count['case 1 captures below 0.5 deg']:.0f} geometries in which case 1 captured below 0.5 deg, case "
+        f"2 disturbed the attitude more in {count['of these, case 2 disturbs the attitude more']:.0f}; where both "
+        f"captured, the median ratio is {count['median attitude ratio where both capture']:.2g}."
+    )
+
+
+def _counts(data: xarray.Dataset) -> dict[str, float]:
+    from freefloat.scenarios.capture_scatter import contrast
+
+    return contrast(data)
+
+
+def _marks(run: Run, data: xarray.Dataset, quantity: str) -> list[Mark]:
+    """The geometry of the scenario under the conditions of the others, and this run: one case of the two."""
+    from freefloat.scenarios.ets7_capture import outcome
+
+    facts = [data.attrs.get(f"scenario.case{case}.{quantity}") for case in (1, 2)]
+    marks = [Mark("the scenario's geometry", *facts)] if None not in facts else []
+    if not run.completed or "capture.time" not in run.data:
+        return marks
+    value, case = getattr(outcome(run), quantity), run.scenario.get("case", 1)
+    return [*marks, Mark(f"this run, case {case}", value if case == 1 else None, value if case == 2 else None)]
+
+
+SCATTERS = (
+    Scatter(
+        title="Time to capture",
+        table=TABLE,
+        x=Axis("case1.captured", "capture, case 1", _SECONDS, never=_NEVER),
+        y=Axis("case2.captured", "capture, case 2", _SECONDS, never=_NEVER),
+        group="contrast",
+        sentence=_times,
+        guides=(Guide(1.0, "as long"), Guide(2.0, "twice as long")),
+        marks=lambda run, data: _marks(run, data, "captured"),
+    ),
+    Scatter(
+        title="Largest attitude disturbance",
+        table=TABLE,
+        x=Axis("case1.attitude", "attitude, case 1", _DEGREES, logarithmic=True),
+        y=Axis("case2.attitude", "attitude, case 2", _DEGREES, logarithmic=True),
+        group="contrast",
+        sentence=_attitudes,
+        guides=(Guide(1.0, "as much"),),
+        marks=lambda run, data: _marks(run, data, "attitude"),
+    ),
+)
