@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from freefloat.scenarios import SCENARIOS, Claim
+from freefloat.scenarios.claims import tally
 
 ROOT = Path(__file__).parents[1]
 README, ALL = ROOT / "README.md", ROOT / "docs" / "claims.md"
 START, END = "<!-- claims: written by docs/claims_table.py -->", "<!-- end of claims -->"
-_FIELDS = ("claim", "source", "relation", "published", "ours", "unit", "tolerance")
 
 
 def claims(file: str | None) -> list[dict[str, Any]]:
@@ -30,16 +30,16 @@ def claims(file: str | None) -> list[dict[str, Any]]:
 def table(rows: list[dict[str, Any]], *, whole: bool) -> str:
     """One Markdown table for each scenario, under its title: all of it, or its first variant only."""
     parts = [
-        _count(rows) + "."
+        tally(rows) + "."
         if whole
-        else f"{_count(rows)}; [all of them](docs/claims.md), below the first variant of each scenario."
+        else f"{tally(rows)}; [all of them](docs/claims.md), below the first variant of each scenario."
     ]
     for name in dict.fromkeys(row["scenario"] for row in rows):
         own = [row for row in rows if row["scenario"] == name]
         shown = own if whole else [row for row in own if row["variant"] == own[0]["variant"]]
         title = SCENARIOS[name].title if name in SCENARIOS else name
         lines = [
-            f"**`{name}`** {title} ({_count(own)})",
+            f"**`{name}`** {title} ({tally(own)})",
             "",
             "| variant | quantity | reference | freefloat | |",
             "|---|---|--:|--:|---|",
@@ -48,18 +48,14 @@ def table(rows: list[dict[str, Any]], *, whole: bool) -> str:
     return "\n\n".join(parts)
 
 
-def _count(rows: list[dict[str, Any]]) -> str:
-    judged = [row["holds"] for row in rows if row["holds"] is not None]
-    return f"{sum(judged)} of {len(judged)} claims hold"
-
-
 def _row(row: dict[str, Any]) -> str:
-    claim = Claim(**{key: row[key] for key in _FIELDS})
+    claim = Claim.from_dict(row)
     # Numbers that are only bounded (an error below 1e-6) are rounding noise: one digit says all that repeats.
     digits = ".0e" if claim.relation in ("below", "above") and abs(claim.ours) < 1e-3 else ".5g"
-    verdict = {True: "holds", False: "**fails**", None: f"not reproduced: {row.get('reason', '')}"}[claim.holds]
+    verdict = {True: "holds", False: "**fails**", None: f"not reproduced: {claim.reason}"}[claim.holds]
     statement = claim.statement.replace("+-", "±").replace("<", "&lt;")
-    return f"| {row['variant']} | {claim.claim} | {statement} | {claim.ours:{digits}} {claim.unit} | {verdict} |"
+    ours = claim.with_unit(f"{claim.ours:{digits}}")
+    return f"| {row['variant']} | {claim.claim} | {statement} | {ours} | {verdict} |"
 
 
 def main() -> int:

@@ -10,6 +10,7 @@ import typer
 from freefloat.cli.progress import progress_bar
 from freefloat.cli.tables import claims_table, print_table
 from freefloat.scenarios import SCENARIOS, find
+from freefloat.scenarios.claims import tally
 from freefloat.sim import RunFailed
 from freefloat.sim.rollout import Engine
 
@@ -30,9 +31,11 @@ def check(names: list[str], engine: Engine, *, as_json: bool, quiet: bool) -> in
     else:
         for name in dict.fromkeys(row["scenario"] for row in rows):
             typer.echo(name)
-            print_table(claims_table([row for row in rows if row["scenario"] == name]))
-        judged = [row["holds"] for row in rows if row["holds"] is not None]
-        typer.echo(f"\n{sum(judged)} of {len(judged)} claims hold.")
+            own = [row for row in rows if row["scenario"] == name]
+            print_table(claims_table(own))
+            for reason in dict.fromkeys(row["reason"] for row in own if row["holds"] is None):
+                typer.echo(f"not reproduced: {reason}")
+        typer.echo(f"\n{tally(rows)}.")
     for failure in failures:
         typer.echo(f"Error: {failure}", err=True)
     return 0 if not failures and all(row["holds"] is not False for row in rows) else 1

@@ -20,9 +20,9 @@ def claims_table(rows: list[dict[str, Any]]) -> Table:
     ):
         table.add_column(heading, justify=side, no_wrap=heading != "claim")  # pyright: ignore[reportArgumentType]
     for row in rows:
-        claim = Claim(**{k: row[k] for k in ("claim", "source", "relation", "published", "ours", "unit", "tolerance")})
+        claim = Claim.from_dict(row)
         verdict = {True: "[green]holds[/]", False: "[red]FAILS[/]", None: "[yellow]not reproduced[/]"}[claim.holds]
-        table.add_row(row["variant"], claim.claim, claim.statement, f"{claim.ours:.6g} {claim.unit}", verdict)
+        table.add_row(row["variant"], claim.claim, claim.statement, claim.with_unit(f"{claim.ours:.6g}"), verdict)
     return table
 
 

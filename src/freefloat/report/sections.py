@@ -123,14 +123,13 @@ def claims(sheets: Sequence[Sheet]) -> Markup:
 
 
 def _claim(row: dict[str, Any]) -> list[object]:
-    fields = ("claim", "source", "relation", "published", "ours", "unit", "tolerance")
     try:
-        claim = Claim(**{key: row[key] for key in fields})
+        claim = Claim.from_dict(row)
         return [
             claim.claim,
             claim.statement.replace("+-", "±"),
-            f"{written(claim.ours)} {claim.unit}",
-            _judged(claim, str(row.get("reason", ""))),
+            claim.with_unit(written(claim.ours)),
+            _judged(claim),
             claim.source,
         ]
     except (KeyError, TypeError, ValueError):
@@ -143,9 +142,9 @@ def _claim(row: dict[str, Any]) -> list[object]:
         ]
 
 
-def _judged(claim: Claim, reason: str) -> Markup:
+def _judged(claim: Claim) -> Markup:
     if claim.holds is None:
-        return element("span", f"not reproduced: {reason}" if reason else "not reproduced", class_="note")
+        return element("span", ": ".join(filter(None, ("not reproduced", claim.reason))), class_="note")
     return verdict(claim.holds, "holds", "fails")
 
 

@@ -20,9 +20,9 @@ _SPEC = "Yoshida 2003, section 4.3; numbers of an independent reference implemen
 _PITCH_DEG = {120.0: 0.0652, 300.0: 0.4081, 480.0: 1.0493, 600.0: 1.6459}
 _STALE_DEG = 3.7527  # after 900 s
 _STALE = (
-    "the reference's value belongs to a moment of inertia of link 2 that no body can have (Ixx 3.378 kg m^2 where "
-    "Iyy is 3.752 and Izz 0.102) and that it has since corrected to 3.660: with the first these equations give 3.75265 "
-    "deg, with the second 3.75259 deg"
+    "the printed value is what a moment of inertia of link 2 gives that public models have and no body can have (Ixx "
+    "3.378 kg m2 where Iyy is 3.752 and Izz 0.102): 3.75265 deg. With 3.660, which the reference says it uses, the "
+    "same equations give 3.75259 deg"
 )
 
 

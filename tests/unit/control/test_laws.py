@@ -171,7 +171,7 @@ def test_a_spline_to_a_target_out_of_reach_is_refused() -> None:
 def test_limits_of_joints_and_hand_hold_in_every_phase_of_a_capture(case: int) -> None:
     start = np.deg2rad([0.0, -82.7, -19.8, 115.5, 0.0, 0.0])
     hand = frame_pose(CRAFT, start, "hand")
-    goal = Pose(position=np.asarray(hand.p) + [0.13, 0.01, -0.38], rotation=np.asarray(hand.R))
+    goal = Pose(position=np.asarray(hand.p) + np.array([0.13, 0.01, -0.38]), rotation=np.asarray(hand.R))
     target = DriftingTarget(start=goal, velocity=np.array([0.0, 0.0, -0.01]))
     limits = ApproachLimits(joint_rate=np.deg2rad(1.0), hand_speed=0.015)
     spline = spline_to(CRAFT, "hand", target, start, limits) if case == 2 else None
