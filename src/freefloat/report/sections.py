@@ -119,7 +119,14 @@ def claims(sheets: Sequence[Sheet]) -> Markup:
         return element("p", "No reference numbers belong to these settings.")
     headings = [*_named_heading(sheets), "claim", "reference", "ours", "verdict", "source"]
     shift = len(headings) - 5
-    return table(headings, rows, numbers=(1 + shift, 2 + shift))
+    told = dict.fromkeys(_reason(row) for sheet in sheets for row in sheet.run.claims)
+    notes = [element("p", words, class_="note") for words in told if words]
+    return joined([table(headings, rows, numbers=(1 + shift, 2 + shift)), *notes])
+
+
+def _reason(row: dict[str, Any]) -> str:
+    """Why a number is not reproduced; nothing where it is judged."""
+    return f"{row.get('claim', '?')}: {row['reason']}." if row.get("reason") and row.get("holds") is None else ""
 
 
 def _claim(row: dict[str, Any]) -> list[object]:
@@ -144,7 +151,7 @@ def _claim(row: dict[str, Any]) -> list[object]:
 
 def _judged(claim: Claim) -> Markup:
     if claim.holds is None:
-        return element("span", ": ".join(filter(None, ("not reproduced", claim.reason))), class_="note")
+        return element("span", "not reproduced", class_="note")
     return verdict(claim.holds, "holds", "fails")
 
 

@@ -78,6 +78,7 @@ class Plots {
       x_range: new Bokeh.Range1d({ start: this.range[0], end: this.range[1], bounds: [...this.range] }),
     });
     figure.below[0].formatter = new Bokeh.PrintfTickFormatter({ format: "%g s" });
+    figure.left[0].formatter = new Bokeh.PrintfTickFormatter({ format: "%.8g" });
     plot.lines = [];
     for (const curve of plot.curves) this.lines(plot, figure, curve);
     for (const event of this.runs.flatMap((run) => run.events))
