@@ -28,6 +28,7 @@ bench: .venv/test.stamp
 # Figures, tables of many runs and the table of reproduced results, made anew from the product itself.
 docs: .venv/test.stamp
 	$(BIN)/python docs/figures.py
+	-$(BIN)/python docs/page_picture.py
 	$(BIN)/python docs/capture_scatter.py
 	$(BIN)/python docs/start_poses.py
 	$(BIN)/python docs/claims_table.py

@@ -1,0 +1,47 @@
+"""Photograph the page of a run in a real browser: `python docs/page_picture.py` writes docs/images/page.png."""
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+import freefloat as ff
+from freefloat.scenarios import find
+
+IMAGE = Path(__file__).parent / "images" / "page.png"
+WIDTH, HEIGHT = 1280, 760  # [px]
+MIDDLE = 0.6  # of the run, where the cursor stands
+_MOVE = """(share) => {
+    const slider = document.querySelector("input[type=range]");
+    slider.value = slider.min * (1 - share) + slider.max * share;
+    slider.dispatchEvent(new Event("input"));
+}"""
+
+
+def main() -> int:
+    """Run the first experiment, open its page, move the cursor, take the picture."""
+    browser_path = shutil.which("chromium")
+    if browser_path is None:
+        sys.stderr.write("There is no Chromium on this machine (Debian: apt-get install chromium): no picture.\n")
+        return 1
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as play:
+        scenario = find("ets7-gjm")()
+        run = scenario.simulate()
+        path = ff.page(run.with_claims(scenario.judged(run, "nominal")), Path(folder) / "page.html")
+        browser = play.chromium.launch(
+            executable_path=browser_path, args=["--no-sandbox", "--enable-unsafe-swiftshader"]
+        )
+        tab = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
+        tab.goto(path.as_uri())
+        tab.wait_for_selector("html[data-ready]", state="attached")
+        tab.evaluate(_MOVE, MIDDLE)
+        tab.wait_for_timeout(1500)  # the plots are drawn one after the other
+        tab.screenshot(path=IMAGE)
+        browser.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
