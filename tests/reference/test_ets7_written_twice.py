@@ -22,6 +22,13 @@ def test_inertia_coupling_and_generalised_jacobian(seed: int) -> None:
     np.testing.assert_allclose(generalized_jacobian(ets7(), jnp.asarray(q), "hand"), plain.generalized, atol=1e-12)
 
 
+def test_centre_of_mass_and_locked_inertia_as_printed() -> None:
+    np.testing.assert_allclose(plain_ets7.arm(np.zeros(6)).com, (-0.022556, -0.009262, 0.101898), atol=5e-7)
+    whole = free_floating(ets7(), jnp.asarray(np.deg2rad([0.0, 0.0, 10.0, -32.8, 0.0, 0.0]))).angular_inertia
+    printed = [[6725.81, 38.37, 179.98], [38.37, 4101.86, 14.07], [179.98, 14.07, 7142.20]]  # [kg m2]
+    np.testing.assert_allclose(whole, printed, atol=5e-3)  # half of the last digit
+
+
 @pytest.mark.parametrize(("variant", "duration"), [("case-1", 30.0), ("case-2", 100.0)])
 def test_capture(variant: str, duration: float) -> None:
     scenario = Ets7Capture.variants()[variant]

@@ -45,9 +45,29 @@ def test_every_torque_level_variant_is_listed() -> None:
         assert any("torque-level" in variant for variant in find(name).variants())
 
 
+def test_a_target_out_of_reach_is_not_captured_and_the_run_says_so() -> None:
+    far = replace(Ets7Capture(), target_distance=3.0, target_direction=(0.0, 0.0, 1.0), duration=20.0)
+    run = far.simulate()
+    assert run.completed
+    assert np.all(np.isfinite(run["joints.position"].values))
+    words = Ets7Capture.came_to(run)
+    assert words.startswith("Not captured within 20 s: in the coarse approach, with the hand ")
+
+
+def test_a_capture_says_when_it_was() -> None:
+    words = Ets7Capture.came_to(replace(Ets7Capture(), camera=Camera(), duration=30.0).simulate())
+    assert words.startswith("Captured after 22.35 s; the fine approach began after 10.3 s")
+
+
 def test_a_lost_camera_stops_the_hand_and_says_so() -> None:
     blind = replace(Ets7Capture(), camera=Camera(blind_from=5.0), duration=20.0)
     run = blind.simulate()
+    lost = next(line for line in run.conditions if "target lost" in line)
+    assert lost.startswith(
+        "capture.condition: target lost, 0 s to 0.25 s, 6.8 s to 20 s"
+    )  # nothing seen yet, then blind
+    first = np.linalg.norm(run["hand.position_error"].values[0])
+    assert first == pytest.approx(0.4, abs=1e-12)  # the truth, before any picture
     assert run.completed
     assert not np.isfinite(outcome(run).captured)
     assert any("target lost" in line for line in run.conditions)

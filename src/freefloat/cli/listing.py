@@ -8,7 +8,7 @@ from rich.table import Table
 
 from freefloat.cli.tables import print_table
 from freefloat.scenarios import SCENARIOS, Scenario, find
-from freefloat.scenarios.settings import settings_of
+from freefloat.scenarios.settings import Setting, optional_records, settings_of
 
 
 def show(name: str | None, as_json: bool) -> None:
@@ -36,11 +36,19 @@ def _show_one(scenario: type[Scenario], as_json: bool) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("setting", "value", "unit", "range"):
         table.add_column(heading, no_wrap=heading == "setting")
+    inner = optional_records(scenario())
     for s in settings:
-        value = "none" if s.value is None else str(s.value)
-        table.add_row(s.path, value, s.unit, s.range or ", ".join(s.choices))
+        _add(table, s)
+        for own in inner.get(s.path, ()):
+            _add(table, own, once_set=True)
     print_table(table)
     typer.echo(f"\nfreefloat run {scenario.name} --set {settings[0].path}=... --out DIR")
+
+
+def _add(table: Table, s: Setting, *, once_set: bool = False) -> None:
+    """A row; a setting of a record that is left out has its value once any of them is set."""
+    value = "none" if s.value is None else str(s.value)
+    table.add_row(f"  {s.path}" if once_set else s.path, value, s.unit, s.range or ", ".join(s.choices))
 
 
 def _described(scenario: type[Scenario]) -> dict[str, Any]:

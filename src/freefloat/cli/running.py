@@ -81,8 +81,8 @@ def _flat(data: dict[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def _print(scenario: Scenario, result: Run, files: dict[str, Path]) -> None:
-    typer.echo(f"{scenario.title}\n{result.status}\n")
-    for line in (*scenario.remarks(), *result.conditions):
+    typer.echo(f"{scenario.title}\n{result.status}{'' if result.audit.holds else ', but the audit is violated'}\n")
+    for line in filter(None, (scenario.came_to(result), *scenario.remarks(), *result.conditions)):
         typer.echo(line)
     if result.claims:
         print_table(claims_table(list(result.claims)))

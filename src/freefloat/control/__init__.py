@@ -14,7 +14,7 @@ from freefloat.control.reactionless import ReactionlessTurn
 from freefloat.control.resolved_acceleration import ResolvedAcceleration
 from freefloat.control.resolved_motion import ResolvedMotion, SatelliteBasedMotion
 from freefloat.control.target import DriftingTarget, PerfectEye
-from freefloat.control.thrusters import Thruster, Thrusters
+from freefloat.control.thrusters import Thruster, Thrusters, torque_pairs
 from freefloat.control.unloading import MomentumUnloading
 from freefloat.control.visual_servo import CameraEye
 from freefloat.control.workspace import disturbance_map, singularity_map
@@ -60,4 +60,5 @@ __all__ = [
     "reach",
     "singularity_map",
     "spline_to",
+    "torque_pairs",
 ]

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.control.attitude import AttitudeHold, wheel_force
-from freefloat.model import Spacecraft, State
+from freefloat.model import ModelError, Spacecraft, State
 from freefloat.sensors import Gyro, StarTracker
 from freefloat.sensors.imperfection import sample_number
 from freefloat.spatial import angular, record
@@ -101,6 +101,10 @@ class EstimatedAttitudeHold:
     filter: AttitudeFilter
     patience: Numeric | float = 10.0  # without a star fix for longer than this is reported [s]
     now: Estimate | None = None
+
+    def __post_init__(self) -> None:
+        if self.hold.feed_forward is not None or self.hold.switch is not None:
+            raise ModelError("EstimatedAttitudeHold does PD only: its hold must have no feed_forward and no switch.")
 
     def begin(self, state: State) -> EstimatedAttitudeHold:
         """Start the filter at the true attitude."""

@@ -205,10 +205,10 @@ class CaptureApproach:
         )
 
     def observe(self, craft: Spacecraft, state: State, t: Scalar) -> tuple[Numeric, ...]:
-        """Error as known, mode and times; -1 s stands for not yet."""
+        """True error, mode and times; -1 s stands for not yet."""
         memory = self.now if self.now is not None else self.memory()
         sight = self.eye.sight(memory.eye, t)
-        error = pose_error(sight.pose, inertial_frame_pose(craft, state, self.frame))
+        error = pose_error(self.eye.target.pose(t), inertial_frame_pose(craft, state, self.frame))
         motion = motion_of(craft, state)
         joint, speed = self._load(motion, self.rates(motion, t, 0.0)) > 1.0 - 1e-9
         limited = jnp.where(joint, 2.0, jnp.where(speed, 3.0, 0.0))

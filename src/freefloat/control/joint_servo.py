@@ -53,14 +53,16 @@ class Followed:
 class JointServo:
     """Computed torque with PD on the joint positions that the arm's law asks for; torque level.
 
-    The motors know `craft`; limits come from its joints (`limits.effort`, `.rate`, `.lower`, `.upper`). The arm's
-    law is continuous, or commands at `command_ticks` of the servo's own ticks and is held in between.
+    The motors know `craft` and their own rotors; of the friction they make up for the share `compensation`. Limits come
+    from the joints (`limits.effort`, `.rate`, `.lower`, `.upper`). The arm's law is continuous, or commands at
+    `command_ticks` of the servo's own ticks and is held in between.
     """
 
     craft: Spacecraft
     arm: Any  # a motion law
     bandwidth: Numeric | float = 20.0  # natural frequency of the position loop, critically damped [rad/s]
-    friction: Friction = Friction()
+    friction: Friction = Friction()  # of each joint; without rotors it is stiff and needs short steps
+    compensation: Numeric | float = 0.0  # share of the friction that the motors know and make up for, 0 to 1
     motor_inertia: Numeric | float | None = None  # of the rotor seen at the joint, gear included [kg m2]
     command_ticks: int = static(default=0)  # 0: continuous
     now: Followed | None = None  # its memory; set by `recall`
@@ -70,6 +72,7 @@ class JointServo:
         bounded(self, {"bandwidth": "rad/s"}, above=0.0)
         bounded(self, {"motor_inertia": "kg m2"} if self.motor_inertia is not None else {}, least=0.0)
         bounded(self, {"command_ticks": ""}, least=0.0)
+        bounded(self, {"compensation": ""}, least=0.0, most=1.0)
 
     def begin(self, state: State) -> JointServo:
         """Begin the arm's law."""
@@ -155,7 +158,7 @@ class JointServo:
         _, force = hybrid_dynamics(
             self.craft, state.q, state.v, jnp.zeros(self.craft.layout.nv), self.arm.joints, acceleration
         )
-        torque = force[self.speeds] - self.friction.torque(actual)
+        torque = force[self.speeds] - self.compensation * self.friction.torque(actual)
         if self.motor_inertia is not None:
             torque = torque + self.motor_inertia * acceleration
         effort = self._limits("effort")
@@ -207,6 +210,8 @@ class JointServo:
         meanings = ("within limits", "torque limit", "rate limit", "position limit")
         own = (
             Channel("joints.tracking_error", "Joint position asked for minus actual", "rad", "", "servo", names),
+            Channel("joints.motor_torque", "Motor torque at the joint", "N m", "", "servo", names),
+            Channel("joints.friction", "Friction torque at the joint", "N m", "", "servo", names),
             flag("joints.condition", "Joint servo", meanings, "servo", names),
         )
         return (*own, *(self.arm.channels() if hasattr(self.arm, "channels") else ()))
@@ -216,4 +221,5 @@ class JointServo:
         memory = self.memory()
         error = memory.reference + (t - memory.at) * memory.rates - state.q[self.places]
         told = self.arm.observe(craft, state, t) if hasattr(self.arm, "channels") else ()
-        return (error, self.motors(state, t)[1], *told)
+        torque, limited = self.motors(state, t)
+        return (error, torque, self.friction.torque(state.v[self.speeds]), limited, *told)

@@ -89,7 +89,8 @@ class MotionLaw(Protocol):
 def require_motion_law(what: str, law: object) -> None:
     """Refuse what does not move joints."""
     if isinstance(law, type) or not isinstance(law, MotionLaw):
-        raise LawError(f"{what} must be a motion law, with `joints` and `rates`, got {law!r}.")
+        kind = law.__name__ if isinstance(law, type) else type(law).__name__
+        raise LawError(f"{what} must be a motion law, an instance with `joints` and `rates`, got {kind}.")
 
 
 @runtime_checkable

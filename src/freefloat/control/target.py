@@ -42,6 +42,8 @@ class Sight:
 class Eye(Protocol):
     """How a law knows where the target is; it may remember what it saw."""
 
+    target: DriftingTarget  # what it looks at, as it truly is
+
     def begin(self, state: State) -> Any:
         """The eye with whatever it must know of the state at the start."""
         ...

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _SMALL = 0.1  # shares of a direction that are not named
 _WORDS = {2: "two", 3: "three"}
+_ROUNDING = 1e-12  # of the largest disturbance
 _EQUAL = 1.05  # values this near to each other differ by nothing worth a sentence
 
 
@@ -47,6 +48,8 @@ def of_disturbance(data: xarray.Dataset, plane: JointPlane) -> str:
             f"{direction(worst, data['joint'].values)}."
         )
     words.append(_leading(data))
+    if flat(data):
+        return " ".join([*words, "A direction of joint space, or more, leaves the base alone all over the map."])
     most = smallest[_place(smallest, 1.0)]
     disturbing = min(3, data.sizes["joint"])
     others = "; all others leave the base alone" if data.sizes["joint"] > disturbing else ""
@@ -55,6 +58,11 @@ def of_disturbance(data: xarray.Dataset, plane: JointPlane) -> str:
         f"{unit}{others}."
     )
     return " ".join(words)
+
+
+def flat(data: xarray.Dataset) -> bool:
+    """True where the least disturbing direction disturbs by rounding only, as in an arm that moves in a plane."""
+    return bool(np.nanmax(data["smallest"].values) <= _ROUNDING * np.nanmax(data["largest"].values))
 
 
 def _place(values: np.ndarray, sign: float) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from freefloat.report.documents import document, put
 from freefloat.report.joint_plane import JointPlane, joint_plane
-from freefloat.report.map_words import cut, of_disturbance, of_singularity
+from freefloat.report.map_words import cut, flat, of_disturbance, of_singularity
 from freefloat.report.markup import element, joined, text
 from freefloat.report.payload import Bytes
 from freefloat.report.singular_lines import Singular, singular_lines
@@ -58,7 +58,10 @@ def _html(maps: Sequence[xarray.Dataset], plane: JointPlane) -> str:
 
 
 def _contents(maps: Sequence[xarray.Dataset], plane: JointPlane, store: Bytes) -> dict[str, Any]:
-    found = [_map(data, name, plane, store) for data in maps for name in _MAPS if name in data]
+    shown = [
+        (data, name) for data in maps for name in _MAPS if name in data and not (name == "smallest" and flat(data))
+    ]
+    found = [_map(data, name, plane, store) for data, name in shown]
     worst = next((data["worst"].values for data in maps if "worst" in data), None)
     return {
         "axes": [

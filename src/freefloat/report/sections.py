@@ -35,8 +35,8 @@ def title(run: Run) -> str:
 
 
 def lead(run: Run) -> Markup:
-    """The answer in three sentences: what was simulated, whether it matches, what was conserved."""
-    return element("p", _simulated(run), _matched(run), _conserved(run), class_="lead")
+    """The answer in few sentences: what was simulated, what it came to, whether it matches, what was conserved."""
+    return element("p", _simulated(run), _came_to(run), _matched(run), _conserved(run), class_="lead")
 
 
 def about(run: Run) -> Markup:
@@ -50,6 +50,15 @@ def about(run: Run) -> Markup:
         others = element("a", "Compare with others.", href="#scatters") if scenario.scatters else ""
         parts.append(element("p", f"{scenario.note} ", others, class_="about"))
     return joined(parts)
+
+
+def _came_to(run: Run) -> Markup:
+    scenario = SCENARIOS.get(str(run.scenario.get("scenario", "")))
+    try:
+        words = scenario.came_to(run) if scenario else ""
+    except (KeyError, IndexError, TypeError, ValueError):  # a run file from elsewhere may lack anything
+        words = ""
+    return text(f"{words} " if words else "")
 
 
 def _simulated(run: Run) -> Markup:

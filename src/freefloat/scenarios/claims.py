@@ -81,7 +81,8 @@ class Claim:
 
 
 def tally(rows: Sequence[Mapping[str, Any]]) -> str:
-    """How many of these claims, as plain data, hold: `112 of 112 claims hold, 11 not reproduced`."""
-    judged = [row["holds"] for row in rows if row["holds"] is not None]
-    other = len(rows) - len(judged)
-    return f"{sum(judged)} of {len(judged)} claims hold" + (f", {other} not reproduced" if other else "")
+    """How many of these claims, as plain data, hold: `112 claims hold, 0 fail, 11 are not reproduced`."""
+    verdicts = [row["holds"] for row in rows]
+    other = verdicts.count(None)
+    words = f"{verdicts.count(True)} claims hold, {verdicts.count(False)} fail"
+    return words + (f", {other} {'is' if other == 1 else 'are'} not reproduced" if other else "")

@@ -30,6 +30,7 @@ class Servo:
     bandwidth: Annotated[Positive, Unit("rad/s")] = 60.0  # natural frequency of the position loop
     coulomb: Annotated[NotNegative, Unit("N m")] = 0.0  # friction of every joint
     viscous: Annotated[NotNegative, Unit("N m s/rad")] = 0.0
+    compensation: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0  # share of the friction that the motors make up for
     motor_inertia: Annotated[NotNegative, Unit("kg m2")] = 0.0  # of every rotor seen at its joint
 
 
@@ -57,6 +58,7 @@ def driven(arm: Any, craft: Spacecraft, servo: Servo | None, sample_rate_hz: flo
         arm=arm,
         bandwidth=servo.bandwidth,
         friction=Friction(coulomb=servo.coulomb, viscous=servo.viscous),
+        compensation=servo.compensation,
         motor_inertia=servo.motor_inertia or None,
         command_ticks=0 if sample_rate_hz is None else round(1.0 / (sample_rate_hz * dt)),
     )

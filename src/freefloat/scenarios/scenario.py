@@ -57,6 +57,11 @@ class Scenario(ABC):
         """What a reader of the result must know: the note, and what the scatters say."""
         return [*([cls.note] if cls.note else []), *(scatter.words() for scatter in cls.scatters)]
 
+    @classmethod
+    def came_to(cls, run: Run) -> str:
+        """What a run came to, in one sentence; nothing where its numbers say it all."""
+        return ""
+
     def as_dict(self) -> dict[str, Any]:
         """Plain data, enough to run it again."""
         return {"scenario": self.name, **dataclasses.asdict(self)}
@@ -77,11 +82,17 @@ class Scenario(ABC):
         try:
             return TypeAdapter(type(self)).validate_python(data)
         except ValidationError as error:
-            lines = [f"  {'.'.join(map(str, e['loc']))}: {e['msg']} (got {e['input']!r})" for e in error.errors()]
+            lines = [f"  {_fault(e)}" for e in error.errors()]
             faults = {".".join(map(str, e["loc"])): e["msg"] for e in error.errors()}
             raise ScenarioError(
                 f"Scenario '{self.name}' cannot run with these settings:\n" + "\n".join(lines), faults
             ) from None
+
+
+def _fault(error: Any) -> str:
+    """One fault in words; one of the whole scenario, not of a single setting, says itself what it is about."""
+    words = error["msg"].removeprefix("Value error, ")
+    return f"{'.'.join(map(str, error['loc']))}: {words} (got {error['input']!r})" if error["loc"] else words
 
 
 class _LeftOut(dict[str, Any]):
@@ -109,11 +120,13 @@ def _unknown(scenario: str, path: str, data: Mapping[str, Any], where: str) -> s
 
 
 def parse_setting(text: str) -> tuple[str, Any]:
-    """`a.b=value` with the value written as in TOML; a bare word is a string."""
+    """`a.b=value` with the value written as in TOML; numbers with commas are a list, a bare word is a string."""
     path, separator, value = text.partition("=")
     if not separator or not path.strip():
         raise ScenarioError(f"'{text}' is not a setting. Write --set path=value, for example --set duration=30.")
-    try:
-        return path.strip(), tomllib.loads(f"value = {value.strip()}")["value"]
-    except tomllib.TOMLDecodeError:
-        return path.strip(), value.strip()
+    for written in (value.strip(), f"[{value.strip()}]"):
+        try:
+            return path.strip(), tomllib.loads(f"value = {written}")["value"]
+        except tomllib.TOMLDecodeError:
+            continue
+    return path.strip(), value.strip()

@@ -42,6 +42,17 @@ def settings_of(scenario: Scenario) -> list[Setting]:
     return list(_walk(scenario, ""))
 
 
+def optional_records(scenario: Scenario) -> dict[str, list[Setting]]:
+    """Records that a scenario leaves out, such as a servo or a camera: what could be set in each, by its path."""
+    found: dict[str, list[Setting]] = {}
+    for name, hint in get_type_hints(type(scenario), include_extras=True).items():
+        if name in scenario.__dict__ and getattr(scenario, name) is None:
+            for kind in get_args(hint):
+                if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+                    found[name] = list(_walk(kind(), f"{name}."))
+    return found
+
+
 def _walk(record: Any, prefix: str) -> Iterator[Setting]:
     hints = get_type_hints(type(record), include_extras=True)
     for field in dataclasses.fields(record):

@@ -10,6 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     import xarray
 
+_NAMED = 3  # intervals that are told one by one
+
 
 def conditions(data: xarray.Dataset) -> tuple[str, ...]:
     """One sentence for each abnormal value of each flag channel, in the order of the channels."""
@@ -37,4 +39,11 @@ def _sentences(label: str, values: np.ndarray, meanings: list[str], t: np.ndarra
         there = np.flatnonzero(np.rint(values) == value)
         if value and there.size:
             share = 100.0 * there.size / len(t)
-            yield f"{label}: {meaning}, {t[there[0]]:g} s to {t[there[-1]]:g} s ({share:.3g} % of the run)"
+            yield f"{label}: {meaning}, {_intervals(there, t)} ({share:.3g} % of the run)"
+
+
+def _intervals(there: np.ndarray, t: np.ndarray) -> str:
+    """From when to when, for each run of neighbouring records; where there are many, the first ones."""
+    runs = np.split(there, np.flatnonzero(np.diff(there) > 1) + 1)
+    words = [f"{t[run[0]]:g} s to {t[run[-1]]:g} s" for run in runs[:_NAMED]]
+    return ", ".join(words) + (f" and {len(runs) - _NAMED} times more" if len(runs) > _NAMED else "")

@@ -157,4 +157,6 @@ def _fail_loudly(run: Run) -> None:
         raise RunFailed(f"The run stopped: {run.status}. What was recorded until then is in the exception's .run.", run)
     if not run.audit.holds:
         lines = "\n".join(f"  {entry}" for entry in run.audit.violations)
-        raise RunFailed(f"The audit is violated, so the result cannot be trusted:\n{lines}\n({run.audit.reason})", run)
+        also = "".join(f"\n{condition}" for condition in run.conditions)
+        message = f"The audit is violated, so the result cannot be trusted:\n{lines}\n({run.audit.reason}){also}"
+        raise RunFailed(message, run)

@@ -87,6 +87,7 @@ def test_claims_speak_json(monkeypatch, capsys):
         (("run", "ets7-gjm", "--out", "x", "--set", "craft.base.mass=-3"), "mass must be positive"),
         (("run", "ets7-gjm", "--out", "x", "--variant", "best"), "no variant 'best'. Variants: nominal"),
         (("run", "nowhere.toml", "--out", "x"), "no scenario file nowhere.toml"),
+        (("run", "ets7-capture", "--out", "x", "--set", "target_direction=0,0,0"), "must not be zero: it points"),
         (("claims", "nothing"), "no scenario 'nothing'"),
     ],
 )
@@ -225,6 +226,7 @@ def test_list_shows_what_can_be_set_in_one_scenario(monkeypatch, capsys):
     said = capsys.readouterr().out
     assert re.search(r"wheel_torque +0\.05 +N m +≥ 0", said)
     assert "case-2-torque-0.1" in said
+    assert re.search(r"camera\.latency +0\.25 +s", said)  # of a record that is left out
     assert freefloat("list", "goddard-symmetric", "--json", monkeypatch=monkeypatch) == 0
     settings = {row["path"]: row for row in json.loads(capsys.readouterr().out)["settings"]}
     assert settings["hub_mass"]["unit"] == "kg"

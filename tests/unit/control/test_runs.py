@@ -64,13 +64,26 @@ def _run_servo(craft: Spacecraft, **settings):
     return simulate(craft, _servo(craft, **settings), joints_deg=Q0_DEG, duration=12.0, dt=0.02, check=False)
 
 
-def test_motors_with_rotor_and_friction_follow_the_spline(servo_craft: Spacecraft) -> None:
+def test_friction_holds_the_joints_back_unless_the_motors_know_it(servo_craft: Spacecraft) -> None:
     friction = Friction(coulomb=2.0, viscous=1.0)  # [N m], [N m s/rad]
-    run = _run_servo(servo_craft, friction=friction, motor_inertia=20.0)
-    assert run.completed
-    assert run.conditions == ()
+    smooth, rough, known = (
+        _run_servo(servo_craft, friction=rubbing, motor_inertia=20.0, compensation=share)
+        for rubbing, share in ((Friction(), 0.0), (friction, 0.0), (friction, 1.0))
+    )
+    for run in (smooth, rough, known):
+        assert run.completed
+        assert run.conditions == ()
+    lag = {name: np.abs(run["joints.tracking_error"].values) for name, run in (("rough", rough), ("known", known))}
+    # A moving joint lags until the spring of the loop carries the friction: 2 N m over at least 20 kg m2 (10 rad/s)^2.
+    assert 2e-4 < lag["rough"].max() < 2.2 / (20.0 * 10.0**2)
+    assert lag["known"].max() < 0.05 * lag["rough"].max()
+    against = rough["joints.friction"].values * rough["joints.rate"].values
+    assert np.all(against <= 0.0)  # friction only ever takes
+    assert np.abs(rough["joints.friction"].values).max() > 1.9
+    more = np.abs(known["joints.motor_torque"].values).max() - np.abs(smooth["joints.motor_torque"].values).max()
+    assert more == pytest.approx(2.0, rel=0.1)  # the motors carry the friction
     np.testing.assert_allclose(
-        np.rad2deg(run["joints.position"].values[-1]), (3.0, 7.0, 20.0, -20.0, -3.0, 1.0), atol=2e-3
+        np.rad2deg(known["joints.position"].values[-1]), (3.0, 7.0, 20.0, -20.0, -3.0, 1.0), atol=2e-3
     )
 
 
