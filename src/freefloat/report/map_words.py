@@ -62,7 +62,8 @@ def of_disturbance(data: xarray.Dataset, plane: JointPlane) -> str:
 
 def flat(data: xarray.Dataset) -> bool:
     """True where the least disturbing direction disturbs by rounding only, as in an arm that moves in a plane."""
-    return bool(np.nanmax(data["smallest"].values) <= _ROUNDING * np.nanmax(data["largest"].values))
+    smallest, largest = (data[name].values[np.isfinite(data[name].values)] for name in ("smallest", "largest"))
+    return bool(smallest.size and largest.size and smallest.max() <= _ROUNDING * largest.max())
 
 
 def _place(values: np.ndarray, sign: float) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from freefloat.control import disturbance_map, singularity_map
 from freefloat.dynamics import generalized_jacobian
 from freefloat.library import ets7
 from freefloat.report.joint_plane import MOST_POINTS, joint_plane
-from freefloat.report.map_words import direction, extremes, of_disturbance
+from freefloat.report.map_words import direction, extremes, flat, of_disturbance
 from freefloat.report.maps import sentences
 from freefloat.report.singular_lines import singular_lines
 
@@ -150,6 +150,24 @@ def test_what_cannot_be_drawn_gets_a_sentence(data: xarray.Dataset, message: str
 def test_maps_of_different_planes_are_refused(maps: list[xarray.Dataset], tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="must share their joints"):
         ff.map_page([maps[0], made_up(np.ones((3, 3)))], tmp_path / "map.html")
+
+
+def test_an_arm_that_moves_in_a_plane_has_no_map_of_rounding() -> None:
+    arm = ff.Spacecraft.from_base("hub", mass=100.0, inertia=(20.0, 20.0, 20.0))
+    for name, parent in (("one", "base"), ("two", "one")):
+        arm = arm.with_link(
+            name,
+            parent=parent,
+            joint="revolute",
+            at=(1.0, 0.0, 0.0),
+            mass=5.0,
+            com=(0.5, 0.0, 0.0),
+            inertia=(0.1, 0.5, 0.5),
+        )
+    values = np.linspace(-1.0, 1.0, 5)
+    data = disturbance_map(arm, np.zeros(2), {"one": values, "two": values})
+    assert flat(data)
+    assert "leaves the base alone all over the map" in sentences([data])[1]
 
 
 def test_a_map_of_one_value_can_be_drawn(tmp_path: Path) -> None:
