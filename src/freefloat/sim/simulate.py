@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 import jax
 import numpy as np
@@ -22,6 +22,9 @@ from freefloat.sim.rollout import AdaptiveCount, Engine, Grid, ToleranceError, a
 from freefloat.sim.run import COMPLETED, DIVERGED, Run, RunFailed, versions
 from freefloat.sim.system import Loop, Sampled, System, begin, inner_law
 from freefloat.spatial.precision import require_float64
+
+if TYPE_CHECKING:
+    import xarray
 
 Progress = Callable[[float, float], None]  # (seconds simulated, seconds in all)
 
@@ -89,21 +92,11 @@ def simulate(
         again = partial(drive, timing=every_step, count=AdaptiveCount())
         status = explained(system, records, again, engine, fixed=integrator == "rk4")
     data = watch.dataset(records)
-    moved, mass = float(data["time"].values[-1]), float(sum(body.mass for body in craft.bodies))
     with np.errstate(over="ignore", invalid="ignore"):  # a run that diverged is judged too
-        if integrator == "rk4":
-            holds = tuple(law.period for law in laws if isinstance(law, Sampled))
-            fastest = max(fastest_rate(data, mass, holds), _told(laws, "fastest_rate"))
-            accuracy = Accuracy.of_rk4(dt, max(moved, dt), fastest, _told(laws, "corner_rate"))
-        else:
-            accuracy = Accuracy.of_adaptive(tolerance, count.accepted)
-        judged = audit(data, accuracy, mass, domain_warnings(craft, data))
-    described = scenario or {
-        "spacecraft": craft.name,
-        "duration": duration,
-        "dt": dt,
-        "integrator": integrator,
-    }
+        fixed = integrator == "rk4"
+        accuracy = _of_fixed_steps(system, data) if fixed else Accuracy.of_adaptive(tolerance, count.accepted)
+        judged = audit(data, accuracy, _mass(craft), domain_warnings(craft, data))
+    described = scenario or {"spacecraft": craft.name, "duration": duration, "dt": dt, "integrator": integrator}
     run = Run(data=data, audit=judged, status=status, scenario=described, versions=versions(), scene=scene)
     if check:
         _fail_loudly(run)
@@ -145,6 +138,18 @@ def _collect(system: System, loop: Loop, blocks: Any, duration: float, progress:
     except ToleranceError as error:
         status = str(error)
     return jax.tree.map(lambda *parts: np.concatenate(parts), *kept), status
+
+
+def _of_fixed_steps(system: System, data: xarray.Dataset) -> Accuracy:
+    """What RK4 promises for this motion: how fast it was, and what its laws tell of themselves."""
+    laws, dt = system.laws, system.dt
+    holds = tuple(law.period for law in laws if isinstance(law, Sampled))
+    fastest = max(fastest_rate(data, _mass(system.craft), holds), _told(laws, "fastest_rate"))
+    return Accuracy.of_rk4(dt, max(float(data["time"].values[-1]), dt), fastest, _told(laws, "corner_rate"))
+
+
+def _mass(craft: Spacecraft) -> float:
+    return float(sum(body.mass for body in craft.bodies))
 
 
 def _told(laws: Sequence[Any], rate: str) -> float:
