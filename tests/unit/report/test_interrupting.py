@@ -23,7 +23,7 @@ def drain(terminal: int) -> None:
 
 def test_an_interrupted_run_can_be_read(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()  # a terminal, so that the progress bar shows when stepping has begun
-    command = [sys.executable, "-m", "freefloat", "run", "ets7-gjm", "--out", str(tmp_path), "--set", "duration=2e5"]
+    command = [sys.executable, "-m", "freefloat", "run", "ets7-gjm", "--out", str(tmp_path), "--set", "duration=2e6"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, env={**os.environ, "TERM": "xterm"})
     os.close(theirs)
     shown, deadline = b"", time.monotonic() + 120.0
