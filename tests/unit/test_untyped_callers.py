@@ -81,7 +81,7 @@ CALLS = {
     "Turn(axis=(1, 0, 0), profile=None)": "Turn.profile must be a profile such as Quintic or Trapezoid",
     "AttitudeHold(craft=ets7, stiffness=-1.0)": "AttitudeHold.stiffness must be at least 0, got -1 N m/rad",
     "AttitudeHold(craft=ets7, feed_forward='arm')": "feed_forward must be a motion law",
-    "JointServo(craft=ets7, arm=None)": "JointServo.arm must be a motion law, an instance with `joints` and `rates`, got NoneType",
+    "JointServo(craft=ets7, arm=None)": "JointServo.arm must be a motion law, an instance with `joints` and `rates`",
     "JointServo(craft=ets7, arm=HOLD, bandwidth=0.0)": "JointServo.bandwidth must be positive, got 0 rad/s",
     "Friction(coulomb=-1.0)": "Friction.coulomb must be at least 0, got -1 N m",
     "Friction(viscous=float('nan'))": "Friction.viscous must be finite [N m s/rad]",
