@@ -52,7 +52,8 @@ def _row(row: dict[str, Any]) -> str:
     claim = Claim.from_dict(row)
     # Numbers that are only bounded (an error below 1e-6) are rounding noise: one digit says all that repeats.
     digits = ".0e" if claim.relation in ("below", "above") and abs(claim.ours) < 1e-3 else ".5g"
-    verdict = {True: "holds", False: "**fails**", None: f"not reproduced: {claim.reason}"}[claim.holds]
+    verdict = {True: "holds", False: "**fails**", None: "not reproduced"}[claim.holds]
+    verdict += f": {claim.reason}" if claim.reason else ""
     statement = claim.statement.replace("+-", "±").replace("<", "&lt;")
     ours = claim.with_unit(f"{claim.ours:{digits}}")
     return f"| {row['variant']} | {claim.claim} | {statement} | {ours} | {verdict} |"

@@ -33,8 +33,8 @@ def check(names: list[str], engine: Engine, *, as_json: bool, quiet: bool) -> in
             typer.echo(name)
             own = [row for row in rows if row["scenario"] == name]
             print_table(claims_table(own))
-            for reason in dict.fromkeys(row["reason"] for row in own if row["holds"] is None):
-                typer.echo(f"not reproduced: {reason}")
+            for remark in dict.fromkeys(f"{row['claim']}: {row['reason']}" for row in own if row["reason"]):
+                typer.echo(remark)
         typer.echo(f"\n{tally(rows)}.")
     for failure in failures:
         typer.echo(f"Error: {failure}", err=True)

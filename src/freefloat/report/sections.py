@@ -134,8 +134,8 @@ def claims(sheets: Sequence[Sheet]) -> Markup:
 
 
 def _reason(row: dict[str, Any]) -> str:
-    """Why a number is not reproduced; nothing where it is judged."""
-    return f"{row.get('claim', '?')}: {row['reason']}." if row.get("reason") and row.get("holds") is None else ""
+    """Why a number is not reproduced, or by which reading it holds; nothing where nothing need be said."""
+    return f"{row.get('claim', '?')}: {row['reason']}." if row.get("reason") else ""
 
 
 def _claim(row: dict[str, Any]) -> list[object]:

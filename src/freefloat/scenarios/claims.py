@@ -15,8 +15,8 @@ class Claim:
     """One number to reach.
 
     about: |ours - published| <= tolerance; below, above: ours against published, tolerance unused;
-    within: tolerance is relative to published; not reproduced: shown beside ours, neither holds nor fails, and
-    `reason` says why nobody can reach it.
+    within: tolerance is relative to published; not reproduced: shown beside ours, neither holds nor fails.
+    `reason` says why a number is not reproduced, or by which reading of the source one holds.
     """
 
     claim: str

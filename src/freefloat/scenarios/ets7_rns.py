@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from freefloat.sim.simulate import Progress
 
 _SPEC = "Yoshida 2003, section 4.2; numbers of an independent reference implementation"
+_OWN = "not published: a bound of ours"
+_ROUNDING = "the reference prints 1e-18 deg and 3e-16 N m s; ours leaves what RK4 leaves at this step"
+_HELD = "the wheels act continuously; held for 0.05 s, as the reference says of itself, it is 7.7e-4 or 1.08e-3 deg"
 _DIGIT = 0.002  # tolerance of experiments 2 and 3 [deg]
 _END_DEG: Joints = (3.71, 7.45, 41.70, -31.92, -3.55, 1.10)  # C: where the reactionless turn ends
 _SAME_HAND_DEG: Joints = (3.61, 42.14, 34.05, -99.02, -3.33, -1.40)  # A: same hand position, orientation of the start
@@ -115,7 +118,8 @@ class Ets7Rns(Scenario):
             return Claim("largest momentum of the arm", _SPEC, relation, published, momentum, "N m s", tolerance)
 
         if variant == "nominal":
-            return [attitude(9.1e-4, "within", 0.05), arm(0.0207, 0.05, "within"), *self._contrasts(peak)]
+            disturbed = replace(attitude(9.1e-4, "within", 0.05), reason=_HELD)
+            return [disturbed, arm(0.0207, 0.05, "within"), *self._contrasts(peak)]
         if variant == "torque-level":
             return [
                 Claim("attitude disturbance, torque level", _SPEC, "below", 9.1e-4 * 1.02, peak, "deg"),
@@ -123,8 +127,8 @@ class Ets7Rns(Scenario):
             ]
         if variant == "ideal":
             return [
-                Claim("attitude disturbance", _SPEC, "below", 1e-9, peak, "deg"),
-                Claim("largest momentum of the arm", _SPEC, "below", 1e-10, momentum, "N m s"),
+                Claim("attitude disturbance", _OWN, "below", 1e-9, peak, "deg", reason=_ROUNDING),
+                Claim("largest momentum of the arm", _OWN, "below", 1e-10, momentum, "N m s"),
                 *self._end_of_turn(run),
             ]
         recovered = recovery_time(run, angle, 0.02)
