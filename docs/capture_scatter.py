@@ -9,10 +9,10 @@ import textwrap
 
 from scatter_figure import DOCS, TABLES, draw, rewrite, watched
 
-from freefloat.scenarios.capture_figures import SCATTERS, TABLE
-from freefloat.scenarios.capture_scatter import contrast, of_the_scenario, scatter
-from freefloat.scenarios.figures import Mark
+from freefloat.scenarios.ets7.capture_batches import contrast, of_the_scenario, scatter
+from freefloat.scenarios.ets7.capture_scatter import SCATTERS, TABLE
 from freefloat.scenarios.tables import save
+from freefloat.sim.description import Mark
 
 SCRIPT = "docs/capture_scatter.py"
 

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from freefloat.scenarios import SCENARIOS, Claim
-from freefloat.scenarios.claims import tally
+from freefloat.scenarios import SCENARIOS
+from freefloat.sim.claims import Claim, tally
 
 ROOT = Path(__file__).parents[1]
 README, ALL = ROOT / "README.md", ROOT / "docs" / "claims.md"
@@ -41,8 +41,8 @@ def table(rows: list[dict[str, Any]], *, whole: bool) -> str:
         lines = [
             f"**`{name}`** {title} ({tally(own)})",
             "",
-            "| variant | quantity | reference | freefloat | |",
-            "|---|---|--:|--:|---|",
+            "| variant | quantity | reference | who says so | freefloat | |",
+            "|---|---|--:|---|--:|---|",
         ]
         parts.append("\n".join([*lines, *map(_row, shown)]))
     return "\n\n".join(parts)
@@ -56,7 +56,7 @@ def _row(row: dict[str, Any]) -> str:
     verdict += f": {claim.reason}" if claim.reason else ""
     statement = claim.statement.replace("+-", "±").replace("<", "&lt;")
     ours = claim.with_unit(f"{claim.ours:{digits}}")
-    return f"| {row['variant']} | {claim.claim} | {statement} | {ours} | {verdict} |"
+    return f"| {row['variant']} | {claim.claim} | {statement} | {claim.source.kind} | {ours} | {verdict} |"
 
 
 def main() -> int:

@@ -3,12 +3,13 @@
 import shutil
 import sys
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-import freefloat as ff
 from freefloat.scenarios import find
+from freefloat.scenarios.performance import perform
 
 IMAGE = Path(__file__).parent / "images" / "page.png"
 WIDTH, HEIGHT = 1280, 760  # [px]
@@ -27,14 +28,12 @@ def main() -> int:
         sys.stderr.write("There is no Chromium on this machine (Debian: apt-get install chromium): no picture.\n")
         return 1
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as play:
-        scenario = find("ets7-gjm")()
-        run = scenario.simulate()
-        path = ff.page(run.with_claims(scenario.judged(run, "nominal")), Path(folder) / "page.html")
+        perform(find("ets7-gjm")(), "nominal", Path(folder), "native", lambda title: nullcontext())
         browser = play.chromium.launch(
             executable_path=browser_path, args=["--no-sandbox", "--enable-unsafe-swiftshader"]
         )
         tab = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
-        tab.goto(path.as_uri())
+        tab.goto((Path(folder) / "page.html").as_uri())
         tab.wait_for_selector("html[data-ready]", state="attached")
         tab.evaluate(_MOVE, MIDDLE)
         tab.wait_for_timeout(1500)  # the plots are drawn one after the other

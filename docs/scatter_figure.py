@@ -6,13 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib as mpl
+import numpy as np
 
 import freefloat.scenarios
 from freefloat.report.scatters import beyond, side
-from freefloat.scenarios.figures import Mark, Scatter
+from freefloat.scenarios.scatters import Scatter
+from freefloat.sim.description import Mark
 
 DOCS = Path(__file__).parent
-TABLES = Path(freefloat.scenarios.__file__).parent / "data"
+TABLES = Path(freefloat.scenarios.__file__).parent / "ets7" / "data"
 COLOURS = ("#2563a8", "#c2410c", "#2e7d4f")
 
 
@@ -48,9 +50,8 @@ def draw(scatters: tuple[Scatter, ...], marks: list[list[Mark]], title: str, pat
 
 
 def _draw(axis, scatter: Scatter, own: list[Mark]) -> None:
-    data = scatter.data()
-    x, y = side(data, scatter.x), side(data, scatter.y)
-    words = data[scatter.group].values
+    plot = scatter.plot()
+    x, y, words = side(plot.x), side(plot.y), np.array(plot.groups)
     names = sorted(set(words.tolist()), key=lambda word: -(words == word).sum())
     for k, name in enumerate(names):
         mine = words == name

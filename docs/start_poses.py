@@ -9,10 +9,10 @@ import textwrap
 
 from scatter_figure import DOCS, TABLES, draw, rewrite, watched
 
-from freefloat.scenarios.ets7_start_poses import DAMPED, Scan, start_poses
-from freefloat.scenarios.figures import Mark
-from freefloat.scenarios.start_pose_figures import SCATTERS, TABLE
+from freefloat.scenarios.ets7.start_pose_scatter import SCATTERS, TABLE
+from freefloat.scenarios.ets7.start_poses import DAMPED, Scan, start_poses
 from freefloat.scenarios.tables import save
+from freefloat.sim.description import Mark
 
 SCRIPT = "docs/start_poses.py"
 COARSE = Scan(dt=2.0, singular_below=1e-6, stray_mm=20.0)  # the step of the reference; rates are hardly ever damped

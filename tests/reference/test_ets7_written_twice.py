@@ -10,7 +10,7 @@ import pytest
 import plain_ets7
 from freefloat.dynamics import free_floating, generalized_jacobian
 from freefloat.library import ets7
-from freefloat.scenarios.ets7_capture import Ets7Capture, outcome
+from freefloat.scenarios.ets7.capture import Ets7Capture, outcome
 
 
 @pytest.mark.parametrize("seed", range(3))

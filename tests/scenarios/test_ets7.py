@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 
 from freefloat.scenarios import find
-from freefloat.scenarios.capture_scatter import contrast, scatter
-from freefloat.scenarios.ets7_capture import Camera, Ets7Capture, outcome
+from freefloat.scenarios.ets7.capture import Camera, Ets7Capture, outcome
+from freefloat.scenarios.ets7.capture_batches import contrast, scatter
+from freefloat.scenarios.performance import judge, simulate_variant
+from freefloat.sim import Run
+from freefloat.sim.claims import Claim
 
 VARIANTS = [
     ("ets7-gjm", "nominal"),
@@ -29,10 +32,12 @@ VARIANTS = [
 
 @pytest.mark.parametrize(("name", "variant"), VARIANTS)
 def test_claims(name: str, variant: str) -> None:
-    scenario = find(name).variants()[variant]
-    claims = scenario.claims(scenario.simulate())
-    assert claims
-    for claim in claims:
+    def simulate(name: str, variant: str) -> Run:
+        return simulate_variant(find(name).variants()[variant], variant)
+
+    rows = judge(find(name).variants()[variant], simulate(name, variant), simulate).claims
+    assert rows
+    for claim in map(Claim.from_dict, rows):
         if claim.relation == "not reproduced":
             assert claim.reason
             assert np.isfinite(claim.ours)
@@ -50,12 +55,12 @@ def test_a_target_out_of_reach_is_not_captured_and_the_run_says_so() -> None:
     run = far.simulate()
     assert run.completed
     assert np.all(np.isfinite(run["joints.position"].values))
-    words = Ets7Capture.came_to(run)
+    words = Ets7Capture.outcome(run)
     assert words.startswith("Not captured within 20 s: in the coarse approach, with the hand ")
 
 
 def test_a_capture_says_when_it_was() -> None:
-    words = Ets7Capture.came_to(replace(Ets7Capture(), camera=Camera(), duration=30.0).simulate())
+    words = Ets7Capture.outcome(replace(Ets7Capture(), camera=Camera(), duration=30.0).simulate())
     assert words.startswith("Captured after 22.35 s; the fine approach began after 10.3 s")
 
 

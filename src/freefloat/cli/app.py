@@ -45,7 +45,7 @@ def list_scenarios(
     as_json: Json = False,
 ) -> None:
     """List the scenarios and their variants, or the settings of one."""
-    from freefloat.cli import listing
+    from freefloat.cli import list_scenarios as listing
 
     listing.show(scenario, as_json)
 
@@ -62,9 +62,9 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     """Run a scenario and write the run, the resolved scenario and a summary."""
-    from freefloat.cli import running
+    from freefloat.cli import run as command
 
-    sys.exit(running.run(scenario, out, settings or [], variant, engine, force=force, as_json=as_json, quiet=quiet))
+    sys.exit(command.run(scenario, out, settings or [], variant, engine, force=force, as_json=as_json, quiet=quiet))
 
 
 @app.command()
@@ -77,9 +77,9 @@ def claims(
     quiet: Quiet = False,
 ) -> None:
     """Run scenarios and show every reference number with ours beside it. Exit status 1 if any does not hold."""
-    from freefloat.cli import claiming
+    from freefloat.cli import claims as command
 
-    sys.exit(claiming.check(scenarios or [], engine, as_json=as_json, quiet=quiet))
+    sys.exit(command.check(scenarios or [], engine, as_json=as_json, quiet=quiet))
 
 
 @app.command()
@@ -89,9 +89,9 @@ def page(
     force: Force = False,
 ) -> None:
     """Write the page of a run: one HTML file that opens from disk, without network."""
-    from freefloat.cli import paging
+    from freefloat.cli import pages
 
-    sys.exit(paging.page(run, out, force=force))
+    sys.exit(pages.page(run, out, force=force))
 
 
 @app.command()
@@ -101,9 +101,9 @@ def compare(
     force: Force = False,
 ) -> None:
     """Write one page on which several runs lie over each other."""
-    from freefloat.cli import paging
+    from freefloat.cli import pages
 
-    sys.exit(paging.compare(runs, out, force=force))
+    sys.exit(pages.compare(runs, out, force=force))
 
 
 @app.command()
@@ -121,9 +121,9 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Write a run for other programs and for papers."""
-    from freefloat.cli import paging
+    from freefloat.cli import pages
 
-    sys.exit(paging.export(runs, to, out, channel or [], force=force, as_json=as_json))
+    sys.exit(pages.export(runs, to, out, channel or [], force=force, as_json=as_json))
 
 
 @app.command("map")
@@ -155,9 +155,9 @@ def map_joints(
     as_json: Json = False,
 ) -> None:
     """Map over two joints how much an arm disturbs its base, and where it is singular."""
-    from freefloat.cli import mapping
+    from freefloat.cli import map as command
 
-    sys.exit(mapping.draw(spacecraft, joints, frame, at or [], out, force=force, as_json=as_json))
+    sys.exit(command.draw(spacecraft, joints, frame, at or [], out, force=force, as_json=as_json))
 
 
 @app.command()
@@ -175,9 +175,9 @@ def studio(
     token: Annotated[str | None, typer.Option("--token", help="Token for --host; made up when not given.")] = None,
 ) -> None:
     """Open the studio in the browser: replay, set up, run, watch live, abort."""
-    from freefloat.cli import staging
+    from freefloat.cli import studio as command
 
-    sys.exit(staging.studio(what, runs, host, port, token, live=live, pace=pace))
+    sys.exit(command.studio(what, runs, host, port, token, live=live, pace=pace))
 
 
 @app.command()
@@ -186,9 +186,9 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Check a URDF file: structure, joint types, inertias. Exit status 1 if it cannot be simulated."""
-    from freefloat.cli import checking
+    from freefloat.cli import check as command
 
-    sys.exit(checking.check(urdf, as_json=as_json))
+    sys.exit(command.check(urdf, as_json=as_json))
 
 
 @app.command()
@@ -197,9 +197,9 @@ def doctor(
     as_json: Json = False,
 ) -> None:
     """Show what this installation can compile for, and where compiled code is kept."""
-    from freefloat.cli import examining
+    from freefloat.cli import doctor as command
 
-    examining.show(clear=clear, as_json=as_json)
+    command.show(clear=clear, as_json=as_json)
 
 
 def main() -> None:

@@ -5,16 +5,17 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from freefloat.scenarios import Claim
+from freefloat.sim.claims import Claim
 
 
 def claims_table(rows: list[dict[str, Any]]) -> Table:
-    """Published or reference numbers, ours beside them, and the verdict."""
+    """Reference numbers and who says so, ours beside them, and the verdict."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading, side in (
         ("variant", "left"),
         ("claim", "left"),
         ("reference", "right"),
+        ("says", "left"),
         ("ours", "right"),
         ("", "left"),
     ):
@@ -22,11 +23,12 @@ def claims_table(rows: list[dict[str, Any]]) -> Table:
     for row in rows:
         claim = Claim.from_dict(row)
         verdict = {True: "[green]holds[/]", False: "[red]FAILS[/]", None: "[yellow]not reproduced[/]"}[claim.holds]
-        table.add_row(row["variant"], claim.claim, claim.statement, claim.with_unit(f"{claim.ours:.6g}"), verdict)
+        ours = claim.with_unit(f"{claim.ours:.6g}")
+        table.add_row(row["variant"], claim.claim, claim.statement, claim.source.kind, ours, verdict)
     return table
 
 
 def print_table(table: Table) -> None:
     """To standard output, wide enough that nothing is cut when it is not a terminal."""
     console = Console()
-    (console if console.is_terminal else Console(width=120)).print(table)
+    (console if console.is_terminal else Console(width=132)).print(table)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from freefloat.report.units import displayed
-from freefloat.scenarios import SCENARIOS
-from freefloat.scenarios.figures import Figure
+from freefloat.sim.description import Figure
 
 if TYPE_CHECKING:
     from freefloat.sim import Run
@@ -42,9 +41,8 @@ class Curve:
 
 
 def chosen(run: Run) -> list[Figure]:
-    """The figures to open first: the scenario's own, as far as the run has them, or the usual ones."""
-    scenario = SCENARIOS.get(str(run.scenario.get("scenario", "")))
-    own = [figure for figure in (scenario.figures if scenario else ()) if is_curve(run, figure.channel)]
+    """The figures to open first: the run's own, as far as it has them, or the usual ones."""
+    own = [figure for figure in run.description.figures if is_curve(run, figure.channel)]
     return own or _usual(run)
 
 

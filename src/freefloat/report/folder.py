@@ -1,17 +1,18 @@
-"""Everything that is kept of a run: one folder with the run, its resolved scenario, a summary and its page."""
+"""Everything that is kept of a run: one folder with the run, its settings, a summary and its page."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from freefloat.report.documents import put
 from freefloat.report.pages import page
-from freefloat.scenarios.toml import to_toml
+from freefloat.report.toml import to_toml
+from freefloat.sim.claims import count_kinds
 
 if TYPE_CHECKING:
-    from freefloat.scenarios import Scenario
     from freefloat.sim import Run
 
 _FILES = {"run": "run.nc", "scenario": "scenario.toml", "summary": "summary.json", "page": "page.html"}
@@ -22,23 +23,32 @@ def files_in(folder: Path) -> dict[str, Path]:
     return {kind: folder / name for kind, name in _FILES.items()}
 
 
-def keep(scenario: Scenario, run: Run, folder: Path) -> tuple[Run, dict[str, Any]]:
-    """Judge a run and write all its files, the run itself first; returns it with its claims, and the summary."""
-    files, variant = files_in(folder), scenario.variant_name()
-    run = run.with_claims(scenario.judged(run, variant) if run.completed else [])
+def save_run(run: Run, folder: Path) -> None:
+    """The run and its settings: what must not be lost."""
+    files = files_in(folder)
     run.save(files["run"], force=True)
-    put(to_toml(scenario.as_dict()), files["scenario"])
+    put(to_toml(run.scenario), files["scenario"])
+
+
+def finish_folder(run: Run, folder: Path, faults: Sequence[str] = ()) -> dict[str, Any]:
+    """The run again with its claims, and the summary and page of it; returns the summary."""
+    files = files_in(folder)
+    if run.claims:
+        run.save(files["run"], force=True)
     summary = {
-        "ok": run.completed and run.audit.holds and all(claim["holds"] is not False for claim in run.claims),
-        "scenario": scenario.name,
-        "variant": variant,
+        "ok": run.completed and run.audit.holds and not faults and all(c["holds"] is not False for c in run.claims),
+        "scenario": run.scenario.get("scenario", ""),
+        "variant": run.variant,
         "status": run.status,
+        "faults": list(faults),
         "audit_holds": run.audit.holds,
         "audit": run.audit.as_dict(),
+        "conditions": list(run.conditions),
         "claims": list(run.claims),
+        "claims_by_kind": count_kinds(run.claims),
         "files": {kind: str(path) for kind, path in files.items()},
         "versions": run.versions,
     }
     put(json.dumps(summary, indent=2) + "\n", files["summary"])
     page(run, files["page"])
-    return run, summary
+    return summary

@@ -82,5 +82,5 @@ def _header(sheets: list[Sheet], heading: str) -> Markup:
     made = [element("h1", heading), *dict.fromkeys(sections.about(sheet.run) for sheet in sheets)]
     for sheet in sheets:
         name = element("strong", sheet.name) if len(sheets) > 1 else Markup("")
-        made.append(element("div", name, sections.lead(sheet.run), sections.chips(sheet.run), class_="summary"))
+        made.append(element("div", name, sections.lead(sheet.run), sections.badges(sheet.run), class_="summary"))
     return joined(made)

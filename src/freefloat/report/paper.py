@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from freefloat.report.figures import Curve, chosen, curve, is_curve
-from freefloat.scenarios.figures import Figure
+from freefloat.sim.description import Figure
 
 if TYPE_CHECKING:
     from freefloat.sim import Run

@@ -1,22 +1,19 @@
-"""Is this run typical? The scatters of its scenario, with the run among the others."""
+"""Is this run typical? The scatters that it brings along, with the run among the others."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from freefloat.report.markup import Markup, element
 from freefloat.report.payload import Bytes
-from freefloat.scenarios import SCENARIOS
-from freefloat.scenarios.figures import Axis, Mark, Scatter
+from freefloat.sim.description import Mark, ScatterAxis, ScatterPlot
 
 if TYPE_CHECKING:
-    import xarray
-
     from freefloat.report.sections import Sheet
 
 _MARGIN = 0.05  # of the range, beside the outermost points
@@ -26,15 +23,14 @@ _MARGIN = 0.05  # of the range, beside the outermost points
 class Side:
     """One axis as it is drawn: the place of every point, what is written there, and from where to where it goes."""
 
-    axis: Axis
-    unit: str
+    axis: ScatterAxis
     values: np.ndarray  # infinite where it never happened
     limits: tuple[float, float]
 
     @property
     def label(self) -> str:
         """`capture, case 1 [s]`."""
-        return f"{self.axis.label} [{self.unit}]" if self.unit else self.axis.label
+        return f"{self.axis.label} [{self.axis.unit}]" if self.axis.unit else self.axis.label
 
     @property
     def places(self) -> np.ndarray:
@@ -52,14 +48,13 @@ class Side:
         return np.isfinite(self.values) & (self.places != self.values)
 
 
-def side(data: xarray.Dataset, axis: Axis) -> Side:
+def side(axis: ScatterAxis) -> Side:
     """An axis of a scatter with its numbers."""
-    column = data[axis.column]
-    values = np.asarray(column.values, dtype=float)
-    return Side(axis, str(column.attrs.get("units", "")), values, axis.limits or _limits(values, axis))
+    values = np.asarray(axis.values, dtype=float)
+    return Side(axis, values, axis.limits or _limits(values, axis))
 
 
-def _limits(values: np.ndarray, axis: Axis) -> tuple[float, float]:
+def _limits(values: np.ndarray, axis: ScatterAxis) -> tuple[float, float]:
     """From the smallest to the largest value and a little beyond, with the place of what never happened."""
     good = np.append(values[np.isfinite(values)], [] if axis.never is None else axis.never)
     good = np.log10(good[good > 0.0]) if axis.logarithmic else good
@@ -77,10 +72,14 @@ def beyond(x: Side, y: Side) -> str:
     return f"{count} of {x.values.size} points lie beyond the axes and are drawn at their ends."
 
 
-def scatters_of(sheets: Sequence[Sheet]) -> list[Scatter]:
-    """Every scatter that belongs to a scenario of these runs, once."""
-    scenarios = [SCENARIOS.get(str(sheet.run.scenario.get("scenario", ""))) for sheet in sheets]
-    return list(dict.fromkeys(scatter for scenario in scenarios if scenario for scatter in scenario.scatters))
+def scatters_of(sheets: Sequence[Sheet]) -> list[ScatterPlot]:
+    """Every scatter that a run brings along, once, with the places of all runs of the page."""
+    found: dict[ScatterPlot, list[Mark]] = {}
+    for sheet in sheets:
+        for scatter in sheet.run.description.scatters:
+            marks = found.setdefault(replace(scatter, marks=()), [])
+            marks += [replace(m, label=m.label.replace("this run", sheet.name or "this run")) for m in scatter.marks]
+    return [replace(scatter, marks=tuple(dict.fromkeys(marks))) for scatter, marks in found.items()]
 
 
 def section(sheets: Sequence[Sheet]) -> Markup:
@@ -88,8 +87,8 @@ def section(sheets: Sequence[Sheet]) -> Markup:
     found = scatters_of(sheets)
     if not found:
         return Markup("")
-    scenarios = [SCENARIOS.get(str(sheet.run.scenario.get("scenario", ""))) for sheet in sheets]
-    notes = dict.fromkeys(scenario.note for scenario in scenarios if scenario and scenario.scatters and scenario.note)
+    told = [sheet.run.description for sheet in sheets]
+    notes = dict.fromkeys(note for one in told if one.scatters for note in one.notes)
     cards = [_card(number, scatter) for number, scatter in enumerate(found)]
     return element(
         "section",
@@ -100,16 +99,15 @@ def section(sheets: Sequence[Sheet]) -> Markup:
     )
 
 
-def _card(number: int, scatter: Scatter) -> Markup:
-    data = scatter.data()
-    remarks = [beyond(side(data, scatter.x), side(data, scatter.y)), f"Made by: {data.attrs['made by']}"]
+def _card(number: int, scatter: ScatterPlot) -> Markup:
+    remarks = [beyond(side(scatter.x), side(scatter.y)), f"Made by: {scatter.made_by}"]
     return element(
         "article",
         element("h3", scatter.title),
         element("div", class_="stage"),
         element("ul"),
         element("p", "Point at a run to read its numbers.", class_="reading"),
-        element("p", scatter.words()),
+        element("p", scatter.sentence),
         element("p", " ".join(filter(None, remarks)), class_="note"),
         class_="card scatter",
         data_scatter=str(number),
@@ -118,15 +116,14 @@ def _card(number: int, scatter: Scatter) -> Markup:
 
 def scatter_contents(sheets: Sequence[Sheet], store: Bytes) -> list[dict[str, Any]]:
     """The points of each scatter by groups, and where the runs of the page stand among them."""
-    return [_contents(scatter, sheets, store) for scatter in scatters_of(sheets)]
+    return [_contents(scatter, store) for scatter in scatters_of(sheets)]
 
 
-def _contents(scatter: Scatter, sheets: Sequence[Sheet], store: Bytes) -> dict[str, Any]:
-    data = scatter.data()
-    x, y = side(data, scatter.x), side(data, scatter.y)
-    words = data[scatter.group].values
+def _contents(scatter: ScatterPlot, store: Bytes) -> dict[str, Any]:
+    x, y = side(scatter.x), side(scatter.y)
+    words = np.array(scatter.groups)
     groups = []
-    for word in dict.fromkeys(words.tolist()):
+    for word in dict.fromkeys(scatter.groups):
         own = words == word
         numbers = {name: store.put(s.values[own], "f8") for name, s in (("x", x), ("y", y))}
         places = {f"{name}Place": store.put(s.places[own], "f8") for name, s in (("x", x), ("y", y))}
@@ -137,30 +134,18 @@ def _contents(scatter: Scatter, sheets: Sequence[Sheet], store: Bytes) -> dict[s
         "y": _axis(y),
         "groups": groups,
         "guides": [{"slope": guide.slope, "label": guide.label} for guide in scatter.guides],
-        "marks": [_mark(mark, x, y) for mark in marks(scatter, sheets, x, y)],
+        "marks": [_mark(mark, x, y) for mark in scatter.marks if _drawable(mark, x, y)],
     }
 
 
 def _axis(s: Side) -> dict[str, Any]:
     return {
         "label": s.label,
-        "unit": s.unit,
+        "unit": s.axis.unit,
         "logarithmic": s.axis.logarithmic,
         "limits": list(s.limits),
         "never": s.axis.never,
     }
-
-
-def marks(scatter: Scatter, sheets: Sequence[Sheet], x: Side, y: Side) -> list[Mark]:
-    """Where the runs stand, each named if there are several; a run that does not tell has no place."""
-    found: list[Mark] = []
-    for sheet in sheets:
-        try:
-            own = scatter.marks(sheet.run, scatter.data()) if scatter.marks else []
-        except (KeyError, IndexError, TypeError, ValueError):  # a run file from elsewhere may lack anything
-            own = []
-        found += [Mark(mark.label.replace("this run", sheet.name or "this run"), mark.x, mark.y) for mark in own]
-    return [mark for mark in dict.fromkeys(found) if _drawable(mark, x, y)]
 
 
 def _drawable(mark: Mark, x: Side, y: Side) -> bool:
@@ -170,7 +155,7 @@ def _drawable(mark: Mark, x: Side, y: Side) -> bool:
 
 def _mark(mark: Mark, x: Side, y: Side) -> dict[str, Any]:
     """A mark where it is drawn, and its numbers in words."""
-    words = [_words(value, s.unit) for value, s in ((mark.x, x), (mark.y, y)) if value is not None]
+    words = [_words(value, s.axis.unit) for value, s in ((mark.x, x), (mark.y, y)) if value is not None]
     places = [None if v is None else float(s.placed(np.array(v))) for v, s in ((mark.x, x), (mark.y, y))]
     return {"label": f"{mark.label}: {', '.join(words)}", "x": places[0], "y": places[1]}
 

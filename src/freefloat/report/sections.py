@@ -11,8 +11,8 @@ import numpy as np
 from freefloat.report.figures import is_curve, times
 from freefloat.report.markup import Markup, element, joined, table, text, verdict
 from freefloat.report.units import written
-from freefloat.scenarios import SCENARIOS, Claim
-from freefloat.scenarios.settings import settings_of
+from freefloat.sim.claims import KINDS, Claim, kinds_in_words
+from freefloat.sim.conditions import find_conditions
 
 if TYPE_CHECKING:
     from freefloat.sim import Run
@@ -28,37 +28,26 @@ class Sheet:
 
 def title(run: Run) -> str:
     """What was simulated, in a line."""
-    scenario = SCENARIOS.get(str(run.scenario.get("scenario", "")))
-    if scenario:
-        return scenario.title
-    return str(run.scenario.get("scenario") or run.scenario.get("spacecraft") or "A run")
+    named = run.description.title or run.scenario.get("scenario") or run.scenario.get("spacecraft")
+    return str(named or "A run")
 
 
 def lead(run: Run) -> Markup:
     """The answer in few sentences: what was simulated, what it came to, whether it matches, what was conserved."""
-    return element("p", _simulated(run), _came_to(run), _matched(run), _conserved(run), class_="lead")
+    outcome = run.description.outcome
+    came_to = text(f"{outcome} " if outcome else "")
+    return element("p", _simulated(run), came_to, _matched(run), _conserved(run), class_="lead")
 
 
 def about(run: Run) -> Markup:
-    """What the experiment is and where it was published, as far as the scenario says."""
-    scenario = SCENARIOS.get(str(run.scenario.get("scenario", "")))
-    if not scenario:
-        return Markup("")
-    told = (scenario.__doc__ or "").strip().split("\n")[0]
-    parts = [element("p", f"{told} Published in: {scenario.source}.", class_="about")]
-    if scenario.note:
-        others = element("a", "Compare with others.", href="#scatters") if scenario.scatters else ""
-        parts.append(element("p", f"{scenario.note} ", others, class_="about"))
+    """What the experiment is and where it was published, as far as the run says."""
+    told = run.description
+    source = f" Published in: {told.source}." if told.source else ""
+    parts = [element("p", f"{told.summary}{source}", class_="about")] if told.summary or source else []
+    for number, note in enumerate(told.notes):
+        others = element("a", "Compare with others.", href="#scatters") if told.scatters and not number else ""
+        parts.append(element("p", f"{note} ", others, class_="about"))
     return joined(parts)
-
-
-def _came_to(run: Run) -> Markup:
-    scenario = SCENARIOS.get(str(run.scenario.get("scenario", "")))
-    try:
-        words = scenario.came_to(run) if scenario else ""
-    except (KeyError, IndexError, TypeError, ValueError):  # a run file from elsewhere may lack anything
-        words = ""
-    return text(f"{words} " if words else "")
 
 
 def _simulated(run: Run) -> Markup:
@@ -78,18 +67,19 @@ def _simulated(run: Run) -> Markup:
 def _matched(run: Run) -> Markup:
     if not run.claims:
         return text("No reference numbers belong to these settings. ")
-    reached, judged = _count(run)
-    beyond = len(run.claims) - judged
+    judged = _judged_claims(run)
+    reached, beyond = sum(claim["holds"] is True for claim in judged), len(run.claims) - len(judged)
     aside = f"{beyond} cannot be reproduced; the table says why. " if beyond else ""
-    if reached == judged:
-        return text((f"It reaches all {judged} reference numbers. " if judged else "") + aside)
-    return joined([element("strong", f"It misses {judged - reached} of {judged} reference numbers. "), text(aside)])
+    if reached == len(judged):
+        words = f"It reaches all {reached} reference numbers ({kinds_in_words(judged)}). " if judged else ""
+        return text(words + aside)
+    missed = f"It misses {len(judged) - reached} of {len(judged)} reference numbers. "
+    return joined([element("strong", missed), text(aside)])
 
 
-def _count(run: Run) -> tuple[int, int]:
-    """Reference numbers that were reached, and those that can be judged at all."""
-    verdicts = [claim.get("holds", False) for claim in run.claims]
-    return sum(v is True for v in verdicts), sum(v is not None for v in verdicts)
+def _judged_claims(run: Run) -> list[dict[str, Any]]:
+    """Claims that hold or fail; one that does not say so fails."""
+    return [{"holds": False, **claim} for claim in run.claims if claim.get("holds", False) is not None]
 
 
 def _conserved(run: Run) -> Markup:
@@ -107,18 +97,38 @@ def _duration(run: Run) -> float:
     return float(t[-1] - t[0]) if samples else 0.0
 
 
-def chips(run: Run) -> Markup:
-    """Status, claims and audit at a glance, each a link to its section."""
-    reached, judged = _count(run)
-    made = [verdict(run.completed, "completed", run.status)]
-    if judged:
-        words = f"{reached} of {judged} reference numbers reached"
-        made.append(element("a", verdict(reached == judged, words, words), href="#claims"))
+def badges(run: Run) -> Markup:
+    """Status, conditions, claims and audit at a glance, the worst first, each a link to its section."""
+    judged, holds = _judged_claims(run), len(run.audit.entries) - len(run.audit.violations)
+    reached = sum(claim["holds"] is True for claim in judged)
+    found = [_Badge(0 if run.completed else 3, "completed" if run.completed else run.status)]
     if run.audit.entries:
-        holds = len(run.audit.entries) - len(run.audit.violations)
         words = f"{holds} of {len(run.audit.entries)} balances hold"
-        made.append(element("a", verdict(run.audit.holds, words, words), href="#conserved"))
-    return element("div", *made, class_="chips")
+        found.append(_Badge(0 if run.audit.holds else 3, words, "#conserved"))
+    if judged:
+        words = f"{reached} of {len(judged)} reference numbers reached: {kinds_in_words(judged)}"
+        found.append(_Badge(0 if reached == len(judged) else 2, words, "#claims"))
+    conditions = sorted(find_conditions(run.data), key=lambda condition: -condition.share)
+    found += [_Badge(1, f"{c.label}: {c.meaning} {100 * c.share:.3g} % of the time", "#conserved") for c in conditions]
+    found += [_Badge(1, f"warning: {words}", "#conserved") for words in run.audit.warnings]
+    if len(judged) < len(run.claims):
+        found.append(_Badge(1, f"{len(run.claims) - len(judged)} not reproduced", "#claims"))
+    found.sort(key=lambda badge: -badge.gravity)
+    return element("div", *(badge.markup() for badge in found), class_="chips")
+
+
+@dataclass(frozen=True)
+class _Badge:
+    """One of the words at the head of a page."""
+
+    gravity: int  # 0 good, 1 to be known, 2 a number missed, 3 not to be trusted
+    words: str
+    section: str = ""
+
+    def markup(self) -> Markup:
+        colour, sign = (("good", "✓"), ("caution", "!"), ("bad", "✗"), ("bad", "✗"))[self.gravity]
+        made = element("span", f"{sign} {self.words}", class_=colour)
+        return element("a", made, href=self.section) if self.section else made
 
 
 def claims(sheets: Sequence[Sheet]) -> Markup:
@@ -126,11 +136,13 @@ def claims(sheets: Sequence[Sheet]) -> Markup:
     rows = [[*_named(sheets, sheet), *_claim(row)] for sheet in sheets for row in sheet.run.claims]
     if not rows:
         return element("p", "No reference numbers belong to these settings.")
-    headings = [*_named_heading(sheets), "claim", "reference", "ours", "verdict", "source"]
+    headings = [*_named_heading(sheets), "claim", "reference", "ours", "verdict", "who says so"]
     shift = len(headings) - 5
     told = dict.fromkeys(_reason(row) for sheet in sheets for row in sheet.run.claims)
     notes = [element("p", words, class_="note") for words in told if words]
-    return joined([table(headings, rows, numbers=(1 + shift, 2 + shift)), *notes])
+    counts = kinds_in_words(row for sheet in sheets for row in sheet.run.claims)
+    legend = element("p", f"References: {counts}.", class_="note")
+    return joined([table(headings, rows, numbers=(1 + shift, 2 + shift)), legend, *notes])
 
 
 def _reason(row: dict[str, Any]) -> str:
@@ -146,12 +158,12 @@ def _claim(row: dict[str, Any]) -> list[object]:
             claim.statement.replace("+-", "±"),
             claim.with_unit(written(claim.ours)),
             _judged(claim),
-            claim.source,
+            ": ".join(filter(None, (KINDS.get(claim.source.kind, ""), claim.source.text))),
         ]
     except (KeyError, TypeError, ValueError):
         return [
             row.get("claim", "?"),
-            row.get("published", "?"),
+            row.get("reference", "?"),
             row.get("ours", "?"),
             "unreadable",
             row.get("source", ""),
@@ -243,23 +255,27 @@ def events(sheets: Sequence[Sheet]) -> Markup:
 
 
 def settings(sheets: Sequence[Sheet]) -> Markup:
-    """The resolved scenario; of several runs only what differs is set off."""
-    flat = [_flat(sheet.run.scenario) for sheet in sheets]
-    paths = list(dict.fromkeys(path for one in flat for path in one))
-    units = _units(sheets[0].run)
-    rows = []
-    for path in paths:
-        values = [_plain(one.get(path, "")) for one in flat]
+    """Everything that was set: scenario, laws with their gains, start, limits. Of several runs what differs first."""
+    flat = [_all_settings(sheet.run) for sheet in sheets]
+    units = {path: unit for sheet in sheets for path, unit in sheet.run.description.units.items()}
+    same, different = [], []
+    for path in dict.fromkeys(path for one in flat for path in one):
+        values = [_plain(one[path]) if path in one else "" for one in flat]
         differs = len(set(values)) > 1
-        rows.append([path, *(element("strong", v) if differs else v for v in values), units.get(path, "")])
-    return table(["setting", *(sheet.name if len(sheets) > 1 else "value" for sheet in sheets), "unit"], rows)
+        row = [path, *(element("strong", v) if differs else v for v in values), units.get(path, "")]
+        (different if differs else same).append(row)
+    headings = ["setting", *(sheet.name if len(sheets) > 1 else "value" for sheet in sheets), "unit"]
+    if len(sheets) == 1:
+        return table(headings, same)
+    differences = table(headings, different) if different else element("p", "Nothing differs.")
+    alike = element("details", element("summary", f"{len(same)} settings are the same"), table(headings, same))
+    return joined([differences, alike])
 
 
-def _units(run: Run) -> dict[str, str]:
-    """Units of the settings, where the scenario still exists."""
-    scenario = SCENARIOS.get(str(run.scenario.get("scenario", "")))
-    nominal = next(iter(scenario.variants().values()), None) if scenario else None
-    return {setting.path: setting.unit for setting in settings_of(nominal)} if nominal else {}
+def _all_settings(run: Run) -> dict[str, Any]:
+    told = run.description
+    laws = {f"law {number}": dict(law) for number, law in enumerate(told.laws, start=1)}
+    return _flat({**run.scenario, **laws, "start": dict(told.start), "limit": dict(told.limits)})
 
 
 def versions(sheets: Sequence[Sheet]) -> Markup:

@@ -1,7 +1,6 @@
 """The papers' experiments as frozen records, with the numbers they must reach."""
 
 from freefloat.scenarios.catalogue import SCENARIOS, find
-from freefloat.scenarios.claims import Claim
 from freefloat.scenarios.scenario import Scenario, ScenarioError
 
-__all__ = ["SCENARIOS", "Claim", "Scenario", "ScenarioError", "find"]
+__all__ = ["SCENARIOS", "Scenario", "ScenarioError", "find"]

@@ -1,10 +1,6 @@
 """All scenarios by name."""
 
-from freefloat.scenarios.ets7_capture import Ets7Capture
-from freefloat.scenarios.ets7_gjm import Ets7Gjm
-from freefloat.scenarios.ets7_gravity_gradient import Ets7GravityGradient
-from freefloat.scenarios.ets7_rns import Ets7Rns
-from freefloat.scenarios.ets7_satellite_based import Ets7SatelliteBased
+from freefloat.scenarios.ets7 import Ets7Capture, Ets7Gjm, Ets7GravityGradient, Ets7Rns, Ets7SatelliteBased
 from freefloat.scenarios.goddard import GoddardAsymmetric, GoddardSymmetric
 from freefloat.scenarios.scenario import Scenario, ScenarioError
 

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from freefloat.scenarios.claims import Claim
-from freefloat.scenarios.figures import Figure, Scatter
+from freefloat.scenarios.scatters import Scatter
+from freefloat.sim.claims import Claim
+from freefloat.sim.description import Figure
+from freefloat.sim.run import CUSTOM
 
 if TYPE_CHECKING:
     from freefloat.sim import Run
@@ -35,7 +37,7 @@ class Scenario(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     source: ClassVar[str]
-    note: ClassVar[str] = ""  # what a reader of the result must know; shown with it
+    note: ClassVar[str] = ""  # what a reader of the result must know
     figures: ClassVar[tuple[Figure, ...]] = ()  # the plots that a page opens first; none: the usual ones
     scatters: ClassVar[tuple[Scatter, ...]] = ()  # many runs like this one, to see whether it is typical
 
@@ -48,17 +50,17 @@ class Scenario(ABC):
     def simulate(self, progress: Progress | None = None, engine: Engine = "native") -> Run:
         """Run it."""
 
+    @classmethod
+    def needed_runs(cls, variant: str) -> tuple[str, ...]:
+        """Other runs that the claims of a variant compare with: `spline`, or `ets7-gjm/sampled-4hz` elsewhere."""
+        return ()
+
     @abstractmethod
-    def claims(self, run: Run) -> list[Claim]:
-        """The numbers that this run must reach; none where the settings are the user's own."""
+    def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
+        """The numbers that the run of a variant must reach; `others` are the runs that `needed_runs` names."""
 
     @classmethod
-    def remarks(cls) -> list[str]:
-        """What a reader of the result must know: the note, and what the scatters say."""
-        return [*([cls.note] if cls.note else []), *(scatter.words() for scatter in cls.scatters)]
-
-    @classmethod
-    def came_to(cls, run: Run) -> str:
+    def outcome(cls, run: Run) -> str:
         """What a run came to, in one sentence; nothing where its numbers say it all."""
         return ""
 
@@ -66,13 +68,9 @@ class Scenario(ABC):
         """Plain data, enough to run it again."""
         return {"scenario": self.name, **dataclasses.asdict(self)}
 
-    def judged(self, run: Run, variant: str) -> list[dict[str, Any]]:
-        """Claims of a run as plain data."""
-        return [claim.as_dict(self.name, variant) for claim in self.claims(run)]
-
-    def variant_name(self) -> str:
-        """Which variant these settings are, or `custom`."""
-        return next((name for name, other in self.variants().items() if other == self), "custom")
+    def variant_if_unchanged(self, variant: str) -> str:
+        """The variant that these settings came from, if none of them differs from it; `custom` otherwise."""
+        return variant if self.variants().get(variant) == self else CUSTOM
 
     def with_settings(self, settings: Mapping[str, Any]) -> Scenario:
         """The same scenario with some fields changed; all errors are reported at once, with their paths."""

@@ -32,7 +32,7 @@ def save(data: xarray.Dataset, path: Path, command: str) -> Path:
 @cache
 def load(name: str) -> xarray.Dataset:
     """A table of the package by its file's name."""
-    return parsed(resources.files("freefloat.scenarios").joinpath("data", name).read_text(encoding="utf-8"))
+    return parsed(resources.files("freefloat.scenarios.ets7").joinpath("data", name).read_text(encoding="utf-8"))
 
 
 def parsed(text: str) -> xarray.Dataset:

@@ -1,8 +1,9 @@
-"""Conditions of a run in words: which flag channels left their normal value, when and for how long."""
+"""Conditions of a run in words: what left its normal value, when and for how long."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,17 +12,32 @@ if TYPE_CHECKING:
     import xarray
 
 _NAMED = 3  # intervals that are told one by one
+_POLE_DEG = 5.0  # so near a pole, roll and yaw of Z-Y-X angles say little by themselves: 1 deg becomes 11
 
 
-def conditions(data: xarray.Dataset) -> tuple[str, ...]:
-    """One sentence for each abnormal value of each flag channel, in the order of the channels."""
-    found: list[str] = []
+@dataclass(frozen=True)
+class Condition:
+    """One thing that was not normal."""
+
+    label: str  # channel, with its component: `wheels.condition (wheel.y)`
+    meaning: str  # `torque limit`
+    intervals: str  # `0.35 s to 31.8 s`
+    share: float  # of the records
+
+    def __str__(self) -> str:
+        return f"{self.label}: {self.meaning}, {self.intervals} ({100.0 * self.share:.3g} % of the run)"
+
+
+def find_conditions(data: xarray.Dataset) -> tuple[Condition, ...]:
+    """Every abnormal value of each flag channel, in the order of the channels, and angles near a pole."""
+    found: list[Condition] = []
     for name, channel in data.data_vars.items():
         meanings = channel.attrs.get("flags")
-        if meanings is None:
-            continue
-        for label, values in _columns(str(name), channel):
-            found += _sentences(label, values, list(np.atleast_1d(meanings)), data["time"].values)
+        if meanings is not None:
+            for label, values in _columns(str(name), channel):
+                found += _flag_conditions(label, values, list(np.atleast_1d(meanings)), data["time"].values)
+        elif "rpy" in channel.dims:
+            found += _pole_conditions(str(name), channel, data["time"].values)
     return tuple(found)
 
 
@@ -34,12 +50,18 @@ def _columns(name: str, channel: xarray.DataArray) -> Iterator[tuple[str, np.nda
         yield f"{name} ({component})", channel.values[:, k]
 
 
-def _sentences(label: str, values: np.ndarray, meanings: list[str], t: np.ndarray) -> Iterator[str]:
+def _flag_conditions(label: str, values: np.ndarray, meanings: list[str], t: np.ndarray) -> Iterator[Condition]:
     for value, meaning in enumerate(meanings):
         there = np.flatnonzero(np.rint(values) == value)
         if value and there.size:
-            share = 100.0 * there.size / len(t)
-            yield f"{label}: {meaning}, {_intervals(there, t)} ({share:.3g} % of the run)"
+            yield Condition(label, meaning, _intervals(there, t), there.size / len(t))
+
+
+def _pole_conditions(name: str, channel: xarray.DataArray, t: np.ndarray) -> Iterator[Condition]:
+    pitch = np.rad2deg(channel.sel(rpy="pitch").values)
+    there = np.flatnonzero(np.abs(pitch) > 90.0 - _POLE_DEG)
+    if there.size:
+        yield Condition(name, "near a pole of the angles", _intervals(there, t), there.size / len(t))
 
 
 def _intervals(there: np.ndarray, t: np.ndarray) -> str:

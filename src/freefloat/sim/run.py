@@ -5,19 +5,22 @@ from __future__ import annotations
 import json
 import os
 import platform
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from freefloat.sim.audit import Audit
+from freefloat.sim.conditions import find_conditions
+from freefloat.sim.description import Description
 
 if TYPE_CHECKING:
     import xarray
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2  # 1: without a description, and claims that do not say who says so
 COMPLETED = "completed"
 DIVERGED = "diverged"  # until it is explained
-_SCENE = "scene"
+CUSTOM = "custom"  # the variant of settings that are the user's own
+_TEXTS = ("scene", "description")  # of any length, so variables of their own: an attribute holds 64 kB
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,7 @@ class Run:
     versions: dict[str, str] | None = None
     scene: dict[str, Any] | None = None  # what it looks like: `model.drawing`
     events: tuple[dict[str, Any], ...] = ()  # what happened in between: {"time": [s], "label": text}
+    description: Description = field(default_factory=Description)  # what a page tells besides the numbers
 
     def __repr__(self) -> str:
         name = self.scenario.get("scenario") or self.scenario.get("spacecraft") or "unnamed"
@@ -55,11 +59,14 @@ class Run:
         return self.status == COMPLETED
 
     @property
+    def variant(self) -> str:
+        """Which variant of its scenario it is, or `custom`."""
+        return str(self.scenario.get("variant", CUSTOM))
+
+    @property
     def conditions(self) -> tuple[str, ...]:
         """What was not normal, and when: `wheels.condition (wheel.y): torque limit, 0.35 s to 31.8 s (61 %)`."""
-        from freefloat.sim.conditions import conditions
-
-        return conditions(self.data)
+        return tuple(map(str, find_conditions(self.data)))
 
     def save(self, path: str | Path, *, force: bool = False) -> Path:
         """Write one NetCDF file; an existing one is replaced only by force, and never left half written."""
@@ -78,8 +85,8 @@ class Run:
             versions=json.dumps(self.versions or versions()),
             events=json.dumps(self.events),
         )
-        # A mesh may exceed what an attribute can hold, so the scene is a variable of its own.
-        data = data.assign({_SCENE: ((), json.dumps(self.scene))})
+        texts = {"scene": self.scene, "description": self.description.as_dict()}
+        data = data.assign({name: ((), json.dumps(text)) for name, text in texts.items()})
         partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
         try:
             data.to_netcdf(partial, engine="h5netcdf")
@@ -101,34 +108,46 @@ class Run:
                 data = opened.load()
         except OSError as error:
             raise ValueError(f"{path} is not a readable run file (NetCDF 4): {error}") from error
-        version = data.attrs.get("format_version")
-        if version != FORMAT_VERSION:
-            raise ValueError(
-                f"{path} has run format {version}, this freefloat reads format {FORMAT_VERSION}. "
-                "Read it with the version that wrote it, or run the scenario again."
-            )
-        missing = [key for key in ("status", "audit", "scenario", "claims", "versions") if key not in data.attrs]
-        if missing:
-            raise ValueError(f"{path} is no complete run file: it lacks {', '.join(missing)}. Run the scenario again.")
+        _require_complete(path, data)
         attributes = {
             key: json.loads(data.attrs[key])
             for key in ("audit", "scenario", "claims", "versions", "events")
             if key in data.attrs
         }
+        texts = {name: json.loads(str(data[name].item())) for name in _TEXTS if name in data}
+        described = texts.get("description")
         return Run(
-            data=data.drop_attrs(deep=False).drop_vars(_SCENE, errors="ignore"),
+            data=data.drop_attrs(deep=False).drop_vars(_TEXTS, errors="ignore"),
             audit=Audit.from_dict(attributes["audit"]),
             status=str(data.attrs["status"]),
             scenario=attributes["scenario"],
-            claims=tuple(attributes["claims"]),
+            claims=tuple(map(_claim_of_today, attributes["claims"])),
             versions=attributes["versions"],
-            scene=json.loads(str(data[_SCENE].item())) if _SCENE in data else None,
+            scene=texts.get("scene"),
             events=tuple(attributes.get("events", ())),
+            description=Description.from_dict(described) if described else Description(),
         )
 
     def with_claims(self, claims: list[dict[str, Any]]) -> Run:
         """The same run with its claims judged."""
         return replace(self, claims=tuple(claims))
+
+
+def _require_complete(path: Path, data: xarray.Dataset) -> None:
+    version = data.attrs.get("format_version")
+    if version not in (1, FORMAT_VERSION):
+        raise ValueError(
+            f"{path} has run format {version}, this freefloat reads formats 1 to {FORMAT_VERSION}. "
+            "Read it with the version that wrote it, or run the scenario again."
+        )
+    missing = [key for key in ("status", "audit", "scenario", "claims", "versions") if key not in data.attrs]
+    if missing:
+        raise ValueError(f"{path} is no complete run file: it lacks {', '.join(missing)}. Run the scenario again.")
+
+
+def _claim_of_today(row: dict[str, Any]) -> dict[str, Any]:
+    """A claim of format 1 called every reference published, and did not say of which kind it is."""
+    return row if "published" not in row else {"kind": "", **row, "reference": row["published"]}
 
 
 class RunFailed(RuntimeError):

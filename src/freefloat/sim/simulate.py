@@ -16,6 +16,7 @@ from freefloat.model.quantities import quantity
 from freefloat.model.start import Joints
 from freefloat.sim.audit import Accuracy, audit, fastest_rate
 from freefloat.sim.divergence import explained, first_bad
+from freefloat.sim.law_description import describe_system
 from freefloat.sim.linear_domain import domain_warnings
 from freefloat.sim.recording import Observer
 from freefloat.sim.rollout import AdaptiveCount, Engine, Grid, ToleranceError, adaptive_steps, fixed_steps, grid
@@ -97,7 +98,15 @@ def simulate(
         accuracy = _of_fixed_steps(system, data) if fixed else Accuracy.of_adaptive(tolerance, count.accepted)
         judged = audit(data, accuracy, _mass(craft), domain_warnings(craft, data))
     described = scenario or {"spacecraft": craft.name, "duration": duration, "dt": dt, "integrator": integrator}
-    run = Run(data=data, audit=judged, status=status, scenario=described, versions=versions(), scene=scene)
+    run = Run(
+        data=data,
+        audit=judged,
+        status=status,
+        scenario=described,
+        versions=versions(),
+        scene=scene,
+        description=describe_system(system, start),
+    )
     if check:
         _fail_loudly(run)
     return run

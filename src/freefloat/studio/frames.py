@@ -26,7 +26,9 @@ class Report:
     """One message of a source."""
 
     kind: Literal["started", "progress", "frame", "done", "failed"]
-    content: Any  # started: drawing; progress: (done, total) [s]; frame: LiveFrame; done: folder; failed: sentence
+    content: (
+        Any  # started: drawing; progress: (done, total, title) [s]; frame: LiveFrame; done: folder; failed: sentence
+    )
 
 
 class Source(Protocol):

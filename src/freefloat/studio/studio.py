@@ -131,7 +131,8 @@ class Studio:
                 self.say("Some settings cannot be. What is wrong stands below each of them.", good=False)
                 return
             folder = self.runs / f"{scenario.name}-{datetime.now():%Y%m%d-%H%M%S}"
-            self._source = Worker(scenario, folder, pace if live else None)
+            variant = scenario.variant_if_unchanged(self._variant.value)
+            self._source = Worker(scenario, variant, folder, pace if live else None)
             self._live = live
             self._bar.visible, self._bar.value = True, 0.0
             self.stop_button.disabled = False
@@ -157,9 +158,9 @@ class Studio:
 
     def _hear(self, report: Report) -> None:
         if report.kind == "progress":
-            done, total = report.content
+            done, total, title = report.content
             self._bar.value = 100.0 * done / total
-            self.say(f"{done:.4g} s of {total:.4g} s")
+            self.say(f"{title} {done:.4g} s of {total:.4g} s".lstrip())
         elif report.kind == "started" and self._live:
             self._on_stage(lambda: LiveStage(self.server, self._places, report.content))
         elif report.kind == "frame" and isinstance(self._stage, LiveStage):

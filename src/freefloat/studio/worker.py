@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import time
 import traceback
+from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +18,7 @@ from freefloat.studio.frames import LiveFrame, Report
 
 if TYPE_CHECKING:
     from freefloat.sim import Loop, System
+    from freefloat.sim.simulate import Progress
 
 _SHOWN_RATE = 25.0  # frames of a live run per second of wall time, at most [1/s]
 
@@ -23,12 +26,14 @@ _SHOWN_RATE = 25.0  # frames of a live run per second of wall time, at most [1/s
 class Worker:
     """Runs a scenario and keeps its results in a folder. With `pace`, in step with the wall clock times that factor."""
 
-    def __init__(self, scenario: Scenario, folder: Path, pace: float | None = None) -> None:
+    def __init__(self, scenario: Scenario, variant: str, folder: Path, pace: float | None = None) -> None:
         # A fresh interpreter: the viewer's threads, and whatever JAX holds, stay out of it.
         context = multiprocessing.get_context("spawn")
         self._reports, theirs = context.Pipe(duplex=False)
         self._stop = context.Event()
-        self._process = context.Process(target=_work, args=(theirs, self._stop, scenario, folder, pace), daemon=True)
+        self._process = context.Process(
+            target=_work, args=(theirs, self._stop, scenario, variant, folder, pace), daemon=True
+        )
         self._process.start()
         theirs.close()
 
@@ -60,20 +65,14 @@ class Worker:
             self._process.terminate()
 
 
-def _work(reports: Connection, stop: Any, scenario: Scenario, folder: Path, pace: float | None) -> None:
-    from freefloat.report.folder import keep
-    from freefloat.sim import RunFailed
+def _work(reports: Connection, stop: Any, scenario: Scenario, variant: str, folder: Path, pace: float | None) -> None:
+    from freefloat.scenarios.performance import perform
 
     watch = _Watch(reports, stop, pace)
-    message = ""
     try:
-        try:
-            run = scenario.simulate(watch)
-        except RunFailed as failure:
-            run, message = failure.run, str(failure)
-        keep(scenario, run, folder)
-        if message and not stop.is_set():
-            reports.send(Report("failed", message))
+        kept = perform(scenario, variant, folder, "native", watch.report)
+        if kept.faults and not stop.is_set():
+            reports.send(Report("failed", " ".join(kept.faults)))
         reports.send(Report("done", folder))
     except (ValueError, ArithmeticError, KeyboardInterrupt) as fault:
         reports.send(Report("failed", str(fault) or "stopped before anything was recorded"))
@@ -90,10 +89,23 @@ class _Watch:
         self._reports, self._stop, self._pace = reports, stop, pace
         self._began = 0.0
         self._drawn = False
+        self._reported = False
+
+    @contextlib.contextmanager
+    def report(self, title: str) -> Iterator[Progress]:
+        """The run itself is shown; of others that it is compared with only the progress is told."""
+        if self._reported:
+            yield lambda done, total: self._tell(done, total, f"for comparison: {title}")
+            return
+        self._reported = True
+        yield self
+
+    def _tell(self, done: float, total: float, title: str) -> None:
+        self._obey()
+        self._reports.send(Report("progress", (done, total, title)))
 
     def __call__(self, done: float, total: float) -> None:
-        self._obey()
-        self._reports.send(Report("progress", (done, total)))
+        self._tell(done, total, "")
 
     def watch(self, system: System, block: Loop) -> None:
         """Show the states of a block, each at its time."""

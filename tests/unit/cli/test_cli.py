@@ -68,11 +68,12 @@ def test_claims_speak_json(monkeypatch, capsys):
     rows = json.loads(capsys.readouterr().out)
     assert len(rows) == 15
     wanted = {
-        "scenario", "variant", "claim", "source", "relation", "published", "ours", "unit", "tolerance", "holds",
+        "scenario", "variant", "claim", "kind", "source", "relation", "reference", "ours", "unit", "tolerance", "holds",
     }  # fmt: skip
     assert all(wanted <= set(row) for row in rows)
     assert all(row["holds"] for row in rows if row["relation"] != "not reproduced")
     assert all(row["reason"] for row in rows if row["relation"] == "not reproduced")
+    assert {row["kind"] for row in rows} == {"printed", "exact"}
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ import tomllib
 
 import pytest
 
-from freefloat.cli.running import resolve
+from freefloat.cli.run import resolve
+from freefloat.report.toml import to_toml
 from freefloat.scenarios import ScenarioError, find
-from freefloat.scenarios.toml import to_toml
 
 
 def test_a_part_that_was_left_out_can_be_set_field_by_field():
@@ -23,6 +23,18 @@ def test_a_part_that_was_left_out_can_be_set_field_by_field():
 def test_the_file_of_a_scenario_gives_it_back(variant, tmp_path):
     scenario = find("ets7-gjm").variants()[variant]
     path = tmp_path / "scenario.toml"
-    path.write_text(to_toml(scenario.as_dict()))
+    path.write_text(to_toml({**scenario.as_dict(), "variant": variant}))
     assert tomllib.loads(path.read_text())["scenario"] == "ets7-gjm"
-    assert resolve(str(path), [], None) == scenario
+    assert resolve(str(path), [], None) == (scenario, variant)
+
+
+def test_the_variant_is_passed_on_and_not_guessed(tmp_path):
+    nominal = find("ets7-gjm").variants()["nominal"]
+    assert resolve("ets7-gjm", [], None) == (nominal, "nominal")
+    assert resolve("ets7-gjm", ["duration=22"], None) == (nominal, "nominal")  # nothing has changed
+    # The settings of another variant, but nobody said so: its reference numbers are not claimed.
+    assert resolve("ets7-gjm", ["dt=0.1"], None)[1] == "custom"
+    assert resolve("ets7-gjm", [], "step-0.1")[1] == "step-0.1"
+    path = tmp_path / "scenario.toml"
+    path.write_text(to_toml({**nominal.as_dict(), "variant": "custom", "duration": 24.0}))
+    assert resolve(str(path), [], None)[1] == "custom"

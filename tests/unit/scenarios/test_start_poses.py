@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from freefloat.scenarios import find
-from freefloat.scenarios.ets7_start_poses import REGULAR, Scan, start_poses, wrapped
+from freefloat.scenarios.ets7.start_poses import REGULAR, Scan, start_poses, wrapped
 from freefloat.scenarios.measures import roll_pitch_yaw_deg
 from freefloat.scenarios.tables import load
 

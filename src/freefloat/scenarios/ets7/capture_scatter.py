@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from freefloat.scenarios.figures import Axis, Guide, Mark, Scatter
+from freefloat.scenarios.scatters import Axis, Scatter
+from freefloat.sim.description import Guide, Mark
 
 if TYPE_CHECKING:
     import xarray
@@ -36,14 +37,14 @@ def _attitudes(data: xarray.Dataset) -> str:
 
 
 def _counts(data: xarray.Dataset) -> dict[str, float]:
-    from freefloat.scenarios.capture_scatter import contrast
+    from freefloat.scenarios.ets7.capture_batches import contrast
 
     return contrast(data)
 
 
 def _marks(run: Run, data: xarray.Dataset, quantity: str) -> list[Mark]:
     """The geometry of the scenario under the conditions of the others, and this run: one case of the two."""
-    from freefloat.scenarios.ets7_capture import outcome
+    from freefloat.scenarios.ets7.capture import outcome
 
     facts = [data.attrs.get(f"scenario.case{case}.{quantity}") for case in (1, 2)]
     marks = [Mark("the scenario's geometry", *facts)] if None not in facts else []

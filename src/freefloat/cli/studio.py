@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from freefloat.cli.paging import run_file
+from freefloat.cli.pages import run_file
 from freefloat.scenarios import SCENARIOS
 from freefloat.studio import Studio, require_viser
 

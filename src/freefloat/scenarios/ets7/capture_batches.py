@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from freefloat.scenarios.batches import recorded, repeated
-from freefloat.scenarios.ets7_capture import Ets7Capture, outcome
-from freefloat.scenarios.ets7_parts import WHEEL_PERIOD, spacecraft
+from freefloat.scenarios.ets7.capture import Ets7Capture, outcome
+from freefloat.scenarios.ets7.parts import WHEEL_PERIOD, spacecraft
 
 if TYPE_CHECKING:
     import xarray

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from freefloat.scenarios.batches import recorded, repeated
-from freefloat.scenarios.ets7_gjm import Ets7Gjm
-from freefloat.scenarios.ets7_parts import spacecraft
+from freefloat.scenarios.ets7.gjm import Ets7Gjm
+from freefloat.scenarios.ets7.parts import spacecraft
 
 if TYPE_CHECKING:
     import xarray

@@ -11,7 +11,7 @@ import numpy as np
 import typer
 
 from freefloat import library
-from freefloat.cli.paging import free
+from freefloat.cli.pages import free
 from freefloat.control import disturbance_map, singularity_map
 from freefloat.model import Spacecraft, read_urdf
 from freefloat.model.errors import unknown_name

@@ -1,4 +1,4 @@
-"""Which figures a scenario is judged by: the plots that a reader of the paper would look for first."""
+"""Which tables of many runs a scenario is compared with."""
 
 from __future__ import annotations
 
@@ -6,19 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from freefloat.sim.description import Guide, Mark, ScatterAxis, ScatterPlot
+
 if TYPE_CHECKING:
     import xarray
 
     from freefloat.sim import Run
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One plot of one channel, over time."""
-
-    channel: str
-    unit: str = ""  # to show it in, where it is not the usual one: "mm" for a small error
-    title: str = ""  # where it is not the channel's own label
 
 
 @dataclass(frozen=True)
@@ -31,29 +24,18 @@ class Axis:
     logarithmic: bool = False
     never: float | None = None  # where an infinite value is drawn, called `never`
 
-
-@dataclass(frozen=True)
-class Guide:
-    """A straight line through the origin that helps to read a scatter: y = slope x."""
-
-    slope: float
-    label: str
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A single place on a scatter; a line where one of the two numbers does not belong to it."""
-
-    label: str
-    x: float | None
-    y: float | None
+    def of(self, data: xarray.Dataset) -> ScatterAxis:
+        """The axis with its numbers."""
+        column = data[self.column]
+        unit, values = str(column.attrs.get("units", "")), tuple(map(float, column.values))
+        return ScatterAxis(self.label, unit, values, self.limits, self.logarithmic, self.never)
 
 
 @dataclass(frozen=True)
 class Scatter:
     """Many runs as points: what a run is compared with when somebody asks whether it is typical.
 
-    The table is a file of `scenarios/data`, made by the command that its first line names.
+    The table is a file of `scenarios/ets7/data`, made by the command that its first line names.
     """
 
     title: str
@@ -63,7 +45,7 @@ class Scatter:
     group: str  # column of words; points of one word have one colour
     sentence: Callable[[xarray.Dataset], str]  # what the table says, counted
     guides: tuple[Guide, ...] = ()
-    marks: Callable[[Run, xarray.Dataset], list[Mark]] | None = None  # where this run stands
+    marks: Callable[[Run, xarray.Dataset], list[Mark]] | None = None  # where a run stands
 
     def data(self) -> xarray.Dataset:
         """The table."""
@@ -74,3 +56,17 @@ class Scatter:
     def words(self) -> str:
         """What the table says, counted from it now."""
         return self.sentence(self.data())
+
+    def plot(self, run: Run | None = None) -> ScatterPlot:
+        """The points as plain data, with the place of a run among them."""
+        data = self.data()
+        return ScatterPlot(
+            title=self.title,
+            x=self.x.of(data),
+            y=self.y.of(data),
+            groups=tuple(map(str, data[self.group].values)),
+            sentence=self.words(),
+            made_by=str(data.attrs["made by"]),
+            guides=self.guides,
+            marks=tuple(self.marks(run, data)) if self.marks and run is not None else (),
+        )

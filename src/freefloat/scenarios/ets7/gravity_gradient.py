@@ -6,17 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from freefloat.scenarios.claims import Claim
-from freefloat.scenarios.ets7_parts import START_DEG, Joints, Positive, Seconds, Servo, driven, spacecraft
-from freefloat.scenarios.figures import Figure
+from freefloat.scenarios.ets7.parts import START_DEG, Joints, Positive, Seconds, Servo, driven, spacecraft
 from freefloat.scenarios.scenario import Scenario
+from freefloat.sim.claims import Claim, Source
+from freefloat.sim.description import Figure
 
 if TYPE_CHECKING:
     from freefloat.sim import Run
     from freefloat.sim.rollout import Engine
     from freefloat.sim.simulate import Progress
 
-_SPEC = "Yoshida 2003, section 4.3; numbers of an independent reference implementation"
+_PAPER = "Yoshida 2003, section 4.3"
+_SPEC = Source("prototype", _PAPER)
 _PITCH_DEG = {120.0: 0.0652, 300.0: 0.4081, 480.0: 1.0493, 600.0: 1.6459}
 _STALE_DEG = 3.7527  # after 900 s
 _STALE = (
@@ -32,7 +33,7 @@ class Ets7GravityGradient(Scenario):
 
     name = "ets7-gravity-gradient"
     title = "ETS-VII: attitude drift under the gravity gradient"
-    source = _SPEC
+    source = _PAPER
     figures = (
         Figure("orbit.roll_pitch_yaw", title="Attitude in the orbital frame"),
         Figure("orbit.torque", title="Gravity-gradient torque"),
@@ -81,13 +82,13 @@ class Ets7GravityGradient(Scenario):
             engine=engine,
         )
 
-    def claims(self, run: Run) -> list[Claim]:
-        """Pitch in the orbital frame at the published times."""
+    def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
+        """Pitch in the orbital frame at the times of the reference."""
         import numpy as np
 
         from freefloat.scenarios.measures import crossing_time, value_at
 
-        variant, pitch = self.variant_name(), np.rad2deg(run["orbit.roll_pitch_yaw"].values[:, 1])
+        pitch = np.rad2deg(run["orbit.roll_pitch_yaw"].values[:, 1])
         at_ten_minutes = value_at(run, pitch, 600.0) if self.duration >= 600.0 else float("nan")
         one_degree = crossing_time(run, pitch, 1.0)
         if variant == "nominal":
@@ -97,8 +98,8 @@ class Ets7GravityGradient(Scenario):
                 Claim("torque about y at the start", _SPEC, "about", 6.47e-4, y, "N m", 1e-6),
                 Claim("torque about z at the start", _SPEC, "about", 0.0, z, "N m", 1e-12),
                 *(
-                    Claim(f"pitch after {t:g} s", _SPEC, "about", published, value_at(run, pitch, t), "deg", 1e-4)
-                    for t, published in _PITCH_DEG.items()
+                    Claim(f"pitch after {t:g} s", _SPEC, "about", reference, value_at(run, pitch, t), "deg", 1e-4)
+                    for t, reference in _PITCH_DEG.items()
                 ),
                 Claim(
                     "pitch after 900 s",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from freefloat.scenarios.figures import Axis, Mark, Scatter
+from freefloat.scenarios.scatters import Axis, Scatter
+from freefloat.sim.description import Mark
 
 if TYPE_CHECKING:
     import xarray
@@ -33,7 +34,7 @@ def _pitches(data: xarray.Dataset) -> str:
 
 def _marks(run: Run, data: xarray.Dataset) -> list[Mark]:
     """This run, if its arm starts in the plane too."""
-    from freefloat.scenarios.ets7_start_poses import wrapped
+    from freefloat.scenarios.ets7.start_poses import wrapped
     from freefloat.scenarios.measures import roll_pitch_yaw_deg
 
     joints = run.scenario.get("joints_deg", ())

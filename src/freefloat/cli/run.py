@@ -1,0 +1,101 @@
+"""`freefloat run`."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from freefloat.cli.progress import progress_bar
+from freefloat.cli.tables import claims_table, print_table
+from freefloat.report.folder import files_in
+from freefloat.scenarios import Scenario, ScenarioError, find
+from freefloat.scenarios.performance import perform
+from freefloat.scenarios.scenario import parse_setting
+from freefloat.sim import Run
+from freefloat.sim.rollout import Engine
+from freefloat.sim.run import CUSTOM
+
+
+def run(
+    name: str,
+    out: Path,
+    settings: list[str],
+    variant: str | None,
+    engine: Engine,
+    *,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Run a scenario, save everything, print the claims; 1 if it failed or a claim does not hold."""
+    scenario, variant = resolve(name, settings, variant)
+    files = files_in(out)
+    taken = [str(path) for path in files.values() if path.exists()]
+    if taken and not force:
+        raise FileExistsError(f"{', '.join(taken)} exist already. Choose another --out or add --force.")
+    kept = perform(scenario, variant, out, engine, partial(progress_bar, quiet=quiet or as_json))
+    if as_json:
+        typer.echo(json.dumps(kept.summary, indent=2))
+    else:
+        _print(kept.run, files)
+    for fault in kept.faults:
+        typer.echo(f"Error: {fault}", err=True)
+    return 0 if kept.summary["ok"] else 1
+
+
+def resolve(name: str, settings: list[str], variant: str | None) -> tuple[Scenario, str]:
+    """A scenario from its name or TOML file, a variant, and settings, in that order; `custom` if they change it."""
+    given: dict[str, Any] = {}
+    if Path(name).suffix == ".toml":
+        given = _read_toml(Path(name))
+        name = str(given.pop("scenario"))
+        variant = variant or given.pop("variant", None)
+        variant = None if variant == CUSTOM else variant
+        given.pop("variant", None)
+    variants = find(name).variants()
+    if variant is not None and variant not in variants:
+        raise ScenarioError(f"Scenario '{name}' has no variant '{variant}'. Variants: {', '.join(variants)}.")
+    variant = variant or next(iter(variants))
+    changed = variants[variant].with_settings(given | dict(parse_setting(text) for text in settings))
+    return changed, changed.variant_if_unchanged(variant)
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    """Settings of a scenario by dotted paths."""
+    if not path.is_file():
+        raise ScenarioError(f"There is no scenario file {path}.")
+    try:
+        given = _flat(tomllib.loads(path.read_text(encoding="utf-8")))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ScenarioError(f"{path} is not valid TOML: {error}.") from None
+    if not given.get("scenario"):
+        raise ScenarioError(f'{path} does not say which scenario it is: add scenario = "ets7-gjm", for example.')
+    return given
+
+
+def _flat(data: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested tables as dotted paths."""
+    flat: dict[str, Any] = {}
+    for key, value in data.items():
+        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
+    return flat
+
+
+def _print(run: Run, files: dict[str, Path]) -> None:
+    told = run.description
+    typer.echo(f"{told.title}\n{run.status}{'' if run.audit.holds else ', but the audit is violated'}\n")
+    sentences = (told.outcome, *told.notes, *(scatter.sentence for scatter in told.scatters), *run.conditions)
+    for line in filter(None, sentences):
+        typer.echo(line)
+    if run.claims:
+        print_table(claims_table(list(run.claims)))
+    else:
+        typer.echo("No reference numbers belong to these settings.")
+    typer.echo(f"\nAudit\n{run.audit}\n")
+    for kind, path in files.items():
+        typer.echo(f"{kind:<9} {path}")

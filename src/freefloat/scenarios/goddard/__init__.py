@@ -1,0 +1,5 @@
+"""NASA Goddard's flexible-body satellite on a robotic mass simulator."""
+
+from freefloat.scenarios.goddard.release import GoddardAsymmetric, GoddardSymmetric
+
+__all__ = ["GoddardAsymmetric", "GoddardSymmetric"]

@@ -1,0 +1,102 @@
+"""From a scenario to its run: simulate, describe, save, and only then judge."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from freefloat.report.folder import finish_folder, save_run
+from freefloat.scenarios.catalogue import find
+from freefloat.scenarios.settings import settings_of
+from freefloat.sim import Run, RunFailed
+from freefloat.sim.run import CUSTOM
+
+if TYPE_CHECKING:
+    from freefloat.scenarios.scenario import Scenario
+    from freefloat.sim.description import Description
+    from freefloat.sim.rollout import Engine
+    from freefloat.sim.simulate import Progress
+
+# Opens a report of progress for a piece of work with this title.
+Report = Callable[[str], AbstractContextManager["Progress | None"]]
+
+
+def simulate_variant(
+    scenario: Scenario, variant: str = CUSTOM, progress: Progress | None = None, engine: Engine = "native"
+) -> Run:
+    """The run of a scenario with everything that its page will tell; of a failed one too."""
+    try:
+        return _described(scenario, variant, scenario.simulate(progress, engine))
+    except RunFailed as failure:
+        raise RunFailed(str(failure), _described(scenario, variant, failure.run)) from None
+
+
+def judge(scenario: Scenario, run: Run, simulate: Callable[[str, str], Run]) -> Run:
+    """The run with its claims; `simulate` makes the other runs that they need, by scenario and variant."""
+    if run.variant == CUSTOM or not run.completed:
+        return run
+    others = {name: simulate(*_place(scenario, name)) for name in scenario.needed_runs(run.variant)}
+    claims = scenario.claims(run.variant, run, others)
+    return run.with_claims([claim.as_dict(scenario.name, run.variant) for claim in claims])
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What became of a run that was saved."""
+
+    run: Run
+    summary: dict[str, Any]
+    faults: tuple[str, ...]  # why the run failed, or why it could not be judged
+
+
+def perform(scenario: Scenario, variant: str, folder: Path, engine: Engine, report: Report) -> Kept:
+    """Simulate a scenario into a folder. The run is on disk before anything judges it, and stays whatever happens."""
+    faults: list[str] = []
+
+    def simulate(scenario: Scenario, variant: str) -> Run:
+        with report(f"{scenario.name} {variant}") as progress:
+            return simulate_variant(scenario, variant, progress, engine)
+
+    try:
+        run = simulate(scenario, variant)
+    except RunFailed as failure:
+        run, faults = failure.run, [str(failure)]
+    save_run(run, folder)
+    try:
+        run = judge(scenario, run, lambda name, other: simulate(find(name).variants()[other], other))
+    except Exception as error:  # whatever a claim does, the run is worth more
+        faults.append(f"The run is saved, but it could not be judged: {type(error).__name__}: {error}")
+    except KeyboardInterrupt:
+        faults.append("The run is saved, but judging it was interrupted.")
+    return Kept(run, finish_folder(run, folder, faults), tuple(faults))
+
+
+def _place(scenario: Scenario, name: str) -> tuple[str, str]:
+    """Scenario and variant of a needed run."""
+    owner, _, variant = name.rpartition("/")
+    return owner or scenario.name, variant
+
+
+def _described(scenario: Scenario, variant: str, run: Run) -> Run:
+    settings: Mapping[str, Any] = {"scenario": scenario.name, "variant": variant, **run.scenario}
+    run = dataclasses.replace(run, scenario=dict(settings))
+    return dataclasses.replace(run, description=describe(scenario, run))
+
+
+def describe(scenario: Scenario, run: Run) -> Description:
+    """What the scenario knows about a run, added to what the simulation told."""
+    return dataclasses.replace(
+        run.description,
+        title=scenario.title,
+        summary=(scenario.__doc__ or "").strip().split("\n")[0],
+        source=scenario.source,
+        notes=(scenario.note,) if scenario.note else (),
+        outcome=scenario.outcome(run) if run.completed else "",
+        figures=scenario.figures,
+        scatters=tuple(scatter.plot(run) for scatter in scenario.scatters),
+        units={setting.path: setting.unit for setting in settings_of(scenario) if setting.unit},
+    )

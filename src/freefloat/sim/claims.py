@@ -1,0 +1,127 @@
+"""A claim: a number to reach, who says so, ours beside it, and whether it holds."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Relation = Literal["about", "below", "above", "within", "not reproduced"]
+Kind = Literal["printed", "exact", "prototype", "bound", "own run"]
+
+# Who says so, in words for one claim, and as counted: `1 printed, 4 prototype, 2 bounds`.
+KINDS: Mapping[str, str] = {
+    "printed": "printed in the paper",
+    "exact": "exact solution",
+    "prototype": "our independent prototype",
+    "bound": "our own bound",
+    "own run": "our own other run",
+}
+_PLURAL = {"bound": "bounds", "own run": "own runs"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a reference number comes from."""
+
+    kind: Kind
+    text: str = ""
+
+
+OWN_BOUND = Source("bound")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One number to reach.
+
+    about: |ours - reference| <= tolerance; below, above: ours against the reference, tolerance unused;
+    within: tolerance is relative to the reference; not reproduced: shown beside ours, neither holds nor fails.
+    `reason` says why a number is not reproduced, or by which reading of the source one holds.
+    """
+
+    claim: str
+    source: Source
+    relation: Relation
+    reference: float
+    ours: float
+    unit: str
+    tolerance: float | None = None
+    reason: str = ""
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether our number does what the claim says; a NaN never does. None where there is nothing to hold."""
+        if self.relation == "not reproduced":
+            return None
+        if self.relation == "below":
+            return self.ours < self.reference
+        if self.relation == "above":
+            return self.ours > self.reference
+        if self.tolerance is None:
+            raise ValueError(f"Claim '{self.claim}' compares by '{self.relation}' and needs a tolerance.")
+        permitted = self.tolerance * (abs(self.reference) if self.relation == "within" else 1.0)
+        return math.isfinite(self.ours) and abs(self.ours - self.reference) <= permitted
+
+    @property
+    def statement(self) -> str:
+        """The reference side in words: `-0.60145 +- 0.0001 deg`."""
+        if self.relation == "not reproduced":
+            return self.with_unit(f"{self.reference:g}")
+        if self.relation in ("below", "above"):
+            return self.with_unit(f"{'<' if self.relation == 'below' else '>'} {self.reference:g}")
+        if self.relation == "within":
+            return f"{self.with_unit(f'{self.reference:g}')} +- {100 * (self.tolerance or 0):g} %"
+        return self.with_unit(f"{self.reference:g} +- {self.tolerance:g}")
+
+    def with_unit(self, number: str) -> str:
+        """`0.361 deg`; a ratio stands alone."""
+        return number if self.unit == "1" else f"{number} {self.unit}"
+
+    @staticmethod
+    def from_dict(row: Mapping[str, Any]) -> Claim:
+        """Back from plain data; a KeyError if it is not complete."""
+        fields = ("claim", "relation", "reference", "ours", "unit", "tolerance")
+        source = Source(row["kind"], row["source"])
+        return Claim(**{name: row[name] for name in fields}, source=source, reason=str(row.get("reason", "")))
+
+    def as_dict(self, scenario: str, variant: str) -> dict[str, Any]:
+        """Plain data for machines."""
+        return {
+            "scenario": scenario,
+            "variant": variant,
+            "claim": self.claim,
+            "kind": self.source.kind,
+            "source": self.source.text,
+            "relation": self.relation,
+            "reference": self.reference,
+            "ours": self.ours,
+            "unit": self.unit,
+            "tolerance": self.tolerance,
+            "holds": self.holds,
+            "reason": self.reason,
+        }
+
+
+def count_kinds(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """How many claims, as plain data, stand on each kind of reference, in the order of `KINDS`."""
+    counted = Counter(str(row.get("kind", "")) for row in rows)
+    return {kind: counted[kind] for kind in (*KINDS, *(set(counted) - set(KINDS))) if counted[kind]}
+
+
+def kinds_in_words(rows: Iterable[Mapping[str, Any]]) -> str:
+    """`1 printed, 4 prototype, 2 bounds`; what comes from an old file and does not say is `unstated`."""
+    counts = count_kinds(rows).items()
+    return ", ".join(f"{n} {(_PLURAL.get(kind, kind) if n > 1 else kind) or 'unstated'}" for kind, n in counts)
+
+
+def tally(rows: Sequence[Mapping[str, Any]]) -> str:
+    """How many claims, as plain data, hold and who says so: `5 hold, 0 fail (1 printed, 4 prototype)`."""
+    judged = [row for row in rows if row["holds"] is not None]
+    held = sum(row["holds"] for row in judged)
+    words = f"{held} claims hold, {len(judged) - held} fail ({kinds_in_words(judged)})" if judged else "0 claims hold"
+    other = [row for row in rows if row["holds"] is None]
+    is_are = "is" if len(other) == 1 else "are"
+    return words + (f", {len(other)} {is_are} not reproduced ({kinds_in_words(other)})" if other else "")

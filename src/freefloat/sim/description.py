@@ -1,0 +1,124 @@
+"""What a reader of a run is told besides its numbers: it travels in the run, so that a page needs nothing else."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One plot of one channel, over time."""
+
+    channel: str
+    unit: str = ""  # to show it in, where it is not the usual one: "mm" for a small error
+    title: str = ""  # where it is not the channel's own label
+
+
+@dataclass(frozen=True)
+class Guide:
+    """A straight line through the origin that helps to read a scatter: y = slope x."""
+
+    slope: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A single place on a scatter; a line where one of the two numbers does not belong to it."""
+
+    label: str
+    x: float | None
+    y: float | None
+
+
+@dataclass(frozen=True)
+class ScatterAxis:
+    """One number of each of many runs."""
+
+    label: str
+    unit: str
+    values: tuple[float, ...]  # infinite where it never happened
+    limits: tuple[float, float] | None = None  # None: what the points need
+    logarithmic: bool = False
+    never: float | None = None  # where an infinite value is drawn, called `never`
+
+
+@dataclass(frozen=True)
+class ScatterPlot:
+    """Many runs as points, and where this run stands: what it is compared with when somebody asks if it is typical."""
+
+    title: str
+    x: ScatterAxis
+    y: ScatterAxis
+    groups: tuple[str, ...]  # a word for each point; points of one word have one colour
+    sentence: str  # what the points say, counted
+    made_by: str  # command
+    guides: tuple[Guide, ...] = ()
+    marks: tuple[Mark, ...] = ()
+
+
+@dataclass(frozen=True)
+class Description:
+    """Words, figures and settings of a run as plain data."""
+
+    title: str = ""
+    summary: str = ""  # what the experiment is
+    source: str = ""  # where it was published
+    notes: tuple[str, ...] = ()  # what a reader of the result must know
+    outcome: str = ""  # what it came to; nothing where its numbers say it all
+    figures: tuple[Figure, ...] = ()  # the plots that a page opens first; none: the usual ones
+    scatters: tuple[ScatterPlot, ...] = ()
+    units: Mapping[str, str] = field(default_factory=dict)  # of the settings, by dotted path
+    laws: tuple[Mapping[str, Any], ...] = ()  # each law with its gains: `sim.law_description`
+    start: Mapping[str, Any] = field(default_factory=dict)
+    limits: Mapping[str, Any] = field(default_factory=dict)  # of joints and wheels
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for files; a number that is not finite becomes a word, since JSON has none for it."""
+        return _json_ready(asdict(self))
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Description:
+        """Back from plain data; a KeyError or TypeError if it is not complete."""
+        return Description(
+            **{
+                **data,
+                "notes": tuple(data["notes"]),
+                "figures": tuple(Figure(**figure) for figure in data["figures"]),
+                "scatters": tuple(map(_scatter, data["scatters"])),
+                "laws": tuple(data["laws"]),
+            }
+        )
+
+
+def _json_ready(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _json_ready(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_json_ready(entry) for entry in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _scatter(data: Mapping[str, Any]) -> ScatterPlot:
+    return ScatterPlot(
+        **{
+            **data,
+            "x": _axis(data["x"]),
+            "y": _axis(data["y"]),
+            "groups": tuple(data["groups"]),
+            "guides": tuple(Guide(**guide) for guide in data["guides"]),
+            "marks": tuple(Mark(mark["label"], _number(mark["x"]), _number(mark["y"])) for mark in data["marks"]),
+        }
+    )
+
+
+def _axis(data: Mapping[str, Any]) -> ScatterAxis:
+    values, limits = tuple(map(float, data["values"])), data["limits"]
+    return ScatterAxis(**{**data, "values": values, "limits": None if limits is None else tuple(limits)})
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None else float(value)
