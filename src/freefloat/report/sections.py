@@ -258,18 +258,19 @@ def settings(sheets: Sequence[Sheet]) -> Markup:
     """Everything that was set: scenario, laws with their gains, start, limits. Of several runs what differs first."""
     flat = [_all_settings(sheet.run) for sheet in sheets]
     units = {path: unit for sheet in sheets for path, unit in sheet.run.description.units.items()}
-    same, different = [], []
-    for path in dict.fromkeys(path for one in flat for path in one):
-        values = [_plain(one[path]) if path in one else "" for one in flat]
-        differs = len(set(values)) > 1
-        row = [path, *(element("strong", v) if differs else v for v in values), units.get(path, "")]
-        (different if differs else same).append(row)
+    rows = {
+        path: [path, *(_plain(one[path]) if path in one else "" for one in flat), units.get(path, "")]
+        for path in dict.fromkeys(path for one in flat for path in one)
+    }
     headings = ["setting", *(sheet.name if len(sheets) > 1 else "value" for sheet in sheets), "unit"]
-    if len(sheets) == 1:
-        return table(headings, same)
-    differences = table(headings, different) if different else element("p", "Nothing differs.")
-    alike = element("details", element("summary", f"{len(same)} settings are the same"), table(headings, same))
-    return joined([differences, alike])
+    if len(sheets) > 1:
+        first, folded = {path for path, row in rows.items() if len(set(row[1:-1])) > 1}, "What is the same"
+    else:
+        first, folded = set(_flat(sheets[0].run.scenario)), "Laws with their gains, start, limits"
+    shown, rest = ([row for path, row in rows.items() if (path in first) is there] for there in (True, False))
+    parts = [table(headings, shown) if shown else element("p", "Nothing that was set differs.")]
+    parts += [element("details", element("summary", folded), table(headings, rest))] if rest else []
+    return joined(parts)
 
 
 def _all_settings(run: Run) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import numpy as np
 from freefloat.model import Spacecraft, State
 from freefloat.sim.description import Description
 from freefloat.sim.system import Sampled, System, inner_law
+from freefloat.spatial import angular, linear
 
 _LISTED = 24  # numbers of an array that are told one by one
 
@@ -87,15 +88,17 @@ def _plain(value: Any) -> Any:
 
 
 def _start(craft: Spacecraft, start: State) -> dict[str, Any]:
+    """Where it starts and how it moves; what is zero is left out."""
     layout = craft.layout
-    return {
-        "base position [m]": np.asarray(start.p_NB).tolist(),
-        "base attitude (w, x, y, z)": np.asarray(start.quat_NB).tolist(),
-        "base velocity, body axes [m/s]": np.asarray(start.v[:3]).tolist(),
-        "base rate, body axes [rad/s]": np.asarray(start.v[3:6]).tolist(),
-        **{f"{name} position": np.asarray(start.q[layout.position(name)]).tolist() for name in layout.order("q")},
-        **{f"{name} rate": np.asarray(start.v[layout.velocity(name)]).tolist() for name in layout.order("v")[1:]},
+    values = {
+        "base position [m]": start.p_NB,
+        "base attitude (w, x, y, z)": start.quat_NB,
+        "base velocity, base axes [m/s]": linear(start.V_NB),
+        "base rate, base axes [rad/s]": angular(start.V_NB),
+        **{f"{name} position": start.q[layout.position(name)] for name in layout.order("q")},
+        **{f"{name} rate": start.v[layout.velocity(name)] for name in layout.order("v")[1:]},
     }
+    return {name: np.asarray(value).tolist() for name, value in values.items() if np.any(value)}
 
 
 def _limits(craft: Spacecraft) -> dict[str, Any]:

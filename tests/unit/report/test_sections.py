@@ -65,7 +65,7 @@ def test_a_comparison_shows_what_differs_first_laws_included(tmp_path: Path) -> 
     words = settings([Sheet("soft", soft), Sheet("stiff", stiff)])
     before, after = words.split("<details>")
     assert "law 1.gain" in before
-    assert "<strong>10</strong>" in before
+    assert "<td>10</td><td>20</td>" in before
     assert "law 1.frame" not in before
     assert "law 1.frame" in after
     assert "law 1.gain" in compare([soft, stiff], tmp_path / "both.html", ["soft", "stiff"]).read_text()
