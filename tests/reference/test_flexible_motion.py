@@ -10,7 +10,7 @@ import freefloat as ff
 from freefloat.dynamics import natural_frequencies
 from freefloat.model import Spacecraft
 from freefloat.scenarios.goddard import GoddardSymmetric
-from freefloat.spatial import record
+from freefloat.values import record
 
 
 @record

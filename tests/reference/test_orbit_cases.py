@@ -11,9 +11,9 @@ import pytest
 from scipy.special import ellipk
 
 from freefloat.dynamics import composite_inertia
+from freefloat.effects import CircularOrbit, GravityGradient, co_rotating
 from freefloat.library import ets7
 from freefloat.model import Spacecraft
-from freefloat.orbit import CircularOrbit, GravityGradient, co_rotating
 from freefloat.sim import System, simulate
 from freefloat.sim.system import begin, derivative, no_inputs
 from freefloat.spatial.rotations import quaternion_exp, quaternion_multiply

@@ -13,9 +13,8 @@ START = """
 import numpy as np
 import freefloat as ff
 from freefloat.control import *
-from freefloat.control.thrusters import torque_pairs
 from freefloat.model import *
-from freefloat.orbit import *
+from freefloat.effects import *
 from freefloat.sensors import *
 
 hub = ff.Spacecraft.from_base("hub", mass=10.0, inertia=(1.0, 1.0, 1.0))

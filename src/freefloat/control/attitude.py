@@ -11,12 +11,13 @@ import numpy as np
 
 from freefloat.control.laws import Motion, motion_of, require_motion_law
 from freefloat.dynamics import free_floating, spd_solve, wheel_momentum
-from freefloat.model import ModelError, Spacecraft, State
-from freefloat.model.quantities import bounded
-from freefloat.spatial import angular, record
-from freefloat.spatial.arrays import Matrix, Numeric, Quaternion, Scalar, Vec3, Vector, is_traced
-from freefloat.spatial.channels import Channel, flag, vector
+from freefloat.model import Spacecraft, State
+from freefloat.spatial import angular
 from freefloat.spatial.rotations import quaternion_conjugate, quaternion_log, quaternion_multiply
+from freefloat.values import ModelError, record
+from freefloat.values.arrays import Matrix, Numeric, Quaternion, Scalar, Vec3, Vector, is_traced
+from freefloat.values.channels import Channel, flag, vector
+from freefloat.values.checks import bounded
 
 TORQUE_LIMIT, MOMENTUM_LIMIT = 1.0, 2.0
 _LIMITED = 1e-9  # relative distance from a wheel's limit at which it counts as reached

@@ -14,18 +14,19 @@ import numpy as np
 
 from freefloat.control.joint_spline import JointSpline
 from freefloat.control.laws import Motion, motion_of
-from freefloat.control.least_squares import damped_least_squares
 from freefloat.control.profiles import Quintic
 from freefloat.control.reactionless import approach_rates
 from freefloat.control.resolved_motion import floating_jacobian, pose_error, require_six_joints, resolve_floating
 from freefloat.control.target import DriftingTarget
 from freefloat.dynamics import frame_pose, inertial_frame_pose, joint_jacobian
+from freefloat.dynamics.least_squares import damped_least_squares
 from freefloat.model import Spacecraft, State
-from freefloat.model.quantities import bounded
-from freefloat.spatial import Pose, angular, linear, record, six, static
-from freefloat.spatial.arrays import Flag, Numeric, Quaternion, Scalar, Vec3, Vec6, Vector
-from freefloat.spatial.channels import Channel, flag, vector
+from freefloat.spatial import Pose, angular, linear, six
 from freefloat.spatial.rotations import quaternion_conjugate, quaternion_log, quaternion_multiply
+from freefloat.values import record, static
+from freefloat.values.arrays import Flag, Numeric, Quaternion, Scalar, Vec3, Vec6, Vector
+from freefloat.values.channels import Channel, flag, vector
+from freefloat.values.checks import bounded
 
 COARSE, WAITING, FINE, CAPTURED = 0, 1, 2, 3
 _LIMITS = ("joint rate limit", "hand speed limit")
@@ -239,7 +240,7 @@ def spline_to(craft: Spacecraft, frame: str, target: DriftingTarget, q: Numeric,
     more than its rate limit the approach slows all joints alike, and the arm stops that much short of the end. The base
     is at rest in N at the start. An error says so where the arm cannot reach.
     """
-    from freefloat.control.inverse_kinematics import reach
+    from freefloat.dynamics.inverse_kinematics import reach
 
     goal, start = target.pose(np.zeros(())), frame_pose(craft, q, frame).p
     way = np.asarray(goal.p) - np.asarray(start)

@@ -12,10 +12,10 @@ import numpy as np
 from freefloat.control.laws import Remembering, motion_of, motion_rate, require_motion_law
 from freefloat.dynamics import bias, hybrid_dynamics, mass_matrix, spd_solve
 from freefloat.model import Spacecraft, State
-from freefloat.model.quantities import bounded
-from freefloat.spatial import record, static
-from freefloat.spatial.arrays import Numeric, Scalar, Vector
-from freefloat.spatial.channels import Channel, flag
+from freefloat.values import record, static
+from freefloat.values.arrays import Numeric, Scalar, Vector
+from freefloat.values.channels import Channel, flag
+from freefloat.values.checks import bounded
 
 TORQUE_LIMIT, RATE_LIMIT, POSITION_LIMIT = 1.0, 2.0, 3.0
 

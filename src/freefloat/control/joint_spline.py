@@ -9,10 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.control.laws import Motion
-from freefloat.model import ModelError, Spacecraft, State
-from freefloat.model.quantities import bounded
-from freefloat.spatial import record, static
-from freefloat.spatial.arrays import Matrix, Numeric, Scalar, Vector
+from freefloat.model import Spacecraft, State
+from freefloat.values import ModelError, record, static
+from freefloat.values.arrays import Matrix, Numeric, Scalar, Vector
+from freefloat.values.checks import bounded
 
 _QUINTIC_PEAK = 1.875  # largest rate of one rest-to-rest quintic in units of way / duration
 

@@ -6,9 +6,9 @@ from typing import Protocol, runtime_checkable
 
 import jax.numpy as jnp
 
-from freefloat.model.quantities import quantity
-from freefloat.spatial import record
-from freefloat.spatial.arrays import Numeric, Scalar, is_traced
+from freefloat.values import record
+from freefloat.values.arrays import Numeric, Scalar, is_traced
+from freefloat.values.checks import quantity
 
 _QUINTIC_PEAK = 1.875  # largest rate of the quintic in units of length / duration
 _QUINTIC_ACCELERATION = 10.0 / 3.0**0.5  # largest acceleration in units of length / duration^2

@@ -8,14 +8,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.control.laws import Motion, motion_of
-from freefloat.control.least_squares import Solution, damped_least_squares, null_basis
 from freefloat.control.paths import Path, require_path
 from freefloat.control.resolved_motion import floating_jacobian, require_six_joints
 from freefloat.dynamics import frame_pose, free_floating, joint_jacobian, spd_solve
+from freefloat.dynamics.least_squares import Solution, damped_least_squares, null_basis
 from freefloat.model import Spacecraft, State
-from freefloat.spatial import Pose, angular, linear, record, six, static
-from freefloat.spatial.arrays import Matrix, Numeric, Scalar, Vec6, Vector
-from freefloat.spatial.channels import Channel, flag, vector
+from freefloat.spatial import Pose, angular, linear, six
+from freefloat.values import record, static
+from freefloat.values.arrays import Matrix, Numeric, Scalar, Vec6, Vector
+from freefloat.values.channels import Channel, flag, vector
 
 ROTATION_WEIGHT = 0.3  # of hand rotation against hand translation in the coarse approach [m/rad]
 

@@ -9,14 +9,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.control.laws import Motion, motion_of
-from freefloat.control.least_squares import Solution, damped_least_squares
 from freefloat.control.resolved_motion import ResolvedMotion, floating_jacobian
 from freefloat.dynamics import hybrid_dynamics, inertial_frame_pose, inertial_frame_twist
+from freefloat.dynamics.least_squares import Solution, damped_least_squares
 from freefloat.model import Spacecraft, State
-from freefloat.spatial import angular, linear, record
-from freefloat.spatial.arrays import Numeric, Scalar, Vec6, Vector
-from freefloat.spatial.channels import Channel
+from freefloat.spatial import angular, linear
 from freefloat.spatial.rotations import quaternion_multiply
+from freefloat.values import record
+from freefloat.values.arrays import Numeric, Scalar, Vec6, Vector
+from freefloat.values.channels import Channel
 
 
 @record

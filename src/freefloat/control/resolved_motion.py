@@ -8,7 +8,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.control.laws import Motion, motion_of
-from freefloat.control.least_squares import SINGULAR_BELOW, Solution, damped_least_squares
 from freefloat.control.paths import Path, require_path
 from freefloat.dynamics import (
     base_jacobian,
@@ -18,11 +17,13 @@ from freefloat.dynamics import (
     joint_jacobian,
     spd_solve,
 )
-from freefloat.model import ModelError, Spacecraft, State
-from freefloat.spatial import Pose, angular, linear, record, six, static
-from freefloat.spatial.arrays import Matrix, Numeric, Scalar, Vec6, Vector
-from freefloat.spatial.channels import Channel, flag, vector
+from freefloat.dynamics.least_squares import SINGULAR_BELOW, Solution, damped_least_squares
+from freefloat.model import Spacecraft, State
+from freefloat.spatial import Pose, angular, linear, six
 from freefloat.spatial.rotations import cross, rotation_log
+from freefloat.values import ModelError, record, static
+from freefloat.values.arrays import Matrix, Numeric, Scalar, Vec6, Vector
+from freefloat.values.channels import Channel, flag, vector
 
 
 @record

@@ -9,9 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.model import Spacecraft, State
-from freefloat.model.quantities import array, placement, settled
-from freefloat.spatial import Place, Pose, record
-from freefloat.spatial.arrays import Flag, Given, Scalar, Vec3
+from freefloat.model.placement import placement
+from freefloat.spatial import Place, Pose
+from freefloat.values import record
+from freefloat.values.arrays import Flag, Given, Scalar, Vec3
+from freefloat.values.checks import array, settled
 
 
 @record

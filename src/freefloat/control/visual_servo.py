@@ -11,9 +11,10 @@ from freefloat.control.target import DriftingTarget, Sight
 from freefloat.dynamics import inertial_frame_pose
 from freefloat.model import Spacecraft, State
 from freefloat.sensors import CameraMemory, RelativePoseCamera
-from freefloat.spatial import Pose, record, static
-from freefloat.spatial.arrays import Numeric, Quaternion, Scalar, Vec3
+from freefloat.spatial import Pose
 from freefloat.spatial.rotations import quaternion_conjugate, quaternion_exp, quaternion_log, quaternion_multiply
+from freefloat.values import record, static
+from freefloat.values.arrays import Numeric, Quaternion, Scalar, Vec3
 
 _SLOTS = 16  # past poses of the camera that are kept, to know where it was when a picture was taken
 

@@ -8,9 +8,10 @@ import numpy as np
 from freefloat.dynamics.solve import spd_solve
 from freefloat.dynamics.tree import edges, extended_inertias, of_base, pick
 from freefloat.model import Spacecraft
-from freefloat.spatial import Pose, SpatialInertia, angular, cross_force, cross_motion, linear, record, six
-from freefloat.spatial.arrays import Mat3, Vec6, Vector
+from freefloat.spatial import Pose, SpatialInertia, angular, cross_force, cross_motion, linear, six
 from freefloat.spatial.rotations import skew, symmetric
+from freefloat.values import record
+from freefloat.values.arrays import Mat3, Vec6, Vector
 
 
 @record

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 
 from freefloat.dynamics.tree import modal_coordinates
 from freefloat.model import ModalBody, Spacecraft
-from freefloat.spatial.arrays import Scalar, Vector
+from freefloat.values.arrays import Scalar, Vector
 
 
 def elastic_force(craft: Spacecraft, q: Vector) -> Vector:

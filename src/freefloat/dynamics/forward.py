@@ -7,7 +7,7 @@ from freefloat.dynamics.inverse import bias, inverse_dynamics
 from freefloat.dynamics.mass_matrix import mass_matrix
 from freefloat.dynamics.solve import spd_solve
 from freefloat.model import Spacecraft
-from freefloat.spatial.arrays import Vector
+from freefloat.values.arrays import Vector
 
 
 @jax.custom_jvp

@@ -6,8 +6,9 @@ import numpy as np
 from freefloat.dynamics.inverse import bias
 from freefloat.dynamics.mass_matrix import mass_matrix
 from freefloat.dynamics.solve import spd_solve
-from freefloat.model import ModelError, Spacecraft
-from freefloat.spatial.arrays import Vector
+from freefloat.model import Spacecraft
+from freefloat.values import ModelError
+from freefloat.values.arrays import Vector
 
 Names = tuple[str, ...]
 

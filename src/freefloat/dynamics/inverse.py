@@ -15,7 +15,7 @@ from freefloat.dynamics.tree import (
 )
 from freefloat.model import ModalBody, Spacecraft
 from freefloat.spatial import cross_force, cross_motion
-from freefloat.spatial.arrays import Vec6, Vector
+from freefloat.values.arrays import Vec6, Vector
 
 
 def inverse_dynamics(craft: Spacecraft, q: Vector, v: Vector, vdot: Vector) -> Vector:

@@ -5,9 +5,10 @@ import numpy as np
 
 from freefloat.dynamics.deformation import Mount
 from freefloat.dynamics.tree import edges, mount_of, of_base, pick
-from freefloat.model import Frame, ModalBody, ModelError, Spacecraft, State
+from freefloat.model import Frame, ModalBody, Spacecraft, State
 from freefloat.spatial import Pose, angular, linear, six
-from freefloat.spatial.arrays import Matrix, Vec6, Vector
+from freefloat.values import ModelError
+from freefloat.values.arrays import Matrix, Vec6, Vector
 
 
 def body_poses(craft: Spacecraft, q: Vector) -> tuple[Pose, ...]:

@@ -5,7 +5,7 @@ import numpy as np
 
 from freefloat.dynamics.tree import edges, extended_inertias
 from freefloat.model import Spacecraft
-from freefloat.spatial.arrays import Matrix, Vector
+from freefloat.values.arrays import Matrix, Vector
 
 
 def mass_matrix(craft: Spacecraft, q: Vector) -> Matrix:

@@ -7,8 +7,8 @@ from freefloat.dynamics.mass_matrix import mass_matrix
 from freefloat.dynamics.tree import edges, extended_inertias, pick
 from freefloat.model import Spacecraft, State
 from freefloat.spatial import SpatialInertia, angular, linear, six
-from freefloat.spatial.arrays import Matrix, Scalar, Vec3, Vec6, Vector
 from freefloat.spatial.rotations import cross
+from freefloat.values.arrays import Matrix, Scalar, Vec3, Vec6, Vector
 
 
 def composite_inertia(craft: Spacecraft, q: Vector) -> SpatialInertia:

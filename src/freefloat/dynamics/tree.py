@@ -10,9 +10,10 @@ import numpy as np
 
 from freefloat.dynamics.deformation import Mount, node_mount, rail_mount
 from freefloat.model import Joint, ModalBody, RigidBody, Spacecraft
-from freefloat.spatial import Pose, SpatialInertia, record, six, static
-from freefloat.spatial.arrays import Matrix, Vec6, Vector
+from freefloat.spatial import Pose, SpatialInertia, six
 from freefloat.spatial.rotations import axial
+from freefloat.values import record, static
+from freefloat.values.arrays import Matrix, Vec6, Vector
 
 Dofs = tuple[int, ...]
 

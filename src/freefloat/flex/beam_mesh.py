@@ -14,7 +14,7 @@ from freefloat.flex.elements import hermite_line, quadratic_line
 from freefloat.flex.lines import Line, mesh_lines
 from freefloat.flex.points import MassPoints
 from freefloat.flex.structure import Place, Structure
-from freefloat.model.errors import ModelError
+from freefloat.values.errors import ModelError
 
 Number = float | int
 PerSegment = Number | Sequence[Number] | np.ndarray

@@ -14,11 +14,12 @@ from freefloat.flex.end_conditions import BeamModes, RodModes
 from freefloat.flex.lines import Line
 from freefloat.flex.points import MassPoints
 from freefloat.flex.structure import Place, Structure
-from freefloat.model.errors import ModelError
 from freefloat.model.modal import ModalBody, Rail
-from freefloat.model.quantities import numeric, placement, single
+from freefloat.model.placement import placement
 from freefloat.spatial import Place as Placed
 from freefloat.spatial import Pose
+from freefloat.values.checks import numbers, single
+from freefloat.values.errors import ModelError
 
 Number = float | int
 _MOTIONS = ("y", "z", "torsion", "axial")
@@ -122,7 +123,7 @@ class _Uniform:
 
 
 def _stiffness(bending: Any, torsion: Number | None, axial: Number | None) -> dict[str, float]:
-    given = numeric("bending_stiffness", bending, "N m2", endless=True)
+    given = numbers("bending_stiffness", bending, "N m2", endless=True)
     along = np.broadcast_to(given, 2) if given.size in (1, 2) else None
     if along is None:
         raise ModelError("Give bending_stiffness as one number or as a pair (along y, along z).")

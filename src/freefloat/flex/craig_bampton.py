@@ -9,7 +9,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, null_space
 
 from freefloat.flex.points import dense, moving_rows
 from freefloat.flex.structure import Structure
-from freefloat.model.errors import ModelError
+from freefloat.values.errors import ModelError
 
 _COMPONENTS = ("x", "y", "z", "rx", "ry", "rz")
 

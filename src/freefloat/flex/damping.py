@@ -9,7 +9,7 @@ from scipy.linalg import eigh
 
 from freefloat.flex.points import settled
 from freefloat.flex.structure import Damping
-from freefloat.model.errors import ModelError
+from freefloat.values.errors import ModelError
 
 
 def modal_damping(ratio: float | int | Sequence[float]) -> Damping:

@@ -9,7 +9,7 @@ from scipy.linalg import block_diag, null_space
 
 from freefloat.flex.points import MassPoints, dense, moving_rows
 from freefloat.flex.structure import Place, Structure
-from freefloat.model.errors import ModelError
+from freefloat.values.errors import ModelError
 
 
 def held(structure: Structure, *places: str) -> Structure:

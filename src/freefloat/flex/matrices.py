@@ -10,8 +10,8 @@ from scipy.linalg import eigh
 
 from freefloat.flex.effective_mass import turning_moment
 from freefloat.flex.structure import Damping, checked
-from freefloat.model.errors import ModelError
 from freefloat.model.modal import ModalBody, Node
+from freefloat.values.errors import ModelError
 
 _ALLOWED = (3, 6)  # freedoms per grid: translations, or translations and rotations
 

@@ -15,8 +15,8 @@ from freefloat.flex.lines import mesh_lines
 from freefloat.flex.points import MassPoints
 from freefloat.flex.structure import Place, Structure
 from freefloat.flex.truncation import truncated
-from freefloat.model.errors import ModelError
 from freefloat.model.modal import ModalBody
+from freefloat.values.errors import ModelError
 
 Number = float | int
 Point = Sequence[Number]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from freefloat.model.errors import ModelError
+from freefloat.values.errors import ModelError
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from freefloat.flex.labels import Label, LabelledMatrix, all_labels
 from freefloat.flex.op4 import read_op4, write_op4
 from freefloat.flex.points import dense
 from freefloat.flex.structure import Damping, Structure, checked
-from freefloat.model.errors import ModelError
 from freefloat.model.modal import ModalBody, Node
+from freefloat.values.errors import ModelError
 
 T = TypeVar("T")
 _COMPONENTS = ("x", "y", "z", "rx", "ry", "rz")

@@ -13,9 +13,9 @@ import numpy as np
 
 from freefloat.flex.bending import Bending, turned_arm
 from freefloat.flex.points import MassPoints, dense, integrals, like, rigid_points, settled
-from freefloat.model.errors import ModelError
 from freefloat.model.modal import ModalBody, Node, modal_faults
 from freefloat.spatial import Pose
+from freefloat.values.errors import ModelError
 
 Damping = Callable[[np.ndarray, np.ndarray], np.ndarray]  # (mass matrix, stiffness) -> damping matrix
 _MOST_COORDINATES = 300  # of a modal body: its pair integrals grow with the square

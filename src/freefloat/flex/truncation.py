@@ -13,7 +13,7 @@ from scipy.sparse.linalg import splu
 from freefloat.flex.points import moving_rows
 from freefloat.flex.spectrum import natural_modes
 from freefloat.flex.structure import Structure
-from freefloat.model.errors import ModelError
+from freefloat.values.errors import ModelError
 
 
 def truncated(structure: Structure, modes: int | Sequence[int], *, residual: Sequence[str] = ()) -> Structure:

@@ -2,13 +2,13 @@
 
 import dataclasses
 
-from freefloat.model.errors import ModelError
 from freefloat.model.modal import ModalBody
 from freefloat.model.parts import Frame, Joint, JointKind, RigidBody, Wheel
-from freefloat.model.quantities import placement
+from freefloat.model.placement import placement
 from freefloat.model.spacecraft import Spacecraft
 from freefloat.spatial import Place
-from freefloat.spatial.arrays import Given
+from freefloat.values.arrays import Given
+from freefloat.values.errors import ModelError
 
 
 def attach(

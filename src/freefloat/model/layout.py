@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from freefloat.model.errors import ModelError, unknown_name
 from freefloat.model.modal import ModalBody
 from freefloat.model.parts import Joint, RigidBody, Wheel
+from freefloat.values.errors import ModelError, unknown_name
 
 
 @dataclass(frozen=True)

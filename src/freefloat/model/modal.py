@@ -14,9 +14,9 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from freefloat.model.errors import ModelError
-from freefloat.spatial import record, static
-from freefloat.spatial.arrays import Mat3, Matrix, Numeric, Scalar, Vec3, is_traced
+from freefloat.values import record, static
+from freefloat.values.arrays import Mat3, Matrix, Numeric, Scalar, Vec3, is_traced
+from freefloat.values.errors import ModelError
 
 Shapes = Float[Numeric, "3 modes"]
 

@@ -7,13 +7,15 @@ from typing import Literal
 
 import numpy as np
 
-from freefloat.model.errors import ModelError
 from freefloat.model.physical import require_rotation, unit_axis
-from freefloat.model.quantities import array, placement, settled, single, tensor
+from freefloat.model.placement import placement
 from freefloat.model.shapes import Shape
-from freefloat.spatial import Place, Pose, SpatialInertia, record, six, static
-from freefloat.spatial.arrays import Given, Numeric, Scalar, Vec6, is_traced
+from freefloat.spatial import Place, Pose, SpatialInertia, six
 from freefloat.spatial.rotations import rotation_about
+from freefloat.values import record, static
+from freefloat.values.arrays import Given, Numeric, Scalar, Vec6, is_traced
+from freefloat.values.checks import array, settled, single, tensor
+from freefloat.values.errors import ModelError
 
 JointKind = Literal["revolute", "prismatic", "fixed", "rail"]
 _KINDS = ("revolute", "prismatic", "fixed", "rail")

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from freefloat.model.errors import ModelError
 from freefloat.model.modal import require_possible
 from freefloat.model.parts import RigidBody
 from freefloat.model.physical import require_physical, require_room
-from freefloat.model.quantities import numeric
 from freefloat.model.spacecraft import Spacecraft
+from freefloat.values.checks import numbers
+from freefloat.values.errors import ModelError
 
 _GROUPS = ("bodies", "joints", "wheels", "frames")
 # Where a joint or wheel shares a body's name, the field decides which of them is meant.
@@ -76,7 +76,7 @@ def replace(craft: Spacecraft, path: str, new: Any) -> Spacecraft:
     group, index, field = _find(craft, path)
     parts = list(getattr(craft, group))
     old = _value(parts[index], field)
-    new = numeric(f"'{path}'", new, "", endless=True) if isinstance(new, (list, tuple)) else new
+    new = numbers(f"'{path}'", new, "", endless=True) if isinstance(new, (list, tuple)) else new
     new = float(new) if isinstance(new, int) else new
     if np.shape(new) != np.shape(old):
         raise ModelError(f"'{path}' has shape {np.shape(old)}, got {np.shape(new)}.")

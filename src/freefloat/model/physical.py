@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from freefloat.model.errors import ModelError
-from freefloat.model.quantities import array
-from freefloat.spatial.arrays import Numeric, Scalar, is_traced
 from freefloat.spatial.rotations import rotation_fault
+from freefloat.values.arrays import Numeric, Scalar, is_traced
+from freefloat.values.checks import array
+from freefloat.values.errors import ModelError
 
 # Printed tables round: a violation below one part in 1e9 of the largest moment is rounding, not physics.
 _ROUNDING = 1e-9

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from freefloat.model.errors import ModelError, require_name, unknown_name
 from freefloat.model.layout import Layout, layout_of
 from freefloat.model.modal import ModalBody, require_possible
 from freefloat.model.parts import Frame, Joint, JointKind, JointLimits, RigidBody, Wheel
@@ -17,8 +16,10 @@ from freefloat.model.physical import require_physical, require_room
 from freefloat.model.shapes import Shape
 from freefloat.model.start import Joints, positions, require_sound
 from freefloat.model.state import State
-from freefloat.spatial import Place, Pose, record, static
-from freefloat.spatial.arrays import Given
+from freefloat.spatial import Place, Pose
+from freefloat.values import record, static
+from freefloat.values.arrays import Given
+from freefloat.values.errors import ModelError, require_name, unknown_name
 
 HERE = Pose()
 

@@ -6,11 +6,11 @@ from typing import Any, TypeAlias
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.model.errors import ModelError, unknown_name
 from freefloat.model.layout import Layout
-from freefloat.model.quantities import array, numeric, single
 from freefloat.model.state import State
-from freefloat.spatial.arrays import Numeric, is_traced
+from freefloat.values.arrays import Numeric, is_traced
+from freefloat.values.checks import array, numbers, single
+from freefloat.values.errors import ModelError, unknown_name
 
 Joints: TypeAlias = Mapping[str, float | int | Numeric] | Sequence[float | int] | Numeric
 
@@ -23,7 +23,7 @@ def positions(layout: Layout, q: Any, joints: Joints | None, joints_deg: Joints 
     if isinstance(q, Mapping):
         raise ModelError("q is one vector of all coordinates. Give joints by name as joints={...} [rad, m].")
     if q is not None:
-        return layout.sized("q", numeric(f"Spacecraft '{layout.owner}': q", q, "rad, m"), "q")
+        return layout.sized("q", numbers(f"Spacecraft '{layout.owner}': q", q, "rad, m"), "q")
     if joints_deg is not None:
         return _placed(layout, "joints_deg", joints_deg)
     return _placed(layout, "joints", {} if joints is None else joints)
@@ -36,7 +36,7 @@ def _placed(layout: Layout, what: str, given: Joints) -> Any:
         unknown = [name for name in given if name not in names]
         if unknown:
             raise unknown_name(layout.owner, "moving joint", "', '".join(map(str, unknown)), names)
-        values = numeric(what, [single(f"{what}['{name}']", given.get(name, 0.0), unit) for name in names], unit)
+        values = numbers(what, [single(f"{what}['{name}']", given.get(name, 0.0), unit) for name in names], unit)
     else:
         words = f"{len(names)} numbers ({', '.join(names) or 'no joint moves'}) or a dictionary by joint"
         values = array(what, given, unit, (len(names),), words)

@@ -62,7 +62,7 @@ class Ets7GravityGradient(Scenario):
         import numpy as np
 
         from freefloat.control import HoldJoints
-        from freefloat.orbit import CircularOrbit, GravityGradient, co_rotating
+        from freefloat.effects import CircularOrbit, GravityGradient, co_rotating
         from freefloat.sim import simulate
 
         craft = spacecraft(None, self.craft)

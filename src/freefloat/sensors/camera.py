@@ -7,12 +7,12 @@ import dataclasses
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.model import ModelError
-from freefloat.model.quantities import array, bounded, settled
 from freefloat.sensors.imperfection import Imperfection, quantised, sample_number
-from freefloat.spatial import Pose, record, static
-from freefloat.spatial.arrays import Flag, Given, Numeric, Quaternion, Scalar, Vec3, is_traced
+from freefloat.spatial import Pose
 from freefloat.spatial.rotations import quaternion_exp, quaternion_multiply
+from freefloat.values import ModelError, record, static
+from freefloat.values.arrays import Flag, Given, Numeric, Quaternion, Scalar, Vec3, is_traced
+from freefloat.values.checks import array, bounded, settled
 
 SLOTS = 8  # pictures that may be under way at the same time
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from freefloat.model.quantities import bounded
 from freefloat.sensors.imperfection import Imperfection, quantised
-from freefloat.spatial import record
-from freefloat.spatial.arrays import Numeric, Vector
+from freefloat.values import record
+from freefloat.values.arrays import Numeric, Vector
+from freefloat.values.checks import bounded
 
 
 @record

@@ -6,10 +6,10 @@ import dataclasses
 
 import numpy as np
 
-from freefloat.model.quantities import array, bounded, settled
 from freefloat.sensors.imperfection import Imperfection, quantised
-from freefloat.spatial import record
-from freefloat.spatial.arrays import Given, Numeric, Vec3
+from freefloat.values import record
+from freefloat.values.arrays import Given, Numeric, Vec3
+from freefloat.values.checks import array, bounded, settled
 
 
 @record

@@ -5,11 +5,10 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.model import ModelError
-from freefloat.model.quantities import bounded
 from freefloat.sensors.noise import DRAWS, normal, uniform
-from freefloat.spatial import record, static
-from freefloat.spatial.arrays import Numeric, Vector, is_traced
+from freefloat.values import ModelError, record, static
+from freefloat.values.arrays import Numeric, Vector, is_traced
+from freefloat.values.checks import bounded
 
 
 @record

@@ -8,11 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.model.physical import require_rotation
-from freefloat.model.quantities import array, bounded, settled
 from freefloat.sensors.imperfection import Imperfection, quantised
-from freefloat.spatial import record
-from freefloat.spatial.arrays import Flag, Given, Mat3, Numeric, Quaternion
 from freefloat.spatial.rotations import quaternion_exp, quaternion_multiply
+from freefloat.values import record
+from freefloat.values.arrays import Flag, Given, Mat3, Numeric, Quaternion
+from freefloat.values.checks import array, bounded, settled
 
 
 @record

@@ -11,11 +11,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.laws import ForceLaw, LawError, MemoryLaw, MotionLaw, Remembering
+from freefloat.control.laws import ForceLaw, MemoryLaw, MotionLaw, Remembering
 from freefloat.engine.jaxprs.refusals import error_line
 from freefloat.model import Spacecraft, State
-from freefloat.spatial.arrays import Scalar, Vector, is_traced
-from freefloat.spatial.channels import Channel
+from freefloat.values import LawError
+from freefloat.values.arrays import Scalar, Vector, is_traced
+from freefloat.values.channels import Channel
 
 # What each method is called with.
 _METHODS = {

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.laws import LawError
 from freefloat.dynamics import (
     composite_inertia,
     elastic_energy,
@@ -21,8 +20,6 @@ from freefloat.model import Spacecraft, State
 from freefloat.sim.lawful import told
 from freefloat.sim.system import Balance, Loop, System, balance, no_inputs, recalled
 from freefloat.spatial import angular, linear
-from freefloat.spatial.arrays import Numeric
-from freefloat.spatial.channels import Channel, quaternion, vector
 from freefloat.spatial.rotations import (
     cross,
     quaternion_conjugate,
@@ -30,6 +27,9 @@ from freefloat.spatial.rotations import (
     roll_pitch_yaw,
     rotation_matrix,
 )
+from freefloat.values import LawError
+from freefloat.values.arrays import Numeric
+from freefloat.values.channels import Channel, quaternion, vector
 
 Observed = tuple[Channel, Numeric]
 

@@ -13,7 +13,7 @@ from freefloat.model import Spacecraft, State
 from freefloat.sim.observing import observed
 from freefloat.sim.rollout import Engine
 from freefloat.sim.system import Loop, System
-from freefloat.spatial.channels import Channel
+from freefloat.values.channels import Channel
 
 if TYPE_CHECKING:
     import xarray

@@ -10,11 +10,11 @@ import jax
 import numpy as np
 
 from freefloat import engine
-from freefloat.model.quantities import quantity
 from freefloat.sim.integrators import dormand_prince_step
 from freefloat.sim.plant import Plant
 from freefloat.sim.system import Inputs, Loop, System, derivative, no_inputs, sample, settle, step
-from freefloat.spatial.arrays import Scalar
+from freefloat.values.arrays import Scalar
+from freefloat.values.checks import quantity
 
 Engine = Literal["native", "jax"]
 # Between blocks the driver reports progress, checks numbers and can be interrupted: so many records, or so many steps.

@@ -12,7 +12,6 @@ import numpy as np
 
 from freefloat.model import Spacecraft, State
 from freefloat.model.drawing import drawing
-from freefloat.model.quantities import quantity
 from freefloat.model.start import Joints
 from freefloat.sim.audit import Accuracy, audit, fastest_rate
 from freefloat.sim.divergence import explained, first_bad
@@ -21,7 +20,8 @@ from freefloat.sim.recording import Observer
 from freefloat.sim.rollout import AdaptiveCount, Engine, Grid, ToleranceError, adaptive_steps, fixed_steps, grid
 from freefloat.sim.run import COMPLETED, DIVERGED, Run, RunFailed, versions
 from freefloat.sim.system import Loop, Sampled, System, begin, inner_law
-from freefloat.spatial.precision import require_float64
+from freefloat.values.checks import quantity
+from freefloat.values.precision import require_float64
 
 if TYPE_CHECKING:
     import xarray

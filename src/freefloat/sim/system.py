@@ -9,16 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.laws import (
-    ForceLaw,
-    LawError,
-    MemoryLaw,
-    Motion,
-    MotionLaw,
-    Remembering,
-    motion_of,
-    motion_rate,
-)
+from freefloat.control.laws import ForceLaw, MemoryLaw, Motion, MotionLaw, Remembering, motion_of, motion_rate
 from freefloat.dynamics import (
     damping_force,
     elastic_force,
@@ -28,13 +19,14 @@ from freefloat.dynamics import (
     impose_rates,
     kinetic_energy,
 )
-from freefloat.model import ModelError, Spacecraft, State
-from freefloat.model.quantities import bounded, quantity
+from freefloat.model import Spacecraft, State
 from freefloat.sim.integrators import rk4_step
 from freefloat.sim.lawful import asking, begun, first_memory, require_law, same_kind, sampled_pair, sized
 from freefloat.sim.plant import Ledger, Plant, PlantRate
-from freefloat.spatial import angular, linear, record, static
-from freefloat.spatial.arrays import Matrix, Scalar, Vector
+from freefloat.spatial import angular, linear
+from freefloat.values import LawError, ModelError, record, static
+from freefloat.values.arrays import Matrix, Scalar, Vector
+from freefloat.values.checks import bounded, quantity
 
 Law = MotionLaw | ForceLaw | MemoryLaw
 

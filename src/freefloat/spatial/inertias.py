@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from freefloat.spatial.arrays import Columns6, Mat3, Mat6, Scalar, Vec3
 from freefloat.spatial.poses import Pose
-from freefloat.spatial.records import record
 from freefloat.spatial.rotations import skew, symmetric
 from freefloat.spatial.sixvectors import angular, linear, six
+from freefloat.values.arrays import Columns6, Mat3, Mat6, Scalar, Vec3
+from freefloat.values.records import record
 
 
 @record

@@ -8,8 +8,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.spatial.arrays import Columns6, Given, Mat3, Mat6, Quaternion, Vec3, Vec6, is_traced, numbers
-from freefloat.spatial.records import record
 from freefloat.spatial.rotations import (
     dexp_inverse,
     from_roll_pitch_yaw,
@@ -21,6 +19,9 @@ from freefloat.spatial.rotations import (
     skew,
 )
 from freefloat.spatial.sixvectors import angular, linear, six
+from freefloat.values.arrays import Columns6, Given, Mat3, Mat6, Quaternion, Vec3, Vec6, is_traced
+from freefloat.values.checks import numbers
+from freefloat.values.records import record
 
 _UNITS = {"position": "m", "rotation": ""}
 _REMEDIES = {

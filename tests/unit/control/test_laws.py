@@ -17,7 +17,6 @@ from freefloat.control import (
     SatelliteBasedMotion,
     Turn,
     motion_of,
-    reach,
 )
 from freefloat.control.attitude import arm_momentum, arm_reaction, wheel_force
 from freefloat.control.capture import COARSE, FINE, ApproachLimits, CaptureApproach, UnreachableError, spline_to
@@ -30,11 +29,13 @@ from freefloat.dynamics import (
     impose_rates,
     inertial_frame_twist,
     joint_jacobian,
+    reach,
 )
 from freefloat.library import ets7
-from freefloat.model import ModelError, State
+from freefloat.model import State
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import quaternion_exp
+from freefloat.values import ModelError
 
 CRAFT = ets7(wheels=True)
 JOINTS = CRAFT.layout.moving_joints

@@ -16,10 +16,10 @@ from freefloat.control import (
     MomentumUnloading,
     ResolvedAcceleration,
     ResolvedMotion,
-    Thrusters,
 )
-from freefloat.control.thrusters import STANDARD_GRAVITY, torque_pairs
 from freefloat.dynamics import momentum_about_origin
+from freefloat.effects import Thrusters
+from freefloat.effects.thrusters import STANDARD_GRAVITY, torque_pairs
 from freefloat.library import ets7
 from freefloat.model import Spacecraft
 from freefloat.sensors import Gyro, Imperfection, StarTracker

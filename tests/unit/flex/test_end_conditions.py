@@ -5,7 +5,7 @@ import pytest
 
 from freefloat.flex import BeamModes, RodModes
 from freefloat.flex.lines import Line, mesh_lines
-from freefloat.model import ModelError
+from freefloat.values import ModelError
 
 ENDS = ("clamped", "pinned", "sliding", "free")
 PAIRS = list(itertools.product(ENDS, ENDS))

@@ -5,7 +5,7 @@ import pytest
 from scipy.linalg import eigh
 
 from freefloat.flex import MatrixModel, craig_bampton, meshed_beam, read_matrices, truncated, write_matrices
-from freefloat.model import ModelError
+from freefloat.values import ModelError
 
 LENGTH, ELEMENTS = 3.0, 4
 

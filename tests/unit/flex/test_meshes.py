@@ -5,9 +5,9 @@ import pytest
 from scipy.optimize import brentq
 
 from freefloat.flex import beam, held, meshed_beam, meshed_plate, natural_modes, plate, truncated
-from freefloat.model import ModelError
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import rotation_about
+from freefloat.values import ModelError
 
 UNIT = {"length": 1.0, "mass_per_length": 1.0, "bending_stiffness": 1.0, "planes": "y"}
 

@@ -21,8 +21,8 @@ from freefloat.flex import (
     write_reduced,
 )
 from freefloat.flex.effective_mass import turning_moment
-from freefloat.model import ModelError
 from freefloat.spatial import Pose
+from freefloat.values import ModelError
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 GRIDS = {"root": 101, "tip": 202}

@@ -17,8 +17,8 @@ from freefloat.flex import (
     structural_damping,
     truncated,
 )
-from freefloat.model import ModelError
 from freefloat.spatial import Pose
+from freefloat.values import ModelError
 
 UNIT = {"length": 1.0, "mass_per_length": 1.0, "bending_stiffness": 1.0, "planes": "y"}
 

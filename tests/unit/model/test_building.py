@@ -5,8 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from freefloat.model import JointLimits, ModelError, RigidBody, Spacecraft, State
+from freefloat.model import JointLimits, RigidBody, Spacecraft, State
 from freefloat.spatial import Pose
+from freefloat.values import ModelError
 
 ONES = (1.0, 1.0, 1.0)
 

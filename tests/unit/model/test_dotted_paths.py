@@ -5,8 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from freefloat.model import ModelError, Spacecraft, write_urdf
+from freefloat.model import Spacecraft, write_urdf
 from freefloat.model.paths import all_paths, value
+from freefloat.values import ModelError
 
 
 def test_every_path_leads_to_a_number(chaser):

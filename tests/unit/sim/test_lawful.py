@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import freefloat as ff
-from freefloat.spatial import record
-from freefloat.spatial.channels import Channel
+from freefloat.values import record
+from freefloat.values.channels import Channel
 
 CRAFT = ff.Spacecraft.from_base("hub", mass=10.0, inertia=(1.0, 1.0, 1.0)).with_link(
     "rod", parent="base", joint="revolute", mass=1.0, inertia=(0.1, 0.1, 0.1), com=(0.5, 0.0, 0.0)

@@ -13,7 +13,8 @@ from freefloat.sim import Audit
 from freefloat.sim import system as system_module
 from freefloat.sim.audit import Entry
 from freefloat.sim.simulate import one_of
-from freefloat.spatial import Pose, record, static
+from freefloat.spatial import Pose
+from freefloat.values import record, static
 
 
 def one_arm(damping: float = 0.0) -> ff.Spacecraft:
