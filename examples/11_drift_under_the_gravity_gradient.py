@@ -11,7 +11,7 @@ from freefloat.control import HoldJoints
 craft = ff.library.ets7()
 orbit = ff.effects.CircularOrbit(altitude=550e3)  # [m]
 q = np.deg2rad([0.0, 0.0, 10.0, -32.8, 0.0, 0.0])
-start = ff.effects.co_rotating(craft, orbit, q)
+start = ff.effects.co_rotating_state(craft, orbit, q)
 
 locked = HoldJoints(craft.layout.moving_joints)
 tide = ff.effects.GravityGradient(craft=craft, orbit=orbit)

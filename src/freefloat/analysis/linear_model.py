@@ -23,7 +23,7 @@ class LinearModel:
 
 def linearise(craft: Spacecraft, state: State, force: Vector) -> LinearModel:
     """Linear model of the free spacecraft about a state and a generalised force that holds it there."""
-    state, force = craft.checked(state), craft.layout.sized("force", force)
+    state, force = craft.require_state(state), craft.layout.require_size("force", force)
     origin = jnp.zeros(6 + craft.layout.nq + craft.layout.nv)
     A, B = jax.jacfwd(lambda dx, f: deviation_rate(craft, state, dx, f), argnums=(0, 1))(origin, force)
     return LinearModel(A=A, B=B)

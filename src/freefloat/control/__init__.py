@@ -8,7 +8,7 @@ from freefloat.control.joint_spline import HoldJoints, JointSpline
 from freefloat.control.laws import ForceLaw, MemoryLaw, Motion, MotionLaw, Remembering, motion_of
 from freefloat.control.paths import Line, Path, Turn
 from freefloat.control.profiles import Profile, Quintic, Trapezoid
-from freefloat.control.reactionless import ReactionlessTurn
+from freefloat.control.reactionless_turn import ReactionlessTurn
 from freefloat.control.resolved_acceleration import ResolvedAcceleration
 from freefloat.control.resolved_motion import ResolvedMotion, SatelliteBasedMotion
 from freefloat.control.target import DriftingTarget, PerfectEye

@@ -14,7 +14,7 @@ from freefloat.spatial import six
 from freefloat.values import ModelError, record
 from freefloat.values.arrays import Numeric, Scalar, Vec3, Vector, is_traced
 from freefloat.values.channels import Channel, vector
-from freefloat.values.checks import bounded
+from freefloat.values.checks import require_bounds
 
 
 @record
@@ -37,7 +37,7 @@ class MomentumUnloading:
     now: UnloadingMemory | None = None
 
     def __post_init__(self) -> None:
-        bounded(self, {"start": "N m s", "stop": "N m s", "torque": "N m"}, least=0.0)
+        require_bounds(self, {"start": "N m s", "stop": "N m s", "torque": "N m"}, least=0.0)
         if not is_traced(self.start, self.stop) and self.stop > self.start:
             raise ModelError(
                 f"MomentumUnloading must stop below where it starts, {self.stop:g} > {self.start:g} N m s."

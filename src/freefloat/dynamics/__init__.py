@@ -14,7 +14,7 @@ from freefloat.dynamics.free_floating import (
 )
 from freefloat.dynamics.hybrid import hybrid_dynamics, impose_rates
 from freefloat.dynamics.inverse import bias, inverse_dynamics
-from freefloat.dynamics.inverse_kinematics import Reach, reach
+from freefloat.dynamics.inverse_kinematics import JointSolution, inverse_kinematics
 from freefloat.dynamics.kinematics import (
     body_poses,
     body_twists,
@@ -41,7 +41,7 @@ from freefloat.dynamics.vibration import natural_frequencies
 
 __all__ = [
     "FreeFloating",
-    "Reach",
+    "JointSolution",
     "articulated_forward_dynamics",
     "base_jacobian",
     "bias",
@@ -66,6 +66,7 @@ __all__ = [
     "inertial_frame_pose",
     "inertial_frame_twist",
     "inverse_dynamics",
+    "inverse_kinematics",
     "joint_jacobian",
     "kinetic_energy",
     "mass_matrix",
@@ -74,7 +75,6 @@ __all__ = [
     "momentum_about_origin",
     "momentum_matrix",
     "natural_frequencies",
-    "reach",
     "reaction_null_space",
     "spd_solve",
     "wheel_momentum",

@@ -27,7 +27,7 @@ def elastic_energy(craft: Spacecraft, q: Vector) -> Scalar:
 
 def damping_force(craft: Spacecraft, v: Vector) -> Vector:
     """Generalised force (nv) of viscous damping in joints and flexible bodies."""
-    v = craft.layout.sized("v", v)
+    v = craft.layout.require_size("v", v)
     force = jnp.zeros(craft.layout.nv)
     for joint in craft.joints:
         if joint.dofs:

@@ -20,7 +20,7 @@ _TRUST = 0.2  # largest joint step of one iteration [rad, m]
 
 
 @dataclass(frozen=True)
-class Reach:
+class JointSolution:
     """Where the search ended."""
 
     q: np.ndarray  # joint positions [rad, m]
@@ -43,7 +43,7 @@ class Reach:
         )
 
 
-def reach(craft: Spacecraft, frame: str, X_BE: Pose, start: Numeric) -> Reach:
+def inverse_kinematics(craft: Spacecraft, frame: str, X_BE: Pose, start: Numeric) -> JointSolution:
     """Newton with damping from a start: the solution near it, or the nearest pose and a status that says so."""
 
     def linear_model(q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -68,7 +68,7 @@ def reach(craft: Spacecraft, frame: str, X_BE: Pose, start: Numeric) -> Reach:
             damping *= 4.0
             if damping > 1e3:
                 break
-    return Reach(q, float(np.linalg.norm(position)), float(np.linalg.norm(rotation)))
+    return JointSolution(q, float(np.linalg.norm(position)), float(np.linalg.norm(rotation)))
 
 
 @functools.partial(jax.jit, static_argnames="frame")

@@ -1,7 +1,7 @@
 """What pushes a spacecraft: the gravity gradient of its orbit, thrusters, a wrench from outside; orbital motion."""
 
 from freefloat.effects.circular_orbit import EARTH_GRAVITY, EARTH_RADIUS, CircularOrbit
-from freefloat.effects.co_rotation import co_rotating
+from freefloat.effects.co_rotation import co_rotating_state
 from freefloat.effects.gravity_gradient import GravityGradient, gravity_gradient_torque
 from freefloat.effects.relative_motion import RelativeState, relative_drift, transition_matrix
 from freefloat.effects.thrusters import Thruster, Thrusters, torque_pairs
@@ -16,7 +16,7 @@ __all__ = [
     "Thruster",
     "Thrusters",
     "WrenchPulse",
-    "co_rotating",
+    "co_rotating_state",
     "gravity_gradient_torque",
     "relative_drift",
     "torque_pairs",

@@ -9,7 +9,7 @@ from freefloat.spatial import Pose
 from freefloat.spatial.rotations import rotation_about
 from freefloat.values import ModelError, record
 from freefloat.values.arrays import Mat3, Numeric, Scalar, Vec3, is_traced
-from freefloat.values.checks import bounded
+from freefloat.values.checks import require_bounds
 
 EARTH_GRAVITY = 3.986004418e14  # [m3/s2]
 EARTH_RADIUS = 6378.137e3  # equatorial [m]
@@ -26,8 +26,8 @@ class CircularOrbit:
     body_radius: Numeric | float = EARTH_RADIUS  # [m]
 
     def __post_init__(self) -> None:
-        bounded(self, {"gravity": "m3/s2", "body_radius": "m"}, above=0.0)
-        bounded(self, {"altitude": "m"}, least=0.0)
+        require_bounds(self, {"gravity": "m3/s2", "body_radius": "m"}, above=0.0)
+        require_bounds(self, {"altitude": "m"}, least=0.0)
         around_earth = not is_traced(self.altitude, self.body_radius) and self.body_radius == EARTH_RADIUS
         if around_earth and self.altitude < _ATMOSPHERE:
             raise ModelError(

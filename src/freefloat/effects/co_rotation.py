@@ -12,7 +12,7 @@ from freefloat.spatial import six
 from freefloat.spatial.rotations import cross
 
 
-def co_rotating(craft: Spacecraft, orbit: CircularOrbit, q: np.ndarray) -> State:
+def co_rotating_state(craft: Spacecraft, orbit: CircularOrbit, q: np.ndarray) -> State:
     """Aligned with the orbital frame at t = 0 and turning with it; the centre of mass, not the base, rests in N."""
     state = craft.at_rest(q)
     rate = jnp.array([0.0, -1.0, 0.0]) * orbit.rate

@@ -9,27 +9,29 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from freefloat.values import record
-from freefloat.values.arrays import Given, Mat6, Scalar
-from freefloat.values.checks import array, quantity, settled
+from freefloat.values.arrays import ArrayLike, Mat6, Scalar
+from freefloat.values.checks import require_array, require_quantity, set_fields
 
 
 @record
 class RelativeState:
     """Position and velocity of a target relative to the chaser's orbital frame, as seen in that turning frame."""
 
-    position: Given  # (3,) [m], O axes
-    velocity: Given  # (3,) [m/s], O axes
+    position: ArrayLike  # (3,) [m], O axes
+    velocity: ArrayLike  # (3,) [m/s], O axes
 
     def __post_init__(self) -> None:
-        position = array("RelativeState.position", self.position, "m", (3,), "x, y, z")
-        settled(
-            self, position=position, velocity=array("RelativeState.velocity", self.velocity, "m/s", (3,), "x, y, z")
+        position = require_array("RelativeState.position", self.position, "m", (3,), "x, y, z")
+        set_fields(
+            self,
+            position=position,
+            velocity=require_array("RelativeState.velocity", self.velocity, "m/s", (3,), "x, y, z"),
         )
 
 
 def transition_matrix(rate: Scalar | float, t: Scalar | float) -> Mat6:
     """Exact solution: (position, velocity) at time t from those at 0."""
-    n = quantity("The rate of the orbit", rate, "rad/s", above=0.0)
+    n = require_quantity("The rate of the orbit", rate, "rad/s", above=0.0)
     s, c = jnp.sin(n * t), jnp.cos(n * t)
     # Rows and columns: x y z vx vy vz.
     return jnp.array(

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.model.physical import unit_axis
+from freefloat.model.physical_checks import unit_axis
 from freefloat.spatial import linear
 from freefloat.spatial.rotations import cross
 from freefloat.values import record, static
-from freefloat.values.arrays import Given, Matrix, Numeric, Vec3, Vec6, Vector
-from freefloat.values.checks import array, bounded, quantity, settled
+from freefloat.values.arrays import ArrayLike, Matrix, Numeric, Vec3, Vec6, Vector
+from freefloat.values.checks import require_array, require_bounds, require_quantity, set_fields
 
 STANDARD_GRAVITY = 9.80665  # [m/s2]
 
@@ -22,19 +22,19 @@ class Thruster:
     """One nozzle on the base."""
 
     name: str = static()
-    position: Given  # (3,) in base axes [m]
-    direction: Given  # (3,) of the force on the base, base axes; it becomes a unit vector
+    position: ArrayLike  # (3,) in base axes [m]
+    direction: ArrayLike  # (3,) of the force on the base, base axes; it becomes a unit vector
     thrust: Numeric | float  # [N]
     shortest_pulse: Numeric | float = 0.02  # [s]
 
     def __post_init__(self) -> None:
         owner = f"Thruster '{self.name}'"
-        settled(
+        set_fields(
             self,
-            position=array(f"{owner}: position", self.position, "m", (3,), "x, y, z"),
+            position=require_array(f"{owner}: position", self.position, "m", (3,), "x, y, z"),
             direction=unit_axis(f"{owner}: direction", self.direction),
-            thrust=quantity(f"{owner}: thrust", self.thrust, "N", above=0.0),
-            shortest_pulse=quantity(f"{owner}: shortest_pulse", self.shortest_pulse, "s", least=0.0),
+            thrust=require_quantity(f"{owner}: thrust", self.thrust, "N", above=0.0),
+            shortest_pulse=require_quantity(f"{owner}: shortest_pulse", self.shortest_pulse, "s", least=0.0),
         )
 
     def wrench(self) -> Vec6:
@@ -62,15 +62,15 @@ class Thrusters:
     specific_impulse: Numeric | float = 220.0  # [s]
 
     def __post_init__(self) -> None:
-        bounded(self, {"specific_impulse": "s"}, above=0.0)
+        require_bounds(self, {"specific_impulse": "s"}, above=0.0)
 
     @staticmethod
-    def placed(nozzles: Sequence[Thruster], specific_impulse: float = 220.0) -> Thrusters:
+    def from_nozzles(nozzles: Sequence[Thruster], specific_impulse: float = 220.0) -> Thrusters:
         """Find how each of the twelve unit wrenches is made best; an error names those that cannot be made."""
         from scipy.optimize import nnls
 
         if not nozzles:
-            raise ValueError("Thrusters.placed needs at least one thruster; torque_pairs makes twelve.")
+            raise ValueError("Thrusters.from_nozzles needs at least one thruster; torque_pairs makes twelve.")
         B = np.stack([np.asarray(n.wrench()) for n in nozzles], axis=1)
         columns, missing = [], []
         for k in range(12):

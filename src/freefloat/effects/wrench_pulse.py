@@ -7,8 +7,8 @@ import jax.numpy as jnp
 from freefloat.dynamics import generalized_force
 from freefloat.model import Spacecraft, State
 from freefloat.values import ModelError, record, static
-from freefloat.values.arrays import Given, Numeric, Scalar, Vector, is_traced
-from freefloat.values.checks import array, bounded, settled
+from freefloat.values.arrays import ArrayLike, Numeric, Scalar, Vector, is_traced
+from freefloat.values.checks import require_array, require_bounds, set_fields
 
 
 @record
@@ -17,15 +17,15 @@ class WrenchPulse:
 
     craft: Spacecraft
     frame: str = static()
-    wrench: Given  # (6,) [N, N m]
+    wrench: ArrayLike  # (6,) [N, N m]
     start: Numeric | float = 0.0  # [s]
     stop: Numeric | float = jnp.inf  # [s]
 
     def __post_init__(self) -> None:
         self.craft.frame(self.frame)
-        wrench = array("WrenchPulse.wrench", self.wrench, "N, N m", (6,), "force and torque, six numbers")
-        settled(self, wrench=wrench)
-        bounded(self, {"start": "s", "stop": "s"}, endless=True)
+        wrench = require_array("WrenchPulse.wrench", self.wrench, "N, N m", (6,), "force and torque, six numbers")
+        set_fields(self, wrench=wrench)
+        require_bounds(self, {"start": "s", "stop": "s"}, allow_infinite=True)
         if not is_traced(self.start, self.stop) and self.stop < self.start:
             raise ModelError(f"WrenchPulse stops at {self.stop:g} s, before it starts at {self.start:g} s.")
 

@@ -107,7 +107,7 @@ class ModalBody:
         return np.sqrt(np.maximum(squared, 0.0))
 
 
-def require_possible(body: object) -> None:
+def require_possible_body(body: object) -> None:
     """Refuse a flexible body that cannot exist; other parts are checked when they are built."""
     if isinstance(body, ModalBody) and not is_traced(body) and (faults := modal_faults(body)):
         raise ModelError(f"Flexible body '{body.name}': " + "; ".join(faults) + ".")

@@ -11,10 +11,10 @@ from jaxtyping import Bool, Float
 if TYPE_CHECKING:
     # A type checker cannot follow arrays through both libraries' overloads; the shapes are checked when tests run.
     Numeric = jax.Array | Any
-    Given = jax.Array | Any
+    ArrayLike = jax.Array | Any
 else:
     Numeric = jax.Array | np.ndarray
-    Given = jax.Array | np.ndarray | Sequence  # a record makes an array of it, and checks its shape
+    ArrayLike = jax.Array | np.ndarray | Sequence  # a record makes an array of it, and checks its shape
 
 Scalar = Float[Numeric, ""] | np.float64  # what indexing a NumPy array gives
 Vector = Float[Numeric, "_"]

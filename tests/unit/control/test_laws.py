@@ -20,7 +20,7 @@ from freefloat.control import (
 )
 from freefloat.control.attitude import arm_momentum, arm_reaction, wheel_force
 from freefloat.control.capture import COARSE, FINE, ApproachLimits, CaptureApproach, UnreachableError, spline_to
-from freefloat.control.reactionless import approach_rates
+from freefloat.control.reactionless_turn import approach_rates
 from freefloat.control.target import DriftingTarget, PerfectEye
 from freefloat.dynamics import (
     frame_pose,
@@ -28,8 +28,8 @@ from freefloat.dynamics import (
     generalized_jacobian,
     impose_rates,
     inertial_frame_twist,
+    inverse_kinematics,
     joint_jacobian,
-    reach,
 )
 from freefloat.library import ets7
 from freefloat.model import State
@@ -153,10 +153,10 @@ def test_feed_forward_is_the_rate_of_the_arms_momentum() -> None:
 def test_inverse_kinematics_finds_the_pose_or_says_how_far_it_is(rng) -> None:
     q = np.deg2rad([5.0, -20.0, 40.0, 30.0, 20.0, 10.0])
     there = q + rng.uniform(-0.2, 0.2, 6)
-    found = reach(CRAFT, "hand", jax.tree.map(np.asarray, frame_pose(CRAFT, there, "hand")), q)
+    found = inverse_kinematics(CRAFT, "hand", jax.tree.map(np.asarray, frame_pose(CRAFT, there, "hand")), q)
     assert found.reached
     assert found.status == "reached"
-    far = reach(CRAFT, "hand", Pose(position=(9.0, 0.0, 0.0)), q)
+    far = inverse_kinematics(CRAFT, "hand", Pose(position=(9.0, 0.0, 0.0)), q)
     assert not far.reached
     assert "out of reach" in far.status
     assert np.all(np.isfinite(far.q))

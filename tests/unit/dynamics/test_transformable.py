@@ -67,7 +67,7 @@ FUNCTIONS = {
 
 
 # Functions outside compiled code (eigenvalues, a search), one of another package, those that are a derivative already.
-NOT_COMPILED = {"natural_frequencies", "reach"}
+NOT_COMPILED = {"natural_frequencies", "inverse_kinematics"}
 OF_ANALYSIS = {"linearise"}
 DERIVATIVES = {"linearise"}
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from freefloat.dynamics import body_poses, composite_inertia
-from freefloat.effects import CircularOrbit, GravityGradient, RelativeState, co_rotating, relative_drift
+from freefloat.effects import CircularOrbit, GravityGradient, RelativeState, co_rotating_state, relative_drift
 from freefloat.library import ets7
 from freefloat.spatial.rotations import rotation_exp
 
@@ -99,7 +99,7 @@ def test_free_drift_starts_without_linear_momentum() -> None:
     from freefloat.dynamics import momentum_about_base
 
     craft = ets7()
-    state = co_rotating(craft, ORBIT, np.deg2rad([0, 0, 10, -32.8, 0, 0]))
+    state = co_rotating_state(craft, ORBIT, np.deg2rad([0, 0, 10, -32.8, 0, 0]))
     momentum = np.asarray(momentum_about_base(craft, state.q, state.v))
     np.testing.assert_allclose(momentum[:3], 0.0, atol=1e-12)
     assert momentum[4] < 0.0

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from freefloat.model.parts import JointLimits
-from freefloat.model.physical import inertia_faults
+from freefloat.model.physical_checks import inertia_faults
 from freefloat.model.readers.urdf.xml import Findings, Part
 from freefloat.spatial import Pose
 
@@ -32,7 +32,7 @@ class MassPoint:
     com: np.ndarray
     inertia: np.ndarray
 
-    def seen_from(self, X_AB: Pose) -> "MassPoint":
+    def to_A(self, X_AB: Pose) -> "MassPoint":
         """The same, given in B, in A."""
         R = np.asarray(X_AB.R)
         turned = R @ self.inertia @ R.T
@@ -151,7 +151,7 @@ def _inertial(part: Part) -> MassPoint | None:
     faults = inertia_faults(kg, matrix) if np.any(matrix) or kg < 0.0 else []
     for fault in faults:
         part.findings.error(part.name, f"{fault}. Correct <inertial>: inertia about the centre of mass, in its axes.")
-    return MassPoint(kg, np.zeros(3), matrix).seen_from(pose)
+    return MassPoint(kg, np.zeros(3), matrix).to_A(pose)
 
 
 # ---- joints

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freefloat.model.physical import inertia_faults
+from freefloat.model.physical_checks import inertia_faults
 from freefloat.model.readers.urdf.parts import Document, MassPoint, StatedJoint
 from freefloat.model.readers.urdf.xml import Findings
 from freefloat.spatial import Pose
@@ -149,7 +149,7 @@ def clusters_of(document: Document, tree: Tree, findings: Findings) -> list[Clus
     clusters = []
     for head, joint in carriers.items():
         masses = [
-            stated.seen_from(X_HL)
+            stated.to_A(X_HL)
             for link, X_HL in placements[head].items()
             if (stated := document.links[link].inertial) is not None
         ]

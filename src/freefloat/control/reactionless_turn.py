@@ -50,9 +50,9 @@ class ReactionlessTurn:
 
     def rates(self, motion: Motion, t: Scalar, hold: float) -> Vector:
         """[H~_bm; J_w] qdot = [0; w_h] in base axes; damping gives up rotation, never the absence of reaction."""
-        return self.resolved(motion, t, hold).x
+        return self.resolve(motion, t, hold).x
 
-    def resolved(self, motion: Motion, t: Scalar, hold: float) -> Solution:
+    def resolve(self, motion: Motion, t: Scalar, hold: float) -> Solution:
         """The same with its status."""
         N = null_basis(_reaction(self.craft, motion.q))
         turning = angular(joint_jacobian(self.craft, motion.q, self.frame)) @ N
@@ -70,7 +70,7 @@ class ReactionlessTurn:
 
     def observe(self, craft: Spacecraft, state: State, t: Scalar) -> tuple[Numeric, ...]:
         """How the frame has moved relative to the base, and whether rates are damped."""
-        damped = self.resolved(motion_of(craft, state), t, 0.0).damped
+        damped = self.resolve(motion_of(craft, state), t, 0.0).damped
         return (*relative_motion(craft, state, self.frame, self.start), 1.0 * damped)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from freefloat.spatial.rotations import rotation_fault
 from freefloat.values.arrays import Numeric, Scalar, is_traced
-from freefloat.values.checks import array
+from freefloat.values.checks import require_array
 from freefloat.values.errors import ModelError
 
 # Printed tables round: a violation below one part in 1e9 of the largest moment is rounding, not physics.
@@ -44,7 +44,7 @@ def require_physical(owner: str, mass: Scalar | float, inertia: Numeric) -> None
 
 def unit_axis(what: str, axis: Any) -> Any:
     """An axis scaled to unit length; zero or non-finite axes are refused."""
-    axis = array(what, axis, "", (3,), "three finite numbers, not all zero")
+    axis = require_array(what, axis, "", (3,), "three finite numbers, not all zero")
     if is_traced(axis):
         return axis
     length = float(np.linalg.norm(axis))
@@ -60,7 +60,7 @@ def require_rotation(owner: str, rotation: Numeric) -> None:
         raise ModelError(f"{owner}: the placement is not a rotation ({fault}).")
 
 
-def require_room(body: str, locked: Numeric, wheels: Any) -> None:
+def require_wheels_fit(body: str, locked: Numeric, wheels: Any) -> None:
     """Refuse wheels that have more inertia than the body that carries them, which includes them, locked."""
     if not wheels or is_traced(locked, wheels):
         return

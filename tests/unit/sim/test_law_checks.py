@@ -70,11 +70,11 @@ TRACED = {
 def test_a_slip_with_traced_values_names_the_law_the_line_and_the_remedy(name, engine):
     body, remedy = TRACED[name]
     said = refusal(Push(body), engine=engine)
-    assert said.startswith(f"Push.force (test_lawful.py:{body.__code__.co_firstlineno}") or name in (
+    assert said.startswith(f"Push.force (test_law_checks.py:{body.__code__.co_firstlineno}") or name in (
         "into numpy",
         "in place",
     )
-    assert "test_lawful.py:" in said
+    assert "test_law_checks.py:" in said
     assert remedy in said
 
 

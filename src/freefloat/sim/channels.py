@@ -17,8 +17,8 @@ from freefloat.dynamics import (
 from freefloat.dynamics.elastic import flexible_bodies
 from freefloat.dynamics.tree import mount_of
 from freefloat.model import Spacecraft, State
-from freefloat.sim.lawful import told
-from freefloat.sim.system import Balance, Loop, System, balance, no_inputs, recalled
+from freefloat.sim.law_checks import law_channels
+from freefloat.sim.system import Balance, System, SystemState, balance, no_inputs, recall_law
 from freefloat.spatial import angular, linear
 from freefloat.spatial.rotations import (
     cross,
@@ -31,7 +31,7 @@ from freefloat.values import LawError
 from freefloat.values.arrays import Numeric
 from freefloat.values.channels import Channel, quaternion, vector
 
-Observed = tuple[Channel, Numeric]
+ChannelValue = tuple[Channel, Numeric]
 
 _TAKEN = ("time", "state.q", "state.v", "bodies.position", "bodies.attitude", "scene")  # what every run has besides
 
@@ -39,12 +39,12 @@ _TAKEN = ("time", "state.q", "state.v", "bodies.position", "bodies.attitude", "s
 _BEFORE = 1e-9
 
 
-def observe(system: System, loop: Loop, start: State) -> dict[str, Numeric]:
+def observe(system: System, loop: SystemState, start: State) -> dict[str, Numeric]:
     """Every channel at a recorded instant by name; `start` is the state that attitude is reported against."""
-    return {channel.name: value for channel, value in observed(system, loop, start)}
+    return {channel.name: value for channel, value in run_channels(system, loop, start)}
 
 
-def observed(system: System, loop: Loop, start: State) -> list[Observed]:
+def run_channels(system: System, loop: SystemState, start: State) -> list[ChannelValue]:
     """Every channel with its description."""
     t = loop.tick * system.dt
     state = loop.plant.state
@@ -57,14 +57,14 @@ def observed(system: System, loop: Loop, start: State) -> list[Observed]:
         *_conserved(system.craft, loop, now),
     ]
     for law, (memory, _) in zip(system.laws, loop.held, strict=True):
-        inner = recalled(law, memory)
+        inner = recall_law(law, memory)
         if hasattr(inner, "channels"):
-            found += told(inner, system.craft, state, t)
-    _require_apart([channel for channel, _ in found])
+            found += law_channels(inner, system.craft, state, t)
+    _require_distinct([channel for channel, _ in found])
     return found
 
 
-def _require_apart(channels: list[Channel]) -> None:
+def _require_distinct(channels: list[Channel]) -> None:
     """Two channels of one name, or two meanings of one axis, would hide one another."""
     names, axes = Counter((*_TAKEN, *(channel.name for channel in channels))), {}
     for channel in channels:
@@ -77,7 +77,7 @@ def _require_apart(channels: list[Channel]) -> None:
             )
 
 
-def _base(state: State, start: State) -> Iterator[Observed]:
+def _base(state: State, start: State) -> Iterator[ChannelValue]:
     turned = quaternion_multiply(quaternion_conjugate(jnp.asarray(start.quat_NB)), jnp.asarray(state.quat_NB))
     yield vector("base.position", "Base position", "m", "N"), state.p_NB
     yield quaternion("base.attitude", "Base attitude (quaternion)"), state.quat_NB
@@ -94,7 +94,7 @@ def _base(state: State, start: State) -> Iterator[Observed]:
     yield vector("base.rate", "Base angular rate", "rad/s", "B"), angular(state.V_NB)
 
 
-def _joints(craft: Spacecraft, state: State, now: Balance) -> Iterator[Observed]:
+def _joints(craft: Spacecraft, state: State, now: Balance) -> Iterator[ChannelValue]:
     layout = craft.layout
     joints, wheels = (np.array(i, dtype=int) for i in (layout.joint_velocities, layout.wheel_velocities))
     kinds = {"revolute" if craft.joint(name).kind == "revolute" else "prismatic" for name in layout.moving_joints}
@@ -120,7 +120,7 @@ def _joints(craft: Spacecraft, state: State, now: Balance) -> Iterator[Observed]
         )
 
 
-def _flexible(craft: Spacecraft, state: State) -> Iterator[Observed]:
+def _flexible(craft: Spacecraft, state: State) -> Iterator[ChannelValue]:
     for body in flexible_bodies(craft):
         name, axis = body.name, f"{body.name}.mode"
         modes = body.mode_names or tuple(str(k + 1) for k in range(body.modes))
@@ -132,7 +132,7 @@ def _flexible(craft: Spacecraft, state: State) -> Iterator[Observed]:
             yield vector(f"{name}.{node.name}.displacement", f"{name}: displacement of {node.name}", "m", name), moved
 
 
-def _frames(craft: Spacecraft, state: State) -> Iterator[Observed]:
+def _frames(craft: Spacecraft, state: State) -> Iterator[ChannelValue]:
     for frame in craft.frames:
         name = frame.name
         pose, twist = inertial_frame_pose(craft, state, name), inertial_frame_twist(craft, state, name)
@@ -142,7 +142,7 @@ def _frames(craft: Spacecraft, state: State) -> Iterator[Observed]:
         yield vector(f"{name}.rate", f"{name}: angular rate", "rad/s", "N"), angular(twist)
 
 
-def _conserved(craft: Spacecraft, loop: Loop, now: Balance) -> Iterator[Observed]:
+def _conserved(craft: Spacecraft, loop: SystemState, now: Balance) -> Iterator[ChannelValue]:
     state, ledger = loop.plant.state, loop.plant.ledger
     X_NB = state.X_NB
     momentum = X_NB.wrench_to_A(momentum_about_base(craft, state.q, state.v))

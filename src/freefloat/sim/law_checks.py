@@ -102,7 +102,7 @@ def _require_arguments(kind: str, method: Callable[..., Any], name: str, argumen
         return  # a builtin without a signature
 
 
-def begun(law: Any, inner: Callable[[Any], Any], state: Any) -> Any:
+def begin_law(law: Any, inner: Callable[[Any], Any], state: Any) -> Any:
     """The law that will run."""
     started = law.begin(state)
     if not isinstance(inner(started), (MotionLaw, ForceLaw, MemoryLaw)):
@@ -113,7 +113,7 @@ def begun(law: Any, inner: Callable[[Any], Any], state: Any) -> Any:
     return started
 
 
-def first_memory(law: Any) -> Any:
+def initial_memory(law: Any) -> Any:
     """What a law remembers before its first tick."""
     try:
         return jax.tree.map(jnp.asarray, law.memory())
@@ -125,7 +125,7 @@ def first_memory(law: Any) -> Any:
 
 
 @contextmanager
-def asking(law: Any, method: str) -> Iterator[None]:
+def checked_call(law: Any, method: str) -> Iterator[None]:
     """While a law is asked: errors about traced values become sentences, and a law that changes itself is refused."""
     where = f"{type(law).__name__}.{method}"
     before = dict(getattr(law, "__dict__", {}))
@@ -144,7 +144,7 @@ def asking(law: Any, method: str) -> Iterator[None]:
             )
 
 
-def sized(craft: Spacecraft, law: Any, function: str, answer: Any) -> Vector:
+def require_answer_size(craft: Spacecraft, law: Any, function: str, answer: Any) -> Vector:
     """The answer of a law, if it has as many numbers as it must; broadcasting would push the base unseen."""
     layout = craft.layout
     names = law.joints if function == "rates" else layout.order("v")
@@ -159,14 +159,14 @@ def sized(craft: Spacecraft, law: Any, function: str, answer: Any) -> Vector:
     return jnp.asarray(answer)
 
 
-def sampled_pair(law: Any, answer: Any) -> tuple[Any, Any]:
+def require_sample_pair(law: Any, answer: Any) -> tuple[Any, Any]:
     """Memory and force that `sample` returned."""
     if not isinstance(answer, tuple) or len(answer) != 2:
         raise LawError(f"{type(law).__name__}.sample must return two things, its new memory and the force.")
     return answer
 
 
-def same_kind(law: Any, method: str, old: Any, new: Any) -> Any:
+def require_same_memory(law: Any, method: str, old: Any, new: Any) -> Any:
     """New memory, if it is nested, shaped and typed as before: memory cannot change its kind between ticks."""
     where = f"{type(law).__name__}.{method}"
     if jax.tree.structure(old) != jax.tree.structure(new):
@@ -185,10 +185,10 @@ def same_kind(law: Any, method: str, old: Any, new: Any) -> Any:
     return new
 
 
-def told(law: Any, craft: Spacecraft, state: State, t: Scalar) -> list[tuple[Channel, Any]]:
+def law_channels(law: Any, craft: Spacecraft, state: State, t: Scalar) -> list[tuple[Channel, Any]]:
     """The channels a law adds to a run, with their values."""
     kind = type(law).__name__
-    with asking(law, "observe"):
+    with checked_call(law, "observe"):
         channels, values = tuple(law.channels()), tuple(law.observe(craft, state, t))
     if len(channels) != len(values):
         raise LawError(f"{kind}.observe must return {len(channels)} values, one for each channel, got {len(values)}.")

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from freefloat.model.modal import require_possible
+from freefloat.model.modal import require_possible_body
 from freefloat.model.parts import RigidBody
-from freefloat.model.physical import require_physical, require_room
+from freefloat.model.physical_checks import require_physical, require_wheels_fit
 from freefloat.model.spacecraft import Spacecraft
-from freefloat.values.checks import numbers
+from freefloat.values.checks import require_numbers
 from freefloat.values.errors import ModelError
 
 _GROUPS = ("bodies", "joints", "wheels", "frames")
@@ -60,12 +60,12 @@ def _value(part: Any, field: str) -> Any:
     return part
 
 
-def _replaced(part: Any, field: str, new: Any) -> Any:
+def _replace_field(part: Any, field: str, new: Any) -> Any:
     name, _, rest = field.partition(".")
-    return dataclasses.replace(part, **{name: _replaced(getattr(part, name), rest, new) if rest else new})
+    return dataclasses.replace(part, **{name: _replace_field(getattr(part, name), rest, new) if rest else new})
 
 
-def value(craft: Spacecraft, path: str) -> Any:
+def value_at(craft: Spacecraft, path: str) -> Any:
     """The number at a dotted path."""
     group, index, field = _find(craft, path)
     return _value(getattr(craft, group)[index], field)
@@ -76,19 +76,19 @@ def replace(craft: Spacecraft, path: str, new: Any) -> Spacecraft:
     group, index, field = _find(craft, path)
     parts = list(getattr(craft, group))
     old = _value(parts[index], field)
-    new = numbers(f"'{path}'", new, "", endless=True) if isinstance(new, (list, tuple)) else new
+    new = require_numbers(f"'{path}'", new, "", allow_infinite=True) if isinstance(new, (list, tuple)) else new
     new = float(new) if isinstance(new, int) else new
     if np.shape(new) != np.shape(old):
         raise ModelError(f"'{path}' has shape {np.shape(old)}, got {np.shape(new)}.")
     try:
-        part = parts[index] = _replaced(parts[index], field, new)
+        part = parts[index] = _replace_field(parts[index], field, new)
     except ValueError as error:  # limits and placements do not know whose they are
         raise error if f"'{parts[index].name}'" in str(error) else ModelError(f"'{path}': {error}") from None
-    require_possible(part)
+    require_possible_body(part)
     if isinstance(part, RigidBody):
         require_physical(f"Body '{part.name}'", part.mass, part.inertia)
     changed = dataclasses.replace(craft, **{group: tuple(parts)})
     carrier = {"bodies": part.name, "wheels": getattr(part, "body", None)}.get(group)
     if carrier is not None:
-        require_room(carrier, changed.body(carrier).inertia, changed.wheels_on(carrier))
+        require_wheels_fit(carrier, changed.body(carrier).inertia, changed.wheels_on(carrier))
     return changed
