@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from map_figure import MapPanel, figure_of_maps
 
-from freefloat.control import disturbance_map, singularity_map
+from freefloat.analysis import disturbance_map, singularity_map
 from freefloat.library import ets7
 from freefloat.report.singular_lines import singular_lines
 from freefloat.scenarios import find

@@ -6,7 +6,7 @@ import numpy as np
 
 import freefloat as ff
 from freefloat.model import paths
-from freefloat.model.urdf_reader import lint_urdf
+from freefloat.model.readers.urdf.reader import lint_urdf
 
 DATA = Path(__file__).parent / "data"
 

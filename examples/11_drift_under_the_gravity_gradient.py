@@ -9,12 +9,12 @@ import freefloat as ff
 from freefloat.control import HoldJoints
 
 craft = ff.library.ets7()
-orbit = ff.orbit.CircularOrbit(altitude=550e3)  # [m]
+orbit = ff.effects.CircularOrbit(altitude=550e3)  # [m]
 q = np.deg2rad([0.0, 0.0, 10.0, -32.8, 0.0, 0.0])
-start = ff.orbit.co_rotating(craft, orbit, q)
+start = ff.effects.co_rotating_state(craft, orbit, q)
 
 locked = HoldJoints(craft.layout.moving_joints)
-tide = ff.orbit.GravityGradient(craft=craft, orbit=orbit)
+tide = ff.effects.GravityGradient(craft=craft, orbit=orbit)
 run = ff.simulate(craft, locked, tide, state=start, duration=600.0, dt=1.0)
 
 pitch = np.rad2deg(run["orbit.roll_pitch_yaw"].sel(rpy="pitch"))

@@ -3,7 +3,7 @@
 import numpy as np
 
 import freefloat as ff
-from freefloat.control import disturbance_map, singularity_map
+from freefloat.analysis import disturbance_map, singularity_map
 
 craft = ff.library.ets7()
 q = np.deg2rad([0.0, 0.0, 10.0, -32.8, 0.0, 0.0])

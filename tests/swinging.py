@@ -14,8 +14,8 @@ from freefloat.sim import System, begin, derivative
 from freefloat.sim.integrators import rk4_step
 from freefloat.sim.plant import Ledger, Plant
 from freefloat.sim.system import no_inputs
-from freefloat.spatial import record
-from freefloat.spatial.arrays import Matrix, Scalar, Vector
+from freefloat.values import record
+from freefloat.values.arrays import Matrix, Scalar, Vector
 
 
 @record

@@ -16,45 +16,50 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from freefloat import (
+        analysis,
         control,
         dynamics,
+        effects,
         engine,
         flex,
         library,
         model,
-        orbit,
         report,
         scenarios,
         sensors,
         sim,
         spatial,
+        values,
     )
-    from freefloat.control import LawError, Line, ResolvedMotion, WrenchPulse
-    from freefloat.model import ModelError, Spacecraft, State, read_urdf, write_urdf
+    from freefloat.control import Line, ResolvedMotion
+    from freefloat.effects import WrenchPulse
+    from freefloat.model import Spacecraft, State, read_urdf, write_urdf
     from freefloat.report import compare, map_page, page
     from freefloat.sim import Run, RunFailed, Sampled, simulate
-    from freefloat.spatial import Pose, record, static
-    from freefloat.spatial.channels import Channel
+    from freefloat.spatial import Pose
+    from freefloat.values import Channel, LawError, ModelError, record, static
 
 _PACKAGES = (
+    "analysis",
     "control",
     "dynamics",
+    "effects",
     "engine",
     "flex",
     "library",
     "model",
-    "orbit",
     "report",
     "scenarios",
     "sensors",
     "sim",
     "spatial",
+    "values",
 )
 _NAMES = {
-    "Channel": "spatial.channels",
-    "LawError": "control",
+    "Channel": "values",
+    "LawError": "values",
     "Line": "control",
-    "ModelError": "model",
+    "ModelError": "values",
     "Pose": "spatial",
     "ResolvedMotion": "control",
     "Run": "sim",
@@ -62,14 +67,14 @@ _NAMES = {
     "Sampled": "sim",
     "Spacecraft": "model",
     "State": "model",
-    "WrenchPulse": "control",
+    "WrenchPulse": "effects",
     "compare": "report",
     "map_page": "report",
     "page": "report",
     "read_urdf": "model",
-    "record": "spatial",
+    "record": "values",
     "simulate": "sim",
-    "static": "spatial",
+    "static": "values",
     "write_urdf": "model",
 }
 
@@ -86,15 +91,16 @@ __all__ = [
     "Spacecraft",
     "State",
     "WrenchPulse",
+    "analysis",
     "compare",
     "control",
     "dynamics",
+    "effects",
     "engine",
     "flex",
     "library",
     "map_page",
     "model",
-    "orbit",
     "page",
     "read_urdf",
     "record",
@@ -105,6 +111,7 @@ __all__ = [
     "simulate",
     "spatial",
     "static",
+    "values",
     "write_urdf",
 ]
 
@@ -112,7 +119,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _PACKAGES:
         if name == "engine":  # it stands alone and switches nothing on; reached through us, it computes in float64
-            importlib.import_module("freefloat.spatial")
+            importlib.import_module("freefloat.values")
         return importlib.import_module(f"freefloat.{name}")
     if name in _NAMES:
         return getattr(importlib.import_module(f"freefloat.{_NAMES[name]}"), name)

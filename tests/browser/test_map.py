@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import xarray
 
-from freefloat.control import disturbance_map, singularity_map
+from freefloat.analysis import disturbance_map, singularity_map
 from freefloat.library import ets7
 from freefloat.report import map_page
 

@@ -14,8 +14,8 @@ import pytest
 
 import trees
 from compiling import compiled
-from freefloat import dynamics
-from freefloat.dynamics.linearise import deviation_rate
+from freefloat import analysis, dynamics
+from freefloat.analysis.linear_model import deviation_rate
 
 EXACT = 1e-10
 BY_DIFFERENCES = 1e-7
@@ -145,7 +145,7 @@ def replaced(craft, path, value):
 
 # ---- linear models
 
-linearise = compiled(dynamics.linearise)
+linearise = compiled(analysis.linearise)
 rate_of_deviation = compiled(deviation_rate)
 
 

@@ -148,7 +148,7 @@ def test_a_body_cut_in_two_and_glued_again_is_the_same_body(rng, split):
 
 def without(body: RigidBody, part: RigidBody, at: Pose) -> RigidBody:
     """What is left of a body when a part is taken out of it: mass and moments about the origin subtract."""
-    whole, gone = body.spatial_inertia(), part.spatial_inertia().seen_from(at)
+    whole, gone = body.spatial_inertia(), part.spatial_inertia().to_A(at)
     rest = SpatialInertia(
         mass=whole.mass - gone.mass, moment=whole.moment - gone.moment, inertia=whole.inertia - gone.inertia
     )

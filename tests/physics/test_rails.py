@@ -9,9 +9,10 @@ from compiling import compiled
 from freefloat import dynamics
 from freefloat.dynamics.tree import edges
 from freefloat.flex import beam
-from freefloat.model import ModelError, Spacecraft
+from freefloat.model import Spacecraft
 from freefloat.sim import simulate
-from freefloat.spatial import Pose, record
+from freefloat.spatial import Pose
+from freefloat.values import ModelError, record
 
 LENGTH = 3.0  # [m]
 STATIONS = 13  # every 0.25 m

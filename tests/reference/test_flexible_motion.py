@@ -9,8 +9,8 @@ import pytest
 import freefloat as ff
 from freefloat.dynamics import natural_frequencies
 from freefloat.model import Spacecraft
-from freefloat.scenarios.goddard.release import GoddardSymmetric
-from freefloat.spatial import record
+from freefloat.scenarios.goddard import GoddardSymmetric
+from freefloat.values import record
 
 
 @record

@@ -12,7 +12,7 @@ import freefloat as ff
 import trees
 from compiling import compiled
 from freefloat import dynamics
-from freefloat.spatial import record, static
+from freefloat.values import record, static
 
 # ---- cases 3 and 4: a planar arm
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.linalg import eigh
 from scipy.optimize import brentq
 
-from freefloat.flex import BeamModes, beam, craig_bampton, joined, meshed_beam, natural_modes
+from freefloat.flex import BeamModes, beam, craig_bampton, join_structures, meshed_beam, natural_modes
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import rotation_about
 
@@ -193,10 +193,10 @@ def test_craig_bampton_of_two_halves():
     data = {"length": 0.5, "mass_per_length": 1.0, "bending_stiffness": 1.0, "planes": "y", "ends": ("free", "free")}
     turn = np.asarray(rotation_about(np.array([0.0, 0.0, 1.0]), np.float64(np.pi)))
     right = meshed_beam(**data, elements=40, name="right")  # 40 elements: the mesh itself errs by 9e-9
-    left = meshed_beam(**data, elements=40, name="left").placed(Pose(rotation=turn))
+    left = meshed_beam(**data, elements=40, name="left").place_at(Pose(rotation=turn))
     errors = []
     for modes in range(1, 9):
         halves = [craig_bampton(half, ["root"], modes) for half in (left, right)]
-        whole = joined(*halves, at=("root", "root"))
+        whole = join_structures(*halves, at=("root", "root"))
         errors.append(natural_modes(whole, 3)[0][2] / exact - 1.0)  # after two rigid modes
     np.testing.assert_allclose(errors, printed, rtol=TWO_DIGITS)

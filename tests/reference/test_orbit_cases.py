@@ -11,9 +11,9 @@ import pytest
 from scipy.special import ellipk
 
 from freefloat.dynamics import composite_inertia
+from freefloat.effects import CircularOrbit, GravityGradient, co_rotating_state
 from freefloat.library import ets7
 from freefloat.model import Spacecraft
-from freefloat.orbit import CircularOrbit, GravityGradient, co_rotating
 from freefloat.sim import System, simulate
 from freefloat.sim.system import begin, derivative, no_inputs
 from freefloat.spatial.rotations import quaternion_exp, quaternion_multiply
@@ -29,7 +29,7 @@ def _satellite(inertia) -> Spacecraft:
 def _period(amplitude_deg: float) -> float:
     """Twice the time between two passages of the orbital frame's attitude, by linear interpolation."""
     craft = _satellite(INERTIA)
-    state = co_rotating(craft, ORBIT, np.zeros(0))
+    state = co_rotating_state(craft, ORBIT, np.zeros(0))
     tilt = quaternion_exp(jnp.array([0.0, np.deg2rad(amplitude_deg), 0.0]))
     turned = type(state)(
         state.p_NB, np.asarray(quaternion_multiply(jnp.asarray(state.quat_NB), tilt)), state.q, state.v
@@ -63,7 +63,9 @@ def test_drift_of_ets7_and_the_inertia_behind_the_printed_number(transverse: flo
     whole[0, 0] += transverse - 3.660
     craft = _satellite(whole)
     law = GravityGradient(craft=craft, orbit=ORBIT)
-    run = simulate(craft, law, state=co_rotating(craft, ORBIT, np.zeros(0)), duration=900.0, dt=2.0, record_dt=2.0)
+    run = simulate(
+        craft, law, state=co_rotating_state(craft, ORBIT, np.zeros(0)), duration=900.0, dt=2.0, record_dt=2.0
+    )
     pitch = np.rad2deg(run["orbit.roll_pitch_yaw"].values[-1, 1])
     assert pitch == pytest.approx(expected, abs=5e-6)  # half of the last digit
 
@@ -72,7 +74,7 @@ def _linear_rates(inertia) -> np.ndarray:
     """Eigenvalues, in units of n, of small rotations about the orbital frame, from our own derivative."""
     craft, n = _satellite(inertia), float(ORBIT.rate)
     law = GravityGradient(craft=craft, orbit=ORBIT)
-    start = co_rotating(craft, ORBIT, np.zeros(0))
+    start = co_rotating_state(craft, ORBIT, np.zeros(0))
     system, loop = begin(System(craft=craft, laws=(law,), dt=1.0), start)
     rest = np.array([0.0, -n, 0.0])
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh
 
-from freefloat.flex import beam, meshed_beam, truncated
+from freefloat.flex import beam, meshed_beam, truncate_modes
 
 # gamma = Omega sqrt(mu L^4 / EI): first flapping frequency in the same unit. Literature, 4 decimals.
 FLAP = {0: 3.5160, 1: 3.6816, 2: 4.1373, 5: 6.4495, 12: 13.1702}
@@ -60,7 +60,7 @@ def test_finite_elements_stiffen_alike():
 def test_truncation_keeps_the_stiffening():
     """The same modes from the mesh and exact: equal stiffening to the mesh's own error."""
     mesh = meshed_beam(length=1.0, mass_per_length=1.0, bending_stiffness=1.0, planes="z", elements=20)
-    body = truncated(mesh, 3).body(stiffening=True)
+    body = truncate_modes(mesh, 3).body(stiffening=True)
     exact = beam(
         length=1.0, mass=1.0, bending_stiffness=1.0, planes="z", modes=3, normalisation="mass", stiffening=True
     )

@@ -13,9 +13,8 @@ START = """
 import numpy as np
 import freefloat as ff
 from freefloat.control import *
-from freefloat.control.thrusters import torque_pairs
 from freefloat.model import *
-from freefloat.orbit import *
+from freefloat.effects import *
 from freefloat.sensors import *
 
 hub = ff.Spacecraft.from_base("hub", mass=10.0, inertia=(1.0, 1.0, 1.0))
@@ -56,7 +55,7 @@ CALLS = {
     "craft.with_value('base.mass', 'heavy')": "Body 'base': mass must be numeric [kg], got 'heavy'.",
     "craft.at_rest({'rod': 1.0})": "Give joints by name as joints={...}",
     "craft.at_rest(joints={'rod': 'bent'})": "joints['rod'] must be numeric [rad, m], got 'bent'",
-    "craft.checked(None)": "Spacecraft 'hub' needs a State, for example craft.at_rest(), got None.",
+    "craft.require_state(None)": "Spacecraft 'hub' needs a State, for example craft.at_rest(), got None.",
     "ff.Pose(position=5.0)": "Pose.position must have shape (3,), got (). Give x, y, z in metres.",
     "ff.Pose.from_rpy_deg((1.0, 2.0))": "needs roll, pitch and yaw in degrees, got shape (2,)",
     "ff.read_urdf(5)": "URDF 'int': it is 5. Give the path of a URDF file, or its XML text.",
@@ -91,8 +90,8 @@ CALLS = {
     "JointSpline.through(ets7, [[0] * 6, [1] * 6], [-1.0])": "JointSpline.durations must be positive",
     "Thruster(name='a', position=(0, 0, 0), direction=(0, 0, 0), thrust=1.0)": "Thruster 'a': direction must be three",
     "Thruster(name='a', position=(0, 0, 0), direction=(1, 0, 0), thrust=-1.0)": "thrust must be positive, got -1 N",
-    "Thrusters.placed([])": "at least one thruster",
-    "Thrusters.placed(torque_pairs(1.0, 1.0), specific_impulse=0.0)": "specific_impulse must be positive, got 0 s",
+    "Thrusters.from_nozzles([])": "at least one thruster",
+    "Thrusters.from_nozzles(torque_pairs(1.0, 1.0), specific_impulse=0.0)": "impulse must be positive, got 0 s",
     # ---- sensors and orbit
     "Gyro(noise=-1.0)": "Gyro.noise must be at least 0, got -1 rad/s",
     "Imperfection(dropout=2.0)": "Imperfection.dropout must be at most 1, got 2",

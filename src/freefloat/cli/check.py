@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from freefloat.model import read_urdf
-from freefloat.model.urdf_reader import lint_urdf
+from freefloat.model.readers.urdf.reader import lint_urdf
 
 
 def check(urdf: Path, *, as_json: bool) -> int:

@@ -11,13 +11,13 @@ import numpy as np
 import typer
 
 from freefloat import library
+from freefloat.analysis import disturbance_map, singularity_map
 from freefloat.cli.pages import free
-from freefloat.control import disturbance_map, singularity_map
 from freefloat.model import Spacecraft, read_urdf
-from freefloat.model.errors import unknown_name
 from freefloat.report.joint_plane import MOST_POINTS, joint_plane
 from freefloat.report.map_words import extremes
 from freefloat.report.maps import map_page, sentences
+from freefloat.values.errors import unknown_name
 
 if TYPE_CHECKING:
     import xarray

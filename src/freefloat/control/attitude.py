@@ -11,12 +11,13 @@ import numpy as np
 
 from freefloat.control.laws import Motion, motion_of, require_motion_law
 from freefloat.dynamics import free_floating, spd_solve, wheel_momentum
-from freefloat.model import ModelError, Spacecraft, State
-from freefloat.model.quantities import bounded
-from freefloat.spatial import angular, record
-from freefloat.spatial.arrays import Matrix, Numeric, Quaternion, Scalar, Vec3, Vector, is_traced
-from freefloat.spatial.channels import Channel, flag, vector
+from freefloat.model import Spacecraft, State
+from freefloat.spatial import angular
 from freefloat.spatial.rotations import quaternion_conjugate, quaternion_log, quaternion_multiply
+from freefloat.values import ModelError, record
+from freefloat.values.arrays import Matrix, Numeric, Quaternion, Scalar, Vec3, Vector, is_traced
+from freefloat.values.channels import Channel, flag, vector
+from freefloat.values.checks import require_bounds
 
 TORQUE_LIMIT, MOMENTUM_LIMIT = 1.0, 2.0
 _LIMITED = 1e-9  # relative distance from a wheel's limit at which it counts as reached
@@ -38,8 +39,8 @@ class AttitudeHold:
     switch: Any = None  # a function of state and time that gives 0 to switch the torque off, or None
 
     def __post_init__(self) -> None:
-        mixing(self.craft)
-        bounded(self, {"stiffness": "N m/rad", "damping": "N m s/rad"}, least=0.0)
+        wheel_mixing(self.craft)
+        require_bounds(self, {"stiffness": "N m/rad", "damping": "N m s/rad"}, least=0.0)
         if self.feed_forward is not None:
             require_motion_law("AttitudeHold.feed_forward", self.feed_forward)
 
@@ -84,7 +85,7 @@ def wheel_channel(craft: Spacecraft) -> Channel:
     return flag("wheels.condition", "Reaction wheels", meanings, "base_wheel", names)
 
 
-def mixing(craft: Spacecraft) -> Matrix:
+def wheel_mixing(craft: Spacecraft) -> Matrix:
     """(wheels, 3): motor torques for a torque on the base in base axes, of the smallest norm."""
     wheels = craft.wheels_on("base")
     axes = np.zeros((0, 3)) if not wheels else jnp.stack([jnp.asarray(w.axis) for w in wheels])  # rows
@@ -101,7 +102,7 @@ def mixing(craft: Spacecraft) -> Matrix:
 def wheel_force(craft: Spacecraft, state: State, torque_B: Vec3) -> tuple[Vector, Vector]:
     """Generalised force of the base wheels for a torque on the base, limits kept; which limit each has reached."""
     wheels = craft.wheels_on("base")
-    wanted = mixing(craft) @ torque_B
+    wanted = wheel_mixing(craft) @ torque_B
     limit = jnp.stack([jnp.asarray(w.max_torque, dtype=float) for w in wheels])
     capacity = jnp.stack([jnp.asarray(w.max_momentum, dtype=float) for w in wheels])
     spin = wheel_momentum(craft, state.q, state.v)[np.array([craft.wheel_names.index(w.name) for w in wheels])]
@@ -130,12 +131,12 @@ def arm_reaction(craft: Spacecraft, arm: Any, state: State, t: Scalar, hold: flo
     motion = motion_of(craft, state)
     places = np.array([craft.layout.position(j).start for j in arm.joints], dtype=int)
 
-    def moved(m: Motion, rates: Vector, h: float) -> Motion:
+    def advance(m: Motion, rates: Vector, h: float) -> Motion:
         return dataclasses.replace(m, q=jnp.asarray(m.q).at[places].add(h * rates))
 
     if hold > 0.0:
-        middle = moved(motion, arm.rates(motion, t, 0.0), hold / 2.0)
-        end = moved(motion, arm.rates(middle, t + hold / 2.0, 0.0), hold)
+        middle = advance(motion, arm.rates(motion, t, 0.0), hold / 2.0)
+        end = advance(motion, arm.rates(middle, t + hold / 2.0, 0.0), hold)
         before = arm_momentum(craft, arm, motion, t, 0.0)
         return (arm_momentum(craft, arm, end, t + hold, 0.0) - before) / hold
     rates = jnp.zeros_like(motion.q).at[places].set(arm.rates(motion, t, 0.0))

@@ -12,13 +12,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.control.attitude import AttitudeHold, wheel_force
-from freefloat.model import ModelError, Spacecraft, State
+from freefloat.model import Spacecraft, State
 from freefloat.sensors import Gyro, StarTracker
 from freefloat.sensors.imperfection import sample_number
-from freefloat.spatial import angular, record
-from freefloat.spatial.arrays import Numeric, Quaternion, Scalar, Vec3, Vector
-from freefloat.spatial.channels import Channel, flag, vector
+from freefloat.spatial import angular
 from freefloat.spatial.rotations import quaternion_conjugate, quaternion_exp, quaternion_log, quaternion_multiply
+from freefloat.values import ModelError, record
+from freefloat.values.arrays import Numeric, Quaternion, Scalar, Vec3, Vector
+from freefloat.values.channels import Channel, flag, vector
 
 
 @record

@@ -14,18 +14,19 @@ import numpy as np
 
 from freefloat.control.joint_spline import JointSpline
 from freefloat.control.laws import Motion, motion_of
-from freefloat.control.least_squares import damped_least_squares
 from freefloat.control.profiles import Quintic
-from freefloat.control.reactionless import approach_rates
+from freefloat.control.reactionless_turn import approach_rates
 from freefloat.control.resolved_motion import floating_jacobian, pose_error, require_six_joints, resolve_floating
 from freefloat.control.target import DriftingTarget
 from freefloat.dynamics import frame_pose, inertial_frame_pose, joint_jacobian
+from freefloat.dynamics.least_squares import damped_least_squares
 from freefloat.model import Spacecraft, State
-from freefloat.model.quantities import bounded
-from freefloat.spatial import Pose, angular, linear, record, six, static
-from freefloat.spatial.arrays import Flag, Numeric, Quaternion, Scalar, Vec3, Vec6, Vector
-from freefloat.spatial.channels import Channel, flag, vector
+from freefloat.spatial import Pose, angular, linear, six
 from freefloat.spatial.rotations import quaternion_conjugate, quaternion_log, quaternion_multiply
+from freefloat.values import record, static
+from freefloat.values.arrays import Flag, Numeric, Quaternion, Scalar, Vec3, Vec6, Vector
+from freefloat.values.channels import Channel, flag, vector
+from freefloat.values.checks import require_bounds
 
 COARSE, WAITING, FINE, CAPTURED = 0, 1, 2, 3
 _LIMITS = ("joint rate limit", "hand speed limit")
@@ -54,11 +55,13 @@ class ApproachLimits:
     settled_rate: Numeric | float = np.deg2rad(0.005)  # [rad/s]
 
     def __post_init__(self) -> None:
-        bounded(self, {"gain": "1/s", "coarse_speed": "m/s", "fine_speed": "m/s", "turn_rate": "rad/s"}, above=0.0)
-        bounded(self, {"joint_rate": "rad/s", "hand_speed": "m/s"}, above=0.0, endless=True)
-        bounded(self, {"switch_distance": "m", "capture_distance": "m", "capture_angle": "rad"}, above=0.0)
-        bounded(self, {"capture_time": "s"}, least=0.0)
-        bounded(self, {"settled_angle": "rad", "settled_rate": "rad/s"}, above=0.0)
+        require_bounds(
+            self, {"gain": "1/s", "coarse_speed": "m/s", "fine_speed": "m/s", "turn_rate": "rad/s"}, above=0.0
+        )
+        require_bounds(self, {"joint_rate": "rad/s", "hand_speed": "m/s"}, above=0.0, allow_infinite=True)
+        require_bounds(self, {"switch_distance": "m", "capture_distance": "m", "capture_angle": "rad"}, above=0.0)
+        require_bounds(self, {"capture_time": "s"}, least=0.0)
+        require_bounds(self, {"settled_angle": "rad", "settled_rate": "rad/s"}, above=0.0)
 
 
 @record
@@ -117,17 +120,17 @@ class CaptureApproach:
     def remember(self, memory: CaptureMemory, state: State, t: Scalar, hold: float) -> CaptureMemory:
         """Look, and change the mode where it is time."""
         limits, eye = self.limits, self.eye.look(memory.eye, self.craft, state, t)
-        sight = self.eye.sight(eye, t)
-        error = pose_error(sight.pose, inertial_frame_pose(self.craft, state, self.frame))
+        estimate = self.eye.estimate(eye, t)
+        error = pose_error(estimate.pose, inertial_frame_pose(self.craft, state, self.frame))
         distance, angle = _length(linear(error)), _length(angular(error))
         mode = memory.mode
         if self.spline is None:
-            near = (distance < limits.switch_distance) & ~sight.lost
+            near = (distance < limits.switch_distance) & ~estimate.lost
             mode = jnp.where((mode == COARSE) & near, FINE, mode)
         else:
             mode = jnp.where((mode == COARSE) & (t >= self.spline.duration), WAITING, mode)
-            mode = jnp.where((mode == WAITING) & self._settled(state), FINE, mode)
-        inside = (distance < limits.capture_distance) & (angle < limits.capture_angle) & ~sight.lost
+            mode = jnp.where((mode == WAITING) & self._is_settled(state), FINE, mode)
+        inside = (distance < limits.capture_distance) & (angle < limits.capture_angle) & ~estimate.lost
         since = jnp.where(inside, jnp.minimum(memory.inside_since, t), jnp.inf)
         done = (mode == FINE) & (t - since >= limits.capture_time - 1e-9)
         mode = jnp.where(done, CAPTURED, mode)
@@ -143,7 +146,7 @@ class CaptureApproach:
         """The approach in this mode."""
         return dataclasses.replace(self, now=memory)
 
-    def _settled(self, state: State) -> Flag:
+    def _is_settled(self, state: State) -> Flag:
         turned = quaternion_multiply(quaternion_conjugate(jnp.asarray(self.reference)), jnp.asarray(state.quat_NB))
         calm = _length(angular(state.V_NB)) < self.limits.settled_rate
         return (_length(quaternion_log(turned)) < self.limits.settled_angle) & calm
@@ -153,10 +156,10 @@ class CaptureApproach:
     def rates(self, motion: Motion, t: Scalar, hold: float) -> Vector:
         """Joint rates of the present mode; they fade once captured, and are none while the target is lost."""
         memory = self.now if self.now is not None else self.memory()
-        sight = self.eye.sight(memory.eye, t)
-        error = pose_error(sight.pose, motion.X_NB @ frame_pose(self.craft, motion.q, self.frame))
-        coarse = self._twist(error, sight.velocity, self.limits.coarse_speed)
-        fine = self._twist(error, sight.velocity, self.limits.fine_speed)
+        estimate = self.eye.estimate(memory.eye, t)
+        error = pose_error(estimate.pose, motion.X_NB @ frame_pose(self.craft, motion.q, self.frame))
+        coarse = self._twist(error, estimate.velocity, self.limits.coarse_speed)
+        fine = self._twist(error, estimate.velocity, self.limits.fine_speed)
         if self.spline is None:
             first = approach_rates(self.craft, motion, self.frame, coarse)
             second = resolve_floating(self.craft, motion, self.frame, fine).x
@@ -167,14 +170,14 @@ class CaptureApproach:
         since = t - jnp.where(jnp.isfinite(memory.captured_at), memory.captured_at, t)
         second = second * jnp.where(memory.mode == CAPTURED, jnp.exp(-since / _FADE), 1.0)
         rates = jnp.where(memory.mode == COARSE, first, jnp.where(memory.mode == WAITING, 0.0, second))
-        blind = sight.lost & ((memory.mode >= FINE) | (self.spline is None))
+        blind = estimate.lost & ((memory.mode >= FINE) | (self.spline is None))
         return jnp.where(blind, 0.0, rates / jnp.sqrt(jnp.maximum(jnp.max(self._load(motion, rates)), 1.0)))
 
     def _twist(self, error: Vec6, velocity: Vec3, speed: Numeric | float) -> Vec6:
         """Velocity of the target plus a limited share of the error, N axes."""
         gain = self.limits.gain
-        turn = _saturated(gain * angular(error), self.limits.turn_rate)
-        return six(velocity + _saturated(gain * linear(error), speed), turn)
+        turn = _saturate(gain * angular(error), self.limits.turn_rate)
+        return six(velocity + _saturate(gain * linear(error), speed), turn)
 
     def _satellite_based(self, motion: Motion, twist: Vec6) -> Vector:
         R_NB = motion.X_NB.R
@@ -207,12 +210,12 @@ class CaptureApproach:
     def observe(self, craft: Spacecraft, state: State, t: Scalar) -> tuple[Numeric, ...]:
         """True error, mode and times; -1 s stands for not yet."""
         memory = self.now if self.now is not None else self.memory()
-        sight = self.eye.sight(memory.eye, t)
+        estimate = self.eye.estimate(memory.eye, t)
         error = pose_error(self.eye.target.pose(t), inertial_frame_pose(craft, state, self.frame))
         motion = motion_of(craft, state)
         joint, speed = self._load(motion, self.rates(motion, t, 0.0)) > 1.0 - 1e-9
         limited = jnp.where(joint, 2.0, jnp.where(speed, 3.0, 0.0))
-        condition = jnp.where(memory.mode == CAPTURED, 0.0, jnp.where(sight.lost, 1.0, limited))
+        condition = jnp.where(memory.mode == CAPTURED, 0.0, jnp.where(estimate.lost, 1.0, limited))
         times = (jnp.where(jnp.isfinite(x), x, -1.0) for x in (memory.switched_at, memory.captured_at))
         return linear(error), angular(error), 1.0 * memory.mode, *times, condition
 
@@ -239,14 +242,14 @@ def spline_to(craft: Spacecraft, frame: str, target: DriftingTarget, q: Numeric,
     more than its rate limit the approach slows all joints alike, and the arm stops that much short of the end. The base
     is at rest in N at the start. An error says so where the arm cannot reach.
     """
-    from freefloat.control.inverse_kinematics import reach
+    from freefloat.dynamics.inverse_kinematics import inverse_kinematics
 
     goal, start = target.pose(np.zeros(())), frame_pose(craft, q, frame).p
     way = np.asarray(goal.p) - np.asarray(start)
     length = float(np.linalg.norm(way)) - float(limits.switch_distance)
     short = np.asarray(start) + way * (length / float(np.linalg.norm(way)))
     q = np.asarray(q, dtype=float)
-    found = reach(craft, frame, Pose(position=short, rotation=np.asarray(goal.R)), q)
+    found = inverse_kinematics(craft, frame, Pose(position=short, rotation=np.asarray(goal.R)), q)
     if not found.reached:
         standoff = 1e3 * float(limits.switch_distance)
         raise UnreachableError(f"The spline cannot end {standoff:g} mm from the target: {found.status}.")
@@ -263,7 +266,7 @@ def _length(x: Vec3) -> Scalar:
     return jnp.sqrt(x @ x)
 
 
-def _saturated(x: Vec3, limit: Numeric | float) -> Vec3:
+def _saturate(x: Vec3, limit: Numeric | float) -> Vec3:
     """The vector, shortened to a largest length."""
     squared = x @ x
     length = jnp.sqrt(jnp.where(squared > limit**2, squared, limit**2))

@@ -12,10 +12,10 @@ import numpy as np
 from freefloat.control.laws import Remembering, motion_of, motion_rate, require_motion_law
 from freefloat.dynamics import bias, hybrid_dynamics, mass_matrix, spd_solve
 from freefloat.model import Spacecraft, State
-from freefloat.model.quantities import bounded
-from freefloat.spatial import record, static
-from freefloat.spatial.arrays import Numeric, Scalar, Vector
-from freefloat.spatial.channels import Channel, flag
+from freefloat.values import record, static
+from freefloat.values.arrays import Numeric, Scalar, Vector
+from freefloat.values.channels import Channel, flag
+from freefloat.values.checks import require_bounds
 
 TORQUE_LIMIT, RATE_LIMIT, POSITION_LIMIT = 1.0, 2.0, 3.0
 
@@ -29,8 +29,8 @@ class Friction:
     smoothing: Numeric | float = 1e-3  # rate at which Coulomb friction reaches three quarters of its value [rad/s]
 
     def __post_init__(self) -> None:
-        bounded(self, {"coulomb": "N m", "viscous": "N m s/rad"}, least=0.0)
-        bounded(self, {"smoothing": "rad/s"}, above=0.0)
+        require_bounds(self, {"coulomb": "N m", "viscous": "N m s/rad"}, least=0.0)
+        require_bounds(self, {"smoothing": "rad/s"}, above=0.0)
 
     def torque(self, rate: Vector) -> Vector:
         """Against the motion."""
@@ -38,7 +38,7 @@ class Friction:
 
 
 @record
-class Followed:
+class ServoMemory:
     """What the servo remembers: the positions its commands add up to."""
 
     reference: Vector  # joint positions asked for [rad, m]
@@ -65,20 +65,20 @@ class JointServo:
     compensation: Numeric | float = 0.0  # share of the friction that the motors know and make up for, 0 to 1
     motor_inertia: Numeric | float | None = None  # of the rotor seen at the joint, gear included [kg m2]
     command_ticks: int = static(default=0)  # 0: continuous
-    now: Followed | None = None  # its memory; set by `recall`
+    now: ServoMemory | None = None  # its memory; set by `recall`
 
     def __post_init__(self) -> None:
         require_motion_law("JointServo.arm", self.arm)
-        bounded(self, {"bandwidth": "rad/s"}, above=0.0)
-        bounded(self, {"motor_inertia": "kg m2"} if self.motor_inertia is not None else {}, least=0.0)
-        bounded(self, {"command_ticks": ""}, least=0.0)
-        bounded(self, {"compensation": ""}, least=0.0, most=1.0)
+        require_bounds(self, {"bandwidth": "rad/s"}, above=0.0)
+        require_bounds(self, {"motor_inertia": "kg m2"} if self.motor_inertia is not None else {}, least=0.0)
+        require_bounds(self, {"command_ticks": ""}, least=0.0)
+        require_bounds(self, {"compensation": ""}, least=0.0, most=1.0)
 
     def begin(self, state: State) -> JointServo:
         """Begin the arm's law."""
         arm = self.arm.begin(state)
         n = len(arm.joints)
-        start = Followed(
+        start = ServoMemory(
             reference=jnp.asarray(state.q)[self.places],
             rates=jnp.zeros(n),
             command=jnp.zeros(n),
@@ -110,13 +110,13 @@ class JointServo:
 
     # ---- memory
 
-    def memory(self) -> Followed:
+    def memory(self) -> ServoMemory:
         """Set by `begin`."""
         if self.now is None:
             raise RuntimeError("JointServo has not begun: call begin(state) first, as `simulate` does.")
         return self.now
 
-    def remember(self, memory: Followed, state: State, t: Scalar, hold: float) -> Followed:
+    def remember(self, memory: ServoMemory, state: State, t: Scalar, hold: float) -> ServoMemory:
         """Add up what was asked for since the last tick; ask again where the arm's tick has come."""
         arm = self.arm
         motion = motion_of(self.craft, state)
@@ -129,12 +129,12 @@ class JointServo:
         else:
             command, rates = memory.command, arm.rates(motion, t, 0.0)
             gone = 0.5 * (memory.rates + rates)
-        rates = self._permitted(memory.reference, rates)[0]
+        rates = self._limit_rates(memory.reference, rates)[0]
         elapsed = t - memory.at
-        reference = memory.reference + elapsed * self._permitted(memory.reference, gone)[0]
-        return Followed(reference, rates, command, jnp.asarray(t, dtype=float), memory.tick + 1, kept)
+        reference = memory.reference + elapsed * self._limit_rates(memory.reference, gone)[0]
+        return ServoMemory(reference, rates, command, jnp.asarray(t, dtype=float), memory.tick + 1, kept)
 
-    def recall(self, memory: Followed) -> JointServo:
+    def recall(self, memory: ServoMemory) -> JointServo:
         """The servo at this memory."""
         arm = self.arm.recall(memory.arm) if isinstance(self.arm, Remembering) else self.arm
         return dataclasses.replace(self, now=memory, arm=arm)
@@ -144,13 +144,13 @@ class JointServo:
     def force(self, state: State, t: Scalar, hold: float) -> Vector:
         """Generalised force: the torque that reaches each joint."""
         torque, _ = self.motors(state, t)
-        return jnp.zeros(self.craft.layout.nv).at[self.speeds].set(self._through_the_drive(state, torque))
+        return jnp.zeros(self.craft.layout.nv).at[self.speeds].set(self._drive_torque(state, torque))
 
     def motors(self, state: State, t: Scalar) -> tuple[Vector, Vector]:
         """Motor torques, and for each joint which limit it has reached."""
         memory, actual = self.memory(), state.v[self.speeds]
         wanted, acceleration = self._command(state, t)
-        rates, at_limit = self._permitted(memory.reference, wanted)
+        rates, at_limit = self._limit_rates(memory.reference, wanted)
         reference = memory.reference + (t - memory.at) * 0.5 * (memory.rates + rates)
         error = reference - state.q[self.places]
         w = self.bandwidth
@@ -173,7 +173,7 @@ class JointServo:
         along = motion_rate(self.craft, state, jnp.zeros(self.craft.layout.nv))
         return jax.jvp(lambda m, time: self.arm.rates(m, time, 0.0), (motion, t), (along, jnp.ones(())))
 
-    def _permitted(self, reference: Vector, rates: Vector) -> tuple[Vector, Vector]:
+    def _limit_rates(self, reference: Vector, rates: Vector) -> tuple[Vector, Vector]:
         """Rates within the rate limits that do not lead out of the position limits, and which limit was met."""
         limit = self._limits("rate")
         slower = jnp.clip(rates, -limit, limit)
@@ -187,7 +187,7 @@ class JointServo:
         joints = (self.craft.joint(name) for name in self.arm.joints)
         return jnp.stack([jnp.asarray(getattr(joint.limits, kind), dtype=float) for joint in joints])
 
-    def _through_the_drive(self, state: State, torque: Vector) -> Vector:
+    def _drive_torque(self, state: State, torque: Vector) -> Vector:
         """What is left for the joint after friction and after the rotor's own acceleration.
 
         The rotor turns with the joint: (S + motor inertia) qdd = torque - bias, S being the inertia of the joints

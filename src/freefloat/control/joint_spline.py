@@ -9,10 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.control.laws import Motion
-from freefloat.model import ModelError, Spacecraft, State
-from freefloat.model.quantities import bounded
-from freefloat.spatial import record, static
-from freefloat.spatial.arrays import Matrix, Numeric, Scalar, Vector
+from freefloat.model import Spacecraft, State
+from freefloat.values import ModelError, record, static
+from freefloat.values.arrays import Matrix, Numeric, Scalar, Vector
+from freefloat.values.checks import require_bounds
 
 _QUINTIC_PEAK = 1.875  # largest rate of one rest-to-rest quintic in units of way / duration
 
@@ -34,8 +34,8 @@ class JointSpline:
             raise ValueError(f"JointSpline.points must be (points, {len(self.joints)}) with 2 or more, got {shape}.")
         if np.shape(self.durations) != (shape[0] - 1,):
             raise ValueError(f"JointSpline needs {shape[0] - 1} durations for {shape[0]} points.")
-        bounded(self, {"points": "rad, m"})
-        bounded(self, {"durations": "s"}, above=0.0)
+        require_bounds(self, {"points": "rad, m"})
+        require_bounds(self, {"durations": "s"}, above=0.0)
 
     @staticmethod
     def through(
@@ -77,7 +77,7 @@ class JointSpline:
 
     def positions(self, t: Scalar) -> Vector:
         """Joint positions at time t."""
-        return self._evaluated(t)[0]
+        return self._evaluate(t)[0]
 
     def rates(self, motion: Motion, t: Scalar, hold: float) -> Vector:
         """Joint rates at time t, or their mean over the coming `hold` seconds; where the joints are does not matter."""
@@ -87,9 +87,9 @@ class JointSpline:
         """The same, of time alone."""
         if hold > 0.0:
             return (self.positions(t + hold) - self.positions(t)) / hold
-        return self._evaluated(t)[1]
+        return self._evaluate(t)[1]
 
-    def _evaluated(self, t: Scalar) -> tuple[Numeric, Numeric]:
+    def _evaluate(self, t: Scalar) -> tuple[Numeric, Numeric]:
         """Positions and rates: quintic Hermite pieces with zero acceleration at every point."""
         speeds = self._via_speeds()
         position, rate, start = self.points[0], jnp.zeros(len(self.joints)), 0.0

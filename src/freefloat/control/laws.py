@@ -15,13 +15,10 @@ import numpy as np
 
 from freefloat.dynamics import momentum_about_origin, wheel_momentum
 from freefloat.model import Spacecraft, State
-from freefloat.spatial import Pose, angular, linear, record
-from freefloat.spatial.arrays import Quaternion, Scalar, Vec3, Vec6, Vector
+from freefloat.spatial import Pose, angular, linear
 from freefloat.spatial.rotations import quaternion_multiply
-
-
-class LawError(ValueError):
-    """A law that cannot act: the message names its class, its method and the remedy."""
+from freefloat.values import LawError, record
+from freefloat.values.arrays import Quaternion, Scalar, Vec3, Vec6, Vector
 
 
 @record

@@ -12,11 +12,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.control.profiles import Profile, Trapezoid, mean_rate
-from freefloat.model import ModelError
-from freefloat.model.physical import unit_axis
-from freefloat.spatial import record
-from freefloat.spatial.arrays import Mat3, Numeric, Scalar, Vec3
+from freefloat.model.physical_checks import unit_axis
 from freefloat.spatial.rotations import rotation_about
+from freefloat.values import ModelError, record
+from freefloat.values.arrays import Mat3, Numeric, Scalar, Vec3
 
 
 @runtime_checkable

@@ -6,9 +6,9 @@ from typing import Protocol, runtime_checkable
 
 import jax.numpy as jnp
 
-from freefloat.model.quantities import quantity
-from freefloat.spatial import record
-from freefloat.spatial.arrays import Numeric, Scalar, is_traced
+from freefloat.values import record
+from freefloat.values.arrays import Numeric, Scalar, is_traced
+from freefloat.values.checks import require_quantity
 
 _QUINTIC_PEAK = 1.875  # largest rate of the quintic in units of length / duration
 _QUINTIC_ACCELERATION = 10.0 / 3.0**0.5  # largest acceleration in units of length / duration^2
@@ -59,7 +59,7 @@ class Trapezoid:
 
     def __post_init__(self) -> None:
         for name, unit in (("length", "m or rad"), ("speed", "m/s or rad/s"), ("ramp", "s")):
-            quantity(f"The {name} of a trapezoid", getattr(self, name), unit, above=0.0)
+            require_quantity(f"The {name} of a trapezoid", getattr(self, name), unit, above=0.0)
         if not is_traced(self.length, self.speed, self.ramp) and self.length < self.speed * self.ramp:
             raise ValueError(
                 f"A way of {self.length:g} m or rad is shorter than its two ramps, {self.speed * self.ramp:g} m or rad "
@@ -98,14 +98,16 @@ class Quintic:
     duration: Numeric | float  # [s]
 
     def __post_init__(self) -> None:
-        quantity("The length of a quintic", self.length, "m or rad")
-        quantity("The duration of a quintic", self.duration, "s", above=0.0)
+        require_quantity("The length of a quintic", self.length, "m or rad")
+        require_quantity("The duration of a quintic", self.duration, "s", above=0.0)
 
     @staticmethod
     def within(length: float, rate: float, acceleration: float = float("inf")) -> Quintic:
         """The shortest one that keeps to a largest rate and acceleration."""
-        quantity("The largest rate of Quintic.within", rate, "m/s or rad/s", above=0.0, endless=True)
-        quantity("The largest acceleration of Quintic.within", acceleration, "m/s2 or rad/s2", above=0.0, endless=True)
+        require_quantity("The largest rate of Quintic.within", rate, "m/s or rad/s", above=0.0, allow_infinite=True)
+        require_quantity(
+            "The largest acceleration of Quintic.within", acceleration, "m/s2 or rad/s2", above=0.0, allow_infinite=True
+        )
         by_rate = _QUINTIC_PEAK * abs(length) / rate
         by_acceleration = (_QUINTIC_ACCELERATION * abs(length) / acceleration) ** 0.5
         return Quintic(length=length, duration=max(by_rate, by_acceleration, 1e-9))

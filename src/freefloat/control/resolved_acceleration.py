@@ -9,14 +9,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.control.laws import Motion, motion_of
-from freefloat.control.least_squares import Solution, damped_least_squares
 from freefloat.control.resolved_motion import ResolvedMotion, floating_jacobian
 from freefloat.dynamics import hybrid_dynamics, inertial_frame_pose, inertial_frame_twist
+from freefloat.dynamics.least_squares import Solution, damped_least_squares
 from freefloat.model import Spacecraft, State
-from freefloat.spatial import angular, linear, record
-from freefloat.spatial.arrays import Numeric, Scalar, Vec6, Vector
-from freefloat.spatial.channels import Channel
+from freefloat.spatial import angular, linear
 from freefloat.spatial.rotations import quaternion_multiply
+from freefloat.values import record
+from freefloat.values.arrays import Numeric, Scalar, Vec6, Vector
+from freefloat.values.channels import Channel
 
 
 @record
@@ -40,7 +41,7 @@ class ResolvedAcceleration:
         """Start the path where the frame is now."""
         return dataclasses.replace(self, follow=self.follow.begin(state))
 
-    def wanted(self, state: State, t: Scalar) -> Vec6:
+    def desired_acceleration(self, state: State, t: Scalar) -> Vec6:
         """Hand acceleration to give, N axes."""
         path, w = self.follow, self.bandwidth
         twist, acceleration = jax.jvp(lambda time: path.desired_twist(time, 0.0), (t,), (jnp.ones(()),))
@@ -48,7 +49,7 @@ class ResolvedAcceleration:
         error = path.pose_error(inertial_frame_pose(self.craft, state, path.frame), t)
         return acceleration + 2.0 * w * (twist - actual) + w**2 * error
 
-    def resolved(self, state: State, t: Scalar) -> Solution:
+    def resolve(self, state: State, t: Scalar) -> Solution:
         """Joint accelerations, with the status of the Jacobian."""
         craft, frame = self.craft, self.follow.frame
         joints, nothing = craft.layout.moving_joints, jnp.zeros(craft.layout.nv)
@@ -60,13 +61,13 @@ class ResolvedAcceleration:
         ]
         motion: Motion = motion_of(craft, state)
         J_g, _ = floating_jacobian(craft, motion, frame, motion.X_NB.R)
-        return damped_least_squares(J_g, self.wanted(state, t) - drift, self.follow.singular_below)
+        return damped_least_squares(J_g, self.desired_acceleration(state, t) - drift, self.follow.singular_below)
 
     def force(self, state: State, t: Scalar, hold: float) -> Vector:
         """Generalised force: joint torques."""
         craft = self.craft
         joints, nothing = craft.layout.moving_joints, jnp.zeros(craft.layout.nv)
-        _, force = hybrid_dynamics(craft, state.q, state.v, nothing, joints, self.resolved(state, t).x)
+        _, force = hybrid_dynamics(craft, state.q, state.v, nothing, joints, self.resolve(state, t).x)
         places = np.array(craft.layout.joint_velocities, dtype=int)
         return nothing.at[places].set(force[places])
 

@@ -8,7 +8,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.control.laws import Motion, motion_of
-from freefloat.control.least_squares import SINGULAR_BELOW, Solution, damped_least_squares
 from freefloat.control.paths import Path, require_path
 from freefloat.dynamics import (
     base_jacobian,
@@ -18,11 +17,13 @@ from freefloat.dynamics import (
     joint_jacobian,
     spd_solve,
 )
-from freefloat.model import ModelError, Spacecraft, State
-from freefloat.spatial import Pose, angular, linear, record, six, static
-from freefloat.spatial.arrays import Matrix, Numeric, Scalar, Vec6, Vector
-from freefloat.spatial.channels import Channel, flag, vector
+from freefloat.dynamics.least_squares import SINGULAR_BELOW, Solution, damped_least_squares
+from freefloat.model import Spacecraft, State
+from freefloat.spatial import Pose, angular, linear, six
 from freefloat.spatial.rotations import cross, rotation_log
+from freefloat.values import ModelError, record, static
+from freefloat.values.arrays import Matrix, Numeric, Scalar, Vec6, Vector
+from freefloat.values.channels import Channel, flag, vector
 
 
 @record
@@ -71,14 +72,14 @@ class ResolvedMotion:
     def observe(self, craft: Spacecraft, state: State, t: Scalar) -> tuple[Numeric, ...]:
         """How far the frame of the true spacecraft is from where it should be, and whether rates are damped."""
         error = self.pose_error(inertial_frame_pose(craft, state, self.frame), t)
-        resolved = self.resolved(motion_of(craft, state), t, 0.0)
+        resolved = self.resolve(motion_of(craft, state), t, 0.0)
         return linear(error), angular(error), resolved.singular_value, 1.0 * resolved.damped
 
     def rates(self, motion: Motion, t: Scalar, hold: float) -> Vector:
         """Joint rates that give the frame the desired twist, whatever momentum there is (eq. 7)."""
-        return self.resolved(motion, t, hold).x
+        return self.resolve(motion, t, hold).x
 
-    def resolved(self, motion: Motion, t: Scalar, hold: float) -> Solution:
+    def resolve(self, motion: Motion, t: Scalar, hold: float) -> Solution:
         """The same with its status."""
         twist = self.desired_twist(t, hold)
         twist = twist + self.gain * self.pose_error(motion.X_NB @ frame_pose(self.craft, motion.q, self.frame), t)
@@ -118,14 +119,14 @@ class SatelliteBasedMotion:
         """How far the frame is from where it would be if the base had not moved, and whether rates are damped."""
         wanted = self.inertial_start @ Pose(position=self.path.displacement(t), rotation=self.path.rotation(t))
         error = pose_error(wanted, inertial_frame_pose(craft, state, self.frame))
-        resolved = self.resolved(motion_of(craft, state), t, 0.0)
+        resolved = self.resolve(motion_of(craft, state), t, 0.0)
         return linear(error), angular(error), resolved.singular_value, 1.0 * resolved.damped
 
     def rates(self, motion: Motion, t: Scalar, hold: float) -> Vector:
         """Joint rates for the desired twist as if the base stood still (docs/theory-free-floating.md)."""
-        return self.resolved(motion, t, hold).x
+        return self.resolve(motion, t, hold).x
 
-    def resolved(self, motion: Motion, t: Scalar, hold: float) -> Solution:
+    def resolve(self, motion: Motion, t: Scalar, hold: float) -> Solution:
         """The same with its status."""
         twist_B = six(self.start.R @ self.path.velocity(t, hold), self.start.R @ self.path.spin(t, hold))
         return damped_least_squares(joint_jacobian(self.craft, motion.q, self.frame), twist_B, self.singular_below)

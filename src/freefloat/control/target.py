@@ -9,21 +9,23 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.model import Spacecraft, State
-from freefloat.model.quantities import array, placement, settled
-from freefloat.spatial import Place, Pose, record
-from freefloat.spatial.arrays import Flag, Given, Scalar, Vec3
+from freefloat.model.placement import require_pose
+from freefloat.spatial import Pose, PoseLike
+from freefloat.values import record
+from freefloat.values.arrays import ArrayLike, Flag, Scalar, Vec3
+from freefloat.values.checks import require_array, set_fields
 
 
 @record
 class DriftingTarget:
     """A grasp point that drifts on a straight line without turning: short times, or no orbit."""
 
-    start: Place  # X_NT at t = 0
-    velocity: Given = dataclasses.field(default_factory=lambda: np.zeros(3))  # (3,) [m/s], N axes
+    start: PoseLike  # X_NT at t = 0
+    velocity: ArrayLike = dataclasses.field(default_factory=lambda: np.zeros(3))  # (3,) [m/s], N axes
 
     def __post_init__(self) -> None:
-        velocity = array("DriftingTarget.velocity", self.velocity, "m/s", (3,), "x, y, z")
-        settled(self, start=placement("DriftingTarget.start", self.start), velocity=velocity)
+        velocity = require_array("DriftingTarget.velocity", self.velocity, "m/s", (3,), "x, y, z")
+        set_fields(self, start=require_pose("DriftingTarget.start", self.start), velocity=velocity)
 
     def pose(self, t: Scalar) -> Pose:
         """X_NT at time t."""
@@ -31,7 +33,7 @@ class DriftingTarget:
 
 
 @record
-class Sight:
+class TargetEstimate:
     """What a law knows of the target now."""
 
     pose: Pose  # X_NT, as known
@@ -56,7 +58,7 @@ class Eye(Protocol):
         """New memory after a look at time t."""
         ...
 
-    def sight(self, memory: Any, t: Scalar) -> Sight:
+    def estimate(self, memory: Any, t: Scalar) -> TargetEstimate:
         """What is known at time t."""
         ...
 
@@ -79,6 +81,6 @@ class PerfectEye:
         """Nothing to remember."""
         return ()
 
-    def sight(self, memory: tuple[()], t: Scalar) -> Sight:
+    def estimate(self, memory: tuple[()], t: Scalar) -> TargetEstimate:
         """The truth."""
-        return Sight(self.target.pose(t), jnp.asarray(self.target.velocity), jnp.asarray(False))
+        return TargetEstimate(self.target.pose(t), jnp.asarray(self.target.velocity), jnp.asarray(False))

@@ -7,13 +7,14 @@ import dataclasses
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.thrusters import Pulses, Thrusters
 from freefloat.dynamics import wheel_momentum
-from freefloat.model import ModelError, Spacecraft, State
-from freefloat.model.quantities import bounded
-from freefloat.spatial import record, six
-from freefloat.spatial.arrays import Numeric, Scalar, Vec3, Vector, is_traced
-from freefloat.spatial.channels import Channel, vector
+from freefloat.effects.thrusters import Pulses, Thrusters
+from freefloat.model import Spacecraft, State
+from freefloat.spatial import six
+from freefloat.values import ModelError, record
+from freefloat.values.arrays import Numeric, Scalar, Vec3, Vector, is_traced
+from freefloat.values.channels import Channel, vector
+from freefloat.values.checks import require_bounds
 
 
 @record
@@ -36,7 +37,7 @@ class MomentumUnloading:
     now: UnloadingMemory | None = None
 
     def __post_init__(self) -> None:
-        bounded(self, {"start": "N m s", "stop": "N m s", "torque": "N m"}, least=0.0)
+        require_bounds(self, {"start": "N m s", "stop": "N m s", "torque": "N m"}, least=0.0)
         if not is_traced(self.start, self.stop) and self.stop > self.start:
             raise ModelError(
                 f"MomentumUnloading must stop below where it starts, {self.stop:g} > {self.start:g} N m s."

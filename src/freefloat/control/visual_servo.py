@@ -7,13 +7,14 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.target import DriftingTarget, Sight
+from freefloat.control.target import DriftingTarget, TargetEstimate
 from freefloat.dynamics import inertial_frame_pose
 from freefloat.model import Spacecraft, State
 from freefloat.sensors import CameraMemory, RelativePoseCamera
-from freefloat.spatial import Pose, record, static
-from freefloat.spatial.arrays import Numeric, Quaternion, Scalar, Vec3
+from freefloat.spatial import Pose
 from freefloat.spatial.rotations import quaternion_conjugate, quaternion_exp, quaternion_log, quaternion_multiply
+from freefloat.values import record, static
+from freefloat.values.arrays import Numeric, Quaternion, Scalar, Vec3
 
 _SLOTS = 16  # past poses of the camera that are kept, to know where it was when a picture was taken
 
@@ -71,9 +72,9 @@ class CameraEye:
         quat = jnp.where(known, then @ X_quat, jnp.array([1.0, 0.0, 0.0, 0.0]))
         seen = Pose.from_quaternion(quat, then @ X_p) @ picture.pose
         new = picture.valid & known & (picture.taken > memory.used)
-        return self._corrected(memory, camera, (X_p, X_quat, X_time), seen, picture.taken, new)
+        return self._correct(memory, camera, (X_p, X_quat, X_time), seen, picture.taken, new)
 
-    def _corrected(
+    def _correct(
         self, memory: EyeMemory, camera: CameraMemory, past: tuple, seen: Pose, taken: Scalar, new: Any
     ) -> EyeMemory:
         first = ~jnp.isfinite(memory.used)
@@ -91,12 +92,12 @@ class CameraEye:
             used=jnp.where(new, taken, memory.used),
         )
 
-    def sight(self, memory: EyeMemory, t: Scalar) -> Sight:
+    def estimate(self, memory: EyeMemory, t: Scalar) -> TargetEstimate:
         """The estimate carried forward to time t with the target's velocity."""
         known = jnp.isfinite(memory.used)
         age = t - jnp.where(known, memory.used, 0.0)
         position = memory.position + self.target.velocity * age
-        return Sight(
+        return TargetEstimate(
             pose=Pose.from_quaternion(jnp.asarray(memory.quaternion), position),
             velocity=jnp.asarray(self.target.velocity),
             lost=~known | (age > self.patience),

@@ -14,6 +14,7 @@ from freefloat.dynamics.free_floating import (
 )
 from freefloat.dynamics.hybrid import hybrid_dynamics, impose_rates
 from freefloat.dynamics.inverse import bias, inverse_dynamics
+from freefloat.dynamics.inverse_kinematics import JointSolution, inverse_kinematics
 from freefloat.dynamics.kinematics import (
     body_poses,
     body_twists,
@@ -24,7 +25,6 @@ from freefloat.dynamics.kinematics import (
     inertial_frame_pose,
     inertial_frame_twist,
 )
-from freefloat.dynamics.linearise import LinearModel, linearise
 from freefloat.dynamics.mass_matrix import mass_matrix
 from freefloat.dynamics.momentum import (
     centre_of_mass,
@@ -41,7 +41,7 @@ from freefloat.dynamics.vibration import natural_frequencies
 
 __all__ = [
     "FreeFloating",
-    "LinearModel",
+    "JointSolution",
     "articulated_forward_dynamics",
     "base_jacobian",
     "bias",
@@ -66,9 +66,9 @@ __all__ = [
     "inertial_frame_pose",
     "inertial_frame_twist",
     "inverse_dynamics",
+    "inverse_kinematics",
     "joint_jacobian",
     "kinetic_energy",
-    "linearise",
     "mass_matrix",
     "momentum_about_base",
     "momentum_about_com",

@@ -6,11 +6,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.dynamics.solve import spd_solve
-from freefloat.dynamics.tree import edges, extended_inertias, of_base, pick
+from freefloat.dynamics.tree import base_entries, edges, extended_inertias, select_entries
 from freefloat.model import Spacecraft
-from freefloat.spatial import Pose, SpatialInertia, angular, cross_force, cross_motion, linear, record, six
-from freefloat.spatial.arrays import Mat3, Vec6, Vector
+from freefloat.spatial import Pose, SpatialInertia, angular, cross_force, cross_motion, linear, six
 from freefloat.spatial.rotations import skew, symmetric
+from freefloat.values import record
+from freefloat.values.arrays import Mat3, Vec6, Vector
 
 
 @record
@@ -41,7 +42,7 @@ class ArticulatedInertia:
             J=symmetric(self.J - jnp.outer(angular(U), angular(scaled))),
         )
 
-    def seen_from(self, X_PB: Pose) -> ArticulatedInertia:
+    def to_A(self, X_PB: Pose) -> ArticulatedInertia:
         """The same inertia about the parent's origin, in the parent's axes."""
         R, P = X_PB.R, skew(X_PB.p)
         M, H, J = symmetric(R @ self.M @ R.T), R @ self.H @ R.T, symmetric(R @ self.J @ R.T)
@@ -56,19 +57,19 @@ class ArticulatedInertia:
 def articulated_forward_dynamics(craft: Spacecraft, q: Vector, v: Vector, force: Vector) -> Vector:
     """Acceleration vdot (nv) of a rigid tree under the generalised force; base wrench in body axes."""
     links, bodies, parents = edges(craft, q), extended_inertias(craft, q), craft.parents
-    on_base = of_base(craft, force, "force")
+    on_base = base_entries(craft, force, "force")
 
     # Outward: twists, and the rate each joint adds by moving in a moving frame.
-    twists, drifts = [of_base(craft, v)], [jnp.zeros(6)]
+    twists, drifts = [base_entries(craft, v)], [jnp.zeros(6)]
     for edge, parent in zip(links, parents[1:], strict=True):
-        relative = edge.columns @ pick(v, edge.dofs)
+        relative = edge.columns @ select_entries(v, edge.dofs)
         twists.append(edge.X_PB.twist_to_B(twists[parent]) + relative)
         drifts.append(cross_motion(twists[-1], relative))
 
     # Each body alone; its wheels give way to their motors' torques and only react.
     inertias, wrenches = [], []
     for body, twist in zip(bodies, twists, strict=True):
-        momentum = body.rigid @ twist + body.coupling @ pick(v, body.dofs)
+        momentum = body.rigid @ twist + body.coupling @ select_entries(v, body.dofs)
         inertia, wrench = ArticulatedInertia.of(body.rigid), cross_force(twist, momentum)
         for k, dof in enumerate(body.dofs):
             scaled = body.coupling[:, k] / body.own[k, k]
@@ -90,7 +91,7 @@ def articulated_forward_dynamics(craft: Spacecraft, q: Vector, v: Vector, force:
             effective[dof] = (U, reciprocal, torque)
             inertia, gave_way = inertia.without(U, U * reciprocal), U * (reciprocal * torque)
         wrench = wrench + inertia @ drifts[i] + gave_way
-        inertias[parent] = inertias[parent] + inertia.seen_from(edge.X_PB)
+        inertias[parent] = inertias[parent] + inertia.to_A(edge.X_PB)
         wrenches[parent] = wrenches[parent] + edge.X_PB.wrench_to_A(wrench)
 
     # The base, then outward again: accelerations.

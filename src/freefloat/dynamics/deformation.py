@@ -10,9 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.model import Node, Rail
-from freefloat.spatial import Pose, record, six
-from freefloat.spatial.arrays import Mat3, Matrix, Numeric, Scalar, Vec3, Vector
+from freefloat.spatial import Pose, six
 from freefloat.spatial.rotations import rotation_about
+from freefloat.values import record
+from freefloat.values.arrays import Mat3, Matrix, Numeric, Scalar, Vec3, Vector
 
 _X, _Y, _Z = np.eye(3)
 

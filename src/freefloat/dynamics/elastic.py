@@ -4,7 +4,7 @@ import jax.numpy as jnp
 
 from freefloat.dynamics.tree import modal_coordinates
 from freefloat.model import ModalBody, Spacecraft
-from freefloat.spatial.arrays import Scalar, Vector
+from freefloat.values.arrays import Scalar, Vector
 
 
 def elastic_force(craft: Spacecraft, q: Vector) -> Vector:
@@ -27,7 +27,7 @@ def elastic_energy(craft: Spacecraft, q: Vector) -> Scalar:
 
 def damping_force(craft: Spacecraft, v: Vector) -> Vector:
     """Generalised force (nv) of viscous damping in joints and flexible bodies."""
-    v = craft.layout.sized("v", v)
+    v = craft.layout.require_size("v", v)
     force = jnp.zeros(craft.layout.nv)
     for joint in craft.joints:
         if joint.dofs:

@@ -7,7 +7,7 @@ from freefloat.dynamics.inverse import bias, inverse_dynamics
 from freefloat.dynamics.mass_matrix import mass_matrix
 from freefloat.dynamics.solve import spd_solve
 from freefloat.model import Spacecraft
-from freefloat.spatial.arrays import Vector
+from freefloat.values.arrays import Vector
 
 
 @jax.custom_jvp
@@ -35,4 +35,4 @@ def _(primals: tuple, tangents: tuple) -> tuple[Vector, Vector]:
 
 def forward_dynamics_by_mass_matrix(craft: Spacecraft, q: Vector, v: Vector, force: Vector) -> Vector:
     """The same from the mass matrix and the bias: an independent second way."""
-    return spd_solve(mass_matrix(craft, q), craft.layout.sized("force", force) - bias(craft, q, v))
+    return spd_solve(mass_matrix(craft, q), craft.layout.require_size("force", force) - bias(craft, q, v))

@@ -12,9 +12,10 @@ from freefloat.dynamics.kinematics import frame_jacobian, frame_pose
 from freefloat.dynamics.mass_matrix import mass_matrix
 from freefloat.dynamics.solve import spd_solve
 from freefloat.model import Spacecraft
-from freefloat.spatial import angular, linear, record
-from freefloat.spatial.arrays import Mat3, Matrix, Scalar, Vec3, Vec6, Vector
+from freefloat.spatial import angular, linear
 from freefloat.spatial.rotations import skew
+from freefloat.values import record
+from freefloat.values.arrays import Mat3, Matrix, Scalar, Vec3, Vec6, Vector
 
 ALIGNED = np.eye(3)
 _NO_DIRECTION = 1e-9  # of the size of H~: what is left of a row that depends on the others

@@ -6,8 +6,9 @@ import numpy as np
 from freefloat.dynamics.inverse import bias
 from freefloat.dynamics.mass_matrix import mass_matrix
 from freefloat.dynamics.solve import spd_solve
-from freefloat.model import ModelError, Spacecraft
-from freefloat.spatial.arrays import Vector
+from freefloat.model import Spacecraft
+from freefloat.values import ModelError
+from freefloat.values.arrays import Vector
 
 Names = tuple[str, ...]
 
@@ -17,7 +18,7 @@ def hybrid_dynamics(
 ) -> tuple[Vector, Vector]:
     """(vdot, force) when the named joints accelerate as given; their entries of `force` are found, not read."""
     given, free = _split(craft, prescribed)
-    force = craft.layout.sized("force", force)
+    force = craft.layout.require_size("force", force)
     _require_one_each("acceleration", acceleration, prescribed, given)
     M, h = mass_matrix(craft, q), bias(craft, q, v)
     vdot_free = spd_solve(M[np.ix_(free, free)], force[free] - h[free] - M[np.ix_(free, given)] @ acceleration)
@@ -28,7 +29,7 @@ def hybrid_dynamics(
 def impose_rates(craft: Spacecraft, q: Vector, v: Vector, prescribed: Names, rates: Vector) -> Vector:
     """Velocity after the named joints jump to given rates: the others keep their generalised momentum."""
     given, free = _split(craft, prescribed)
-    v = craft.layout.sized("v", v)
+    v = craft.layout.require_size("v", v)
     _require_one_each("rates", rates, prescribed, given)
     M = mass_matrix(craft, q)
     jump = spd_solve(M[np.ix_(free, free)], M[np.ix_(free, given)] @ (rates - v[given]))

@@ -11,11 +11,11 @@ from freefloat.dynamics.tree import (
     extended_inertias,
     flexible_inertia,
     modal_coordinates,
-    pick,
+    select_entries,
 )
 from freefloat.model import ModalBody, Spacecraft
 from freefloat.spatial import cross_force, cross_motion
-from freefloat.spatial.arrays import Vec6, Vector
+from freefloat.values.arrays import Vec6, Vector
 
 
 def inverse_dynamics(craft: Spacecraft, q: Vector, v: Vector, vdot: Vector) -> Vector:
@@ -24,18 +24,18 @@ def inverse_dynamics(craft: Spacecraft, q: Vector, v: Vector, vdot: Vector) -> V
     Elastic and damping forces are not in it: they are forces like any other (see `elastic`).
     """
     layout = craft.layout
-    q, v, vdot = layout.sized("q", q, "q"), layout.sized("v", v), layout.sized("vdot", vdot)
+    q, v, vdot = layout.require_size("q", q, "q"), layout.require_size("v", v), layout.require_size("vdot", vdot)
     links, parents = edges(craft, q), craft.parents
 
     # Outward: twists and their rates (in each body's axes).
     twists, rates = [v[:6]], [vdot[:6]]
     for edge, drift, parent in zip(links, edge_drifts(craft, q, v), parents[1:], strict=True):
-        relative = edge.columns @ pick(v, edge.dofs)
+        relative = edge.columns @ select_entries(v, edge.dofs)
         twist = edge.X_PB.twist_to_B(twists[parent]) + relative
         twists.append(twist)
         rates.append(
             edge.X_PB.twist_to_B(rates[parent])
-            + edge.columns @ pick(vdot, edge.dofs)
+            + edge.columns @ select_entries(vdot, edge.dofs)
             + cross_motion(twist, relative)
             + drift
         )
@@ -44,7 +44,7 @@ def inverse_dynamics(craft: Spacecraft, q: Vector, v: Vector, vdot: Vector) -> V
     force = jnp.zeros(layout.nv)
     wrenches = []
     for body, inertia, twist, rate in zip(craft.bodies, extended_inertias(craft, q), twists, rates, strict=True):
-        own, own_rate = pick(v, inertia.dofs), pick(vdot, inertia.dofs)
+        own, own_rate = select_entries(v, inertia.dofs), select_entries(vdot, inertia.dofs)
         momentum = inertia.rigid @ twist + inertia.coupling @ own
         wrench = inertia.rigid @ rate + inertia.coupling @ own_rate + cross_force(twist, momentum)
         on_own = inertia.coupling.T @ rate + inertia.own @ own_rate

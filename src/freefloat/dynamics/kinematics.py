@@ -4,10 +4,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.dynamics.deformation import Mount
-from freefloat.dynamics.tree import edges, mount_of, of_base, pick
-from freefloat.model import Frame, ModalBody, ModelError, Spacecraft, State
+from freefloat.dynamics.tree import base_entries, edges, mount_of, select_entries
+from freefloat.model import Frame, ModalBody, Spacecraft, State
 from freefloat.spatial import Pose, angular, linear, six
-from freefloat.spatial.arrays import Matrix, Vec6, Vector
+from freefloat.values import ModelError
+from freefloat.values.arrays import Matrix, Vec6, Vector
 
 
 def body_poses(craft: Spacecraft, q: Vector) -> tuple[Pose, ...]:
@@ -20,9 +21,9 @@ def body_poses(craft: Spacecraft, q: Vector) -> tuple[Pose, ...]:
 
 def body_twists(craft: Spacecraft, q: Vector, v: Vector) -> tuple[Vec6, ...]:
     """V_NL of every body, each in its own axes, in tree order."""
-    twists = [of_base(craft, v)]
+    twists = [base_entries(craft, v)]
     for edge, parent in zip(edges(craft, q), craft.parents[1:], strict=True):
-        twists.append(edge.X_PB.twist_to_B(twists[parent]) + edge.columns @ pick(v, edge.dofs))
+        twists.append(edge.X_PB.twist_to_B(twists[parent]) + edge.columns @ select_entries(v, edge.dofs))
     return tuple(twists)
 
 

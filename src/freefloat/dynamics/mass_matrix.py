@@ -5,7 +5,7 @@ import numpy as np
 
 from freefloat.dynamics.tree import edges, extended_inertias
 from freefloat.model import Spacecraft
-from freefloat.spatial.arrays import Matrix, Vector
+from freefloat.values.arrays import Matrix, Vector
 
 
 def mass_matrix(craft: Spacecraft, q: Vector) -> Matrix:
@@ -28,5 +28,5 @@ def mass_matrix(craft: Spacecraft, q: Vector) -> Matrix:
         M = M.at[dofs].add(edge.columns.T @ momenta[i])
         # To the parent's frame.
         momenta[parent] = momenta[parent] + edge.X_PB.wrench_to_A(momenta[i])
-        composite[parent] = composite[parent] + composite[i].seen_from(edge.X_PB)
+        composite[parent] = composite[parent] + composite[i].to_A(edge.X_PB)
     return M.at[:, :6].add(momenta[0].T).at[:6].add(momenta[0]).at[:6, :6].add(composite[0].matrix())

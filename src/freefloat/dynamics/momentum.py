@@ -4,17 +4,17 @@ import jax.numpy as jnp
 
 from freefloat.dynamics.kinematics import body_poses, body_twists
 from freefloat.dynamics.mass_matrix import mass_matrix
-from freefloat.dynamics.tree import edges, extended_inertias, pick
+from freefloat.dynamics.tree import edges, extended_inertias, select_entries
 from freefloat.model import Spacecraft, State
 from freefloat.spatial import SpatialInertia, angular, linear, six
-from freefloat.spatial.arrays import Matrix, Scalar, Vec3, Vec6, Vector
 from freefloat.spatial.rotations import cross
+from freefloat.values.arrays import Matrix, Scalar, Vec3, Vec6, Vector
 
 
 def composite_inertia(craft: Spacecraft, q: Vector) -> SpatialInertia:
     """Inertia of the whole spacecraft, frozen, about the base origin in base axes."""
     first, *others = (
-        body.rigid.seen_from(X) for body, X in zip(extended_inertias(craft, q), body_poses(craft, q), strict=True)
+        body.rigid.to_A(X) for body, X in zip(extended_inertias(craft, q), body_poses(craft, q), strict=True)
     )
     return sum(others, start=first)
 
@@ -33,7 +33,7 @@ def momentum_about_base(craft: Spacecraft, q: Vector, v: Vector) -> Vec6:
     """(P, L_b): momentum about the base origin, in base axes. L_b is not conserved unless P = 0."""
     bodies, links = extended_inertias(craft, q), edges(craft, q)
     momenta = [
-        body.rigid @ twist + body.coupling @ pick(v, body.dofs)
+        body.rigid @ twist + body.coupling @ select_entries(v, body.dofs)
         for body, twist in zip(bodies, body_twists(craft, q, v), strict=True)
     ]
     for i in range(len(links), 0, -1):
@@ -57,7 +57,7 @@ def kinetic_energy(craft: Spacecraft, q: Vector, v: Vector) -> Scalar:
     """Kinetic energy [J], wheels included."""
     energy = jnp.zeros(())
     for body, twist in zip(extended_inertias(craft, q), body_twists(craft, q, v), strict=True):
-        own = pick(v, body.dofs)
+        own = select_entries(v, body.dofs)
         energy += 0.5 * twist @ (body.rigid @ twist) + twist @ (body.coupling @ own) + 0.5 * own @ body.own @ own
     return energy
 

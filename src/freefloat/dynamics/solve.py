@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 
-from freefloat.spatial.arrays import Matrix, Numeric
+from freefloat.values.arrays import Matrix, Numeric
 
 
 @jax.custom_jvp

@@ -10,9 +10,10 @@ import numpy as np
 
 from freefloat.dynamics.deformation import Mount, node_mount, rail_mount
 from freefloat.model import Joint, ModalBody, RigidBody, Spacecraft
-from freefloat.spatial import Pose, SpatialInertia, record, six, static
-from freefloat.spatial.arrays import Matrix, Vec6, Vector
+from freefloat.spatial import Pose, SpatialInertia, six
 from freefloat.spatial.rotations import axial
+from freefloat.values import record, static
+from freefloat.values.arrays import Matrix, Vec6, Vector
 
 Dofs = tuple[int, ...]
 
@@ -41,13 +42,13 @@ class ExtendedInertia:
 
 def edges(craft: Spacecraft, q: Vector) -> tuple[Edge, ...]:
     """One edge for each body but the base, in tree order."""
-    q = craft.layout.sized("q", q, "q")
+    q = craft.layout.require_size("q", q, "q")
     return tuple(_edge(craft, joint, q) for joint in craft.joints)
 
 
 def edge_drifts(craft: Spacecraft, q: Vector, v: Vector) -> tuple[Vec6, ...]:
     """Rate of each edge's relative twist at zero acceleration, from columns that change with the configuration."""
-    qdot = pick(v, craft.layout.coordinates)
+    qdot = select_entries(v, craft.layout.coordinates)
     drifts = []
     for joint in craft.joints:
         if joint.kind != "rail" and not craft.body(joint.parent).modes:
@@ -59,7 +60,7 @@ def edge_drifts(craft: Spacecraft, q: Vector, v: Vector) -> tuple[Vec6, ...]:
 
 
 def _relative_twist(edge: Edge, v: Vector) -> Vec6:
-    return edge.columns @ pick(v, edge.dofs)
+    return edge.columns @ select_entries(v, edge.dofs)
 
 
 def _edge(craft: Spacecraft, joint: Joint, q: Vector) -> Edge:
@@ -95,7 +96,7 @@ def modal_coordinates(craft: Spacecraft, body: ModalBody, q: Vector) -> Vector:
     """The modal coordinates of a flexible body."""
     if not body.modes:
         return np.zeros(0)
-    return craft.layout.sized("q", q, "q")[craft.layout.positions[f"{body.name}.modes"]]
+    return craft.layout.require_size("q", q, "q")[craft.layout.positions[f"{body.name}.modes"]]
 
 
 # ---- inertias
@@ -146,11 +147,11 @@ def flexible_inertia(body: ModalBody, dofs: Dofs, b: Vector) -> ExtendedInertia:
     )
 
 
-def of_base(craft: Spacecraft, v: Vector, name: str = "v") -> Vec6:
+def base_entries(craft: Spacecraft, v: Vector, name: str = "v") -> Vec6:
     """The base's six entries of a vector of generalised speeds, rates or forces, which must have the right size."""
-    return craft.layout.sized(name, v)[:6]
+    return craft.layout.require_size(name, v)[:6]
 
 
-def pick(v: Vector, dofs: Dofs) -> Vector:
+def select_entries(v: Vector, dofs: Dofs) -> Vector:
     """The entries of a vector of generalised speeds or forces that belong to some dofs."""
     return v[np.array(dofs, dtype=int)]

@@ -6,7 +6,7 @@ import scipy.linalg
 from freefloat.dynamics.elastic import flexible_bodies
 from freefloat.dynamics.mass_matrix import mass_matrix
 from freefloat.model import Spacecraft
-from freefloat.spatial.arrays import Vector
+from freefloat.values.arrays import Vector
 
 
 def natural_frequencies(craft: Spacecraft, q: Vector | None = None) -> Vector:

@@ -1,6 +1,7 @@
 """Offline structures: beams, plates, finite elements and reduced models, all made into `ModalBody`."""
 
 from freefloat.flex.archive import read_matrices, write_matrices
+from freefloat.flex.assembly import hold_places, join_structures
 from freefloat.flex.beam_mesh import meshed_beam
 from freefloat.flex.beams import beam
 from freefloat.flex.craig_bampton import craig_bampton
@@ -8,7 +9,6 @@ from freefloat.flex.damping import modal_damping, rayleigh_damping, rayleigh_fac
 from freefloat.flex.dmig import read_dmig, write_dmig
 from freefloat.flex.effective_mass import EffectiveMass, effective_mass
 from freefloat.flex.end_conditions import BeamModes, RodModes
-from freefloat.flex.joining import held, joined
 from freefloat.flex.labels import LabelledMatrix
 from freefloat.flex.matrices import MatrixModel
 from freefloat.flex.op4 import read_op4, write_op4
@@ -16,7 +16,7 @@ from freefloat.flex.plate_mesh import meshed_plate, plate
 from freefloat.flex.reduced import ReducedModel, read_reduced, reduced_model, write_reduced
 from freefloat.flex.spectrum import natural_modes
 from freefloat.flex.structure import Place, Structure
-from freefloat.flex.truncation import truncated
+from freefloat.flex.truncation import truncate_modes
 
 __all__ = [
     "BeamModes",
@@ -30,8 +30,8 @@ __all__ = [
     "beam",
     "craig_bampton",
     "effective_mass",
-    "held",
-    "joined",
+    "hold_places",
+    "join_structures",
     "meshed_beam",
     "meshed_plate",
     "modal_damping",
@@ -45,7 +45,7 @@ __all__ = [
     "read_reduced",
     "reduced_model",
     "structural_damping",
-    "truncated",
+    "truncate_modes",
     "write_dmig",
     "write_matrices",
     "write_op4",

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from freefloat.flex.matrices import MatrixModel
-from freefloat.model.errors import ModelError
+from freefloat.values.errors import ModelError
 
 _NEEDED = ("M", "K", "positions")
 

@@ -14,7 +14,7 @@ from freefloat.flex.elements import hermite_line, quadratic_line
 from freefloat.flex.lines import Line, mesh_lines
 from freefloat.flex.points import MassPoints
 from freefloat.flex.structure import Place, Structure
-from freefloat.model.errors import ModelError
+from freefloat.values.errors import ModelError
 
 Number = float | int
 PerSegment = Number | Sequence[Number] | np.ndarray
@@ -49,7 +49,7 @@ def meshed_beam(
     Section properties are numbers, or sequences with one value for each of as many equal segments of the length:
     mass [kg/m], EI for deflection along y and z [N m2] (or one `bending_stiffness` for both), GJ [N m2], EA [N],
     inertia about the axis [kg m]. Places: `root`, `tip` and the named stations. Tip masses and springs: `with_rider`,
-    `with_spring`; a root offset: `placed`.
+    `with_spring`; a root offset: `place_at`.
     """
     if length <= 0.0 or elements < 1:
         raise ModelError(f"Beam '{name}' needs a positive length and at least one element.")
@@ -62,11 +62,11 @@ def meshed_beam(
     motions = [m for m, value in rigidity.items() if value is not None and (m not in ("y", "z") or m in planes)]
     marks = {"root": 0.0, "tip": float(length), **{key: float(x) for key, x in (stations or {}).items()}}
     mesh = _Mesh.through(float(length), elements, marks, [mass_per_length, section_inertia, *rigidity.values()], name)
-    density, polar = mesh.sampled("mass_per_length", mass_per_length), mesh.sampled("section_inertia", section_inertia)
+    density, polar = mesh.sample("mass_per_length", mass_per_length), mesh.sample("section_inertia", section_inertia)
     if "torsion" in motions and np.min(polar) <= 0.0:
         raise ModelError(f"Beam '{name}' has torsion_stiffness but no section_inertia [kg m]. Give it.")
-    fields = [_field(mesh, motion, mesh.sampled(motion, rigidity[motion]), ends) for motion in motions]
-    return _assembled(name, mesh, fields, density, polar, marks)
+    fields = [_field(mesh, motion, mesh.sample(motion, rigidity[motion]), ends) for motion in motions]
+    return _assemble(name, mesh, fields, density, polar, marks)
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class _Mesh:
     def elements(self) -> int:
         return len(self.edges) - 1
 
-    def sampled(self, label: str, value: Any) -> np.ndarray:
+    def sample(self, label: str, value: Any) -> np.ndarray:
         """A section property at every element."""
         values = np.atleast_1d(np.asarray(value, float))
         positive = label not in ("section_inertia",)
@@ -127,9 +127,9 @@ def _bending_field(mesh: _Mesh, motion: str, rigidity: np.ndarray, ends: tuple[s
     half = 0.5 * np.diff(mesh.edges)
     dofs = 2 * np.arange(mesh.elements)[:, None] + np.arange(4)
     scale = np.column_stack([np.ones_like(half), half, np.ones_like(half), half])  # slopes are per reference length
-    value = _scattered(cell.value, dofs, scale, 2 * lines)
-    slope = _scattered(cell.gradient[:, 0], dofs, scale / half[:, None], 2 * lines)
-    curvature = _scattered(cell.hessian[:, 0, 0], dofs, scale / half[:, None] ** 2, 2 * lines)
+    value = _scatter(cell.value, dofs, scale, 2 * lines)
+    slope = _scatter(cell.gradient[:, 0], dofs, scale / half[:, None], 2 * lines)
+    curvature = _scatter(cell.hessian[:, 0, 0], dofs, scale / half[:, None] ** 2, 2 * lines)
     weights = np.repeat(rigidity * half, _ORDER) * np.tile(cell.weights, mesh.elements)
     held = np.zeros(2 * lines, bool)
     held[:2], held[-2:] = _HELD[ends[0]], _HELD[ends[1]]
@@ -147,8 +147,8 @@ def _rod_field(mesh: _Mesh, motion: str, rigidity: np.ndarray, ends: tuple[str, 
     dofs = np.hstack([2 * start, 2 * start + 2, 2 * start + 1])
     count = 2 * lines - 1
     one = np.ones((mesh.elements, 3))
-    value = _scattered(cell.value, dofs, one, count)
-    slope = _scattered(cell.gradient[:, 0], dofs, one / half[:, None], count)
+    value = _scatter(cell.value, dofs, one, count)
+    slope = _scatter(cell.gradient[:, 0], dofs, one / half[:, None], count)
     weights = np.repeat(rigidity * half, _ORDER) * np.tile(cell.weights, mesh.elements)
     held = np.zeros(count, bool)
     held[0], held[-1] = (end in ("clamped", "pinned") for end in ends)
@@ -167,7 +167,7 @@ def _free_field(motion: str, *columns: Any) -> _Field:
     return _Field(motion, value[:, free], slope[:, free], inner, at_lines[:, free], slope_at_lines[:, free], kept)
 
 
-def _scattered(local: np.ndarray, dofs: np.ndarray, scale: np.ndarray, count: int) -> np.ndarray:
+def _scatter(local: np.ndarray, dofs: np.ndarray, scale: np.ndarray, count: int) -> np.ndarray:
     """Local functions (functions, q) of every element as rows over all freedoms: (elements q, count)."""
     elements, q = len(dofs), local.shape[1]
     rows = np.zeros((elements, q, count))
@@ -176,7 +176,7 @@ def _scattered(local: np.ndarray, dofs: np.ndarray, scale: np.ndarray, count: in
     return rows.reshape(elements * q, count)
 
 
-def _assembled(
+def _assemble(
     name: str, mesh: _Mesh, fields: list[_Field], density: np.ndarray, polar: np.ndarray, marks: dict[str, float]
 ) -> Structure:
     line = Line(mesh.edges, _ORDER)

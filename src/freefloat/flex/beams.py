@@ -14,11 +14,12 @@ from freefloat.flex.end_conditions import BeamModes, RodModes
 from freefloat.flex.lines import Line
 from freefloat.flex.points import MassPoints
 from freefloat.flex.structure import Place, Structure
-from freefloat.model.errors import ModelError
 from freefloat.model.modal import ModalBody, Rail
-from freefloat.model.quantities import numeric, placement, single
-from freefloat.spatial import Place as Placed
+from freefloat.model.placement import require_pose
 from freefloat.spatial import Pose
+from freefloat.spatial import PoseLike as Placed
+from freefloat.values.checks import require_number, require_numbers
+from freefloat.values.errors import ModelError
 
 Number = float | int
 _MOTIONS = ("y", "z", "torsion", "axial")
@@ -55,20 +56,20 @@ def beam(
     """
     owner = f"Beam '{name}'"
     data = _Uniform(
-        length=single(f"{owner}: length", length, "m"),
-        mass=single(f"{owner}: mass", mass, "kg"),
+        length=require_number(f"{owner}: length", length, "m"),
+        mass=require_number(f"{owner}: mass", mass, "kg"),
         stiffness=_stiffness(bending_stiffness, torsion_stiffness, axial_stiffness),
-        section_inertia=single(f"{owner}: section_inertia", section_inertia, "kg m2"),
-        tip_mass=single(f"{owner}: tip_mass", tip_mass, "kg"),
+        section_inertia=require_number(f"{owner}: section_inertia", section_inertia, "kg m2"),
+        tip_mass=require_number(f"{owner}: tip_mass", tip_mass, "kg"),
         normalisation=normalisation,
         name=name,
     )
     counts = _mode_counts(data, modes, planes)
-    places = {key: single(f"Station '{key}'", x, "m") for key, x in {"tip": length, **(stations or {})}.items()}
+    places = {key: require_number(f"Station '{key}'", x, "m") for key, x in {"tip": length, **(stations or {})}.items()}
     fields = [_Field(data, motion, data.functions(motion, count)) for motion, count in counts.items()]
     structure = _modal_structure(data, fields, places)
-    X_BR = Pose() if root is None else placement(f"{owner}: root", root)
-    structure = structure if root is None else structure.placed(X_BR)
+    X_BR = Pose() if root is None else require_pose(f"{owner}: root", root)
+    structure = structure if root is None else structure.place_at(X_BR)
     body = structure.body(damping=modal_damping(damping_ratio), stiffening=stiffening)
     return replace(body, rail=_rail(data, fields, rail_stations, X_BR)) if rail_stations else body
 
@@ -122,7 +123,7 @@ class _Uniform:
 
 
 def _stiffness(bending: Any, torsion: Number | None, axial: Number | None) -> dict[str, float]:
-    given = numeric("bending_stiffness", bending, "N m2", endless=True)
+    given = require_numbers("bending_stiffness", bending, "N m2", allow_infinite=True)
     along = np.broadcast_to(given, 2) if given.size in (1, 2) else None
     if along is None:
         raise ModelError("Give bending_stiffness as one number or as a pair (along y, along z).")

@@ -17,11 +17,11 @@ class Bending:
     slopes: np.ndarray  # (2, points, coordinates): dy/dx, dz/dx
     axis: np.ndarray  # unit vector along the beam at rest, body frame
 
-    def projected(self, basis: np.ndarray) -> Bending:
+    def project(self, basis: np.ndarray) -> Bending:
         """The same beam with fewer coordinates."""
         return Bending(self.line, self.slopes @ basis, self.axis)
 
-    def placed(self, R: np.ndarray) -> Bending:
+    def place_at(self, R: np.ndarray) -> Bending:
         """The same beam in another frame."""
         return Bending(self.line, self.slopes, R @ self.axis)
 
@@ -29,11 +29,11 @@ class Bending:
         """chi_ij at stations along the beam, (stations, 3, n, n): -axis times int_0^x phi_i' phi_j'."""
         n = self.slopes.shape[2]
         products = np.einsum("dki,dkj->kij", self.slopes, self.slopes)
-        running = self.line.running(products.reshape(-1, n * n), np.atleast_1d(stations))
+        running = self.line.running_integral(products.reshape(-1, n * n), np.atleast_1d(stations))
         return -np.einsum("a,kij->kaij", self.axis, running.reshape(-1, n, n))
 
 
-def turned_arm(rotation: np.ndarray, arm: np.ndarray) -> np.ndarray:
+def turn_arm(rotation: np.ndarray, arm: np.ndarray) -> np.ndarray:
     """chi (3, n, n) of a point carried at `arm` by a turning place: 1/2 theta x (theta x arm) is its second order."""
     inner = np.cross(rotation.T, arm)  # theta_j x arm
     twice = np.cross(rotation.T[:, None, :], inner[None, :, :])  # theta_i x (theta_j x arm)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from freefloat.model.errors import ModelError
+from freefloat.values.errors import ModelError
 
 _SHORT_EXPONENT = re.compile(r"([+-]?[\d.]+)([+-]\d+)")
 

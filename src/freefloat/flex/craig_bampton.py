@@ -9,7 +9,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, null_space
 
 from freefloat.flex.points import dense, moving_rows
 from freefloat.flex.structure import Structure
-from freefloat.model.errors import ModelError
+from freefloat.values.errors import ModelError
 
 _COMPONENTS = ("x", "y", "z", "rx", "ry", "rz")
 
@@ -35,7 +35,7 @@ def craig_bampton(structure: Structure, interface: Sequence[str], modes: int) ->
     fixed = inner @ shapes[:, :modes]
     largest = fixed[np.argmax(np.abs(fixed), axis=0), np.arange(modes)]
     basis = np.hstack([particular - inner @ lift, fixed * np.sign(largest)])
-    return structure.projected(basis, (*names, *(f"fixed{k + 1}" for k in range(modes))))
+    return structure.project(basis, (*names, *(f"fixed{k + 1}" for k in range(modes))))
 
 
 def _interface_motions(structure: Structure, interface: Sequence[str]) -> tuple[list[str], np.ndarray]:
@@ -48,7 +48,7 @@ def _interface_motions(structure: Structure, interface: Sequence[str]) -> tuple[
     if not rows:
         raise ModelError(
             f"Interface {', '.join(interface) or '(none)'} of '{structure.name}' does not move at all. "
-            "Name places that do, or use truncated(...)."
+            "Name places that do, or use truncate_modes(...)."
         )
     rows = np.array(rows)
     if np.linalg.matrix_rank(rows / np.linalg.norm(rows, axis=1)[:, None]) < len(rows):

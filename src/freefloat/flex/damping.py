@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.linalg import eigh
 
-from freefloat.flex.points import settled
+from freefloat.flex.points import drop_rounding
 from freefloat.flex.structure import Damping
-from freefloat.model.errors import ModelError
+from freefloat.values.errors import ModelError
 
 
 def modal_damping(ratio: float | int | Sequence[float]) -> Damping:
@@ -29,7 +29,7 @@ def modal_damping(ratio: float | int | Sequence[float]) -> Damping:
         rates = 2.0 * ratios * np.sqrt(np.maximum(squared, 0.0))
         damping = (momenta * rates) @ momenta.T
         size = np.sqrt(np.diag(damping))
-        return settled(0.5 * (damping + damping.T), np.multiply.outer(size, size))
+        return drop_rounding(0.5 * (damping + damping.T), np.multiply.outer(size, size))
 
     return matrix
 

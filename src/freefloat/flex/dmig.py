@@ -10,7 +10,7 @@ import numpy as np
 
 from freefloat.flex.bulk import Card, cards, number_field
 from freefloat.flex.labels import Label, LabelledMatrix
-from freefloat.model.errors import ModelError
+from freefloat.values.errors import ModelError
 
 
 @dataclass(frozen=True)

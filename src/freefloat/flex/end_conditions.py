@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from freefloat.flex.lines import Line
-from freefloat.model.errors import ModelError
+from freefloat.values.errors import ModelError
 
 # Which two derivatives of the shape vanish at an end.
 _VANISHING: dict[str, tuple[int, int]] = {"clamped": (0, 1), "pinned": (0, 2), "sliding": (1, 3), "free": (2, 3)}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freefloat.model.errors import ModelError
+from freefloat.values.errors import ModelError
 
 Label = tuple[int, int]  # grid and component 1-6; component 0 is a scalar point, a modal coordinate
 

@@ -29,7 +29,7 @@ class Line:
         """Their weights."""
         return (0.5 * np.diff(self.edges)[:, None] * self._rule[1]).ravel()
 
-    def running(self, values: np.ndarray, at: np.ndarray) -> np.ndarray:
+    def running_integral(self, values: np.ndarray, at: np.ndarray) -> np.ndarray:
         """Integral from the first edge to each place in `at` of a field given by its values at the Gauss points.
 
         Exact where the field is a polynomial of degree below `order` in each panel.

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.linalg import eigh
 
 from freefloat.flex.effective_mass import turning_moment
-from freefloat.flex.structure import Damping, checked
-from freefloat.model.errors import ModelError
+from freefloat.flex.structure import Damping, check_modal_body
 from freefloat.model.modal import ModalBody, Node
+from freefloat.values.errors import ModelError
 
 _ALLOWED = (3, 6)  # freedoms per grid: translations, or translations and rotations
 
@@ -173,7 +173,7 @@ class MatrixModel:
             nodes=tuple(self._node(label, group, x, shapes) for label, group in nodes.items()),
             mode_names=tuple(f"mode{k + 1}" for k in range(n)),
         )
-        return checked(body)
+        return check_modal_body(body)
 
     def _node(self, name: str, group: str | Sequence[str], x: np.ndarray, shapes: np.ndarray) -> Node:
         indices = self._indices(group)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from freefloat.model.errors import ModelError
+from freefloat.values.errors import ModelError
 
 _FORMAT = re.compile(r"(\d+)[ED](\d+)\.(\d+)", re.IGNORECASE)
 _PER_LINE, _WIDTH = 3, 23  # of the numbers we write: all 17 digits

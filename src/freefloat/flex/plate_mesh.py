@@ -14,9 +14,9 @@ from freefloat.flex.elements import Cell, bogner_fox_schmit
 from freefloat.flex.lines import mesh_lines
 from freefloat.flex.points import MassPoints
 from freefloat.flex.structure import Place, Structure
-from freefloat.flex.truncation import truncated
-from freefloat.model.errors import ModelError
+from freefloat.flex.truncation import truncate_modes
 from freefloat.model.modal import ModalBody
+from freefloat.values.errors import ModelError
 
 Number = float | int
 Point = Sequence[Number]
@@ -47,7 +47,7 @@ def plate(
     structure = meshed_plate(
         size=size, surface_density=mass / (size[0] * size[1]), bending_rigidity=bending_rigidity, name=name, **mesh
     )
-    return truncated(structure, modes).body(damping=modal_damping(damping_ratio))
+    return truncate_modes(structure, modes).body(damping=modal_damping(damping_ratio))
 
 
 def meshed_plate(
@@ -79,7 +79,7 @@ def meshed_plate(
     xs = mesh_lines(0.0, float(size[0]), elements[0], [p[0] for p in through])
     ys = mesh_lines(-0.5 * size[1], 0.5 * size[1], elements[1], [p[1] for p in through])
     mesh = _Mesh(xs, ys, bogner_fox_schmit(_ORDER))
-    free = ~mesh.held(edges, roots)
+    free = ~mesh.fixed_dofs(edges, roots)
     deflection = mesh.operator(0, 0)[:, free]
     xx, yy, xy = mesh.operator(2, 0)[:, free], mesh.operator(0, 2)[:, free], mesh.operator(1, 1)[:, free]
     area = sp.diags_array(bending_rigidity * mesh.areas)
@@ -184,7 +184,7 @@ class _Mesh:
         i, j = np.argmin(np.abs(self.xs - point[0])), np.argmin(np.abs(self.ys - point[1]))
         return int(self.vertex(i, j))
 
-    def held(self, edges: Mapping[str, str], roots: list[tuple[float, float]]) -> np.ndarray:
+    def fixed_dofs(self, edges: Mapping[str, str], roots: list[tuple[float, float]]) -> np.ndarray:
         """Which freedoms the supports hold."""
         held = np.zeros((len(self.xs), len(self.ys), 4), bool)
         for edge, condition in edges.items():

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from freefloat.model.errors import ModelError
+from freefloat.values.errors import ModelError
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,11 @@ class MassPoints:
     shapes: Any  # (3 points, coordinates), dense or sparse
     station: np.ndarray | None = None  # (points,) where along a beam's axis the point hangs [m]
 
-    def projected(self, basis: np.ndarray) -> MassPoints:
+    def project(self, basis: np.ndarray) -> MassPoints:
         """The same points moving with fewer coordinates."""
         return MassPoints(self.mass, self.position, self.shapes @ basis, self.station)
 
-    def placed(self, R: np.ndarray, p: np.ndarray) -> MassPoints:
+    def place_at(self, R: np.ndarray, p: np.ndarray) -> MassPoints:
         """The same points in another frame."""
         turn = sp.kron(sp.eye_array(len(self.mass)), R, format="csr")
         return MassPoints(self.mass, self.position @ R.T + p, turn @ self.shapes, self.station)
@@ -83,13 +83,13 @@ def integrals(points: MassPoints) -> Integrals:
         mass=total,
         moment=m @ x,
         second_moment=np.einsum("k,ka,kb->ab", m, x, x),
-        modal_moment=settled(np.einsum("k,kai->ai", m, phi), np.sqrt(total) * size),
-        mixed_moment=settled(np.einsum("k,ka,kbi->iab", m, x, phi, optimize=True), reach * size[:, None, None]),
-        pair_moment=settled(pair, np.multiply.outer(size, size)[:, :, None, None]),
+        modal_moment=drop_rounding(np.einsum("k,kai->ai", m, phi), np.sqrt(total) * size),
+        mixed_moment=drop_rounding(np.einsum("k,ka,kbi->iab", m, x, phi, optimize=True), reach * size[:, None, None]),
+        pair_moment=drop_rounding(pair, np.multiply.outer(size, size)[:, :, None, None]),
     )
 
 
-def settled(values: np.ndarray, scale: np.ndarray | float) -> np.ndarray:
+def drop_rounding(values: np.ndarray, scale: np.ndarray | float) -> np.ndarray:
     """Rounding errors of numbers that are zero by symmetry, made zero: compiled code leaves such terms out."""
     return np.where(np.abs(values) < 1e-13 * scale, 0.0, values)
 
@@ -105,6 +105,6 @@ def dense(matrix: Any) -> np.ndarray:
     return matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix, dtype=float)
 
 
-def like(model: Any, matrix: np.ndarray) -> Any:
+def match_storage(model: Any, matrix: np.ndarray) -> Any:
     """A matrix made sparse where `model` is."""
     return sp.csr_array(matrix) if sp.issparse(model) else matrix

@@ -13,9 +13,9 @@ from freefloat.flex.dmig import read_dmig, write_dmig
 from freefloat.flex.labels import Label, LabelledMatrix, all_labels
 from freefloat.flex.op4 import read_op4, write_op4
 from freefloat.flex.points import dense
-from freefloat.flex.structure import Damping, Structure, checked
-from freefloat.model.errors import ModelError
+from freefloat.flex.structure import Damping, Structure, check_modal_body
 from freefloat.model.modal import ModalBody, Node
+from freefloat.values.errors import ModelError
 
 T = TypeVar("T")
 _COMPONENTS = ("x", "y", "z", "rx", "ry", "rz")
@@ -144,7 +144,7 @@ class ReducedModel:
             mode_names=tuple(_label_name(self.labels[k]) for k in others),
             first_order=True,
         )
-        return checked(body, self.source)
+        return check_modal_body(body, self.source)
 
     def _node(self, name: str, grid: int, attach: int, others: list[int]) -> Node:
         motion, n = np.zeros((6, len(others))), len(others)

@@ -10,7 +10,7 @@ from scipy.linalg import LinAlgError, eigh
 
 from freefloat.flex.points import dense
 from freefloat.flex.structure import Structure
-from freefloat.model.errors import ModelError
+from freefloat.values.errors import ModelError
 
 _DENSE_UP_TO = 400  # coordinates; beyond, a few modes are cheaper by shift and invert
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from freefloat.flex.bending import Bending, turned_arm
-from freefloat.flex.points import MassPoints, dense, integrals, like, rigid_points, settled
-from freefloat.model.errors import ModelError
+from freefloat.flex.bending import Bending, turn_arm
+from freefloat.flex.points import MassPoints, dense, drop_rounding, integrals, match_storage, rigid_points
 from freefloat.model.modal import ModalBody, Node, modal_faults
 from freefloat.spatial import Pose
+from freefloat.values.errors import ModelError
 
 Damping = Callable[[np.ndarray, np.ndarray], np.ndarray]  # (mass matrix, stiffness) -> damping matrix
 _MOST_COORDINATES = 300  # of a modal body: its pair integrals grow with the square
@@ -75,7 +75,7 @@ class Structure:
         """The mass matrix of the coordinates, with the frame held."""
         matrix = self.points.mass_matrix()
         for rider in self.riders:
-            matrix = matrix + like(matrix, self._rider_points(rider).mass_matrix())
+            matrix = matrix + match_storage(matrix, self._rider_points(rider).mass_matrix())
         return matrix
 
     def place(self, name: str) -> Place:
@@ -86,19 +86,19 @@ class Structure:
         known = ", ".join(p.name for p in self.places) or "none"
         raise ModelError(f"Structure '{self.name}' has no place '{name}'. Places: {known}.")
 
-    def projected(self, basis: np.ndarray, coordinates: tuple[str, ...]) -> Structure:
+    def project(self, basis: np.ndarray, coordinates: tuple[str, ...]) -> Structure:
         """The structure restricted to q = basis @ new coordinates."""
         places = tuple(replace(p, translation=p.translation @ basis, rotation=p.rotation @ basis) for p in self.places)
         return replace(
             self,
             coordinates=coordinates,
-            points=self.points.projected(basis),
+            points=self.points.project(basis),
             stiffness=basis.T @ (self.stiffness @ basis),
             places=places,
-            bending=self.bending.projected(basis) if self.bending else None,
+            bending=self.bending.project(basis) if self.bending else None,
         )
 
-    def placed(self, pose: Pose) -> Structure:
+    def place_at(self, pose: Pose) -> Structure:
         """The same structure in another body frame: `pose` is where its present frame sits (a root offset)."""
         R, p = np.asarray(pose.R), np.asarray(pose.p)
         places = tuple(
@@ -106,8 +106,8 @@ class Structure:
             for s in self.places
         )
         riders = tuple(replace(r, com=R @ r.com, inertia=R @ r.inertia @ R.T) for r in self.riders)
-        bending = self.bending.placed(R) if self.bending else None
-        return replace(self, points=self.points.placed(R, p), places=places, riders=riders, bending=bending)
+        bending = self.bending.place_at(R) if self.bending else None
+        return replace(self, points=self.points.place_at(R, p), places=places, riders=riders, bending=bending)
 
     def with_rider(
         self, place: str, *, mass: float | int, com: Any = (0.0, 0.0, 0.0), inertia: Any = (0.0, 0.0, 0.0)
@@ -128,7 +128,7 @@ class Structure:
         if np.min(rates) < 0.0:
             raise ModelError(f"A spring at place '{place}' of '{self.name}' has a negative rate. Give zero or more.")
         spring = at.motion.T @ (rates[:, None] * at.motion)
-        return replace(self, stiffness=self.stiffness + like(self.stiffness, spring))
+        return replace(self, stiffness=self.stiffness + match_storage(self.stiffness, spring))
 
     def _rider_points(self, rider: Rider) -> MassPoints:
         place = self.place(rider.place)
@@ -147,7 +147,7 @@ class Structure:
         at = {p.name: self.bending.foreshortening(np.array([p.station]))[0] for p in self.places}
         for rider in self.riders:
             arms = rigid_points(rider.mass, rider.com, rider.inertia)[1]
-            turns = [turned_arm(self.place(rider.place).rotation, arm) for arm in arms]
+            turns = [turn_arm(self.place(rider.place).rotation, arm) for arm in arms]
             chi.append(at[rider.place] + np.array(turns))
         return np.concatenate(chi), at
 
@@ -157,13 +157,13 @@ class Structure:
         if n > _MOST_COORDINATES:
             raise ModelError(
                 f"'{name}' has {n} coordinates, more than a modal body takes ({_MOST_COORDINATES}). "
-                "Reduce it first: truncated(...) or craig_bampton(...)."
+                "Reduce it first: truncate_modes(...) or craig_bampton(...)."
             )
         points = self.all_points
         sums = integrals(points)
         stiffness = dense(self.stiffness)
         size = np.sqrt(np.abs(np.diag(stiffness)))
-        stiffness = settled(0.5 * (stiffness + stiffness.T), np.multiply.outer(size, size))
+        stiffness = drop_rounding(0.5 * (stiffness + stiffness.T), np.multiply.outer(size, size))
         _require_held(name, sums.modal_mass, stiffness)
         chi, at = self._foreshortening() if stiffening else (np.zeros((len(points.mass), 3, n, n)), {})
         flat = np.zeros((3, n, n))
@@ -183,10 +183,10 @@ class Structure:
             nodes=tuple(Node(p.name, p.position, p.translation, p.rotation, at.get(p.name, flat)) for p in self.places),
             mode_names=self.coordinates,
         )
-        return checked(body)
+        return check_modal_body(body)
 
 
-def checked(body: ModalBody, source: str = "") -> ModalBody:
+def check_modal_body(body: ModalBody, source: str = "") -> ModalBody:
     """The body, or an error that lists everything impossible about its numbers."""
     if faults := modal_faults(body):
         origin = f" from {source}" if source else ""
@@ -202,5 +202,5 @@ def _require_held(name: str, mass: np.ndarray, stiffness: np.ndarray) -> None:
     if abs(softest) < 1e-12:
         raise ModelError(
             f"'{name}' can move in its body frame without strain: nothing holds it there. "
-            "Clamp an end or an edge, hold it by springs, or fix a place with held(...)."
+            "Clamp an end or an edge, hold it by springs, or fix a place with hold_places(...)."
         )

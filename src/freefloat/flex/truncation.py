@@ -13,10 +13,10 @@ from scipy.sparse.linalg import splu
 from freefloat.flex.points import moving_rows
 from freefloat.flex.spectrum import natural_modes
 from freefloat.flex.structure import Structure
-from freefloat.model.errors import ModelError
+from freefloat.values.errors import ModelError
 
 
-def truncated(structure: Structure, modes: int | Sequence[int], *, residual: Sequence[str] = ()) -> Structure:
+def truncate_modes(structure: Structure, modes: int | Sequence[int], *, residual: Sequence[str] = ()) -> Structure:
     """The structure with its lowest natural modes (or those of given numbers, from 1), unit modal mass.
 
     `residual` names places: for a static force and torque there along every axis the truncated structure then bends
@@ -34,7 +34,7 @@ def truncated(structure: Structure, modes: int | Sequence[int], *, residual: Seq
         kept = np.hstack([kept, extra])
         squared = np.concatenate([squared, extra_squared])
         names += tuple(f"residual{k + 1}" for k in range(extra.shape[1]))
-    smaller = structure.projected(kept, names)
+    smaller = structure.project(kept, names)
     # Orthogonal by construction: what the projection leaves beside the diagonal is rounding.
     return replace(smaller, stiffness=np.diag(squared))
 

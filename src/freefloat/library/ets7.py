@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freefloat.library.ets7_shapes import drawn
+from freefloat.library.ets7_shapes import with_ets7_shapes
 from freefloat.model import Spacecraft
 from freefloat.spatial import Pose
 
@@ -67,7 +67,7 @@ def ets7(*, wheels: bool = False) -> Spacecraft:
             inertia=link.inertia,
         )
         parent, origin = f"arm.{number}", joint
-    craft = drawn(craft.with_frame("hand", body=parent, at=Pose(position=_HAND - origin)))
+    craft = with_ets7_shapes(craft.with_frame("hand", body=parent, at=Pose(position=_HAND - origin)))
     if wheels:
         for letter, axis in zip("xyz", np.eye(3), strict=True):
             craft = craft.with_wheel(f"wheel.{letter}", axis=axis, inertia=_WHEEL_INERTIA)

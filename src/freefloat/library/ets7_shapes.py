@@ -29,7 +29,7 @@ def _paddle(side: float) -> tuple[Shape, ...]:
     )
 
 
-def drawn(craft: Spacecraft) -> Spacecraft:
+def with_ets7_shapes(craft: Spacecraft) -> Spacecraft:
     """ETS-VII with shapes on every body; joint drums sit at the joints, tubes run from joint to joint."""
     craft = craft.with_shapes("base", *_BUS, *_paddle(1.0), *_paddle(-1.0))
     for number, joint in enumerate(craft.joints[:6], start=1):

@@ -1,19 +1,17 @@
 """What a spacecraft is: bodies, joints, wheels and frames in a tree. Knows nothing of forces or time."""
 
-from freefloat.model.errors import ModelError
 from freefloat.model.modal import ModalBody, Node, Rail
 from freefloat.model.parts import Frame, Joint, JointLimits, RigidBody, Wheel
+from freefloat.model.readers.urdf.reader import read_urdf
+from freefloat.model.readers.urdf.writer import write_urdf
 from freefloat.model.spacecraft import Spacecraft
 from freefloat.model.state import State
-from freefloat.model.urdf_reader import read_urdf
-from freefloat.model.urdf_writer import write_urdf
 
 __all__ = [
     "Frame",
     "Joint",
     "JointLimits",
     "ModalBody",
-    "ModelError",
     "Node",
     "Rail",
     "RigidBody",

@@ -2,13 +2,13 @@
 
 import dataclasses
 
-from freefloat.model.errors import ModelError
 from freefloat.model.modal import ModalBody
 from freefloat.model.parts import Frame, Joint, JointKind, RigidBody, Wheel
-from freefloat.model.quantities import placement
+from freefloat.model.placement import require_pose
 from freefloat.model.spacecraft import Spacecraft
-from freefloat.spatial import Place
-from freefloat.spatial.arrays import Given
+from freefloat.spatial import PoseLike
+from freefloat.values.arrays import ArrayLike
+from freefloat.values.errors import ModelError
 
 
 def attach(
@@ -17,9 +17,9 @@ def attach(
     *,
     name: str,
     to: str,
-    at: Place,
+    at: PoseLike,
     joint: JointKind = "fixed",
-    axis: Given = (0.0, 0.0, 1.0),
+    axis: ArrayLike = (0.0, 0.0, 1.0),
 ) -> Spacecraft:
     """Mount `other` on a body or frame of `host`; its base becomes the body `name`, its parts `name.part`."""
     mount = host.frame(to)
@@ -32,7 +32,7 @@ def attach(
         name=name,
         kind=joint,
         parent=mount.body,
-        X_PJ=mount.X_BF @ placement(f"Joint '{name}'", at),
+        X_PJ=mount.X_BF @ require_pose(f"Joint '{name}'", at),
         axis=axis,
         node=mount.node,
     )
@@ -82,27 +82,27 @@ def detach(craft: Spacecraft, body: str) -> tuple[Spacecraft, Spacecraft]:
         wheels=tuple(w for w in craft.wheels if w.body not in leaving),
         frames=tuple(f for f in craft.frames if f.body not in leaving),
     )
-    return remaining, _rooted(craft, root, sorted(gone))
+    return remaining, _subtree(craft, root, sorted(gone))
 
 
-def _rooted(craft: Spacecraft, root: int, indices: list[int]) -> Spacecraft:
+def _subtree(craft: Spacecraft, root: int, indices: list[int]) -> Spacecraft:
     """The subtree below a body as a spacecraft; `name.part` loses its prefix, which attaching gives back."""
     prefix = craft.body_names[root] + "."
 
-    def short(name: str) -> str:
+    def strip_prefix(name: str) -> str:
         return "base" if name == craft.body_names[root] else name.removeprefix(prefix)
 
-    def moved(part: Wheel | Frame) -> Wheel | Frame:
-        return dataclasses.replace(part, name=part.name.removeprefix(prefix), body=short(part.body))
+    def rename_part(part: Wheel | Frame) -> Wheel | Frame:
+        return dataclasses.replace(part, name=part.name.removeprefix(prefix), body=strip_prefix(part.body))
 
     names = {craft.body_names[i] for i in indices}
     return Spacecraft(
         name=craft.body_names[root],
-        bodies=tuple(dataclasses.replace(craft.bodies[i], name=short(craft.body_names[i])) for i in indices),
+        bodies=tuple(dataclasses.replace(craft.bodies[i], name=strip_prefix(craft.body_names[i])) for i in indices),
         joints=tuple(
-            dataclasses.replace(j, name=j.name.removeprefix(prefix), parent=short(j.parent))
+            dataclasses.replace(j, name=j.name.removeprefix(prefix), parent=strip_prefix(j.parent))
             for j in (craft.joints[i - 1] for i in indices if i != root)
         ),
-        wheels=tuple(moved(w) for w in craft.wheels if w.body in names),  # pyright: ignore[reportArgumentType]
-        frames=tuple(moved(f) for f in craft.frames if f.body in names),  # pyright: ignore[reportArgumentType]
+        wheels=tuple(rename_part(w) for w in craft.wheels if w.body in names),  # pyright: ignore[reportArgumentType]
+        frames=tuple(rename_part(f) for f in craft.frames if f.body in names),  # pyright: ignore[reportArgumentType]
     )

@@ -71,7 +71,7 @@ def default_shapes(craft: Spacecraft, index: int) -> tuple[Shape, ...]:
     ends = [end for end in ends if np.linalg.norm(end) > 1e-6]
     if index == 0 or not ends:
         box = equivalent_box(body, "bus" if index == 0 else "arm")
-        return (_not_hiding(box, _flexible_reach(craft, body.name)),)
+        return (_shrink_to_reach(box, _flexible_reach(craft, body.name)),)
     reach = max(float(np.linalg.norm(end)) for end in ends)
     radius = _SLENDER * reach
     tubes = [Shape.tube(np.zeros(3), end, radius) for end in ends]
@@ -100,7 +100,7 @@ def _flexible_reach(craft: Spacecraft, body: str) -> float:
     return min(reaches, default=np.inf)
 
 
-def _not_hiding(box: Shape, reach: float) -> Shape:
+def _shrink_to_reach(box: Shape, reach: float) -> Shape:
     """The box, made smaller in proportion where it would swallow what hangs on it."""
     assert isinstance(box.solid, Box)
     largest = 0.5 * max(box.solid.size)
@@ -117,7 +117,7 @@ def _flexible(craft: Spacecraft, body: ModalBody) -> list[dict[str, Any]]:
     if body.rail is not None:
         lines = [(np.asarray(body.rail.position, dtype=float), np.asarray(body.rail.translation, dtype=float))]
     else:
-        lines = [_bent(start, end) for start, end in _branches(body)]
+        lines = [_bending_line(start, end) for start, end in _branches(body)]
     return [{"points": p.tolist(), "modes": m.tolist(), "q": [where.start, where.stop]} for p, m in lines]
 
 
@@ -144,7 +144,7 @@ def _branches(body: ModalBody) -> list[tuple[_Point, _Point]]:
     return branches
 
 
-def _bent(start: _Point, end: _Point) -> tuple[np.ndarray, np.ndarray]:
+def _bending_line(start: _Point, end: _Point) -> tuple[np.ndarray, np.ndarray]:
     """A line between two points that bends like a beam: cubic, with the ends' displacements and slopes."""
     s = np.linspace(0.0, 1.0, _SEGMENTS + 1)[:, None, None]
     along = end.position - start.position

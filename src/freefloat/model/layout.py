@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from freefloat.model.errors import ModelError, unknown_name
 from freefloat.model.modal import ModalBody
 from freefloat.model.parts import Joint, RigidBody, Wheel
+from freefloat.values.errors import ModelError, unknown_name
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Layout:
         """Indices into v of the wheel speeds."""
         return self.indices(self.wheels)
 
-    def sized(self, name: str, value: Any, order: Literal["q", "v"] = "v") -> Any:
+    def require_size(self, name: str, value: Any, order: Literal["q", "v"] = "v") -> Any:
         """A vector of coordinates, speeds or forces, in floating numbers, if it is an array of as many as q or v."""
         size, shape = self.nq if order == "q" else self.nv, getattr(value, "shape", None)
         if shape != (size,):

@@ -14,9 +14,9 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from freefloat.model.errors import ModelError
-from freefloat.spatial import record, static
-from freefloat.spatial.arrays import Mat3, Matrix, Numeric, Scalar, Vec3, is_traced
+from freefloat.values import record, static
+from freefloat.values.arrays import Mat3, Matrix, Numeric, Scalar, Vec3, is_traced
+from freefloat.values.errors import ModelError
 
 Shapes = Float[Numeric, "3 modes"]
 
@@ -107,7 +107,7 @@ class ModalBody:
         return np.sqrt(np.maximum(squared, 0.0))
 
 
-def require_possible(body: object) -> None:
+def require_possible_body(body: object) -> None:
     """Refuse a flexible body that cannot exist; other parts are checked when they are built."""
     if isinstance(body, ModalBody) and not is_traced(body) and (faults := modal_faults(body)):
         raise ModelError(f"Flexible body '{body.name}': " + "; ".join(faults) + ".")

@@ -7,13 +7,15 @@ from typing import Literal
 
 import numpy as np
 
-from freefloat.model.errors import ModelError
-from freefloat.model.physical import require_rotation, unit_axis
-from freefloat.model.quantities import array, placement, settled, single, tensor
+from freefloat.model.physical_checks import require_rotation, unit_axis
+from freefloat.model.placement import require_pose
 from freefloat.model.shapes import Shape
-from freefloat.spatial import Place, Pose, SpatialInertia, record, six, static
-from freefloat.spatial.arrays import Given, Numeric, Scalar, Vec6, is_traced
+from freefloat.spatial import Pose, PoseLike, SpatialInertia, six
 from freefloat.spatial.rotations import rotation_about
+from freefloat.values import record, static
+from freefloat.values.arrays import ArrayLike, Numeric, Scalar, Vec6, is_traced
+from freefloat.values.checks import require_array, require_number, require_tensor, set_fields
+from freefloat.values.errors import ModelError
 
 JointKind = Literal["revolute", "prismatic", "fixed", "rail"]
 _KINDS = ("revolute", "prismatic", "fixed", "rail")
@@ -25,17 +27,17 @@ class RigidBody:
 
     name: str = static()
     mass: Scalar | float  # [kg]
-    com: Given  # (3,) centre of mass in the body frame [m]
-    inertia: Given  # (3, 3), or (3,) principal moments, about the centre of mass, body axes [kg m2]
+    com: ArrayLike  # (3,) centre of mass in the body frame [m]
+    inertia: ArrayLike  # (3, 3), or (3,) principal moments, about the centre of mass, body axes [kg m2]
     shapes: tuple[Shape, ...] = static(default=())  # what it looks like
 
     def __post_init__(self) -> None:
         owner = f"Body '{self.name}'"
-        settled(
+        set_fields(
             self,
-            mass=single(f"{owner}: mass", self.mass, "kg", above=0.0),
-            com=array(f"{owner}: com", self.com, "m", (3,), "three numbers"),
-            inertia=tensor(f"{owner}: inertia", self.inertia, "kg m2"),
+            mass=require_number(f"{owner}: mass", self.mass, "kg", above=0.0),
+            com=require_array(f"{owner}: com", self.com, "m", (3,), "three numbers"),
+            inertia=require_tensor(f"{owner}: inertia", self.inertia, "kg m2"),
         )
 
     @property
@@ -61,8 +63,8 @@ class JointLimits:
         units = {"lower": "rad or m", "upper": "rad or m", "rate": "rad/s or m/s", "effort": "N m or N"}
         for name, unit in units.items():
             least = 0.0 if name in ("rate", "effort") else None
-            value = single(f"JointLimits.{name}", getattr(self, name), unit, least=least, endless=True)
-            settled(self, **{name: value})
+            value = require_number(f"JointLimits.{name}", getattr(self, name), unit, least=least, allow_infinite=True)
+            set_fields(self, **{name: value})
         if not is_traced(self.lower, self.upper) and self.lower > self.upper:
             raise ModelError(f"JointLimits: lower {self.lower:g} is above upper {self.upper:g}. Exchange them.")
 
@@ -78,8 +80,8 @@ class Joint:
     name: str = static()
     kind: JointKind = static()
     parent: str = static()  # name of the parent body
-    X_PJ: Place  # joint frame in the parent body's frame at zero joint position
-    axis: Given  # (3,) in the joint frame; it becomes a unit vector
+    X_PJ: PoseLike  # joint frame in the parent body's frame at zero joint position
+    axis: ArrayLike  # (3,) in the joint frame; it becomes a unit vector
     damping: Numeric | float = 0.0  # viscous [N m s/rad or N s/m]
     limits: JointLimits = JointLimits()
     node: str = static(default="")  # of a flexible parent; empty: the parent's own frame
@@ -90,11 +92,11 @@ class Joint:
             raise ModelError(f"{owner}: unknown kind '{self.kind}'. Kinds: {', '.join(_KINDS)}.")
         if not isinstance(self.limits, JointLimits):
             raise ModelError(f"{owner}: limits must be JointLimits(lower=..., upper=...), got {self.limits!r}.")
-        settled(
+        set_fields(
             self,
-            X_PJ=placement(owner, self.X_PJ),
+            X_PJ=require_pose(owner, self.X_PJ),
             axis=unit_axis(f"{owner}: axis", self.axis),
-            damping=single(f"{owner}: damping", self.damping, "N m s/rad or N s/m", least=0.0),
+            damping=require_number(f"{owner}: damping", self.damping, "N m s/rad or N s/m", least=0.0),
         )
         require_rotation(owner, self.X_PJ.R)
 
@@ -123,19 +125,21 @@ class Wheel:
 
     name: str = static()
     body: str = static()
-    axis: Given  # (3,) spin axis in the body frame; it becomes a unit vector
+    axis: ArrayLike  # (3,) spin axis in the body frame; it becomes a unit vector
     inertia: Scalar | float  # about the spin axis [kg m2]
     max_torque: Numeric | float = np.inf  # of the motor [N m]
     max_momentum: Numeric | float = np.inf  # of the spin relative to the body [N m s]
 
     def __post_init__(self) -> None:
         owner = f"Wheel '{self.name}'"
-        settled(
+        set_fields(
             self,
             axis=unit_axis(f"{owner}: axis", self.axis),
-            inertia=single(f"{owner}: inertia about the spin axis", self.inertia, "kg m2", above=0.0),
-            max_torque=single(f"{owner}: max_torque", self.max_torque, "N m", least=0.0, endless=True),
-            max_momentum=single(f"{owner}: max_momentum", self.max_momentum, "N m s", least=0.0, endless=True),
+            inertia=require_number(f"{owner}: inertia about the spin axis", self.inertia, "kg m2", above=0.0),
+            max_torque=require_number(f"{owner}: max_torque", self.max_torque, "N m", least=0.0, allow_infinite=True),
+            max_momentum=require_number(
+                f"{owner}: max_momentum", self.max_momentum, "N m s", least=0.0, allow_infinite=True
+            ),
         )
 
 
@@ -145,9 +149,9 @@ class Frame:
 
     name: str = static()
     body: str = static()
-    X_BF: Place  # in the body's frame, or in that of its node
+    X_BF: PoseLike  # in the body's frame, or in that of its node
     node: str = static(default="")  # of a flexible body; empty: the body's own frame
 
     def __post_init__(self) -> None:
-        settled(self, X_BF=placement(f"Frame '{self.name}'", self.X_BF))
+        set_fields(self, X_BF=require_pose(f"Frame '{self.name}'", self.X_BF))
         require_rotation(f"Frame '{self.name}'", self.X_BF.R)

@@ -70,7 +70,7 @@ class Shape:
         start, end = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
         length = float(np.linalg.norm(end - start))
         axis = (end - start) / length if length else np.array([0.0, 0.0, 1.0])
-        return Shape(Cylinder(radius, length), triple((start + end) / 2.0), _turned_to(axis), colour)
+        return Shape(Cylinder(radius, length), triple((start + end) / 2.0), _rotation_to(axis), colour)
 
     @staticmethod
     def ball(centre: Any, radius: float, colour: str = "joint") -> Shape:
@@ -78,7 +78,7 @@ class Shape:
         return Shape(Ellipsoid((radius, radius, radius)), triple(centre), colour=colour)
 
 
-def _turned_to(axis: np.ndarray) -> tuple[Triple, Triple, Triple]:
+def _rotation_to(axis: np.ndarray) -> tuple[Triple, Triple, Triple]:
     """A rotation whose z axis is the given unit vector."""
     aside = np.eye(3)[int(np.argmin(np.abs(axis)))]
     x = np.cross(aside, axis)

@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from freefloat.model.errors import ModelError, require_name, unknown_name
 from freefloat.model.layout import Layout, layout_of
-from freefloat.model.modal import ModalBody, require_possible
+from freefloat.model.modal import ModalBody, require_possible_body
 from freefloat.model.parts import Frame, Joint, JointKind, JointLimits, RigidBody, Wheel
-from freefloat.model.physical import require_physical, require_room
+from freefloat.model.physical_checks import require_physical, require_wheels_fit
 from freefloat.model.shapes import Shape
-from freefloat.model.start import Joints, positions, require_sound
+from freefloat.model.start_state import Joints, require_sound_state, start_positions
 from freefloat.model.state import State
-from freefloat.spatial import Place, Pose, record, static
-from freefloat.spatial.arrays import Given
+from freefloat.spatial import Pose, PoseLike
+from freefloat.values import record, static
+from freefloat.values.arrays import ArrayLike
+from freefloat.values.errors import ModelError, require_name, unknown_name
 
 HERE = Pose()
 
@@ -47,7 +48,7 @@ class Spacecraft:
     # ---- growing
 
     @staticmethod
-    def from_base(name: str, *, mass: float, inertia: Given, com: Given = (0.0, 0.0, 0.0)) -> Spacecraft:
+    def from_base(name: str, *, mass: float, inertia: ArrayLike, com: ArrayLike = (0.0, 0.0, 0.0)) -> Spacecraft:
         """A spacecraft that is one free body, called `base`; inertia about the centre of mass [kg m2]."""
         return Spacecraft(name=name, bodies=(_rigid_body("base", mass, com, inertia),))
 
@@ -58,10 +59,10 @@ class Spacecraft:
         parent: str,
         joint: JointKind,
         mass: float,
-        inertia: Given,
-        com: Given = (0.0, 0.0, 0.0),
-        at: Place = HERE,
-        axis: Given = (0.0, 0.0, 1.0),
+        inertia: ArrayLike,
+        com: ArrayLike = (0.0, 0.0, 0.0),
+        at: PoseLike = HERE,
+        axis: ArrayLike = (0.0, 0.0, 1.0),
         damping: float = 0.0,
         limits: JointLimits | None = None,
         joint_name: str | None = None,
@@ -86,7 +87,7 @@ class Spacecraft:
         self._refuse_taken("body or frame", body.name, self.frame_names)
         self._refuse_taken("base, joint or wheel", joint.name, tuple(self.layout.velocities))
         self._check_mount(f"Joint '{joint.name}' of spacecraft '{self.name}'", joint)
-        require_possible(body)
+        require_possible_body(body)
         return dataclasses.replace(self, bodies=(*self.bodies, body), joints=(*self.joints, joint))
 
     def with_wheel(
@@ -94,7 +95,7 @@ class Spacecraft:
         name: str,
         *,
         body: str = "base",
-        axis: Given,
+        axis: ArrayLike,
         inertia: float,
         max_torque: float = np.inf,
         max_momentum: float = np.inf,
@@ -118,10 +119,10 @@ class Spacecraft:
                 "Mount the wheel on a rigid body at one of its nodes."
             )
         self._refuse_taken("base, joint or wheel", wheel.name, tuple(self.layout.velocities))
-        require_room(wheel.body, self.body(wheel.body).inertia, (*self.wheels_on(wheel.body), wheel))
+        require_wheels_fit(wheel.body, self.body(wheel.body).inertia, (*self.wheels_on(wheel.body), wheel))
         return dataclasses.replace(self, wheels=(*self.wheels, wheel))
 
-    def with_frame(self, name: str, *, body: str, at: Place = HERE, node: str = "") -> Spacecraft:
+    def with_frame(self, name: str, *, body: str, at: PoseLike = HERE, node: str = "") -> Spacecraft:
         """Add a named frame fixed to a body, or to a node of a flexible one."""
         self._node(body, node)
         self._refuse_taken("body or frame", name, self.frame_names)
@@ -144,9 +145,9 @@ class Spacecraft:
         *,
         name: str,
         to: str = "base",
-        at: Place = HERE,
+        at: PoseLike = HERE,
         joint: JointKind = "fixed",
-        axis: Given = (0.0, 0.0, 1.0),
+        axis: ArrayLike = (0.0, 0.0, 1.0),
     ) -> Spacecraft:
         """Mount a body, or a spacecraft by its base, on a body, frame or node of this one: rigidly or on a joint."""
         from freefloat.model import composition
@@ -167,9 +168,9 @@ class Spacecraft:
 
     def with_value(self, path: str, value: Any) -> Spacecraft:
         """Replace one number by its dotted path, for example `base.mass` or `arm.2.inertia`."""
-        from freefloat.model import paths
+        from freefloat.model import dotted_paths
 
-        return paths.replace(self, path, value)
+        return dotted_paths.replace(self, path, value)
 
     # ---- looking things up
 
@@ -243,7 +244,7 @@ class Spacecraft:
         return tuple(w for w in self.wheels if w.body == body)
 
     def at_rest(
-        self, q: Given | None = None, *, joints: Joints | None = None, joints_deg: Joints | None = None
+        self, q: ArrayLike | None = None, *, joints: Joints | None = None, joints_deg: Joints | None = None
     ) -> State:
         """Base at the inertial origin, aligned, nothing moving; the joints and modes at q [rad, m] or at zero.
 
@@ -253,16 +254,16 @@ class Spacecraft:
         state = State(
             p_NB=np.zeros(3),
             quat_NB=np.array([1.0, 0.0, 0.0, 0.0]),
-            q=positions(self.layout, q, joints, joints_deg),
+            q=start_positions(self.layout, q, joints, joints_deg),
             v=np.zeros(self.layout.nv),
         )
-        return self.checked(state)
+        return self.require_state(state)
 
-    def checked(self, state: State) -> State:
+    def require_state(self, state: State) -> State:
         """The state, if its arrays have this spacecraft's sizes, are finite, and the quaternion is unit."""
         if not isinstance(state, State):
             raise ModelError(f"Spacecraft '{self.name}' needs a State, for example craft.at_rest(), got {state!r}.")
-        require_sound(self.layout, state)
+        require_sound_state(self.layout, state)
         return state
 
     def _node(self, body: str, node: str) -> None:
@@ -297,7 +298,7 @@ class Spacecraft:
             raise ModelError(f"Spacecraft '{self.name}' already has a {kind} '{name}'. Choose another name.")
 
 
-def _rigid_body(name: str, mass: float, com: Given, inertia: Given) -> RigidBody:
+def _rigid_body(name: str, mass: float, com: ArrayLike, inertia: ArrayLike) -> RigidBody:
     """A body that can exist by itself. One that is made apart may be a mere part, with an inertia that no body has."""
     body = RigidBody(name=name, mass=mass, com=com, inertia=inertia)
     require_physical(f"Body '{name}'", body.mass, body.inertia)

@@ -2,8 +2,9 @@
 
 from jaxtyping import Float
 
-from freefloat.spatial import Pose, record
-from freefloat.spatial.arrays import Numeric, Quaternion, Vec3, Vec6
+from freefloat.spatial import Pose
+from freefloat.values import record
+from freefloat.values.arrays import Numeric, Quaternion, Vec3, Vec6
 
 Positions = Float[Numeric, "nq"]
 Velocities = Float[Numeric, "nv"]

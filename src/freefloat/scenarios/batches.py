@@ -10,16 +10,16 @@ import numpy as np
 if TYPE_CHECKING:
     from freefloat.engine import Compiled
     from freefloat.sim.simulate import Progress
-    from freefloat.sim.system import Loop
+    from freefloat.sim.system import SystemState
 
 _PART = 64  # runs between two reports of progress; results do not depend on it
 
 
-def repeated(loop: Loop, starts: np.ndarray) -> Any:
+def repeated(loop: SystemState, starts: np.ndarray) -> Any:
     """One loop for each row of joint positions [rad]."""
     import jax
 
-    def at(q: np.ndarray) -> Loop:
+    def at(q: np.ndarray) -> SystemState:
         state = dataclasses.replace(loop.plant.state, q=q)
         return dataclasses.replace(loop, plant=dataclasses.replace(loop.plant, state=state))
 

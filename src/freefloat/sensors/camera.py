@@ -7,12 +7,12 @@ import dataclasses
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.model import ModelError
-from freefloat.model.quantities import array, bounded, settled
-from freefloat.sensors.imperfection import Imperfection, quantised, sample_number
-from freefloat.spatial import Pose, record, static
-from freefloat.spatial.arrays import Flag, Given, Numeric, Quaternion, Scalar, Vec3, is_traced
+from freefloat.sensors.imperfection import Imperfection, quantise, sample_number
+from freefloat.spatial import Pose
 from freefloat.spatial.rotations import quaternion_exp, quaternion_multiply
+from freefloat.values import ModelError, record, static
+from freefloat.values.arrays import ArrayLike, Flag, Numeric, Quaternion, Scalar, Vec3, is_traced
+from freefloat.values.checks import require_array, require_bounds, set_fields
 
 SLOTS = 8  # pictures that may be under way at the same time
 
@@ -52,16 +52,16 @@ class RelativePoseCamera:
     latency: Numeric | float = 0.0  # from picture to measurement [s]
     noise: Numeric | float = 0.0  # of the position, one sigma [m]
     angle_noise: Numeric | float = 0.0  # of the attitude, one sigma [rad]
-    bias: Given = dataclasses.field(default_factory=lambda: np.zeros(3))  # (3,) of the position, camera axes [m]
+    bias: ArrayLike = dataclasses.field(default_factory=lambda: np.zeros(3))  # (3,) of the position, camera axes [m]
     step: Numeric | float = 0.0  # quantisation of the position [m]
     farthest: Numeric | float = np.inf  # range beyond which nothing is seen [m]
     blind_from: Numeric | float = np.inf  # time of its failure [s]
 
     def __post_init__(self) -> None:
-        settled(self, bias=array("RelativePoseCamera.bias", self.bias, "m", (3,), "three numbers"))
-        bounded(self, {"period": "s"}, above=0.0)
-        bounded(self, {"latency": "s", "noise": "m", "angle_noise": "rad", "step": "m"}, least=0.0)
-        bounded(self, {"farthest": "m", "blind_from": "s"}, least=0.0, endless=True)
+        set_fields(self, bias=require_array("RelativePoseCamera.bias", self.bias, "m", (3,), "three numbers"))
+        require_bounds(self, {"period": "s"}, above=0.0)
+        require_bounds(self, {"latency": "s", "noise": "m", "angle_noise": "rad", "step": "m"}, least=0.0)
+        require_bounds(self, {"farthest": "m", "blind_from": "s"}, least=0.0, allow_infinite=True)
         if not is_traced(self.latency) and np.any(np.asarray(self.latency) >= SLOTS * self.period):
             raise ModelError(
                 f"RelativePoseCamera: with a latency of {self.latency:g} s and a picture every {self.period:g} s, more "
@@ -95,7 +95,7 @@ class RelativePoseCamera:
     def measure(self, X_KT: Pose, number: Numeric, t: Scalar) -> tuple[Vec3, Quaternion, Flag]:
         """One picture: position, attitude, and whether the target was seen."""
         noise = self.imperfection.noise(number, 6)
-        position = quantised(X_KT.p + self.bias + self.noise * noise[:3], self.step)
+        position = quantise(X_KT.p + self.bias + self.noise * noise[:3], self.step)
         quaternion = quaternion_multiply(X_KT.quaternion, quaternion_exp(self.angle_noise * noise[3:]))
         near = jnp.sqrt(X_KT.p @ X_KT.p) < self.farthest
         return position, quaternion, near & (t < self.blind_from) & ~self.imperfection.lost(number)

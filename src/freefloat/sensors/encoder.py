@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from freefloat.model.quantities import bounded
-from freefloat.sensors.imperfection import Imperfection, quantised
-from freefloat.spatial import record
-from freefloat.spatial.arrays import Numeric, Vector
+from freefloat.sensors.imperfection import Imperfection, quantise
+from freefloat.values import record
+from freefloat.values.arrays import Numeric, Vector
+from freefloat.values.checks import require_bounds
 
 
 @record
@@ -18,11 +18,11 @@ class JointEncoder:
     step: Numeric | float = 0.0  # resolution [rad, m]
 
     def __post_init__(self) -> None:
-        bounded(self, {"offset": "rad, m"})
-        bounded(self, {"noise": "rad, m", "step": "rad, m"}, least=0.0)
+        require_bounds(self, {"offset": "rad, m"})
+        require_bounds(self, {"noise": "rad, m", "step": "rad, m"}, least=0.0)
 
     def measure(self, positions: Vector, sample: Numeric) -> Vector:
         """Measured joint positions."""
-        return quantised(
+        return quantise(
             positions + self.offset + self.noise * self.imperfection.noise(sample, positions.shape[0]), self.step
         )

@@ -5,11 +5,10 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.model import ModelError
-from freefloat.model.quantities import bounded
 from freefloat.sensors.noise import DRAWS, normal, uniform
-from freefloat.spatial import record, static
-from freefloat.spatial.arrays import Numeric, Vector, is_traced
+from freefloat.values import ModelError, record, static
+from freefloat.values.arrays import Numeric, Vector, is_traced
+from freefloat.values.checks import require_bounds
 
 
 @record
@@ -22,7 +21,7 @@ class Imperfection:
     dropout: Numeric | float = 0.0  # share of the samples that are lost
 
     def __post_init__(self) -> None:
-        bounded(self, {"dropout": ""}, least=0.0, most=1.0)
+        require_bounds(self, {"dropout": ""}, least=0.0, most=1.0)
         for name in ("seed", "run", "sensor"):
             value = getattr(self, name)
             if not is_traced(value) and np.asarray(value).dtype.kind not in "iu":
@@ -37,7 +36,7 @@ class Imperfection:
         return uniform(self.seed, self.run, self.sensor * DRAWS, sample)[0] < self.dropout
 
 
-def quantised(values: Vector, step: Numeric | float) -> Vector:
+def quantise(values: Vector, step: Numeric | float) -> Vector:
     """Rounded to whole steps; a step of zero leaves the values as they are."""
     safe = jnp.where(jnp.asarray(step) > 0.0, step, 1.0)
     return jnp.where(jnp.asarray(step) > 0.0, safe * jnp.round(values / safe), values)

@@ -8,14 +8,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.spatial.arrays import Numeric
+from freefloat.values.arrays import Numeric
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = np.uint32(0x1BD11BDA)
 DRAWS = 64  # pairs of numbers that one sensor may draw for one sample
 
 
-def _rotated(x: jax.Array, by: int) -> jax.Array:
+def _rotate_bits(x: jax.Array, by: int) -> jax.Array:
     return (x << np.uint32(by)) | (x >> np.uint32(32 - by))
 
 
@@ -28,7 +28,7 @@ def threefry(key: tuple[Numeric, Numeric], counter: tuple[Numeric, Numeric]) -> 
     for block in range(5):
         for rotation in _ROTATIONS[block % 2]:
             a = a + b
-            b = _rotated(b, rotation) ^ a
+            b = _rotate_bits(b, rotation) ^ a
         a = a + words[(block + 1) % 3]
         b = b + words[(block + 2) % 3] + np.uint32(block + 1)
     return a, b

@@ -3,16 +3,16 @@
 from freefloat.sim.audit import Audit
 from freefloat.sim.run import Run, RunFailed
 from freefloat.sim.simulate import simulate
-from freefloat.sim.system import Inputs, Loop, Sampled, System, begin, derivative, sample, step
+from freefloat.sim.system import Inputs, Sampled, System, SystemState, begin, derivative, sample, step
 
 __all__ = [
     "Audit",
     "Inputs",
-    "Loop",
     "Run",
     "RunFailed",
     "Sampled",
     "System",
+    "SystemState",
     "begin",
     "derivative",
     "sample",

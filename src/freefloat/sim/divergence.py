@@ -16,7 +16,7 @@ from freefloat.model.layout import Layout
 from freefloat.sim.integrators import zero_rate
 from freefloat.sim.plant import PlantRate, retract
 from freefloat.sim.rollout import Engine, ToleranceError
-from freefloat.sim.system import Loop, Sampled, System, derivative, inner_law, no_inputs, recalled, sample
+from freefloat.sim.system import Sampled, System, SystemState, derivative, inner_law, no_inputs, recall_law, sample
 
 _CALM = 1e3  # speeds that a spacecraft may have [rad/s, m/s]; a motion beyond them has already gone wild
 _WILD = 1e9  # speeds that only an unstable motion reaches
@@ -24,19 +24,24 @@ _STABLE = 2.7  # RK4 damps what decays at a rate W while W h is below this, in e
 _UNTIL_WILD = 5.0  # so many times over e, at least, does a motion grow by itself that gets from calm to wild
 
 
-def first_bad(block: Loop) -> int | None:
+def first_non_finite(block: SystemState) -> int | None:
     """Number of the first record whose state is not finite; None if there is none."""
     state = block.plant.state
     bad = ~np.all(np.isfinite(np.concatenate([state.p_NB, state.quat_NB, state.q, state.v], axis=-1)), axis=-1)
     return int(np.argmax(bad)) if bad.any() else None
 
 
-def explained(
-    system: System, records: Loop, retry: Callable[[Loop], Iterator[Loop]], target: Engine, *, fixed: bool
+def explain_divergence(
+    system: System,
+    records: SystemState,
+    retry: Callable[[SystemState], Iterator[SystemState]],
+    target: Engine,
+    *,
+    fixed: bool,
 ) -> str:
     """The status of a run whose next record is not finite; `retry` goes on from the last one, every step recorded."""
     try:
-        return _explained(system, records, retry, target, fixed=fixed)
+        return _explain(system, records, retry, target, fixed=fixed)
     except (
         KeyboardInterrupt,
         ToleranceError,
@@ -45,13 +50,18 @@ def explained(
         return f"the motion became non-finite after t = {float(records.tick[-1]) * system.dt:g} s"
 
 
-def _explained(
-    system: System, records: Loop, retry: Callable[[Loop], Iterator[Loop]], target: Engine, *, fixed: bool
+def _explain(
+    system: System,
+    records: SystemState,
+    retry: Callable[[SystemState], Iterator[SystemState]],
+    target: Engine,
+    *,
+    fixed: bool,
 ) -> str:
     before = jax.tree.map(lambda x: x[-1], records)
     after = before
     for block in retry(before):
-        k = first_bad(block)
+        k = first_non_finite(block)
         after = jax.tree.map(lambda x, k=k: x[len(x) - 1 if k is None else k], block)
         if k is not None:
             before = jax.tree.map(lambda x, k=k: x[k - 1], block) if k else before
@@ -96,13 +106,13 @@ def _largest(layout: Layout, state: State) -> tuple[str, float]:
 # ---- causes
 
 
-def _law_at_fault(system: System, loop: Loop, target: Engine) -> tuple[str, str] | None:
+def _law_at_fault(system: System, loop: SystemState, target: Engine) -> tuple[str, str] | None:
     """(channel, sentence) of the first law whose answer in the coming step is not finite."""
 
-    def answers(loop: Loop, t: Any) -> list[Any]:
+    def answers(loop: SystemState, t: Any) -> list[Any]:
         found, state = [], loop.plant.state
         for law, (memory, held) in zip(system.laws, sample(system, loop), strict=True):
-            acting = recalled(law, memory)
+            acting = recall_law(law, memory)
             if isinstance(law, Sampled):
                 found.append(held)
             elif isinstance(acting, MotionLaw):
@@ -126,15 +136,15 @@ def _law_at_fault(system: System, loop: Loop, target: Engine) -> tuple[str, str]
     return None
 
 
-def _calm(records: Loop) -> Loop:
+def _calm(records: SystemState) -> SystemState:
     """The last record before the motion went wild."""
     calm = np.flatnonzero(np.max(np.abs(records.plant.state.v), axis=-1) < _CALM)
     return jax.tree.map(lambda x: x[calm[-1] if calm.size else 0], records)
 
 
-def _instability(system: System, calm: Loop, ticks: float, target: Engine, *, fixed: bool) -> tuple[str, str]:
+def _instability(system: System, calm: SystemState, ticks: float, target: Engine, *, fixed: bool) -> tuple[str, str]:
     """Channel and cause: a motion that grows by itself, too long a step, or a law that is held too long."""
-    rates, modes = _motions(system, calm, target)
+    rates, modes = _motion_rates(system, calm, target)
     dt, fastest, growing = system.dt, int(np.argmax(np.abs(rates))), int(np.argmax(np.real(rates)))
     names = _channels(system.craft.layout)
     swiftness, growth = float(np.abs(rates[fastest])), float(rates[growing].real)
@@ -154,11 +164,11 @@ def _instability(system: System, calm: Loop, ticks: float, target: Engine, *, fi
     return largest, f"the motion is unstable. Shorten dt = {dt:g} s, or lower the gains"
 
 
-def _motions(system: System, loop: Loop, target: Engine) -> tuple[np.ndarray, np.ndarray]:
+def _motion_rates(system: System, loop: SystemState, target: Engine) -> tuple[np.ndarray, np.ndarray]:
     """Rates [1/s] of the motion about an instant, held answers held, and v of each; by central differences."""
     nq, nv = system.craft.layout.nq, system.craft.layout.nv
 
-    def rate(loop: Loop, x: Any) -> Any:
+    def rate(loop: SystemState, x: Any) -> Any:
         nothing = zero_rate(loop.plant)
         moved = PlantRate(velocity=x[:3], turn=x[3:6], q=x[6 : 6 + nq], v=x[6 + nq :], ledger=nothing.ledger)
         t = loop.tick * system.dt

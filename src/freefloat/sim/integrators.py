@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.sim.plant import Plant, PlantRate, retract
-from freefloat.spatial.arrays import Numeric, Scalar
 from freefloat.spatial.rotations import dexp_inverse, dexp_inverse_second_order
+from freefloat.values.arrays import Numeric, Scalar
 
 # A rate is asked for at a time, and told a time strictly inside the step beside it: where a law's command has a
 # corner at a tick, its derivative must be taken on the side of the step that is being made.

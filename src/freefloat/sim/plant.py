@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.model import State
-from freefloat.spatial import record
-from freefloat.spatial.arrays import Scalar, Vec3, Vec6, Vector
 from freefloat.spatial.rotations import quaternion_exp, quaternion_multiply
+from freefloat.values import record
+from freefloat.values.arrays import Scalar, Vec3, Vec6, Vector
 
 
 @record

@@ -10,30 +10,30 @@ import numpy as np
 from freefloat.dynamics import body_poses
 from freefloat.engine import compile
 from freefloat.model import Spacecraft, State
-from freefloat.sim.observing import observed
+from freefloat.sim.channels import run_channels
 from freefloat.sim.rollout import Engine
-from freefloat.sim.system import Loop, System
-from freefloat.spatial.channels import Channel
+from freefloat.sim.system import System, SystemState
+from freefloat.values.channels import Channel
 
 if TYPE_CHECKING:
     import xarray
 
 
-class Observer:
+class Recorder:
     """All channels of a system, compiled."""
 
-    def __init__(self, system: System, loop: Loop, start: State, target: Engine) -> None:
+    def __init__(self, system: System, loop: SystemState, start: State, target: Engine) -> None:
         self.system, self.channels = system, dict[str, Channel]()
 
-        def values_of(loop: Loop) -> dict[str, Any]:
-            pairs = observed(system, loop, start)
+        def values_of(loop: SystemState) -> dict[str, Any]:
+            pairs = run_channels(system, loop, start)
             self.channels.update((channel.name, channel) for channel, _ in pairs)  # known once traced
             placed = {f"bodies.{kind}": value for kind, value in _placed(system.craft, loop.plant.state).items()}
             return placed | {channel.name: value for channel, value in pairs}
 
         self._values = compile(values_of, loop, target=target)
 
-    def dataset(self, records: Loop) -> xarray.Dataset:
+    def dataset(self, records: SystemState) -> xarray.Dataset:
         """Every channel of every record."""
         import xarray
 

@@ -10,11 +10,20 @@ import jax
 import numpy as np
 
 from freefloat import engine
-from freefloat.model.quantities import quantity
 from freefloat.sim.integrators import dormand_prince_step
 from freefloat.sim.plant import Plant
-from freefloat.sim.system import Inputs, Loop, System, derivative, no_inputs, sample, settle, step
-from freefloat.spatial.arrays import Scalar
+from freefloat.sim.system import (
+    Inputs,
+    System,
+    SystemState,
+    apply_prescribed_rates,
+    derivative,
+    no_inputs,
+    sample,
+    step,
+)
+from freefloat.values.arrays import Scalar
+from freefloat.values.checks import require_quantity
 
 Engine = Literal["native", "jax"]
 # Between blocks the driver reports progress, checks numbers and can be interrupted: so many records, or so many steps.
@@ -44,7 +53,7 @@ class Grid:
 
 def grid(duration: float, dt: float, record_dt: float | None) -> Grid:
     """Fit a duration and a recording interval to the step; an error says what does not fit."""
-    quantity("The step dt", dt, "s", above=0.0)
+    require_quantity("The step dt", dt, "s", above=0.0)
     steps = _whole("duration", duration, dt)
     if steps > _MOST_STEPS:
         raise ValueError(
@@ -68,13 +77,13 @@ def grid(duration: float, dt: float, record_dt: float | None) -> Grid:
 
 
 def _whole(name: str, value: float, dt: float) -> int:
-    count = round(quantity(name, value, "s", above=0.0) / dt)
+    count = round(require_quantity(name, value, "s", above=0.0) / dt)
     if count < 1 or abs(count * dt - value) > 1e-9 * max(value, dt):
         raise ValueError(f"{name}={value} s must be a whole number of steps of dt={dt} s.")
     return count
 
 
-def fixed_steps(system: System, loop: Loop, timing: Grid, target: Engine) -> Iterator[Loop]:
+def fixed_steps(system: System, loop: SystemState, timing: Grid, target: Engine) -> Iterator[SystemState]:
     """Blocks of recorded loops (leading axis: time), by fixed steps."""
     inputs = no_inputs(system)
     advance = engine.compile(lambda z: step(system, z, inputs), loop, target=target)
@@ -93,17 +102,17 @@ class AdaptiveCount:
 
 
 def adaptive_steps(
-    system: System, loop: Loop, timing: Grid, target: Engine, tolerance: float, count: AdaptiveCount
-) -> Iterator[Loop]:
+    system: System, loop: SystemState, timing: Grid, target: Engine, tolerance: float, count: AdaptiveCount
+) -> Iterator[SystemState]:
     """Records one by one; between two ticks the step length follows the error."""
     inputs = no_inputs(system)
     instant = np.zeros(())
     held = (loop.plant, loop.held, instant)
-    sampler = engine.compile(lambda z: _sampled_and_settled(system, z), loop, target=target)
+    sampler = engine.compile(lambda z: _sample_and_apply(system, z), loop, target=target)
     attempt = engine.compile(
         lambda p, hold, t, h: _attempt(system, p, hold, inputs, t, h, tolerance), *held, instant, target=target
     )
-    finish = engine.compile(lambda p, hold, t: settle(system, p, hold, t), *held, target=target)
+    finish = engine.compile(lambda p, hold, t: apply_prescribed_rates(system, p, hold, t), *held, target=target)
     h = system.dt
     for _ in range(timing.records):
         for _ in range(timing.record_every):
@@ -111,13 +120,13 @@ def adaptive_steps(
             start = float(loop.tick) * system.dt
             plant, h = _between_ticks(attempt, plant, held, start, system.dt, h, count)
             plant = finish(plant, held, start + system.dt)
-            loop = Loop(tick=loop.tick + 1, plant=plant, held=held)
+            loop = SystemState(tick=loop.tick + 1, plant=plant, held=held)
         yield jax.tree.map(lambda x: np.asarray(x)[None], loop)
 
 
-def _sampled_and_settled(system: System, loop: Loop) -> tuple[tuple[Any, ...], Plant]:
+def _sample_and_apply(system: System, loop: SystemState) -> tuple[tuple[Any, ...], Plant]:
     held = sample(system, loop)
-    return held, settle(system, loop.plant, held, loop.tick * system.dt)
+    return held, apply_prescribed_rates(system, loop.plant, held, loop.tick * system.dt)
 
 
 def _attempt(

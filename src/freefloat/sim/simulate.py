@@ -12,17 +12,17 @@ import numpy as np
 
 from freefloat.model import Spacecraft, State
 from freefloat.model.drawing import drawing
-from freefloat.model.quantities import quantity
-from freefloat.model.start import Joints
+from freefloat.model.start_state import Joints
 from freefloat.sim.audit import Accuracy, audit, fastest_rate
-from freefloat.sim.divergence import explained, first_bad
+from freefloat.sim.divergence import explain_divergence, first_non_finite
 from freefloat.sim.law_description import describe_system
 from freefloat.sim.linear_domain import domain_warnings
-from freefloat.sim.recording import Observer
+from freefloat.sim.recording import Recorder
 from freefloat.sim.rollout import AdaptiveCount, Engine, Grid, ToleranceError, adaptive_steps, fixed_steps, grid
 from freefloat.sim.run import COMPLETED, DIVERGED, Run, RunFailed, versions
-from freefloat.sim.system import Loop, Sampled, System, begin, inner_law
-from freefloat.spatial.precision import require_float64
+from freefloat.sim.system import Sampled, System, SystemState, begin, inner_law
+from freefloat.values.checks import require_quantity
+from freefloat.values.precision import require_float64
 
 if TYPE_CHECKING:
     import xarray
@@ -38,7 +38,7 @@ class Watcher(Protocol):
         """Seconds simulated, seconds in all."""
         ...
 
-    def watch(self, system: System, block: Loop) -> None:
+    def watch(self, system: System, block: SystemState) -> None:
         """The latest recorded block (leading axis: time). May raise KeyboardInterrupt to stop the run."""
         ...
 
@@ -68,9 +68,9 @@ def simulate(
     `.run`; with `check=False` it is returned, and its `status` and `audit` say what happened.
     """
     require_float64()
-    one_of("integrator", integrator, ("rk4", "adaptive"))
-    one_of("engine", engine, ("native", "jax"))
-    quantity("tolerance", tolerance, "", above=0.0)
+    require_choice("integrator", integrator, ("rk4", "adaptive"))
+    require_choice("engine", engine, ("native", "jax"))
+    require_quantity("tolerance", tolerance, "", above=0.0)
     if not isinstance(craft, Spacecraft):
         raise ValueError(f"simulate needs a Spacecraft first, then laws, got {craft!r}.")
     if progress is not None and not callable(progress):
@@ -79,10 +79,10 @@ def simulate(
     start = _start(craft, state, joints, joints_deg)
     system, loop = begin(System(craft=craft, laws=laws, dt=dt), start)
     scene = drawing(craft)
-    watch = Observer(system, loop, start, engine)  # compiled first: a law that tells nonsense must not cost a run
+    watch = Recorder(system, loop, start, engine)  # compiled first: a law that tells nonsense must not cost a run
     count = AdaptiveCount()
 
-    def drive(loop: Loop, timing: Grid, count: AdaptiveCount) -> Iterator[Loop]:
+    def drive(loop: SystemState, timing: Grid, count: AdaptiveCount) -> Iterator[SystemState]:
         if integrator == "rk4":
             return fixed_steps(system, loop, timing, engine)
         return adaptive_steps(system, loop, timing, engine, tolerance, count)
@@ -91,11 +91,11 @@ def simulate(
     if status == DIVERGED:
         every_step = Grid(steps=timing.record_every, record_every=1)
         again = partial(drive, timing=every_step, count=AdaptiveCount())
-        status = explained(system, records, again, engine, fixed=integrator == "rk4")
+        status = explain_divergence(system, records, again, engine, fixed=integrator == "rk4")
     data = watch.dataset(records)
     with np.errstate(over="ignore", invalid="ignore"):  # a run that diverged is judged too
         fixed = integrator == "rk4"
-        accuracy = _of_fixed_steps(system, data) if fixed else Accuracy.of_adaptive(tolerance, count.accepted)
+        accuracy = _fixed_step_accuracy(system, data) if fixed else Accuracy.of_adaptive(tolerance, count.accepted)
         judged = audit(data, accuracy, _mass(craft), domain_warnings(craft, data))
     described = scenario or {"spacecraft": craft.name, "duration": duration, "dt": dt, "integrator": integrator}
     run = Run(
@@ -108,11 +108,11 @@ def simulate(
         description=describe_system(system, start),
     )
     if check:
-        _fail_loudly(run)
+        _raise_on_failure(run)
     return run
 
 
-def one_of(name: str, value: str, known: Sequence[str]) -> None:
+def require_choice(name: str, value: str, known: Sequence[str]) -> None:
     """Refuse a choice that is not one of the known ones."""
     if value not in known:
         raise ValueError(f"There is no {name} '{value}'. Choose one of: {', '.join(known)}.")
@@ -123,17 +123,19 @@ def _start(craft: Spacecraft, state: State | None, joints: Joints | None, joints
         return craft.at_rest(joints=joints, joints_deg=joints_deg)
     if joints is not None or joints_deg is not None:
         raise ValueError("Give either state, or joints or joints_deg, not both.")
-    start: State = jax.tree.map(lambda x: np.asarray(x, dtype=float), craft.checked(state))
+    start: State = jax.tree.map(lambda x: np.asarray(x, dtype=float), craft.require_state(state))
     return dataclasses.replace(start, quat_NB=start.quat_NB / np.linalg.norm(start.quat_NB))
 
 
-def _collect(system: System, loop: Loop, blocks: Any, duration: float, progress: Progress | None) -> tuple[Loop, str]:
+def _collect(
+    system: System, loop: SystemState, blocks: Any, duration: float, progress: Progress | None
+) -> tuple[SystemState, str]:
     """Gather recorded blocks until the end, a number that is not finite, or an interruption."""
     dt = system.dt
     kept, status = [jax.tree.map(lambda x: np.asarray(x)[None], loop)], COMPLETED
     try:
         for block in blocks:
-            bad = first_bad(block)
+            bad = first_non_finite(block)
             kept.append(jax.tree.map(lambda x, bad=bad: x[:bad], block))
             if bad is not None:
                 status = DIVERGED
@@ -149,24 +151,24 @@ def _collect(system: System, loop: Loop, blocks: Any, duration: float, progress:
     return jax.tree.map(lambda *parts: np.concatenate(parts), *kept), status
 
 
-def _of_fixed_steps(system: System, data: xarray.Dataset) -> Accuracy:
+def _fixed_step_accuracy(system: System, data: xarray.Dataset) -> Accuracy:
     """What RK4 promises for this motion: how fast it was, and what its laws tell of themselves."""
     laws, dt = system.laws, system.dt
     holds = tuple(law.period for law in laws if isinstance(law, Sampled))
-    fastest = max(fastest_rate(data, _mass(system.craft), holds), _told(laws, "fastest_rate"))
-    return Accuracy.of_rk4(dt, max(float(data["time"].values[-1]), dt), fastest, _told(laws, "corner_rate"))
+    fastest = max(fastest_rate(data, _mass(system.craft), holds), _largest_of_laws(laws, "fastest_rate"))
+    return Accuracy.of_rk4(dt, max(float(data["time"].values[-1]), dt), fastest, _largest_of_laws(laws, "corner_rate"))
 
 
 def _mass(craft: Spacecraft) -> float:
     return float(sum(body.mass for body in craft.bodies))
 
 
-def _told(laws: Sequence[Any], rate: str) -> float:
+def _largest_of_laws(laws: Sequence[Any], rate: str) -> float:
     """The fastest of a rate that laws may tell about themselves; 0 where none does."""
     return max((float(getattr(inner_law(law), rate, 0.0)) for law in laws), default=0.0)
 
 
-def _fail_loudly(run: Run) -> None:
+def _raise_on_failure(run: Run) -> None:
     if not run.completed:
         raise RunFailed(f"The run stopped: {run.status}. What was recorded until then is in the exception's .run.", run)
     if not run.audit.holds:

@@ -9,16 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.laws import (
-    ForceLaw,
-    LawError,
-    MemoryLaw,
-    Motion,
-    MotionLaw,
-    Remembering,
-    motion_of,
-    motion_rate,
-)
+from freefloat.control.laws import ForceLaw, MemoryLaw, Motion, MotionLaw, Remembering, motion_of, motion_rate
 from freefloat.dynamics import (
     damping_force,
     elastic_force,
@@ -28,13 +19,22 @@ from freefloat.dynamics import (
     impose_rates,
     kinetic_energy,
 )
-from freefloat.model import ModelError, Spacecraft, State
-from freefloat.model.quantities import bounded, quantity
+from freefloat.model import Spacecraft, State
 from freefloat.sim.integrators import rk4_step
-from freefloat.sim.lawful import asking, begun, first_memory, require_law, same_kind, sampled_pair, sized
+from freefloat.sim.law_checks import (
+    begin_law,
+    checked_call,
+    initial_memory,
+    require_answer_size,
+    require_law,
+    require_same_memory,
+    require_sample_pair,
+)
 from freefloat.sim.plant import Ledger, Plant, PlantRate
-from freefloat.spatial import angular, linear, record, static
-from freefloat.spatial.arrays import Matrix, Scalar, Vector
+from freefloat.spatial import angular, linear
+from freefloat.values import LawError, ModelError, record, static
+from freefloat.values.arrays import Matrix, Scalar, Vector
+from freefloat.values.checks import require_bounds, require_quantity
 
 Law = MotionLaw | ForceLaw | MemoryLaw
 
@@ -47,7 +47,7 @@ class Sampled:
     period: float = static()  # [s]; a multiple of the system's step
 
     def __post_init__(self) -> None:
-        bounded(self, {"period": "s"}, above=0.0)
+        require_bounds(self, {"period": "s"}, above=0.0)
 
     def begin(self, state: State) -> Sampled:
         """Begin the law inside."""
@@ -72,7 +72,7 @@ class Inputs:
 
 
 @record
-class Loop:
+class SystemState:
     """All that changes while a system runs."""
 
     tick: jax.Array | np.ndarray  # int32; time is tick * dt
@@ -88,19 +88,19 @@ def no_inputs(system: System) -> Inputs:
 # ---- building
 
 
-def begin(system: System, state: State) -> tuple[System, Loop]:
+def begin(system: System, state: State) -> tuple[System, SystemState]:
     """Check a system, let its laws see the start, and put the loop at tick zero."""
     _check(system)
-    state = jax.tree.map(jnp.asarray, system.craft.checked(state))
-    system = dataclasses.replace(system, laws=tuple(begun(law, inner_law, state) for law in system.laws))
+    state = jax.tree.map(jnp.asarray, system.craft.require_state(state))
+    system = dataclasses.replace(system, laws=tuple(begin_law(law, inner_law, state) for law in system.laws))
     plant = Plant(state=state, ledger=jax.tree.map(jnp.asarray, Ledger.empty()))
-    held = tuple(_first_hold(system, law) for law in system.laws)
-    loop = Loop(tick=jnp.zeros((), jnp.int32), plant=plant, held=held)
+    held = tuple(_initial_hold(system, law) for law in system.laws)
+    loop = SystemState(tick=jnp.zeros((), jnp.int32), plant=plant, held=held)
     return system, loop
 
 
 def _check(system: System) -> None:
-    quantity("The step dt", system.dt, "s", above=0.0)
+    require_quantity("The step dt", system.dt, "s", above=0.0)
     taken: dict[str, str] = {}
     for law in system.laws:
         inner = inner_law(law)
@@ -109,7 +109,7 @@ def _check(system: System) -> None:
         if isinstance(inner, MemoryLaw) and not isinstance(law, Sampled):
             raise LawError(f"{kind} remembers, so it must be sampled: wrap it in Sampled(law, period=...).")
         if isinstance(law, Sampled):
-            ticks_of(system, law)
+            ticks_per_sample(system, law)
         for joint in inner.joints if isinstance(inner, MotionLaw) else ():
             if joint in taken:
                 raise ModelError(f"Joint '{joint}' is moved by two laws, {taken[joint]} and {kind}. Keep one.")
@@ -121,7 +121,7 @@ def _check(system: System) -> None:
                 )
 
 
-def ticks_of(system: System, sampled: Sampled) -> int:
+def ticks_per_sample(system: System, sampled: Sampled) -> int:
     """How many ticks a sampled law holds its answer."""
     ticks = round(sampled.period / system.dt)
     if ticks < 1 or abs(ticks * system.dt - sampled.period) > 1e-9 * sampled.period:
@@ -137,10 +137,10 @@ def prescribed_joints(system: System) -> tuple[str, ...]:
     return tuple(joint for law in map(inner_law, system.laws) if isinstance(law, MotionLaw) for joint in law.joints)
 
 
-def _first_hold(system: System, law: Any) -> tuple[Any, Any]:
+def _initial_hold(system: System, law: Any) -> tuple[Any, Any]:
     inner = inner_law(law)
     remembers = isinstance(inner, (MemoryLaw, Remembering))
-    memory = first_memory(inner) if remembers else ()
+    memory = initial_memory(inner) if remembers else ()
     size = len(inner.joints) if isinstance(inner, MotionLaw) else system.craft.layout.nv
     return memory, jnp.zeros(size) if isinstance(law, Sampled) else ()
 
@@ -150,7 +150,7 @@ def inner_law(law: Any) -> Any:
     return law.law if isinstance(law, Sampled) else law
 
 
-def recalled(law: Any, memory: Any) -> Any:
+def recall_law(law: Any, memory: Any) -> Any:
     """The law itself, with its memory."""
     inner = inner_law(law)
     return inner.recall(memory) if isinstance(inner, Remembering) else inner
@@ -159,16 +159,16 @@ def recalled(law: Any, memory: Any) -> Any:
 # ---- running
 
 
-def step(system: System, loop: Loop, inputs: Inputs) -> Loop:
+def step(system: System, loop: SystemState, inputs: Inputs) -> SystemState:
     """Advance by one tick: sample what is due, let prescribed joints take their rates, integrate."""
     t = loop.tick * system.dt
     held = sample(system, loop)
-    plant = settle(system, loop.plant, held, t)
+    plant = apply_prescribed_rates(system, loop.plant, held, t)
     plant = rk4_step(lambda p, *times: derivative(system, p, held, inputs, *times), plant, t, system.dt)
-    return Loop(tick=loop.tick + 1, plant=plant, held=held)
+    return SystemState(tick=loop.tick + 1, plant=plant, held=held)
 
 
-def sample(system: System, loop: Loop) -> tuple[Any, ...]:
+def sample(system: System, loop: SystemState) -> tuple[Any, ...]:
     """New memories and held answers of the laws, where their tick has come."""
     t = loop.tick * system.dt
     state = loop.plant.state
@@ -176,7 +176,7 @@ def sample(system: System, loop: Loop) -> tuple[Any, ...]:
     for law, (memory, old) in zip(system.laws, loop.held, strict=True):
         new = _answer(system, law, memory, state, t)
         if isinstance(law, Sampled):
-            due = loop.tick % ticks_of(system, law) == 0
+            due = loop.tick % ticks_per_sample(system, law) == 0
             new = jax.tree.map(lambda a, b, due=due: jnp.where(due, a, b), new, (memory, old))
         answers.append(new)
     return tuple(answers)
@@ -186,31 +186,33 @@ def _answer(system: System, law: Any, memory: Any, state: State, t: Scalar) -> t
     """What a law remembers and holds if its tick is now."""
     inner, hold = (law.law, law.period) if isinstance(law, Sampled) else (law, system.dt)
     if isinstance(inner, MemoryLaw):
-        with asking(inner, "sample"):
-            new, answer = sampled_pair(inner, inner.sample(memory, state, t, hold))
-        return same_kind(inner, "sample", memory, new), sized(system.craft, inner, "sample", answer)
+        with checked_call(inner, "sample"):
+            new, answer = require_sample_pair(inner, inner.sample(memory, state, t, hold))
+        return require_same_memory(inner, "sample", memory, new), require_answer_size(
+            system.craft, inner, "sample", answer
+        )
     if isinstance(inner, Remembering):
-        with asking(inner, "remember"):
-            memory = same_kind(inner, "remember", memory, inner.remember(memory, state, t, hold))
+        with checked_call(inner, "remember"):
+            memory = require_same_memory(inner, "remember", memory, inner.remember(memory, state, t, hold))
     if not isinstance(law, Sampled):
         return memory, ()
-    acting = recalled(law, memory)
+    acting = recall_law(law, memory)
     if isinstance(acting, MotionLaw):
         return memory, _rates_of(system, acting, motion_of(system.craft, state), t, hold)
     return memory, _force_of(system, acting, state, t, hold)
 
 
 def _rates_of(system: System, law: Any, motion: Motion, t: Scalar, hold: float) -> Vector:
-    with asking(law, "rates"):
-        return sized(system.craft, law, "rates", law.rates(motion, t, hold))
+    with checked_call(law, "rates"):
+        return require_answer_size(system.craft, law, "rates", law.rates(motion, t, hold))
 
 
 def _force_of(system: System, law: Any, state: State, t: Scalar, hold: float) -> Vector:
-    with asking(law, "force"):
-        return sized(system.craft, law, "force", law.force(state, t, hold))
+    with checked_call(law, "force"):
+        return require_answer_size(system.craft, law, "force", law.force(state, t, hold))
 
 
-def settle(system: System, plant: Plant, held: tuple[Any, ...], t: Scalar) -> Plant:
+def apply_prescribed_rates(system: System, plant: Plant, held: tuple[Any, ...], t: Scalar) -> Plant:
     """Let prescribed joints take their rates now; a jump does work, which is booked."""
     if not prescribed_joints(system):
         return plant
@@ -281,7 +283,7 @@ def _rates(system: System, motion: Motion, held: tuple[Any, ...], t: Scalar) -> 
     """Rates of all prescribed joints: continuous laws now, sampled ones as held."""
     answers = []
     for law, (memory, answer) in zip(system.laws, held, strict=True):
-        acting = recalled(law, memory)
+        acting = recall_law(law, memory)
         if isinstance(acting, MotionLaw):
             answers.append(answer if isinstance(law, Sampled) else _rates_of(system, acting, motion, t, 0.0))
     return jnp.concatenate(answers)
@@ -291,7 +293,7 @@ def _force(system: System, state: State, held: tuple[Any, ...], inputs: Inputs, 
     """Generalised force of all force laws and inputs."""
     total = jnp.zeros(system.craft.layout.nv)
     for law, (memory, answer) in zip(system.laws, held, strict=True):
-        acting = recalled(law, memory)
+        acting = recall_law(law, memory)
         if not isinstance(acting, MotionLaw):
             total = total + (answer if isinstance(law, Sampled) else _force_of(system, acting, state, t, 0.0))
     for frame, wrench in zip(system.wrench_frames, inputs.wrenches, strict=True):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from freefloat.spatial.arrays import Columns6, Mat3, Mat6, Scalar, Vec3
 from freefloat.spatial.poses import Pose
-from freefloat.spatial.records import record
 from freefloat.spatial.rotations import skew, symmetric
 from freefloat.spatial.sixvectors import angular, linear, six
+from freefloat.values.arrays import Columns6, Mat3, Mat6, Scalar, Vec3
+from freefloat.values.records import record
 
 
 @record
@@ -37,7 +37,7 @@ class SpatialInertia:
         v, w, S = linear(V), angular(V), skew(self.moment)
         return six(self.mass * v - S @ w, self.inertia @ w + S @ v)
 
-    def seen_from(self, X_AB: Pose) -> SpatialInertia:
+    def to_A(self, X_AB: Pose) -> SpatialInertia:
         """The same inertia, given in B, about the origin of A and in the axes of A."""
         R, p = X_AB.R, X_AB.p
         moment = R @ self.moment

@@ -8,8 +8,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.spatial.arrays import Columns6, Given, Mat3, Mat6, Quaternion, Vec3, Vec6, is_traced, numbers
-from freefloat.spatial.records import record
 from freefloat.spatial.rotations import (
     dexp_inverse,
     from_roll_pitch_yaw,
@@ -21,6 +19,9 @@ from freefloat.spatial.rotations import (
     skew,
 )
 from freefloat.spatial.sixvectors import angular, linear, six
+from freefloat.values.arrays import ArrayLike, Columns6, Mat3, Mat6, Quaternion, Vec3, Vec6, is_traced
+from freefloat.values.checks import require_numbers
+from freefloat.values.records import record
 
 _UNITS = {"position": "m", "rotation": ""}
 _REMEDIES = {
@@ -33,15 +34,15 @@ _REMEDIES = {
 class Pose:
     """Rotation R_AB and position p_AB of a frame B in a frame A. `X_AC = X_AB @ X_BC`: inner letters cancel."""
 
-    position: Given = (0.0, 0.0, 0.0)  # (3,) [m], in A
-    rotation: Given = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    position: ArrayLike = (0.0, 0.0, 0.0)  # (3,) [m], in A
+    rotation: ArrayLike = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
     def __post_init__(self) -> None:
         # Only shapes, and the values of NumPy arrays: poses are also made inside traced code.
         for name, shape in (("position", (3,)), ("rotation", (3, 3))):
             value = getattr(self, name)
             if not isinstance(value, jax.Array):
-                value = numbers(f"Pose.{name}", value, _UNITS[name])
+                value = require_numbers(f"Pose.{name}", value, _UNITS[name])
                 object.__setattr__(self, name, value)
             if np.shape(value) != shape:
                 raise ValueError(f"Pose.{name} must have shape {shape}, got {np.shape(value)}. {_REMEDIES[name]}")
@@ -62,7 +63,7 @@ class Pose:
     def from_quaternion(quat: Quaternion, position: Vec3) -> Pose:
         """Pose from a scalar-first unit quaternion quat_AB."""
         if not isinstance(quat, jax.Array):
-            quat = numbers("The quaternion of a pose", quat, "")
+            quat = require_numbers("The quaternion of a pose", quat, "")
             norm = np.linalg.norm(quat)
             if quat.shape != (4,) or abs(norm - 1.0) > 1e-6:
                 raise ValueError(
@@ -72,9 +73,9 @@ class Pose:
         return Pose(position=position, rotation=rotation_matrix(quat))
 
     @staticmethod
-    def from_rpy_deg(rpy_deg: Given, position: Given = (0.0, 0.0, 0.0)) -> Pose:
+    def from_rpy_deg(rpy_deg: ArrayLike, position: ArrayLike = (0.0, 0.0, 0.0)) -> Pose:
         """Pose from Z-Y-X Euler angles (roll, pitch, yaw) in degrees."""
-        angles = numbers("The angles of Pose.from_rpy_deg", rpy_deg, "deg")
+        angles = require_numbers("The angles of Pose.from_rpy_deg", rpy_deg, "deg")
         if np.shape(angles) != (3,):
             raise ValueError(f"Pose.from_rpy_deg needs roll, pitch and yaw in degrees, got shape {np.shape(angles)}.")
         rotation = from_roll_pitch_yaw(jnp.deg2rad(angles))
@@ -136,12 +137,12 @@ class Pose:
 
 
 if TYPE_CHECKING:
-    Place = Pose
+    PoseLike = Pose
 else:
-    Place = Pose | Given  # a pose, or the position of one that is aligned
+    PoseLike = Pose | ArrayLike  # a pose, or the position of one that is aligned
 
 
-def placed(at: Place) -> Pose:
+def as_pose(at: PoseLike) -> Pose:
     """A pose as it is, or the aligned pose at a position x, y, z [m]."""
     return at if isinstance(at, Pose) else Pose(position=at)
 

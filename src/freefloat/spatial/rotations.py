@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from freefloat.spatial.arrays import Mat3, Numeric, Quaternion, Scalar, Vec3
+from freefloat.values.arrays import Mat3, Numeric, Quaternion, Scalar, Vec3
 
 # Below this squared angle the Taylor series of the trigonometric ratios below, three terms of them,
 # are exact in float64: the first neglected term is (1e-2)^3 / 5040 relative.

@@ -2,8 +2,8 @@
 
 import jax.numpy as jnp
 
-from freefloat.spatial.arrays import Columns3, Columns6, Vec6
 from freefloat.spatial.rotations import cross
+from freefloat.values.arrays import Columns3, Columns6, Vec6
 
 
 def six(linear_part: Columns3, angular_part: Columns3) -> Columns6:

@@ -17,7 +17,7 @@ from freefloat.scenarios import Scenario
 from freefloat.studio.frames import LiveFrame, Report
 
 if TYPE_CHECKING:
-    from freefloat.sim import Loop, System
+    from freefloat.sim import System, SystemState
     from freefloat.sim.simulate import Progress
 
 _SHOWN_RATE = 25.0  # frames of a live run per second of wall time, at most [1/s]
@@ -107,7 +107,7 @@ class _Watch:
     def __call__(self, done: float, total: float) -> None:
         self._tell(done, total, "")
 
-    def watch(self, system: System, block: Loop) -> None:
+    def watch(self, system: System, block: SystemState) -> None:
         """Show the states of a block, each at its time."""
         from freefloat.model.drawing import drawing
 
@@ -122,7 +122,7 @@ class _Watch:
         for row in range(0, len(ticks), every):
             self._show(system, block, row, float(ticks[row]))
 
-    def _show(self, system: System, block: Loop, row: int, when: float) -> None:
+    def _show(self, system: System, block: SystemState, row: int, when: float) -> None:
         import jax
 
         from freefloat.dynamics import body_poses

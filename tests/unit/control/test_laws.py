@@ -17,11 +17,10 @@ from freefloat.control import (
     SatelliteBasedMotion,
     Turn,
     motion_of,
-    reach,
 )
 from freefloat.control.attitude import arm_momentum, arm_reaction, wheel_force
 from freefloat.control.capture import COARSE, FINE, ApproachLimits, CaptureApproach, UnreachableError, spline_to
-from freefloat.control.reactionless import approach_rates
+from freefloat.control.reactionless_turn import approach_rates
 from freefloat.control.target import DriftingTarget, PerfectEye
 from freefloat.dynamics import (
     frame_pose,
@@ -29,12 +28,14 @@ from freefloat.dynamics import (
     generalized_jacobian,
     impose_rates,
     inertial_frame_twist,
+    inverse_kinematics,
     joint_jacobian,
 )
 from freefloat.library import ets7
-from freefloat.model import ModelError, State
+from freefloat.model import State
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import quaternion_exp
+from freefloat.values import ModelError
 
 CRAFT = ets7(wheels=True)
 JOINTS = CRAFT.layout.moving_joints
@@ -152,10 +153,10 @@ def test_feed_forward_is_the_rate_of_the_arms_momentum() -> None:
 def test_inverse_kinematics_finds_the_pose_or_says_how_far_it_is(rng) -> None:
     q = np.deg2rad([5.0, -20.0, 40.0, 30.0, 20.0, 10.0])
     there = q + rng.uniform(-0.2, 0.2, 6)
-    found = reach(CRAFT, "hand", jax.tree.map(np.asarray, frame_pose(CRAFT, there, "hand")), q)
+    found = inverse_kinematics(CRAFT, "hand", jax.tree.map(np.asarray, frame_pose(CRAFT, there, "hand")), q)
     assert found.reached
     assert found.status == "reached"
-    far = reach(CRAFT, "hand", Pose(position=(9.0, 0.0, 0.0)), q)
+    far = inverse_kinematics(CRAFT, "hand", Pose(position=(9.0, 0.0, 0.0)), q)
     assert not far.reached
     assert "out of reach" in far.status
     assert np.all(np.isfinite(far.q))

@@ -8,7 +8,8 @@ import pytest
 from freefloat.control import JointSpline, Line, Quintic, Trapezoid, Turn
 from freefloat.control.profiles import mean_rate
 from freefloat.library import ets7
-from freefloat.model import JointLimits, ModelError, Spacecraft
+from freefloat.model import JointLimits, Spacecraft
+from freefloat.values import ModelError
 
 PROFILES = [Trapezoid(length=0.2, speed=0.01), Quintic(length=0.7, duration=40.0)]
 

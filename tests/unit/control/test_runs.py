@@ -16,10 +16,10 @@ from freefloat.control import (
     MomentumUnloading,
     ResolvedAcceleration,
     ResolvedMotion,
-    Thrusters,
 )
-from freefloat.control.thrusters import STANDARD_GRAVITY, torque_pairs
 from freefloat.dynamics import momentum_about_origin
+from freefloat.effects import Thrusters
+from freefloat.effects.thrusters import STANDARD_GRAVITY, torque_pairs
 from freefloat.library import ets7
 from freefloat.model import Spacecraft
 from freefloat.sensors import Gyro, Imperfection, StarTracker
@@ -141,7 +141,7 @@ def test_full_wheels_say_so_and_thrusters_unload_them() -> None:
         craft = craft.with_value(f"wheel.{letter}.max_momentum", 4.0)
     start = craft.at_rest()
     start = dataclasses.replace(start, v=start.v + np.concatenate([np.zeros(6), [0.0, 79.9, 0.0]]))  # 3.995 N m s in y
-    thrusters = Thrusters.placed(torque_pairs(arm=1.0, thrust=1.0, shortest_pulse=0.02), specific_impulse=220.0)
+    thrusters = Thrusters.from_nozzles(torque_pairs(arm=1.0, thrust=1.0, shortest_pulse=0.02), specific_impulse=220.0)
     unloading = MomentumUnloading(craft=craft, thrusters=thrusters, start=3.0, stop=0.3, torque=0.1)
     hold = AttitudeHold(craft=craft, stiffness=20.0, damping=100.0)
     run = simulate(craft, Sampled(hold, 0.1), unloading, state=start, duration=60.0, dt=0.02)
@@ -172,7 +172,7 @@ def test_saturated_wheels_let_the_attitude_go_and_say_so() -> None:
 
 def test_thrusters_that_cannot_turn_the_base_are_refused() -> None:
     with pytest.raises(ValueError, match="cannot make the torque"):
-        Thrusters.placed(torque_pairs(arm=1.0, thrust=1.0)[:8])
+        Thrusters.from_nozzles(torque_pairs(arm=1.0, thrust=1.0)[:8])
 
 
 def test_filter_finds_attitude_and_bias_and_survives_lost_stars() -> None:

@@ -7,8 +7,9 @@ import pytest
 import trees
 from compiling import compiled
 from freefloat import dynamics
-from freefloat.model import ModelError, Spacecraft
+from freefloat.model import Spacecraft
 from freefloat.spatial import Pose
+from freefloat.values import ModelError
 
 HERE = Pose()
 NONE = np.zeros(0)

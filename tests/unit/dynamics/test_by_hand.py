@@ -5,7 +5,7 @@ import pytest
 
 import trees
 from compiling import compiled
-from freefloat import dynamics
+from freefloat import analysis, dynamics
 from freefloat.model import Spacecraft, State
 from freefloat.spatial import Pose
 
@@ -17,7 +17,7 @@ VX, VY, WZ, QD = 0, 1, 5, 6  # planar speeds among (v, w, qdot)
 PLANAR = [VX, VY, WZ, QD]
 
 
-linearise, wheel_momentum = compiled(dynamics.linearise), compiled(dynamics.wheel_momentum)
+linearise, wheel_momentum = compiled(analysis.linearise), compiled(dynamics.wheel_momentum)
 
 
 def close(ours, exact):

@@ -5,7 +5,7 @@ import pytest
 
 import freefloat as ff
 from freefloat.flex import beam
-from freefloat.model import ModelError
+from freefloat.values import ModelError
 
 MASS, LENGTH, EI = 0.83, 0.635, 0.46  # one appendage of the Goddard experiment [kg, m, N m2]
 GODDARD = {"length": LENGTH, "mass": MASS, "bending_stiffness": EI}

@@ -5,7 +5,7 @@ import pytest
 
 from freefloat.flex import BeamModes, RodModes
 from freefloat.flex.lines import Line, mesh_lines
-from freefloat.model import ModelError
+from freefloat.values import ModelError
 
 ENDS = ("clamped", "pinned", "sliding", "free")
 PAIRS = list(itertools.product(ENDS, ENDS))
@@ -94,7 +94,7 @@ def test_running_integrals():
     line = Line(np.array([0.0, 0.3, 1.0, 1.1]), 5)
     at = np.array([0.0, 0.1, 0.3, 0.77, 1.1])
     values = np.column_stack([line.points**4, np.ones_like(line.points)])
-    np.testing.assert_allclose(line.running(values, at), np.column_stack([at**5 / 5.0, at]), atol=1e-15)
+    np.testing.assert_allclose(line.running_integral(values, at), np.column_stack([at**5 / 5.0, at]), atol=1e-15)
 
 
 def test_mesh_lines_pass_through_points():

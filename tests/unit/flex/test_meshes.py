@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from freefloat.flex import beam, held, meshed_beam, meshed_plate, natural_modes, plate, truncated
-from freefloat.model import ModelError
+from freefloat.flex import beam, hold_places, meshed_beam, meshed_plate, natural_modes, plate, truncate_modes
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import rotation_about
+from freefloat.values import ModelError
 
 UNIT = {"length": 1.0, "mass_per_length": 1.0, "bending_stiffness": 1.0, "planes": "y"}
 
@@ -65,7 +65,7 @@ def test_mesh_and_exact_beam_agree_in_everything():
     found = natural_modes(mesh, 40)[0]
     for omega in wanted:
         assert np.min(np.abs(found / omega - 1.0)) < 1e-5  # h^4 of twelve elements
-    body = truncated(mesh, 4).body()
+    body = truncate_modes(mesh, 4).body()
     for field in ("mass", "moment", "second_moment"):
         np.testing.assert_allclose(getattr(body, field), getattr(exact, field), atol=1e-13)
 
@@ -104,7 +104,7 @@ def test_root_spring():
 
     assert omega == pytest.approx(brentq(exact, 0.5, 1.8751) ** 2, rel=1e-6)
     # Springs this soft hold it in the frame, so it makes a body.
-    assert truncated(mesh, 2).body().modes == 2
+    assert truncate_modes(mesh, 2).body().modes == 2
 
 
 def test_rider_with_inertia_and_offset():
@@ -127,7 +127,7 @@ def test_a_root_offset_moves_the_integrals(rng):
     R = np.asarray(rotation_about(axis / np.linalg.norm(axis), np.float64(0.8)))
     p = rng.normal(size=3)
     mesh = meshed_beam(**{**UNIT, "planes": "yz"}, elements=2).with_rider("tip", mass=0.5, inertia=(0.1, 0.1, 0.15))
-    here, there = mesh.body(stiffening=True), mesh.placed(Pose(position=p, rotation=R)).body(stiffening=True)
+    here, there = mesh.body(stiffening=True), mesh.place_at(Pose(position=p, rotation=R)).body(stiffening=True)
     S = R @ here.moment
     np.testing.assert_allclose(there.moment, here.mass * p + S, atol=1e-13)
     np.testing.assert_allclose(there.modal_moment, R @ here.modal_moment, atol=1e-13)
@@ -218,7 +218,7 @@ def test_plate_with_a_tip_mass():
     mesh = meshed_plate(size=(3.0, 2.0), surface_density=1.0, bending_rigidity=10.0, elements=(4, 4))
     loaded = mesh.with_rider("tip", mass=2.0)
     assert natural_modes(loaded, 1)[0][0] < natural_modes(mesh, 1)[0][0]
-    assert truncated(loaded, 2).body().mass == pytest.approx(8.0)
+    assert truncate_modes(loaded, 2).body().mass == pytest.approx(8.0)
 
 
 def test_a_sparse_mesh_gives_the_same_modes_as_a_dense_one():
@@ -233,7 +233,7 @@ def test_free_structures_make_no_body():
     loose = meshed_beam(**UNIT, elements=3, ends=("free", "free"))
     with pytest.raises(ModelError, match="can move in its body frame without strain"):
         loose.body()
-    fixed = held(loose, "root")
+    fixed = hold_places(loose, "root")
     np.testing.assert_allclose(
         natural_modes(fixed, 3)[0], natural_modes(meshed_beam(**UNIT, elements=3), 3)[0], rtol=1e-9
     )

@@ -9,7 +9,7 @@ from freefloat.flex import (
     LabelledMatrix,
     ReducedModel,
     craig_bampton,
-    held,
+    hold_places,
     meshed_beam,
     modal_damping,
     read_dmig,
@@ -21,8 +21,8 @@ from freefloat.flex import (
     write_reduced,
 )
 from freefloat.flex.effective_mass import turning_moment
-from freefloat.model import ModelError
 from freefloat.spatial import Pose
+from freefloat.values import ModelError
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 GRIDS = {"root": 101, "tip": 202}
@@ -43,7 +43,7 @@ def boom():
         name="boom",
     )
     mesh = mesh.with_rider("tip", mass=1.5, com=(0.1, 0.2, 0.0), inertia=(0.3, 0.2, 0.4))
-    return mesh.placed(Pose(position=(1.0, 2.0, 3.0)))
+    return mesh.place_at(Pose(position=(1.0, 2.0, 3.0)))
 
 
 def model():
@@ -52,7 +52,7 @@ def model():
 
 def direct_body():
     """The same boom without any file, its frame at the root: what the reduced model must agree with to first order."""
-    clamped = craig_bampton(held(boom().placed(Pose(position=(-1.0, -2.0, -3.0))), "root"), ["tip"], 4)
+    clamped = craig_bampton(hold_places(boom().place_at(Pose(position=(-1.0, -2.0, -3.0))), "root"), ["tip"], 4)
     return clamped.body()
 
 

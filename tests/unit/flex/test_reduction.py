@@ -6,7 +6,7 @@ from freefloat.flex import (
     beam,
     craig_bampton,
     effective_mass,
-    joined,
+    join_structures,
     meshed_beam,
     meshed_plate,
     modal_damping,
@@ -15,10 +15,10 @@ from freefloat.flex import (
     rayleigh_damping,
     rayleigh_factors,
     structural_damping,
-    truncated,
+    truncate_modes,
 )
-from freefloat.model import ModelError
 from freefloat.spatial import Pose
+from freefloat.values import ModelError
 
 UNIT = {"length": 1.0, "mass_per_length": 1.0, "bending_stiffness": 1.0, "planes": "y"}
 
@@ -26,14 +26,14 @@ UNIT = {"length": 1.0, "mass_per_length": 1.0, "bending_stiffness": 1.0, "planes
 def test_truncation_keeps_frequencies_and_integrals():
     mesh = meshed_beam(**UNIT, elements=10)
     omega, shapes = natural_modes(mesh, 3)
-    full, few = mesh.body(), truncated(mesh, 3).body()
+    full, few = mesh.body(), truncate_modes(mesh, 3).body()
     np.testing.assert_allclose(few.frequencies(), omega, rtol=1e-12)
     np.testing.assert_allclose(few.modal_mass, np.eye(3), atol=1e-12)
     np.testing.assert_allclose(few.modal_moment, full.modal_moment @ shapes, atol=1e-12)
     pair = np.einsum("ki,lj,klab->ijab", shapes, shapes, full.pair_moment)
     np.testing.assert_allclose(few.pair_moment, pair, atol=1e-12)
     assert few.mode_names == ("mode1", "mode2", "mode3")
-    second = truncated(mesh, [2]).body()
+    second = truncate_modes(mesh, [2]).body()
     assert second.frequencies()[0] == pytest.approx(omega[1])
 
 
@@ -46,8 +46,8 @@ def test_residual_gives_the_exact_static_answer():
     mesh = meshed_beam(**UNIT, elements=10, stations={"mid": 0.5})
     force = np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.3])
     exact = static_tip_motion(mesh, force)
-    without = static_tip_motion(truncated(mesh, 2), force)
-    corrected = truncated(mesh, 2, residual=["tip"])
+    without = static_tip_motion(truncate_modes(mesh, 2), force)
+    corrected = truncate_modes(mesh, 2, residual=["tip"])
     np.testing.assert_allclose(static_tip_motion(corrected, force), exact, rtol=1e-9)
     assert np.max(np.abs(without / np.where(exact == 0.0, 1.0, exact) - 1.0)[[1, 5]]) > 1e-3  # the control
     body = corrected.body()
@@ -61,7 +61,7 @@ def test_residual_of_a_sparse_plate():
     force = np.array([0.0, 0.0, 1.0, 0.1, 0.2, 0.0])
     tip = mesh.place("tip").motion
     exact = tip @ np.linalg.solve(mesh.stiffness.toarray(), tip.T @ force)
-    np.testing.assert_allclose(static_tip_motion(truncated(mesh, 3, residual=["tip"]), force), exact, rtol=1e-8)
+    np.testing.assert_allclose(static_tip_motion(truncate_modes(mesh, 3, residual=["tip"]), force), exact, rtol=1e-8)
 
 
 def test_effective_mass_table():
@@ -121,8 +121,8 @@ def test_joined_beam_is_one_beam():
     """Two beams end to end, the second clamped to the first by nothing but the joint."""
     first = meshed_beam(**{**UNIT, "length": 0.4}, elements=4, name="first")
     second = meshed_beam(**{**UNIT, "length": 0.6}, elements=6, ends=("free", "free"), name="second")
-    second = second.with_rider("tip", mass=0.5).placed(Pose(position=(0.4, 0.0, 0.0)))
-    whole = joined(first, second, at=("tip", "root"))
+    second = second.with_rider("tip", mass=0.5).place_at(Pose(position=(0.4, 0.0, 0.0)))
+    whole = join_structures(first, second, at=("tip", "root"))
     one = meshed_beam(**UNIT, elements=10).with_rider("tip", mass=0.5)
     np.testing.assert_allclose(natural_modes(whole, 4)[0], natural_modes(one, 4)[0], rtol=1e-8)
     body = whole.body("arm")
@@ -133,11 +133,11 @@ def test_joined_beam_is_one_beam():
 def test_joining_refusals():
     first, second = (meshed_beam(**UNIT, elements=2, name=name) for name in ("a", "b"))
     with pytest.raises(ModelError, match="1 m apart"):
-        joined(first, second, at=("tip", "root"))
+        join_structures(first, second, at=("tip", "root"))
     with pytest.raises(ModelError, match="Both structures are called 'a'"):
-        joined(first, first, at=("tip", "tip"))
+        join_structures(first, first, at=("tip", "tip"))
     with pytest.raises(ModelError, match="cannot have geometric stiffening"):
-        joined(first, second, at=("root", "root")).body(stiffening=True)
+        join_structures(first, second, at=("root", "root")).body(stiffening=True)
     with pytest.raises(ModelError, match="does not move at all"):
         craig_bampton(first, ["root"], 1)
     with pytest.raises(ModelError, match="Name each place once"):
@@ -146,7 +146,7 @@ def test_joining_refusals():
     with pytest.raises(ModelError, match="1 to 6 modes; not 9"):
         natural_modes(free, 9)
     with pytest.raises(ModelError, match="no static answer"):
-        truncated(free, 3, residual=["tip"])
+        truncate_modes(free, 3, residual=["tip"])
 
 
 def test_craig_bampton_leaves_out_motions_that_are_not_there():

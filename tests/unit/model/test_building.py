@@ -5,8 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from freefloat.model import JointLimits, ModelError, RigidBody, Spacecraft, State
+from freefloat.model import JointLimits, RigidBody, Spacecraft, State
 from freefloat.spatial import Pose
+from freefloat.values import ModelError
 
 ONES = (1.0, 1.0, 1.0)
 
@@ -86,7 +87,7 @@ def test_rest_is_a_checked_state(chaser):
         chaser.at_rest(q=(np.nan, 0.0, 0.0))
     short = State(p_NB=state.p_NB, quat_NB=state.quat_NB, q=state.q, v=np.zeros(5))
     with pytest.raises(ModelError, match=r"v must have 12 numbers.*Order: base, wheel_x, wheel_y, shoulder"):
-        chaser.checked(short)
+        chaser.require_state(short)
 
 
 def test_joints_are_given_by_name_or_in_order(chaser):

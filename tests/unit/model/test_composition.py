@@ -4,8 +4,8 @@ import jax
 import numpy as np
 import pytest
 
-from freefloat.model import ModelError
 from freefloat.spatial import Pose
+from freefloat.values import ModelError
 
 MOUNT = Pose.from_rpy_deg((5.0, 6.0, 7.0), (0.0, 0.0, 0.2))
 

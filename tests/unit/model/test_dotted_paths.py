@@ -5,15 +5,16 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from freefloat.model import ModelError, Spacecraft, write_urdf
-from freefloat.model.paths import all_paths, value
+from freefloat.model import Spacecraft, write_urdf
+from freefloat.model.dotted_paths import all_paths, value_at
+from freefloat.values import ModelError
 
 
 def test_every_path_leads_to_a_number(chaser):
     paths = all_paths(chaser)
     assert len(paths) == len(set(paths)) == len(jax.tree.leaves(chaser))
     for path in paths:
-        assert np.asarray(value(chaser, path)).dtype == float
+        assert np.asarray(value_at(chaser, path)).dtype == float
     for path in (
         "base.mass",
         "shoulder.limits.rate",
@@ -36,9 +37,9 @@ def test_replacing_gives_a_new_spacecraft(chaser):
 
 def test_dots_in_names_are_no_trouble(chaser, client):
     joined = chaser.attach(client, name="arm").attach(client, name="arm.2")
-    assert value(joined.with_value("arm.2.mass", 7.0), "arm.2.mass") == 7.0
-    assert value(joined.with_value("arm.2.antenna.mass", 7.0), "arm.2.antenna.mass") == 7.0
-    assert value(joined, "arm.antenna.mass") == 1.0
+    assert value_at(joined.with_value("arm.2.mass", 7.0), "arm.2.mass") == 7.0
+    assert value_at(joined.with_value("arm.2.antenna.mass", 7.0), "arm.2.antenna.mass") == 7.0
+    assert value_at(joined, "arm.antenna.mass") == 1.0
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 import xarray
 
 import freefloat as ff
-from freefloat.control import disturbance_map, singularity_map
+from freefloat.analysis import disturbance_map, singularity_map
 from freefloat.dynamics import generalized_jacobian
 from freefloat.library import ets7
 from freefloat.report.joint_plane import MOST_POINTS, joint_plane

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import freefloat as ff
-from freefloat.spatial import record, static
+from freefloat.values import record, static
 
 CRAFT = ff.Spacecraft.from_base("hub", mass=10.0, inertia=(1.0, 1.0, 1.0)).with_link(
     "rod", parent="base", joint="revolute", mass=1.0, inertia=(0.1, 0.1, 0.1), com=(0.5, 0.0, 0.0)

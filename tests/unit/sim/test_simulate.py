@@ -12,8 +12,9 @@ from freefloat import dynamics
 from freefloat.sim import Audit
 from freefloat.sim import system as system_module
 from freefloat.sim.audit import Entry
-from freefloat.sim.simulate import one_of
-from freefloat.spatial import Pose, record, static
+from freefloat.sim.simulate import require_choice
+from freefloat.spatial import Pose
+from freefloat.values import record, static
 
 
 def one_arm(damping: float = 0.0) -> ff.Spacecraft:
@@ -234,7 +235,7 @@ def test_a_law_of_the_wrong_size_is_named(answer):
 def test_misspelt_choices_are_refused():
     # The annotations that run here would refuse it first, so the check is asked itself.
     with pytest.raises(ValueError, match="no integrator 'euler'. Choose one of: rk4, adaptive".replace(".", r"\.")):
-        one_of("integrator", "euler", ("rk4", "adaptive"))
+        require_choice("integrator", "euler", ("rk4", "adaptive"))
     with pytest.raises(ValueError, match="tolerance must be positive"):
         ff.simulate(CRAFT, duration=1.0, tolerance=0.0)
 

@@ -46,15 +46,15 @@ def test_transport_moves_the_cloud(rng):
     masses, points = cloud(rng)
     X = exp(rng.normal(size=6))
     moved = points @ np.asarray(X.R).T + np.asarray(X.p)
-    same(of_cloud(masses, points).seen_from(X), of_cloud(masses, moved))
+    same(of_cloud(masses, points).to_A(X), of_cloud(masses, moved))
 
 
 def test_transport_is_the_congruence_by_the_adjoint(rng):
     inertia, X = of_cloud(*cloud(rng)), exp(rng.normal(size=6))
     Ad = np.asarray(X.inverse().adjoint())
     expected = Ad.T @ np.asarray(inertia.matrix()) @ Ad
-    np.testing.assert_allclose(inertia.seen_from(X).matrix(), expected, rtol=0.0, atol=10 * ROUNDING)
-    same(inertia.seen_from(X).seen_from(X.inverse()), inertia)
+    np.testing.assert_allclose(inertia.to_A(X).matrix(), expected, rtol=0.0, atol=10 * ROUNDING)
+    same(inertia.to_A(X).to_A(X.inverse()), inertia)
 
 
 def test_momentum_is_the_sum_over_particles(rng):
@@ -70,7 +70,7 @@ def test_momentum_is_the_sum_over_particles(rng):
 def test_kinetic_energy_is_the_same_in_every_frame(rng):
     inertia, X, V = of_cloud(*cloud(rng)), exp(rng.normal(size=6)), rng.normal(size=6)
     there = X.twist_to_A(V)
-    assert float(there @ (inertia.seen_from(X) @ there)) == pytest.approx(float(V @ (inertia @ V)), abs=1e-11)
+    assert float(there @ (inertia.to_A(X) @ there)) == pytest.approx(float(V @ (inertia @ V)), abs=1e-11)
 
 
 def test_matrix_is_symmetric_positive_definite(rng):

@@ -168,7 +168,7 @@ def test_roll_pitch_yaw_give_the_matrix_again_even_at_gimbal_lock(rng, pitch, of
     rpy = np.column_stack([rng.uniform(-3, 3, DRAWS), np.full(DRAWS, pitch * (1.0 - off)), rng.uniform(-3, 3, DRAWS)])
     R = angles_to_matrix(rpy)
     again = angles_to_matrix(matrix_to_angles(R))
-    np.testing.assert_allclose(again, R, rtol=0.0, atol=1e-15)  # what URDF files lose, see urdf_writer
+    np.testing.assert_allclose(again, R, rtol=0.0, atol=1e-15)  # what URDF files lose, see the URDF writer
 
 
 @pytest.mark.parametrize("jacobian", [jax.jacfwd, jax.jacrev])

@@ -63,7 +63,7 @@ class Ets7GravityGradient(Scenario):
         import numpy as np
 
         from freefloat.control import HoldJoints
-        from freefloat.orbit import CircularOrbit, GravityGradient, co_rotating
+        from freefloat.effects import CircularOrbit, GravityGradient, co_rotating_state
         from freefloat.sim import simulate
 
         craft = spacecraft(None, self.craft)
@@ -73,7 +73,7 @@ class Ets7GravityGradient(Scenario):
             craft,
             driven(HoldJoints(craft.layout.moving_joints), craft, self.servo, None, self.dt),
             tide,
-            state=co_rotating(craft, orbit, np.deg2rad(self.joints_deg)),
+            state=co_rotating_state(craft, orbit, np.deg2rad(self.joints_deg)),
             duration=self.duration,
             dt=self.dt,
             record_dt=max(0.5, self.dt),

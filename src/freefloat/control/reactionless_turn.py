@@ -1,0 +1,104 @@
+"""Reaction null-space motion: joint rates that leave the base attitude alone (Yoshida 2003, eq. 8-9)."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.control.laws import Motion, motion_of
+from freefloat.control.paths import Path, require_path
+from freefloat.control.resolved_motion import floating_jacobian, require_six_joints
+from freefloat.dynamics import frame_pose, free_floating, joint_jacobian, spd_solve
+from freefloat.dynamics.least_squares import Solution, damped_least_squares, null_basis
+from freefloat.model import Spacecraft, State
+from freefloat.spatial import Pose, angular, linear, six
+from freefloat.values import record, static
+from freefloat.values.arrays import Matrix, Numeric, Scalar, Vec6, Vector
+from freefloat.values.channels import Channel, flag, vector
+
+ROTATION_WEIGHT = 0.3  # of hand rotation against hand translation in the coarse approach [m/rad]
+
+
+@record
+class ReactionlessTurn:
+    """Turns a frame by a prescribed rotation about an axis fixed to the base, without reaction on the base attitude.
+
+    Six joints have three motions without reaction; prescribing the hand's rotation uses them all, and its
+    translation follows (section 2, under eq. 9). A rotation that is frozen allows no motion at all.
+    """
+
+    craft: Spacecraft
+    path: Path  # its rotation is used, in base axes
+    frame: str = static()
+    singular_below: Numeric | float = 1e-3  # singular value of J_w in the null space under which it is damped
+    start: Pose = Pose()  # X_BE of the frame when the law began; set by `begin`
+
+    def __post_init__(self) -> None:
+        require_six_joints("ReactionlessTurn", self.craft, self.frame)
+        require_path("ReactionlessTurn", self.path)
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Every moving joint."""
+        return self.craft.layout.moving_joints
+
+    def begin(self, state: State) -> ReactionlessTurn:
+        """Remember where the frame is."""
+        return dataclasses.replace(self, start=frame_pose(self.craft, state.q, self.frame))
+
+    def rates(self, motion: Motion, t: Scalar, hold: float) -> Vector:
+        """[H~_bm; J_w] qdot = [0; w_h] in base axes; damping gives up rotation, never the absence of reaction."""
+        return self.resolve(motion, t, hold).x
+
+    def resolve(self, motion: Motion, t: Scalar, hold: float) -> Solution:
+        """The same with its status."""
+        N = null_basis(_reaction(self.craft, motion.q))
+        turning = angular(joint_jacobian(self.craft, motion.q, self.frame)) @ N
+        found = damped_least_squares(turning, self.path.spin(t, hold), self.singular_below)
+        return dataclasses.replace(found, x=N @ found.x)
+
+    def channels(self) -> tuple[Channel, ...]:
+        """What this law adds to a run."""
+        frame = self.frame
+        return (
+            vector(f"{frame}.displacement", f"{frame}: displacement relative to the base", "m", "B"),
+            vector(f"{frame}.relative_velocity", f"{frame}: velocity relative to the base", "m/s", "B"),
+            flag(f"{frame}.singular", f"{frame}: null space", ("regular", "nearly singular, rates damped")),
+        )
+
+    def observe(self, craft: Spacecraft, state: State, t: Scalar) -> tuple[Numeric, ...]:
+        """How the frame has moved relative to the base, and whether rates are damped."""
+        damped = self.resolve(motion_of(craft, state), t, 0.0).damped
+        return (*relative_motion(craft, state, self.frame, self.start), 1.0 * damped)
+
+
+def relative_motion(craft: Spacecraft, state: State, frame: str, start: Pose) -> tuple[Numeric, ...]:
+    """Displacement and velocity of a frame relative to the base, in base axes."""
+    rates = state.v[np.array(craft.layout.joint_velocities, dtype=int)]
+    velocity = linear(joint_jacobian(craft, state.q, frame) @ rates)
+    return frame_pose(craft, state.q, frame).p - start.p, velocity
+
+
+def approach_rates(
+    craft: Spacecraft, motion: Motion, frame: str, twist: Vec6, rotation_weight: Numeric | float = ROTATION_WEIGHT
+) -> Vector:
+    """Reactionless joint rates whose hand twist in N axes comes nearest to the wanted one (coarse approach).
+
+    qdot = N a with a = argmin |J_v N a - v|^2 + w^2 |J_w N a - w_h|^2, N a basis of the reaction null space.
+    """
+    R_NB = motion.X_NB.R
+    J_g, drift = floating_jacobian(craft, motion, frame, R_NB)
+    weights = np.repeat([1.0, 1.0], 3) * six(jnp.ones(3), rotation_weight * jnp.ones(3))
+    N = null_basis(_reaction(craft, motion.q))
+    A, b = (weights[:, None] * J_g) @ N, weights * (twist - drift)
+    gram = A.T @ A
+    return N @ spd_solve(gram + 1e-12 * jnp.trace(gram) * np.eye(N.shape[1]), A.T @ b)
+
+
+def _reaction(craft: Spacecraft, q: Vector) -> Matrix:
+    """H~_bm in base axes with rows of unit length: the same null space, and singular values that mean directions."""
+    H = free_floating(craft, q).angular_coupling
+    squares = jnp.sum(H**2, axis=1)
+    return H / jnp.sqrt(jnp.where(squares > 0.0, squares, 1.0))[:, None]

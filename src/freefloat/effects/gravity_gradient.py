@@ -1,0 +1,71 @@
+"""Gravity gradient on the spacecraft as it stands: torque on the whole, and what its joints and modes feel.
+
+The tidal potential of a spacecraft with inertia I about its centre of mass, c being the unit vector to the centre of
+the orbit, is V = n^2 (3 c^T I c - tr I) / 2. Its torque is 3 n^2 c x I c (Yoshida 2003, eq. 10), its force on the
+whole is zero, and every joint and mode feels -dV/dq.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.dynamics import composite_inertia
+from freefloat.effects.circular_orbit import CircularOrbit
+from freefloat.model import Spacecraft, State
+from freefloat.spatial import six
+from freefloat.spatial.rotations import cross, roll_pitch_yaw
+from freefloat.values import record
+from freefloat.values.arrays import Mat3, Numeric, Scalar, Vec3, Vector
+from freefloat.values.channels import Channel, vector
+
+
+def gravity_gradient_torque(inertia: Mat3, nadir: Vec3, rate: Scalar) -> Vec3:
+    """3 n^2 c x I c [N m], in the axes of the inertia (about the centre of mass) and of the nadir vector."""
+    return 3.0 * rate**2 * cross(nadir, inertia @ nadir)
+
+
+def tidal_potential(craft: Spacecraft, q: Vector, nadir: Vec3, rate: Scalar) -> Scalar:
+    """Potential energy [J] of the configuration in the gravity gradient; nadir in base axes."""
+    inertia = composite_inertia(craft, q).about_com()
+    return 0.5 * rate**2 * (3.0 * nadir @ inertia @ nadir - jnp.trace(inertia))
+
+
+@record
+class GravityGradient:
+    """A force law: the gravity gradient of a circular orbit. `factor` 0 switches it off and still reports attitude."""
+
+    craft: Spacecraft
+    orbit: CircularOrbit
+    factor: Numeric | float = 1.0
+
+    def begin(self, state: State) -> GravityGradient:
+        """Nothing to remember."""
+        return self
+
+    def torque(self, state: State, t: Scalar) -> Vec3:
+        """On the whole spacecraft, base axes [N m]."""
+        inertia = composite_inertia(self.craft, state.q).about_com()
+        nadir = state.X_NB.R.T @ self.orbit.nadir(t)
+        return self.factor * gravity_gradient_torque(inertia, nadir, self.orbit.rate)
+
+    def force(self, state: State, t: Scalar, hold: float) -> Vector:
+        """Generalised force: a couple on the whole, and the joints' and modes' share."""
+        nadir, layout = state.X_NB.R.T @ self.orbit.nadir(t), self.craft.layout
+        slope = jax.grad(lambda q: tidal_potential(self.craft, q, nadir, self.orbit.rate))(jnp.asarray(state.q))
+        couple = six(jnp.zeros(3), self.torque(state, t))
+        moving = np.array(layout.coordinates, dtype=int)
+        return jnp.zeros(layout.nv).at[:6].set(couple).at[moving].set(-self.factor * slope)
+
+    def channels(self) -> tuple[Channel, ...]:
+        """What this law adds to a run."""
+        names = ("roll", "pitch", "yaw")
+        return (
+            vector("orbit.torque", "Gravity-gradient torque", "N m", "B"),
+            Channel("orbit.roll_pitch_yaw", "Attitude in the orbital frame (Z-Y-X)", "rad", "O", "rpy", names),
+        )
+
+    def observe(self, craft: Spacecraft, state: State, t: Scalar) -> tuple[Numeric, ...]:
+        """Torque, and attitude relative to the orbital frame."""
+        return self.torque(state, t), roll_pitch_yaw(self.orbit.R_NO(t).T @ state.X_NB.R)

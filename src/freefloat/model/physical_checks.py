@@ -1,0 +1,76 @@
+"""Inertia lint: which numbers cannot belong to any rigid body, said by name."""
+
+from typing import Any
+
+import numpy as np
+
+from freefloat.spatial.rotations import rotation_fault
+from freefloat.values.arrays import Numeric, Scalar, is_traced
+from freefloat.values.checks import require_array
+from freefloat.values.errors import ModelError
+
+# Printed tables round: a violation below one part in 1e9 of the largest moment is rounding, not physics.
+_ROUNDING = 1e-9
+
+
+def inertia_faults(mass: float, inertia: np.ndarray) -> list[str]:
+    """Everything that is impossible about a mass and an inertia about the centre of mass, with the amount."""
+    if not np.all(np.isfinite(inertia)) or not np.isfinite(mass):
+        return ["mass and inertia must be finite numbers"]
+    faults = [] if mass > 0.0 else [f"mass must be positive, got {mass:g} kg"]
+    scale = max(float(np.max(np.abs(inertia))), 1e-300)
+    if np.max(np.abs(inertia - inertia.T)) > _ROUNDING * scale:
+        return [
+            *faults,
+            f"inertia matrix is not symmetric (by {np.max(np.abs(inertia - inertia.T)):g} kg m2)",
+        ]
+    smallest, middle, largest = np.linalg.eigvalsh((inertia + inertia.T) / 2.0)
+    if smallest <= 0.0:
+        faults.append(f"inertia must be positive definite, its smallest principal moment is {smallest:g} kg m2")
+    elif smallest + middle < largest - _ROUNDING * scale:
+        faults.append(
+            "principal moments violate the triangle inequality: "
+            f"{smallest:g} + {middle:g} < {largest:g} kg m2, by {largest - smallest - middle:g}"
+        )
+    return faults
+
+
+def require_physical(owner: str, mass: Scalar | float, inertia: Numeric) -> None:
+    """Refuse a body that cannot exist; its mass is checked when it is built."""
+    if not is_traced(mass, inertia) and (faults := inertia_faults(float(mass), np.asarray(inertia))):
+        said = "; ".join(faults)
+        raise ModelError(f"{owner}: {said}. Give the inertia about the centre of mass, in body axes.")
+
+
+def unit_axis(what: str, axis: Any) -> Any:
+    """An axis scaled to unit length; zero or non-finite axes are refused."""
+    axis = require_array(what, axis, "", (3,), "three finite numbers, not all zero")
+    if is_traced(axis):
+        return axis
+    length = float(np.linalg.norm(axis))
+    if length < 1e-12:
+        raise ModelError(f"{what} must be three finite numbers, not all zero, got {axis.tolist()}.")
+    # An axis that is unit to rounding keeps its digits, so that copies and files give back the same one.
+    return axis if abs(length - 1.0) < 1e-15 else axis / length
+
+
+def require_rotation(owner: str, rotation: Numeric) -> None:
+    """Refuse a placement whose rotation is not one."""
+    if not is_traced(rotation) and (fault := rotation_fault(np.asarray(rotation))):
+        raise ModelError(f"{owner}: the placement is not a rotation ({fault}).")
+
+
+def require_wheels_fit(body: str, locked: Numeric, wheels: Any) -> None:
+    """Refuse wheels that have more inertia than the body that carries them, which includes them, locked."""
+    if not wheels or is_traced(locked, wheels):
+        return
+    own, carried = np.asarray(locked), sum(float(w.inertia) * np.outer(w.axis, w.axis) for w in wheels)
+    if np.linalg.eigvalsh(own - carried)[0] > 0.0:
+        return
+    worst = max(reversed(wheels), key=lambda w: float(w.inertia) / float(w.axis @ own @ w.axis))
+    along, together = (float(worst.axis @ inertia @ worst.axis) for inertia in (own, carried))
+    raise ModelError(
+        f"Wheel '{worst.name}': its {float(worst.inertia):g} kg m2, with the {together - float(worst.inertia):g} kg m2 "
+        f"of the other wheels, exceed the {along:g} kg m2 that '{body}' has about the spin axis. "
+        "The body's inertia includes its wheels, locked."
+    )

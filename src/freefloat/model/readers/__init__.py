@@ -1,0 +1,1 @@
+"""Spacecraft from files, and back into them."""

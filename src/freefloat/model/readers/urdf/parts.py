@@ -1,0 +1,297 @@
+"""Links, joints and wheels as a URDF states them, each checked by itself."""
+
+import sys
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from freefloat.model.parts import JointLimits
+from freefloat.model.physical_checks import inertia_faults
+from freefloat.model.readers.urdf.xml import Findings, Part
+from freefloat.spatial import Pose
+
+# The largest double stands for "no limit": other readers refuse to parse `inf`.
+UNLIMITED = sys.float_info.max
+
+StatedKind = Literal["revolute", "continuous", "prismatic", "fixed", "floating"]
+_KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating")
+_REMEDIES = {
+    "planar": "Write it as two prismatic joints and one revolute joint, with the link's mass on the last.",
+    "mimic": "Coupled joints are not modelled: remove <mimic> and command both joints, or fix one.",
+    "loop_joint": "Closed loops are not modelled: cut the loop and remove the element.",
+}
+
+
+@dataclass(frozen=True)
+class MassPoint:
+    """Mass, centre of mass [m] and inertia about it [kg m2], in the axes of some frame."""
+
+    mass: float
+    com: np.ndarray
+    inertia: np.ndarray
+
+    def to_A(self, X_AB: Pose) -> "MassPoint":
+        """The same, given in B, in A."""
+        R = np.asarray(X_AB.R)
+        turned = R @ self.inertia @ R.T
+        return MassPoint(self.mass, R @ self.com + np.asarray(X_AB.p), (turned + turned.T) / 2.0)
+
+
+@dataclass(frozen=True)
+class StatedLink:
+    """A `<link>`; one without mass is a frame."""
+
+    name: str
+    inertial: MassPoint | None
+
+
+@dataclass(frozen=True)
+class StatedJoint:
+    """A `<joint>`; position limits of a continuous one are infinite."""
+
+    name: str
+    kind: StatedKind
+    parent: str
+    child: str
+    X_PJ: Pose
+    axis: np.ndarray
+    damping: float
+    limits: JointLimits
+
+
+@dataclass(frozen=True)
+class StatedWheel:
+    """A `<wheel>` of the `<freefloat>` element, its axis in the axes of a link."""
+
+    name: str
+    link: str
+    axis: np.ndarray
+    inertia: float
+    max_torque: float
+    max_momentum: float
+
+
+@dataclass(frozen=True)
+class Document:
+    """Everything a file says that matters for the motion."""
+
+    name: str
+    links: dict[str, StatedLink]
+    joints: tuple[StatedJoint, ...]
+    wheels: tuple[StatedWheel, ...]
+    kept: tuple[str, ...]  # fixed joints whose links stay bodies of their own
+    whole: bool  # False when a joint or link was too faulty to take part in the tree
+
+
+def read_document(root: ET.Element, findings: Findings) -> Document:
+    """Read every part; those too faulty to use are left out after their faults are noted."""
+    robot = Part(root, "robot", findings)
+    robot.expect(("name", "version"), ("link", "joint", "material", "freefloat"))
+    if root.find("loop_joint") is not None:
+        findings.error("robot", f"has a <loop_joint>. {_REMEDIES['loop_joint']}")
+    links = [link for part in _named(robot, "link") if (link := _link(part))]
+    joints = [joint for part in _named(robot, "joint") if (joint := _joint(part))]
+    wheels, kept = _extension(robot)
+    return Document(
+        name=root.get("name", "").strip(),
+        links={link.name: link for link in links},
+        joints=tuple(joints),
+        wheels=wheels,
+        kept=kept,
+        whole=len(links) == len(root.findall("link")) and len(joints) == len(root.findall("joint")),
+    )
+
+
+def _named(owner: Part, tag: str) -> list[Part]:
+    """The children with that tag, by name; nameless ones and second ones of a name are faults."""
+    parts: dict[str, Part] = {}
+    for number, element in enumerate(owner.element.findall(tag), start=1):
+        name = (element.get("name") or "").strip()
+        part = Part(element, f"{tag} '{name}'" if name else f"{tag} number {number}", owner.findings)
+        if not name:
+            part.text("name")
+        elif name in parts:
+            owner.findings.error(part.name, f"there are two {tag}s of this name. Rename one of them.")
+        else:
+            parts[name] = part
+    return list(parts.values())
+
+
+# ---- links
+
+
+def _link(part: Part) -> StatedLink:
+    part.expect(("name",), ("inertial", "visual", "collision"))
+    inertial = part.child("inertial")
+    return StatedLink(part.element.get("name", "").strip(), None if inertial is None else _inertial(inertial))
+
+
+def _inertial(part: Part) -> MassPoint | None:
+    part.expect((), ("origin", "mass", "inertia"))
+    mass, inertia = part.child("mass"), part.child("inertia")
+    for tag, found in (("mass", mass), ("inertia", inertia)):
+        if found is None:
+            part.findings.error(part.name, f"<inertial> has no <{tag}>. Add it, or remove <inertial> if it is a frame.")
+    pose = part.origin()
+    if mass is None or inertia is None:
+        return None
+    mass.expect(("value",), ())
+    inertia.expect(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), ())
+    kg = mass.number("value")
+    xx, yy, zz = (inertia.number(name) for name in ("ixx", "iyy", "izz"))
+    xy, xz, yz = (inertia.number(name, 0.0) for name in ("ixy", "ixz", "iyz"))
+    matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    if np.any(np.isnan([kg, *matrix.ravel()])):
+        return None
+    if kg == 0.0 and not np.any(matrix):
+        return None
+    # A point mass is no body, but it may be part of one: the body it is merged into is checked as a whole.
+    faults = inertia_faults(kg, matrix) if np.any(matrix) or kg < 0.0 else []
+    for fault in faults:
+        part.findings.error(part.name, f"{fault}. Correct <inertial>: inertia about the centre of mass, in its axes.")
+    return MassPoint(kg, np.zeros(3), matrix).to_A(pose)
+
+
+# ---- joints
+
+
+def _joint(part: Part) -> StatedJoint | None:
+    name = part.element.get("name", "").strip()
+    known = (
+        "origin",
+        "parent",
+        "child",
+        "axis",
+        "limit",
+        "dynamics",
+        "mimic",
+        "calibration",
+        "safety_controller",
+    )
+    part.expect(("name", "type"), known)
+    for tag in ("calibration", "safety_controller"):
+        if part.child(tag) is not None:
+            part.findings.warn(part.name, f"element <{tag}> is ignored: laws set their own bounds.")
+    kind = part.text("type")
+    if kind is not None and kind not in _KINDS:
+        remedy = _REMEDIES.get(kind, f"Types: {', '.join(_KINDS)}.")
+        part.findings.error(part.name, f"type '{kind}' is not modelled. {remedy}")
+        kind = "fixed"  # a stand-in, so that the tree can be checked too
+    if part.child("mimic") is not None:
+        part.findings.error(part.name, f"it mimics another joint. {_REMEDIES['mimic']}")
+    parent, child = _end(part, "parent"), _end(part, "child")
+    pose, axis = part.origin(), _axis(part)
+    damping = _damping(part) if kind != "fixed" else 0.0
+    limits = _limits(part, kind or "")
+    if kind is None or parent is None or child is None:
+        return None
+    return StatedJoint(name, kind, parent, child, pose, axis, damping, limits)  # pyright: ignore[reportArgumentType]
+
+
+def _end(part: Part, tag: str) -> str | None:
+    end = part.child(tag)
+    if end is None:
+        part.findings.error(part.name, f'it has no <{tag}>. Add <{tag} link="..."/>.')
+        return None
+    end.expect(("link",), ())
+    return end.text("link")
+
+
+def _axis(part: Part) -> np.ndarray:
+    axis = part.child("axis")
+    if axis is None:
+        return np.array([1.0, 0.0, 0.0])  # the default of the URDF specification
+    axis.expect(("xyz",), ())
+    xyz = axis.numbers("xyz", 3)
+    length = float(np.linalg.norm(xyz))
+    if length < 1e-12:
+        part.findings.error(part.name, "<axis xyz> is zero. Give a direction, for example '0 0 1'.")
+    elif abs(length - 1.0) > 1e-6:
+        part.findings.warn(part.name, f"<axis xyz> has length {length:g}; it is scaled to one, other readers may not.")
+    return xyz
+
+
+def _damping(part: Part) -> float:
+    dynamics = part.child("dynamics")
+    if dynamics is None:
+        return 0.0
+    dynamics.expect(("damping", "friction"), ())
+    damping, friction = dynamics.number("damping", 0.0), dynamics.number("friction", 0.0)
+    if damping < 0.0:
+        part.findings.error(
+            part.name, f"<dynamics damping> is {damping:g}, which would feed energy in. Give zero or more."
+        )
+    if friction != 0.0 and not np.isnan(friction):
+        part.findings.error(
+            part.name,
+            f"<dynamics friction> is {friction:g}, but dry friction is not modelled. Set it to 0.",
+        )
+    return damping
+
+
+def _limits(part: Part, kind: str) -> JointLimits:
+    limit = part.child("limit")
+    if kind in ("fixed", "floating"):
+        return JointLimits()
+    if limit is None:
+        if kind != "continuous":
+            part.findings.warn(part.name, "it has no <limit>, so it is unlimited. Add one, or make it continuous.")
+        return JointLimits()
+    limit.expect(("lower", "upper", "velocity", "effort"), ())
+    # The specification's default of a missing position limit is 0; rate and effort it demands.
+    before = len(part.findings.errors)
+    lower, upper = (_unlimited(limit.number(name, 0.0)) for name in ("lower", "upper"))
+    rate, effort = (_unlimited(limit.number(name, UNLIMITED)) for name in ("velocity", "effort"))
+    stated = limit.element.keys()
+    for name, value in (("velocity", rate), ("effort", effort)):
+        if name not in stated:
+            part.findings.warn(part.name, f"<limit> has no {name}, so it is unlimited. Other readers demand it.")
+        elif value < 0.0:
+            part.findings.error(part.name, f"<limit {name}> is {value:g}. Give a positive number.")
+        elif value == 0.0:
+            part.findings.warn(part.name, f"<limit {name}> is 0, which lets the joint do nothing. Give its true limit.")
+    if len(part.findings.errors) > before:
+        return JointLimits()  # a stand-in: the faults are noted
+    if kind == "continuous":
+        if {"lower", "upper"} & set(stated):
+            part.findings.warn(part.name, "it is continuous, so its position limits are ignored.")
+        return JointLimits(rate=rate, effort=effort)
+    if lower > upper:
+        part.findings.error(part.name, f"<limit> has lower {lower:g} above upper {upper:g}. Exchange them.")
+        return JointLimits()
+    if lower == upper:
+        part.findings.warn(part.name, f"<limit> allows no motion: lower and upper are both {lower:g}.")
+    return JointLimits(lower=lower, upper=upper, rate=rate, effort=effort)
+
+
+def _unlimited(value: float) -> float:
+    return float(np.copysign(np.inf, value)) if abs(value) >= UNLIMITED else value
+
+
+# ---- what URDF has no word for
+
+
+def _extension(robot: Part) -> tuple[tuple[StatedWheel, ...], tuple[str, ...]]:
+    """`<freefloat>`: reaction wheels, and fixed joints that are not merged. Other readers skip it."""
+    extension = robot.child("freefloat")
+    if extension is None:
+        return (), ()
+    extension.expect((), ("wheel", "keep"))
+    kept = []
+    for element in extension.element.findall("keep"):
+        keep = Part(element, "<keep>", robot.findings)
+        keep.expect(("joint",), ())
+        kept.append(keep.text("joint") or "")
+    return tuple(wheel for part in _named(extension, "wheel") if (wheel := _wheel(part))), tuple(kept)
+
+
+def _wheel(part: Part) -> StatedWheel | None:
+    part.expect(("name", "link", "axis", "inertia", "max_torque", "max_momentum"), ())
+    link = part.text("link")
+    axis, inertia = part.numbers("axis", 3), part.number("inertia")
+    torque, momentum = (_unlimited(part.number(name, UNLIMITED)) for name in ("max_torque", "max_momentum"))
+    if link is None or np.any(np.isnan([*axis, inertia])):
+        return None
+    return StatedWheel(part.element.get("name", "").strip(), link, axis, inertia, torque, momentum)

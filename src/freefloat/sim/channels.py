@@ -1,0 +1,176 @@
+"""Channels of a run, computed from recorded states: nothing that can be derived is integrated or stored twice."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.dynamics import (
+    composite_inertia,
+    elastic_energy,
+    inertial_frame_pose,
+    inertial_frame_twist,
+    kinetic_energy,
+    momentum_about_base,
+)
+from freefloat.dynamics.elastic import flexible_bodies
+from freefloat.dynamics.tree import mount_of
+from freefloat.model import Spacecraft, State
+from freefloat.sim.law_checks import law_channels
+from freefloat.sim.system import Balance, System, SystemState, balance, no_inputs, recall_law
+from freefloat.spatial import angular, linear
+from freefloat.spatial.rotations import (
+    cross,
+    quaternion_conjugate,
+    quaternion_multiply,
+    roll_pitch_yaw,
+    rotation_matrix,
+)
+from freefloat.values import LawError
+from freefloat.values.arrays import Numeric
+from freefloat.values.channels import Channel, quaternion, vector
+
+ChannelValue = tuple[Channel, Numeric]
+
+_TAKEN = ("time", "state.q", "state.v", "bodies.position", "bodies.attitude", "scene")  # what every run has besides
+
+# Recorded states are seen just before their tick: this far before it, as a fraction of a step.
+_BEFORE = 1e-9
+
+
+def observe(system: System, loop: SystemState, start: State) -> dict[str, Numeric]:
+    """Every channel at a recorded instant by name; `start` is the state that attitude is reported against."""
+    return {channel.name: value for channel, value in run_channels(system, loop, start)}
+
+
+def run_channels(system: System, loop: SystemState, start: State) -> list[ChannelValue]:
+    """Every channel with its description."""
+    t = loop.tick * system.dt
+    state = loop.plant.state
+    now = balance(system, state, loop.held, no_inputs(system), t, t - _BEFORE * system.dt)
+    found = [
+        *_base(state, start),
+        *_joints(system.craft, state, now),
+        *_flexible(system.craft, state),
+        *_frames(system.craft, state),
+        *_conserved(system.craft, loop, now),
+    ]
+    for law, (memory, _) in zip(system.laws, loop.held, strict=True):
+        inner = recall_law(law, memory)
+        if hasattr(inner, "channels"):
+            found += law_channels(inner, system.craft, state, t)
+    _require_distinct([channel for channel, _ in found])
+    return found
+
+
+def _require_distinct(channels: list[Channel]) -> None:
+    """Two channels of one name, or two meanings of one axis, would hide one another."""
+    names, axes = Counter((*_TAKEN, *(channel.name for channel in channels))), {}
+    for channel in channels:
+        if names[channel.name] > 1:
+            raise LawError(f"Two channels are called '{channel.name}'. Rename the frame or the law's channel.")
+        if channel.axis and axes.setdefault(channel.axis, channel.components) != channel.components:
+            raise LawError(
+                f"Channel '{channel.name}' has the axis '{channel.axis}' with {', '.join(channel.components)}, but "
+                f"another has it with {', '.join(axes[channel.axis])}. Give it an axis of its own."
+            )
+
+
+def _base(state: State, start: State) -> Iterator[ChannelValue]:
+    turned = quaternion_multiply(quaternion_conjugate(jnp.asarray(start.quat_NB)), jnp.asarray(state.quat_NB))
+    yield vector("base.position", "Base position", "m", "N"), state.p_NB
+    yield quaternion("base.attitude", "Base attitude (quaternion)"), state.quat_NB
+    rpy = Channel(
+        "base.roll_pitch_yaw",
+        "Base rotation since the start (Z-Y-X)",
+        "rad",
+        "B0",
+        "rpy",
+        ("roll", "pitch", "yaw"),
+    )
+    yield rpy, roll_pitch_yaw(rotation_matrix(turned))
+    yield vector("base.velocity", "Base velocity", "m/s", "B"), linear(state.V_NB)
+    yield vector("base.rate", "Base angular rate", "rad/s", "B"), angular(state.V_NB)
+
+
+def _joints(craft: Spacecraft, state: State, now: Balance) -> Iterator[ChannelValue]:
+    layout = craft.layout
+    joints, wheels = (np.array(i, dtype=int) for i in (layout.joint_velocities, layout.wheel_velocities))
+    kinds = {"revolute" if craft.joint(name).kind == "revolute" else "prismatic" for name in layout.moving_joints}
+    angle = {frozenset({"prismatic"}): "m", frozenset({"revolute"}): "rad"}.get(frozenset(kinds), "rad, m")
+    torque = {"m": "N", "rad": "N m"}.get(angle, "N m, N")
+    if joints.size:
+        axis, names = "joint", layout.moving_joints
+        yield (
+            Channel("joints.position", "Joint position", angle, "", axis, names),
+            state.q[np.array(layout.joint_positions, dtype=int)],
+        )
+        rate = "/s, ".join(angle.split(", ")) + "/s"
+        yield Channel("joints.rate", "Joint rate", rate, "", axis, names), state.v[joints]
+        yield (
+            Channel("joints.torque", "Joint torque, friction subtracted", torque, "", axis, names),
+            now.force[joints],
+        )
+    if wheels.size:
+        yield Channel("wheels.speed", "Wheel speed", "rad/s", "", "wheel", layout.wheels), state.v[wheels]
+        yield (
+            Channel("wheels.torque", "Wheel motor torque", "N m", "", "wheel", layout.wheels),
+            now.force[wheels],
+        )
+
+
+def _flexible(craft: Spacecraft, state: State) -> Iterator[ChannelValue]:
+    for body in flexible_bodies(craft):
+        name, axis = body.name, f"{body.name}.mode"
+        modes = body.mode_names or tuple(str(k + 1) for k in range(body.modes))
+        at, speed = craft.layout.position(f"{name}.modes"), craft.layout.velocity(f"{name}.modes")
+        yield Channel(f"{name}.modes", f"{name}: modal coordinates", "1", "", axis, modes), state.q[at]
+        yield Channel(f"{name}.modal_rates", f"{name}: modal rates", "1/s", "", axis, modes), state.v[speed]
+        for node in body.nodes:
+            moved = mount_of(craft, body, node.name, state.q).pose.p - node.position
+            yield vector(f"{name}.{node.name}.displacement", f"{name}: displacement of {node.name}", "m", name), moved
+
+
+def _frames(craft: Spacecraft, state: State) -> Iterator[ChannelValue]:
+    for frame in craft.frames:
+        name = frame.name
+        pose, twist = inertial_frame_pose(craft, state, name), inertial_frame_twist(craft, state, name)
+        yield vector(f"{name}.position", f"{name}: position", "m", "N"), pose.p
+        yield quaternion(f"{name}.attitude", f"{name}: attitude (quaternion)"), pose.quaternion
+        yield vector(f"{name}.velocity", f"{name}: velocity", "m/s", "N"), linear(twist)
+        yield vector(f"{name}.rate", f"{name}: angular rate", "rad/s", "N"), angular(twist)
+
+
+def _conserved(craft: Spacecraft, loop: SystemState, now: Balance) -> Iterator[ChannelValue]:
+    state, ledger = loop.plant.state, loop.plant.ledger
+    X_NB = state.X_NB
+    momentum = X_NB.wrench_to_A(momentum_about_base(craft, state.q, state.v))
+    whole = composite_inertia(craft, state.q)
+    com = X_NB.apply(whole.com)
+    P, L = linear(momentum), angular(momentum)
+    yield vector("com.position", "System centre of mass", "m", "N"), com
+    yield (
+        Channel("com.inertia_trace", "Trace of the inertia about the centre of mass", "kg m2"),
+        jnp.trace(whole.about_com()),
+    )
+    yield vector("momentum.linear", "Linear momentum", "N s", "N"), P
+    yield vector("momentum.angular", "Angular momentum about the inertial origin", "N m s", "N"), L
+    yield (
+        vector("momentum.angular_com", "Angular momentum about the centre of mass", "N m s", "N"),
+        L - cross(com, P),
+    )
+    yield vector("impulse.linear", "External linear impulse", "N s", "N"), linear(ledger.impulse)
+    yield (
+        vector("impulse.angular", "External angular impulse about the inertial origin", "N m s", "N"),
+        angular(ledger.impulse),
+    )
+    yield Channel("energy.kinetic", "Kinetic energy", "J"), kinetic_energy(craft, state.q, state.v)
+    yield Channel("energy.elastic", "Elastic energy", "J"), elastic_energy(craft, state.q)
+    yield Channel("energy.work", "Work done on the spacecraft", "J"), ledger.work
+    yield Channel("energy.dissipated", "Energy lost in damping", "J"), ledger.dissipated
+    # Kinetic energy of the acceleration: how quickly the motion changes, for the tolerance of the audit.
+    yield (
+        Channel("energy.agility", "Half the squared acceleration in the mass metric", "W/s"),
+        kinetic_energy(craft, state.q, now.vdot),
+    )

@@ -1,0 +1,24 @@
+"""Errors of what a caller gives: one for a description of a spacecraft, one for a law."""
+
+from collections.abc import Iterable
+
+
+class ModelError(ValueError):
+    """A spacecraft, or its file, that cannot exist: the message names the part and the remedy."""
+
+
+class LawError(ValueError):
+    """A law that cannot act: the message names its class, its method and the remedy."""
+
+
+def unknown_name(owner: str, kind: str, name: str, known: Iterable[str]) -> ModelError:
+    """`Spacecraft 'ets7' has no frame 'hnd'. Frames: base, hand.`"""
+    listed = ", ".join(known) or "none"
+    plural = kind.removesuffix("y") + "ies" if kind.endswith("y") else kind + "s"
+    return ModelError(f"Spacecraft '{owner}' has no {kind} '{name}'. {plural.capitalize()}: {listed}.")
+
+
+def require_name(what: str, name: object) -> None:
+    """Refuse a name that is none."""
+    if not isinstance(name, str) or not name:
+        raise ModelError(f"{what} needs a name that is text, got {name!r}.")
