@@ -16,6 +16,7 @@ from freefloat.scenarios import Scenario, ScenarioError, find
 from freefloat.scenarios.scenario import parse_setting
 from freefloat.sim import Run, RunFailed
 from freefloat.sim.rollout import Engine
+from freefloat.values.nested import flatten
 
 
 def run(
@@ -59,7 +60,7 @@ def resolve(name: str, settings: list[str], variant: str | None) -> Scenario:
         if not path.is_file():
             raise ScenarioError(f"There is no scenario file {path}.")
         try:
-            given = _flat(tomllib.loads(path.read_text(encoding="utf-8")))
+            given = flatten(tomllib.loads(path.read_text(encoding="utf-8")))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise ScenarioError(f"{path} is not valid TOML: {error}.") from None
         name = str(given.pop("scenario", ""))
@@ -70,14 +71,6 @@ def resolve(name: str, settings: list[str], variant: str | None) -> Scenario:
         raise ScenarioError(f"Scenario '{name}' has no variant '{variant}'. Variants: {', '.join(variants)}.")
     chosen = variants[variant] if variant else next(iter(variants.values()))
     return chosen.with_settings(given | dict(parse_setting(text) for text in settings))
-
-
-def _flat(data: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested tables as dotted paths."""
-    flat: dict[str, Any] = {}
-    for key, value in data.items():
-        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
-    return flat
 
 
 def _print(scenario: Scenario, result: Run, files: dict[str, Path]) -> None:

@@ -14,9 +14,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.dynamics import momentum_about_origin, wheel_momentum
+from freefloat.dynamics.state_rate import component_rates, state_rate
 from freefloat.model import Spacecraft, State
-from freefloat.spatial import Pose, angular, linear
-from freefloat.spatial.rotations import quaternion_multiply
+from freefloat.spatial import Pose
 from freefloat.values import LawError, record
 from freefloat.values.arrays import Quaternion, Scalar, Vec3, Vec6, Vector
 
@@ -54,13 +54,12 @@ def motion_of(craft: Spacecraft, state: State) -> Motion:
 
 def motion_rate(craft: Spacecraft, state: State, force: Vector) -> Motion:
     """Rates of what a motion law sees; momentum changes by external wrenches, a wheel's by its motor."""
-    X_NB = state.X_NB
-    spin = jnp.concatenate([jnp.zeros(1), angular(state.V_NB)])
+    rates = component_rates(state, state_rate(craft, state, jnp.zeros_like(state.v)))  # no law sees accelerations
     return Motion(
-        p_NB=X_NB.R @ linear(state.V_NB),
-        quat_NB=0.5 * quaternion_multiply(jnp.asarray(state.quat_NB), spin),
-        q=state.v[np.array(craft.layout.coordinates, dtype=int)],
-        momentum=X_NB.wrench_to_A(force[:6]),
+        p_NB=rates.p_NB,
+        quat_NB=rates.quat_NB,
+        q=rates.q,
+        momentum=state.X_NB.wrench_to_A(force[:6]),
         wheel_momentum=force[np.array(craft.layout.wheel_velocities, dtype=int)],
     )
 

@@ -13,6 +13,7 @@ from freefloat.report.markup import Markup, element, joined, table, text, verdic
 from freefloat.report.units import written
 from freefloat.scenarios import SCENARIOS, Claim
 from freefloat.scenarios.settings import settings_of
+from freefloat.values.nested import flatten
 
 if TYPE_CHECKING:
     from freefloat.sim import Run
@@ -244,7 +245,7 @@ def events(sheets: Sequence[Sheet]) -> Markup:
 
 def settings(sheets: Sequence[Sheet]) -> Markup:
     """The resolved scenario; of several runs only what differs is set off."""
-    flat = [_flat(sheet.run.scenario) for sheet in sheets]
+    flat = [flatten(sheet.run.scenario) for sheet in sheets]
     paths = list(dict.fromkeys(path for one in flat for path in one))
     units = _units(sheets[0].run)
     rows = []
@@ -267,13 +268,6 @@ def versions(sheets: Sequence[Sheet]) -> Markup:
     paths = list(dict.fromkeys(name for sheet in sheets for name in (sheet.run.versions or {})))
     rows = [[name, *((sheet.run.versions or {}).get(name, "") for sheet in sheets)] for name in paths]
     return table(["made with", *(sheet.name if len(sheets) > 1 else "version" for sheet in sheets)], rows)
-
-
-def _flat(data: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in data.items():
-        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
-    return flat
 
 
 def _plain(value: Any) -> str:

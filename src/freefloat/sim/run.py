@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from freefloat.sim.audit import Audit
+from freefloat.values.files import write_atomically
 
 if TYPE_CHECKING:
     import xarray
@@ -68,7 +68,6 @@ class Run:
             raise FileExistsError(f"{path} exists already. Choose another name or pass force=True (--force).")
         if path.is_dir():
             raise IsADirectoryError(f"{path} is a directory. Give the name of a file in it, such as {path / 'run.nc'}.")
-        path.parent.mkdir(parents=True, exist_ok=True)
         data = self.data.assign_attrs(
             format_version=FORMAT_VERSION,
             status=self.status,
@@ -80,13 +79,7 @@ class Run:
         )
         # A mesh may exceed what an attribute can hold, so the scene is a variable of its own.
         data = data.assign({_SCENE: ((), json.dumps(self.scene))})
-        partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-        try:
-            data.to_netcdf(partial, engine="h5netcdf")
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
-        return path
+        return write_atomically(path, lambda partial: data.to_netcdf(partial, engine="h5netcdf"))
 
     @staticmethod
     def load(path: str | Path) -> Run:

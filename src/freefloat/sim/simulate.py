@@ -95,7 +95,7 @@ def simulate(
     with np.errstate(over="ignore", invalid="ignore"):  # a run that diverged is judged too
         fixed = integrator == "rk4"
         accuracy = _fixed_step_accuracy(system, data) if fixed else Accuracy.of_adaptive(tolerance, count.accepted)
-        judged = audit(data, accuracy, _mass(craft), domain_warnings(craft, data))
+        judged = audit(data, accuracy, float(craft.mass), domain_warnings(craft, data))
     described = scenario or {"spacecraft": craft.name, "duration": duration, "dt": dt, "integrator": integrator}
     run = Run(data=data, audit=judged, status=status, scenario=described, versions=versions(), scene=scene)
     if check:
@@ -146,12 +146,8 @@ def _fixed_step_accuracy(system: System, data: xarray.Dataset) -> Accuracy:
     """What RK4 promises for this motion: how fast it was, and what its laws tell of themselves."""
     laws, dt = system.laws, system.dt
     holds = tuple(law.period for law in laws if isinstance(law, Sampled))
-    fastest = max(fastest_rate(data, _mass(system.craft), holds), _largest_of_laws(laws, "fastest_rate"))
+    fastest = max(fastest_rate(data, float(system.craft.mass), holds), _largest_of_laws(laws, "fastest_rate"))
     return Accuracy.of_rk4(dt, max(float(data["time"].values[-1]), dt), fastest, _largest_of_laws(laws, "corner_rate"))
-
-
-def _mass(craft: Spacecraft) -> float:
-    return float(sum(body.mass for body in craft.bodies))
 
 
 def _largest_of_laws(laws: Sequence[Any], rate: str) -> float:
