@@ -9,8 +9,8 @@ import numpy as np
 from freefloat.dynamics import inertial_body_poses
 from freefloat.engine import compile
 from freefloat.model import State
-from freefloat.sim.channels import run_channels
 from freefloat.sim.rollout import Engine
+from freefloat.sim.run_channels import run_channels
 from freefloat.sim.system import System, SystemState
 from freefloat.values.channels import Channel
 

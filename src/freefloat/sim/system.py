@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.laws import ForceLaw, MemoryLaw, Motion, MotionLaw, Remembering, motion_of, motion_rate
+from freefloat.control.laws import MemoryLaw, Motion, MotionLaw, Remembering, motion_of, motion_rate
 from freefloat.dynamics import (
     damping_force,
     elastic_force,
@@ -35,8 +35,6 @@ from freefloat.sim.plant import Ledger, Plant, PlantRate
 from freefloat.values import LawError, ModelError, record, static
 from freefloat.values.arrays import Matrix, Scalar, Vector
 from freefloat.values.checks import require_bounds, require_quantity
-
-Law = MotionLaw | ForceLaw | MemoryLaw
 
 
 @record
