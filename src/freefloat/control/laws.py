@@ -3,9 +3,9 @@
 A law may be continuous (evaluated inside the integrator's stages) or sampled and held; the simulation decides
 which, so a law does not know. `hold` is the time for which its answer will be held, 0 when it is continuous.
 
-A law may tell about itself: `channels()` and `observe(craft, state, t)` add recorded quantities, and `fastest_rate`
+A law may report on itself: `channels()` and `observe(craft, state, t)` add recorded quantities, and `fastest_rate`
 [rad/s] is the speed of its own loop, from which the audit knows what the integrator can keep. A law whose velocities
-bend sharply, as those with limits do, tells `corner_rate` [1/s]: the jump of acceleration as a share of velocity.
+bend sharply, as those with limits do, gives `corner_rate` [1/s]: the jump of acceleration as a share of velocity.
 """
 
 from typing import Any, Protocol, runtime_checkable
@@ -23,7 +23,7 @@ from freefloat.values.arrays import Quaternion, Scalar, Vec3, Vec6, Vector
 
 @record
 class Motion:
-    """What a motion law sees: where everything is and what momentum there is, not how fast the joints happen to move.
+    """What a motion law sees: where everything is and what momentum there is, not the joint rates.
 
     The rates that a motion law asks for are differentiated along the motion to find the accelerations, and the
     rates of all these quantities are known beforehand: those of the velocities are not.

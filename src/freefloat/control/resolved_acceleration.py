@@ -23,7 +23,7 @@ from freefloat.values.channels import Channel
 class ResolvedAcceleration:
     """Computed torque in hand space: a = a_d + 2 w (x'_d - x') + w^2 (x_d - x), momentum of any size included."""
 
-    follow: ResolvedMotion  # the path, the frame and the model that the controller believes in
+    follow: ResolvedMotion  # the path, the frame and the controller's own model
     bandwidth: Numeric | float = 2.0  # w [rad/s]
 
     @property
@@ -33,7 +33,7 @@ class ResolvedAcceleration:
 
     @property
     def craft(self) -> Spacecraft:
-        """The model that the controller believes in."""
+        """The controller's own model of the spacecraft."""
         return self.follow.craft
 
     def begin(self, state: State) -> ResolvedAcceleration:

@@ -17,7 +17,7 @@ from freefloat.model.layout import Layout
 from freefloat.sim.rollout import Engine, ToleranceError
 from freefloat.sim.system import Sampled, System, SystemState, derivative, inner_law, no_inputs, recall_law, sample
 
-_CALM = 1e3  # speeds that a spacecraft may have [rad/s, m/s]; a motion beyond them has already gone wild
+_CALM = 1e3  # speeds that a spacecraft may have [rad/s, m/s]; a motion beyond them is already diverging
 _WILD = 1e9  # speeds that only an unstable motion reaches
 _STABLE = 2.7  # RK4 damps what decays at a rate W while W h is below this, in every direction of the complex plane
 _UNTIL_WILD = 5.0  # so many times over e, at least, does a motion grow by itself that gets from calm to wild

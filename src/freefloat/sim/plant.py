@@ -22,7 +22,7 @@ class Ledger:
 
     @staticmethod
     def empty() -> Ledger:
-        """Nothing happened yet."""
+        """All zero, as at the start."""
         return Ledger(work=np.zeros(()), dissipated=np.zeros(()), impulse=np.zeros(6))
 
 

@@ -78,7 +78,9 @@ def simulate(
     start = _start(craft, state, joints, joints_deg)
     system, loop = begin(System(craft=craft, laws=laws, dt=dt), start)
     scene = drawing(craft)
-    watch = Recorder(system, loop, start, engine)  # compiled first: a law that tells nonsense must not cost a run
+    watch = Recorder(
+        system, loop, start, engine
+    )  # compiled first: a law with faulty channels is refused before the run
     count = AdaptiveCount()
 
     def drive(loop: SystemState, timing: Grid, count: AdaptiveCount) -> Iterator[SystemState]:
@@ -143,7 +145,7 @@ def _collect(
 
 
 def _fixed_step_accuracy(system: System, data: xarray.Dataset) -> Accuracy:
-    """What RK4 promises for this motion: how fast it was, and what its laws tell of themselves."""
+    """Accuracy of RK4 for this motion, from how fast it was and from the rates that its laws give."""
     laws, dt = system.laws, system.dt
     holds = tuple(law.period for law in laws if isinstance(law, Sampled))
     fastest = max(fastest_rate(data, float(system.craft.mass), holds), _largest_of_laws(laws, "fastest_rate"))
@@ -151,7 +153,7 @@ def _fixed_step_accuracy(system: System, data: xarray.Dataset) -> Accuracy:
 
 
 def _largest_of_laws(laws: Sequence[Any], rate: str) -> float:
-    """The fastest of a rate that laws may tell about themselves; 0 where none does."""
+    """The largest value of a rate that laws may give of themselves; 0 where none does."""
     return max((float(getattr(inner_law(law), rate, 0.0)) for law in laws), default=0.0)
 
 
