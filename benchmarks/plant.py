@@ -9,27 +9,21 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.dynamics import elastic_force, forward_dynamics
+from freefloat.dynamics.state_rate import state_rate
 from freefloat.model import Spacecraft, State
 from freefloat.sim.integrators import rk4_step
 from freefloat.sim.plant import Ledger, Plant, PlantRate
-from freefloat.spatial import angular, linear
 
 DT = 0.01  # [s]
 
 
 def plant_step(craft: Spacecraft) -> tuple[Callable[[Plant], Plant], Plant]:
     """One RK4 step of the free spacecraft, nothing else, and a state to start from."""
-    coordinates = np.array(craft.layout.coordinates, dtype=int)
 
     def rate(plant: Plant, *_: object) -> PlantRate:
         state = plant.state
-        return PlantRate(
-            velocity=state.X_NB.R @ linear(state.V_NB),
-            turn=angular(state.V_NB),
-            q=state.v[coordinates],
-            v=forward_dynamics(craft, state.q, state.v, elastic_force(craft, state.q)),
-            ledger=jax.tree.map(jnp.zeros_like, plant.ledger),
-        )
+        vdot = forward_dynamics(craft, state.q, state.v, elastic_force(craft, state.q))
+        return PlantRate(state=state_rate(craft, state, vdot), ledger=jax.tree.map(jnp.zeros_like, plant.ledger))
 
     q, v, _ = sample(craft)
     state = State(p_NB=np.zeros(3), quat_NB=np.array([1.0, 0.0, 0.0, 0.0]), q=q, v=0.1 * v)

@@ -7,10 +7,10 @@ import pytest
 
 from freefloat import engine
 from freefloat.dynamics import forward_dynamics
+from freefloat.dynamics.state_rate import state_rate
 from freefloat.library import ets7
 from freefloat.sim.integrators import rk4_step
 from freefloat.sim.plant import Ledger, Plant, PlantRate
-from freefloat.spatial import angular, linear
 
 CRAFT = ets7()
 COUNT = 37  # no multiple of any SIMD width
@@ -20,14 +20,8 @@ def plant_step(plant):
     """One RK4 step of 10 ms, plant only."""
 
     def rate(p, *_):
-        s = p.state
-        return PlantRate(
-            velocity=s.X_NB.R @ linear(s.V_NB),
-            turn=angular(s.V_NB),
-            q=s.v[6:],
-            v=forward_dynamics(CRAFT, s.q, s.v, jnp.zeros(12)),
-            ledger=jax.tree.map(jnp.zeros_like, p.ledger),
-        )
+        vdot = forward_dynamics(CRAFT, p.state.q, p.state.v, jnp.zeros(12))
+        return PlantRate(state=state_rate(CRAFT, p.state, vdot), ledger=jax.tree.map(jnp.zeros_like, p.ledger))
 
     return rk4_step(rate, plant, jnp.zeros(()), 0.01)
 

@@ -86,7 +86,7 @@ def _linear_rates(inertia) -> np.ndarray:
         plant = type(loop.plant)(type(start)(start.p_NB, quat, start.q, v), loop.plant.ledger)
         change = derivative(system, plant, loop.held, no_inputs(system), jnp.zeros(()), jnp.zeros(()))
         # To first order: theta' = (rest + w) - exp(-theta) rest, seen in axes that turn with the orbit.
-        return jnp.concatenate([w - jnp.cross(rest, theta), change.v[3:6]])
+        return jnp.concatenate([w - jnp.cross(rest, theta), change.state.v[3:6]])
 
     A = np.asarray(jax.jacfwd(rate)(jnp.zeros(6)))
     return np.linalg.eigvals(A) / n

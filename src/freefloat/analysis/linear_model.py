@@ -6,6 +6,7 @@ import numpy as np
 
 from freefloat.dynamics.elastic import damping_force, elastic_force
 from freefloat.dynamics.forward import forward_dynamics
+from freefloat.dynamics.state_rate import StateRate
 from freefloat.model import Spacecraft, State
 from freefloat.spatial import angular, linear
 from freefloat.spatial.rotations import dexp_inverse, rotation_exp
@@ -31,13 +32,16 @@ def linearise(craft: Spacecraft, state: State, force: Vector) -> LinearModel:
 
 def deviation_rate(craft: Spacecraft, state: State, deviation: Vector, force: Vector) -> Vector:
     """Rate of a deviation dx from a reference that keeps the state's twist."""
-    nq = craft.layout.nq
+    step = StateRate.from_vector(deviation, craft.layout.nq)
     coordinates = np.array(craft.layout.coordinates, dtype=int)
-    turn = rotation_exp(deviation[3:6])
-    q, v = state.q + deviation[6 : 6 + nq], state.v + deviation[6 + nq :]
-    # The rotation error exp(theta) = R_ref^T R turns with the difference of the two rates, in our axes.
-    turn_rate = dexp_inverse(deviation[3:6], angular(v[:6]) - turn.T @ angular(state.v[:6]))
-    velocity = state.X_NB.R @ turn @ linear(v[:6])
+    turn = rotation_exp(step.turn)
+    q, v = state.q + step.q, state.v + step.v
     structure = elastic_force(craft, q) + damping_force(craft, v)
-    vdot = forward_dynamics(craft, q, v, force + structure)
-    return jnp.concatenate([velocity, turn_rate, v[coordinates], vdot])
+    rate = StateRate(
+        velocity=state.X_NB.R @ turn @ linear(v[:6]),
+        # The rotation error exp(theta) = R_ref^T R turns with the difference of the two rates, in our axes.
+        turn=dexp_inverse(step.turn, angular(v[:6]) - turn.T @ angular(state.v[:6])),
+        q=v[coordinates],
+        v=forward_dynamics(craft, q, v, force + structure),
+    )
+    return rate.vector()

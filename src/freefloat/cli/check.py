@@ -23,7 +23,7 @@ def check(urdf: Path, *, as_json: bool) -> int:
         typer.echo(f"{urdf} cannot be simulated.")
         return 1
     craft = read_urdf(urdf)
-    mass = sum(float(body.mass) for body in craft.bodies)
+    mass = float(craft.mass)
     typer.echo(
         f"{urdf}: spacecraft '{craft.name}', {len(craft.bodies)} bodies, {len(craft.layout.moving_joints)} moving "
         f"joints, {len(craft.wheels)} wheels, {mass:g} kg. It can be simulated."

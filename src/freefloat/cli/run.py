@@ -19,6 +19,7 @@ from freefloat.scenarios.scenario import parse_setting
 from freefloat.sim import Run
 from freefloat.sim.rollout import Engine
 from freefloat.sim.run import CUSTOM
+from freefloat.values.nested import flatten
 
 
 def run(
@@ -70,20 +71,12 @@ def _read_toml(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise ScenarioError(f"There is no scenario file {path}.")
     try:
-        given = _flat(tomllib.loads(path.read_text(encoding="utf-8")))
+        given = flatten(tomllib.loads(path.read_text(encoding="utf-8")))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ScenarioError(f"{path} is not valid TOML: {error}.") from None
     if not given.get("scenario"):
         raise ScenarioError(f'{path} does not say which scenario it is: add scenario = "ets7-gjm", for example.')
     return given
-
-
-def _flat(data: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested tables as dotted paths."""
-    flat: dict[str, Any] = {}
-    for key, value in data.items():
-        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
-    return flat
 
 
 def _print(run: Run, files: dict[str, Path]) -> None:

@@ -1,4 +1,4 @@
-"""Attitude filter on gyro and star tracker, and attitude control that trusts it instead of the truth.
+"""Attitude filter on gyro and star tracker, and attitude control by its estimate instead of the truth.
 
 The multiplicative filter with the steady gains of a single axis (Farrenkopf, J. Guidance and Control 1, 1978):
 between stars the attitude follows the gyro less its estimated bias, each star fix corrects attitude and bias.
@@ -24,7 +24,7 @@ from freefloat.values.channels import Channel, flag, vector
 
 @record
 class Estimate:
-    """What the filter believes."""
+    """What the filter estimates."""
 
     quaternion: Quaternion  # quat_NB
     bias: Vec3  # of the gyro [rad/s]
@@ -60,7 +60,7 @@ class AttitudeFilter:
         return AttitudeFilter(gyro=gyro, stars=stars, attitude_gain=float(K[0]), bias_gain=float(-K[1]))
 
     def start(self, quat_NB: Quaternion) -> Estimate:
-        """Begin at an attitude, believing in no bias."""
+        """Start at an attitude, with a bias of zero."""
         return Estimate(
             quaternion=jnp.asarray(quat_NB),
             bias=jnp.zeros(3),

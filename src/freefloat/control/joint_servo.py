@@ -202,7 +202,7 @@ class JointServo:
         force = jnp.zeros(craft.layout.nv).at[mine].set(torque)
         return torque - self.motor_inertia * spd_solve(M + jnp.diag(rotor), force - h)[mine]
 
-    # ---- telling
+    # ---- recording
 
     def channels(self) -> tuple[Channel, ...]:
         """The arm's channels, and the joints' tracking."""
@@ -217,7 +217,7 @@ class JointServo:
         return (*own, *(self.arm.channels() if hasattr(self.arm, "channels") else ()))
 
     def observe(self, craft: Spacecraft, state: State, t: Scalar) -> tuple[Numeric, ...]:
-        """Tracking error and limits, then what the arm's law tells."""
+        """Tracking error and limits, then the values of the arm's law."""
         memory = self.memory()
         error = memory.reference + (t - memory.at) * memory.rates - state.q[self.places]
         told = self.arm.observe(craft, state, t) if hasattr(self.arm, "channels") else ()

@@ -3,9 +3,9 @@
 A law may be continuous (evaluated inside the integrator's stages) or sampled and held; the simulation decides
 which, so a law does not know. `hold` is the time for which its answer will be held, 0 when it is continuous.
 
-A law may tell about itself: `channels()` and `observe(craft, state, t)` add recorded quantities, and `fastest_rate`
+A law may report on itself: `channels()` and `observe(craft, state, t)` add recorded quantities, and `fastest_rate`
 [rad/s] is the speed of its own loop, from which the audit knows what the integrator can keep. A law whose velocities
-bend sharply, as those with limits do, tells `corner_rate` [1/s]: the jump of acceleration as a share of velocity.
+bend sharply, as those with limits do, gives `corner_rate` [1/s]: the jump of acceleration as a share of velocity.
 """
 
 from typing import Any, Protocol, runtime_checkable
@@ -14,16 +14,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.dynamics import momentum_about_origin, wheel_momentum
+from freefloat.dynamics.state_rate import component_rates, state_rate
 from freefloat.model import Spacecraft, State
-from freefloat.spatial import Pose, angular, linear
-from freefloat.spatial.rotations import quaternion_multiply
+from freefloat.spatial import Pose
 from freefloat.values import LawError, record
 from freefloat.values.arrays import Quaternion, Scalar, Vec3, Vec6, Vector
 
 
 @record
 class Motion:
-    """What a motion law sees: where everything is and what momentum there is, not how fast the joints happen to move.
+    """What a motion law sees: where everything is and what momentum there is, not the joint rates.
 
     The rates that a motion law asks for are differentiated along the motion to find the accelerations, and the
     rates of all these quantities are known beforehand: those of the velocities are not.
@@ -54,13 +54,12 @@ def motion_of(craft: Spacecraft, state: State) -> Motion:
 
 def motion_rate(craft: Spacecraft, state: State, force: Vector) -> Motion:
     """Rates of what a motion law sees; momentum changes by external wrenches, a wheel's by its motor."""
-    X_NB = state.X_NB
-    spin = jnp.concatenate([jnp.zeros(1), angular(state.V_NB)])
+    rates = component_rates(state, state_rate(craft, state, jnp.zeros_like(state.v)))  # no law sees accelerations
     return Motion(
-        p_NB=X_NB.R @ linear(state.V_NB),
-        quat_NB=0.5 * quaternion_multiply(jnp.asarray(state.quat_NB), spin),
-        q=state.v[np.array(craft.layout.coordinates, dtype=int)],
-        momentum=X_NB.wrench_to_A(force[:6]),
+        p_NB=rates.p_NB,
+        quat_NB=rates.quat_NB,
+        q=rates.q,
+        momentum=state.X_NB.wrench_to_A(force[:6]),
         wheel_momentum=force[np.array(craft.layout.wheel_velocities, dtype=int)],
     )
 

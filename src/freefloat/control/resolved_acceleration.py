@@ -12,9 +12,8 @@ from freefloat.control.laws import Motion, motion_of
 from freefloat.control.resolved_motion import ResolvedMotion, floating_jacobian
 from freefloat.dynamics import hybrid_dynamics, inertial_frame_pose, inertial_frame_twist
 from freefloat.dynamics.least_squares import Solution, damped_least_squares
+from freefloat.dynamics.state_rate import component_rates, state_rate
 from freefloat.model import Spacecraft, State
-from freefloat.spatial import angular, linear
-from freefloat.spatial.rotations import quaternion_multiply
 from freefloat.values import record
 from freefloat.values.arrays import Numeric, Scalar, Vec6, Vector
 from freefloat.values.channels import Channel
@@ -24,7 +23,7 @@ from freefloat.values.channels import Channel
 class ResolvedAcceleration:
     """Computed torque in hand space: a = a_d + 2 w (x'_d - x') + w^2 (x_d - x), momentum of any size included."""
 
-    follow: ResolvedMotion  # the path, the frame and the model that the controller believes in
+    follow: ResolvedMotion  # the path, the frame and the controller's own model
     bandwidth: Numeric | float = 2.0  # w [rad/s]
 
     @property
@@ -34,7 +33,7 @@ class ResolvedAcceleration:
 
     @property
     def craft(self) -> Spacecraft:
-        """The model that the controller believes in."""
+        """The controller's own model of the spacecraft."""
         return self.follow.craft
 
     def begin(self, state: State) -> ResolvedAcceleration:
@@ -56,9 +55,8 @@ class ResolvedAcceleration:
         still = jnp.zeros(len(joints))
         vdot, _ = hybrid_dynamics(craft, state.q, state.v, nothing, joints, still)
         # Acceleration of the hand when no joint accelerates: what the present motion brings along.
-        drift = jax.jvp(lambda s: inertial_frame_twist(craft, s, frame), (state,), (_state_rate(craft, state, vdot),))[
-            1
-        ]
+        along = component_rates(state, state_rate(craft, state, vdot))
+        _, drift = jax.jvp(lambda s: inertial_frame_twist(craft, s, frame), (state,), (along,))
         motion: Motion = motion_of(craft, state)
         J_g, _ = floating_jacobian(craft, motion, frame, motion.X_NB.R)
         return damped_least_squares(J_g, self.desired_acceleration(state, t) - drift, self.follow.singular_below)
@@ -78,13 +76,3 @@ class ResolvedAcceleration:
     def observe(self, craft: Spacecraft, state: State, t: Scalar) -> tuple[Numeric, ...]:
         """How far the hand is from its path."""
         return self.follow.observe(craft, state, t)
-
-
-def _state_rate(craft: Spacecraft, state: State, vdot: Vector) -> State:
-    spin = jnp.concatenate([jnp.zeros(1), angular(state.V_NB)])
-    return State(
-        p_NB=state.X_NB.R @ linear(state.V_NB),
-        quat_NB=0.5 * quaternion_multiply(jnp.asarray(state.quat_NB), spin),
-        q=state.v[np.array(craft.layout.coordinates, dtype=int)],
-        v=vdot,
-    )

@@ -34,7 +34,7 @@ class EyeMemory:
 
 @record
 class CameraEye:
-    """Knows what the camera on `frame` saw; each new picture corrects the estimate by a share of what it says.
+    """Estimates the target from a camera on `frame`; each new picture corrects the estimate by the share `share`.
 
     The target's velocity is taken as known, as in the published experiment. After `patience` without a picture the
     target is lost.

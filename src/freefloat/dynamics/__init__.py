@@ -22,6 +22,7 @@ from freefloat.dynamics.kinematics import (
     frame_pose,
     frame_twist,
     generalized_force,
+    inertial_body_poses,
     inertial_frame_pose,
     inertial_frame_twist,
 )
@@ -37,17 +38,20 @@ from freefloat.dynamics.momentum import (
     wheel_momentum,
 )
 from freefloat.dynamics.solve import spd_solve
+from freefloat.dynamics.state_rate import StateRate, component_rates, retract, state_rate
 from freefloat.dynamics.vibration import natural_frequencies
 
 __all__ = [
     "FreeFloating",
     "JointSolution",
+    "StateRate",
     "articulated_forward_dynamics",
     "base_jacobian",
     "bias",
     "body_poses",
     "body_twists",
     "centre_of_mass",
+    "component_rates",
     "composite_inertia",
     "damping_force",
     "drift_twist",
@@ -63,6 +67,7 @@ __all__ = [
     "generalized_jacobian",
     "hybrid_dynamics",
     "impose_rates",
+    "inertial_body_poses",
     "inertial_frame_pose",
     "inertial_frame_twist",
     "inverse_dynamics",
@@ -76,6 +81,8 @@ __all__ = [
     "momentum_matrix",
     "natural_frequencies",
     "reaction_null_space",
+    "retract",
     "spd_solve",
+    "state_rate",
     "wheel_momentum",
 ]

@@ -8,7 +8,7 @@ from freefloat.dynamics.tree import base_entries, edges, mount_of, select_entrie
 from freefloat.model import Frame, ModalBody, Spacecraft, State
 from freefloat.spatial import Pose, angular, linear, six
 from freefloat.values import ModelError
-from freefloat.values.arrays import Matrix, Vec6, Vector
+from freefloat.values.arrays import Matrix, Numeric, Vec6, Vector
 
 
 def body_poses(craft: Spacecraft, q: Vector) -> tuple[Pose, ...]:
@@ -52,6 +52,12 @@ def _modes(craft: Spacecraft, frame: Frame) -> np.ndarray:
     """Indices into v of the modal rates that move a frame in its body."""
     flexible = frame.node and craft.body(frame.body).modes
     return np.array(craft.layout.indices([f"{frame.body}.modes"]) if flexible else (), dtype=int)
+
+
+def inertial_body_poses(craft: Spacecraft, state: State) -> tuple[Numeric, Numeric]:
+    """Positions (bodies, 3) [m] and quaternions (bodies, 4) of every body in N, in tree order: what a picture needs."""
+    poses = [state.X_NB @ X_BL for X_BL in body_poses(craft, state.q)]
+    return jnp.stack([jnp.asarray(pose.p) for pose in poses]), jnp.stack([pose.quaternion for pose in poses])
 
 
 def inertial_frame_pose(craft: Spacecraft, state: State, frame: str) -> Pose:

@@ -1,4 +1,4 @@
-"""Natural frequencies of a whole spacecraft: what its panels do when nothing holds the base."""
+"""Natural frequencies of a whole spacecraft, its base free."""
 
 import numpy as np
 import scipy.linalg

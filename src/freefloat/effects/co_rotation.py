@@ -1,4 +1,4 @@
-"""Free drift: where an uncontrolled spacecraft starts."""
+"""The start of a free drift in orbit."""
 
 import dataclasses
 

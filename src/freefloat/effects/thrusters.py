@@ -8,10 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.model.physical_checks import unit_axis
-from freefloat.spatial import linear
 from freefloat.spatial.rotations import cross
 from freefloat.values import record, static
-from freefloat.values.arrays import ArrayLike, Matrix, Numeric, Vec3, Vec6, Vector
+from freefloat.values.arrays import ArrayLike, Matrix, Numeric, Vec6, Vector
 from freefloat.values.checks import require_array, require_bounds, require_quantity, set_fields
 
 STANDARD_GRAVITY = 9.80665  # [m/s2]
@@ -139,8 +138,3 @@ def torque_pairs(arm: float, thrust: float, shortest_pulse: float = 0.02) -> tup
                     )
                 )
     return tuple(found)
-
-
-def mean_force(thrusters: Thrusters, burning: Vector) -> Vec3:
-    """Net force of the open thrusters, base axes [N]."""
-    return linear(thrusters.wrench(burning))

@@ -1,4 +1,4 @@
-"""What ETS-VII looks like: bus, two solar paddles, antennas and the arm. A sketch, sizes plausible, for eyes only."""
+"""What ETS-VII looks like: bus, two solar paddles, antennas and the arm. A sketch for pictures, sizes plausible."""
 
 import numpy as np
 

@@ -25,7 +25,7 @@ def drawing(craft: Spacecraft) -> dict[str, Any]:
     """Names, shapes and frames of a spacecraft, as data that JSON can hold."""
     return {
         "name": craft.name,
-        "mass": float(sum(float(body.mass) for body in craft.bodies)),  # [kg]
+        "mass": float(craft.mass),  # [kg]
         "bodies": [_body(craft, index) for index in range(len(craft.bodies))],
         "frames": [{"name": frame.name, "body": frame.body} for frame in craft.frames],
     }

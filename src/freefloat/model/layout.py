@@ -68,11 +68,6 @@ class Layout:
         return self.indices(self.modes)
 
     @property
-    def modal_positions(self) -> tuple[int, ...]:
-        """Indices into q of the modal coordinates."""
-        return tuple(i for name in self.modes for i in range(*self.positions[name].indices(self.nq)))
-
-    @property
     def joint_velocities(self) -> tuple[int, ...]:
         """Indices into v of the joint rates, in the order of `moving_joints`."""
         return self.indices(self.moving_joints)

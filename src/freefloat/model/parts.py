@@ -1,6 +1,6 @@
 """The parts of a spacecraft. Numbers are leaves that can be varied, differentiated, identified; names are static.
 
-What cannot be is refused, by name, when a part is built.
+Impossible parts are refused, by name, when they are built.
 """
 
 from typing import Literal
@@ -52,7 +52,7 @@ class RigidBody:
 
 @record
 class JointLimits:
-    """What a joint may do; infinite where nothing is said. For laws and checks, never for the equations of motion."""
+    """What a joint may do; infinite where no limit is given. For laws and checks, never for the equations of motion."""
 
     lower: Numeric | float = -np.inf  # [rad or m]
     upper: Numeric | float = np.inf  # [rad or m]

@@ -5,7 +5,7 @@ from freefloat.values import ModelError
 
 
 def require_pose(owner: str, at: PoseLike) -> Pose:
-    """A pose, or the aligned pose at a position."""
+    """The pose that a caller gave, or the aligned pose at the position given; `owner` is named in the error."""
     try:
         return as_pose(at)
     except ValueError as error:

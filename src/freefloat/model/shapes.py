@@ -1,4 +1,4 @@
-"""What a body looks like: simple solids and triangle meshes, placed in the body frame. For eyes only, never for motion.
+"""What a body looks like: simple solids and triangle meshes in the body frame. For pictures only, never for motion.
 
 Colours are names of roles, so that every viewer can choose tones that suit its background: `bus`, `panel`, `arm`,
 `joint`, `hand`, `tank`, `antenna`, `target`; or `#rrggbb`.

@@ -18,7 +18,7 @@ from freefloat.model.start_state import Joints, require_sound_state, start_posit
 from freefloat.model.state import State
 from freefloat.spatial import Pose, PoseLike
 from freefloat.values import record, static
-from freefloat.values.arrays import ArrayLike
+from freefloat.values.arrays import ArrayLike, Scalar
 from freefloat.values.errors import ModelError, require_name, unknown_name
 
 HERE = Pose()
@@ -216,6 +216,11 @@ class Spacecraft:
     def is_rigid(self) -> bool:
         """True if no body is flexible and no carriage travels: then every joint moves along fixed columns."""
         return not any(b.modes for b in self.bodies) and not any(j.kind == "rail" for j in self.joints)
+
+    @property
+    def mass(self) -> Scalar | float:
+        """Of all bodies together [kg]."""
+        return sum(body.mass for body in self.bodies)
 
     def body(self, name: str) -> RigidBody | ModalBody:
         """The body of that name."""

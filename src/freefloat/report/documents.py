@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import importlib.util
-import os
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
 
 from freefloat.report.payload import squeezed
+from freefloat.values.files import write_atomically
 
 
 def document(template: str, scripts: Sequence[str], places: Mapping[str, str]) -> str:
@@ -36,14 +36,7 @@ def document(template: str, scripts: Sequence[str], places: Mapping[str, str]) -
 
 def put(text: str, path: Path) -> Path:
     """Write a file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
-    return path
+    return write_atomically(path, lambda partial: partial.write_text(text, encoding="utf-8"))
 
 
 @cache

@@ -13,6 +13,7 @@ from freefloat.report.markup import Markup, element, joined, table, text, verdic
 from freefloat.report.units import written
 from freefloat.sim.claims import KINDS, Claim, kinds_in_words
 from freefloat.sim.conditions import find_conditions
+from freefloat.values.nested import flatten
 
 if TYPE_CHECKING:
     from freefloat.sim import Run
@@ -266,7 +267,7 @@ def settings(sheets: Sequence[Sheet]) -> Markup:
     if len(sheets) > 1:
         first, folded = {path for path, row in rows.items() if len(set(row[1:-1])) > 1}, "What is the same"
     else:
-        first, folded = set(_flat(sheets[0].run.scenario)), "Laws with their gains, start, limits"
+        first, folded = set(flatten(sheets[0].run.scenario)), "Laws with their gains, start, limits"
     shown, rest = ([row for path, row in rows.items() if (path in first) is there] for there in (True, False))
     parts = [table(headings, shown) if shown else element("p", "Nothing that was set differs.")]
     parts += [element("details", element("summary", folded), table(headings, rest))] if rest else []
@@ -276,7 +277,7 @@ def settings(sheets: Sequence[Sheet]) -> Markup:
 def _all_settings(run: Run) -> dict[str, Any]:
     told = run.description
     laws = {f"law {number}": dict(law) for number, law in enumerate(told.laws, start=1)}
-    return _flat({**run.scenario, **laws, "start": dict(told.start), "limit": dict(told.limits)})
+    return flatten({**run.scenario, **laws, "start": dict(told.start), "limit": dict(told.limits)})
 
 
 def versions(sheets: Sequence[Sheet]) -> Markup:
@@ -284,13 +285,6 @@ def versions(sheets: Sequence[Sheet]) -> Markup:
     paths = list(dict.fromkeys(name for sheet in sheets for name in (sheet.run.versions or {})))
     rows = [[name, *((sheet.run.versions or {}).get(name, "") for sheet in sheets)] for name in paths]
     return table(["made with", *(sheet.name if len(sheets) > 1 else "version" for sheet in sheets)], rows)
-
-
-def _flat(data: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in data.items():
-        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
-    return flat
 
 
 def _plain(value: Any) -> str:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from freefloat.control.laws import MotionLaw, motion_of
+from freefloat.dynamics.state_rate import StateRate, retract
 from freefloat.engine import compile
 from freefloat.model import State
 from freefloat.model.layout import Layout
-from freefloat.sim.integrators import zero_rate
-from freefloat.sim.plant import PlantRate, retract
 from freefloat.sim.rollout import Engine, ToleranceError
 from freefloat.sim.system import Sampled, System, SystemState, derivative, inner_law, no_inputs, recall_law, sample
 
-_CALM = 1e3  # speeds that a spacecraft may have [rad/s, m/s]; a motion beyond them has already gone wild
+_CALM = 1e3  # speeds that a spacecraft may have [rad/s, m/s]; a motion beyond them is already diverging
 _WILD = 1e9  # speeds that only an unstable motion reaches
 _STABLE = 2.7  # RK4 damps what decays at a rate W while W h is below this, in every direction of the complex plane
 _UNTIL_WILD = 5.0  # so many times over e, at least, does a motion grow by itself that gets from calm to wild
@@ -169,12 +168,11 @@ def _motion_rates(system: System, loop: SystemState, target: Engine) -> tuple[np
     nq, nv = system.craft.layout.nq, system.craft.layout.nv
 
     def rate(loop: SystemState, x: Any) -> Any:
-        nothing = zero_rate(loop.plant)
-        moved = PlantRate(velocity=x[:3], turn=x[3:6], q=x[6 : 6 + nq], v=x[6 + nq :], ledger=nothing.ledger)
+        state = retract(loop.plant.state, StateRate.from_vector(x, nq))
+        plant = dataclasses.replace(loop.plant, state=state)
         t = loop.tick * system.dt
         held = sample(system, loop)
-        k = derivative(system, retract(loop.plant, moved), held, no_inputs(system), t, t)
-        return jnp.concatenate([k.velocity, k.turn, k.q, k.v])
+        return derivative(system, plant, held, no_inputs(system), t, t).state.vector()
 
     size = np.concatenate([np.ones(6), 1.0 + np.abs(loop.plant.state.q), 1.0 + np.abs(loop.plant.state.v)])
     steps = np.diag(1e-6 * size)

@@ -7,9 +7,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.sim.plant import Plant, PlantRate, retract
+from freefloat.sim.plant import Plant, PlantRate, retract_plant, zero_rate
 from freefloat.spatial.rotations import dexp_inverse, dexp_inverse_second_order
-from freefloat.values.arrays import Numeric, Scalar
+from freefloat.values.arrays import Numeric, Scalar, Vec3
 
 # A rate is asked for at a time, and told a time strictly inside the step beside it: where a law's command has a
 # corner at a tick, its derivative must be taken on the side of the step that is being made.
@@ -28,14 +28,14 @@ def rk4_step(rate: RateFunction, plant: Plant, t: Scalar, h: Scalar | float) -> 
         last, total = carry
         node, weight = row[0], row[1]
         delta = last * (node * h)
-        k = rate(retract(plant, delta), t + node * h, t + jnp.clip(node, _INSIDE, 1.0 - _INSIDE) * h)
-        k = dataclasses.replace(k, turn=dexp_inverse_second_order(delta.turn, k.turn))
+        k = rate(retract_plant(plant, delta), t + node * h, t + jnp.clip(node, _INSIDE, 1.0 - _INSIDE) * h)
+        k = _with_turn(k, dexp_inverse_second_order(delta.state.turn, k.state.turn))
         return (k, total + k * weight), None
 
     nothing = zero_rate(plant)
     rows = jnp.stack([_RK4_NODES, _RK4_WEIGHTS], axis=1)
     (_, mean), _ = jax.lax.scan(stage, (nothing, nothing), rows)
-    return retract(plant, mean * h)
+    return retract_plant(plant, mean * h)
 
 
 # Dormand and Prince 5(4), J. Comp. Appl. Math. 6 (1980): nodes, stages, weights of the error. The last stage looks at
@@ -68,35 +68,28 @@ def dormand_prince_step(
     def stage(ks: PlantRate, row: tuple[jax.Array, ...]) -> tuple[PlantRate, None]:
         node, weights, own = row
         delta = combined(ks, weights)
-        k = rate(retract(plant, delta), t + node * h, t + jnp.clip(node, _INSIDE, 1.0 - _INSIDE) * h)
-        k = dataclasses.replace(k, turn=dexp_inverse(delta.turn, k.turn))
+        k = rate(retract_plant(plant, delta), t + node * h, t + jnp.clip(node, _INSIDE, 1.0 - _INSIDE) * h)
+        k = _with_turn(k, dexp_inverse(delta.state.turn, k.state.turn))
         # Each stage's rate goes to its own place among the seven.
         return jax.tree.map(lambda all_, new: all_ + jnp.tensordot(own, new, axes=0), ks, k), None
 
     nothing = jax.tree.map(lambda x: jnp.zeros((7, *x.shape)), zero_rate(plant))
     ks, _ = jax.lax.scan(stage, nothing, (jnp.asarray(_DP_NODES), jnp.asarray(_DP_STAGES), jnp.eye(7)))
-    reached = retract(plant, combined(ks, _DP_STAGES[-1]))
+    reached = retract_plant(plant, combined(ks, _DP_STAGES[-1]))
     return reached, _in_units_of(tolerance, combined(ks, _DP_ERROR), plant)
+
+
+def _with_turn(rate: PlantRate, turn: Vec3) -> PlantRate:
+    return dataclasses.replace(rate, state=dataclasses.replace(rate.state, turn=turn))
 
 
 def _in_units_of(tolerance: float, error: PlantRate, plant: Plant) -> Scalar:
     """Largest error of the motion relative to 1 + its size: mixed absolute and relative, in SI units."""
     state = plant.state
     pairs = [
-        (error.velocity, state.p_NB),
-        (error.turn, jnp.zeros(3)),
-        (error.q, state.q),
-        (error.v, state.v),
+        (error.state.velocity, state.p_NB),
+        (error.state.turn, jnp.zeros(3)),
+        (error.state.q, state.q),
+        (error.state.v, state.v),
     ]
     return jnp.max(jnp.concatenate([jnp.abs(e) / (tolerance * (1.0 + jnp.abs(x))) for e, x in pairs]))
-
-
-def zero_rate(plant: Plant) -> PlantRate:
-    """No motion."""
-    return PlantRate(
-        velocity=jnp.zeros(3),
-        turn=jnp.zeros(3),
-        q=jnp.zeros_like(plant.state.q),
-        v=jnp.zeros_like(plant.state.v),
-        ledger=jax.tree.map(jnp.zeros_like, plant.ledger),
-    )

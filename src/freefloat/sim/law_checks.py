@@ -1,4 +1,4 @@
-"""What a law must be and may answer. Everything else is refused by the law's name, before anything is simulated."""
+"""Checks of laws: their methods, their answers, their memory. Faulty laws are refused by name before the run."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ _TRACED: tuple[tuple[type[Exception], str, str], ...] = (
 )
 
 
-# ---- what it must be
+# ---- methods
 
 
 def require_law(law: Any) -> None:
-    """Refuse what is no law, with what it lacks."""
+    """Refuse an object that is not a law, and say what it lacks."""
     if isinstance(law, type):
         raise LawError(f"{law.__name__} is a class, not a law. Give an instance of it: {law.__name__}(...).")
     kind = type(law).__name__
@@ -103,7 +103,7 @@ def _require_arguments(kind: str, method: Callable[..., Any], name: str, argumen
 
 
 def begin_law(law: Any, inner: Callable[[Any], Any], state: Any) -> Any:
-    """The law that will run."""
+    """Begin a law: the one that will run."""
     started = law.begin(state)
     if not isinstance(inner(started), (MotionLaw, ForceLaw, MemoryLaw)):
         raise LawError(
@@ -121,12 +121,12 @@ def initial_memory(law: Any) -> Any:
         raise LawError(f"{type(law).__name__}.memory must return numbers or arrays of them: {error}") from error
 
 
-# ---- what it may answer
+# ---- answers
 
 
 @contextmanager
 def checked_call(law: Any, method: str) -> Iterator[None]:
-    """While a law is asked: errors about traced values become sentences, and a law that changes itself is refused."""
+    """Around a call of a law: errors about traced values become sentences, a law that changes itself is refused."""
     where = f"{type(law).__name__}.{method}"
     before = dict(getattr(law, "__dict__", {}))
     try:
@@ -145,7 +145,7 @@ def checked_call(law: Any, method: str) -> Iterator[None]:
 
 
 def require_answer_size(craft: Spacecraft, law: Any, function: str, answer: Any) -> Vector:
-    """The answer of a law, if it has as many numbers as it must; broadcasting would push the base unseen."""
+    """The answer of a law, if it has the right size; broadcasting would push the base unnoticed."""
     layout = craft.layout
     names = law.joints if function == "rates" else layout.order("v")
     size = len(law.joints) if function == "rates" else layout.nv
@@ -167,7 +167,7 @@ def require_sample_pair(law: Any, answer: Any) -> tuple[Any, Any]:
 
 
 def require_same_memory(law: Any, method: str, old: Any, new: Any) -> Any:
-    """New memory, if it is nested, shaped and typed as before: memory cannot change its kind between ticks."""
+    """New memory, if it is nested, shaped and typed as before: it must stay the same between ticks."""
     where = f"{type(law).__name__}.{method}"
     if jax.tree.structure(old) != jax.tree.structure(new):
         raise LawError(

@@ -65,7 +65,7 @@ def _model(model: Spacecraft, craft: Spacecraft) -> str:
     """Which spacecraft a law believes in."""
     mine, real = jax.tree.flatten(model), jax.tree.flatten(craft)
     same = mine[1] == real[1] and all(map(np.array_equal, mine[0], real[0]))
-    mass = sum(float(body.mass) for body in model.bodies)
+    mass = float(model.mass)
     return f"{model.name}, as simulated" if same else f"{model.name}, a model of its own, {mass:.7g} kg"
 
 

@@ -6,10 +6,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from freefloat.dynamics.state_rate import StateRate, retract
 from freefloat.model import State
-from freefloat.spatial.rotations import quaternion_exp, quaternion_multiply
 from freefloat.values import record
-from freefloat.values.arrays import Scalar, Vec3, Vec6, Vector
+from freefloat.values.arrays import Scalar, Vec6
 
 
 @record
@@ -22,7 +22,7 @@ class Ledger:
 
     @staticmethod
     def empty() -> Ledger:
-        """Nothing happened yet."""
+        """All zero, as at the start."""
         return Ledger(work=np.zeros(()), dissipated=np.zeros(()), impulse=np.zeros(6))
 
 
@@ -36,12 +36,9 @@ class Plant:
 
 @record
 class PlantRate:
-    """Rate of a plant, or a small step of it: attitude as a rotation vector in base axes."""
+    """Rate of a plant, or a small step of it."""
 
-    velocity: Vec3  # of the base origin, N axes
-    turn: Vec3  # base axes
-    q: Vector
-    v: Vector
+    state: StateRate
     ledger: Ledger
 
     def __mul__(self, factor: Scalar | float) -> PlantRate:
@@ -51,17 +48,18 @@ class PlantRate:
         return jax.tree.map(jnp.add, self, other)
 
 
-def retract(plant: Plant, step: PlantRate) -> Plant:
-    """Take a finite step from a plant: the attitude moves on the group, everything else adds."""
-    state = plant.state
-    quat = quaternion_multiply(jnp.asarray(state.quat_NB), quaternion_exp(step.turn))
+def retract_plant(plant: Plant, step: PlantRate) -> Plant:
+    """Take a finite step from a plant; the books add."""
     return Plant(
-        state=State(
-            p_NB=state.p_NB + step.velocity,
-            # One Newton step towards unit length: rounding must not add up over a million steps.
-            quat_NB=quat * (1.5 - 0.5 * (quat @ quat)),
-            q=state.q + step.q,
-            v=state.v + step.v,
-        ),
+        state=retract(plant.state, step.state),
         ledger=jax.tree.map(jnp.add, plant.ledger, step.ledger),
+    )
+
+
+def zero_rate(plant: Plant) -> PlantRate:
+    """No motion."""
+    state = plant.state
+    return PlantRate(
+        state=StateRate(velocity=jnp.zeros(3), turn=jnp.zeros(3), q=jnp.zeros_like(state.q), v=jnp.zeros_like(state.v)),
+        ledger=jax.tree.map(jnp.zeros_like, plant.ledger),
     )

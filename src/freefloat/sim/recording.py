@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import jax.numpy as jnp
 import numpy as np
 
-from freefloat.dynamics import body_poses
+from freefloat.dynamics import inertial_body_poses
 from freefloat.engine import compile
-from freefloat.model import Spacecraft, State
-from freefloat.sim.channels import run_channels
+from freefloat.model import State
 from freefloat.sim.rollout import Engine
+from freefloat.sim.run_channels import run_channels
 from freefloat.sim.system import System, SystemState
 from freefloat.values.channels import Channel
 
@@ -28,8 +27,9 @@ class Recorder:
         def values_of(loop: SystemState) -> dict[str, Any]:
             pairs = run_channels(system, loop, start)
             self.channels.update((channel.name, channel) for channel, _ in pairs)  # known once traced
-            placed = {f"bodies.{kind}": value for kind, value in _placed(system.craft, loop.plant.state).items()}
-            return placed | {channel.name: value for channel, value in pairs}
+            position, attitude = inertial_body_poses(system.craft, loop.plant.state)
+            bodies = {"bodies.position": position, "bodies.attitude": attitude}
+            return bodies | {channel.name: value for channel, value in pairs}
 
         self._values = compile(values_of, loop, target=target)
 
@@ -65,12 +65,3 @@ def _labelled(channel: Channel, values: Any) -> tuple[tuple[str, ...], np.ndarra
     if channel.flags:
         attributes["flags"] = list(channel.flags)
     return ("time", channel.axis) if channel.axis else ("time",), np.asarray(values), attributes
-
-
-def _placed(craft: Spacecraft, state: State) -> dict[str, Any]:
-    """Position and attitude of every body in N, one row each: what a picture needs."""
-    poses = [state.X_NB @ X_BL for X_BL in body_poses(craft, state.q)]
-    return {
-        "position": jnp.stack([jnp.asarray(pose.p) for pose in poses]),
-        "attitude": jnp.stack([pose.quaternion for pose in poses]),
-    }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from freefloat.sim.audit import Audit
 from freefloat.sim.conditions import find_conditions
 from freefloat.sim.description import Description
+from freefloat.values.files import write_atomically
 
 if TYPE_CHECKING:
     import xarray
@@ -75,7 +75,6 @@ class Run:
             raise FileExistsError(f"{path} exists already. Choose another name or pass force=True (--force).")
         if path.is_dir():
             raise IsADirectoryError(f"{path} is a directory. Give the name of a file in it, such as {path / 'run.nc'}.")
-        path.parent.mkdir(parents=True, exist_ok=True)
         data = self.data.assign_attrs(
             format_version=FORMAT_VERSION,
             status=self.status,
@@ -87,13 +86,7 @@ class Run:
         )
         texts = {"scene": self.scene, "description": self.description.as_dict()}
         data = data.assign({name: ((), json.dumps(text)) for name, text in texts.items()})
-        partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-        try:
-            data.to_netcdf(partial, engine="h5netcdf")
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
-        return path
+        return write_atomically(path, lambda partial: data.to_netcdf(partial, engine="h5netcdf"))
 
     @staticmethod
     def load(path: str | Path) -> Run:

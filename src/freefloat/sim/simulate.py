@@ -79,7 +79,9 @@ def simulate(
     start = _start(craft, state, joints, joints_deg)
     system, loop = begin(System(craft=craft, laws=laws, dt=dt), start)
     scene = drawing(craft)
-    watch = Recorder(system, loop, start, engine)  # compiled first: a law that tells nonsense must not cost a run
+    watch = Recorder(
+        system, loop, start, engine
+    )  # compiled first: a law with faulty channels is refused before the run
     count = AdaptiveCount()
 
     def drive(loop: SystemState, timing: Grid, count: AdaptiveCount) -> Iterator[SystemState]:
@@ -96,7 +98,7 @@ def simulate(
     with np.errstate(over="ignore", invalid="ignore"):  # a run that diverged is judged too
         fixed = integrator == "rk4"
         accuracy = _fixed_step_accuracy(system, data) if fixed else Accuracy.of_adaptive(tolerance, count.accepted)
-        judged = audit(data, accuracy, _mass(craft), domain_warnings(craft, data))
+        judged = audit(data, accuracy, float(craft.mass), domain_warnings(craft, data))
     described = scenario or {"spacecraft": craft.name, "duration": duration, "dt": dt, "integrator": integrator}
     run = Run(
         data=data,
@@ -152,19 +154,15 @@ def _collect(
 
 
 def _fixed_step_accuracy(system: System, data: xarray.Dataset) -> Accuracy:
-    """What RK4 promises for this motion: how fast it was, and what its laws tell of themselves."""
+    """Accuracy of RK4 for this motion, from how fast it was and from the rates that its laws give."""
     laws, dt = system.laws, system.dt
     holds = tuple(law.period for law in laws if isinstance(law, Sampled))
-    fastest = max(fastest_rate(data, _mass(system.craft), holds), _largest_of_laws(laws, "fastest_rate"))
+    fastest = max(fastest_rate(data, float(system.craft.mass), holds), _largest_of_laws(laws, "fastest_rate"))
     return Accuracy.of_rk4(dt, max(float(data["time"].values[-1]), dt), fastest, _largest_of_laws(laws, "corner_rate"))
 
 
-def _mass(craft: Spacecraft) -> float:
-    return float(sum(body.mass for body in craft.bodies))
-
-
 def _largest_of_laws(laws: Sequence[Any], rate: str) -> float:
-    """The fastest of a rate that laws may tell about themselves; 0 where none does."""
+    """The largest value of a rate that laws may give of themselves; 0 where none does."""
     return max((float(getattr(inner_law(law), rate, 0.0)) for law in laws), default=0.0)
 
 

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.laws import ForceLaw, MemoryLaw, Motion, MotionLaw, Remembering, motion_of, motion_rate
+from freefloat.control.laws import MemoryLaw, Motion, MotionLaw, Remembering, motion_of, motion_rate
 from freefloat.dynamics import (
     damping_force,
     elastic_force,
@@ -19,6 +19,7 @@ from freefloat.dynamics import (
     impose_rates,
     kinetic_energy,
 )
+from freefloat.dynamics.state_rate import state_rate
 from freefloat.model import Spacecraft, State
 from freefloat.sim.integrators import rk4_step
 from freefloat.sim.law_checks import (
@@ -31,12 +32,9 @@ from freefloat.sim.law_checks import (
     require_sample_pair,
 )
 from freefloat.sim.plant import Ledger, Plant, PlantRate
-from freefloat.spatial import angular, linear
 from freefloat.values import LawError, ModelError, record, static
 from freefloat.values.arrays import Matrix, Scalar, Vector
 from freefloat.values.checks import require_bounds, require_quantity
-
-Law = MotionLaw | ForceLaw | MemoryLaw
 
 
 @record
@@ -267,10 +265,7 @@ def derivative(
     now = balance(system, plant.state, held, inputs, t, t_inside)
     state, X_NB = now.state, now.state.X_NB
     return PlantRate(
-        velocity=X_NB.R @ linear(state.V_NB),
-        turn=angular(state.V_NB),
-        q=_coordinate_rates(system.craft, state),
-        v=now.vdot,
+        state=state_rate(system.craft, state, now.vdot),
         ledger=Ledger(
             work=now.force @ state.v - elastic_force(system.craft, state.q) @ state.v + now.heat,
             dissipated=now.heat,
@@ -299,7 +294,3 @@ def _force(system: System, state: State, held: tuple[Any, ...], inputs: Inputs, 
     for frame, wrench in zip(system.wrench_frames, inputs.wrenches, strict=True):
         total = total + generalized_force(system.craft, state.q, frame, wrench)
     return total
-
-
-def _coordinate_rates(craft: Spacecraft, state: State) -> Vector:
-    return state.v[np.array(craft.layout.coordinates, dtype=int)]

@@ -1,4 +1,4 @@
-"""Rotations, poses, six-vectors and inertias: the alphabet everything else is written in."""
+"""Rotations, poses, six-vectors and inertias."""
 
 from freefloat.spatial.inertias import SpatialInertia
 from freefloat.spatial.poses import Pose, PoseLike, as_pose

@@ -125,13 +125,11 @@ class _Watch:
     def _show(self, system: System, block: SystemState, row: int, when: float) -> None:
         import jax
 
-        from freefloat.dynamics import body_poses
+        from freefloat.dynamics import inertial_body_poses
 
         assert self._pace is not None
         state = jax.tree.map(lambda x: np.asarray(x)[row], block.plant.state)
-        poses = [state.X_NB @ X_BL for X_BL in body_poses(system.craft, state.q)]
-        position = np.stack([np.asarray(pose.p) for pose in poses])
-        attitude = np.stack([np.asarray(pose.quaternion) for pose in poses])
+        position, attitude = map(np.asarray, inertial_body_poses(system.craft, state))
         deadline = self._began + when / self._pace
         if (early := deadline - time.monotonic()) > 0.0:
             self._stop.wait(early)

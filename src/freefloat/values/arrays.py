@@ -1,4 +1,4 @@
-"""Arrays that pass between functions, by shape. NumPy and JAX are welcome."""
+"""Arrays that pass between functions, by shape. NumPy's and JAX's alike."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any

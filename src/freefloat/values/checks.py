@@ -1,4 +1,4 @@
-"""Numbers as a caller gives them: brought to one form, and refused by name where they cannot be meant.
+"""Numbers as a caller gives them: converted to one form; impossible ones are refused by name.
 
 Traced numbers are unknown and pass; only their shapes are looked at.
 """
@@ -31,7 +31,7 @@ def require_numbers(what: str, value: Any, unit: str, *, allow_infinite: bool = 
 
 
 def require_quantity(what: str, value: Any, unit: str, **bounds: Any) -> Any:
-    """A number, or several of a kind: at `least`, at `most`, `above`; infinite is welcome where `allow_infinite`."""
+    """A number, or several of a kind: at `least`, at `most`, `above`; infinite is permitted where `allow_infinite`."""
     given = require_numbers(what, value, unit, allow_infinite=bounds.pop("allow_infinite", False))
     if is_traced(given):
         return given
@@ -40,7 +40,7 @@ def require_quantity(what: str, value: Any, unit: str, **bounds: Any) -> Any:
         wrong, words = checks[name]
         if bound is not None and np.any(wrong(given, bound)):
             wanted = "positive" if (name, bound) == ("above", 0.0) else f"{words} {bound:g}"
-            raise ModelError(f"{what} must be {wanted}, got {_said(given)}{unit and ' '}{unit}.")
+            raise ModelError(f"{what} must be {wanted}, got {_printed(given)}{unit and ' '}{unit}.")
     if isinstance(value, (float, jax.Array)):
         return value
     return float(given) if given.ndim == 0 else given
@@ -53,7 +53,7 @@ def require_bounds(record: Any, units: Mapping[str, str], **bounds: Any) -> None
 
 
 def set_fields(record: Any, **values: Any) -> None:
-    """Give a record that is being built its numbers in their one form: for `__post_init__`."""
+    """Set fields of a frozen record that is being built: for `__post_init__`."""
     for name, value in values.items():
         object.__setattr__(record, name, value)
 
@@ -82,5 +82,5 @@ def require_tensor(what: str, value: Any, unit: str) -> Any:
     return require_array(what, given, unit, (3, 3), "3x3 or three principal moments")
 
 
-def _said(given: np.ndarray) -> str:
+def _printed(given: np.ndarray) -> str:
     return f"{given.item():g}" if given.ndim == 0 else f"{given.tolist()}"

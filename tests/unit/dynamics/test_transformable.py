@@ -34,6 +34,7 @@ FUNCTIONS = {
     "body_poses": lambda c, q, v: d.body_poses(c, q)[1:],
     "body_twists": d.body_twists,
     "centre_of_mass": lambda c, q, v: d.centre_of_mass(c, q),
+    "component_rates": lambda c, q, v: d.component_rates(state_of(q, v), d.state_rate(c, state_of(q, v), v)),
     "composite_inertia": lambda c, q, v: d.composite_inertia(c, q),
     "damping_force": lambda c, q, v: d.damping_force(c, v),
     "drift_twist": lambda c, q, v: d.drift_twist(c, q, "hand", v[:6], v[-1:], R_NB),
@@ -49,6 +50,7 @@ FUNCTIONS = {
     "generalized_jacobian": lambda c, q, v: d.generalized_jacobian(c, q, "hand", R_NB),
     "hybrid_dynamics": lambda c, q, v: d.hybrid_dynamics(c, q, v, jnp.sin(v), ("joint2",), v[:1]),
     "impose_rates": lambda c, q, v: d.impose_rates(c, q, v, ("joint2",), jnp.cos(v[:1])),
+    "inertial_body_poses": lambda c, q, v: d.inertial_body_poses(c, state_of(q, v)),
     "inertial_frame_pose": lambda c, q, v: d.inertial_frame_pose(c, state_of(q, v), "hand"),
     "inertial_frame_twist": lambda c, q, v: d.inertial_frame_twist(c, state_of(q, v), "hand"),
     "inverse_dynamics": lambda c, q, v: d.inverse_dynamics(c, q, v, jnp.sin(v)),
@@ -61,7 +63,9 @@ FUNCTIONS = {
     "momentum_about_origin": lambda c, q, v: d.momentum_about_origin(c, state_of(q, v)),
     "momentum_matrix": lambda c, q, v: d.momentum_matrix(c, q),
     "reaction_null_space": lambda c, q, v: d.reaction_null_space(c, q),
+    "retract": lambda c, q, v: d.retract(state_of(q, v), d.state_rate(c, state_of(q, v), v)),
     "spd_solve": lambda c, q, v: d.spd_solve(d.mass_matrix(c, q), v),
+    "state_rate": lambda c, q, v: d.state_rate(c, state_of(q, v), jnp.sin(v)),
     "wheel_momentum": d.wheel_momentum,
 }
 

@@ -134,7 +134,7 @@ def _without_world(document: Document, tree: Tree, findings: Findings) -> Tree:
 
 
 def clusters_of(document: Document, tree: Tree, findings: Findings) -> list[Cluster]:
-    """Which links move as one, in tree order; bodies that cannot be are noted."""
+    """Which links move as one, in tree order; impossible bodies are reported."""
     heads = {tree.root: tree.root}
     carriers: dict[str, StatedJoint | None] = {tree.root: None}
     placements: dict[str, dict[str, Pose]] = {tree.root: {tree.root: Pose()}}

@@ -39,13 +39,8 @@ _TAKEN = ("time", "state.q", "state.v", "bodies.position", "bodies.attitude", "s
 _BEFORE = 1e-9
 
 
-def observe(system: System, loop: SystemState, start: State) -> dict[str, Numeric]:
-    """Every channel at a recorded instant by name; `start` is the state that attitude is reported against."""
-    return {channel.name: value for channel, value in run_channels(system, loop, start)}
-
-
 def run_channels(system: System, loop: SystemState, start: State) -> list[ChannelValue]:
-    """Every channel with its description."""
+    """Every channel with its value at a recorded instant; `start` is the state that attitude is reported against."""
     t = loop.tick * system.dt
     state = loop.plant.state
     now = balance(system, state, loop.held, no_inputs(system), t, t - _BEFORE * system.dt)
