@@ -1,4 +1,4 @@
-"""Colours of pictures and plots, one table for every viewer that is written in Python (the page's own are in scene.js)."""
+"""Colours of pictures and plots: one table for the viewers written in Python (the page has its own in scene.js)."""
 
 LINE_COLOURS = ("#2563a8", "#c2410c", "#2e7d4f", "#8e4ec6", "#a16207", "#0e7490", "#be185d", "#52525b")
 
