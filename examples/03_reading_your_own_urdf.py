@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 import freefloat as ff
-from freefloat.model import paths
+from freefloat.model.dotted_paths import all_paths, value_at
 from freefloat.model.readers.urdf.reader import lint_urdf
 
 DATA = Path(__file__).parent / "data"
@@ -30,7 +30,7 @@ print(f"  forearm with its gripper: {servicer.body('forearm').mass:g} kg")
 
 # Every number has a dotted path; a changed spacecraft is a new one.
 heavier = servicer.with_value("base.mass", 450.0)
-print(f"  {len(paths.all_paths(servicer))} numbers, base.mass {servicer.body('base').mass:g} kg")
+print(f"  {len(all_paths(servicer))} numbers, base.mass {servicer.body('base').mass:g} kg")
 print(f"  base.mass of the changed one {heavier.body('base').mass:g} kg\n")
 
 # ---- hold a payload: its frame `grip` coincides with our frame `gripper` from now on
@@ -43,8 +43,8 @@ print(f"together: bodies {together.body_names}, {sum(body.mass for body in toget
 # Written and read again it is the same spacecraft.
 again = ff.read_urdf(ff.write_urdf(together))
 difference = max(
-    float(np.max(np.abs(np.asarray(paths.value(again, p)) - np.asarray(paths.value(together, p))), initial=0.0))
-    for p in paths.all_paths(together)
+    float(np.max(np.abs(np.asarray(value_at(again, p)) - np.asarray(value_at(together, p))), initial=0.0))
+    for p in all_paths(together)
     if "limits" not in p and "max_" not in p  # where there is no limit it is infinite on both sides
 )
 print(f"  written to URDF and read back: largest difference {difference:.0e}\n")

@@ -60,7 +60,7 @@ def free_floating(craft: Spacecraft, q: Vector, R_NB: Mat3 = ALIGNED) -> FreeFlo
     layout = craft.layout
     groups = (layout.joint_velocities, layout.wheel_velocities, layout.modal_velocities)
     joints, wheels, modes = (np.array(group, dtype=int) for group in groups)
-    turned = _turned(R_NB)
+    turned = _block_rotation(R_NB)
     mass = M[0, 0]
     return FreeFloating(
         mass=mass,
@@ -82,7 +82,7 @@ def base_jacobian(craft: Spacecraft, q: Vector, frame: str, R_NB: Mat3 = ALIGNED
 def joint_jacobian(craft: Spacecraft, q: Vector, frame: str, R_NB: Mat3 = ALIGNED) -> Matrix:
     """J_m (6, n): hand twist per unit joint rate, base held (eq. 5)."""
     joints = np.array(craft.layout.joint_velocities, dtype=int)
-    return _turned(R_NB @ frame_pose(craft, q, frame).R) @ frame_jacobian(craft, q, frame)[:, joints]
+    return _block_rotation(R_NB @ frame_pose(craft, q, frame).R) @ frame_jacobian(craft, q, frame)[:, joints]
 
 
 def generalized_jacobian(craft: Spacecraft, q: Vector, frame: str, R_NB: Mat3 = ALIGNED) -> Matrix:
@@ -117,6 +117,6 @@ def reaction_null_space(craft: Spacecraft, q: Vector) -> Matrix:
     return N
 
 
-def _turned(R: Mat3) -> Matrix:
+def _block_rotation(R: Mat3) -> Matrix:
     """diag(R, R): turns a stack (linear, angular)."""
     return jnp.block([[R, jnp.zeros((3, 3))], [jnp.zeros((3, 3)), R]])

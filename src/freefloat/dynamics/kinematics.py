@@ -30,7 +30,7 @@ def body_twists(craft: Spacecraft, q: Vector, v: Vector) -> tuple[Vec6, ...]:
 def frame_pose(craft: Spacecraft, q: Vector, frame: str) -> Pose:
     """X_BF of a named frame in the base frame."""
     at = craft.frame(frame)
-    pose = mounted(craft, at, q).pose
+    pose = frame_mount(craft, at, q).pose
     index = craft.body_index(at.body)
     links = edges(craft, q)
     while index:
@@ -39,7 +39,7 @@ def frame_pose(craft: Spacecraft, q: Vector, frame: str) -> Pose:
     return pose
 
 
-def mounted(craft: Spacecraft, frame: Frame, q: Vector) -> Mount:
+def frame_mount(craft: Spacecraft, frame: Frame, q: Vector) -> Mount:
     """A frame in the frame of its body, with its twist per unit modal rate where it sits on a node."""
     body = craft.body(frame.body)
     if not frame.node or not isinstance(body, ModalBody) or not body.modes:
@@ -68,7 +68,7 @@ def inertial_frame_pose(craft: Spacecraft, state: State, frame: str) -> Pose:
 def frame_jacobian(craft: Spacecraft, q: Vector, frame: str) -> Matrix:
     """J (6, nv) with V_NF = J v: body twist of a named frame, in its own axes."""
     at = craft.frame(frame)
-    last = mounted(craft, at, q)
+    last = frame_mount(craft, at, q)
     X_LF = last.pose  # from the body we stand on to the frame
     J = jnp.zeros((6, craft.layout.nv)).at[:, _modes(craft, at)].set(last.columns)
     index = craft.body_index(at.body)
@@ -84,7 +84,7 @@ def frame_jacobian(craft: Spacecraft, q: Vector, frame: str) -> Matrix:
 def frame_twist(craft: Spacecraft, q: Vector, v: Vector, frame: str) -> Vec6:
     """V_NF: body twist of a named frame, in its own axes."""
     at = craft.frame(frame)
-    last = mounted(craft, at, q)
+    last = frame_mount(craft, at, q)
     carried = last.pose.twist_to_B(body_twists(craft, q, v)[craft.body_index(at.body)])
     return carried + last.columns @ v[_modes(craft, at)]
 

@@ -22,14 +22,14 @@ def spd_solve(A: Matrix, b: Numeric) -> Numeric:
         reciprocals.append(reciprocal)
         columns.append(column)
         eliminated.append(b[k])
-        A, b = A[:k, :k] - jnp.outer(column, A[:k, k]), b[:k] - _scaled(column, b[k])
+        A, b = A[:k, :k] - jnp.outer(column, A[:k, k]), b[:k] - _scale_column(column, b[k])
     solution = jnp.zeros((0, *b.shape[1:]))
     for reciprocal, column, value in zip(reversed(reciprocals), reversed(columns), reversed(eliminated), strict=True):
         solution = jnp.concatenate([solution, (value * reciprocal - column @ solution)[None]])
     return solution
 
 
-def _scaled(column: Numeric, value: Numeric) -> Numeric:
+def _scale_column(column: Numeric, value: Numeric) -> Numeric:
     return column * value if jnp.ndim(value) == 0 else jnp.outer(column, value)
 
 

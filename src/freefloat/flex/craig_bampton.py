@@ -30,7 +30,7 @@ def craig_bampton(structure: Structure, interface: Sequence[str], modes: int) ->
     except LinAlgError:
         raise _loose(structure, interface) from None
     squared, shapes = eigh(inner_stiffness, inner.T @ mass @ inner)
-    if squared[0] < 1e-10 * squared[-1] and np.linalg.cond(_scaled(inner_stiffness)) > 1e13:
+    if squared[0] < 1e-10 * squared[-1] and np.linalg.cond(_scale_to_unit_diagonal(inner_stiffness)) > 1e13:
         raise _loose(structure, interface)
     fixed = inner @ shapes[:, :modes]
     largest = fixed[np.argmax(np.abs(fixed), axis=0), np.arange(modes)]
@@ -56,7 +56,7 @@ def _interface_motions(structure: Structure, interface: Sequence[str]) -> tuple[
     return names, rows
 
 
-def _scaled(matrix: np.ndarray) -> np.ndarray:
+def _scale_to_unit_diagonal(matrix: np.ndarray) -> np.ndarray:
     size = np.sqrt(np.diag(matrix))
     return matrix / np.multiply.outer(size, size)
 

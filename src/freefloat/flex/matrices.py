@@ -80,8 +80,8 @@ class MatrixModel:
         roots = self._indices(attachment)
         origin = np.mean(self.positions[roots], axis=0)
         centred = self.positions - origin
-        shapes = self._relative_shapes(roots, centred) if self.shapes is not None else self._clamped(roots, modes)
-        return self._integrated(name or self.name, centred, shapes, nodes or {}, damping)
+        shapes = self._relative_shapes(roots, centred) if self.shapes is not None else self._clamped_modes(roots, modes)
+        return self._modal_integrals(name or self.name, centred, shapes, nodes or {}, damping)
 
     def _indices(self, names: str | Sequence[str]) -> list[int]:
         names = (names,) if isinstance(names, str) else tuple(names)
@@ -91,7 +91,7 @@ class MatrixModel:
                 raise self.fault(f"there is no grid '{name}'. Grids: {known}")
         return [self.grids.index(name) for name in names]
 
-    def _clamped(self, roots: list[int], modes: int | None) -> np.ndarray:
+    def _clamped_modes(self, roots: list[int], modes: int | None) -> np.ndarray:
         fixed = np.zeros(len(self.mass), bool)
         for k in roots:
             fixed[self.per_grid * k : self.per_grid * (k + 1)] = True
@@ -136,7 +136,7 @@ class MatrixModel:
         motion[:, rows] = np.linalg.pinv(rigid)
         return motion
 
-    def _integrated(
+    def _modal_integrals(
         self,
         name: str,
         x: np.ndarray,

@@ -46,9 +46,9 @@ class ReducedModel:
                 raise self.fault(f"its {name} matrix has numbers that are not finite. Correct them")
             if np.max(np.abs(matrix - matrix.T), initial=0.0) > 1e-6 * np.max(np.abs(matrix), initial=0.0):
                 raise self.fault(f"its {name} matrix is not symmetric. Correct it")
-        if (smallest := np.linalg.eigvalsh(_scaled(self.mass))[0]) < -1e-9:
+        if (smallest := np.linalg.eigvalsh(_scale_to_unit_diagonal(self.mass))[0]) < -1e-9:
             raise self.fault(f"its mass matrix is indefinite (smallest scaled eigenvalue {smallest:.3g}). Correct it")
-        if (softest := np.linalg.eigvalsh(_scaled(self.stiffness))[0]) < -1e-6:
+        if (softest := np.linalg.eigvalsh(_scale_to_unit_diagonal(self.stiffness))[0]) < -1e-6:
             raise self.fault(f"its stiffness is negative (smallest scaled eigenvalue {softest:.3g}). Correct it")
 
     def fault(self, what: str) -> ModelError:
@@ -194,16 +194,18 @@ def read_reduced(
     if path.suffix.lower() == ".op4":
         return _from_op4(path, names, labels, grids)
     bulk = read_dmig(path)
-    found = [_named(path, bulk.matrices, name) for name in names]
+    found = [_find_matrix(path, bulk.matrices, name) for name in names]
     order = labels or all_labels(*found)
-    return ReducedModel(path.name, order, *_padded([m.over(order) for m in found]), {**bulk.grids, **(grids or {})})
+    return ReducedModel(
+        path.name, order, *_mass_stiffness_damping([m.over(order) for m in found]), {**bulk.grids, **(grids or {})}
+    )
 
 
 def _from_op4(
     path: Path, names: list[str], labels: tuple[Label, ...] | None, grids: Mapping[int, np.ndarray] | None
 ) -> ReducedModel:
     matrices = read_op4(path)
-    found = [_named(path, matrices, name) for name in names]
+    found = [_find_matrix(path, matrices, name) for name in names]
     if labels is None:
         if _LABELS not in matrices:
             raise ModelError(
@@ -211,16 +213,16 @@ def _from_op4(
             )
         labels = tuple((int(g), int(c)) for g, c in matrices[_LABELS])
     points = {int(row[0]): row[1:] for row in matrices.get(_POINTS, np.zeros((0, 4)))}
-    return ReducedModel(path.name, labels, *_padded(found), {**points, **(grids or {})})
+    return ReducedModel(path.name, labels, *_mass_stiffness_damping(found), {**points, **(grids or {})})
 
 
-def _named(path: Path, matrices: Mapping[str, T], name: str) -> T:
+def _find_matrix(path: Path, matrices: Mapping[str, T], name: str) -> T:
     if name not in matrices:
         raise ModelError(f"File '{path.name}' has no matrix '{name}'. Matrices: {', '.join(matrices)}.")
     return matrices[name]
 
 
-def _padded(found: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+def _mass_stiffness_damping(found: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     return found[0], found[1], found[2] if len(found) > 2 else None
 
 
@@ -249,7 +251,7 @@ def _cross(v: np.ndarray) -> np.ndarray:
     return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
 
 
-def _scaled(matrix: np.ndarray) -> np.ndarray:
+def _scale_to_unit_diagonal(matrix: np.ndarray) -> np.ndarray:
     """With unit diagonal, so that metres, radians and modes compare."""
     size = np.sqrt(np.abs(np.diag(matrix)))
     size = np.maximum(size, max(1e-3 * float(np.max(size, initial=0.0)), 1e-150))  # rounding stays small

@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from freefloat.report.colours import shape_colour
 from freefloat.report.figures import is_curve, times
 from freefloat.report.scene import Scene, scene_of
 
 if TYPE_CHECKING:
     from freefloat.sim import Run
-
-# Roles of colours as Foxglove wants them: red, green, blue.
-_COLOURS = {"bus": (0.85, 0.7, 0.36), "panel": (0.17, 0.29, 0.53), "arm": (0.9, 0.92, 0.94), "joint": (0.5, 0.53, 0.58)}
-_PLAIN = (0.65, 0.68, 0.72)
 
 
 def to_mcap(run: Run, path: Path) -> list[Path]:
@@ -108,7 +105,7 @@ def _entity(body: dict[str, Any], when: int) -> dict[str, Any]:
     lists = []
     for shape in body["shapes"]:
         vertices, _, faces = triangles(shape)
-        red, green, blue = _COLOURS.get(str(shape["colour"]), _PLAIN)
+        red, green, blue = (part / 255.0 for part in shape_colour(str(shape["colour"])))
         lists.append(
             {
                 "pose": {"position": _xyz((0, 0, 0)), "orientation": {"x": 0, "y": 0, "z": 0, "w": 1}},

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from freefloat.report.colours import LINE_COLOURS
 from freefloat.report.figures import Curve, chosen, curve, is_curve
 from freefloat.sim.description import Figure
 
@@ -37,7 +38,6 @@ _STYLE: Any = {
     "svg.fonttype": "none",
     "pdf.fonttype": 42,
 }
-_COLOURS = ("#2563a8", "#c2410c", "#2e7d4f", "#8e4ec6", "#a16207", "#0e7490", "#be185d", "#52525b")
 _DASHES = ("-", "--", ":", "-.")
 _WIDTH, _HEIGHT = 3.5, 2.1  # of a journal's column [inch]
 
@@ -84,7 +84,7 @@ def _draw(curves: Sequence[Curve], names: Sequence[str], path: Path) -> None:
             name = names[number] if len(names) > number else ""
             label = _plain(" ".join(filter(None, (name, component))))
             (line,) = axes.plot(one.time, one.values[:, j], _DASHES[number % len(_DASHES)], label=label or None)
-            line.set_color(_COLOURS[j % len(_COLOURS)])
+            line.set_color(LINE_COLOURS[j % len(LINE_COLOURS)])
     first = curves[0]
     frame = f", axes {first.frame}" if first.frame else ""
     unit = f" [{first.unit}]" if first.unit else ""

@@ -62,12 +62,12 @@ def dormand_prince_step(
 ) -> tuple[Plant, Scalar]:
     """One attempted step of order five and its error in units of the tolerance: accept it if that is at most one."""
 
-    def combined(ks: PlantRate, weights: Numeric) -> PlantRate:
+    def combine(ks: PlantRate, weights: Numeric) -> PlantRate:
         return jax.tree.map(lambda k: h * jnp.tensordot(weights, k, axes=1), ks)
 
     def stage(ks: PlantRate, row: tuple[jax.Array, ...]) -> tuple[PlantRate, None]:
         node, weights, own = row
-        delta = combined(ks, weights)
+        delta = combine(ks, weights)
         k = rate(retract_plant(plant, delta), t + node * h, t + jnp.clip(node, _INSIDE, 1.0 - _INSIDE) * h)
         k = _with_turn(k, dexp_inverse(delta.state.turn, k.state.turn))
         # Each stage's rate goes to its own place among the seven.
@@ -75,8 +75,8 @@ def dormand_prince_step(
 
     nothing = jax.tree.map(lambda x: jnp.zeros((7, *x.shape)), zero_rate(plant))
     ks, _ = jax.lax.scan(stage, nothing, (jnp.asarray(_DP_NODES), jnp.asarray(_DP_STAGES), jnp.eye(7)))
-    reached = retract_plant(plant, combined(ks, _DP_STAGES[-1]))
-    return reached, _in_units_of(tolerance, combined(ks, _DP_ERROR), plant)
+    reached = retract_plant(plant, combine(ks, _DP_STAGES[-1]))
+    return reached, _in_units_of(tolerance, combine(ks, _DP_ERROR), plant)
 
 
 def _with_turn(rate: PlantRate, turn: Vec3) -> PlantRate:

@@ -76,12 +76,12 @@ def require_law(law: Any) -> None:
     for method, companions in _COMPANIONS.items():
         missing = [name for name in companions if hasattr(law, method) and not hasattr(law, name)]
         if missing:
-            raise LawError(f"{kind} is not a law: it has `{method}` but no {_listed(missing)}.")
+            raise LawError(f"{kind} is not a law: it has `{method}` but no {_list_names(missing)}.")
     if not isinstance(law, (MotionLaw, ForceLaw, MemoryLaw)):
         raise LawError(f"{kind} is not a law: it needs `begin` and one of `rates`, `force` or `sample`.")
     if hasattr(law, "memory") and not isinstance(law, (MemoryLaw, Remembering)):
         missing = [name for name in ("remember", "recall") if not hasattr(law, name)]
-        raise LawError(f"{kind} has `memory` but no {_listed(missing)}, so nothing would ever be remembered.")
+        raise LawError(f"{kind} has `memory` but no {_list_names(missing)}, so nothing would ever be remembered.")
     if hasattr(law, "channels") != hasattr(law, "observe"):
         raise LawError(f"{kind} needs both `channels` and `observe`, or neither.")
     for method, arguments in _METHODS.items():
@@ -201,5 +201,5 @@ def law_channels(law: Any, craft: Spacecraft, state: State, t: Scalar) -> list[t
     return list(zip(channels, values, strict=True))
 
 
-def _listed(names: list[str]) -> str:
+def _list_names(names: list[str]) -> str:
     return " and no ".join(f"`{name}`" for name in names)

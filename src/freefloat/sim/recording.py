@@ -38,7 +38,7 @@ class Recorder:
         import xarray
 
         values, system = self._values.batch(records), self.system
-        arrays: dict[str, Any] = {c.name: _labelled(c, values[c.name]) for c in self.channels.values()}
+        arrays: dict[str, Any] = {c.name: _label_values(c, values[c.name]) for c in self.channels.values()}
         state = records.plant.state
         arrays["state.v"] = (
             ("time", "speed"),
@@ -60,7 +60,7 @@ class Recorder:
         return xarray.Dataset(arrays, coords=coordinates)
 
 
-def _labelled(channel: Channel, values: Any) -> tuple[tuple[str, ...], np.ndarray, dict[str, Any]]:
+def _label_values(channel: Channel, values: Any) -> tuple[tuple[str, ...], np.ndarray, dict[str, Any]]:
     attributes: dict[str, Any] = {"units": channel.unit, "frame": channel.frame, "long_name": channel.label}
     if channel.flags:
         attributes["flags"] = list(channel.flags)

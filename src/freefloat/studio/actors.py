@@ -6,31 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from freefloat.report.colours import shape_colour
 from freefloat.report.scene import Scene
 from freefloat.report.solids import merged, triangles
 
-_TONES = {
-    "bus": (217, 180, 91),
-    "panel": (52, 86, 150),
-    "arm": (233, 236, 241),
-    "joint": (125, 135, 148),
-    "hand": (84, 96, 112),
-    "tank": (185, 192, 202),
-    "antenna": (238, 240, 243),
-    "target": (183, 167, 214),
-}
 _FLEXIBLE = (52, 86, 150)
 _TRAIL = (194, 65, 12)
-
-
-def tone(colour: str) -> tuple[int, int, int]:
-    """Red, green, blue of a role or of #rrggbb."""
-    if len(colour) == 7 and colour.startswith("#"):
-        try:
-            return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
-        except ValueError:
-            pass
-    return _TONES.get(colour, _TONES["tank"])
 
 
 class Actors:
@@ -48,7 +29,10 @@ class Actors:
             for number, (colour, pieces) in enumerate(by_colour.items()):
                 vertices, _, faces = merged(pieces)
                 server.scene.add_mesh_simple(
-                    f"/craft/{index}/{number}", vertices.astype(np.float32), faces.astype(np.uint32), color=tone(colour)
+                    f"/craft/{index}/{number}",
+                    vertices.astype(np.float32),
+                    faces.astype(np.uint32),
+                    color=shape_colour(colour),
                 )
 
     def place(self, position: np.ndarray, attitude: np.ndarray) -> None:

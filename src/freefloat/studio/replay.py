@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from freefloat.report.colours import LINE_COLOURS
 from freefloat.report.decimation import kept
 from freefloat.report.figures import chosen, curve
 from freefloat.report.scene import scene_of
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 _RATE = 25.0  # frames per second
 _PLOTS = 3
-_COLOURS = ("#2563a8", "#c2410c", "#2e7d4f", "#8e4ec6", "#a16207", "#0e7490", "#be185d", "#52525b")
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Replay:
             rows = kept(made.values, 800)
             series = [uplot.Series(label="t [s]")]
             series += [
-                uplot.Series(label=name or made.name, stroke=_COLOURS[j % len(_COLOURS)], width=1.5)
+                uplot.Series(label=name or made.name, stroke=LINE_COLOURS[j % len(LINE_COLOURS)], width=1.5)
                 for j, name in enumerate(made.components)
             ]
             self._add(

@@ -91,8 +91,8 @@ def read_document(root: ET.Element, findings: Findings) -> Document:
     robot.expect(("name", "version"), ("link", "joint", "material", "freefloat"))
     if root.find("loop_joint") is not None:
         findings.error("robot", f"has a <loop_joint>. {_REMEDIES['loop_joint']}")
-    links = [link for part in _named(robot, "link") if (link := _link(part))]
-    joints = [joint for part in _named(robot, "joint") if (joint := _joint(part))]
+    links = [link for part in _named_parts(robot, "link") if (link := _link(part))]
+    joints = [joint for part in _named_parts(robot, "joint") if (joint := _joint(part))]
     wheels, kept = _extension(robot)
     return Document(
         name=root.get("name", "").strip(),
@@ -104,7 +104,7 @@ def read_document(root: ET.Element, findings: Findings) -> Document:
     )
 
 
-def _named(owner: Part, tag: str) -> list[Part]:
+def _named_parts(owner: Part, tag: str) -> list[Part]:
     """The children with that tag, by name; nameless ones and second ones of a name are faults."""
     parts: dict[str, Part] = {}
     for number, element in enumerate(owner.element.findall(tag), start=1):
@@ -242,8 +242,8 @@ def _limits(part: Part, kind: str) -> JointLimits:
     limit.expect(("lower", "upper", "velocity", "effort"), ())
     # The specification's default of a missing position limit is 0; rate and effort it demands.
     before = len(part.findings.errors)
-    lower, upper = (_unlimited(limit.number(name, 0.0)) for name in ("lower", "upper"))
-    rate, effort = (_unlimited(limit.number(name, UNLIMITED)) for name in ("velocity", "effort"))
+    lower, upper = (_limit_value(limit.number(name, 0.0)) for name in ("lower", "upper"))
+    rate, effort = (_limit_value(limit.number(name, UNLIMITED)) for name in ("velocity", "effort"))
     stated = limit.element.keys()
     for name, value in (("velocity", rate), ("effort", effort)):
         if name not in stated:
@@ -266,7 +266,7 @@ def _limits(part: Part, kind: str) -> JointLimits:
     return JointLimits(lower=lower, upper=upper, rate=rate, effort=effort)
 
 
-def _unlimited(value: float) -> float:
+def _limit_value(value: float) -> float:
     return float(np.copysign(np.inf, value)) if abs(value) >= UNLIMITED else value
 
 
@@ -284,14 +284,14 @@ def _extension(robot: Part) -> tuple[tuple[StatedWheel, ...], tuple[str, ...]]:
         keep = Part(element, "<keep>", robot.findings)
         keep.expect(("joint",), ())
         kept.append(keep.text("joint") or "")
-    return tuple(wheel for part in _named(extension, "wheel") if (wheel := _wheel(part))), tuple(kept)
+    return tuple(wheel for part in _named_parts(extension, "wheel") if (wheel := _wheel(part))), tuple(kept)
 
 
 def _wheel(part: Part) -> StatedWheel | None:
     part.expect(("name", "link", "axis", "inertia", "max_torque", "max_momentum"), ())
     link = part.text("link")
     axis, inertia = part.numbers("axis", 3), part.number("inertia")
-    torque, momentum = (_unlimited(part.number(name, UNLIMITED)) for name in ("max_torque", "max_momentum"))
+    torque, momentum = (_limit_value(part.number(name, UNLIMITED)) for name in ("max_torque", "max_momentum"))
     if link is None or np.any(np.isnan([*axis, inertia])):
         return None
     return StatedWheel(part.element.get("name", "").strip(), link, axis, inertia, torque, momentum)

@@ -24,10 +24,10 @@ import numpy as np
 
 from freefloat.model.parts import Joint, RigidBody
 from freefloat.model.readers.urdf.parts import Document, StatedJoint, StatedWheel, read_document
-from freefloat.model.readers.urdf.suspicions import suspect
+from freefloat.model.readers.urdf.suspicions import warn_of_suspicions
 from freefloat.model.readers.urdf.tree import Cluster, Tree, clusters_of, tree_of
 from freefloat.model.readers.urdf.visuals import with_visuals
-from freefloat.model.readers.urdf.xml import Finding, Findings, is_xml_text, label, parse
+from freefloat.model.readers.urdf.xml import Finding, Findings, is_xml_text, parse, source_label
 from freefloat.model.spacecraft import Spacecraft
 from freefloat.spatial import Pose
 from freefloat.values.errors import ModelError
@@ -42,7 +42,7 @@ def read_urdf(source: str | Path, *, name: str | None = None) -> Spacecraft:
     craft = _read(source, name, findings)
     if craft is None:
         faults = [str(finding) for finding in findings.errors]
-        start = f"URDF '{label(source)}': "
+        start = f"URDF '{source_label(source)}': "
         if len(faults) == 1:
             raise ModelError(start + faults[0])
         raise ModelError(start + f"{len(faults)} faults:\n" + "\n".join(f"  {fault}" for fault in faults))
@@ -68,12 +68,12 @@ def _read(source: str | Path, name: str | None, findings: Findings) -> Spacecraf
     clusters = [] if tree is None else clusters_of(document, tree, findings)
     _check_names(document, tree, findings)
     if tree is not None:
-        suspect(document, tree, clusters, findings)
+        warn_of_suspicions(document, tree, clusters, findings)
     if findings.errors:
         return None
     assert tree is not None
     folder = None if is_xml_text(source) else Path(source).resolve().parent
-    craft = with_visuals(_assembled(name, tree, clusters), root, clusters, folder, findings)
+    craft = with_visuals(_assemble(name, tree, clusters), root, clusters, folder, findings)
     for wheel in document.wheels:
         craft = _with_wheel(craft, wheel, clusters, findings)
     return None if findings.errors else craft
@@ -102,7 +102,7 @@ def _check_names(document: Document, tree: Tree | None, findings: Findings) -> N
             findings.error("<keep>", f"there is no fixed joint '{name}'. Fixed joints: {known}.")
 
 
-def _assembled(name: str, tree: Tree, clusters: list[Cluster]) -> Spacecraft:
+def _assemble(name: str, tree: Tree, clusters: list[Cluster]) -> Spacecraft:
     """Bodies and joints in tree order, then the links that became frames."""
     bodies = {link: _body_name(cluster) for cluster in clusters for link in cluster.placements}
     poses = {link: X_HL for cluster in clusters for link, X_HL in cluster.placements.items()}

@@ -12,14 +12,14 @@ _MUCH_SMALLER = 0.01
 _SMALLEST, _LARGEST = 1e-3, 10.0  # radius of gyration of a link whose size nothing tells [m]
 
 
-def suspect(document: Document, tree: Tree, clusters: list[Cluster], findings: Findings) -> None:
+def warn_of_suspicions(document: Document, tree: Tree, clusters: list[Cluster], findings: Findings) -> None:
     """Warn of inertias and centres of mass that do not fit the size of their link."""
     reach = dict.fromkeys(document.links, 0.0)  # distance of the farthest joint a link carries [m]
     for joint in tree.joints:
         reach[joint.parent] = max(reach[joint.parent], float(np.linalg.norm(joint.X_PJ.p)))
     for name, link in document.links.items():
         if link.inertial is not None and link.inertial.mass > 0.0:
-            _suspect_inertia(f"link '{name}'", link.inertial, reach[name], findings)
+            _warn_of_inertia(f"link '{name}'", link.inertial, reach[name], findings)
     for cluster in clusters:
         points = [n for n in cluster.placements if _is_point(document.links[n].inertial)]
         for name in points:
@@ -30,7 +30,7 @@ def _is_point(inertial: MassPoint | None) -> bool:
     return inertial is not None and not np.any(inertial.inertia)
 
 
-def _suspect_inertia(owner: str, inertial: MassPoint, reach: float, findings: Findings) -> None:
+def _warn_of_inertia(owner: str, inertial: MassPoint, reach: float, findings: Findings) -> None:
     gyration = float(np.sqrt(abs(np.trace(inertial.inertia)) / (2.0 * inertial.mass)))
     offset = float(np.linalg.norm(inertial.com))
     size = max(reach, offset)

@@ -153,13 +153,13 @@ def clusters_of(document: Document, tree: Tree, findings: Findings) -> list[Clus
             for link, X_HL in placements[head].items()
             if (stated := document.links[link].inertial) is not None
         ]
-        cluster = Cluster(head, joint, placements[head], combined(masses) if masses else None)
+        cluster = Cluster(head, joint, placements[head], combine_masses(masses) if masses else None)
         _check_body(cluster, len(masses), findings)
         clusters.append(cluster)
     return clusters
 
 
-def combined(masses: list[MassPoint]) -> MassPoint:
+def combine_masses(masses: list[MassPoint]) -> MassPoint:
     """Rigid union, all given in the same axes: about the common centre of mass, so that no digits cancel."""
     if len(masses) == 1:
         return masses[0]

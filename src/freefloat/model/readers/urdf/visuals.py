@@ -29,7 +29,7 @@ def with_visuals(
     materials = {m.get("name", ""): _rgba(m) for m in root.findall("material")}
     for cluster in clusters:
         shapes = [
-            _moved(shape, X_HL)
+            _move_shape(shape, X_HL)
             for name, X_HL in cluster.placements.items()
             for shape in _shapes(links[name], name, materials, folder, findings)
         ]
@@ -76,13 +76,13 @@ def _solid(part: Part, geometry: ET.Element, folder: Path | None) -> Solid | Non
         }[element.tag]()
     if element.tag == "mesh":
         scale = stated.numbers("scale", 3, (1.0, 1.0, 1.0))
-        vertices, faces = read_mesh(_found(element.get("filename", ""), folder))
+        vertices, faces = read_mesh(_find_mesh(element.get("filename", ""), folder))
         return Mesh(vertices * scale, faces)
     part.findings.error(part.name, f"<{element.tag}> is no shape. Shapes: box, cylinder, sphere, mesh.")
     return None
 
 
-def _found(name: str, folder: Path | None) -> Path:
+def _find_mesh(name: str, folder: Path | None) -> Path:
     """A mesh file by its URI: a path, `file://`, or `package://` looked for in the URDF's folder and above."""
     plain = name.removeprefix("file://")
     if Path(plain).is_absolute():
@@ -109,7 +109,7 @@ def _rgba(material: ET.Element) -> str:
     return "#" + "".join(f"{round(255 * min(max(x, 0.0), 1.0)):02x}" for x in numbers) if len(numbers) == 3 else ""
 
 
-def _moved(shape: Shape, X_HL: Pose) -> Shape:
+def _move_shape(shape: Shape, X_HL: Pose) -> Shape:
     R, p = np.asarray(X_HL.R), np.asarray(X_HL.p)
     return Shape(
         shape.solid, triple(R @ np.array(shape.position) + p), _rows(R @ np.array(shape.rotation)), shape.colour

@@ -52,7 +52,7 @@ class Findings:
         return [f for f in self.items if f.severity == "error"]
 
 
-def label(source: str | Path) -> str:
+def source_label(source: str | Path) -> str:
     """How messages name a source: its file name, or `XML text`."""
     if not isinstance(source, (str, os.PathLike)):
         return type(source).__name__
