@@ -1,7 +1,8 @@
 """ETS-VII's capture written a second time, in plain numpy, straight from the paper's equations.
 
 No code of freefloat is used, and no idea of it either: momentum is solved for the base at every stage (Yoshida 2003,
-eq. 1-7), wheels are a momentum in base axes, the integrator is RK4 on rotation matrices without corrections.
+eq. 1-7), wheels are a momentum in base axes, the integrator is RK4 on rotation matrices without corrections. Joint
+rates and wheel torque are found at the start of a step and held over it.
 Everything is in base axes at the base's centre of mass, unless a name ends in _N.
 """
 
@@ -37,7 +38,7 @@ BASE_MASS = 2550.0  # [kg]
 BASE_INERTIA = np.array([[6200.0, 48.2, 78.5], [48.2, 3540.0, -29.2], [78.5, -29.2, 7090.0]])  # [kg m2]
 TOTAL = BASE_MASS + MASSES.sum()
 K_P, K_D = 10.0, 400.0  # of the attitude control [N m/rad], [N m s/rad]
-GAIN, TURN, RATE, SPEED = 0.3, 0.02, np.deg2rad(3.0), 0.04  # [1/s], [rad/s], [rad/s], [m/s]
+GAIN, TURN, RATE, COARSE, FINE = 0.3, 0.02, np.deg2rad(3.0), 0.04, 0.02  # [1/s], [rad/s], [rad/s], [m/s], [m/s]
 
 
 def skew(a: np.ndarray) -> np.ndarray:
@@ -123,96 +124,106 @@ class Capture:
 
     case: int
     wheel_torque: float = 0.05  # [N m]
-    hand_speed: float = SPEED  # of the hand as a whole, on top of the limit of closing in [m/s]
     joint_rate: float = RATE  # [rad/s]
+    ramp: float = 2.0  # of the hand's velocity in the reactionless approach [s]
+    floating: bool = False  # J_g instead of J_m in the reactionless approach
     dt: float = 0.05  # [s]
+    start_deg: tuple[float, ...] = (0.0, -82.7, -19.8, 115.5, 0.0, 0.0)
+    direction: tuple[float, ...] = (0.326, 0.031, -0.945)
+    turned: tuple[float, ...] = (0.0, np.deg2rad(34.1), 0.0)  # target relative to the hand, rotation vector
+    drift: tuple[float, ...] = (0.0, 0.0, -0.01)  # [m/s]
 
     def __post_init__(self) -> None:
-        self.start = np.deg2rad([0.0, -82.7, -19.8, 115.5, 0.0, 0.0])
-        direction = np.array([0.326, 0.031, -0.945])
-        direction /= np.linalg.norm(direction)
+        self.start, self.velocity = np.deg2rad(self.start_deg), np.array(self.drift)
+        direction = np.array(self.direction) / np.linalg.norm(self.direction)
         a = arm(self.start)
         self.target = a.hand + 0.4 * direction
-        self.R_target = turn(np.array([0.0, np.deg2rad(34.1), 0.0])) @ a.R_hand
-        self.drift = np.array([0.0, 0.0, -0.01])  # [m/s]
-        self.end = inverse_kinematics(self.start, a.hand + 0.3 * direction, self.R_target)
-        self.spline_time = 1.875 * 0.3 / SPEED  # a quintic's peak is 15/8 of its mean
+        self.R_target = turn(np.array(self.turned)) @ a.R_hand
+        self.spline_time = 1.875 * 0.3 / COARSE  # a quintic's peak is 15/8 of its mean
+        if self.case == 2:
+            self.end = inverse_kinematics(self.start, a.hand + 0.3 * direction, self.R_target)
         self.mode = "coarse"
 
     def errors(self, a: Arm, R: np.ndarray, p: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
         """Of the hand, position and rotation, N axes."""
-        gap = self.target + self.drift * t - p - R @ a.hand
+        gap = self.target + self.velocity * t - p - R @ a.hand
         return gap, rotation_vector(self.R_target @ (R @ a.R_hand).T)
 
     def rates(self, a: Arm, R: np.ndarray, p: np.ndarray, h: np.ndarray, t: float) -> np.ndarray:
-        """Joint rates of the present mode, limits kept by slowing all joints alike."""
-        gap, turned = self.errors(a, R, p, t)
-        closing = SPEED if self.mode == "coarse" else 0.02
-        wanted = np.concatenate(
-            [R.T @ (self.drift + shortened(GAIN * gap, closing)), R.T @ shortened(GAIN * turned, TURN)]
-        )
-        standing = np.linalg.solve(a.inertia, -h)  # rate of the base if no joint moves
-        wanted_from_arm = wanted - np.concatenate([skew(standing) @ (a.hand - a.com), standing])
+        """Joint rates of the present mode; too fast a joint slows all alike."""
         if self.mode == "waiting":
             return np.zeros(6)
+        gap, turned = self.errors(a, R, p, t)
+        closing = COARSE if self.mode == "coarse" else FINE
+        v, w = self.velocity + shortened(GAIN * gap, closing), shortened(GAIN * turned, TURN)
+        J_m = np.vstack([a.J_v, a.J_w])
+        standing = np.linalg.solve(a.inertia, -h)  # rate of the base if no joint moves
+        drifting = np.concatenate([skew(standing) @ (a.hand - a.com), standing])
         if self.mode == "coarse" and self.case == 2:
             x = min(t / self.spline_time, 1.0)
             rates = (self.end - self.start) * 30.0 * x**2 * (1.0 - x) ** 2 / self.spline_time
         elif self.mode == "coarse":
+            v = v * (min(1.0, t / self.ramp) if self.ramp else 1.0)
             N = np.linalg.svd(a.coupling)[2][3:].T
             weights = np.repeat([1.0, 0.3], 3)  # [1], [m/rad]
-            rates = N @ np.linalg.lstsq(weights[:, None] * a.generalized @ N, weights * wanted_from_arm)[0]
+            J, wanted = J_m, np.concatenate([R.T @ v, R.T @ w])
+            if self.floating:
+                J, wanted = a.generalized, wanted - drifting
+            A = weights[:, None] * J @ N
+            rates = N @ np.linalg.solve(A.T @ A + 1e-8 * np.eye(3), A.T @ (weights * wanted))
         elif self.case == 2:
-            rates = np.linalg.solve(np.vstack([a.J_v, a.J_w]), wanted)
+            rates = np.linalg.solve(J_m.T @ J_m + 1e-6 * np.eye(6), J_m.T @ np.concatenate([R.T @ v, R.T @ w]))
         else:
-            rates = np.linalg.solve(a.generalized, wanted_from_arm)
-        speed = np.linalg.norm(a.generalized[:3] @ rates)
-        return rates / max(1.0, float(np.abs(rates).max()) / self.joint_rate, float(speed) / self.hand_speed)
+            rates = np.linalg.solve(a.generalized, np.concatenate([R.T @ v, R.T @ w]) - drifting)
+        return rates / max(1.0, float(np.abs(rates).max()) / self.joint_rate)
 
     def run(self, duration: float) -> tuple[float, float, float]:
         R, p, q, h, t = np.eye(3), np.zeros(3), self.start, np.zeros(3), 0.0
-        switched = captured = since = np.inf
-        largest = 0.0
-        while t < duration:
-            a = arm(q)
+        switched = captured = np.inf
+        inside, largest, w, needed = 0, 0.0, np.zeros(3), round(1.0 / self.dt)
+        for k in range(round(duration / self.dt)):
+            t, a = k * self.dt, arm(q)
             gap, turned = self.errors(a, R, p, t)
             attitude = rotation_vector(R)
-            if self.mode == "coarse" and (t >= self.spline_time if self.case == 2 else np.linalg.norm(gap) < 0.1):
-                self.mode = "waiting" if self.case == 2 else "fine"
-                switched = t
-            calm = np.linalg.norm(np.linalg.solve(a.inertia, -h)) < np.deg2rad(0.005)
-            if self.mode == "waiting" and calm and np.linalg.norm(attitude) < np.deg2rad(0.1):
-                self.mode, switched = "fine", t
-            inside = np.linalg.norm(gap) < 0.005 and np.linalg.norm(turned) < np.deg2rad(0.5)
-            since = min(since, t) if inside and self.mode == "fine" else np.inf
             largest = max(largest, float(np.rad2deg(np.linalg.norm(attitude))))
-            if t - since >= 1.0 - 1e-9:
-                captured = t
+            if self.mode == "coarse" and self.case == 1 and np.linalg.norm(gap) < 0.1:
+                self.mode, switched = "fine", t
+            if self.mode == "coarse" and self.case == 2 and t >= self.spline_time:
+                self.mode = "waiting"
+            calm = np.linalg.norm(attitude) < np.deg2rad(0.1) and np.linalg.norm(w) < np.deg2rad(0.005)
+            if self.mode == "waiting" and calm:
+                self.mode, switched = "fine", t
+            close = np.linalg.norm(gap) < 0.005 and np.linalg.norm(turned) < np.deg2rad(0.5)
+            inside = inside + 1 if close and self.mode == "fine" else 0
+            R, p, q, h, w = self.step(R, p, q, h, t)
+            if inside >= needed:
+                captured = t + self.dt
                 break
-            R, p, q, h = self.step(R, p, q, h, t)
-            t += self.dt
         return switched, captured, largest
 
     def step(self, R: np.ndarray, p: np.ndarray, q: np.ndarray, h: np.ndarray, t: float) -> tuple[np.ndarray, ...]:
-        """RK4, the wheels' torque held."""
+        """RK4; the last of what it gives is the rate of the base at the start of the step, with the new joint rates."""
+        rates = self.rates(arm(q), R, p, h, t)
 
-        def slope(R: np.ndarray, p: np.ndarray, q: np.ndarray, h: np.ndarray, t: float) -> tuple[np.ndarray, ...]:
+        def slope(R: np.ndarray, q: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, ...]:
             a = arm(q)
-            rates = self.rates(a, R, p, h, t)
             w = np.linalg.solve(a.inertia, -h - a.coupling @ rates)  # eq. 4, without momentum
-            return w, R @ (skew(a.com) @ w - a.J_com @ rates / TOTAL), rates
+            return w, R @ (skew(a.com) @ w - a.J_com @ rates / TOTAL)
 
-        w = slope(R, p, q, h, t)[0]
+        first = slope(R, q, h)[0]
         on = self.case == 2 or self.mode == "coarse"
-        wanted = -K_P * rotation_vector(R) - K_D * w
-        torque = on * np.clip(wanted, -self.wheel_torque, self.wheel_torque)
+        torque = on * np.clip(-K_P * rotation_vector(R) - K_D * first, -self.wheel_torque, self.wheel_torque)
 
         def moved(k: tuple[np.ndarray, ...], dt: float) -> tuple[np.ndarray, ...]:
-            return R @ turn(dt * k[0]), p + dt * k[1], q + dt * k[2], h - dt * torque
+            return R @ turn(dt * k[0]), p + dt * k[1], q + dt * rates, h - dt * torque
 
-        k1 = slope(R, p, q, h, t)
-        k2 = slope(*moved(k1, self.dt / 2), t + self.dt / 2)
-        k3 = slope(*moved(k2, self.dt / 2), t + self.dt / 2)
-        k4 = slope(*moved(k3, self.dt), t + self.dt)
+        def again(k: tuple[np.ndarray, ...], dt: float) -> tuple[np.ndarray, ...]:
+            R, _, q, h = moved(k, dt)
+            return slope(R, q, h)
+
+        k1 = slope(R, q, h)
+        k2 = again(k1, self.dt / 2)
+        k3 = again(k2, self.dt / 2)
+        k4 = again(k3, self.dt)
         mean = tuple((a + 2 * b + 2 * c + d) / 6 for a, b, c, d in zip(k1, k2, k3, k4, strict=True))
-        return moved(mean, self.dt)
+        return *moved(mean, self.dt), first

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 _SPEC = "Yoshida 2003, section 5; numbers of an independent reference implementation"
 _OWN = "not published: our own rate-level run"
-_LIMITED = "with 40 mm/s as a limit of the whole hand; the law as printed limits closing in only and switches at 8.4 s"
 _SECONDS, _DEGREES = 0.5, 0.02  # tolerance of capture runs
 
 
@@ -160,9 +159,10 @@ class Ets7Capture(Scenario):
 
         craft = spacecraft(self.wheel_torque, self.craft)
         arm, attitude = self.laws(craft)
+        commands = None if self.servo is not None else 1.0 / WHEEL_PERIOD  # [Hz]; motors follow continuously
         return simulate(
             craft,
-            driven(arm, craft, self.servo, None, self.dt),
+            driven(arm, craft, self.servo, commands, self.dt),
             Sampled(law=attitude, period=WHEEL_PERIOD),
             joints_deg=self.joints_deg,
             duration=self.duration,
@@ -251,7 +251,7 @@ class Outcome:
 
     switched: float  # start of the fine approach [s]
     captured: float  # [s]
-    attitude: float  # largest disturbance until then [deg]
+    attitude: float  # largest disturbance before [deg]
 
 
 def outcome(run: Run) -> Outcome:
@@ -264,5 +264,5 @@ def outcome(run: Run) -> Outcome:
     return Outcome(
         switched=switched if switched >= 0.0 else float("inf"),
         captured=until,
-        attitude=float(angle[time <= until].max()),
+        attitude=float(angle[time < until - 1e-9].max()),
     )
