@@ -14,6 +14,7 @@ import numpy as np
 
 from freefloat.control.joint_spline import JointSpline
 from freefloat.control.laws import Motion, motion_of
+from freefloat.control.least_squares import SINGULAR_BELOW
 from freefloat.control.profiles import Quintic
 from freefloat.control.reactionless import approach_rates
 from freefloat.control.resolved_motion import pose_error, require_six_joints, resolve_floating
@@ -80,6 +81,7 @@ class CaptureApproach:
     eye: Any  # how it knows the target
     limits: ApproachLimits = ApproachLimits()
     spline: JointSpline | None = None
+    singular_below: Numeric | float = SINGULAR_BELOW  # of J_g, where case 1 damps its rates [m, rad]
     reference: Quaternion = dataclasses.field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]))
     now: CaptureMemory | None = None  # set by `recall`
 
@@ -159,7 +161,7 @@ class CaptureApproach:
             coarse = self._twist(error, sight.velocity, self.limits.coarse_speed)
             ramped = six(self._ramp(t) * linear(coarse), angular(coarse))
             first = approach_rates(self.craft, motion, self.frame, ramped)
-            second = resolve_floating(self.craft, motion, self.frame, fine).x
+            second = resolve_floating(self.craft, motion, self.frame, fine, self.singular_below).x
         else:
             first = self.spline.rates(motion, t, 0.0)  # as in every other phase: what is right now
             second = self._satellite_based(motion, fine)
