@@ -118,6 +118,53 @@ def inverse_kinematics(q: np.ndarray, hand: np.ndarray, R_hand: np.ndarray) -> n
     return q
 
 
+def line_of_the_hand(start_deg: tuple[float, ...], dt: float) -> tuple[float, float, float]:
+    """Experiment 1, RK4 on the matrix elements: pitch at the end, largest turn of the hand [deg], fastest joint [deg/s].
+
+    It stops where a joint is ten times as fast as the scan of start poses permits.
+    """
+    q, R, largest, fastest = np.deg2rad(start_deg), np.eye(3), 0.0, 0.0
+    R_start = arm(q).R_hand
+
+    def slope(R: np.ndarray, q: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
+        a, speed = arm(q), 0.01 * max(0.0, min(1.0, t / 2.0, (22.0 - t) / 2.0))  # [m/s]
+        rates = np.linalg.solve(a.generalized, np.concatenate([R.T @ R_start[:, 0] * speed, np.zeros(3)]))
+        return R @ skew(np.linalg.solve(a.inertia, -a.coupling @ rates)), rates
+
+    for k in range(round(22.0 / dt)):
+        k1 = slope(R, q, k * dt)
+        fastest = max(fastest, float(np.rad2deg(np.abs(k1[1]).max())))
+        if fastest > 50.0:
+            break
+        k2 = slope(R + dt / 2 * k1[0], q + dt / 2 * k1[1], (k + 0.5) * dt)
+        k3 = slope(R + dt / 2 * k2[0], q + dt / 2 * k2[1], (k + 0.5) * dt)
+        k4 = slope(R + dt * k3[0], q + dt * k3[1], (k + 1) * dt)
+        R, q = (x + dt * (a + 2 * b + 2 * c + d) / 6 for x, a, b, c, d in zip((R, q), k1, k2, k3, k4, strict=True))
+        E = R @ arm(q).R_hand @ R_start.T
+        largest = max(largest, float(np.linalg.norm([E[2, 1] - E[1, 2], E[0, 2] - E[2, 0], E[1, 0] - E[0, 1]])) / 2)
+    return float(np.rad2deg(np.arcsin(np.clip(-R[2, 0], -1.0, 1.0)))), float(np.rad2deg(largest)), fastest
+
+
+def start_poses(dt: float = 0.1) -> tuple[int, int, np.ndarray]:
+    """Experiment 1 from the grid of start poses: how many are too low, how many too fast, base pitch of the others."""
+    low, fast, pitches = 0, 0, []
+    for second in range(-100, 71, 10):
+        for third in range(-150, 151, 10):
+            pose = (0.0, second, third, -22.8 - second - third, 0.0, 0.0)
+            shoulder, elbow = (np.deg2rad(angle) for angle in (second, second + third))
+            height3 = 1.35 + 0.87 * np.cos(shoulder)  # of joint 3 [m]
+            height4 = height3 - 0.63 * np.sin(elbow)
+            if height3 < 1.2 or min(height4, arm(np.deg2rad(pose)).hand[2]) < 1.1:
+                low += 1
+                continue
+            pitch, _, fastest = line_of_the_hand(pose, dt)
+            if fastest > 5.0:
+                fast += 1
+            else:
+                pitches.append(pitch)
+    return low, fast, np.array(pitches)
+
+
 @dataclasses.dataclass
 class Capture:
     """The capture of a drifting target; `run` gives switch [s], capture [s] and largest attitude [deg]."""
@@ -227,3 +274,10 @@ class Capture:
         k4 = again(k3, self.dt)
         mean = tuple((a + 2 * b + 2 * c + d) / 6 for a, b, c, d in zip(k1, k2, k3, k4, strict=True))
         return *moved(mean, self.dt), first
+
+
+if __name__ == "__main__":  # the scan of start poses, some minutes
+    low, fast, pitch = start_poses()
+    share = np.mean((pitch > -0.8) & (pitch < -0.4))
+    print(f"{low} low, {fast} fast, {pitch.size} remain: {pitch.min():.3f} .. {pitch.max():.3f} deg, ")  # noqa: T201
+    print(f"median {np.median(pitch):.3f} deg, {100 * share:.0f} % between -0.8 and -0.4 deg")  # noqa: T201
