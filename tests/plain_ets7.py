@@ -119,7 +119,7 @@ def inverse_kinematics(q: np.ndarray, hand: np.ndarray, R_hand: np.ndarray) -> n
 
 
 def line_of_the_hand(start_deg: tuple[float, ...], dt: float) -> tuple[float, float, float]:
-    """Experiment 1, RK4 on the matrix elements: pitch at the end, largest turn of the hand [deg], fastest joint [deg/s].
+    """Experiment 1, RK4 on matrix elements: pitch at the end, largest turn of the hand [deg], fastest joint [deg/s].
 
     It stops where a joint is ten times as fast as the scan of start poses permits.
     """

@@ -209,7 +209,9 @@ def _placed(geometry: Geometry) -> tuple[list[Any], np.ndarray, int]:
         hand = frame_pose(craft, np.deg2rad(joints), "hand")
         position, rotation = np.asarray(hand.p), np.asarray(rotation_exp(np.deg2rad(turn)) @ hand.R)
         targets.append(DriftingTarget(Pose(position=position + _DISTANCE * direction, rotation=rotation), velocity))
-        found = reach(craft, "hand", Pose(position=position + _SHORT * direction, rotation=rotation), np.deg2rad(joints))
+        found = reach(
+            craft, "hand", Pose(position=position + _SHORT * direction, rotation=rotation), np.deg2rad(joints)
+        )
         ends.append(found.q)
         missed += not found.reached
     return targets, np.stack(ends), missed
