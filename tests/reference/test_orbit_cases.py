@@ -56,9 +56,9 @@ def test_printed_periods_are_the_formula() -> None:
 
 
 @pytest.mark.parametrize(("transverse", "expected"), [(3.660, 3.75259), (3.378, 3.75265)])  # [kg m2], [deg]
-def test_drift_of_ets7_and_the_inertia_behind_the_printed_number(transverse: float, expected: float) -> None:
-    # The printed 3.7527 deg after 900 s agrees with the second: link 2 with an Ixx that violates the triangle
-    # inequality, which the library corrects. Arm locked, the spacecraft is one body, link 2 parallel to the base.
+def test_drift_of_ets7_with_an_inertia_that_is_possible_and_one_that_is_not(transverse: float, expected: float) -> None:
+    # Both as printed. The second is link 2 with an Ixx that violates the triangle inequality, which the library
+    # corrects. Arm locked, the spacecraft is one body, link 2 parallel to the base.
     whole = np.array(composite_inertia(ets7(), np.deg2rad([0.0, 0.0, 10.0, -32.8, 0.0, 0.0])).about_com())
     whole[0, 0] += transverse - 3.660
     craft = _satellite(whole)

@@ -16,10 +16,10 @@ from freefloat.control.joint_spline import JointSpline
 from freefloat.control.laws import Motion, motion_of
 from freefloat.control.profiles import Quintic
 from freefloat.control.reactionless_turn import approach_rates
-from freefloat.control.resolved_motion import floating_jacobian, pose_error, require_six_joints, resolve_floating
+from freefloat.control.resolved_motion import pose_error, require_six_joints, resolve_floating
 from freefloat.control.target import DriftingTarget
-from freefloat.dynamics import frame_pose, inertial_frame_pose, joint_jacobian
-from freefloat.dynamics.least_squares import damped_least_squares
+from freefloat.dynamics import frame_pose, inertial_frame_pose, joint_jacobian, spd_solve
+from freefloat.dynamics.least_squares import SINGULAR_BELOW
 from freefloat.model import Spacecraft, State
 from freefloat.spatial import Pose, angular, linear, six
 from freefloat.spatial.rotations import quaternion_conjugate, quaternion_log, quaternion_multiply
@@ -29,7 +29,7 @@ from freefloat.values.channels import Channel, flag, vector
 from freefloat.values.checks import require_bounds
 
 COARSE, WAITING, FINE, CAPTURED = 0, 1, 2, 3
-_LIMITS = ("joint rate limit", "hand speed limit")
+_SATELLITE_DAMPING = 1e-6  # of joint rates against hand twist in the satellite-based approach [m2]
 _FADE = 0.5  # time constant with which the arm comes to rest after the capture [s]
 
 
@@ -45,8 +45,8 @@ class ApproachLimits:
     coarse_speed: Numeric | float = 0.04  # of closing in [m/s]
     fine_speed: Numeric | float = 0.02  # of closing in [m/s]
     turn_rate: Numeric | float = 0.02  # [rad/s]
+    start_ramp: Numeric | float = 2.0  # in which the reactionless approach reaches its speed [s]
     joint_rate: Numeric | float = np.deg2rad(3.0)  # of every joint, in every phase [rad/s]
-    hand_speed: Numeric | float = 0.04  # of the hand in N, in every phase [m/s]
     switch_distance: Numeric | float = 0.1  # from coarse to fine [m]
     capture_distance: Numeric | float = 0.005  # [m]
     capture_angle: Numeric | float = np.deg2rad(0.5)  # [rad]
@@ -58,9 +58,9 @@ class ApproachLimits:
         require_bounds(
             self, {"gain": "1/s", "coarse_speed": "m/s", "fine_speed": "m/s", "turn_rate": "rad/s"}, above=0.0
         )
-        require_bounds(self, {"joint_rate": "rad/s", "hand_speed": "m/s"}, above=0.0, allow_infinite=True)
+        require_bounds(self, {"joint_rate": "rad/s"}, above=0.0, allow_infinite=True)
         require_bounds(self, {"switch_distance": "m", "capture_distance": "m", "capture_angle": "rad"}, above=0.0)
-        require_bounds(self, {"capture_time": "s"}, least=0.0)
+        require_bounds(self, {"start_ramp": "s", "capture_time": "s"}, least=0.0)
         require_bounds(self, {"settled_angle": "rad", "settled_rate": "rad/s"}, above=0.0)
 
 
@@ -69,7 +69,7 @@ class CaptureMemory:
     """What the approach remembers."""
 
     mode: Numeric  # int32: COARSE, WAITING, FINE, CAPTURED
-    inside_since: Scalar  # when the hand came within capture tolerance [s]; infinite while it is outside
+    inside_since: Scalar  # when the fine approach came within capture tolerance [s]; infinite while it is outside
     switched_at: Scalar  # when the fine approach began [s]; infinite before
     captured_at: Scalar  # [s]; infinite before
     eye: Any
@@ -84,6 +84,7 @@ class CaptureApproach:
     eye: Any  # how it knows the target
     limits: ApproachLimits = ApproachLimits()
     spline: JointSpline | None = None
+    singular_below: Numeric | float = SINGULAR_BELOW  # of J_g, where case 1 damps its rates [m, rad]
     reference: Quaternion = dataclasses.field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]))
     now: CaptureMemory | None = None  # set by `recall`
 
@@ -130,9 +131,9 @@ class CaptureApproach:
         else:
             mode = jnp.where((mode == COARSE) & (t >= self.spline.duration), WAITING, mode)
             mode = jnp.where((mode == WAITING) & self._is_settled(state), FINE, mode)
+        done = (mode == FINE) & (t - memory.inside_since >= limits.capture_time - 1e-9)
         inside = (distance < limits.capture_distance) & (angle < limits.capture_angle) & ~estimate.lost
-        since = jnp.where(inside, jnp.minimum(memory.inside_since, t), jnp.inf)
-        done = (mode == FINE) & (t - since >= limits.capture_time - 1e-9)
+        since = jnp.where(inside & (mode == FINE), jnp.minimum(memory.inside_since, t), jnp.inf)
         mode = jnp.where(done, CAPTURED, mode)
         return CaptureMemory(
             mode=mode,
@@ -158,20 +159,22 @@ class CaptureApproach:
         memory = self.now if self.now is not None else self.memory()
         estimate = self.eye.estimate(memory.eye, t)
         error = pose_error(estimate.pose, motion.X_NB @ frame_pose(self.craft, motion.q, self.frame))
-        coarse = self._twist(error, estimate.velocity, self.limits.coarse_speed)
         fine = self._twist(error, estimate.velocity, self.limits.fine_speed)
         if self.spline is None:
-            first = approach_rates(self.craft, motion, self.frame, coarse)
-            second = resolve_floating(self.craft, motion, self.frame, fine).x
+            coarse = self._twist(error, estimate.velocity, self.limits.coarse_speed)
+            ramped = six(self._ramp(t) * linear(coarse), angular(coarse))
+            first = approach_rates(self.craft, motion, self.frame, ramped)
+            second = resolve_floating(self.craft, motion, self.frame, fine, self.singular_below).x
         else:
-            first = self.spline.rates(motion, t, hold)
+            first = self.spline.rates(motion, t, 0.0)  # as in every other phase: what is right now
             second = self._satellite_based(motion, fine)
         # After the capture the arm comes to rest softly.
         since = t - jnp.where(jnp.isfinite(memory.captured_at), memory.captured_at, t)
         second = second * jnp.where(memory.mode == CAPTURED, jnp.exp(-since / _FADE), 1.0)
         rates = jnp.where(memory.mode == COARSE, first, jnp.where(memory.mode == WAITING, 0.0, second))
         blind = estimate.lost & ((memory.mode >= FINE) | (self.spline is None))
-        return jnp.where(blind, 0.0, rates / jnp.sqrt(jnp.maximum(jnp.max(self._load(motion, rates)), 1.0)))
+        # A joint that is too fast slows all alike, so that the hand keeps its direction.
+        return jnp.where(blind, 0.0, rates / jnp.sqrt(jnp.maximum(self._load(rates), 1.0)))
 
     def _twist(self, error: Vec6, velocity: Vec3, speed: Numeric | float) -> Vec6:
         """Velocity of the target plus a limited share of the error, N axes."""
@@ -179,20 +182,19 @@ class CaptureApproach:
         turn = _saturate(gain * angular(error), self.limits.turn_rate)
         return six(velocity + _saturate(gain * linear(error), speed), turn)
 
+    def _ramp(self, t: Scalar) -> Scalar:
+        """From 0 to 1 over the start ramp."""
+        ramp = jnp.asarray(self.limits.start_ramp)
+        return jnp.where(t < ramp, t / jnp.where(ramp > 0.0, ramp, 1.0), 1.0)
+
     def _satellite_based(self, motion: Motion, twist: Vec6) -> Vector:
-        R_NB = motion.X_NB.R
-        twist_B = six(R_NB.T @ linear(twist), R_NB.T @ angular(twist))
-        return damped_least_squares(joint_jacobian(self.craft, motion.q, self.frame), twist_B).x
+        """qdot = argmin |J_m qdot - twist|^2 + d |qdot|^2."""
+        J_m = joint_jacobian(self.craft, motion.q, self.frame, motion.X_NB.R)
+        return J_m.T @ spd_solve(J_m @ J_m.T + _SATELLITE_DAMPING * np.eye(6), twist)
 
-    def _load(self, motion: Motion, rates: Vector) -> Vector:
-        """Squares of the fastest joint's rate and of the hand's speed, each over that of its limit.
-
-        Where one exceeds 1 all joints are slowed by the same factor, so that the hand keeps its direction.
-        """
-        J_g, _ = floating_jacobian(self.craft, motion, self.frame, motion.X_NB.R)
-        velocity = linear(J_g @ rates)
-        joint, hand = jnp.max(rates**2) / self.limits.joint_rate**2, velocity @ velocity / self.limits.hand_speed**2
-        return jnp.stack([joint, hand])
+    def _load(self, rates: Vector) -> Scalar:
+        """Square of the fastest joint's rate over that of its limit."""
+        return jnp.max(rates**2) / self.limits.joint_rate**2
 
     # ---- telling
 
@@ -204,7 +206,7 @@ class CaptureApproach:
             Channel("capture.mode", "0 coarse, 1 waiting, 2 fine, 3 captured", "1"),
             Channel("capture.switch_time", "Start of the fine approach", "s"),
             Channel("capture.time", "Time of capture", "s"),
-            flag("capture.condition", "Capture", ("approaching", "target lost", *_LIMITS)),
+            flag("capture.condition", "Capture", ("approaching", "target lost", "joint rate limit")),
         )
 
     def observe(self, craft: Spacecraft, state: State, t: Scalar) -> tuple[Numeric, ...]:
@@ -212,9 +214,7 @@ class CaptureApproach:
         memory = self.now if self.now is not None else self.memory()
         estimate = self.eye.estimate(memory.eye, t)
         error = pose_error(self.eye.target.pose(t), inertial_frame_pose(craft, state, self.frame))
-        motion = motion_of(craft, state)
-        joint, speed = self._load(motion, self.rates(motion, t, 0.0)) > 1.0 - 1e-9
-        limited = jnp.where(joint, 2.0, jnp.where(speed, 3.0, 0.0))
+        limited = jnp.where(self._load(self.rates(motion_of(craft, state), t, 0.0)) > 1.0 - 1e-9, 2.0, 0.0)
         condition = jnp.where(memory.mode == CAPTURED, 0.0, jnp.where(estimate.lost, 1.0, limited))
         times = (jnp.where(jnp.isfinite(x), x, -1.0) for x in (memory.switched_at, memory.captured_at))
         return linear(error), angular(error), 1.0 * memory.mode, *times, condition

@@ -9,7 +9,7 @@ import numpy as np
 
 from freefloat.control.laws import Motion, motion_of
 from freefloat.control.paths import Path, require_path
-from freefloat.control.resolved_motion import floating_jacobian, require_six_joints
+from freefloat.control.resolved_motion import require_six_joints
 from freefloat.dynamics import frame_pose, free_floating, joint_jacobian, spd_solve
 from freefloat.dynamics.least_squares import Solution, damped_least_squares, null_basis
 from freefloat.model import Spacecraft, State
@@ -19,6 +19,7 @@ from freefloat.values.arrays import Matrix, Numeric, Scalar, Vec6, Vector
 from freefloat.values.channels import Channel, flag, vector
 
 ROTATION_WEIGHT = 0.3  # of hand rotation against hand translation in the coarse approach [m/rad]
+_DAMPING = 1e-8  # of joint rates against hand twist there [m2]
 
 
 @record
@@ -86,15 +87,15 @@ def approach_rates(
 ) -> Vector:
     """Reactionless joint rates whose hand twist in N axes comes nearest to the wanted one (coarse approach).
 
-    qdot = N a with a = argmin |J_v N a - v|^2 + w^2 |J_w N a - w_h|^2, N a basis of the reaction null space.
+    qdot = N a with a = argmin |J_v N a - v|^2 + w^2 |J_w N a - w_h|^2 + d |a|^2, N a basis of the reaction null space.
+    J_v and J_w are of the hand relative to the base: how the base drifts along, and turns by what momentum its wheels
+    have stored, is left to the feedback of the pose.
     """
-    R_NB = motion.X_NB.R
-    J_g, drift = floating_jacobian(craft, motion, frame, R_NB)
-    weights = np.repeat([1.0, 1.0], 3) * six(jnp.ones(3), rotation_weight * jnp.ones(3))
+    J_m = joint_jacobian(craft, motion.q, frame, motion.X_NB.R)
+    weights = six(jnp.ones(3), rotation_weight * jnp.ones(3))
     N = null_basis(_reaction(craft, motion.q))
-    A, b = (weights[:, None] * J_g) @ N, weights * (twist - drift)
-    gram = A.T @ A
-    return N @ spd_solve(gram + 1e-12 * jnp.trace(gram) * np.eye(N.shape[1]), A.T @ b)
+    A, b = (weights[:, None] * J_m) @ N, weights * twist
+    return N @ spd_solve(A.T @ A + _DAMPING * np.eye(N.shape[1]), A.T @ b)
 
 
 def _reaction(craft: Spacecraft, q: Vector) -> Matrix:

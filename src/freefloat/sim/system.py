@@ -167,17 +167,31 @@ def step(system: System, loop: SystemState, inputs: Inputs) -> SystemState:
 
 
 def sample(system: System, loop: SystemState) -> tuple[Any, ...]:
-    """New memories and held answers of the laws, where their tick has come."""
-    t = loop.tick * system.dt
-    state = loop.plant.state
-    answers = []
-    for law, (memory, old) in zip(system.laws, loop.held, strict=True):
-        new = _answer(system, law, memory, state, t)
-        if isinstance(law, Sampled):
-            due = loop.tick % ticks_per_sample(system, law) == 0
-            new = jax.tree.map(lambda a, b, due=due: jnp.where(due, a, b), new, (memory, old))
-        answers.append(new)
-    return tuple(answers)
+    """New memories and held answers of the laws, where their tick has come.
+
+    Motion laws come first. Force laws see the joints at the rates that these have just asked for: a gyro that is read
+    at the same tick feels the reaction already.
+    """
+    t, state = loop.tick * system.dt, loop.plant.state
+    held = tuple(
+        _renew(system, loop, k, state) if isinstance(inner_law(law), MotionLaw) else loop.held[k]
+        for k, law in enumerate(system.laws)
+    )
+    state = with_prescribed_rates(system, state, held, t)
+    return tuple(
+        held[k] if isinstance(inner_law(law), MotionLaw) else _renew(system, loop, k, state)
+        for k, law in enumerate(system.laws)
+    )
+
+
+def _renew(system: System, loop: SystemState, k: int, state: State) -> tuple[Any, Any]:
+    """What law number k remembers and holds from now on."""
+    law, (memory, old) = system.laws[k], loop.held[k]
+    new = _answer(system, law, memory, state, loop.tick * system.dt)
+    if not isinstance(law, Sampled):
+        return new
+    due = loop.tick % ticks_per_sample(system, law) == 0
+    return jax.tree.map(lambda a, b: jnp.where(due, a, b), new, (memory, old))
 
 
 def _answer(system: System, law: Any, memory: Any, state: State, t: Scalar) -> tuple[Any, Any]:

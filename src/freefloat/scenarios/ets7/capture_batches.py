@@ -1,8 +1,10 @@
-"""Both capture strategies for many random geometries at once: how far does the paper's contrast carry?"""
+"""Both capture strategies for the geometries of a search: how far does the paper's contrast carry?"""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +12,7 @@ import numpy as np
 
 from freefloat.scenarios.batches import recorded, repeated
 from freefloat.scenarios.ets7.capture import Ets7Capture, outcome
-from freefloat.scenarios.ets7.parts import WHEEL_PERIOD, spacecraft
+from freefloat.scenarios.ets7.parts import spacecraft
 
 if TYPE_CHECKING:
     import xarray
@@ -20,71 +22,129 @@ if TYPE_CHECKING:
 
 
 CALM_BELOW = 0.5  # attitude disturbance of case 1 in the paper [deg]
-CALM, ROUGH, NEVER = "case 1 captures below 0.5 deg", "case 1 captures at 0.5 deg or more", "case 1 never captures"
+CALM, ROUGH, NEVER = "case 1 captures below 0.5 deg", "case 1 captures above 0.5 deg", "case 1 never captures"
+SEARCH = {1: 33, 2: 31}  # geometries by seed; each with seven drifts
+UNTIL = {1: 45.0, 2: 200.0}  # how long each case may take [s]
+_DRIFT = 0.01  # [m/s]
+_DISTANCE, _SHORT = 0.4, 0.3  # from the hand to the target and to the end of the spline [m]
+_SINGULAR_BELOW = 1e-6  # rates are hardly ever damped, as in the search
+_AT_ONCE = 64  # runs whose records are in memory together
 
 
 @dataclass(frozen=True)
 class Geometry:
-    """Random starts: near the published arm configuration, targets at 0.4 m anywhere in front of the hand."""
+    """Starts of the arm in its plane, and targets 0.4 m away where a motion without reaction leads."""
 
     joints_deg: np.ndarray  # (cases, 6)
-    direction: np.ndarray  # (cases, 3), unit
-    pitch_deg: np.ndarray  # (cases,)
+    direction: np.ndarray  # (cases, 3), unit: from the hand to the target
+    turn_deg: np.ndarray  # (cases, 3): target relative to the hand, rotation vector
     velocity: np.ndarray  # (cases, 3) [m/s]
 
 
-def random_geometries(cases: int, seed: int) -> Geometry:
-    """In-plane arm configurations, target directions and pitch angles at random, drift of 10 mm/s at random."""
-    rng = np.random.default_rng(seed)
-    joints = np.zeros((cases, 6))
-    joints[:, 1] = rng.uniform(-100.0, 40.0, cases)
-    joints[:, 2] = rng.uniform(-40.0, 90.0, cases)
-    joints[:, 3] = rng.uniform(-110.0, 120.0, cases)
-    direction, velocity = (rng.normal(size=(cases, 3)) * [1.0, 0.3, 1.0] for _ in range(2))
-    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
-    velocity /= np.linalg.norm(velocity, axis=1, keepdims=True)
-    return Geometry(joints, direction, rng.uniform(-40.0, 40.0, cases), 0.01 * velocity)
+def random_geometries(seeds: Mapping[int, int] = SEARCH) -> Geometry:
+    """The first geometries of each seed, as many as are asked for, each with seven drifts of 10 mm/s.
+
+    A pose is drawn, then a rotation of the hand without reaction; the target is where that leads. Poses that hang low,
+    are nearly singular, or whose rotation is short, long or nearly singular are dropped.
+    """
+    rows = []
+    for seed, count in seeds.items():
+        rng, found = np.random.default_rng(seed), 0
+        while found < count:
+            drawn = _drawn(rng)
+            if drawn is None:
+                continue
+            found += 1
+            joints, direction, turn = drawn
+            drifts = [direction, *(sign * axis for axis in np.eye(3) for sign in (1.0, -1.0))]
+            rows += [(joints, direction, turn, _DRIFT * drift) for drift in drifts]
+    return Geometry(*(np.stack(column) for column in zip(*rows, strict=True)))
+
+
+def _drawn(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Joints [deg], direction to the target, and its rotation vector [deg]; None where what was drawn is dropped."""
+    joint2, joint3, pitch = rng.uniform(-90.0, 40.0), rng.uniform(-120.0, 140.0), rng.uniform(-60.0, 40.0)
+    rng.uniform()  # drawn and not used, so that the sequence is that of the search
+    joints = np.array([0.0, joint2, joint3, pitch - joint2 - joint3, 0.0, 0.0])
+    hand, J_m, _ = _hand(np.deg2rad(joints))
+    if hand[2] < 1.2 or np.linalg.svd(J_m, compute_uv=False)[-1] < 0.15:
+        return None
+    axis = np.array([0.0, 1.0, 0.0]) if rng.random() < 0.6 else rng.normal(size=3)
+    angle = rng.uniform(10.0, 40.0) * rng.choice([-1, 1])
+    turn = angle * axis / np.linalg.norm(axis)
+    way = _without_reaction(np.deg2rad(joints), np.deg2rad(turn))
+    length = np.linalg.norm(way)
+    return (joints, way / length, turn) if 0.25 <= length <= 0.7 else None
+
+
+def _without_reaction(q: np.ndarray, turn: np.ndarray, steps: int = 40) -> np.ndarray:
+    """How far the hand moves relative to the base when it turns without reaction [m]; zero near a singularity."""
+    start, _, _ = _hand(q)
+    for _ in range(steps):
+        _, J_m, coupling = _hand(q)
+        way = np.linalg.solve(np.vstack([coupling, J_m[3:]]), np.concatenate([np.zeros(3), turn / steps]))
+        if np.abs(way).max() > 0.1:  # [rad]
+            return np.zeros(3)
+        q = q + way
+    return _hand(q)[0] - start
+
+
+@functools.cache
+def _compiled_hand() -> Any:
+    import jax
+
+    from freefloat.dynamics import frame_pose, free_floating, joint_jacobian
+
+    craft = spacecraft(None, {})
+
+    def hand(q: Any) -> Any:
+        coupling = free_floating(craft, q).angular_coupling
+        return frame_pose(craft, q, "hand").p, joint_jacobian(craft, q, "hand"), coupling
+
+    return jax.jit(hand)
+
+
+def _hand(q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Position of the hand [m], J_m and H~_bm, base axes."""
+    position, J_m, coupling = _compiled_hand()(q)
+    return np.asarray(position), np.asarray(J_m), np.asarray(coupling)
 
 
 def scatter(
-    cases: int = 256,
-    seed: int = 1,
+    seeds: Mapping[int, int] = SEARCH,
     wheel_torque: float = 0.1,
-    duration: float = 120.0,
+    dt: float = 0.05,
+    until: Mapping[int, float] = UNTIL,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> xarray.Dataset:
     """Run case 1 and case 2 for random geometries; capture times are infinite where there is no capture.
 
     `status` says for each geometry whether both captured, or what went wrong; `contrast` whether case 1 does what the
-    paper says of it. Geometries from which the spline's end is out of reach are drawn again, so that as many remain
-    as were asked for. `progress` hears of geometries: each is placed, and run twice.
+    paper says of it. Where the arm cannot reach the end of the spline it goes as near as it can. `progress` hears of
+    geometries: each is run twice.
     """
     import xarray
 
     def part(number: int) -> Progress:
         def report(done: float, total: float) -> None:
             if progress is not None:
-                progress(number * total + done, 3 * total)
+                progress(number * total + done, 2 * total)
 
         return report
 
-    geometry, starts, ends, dropped = _reachable(cases, seed, wheel_torque, part(0))
+    geometry = random_geometries(seeds)
+    targets, ends, missed = _targets_and_ends(geometry)
     columns: dict[str, Any] = {}
     for case in (1, 2):
-        switched, captured, attitude = _rolled(
-            case, geometry, starts, ends, wheel_torque, duration, threads, part(case)
-        )
-        for name, values, unit in (
-            ("switched", switched, "s"),
-            ("captured", captured, "s"),
-            ("attitude", attitude, "deg"),
-        ):
+        conditions = _Conditions(case, wheel_torque, dt, until[case])
+        found = _rolled(conditions, geometry, targets, ends, threads, part(case - 1))
+        for name, values, unit in zip(("switched", "captured", "attitude"), found, ("s", "s", "deg"), strict=True):
             columns[f"case{case}.{name}"] = ("geometry", values, {"units": unit})
     columns |= {
         "joints": (("geometry", "joint"), geometry.joints_deg, {"units": "deg"}),
         "direction": (("geometry", "xyz"), geometry.direction, {"units": "1"}),
-        "pitch": ("geometry", geometry.pitch_deg, {"units": "deg"}),
+        "turn": (("geometry", "xyz"), geometry.turn_deg, {"units": "deg"}),
         "velocity": (("geometry", "xyz"), geometry.velocity, {"units": "m/s"}),
     }
     first, second = columns["case1.captured"][1], columns["case2.captured"][1]
@@ -92,20 +152,21 @@ def scatter(
     columns["status"] = ("geometry", words[~np.isfinite(first) + 2 * ~np.isfinite(second)])
     good = _good(first, columns["case1.attitude"][1])
     columns["contrast"] = ("geometry", np.where(good, CALM, np.where(np.isfinite(first), ROUGH, NEVER)))
-    described = {"seed": seed, "wheel_torque": wheel_torque, "duration": duration, "out_of_reach": dropped}
+    described = {"wheel_torque": wheel_torque, "dt": dt, "out_of_reach": missed}
+    described |= {f"until.case{case}": seconds for case, seconds in until.items()}
     return xarray.Dataset(columns, attrs=described)
 
 
 def _good(captured: np.ndarray, attitude: np.ndarray) -> np.ndarray:
     """Where case 1 does what the paper says of it."""
-    return np.isfinite(captured) & (attitude < CALM_BELOW)
+    return np.isfinite(captured) & (attitude <= CALM_BELOW)
 
 
-def of_the_scenario(wheel_torque: float, duration: float) -> dict[str, float]:
+def of_the_scenario(wheel_torque: float, until: Mapping[int, float] = UNTIL) -> dict[str, float]:
     """Both cases for the geometry of the scenario itself, under the same conditions: to be found among the others."""
     found = {}
     for case in (1, 2):
-        run = Ets7Capture(case=case, wheel_torque=wheel_torque, duration=duration).simulate()
+        run = Ets7Capture(case=case, wheel_torque=wheel_torque, duration=until[case]).simulate()
         result = outcome(run)
         found |= {f"scenario.case{case}.captured": result.captured, f"scenario.case{case}.attitude": result.attitude}
     return found
@@ -116,93 +177,80 @@ def contrast(data: xarray.Dataset) -> dict[str, float]:
     first, second = data["case1.captured"].values, data["case2.captured"].values
     a, b = data["case1.attitude"].values, data["case2.attitude"].values
     good = _good(first, a)
-    both = good & np.isfinite(second)
     return {
         "geometries": float(len(first)),
         "case 1 captures below 0.5 deg": float(good.sum()),
         "of these, case 2 slower or never": float((good & (second > first)).sum()),
         "of these, case 2 more than twice as long or never": float((good & (second > 2.0 * first)).sum()),
+        "of these, case 2 never": float((good & ~np.isfinite(second)).sum()),
         "of these, case 2 disturbs the attitude more": float((good & (b > a)).sum()),
-        "median attitude ratio where both capture": float(np.median(b[both] / a[both])) if both.any() else float("nan"),
+        "median attitude ratio": float(np.median(b[good] / a[good])) if good.any() else float("nan"),
     }
 
 
-def _scenario(geometry: Geometry, k: int, wheel_torque: float) -> Ets7Capture:
-    return Ets7Capture(
-        joints_deg=tuple(geometry.joints_deg[k]),
-        target_direction=tuple(geometry.direction[k]),
-        target_pitch_deg=float(geometry.pitch_deg[k]),
-        target_velocity=tuple(geometry.velocity[k]),
-        wheel_torque=wheel_torque,
-    )
+@dataclass(frozen=True)
+class _Conditions:
+    case: int
+    wheel_torque: float  # [N m]
+    dt: float  # [s]; of the simulation, the commands and the wheels
+    until: float  # [s]
 
 
-def _reachable(
-    cases: int, seed: int, wheel_torque: float, progress: Progress
-) -> tuple[Geometry, list[Any], np.ndarray, int]:
-    """Geometries with their targets and spline ends; the arm can reach where the spline should end."""
-    from freefloat.control import ApproachLimits, UnreachableError, spline_to
+def _targets_and_ends(geometry: Geometry) -> tuple[list[Any], np.ndarray, int]:
+    """The targets; where the splines end, the base standing still; and how many geometries miss that end."""
+    from freefloat.control.target import DriftingTarget
+    from freefloat.dynamics import frame_pose, inverse_kinematics
+    from freefloat.spatial import Pose
+    from freefloat.spatial.rotations import rotation_exp
 
-    craft, drawn = spacecraft(wheel_torque, {}), random_geometries(8 * cases, seed)
-    kept, targets, ends, dropped = [], [], [], 0
-    for k in range(8 * cases):
-        target = _scenario(drawn, k, wheel_torque).target(craft)
-        try:
-            spline = spline_to(craft, "hand", target, np.deg2rad(drawn.joints_deg[k]), ApproachLimits())
-        except UnreachableError:
-            dropped += 1
-            continue
-        kept.append(k)
-        targets.append(target)
-        ends.append(np.asarray(spline.points[1]))
-        progress(len(kept), cases)
-        if len(kept) == cases:
-            break
-    chosen = Geometry(*(getattr(drawn, f.name)[kept] for f in dataclasses.fields(drawn)))
-    return chosen, targets, np.stack(ends), dropped
+    craft, targets, ends, missed = spacecraft(None, {}), [], [], 0
+    for joints, direction, turn, velocity in zip(*dataclasses.astuple(geometry), strict=True):
+        hand = frame_pose(craft, np.deg2rad(joints), "hand")
+        position, rotation = np.asarray(hand.p), np.asarray(rotation_exp(np.deg2rad(turn)) @ hand.R)
+        targets.append(DriftingTarget(Pose(position=position + _DISTANCE * direction, rotation=rotation), velocity))
+        found = inverse_kinematics(
+            craft, "hand", Pose(position=position + _SHORT * direction, rotation=rotation), np.deg2rad(joints)
+        )
+        ends.append(found.q)
+        missed += not found.reached
+    return targets, np.stack(ends), missed
 
 
 def _rolled(
-    case: int,
+    conditions: _Conditions,
     geometry: Geometry,
     targets: list[Any],
     ends: np.ndarray,
-    wheel_torque: float,
-    duration: float,
     threads: int | None,
     progress: Progress,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """All geometries side by side in compiled code: switch time, capture time, largest attitude until then."""
+) -> tuple[np.ndarray, ...]:
+    """All geometries side by side in compiled code: switch time, capture time, largest attitude before."""
     from freefloat import engine
     from freefloat.sim.system import begin, no_inputs, step
 
-    craft, dt = spacecraft(wheel_torque, {}), WHEEL_PERIOD
+    craft, dt = spacecraft(conditions.wheel_torque, {}), conditions.dt
     starts = np.deg2rad(geometry.joints_deg)
     places = [np.stack([np.asarray(leaf) for leaf in column]) for column in zip(*map(_numbers, targets), strict=True)]
-    points = np.stack([starts, ends], axis=1)
-    build = _builder(craft, case, _scenario(geometry, 0, wheel_torque), dt)
-    example = build(*(p[0] for p in places), points[0])
-    system, loop = begin(example, craft.at_rest(starts[0]))
+    held = [*places, np.stack([starts, ends], axis=1)]
+    build = _builder(craft, conditions)
+    system, loop = begin(build(*(h[0] for h in held)), craft.at_rest(starts[0]))
     inputs = no_inputs(system)
-    advance = engine.compile(
-        lambda z, *numbers: step(build(*numbers), z, inputs), loop, *(p[0] for p in places), points[0]
-    )
-    steps = round(duration / dt)
-    record = recorded(
-        advance,
-        repeated(loop, starts),
-        *places,
-        points,
-        steps=steps,
-        record_every=5,
-        threads=threads,
-        progress=progress,
-    )
-    memory = record.held[0][0]
-    quat = record.plant.state.quat_NB
+    advance = engine.compile(lambda z, *numbers: step(build(*numbers), z, inputs), loop, *(h[0] for h in held))
+    parts, steps = [], round(conditions.until / dt)
+    for first in range(0, len(starts), _AT_ONCE):
+        some = slice(first, first + _AT_ONCE)
+        loops, numbers = repeated(loop, starts[some]), (h[some] for h in held)
+        record = recorded(advance, loops, *numbers, steps=steps, record_every=1, threads=threads)
+        parts.append(_outcomes(record, dt))
+        progress(min(first + _AT_ONCE, len(starts)), len(starts))
+    return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
+
+
+def _outcomes(record: Any, dt: float) -> tuple[np.ndarray, ...]:
+    memory, quat = record.held[0][0], record.plant.state.quat_NB
     angle = np.rad2deg(2.0 * np.arctan2(np.linalg.norm(quat[..., 1:], axis=-1), np.abs(quat[..., 0])))
     captured = memory.captured_at[:, -1]
-    before = record.tick * dt <= np.where(np.isfinite(captured), captured, duration)[:, None]
+    before = record.tick * dt < captured[:, None] - 1e-9
     return memory.switched_at[:, -1], captured, np.max(np.where(before, angle, 0.0), axis=1)
 
 
@@ -210,7 +258,7 @@ def _numbers(target: Any) -> tuple[Any, ...]:
     return target.start.p, target.start.R, target.velocity
 
 
-def _builder(craft: Spacecraft, case: int, scenario: Ets7Capture, dt: float) -> Any:
+def _builder(craft: Spacecraft, conditions: _Conditions) -> Any:
     """A system as a function of the target and of the spline's ends, to be traced once for all geometries."""
     from freefloat.control import PerfectEye
     from freefloat.control.target import DriftingTarget
@@ -218,14 +266,15 @@ def _builder(craft: Spacecraft, case: int, scenario: Ets7Capture, dt: float) -> 
     from freefloat.sim.system import System
     from freefloat.spatial import Pose
 
-    arm, attitude = dataclasses.replace(scenario, case=case).laws(craft)
+    arm, attitude = Ets7Capture(case=conditions.case, wheel_torque=conditions.wheel_torque).laws(craft)  # pyright: ignore[reportArgumentType]
+    acting, dt = dataclasses.replace(arm, singular_below=_SINGULAR_BELOW), conditions.dt
 
     def build(position: Any, rotation: Any, velocity: Any, points: Any) -> System:
         target = DriftingTarget(start=Pose(position=position, rotation=rotation), velocity=velocity)
         spline = None if arm.spline is None else dataclasses.replace(arm.spline, points=points)
         switch = None if attitude.switch is None else dataclasses.replace(attitude.switch, target=target)
         laws = (
-            dataclasses.replace(arm, eye=PerfectEye(target), spline=spline),
+            Sampled(law=dataclasses.replace(acting, eye=PerfectEye(target), spline=spline), period=dt),
             Sampled(law=dataclasses.replace(attitude, switch=switch), period=dt),
         )
         return System(craft=craft, laws=laws, dt=dt)

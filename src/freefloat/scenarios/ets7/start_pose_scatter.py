@@ -14,40 +14,42 @@ if TYPE_CHECKING:
 
 TABLE = "ets7_start_poses.csv"
 _FLIGHT_DEG = -22.8  # hand pitch at the start, in flight
-_ALIKE_DEG = 30.0  # lines that point so nearly as in flight are compared with it
 
 
 def _pitches(data: xarray.Dataset) -> str:
     import numpy as np
 
-    pitch = data["pitch"].values
-    alike = pitch[np.abs(data["hand_pitch"].values - _FLIGHT_DEG) <= _ALIKE_DEG]
-    facts = data.attrs
+    pitch, facts = data["pitch"].values, data.attrs
+    share = np.mean((pitch > -0.8) & (pitch < -0.4))
     return (
-        f"Of {facts['poses']:.0f} start poses in the arm's plane (joints 2, 3 and 4 from {-facts['most_deg']:g} to "
-        f"{facts['most_deg']:g} deg in steps of {facts['step_deg']:g} deg) {pitch.size} lead to the end of the line, "
-        f"with a base pitch of {pitch.min():.2f} to {pitch.max():.2f} deg, by the direction of the line. In the "
-        f"{alike.size} whose line points as in flight, within {_ALIKE_DEG:g} deg, it is {alike.min():.2f} to "
-        f"{alike.max():.2f} deg, median {np.median(alike):.2f} deg."
+        f"Of {facts['poses']:.0f} start poses in the arm's plane whose hand points as in flight (joint 2 from -100 to "
+        f"70, joint 3 from -150 to 150 deg in steps of {facts['step_deg']:g} deg) {facts['low']:.0f} are too low and "
+        f"{facts['fast']:.0f} ask a joint for more than {facts['most_deg_s']:g} deg/s. From the other {pitch.size} the "
+        f"base pitches by {pitch.min():.3f} to {pitch.max():.3f} deg, median {np.median(pitch):.3f} deg, "
+        f"{100 * share:.0f} % of them between -0.8 and -0.4 deg."
     )
 
 
 def _marks(run: Run, data: xarray.Dataset) -> list[Mark]:
-    """This run, if its arm starts in the plane too."""
-    from freefloat.scenarios.ets7.start_poses import wrapped
+    """This run, if its arm starts in the plane too and its hand points as in flight."""
+    import numpy as np
+
+    from freefloat.scenarios.ets7.start_poses import hand_of, lever
     from freefloat.scenarios.measures import roll_pitch_yaw_deg
 
     joints = run.scenario.get("joints_deg", ())
     if not run.completed or len(joints) != 6 or any(joints[k] for k in (0, 4, 5)):
         return []
-    return [Mark("this run", wrapped(sum(joints)), roll_pitch_yaw_deg(run)[1])]
+    if abs(sum(joints) - _FLIGHT_DEG) > 1e-6:
+        return []
+    return [Mark("this run", float(lever(hand_of(np.array([joints])), _FLIGHT_DEG)[0]), roll_pitch_yaw_deg(run)[1])]
 
 
 SCATTERS = (
     Scatter(
         title="Base pitch from other start poses",
         table=TABLE,
-        x=Axis("hand_pitch", "direction of the line: hand pitch at the start"),
+        x=Axis("lever", "distance of the line from the base's centre of mass"),
         y=Axis("pitch", "base pitch at the end"),
         group="way",
         sentence=_pitches,

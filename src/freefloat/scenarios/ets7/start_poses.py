@@ -18,68 +18,99 @@ if TYPE_CHECKING:
     from freefloat.control import ResolvedMotion
     from freefloat.sim.simulate import Progress
 
-REGULAR, DAMPED = "regular all the way", "near a singularity: rates damped"
-_RECORD_DT = 2.0  # [s]
+BACK, FORTH = "upper arm leans back (joint 2 below 0)", "upper arm upright or leans forward"
+_LOW_ELBOW, _LOW = 1.2, 1.1  # joint 3, and joint 4 and hand, must not be lower: the satellite is there [m]
+_UNDAMPED = 1e-6  # singular value under which rates are damped: hardly ever
 
 
 @dataclass(frozen=True)
 class Scan:
-    """A grid of poses in the arm's plane, and when a pose counts.
+    """A grid of poses in the arm's plane whose hand points as in flight, and when a pose counts.
 
-    Joints 2, 3 and 4 each take every `step_deg` from -most_deg to most_deg, the others stay at zero. Joint 3 is
-    stretched at -90 and folded at 90 deg: both are singular, and the grid ends before them.
+    Joints 2 and 3 take every `step_deg` of their range, joint 4 gives the hand its pitch, the others stay at zero.
     """
 
-    most_deg: float = 80.0
-    step_deg: float = 20.0
+    joint2_deg: tuple[float, float] = (-100.0, 70.0)
+    joint3_deg: tuple[float, float] = (-150.0, 150.0)
+    step_deg: float = 10.0
+    hand_pitch_deg: float = -22.8
+    most_deg_s: float = 5.0  # a pose from which a joint must move faster does not count
     dt: float = 0.05  # [s]
-    singular_below: float | None = None  # where the law damps its rates; None: where it usually does
-    stray_mm: float = 1.0  # a hand that strays farther from its line does not reach the end of it
 
     @property
     def joints_deg(self) -> np.ndarray:
         """(poses, 6)."""
-        values = np.arange(-self.most_deg, self.most_deg + 1e-9, self.step_deg)
-        joints = np.zeros((len(values) ** 3, 6))
-        joints[:, 1:4] = np.stack(np.meshgrid(values, values, values, indexing="ij"), axis=-1).reshape(-1, 3)
+        ranges = (np.arange(low, high + 1e-9, self.step_deg) for low, high in (self.joint2_deg, self.joint3_deg))
+        second, third = (grid.ravel() for grid in np.meshgrid(*ranges, indexing="ij"))
+        joints = np.zeros((len(second), 6))
+        joints[:, 1], joints[:, 2], joints[:, 3] = second, third, self.hand_pitch_deg - second - third
         return joints
 
 
 def start_poses(
     scan: Scan | None = None, threads: int | None = None, progress: Progress | None = None
 ) -> xarray.Dataset:
-    """The line of experiment 1 from every pose of a grid; rows are the poses from which the hand keeps to its line."""
+    """The line of experiment 1 from every pose of a grid; rows are the poses that count."""
     import xarray
 
     scan = scan or Scan()
     joints = scan.joints_deg
-    pitch, stray, damped = _rolled(scan, threads, progress)
-    kept = stray < scan.stray_mm
-    columns: dict[str, Any] = {f"joint{k + 1}": ("pose", joints[kept, k], {"units": "deg"}) for k in (1, 2, 3)}
+    hand, lowest = _places(joints)
+    high = lowest >= 0.0
+    pitch, stray, rate = _rolled(scan, joints[high], threads, progress)
+    slow = rate <= scan.most_deg_s
+    joints, hand, pitch, stray, rate = joints[high][slow], hand[high][slow], pitch[slow], stray[slow], rate[slow]
+    columns: dict[str, Any] = {f"joint{k + 1}": ("pose", joints[:, k], {"units": "deg"}) for k in (1, 2, 3)}
     columns |= {
-        "hand_pitch": ("pose", wrapped(joints[kept].sum(axis=1)), {"units": "deg"}),
-        "pitch": ("pose", pitch[kept], {"units": "deg"}),
-        "stray": ("pose", np.round(stray[kept], 3), {"units": "mm"}),
-        "way": ("pose", np.where(damped[kept], DAMPED, REGULAR)),
+        "lever": ("pose", lever(hand, scan.hand_pitch_deg), {"units": "m"}),
+        "pitch": ("pose", pitch, {"units": "deg"}),
+        "stray": ("pose", stray, {"units": "mm"}),
+        "rate": ("pose", rate, {"units": "deg/s"}),
+        "way": ("pose", np.where(joints[:, 1] < 0.0, BACK, FORTH)),
     }
-    counts = {"poses": len(joints), "out_of_reach": int((~kept).sum())}
-    return xarray.Dataset(columns, attrs=counts | {k: v for k, v in dataclasses.asdict(scan).items() if v is not None})
+    counts = {"poses": len(high), "low": int((~high).sum()), "fast": int((~slow).sum())}
+    settings = {name: value for name, value in dataclasses.asdict(scan).items() if not isinstance(value, tuple)}
+    return xarray.Dataset(columns, attrs=counts | settings)
 
 
-def wrapped(angle_deg: Any) -> Any:
-    """An angle between -180 (included) and 180 deg."""
-    return (angle_deg + 180.0) % 360.0 - 180.0
+def lever(hand: np.ndarray, hand_pitch_deg: float) -> np.ndarray:
+    """How far the hand's line passes from the base's centre of mass, in the arm's plane [m]."""
+    angle = np.deg2rad(hand_pitch_deg)
+    return hand[..., 2] * np.cos(angle) + hand[..., 0] * np.sin(angle)
 
 
-def _rolled(scan: Scan, threads: int | None, progress: Progress | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """All poses side by side: base pitch at the end [deg], farthest from the line [mm], whether rates were damped."""
+def hand_of(joints_deg: np.ndarray) -> np.ndarray:
+    """(poses, 3): where the hand is, base axes [m]."""
+    return _places(joints_deg)[0]
+
+
+def _places(joints_deg: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Hand positions, base axes; and how far each pose is above the heights it must not go below [m]."""
+    import jax
+
+    from freefloat.dynamics import frame_pose
+
+    craft = spacecraft(None, {})
+    for joint in (3, 4):
+        craft = craft.with_frame(f"joint.{joint}", body=f"arm.{joint}")
+
+    def points(q: Any) -> Any:
+        return [frame_pose(craft, q, frame).p for frame in ("joint.3", "joint.4", "hand")]
+
+    third, fourth, hand = map(np.asarray, jax.jit(jax.vmap(points))(np.deg2rad(joints_deg)))
+    lowest = np.minimum(third[:, 2] - _LOW_ELBOW, np.minimum(fourth[:, 2], hand[:, 2]) - _LOW)
+    return hand, lowest
+
+
+def _rolled(
+    scan: Scan, joints_deg: np.ndarray, threads: int | None, progress: Progress | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """All poses side by side: base pitch at the end [deg], farthest from the line [mm], fastest joint [deg/s]."""
     from freefloat import engine
     from freefloat.sim.system import System, begin, no_inputs, step
 
-    craft, starts = spacecraft(None, {}), np.deg2rad(scan.joints_deg)
-    law = Ets7Gjm().law(craft)
-    if scan.singular_below is not None:
-        law = dataclasses.replace(law, singular_below=scan.singular_below)
+    craft, starts = spacecraft(None, {}), np.deg2rad(joints_deg)
+    law = dataclasses.replace(Ets7Gjm().law(craft), singular_below=_UNDAMPED)
     system, loop = begin(System(craft=craft, laws=(law,), dt=scan.dt), craft.at_rest(starts[0]))
     inputs = no_inputs(system)
     places = [law.begin(craft.at_rest(q)).start for q in starts]
@@ -94,7 +125,7 @@ def _rolled(scan: Scan, threads: int | None, progress: Progress | None) -> tuple
         repeated(loop, starts),
         *held,
         steps=round(Ets7Gjm().duration / scan.dt),
-        record_every=round(_RECORD_DT / scan.dt),
+        record_every=1,
         threads=threads,
         progress=progress,
     )
@@ -110,17 +141,25 @@ def _started(law: ResolvedMotion, position: Any, rotation: Any) -> ResolvedMotio
 def _seen(
     law: ResolvedMotion, dt: float, held: list[np.ndarray], loops: Any
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What the law saw at the recorded instants of each run, and the base pitch at its end."""
+    """What the law saw and asked for at every step of each run, and the base pitch at its end."""
     import jax
     import jax.numpy as jnp
 
+    from freefloat.control import motion_of
+    from freefloat.dynamics import frame_pose
+    from freefloat.spatial import linear
     from freefloat.spatial.rotations import roll_pitch_yaw
+
+    def at_one(started: ResolvedMotion, now: Any) -> Any:
+        motion, t = motion_of(law.craft, now.plant.state), now.tick * dt
+        error = started.pose_error(motion.X_NB @ frame_pose(law.craft, motion.q, law.frame), t)
+        return jnp.linalg.norm(linear(error)), jnp.max(jnp.abs(started.rates(motion, t, 0.0)))
 
     def of_one(position: Any, rotation: Any, z: Any) -> Any:
         started = _started(law, position, rotation)
-        error, _, _, damped = jax.vmap(lambda now: started.observe(law.craft, now.plant.state, now.tick * dt))(z)
+        stray, rate = jax.vmap(lambda now: at_one(started, now))(z)
         end = jax.tree.map(lambda leaf: leaf[-1], z.plant.state)
-        return roll_pitch_yaw(end.X_NB.R)[1], jnp.linalg.norm(error, axis=1).max(), damped.max()
+        return roll_pitch_yaw(end.X_NB.R)[1], stray.max(), rate.max()
 
-    pitch, stray, damped = jax.jit(lambda *runs: jax.lax.map(lambda run: of_one(*run), runs))(*held, loops)
-    return np.rad2deg(pitch), 1e3 * np.asarray(stray), np.asarray(damped) > 0.0
+    pitch, stray, rate = jax.jit(lambda *runs: jax.lax.map(lambda run: of_one(*run), runs))(*held, loops)
+    return np.rad2deg(pitch), 1e3 * np.asarray(stray), np.rad2deg(rate)
