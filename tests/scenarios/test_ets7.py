@@ -66,7 +66,7 @@ def test_a_target_out_of_reach_is_not_captured_and_the_run_says_so() -> None:
 
 def test_a_capture_says_when_it_was() -> None:
     words = Ets7Capture.outcome(replace(Ets7Capture(), camera=Camera(), duration=30.0).simulate())
-    assert words.startswith("Captured after 22.35 s; the fine approach began after 10.3 s")
+    assert words.startswith("Captured after 21.95 s; the fine approach began after 9.85 s")
 
 
 def test_a_lost_camera_stops_the_hand_and_says_so() -> None:

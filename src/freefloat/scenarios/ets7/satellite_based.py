@@ -114,7 +114,7 @@ class Ets7SatelliteBased(Scenario):
         error = attitude_disturbance_deg(run)
         peak, recovered = float(error.max()), recovery_time(run, error, _RECOVERED)
         if variant == "feed-forward-1.0":
-            return [Claim("peak hand orientation error", _SPEC, "below", 1.3e-6, peak, "deg")]
+            return [Claim("peak hand orientation error", _SPEC, "below", 1.2e-6, peak, "deg")]
         if variant == "torque-level":
             return [
                 Claim("peak hand orientation error, torque level", _SPEC, "within", 0.361, peak, "deg", 0.02),
@@ -133,5 +133,6 @@ class Ets7SatelliteBased(Scenario):
             momentum = largest_norm(run, "arm.momentum")
             found.append(Claim("largest momentum of the arm", _SPEC, "about", 1.861, momentum, "N m s", 1e-3))
             ratio = peak / largest_norm(others[_GJM], "hand.rotation_error", degrees=True)
+            found.append(Claim("error against generalised Jacobian at 4 Hz", _SPEC, "within", 877.0, ratio, "1", 0.05))
             found.append(Claim("error against generalised Jacobian at 4 Hz", _SPEC, "above", 800.0, ratio, "1"))
         return found
