@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import jax
 import numpy as np
@@ -14,17 +15,27 @@ from freefloat.model import Spacecraft, State
 from freefloat.model.drawing import drawing
 from freefloat.model.quantities import quantity
 from freefloat.model.start import Joints
-from freefloat.sim.audit import Accuracy, audit, fastest_rate
+from freefloat.sim.audit import Accuracy, audit
+from freefloat.sim.books import sizes
 from freefloat.sim.divergence import explained, first_bad
 from freefloat.sim.linear_domain import domain_warnings
 from freefloat.sim.recording import Observer
-from freefloat.sim.rollout import AdaptiveCount, Engine, Grid, ToleranceError, adaptive_steps, fixed_steps, grid
+from freefloat.sim.resolution import unresolved
+from freefloat.sim.rollout import (
+    AdaptiveCount,
+    Engine,
+    Grid,
+    ToleranceError,
+    adaptive_steps,
+    fixed_step,
+    fixed_steps,
+    grid,
+    with_audited_instants,
+)
 from freefloat.sim.run import COMPLETED, DIVERGED, Run, RunFailed, versions
-from freefloat.sim.system import Loop, Sampled, System, begin, inner_law
+from freefloat.sim.step_error import of_fixed_steps
+from freefloat.sim.system import Loop, System, begin
 from freefloat.spatial.precision import require_float64
-
-if TYPE_CHECKING:
-    import xarray
 
 Progress = Callable[[float, float], None]  # (seconds simulated, seconds in all)
 
@@ -40,6 +51,10 @@ class Watcher(Protocol):
     def watch(self, system: System, block: Loop) -> None:
         """The latest recorded block (leading axis: time). May raise KeyboardInterrupt to stop the run."""
         ...
+
+
+class UnresolvedWarning(UserWarning):
+    """Something is faster than the step can follow."""
 
 
 def simulate(
@@ -74,28 +89,38 @@ def simulate(
         raise ValueError(f"simulate needs a Spacecraft first, then laws, got {craft!r}.")
     if progress is not None and not callable(progress):
         raise ValueError(f"progress must be a function of (seconds done, seconds in all), got {progress!r}.")
-    timing = grid(duration, dt, record_dt)
+    asked = grid(duration, dt, record_dt)
+    timing = with_audited_instants(asked)
     start = _start(craft, state, joints, joints_deg)
     system, loop = begin(System(craft=craft, laws=laws, dt=dt), start)
+    fixed = integrator == "rk4"
+    too_fast = unresolved(system, start) if fixed else ()
+    for sentence in too_fast:
+        warnings.warn(sentence, UnresolvedWarning, stacklevel=2)
     scene = drawing(craft)
     watch = Observer(system, loop, start, engine)  # compiled first: a law that tells nonsense must not cost a run
     count = AdaptiveCount()
+    advance = fixed_step(system, loop, engine) if fixed else None
 
     def drive(loop: Loop, timing: Grid, count: AdaptiveCount) -> Iterator[Loop]:
-        if integrator == "rk4":
-            return fixed_steps(system, loop, timing, engine)
+        if advance is not None:
+            return fixed_steps(advance, loop, timing)
         return adaptive_steps(system, loop, timing, engine, tolerance, count)
 
     records, status = _collect(system, loop, drive(loop, timing, count), duration, progress)
     if status == DIVERGED:
         every_step = Grid(steps=timing.record_every, record_every=1)
         again = partial(drive, timing=every_step, count=AdaptiveCount())
-        status = explained(system, records, again, engine, fixed=integrator == "rk4")
+        status = explained(system, records, again, engine, fixed=fixed)
     data = watch.dataset(records)
     with np.errstate(over="ignore", invalid="ignore"):  # a run that diverged is judged too
-        fixed = integrator == "rk4"
-        accuracy = _of_fixed_steps(system, data) if fixed else Accuracy.of_adaptive(tolerance, count.accepted)
-        judged = audit(data, accuracy, _mass(craft), domain_warnings(craft, data))
+        motion = sizes(data, _mass(craft))
+        if advance is not None:
+            accuracy = of_fixed_steps(advance, watch.dataset, records, data, motion, dt)
+        else:
+            accuracy = Accuracy.of_adaptive(tolerance, count.accepted)
+        judged = audit(data, accuracy, motion, (*too_fast, *domain_warnings(craft, data)))
+    data = data.isel(time=slice(None, None, asked.record_every // timing.record_every))
     described = scenario or {"spacecraft": craft.name, "duration": duration, "dt": dt, "integrator": integrator}
     run = Run(data=data, audit=judged, status=status, scenario=described, versions=versions(), scene=scene)
     if check:
@@ -140,21 +165,8 @@ def _collect(system: System, loop: Loop, blocks: Any, duration: float, progress:
     return jax.tree.map(lambda *parts: np.concatenate(parts), *kept), status
 
 
-def _of_fixed_steps(system: System, data: xarray.Dataset) -> Accuracy:
-    """What RK4 promises for this motion: how fast it was, and what its laws tell of themselves."""
-    laws, dt = system.laws, system.dt
-    holds = tuple(law.period for law in laws if isinstance(law, Sampled))
-    fastest = max(fastest_rate(data, _mass(system.craft), holds), _told(laws, "fastest_rate"))
-    return Accuracy.of_rk4(dt, max(float(data["time"].values[-1]), dt), fastest, _told(laws, "corner_rate"))
-
-
 def _mass(craft: Spacecraft) -> float:
     return float(sum(body.mass for body in craft.bodies))
-
-
-def _told(laws: Sequence[Any], rate: str) -> float:
-    """The fastest of a rate that laws may tell about themselves; 0 where none does."""
-    return max((float(getattr(inner_law(law), rate, 0.0)) for law in laws), default=0.0)
 
 
 def _fail_loudly(run: Run) -> None:

@@ -26,7 +26,13 @@ from freefloat.dynamics import (
     generalized_force,
     hybrid_dynamics,
     impose_rates,
-    kinetic_energy,
+)
+from freefloat.dynamics.inner_motion import (
+    free_of_drift,
+    inner_energy,
+    motion_of_com,
+    speeds_about_com,
+    without_drift,
 )
 from freefloat.model import ModelError, Spacecraft, State
 from freefloat.model.quantities import bounded, quantity
@@ -34,7 +40,8 @@ from freefloat.sim.integrators import rk4_step
 from freefloat.sim.lawful import asking, begun, first_memory, require_law, same_kind, sampled_pair, sized
 from freefloat.sim.plant import Ledger, Plant, PlantRate
 from freefloat.spatial import angular, linear, record, static
-from freefloat.spatial.arrays import Matrix, Scalar, Vector
+from freefloat.spatial.arrays import Matrix, Numeric, Scalar, Vector
+from freefloat.spatial.rotations import cross
 
 Law = MotionLaw | ForceLaw | MemoryLaw
 
@@ -159,24 +166,30 @@ def recalled(law: Any, memory: Any) -> Any:
 # ---- running
 
 
-def step(system: System, loop: Loop, inputs: Inputs) -> Loop:
-    """Advance by one tick: sample what is due, let prescribed joints take their rates, integrate."""
-    t = loop.tick * system.dt
-    held = sample(system, loop)
+def step(system: System, loop: Loop, inputs: Inputs, parts: Numeric | None = None) -> Loop:
+    """Advance by one tick: sample what is due, let prescribed joints take their rates, integrate.
+
+    With `parts` a tick is integrated in so many steps, one in each call, and `loop.tick` counts those. Laws are
+    sampled and remember at whole ticks all the same: only the integration becomes finer.
+    """
+    h = system.dt if parts is None else system.dt / parts
+    t = loop.tick * h
+    held = sample(system, loop, parts)
     plant = settle(system, loop.plant, held, t)
-    plant = rk4_step(lambda p, *times: derivative(system, p, held, inputs, *times), plant, t, system.dt)
+    plant = rk4_step(lambda p, *times: derivative(system, p, held, inputs, *times), plant, t, h)
     return Loop(tick=loop.tick + 1, plant=plant, held=held)
 
 
-def sample(system: System, loop: Loop) -> tuple[Any, ...]:
-    """New memories and held answers of the laws, where their tick has come."""
-    t = loop.tick * system.dt
+def sample(system: System, loop: Loop, parts: Numeric | None = None) -> tuple[Any, ...]:
+    """New memories and held answers of the laws, where their tick has come; `parts` as in `step`."""
+    t = loop.tick * (system.dt if parts is None else system.dt / parts)
     state = loop.plant.state
     answers = []
     for law, (memory, old) in zip(system.laws, loop.held, strict=True):
         new = _answer(system, law, memory, state, t)
-        if isinstance(law, Sampled):
-            due = loop.tick % ticks_of(system, law) == 0
+        ticks = ticks_of(system, law) if isinstance(law, Sampled) else 1
+        if isinstance(law, Sampled) or parts is not None:
+            due = loop.tick % (ticks if parts is None else ticks * parts) == 0
             new = jax.tree.map(lambda a, b, due=due: jnp.where(due, a, b), new, (memory, old))
         answers.append(new)
     return tuple(answers)
@@ -216,8 +229,11 @@ def settle(system: System, plant: Plant, held: tuple[Any, ...], t: Scalar) -> Pl
         return plant
     craft, state = system.craft, plant.state
     moving = with_prescribed_rates(system, state, held, t)
-    work = kinetic_energy(craft, state.q, moving.v) - kinetic_energy(craft, state.q, state.v)
-    return Plant(state=moving, ledger=dataclasses.replace(plant.ledger, work=plant.ledger.work + work))
+    # The joints push against one another: neither the drift nor the wheels' momenta change.
+    work = inner_energy(craft, state.q, moving.v) - inner_energy(craft, state.q, state.v)
+    books = plant.ledger
+    books = dataclasses.replace(books, work=books.work + work, inner_work=books.inner_work + work)
+    return Plant(state=moving, ledger=books)
 
 
 def with_prescribed_rates(system: System, state: State, held: tuple[Any, ...], t: Scalar) -> State:
@@ -248,14 +264,16 @@ def balance(
     damping = damping_force(craft, state.v)
     force = _force(system, state, held, inputs, t_inside) + elastic_force(craft, state.q) + damping
     joints = prescribed_joints(system)
+    # Physics does not know the drift, but rounding does: m v^2 of 7500 m/s would drown the torques.
+    still = without_drift(state.v)
     if joints:
         motion = motion_of(craft, state)
         tangent = (motion_rate(craft, state, force), jnp.ones(()))
         _, acceleration = jax.jvp(lambda m, time: _rates(system, m, held, time), (motion, t_inside), tangent)
-        vdot, force = hybrid_dynamics(craft, state.q, state.v, force, joints, acceleration)
+        vdot, force = hybrid_dynamics(craft, state.q, still, force, joints, acceleration)
     else:
-        vdot = forward_dynamics(craft, state.q, state.v, force)
-    return Balance(state=state, vdot=vdot, force=force, heat=-(damping @ state.v))
+        vdot = forward_dynamics(craft, state.q, still, force)
+    return Balance(state=state, vdot=free_of_drift(vdot, state.v), force=force, heat=-(damping @ state.v))
 
 
 def derivative(
@@ -263,16 +281,20 @@ def derivative(
 ) -> PlantRate:
     """Rate of the plant, its books included."""
     now = balance(system, plant.state, held, inputs, t, t_inside)
-    state, X_NB = now.state, now.state.X_NB
+    craft, state, X_NB = system.craft, now.state, now.state.X_NB
+    pushing = now.force - elastic_force(craft, state.q) - damping_force(craft, state.v)
+    wrench, (com, velocity) = now.force[:6], motion_of_com(craft, state.q, state.v)
     return PlantRate(
         velocity=X_NB.R @ linear(state.V_NB),
         turn=angular(state.V_NB),
-        q=_coordinate_rates(system.craft, state),
+        q=_coordinate_rates(craft, state),
         v=now.vdot,
         ledger=Ledger(
-            work=now.force @ state.v - elastic_force(system.craft, state.q) @ state.v + now.heat,
+            work=pushing @ state.v,
             dissipated=now.heat,
-            impulse=X_NB.wrench_to_A(now.force[:6]),
+            impulse=X_NB.wrench_to_A(wrench),
+            inner_work=pushing @ speeds_about_com(craft, state.q, state.v, velocity),
+            turning=X_NB.R @ (angular(wrench) - cross(com, linear(wrench))),
         ),
     )
 
