@@ -125,12 +125,17 @@ def audit(data: xarray.Dataset, accuracy: Accuracy, sizes: Sizes, warnings: tupl
         for name, book in BOOKS.items()
     ]
     entries += [
-        _entry(law.quantity, law.unit, t, data[name].values, _AT_AN_INSTANT * sizes.at_instants[name])
+        _entry(law.quantity, law.unit, t, data[name].values, _at_instants(sizes.at_instants[name]))
         for name, law in AT_EVERY_INSTANT.items()
     ]
     norms = np.linalg.norm(data["base.attitude"].values, axis=-1) - 1.0
     entries.append(_entry("unit quaternion", "1", t, norms, _QUATERNION))
     return Audit(entries=tuple(entries), reason=accuracy.reason + _why(entries, accuracy, sizes), warnings=warnings)
+
+
+def _at_instants(size: np.ndarray) -> np.ndarray:
+    """What is permitted at each record; a motion below the rounding of the run's largest is itself but rounding."""
+    return _AT_AN_INSTANT * (size + _EPS * np.max(size))
 
 
 def _why(entries: list[Entry], accuracy: Accuracy, sizes: Sizes) -> str:

@@ -18,6 +18,10 @@ _UNSTABLE = 2.0 * np.sqrt(2.0)  # beyond this RK4 makes an undamped vibration gr
 _ADVISED = 0.5  # of the step that is advised: 1e-4 of the amplitude in a step, which real damping exceeds
 
 
+class UnresolvedWarning(UserWarning):
+    """Something is faster than the step can follow."""
+
+
 def unresolved(system: System, start: State) -> tuple[str, ...]:
     """One sentence for each flexible body and each law that is faster than the step can follow."""
     found = [

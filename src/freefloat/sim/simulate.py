@@ -20,7 +20,7 @@ from freefloat.sim.books import sizes
 from freefloat.sim.divergence import explained, first_bad
 from freefloat.sim.linear_domain import domain_warnings
 from freefloat.sim.recording import Observer
-from freefloat.sim.resolution import unresolved
+from freefloat.sim.resolution import UnresolvedWarning, unresolved
 from freefloat.sim.rollout import (
     AdaptiveCount,
     Engine,
@@ -51,10 +51,6 @@ class Watcher(Protocol):
     def watch(self, system: System, block: Loop) -> None:
         """The latest recorded block (leading axis: time). May raise KeyboardInterrupt to stop the run."""
         ...
-
-
-class UnresolvedWarning(UserWarning):
-    """Something is faster than the step can follow."""
 
 
 def simulate(
