@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import freefloat.sim
-import freefloat.sim.simulate  # noqa: F401  (the module, not the function of that name)
+import freefloat.sim.simulate
 from freefloat.control.laws import Motion, MotionLaw, Remembering
 from freefloat.dynamics.inner_motion import first_moment, total_mass
 from freefloat.model import ModalBody, Spacecraft, State
@@ -183,7 +183,7 @@ def _still(state: State, velocity: np.ndarray, t: Any) -> State:
 
 @contextmanager
 def compiled_once(made: dict[str, Any]) -> Iterator[None]:
-    """While this lasts, the step and the observer of a run are kept in `made` and used again: same craft, laws, step."""
+    """While this lasts, the step and the observer of a run are kept in `made` and used again."""
     kept = {name: getattr(driver, name) for name in ("Observer", "fixed_step")}
 
     def once(name: str) -> Any:

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from audit_faults import Fault, compiled_once, planted
 
 import freefloat as ff
-from audit_faults import Fault, compiled_once, planted
 from freefloat.spatial import Pose, record
 
 DT, DURATION = 0.01, 2.0  # [s]
@@ -30,7 +30,9 @@ class Shaking:
         import jax.numpy as jnp
 
         wave = jnp.sin(2.0 * t)
-        return jnp.zeros(8).at[1].set(self.push * wave).at[6].set(0.1 * self.torque * wave).at[7].set(self.torque * wave)
+        return (
+            jnp.zeros(8).at[1].set(self.push * wave).at[6].set(0.1 * self.torque * wave).at[7].set(self.torque * wave)
+        )
 
 
 def craft_in(kilogram: float, metre: float) -> ff.Spacecraft:
@@ -65,7 +67,13 @@ def judged(
     laws = (Shaking(torque=0.3 * work, push=work / metre), Fault(craft, np.array([0.0, error])))
     with planted():
         return ff.simulate(
-            craft, *laws, state=replace(craft.at_rest(), v=v), duration=DURATION, dt=DT, record_dt=record_dt, check=False
+            craft,
+            *laws,
+            state=replace(craft.at_rest(), v=v),
+            duration=DURATION,
+            dt=DT,
+            record_dt=record_dt,
+            check=False,
         )
 
 

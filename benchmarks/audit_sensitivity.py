@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from audit_faults import FaultyRuns
 from audit_independence import verdicts
 from audit_ordinary import ordinary_runs
+
 from freefloat.scenarios.catalogue import SCENARIOS
 from freefloat.sim import Run
 

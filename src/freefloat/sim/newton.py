@@ -1,7 +1,7 @@
 """Newton's and Euler's laws at an instant: what the accelerations that are integrated leave open in them.
 
-Exactly nothing, whatever the step and the integrator: a wrong inertia shows here down to rounding. Rates of momentum and
-energy are differentiated from the momentum and energy themselves, not taken from the equations of motion.
+Exactly nothing, whatever the step and the integrator: a wrong inertia shows here down to rounding. Rates of momentum
+and energy are differentiated from momentum and energy themselves, not taken from the equations of motion.
 """
 
 from collections.abc import Iterator

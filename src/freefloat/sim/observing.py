@@ -28,7 +28,6 @@ from freefloat.spatial import angular, linear
 from freefloat.spatial.arrays import Numeric
 from freefloat.spatial.channels import Channel, quaternion, vector
 from freefloat.spatial.rotations import (
-    cross,
     quaternion_conjugate,
     quaternion_multiply,
     roll_pitch_yaw,

@@ -19,16 +19,16 @@ class Ledger:
     work: Scalar  # done by motors, prescribed motion and external wrenches [J]
     dissipated: Scalar  # in joint damping [J]
     impulse: Vec6  # of external wrenches about the inertial origin, N axes [N s, N m s]
-    inner_work: Scalar  # the part of the work that goes into the inner motion: about the centre of mass, wheels apart [J]
+    inner_work: (
+        Scalar  # the part of the work that goes into the inner motion: about the centre of mass, wheels apart [J]
+    )
     turning: Vec3  # angular impulse of external wrenches about the centre of mass, N axes [N m s]
 
     @staticmethod
     def empty() -> Ledger:
         """Nothing happened yet."""
         nothing = np.zeros(())
-        return Ledger(
-            work=nothing, dissipated=nothing, impulse=np.zeros(6), inner_work=nothing, turning=np.zeros(3)
-        )
+        return Ledger(work=nothing, dissipated=nothing, impulse=np.zeros(6), inner_work=nothing, turning=np.zeros(3))
 
 
 @record

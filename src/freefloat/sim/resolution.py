@@ -28,7 +28,7 @@ def unresolved(system: System, start: State) -> tuple[str, ...]:
         f"{body}: dt = {system.dt:g} s cannot follow its mode at {rate:.3g} rad/s: the integration would "
         f"{'make it grow' if rate * system.dt > _UNSTABLE else 'damp it away'}. Use dt = "
         f"{_fitting(system.dt, rate):.10g} or shorter, or keep fewer modes."
-        for body, rate in fastest_modes(system.craft, start.q).items()
+        for body, rate in fastest_modes(system.craft, np.asarray(start.q)).items()
         if rate * system.dt > _RESOLVED
     ]
     for law in map(inner_law, system.laws):
@@ -42,7 +42,7 @@ def unresolved(system: System, start: State) -> tuple[str, ...]:
 
 
 def fastest_modes(craft: Spacecraft, q: np.ndarray) -> dict[str, float]:
-    """For each flexible body, the fastest natural frequency of the floating spacecraft [rad/s] that is mostly its own."""
+    """For each flexible body, the fastest natural frequency of the whole [rad/s] that is mostly its own."""
     bodies = flexible_bodies(craft)
     if not bodies:
         return {}

@@ -85,7 +85,7 @@ def with_audited_instants(timing: Grid) -> Grid:
 
 
 def fixed_step(system: System, loop: Loop, target: Engine) -> engine.Compiled:
-    """One step of RK4, compiled; its second argument says how many of them make a tick (one, but for the audit's second look)."""
+    """One step of RK4, compiled; its second argument says how many of them make a tick."""
     inputs = no_inputs(system)
     return engine.compile(lambda z, parts: step(system, z, inputs, parts), loop, in_parts(1), target=target)
 

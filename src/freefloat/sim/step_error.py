@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import jax
 import numpy as np
 
-from freefloat.sim.audit import COARSEST, Accuracy
+from freefloat.sim.audit import Accuracy
 from freefloat.sim.books import BOOKS, Sizes, open_ends
 from freefloat.sim.rollout import in_parts
 from freefloat.sim.system import Loop
@@ -46,27 +46,33 @@ class _Repeated:
 
 
 def of_fixed_steps(
-    advance: Compiled, observe: Callable[[Loop], xarray.Dataset], records: Loop, data: xarray.Dataset, motion: Sizes, dt: float
+    advance: Compiled,
+    observe: Callable[[Loop], xarray.Dataset],
+    records: Loop,
+    data: xarray.Dataset,
+    motion: Sizes,
+    dt: float,
 ) -> Accuracy:
     """What RK4 lost in this run; `advance` is its compiled step, `records` are the states behind `data`."""
     steps, ends = int(records.tick[-1]), open_ends(data)
     plain = Accuracy(f"RK4, {steps} steps of {dt:g} s", steps)
     off = {name: float(np.max(_length(ends[name]))) for name in BOOKS}
-    if all(off[name] <= plain.permitted(name, motion.size[name], motion.rounded[name]) for name in BOOKS):
+    if all(off[name] <= plain.permitted(name, motion) for name in BOOKS):
         return dataclasses.replace(plain, reason=f"{plain.reason}, which lost no more than rounding")
     marks = _marks(len(records.tick))
     made = {name: _length(np.diff(values[marks], axis=0)) for name, values in ends.items()}  # in each stretch
     chosen = _chosen(made, motion, np.diff(records.tick[marks]), steps)
     repeated = _repeat(advance, observe, records, data, marks, chosen)
     lost = {name: _in_all(made[name], repeated, name) for name in BOOKS}
-    worst = max(BOOKS, key=lambda name: off[name] / max(motion.size[name], _TINY))
+    share = {name: off[name] / max(plain.most(name, motion), _TINY) for name in BOOKS}  # of the most that may be lost
+    worst = max(BOOKS, key=lambda name: share[name])
     shrinks = float(np.sum(made[worst][np.concatenate(chosen)]) / max(np.sum(repeated.left[worst]), _TINY))
-    book = BOOKS[worst]
+    what, unit = BOOKS[worst].quantity.split(":")[0], BOOKS[worst].unit
     return Accuracy(
-        reason=f"{plain.reason}; half the step would change the {book.quantity.split(':')[0]} by {lost[worst]:.1e} {book.unit}",
+        reason=f"{plain.reason}; half the step would change the {what} by {lost[worst]:.1e} {unit}",
         steps=steps,
         lost={name: _MARGIN * value for name, value in lost.items()},
-        remedy=_shorter(dt, off[worst] / max(motion.size[worst], _TINY), shrinks),
+        remedy=_shorter(dt, share[worst], shrinks),
         otherwise="with half the step it stays, so the step is not to blame: a force is missing from the books, or a "
         "model is not consistent with itself",
     )
@@ -77,9 +83,7 @@ def _marks(records: int) -> np.ndarray:
     return np.unique(np.linspace(0, records - 1, min(records - 1, _STRETCHES) + 1).round().astype(int))
 
 
-def _chosen(
-    made: dict[str, np.ndarray], motion: Sizes, ticks: np.ndarray, steps: int
-) -> tuple[np.ndarray, np.ndarray]:
+def _chosen(made: dict[str, np.ndarray], motion: Sizes, ticks: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
     """Which stretches to repeat: where the books change most, and some spread over the rest; all of a short run."""
     room = max(2, max(_ALWAYS, steps // _SHARE) // int(np.max(ticks)))
     change = np.sum([made[name] / max(motion.size[name], _TINY) for name in made], axis=0)
@@ -132,10 +136,10 @@ def _in_all(made: np.ndarray, repeated: _Repeated, name: str) -> float:
     return total
 
 
-def _shorter(dt: float, relative: float, shrinks: float) -> str:
-    """A step that would do, from how the loss shrank; a whole fraction of this one, so that everything still fits it."""
+def _shorter(dt: float, share: float, shrinks: float) -> str:
+    """A step that would do, from how the loss shrank: a whole fraction of this one, so that all still fits."""
     order = float(np.clip(np.log2(max(shrinks, 1.0)), 1.0, 4.0)) if np.isfinite(shrinks) else 1.0
-    parts = np.ceil((2.0 * relative / COARSEST) ** (1.0 / order)) if np.isfinite(relative) else np.inf
+    parts = np.ceil((2.0 * share) ** (1.0 / order)) if np.isfinite(share) else np.inf
     if not 2.0 <= parts <= 1000.0:
         return "the step is too coarse for the motion. Halve dt until the result no longer changes"
     return f"the step is too coarse for the motion. dt = {dt / parts:.10g} would do"

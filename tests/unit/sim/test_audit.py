@@ -13,7 +13,6 @@ import freefloat as ff
 from freefloat.dynamics import forward_dynamics
 from freefloat.dynamics.inner_motion import free_of_drift, inner_motion, without_drift
 from freefloat.sim import rollout, system
-from freefloat.sim.linear_domain import domain_warnings
 from freefloat.sim.resolution import UnresolvedWarning
 from freefloat.spatial import Pose, record, static
 from trees import draw_state, draw_tree
@@ -206,10 +205,6 @@ def test_the_warning_looks_at_the_rotation_of_the_flexible_body_itself():
     assert "panel: it turns at" in still_base[0]
     assert still_panel == ()
     assert spun(with_panel(stiffening=True), 0.0, 0.5 * lowest) == ()
-
-
-def test_bodies_without_modes_are_no_matter(swung=None):
-    assert domain_warnings(one_arm(), None) == ()  # pyright: ignore[reportArgumentType]
 
 
 # ---- finer steps in whole ticks
