@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _EPS = float(np.finfo(float).eps)
 # The laws of motion at an instant are sums of some hundred products for each body, each rounded; errors of either sign
-# cancel in part. The largest seen over random trees of up to 20 joints is 6 eps (benchmarks/audit_sensitivity.py).
+# cancel in part. The largest of 300 random runs is 17 eps (benchmarks/audit_sensitivity.py ordinary).
 _AT_AN_INSTANT = 64.0 * _EPS
 # One unit in the last place for every step, since a sum of equal parts may be rounded the same way each time, and as
 # much as at an instant for reading the books.
