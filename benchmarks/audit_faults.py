@@ -118,7 +118,7 @@ class _Moves(Drifting):
         return self.law.joints
 
     def rates(self, motion: Motion, t: Any, hold: float) -> Any:
-        moved, mass = jnp.asarray(self.velocity) * t, total_mass(self.craft)
+        moved, mass = jnp.asarray(self.velocity) * t, self.craft.mass
         X_NB = Pose.from_quaternion(motion.quat_NB, motion.p_NB)
         com = X_NB.apply(first_moment(self.craft, motion.q) / mass)
         P, L = motion.momentum[:3], motion.momentum[3:]

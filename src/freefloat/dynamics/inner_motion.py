@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.dynamics.kinematics import body_poses, body_twists
+from freefloat.dynamics.mass_matrix import mass_matrix
 from freefloat.dynamics.momentum import kinetic_energy, momentum_about_base
 from freefloat.dynamics.tree import extended_inertias
 from freefloat.model import Spacecraft
@@ -41,10 +42,9 @@ def inner_motion(craft: Spacecraft, q: Vector, v: Vector) -> InnerMotion:
     )
 
 
-def inner_energy(craft: Spacecraft, q: Vector, v: Vector) -> Scalar:
-    """Kinetic energy about the centre of mass, the wheels' spin apart [J]."""
-    _, velocity = motion_of_com(craft, q, v)
-    return kinetic_energy(craft, q, without_drift_and_spin(craft, q, v)) - 0.5 * craft.mass * velocity @ velocity
+def drifting_energy(craft: Spacecraft, q: Vector, v: Vector, drift: Vec3) -> Scalar:
+    """Kinetic energy as seen by somebody who drifts along at a velocity in base axes, the wheels' spin apart [J]."""
+    return kinetic_energy(craft, q, without_drift_and_spin(craft, q, v).at[:3].set(linear(v[:6]) - drift))
 
 
 def motion_of_com(craft: Spacecraft, q: Vector, v: Vector) -> tuple[Vec3, Vec3]:
@@ -56,6 +56,12 @@ def motion_of_com(craft: Spacecraft, q: Vector, v: Vector) -> tuple[Vec3, Vec3]:
     moment, change = jax.jvp(lambda at: first_moment(craft, at), (jnp.asarray(q),), (qdot,))
     com = moment / craft.mass
     return com, change / craft.mass + cross(angular(v[:6]), com)
+
+
+def motion_of_com_by_mass_matrix(craft: Spacecraft, q: Vector, v: Vector) -> tuple[Vec3, Vec3]:
+    """The same from the rows of the linear momentum: for free where the mass matrix is needed anyway."""
+    rows = mass_matrix(craft, q)[:3] / craft.mass
+    return jnp.stack([rows[1, 5], rows[2, 3], rows[0, 4]]), rows @ without_drift(v)
 
 
 def first_moment(craft: Spacecraft, q: Vector) -> Vec3:

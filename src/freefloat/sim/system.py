@@ -19,9 +19,10 @@ from freefloat.dynamics import (
     impose_rates,
 )
 from freefloat.dynamics.inner_motion import (
+    drifting_energy,
     free_of_drift,
-    inner_energy,
     motion_of_com,
+    motion_of_com_by_mass_matrix,
     speeds_about_com,
     without_drift,
 )
@@ -246,8 +247,10 @@ def apply_prescribed_rates(system: System, plant: Plant, held: tuple[Any, ...], 
         return plant
     craft, state = system.craft, plant.state
     moving = with_prescribed_rates(system, state, held, t)
-    # The joints push against one another: neither the drift nor the wheels' momenta change.
-    work = inner_energy(craft, state.q, moving.v) - inner_energy(craft, state.q, state.v)
+    # The joints push against one another: neither the momentum nor the wheels' momenta change, so the work is the same
+    # for whoever drifts along with the base.
+    drift = linear(state.V_NB)
+    work = drifting_energy(craft, state.q, moving.v, drift) - drifting_energy(craft, state.q, state.v, drift)
     books = plant.ledger
     books = dataclasses.replace(books, work=books.work + work, inner_work=books.inner_work + work)
     return Plant(state=moving, ledger=books)
@@ -300,7 +303,8 @@ def derivative(
     now = balance(system, plant.state, held, inputs, t, t_inside)
     craft, state, X_NB = system.craft, now.state, now.state.X_NB
     pushing = now.force - elastic_force(craft, state.q) - damping_force(craft, state.v)
-    wrench, (com, velocity) = now.force[:6], motion_of_com(craft, state.q, state.v)
+    of_com = motion_of_com_by_mass_matrix if prescribed_joints(system) else motion_of_com
+    wrench, (com, velocity) = now.force[:6], of_com(craft, state.q, state.v)
     return PlantRate(
         state=state_rate(craft, state, now.vdot),
         ledger=Ledger(
