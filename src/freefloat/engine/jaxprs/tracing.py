@@ -10,7 +10,17 @@ import numpy as np
 from freefloat.engine.errors import EngineError, PrecisionError, UnsupportedError
 from freefloat.engine.graph import Builder, Graph, Leaf, Signature
 
-from . import control_flow, elementwise, indexing, linear_algebra, movement, random_keys, reductions, special  # noqa: F401
+from . import (  # noqa: F401
+    control_flow,
+    elementwise,
+    indexing,
+    linear_algebra,
+    loops,
+    movement,
+    random_keys,
+    reductions,
+    special,
+)
 from .arrays import DTYPES, Array
 from .interpreter import Budget, Tracer
 from .refusals import error_line
