@@ -104,14 +104,11 @@ class _Ways:
 
     def results(self, which: Node) -> list[Node]:
         """What the chosen way gives; where every way gives the same number or operand, that."""
+        ins = tuple(self.stand_ins.values())
+        branch = Branch(tuple(Block(ins, tuple(way), self.depth) for way in self.outs))
+        found = self.b.branch(branch, which, tuple(self.stand_ins))
         same = self._same()
-        varying = [k for k in range(len(self.outs[0])) if k not in same]
-        blocks = [Block((), tuple(way[k] for k in varying), self.depth) for way in self.outs]
-        needed = {n for block in blocks for n in block.order()}
-        operands = {outer: inner for outer, inner in self.stand_ins.items() if inner in needed}
-        branch = Branch(tuple(Block(tuple(operands.values()), block.outs, self.depth) for block in blocks))
-        found = dict(zip(varying, self.b.branch(branch, which, tuple(operands)), strict=True)) if varying else {}
-        return [same[k] if k in same else found[k] for k in range(len(self.outs[0]))]
+        return [same.get(k, n) for k, n in enumerate(found)]
 
     def _same(self) -> dict[int, Node]:
         outer = {inner: outer for outer, inner in self.stand_ins.items()}
