@@ -1,4 +1,4 @@
-"""What a branch costs that is rarely taken. `--json` for machines, `--quick` for a smoke run, `--target` for one target.
+"""What a branch costs that is rarely taken. `--json` for machines, `--quick` for a smoke run, `--target` for one.
 
 An RK4 step of ETS-VII under a held force, in seconds per step and instance:
 `law` with a law of 10 000 operations at every hundredth tick; `event` with a joint that meets a stop once in some
@@ -111,7 +111,7 @@ def meeting_time(loop: dict[str, Any]) -> jax.Array:
         return advance(loop["plant"], loop["force"], h).state.q[0] - loop["stop"]
 
     def unfinished(search: tuple) -> jax.Array:
-        low, high, at_low, at_high, rounds = search
+        *_, at_low, at_high, rounds = search
         return (rounds < SEARCH_ROUNDS) & (jnp.minimum(-at_low, at_high) > 1e-12)
 
     def narrow(search: tuple) -> tuple:

@@ -31,14 +31,20 @@ def mean_in_turns(
     places, blocks = (range(1), 1) if quick else (range(12), 3)
     for function in functions:
         function()
-    times = [[[_at_depth(k, lambda f=f: _block(f, 1, clock)) for f in functions] for k in places] for _ in range(blocks)]
+    times = [
+        [[_at_depth(k, lambda f=f: _block(f, 1, clock)) for f in functions] for k in places] for _ in range(blocks)
+    ]
     best_at = [[min(t[k][j] for t in times) for k in places] for j in range(len(functions))]
     return [sum(at) / len(places) / calls_worth for at in best_at]
 
 
 def _at_depth(depth: int, function: Callable[[], float]) -> float:
     """Call a function further down the stack of the processor."""
-    return function() if depth == 0 else next(map(lambda _: _at_depth(depth - 1, function), [None]))
+    if depth == 0:
+        return function()
+    found: list[float] = []
+    sorted([depth - 1], key=lambda deeper: found.append(_at_depth(deeper, function)) or 0)  # called from C
+    return found[0]
 
 
 def _block(function: Callable[[], object], count: int, clock: Callable[[], float] = time.thread_time) -> float:

@@ -119,7 +119,7 @@ def rare_search(x):
 
 def kept_operand(x):
     """Ways that hand an operand through, give the same number, or share an expression."""
-    ways = lambda a: (a[0], 2.0, jnp.sin(a[1]) + 1, a[2]), lambda a: (a[0], 2.0, jnp.sin(a[1]), a[3])  # noqa: E731
+    ways = lambda a: (a[0], 2.0, jnp.sin(a[1]) + 1, a[2]), lambda a: (a[0], 2.0, jnp.sin(a[1]), a[3])
     return jnp.stack(lax.cond(x[4] > 0, *ways, x))
 
 

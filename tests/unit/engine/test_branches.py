@@ -58,7 +58,9 @@ def test_lanes_at_different_ticks_go_their_own_ways():
 def test_only_what_a_way_needs_is_computed_for_it():
     def function(x):
         unused, used = jnp.exp(x[0]), jnp.sin(x[1])
-        kept, _ = lax.cond(x[2] > 0, lambda u, v: (idioms.spd(x) @ v, v), lambda u, v: (idioms.spd(x)[0], v), unused, x[:4] * used)
+        kept, _ = lax.cond(
+            x[2] > 0, lambda u, v: (idioms.spd(x) @ v, v), lambda u, v: (idioms.spd(x)[0], v), unused, x[:4] * used
+        )
         return kept
 
     operations = engine.trace(function, np.ones(16), branch=0).operations

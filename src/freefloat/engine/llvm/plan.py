@@ -17,7 +17,9 @@ from .fusion import Fused, count_uses, fuse
 from .schedule import schedule
 
 PART_SIZE = 3000  # [operations] straight-line code above this is split
-WAY_SIZE = 200  # [operations] a way of a branch above this is a function of its own: what may be rare stays out of the way
+WAY_SIZE = (
+    200  # [operations] a way of a branch above this is a function of its own: what may be rare stays out of the way
+)
 
 
 @dataclass
