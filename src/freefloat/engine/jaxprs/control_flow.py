@@ -111,6 +111,6 @@ class _Ways:
         return [same.get(k, n) for k, n in enumerate(found)]
 
     def _same(self) -> dict[int, Node]:
-        outer = {inner: outer for outer, inner in self.stand_ins.items()}
+        operands = {stand_in: node for node, stand_in in self.stand_ins.items()}
         agreed = {k: values[0] for k, values in enumerate(zip(*self.outs, strict=True)) if len(set(values)) == 1}
-        return {k: outer.get(n, n) for k, n in agreed.items() if n in outer or n.op == "const"}
+        return {k: operands.get(n, n) for k, n in agreed.items() if n in operands or n.op == "const"}
