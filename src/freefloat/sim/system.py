@@ -203,12 +203,12 @@ def _renew(
 ) -> tuple[Any, Any]:
     """What law number k remembers and holds from now on."""
     law, (memory, old) = system.laws[k], loop.held[k]
-    new = _answer(system, law, memory, state, t)
     if not isinstance(law, Sampled) and parts is None:
-        return new
+        return _answer(system, law, memory, state, t)
     ticks = ticks_per_sample(system, law) if isinstance(law, Sampled) else 1
     due = loop.tick % (ticks if parts is None else ticks * parts) == 0
-    return jax.tree.map(lambda a, b: jnp.where(due, a, b), new, (memory, old))
+    # A branch: between its ticks a law costs nothing.
+    return jax.lax.cond(due, lambda: _answer(system, law, memory, state, t), lambda: (memory, old))
 
 
 def _answer(system: System, law: Any, memory: Any, state: State, t: Scalar) -> tuple[Any, Any]:

@@ -11,7 +11,13 @@ import pytest
 
 import freefloat as ff
 from freefloat.dynamics import forward_dynamics
-from freefloat.dynamics.inner_motion import free_of_drift, inner_motion, without_drift
+from freefloat.dynamics.inner_motion import (
+    drifting_energy,
+    free_of_drift,
+    inner_motion,
+    motion_of_com_by_mass_matrix,
+    without_drift,
+)
 from freefloat.sim import rollout, system
 from freefloat.sim.resolution import UnresolvedWarning
 from freefloat.spatial import Pose
@@ -79,6 +85,14 @@ def test_inner_motion_is_that_of_koenig():
     drifting = 0.5 * float(momentum[:3] @ momentum[:3]) / mass
     assert float(inner.energy) + drifting + wheels == pytest.approx(whole, rel=1e-12)
     np.testing.assert_allclose(inner.angular_momentum, momentum[3:], rtol=1e-10, atol=1e-12)
+    by_matrix = motion_of_com_by_mass_matrix(craft, state.q, state.v)
+    np.testing.assert_allclose(by_matrix[0], inner.com, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(by_matrix[1], inner.com_velocity, rtol=1e-12, atol=1e-12)
+    drift = np.array([3.0, -2.0, 1.0])  # of whoever looks: m (v_C - drift)^2 / 2 instead of m v_C^2 / 2
+    seen = 0.5 * mass * float(np.sum((np.asarray(momentum[:3]) / mass - drift) ** 2))
+    assert float(drifting_energy(craft, state.q, state.v, drift)) == pytest.approx(
+        float(inner.energy) + seen, rel=1e-12
+    )
 
 
 # ---- faults
