@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from freefloat.dynamics.state_rate import StateRate, retract
 from freefloat.sim.plant import Plant, PlantRate, retract_plant, zero_rate
 from freefloat.spatial.rotations import dexp_inverse, dexp_inverse_second_order
 from freefloat.values.arrays import Numeric, Scalar, Vec3
@@ -22,19 +23,20 @@ _RK4_WEIGHTS = np.array([1.0, 2.0, 2.0, 1.0]) / 6.0
 
 
 def rk4_step(rate: RateFunction, plant: Plant, t: Scalar, h: Scalar | float) -> Plant:
-    """One step of the classical fourth-order method."""
+    """One step of the classical fourth-order method. No rate depends on the books, so stages look at the state only."""
 
-    def stage(carry: tuple[PlantRate, PlantRate], row: jax.Array) -> tuple[tuple[PlantRate, PlantRate], None]:
+    def stage(carry: tuple[StateRate, PlantRate], row: jax.Array) -> tuple[tuple[StateRate, PlantRate], None]:
         last, total = carry
         node, weight = row[0], row[1]
         delta = last * (node * h)
-        k = rate(retract_plant(plant, delta), t + node * h, t + jnp.clip(node, _INSIDE, 1.0 - _INSIDE) * h)
-        k = _with_turn(k, dexp_inverse_second_order(delta.state.turn, k.state.turn))
-        return (k, total + k * weight), None
+        there = dataclasses.replace(plant, state=retract(plant.state, delta))
+        k = rate(there, t + node * h, t + jnp.clip(node, _INSIDE, 1.0 - _INSIDE) * h)
+        k = _with_turn(k, dexp_inverse_second_order(delta.turn, k.state.turn))
+        return (k.state, total + k * weight), None
 
     nothing = zero_rate(plant)
     rows = jnp.stack([_RK4_NODES, _RK4_WEIGHTS], axis=1)
-    (_, mean), _ = jax.lax.scan(stage, (nothing, nothing), rows)
+    (_, mean), _ = jax.lax.scan(stage, (nothing.state, nothing), rows)
     return retract_plant(plant, mean * h)
 
 
