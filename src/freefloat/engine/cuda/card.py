@@ -1,0 +1,132 @@
+"""The graphics card, through CuPy: what is there, what is missing, compiling by NVRTC and launching."""
+
+from __future__ import annotations
+
+import importlib.util
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from freefloat.engine.errors import TargetError
+
+from .kernel import Text
+from .runner import Launch, Runner
+
+INSTALL = "pip install 'freefloat[gpu]' (or cupy-cuda12x for an older driver)"
+OLDEST_DRIVER = 12000  # CUDA 12: the oldest that CuPy 13 and 14 run on
+NO_DEVICE, OLD_DRIVER = 100, 35  # cudaErrorNoDevice, cudaErrorInsufficientDriver
+DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+EMULATE = "Without a card, target='native' is the fast one, and gpu with emulate=True runs the kernel's text by the C compiler."
+
+
+def what_is_missing() -> str:
+    """Why there is no card to compute on and what to do about it; empty if there is one."""
+    if importlib.util.find_spec("cupy") is None:
+        return f"The gpu target needs CuPy, which is not installed: {INSTALL}."
+    try:
+        import cupy
+
+        runtime = cupy.cuda.runtime
+        driver = runtime.driverGetVersion()
+        count = runtime.getDeviceCount()
+    except ImportError as error:
+        return f"CuPy is installed but does not load ({error}): reinstall it, {INSTALL}."
+    except Exception as error:
+        return _by_status(getattr(error, "status", None), error)
+    if driver == 0:
+        return "There is no NVIDIA driver on this machine: install the one for your card, version 525 or later."
+    if driver < OLDEST_DRIVER:
+        return _too_old(driver)
+    return "" if count else "There is no NVIDIA card in this machine, or this process may not see it."
+
+
+def _by_status(status: int | None, error: Exception) -> str:
+    if status == NO_DEVICE:
+        return "There is no NVIDIA card in this machine, or this process may not see it (CUDA_VISIBLE_DEVICES)."
+    if status == OLD_DRIVER:
+        return (
+            f"The NVIDIA driver is too old for the installed CuPy ({error}): update it to version 525 or later for "
+            "cupy-cuda12x, 580 or later for cupy-cuda13x."
+        )
+    return f"The NVIDIA card cannot be used: {error}."
+
+
+def _too_old(driver: int) -> str:
+    version = f"{driver // 1000}.{driver % 1000 // 10}"
+    return f"The NVIDIA driver supports CUDA {version}; 12.0 is the oldest: update it to version 525 or later."
+
+
+def describe() -> str:
+    """The card in words, or what is missing."""
+    missing = what_is_missing()
+    return missing or " ".join([Card().name, *(f"{fact}," for fact in Card().facts())]).rstrip(",")
+
+
+@cache
+def card() -> Card:
+    """The card that CuPy uses now."""
+    missing = what_is_missing()
+    if missing:
+        raise TargetError(f"{missing} {EMULATE}")
+    return Card()
+
+
+class Card(Runner):
+    """One NVIDIA card."""
+
+    def __init__(self) -> None:
+        import cupy
+        from cupy.cuda import nvrtc
+
+        self.xp, self._nvrtc = cupy, nvrtc
+        properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
+        self.name = properties["name"].decode()
+        self.arch = f"sm_{properties['major']}{properties['minor']}"
+        try:
+            self.version = ".".join(map(str, nvrtc.getVersion()))
+        except Exception as error:
+            raise TargetError(f"CuPy finds no NVRTC, the compiler ({error}): reinstall it, {INSTALL}.") from error
+
+    def facts(self) -> tuple[str, ...]:
+        """Architecture and compiler."""
+        return self.arch, f"NVRTC {self.version}", f"CuPy {self.xp.__version__}"
+
+    def build(self, text: Text) -> bytes:
+        """Machine code for this card."""
+        nvrtc = self._nvrtc
+        program = nvrtc.createProgram(text.source, f"{text.name}.cu", [], [])
+        try:
+            nvrtc.compileProgram(program, [f"-arch={self.arch}", "-std=c++17", "-default-device"])
+            return nvrtc.getCUBIN(program)
+        except nvrtc.NVRTCError as error:
+            raise TargetError(f"NVRTC {self.version} refused the kernel: {nvrtc.getProgramLog(program)}") from error
+        finally:
+            nvrtc.destroyProgram(program)
+
+    def load(self, code: bytes, text_name: str, block: int, shared_bytes: int) -> Launch:
+        """A kernel as a function of (instances, arguments)."""
+        from cupy.cuda import driver, function
+
+        module = function.Module()
+        module.load(code)
+        kernel = module.get_function(text_name)
+        if shared_bytes:
+            driver.funcSetAttribute(kernel.ptr, DYNAMIC_SHARED, shared_bytes)
+
+        def launch(instances: int, *arguments: Any) -> None:
+            kernel((-(-instances // block),), (block,), arguments, shared_mem=shared_bytes)
+
+        return launch
+
+    def free_bytes(self) -> int:
+        """What the driver has, and what CuPy keeps for itself."""
+        return self.xp.cuda.runtime.memGetInfo()[0] + self.xp.get_default_memory_pool().free_bytes()
+
+    def wait(self) -> None:
+        """Return when everything launched is done."""
+        self.xp.cuda.get_current_stream().synchronize()
+
+    def to_host(self, array: Any) -> np.ndarray:
+        """Copied back."""
+        return self.xp.asnumpy(array)
