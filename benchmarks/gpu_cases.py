@@ -6,6 +6,7 @@ a card, but without the rest of this package's dependencies, needs to run and to
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -42,10 +43,8 @@ class _Watch:
 def closed_loop(scenario: Scenario) -> Step:
     """One tick of a scenario, and a state from a little after its start."""
     seen = _Watch()
-    try:
+    with contextlib.suppress(RunFailed):
         scenario.simulate(progress=seen)
-    except RunFailed:
-        pass
     system, inputs = seen.system, no_inputs(seen.system)
     return (lambda loop: step(system, loop, inputs)), jax.tree.map(lambda x: np.asarray(x)[0], seen.block)
 
@@ -64,7 +63,9 @@ def cases(every_variant: bool = False) -> Iterator[tuple[str, Callable[[], Step]
     yield "arm-panels", lambda: vibrating(servicer())
     for name, scenario in SCENARIOS.items():
         variants = scenario.variants()
-        chosen = list(variants) if every_variant else [*list(variants)[:1], *({"sampled-4hz", "torque-level"} & {*variants})]
+        chosen = (
+            list(variants) if every_variant else [*list(variants)[:1], *({"sampled-4hz", "torque-level"} & {*variants})]
+        )
         for variant in sorted(chosen):
             yield f"{name}.{variant}", lambda s=variants[variant]: closed_loop(s)
 

@@ -22,7 +22,7 @@ def compile(function: Callable[..., Any] | Graph, *example: Any, target: str = "
 
     - of tracing: ``strict_nan``, ``unroll``, ``branch`` (see ``trace``);
     - of ``native``: ``width`` (doubles side by side), ``part_size`` (operations in one function), ``cache``;
-    - of ``gpu``: ``emulate`` (the kernel's text by the C compiler), ``shape``, ``piece`` (instances at a time), ``cache``;
+    - of ``gpu``: ``emulate`` (by the C compiler), ``piece`` (instances at a time), ``shape`` of a block, ``cache``;
     - of ``c``: ``name``.
     """
     if target not in TARGETS:
@@ -62,4 +62,3 @@ def _build(
     from .ctext.program import CText
 
     return CText(graph, structure, **options)
-

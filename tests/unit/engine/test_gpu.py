@@ -13,6 +13,8 @@ import pytest
 
 from freefloat import engine
 from freefloat.engine.cuda import card
+from freefloat.engine.cuda import program as gpu_program
+from freefloat.engine.cuda import shape as gpu_shape
 from freefloat.engine.cuda.shape import Shape
 
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler on this machine")
@@ -117,7 +119,8 @@ SHAPES = {
     "registers": Shape(block=8, registers=60, near=20, again=0),
     "all near": Shape(block=8, registers=60, near=500),
     "again": Shape(block=8, registers=60, near=20, again=8),
-    "ordered": Shape(block=8, registers=30, near=0, order="greedy"),
+    "ordered": Shape(block=8, registers=30, near=0, order="short"),
+    "ahead": Shape(block=8, registers=40, near=5, ahead=10, together=50),
     "recent": Shape(block=8, registers=30, near=0, order="recent"),
 }
 
@@ -132,7 +135,25 @@ def test_setting_values_aside_changes_nothing(name):
     found = program.rollout_batch(state, tau, steps=5)
     assert ("TAKE" in program.source.split("rollout(")[1]) == (name != "compiler")
     for a, b in zip(jax.tree.leaves(found.state), jax.tree.leaves(native.state), strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)  # native code fuses multiply and add, the text does not
+        np.testing.assert_allclose(
+            a, b, rtol=1e-12, atol=1e-12
+        )  # native code fuses multiply and add, the text does not
+
+
+@needs_compiler
+def test_layouts_are_tried_and_the_choice_is_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("FREEFLOAT_CACHE", str(tmp_path))
+    monkeypatch.setattr(gpu_program, "TRIED_FROM", 3)
+    monkeypatch.setattr(gpu_shape, "SMALL", 10)
+    state, tau = chain.start(3)
+    graph = engine.trace(chain.step, chain.one(state), tau[0])
+    program = engine.compile(graph, target="gpu", emulate=True)
+    assert len(program.shapes) > 1
+    found = program.rollout_batch(state, tau, steps=2)
+    assert len(list(tmp_path.glob("*.code"))) == len(program.shapes) + 1  # their code, and which was fastest
+    again = engine.compile(graph, target="gpu", emulate=True)
+    monkeypatch.setattr(again.runner, "build", lambda text: pytest.fail("compiled again"))
+    np.testing.assert_array_equal(again.rollout_batch(state, tau, steps=2).state["q"], found.state["q"])
 
 
 @needs_compiler

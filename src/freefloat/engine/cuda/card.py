@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -17,7 +18,7 @@ INSTALL = "pip install 'freefloat[gpu]' (or cupy-cuda12x for an older driver)"
 OLDEST_DRIVER = 12000  # CUDA 12: the oldest that CuPy 13 and 14 run on
 NO_DEVICE, OLD_DRIVER = 100, 35  # cudaErrorNoDevice, cudaErrorInsufficientDriver
 DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-EMULATE = "Without a card, target='native' is the fast one, and gpu with emulate=True runs the kernel's text by the C compiler."
+EMULATE = "Without a card use target='native'; emulate=True runs the kernel's text by the C compiler, for tests."
 
 
 def what_is_missing() -> str:
@@ -82,6 +83,7 @@ class Card(Runner):
         self.xp, self._nvrtc = cupy, nvrtc
         properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
         self.name = properties["name"].decode()
+        self._shared_bytes = int(properties["sharedMemPerMultiprocessor"])
         self.arch = f"sm_{properties['major']}{properties['minor']}"
         try:
             self.version = ".".join(map(str, nvrtc.getVersion()))
@@ -109,10 +111,13 @@ class Card(Runner):
         from cupy.cuda import driver, function
 
         module = function.Module()
-        module.load(code)
-        kernel = module.get_function(text_name)
-        if shared_bytes:
-            driver.funcSetAttribute(kernel.ptr, DYNAMIC_SHARED, shared_bytes)
+        try:
+            module.load(code)
+            kernel = module.get_function(text_name)
+            if shared_bytes:
+                driver.funcSetAttribute(kernel.ptr, DYNAMIC_SHARED, shared_bytes)
+        except driver.CUDADriverError as error:
+            raise TargetError(f"{self.name} does not take the kernel ({error}): give another shape.") from error
 
         def launch(instances: int, *arguments: Any) -> None:
             kernel((-(-instances // block),), (block,), arguments, shared_mem=shared_bytes)
@@ -122,6 +127,19 @@ class Card(Runner):
     def free_bytes(self) -> int:
         """What the driver has, and what CuPy keeps for itself."""
         return self.xp.cuda.runtime.memGetInfo()[0] + self.xp.get_default_memory_pool().free_bytes()
+
+    def shared_bytes(self) -> int:
+        """Of one multiprocessor."""
+        return self._shared_bytes
+
+    def seconds(self, work: Callable[[], None]) -> float:
+        """By the card's own clock."""
+        events = [self.xp.cuda.Event(), self.xp.cuda.Event()]
+        events[0].record()
+        work()
+        events[1].record()
+        events[1].synchronize()
+        return self.xp.cuda.get_elapsed_time(*events) / 1e3
 
     def wait(self) -> None:
         """Return when everything launched is done."""

@@ -6,6 +6,8 @@ import ctypes
 import shutil
 import subprocess
 import tempfile
+import time
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -74,6 +76,16 @@ class Emulation(Runner):
     def free_bytes(self) -> int:
         """A number small enough for any machine."""
         return 1 << 30
+
+    def shared_bytes(self) -> int:
+        """As much as a small card has."""
+        return 100 << 10
+
+    def seconds(self, work: Callable[[], None]) -> float:
+        """By the wall clock."""
+        start = time.perf_counter()
+        work()
+        return time.perf_counter() - start
 
     def wait(self) -> None:
         """Nothing runs beside us."""

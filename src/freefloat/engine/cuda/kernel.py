@@ -39,9 +39,7 @@ class Text:
 def evaluate_text(graph: Graph, shape: Shape) -> Text:
     """Results of one call for every instance."""
     ins, outs = graph.block.ins, graph.block.outs
-    writer = _writer(graph, {n: f"h{k}" for k, n in enumerate(ins)}, shape)
-    values = writer.block(graph.block)
-    slots = _finish(writer)
+    writer, values, slots = _written(graph, {n: f"h{k}" for k, n in enumerate(ins)}, shape, 1)
     head = [
         f"KERNEL {shape.bounds} evaluate(const double *__restrict__ inputs, const int64_t *__restrict__ places,",
         "    double *__restrict__ results, int64_t total) {",
@@ -56,10 +54,8 @@ def rollout_text(graph: Graph, shape: Shape) -> Text:
     """Many steps of every instance; the state after each so-manyth goes into a row of ``records``."""
     ins, size = graph.block.ins, graph.signature.state_size
     state = ins[:size]
-    writer = _writer(graph, {n: f"x{k}" if k < size else f"h{k}" for k, n in enumerate(ins)}, shape)
-    writer.indent = 2
-    values = writer.block(graph.block)
-    slots = _finish(writer)
+    names = {n: f"x{k}" if k < size else f"h{k}" for k, n in enumerate(ins)}
+    writer, values, slots = _written(graph, names, shape, 2)
     keep = [_store("records", k, n.dtype, f"s{k}") for k, n in enumerate(state)]
     done = [_store("states", k, n.dtype, f"s{k}") for k, n in enumerate(state)]
     lines = [
@@ -85,16 +81,20 @@ def rollout_text(graph: Graph, shape: Shape) -> Text:
     return _assemble("rollout", shape, slots, writer, lines)
 
 
-def _writer(graph: Graph, names: dict[Node, str], shape: Shape) -> KernelWriter:
+def _written(graph: Graph, names: dict[Node, str], shape: Shape, indent: int) -> tuple[KernelWriter, list[str], Slots]:
+    """The graph's statements, what its results are called, and the memory they need."""
     if not shape.registers:
-        return KernelWriter(graph.block, names)
-    return ParkingWriter(
-        graph.block, names, registers=shape.registers, near=shape.near, again=shape.again, order=shape.order
-    )
-
-
-def _finish(writer: KernelWriter) -> Slots:
-    return writer.finish() if isinstance(writer, ParkingWriter) else Slots()
+        plain = KernelWriter(graph.block, names, shape.order)
+        plain.indent = indent
+        return plain, plain.block(graph.block), Slots()
+    far: frozenset[Node] = frozenset()
+    for _ in range(2 if shape.ahead else 1):  # what lies far away is known after the first time
+        writer = ParkingWriter(graph.block, names, shape, far)
+        writer.indent = indent
+        values = writer.block(graph.block)
+        slots = writer.finish()
+        far = writer.far
+    return writer, values, slots
 
 
 def _begin(shape: Shape, slots: Slots) -> list[str]:

@@ -15,7 +15,8 @@ from freefloat.engine.ctext.expressions import expression
 from freefloat.engine.graph.node import Block, Node, nested
 from freefloat.engine.llvm.fusion import fuse
 
-from .order import short_lived
+from .order import arrange
+from .shape import Shape
 from .slots import Slots, Stay, give_slots
 from .writer import KernelWriter
 
@@ -42,13 +43,12 @@ class Frame:
 
 
 class ParkingWriter(KernelWriter):
-    """Writes large blocks with at most ``registers`` numbers at hand, and ``near`` slots of shared memory."""
+    """Writes large blocks with few numbers at hand, as a shape says."""
 
-    def __init__(
-        self, block: Block, inputs: dict[Node, str], *, registers: int, near: int, again: int, order: str = "id"
-    ) -> None:
-        super().__init__(block, inputs)
-        self.registers, self.near, self.again, self.order = registers, near, again, order
+    def __init__(self, block: Block, inputs: dict[Node, str], shape: Shape, far: frozenset[Node] = frozenset()) -> None:
+        super().__init__(block, inputs, shape.order)
+        self.shape, self.far = shape, far
+        self._divided = 0
         self.stays: list[Stay] = []
         self.home: dict[Node, int] = {}  # the stay of everything that was ever set aside
         self.repeated = 0
@@ -67,7 +67,7 @@ class ParkingWriter(KernelWriter):
         return self._parked(block) if block.size() > LARGE else super().statements(block)
 
     def _parked(self, block: Block) -> list[str]:
-        order = [n for n in short_lived(block, self._operands, self.order) if n not in self._fused]
+        order = [n for n in arrange(block, self._operands, self.order) if n not in self._fused]
         uses: dict[Node, list[int]] = defaultdict(list)
         for k, node in enumerate([*order, None]):
             for a in dict.fromkeys(self._operands(node) if node else block.outs):
@@ -78,6 +78,10 @@ class ParkingWriter(KernelWriter):
         for k, node in enumerate(order):
             self._frame.now = k
             self._time += 1
+            if self.shape.together and not self._divided and not (k + 1) % self.shape.together:
+                self.put("TOGETHER")
+            if self.shape.ahead and k + self.shape.ahead < len(order):
+                self._fetch_early(order[k + self.shape.ahead], self._operands(node))
             self._statement(node)
         self._frame.now = len(order)
         self._time += 1
@@ -115,10 +119,20 @@ class ParkingWriter(KernelWriter):
         return tuple(found)
 
     # ---- registers
+    def _fetch_early(self, later: Node, kept: Collection[Node]) -> None:
+        """What a later statement wants from far away is fetched now."""
+        if any(b.size() > LARGE for b, _ in nested(later)):
+            return
+        for a in self._operands(later):
+            if a in self.far and a in self.home and a not in self._frame.resident:
+                self._load(a)
+                self._frame.resident[a] = None
+                self._make_room(kept)
+
     def _fetch_all(self, nodes: Collection[Node]) -> None:
         for node in nodes:
             if _is_number(node) and node not in self._frame.resident:
-                if self._effort(node, self.again) <= self.again:
+                if self._effort(node, self.shape.again) <= self.shape.again:
                     self._make_again(node)
                 else:
                     self._load(node)
@@ -127,7 +141,7 @@ class ParkingWriter(KernelWriter):
 
     def _make_room(self, kept: Collection[Node]) -> None:
         frame = self._frame
-        while len(frame.resident) > self.registers:
+        while len(frame.resident) > self.shape.registers:
             free = [n for n in frame.resident if n not in kept]
             if not free:
                 return
@@ -196,14 +210,17 @@ class ParkingWriter(KernelWriter):
         self._fetch_all(node.args[: _starts(node)])
         frame.resident.clear()
         times, self._times = self._times, self._times * (node.value.length if node.op == "loop" else 1)
+        self._divided += node.op != "loop"  # threads may part ways inside
         self._write(node)
+        self._divided -= node.op != "loop"
         self._times = times
         for a in captured:  # every pass reads them again
             self.stays[self.home[a]].end = self._time
 
     def finish(self) -> Slots:
         """Give everything that was set aside its slot, and write that into the statements."""
-        slots = give_slots(self.stays, self.near)
+        slots = give_slots(self.stays, self.shape.near)
+        self.far = frozenset(n for n, k in self.home.items() if self.stays[k].loads and not self.stays[k].near)
         lines = []
         for line in self.lines:
             words = line.split()

@@ -51,13 +51,26 @@ typedef unsigned long long uint64_t;
 #define PARK_FAR(v, s) asm volatile("st.local.f64 [%0+%1], %2;" ::"l"(far_at), "n"((s) * 8), "d"(v));
 #define TAKE_FAR(v, s) double v; asm volatile("ld.local.f64 %0, [%1+%2];" : "=d"(v) : "l"(far_at), "n"((s) * 8));
 #define ANEW(v, x) double v = x; asm volatile("" : "+d"(v));
-/* Newton's method from the processor's 20 bits: no branch in the middle of the code. */
+#define TOGETHER __syncthreads();
+#define LOW_WORD(x) __double2loint(x)
+/* Newton's method from the processor's first 20 bits: no branch in the middle of the code. */
 INLINE double reciprocal(double x) {
   double r, first;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(first) : "d"(x));
   r = fma(fma(-x, first, 1.0), first, first);
   r = fma(fma(-x, r, 1.0), r, r);
   return r == r ? r : first;
+}
+INLINE double square_root(double x) {
+  double y, g, h, r;
+  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+  g = x * y;
+  h = 0.5 * y;
+  r = fma(-g, h, 0.5);
+  g = fma(g, r, g);
+  h = fma(h, r, h);
+  g = fma(fma(-g, g, x), h, g);
+  return fabs(x) < 2.2250738585072014e-308 ? 0.0 * x : x == INFINITY ? x : g;
 }
 """
 
@@ -80,21 +93,24 @@ EMULATION = r"""
 #define PARK_FAR(v, s) far_slots[s] = v;
 #define TAKE_FAR(v, s) const double v = far_slots[s];
 #define ANEW(v, x) const double v = x;
+#define TOGETHER
 typedef struct { unsigned x; } place_in_grid;
 static _Thread_local place_in_grid threadIdx, blockIdx;
 INLINE double reciprocal(double x) { return 1.0 / x; }
+INLINE double square_root(double x) { return sqrt(x); }
+INLINE int LOW_WORD(double x) { int64_t bits; memcpy(&bits, &x, sizeof bits); return (int)(uint32_t)bits; }
 #endif
 """
 
-# Sine and cosine together: Cody and Waite's reduction, pi/2 in three parts, then the polynomials of FDLIBM. CUDA's own
-# carry the reduction of huge angles with them, which costs registers in the middle of a large kernel; here it is a
-# call that is hardly ever made.
+# Sine and cosine together: Cody and Waite's reduction, pi/2 in three parts, then the polynomials of FDLIBM. The first
+# difference is exact, and the quadrant is in the last bits of the shifted number. CUDA's own functions carry the
+# reduction of huge angles with them, and a call in the middle of a large kernel costs registers: angles beyond 2^45 are
+# not a number here.
 SINE_COSINE = r"""
-SEPARATE double large_sine(double x) { return sin(x); }
-SEPARATE double large_cosine(double x) { return cos(x); }
 INLINE void sine_cosine(double x, double *s, double *c) {
-  const double n = rint(x * 6.36619772367581382433e-01);
-  double r = fma(n, -1.57079632679489655800e+00, x);
+  const double shifted = fma(x, 6.36619772367581382433e-01, 6755399441055744.0);
+  const double n = shifted - 6755399441055744.0;
+  double r = fabs(x) < 35184372088832.0 ? fma(n, -1.57079632679489655800e+00, x) : NAN;
   r = fma(n, -6.12323399573676603587e-17, r);
   r = fma(n, 1.49738490485916983200e-33, r);
   const double z = r * r;
@@ -110,13 +126,9 @@ INLINE void sine_cosine(double x, double *s, double *c) {
   q = fma(q, z, -1.38888888888741095749e-03);
   q = fma(q, z, 4.16666666666666019037e-02);
   const double sine = fma(z * r, p, r), cosine = fma(z * z, q, fma(-0.5, z, 1.0));
-  const int quadrant = (int)n;
+  const int quadrant = LOW_WORD(shifted);
   const double a = quadrant & 1 ? cosine : sine, b = quadrant & 1 ? sine : cosine;
   *s = quadrant & 2 ? -a : a;
   *c = (quadrant + 1) & 2 ? -b : b;
-  if (!(fabs(x) < 1e6)) {
-    *s = large_sine(x);
-    *c = large_cosine(x);
-  }
 }
 """

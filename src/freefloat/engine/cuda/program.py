@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import json
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from freefloat.engine.errors import SignatureError
 from freefloat.engine.graph import Graph
-from freefloat.engine.runtime import cache
 from freefloat.engine.runtime.program import Chunk, Compiled, Rollout, axes, batch_size
 from freefloat.engine.runtime.structure import Structure, checked
 
+from .building import WRITERS, Builder
 from .card import card
 from .emulation import emulation
-from .kernel import Text, evaluate_text, rollout_text
 from .runner import Launch, Runner
-from .shape import Shape, shape_for
+from .shape import Shape, shapes
 from .words import from_words, size_of, to_words
 
 LAUNCH_OPERATIONS = 3e12  # of all instances: about half a second between chances to interrupt
+TRIED_FROM = 16_384  # [instances] a smaller batch does not fill a card, so nothing is learnt from it
+TRIAL_OPERATIONS = 1e11
 MEMORY = 0.8  # of what is free
 Progress = Callable[[int, int], None]  # (steps done of all instances together, in all)
 
@@ -53,31 +53,23 @@ class Gpu(Compiled):
     ) -> None:
         super().__init__(graph, structure)
         self.runner: Runner = emulation() if emulate else card()
-        self.shape = shape or shape_for(graph)
-        self.piece, self._cache = piece, cache
-        self._launches: dict[str, Launch] = {}
+        self.shapes = [shape] if shape else shapes(graph, self.runner.shared_bytes())
+        self.piece = piece
+        self._builder = Builder(graph, self.runner, cache)
+        self._kernels: dict[object, Launch] = {}
 
     @property
     def source(self) -> str:
-        """The text of the kernel."""
-        return self._text("rollout" if self.graph.signature.is_step else "evaluate").source
+        """The text of the kernel in the likeliest layout."""
+        name = "rollout" if self.graph.signature.is_step else "evaluate"
+        return WRITERS[name](self.graph, self.shapes[0]).source
 
-    def _text(self, name: str) -> Text:
-        return {"rollout": rollout_text, "evaluate": evaluate_text}[name](self.graph, self.shape)
-
-    def _launch(self, name: str) -> Launch:
-        """A kernel, from the disk cache if it is there."""
-        if name not in self._launches:
-            key = cache.key("gpu", name, self.graph.hash, self.shape, *self.runner.facts())
-            content = cache.fetch(key, lambda: self._build(name)) if self._cache else self._build(name)
-            head, _, code = content.partition(b"\n")
-            self._launches[name] = self.runner.load(code, name, self.shape.block, json.loads(head)["shared_bytes"])
-        return self._launches[name]
-
-    def _build(self, name: str) -> bytes:
-        text = self._text(name)
-        facts = {"shared_bytes": text.shared_bytes, **asdict(text.slots)}
-        return json.dumps(facts).encode() + b"\n" + self.runner.build(text)
+    def kernel(self, name: str, shape: Shape | None = None) -> Launch:
+        """``rollout`` or ``evaluate``, compiled for this device."""
+        key = name, shape or self.shapes[0]
+        if key not in self._kernels:
+            self._kernels[key] = self._builder.kernel(*key)
+        return self._kernels[key]
 
     # ---- calls
     def __call__(self, *args: Any) -> Any:
@@ -101,12 +93,10 @@ class Gpu(Compiled):
         results = self.graph.signature.results
         inputs, places = self._inputs(flat, chosen, count, 0)
         words = self.runner.xp.empty((size_of(results), count))
-        self._launch("evaluate")(count, inputs, places, words, np.int64(count))
+        self.kernel("evaluate")(count, inputs, places, words, np.int64(count))
         return from_words(self.runner, words, results)
 
-    def _inputs(
-        self, flat: list[list[Any]], chosen: Sequence[int | None], count: int, first: int
-    ) -> tuple[Any, Any]:
+    def _inputs(self, flat: list[list[Any]], chosen: Sequence[int | None], count: int, first: int) -> tuple[Any, Any]:
         """Words of the arguments from ``first`` on, and the places of all scalars among them."""
         runner, parts, places, start = self.runner, [], [], 0
         for k, (values, leaves) in enumerate(zip(flat, self.graph.signature.arguments, strict=True)):
@@ -183,6 +173,13 @@ class Gpu(Compiled):
         final = jax.tree_util.tree_map(join, *(p.state for p in pieces))
         return Rollout(final, jax.tree_util.tree_map(join, *(p.record for p in pieces)) if record_every else None)
 
+    def rollout_seconds(self, state: Any, *held: Any, steps: int, record_every: int | None = None) -> float:
+        """How long the device takes for a rollout of everything at once, the copies left out: for measuring."""
+        flat, chosen = self.structure.flatten((state, *held)), [0] * (1 + len(held))
+        every = record_every or 0
+        run = _Run(self, flat, chosen, batch_size(flat, chosen), steps // every if every else 0, every)
+        return self.runner.seconds(lambda: deque(run.advance(steps), 0) and None)
+
     def rollout_chunks(
         self, state: Any, *held: Any, steps: int, chunk: int | None = None, record_every: int | None = None
     ) -> Iterator[Chunk]:
@@ -208,7 +205,10 @@ class _Run:
         self.program, self.count, self.every = program, count, every
         self.runner, self.leaves = program.runner, program.graph.signature.arguments[0]
         shared = chosen[0] is None
-        arrays = [checked(v, leaf, "Argument 0", None if shared else count) for v, leaf in zip(flat[0], self.leaves, strict=True)]
+        arrays = [
+            checked(v, leaf, "Argument 0", None if shared else count)
+            for v, leaf in zip(flat[0], self.leaves, strict=True)
+        ]
         if shared:
             arrays = [np.broadcast_to(a, (count, *a.shape)) for a in arrays]
         self.states = to_words(self.runner, arrays, self.leaves)
@@ -220,17 +220,34 @@ class _Run:
         """Launch after launch; how many steps are done."""
         operations = max(1, self.program.operations["total"])
         size = chunk or max(1, int(LAUNCH_OPERATIONS / (operations * self.count)))
-        launch = self.program._launch("rollout")
+        launch = self.program.kernel("rollout", self._shape())
         while self.done < steps:
             now = min(size, steps - self.done)
             due = self.every - self.done % self.every if self.every else -1
-            records = self.records[self.recorded :] if 0 < self.rows > self.recorded else self.records
-            counts = map(np.int64, (self.count, now, self.every, due))
-            launch(self.count, self.states, self.inputs, self.places, records, *counts)
+            records = self.records[self.recorded :] if self.recorded < self.rows else self.records
+            self._launch(launch, self.states, records, now, due)
             self.runner.wait()
             self.done += now
             self.recorded = self.done // self.every if self.every else 0
             yield self.done
+
+    def _launch(self, kernel: Launch, states: Any, records: Any, steps: int, due: int) -> None:
+        counts = (np.int64(n) for n in (self.count, steps, self.every, due))
+        kernel(self.count, states, self.inputs, self.places, records, *counts)
+
+    def _shape(self) -> Shape:
+        """The layout that is fastest for these instances, tried on a copy of their states."""
+        program = self.program
+        if self.count < TRIED_FROM:
+            return program.shapes[0]
+        steps = 1 + int(TRIAL_OPERATIONS / (max(1, program.operations["total"]) * self.count))
+
+        def seconds(kernel: Launch) -> float:
+            states = self.states.copy()
+            self._launch(kernel, states, states, 1, -1)  # the first launch also loads the code
+            return self.runner.seconds(lambda: self._launch(kernel, states, states, steps, -1))
+
+        return program._builder.fastest("rollout", program.shapes, seconds)
 
     def state(self) -> list[np.ndarray]:
         """The present states, leaf by leaf."""

@@ -36,8 +36,16 @@ class Runner(ABC):
         """Memory that arrays may take."""
 
     @abstractmethod
+    def shared_bytes(self) -> int:
+        """Shared memory of one multiprocessor."""
+
+    @abstractmethod
     def wait(self) -> None:
         """Return when everything launched is done."""
+
+    @abstractmethod
+    def seconds(self, work: Callable[[], None]) -> float:
+        """How long the device is busy with some work."""
 
     @abstractmethod
     def to_host(self, array: Any) -> np.ndarray:

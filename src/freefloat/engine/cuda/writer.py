@@ -5,12 +5,15 @@ from __future__ import annotations
 from freefloat.engine.ctext.writer import Writer
 from freefloat.engine.graph.node import Block, Node
 
+from .order import arrange
+
 
 class KernelWriter(Writer):
     """Writes the body of a kernel."""
 
-    def __init__(self, block: Block, inputs: dict[Node, str]) -> None:
+    def __init__(self, block: Block, inputs: dict[Node, str], order: str = "written") -> None:
         super().__init__(block, inputs)
+        self.order = order
         self.angles: set[Node] = set()
 
     def block(self, block: Block) -> list[str]:
@@ -21,8 +24,10 @@ class KernelWriter(Writer):
         return outs
 
     def statements(self, block: Block) -> list[str]:
-        """The block in the author's order."""
-        return super().block(block)
+        """The block as a whole left to the compiler."""
+        for node in arrange(block, lambda n: n.args, self.order):
+            getattr(self, f"_{node.op}", self._operation)(node)
+        return [self.get(n) for n in block.outs]
 
     def _sin(self, node: Node) -> None:
         self._angle(node)
@@ -42,3 +47,6 @@ class KernelWriter(Writer):
 
     def _rcp(self, node: Node) -> None:
         self._define(node, f"reciprocal({self.get(node.args[0])})")
+
+    def _sqrt(self, node: Node) -> None:
+        self._define(node, f"square_root({self.get(node.args[0])})")
