@@ -2,8 +2,8 @@
 
 `--export FOLDER` writes graphs, starts and native results of every case, where the whole package is installed; `--cases
 FOLDER` measures them where there is only jax, numpy and CuPy. Without either, both are done here. `--emulate` runs the
-kernels' text by the C compiler, `--only` takes names or parts of them, `--record` keeps every so-manyth state, `--quick`
-is a smoke run, `--json` for machines.
+kernels' text by the C compiler, `--only` takes names or parts of them, `--record` keeps every so-manyth state,
+`--quick` is a smoke run, `--json` for machines.
 
 Of each case: `compile_s` from an empty cache to the first result, layouts tried included; `again_s` the same in a
 second process; `steps_per_second`, copies to and from the card not counted; `difference` from native code after 200
@@ -102,7 +102,10 @@ def first(folder: Path, name: str, instances: int, emulate: bool) -> float:
 
 
 def warm_up(emulate: bool) -> None:
-    """Start the card's driver and CuPy: that is no compiling."""
+    """Load JAX, start the card's driver and CuPy: that is no compiling."""
+    import jax
+
+    jax.tree_util.tree_leaves(0)
     if not emulate:
         import cupy
 

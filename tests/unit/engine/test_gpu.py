@@ -120,7 +120,7 @@ SHAPES = {
     "all near": Shape(block=8, registers=60, near=500),
     "again": Shape(block=8, registers=60, near=20, again=8),
     "ordered": Shape(block=8, registers=30, near=0, order="short"),
-    "ahead": Shape(block=8, registers=40, near=5, ahead=10, together=50),
+    "together": Shape(block=8, registers=40, near=5, together=50),
     "recent": Shape(block=8, registers=30, near=0, order="recent"),
 }
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import subprocess
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -17,6 +19,17 @@ from .runner import Launch, Runner
 INSTALL = "pip install 'freefloat[gpu]' (or cupy-cuda12x for an older driver)"
 OLDEST_DRIVER = 12000  # CUDA 12: the oldest that CuPy 13 and 14 run on
 NO_DEVICE, OLD_DRIVER = 100, 35  # cudaErrorNoDevice, cudaErrorInsufficientDriver
+LONG = 200_000  # [characters] of text, some seconds of compiling
+COMPILE = """
+import sys
+from cupy.cuda import nvrtc
+program = nvrtc.createProgram(sys.stdin.read(), "kernel.cu", [], [])
+try:
+    nvrtc.compileProgram(program, sys.argv[1:])
+except nvrtc.NVRTCError:
+    sys.exit(nvrtc.getProgramLog(program))
+sys.stdout.buffer.write(nvrtc.getCUBIN(program))
+"""
 DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 EMULATE = "Without a card use target='native'; emulate=True runs the kernel's text by the C compiler, for tests."
 
@@ -96,15 +109,26 @@ class Card(Runner):
 
     def build(self, text: Text) -> bytes:
         """Machine code for this card."""
+        options = [f"-arch={self.arch}", "-std=c++17", "-default-device"]
+        if len(text.source) > LONG:
+            return self._build_apart(text, options)
         nvrtc = self._nvrtc
         program = nvrtc.createProgram(text.source, f"{text.name}.cu", [], [])
         try:
-            nvrtc.compileProgram(program, [f"-arch={self.arch}", "-std=c++17", "-default-device"])
+            nvrtc.compileProgram(program, options)
             return nvrtc.getCUBIN(program)
         except nvrtc.NVRTCError as error:
             raise TargetError(f"NVRTC {self.version} refused the kernel: {nvrtc.getProgramLog(program)}") from error
         finally:
             nvrtc.destroyProgram(program)
+
+    def _build_apart(self, text: Text, options: list[str]) -> bytes:
+        """The same in a process of its own: NVRTC compiles one text at a time, and several are wanted."""
+        words = [sys.executable, "-c", COMPILE, *options]
+        done = subprocess.run(words, input=text.source.encode(), capture_output=True, check=False)
+        if done.returncode:
+            raise TargetError(f"NVRTC {self.version} refused the kernel: {done.stderr.decode()[-2000:]}")
+        return done.stdout
 
     def load(self, code: bytes, text_name: str, block: int, shared_bytes: int) -> Launch:
         """A kernel as a function of (instances, arguments)."""

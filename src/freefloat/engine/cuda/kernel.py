@@ -87,14 +87,10 @@ def _written(graph: Graph, names: dict[Node, str], shape: Shape, indent: int) ->
         plain = KernelWriter(graph.block, names, shape.order)
         plain.indent = indent
         return plain, plain.block(graph.block), Slots()
-    far: frozenset[Node] = frozenset()
-    for _ in range(2 if shape.ahead else 1):  # what lies far away is known after the first time
-        writer = ParkingWriter(graph.block, names, shape, far)
-        writer.indent = indent
-        values = writer.block(graph.block)
-        slots = writer.finish()
-        far = writer.far
-    return writer, values, slots
+    writer = ParkingWriter(graph.block, names, shape)
+    writer.indent = indent
+    values = writer.block(graph.block)
+    return writer, values, writer.finish()
 
 
 def _begin(shape: Shape, slots: Slots) -> list[str]:

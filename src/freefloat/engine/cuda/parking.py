@@ -45,13 +45,12 @@ class Frame:
 class ParkingWriter(KernelWriter):
     """Writes large blocks with few numbers at hand, as a shape says."""
 
-    def __init__(self, block: Block, inputs: dict[Node, str], shape: Shape, far: frozenset[Node] = frozenset()) -> None:
+    def __init__(self, block: Block, inputs: dict[Node, str], shape: Shape) -> None:
         super().__init__(block, inputs, shape.order)
-        self.shape, self.far = shape, far
+        self.shape = shape
         self._divided = 0
         self.stays: list[Stay] = []
         self.home: dict[Node, int] = {}  # the stay of everything that was ever set aside
-        self.repeated = 0
         self._time, self._times, self._names = 0, 1.0, 0
         self._frame = Frame({}, ())
         self._fused = {
@@ -80,8 +79,6 @@ class ParkingWriter(KernelWriter):
             self._time += 1
             if self.shape.together and not self._divided and not (k + 1) % self.shape.together:
                 self.put("TOGETHER")
-            if self.shape.ahead and k + self.shape.ahead < len(order):
-                self._fetch_early(order[k + self.shape.ahead], self._operands(node))
             self._statement(node)
         self._frame.now = len(order)
         self._time += 1
@@ -119,16 +116,6 @@ class ParkingWriter(KernelWriter):
         return tuple(found)
 
     # ---- registers
-    def _fetch_early(self, later: Node, kept: Collection[Node]) -> None:
-        """What a later statement wants from far away is fetched now."""
-        if any(b.size() > LARGE for b, _ in nested(later)):
-            return
-        for a in self._operands(later):
-            if a in self.far and a in self.home and a not in self._frame.resident:
-                self._load(a)
-                self._frame.resident[a] = None
-                self._make_room(kept)
-
     def _fetch_all(self, nodes: Collection[Node]) -> None:
         for node in nodes:
             if _is_number(node) and node not in self._frame.resident:
@@ -189,7 +176,6 @@ class ParkingWriter(KernelWriter):
             name = self._new_name()
             self.put(f"ANEW({name}, {args[k]})")
             args[k] = name
-        self.repeated += 1
         self.names[node] = self._new_name()
         self.put(f"const double {self.names[node]} = {expression(node, args)};")
 
@@ -220,7 +206,6 @@ class ParkingWriter(KernelWriter):
     def finish(self) -> Slots:
         """Give everything that was set aside its slot, and write that into the statements."""
         slots = give_slots(self.stays, self.shape.near)
-        self.far = frozenset(n for n, k in self.home.items() if self.stays[k].loads and not self.stays[k].near)
         lines = []
         for line in self.lines:
             words = line.split()

@@ -23,7 +23,6 @@ class Shape:
     order: str = "written"  # of the statements; see `order`
     again: int = 3  # operations that are repeated rather than a value stored
     together: int = 0  # statements between two barriers that keep the warps in the same code; 0: none
-    ahead: int = 0  # statements by which what lies far away is fetched before its use
 
     @property
     def bounds(self) -> str:
@@ -50,9 +49,10 @@ def shapes(graph: Graph, shared_bytes: int) -> list[Shape]:
             parked(128, 1, "written", together=100), Shape(),
         ]  # fmt: skip
     return [
-        parked(256, 1, "written", together=300), parked(128, 1, "written", together=100),
-        parked(96, 1, "written", together=1000), parked(128, 1, "recent", together=100),
-    ]  # fmt: skip
+        parked(256, 1, "written", together=300),
+        parked(128, 1, "written", together=100),
+        parked(96, 1, "written", together=1000),
+    ]
 
 
 def _straight(block: Block) -> int:
