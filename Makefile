@@ -22,6 +22,7 @@ check: .venv/check.stamp
 
 bench: .venv/test.stamp
 	$(BIN)/python benchmarks/engine.py
+	$(BIN)/python benchmarks/branches.py
 	$(BIN)/python benchmarks/flexible.py
 	$(BIN)/python benchmarks/scaling.py
 
