@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from freefloat import engine
-from freefloat.engine.cuda import card
+from freefloat.engine.cuda import card, parking
 from freefloat.engine.cuda import program as gpu_program
 from freefloat.engine.cuda import shape as gpu_shape
 from freefloat.engine.cuda.shape import Shape
@@ -30,6 +30,17 @@ NAMES = [
 def test_kernel_agrees_with_jax(name):
     graph = engine.trace(idioms.IDIOMS[name], idioms.X[0], unroll=0, branch=0)
     (found,) = jax.tree_util.tree_leaves(engine.compile(graph, target="gpu", emulate=True).batch(idioms.X))
+    idioms.check(name, found)
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", NAMES)
+def test_every_block_with_hardly_any_registers(name, monkeypatch):
+    monkeypatch.setattr(parking, "LARGE", 3)
+    graph = engine.trace(idioms.IDIOMS[name], idioms.X[0], unroll=0, branch=0)
+    shape = Shape(block=8, registers=4, near=3, again=2, order="short", together=7)
+    program = engine.compile(graph, target="gpu", emulate=True, shape=shape, cache=False)
+    (found,) = jax.tree_util.tree_leaves(program.batch(idioms.X))
     idioms.check(name, found)
 
 

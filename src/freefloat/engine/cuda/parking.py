@@ -61,19 +61,19 @@ class ParkingWriter(KernelWriter):
         }
 
     # ---- blocks
-    def statements(self, block: Block) -> list[str]:
+    def statements(self, block: Block, at_hand: Collection[Node]) -> list[str]:
         """A large block with few values at hand, others as they come."""
-        return self._parked(block) if block.size() > LARGE else super().statements(block)
+        return self._parked(block, at_hand) if block.size() > LARGE else super().statements(block, at_hand)
 
-    def _parked(self, block: Block) -> list[str]:
-        order = [n for n in arrange(block, self._operands, self.order) if n not in self._fused]
+    def _parked(self, block: Block, at_hand: Collection[Node]) -> list[str]:
+        order = [n for n in arrange(block, self._operands, self.order) if n not in self._fused and n not in at_hand]
         uses: dict[Node, list[int]] = defaultdict(list)
         for k, node in enumerate([*order, None]):
             for a in dict.fromkeys(self._operands(node) if node else block.outs):
                 if _is_number(a):
                     uses[a].append(k)
         outside, names = self._frame, dict(self.names)
-        self._frame = Frame(uses, [n for n in block.ins if n in uses])
+        self._frame = Frame(uses, [n for n in (*block.ins, *at_hand) if n in uses])
         for k, node in enumerate(order):
             self._frame.now = k
             self._time += 1

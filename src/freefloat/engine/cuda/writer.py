@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from freefloat.engine.ctext.writer import Writer
 from freefloat.engine.graph.node import Block, Node
 
@@ -16,17 +18,18 @@ class KernelWriter(Writer):
         self.order = order
         self.angles: set[Node] = set()
 
-    def block(self, block: Block) -> list[str]:
+    def block(self, block: Block, at_hand: Collection[Node] = ()) -> list[str]:
         """Statements of a block; an angle's sine and cosine are known inside it only."""
         known = set(self.angles)
-        outs = self.statements(block)
+        outs = self.statements(block, at_hand)
         self.angles = known
         return outs
 
-    def statements(self, block: Block) -> list[str]:
-        """The block as a whole left to the compiler."""
+    def statements(self, block: Block, at_hand: Collection[Node]) -> list[str]:
+        """The block as a whole, left to the compiler."""
         for node in arrange(block, lambda n: n.args, self.order):
-            getattr(self, f"_{node.op}", self._operation)(node)
+            if node not in at_hand:
+                getattr(self, f"_{node.op}", self._operation)(node)
         return [self.get(n) for n in block.outs]
 
     def _sin(self, node: Node) -> None:
