@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import subprocess
 import sys
@@ -39,11 +40,9 @@ def what_is_missing() -> str:
     if importlib.util.find_spec("cupy") is None:
         return f"The gpu target needs CuPy, which is not installed: {INSTALL}."
     try:
-        import cupy
-
-        runtime = cupy.cuda.runtime
+        runtime = _cupy().cuda.runtime
         driver = runtime.driverGetVersion()
-        count = runtime.getDeviceCount()
+        count = runtime.getDeviceCount() if driver >= OLDEST_DRIVER else 0
     except ImportError as error:
         return f"CuPy is installed but does not load ({error}): reinstall it, {INSTALL}."
     except Exception as error:
@@ -53,6 +52,11 @@ def what_is_missing() -> str:
     if driver < OLDEST_DRIVER:
         return _too_old(driver)
     return "" if count else "There is no NVIDIA card in this machine, or this process may not see it."
+
+
+def _cupy() -> Any:
+    """CuPy, which may not be there and has no types."""
+    return importlib.import_module("cupy")
 
 
 def _by_status(status: int | None, error: Exception) -> str:
@@ -73,8 +77,7 @@ def _too_old(driver: int) -> str:
 
 def describe() -> str:
     """The card in words, or what is missing."""
-    missing = what_is_missing()
-    return missing or " ".join([Card().name, *(f"{fact}," for fact in Card().facts())]).rstrip(",")
+    return what_is_missing() or ", ".join([card().name, *card().facts()])
 
 
 @cache
@@ -90,10 +93,8 @@ class Card(Runner):
     """One NVIDIA card."""
 
     def __init__(self) -> None:
-        import cupy
-        from cupy.cuda import nvrtc
-
-        self.xp, self._nvrtc = cupy, nvrtc
+        cupy = self.xp = _cupy()
+        nvrtc = self._nvrtc = cupy.cuda.nvrtc
         properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
         self.name = properties["name"].decode()
         self._shared_bytes = int(properties["sharedMemPerMultiprocessor"])
@@ -132,9 +133,7 @@ class Card(Runner):
 
     def load(self, code: bytes, text_name: str, block: int, shared_bytes: int) -> Launch:
         """A kernel as a function of (instances, arguments)."""
-        from cupy.cuda import driver, function
-
-        module = function.Module()
+        driver, module = self.xp.cuda.driver, self.xp.cuda.function.Module()
         try:
             module.load(code)
             kernel = module.get_function(text_name)

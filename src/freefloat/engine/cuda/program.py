@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -178,7 +177,12 @@ class Gpu(Compiled):
         flat, chosen = self.structure.flatten((state, *held)), [0] * (1 + len(held))
         every = record_every or 0
         run = _Run(self, flat, chosen, batch_size(flat, chosen), steps // every if every else 0, every)
-        return self.runner.seconds(lambda: deque(run.advance(steps), 0) and None)
+
+        def work() -> None:
+            for _ in run.advance(steps):
+                pass
+
+        return self.runner.seconds(work)
 
     def rollout_chunks(
         self, state: Any, *held: Any, steps: int, chunk: int | None = None, record_every: int | None = None
