@@ -43,8 +43,7 @@ def leaves(folder: Path, name: str, stem: str, count: int | None = None) -> list
         arrays = [data[f"{stem}{k}"] for k in range(sum(f.startswith(stem) for f in data.files))]
     if count is None:
         return arrays
-    repeats = -(-count // len(arrays[0]))
-    return [np.tile(a, (repeats, *[1] * (a.ndim - 1)))[:count] for a in arrays]
+    return [np.tile(a, (-(-count // len(a)), *[1] * (a.ndim - 1)))[:count] for a in arrays]
 
 
 def difference(found: list[np.ndarray], expected: list[np.ndarray]) -> float:
@@ -62,12 +61,12 @@ def measure(folder: Path, name: str, instances: int, emulate: bool, every: int |
     graph = engine.load(folder / f"{name}.graph")
     start = time.perf_counter()
     program = engine.compile(graph, target="gpu", emulate=emulate)
-    states = leaves(folder, name, "start", instances)
+    states, held = leaves(folder, name, "start", instances), leaves(folder, name, "held", instances)
     before = time.perf_counter()
-    program.rollout_batch(states, steps=1)
+    program.rollout_batch(states, *held, steps=1)
     compiling = time.perf_counter() - before
-    found = program.rollout_batch(states, steps=STEPS, record_every=every)
-    seconds = program.rollout_seconds(states, steps=STEPS, record_every=every)
+    found = program.rollout_batch(states, *held, steps=STEPS, record_every=every)
+    seconds = program.rollout_seconds(states, *held, steps=STEPS, record_every=every)
     expected = leaves(folder, name, "end", instances)
     row = {
         "case": name,
@@ -95,9 +94,10 @@ def again(folder: Path, name: str, options: argparse.Namespace) -> float:
 def first(folder: Path, name: str, instances: int, emulate: bool) -> float:
     """Seconds from a graph in memory and states in memory to the first result."""
     graph, states = engine.load(folder / f"{name}.graph"), leaves(folder, name, "start", instances)
+    held = leaves(folder, name, "held", instances)
     warm_up(emulate)
     before = time.perf_counter()
-    engine.compile(graph, target="gpu", emulate=emulate).rollout_batch(states, steps=1)
+    engine.compile(graph, target="gpu", emulate=emulate).rollout_batch(states, *held, steps=1)
     return time.perf_counter() - before
 
 

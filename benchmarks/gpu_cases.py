@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from flexible import hub, servicer
 from plant import plant_step
 
 from freefloat import engine
 from freefloat.library import ets7
+from freefloat.model import Spacecraft
 from freefloat.scenarios import SCENARIOS, Scenario
 from freefloat.sim import Loop, RunFailed, System, step
 from freefloat.sim.system import no_inputs
@@ -26,7 +28,8 @@ from freefloat.sim.system import no_inputs
 STARTS = 64
 STEPS = 200
 
-Step = tuple[Callable[[Any], Any], Any]  # the function, and a state of it
+Step = tuple[Any, ...]  # the function, a state of it, and held arguments if it has any
+_ROWS, _COLUMNS = np.triu_indices(3)
 
 
 class _Watch:
@@ -49,16 +52,32 @@ def closed_loop(scenario: Scenario) -> Step:
     return (lambda loop: step(system, loop, inputs)), jax.tree.map(lambda x: np.asarray(x)[0], seen.block)
 
 
-def vibrating(craft: Any) -> Step:
+def vibrating(craft: Spacecraft) -> Step:
     """A spacecraft's plant alone, hardly moving."""
     function, plant = plant_step(craft)
     state = dataclasses.replace(plant.state, q=0.01 * plant.state.q, v=0.01 * plant.state.v)
     return function, dataclasses.replace(plant, state=state)
 
 
+def with_numbers(craft: Spacecraft) -> Step:
+    """The plant with mass, centre of mass and inertia of every body as numbers of each instance."""
+    numbers = np.stack([np.hstack([b.mass, b.com, np.asarray(b.inertia)[_ROWS, _COLUMNS]]) for b in craft.bodies])
+
+    def function(plant: Any, rows: jax.Array) -> Any:
+        bodies = []
+        for body, row in zip(craft.bodies, rows, strict=True):
+            upper = jnp.zeros((3, 3)).at[_ROWS, _COLUMNS].set(row[4:])
+            inertia = upper + jnp.triu(upper, 1).T
+            bodies.append(dataclasses.replace(body, mass=row[0], com=row[1:4], inertia=inertia))
+        return plant_step(dataclasses.replace(craft, bodies=tuple(bodies)))[0](plant)
+
+    return function, plant_step(craft)[1], numbers
+
+
 def cases(every_variant: bool = False) -> Iterator[tuple[str, Callable[[], Step]]]:
     """Names, and what makes each."""
     yield "ets7-free", lambda: plant_step(ets7())
+    yield "ets7-numbers", lambda: with_numbers(ets7())
     yield "hub-panels", lambda: vibrating(hub())
     yield "arm-panels", lambda: vibrating(servicer())
     for name, scenario in SCENARIOS.items():
@@ -86,12 +105,14 @@ def export(folder: Path, only: str = "", every_variant: bool = False) -> list[st
     for name, make in cases(every_variant):
         if only and not any(word in name for word in only.split(",")):
             continue
-        function, state = make()
-        graph = engine.trace(function, state)
+        function, state, *held = make()
+        graph = engine.trace(function, state, *held)
         many = starts(state)
-        ends = engine.compile(graph).rollout_batch(many, steps=STEPS).state
+        rows = [np.repeat(h[None], STARTS, 0) for h in held]
+        ends = engine.compile(graph).rollout_batch(many, *rows, steps=STEPS).state
         arrays = {f"start{k}": leaf for k, leaf in enumerate(jax.tree.leaves(many))}
         arrays |= {f"end{k}": leaf for k, leaf in enumerate(jax.tree.leaves(ends))}
+        arrays |= {f"held{k}": leaf for k, leaf in enumerate(rows)}
         engine.save(graph, folder / f"{name}.graph")
         np.savez_compressed(folder / f"{name}.npz", **arrays)
         names.append(name)

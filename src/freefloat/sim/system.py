@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from typing import Any
 
 import jax
@@ -174,11 +175,12 @@ def sample(system: System, loop: Loop) -> tuple[Any, ...]:
     state = loop.plant.state
     answers = []
     for law, (memory, old) in zip(system.laws, loop.held, strict=True):
-        new = _answer(system, law, memory, state, t)
         if isinstance(law, Sampled):
-            due = loop.tick % ticks_of(system, law) == 0
-            new = jax.tree.map(lambda a, b, due=due: jnp.where(due, a, b), new, (memory, old))
-        answers.append(new)
+            due = loop.tick % ticks_of(system, law) == 0  # a branch: between its ticks a law costs nothing
+            asked = partial(_answer, system, law, memory, state, t)
+            answers.append(jax.lax.cond(due, lambda asked=asked: asked(), lambda held=(memory, old): held))
+        else:
+            answers.append(_answer(system, law, memory, state, t))
     return tuple(answers)
 
 

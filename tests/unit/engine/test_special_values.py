@@ -218,6 +218,25 @@ def test_folding(name):
     check("folding", name, np.asarray(found))
 
 
+@pytest.mark.parametrize(
+    "function",
+    [lambda x: x + 0.0, lambda x: 0.0 - x, lambda x: -0.0 - x, lambda x: x * 0.0, lambda x: x - x, lambda x: 0.0 / x],
+)
+def test_strict_code_keeps_signs_of_zeros_and_what_is_not_finite(function):
+    found = engine.compile(function, 1.0, strict_nan=True).batch(FLOATS)
+    with np.errstate(all="ignore"):
+        expected = function(FLOATS)
+    np.testing.assert_array_equal(found, expected)
+    finite = ~np.isnan(expected)
+    np.testing.assert_array_equal(np.signbit(found)[finite], np.signbit(expected)[finite])
+
+
+def test_strict_quotients_are_exact():
+    found = engine.compile(lax.div, 1.0, 1.0, strict_nan=True).batch(*pairs(FLOATS))
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(found, np.divide(*pairs(FLOATS)))
+
+
 def test_no_primitive_is_left_out():
     """`lt_to` and its like occur inside sort; `add_any` comes from derivatives."""
     names = {name.removesuffix("_" + name.rsplit("_", maxsplit=1)[-1]) for name in CASES} | set(CASES)

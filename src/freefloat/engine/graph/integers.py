@@ -57,6 +57,8 @@ class Integers(Floats):
                 return self.integer("iadd", a.args[0], self.constant(a.args[1].value + offset, a.dtype))
             if op in ("imul", "iand") and b.value == 0:
                 return b
+            if op == "irem" and b.value in (1, -1):
+                return self.constant(0, a.dtype)
         if a is b and op in ("isub", "ixor"):
             return self.constant(0, a.dtype)
         return self.node(op, a.dtype, a, b)

@@ -113,4 +113,5 @@ class _Ways:
     def _same(self) -> dict[int, Node]:
         operands = {stand_in: node for node, stand_in in self.stand_ins.items()}
         agreed = {k: values[0] for k, values in enumerate(zip(*self.outs, strict=True)) if len(set(values)) == 1}
-        return {k: operands.get(n, n) for k, n in agreed.items() if n in operands or n.op == "const"}
+        found = {k: n if n.op == "const" else operands.get(n) for k, n in agreed.items()}
+        return {k: n for k, n in found.items() if n is not None}
