@@ -22,6 +22,7 @@ from .writer import KernelWriter
 
 LARGE = 400  # [operations] smaller blocks are left to the compiler
 NEVER = 1 << 60
+RARE = 0.01  # how often a branch's ways are taken, for the choice between shared and local memory
 CHEAP = frozenset({"add", "sub", "mul", "neg", "abs"})
 
 
@@ -49,6 +50,7 @@ class ParkingWriter(KernelWriter):
         super().__init__(block, inputs, shape.order)
         self.shape = shape
         self._divided = 0
+        self._kept: tuple[Node, ...] = ()  # what the ways of the branch being written must leave as it was
         self.stays: list[Stay] = []
         self.home: dict[Node, int] = {}  # the stay of everything that was ever set aside
         self._time, self._times, self._names = 0, 1.0, 0
@@ -73,6 +75,10 @@ class ParkingWriter(KernelWriter):
                 if _is_number(a):
                     uses[a].append(k)
         outside, names = self._frame, dict(self.names)
+        kept, self._kept = self._kept, ()
+        lent = [a for a in kept if a not in self.home]
+        for a in kept:
+            self._store(a)
         self._frame = Frame(uses, [n for n in (*block.ins, *at_hand) if n in uses])
         for k, node in enumerate(order):
             self._frame.now = k
@@ -84,7 +90,11 @@ class ParkingWriter(KernelWriter):
         self._time += 1
         self._fetch_all(block.outs)
         outs = [self.get(n) for n in block.outs]
-        self._frame, self.names = outside, {**self.names, **names}
+        self._frame, self.names, self._kept = outside, {**self.names, **names}, kept
+        for a in kept:
+            self._load_back(a)
+        for a in lent:  # where another way was taken they were never set aside
+            del self.home[a]
         return outs
 
     def _statement(self, node: Node) -> None:
@@ -149,6 +159,12 @@ class ParkingWriter(KernelWriter):
         self.names[node] = self._new_name()
         self.put(f"@{self.home[node]} TAKE {self.names[node]}")
 
+    def _load_back(self, node: Node) -> None:
+        """Into the variable that it came from."""
+        stay = self.stays[self.home[node]]
+        stay.end, stay.moves, stay.loads = self._time, stay.moves + self._times, stay.loads + 1
+        self.put(f"@{self.home[node]} BACK {self.names[node]}")
+
     def _new_name(self) -> str:
         self._names += 1
         return f"r{self._names}"
@@ -187,19 +203,43 @@ class ParkingWriter(KernelWriter):
 
     # ---- loops and branches
     def _around(self, node: Node) -> None:
-        """A loop or branch whose blocks need the registers themselves: what lives on is set aside before it."""
-        frame = self._frame
-        captured = {c for b, _ in nested(node) for c in b.captures() if _is_number(c)}
+        """A node whose blocks need the registers themselves."""
+        if node.op == "branch":
+            self._around_branch(node)
+        else:
+            self._around_loop(node)
+
+    def _around_branch(self, node: Node) -> None:
+        """Who takes a large way sets aside what lives on and fetches it back at its end; who does not pays nothing."""
+        frame, captured = self._frame, _captured(node)
+        self._fetch_all(node.args[: _starts(node)])
+        kept = [a for a in frame.resident if a in captured or frame.next_use(a) < NEVER]
+        for a in kept:
+            name = self._new_name()
+            self.put(f"double {name} = {self.names[a]};")
+            self.names[a] = name
+        outer, self._kept = self._kept, tuple(kept)
+        times, self._times = self._times, self._times * RARE
+        self._divided += 1  # threads may part ways
+        self._write(node)
+        self._divided -= 1
+        self._times, self._kept = times, outer
+        frame.resident = dict.fromkeys(a for a in kept if frame.next_use(a) < NEVER)
+
+    def _around_loop(self, node: Node) -> None:
+        """What lives on is set aside before the first pass."""
+        frame, captured = self._frame, _captured(node)
         for a in list(frame.resident):
             if a in captured or frame.next_use(a) < NEVER:
                 self._store(a)
         self._fetch_all(node.args[: _starts(node)])
         frame.resident.clear()
+        outer, self._kept = self._kept, ()
         times, self._times = self._times, self._times * (node.value.length if node.op == "loop" else 1)
-        self._divided += node.op != "loop"  # threads may part ways inside
+        self._divided += node.op != "loop"
         self._write(node)
         self._divided -= node.op != "loop"
-        self._times = times
+        self._times, self._kept = times, outer
         for a in captured:  # every pass reads them again
             self.stays[self.home[a]].end = self._time
 
@@ -224,6 +264,11 @@ def _starts(node: Node) -> int:
     if node.op == "loop":
         return node.value.carries
     return len(node.value.body.ins) if node.op == "while" else 1 + len(node.value.blocks[0].ins)
+
+
+def _captured(node: Node) -> set[Node]:
+    """Numbers from outside that the blocks of a node read."""
+    return {c for b, _ in nested(node) for c in b.captures() if _is_number(c)}
 
 
 def _is_number(node: Node) -> bool:

@@ -50,6 +50,8 @@ typedef unsigned long long uint64_t;
 #define TAKE(v, s) double v; asm volatile("ld.shared.f64 %0, [%1+%2];" : "=d"(v) : "r"(near_at), "n"((s) * BLOCK * 8));
 #define PARK_FAR(v, s) asm volatile("st.local.f64 [%0+%1], %2;" ::"l"(far_at), "n"((s) * 8), "d"(v));
 #define TAKE_FAR(v, s) double v; asm volatile("ld.local.f64 %0, [%1+%2];" : "=d"(v) : "l"(far_at), "n"((s) * 8));
+#define BACK(v, s) asm volatile("ld.shared.f64 %0, [%1+%2];" : "=d"(v) : "r"(near_at), "n"((s) * BLOCK * 8));
+#define BACK_FAR(v, s) asm volatile("ld.local.f64 %0, [%1+%2];" : "=d"(v) : "l"(far_at), "n"((s) * 8));
 #define ANEW(v, x) double v = x; asm volatile("" : "+d"(v));
 #define TOGETHER __syncthreads();
 #define LOW_WORD(x) __double2loint(x)
@@ -92,6 +94,8 @@ EMULATION = r"""
 #define TAKE(v, s) const double v = near_slots[s];
 #define PARK_FAR(v, s) far_slots[s] = v;
 #define TAKE_FAR(v, s) const double v = far_slots[s];
+#define BACK(v, s) v = near_slots[s];
+#define BACK_FAR(v, s) v = far_slots[s];
 #define ANEW(v, x) const double v = x;
 #define TOGETHER
 typedef struct { unsigned x; } place_in_grid;

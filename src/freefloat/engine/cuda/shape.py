@@ -56,6 +56,8 @@ def shapes(graph: Graph, shared_bytes: int) -> list[Shape]:
 
 
 def _straight(block: Block) -> int:
-    """Operations of the largest straight line of code in a block."""
-    inner = [b for node in block.order() for b, _ in nested(node)]
-    return max([block.size() - sum(b.size() for b in inner), *map(_straight, inner)])
+    """Operations of the largest straight line of code that every step runs: branches are held to be rare."""
+    nodes = block.order()
+    inner = [b for node in nodes for b, _ in nested(node)]
+    always = [b for node in nodes if node.op == "loop" for b, _ in nested(node)]
+    return max([block.size() - sum(b.size() for b in inner), *map(_straight, always)])
