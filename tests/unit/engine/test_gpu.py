@@ -161,6 +161,10 @@ def test_layouts_are_tried_and_the_choice_is_kept(tmp_path, monkeypatch):
     program = engine.compile(graph, target="gpu", emulate=True)
     assert len(program.shapes) > 1
     found = program.rollout_batch(state, tau, steps=2)
+    assert program.chosen in program.shapes
+    monkeypatch.setattr(program, "chosen", program.shapes[1])
+    program.rollout_batch(chain.start(1)[0], tau[:1], steps=2)  # a small batch keeps to the choice
+    assert ("rollout", program.shapes[1]) in program._kernels
     assert len(list(tmp_path.glob("*.code"))) == len(program.shapes) + 1  # their code, and which was fastest
     again = engine.compile(graph, target="gpu", emulate=True)
     monkeypatch.setattr(again.runner, "build", lambda text: pytest.fail("compiled again"))

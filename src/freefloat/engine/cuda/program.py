@@ -53,6 +53,7 @@ class Gpu(Compiled):
         super().__init__(graph, structure)
         self.runner: Runner = emulation() if emulate else card()
         self.shapes = [shape] if shape else shapes(graph, self.runner.shared_bytes())
+        self.chosen: Shape | None = None
         self.piece = piece
         self._builder = Builder(graph, self.runner, cache)
         self._kernels: dict[object, Launch] = {}
@@ -240,10 +241,13 @@ class _Run:
         kernel(self.count, states, self.inputs, self.places, records, *counts)
 
     def _shape(self) -> Shape:
-        """The layout that is fastest for these instances, tried on a copy of their states."""
+        """The layout that is fastest for these instances, tried on a copy of their states.
+
+        Layouts differ in the last place of their results, so the choice stands for all later rollouts too.
+        """
         program = self.program
-        if self.count < TRIED_FROM:
-            return program.shapes[0]
+        if program.chosen or self.count < TRIED_FROM:
+            return program.chosen or program.shapes[0]
         steps = 1 + int(TRIAL_OPERATIONS / (max(1, program.operations["total"]) * self.count))
 
         def seconds(kernel: Launch) -> float:
@@ -251,7 +255,8 @@ class _Run:
             self._launch(kernel, states, states, 1, -1)  # the first launch also loads the code
             return self.runner.seconds(lambda: self._launch(kernel, states, states, steps, -1))
 
-        return program._builder.fastest("rollout", program.shapes, seconds)
+        program.chosen = program._builder.fastest("rollout", program.shapes, seconds)
+        return program.chosen
 
     def state(self) -> list[np.ndarray]:
         """The present states, leaf by leaf."""
