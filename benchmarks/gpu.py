@@ -1,126 +1,166 @@
-"""RK4 steps per second of ETS-VII on a GPU, float64, the whole rollout in one kernel.
+"""RK4 steps per second on a GPU, float64, the whole rollout in one kernel: plants alone and closed loops.
 
-Needs jax, numpy and jaxtyping only. `--json` for machines; `--lanes`, `--warps` to try other shapes of the kernel.
-Cases: `constant` (the spacecraft's numbers baked in), `inertial` (mass, centre of mass and inertia of every body as
-inputs of each instance), `recording` (the first, keeping every 100th state), `vmap` (plain JAX, for comparison).
+`--export FOLDER` writes graphs, starts and native results of every case, where the whole package is installed; `--cases
+FOLDER` measures them where there is only jax, numpy and CuPy. Without either, both are done here. `--emulate` runs the
+kernels' text by the C compiler, `--only` takes names or parts of them, `--record` keeps every so-manyth state,
+`--quick` is a smoke run, `--json` for machines.
+
+Of each case: `compile_s` from an empty cache to the first result, layouts tried included; `again_s` the same in a
+second process; `steps_per_second`, copies to and from the card not counted; `difference` from native code after 200
+steps, the largest of |a - b| / (1 + |b|) over all numbers of all instances; `floor` and `aim` where there are any.
 """
 
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
+import os
+import subprocess
+import sys
+import tempfile
 import time
-from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from plant import plant_step
 
-from freefloat import engine
-from freefloat.library import ets7
-from freefloat.model import Spacecraft
-from freefloat.sim.plant import Plant
+import freefloat.engine as engine
 
-_ROWS, _COLUMNS = np.triu_indices(3)
-
-
-def inertial_numbers(craft: Spacecraft) -> np.ndarray:
-    """(bodies, 10): mass, centre of mass, six moments of inertia."""
-    return np.stack([np.hstack([b.mass, b.com, np.asarray(b.inertia)[_ROWS, _COLUMNS]]) for b in craft.bodies])
-
-
-def with_inertial_numbers(craft: Spacecraft, numbers: jax.Array) -> Spacecraft:
-    """The same spacecraft with other masses and inertias."""
-    bodies = []
-    for body, row in zip(craft.bodies, numbers, strict=True):
-        upper = jnp.zeros((3, 3)).at[_ROWS, _COLUMNS].set(row[4:])
-        inertia = upper + jnp.triu(upper, 1).T
-        bodies.append(dataclasses.replace(body, mass=row[0], com=row[1:4], inertia=inertia))
-    return dataclasses.replace(craft, bodies=tuple(bodies))
+STEPS = 200
+GOALS = {  # RK4 steps per second on an NVIDIA H200: floor, aim
+    "ets7-free": (1.4e9, 1.6e9),
+    "ets7-gjm.sampled-4hz": (9e8, 1.1e9),
+    "ets7-gjm.nominal": (4.8e7, 2e8),
+    "ets7-capture.case-1": (3.1e7, 1.2e8),
+    "hub-panels": (4.2e9, 5e9),
+    "arm-panels": (4e8, 1e9),
+}
 
 
-def instances(plant: Plant, count: int) -> Plant:
-    """Many starts: random joint angles and speeds."""
-    rng = np.random.default_rng(1)
-    spread = jax.tree.map(lambda x: np.broadcast_to(x, (count, *np.shape(x))).copy(), plant)
-    spread.state.q[:] = rng.uniform(-1, 1, spread.state.q.shape)
-    spread.state.v[:] = 0.1 * rng.normal(size=spread.state.v.shape)
-    return spread
+def leaves(folder: Path, name: str, stem: str, count: int | None = None) -> list[np.ndarray]:
+    """Arrays of a case's starts or ends, repeated to so many instances."""
+    with np.load(folder / f"{name}.npz") as data:
+        arrays = [data[f"{stem}{k}"] for k in range(sum(f.startswith(stem) for f in data.files))]
+    if count is None:
+        return arrays
+    return [np.tile(a, (-(-count // len(a)), *[1] * (a.ndim - 1)))[:count] for a in arrays]
 
 
-def rate(compiled: Any, plants: Plant, held: tuple, steps: int, every: int | None = None) -> tuple[float, float, Any]:
-    """(steps per second, seconds to compile, final states) of a rollout kernel."""
-    states, helds, total = compiled.pack(plants, *held)
+def difference(found: list[np.ndarray], expected: list[np.ndarray]) -> float:
+    """Largest relative difference; different integers are infinitely wrong."""
+    worst = 0.0
+    for a, b in zip(found, expected, strict=True):
+        with np.errstate(invalid="ignore"):
+            apart = np.where(a == b, 0.0, np.abs(a - 1.0 * b) / (1.0 + np.abs(b)))
+        worst = max(worst, float(np.max(apart, initial=0.0)) if a.dtype.kind == "f" else np.inf * bool(apart.any()))
+    return worst
+
+
+def measure(folder: Path, name: str, instances: int, emulate: bool, every: int | None) -> dict[str, Any]:
+    """One row."""
+    graph = engine.load(folder / f"{name}.graph")
     start = time.perf_counter()
-    launch = compiled.kernel(steps, every)
-    final, _ = jax.block_until_ready(launch(states, helds))
-    compiling = time.perf_counter() - start
-    best = min(_timed(lambda: launch(states, helds)) for _ in range(5))
-    return total * steps / best, compiling, compiled.unpack(plants, final, None, total).state
+    program = engine.compile(graph, target="gpu", emulate=emulate)
+    states, held = leaves(folder, name, "start", instances), leaves(folder, name, "held", instances)
+    before = time.perf_counter()
+    program.rollout_batch(states, *held, steps=1)
+    compiling = time.perf_counter() - before
+    found = program.rollout_batch(states, *held, steps=STEPS, record_every=every)
+    seconds = program.rollout_seconds(states, *held, steps=STEPS, record_every=every)
+    expected = leaves(folder, name, "end", instances)
+    row = {
+        "case": name,
+        "device": program.runner.name,
+        "operations": graph.operations["total"],
+        "instances": instances,
+        "compile_s": compiling,
+        "steps_per_second": instances * STEPS / seconds,
+        "difference": difference(list(found.state), expected),
+        "seconds": time.perf_counter() - start,
+    }
+    if name in GOALS:
+        row["floor"], row["aim"] = GOALS[name]
+    return row
 
 
-def _timed(function: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    jax.block_until_ready(function())
-    return time.perf_counter() - start
+def again(folder: Path, name: str, options: argparse.Namespace) -> float:
+    """Seconds to the first result in a new process, from the cache."""
+    words = [sys.executable, __file__, "--cases", str(folder), "--only", name, "--instances", str(options.instances)]
+    words += ["--first", *(["--emulate"] if options.emulate else [])]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    return float(done.stdout)
 
 
-def by_vmap(step: Callable, plants: Plant, steps: int) -> tuple[float, Any]:
-    """(steps per second, final states) under jit and vmap."""
-    many = jax.jit(lambda p: jax.lax.fori_loop(0, steps, lambda _, s: jax.vmap(step)(s), p))
-    on_device = jax.tree.map(jnp.asarray, plants)
-    final = jax.block_until_ready(many(on_device))
-    best = min(_timed(lambda: many(on_device)) for _ in range(2))
-    return plants.state.q.shape[0] * steps / best, final
+def first(folder: Path, name: str, instances: int, emulate: bool) -> float:
+    """Seconds from a graph in memory and states in memory to the first result."""
+    graph, states = engine.load(folder / f"{name}.graph"), leaves(folder, name, "start", instances)
+    held = leaves(folder, name, "held", instances)
+    warm_up(emulate)
+    before = time.perf_counter()
+    engine.compile(graph, target="gpu", emulate=emulate).rollout_batch(states, *held, steps=1)
+    return time.perf_counter() - before
 
 
-def worst_difference(a: Plant, b: Plant) -> float:
-    """Largest difference of two sets of final states, relative to 1 + size."""
-    differences = jax.tree.map(lambda x, y: np.max(np.abs(np.asarray(x) - np.asarray(y)) / (1 + np.abs(y))), a, b)
-    return float(max(jax.tree.leaves(differences.state)))
+def warm_up(emulate: bool) -> None:
+    """Load JAX, start the card's driver and CuPy: that is no compiling."""
+    import jax
+
+    jax.tree_util.tree_leaves(0)
+    if not emulate:
+        import cupy
+
+        cupy.asnumpy(cupy.zeros((4, 4)).T.copy())
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--instances", type=int, default=1 << 18)
-    parser.add_argument("--steps", type=int, default=200)
-    parser.add_argument("--lanes", type=int, default=None)
-    parser.add_argument("--warps", type=int, default=None)
-    parser.add_argument("--cases", default="constant,recording,inertial,vmap")
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--export", type=Path)
+    parser.add_argument("--cases", type=Path)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--every-variant", action="store_true")
+    parser.add_argument("--record", type=int)
+    for flag in ("--emulate", "--quick", "--json", "--first"):
+        parser.add_argument(flag, action="store_true")
     options = parser.parse_args()
-    shape = {k: v for k in ("lanes", "warps") if (v := getattr(options, k)) is not None}
-    craft = ets7()
-    step, plant = plant_step(craft)
-    plants = instances(plant, options.instances)
-    rows: list[dict[str, Any]] = []
-    finals: dict[str, Any] = {}
-    for case in options.cases.split(","):
-        row: dict[str, Any] = {"case": case, "device": jax.devices()[0].device_kind, **shape}
-        if case == "vmap":
-            few = jax.tree.map(lambda x: x[:8192], plants)
-            row["steps_per_second"], reference = by_vmap(step, few, options.steps)
-            for name, final in finals.items():
-                row[f"difference_{name}"] = worst_difference(jax.tree.map(lambda x: x[:8192], final), reference)
-        elif case == "inertial":
-            numbers = inertial_numbers(craft)
-            compiled = engine.compile(
-                lambda p, n: plant_step(with_inertial_numbers(craft, n))[0](p), plant, numbers, target="gpu", **shape
-            )
-            row["operations"] = compiled.operations["total"]
-            held = (np.broadcast_to(numbers, (options.instances, *numbers.shape)),)
-            row["steps_per_second"], row["compile_s"], finals[case] = rate(compiled, plants, held, options.steps)
-        else:
-            compiled = engine.compile(step, plant, target="gpu", **shape)
-            row["operations"] = compiled.operations["total"]
-            every = 100 if case == "recording" else None
-            row["steps_per_second"], row["compile_s"], finals[case] = rate(compiled, plants, (), options.steps, every)
-        rows.append(row)
-        print(json.dumps(row) if options.json else row, flush=True)
+    if options.quick:
+        options.emulate, options.instances, options.only = True, 64, options.only or "hub-panels"
+    if options.export:
+        from gpu_cases import export
+
+        print("\n".join(export(options.export, options.only, options.every_variant)))
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = options.cases or Path(scratch, "cases")
+        if options.cases is None:
+            from gpu_cases import export
+
+            export(folder, options.only, options.every_variant)
+        names = sorted(p.stem for p in folder.glob("*.graph"))
+        names = [n for n in names if not options.only or any(word in n for word in options.only.split(","))]
+        if options.first:
+            print(first(folder, names[0], options.instances, options.emulate))
+            return
+        os.environ["FREEFLOAT_CACHE"] = str(Path(scratch, "cache"))
+        warm_up(options.emulate)
+        rows = []
+        for name in names:
+            row = measure(folder, name, options.instances, options.emulate, options.record)
+            row["again_s"] = again(folder, name, options)
+            rows.append(row)
+            if not options.json:
+                print(_line(row), flush=True)
+        if options.json:
+            print(json.dumps(rows, indent=1))
+
+
+def _line(row: dict[str, Any]) -> str:
+    goal = f", floor {row['floor']:.1e}, aim {row['aim']:.1e}" if "floor" in row else ""
+    return (
+        f"{row['case']:36} {row['steps_per_second']:.3e} steps/s{goal}; difference {row['difference']:.1e}, "
+        f"compiled in {row['compile_s']:.1f} s, again {row['again_s']:.2f} s"
+    )
 
 
 if __name__ == "__main__":

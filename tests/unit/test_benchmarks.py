@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -33,3 +34,16 @@ def test_closed_loops_are_measured(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert all(value > 0.0 for value in json.loads(done.stdout).values())
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler to emulate a GPU")
+def test_gpu_benchmark_carries_its_cases(tmp_path):
+    """Exported here, measured from the files alone, as on a machine with a card and little else."""
+    words = [sys.executable, str(BENCHMARKS / "gpu.py"), "--quick"]
+    environment = {**os.environ, "FREEFLOAT_CACHE": str(tmp_path)}
+    for more in (["--export", str(tmp_path / "cases")], ["--cases", str(tmp_path / "cases"), "--json"]):
+        done = subprocess.run([*words, *more], capture_output=True, text=True, check=False, env=environment)
+        assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)
+    assert row["case"] == "hub-panels"
+    assert row["difference"] < 1e-12  # 200 steps, rounded differently

@@ -23,7 +23,7 @@ def compile(function: Callable[..., Any] | Graph, *example: Any, target: str = "
 
     - of tracing: ``strict_nan``, ``unroll``, ``branch`` (see ``trace``);
     - of ``native``: ``width`` (doubles side by side), ``part_size`` (operations in one function), ``cache``;
-    - of ``gpu``: ``lanes`` and ``warps`` of a block, ``interpret``;
+    - of ``gpu``: ``emulate`` (by the C compiler), ``piece`` (instances at a time), ``shape`` of a block, ``cache``;
     - of ``c``: ``name``.
     """
     if target not in TARGETS:
@@ -59,18 +59,13 @@ def _build(
     if target == "jax":
         from .runtime.jitted import Jitted
 
-        return Jitted(function or _as_function(graph, structure), graph, structure, **options)
+        if function is None:
+            raise TargetError("A graph is no JAX function any more: compile the function itself, or use 'native'.")
+        return Jitted(function, graph, structure, **options)
     if target == "gpu":
-        from .pallas.program import Lanes
+        from .cuda.program import Gpu
 
-        return Lanes(function or _as_function(graph, structure), graph, structure, **options)
+        return Gpu(graph, structure, **options)
     from .ctext.program import CText
 
     return CText(graph, structure, **options)
-
-
-def _as_function(graph: Graph, structure: Structure) -> Callable[..., Any]:
-    """A graph as a JAX function again."""
-    from .pallas.lanes import as_function
-
-    return as_function(graph, structure)

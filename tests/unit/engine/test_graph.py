@@ -118,5 +118,5 @@ def test_imports_without(package):
     """The GPU target needs no llvmlite; reading a graph does not even need JAX."""
     code = f"import sys; sys.modules['{package}'] = None; import freefloat.engine, freefloat.engine.graph\n"
     if package == "llvmlite":
-        code += "import freefloat.engine.pallas.program, freefloat.engine.runtime.doctor as d; print(d.doctor())"
+        code += "import freefloat.engine.cuda.program, freefloat.engine.runtime.doctor as d; print(d.doctor())"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

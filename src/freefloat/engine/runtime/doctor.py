@@ -11,17 +11,20 @@ from .workers import available_threads
 
 
 def doctor() -> dict[str, Any]:
-    """Targets available, host processor, SIMD width, threads, and the disk cache."""
+    """Targets available, host processor, SIMD width, threads, the card or why there is none, and the disk cache."""
+    from freefloat.engine.cuda.card import describe, what_is_missing
+
     found = cache.entries()
     facts: dict[str, Any] = {
         "targets": {
             "native": importlib.util.find_spec("llvmlite") is not None,
             "jax": importlib.util.find_spec("jax") is not None,
-            "gpu": _has_gpu(),
+            "gpu": not what_is_missing(),
             "c": True,
         },
         "threads": available_threads(),
         "c_compiler": shutil.which("cc"),
+        "gpu": describe(),
         "cache_directory": str(cache.directory()),
         "cache_entries": len(found),
         "cache_bytes": sum(path.stat().st_size for path in found),
@@ -33,15 +36,6 @@ def doctor() -> dict[str, Any]:
         here = host()
         facts |= {"cpu": here.cpu, "simd_width": here.width, "fma": here.fma, "llvmlite": here.llvmlite}
     return facts
-
-
-def _has_gpu() -> bool:
-    """Whether JAX sees a GPU."""
-    if importlib.util.find_spec("jax") is None:
-        return False
-    import jax
-
-    return jax.default_backend() == "gpu"
 
 
 def clear_cache() -> int:

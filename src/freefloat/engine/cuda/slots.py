@@ -1,0 +1,65 @@
+"""Which of the values that do not fit into registers lie in shared memory, and which far away.
+
+A *stay* is a value's time in memory, from where it is set aside to its last reading. Shared memory has few slots
+for each thread, so stays that are read often for their length have precedence; the others go to local memory, which
+a large kernel reads at the speed of the second-level cache.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass
+class Stay:
+    """A value's time in memory, and how often it is moved (weighted by the loops around it)."""
+
+    start: int
+    end: int
+    moves: float
+    loads: int = 0
+    slot: int = 0
+    near: bool = False
+
+
+@dataclass(frozen=True)
+class Slots:
+    """How many slots a kernel needs, and how many values a step moves into and out of them."""
+
+    near: int = 0
+    far: int = 0
+    near_moves: float = 0.0
+    far_moves: float = 0.0
+
+
+def give_slots(stays: Iterable[Stay], near: int) -> Slots:
+    """Give every stay that is read a slot; at most ``near`` of them in shared memory at any time."""
+    read = [s for s in stays if s.loads]
+    crowd = np.zeros(max((s.end for s in read), default=0) + 2, int)
+    for stay in sorted(read, key=lambda s: -s.moves / (s.end - s.start + 1)):
+        place = crowd[stay.start : stay.end + 1]
+        if place.max(initial=0) < near:
+            place += 1
+            stay.near = True
+    close, distant = [s for s in read if s.near], [s for s in read if not s.near]
+    return Slots(_number(close), _number(distant), sum(s.moves for s in close), sum(s.moves for s in distant))
+
+
+def _number(stays: list[Stay]) -> int:
+    """The lowest free slot for each, in the order of time; returns how many there are."""
+    free: list[int] = []
+    busy: list[tuple[int, int]] = []
+    count = 0
+    for stay in sorted(stays, key=lambda s: s.start):
+        while busy and busy[0][0] < stay.start:
+            heapq.heappush(free, heapq.heappop(busy)[1])
+        if not free:
+            heapq.heappush(free, count)
+            count += 1
+        stay.slot = heapq.heappop(free)
+        heapq.heappush(busy, (stay.end, stay.slot))
+    return count
