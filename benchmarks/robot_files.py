@@ -78,6 +78,7 @@ def peer_of(path: Path, craft: Spacecraft, repairs: list[Finding]) -> Peer:
     """Pinocchio's own reading; bodies that were repaired get our numbers."""
     changed = {finding.part.split("'")[1] for finding in repairs}
     robot = ET.fromstring(path.read_text())
+    robot.set("name", craft.name)  # it demands one
     for joint in robot.findall("joint"):
         if joint.get("name") in changed and (mimic := joint.find("mimic")) is not None:
             joint.remove(mimic)

@@ -91,16 +91,26 @@ def _judge_body(cluster: Cluster, parts: dict[str, MassPoint], findings: Finding
         text = f"it {moves} but has no mass. Add <inertial> with mass and inertia{fixed}"
         text += f"; repair=True gives it {LEAST_MASS:g} kg."
     else:
-        text = f"it {moves}{merged}, but {'; '.join(faults)}. Give it a true inertia about the centre of mass in "
-        text += "<inertial>, or read with repair=True."
+        text = f"it {moves}{merged}, but {'; '.join(faults)}{_culprit(parts)}. "
+        text += "Give it a true inertia about the centre of mass in <inertial>, or read with repair=True."
     findings.error(owner, text, repairable=True)
     return cluster
 
 
+def _faulty_parts(parts: dict[str, MassPoint]) -> dict[str, str]:
+    """Links of a merged body that no rigid body can be by itself, each with its first fault."""
+    return {
+        name: faults[0]
+        for name, part in parts.items()
+        if len(parts) > 1 and np.any(part.inertia) and (faults := inertia_faults(part.mass, part.inertia))
+    }
+
+
+def _culprit(parts: dict[str, MassPoint]) -> str:
+    return "".join(f" ('{name}' alone: {fault})" for name, fault in list(_faulty_parts(parts).items())[:1])
+
+
 def _note_impossible_parts(cluster: Cluster, parts: dict[str, MassPoint], findings: Findings) -> None:
     """Links that no rigid body can be by itself, but that a possible body contains."""
-    for name, part in parts.items():
-        if len(parts) > 1 and np.any(part.inertia) and (faults := inertia_faults(part.mass, part.inertia)):
-            findings.note(
-                f"link '{name}'", f"{faults[0]}; it is part of body '{cluster.name}', which is possible as a whole."
-            )
+    for name, fault in _faulty_parts(parts).items():
+        findings.note(f"link '{name}'", f"{fault}; it is part of body '{cluster.name}', which is possible as a whole.")

@@ -8,7 +8,8 @@ from freefloat.model.readers.urdf.parts import MassPoint
 
 LEAST_MASS = 1e-3  # of a body that has none [kg]
 _DENSITY = 19_300.0  # of tungsten: hardly a body of the same mass is more compact [kg/m3]
-_MARGIN = 1e-6  # of the largest moment: enough to stay physical when the numbers are written and turned
+_MARGIN = 1e-12  # of the largest moment: enough to stay physical when the axes are turned
+_THIN = 1e-6  # of the largest moment: a body with a smaller one is a thin rod or a point
 
 
 def make_physical(stated: MassPoint | None) -> MassPoint:
@@ -22,9 +23,9 @@ def make_physical(stated: MassPoint | None) -> MassPoint:
         inertia = np.zeros((3, 3)) if stated is None else stated.inertia
         stated = MassPoint(LEAST_MASS, com, inertia)
     moments, axes = np.linalg.eigh(stated.inertia)
-    margin = _MARGIN * max(float(np.max(np.abs(moments))), ball_inertia(stated.mass))
-    nearest = nearest_moments(moments, margin)
-    if nearest[0] < 10.0 * margin:
+    scale = max(float(np.max(np.abs(moments))), ball_inertia(stated.mass))
+    nearest = nearest_moments(moments, _MARGIN * scale)
+    if nearest[0] < _THIN * scale:
         nearest = nearest_moments(moments, ball_inertia(stated.mass) / 2.0)
     inertia = axes @ np.diag(nearest) @ axes.T
     return MassPoint(stated.mass, stated.com, (inertia + inertia.T) / 2.0)

@@ -27,7 +27,8 @@ def warn_of_suspicions(document: Document, tree: Tree, clusters: list[Cluster], 
         if link.inertial is not None and link.inertial.mass > 0.0:
             _warn_of_inertia(f"link '{name}'", link.inertial, reach[name], findings)
     for cluster in clusters:
-        points = [n for n in cluster.placements if _is_point(document.links[n].inertial)]
+        with_mass = [n for n in cluster.placements if document.links[n].inertial is not None]
+        points = [n for n in with_mass if len(with_mass) > 1 and _is_point(document.links[n].inertial)]
         for name in points:
             findings.warn(f"link '{name}'", "its inertia is zero: it is merged as a point mass.", minor=True)
 
