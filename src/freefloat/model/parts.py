@@ -119,6 +119,8 @@ class Joint:
             damping=require_number(f"{owner}: damping", self.damping, "N m s/rad or N s/m", least=0.0),
             friction=require_number(f"{owner}: friction", self.friction, "N m or N", least=0.0),
         )
+        if self.follows is not None and not isinstance(self.follows, Follow):
+            raise ModelError(f"{owner}: follows must be Follow(leader, ratio=..., offset=...), got {self.follows!r}.")
         if self.follows is not None and self.kind not in ("revolute", "prismatic"):
             raise ModelError(f"{owner} is {self.kind}, so it cannot follow '{self.follows.leader}'. Leave follows out.")
         require_rotation(owner, self.X_PJ.R)

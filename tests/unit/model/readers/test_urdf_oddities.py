@@ -186,8 +186,9 @@ def test_links_and_joints_get_other_names():
 
 def test_fixed_joints_are_kept_on_request():
     text = ARM.read_text().replace('izz="5e-5"', 'izz="1.5e-5"')
-    craft, _ = read(text, keep=["bracket"])
-    assert "camera" in craft.body_names
+    for keep in (["bracket"], "bracket"):
+        craft, _ = read(text, keep=keep)
+        assert "camera" in craft.body_names
     with pytest.raises(ModelError, match="no fixed joint 'elbow'"):
         read_urdf(text, keep=["elbow"])
 
@@ -252,6 +253,21 @@ def test_damaged_files_raise_nothing_but_model_errors_that_name_the_element():
         for finding in lint_urdf(text, repair=bool(number % 2)):
             assert robot_files.names_its_element(finding), finding
     assert 30 < refused < 150
+
+
+def test_large_broken_files_are_answered_soon():
+    """Thousands of faults, of links and of levels: nothing grows with the square of the file."""
+    joints = [f'<joint name="j{k}" type="fixed"><parent link="x{k}"/><child link="y{k}"/></joint>' for k in range(3000)]
+    links = [f'<link name="l{k}"/>' for k in range(3000)]
+    found = lint_urdf(f'<robot name="r">{"".join(links + joints)}</robot>')
+    assert len(found) == 6000
+    assert max(len(finding.text) for finding in found) < 300
+    assert lint_urdf("<robot>" + "<a>" * 20_000 + "</a>" * 20_000 + "</robot>")[0].part == "robot"
+    ring = [
+        f'<joint name="j{k}" type="fixed"><parent link="l{k}"/><child link="l{(k + 1) % 3000}"/></joint>'
+        for k in range(3000)
+    ]
+    assert "cycle" in lint_urdf(f'<robot name="r">{"".join(links + ring)}</robot>')[0].text
 
 
 def test_findings_are_plain_data():

@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from freefloat.model.readers.urdf.findings import Findings
+from freefloat.model.readers.urdf.findings import Findings, name_list
 
 # Where a file names a link and where it names a joint: (path below <robot>, attribute).
 _LINKS = (("link", "name"), ("joint/parent", "link"), ("joint/child", "link"), ("freefloat/wheel", "link"))
@@ -15,7 +15,7 @@ def take_subtree(robot: ET.Element, root: str, findings: Findings) -> None:
     """Leave out everything that is not carried by the link `root`."""
     links = [_name(link) for link in robot.findall("link")]
     if root not in links:
-        findings.error("robot", f"there is no link '{root}' to be the root. Links: {', '.join(links) or 'none'}.")
+        findings.error("robot", f"there is no link '{root}' to be the root. Links: {name_list(links)}.")
         return
     carried, reached = defaultdict(list), {root}
     for joint in robot.findall("joint"):
@@ -34,15 +34,18 @@ def take_subtree(robot: ET.Element, root: str, findings: Findings) -> None:
         if _end(joint, "parent") not in reached or _end(joint, "child") == root:
             robot.remove(joint)
     if left_out:
-        findings.note(f"link '{root}'", f"it is the root, as asked for; left out: {', '.join(left_out)}.")
+        findings.note(f"link '{root}'", f"it is the root, as asked for; left out: {name_list(left_out)}.")
 
 
 def rename_parts(robot: ET.Element, names: Mapping[str, str], findings: Findings) -> None:
     """Give links and joints other names; both, where a link and a joint share one."""
     known = [*_values(robot, _LINKS[:1]), *_values(robot, _JOINTS[:1])]
-    for name in names:
+    for name, new in names.items():
         if name not in known:
-            findings.error("names", f"there is no link or joint '{name}'. There are: {', '.join(known) or 'none'}.")
+            findings.error("names", f"there is no link or joint '{name}'. There are: {name_list(known)}.")
+        elif not isinstance(new, str) or not new.strip():
+            findings.error("names", f"'{name}' cannot be called {new!r}. Give a name that is text.")
+            return
     _rename(robot, (*_LINKS, *_JOINTS), dict(names))
 
 

@@ -1,6 +1,7 @@
 """What is found in a file: faults, repairs, suspicions and what was read as meant, each with its part."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -61,6 +62,12 @@ class Findings:
         return sorted(self.items, key=lambda f: (f.minor, _ORDER.index(f.severity)))
 
 
+def name_list(names: Iterable[str], most: int = 20) -> str:
+    """Names for a message; not all of them where there are very many."""
+    names = list(names)
+    return (", ".join(names[:most]) or "none") + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
 def summary_lines(findings: list[Finding]) -> list[tuple[Severity, str]]:
     """One line for each kind of finding: what many parts share is said once, with their names.
 
@@ -79,5 +86,4 @@ def _line(group: list[Finding]) -> str:
     if not others:
         return str(first)
     parts = list(dict.fromkeys(finding.part for finding in others if finding.part != first.part))
-    named = ", ".join(parts[:_MOST_NAMES]) + (f" and {len(parts) - _MOST_NAMES} more" * (len(parts) > _MOST_NAMES))
-    return f"{first} The same for {named}." if parts else f"{first} ({len(group)} times)"
+    return f"{first} The same for {name_list(parts, _MOST_NAMES)}." if parts else f"{first} ({len(group)} times)"

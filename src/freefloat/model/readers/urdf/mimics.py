@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from freefloat.model.readers.urdf.findings import Findings
+from freefloat.model.readers.urdf.findings import Findings, name_list
 from freefloat.model.readers.urdf.parts import StatedJoint, StatedMimic
 
 
@@ -50,7 +50,7 @@ def _report_missing_leader(
         )
         return
     close = [name for name in by_name if leader in name or name in leader]
-    known = ", ".join(close or by_name)
+    known = name_list(close or by_name)
     findings.error(
         owner,
         f"it mimics '{leader}', which does not exist. Name one that does, or remove <mimic>. Joints: {known}.",

@@ -28,7 +28,7 @@ import numpy as np
 from freefloat.model.parts import Follow, Joint, RigidBody
 from freefloat.model.readers.urdf.bodies import Cluster, clusters_of
 from freefloat.model.readers.urdf.edits import free_base_name, rename_parts, take_subtree
-from freefloat.model.readers.urdf.findings import Finding, Findings, summary_lines
+from freefloat.model.readers.urdf.findings import Finding, Findings, name_list, summary_lines
 from freefloat.model.readers.urdf.parts import Document, StatedJoint, StatedWheel, read_document
 from freefloat.model.readers.urdf.suspicions import warn_of_suspicions
 from freefloat.model.readers.urdf.tree import Tree, tree_of
@@ -69,6 +69,7 @@ def read_urdf(
     from; what is not carried by it is left out. Links on the fixed joints `keep` stay bodies of their own.
     """
     findings = Findings()
+    keep = (keep,) if isinstance(keep, str) else keep
     craft = _read(source, _Options(name, repair, root, names or {}, keep), findings)
     label = source_label(source)
     if craft is None:
@@ -133,12 +134,12 @@ def _check_names(document: Document, findings: Findings) -> None:
         if wheel.name in taken:
             findings.error(f"wheel '{wheel.name}'", f"that is the name of {taken[wheel.name]} too. Rename the wheel.")
         if wheel.link not in document.links:
-            known = ", ".join(document.links) or "none"
+            known = name_list(document.links)
             findings.error(f"wheel '{wheel.name}'", f"its link '{wheel.link}' does not exist. Links: {known}.")
     fixed = [joint.name for joint in document.joints if joint.kind == "fixed"]
     for name in document.kept:
         if name and name not in fixed:
-            known = ", ".join(fixed) or "none"
+            known = name_list(fixed)
             findings.error("<keep>", f"there is no fixed joint '{name}'. Fixed joints: {known}.")
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freefloat.model.readers.urdf.findings import Findings
+from freefloat.model.readers.urdf.findings import Findings, name_list
 from freefloat.model.readers.urdf.mimics import resolve_mimics
 from freefloat.model.readers.urdf.parts import Document, StatedJoint
 
@@ -33,7 +33,7 @@ def tree_of(document: Document, findings: Findings, *, repair: bool) -> Tree | N
     if len(roots) > 1:
         findings.error(
             "robot",
-            f"{len(roots)} links have no parent: {', '.join(roots)}. A spacecraft is one tree: "
+            f"{len(roots)} links have no parent: {name_list(roots)}. A spacecraft is one tree: "
             "join them by joints, or put them into files of their own.",
         )
         return None
@@ -51,7 +51,7 @@ def _check_ends(document: Document, findings: Findings) -> None:
     for joint in document.joints:
         for end, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in document.links:
-                known = ", ".join(document.links) or "none"
+                known = name_list(document.links)
                 findings.error(f"joint '{joint.name}'", f"its {end} link '{link}' does not exist. Links: {known}.")
 
 
@@ -63,7 +63,7 @@ def _check_parents(document: Document, findings: Findings) -> None:
         if len(joints) > 1:
             findings.error(
                 f"link '{link}'",
-                f"it is the child of {len(joints)} joints: {', '.join(joints)}. "
+                f"it is the child of {len(joints)} joints: {name_list(joints)}. "
                 "Closed loops are not modelled: keep one of them.",
             )
 
@@ -111,8 +111,9 @@ def _leaders_first(root: str, joints: tuple[StatedJoint, ...], findings: Finding
 def _cycle(joints: list[StatedJoint]) -> list[str]:
     """The links along a cycle; every one of these joints is on one or below one."""
     up = {joint.child: joint.parent for joint in joints}
-    path = [joints[0].child]
-    while path[-1] not in path[:-1]:
+    path, seen = [joints[0].child], set[str]()
+    while path[-1] not in seen:
+        seen.add(path[-1])
         path.append(up[path[-1]])
     return path[path.index(path[-1]) :][::-1]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -159,9 +160,9 @@ class Part:
         known = tuple(attributes)
         for name in self.element.keys():  # noqa: SIM118 (an Element is no mapping)
             self._judge(f"attribute '{name}' of <{self.element.tag}>", name, known)
-        tags, known = [child.tag for child in self.element], tuple(children)
-        for tag in dict.fromkeys(tags):
-            times = f" ({tags.count(tag)} times)" if tags.count(tag) > 1 else ""
+        known = tuple(children)
+        for tag, count in Counter(child.tag for child in self.element).items():
+            times = f" ({count} times)" if count > 1 else ""
             self._judge(f"element <{tag}>{times}", tag, known)
 
     def _judge(self, what: str, name: str, known: tuple[str, ...]) -> None:
