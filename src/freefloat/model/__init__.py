@@ -2,7 +2,7 @@
 
 from freefloat.model.modal import ModalBody, Node, Rail
 from freefloat.model.parts import Follow, Frame, Joint, JointLimits, RigidBody, Wheel
-from freefloat.model.readers.urdf.reader import read_urdf
+from freefloat.model.readers.urdf.reader import UrdfNote, read_urdf
 from freefloat.model.readers.urdf.writer import write_urdf
 from freefloat.model.spacecraft import Spacecraft
 from freefloat.model.state import State
@@ -18,6 +18,7 @@ __all__ = [
     "RigidBody",
     "Spacecraft",
     "State",
+    "UrdfNote",
     "Wheel",
     "read_urdf",
     "write_urdf",

@@ -101,6 +101,14 @@ def test_they_are_those_of_pinocchio(path):
     assert max(gaps.values()) < robot_files.TOLERANCE, gaps
 
 
+def test_the_public_robots_are_listed_by_hash():
+    import robot_files
+
+    listed = robot_files.listed_files()
+    assert len(listed) == len(set(listed.values())) == 72
+    assert all(len(digest) == 64 for digest in listed.values())
+
+
 # ---- refused, or repaired
 
 
