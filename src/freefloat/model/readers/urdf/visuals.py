@@ -1,4 +1,4 @@
-"""What a URDF says about looks: `<visual>` boxes, cylinders, spheres, and meshes in STL or OBJ.
+"""What a URDF says about looks: `<visual>` boxes, cylinders, spheres, and meshes in STL, OBJ or COLLADA.
 
 Looks never make a file unusable: what cannot be drawn is a warning, and the body gets a default shape.
 """

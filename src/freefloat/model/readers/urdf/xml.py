@@ -13,6 +13,7 @@ from xml.parsers import expat
 
 import numpy as np
 
+from freefloat.model.readers.safe_xml import DocumentTypeError, parse_xml
 from freefloat.model.readers.urdf.findings import Findings
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import from_roll_pitch_yaw
@@ -53,19 +54,10 @@ def parse(source: str | Path, findings: Findings) -> ET.Element | None:
     return root
 
 
-class _DocumentTypeError(Exception):
-    """A document type was met."""
-
-
 def _elements(text: str, findings: Findings) -> ET.Element | None:
-    # Entities can expand without bound, and a URDF needs none: no document type, no entities. The parser itself
-    # says whether there is one; a search of the text could be led astray.
-    scan = expat.ParserCreate()
-    scan.StartDoctypeDeclHandler = _refuse_document_type
     try:
-        scan.Parse(text, True)
-        return ET.fromstring(text)
-    except _DocumentTypeError:
+        return parse_xml(text)
+    except DocumentTypeError:
         findings.error("", "it has a <!DOCTYPE ...>, which a URDF does not need and which is not read. Remove it.")
     except UnicodeEncodeError as fault:
         findings.error("", f"character {fault.start} cannot be part of XML. Remove it.")
@@ -76,10 +68,6 @@ def _elements(text: str, findings: Findings) -> ET.Element | None:
             "", f"it is not well-formed XML: {reason} at line {line}, column {column + 1}. Correct it there."
         )
     return None
-
-
-def _refuse_document_type(*_: object) -> None:
-    raise _DocumentTypeError
 
 
 def _contents(path: Path, findings: Findings) -> str | None:
