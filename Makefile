@@ -6,13 +6,18 @@ PIP := $(BIN)/pip install --quiet --constraint constraints.txt
 export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 
-.PHONY: demo test check bench docs format clean
+.PHONY: demo test quick check bench docs format clean
 
 demo: .venv/run.stamp
 	$(BIN)/freefloat run ets7-gjm --out runs/demo --force
 
 test: .venv/test.stamp
 	$(BIN)/python -m pytest -n 2
+
+# The fast ones, for while you work.
+quick: .venv/test.stamp
+	$(BIN)/python -m pytest -n 2 tests/unit/spatial tests/unit/values tests/unit/model tests/unit/sensors tests/unit/report/test_sections.py \
+	  tests/unit/scenarios/test_settings.py tests/unit/dynamics/test_by_hand.py tests/unit/engine/test_graph.py
 
 check: .venv/check.stamp
 	$(BIN)/ruff format --check .
@@ -22,16 +27,17 @@ check: .venv/check.stamp
 
 bench: .venv/test.stamp
 	$(BIN)/python benchmarks/engine.py
+	$(BIN)/python benchmarks/branches.py
 	$(BIN)/python benchmarks/flexible.py
 	$(BIN)/python benchmarks/scaling.py
 
 # Figures, tables of many runs and the table of reproduced results, made anew from the product itself.
 docs: .venv/test.stamp
-	$(BIN)/python docs/figures.py
-	-$(BIN)/python docs/page_picture.py
-	$(BIN)/python docs/capture_scatter.py
-	$(BIN)/python docs/start_poses.py
-	$(BIN)/python docs/claims_table.py
+	$(BIN)/python scripts/figures.py
+	-$(BIN)/python scripts/page_picture.py
+	$(BIN)/python scripts/capture_scatter.py
+	$(BIN)/python scripts/start_poses.py
+	$(BIN)/python scripts/claims_table.py
 
 format: .venv/check.stamp
 	$(BIN)/ruff format .

@@ -15,14 +15,16 @@ def row(case: str, measure: str, ours: float, peer_name: str | None = None, peer
     return {"case": case, "measure": measure, "ours": ours, "peer_name": peer_name, "peer": peer, "ratio": ratio}
 
 
-def main(description: str | None, rows: Callable[[bool], Iterator[Row]]) -> None:
-    """Measure, then print."""
+def main(description: str | None, rows: Callable[..., Iterator[Row]], targets: tuple[str, ...] = ()) -> None:
+    """Measure, then print; where there are targets to choose from, `rows` is told the chosen one."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--quick", action="store_true", help="the first case only, roughly: a smoke run")
+    if targets:
+        parser.add_argument("--target", choices=targets)
     options = parser.parse_args()
     timing.quick = options.quick
-    found = list(rows(options.quick))
+    found = list(rows(options.quick, options.target) if targets else rows(options.quick))
     if options.json:
         print(json.dumps(found, indent=2))
         return

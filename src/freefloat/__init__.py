@@ -39,22 +39,6 @@ if TYPE_CHECKING:
     from freefloat.spatial import Pose
     from freefloat.values import Channel, LawError, ModelError, record, static
 
-_PACKAGES = (
-    "analysis",
-    "control",
-    "dynamics",
-    "effects",
-    "engine",
-    "flex",
-    "library",
-    "model",
-    "report",
-    "scenarios",
-    "sensors",
-    "sim",
-    "spatial",
-    "values",
-)
 _NAMES = {
     "Channel": "values",
     "LawError": "values",
@@ -114,6 +98,8 @@ __all__ = [
     "values",
     "write_urdf",
 ]
+
+_PACKAGES = tuple(name for name in __all__ if name not in _NAMES)
 
 
 def __getattr__(name: str) -> Any:

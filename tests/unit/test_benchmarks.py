@@ -11,7 +11,7 @@ import pytest
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
-@pytest.mark.parametrize("name", ["engine", "flexible"])
+@pytest.mark.parametrize("name", ["engine", "flexible", "branches"])
 def test_benchmark_speaks_json(name, tmp_path):
     words = [sys.executable, str(BENCHMARKS / f"{name}.py"), "--quick", "--json"]
     environment = {**os.environ, "FREEFLOAT_CACHE": str(tmp_path)}
@@ -24,3 +24,12 @@ def test_benchmark_speaks_json(name, tmp_path):
         assert row["ours"] > 0.0
         if row["peer"] is not None:
             assert row["ratio"] == pytest.approx(row["peer"] / row["ours"])
+
+
+def test_closed_loops_are_measured(tmp_path):
+    words = [sys.executable, str(BENCHMARKS / "closed_loops.py"), "--quick", "--json"]
+    done = subprocess.run(
+        words, capture_output=True, text=True, check=False, env={**os.environ, "FREEFLOAT_CACHE": str(tmp_path)}
+    )
+    assert done.returncode == 0, done.stderr
+    assert all(value > 0.0 for value in json.loads(done.stdout).values())

@@ -101,11 +101,6 @@ class CaptureApproach:
         """Of the closing loop [rad/s]."""
         return self.limits.gain
 
-    @property
-    def corner_rate(self) -> Numeric | float:
-        """Where a speed limit ends the hand begins to slow down at the gain [1/s]."""
-        return self.limits.gain
-
     def begin(self, state: State) -> CaptureApproach:
         """Remember the attitude to come back to."""
         begun = dataclasses.replace(self, reference=state.quat_NB, eye=self.eye.begin(state))

@@ -99,11 +99,6 @@ class JointServo:
         return self.bandwidth
 
     @property
-    def corner_rate(self) -> Numeric | float:
-        """Of what it follows [1/s]."""
-        return getattr(self.arm, "corner_rate", 0.0)
-
-    @property
     def speeds(self) -> np.ndarray:
         """Indices into v of the joints it moves."""
         return np.array(self.craft.layout.indices(self.arm.joints), dtype=int)

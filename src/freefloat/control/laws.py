@@ -4,8 +4,7 @@ A law may be continuous (evaluated inside the integrator's stages) or sampled an
 which, so a law does not know. `hold` is the time for which its answer will be held, 0 when it is continuous.
 
 A law may report on itself: `channels()` and `observe(craft, state, t)` add recorded quantities, and `fastest_rate`
-[rad/s] is the speed of its own loop, from which the audit knows what the integrator can keep. A law whose velocities
-bend sharply, as those with limits do, gives `corner_rate` [1/s]: the jump of acceleration as a share of velocity.
+[rad/s] is the speed of its own loop: a step that cannot follow it is reported before the run.
 """
 
 from typing import Any, Protocol, runtime_checkable

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from .errors import TargetError
@@ -32,8 +33,14 @@ def compile(function: Callable[..., Any] | Graph, *example: Any, target: str = "
         return _build(None, function, Structure(function.signature), target, options)
     from .jaxprs import trace
 
+    if target == "jax":  # JAX needs no graph, and runs what the engine refuses
+        from .runtime.jitted import Jitted
+
+        return Jitted(
+            function, partial(trace, function, *example, **tracing), Structure.of(function, example), **options
+        )
     graph = trace(function, *example, **tracing)
-    return _build(function, graph, Structure.of(function, example, graph.signature), target, options)
+    return _build(function, graph, Structure.of(function, example), target, options)
 
 
 def _build(

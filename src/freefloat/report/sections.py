@@ -220,10 +220,12 @@ _BOOKS = (
     "energy.elastic",
     "energy.work",
     "energy.dissipated",
+    "energy.inner",
+    "energy.inner_work",
     "momentum.linear",
-    "momentum.angular",
+    "momentum.angular_com",
     "impulse.linear",
-    "impulse.angular",
+    "impulse.angular_com",
 )
 
 

@@ -150,7 +150,8 @@ def _instability(system: System, calm: SystemState, ticks: float, target: Engine
     if fixed and swiftness * dt > _STABLE and growth < 0.5 * swiftness:
         return names[int(np.argmax(np.abs(modes[:, fastest])))], (
             f"the step dt = {dt:g} s is too long for the fastest rate of the motion, {swiftness:.3g} rad/s. "
-            f"Use dt = {1.0 / swiftness:.1g} s or less, or lower the gain or stiffness that is so fast"
+            # A whole fraction of the step, so that everything which fitted it still does.
+            f"Use dt = {dt / np.ceil(dt * swiftness):.10g} s or less, or lower the gain or stiffness that is so fast"
         )
     if growth * dt * ticks > _UNTIL_WILD:
         laws = ", ".join(type(inner_law(law)).__name__ for law in system.laws) or "no law"

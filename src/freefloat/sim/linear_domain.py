@@ -21,20 +21,26 @@ _RATE = 0.1  # of the lowest natural frequency
 
 def domain_warnings(craft: Spacecraft, data: xarray.Dataset) -> tuple[str, ...]:
     """One sentence for each way in which a flexible body left the domain of its model."""
-    turning = float(np.max(np.linalg.norm(data["base.rate"].values, axis=-1)))
     found: list[str] = []
     for body in flexible_bodies(craft):
         found += _bending_warnings(body, data[f"{body.name}.modes"].values, data["time"].values)
-        lowest = float(body.frequencies()[0])
-        stiffened = bool(np.any(np.asarray(body.short_mixed_moment)))
-        if not stiffened and turning > _RATE * lowest:
-            found.append(
-                f"{body.name}: the base turns at {turning:.3g} rad/s, more than {_RATE:g} of its lowest frequency "
-                f"{lowest:.3g} rad/s, and the body has no geometric stiffening. Build it with stiffening=True."
-            )
+        found += _turning_warnings(body, data[f"{body.name}.rate"].values, data["time"].values)
         if getattr(body, "first_order", False):
             found.append(f"{body.name}: imported without mode shapes, so its inertia is right to first order only.")
     return tuple(found)
+
+
+def _turning_warnings(body: ModalBody, rate: np.ndarray, t: np.ndarray) -> list[str]:
+    """A body that turns, by itself or with what carries it, becomes stiffer: only some models know."""
+    turning, lowest = np.linalg.norm(rate, axis=-1), float(body.frequencies()[0])
+    stiffened = bool(np.any(np.asarray(body.short_mixed_moment)))
+    if stiffened or np.max(turning) <= _RATE * lowest:
+        return []
+    return [
+        f"{body.name}: it turns at {np.max(turning):.3g} rad/s at {t[np.argmax(turning)]:g} s, more than {_RATE:g} of "
+        f"its lowest frequency {lowest:.3g} rad/s, and it has no geometric stiffening. A single straight beam can have "
+        "it (stiffening=True); any other body must turn more slowly."
+    ]
 
 
 def _bending_warnings(body: ModalBody, b: np.ndarray, t: np.ndarray) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 from freefloat.dynamics.state_rate import StateRate, retract
 from freefloat.model import State
 from freefloat.values import record
-from freefloat.values.arrays import Scalar, Vec6
+from freefloat.values.arrays import Scalar, Vec3, Vec6
 
 
 @record
@@ -19,11 +19,14 @@ class Ledger:
     work: Scalar  # done by motors, prescribed motion and external wrenches [J]
     dissipated: Scalar  # in joint damping [J]
     impulse: Vec6  # of external wrenches about the inertial origin, N axes [N s, N m s]
+    inner_work: Scalar  # the part of the work that goes into the motion about the centre of mass, wheels apart [J]
+    turning: Vec3  # angular impulse of external wrenches about the centre of mass, N axes [N m s]
 
     @staticmethod
     def empty() -> Ledger:
         """All zero, as at the start."""
-        return Ledger(work=np.zeros(()), dissipated=np.zeros(()), impulse=np.zeros(6))
+        nothing = np.zeros(())
+        return Ledger(work=nothing, dissipated=nothing, impulse=np.zeros(6), inner_work=nothing, turning=np.zeros(3))
 
 
 @record

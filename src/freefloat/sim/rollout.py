@@ -29,7 +29,8 @@ Engine = Literal["native", "jax"]
 # Between blocks the driver reports progress, checks numbers and can be interrupted: so many records, or so many steps.
 BLOCK = 64
 _BLOCK_STEPS = 100_000
-_MOST_STEPS = 2**31 - 1  # ticks are counted in 32 bits
+AUDITED = 200  # instants at least at which a run is audited, however few are recorded
+_MOST_STEPS = 2**30 - 1  # ticks are counted in 32 bits, and the audit halves them
 _MOST_RECORDS = 200_000  # that nobody asked for
 _SMALLEST_STEP = 1e-9  # [s]; an adaptive step below this means that the tolerance cannot be met
 
@@ -83,13 +84,33 @@ def _whole(name: str, value: float, dt: float) -> int:
     return count
 
 
-def fixed_steps(system: System, loop: SystemState, timing: Grid, target: Engine) -> Iterator[SystemState]:
-    """Blocks of recorded loops (leading axis: time), by fixed steps."""
+def with_audited_instants(timing: Grid) -> Grid:
+    """The same grid with records between those asked for, where they are few: the audit looks at some hundred."""
+    most = max(1, timing.steps // AUDITED)
+    every = min(timing.record_every, most)
+    while timing.record_every % every:
+        every -= 1
+    return Grid(timing.steps, every)
+
+
+def fixed_step(system: System, loop: SystemState, target: Engine) -> engine.Compiled:
+    """One step of RK4, compiled; its second argument says how many of them make a tick."""
     inputs = no_inputs(system)
-    advance = engine.compile(lambda z: step(system, z, inputs), loop, target=target)
+    return engine.compile(lambda z, parts: step(system, z, inputs, parts), loop, in_parts(1), target=target)
+
+
+def in_parts(count: int) -> np.ndarray:
+    """How many steps make a tick, as compiled code takes it."""
+    return np.full((), count, np.int32)
+
+
+def fixed_steps(advance: engine.Compiled, loop: SystemState, timing: Grid) -> Iterator[SystemState]:
+    """Blocks of recorded loops (leading axis: time), by fixed steps."""
     every = timing.record_every
     records = max(1, min(BLOCK, _BLOCK_STEPS // every))
-    for chunk in advance.rollout_chunks(loop, steps=timing.steps, chunk=records * every, record_every=every):
+    for chunk in advance.rollout_chunks(
+        loop, in_parts(1), steps=timing.steps, chunk=records * every, record_every=every
+    ):
         yield chunk.record
 
 

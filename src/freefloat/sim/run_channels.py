@@ -15,13 +15,16 @@ from freefloat.dynamics import (
     momentum_about_base,
 )
 from freefloat.dynamics.elastic import flexible_bodies
+from freefloat.dynamics.inner_motion import inner_motion
+from freefloat.dynamics.kinematics import body_twists
+from freefloat.dynamics.momentum import wheel_momentum
 from freefloat.dynamics.tree import mount_of
 from freefloat.model import Spacecraft, State
 from freefloat.sim.law_checks import law_channels
+from freefloat.sim.newton import open_laws
 from freefloat.sim.system import Balance, System, SystemState, balance, no_inputs, recall_law
 from freefloat.spatial import angular, linear
 from freefloat.spatial.rotations import (
-    cross,
     quaternion_conjugate,
     quaternion_multiply,
     roll_pitch_yaw,
@@ -50,6 +53,7 @@ def run_channels(system: System, loop: SystemState, start: State) -> list[Channe
         *_flexible(system.craft, state),
         *_frames(system.craft, state),
         *_conserved(system.craft, loop, now),
+        *open_laws(system.craft, now),
     ]
     for law, (memory, _) in zip(system.laws, loop.held, strict=True):
         inner = recall_law(law, memory)
@@ -113,10 +117,16 @@ def _joints(craft: Spacecraft, state: State, now: Balance) -> Iterator[ChannelVa
             Channel("wheels.torque", "Wheel motor torque", "N m", "", "wheel", layout.wheels),
             now.force[wheels],
         )
+        yield (
+            Channel("wheels.momentum", "Wheel momentum about its axis in space", "N m s", "", "wheel", layout.wheels),
+            wheel_momentum(craft, state.q, state.v),
+        )
 
 
 def _flexible(craft: Spacecraft, state: State) -> Iterator[ChannelValue]:
     for body in flexible_bodies(craft):
+        twist = body_twists(craft, state.q, state.v)[craft.body_index(body.name)]
+        yield vector(f"{body.name}.rate", f"{body.name}: angular rate of its frame", "rad/s", body.name), angular(twist)
         name, axis = body.name, f"{body.name}.mode"
         modes = body.mode_names or tuple(str(k + 1) for k in range(body.modes))
         at, speed = craft.layout.position(f"{name}.modes"), craft.layout.velocity(f"{name}.modes")
@@ -141,31 +151,31 @@ def _conserved(craft: Spacecraft, loop: SystemState, now: Balance) -> Iterator[C
     state, ledger = loop.plant.state, loop.plant.ledger
     X_NB = state.X_NB
     momentum = X_NB.wrench_to_A(momentum_about_base(craft, state.q, state.v))
-    whole = composite_inertia(craft, state.q)
-    com = X_NB.apply(whole.com)
-    P, L = linear(momentum), angular(momentum)
-    yield vector("com.position", "System centre of mass", "m", "N"), com
+    whole, inner = composite_inertia(craft, state.q), inner_motion(craft, state.q, state.v)
+    yield vector("com.position", "System centre of mass", "m", "N"), X_NB.apply(whole.com)
     yield (
         Channel("com.inertia_trace", "Trace of the inertia about the centre of mass", "kg m2"),
         jnp.trace(whole.about_com()),
     )
-    yield vector("momentum.linear", "Linear momentum", "N s", "N"), P
-    yield vector("momentum.angular", "Angular momentum about the inertial origin", "N m s", "N"), L
+    yield vector("com.from_base", "System centre of mass in the base frame", "m", "B"), whole.com
+    yield vector("momentum.linear", "Linear momentum", "N s", "N"), linear(momentum)
+    yield vector("momentum.angular", "Angular momentum about the inertial origin", "N m s", "N"), angular(momentum)
     yield (
         vector("momentum.angular_com", "Angular momentum about the centre of mass", "N m s", "N"),
-        L - cross(com, P),
+        X_NB.R @ inner.angular_momentum,
     )
     yield vector("impulse.linear", "External linear impulse", "N s", "N"), linear(ledger.impulse)
     yield (
         vector("impulse.angular", "External angular impulse about the inertial origin", "N m s", "N"),
         angular(ledger.impulse),
     )
+    yield (
+        vector("impulse.angular_com", "External angular impulse about the centre of mass", "N m s", "N"),
+        ledger.turning,
+    )
     yield Channel("energy.kinetic", "Kinetic energy", "J"), kinetic_energy(craft, state.q, state.v)
     yield Channel("energy.elastic", "Elastic energy", "J"), elastic_energy(craft, state.q)
+    yield Channel("energy.inner", "Kinetic energy about the centre of mass, wheels apart", "J"), inner.energy
     yield Channel("energy.work", "Work done on the spacecraft", "J"), ledger.work
+    yield Channel("energy.inner_work", "Work done on the motion about the centre of mass", "J"), ledger.inner_work
     yield Channel("energy.dissipated", "Energy lost in damping", "J"), ledger.dissipated
-    # Kinetic energy of the acceleration: how quickly the motion changes, for the tolerance of the audit.
-    yield (
-        Channel("energy.agility", "Half the squared acceleration in the mass metric", "W/s"),
-        kinetic_energy(craft, state.q, now.vdot),
-    )

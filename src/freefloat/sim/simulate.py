@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import jax
 import numpy as np
@@ -13,19 +14,29 @@ import numpy as np
 from freefloat.model import Spacecraft, State
 from freefloat.model.drawing import drawing
 from freefloat.model.start_state import Joints
-from freefloat.sim.audit import Accuracy, audit, fastest_rate
+from freefloat.sim.audit import Accuracy, audit
+from freefloat.sim.books import sizes
 from freefloat.sim.divergence import explain_divergence, first_non_finite
 from freefloat.sim.law_description import describe_system
 from freefloat.sim.linear_domain import domain_warnings
 from freefloat.sim.recording import Recorder
-from freefloat.sim.rollout import AdaptiveCount, Engine, Grid, ToleranceError, adaptive_steps, fixed_steps, grid
+from freefloat.sim.resolution import UnresolvedWarning, unresolved
+from freefloat.sim.rollout import (
+    AdaptiveCount,
+    Engine,
+    Grid,
+    ToleranceError,
+    adaptive_steps,
+    fixed_step,
+    fixed_steps,
+    grid,
+    with_audited_instants,
+)
 from freefloat.sim.run import COMPLETED, DIVERGED, Run, RunFailed, versions
-from freefloat.sim.system import Sampled, System, SystemState, begin, inner_law
+from freefloat.sim.step_error import of_fixed_steps
+from freefloat.sim.system import System, SystemState, begin
 from freefloat.values.checks import require_quantity
 from freefloat.values.precision import require_float64
-
-if TYPE_CHECKING:
-    import xarray
 
 Progress = Callable[[float, float], None]  # (seconds simulated, seconds in all)
 
@@ -75,30 +86,40 @@ def simulate(
         raise ValueError(f"simulate needs a Spacecraft first, then laws, got {craft!r}.")
     if progress is not None and not callable(progress):
         raise ValueError(f"progress must be a function of (seconds done, seconds in all), got {progress!r}.")
-    timing = grid(duration, dt, record_dt)
+    asked = grid(duration, dt, record_dt)
+    timing = with_audited_instants(asked)
     start = _start(craft, state, joints, joints_deg)
     system, loop = begin(System(craft=craft, laws=laws, dt=dt), start)
+    fixed = integrator == "rk4"
+    too_fast = unresolved(system, start) if fixed else ()
+    for sentence in too_fast:
+        warnings.warn(sentence, UnresolvedWarning, stacklevel=2)
     scene = drawing(craft)
     watch = Recorder(
         system, loop, start, engine
     )  # compiled first: a law with faulty channels is refused before the run
     count = AdaptiveCount()
+    advance = fixed_step(system, loop, engine) if fixed else None
 
     def drive(loop: SystemState, timing: Grid, count: AdaptiveCount) -> Iterator[SystemState]:
-        if integrator == "rk4":
-            return fixed_steps(system, loop, timing, engine)
+        if advance is not None:
+            return fixed_steps(advance, loop, timing)
         return adaptive_steps(system, loop, timing, engine, tolerance, count)
 
     records, status = _collect(system, loop, drive(loop, timing, count), duration, progress)
     if status == DIVERGED:
         every_step = Grid(steps=timing.record_every, record_every=1)
         again = partial(drive, timing=every_step, count=AdaptiveCount())
-        status = explain_divergence(system, records, again, engine, fixed=integrator == "rk4")
+        status = explain_divergence(system, records, again, engine, fixed=fixed)
     data = watch.dataset(records)
     with np.errstate(over="ignore", invalid="ignore"):  # a run that diverged is judged too
-        fixed = integrator == "rk4"
-        accuracy = _fixed_step_accuracy(system, data) if fixed else Accuracy.of_adaptive(tolerance, count.accepted)
-        judged = audit(data, accuracy, float(craft.mass), domain_warnings(craft, data))
+        motion = sizes(data, float(craft.mass))
+        if advance is not None:
+            accuracy = of_fixed_steps(advance, watch.dataset, records, data, motion, dt)
+        else:
+            accuracy = Accuracy.of_adaptive(tolerance, count.accepted)
+        judged = audit(data, accuracy, motion, (*too_fast, *domain_warnings(craft, data)))
+    data = data.isel(time=slice(None, None, asked.record_every // timing.record_every))
     described = scenario or {"spacecraft": craft.name, "duration": duration, "dt": dt, "integrator": integrator}
     run = Run(
         data=data,
@@ -151,19 +172,6 @@ def _collect(
     except ToleranceError as error:
         status = str(error)
     return jax.tree.map(lambda *parts: np.concatenate(parts), *kept), status
-
-
-def _fixed_step_accuracy(system: System, data: xarray.Dataset) -> Accuracy:
-    """Accuracy of RK4 for this motion, from how fast it was and from the rates that its laws give."""
-    laws, dt = system.laws, system.dt
-    holds = tuple(law.period for law in laws if isinstance(law, Sampled))
-    fastest = max(fastest_rate(data, float(system.craft.mass), holds), _largest_of_laws(laws, "fastest_rate"))
-    return Accuracy.of_rk4(dt, max(float(data["time"].values[-1]), dt), fastest, _largest_of_laws(laws, "corner_rate"))
-
-
-def _largest_of_laws(laws: Sequence[Any], rate: str) -> float:
-    """The largest value of a rate that laws may give of themselves; 0 where none does."""
-    return max((float(getattr(inner_law(law), rate, 0.0)) for law in laws), default=0.0)
 
 
 def _raise_on_failure(run: Run) -> None:

@@ -17,7 +17,14 @@ from freefloat.dynamics import (
     generalized_force,
     hybrid_dynamics,
     impose_rates,
-    kinetic_energy,
+)
+from freefloat.dynamics.inner_motion import (
+    drifting_energy,
+    free_of_drift,
+    motion_of_com,
+    motion_of_com_by_mass_matrix,
+    speeds_about_com,
+    without_drift,
 )
 from freefloat.dynamics.state_rate import state_rate
 from freefloat.model import Spacecraft, State
@@ -32,8 +39,10 @@ from freefloat.sim.law_checks import (
     require_sample_pair,
 )
 from freefloat.sim.plant import Ledger, Plant, PlantRate
+from freefloat.spatial import angular, linear
+from freefloat.spatial.rotations import cross
 from freefloat.values import LawError, ModelError, record, static
-from freefloat.values.arrays import Matrix, Scalar, Vector
+from freefloat.values.arrays import Matrix, Numeric, Scalar, Vector
 from freefloat.values.checks import require_bounds, require_quantity
 
 
@@ -157,41 +166,49 @@ def recall_law(law: Any, memory: Any) -> Any:
 # ---- running
 
 
-def step(system: System, loop: SystemState, inputs: Inputs) -> SystemState:
-    """Advance by one tick: sample what is due, let prescribed joints take their rates, integrate."""
-    t = loop.tick * system.dt
-    held = sample(system, loop)
+def step(system: System, loop: SystemState, inputs: Inputs, parts: Numeric | None = None) -> SystemState:
+    """Advance by one tick: sample what is due, let prescribed joints take their rates, integrate.
+
+    With `parts` a tick is integrated in so many steps, one in each call, and `loop.tick` counts those. Laws are
+    sampled and remember at whole ticks all the same: only the integration becomes finer.
+    """
+    h = system.dt if parts is None else system.dt / parts
+    t = loop.tick * h
+    held = sample(system, loop, parts)
     plant = apply_prescribed_rates(system, loop.plant, held, t)
-    plant = rk4_step(lambda p, *times: derivative(system, p, held, inputs, *times), plant, t, system.dt)
+    plant = rk4_step(lambda p, *times: derivative(system, p, held, inputs, *times), plant, t, h)
     return SystemState(tick=loop.tick + 1, plant=plant, held=held)
 
 
-def sample(system: System, loop: SystemState) -> tuple[Any, ...]:
-    """New memories and held answers of the laws, where their tick has come.
+def sample(system: System, loop: SystemState, parts: Numeric | None = None) -> tuple[Any, ...]:
+    """New memories and held answers of the laws, where their tick has come; `parts` as in `step`.
 
     Motion laws come first. Force laws see the joints at the rates that these have just asked for: a gyro that is read
     at the same tick feels the reaction already.
     """
-    t, state = loop.tick * system.dt, loop.plant.state
+    t, state = loop.tick * (system.dt if parts is None else system.dt / parts), loop.plant.state
     held = tuple(
-        _renew(system, loop, k, state) if isinstance(inner_law(law), MotionLaw) else loop.held[k]
+        _renew(system, loop, k, state, t, parts) if isinstance(inner_law(law), MotionLaw) else loop.held[k]
         for k, law in enumerate(system.laws)
     )
     state = with_prescribed_rates(system, state, held, t)
     return tuple(
-        held[k] if isinstance(inner_law(law), MotionLaw) else _renew(system, loop, k, state)
+        held[k] if isinstance(inner_law(law), MotionLaw) else _renew(system, loop, k, state, t, parts)
         for k, law in enumerate(system.laws)
     )
 
 
-def _renew(system: System, loop: SystemState, k: int, state: State) -> tuple[Any, Any]:
+def _renew(
+    system: System, loop: SystemState, k: int, state: State, t: Scalar, parts: Numeric | None
+) -> tuple[Any, Any]:
     """What law number k remembers and holds from now on."""
     law, (memory, old) = system.laws[k], loop.held[k]
-    new = _answer(system, law, memory, state, loop.tick * system.dt)
-    if not isinstance(law, Sampled):
-        return new
-    due = loop.tick % ticks_per_sample(system, law) == 0
-    return jax.tree.map(lambda a, b: jnp.where(due, a, b), new, (memory, old))
+    if not isinstance(law, Sampled) and parts is None:
+        return _answer(system, law, memory, state, t)
+    ticks = ticks_per_sample(system, law) if isinstance(law, Sampled) else 1
+    due = loop.tick % (ticks if parts is None else ticks * parts) == 0
+    # A branch: between its ticks a law costs nothing.
+    return jax.lax.cond(due, lambda: _answer(system, law, memory, state, t), lambda: (memory, old))
 
 
 def _answer(system: System, law: Any, memory: Any, state: State, t: Scalar) -> tuple[Any, Any]:
@@ -230,8 +247,13 @@ def apply_prescribed_rates(system: System, plant: Plant, held: tuple[Any, ...], 
         return plant
     craft, state = system.craft, plant.state
     moving = with_prescribed_rates(system, state, held, t)
-    work = kinetic_energy(craft, state.q, moving.v) - kinetic_energy(craft, state.q, state.v)
-    return Plant(state=moving, ledger=dataclasses.replace(plant.ledger, work=plant.ledger.work + work))
+    # The joints push against one another: neither the momentum nor the wheels' momenta change, so the work is the same
+    # for whoever drifts along with the base.
+    drift = linear(state.V_NB)
+    work = drifting_energy(craft, state.q, moving.v, drift) - drifting_energy(craft, state.q, state.v, drift)
+    books = plant.ledger
+    books = dataclasses.replace(books, work=books.work + work, inner_work=books.inner_work + work)
+    return Plant(state=moving, ledger=books)
 
 
 def with_prescribed_rates(system: System, state: State, held: tuple[Any, ...], t: Scalar) -> State:
@@ -262,14 +284,16 @@ def balance(
     damping = damping_force(craft, state.v)
     force = _force(system, state, held, inputs, t_inside) + elastic_force(craft, state.q) + damping
     joints = prescribed_joints(system)
+    # Physics does not know the drift, but rounding does: m v^2 of 7500 m/s would drown the torques.
+    still = without_drift(state.v)
     if joints:
         motion = motion_of(craft, state)
         tangent = (motion_rate(craft, state, force), jnp.ones(()))
         _, acceleration = jax.jvp(lambda m, time: _rates(system, m, held, time), (motion, t_inside), tangent)
-        vdot, force = hybrid_dynamics(craft, state.q, state.v, force, joints, acceleration)
+        vdot, force = hybrid_dynamics(craft, state.q, still, force, joints, acceleration)
     else:
-        vdot = forward_dynamics(craft, state.q, state.v, force)
-    return Balance(state=state, vdot=vdot, force=force, heat=-(damping @ state.v))
+        vdot = forward_dynamics(craft, state.q, still, force)
+    return Balance(state=state, vdot=free_of_drift(vdot, state.v), force=force, heat=-(damping @ state.v))
 
 
 def derivative(
@@ -277,13 +301,18 @@ def derivative(
 ) -> PlantRate:
     """Rate of the plant, its books included."""
     now = balance(system, plant.state, held, inputs, t, t_inside)
-    state, X_NB = now.state, now.state.X_NB
+    craft, state, X_NB = system.craft, now.state, now.state.X_NB
+    pushing = now.force - elastic_force(craft, state.q) - damping_force(craft, state.v)
+    of_com = motion_of_com_by_mass_matrix if prescribed_joints(system) else motion_of_com
+    wrench, (com, velocity) = now.force[:6], of_com(craft, state.q, state.v)
     return PlantRate(
-        state=state_rate(system.craft, state, now.vdot),
+        state=state_rate(craft, state, now.vdot),
         ledger=Ledger(
-            work=now.force @ state.v - elastic_force(system.craft, state.q) @ state.v + now.heat,
+            work=pushing @ state.v,
             dissipated=now.heat,
-            impulse=X_NB.wrench_to_A(now.force[:6]),
+            impulse=X_NB.wrench_to_A(wrench),
+            inner_work=pushing @ speeds_about_com(craft, state.q, state.v, velocity),
+            turning=X_NB.R @ (angular(wrench) - cross(com, linear(wrench))),
         ),
     )
 

@@ -92,6 +92,37 @@ def masked_matrix(x):
     return jnp.where(a > 0, jnp.tril(a), jnp.triu(a, 1).T)
 
 
+def root_search(x):
+    """Where cos(z) = a z, by at most 40 halvings; the test and the body share an expression."""
+
+    def width(search):
+        return search[1] - search[0]
+
+    def narrow(search):
+        low, high, rounds = search
+        middle = low + 0.5 * width(search)
+        left = jnp.cos(middle) > jnp.abs(x) * middle
+        return jnp.where(left, middle, low), jnp.where(left, high, middle), rounds + 1
+
+    start = (jnp.zeros(()), jnp.full((), 1.6), jnp.int32(0))
+    return lax.while_loop(lambda s: (s[2] < 40) & (width(s) > 1e-3 * jnp.abs(x)), narrow, start)
+
+
+def rare_search(x):
+    """A search inside a branch inside a branch."""
+
+    def inner(a):
+        return lax.cond(a[1] > 0, lambda z: root_search(z[2])[0] * z, lambda z: jnp.linalg.inv(spd(x))[0, 0] * z, a)
+
+    return lax.cond(x[0] > 0, inner, lambda a: a, x)
+
+
+def kept_operand(x):
+    """Ways that hand an operand through, give the same number, or share an expression."""
+    ways = lambda a: (a[0], 2.0, jnp.sin(a[1]) + 1, a[2]), lambda a: (a[0], 2.0, jnp.sin(a[1]), a[3])
+    return jnp.stack(lax.cond(x[4] > 0, *ways, x))
+
+
 IDIOMS = {
     # arithmetic and functions
     "arithmetic": lambda x: (x + 1) * x - x / (2 + x * x),
@@ -207,6 +238,17 @@ IDIOMS = {
     )[0],
     "while": lambda x: lax.while_loop(lambda c: c[0] < 10, lambda c: c * 1.5, jnp.abs(x) + 0.1),
     "fori_traced_bound": lambda x: lax.fori_loop(0, place(x[0], 9), lambda i, c: c * 1.1 + i, x),
+    "root_search": lambda x: jnp.stack([part for a in x[:3] for part in root_search(a)[:2]]),
+    "search_rounds": lambda x: jnp.stack([root_search(a)[2] for a in x[:4]]),
+    "rare_search": rare_search,
+    "kept_operand": kept_operand,
+    "switch_in_loop": lambda x: lax.fori_loop(
+        0, 6, lambda i, c: lax.switch(place(c[0], 5) - 1, [jnp.sin, lambda a: a * 1.5, lambda a: -a], c), x[:4]
+    ),
+    "tick": lambda x: lax.scan(
+        lambda c, k: (lax.cond(k % 3 == 0, lambda a: jnp.cos(a @ spd(x)), lambda a: a, c), c), x[:4], jnp.arange(7)
+    )[1],
+    "search_derivative": lambda x: jax.jvp(lambda a: rare_search(a)[:4], (x,), (jnp.ones(16),))[1],
     # derivatives
     "grad": lambda x: jax.grad(lambda z: jnp.sum(jnp.sin(z) * z[::-1]) / jnp.linalg.norm(z))(x),
     "jacfwd": lambda x: jax.jacfwd(lambda z: jnp.linalg.solve(spd(z), z[:4]))(x),
@@ -248,7 +290,8 @@ IDIOMS = {
 REPEATED = (
     "interp", "searchsorted", "expm", "scan", "scan_reverse", "scan_of_constants", "fori", "nested_loops",
     "integer_carry", "map", "rk4", "jacobian_of_scan", "delay_line", "cond", "large_cond", "switch",
-    "cond_in_scan", "while", "fori_traced_bound",
+    "cond_in_scan", "while", "fori_traced_bound", "root_search", "search_rounds", "rare_search", "kept_operand",
+    "switch_in_loop", "tick", "search_derivative",
 )  # fmt: skip
 X = np.random.default_rng(3).normal(size=(5, 16))  # five instances: no multiple of any register width
 

@@ -1,8 +1,10 @@
 """The C text, compiled by the system's compiler and called through ctypes."""
 
 import ctypes
+import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import idioms
 import jax.numpy as jnp
@@ -95,6 +97,24 @@ def library(tmp_path_factory):
 def test_agrees_with_jax(name, library):
     rows = [call(library[0], f"f_{name}", library[1][name], row)[0] for row in idioms.X]
     idioms.check(name, np.stack(rows))
+
+
+@needs_compiler
+def test_the_host_on_the_page_compiles_and_prints_what_the_page_says(tmp_path):
+    page = (Path(__file__).parents[3] / "docs" / "engine.md").read_text(encoding="utf-8")
+    names = {}
+    for block in re.findall(r"^```python\n(.*?)^```$", page.split("## Derivatives")[0], re.MULTILINE | re.DOTALL):
+        exec(block, names)
+    (host,) = re.findall(r"^```c\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    (tmp_path / "host.c").write_text(host)
+    source, _ = names["program"].write(tmp_path)
+    target = tmp_path / "pendulum"
+    strict = ["-std=c99", "-Wall", "-Wextra", "-Werror"]
+    subprocess.run([COMPILER, *strict, "-o", target, tmp_path / "host.c", source, "-lm"], check=True)
+    printed = subprocess.run([target], check=True, capture_output=True, text=True).stdout.strip()
+    assert f"`{printed}`" in page
+    native = engine.compile(names["controlled"], names["loop"], 0.1)
+    assert printed == f"tick 1000, angle {native.rollout(names['loop'], 0.1, steps=1000).state['angle']:.6f}"
 
 
 def test_header_names_every_array():

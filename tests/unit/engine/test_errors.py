@@ -56,6 +56,32 @@ def test_printing():
         engine.trace(chatty, X)
 
 
+def test_the_recommended_target_runs_what_the_engine_refuses(capfd):
+    def chatty(x):
+        jax.debug.print("at {}", x[0])
+        return jnp.linalg.svd(x.reshape(2, 2))[1].astype(jnp.float32)
+
+    program = engine.compile(chatty, X, target="jax")
+    np.testing.assert_array_equal(program(X), np.zeros(2))
+    assert "at 0.0" in capfd.readouterr().out
+    assert program.batch(np.zeros((3, 4))).shape == (3, 2)
+    with pytest.raises(engine.EngineError, match="float32"):
+        _ = program.operations  # only this asks for a graph
+
+
+def test_everything_public_is_listed():
+    assert dir(engine) == sorted(engine.__all__)
+    assert all(getattr(engine, name) for name in dir(engine))
+
+
+def test_reduced_precision():
+    def reduced(x):
+        return jax.lax.reduce_precision(x, 8, 7)
+
+    with pytest.raises(engine.UnsupportedError, match=rf"8 bits of exponent and 7 of mantissa at {line(reduced)}"):
+        engine.trace(reduced, X)
+
+
 def test_callback():
     def calls_back(x):
         return jax.pure_callback(np.sin, jax.ShapeDtypeStruct((4,), float), x)

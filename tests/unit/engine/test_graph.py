@@ -74,6 +74,7 @@ def test_hash_is_of_the_operations():
         (lambda x: x[0] ** 4, 2),
         (lambda x: jnp.cos(0.3) * x[0], 1),
         (lambda x: jax.lax.cond(np.array(True), jnp.sin, jnp.cos, x[0]), 1),
+        (lambda x: jax.lax.cond(x[1].astype(int) % 1 == 0, jnp.sin, jnp.cos, x[0]), 1),  # due at every tick
     ],
 )
 def test_simplification(function, count):

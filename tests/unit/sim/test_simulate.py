@@ -146,22 +146,11 @@ def test_a_planted_wrong_inertia_is_caught_and_named(monkeypatch):
     wrong = CRAFT.with_value("arm.inertia", 1.05 * np.asarray(CRAFT.body("arm").inertia))
     right = system_module.forward_dynamics
     monkeypatch.setattr(system_module, "forward_dynamics", lambda craft, *rest: right(wrong, *rest))
-    with pytest.raises(ff.RunFailed, match="angular momentum about the inertial origin") as failure:
+    with pytest.raises(ff.RunFailed, match="angular momentum about the centre of mass") as failure:
         ff.simulate(CRAFT, Twist(), state=moving(), duration=2.0, dt=0.01)
     violated = [entry.quantity for entry in failure.value.run.audit.violations]
-    assert "angular momentum about the inertial origin" in violated
+    assert "torque = rate of angular momentum" in violated
     assert "VIOLATED" in str(failure.value)
-
-
-def test_too_coarse_a_step_never_passes():
-    stiff = ff.Spacecraft.from_base("stiff", mass=20.0, inertia=(3.0, 4.0, 5.0)).attach(
-        ff.flex.beam(length=1.0, mass=1.0, bending_stiffness=400.0, modes={"y": 1}), name="rod"
-    )
-    start = stiff.at_rest()
-    start.q[0] = 0.01
-    run = ff.simulate(stiff, state=start, duration=5.0, dt=0.02, check=False)
-    assert not run.audit.holds
-    assert "too coarse" in run.audit.reason
 
 
 def test_jumps_of_a_sampled_law_are_no_coarseness_of_the_step():
@@ -181,7 +170,7 @@ def test_jumps_of_a_sampled_law_are_no_coarseness_of_the_step():
     assert run.audit.holds
     assert "coarse" not in run.audit.reason
     # The base turns with the arm: that is the fastest there is, and the tolerance follows from it.
-    assert max(entry.permitted for entry in run.audit.entries) < 1e-6
+    assert max(entry.permitted for entry in run.audit.entries) < 1e-9
 
 
 @pytest.mark.parametrize(

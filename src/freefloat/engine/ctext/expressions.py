@@ -52,15 +52,9 @@ def expression(node: Node, a: Sequence[str]) -> str:
         return f"{FUNCTIONS[op]}({a[0]})"
     if op in SAME_NAME:
         return f"{op}({', '.join(a)})"
-    if op in ("max", "min", "imax", "imin"):
-        return _extreme(op, a)
+    if op in ("imax", "imin"):
+        return f"{a[0]} {'>' if op == 'imax' else '<'} {a[1]} ? {a[0]} : {a[1]}"
     return _other(node, a)
-
-
-def _extreme(op: str, a: Sequence[str]) -> str:
-    sign = ">" if op.endswith("max") else "<"
-    chosen = f"({a[0]} {sign} {a[1]} ? {a[0]} : {a[1]})"
-    return chosen if op[0] == "i" else f"{a[0]} != {a[0]} ? {a[0]} : {chosen}"
 
 
 def _other(node: Node, a: Sequence[str]) -> str:
@@ -76,7 +70,7 @@ def _other(node: Node, a: Sequence[str]) -> str:
 
 def helper_name(node: Node) -> str:
     """The helper function a node needs, or nothing."""
-    if node.op in ("idiv", "irem", "shl", "lshr", "ashr", "popcount", "clz"):
+    if node.op in ("max", "min", "idiv", "irem", "shl", "lshr", "ashr", "popcount", "clz"):
         return f"{node.op}_{node.dtype}"
     if node.op == "bitcast" or (node.op == "convert" and node.args[0].dtype == FLOAT):
         return f"{node.op}_{node.args[0].dtype}_{node.dtype}"
@@ -93,6 +87,8 @@ def helper_text(name: str) -> str:
         return f"static inline {kind} {name}({TYPES[types[0]]} x) {{ {body} }}"
     if op == "convert":
         return _saturating(name, types[-1])
+    if op in ("max", "min"):
+        return _extreme(name, op)
     if op in ("popcount", "clz"):
         count = {
             "popcount": f"{kind} n = 0; for ({word} w = ({word})x; w; w &= w - 1) ++n; return n;",
@@ -100,15 +96,23 @@ def helper_text(name: str) -> str:
         }
         return f"static inline {kind} {name}({kind} x) {{ {count[op]} }}"
     outside = f"({word})b >= {bits}"
-    negative = f"({kind})~({word})0" if is_signed(types[-1]) else "0"
+    highest = f"({word})a >> {bits - 1}"
     bodies = {
         "shl": f"{outside} ? 0 : ({kind})(({word})a << b)",
         "lshr": f"{outside} ? 0 : ({kind})(({word})a >> b)",
-        "ashr": f"a < 0 ? ({outside} ? {negative} : ({kind})~((~({word})a) >> b)) : ({outside} ? 0 : a >> b)",
+        "ashr": f"{highest} ? ({outside} ? ({kind})~({word})0 : ({kind})~(~({word})a >> b)) "
+        f": ({outside} ? 0 : ({kind})(({word})a >> b))",
         "idiv": f"b == 0 ? ({kind})-1 : {_guard(types[-1], f'({kind})(0 - ({word})a)')}a / b",
         "irem": f"b == 0 ? a : {_guard(types[-1], '0')}a % b",
     }
     return f"static inline {kind} {name}({kind} a, {kind} b) {{ return {bodies[op]}; }}"
+
+
+def _extreme(name: str, op: str) -> str:
+    """NaN if either is; of two zeros the sum has the sign of the larger one."""
+    sign, at_zero = (">", "a + b") if op == "max" else ("<", "-(-a - b)")
+    body = f"a {sign} b ? a : b {sign} a ? b : a == b && a != 0.0 ? a : {at_zero}"
+    return f"static inline double {name}(double a, double b) {{ return {body}; }}"
 
 
 def _guard(dtype: str, result: str) -> str:

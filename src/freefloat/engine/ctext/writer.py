@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from freefloat.engine.graph.node import Block, Node
 from freefloat.engine.llvm.fusion import count_uses
@@ -29,10 +29,10 @@ class Writer:
         """How an expression refers to a node."""
         return literal(node.value, node.dtype) if node.op == "const" else self.names[node]
 
-    def block(self, block: Block) -> list[str]:
-        """Statements of a block; how to refer to its outputs."""
+    def block(self, block: Block, at_hand: Collection[Node] = ()) -> list[str]:
+        """Statements of a block but those at hand; how to refer to its outputs."""
         for node in block.order():
-            if node.op != "in":
+            if node.op != "in" and node not in at_hand:
                 getattr(self, f"_{node.op}", self._operation)(node)
         return [self.get(n) for n in block.outs]
 
@@ -120,7 +120,7 @@ class Writer:
         self.put("for (;;) {")
         test = self._body(node, loop.test, loop.body.ins)[0]
         self.put(f"if (!({test})) break;")
-        for j, value in enumerate(self.block(loop.body)):
+        for j, value in enumerate(self.block(loop.body, at_hand=set(loop.test.order()))):
             self._assign(f"c{node.id}_{j}", value)
         self._close()
 

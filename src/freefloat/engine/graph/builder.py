@@ -2,7 +2,8 @@
 
 Only rewrites that keep the value up to rounding are done. Those that assume finite numbers
 (``x*0 = 0``, ``x-x = 0``, ``x*(1/x) = 1``) carry the structural zeros of a model through to the
-end, and hide a NaN on the way: ``strict_nan`` switches them off for debugging.
+end, and hide a NaN on the way; ``x + 0`` as ``x`` keeps a minus sign of zero that IEEE arithmetic
+drops. ``strict_nan`` switches all of these off for debugging, and divides by division.
 """
 
 from __future__ import annotations

@@ -17,6 +17,23 @@ def _const(a: Node) -> bool:
     return a.op == "const"
 
 
+def _is_negative(value: float) -> bool:
+    """The sign bit, which -0.0 has too."""
+    return math.copysign(1.0, value) < 0
+
+
+def _power(a: float, b: float) -> float:
+    """a**b, with what IEEE arithmetic returns where Python raises."""
+    try:
+        return math.pow(a, b)
+    except OverflowError:
+        pass
+    except ValueError:
+        if a != 0:
+            return math.nan  # a negative number to a broken power; else a pole at zero
+    return math.copysign(math.inf, a) if b % 2 == 1 else math.inf
+
+
 class Floats(Booleans):
     """Arithmetic on doubles."""
 
@@ -51,8 +68,8 @@ class Floats(Booleans):
     def _add_constant(self, a: Node, b: Node) -> Node:
         if _const(a):
             return self.constant(a.value + b.value)
-        if b.value == 0:
-            return a
+        if b.value == 0 and (_is_negative(b.value) or not self.strict_nan):
+            return a  # x + 0.0 is 0.0 for x = -0.0, x - 0.0 is x
         if a.op == "neg":
             return self.sub(b, a.args[0])
         if a.op == "add" and _const(a.args[1]):
@@ -67,17 +84,19 @@ class Floats(Booleans):
             return self.add(a, self.constant(-b.value))
         if _const(a):
             return self._sub_from_constant(a, b)
-        if a is b and not self.strict_nan:
-            return self.zero
         if b.op == "neg":
             return self.add(a, b.args[0])
+        if self.strict_nan:
+            return self.node("sub", FLOAT, a, b)
+        if a is b:
+            return self.zero
         if a.op == "neg":
             return self.neg(self.add(a.args[0], b))
         reverse = self.existing("sub", FLOAT, b, a)
         return self.neg(reverse) if reverse is not None else self.node("sub", FLOAT, a, b)
 
     def _sub_from_constant(self, a: Node, b: Node) -> Node:
-        if a.value == 0:
+        if a.value == 0 and (_is_negative(a.value) or not self.strict_nan):
             return self.neg(b)
         if b.op == "neg":
             return self.add(b.args[0], a)
@@ -139,12 +158,14 @@ class Floats(Booleans):
             return self.constant(1.0 / a.value if a.value else math.copysign(math.inf, a.value))
         if a.op == "neg":
             return self.neg(self.rcp(a.args[0]))
-        if a.op == "rcp":
+        if a.op == "rcp" and not self.strict_nan:
             return a.args[0]
         return self.node("rcp", FLOAT, a)
 
     def div(self, a: Node, b: Node) -> Node:
         """a / b as a product, so that one reciprocal per pivot is shared; within 1 ulp of the quotient."""
+        if self.strict_nan and not (_const(a) and _const(b)):
+            return self.node("div", FLOAT, a, b)
         result = self.mul(a, self.rcp(b))
         if result.op != "const":
             self.quotients[result] = (a, b)
@@ -156,9 +177,10 @@ class Floats(Booleans):
         return a if denominator is self.one else self.node("div", FLOAT, numerator, denominator)
 
     def rounded(self, op: str, a: Node) -> Node:
-        """floor, ceil, trunc, or rint (to nearest, ties to even)."""
+        """floor, ceil, trunc, or rint (to nearest, ties to even); a zero keeps the sign of what was rounded."""
         if _const(a):
-            return self.constant(ROUNDING[op](a.value) if math.isfinite(a.value) else a.value)
+            finite = math.isfinite(a.value)
+            return self.constant(math.copysign(ROUNDING[op](a.value), a.value) if finite else a.value)
         return a if a.op in ROUNDING else self.node(op, FLOAT, self.exact(a))
 
     def absolute(self, a: Node) -> Node:
@@ -167,7 +189,7 @@ class Floats(Booleans):
             return self.constant(abs(a.value))
         if a.op == "neg":
             return self.absolute(a.args[0])
-        return a if a.op in ("abs", "sqrt", "exp") else self.node("abs", FLOAT, a)
+        return a if a.op in ("abs", "exp") else self.node("abs", FLOAT, a)
 
     def sin(self, a: Node) -> Node:
         """sin(a)"""
@@ -226,20 +248,21 @@ class Floats(Booleans):
 
     def fmod(self, a: Node, b: Node) -> Node:
         """The exact remainder of a/b with the sign of a."""
-        if _const(a) and _const(b) and b.value and math.isfinite(a.value) and b.value == b.value:
-            return self.constant(math.fmod(a.value, b.value))
+        if _const(a) and _const(b):
+            defined = b.value and not math.isinf(a.value)
+            return self.constant(math.fmod(a.value, b.value) if defined else math.nan)
         return self.node("fmod", FLOAT, a, b)
 
     def power(self, a: Node, b: Node) -> Node:
         """a**b; small whole and half powers by multiplication and square root."""
+        if _const(a) and _const(b):
+            return self.constant(_power(a.value, b.value))
         if _const(b) and abs(b.value) <= 64 and float(2 * b.value).is_integer():
             whole = math.floor(abs(b.value))
             result = self.integer_power(a, whole)
             if whole != abs(b.value):
                 result = self.mul(result, self.function("sqrt", a))
             return self.rcp(result) if b.value < 0 else result
-        if _const(a) and _const(b) and (a.value > 0):
-            return self.constant(a.value**b.value)
         return self.node("pow", FLOAT, a, b)
 
     def integer_power(self, a: Node, exponent: int) -> Node:
@@ -256,13 +279,14 @@ class Floats(Booleans):
         return result
 
     def extreme(self, op: str, a: Node, b: Node) -> Node:
-        """max or min; NaN if either is NaN."""
+        """max or min; NaN if either is NaN; -0.0 is smaller than 0.0."""
         if a is b:
             return a
         if _const(a) and _const(b):
             if a.value != a.value or b.value != b.value:
                 return self.constant(math.nan)
-            return self.constant(max(a.value, b.value) if op == "max" else min(a.value, b.value))
+            choose = max if op == "max" else min
+            return self.constant(choose(a.value, b.value, key=lambda x: (x, not _is_negative(x))))
         return self.node(op, FLOAT, a, b)
 
     def sign(self, a: Node) -> Node:

@@ -7,7 +7,7 @@ import struct
 
 from .floats import Floats
 from .node import Node
-from .scalars import BITS, BOOL, FLOAT, is_integer, limits
+from .scalars import BITS, BOOL, FLOAT, is_integer, limits, wrap
 
 
 def _quotient(a: int, b: int) -> int:
@@ -57,6 +57,8 @@ class Integers(Floats):
                 return self.integer("iadd", a.args[0], self.constant(a.args[1].value + offset, a.dtype))
             if op in ("imul", "iand") and b.value == 0:
                 return b
+            if op == "irem" and b.value in (1, -1):
+                return self.constant(0, a.dtype)
         if a is b and op in ("isub", "ixor"):
             return self.constant(0, a.dtype)
         return self.node(op, a.dtype, a, b)
@@ -78,8 +80,9 @@ class Integers(Floats):
     def _shifted(op: str, a: Node, count: int) -> int:
         if op == "shl":
             return a.value << count
-        unsigned = a.value & ((1 << BITS[a.dtype]) - 1)
-        return (a.value if op == "ashr" else unsigned) >> count
+        if op == "ashr":  # copies the highest bit, also of an unsigned number
+            return wrap(a.value, f"i{BITS[a.dtype]}") >> count
+        return (a.value & ((1 << BITS[a.dtype]) - 1)) >> count
 
     def bit_count(self, op: str, a: Node) -> Node:
         """popcount, or clz: how many leading bits are zero."""

@@ -108,7 +108,7 @@ class Loop:
 
 @dataclass(frozen=True, eq=False)
 class While:
-    """A loop that ends by a test of what it carries; scalar code only."""
+    """A loop that ends by a test of what it carries; an instance that has ended keeps what it has."""
 
     test: Block
     body: Block

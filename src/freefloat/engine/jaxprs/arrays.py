@@ -53,6 +53,7 @@ def settle(x: Array, dtype: np.dtype) -> Array:
 
 
 def elementwise(function: Callable[..., Node], *arrays: Array) -> Array:
-    """A function of scalars over arrays that broadcast."""
-    result = np.frompyfunc(function, len(arrays), 1)(*arrays)
+    """A function of scalars over arrays that broadcast; infinities and NaN among constants are nobody's fault."""
+    with np.errstate(all="ignore"):
+        result = np.frompyfunc(function, len(arrays), 1)(*arrays)
     return result if isinstance(result, np.ndarray) else object_array([result], ())

@@ -1,17 +1,15 @@
-"""Rules for calls, scans, conditions and while loops."""
+"""Rules for calls and conditions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from freefloat.engine.graph import Block, Branch, Builder, Loop, Node, While
+from freefloat.engine.graph import Block, Branch, Builder, Node
 
 from .arrays import Array, is_symbolic, object_array
 from .interpreter import Tracer
+from .loops import flat, inside, shaped
 from .rules import rule
 
 CALLS = (
@@ -42,157 +40,19 @@ def _(tracer: Tracer, eqn: Any, *args: Array) -> list[Array]:
     return tracer.run_closed(solve, [*args[first : first + lengths.solve], *args[sum(lengths) :]])
 
 
-@contextmanager
-def _inside(b: Builder) -> Iterator[None]:
-    b.level += 1
-    try:
-        yield
-    finally:
-        b.level -= 1
-
-
-def _flat(tracer: Tracer, arrays: Sequence[Array]) -> list[Node]:
-    return [n for a in arrays for n in tracer.nodes(np.asarray(a)).ravel()]
-
-
-def _shaped(nodes: Sequence[Node], avals: Sequence[Any]) -> list[Array]:
-    """Consecutive nodes as arrays of the given shapes."""
-    result, k = [], 0
-    for aval in avals:
-        size = int(np.prod(aval.shape))
-        part = list(nodes[k : k + size])
-        result.append(object_array(part, aval.shape) if size else np.zeros(aval.shape, aval.dtype))
-        k += size
-    return result
-
-
-@rule("scan")
-def _(tracer: Tracer, eqn: Any, *args: Array) -> list[Array]:
-    p = eqn.params
-    n_const, n_carry = _scan_groups(p, len(args))
-    scan = _Scan(tracer, p["jaxpr"], p["length"], p["reverse"], args[:n_const], n_carry)
-    return scan.run(list(args[n_const : n_const + n_carry]), list(args[n_const + n_carry :]))
-
-
-def _scan_groups(params: dict[str, Any], count: int) -> tuple[int, int]:
-    """How many operands of a scan are constants and how many are carried."""
-    if "num_consts" in params:
-        return params["num_consts"], params["num_carry"]
-    # Since JAX 0.11 the operands come as one tree of (constants, carry, scanned).
-    consts, carry, _ = (list(part) for part in params["ft_in"].update(range(count)).unpack())
-    return len(consts), len(carry)
-
-
-class _Scan:
-    """A scan: written out when small, else a loop whose carried values live in memory."""
-
-    def __init__(
-        self, tracer: Tracer, body: Any, length: int, reverse: bool, consts: Sequence[Array], n_carry: int
-    ) -> None:
-        self.tracer, self.body, self.length, self.reverse = tracer, body, length, reverse
-        self.consts, self.n_carry = list(consts), n_carry
-        self.out_avals = list(body.out_avals)
-        self.carry_avals = self.out_avals[:n_carry]
-
-    def run(self, carry: list[Array], xs: list[Array]) -> list[Array]:
-        """Final carry, then the results of all passes stacked."""
-        if self.length <= 1:
-            return self._unrolled(carry, xs)
-        start = _flat(self.tracer, carry)
-        loop, varying = self._traced(start, xs)
-        if loop.body.size() * self.length <= self.tracer.budget.unroll:
-            return self._unrolled(carry, xs)
-        return self._results(self.tracer.b.loop(loop, tuple(start[k] for k in varying)), start, varying, loop)
-
-    def _unrolled(self, carry: list[Array], xs: list[Array]) -> list[Array]:
-        places = range(self.length)[:: -1 if self.reverse else 1]
-        passes: dict[int, list[Array]] = {}
-        for k in places:
-            out = self.tracer.run_closed(self.body, [*self.consts, *carry, *(x[k, ...] for x in xs)])
-            carry, passes[k] = out[: self.n_carry], out[self.n_carry :]
-        stacked = []
-        for j, aval in enumerate(self.out_avals[self.n_carry :]):
-            if not self.length:
-                stacked.append(np.zeros((0, *aval.shape), aval.dtype))
-                continue
-            rows = [passes[k][j] for k in range(self.length)]
-            rows = [self.tracer.nodes(r) for r in rows] if any(map(is_symbolic, rows)) else rows
-            stacked.append(np.stack(rows))
-        return [*carry, *stacked]
-
-    def _traced(self, start: list[Node], xs: list[Array]) -> tuple[Loop, list[int]]:
-        """The loop, and which carried scalars really vary.
-
-        A scalar that starts as a constant and comes out of the body as that constant stays one: the
-        zeros of a derivative survive the loop. Assume it of all, drop those that break it, repeat.
-        """
-        fixed = {k for k, n in enumerate(start) if n.op == "const"}
-        while True:
-            with _inside(self.tracer.b):
-                counter, ins, outs = self._body(start, fixed, xs)
-                broken = {k for k in fixed if outs[k] is not start[k]}
-                fixed -= broken
-                if broken:
-                    continue
-                varying = [k for k in range(len(start)) if k not in fixed]
-                kept = [outs[k] for k in varying] + outs[len(start) :]
-                block = self.tracer.b.block([counter, *(ins[k] for k in varying)], kept)
-                return Loop(block, self.length, len(varying), self.reverse), varying
-
-    def _body(self, start: list[Node], fixed: set[int], xs: list[Array]) -> tuple[Node, dict[int, Node], list[Node]]:
-        b = self.tracer.b
-        counter = b.input(0, "i64")
-        varying = [k for k in range(len(start)) if k not in fixed]
-        ins = {k: b.input(1 + place, start[k].dtype) for place, k in enumerate(varying)}
-        carry = _shaped([ins.get(k, n) for k, n in enumerate(start)], self.carry_avals)
-        slices = [self._slice(x, counter) for x in xs]
-        outs = self.tracer.run_closed(self.body, [*self.consts, *carry, *slices])
-        return counter, ins, _flat(self.tracer, outs)
-
-    def _slice(self, x: Array, counter: Node) -> Array:
-        """This pass's part of a scanned array, loaded from memory at the counter."""
-        b, shape = self.tracer.b, x.shape[1:]
-        size = int(np.prod(shape))
-        if not size:
-            return np.zeros(shape, x.dtype)
-        rows = self.tracer.nodes(x).reshape(self.length, size)
-        position = b.integer("imul", counter, b.constant(size, "i64"))
-        table = b.table(tuple(rows.ravel()))
-        same = [all(r is rows[0, j] for r in rows[:, j]) for j in range(size)]
-        parts = [
-            rows[0, j] if same[j] else b.lookup(table, b.integer("iadd", position, b.constant(j, "i64")))
-            for j in range(size)
-        ]
-        return object_array(parts, shape)
-
-    def _results(self, out: list[Node], start: list[Node], varying: list[int], loop: Loop) -> list[Array]:
-        final = list(start)
-        for place, k in enumerate(varying):
-            final[k] = out[place]
-        passes = out[loop.carries :]
-        per_pass = len(passes) // self.length
-        results, first = _shaped(final, self.carry_avals), 0
-        for aval in self.out_avals[self.n_carry :]:
-            size = int(np.prod(aval.shape))
-            rows = [passes[k * per_pass + first + j] for k in range(self.length) for j in range(size)]
-            shape = (self.length, *aval.shape)
-            results.append(object_array(rows, shape) if size else np.zeros(shape, aval.dtype))
-            first += size
-        return results
-
-
 @rule("cond")
 def _(tracer: Tracer, eqn: Any, index: Array, *args: Array) -> list[Array]:
+    """A choice: small ways are all computed and one is selected, larger ones stay a branch."""
     branches = eqn.params["branches"]
     if not is_symbolic(index):
         return tracer.run_closed(branches[min(max(int(index), 0), len(branches) - 1)], args)
     avals = [v.aval for v in eqn.outvars]
     which = _condition(tracer.b, index[()])
-    blocks, operands = _branch_blocks(tracer, branches, args)
-    if sum(block.size() for block in blocks) <= tracer.budget.branch:
-        outs = [_flat(tracer, tracer.run_closed(branch, args)) for branch in branches]
-        return _shaped([_choose(tracer.b, which, values) for values in zip(*outs, strict=True)], avals)
-    return _shaped(tracer.b.branch(Branch(tuple(blocks)), which, tuple(operands)), avals)
+    ways = _Ways(tracer, branches, args)
+    if ways.are_short(tracer.budget.branch):
+        outs = [flat(tracer, tracer.run_closed(branch, args)) for branch in branches]
+        return shaped([_choose(tracer.b, which, values) for values in zip(*outs, strict=True)], avals)
+    return shaped(ways.results(which), avals)
 
 
 def _condition(b: Builder, index: Node) -> Node:
@@ -211,33 +71,47 @@ def _choose(b: Builder, which: Node, values: Sequence[Node]) -> Node:
     return result
 
 
-def _branch_blocks(tracer: Tracer, branches: Any, args: Sequence[Array]) -> tuple[list[Block], list[Node]]:
-    """Each branch over fresh inputs that stand for the operands (known numbers stay known)."""
-    b = tracer.b
-    with _inside(b):
-        stand_ins: list[Array] = []
-        ins: list[Node] = []
-        for a in args:
-            fresh = [b.input(len(ins) + k, n.dtype) for k, n in enumerate(a.ravel())] if is_symbolic(a) else []
-            stand_ins.append(object_array(fresh, a.shape) if is_symbolic(a) else a)
-            ins += fresh
-        blocks = [b.block(ins, _flat(tracer, tracer.run_closed(branch, stand_ins))) for branch in branches]
-    return blocks, [n for a in args if is_symbolic(a) for n in a.ravel()]
+class _Ways:
+    """The ways of a branch, traced over stand-ins for their operands.
 
+    Nothing that a way computes can so be mistaken for a value of the code around it, which would not know
+    it; and nothing leaves a way, which may not be wanted. Constants stay constants.
+    """
 
-@rule("while")
-def _(tracer: Tracer, eqn: Any, *args: Array) -> list[Array]:
-    """A loop until a test fails; with everything known it runs now."""
-    p, b = eqn.params, tracer.b
-    n_test, n_body = p["cond_nconsts"], p["body_nconsts"]
-    test_consts, body_consts, carry = args[:n_test], args[n_test : n_test + n_body], args[n_test + n_body :]
-    avals = [v.aval for v in eqn.outvars]
-    start = _flat(tracer, carry)
-    if not any(map(is_symbolic, args)):
-        return tracer._evaluate(eqn, list(args))
-    with _inside(b):
-        ins = [b.input(k, n.dtype) for k, n in enumerate(start)]
-        inner = _shaped(ins, avals)
-        test = b.block(ins, _flat(tracer, tracer.run_closed(p["cond_jaxpr"], [*test_consts, *inner])))
-        body = b.block(ins, _flat(tracer, tracer.run_closed(p["body_jaxpr"], [*body_consts, *inner])))
-    return _shaped(b.while_loop(While(test, body), tuple(start)), avals)
+    def __init__(self, tracer: Tracer, branches: Sequence[Any], args: Sequence[Array]) -> None:
+        self.b = tracer.b
+        self.stand_ins: dict[Node, Node] = {}
+        with inside(self.b):
+            inner = [self._replaced(a) if is_symbolic(a) else a for a in args]
+            self.outs = [flat(tracer, tracer.run_closed(branch, inner)) for branch in branches]
+            self.depth = self.b.level
+
+    def _replaced(self, array: Array) -> Array:
+        return object_array([self._stand_in(n) for n in array.ravel()], array.shape)
+
+    def _stand_in(self, node: Node) -> Node:
+        if node.op == "const":
+            return node
+        if node not in self.stand_ins:
+            self.stand_ins[node] = self.b.input(len(self.stand_ins), node.dtype)
+        return self.stand_ins[node]
+
+    def are_short(self, budget: int) -> bool:
+        """Whether computing all ways takes no more than so many operations."""
+        blocks = [Block((), tuple(way), self.depth) for way in self.outs]
+        endless = any(block.contains("while") for block in blocks)
+        return not endless and sum(block.operations().total() for block in blocks) <= budget
+
+    def results(self, which: Node) -> list[Node]:
+        """What the chosen way gives; where every way gives the same number or operand, that."""
+        ins = tuple(self.stand_ins.values())
+        branch = Branch(tuple(Block(ins, tuple(way), self.depth) for way in self.outs))
+        found = self.b.branch(branch, which, tuple(self.stand_ins))
+        same = self._same()
+        return [same.get(k, n) for k, n in enumerate(found)]
+
+    def _same(self) -> dict[int, Node]:
+        operands = {stand_in: node for node, stand_in in self.stand_ins.items()}
+        agreed = {k: values[0] for k, values in enumerate(zip(*self.outs, strict=True)) if len(set(values)) == 1}
+        found = {k: n if n.op == "const" else operands.get(n) for k, n in agreed.items()}
+        return {k: n for k, n in found.items() if n is not None}

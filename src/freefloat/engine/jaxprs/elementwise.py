@@ -12,10 +12,11 @@ from freefloat.engine.graph.floats import LIBM
 
 from .arrays import DTYPES, Array, is_symbolic
 from .interpreter import Tracer
-from .refusals import wrong_precision
+from .refusals import unsupported, wrong_precision
 from .rules import RULES, rule
 
 Scalar = Callable[..., Node]
+DOUBLE = np.finfo(np.float64)
 
 
 def _by_type(floats: str, integers: str | None, booleans: str | None = None) -> Callable[[Builder], Scalar]:
@@ -170,8 +171,6 @@ KNOWN: dict[str, Any] = {
     "and": np.bitwise_and,
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
-    "max": np.maximum,
-    "min": np.minimum,
     "abs": np.abs,
     "square": np.square,
 }
@@ -206,8 +205,10 @@ def _(tracer: Tracer, eqn: Any, x: Array) -> Array:
 
 @rule("round")
 def _(tracer: Tracer, eqn: Any, x: Array) -> Array:
+    from jax.lax import RoundingMethod
+
     b = tracer.b
-    if "EVEN" in str(eqn.params["rounding_method"]):
+    if eqn.params["rounding_method"] == RoundingMethod.TO_NEAREST_EVEN:
         return tracer.map(lambda a: b.rounded("rint", a), x)
 
     def away_from_zero(a: Node) -> Node:
@@ -215,7 +216,8 @@ def _(tracer: Tracer, eqn: Any, x: Array) -> Array:
         down = b.rounded("floor", size)
         up = b.compare("le", b.constant(0.5), b.sub(size, down))
         whole = b.select(up, b.add(down, b.one), down)
-        return b.select(b.compare("lt", a, b.zero), b.neg(whole), whole)
+        signed = b.select(b.compare("lt", a, b.zero), b.neg(whole), whole)
+        return b.select(b.compare("eq", a, b.zero), a, signed)  # -0.0 stays what it is
 
     return tracer.map(away_from_zero, x)
 
@@ -223,10 +225,11 @@ def _(tracer: Tracer, eqn: Any, x: Array) -> Array:
 @rule("convert_element_type")
 def _(tracer: Tracer, eqn: Any, x: Array) -> Array:
     dtype = np.dtype(eqn.params["new_dtype"])
-    if not is_symbolic(x):
+    # Doubles are cut to the range of an integer, which numpy does not do.
+    if not is_symbolic(x) and not (x.dtype.kind == "f" and dtype.kind in "iu"):
         with np.errstate(all="ignore"):
             return x.astype(dtype)
-    if dtype not in DTYPES:
+    if dtype not in DTYPES or (not is_symbolic(x) and x.dtype not in DTYPES):
         raise wrong_precision(tracer, eqn, dtype)
     return tracer.map(lambda a: tracer.b.convert(a, DTYPES[dtype]), x)
 
@@ -267,6 +270,17 @@ def _(tracer: Tracer, eqn: Any, low: Array, x: Array, high: Array) -> Array:
     return tracer.map(clamp, low, x, high)
 
 
-@rule("copy", "copy_p", "stop_gradient", "optimization_barrier", "reduce_precision", "pvary", "mutable_array")
+@rule("copy", "copy_p", "stop_gradient", "optimization_barrier", "pvary", "mutable_array")
 def _(tracer: Tracer, eqn: Any, *args: Array) -> list[Array]:
     return list(args)
+
+
+@rule("reduce_precision")
+def _(tracer: Tracer, eqn: Any, x: Array) -> Array:
+    exponent, mantissa = eqn.params["exponent_bits"], eqn.params["mantissa_bits"]
+    if not is_symbolic(x):
+        return tracer._evaluate(eqn, [x])[0]
+    if exponent < DOUBLE.nexp or mantissa < DOUBLE.nmant:
+        what = f"A number reduced to {exponent} bits of exponent and {mantissa} of mantissa"
+        raise unsupported(tracer, eqn, what, "Compiled code is double precision: leave reduce_precision out.")
+    return x

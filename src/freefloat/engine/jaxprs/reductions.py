@@ -27,9 +27,10 @@ def _last(x: Array, axes: Sequence[Any]) -> Array:
 def _reduction(operation: str, known: Any, empty: Any) -> Callable[..., Array]:
     def reduce(tracer: Tracer, eqn: Any, x: Array) -> Array:
         axes = tuple(eqn.params["axes"])
-        if not is_symbolic(x):
-            return np.asarray(known(x, axis=axes)).astype(eqn.outvars[0].aval.dtype)
-        rows = _last(x, axes)
+        if not is_symbolic(x) and known is not None:
+            with np.errstate(all="ignore"):
+                return np.asarray(known(x, axis=axes)).astype(eqn.outvars[0].aval.dtype)
+        rows = _last(tracer.nodes(x), axes)
         if rows.shape[-1] == 0:
             return np.full(rows.shape[:-1], empty, eqn.outvars[0].aval.dtype)
         result = rows[..., 0]
@@ -43,8 +44,8 @@ def _reduction(operation: str, known: Any, empty: Any) -> Callable[..., Array]:
 
 RULES["reduce_sum"] = _reduction("add", np.sum, 0)
 RULES["reduce_prod"] = _reduction("mul", np.prod, 1)
-RULES["reduce_max"] = _reduction("max", np.max, -np.inf)
-RULES["reduce_min"] = _reduction("min", np.min, np.inf)
+RULES["reduce_max"] = _reduction("max", None, -np.inf)  # numpy does not tell -0.0 from 0.0
+RULES["reduce_min"] = _reduction("min", None, np.inf)
 RULES["reduce_and"] = _reduction("and", np.all, True)
 RULES["reduce_or"] = _reduction("or", np.any, False)
 RULES["reduce_xor"] = _reduction("xor", np.bitwise_xor.reduce, 0)

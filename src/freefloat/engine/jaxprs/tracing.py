@@ -9,8 +9,19 @@ import numpy as np
 
 from freefloat.engine.errors import EngineError, PrecisionError, UnsupportedError
 from freefloat.engine.graph import Builder, Graph, Leaf, Signature
+from freefloat.engine.graph.pruning import prune
 
-from . import control_flow, elementwise, indexing, linear_algebra, movement, random_keys, reductions, special  # noqa: F401
+from . import (  # noqa: F401
+    control_flow,
+    elementwise,
+    indexing,
+    linear_algebra,
+    loops,
+    movement,
+    random_keys,
+    reductions,
+    special,
+)
 from .arrays import DTYPES, Array
 from .interpreter import Budget, Tracer
 from .refusals import error_line
@@ -43,7 +54,9 @@ def trace(
     outs = tracer.run(closed.jaxpr, closed.consts, inputs)
     ins = tuple(n for a in inputs for n in a.ravel())
     nodes = tuple(n for o in outs for n in tracer.nodes(np.asarray(o)).ravel())
-    return Graph(tracer.b.block(list(ins), list(nodes)), Signature(arguments, results))
+    block = tracer.b.block(list(ins), list(nodes))
+    prune(block)
+    return Graph(block, Signature(arguments, results))
 
 
 def _jaxpr(jax: Any, function: Callable[..., Any], shapes: Sequence[Any]) -> tuple[Any, Any]:

@@ -73,7 +73,7 @@ def sines_cosines(f: Function, angles: list[str]) -> list[tuple[str, str]]:
     for condition in large[1:]:
         combined = f.binary("or", combined, condition, "bool")
     before, rare, after = f.label, f.fresh("large"), f.fresh("angles")
-    f.do(f"br i1 {_any(f, combined)}, label %{rare}, label %{after}, !prof !0")
+    f.do(f"br i1 {f.any(combined)}, label %{rare}, label %{after}, !prof !0")
     f.start(rare)
     exact: list[list[str]] = []
     for x, condition, pair in zip(angles, large, pairs, strict=True):
@@ -113,15 +113,6 @@ def _flip_sign(f: Function, value: str, quadrant: str) -> str:
     sign = f.binary("shl", bit, f.splat(62, "i64"), "i64")
     flipped = f.binary("xor", f.cast("bitcast", value, "f64", "i64"), sign, "i64")
     return f.cast("bitcast", flipped, "i64", "f64")
-
-
-def _any(f: Function, condition: str) -> str:
-    """Whether any lane is true."""
-    if f.width == 1:
-        return condition
-    name = f"@llvm.vector.reduce.or.v{f.width}i1"
-    f.module.declarations.add(f"declare i1 {name}({f.type('bool')})")
-    return f.put(f"call i1 {name}({f.type('bool')} {condition})")
 
 
 def _helper(module: Module, name: str, arguments: int) -> Function | None:

@@ -22,6 +22,8 @@ INTRINSIC = {
     "trunc": "trunc",
     "rint": "rint",
     "abs": "fabs",
+    "max": "maximum",  # NaN if either is; -0 before 0
+    "min": "minimum",
 }
 
 
@@ -45,14 +47,6 @@ def emit(f: Function, node: Node, args: Operands) -> str:
 
 def _reciprocal(f: Function, node: Node, args: Operands) -> str:
     return f.binary("fdiv", f.splat(1.0), args[0])
-
-
-def _extreme(f: Function, node: Node, args: Operands) -> str:
-    """The larger (smaller), but NaN if either is."""
-    a, b = args
-    order = "ogt" if node.op == "max" else "olt"
-    chosen = f.select(f.put(f"fcmp {order} {f.type(FLOAT)} {a}, {b}"), a, b)
-    return f.select(f.put(f"fcmp uno {f.type(FLOAT)} {a}, {a}"), a, chosen)
 
 
 def _integer_extreme(f: Function, node: Node, args: Operands) -> str:
@@ -135,8 +129,6 @@ def _bitcast(f: Function, node: Node, args: Operands) -> str:
 OTHERS: dict[str, Callable[[Function, Node, Operands], str]] = {
     "neg": lambda f, node, args: f.fneg(args[0]),
     "rcp": _reciprocal,
-    "max": _extreme,
-    "min": _extreme,
     "imax": _integer_extreme,
     "imin": _integer_extreme,
     "lt": _compare,

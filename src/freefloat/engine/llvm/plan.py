@@ -17,6 +17,9 @@ from .fusion import Fused, count_uses, fuse
 from .schedule import schedule
 
 PART_SIZE = 3000  # [operations] straight-line code above this is split
+WAY_SIZE = (
+    200  # [operations] a way of a branch above this is a function of its own: what may be rare stays out of the way
+)
 
 
 @dataclass
@@ -94,16 +97,20 @@ class Plan:
                 varying.add(node)
         return [n for n in order if n not in varying], [n for n in order if n in varying]
 
-    def _assign(self, key: object, nodes: list[Node], home: str) -> None:
+    def _assign(self, key: object, nodes: list[Node], home: str, *, apart: bool = False) -> None:
         """Give every node its function, splitting what is too large."""
         self.orders[key] = nodes
         groups = self._partition(nodes)
-        if len(groups) == 1:
+        if len(groups) == 1 and not apart:
             self._settle(nodes, home)
             return
         self.parts[key] = [Part(f"{home}_{k}", group) for k, group in enumerate(groups)]
         for part in self.parts[key]:
             self._settle(part.nodes, part.name)
+
+    def _is_apart(self, node: Node, block: Block) -> bool:
+        """Whether a block inside a node gets functions of its own."""
+        return block.size() > (min(WAY_SIZE, self.part_size) if node.op == "branch" else self.part_size)
 
     def _settle(self, nodes: list[Node], home: str) -> None:
         for number, node in enumerate(nodes):
@@ -114,14 +121,15 @@ class Plan:
             if node.op == "loop":
                 self._mark_uniform(node.value.body)
             for k, (block, _) in enumerate(nested(node)):
-                fits = block.size() <= self.part_size
-                self._assign(block, schedule(block), home if fits else f"{home}_{number}_{k}")
+                apart = self._is_apart(node, block)
+                self._assign(block, schedule(block), f"{home}_{number}_{k}" if apart else home, apart=apart)
 
     def _partition(self, nodes: list[Node]) -> list[list[Node]]:
         groups: list[list[Node]] = [[]]
         size = 0
         for node in nodes:
-            cost = min(sum(b.size() for b, _ in nested(node)), self.part_size) + (node.op not in FREE)
+            inside = sum(b.size() for b, _ in nested(node) if not self._is_apart(node, b))
+            cost = inside + (node.op not in FREE)
             if size + cost > self.part_size and groups[-1]:
                 groups.append([])
                 size = 0

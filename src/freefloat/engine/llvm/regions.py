@@ -1,8 +1,14 @@
-"""Blocks as code: loops, branches, and calls of the functions a large block was split into."""
+"""Blocks as code: loops, branches, and calls of the functions a large block was split into.
+
+Side by side, instances may want different things. A way of a branch is run if any lane asks for it, and a
+while loop goes on as long as any lane does; a lane that did not ask computes along and keeps what it had.
+Lanes that agree (a tick that is the same for all) therefore run one way only, and nobody has to declare it.
+"""
 
 from __future__ import annotations
 
-from freefloat.engine.graph.node import Block, Node
+from freefloat.engine.graph.node import Node
+from freefloat.engine.graph.scalars import BOOL
 
 from .straight import Memory
 from .tables import Tables
@@ -15,10 +21,14 @@ ARGUMENTS = "ptr %state, ptr %held, ptr %out, ptr %frame"
 class Writer(Tables):
     """Writes any block into one function."""
 
+    asking: int | None = None  # slot that tells which lanes ask for the code being written; None: all of them
+
     @classmethod
-    def begin(cls, memory: Memory, name: str) -> Writer:
+    def begin(cls, memory: Memory, name: str, asking: int | None = None) -> Writer:
         """Begin one of the module's functions."""
-        return cls(memory, Function(memory.module, name, PARAMETERS))
+        writer = cls(memory, Function(memory.module, name, PARAMETERS))
+        writer.asking = asking
+        return writer
 
     def block(self, key: object) -> None:
         """A block's nodes here, or calls of the functions it was split into."""
@@ -27,7 +37,7 @@ class Writer(Tables):
             self.nodes(self.plan.orders[key])
             return
         for part in parts:
-            writer = Writer.begin(self.memory, part.name)
+            writer = Writer.begin(self.memory, part.name, self.asking)
             writer.nodes(part.nodes)
             writer.finish()
             self.f.do(f"call void @{part.name}({ARGUMENTS})")
@@ -93,69 +103,58 @@ class Writer(Tables):
         f.start(head)
         with _Scope(self):
             self.block(loop.test)
-            test = self.get(loop.test.outs[0])
-        f.do(f"br i1 {test}, label %{body}, label %{done}")
-        f.start(body)
-        with _Scope(self):
+            going = self._of_those_asking(self.get(loop.test.outs[0]))
+            f.do(f"br i1 {f.any(going)}, label %{body}, label %{done}")
+            f.start(body)
+            self._ask(going)
             self.block(loop.body)
-            outs = [self.get(n) for n in loop.body.outs]
-        for k, (value, n) in enumerate(zip(outs, loop.body.outs, strict=True)):
-            f.store(value, "%frame", carried + k, n.dtype)
+            self._blend(going, [self.get(n) for n in loop.body.outs], loop.body.outs, carried)
         f.jump(head)
         f.start(done)
 
     def _branch(self, node: Node) -> None:
-        results = self._taken(node) if self.f.width == 1 else self._selected(node)
-        first = self.memory.carried[node] = self.plan.reserve(len(results))
-        for k, (value, n) in enumerate(zip(results, node.value.blocks[0].outs, strict=True)):
+        f, blocks = self.f, node.value.blocks
+        first = self.memory.carried[node] = self.plan.reserve(len(blocks[0].outs))
+        for k, block in enumerate(blocks):
+            chosen = self._is_chosen(node.args[0], k, len(blocks) - 1)
+            wanted = self._of_those_asking(chosen)
+            way, after = f.fresh("way"), f.fresh("after")
+            f.do(f"br i1 {f.any(wanted)}, label %{way}, label %{after}")
+            f.start(way)
+            with _Scope(self):
+                self._ask(wanted)
+                self.block(block)
+                # The first way may write every lane: those it is not meant for are written again later.
+                self._blend(chosen if k else None, [self.get(n) for n in block.outs], block.outs, first)
+            f.jump(after)
+            f.start(after)
+
+    def _of_those_asking(self, mask: str) -> str:
+        """Lanes of a mask that also ask for the code around it."""
+        if self.asking is None:
+            return mask
+        return self.f.binary("and", mask, self.f.load("%frame", self.asking, BOOL), BOOL)
+
+    def _ask(self, mask: str) -> None:
+        """From here to the end of the scope, code is for these lanes."""
+        if self.f.width > 1:
+            self.asking = self.plan.reserve(1)
+            self.f.store(mask, "%frame", self.asking, BOOL)
+
+    def _blend(self, mask: str | None, values: list[str], nodes: tuple[Node, ...], first: int) -> None:
+        """Store values in the lanes of a mask only."""
+        for k, (value, n) in enumerate(zip(values, nodes, strict=True)):
+            if self.f.width > 1 and mask is not None:
+                value = self.f.select(mask, value, self.f.load("%frame", first + k, n.dtype), n.dtype)
             self.f.store(value, "%frame", first + k, n.dtype)
 
-    def _taken(self, node: Node) -> list[str]:
-        """Scalar code goes one way only."""
-        f, blocks = self.f, node.value.blocks
-        done = f.fresh("join")
-        arrivals: list[tuple[str, list[str]]] = []
-        for k, block in enumerate(blocks):
-            here, after = f.fresh("way"), f.fresh("way")
-            if k < len(blocks) - 1:
-                chosen = self._is_chosen(node.args[0], k)
-                f.do(f"br i1 {chosen}, label %{here}, label %{after}")
-            else:
-                f.jump(here)
-            f.start(here)
-            values = self._way(block)
-            arrivals.append((f.label, values))
-            f.jump(done)
-            if k < len(blocks) - 1:
-                f.start(after)
-        f.start(done)
-        return [self._merged(n, k, arrivals) for k, n in enumerate(blocks[0].outs)]
-
-    def _way(self, block: Block) -> list[str]:
-        with _Scope(self):
-            self.block(block)
-            return [self.get(n) for n in block.outs]
-
-    def _merged(self, n: Node, k: int, arrivals: list[tuple[str, list[str]]]) -> str:
-        incoming = ", ".join(f"[{values[k]}, %{label}]" for label, values in arrivals)
-        return self.f.put(f"phi {self.f.type(n.dtype)} {incoming}")
-
-    def _selected(self, node: Node) -> list[str]:
-        """Vector code computes every way and picks, lane by lane."""
-        blocks = node.value.blocks
-        ways = [self._way(block) for block in blocks]
-        results = ways[-1]
-        for k in range(len(blocks) - 2, -1, -1):
-            chosen = self._is_chosen(node.args[0], k)
-            pairs = zip(ways[k], results, blocks[0].outs, strict=True)
-            results = [self.f.select(chosen, a, b, n.dtype) for a, b, n in pairs]
-        return results
-
-    def _is_chosen(self, which: Node, k: int) -> str:
+    def _is_chosen(self, which: Node, k: int, last: int) -> str:
+        """Whether way k is taken; an index outside means the nearest way."""
         value = self.get(which)
-        if which.dtype == "bool":
-            return self.f.binary("xor", value, self.f.splat(True, "bool"), "bool")
-        return self.f.put(f"icmp sle {self.f.type(which.dtype)} {value}, {self.f.splat(k, which.dtype)}")
+        if which.dtype == BOOL:
+            return value if k else self.f.binary("xor", value, self.f.splat(True, BOOL), BOOL)
+        order = "sle" if k == 0 else "sge" if k == last else "eq"
+        return self.f.put(f"icmp {order} {self.f.type(which.dtype)} {value}, {self.f.splat(k, which.dtype)}")
 
 
 class _Scope:
@@ -165,8 +164,8 @@ class _Scope:
         self.writer = writer
 
     def __enter__(self) -> None:
-        self.values, self.scalars = self.writer.values, self.writer.scalars
+        self.values, self.scalars, self.asking = self.writer.values, self.writer.scalars, self.writer.asking
         self.writer.values, self.writer.scalars = dict(self.values), dict(self.scalars)
 
     def __exit__(self, *_: object) -> None:
-        self.writer.values, self.writer.scalars = self.values, self.scalars
+        self.writer.values, self.writer.scalars, self.writer.asking = self.values, self.scalars, self.asking

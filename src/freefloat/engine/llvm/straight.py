@@ -92,8 +92,8 @@ class Straight:
 
     def _others(self, nodes: Iterable[Node]) -> None:
         for node in nodes:
-            if node.op == "in" or node in self.plan.skipped:
-                continue
+            if node.op == "in" or node in self.plan.skipped or node in self.values:
+                continue  # given, part of another node, or at hand from a loop's test
             handler = getattr(self, f"_{node.op}", None)
             if handler is not None:
                 handler(node)

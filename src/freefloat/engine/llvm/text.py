@@ -128,6 +128,14 @@ class Function:
         kind = self.type(dtype)
         return self.put(f"select {self.type(BOOL)} {condition}, {kind} {on_true}, {kind} {on_false}")
 
+    def any(self, condition: str) -> str:
+        """Whether a condition holds in any lane."""
+        if self.width == 1:
+            return condition
+        name = f"@llvm.vector.reduce.or.v{self.width}i1"
+        self.module.declarations.add(f"declare i1 {name}({self.type(BOOL)})")
+        return self.put(f"call i1 {name}({self.type(BOOL)} {condition})")
+
     def cast(self, instruction: str, a: str, source: str, target: str) -> str:
         """A conversion instruction between types."""
         return self.put(f"{instruction} {self.type(source)} {a} to {self.type(target)}")

@@ -25,7 +25,7 @@ class Jitted(Compiled):
 
     target = "jax"
 
-    def __init__(self, function: Callable[..., Any], graph: Graph, structure: Structure) -> None:
+    def __init__(self, function: Callable[..., Any], graph: Graph | Callable[[], Graph], structure: Structure) -> None:
         super().__init__(graph, structure)
         import jax
 

@@ -125,8 +125,7 @@ class Native(Compiled):
     ) -> None:
         super().__init__(graph, structure)
         self._cache, self._part_size = cache, part_size
-        # A while loop ends at a different time in each lane: such functions run one instance at a time.
-        self.width = 1 if graph.block.contains("while") else (width or host().width)
+        self.width = width or host().width
         self._scalar = self._code(1)
         self._buffers = _Buffers(self._scalar, graph)
 

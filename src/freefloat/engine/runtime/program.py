@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,8 +39,13 @@ class Compiled(ABC):
 
     target: str
 
-    def __init__(self, graph: Graph, structure: Structure) -> None:
-        self.graph, self.structure = graph, structure
+    def __init__(self, graph: Graph | Callable[[], Graph], structure: Structure) -> None:
+        self._graph, self.structure = graph, structure
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The function as scalar operations; for the jax target traced when it is asked for."""
+        return self._graph if isinstance(self._graph, Graph) else self._graph()
 
     @property
     def operations(self) -> dict[str, int]:
@@ -93,7 +99,7 @@ class Compiled(ABC):
     def _require_step(self, steps: int) -> None:
         if not isinstance(steps, (int, np.integer)) or steps < 0:
             raise SignatureError(f"steps must be a whole number, zero or more, got {steps!r}.")
-        if not self.graph.signature.is_step:
+        if not self.structure.signature.is_step:
             raise SignatureError("Only f(state, *held) -> state can be rolled out: result and first argument differ.")
 
 

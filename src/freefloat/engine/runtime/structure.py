@@ -33,13 +33,15 @@ class Structure:
     out_tree: Any = None
 
     @classmethod
-    def of(cls, function: Any, example: Sequence[Any], signature: Signature) -> Structure:
-        """The trees of a function's arguments and result."""
+    def of(cls, function: Any, example: Sequence[Any]) -> Structure:
+        """The trees of a function's arguments and result, and what leaves they have."""
         import jax
 
         trees = tuple(jax.tree_util.tree_structure(e) for e in example)
-        out = jax.tree_util.tree_structure(jax.eval_shape(function, *map(_shapes, example)))
-        return cls(signature, trees, out)
+        shapes = [_shapes(e) for e in example]
+        out = jax.eval_shape(function, *shapes)
+        signature = Signature(tuple(map(_leaves, shapes)), _leaves(out))
+        return cls(signature, trees, jax.tree_util.tree_structure(out))
 
     def flatten(self, args: Sequence[Any]) -> list[list[Any]]:
         """Leaves of every argument, with the number of arguments and their nesting checked."""
@@ -66,6 +68,17 @@ class Structure:
         if state is not None and self.signature.is_step:
             return jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(state), leaves)
         return tuple(leaves)
+
+
+def _leaves(shapes: Any) -> tuple[Leaf, ...]:
+    """Leaves of a tree of shapes; a type that only JAX knows goes by the name it has there."""
+    import jax
+
+    names = {dtype: name for name, dtype in NUMPY.items()}
+    flat = jax.tree_util.tree_flatten_with_path(shapes)[0]
+    return tuple(
+        Leaf(jax.tree_util.keystr(path) or ".", tuple(x.shape), names.get(x.dtype, str(x.dtype))) for path, x in flat
+    )
 
 
 def _shapes(tree: Any) -> Any:

@@ -25,7 +25,7 @@ from freefloat.scenarios.ets7.parts import (
     driven,
     spacecraft,
 )
-from freefloat.scenarios.scenario import Scenario, ScenarioError
+from freefloat.scenarios.scenario import Scenario, ScenarioError, Setup
 from freefloat.scenarios.settings import Unit
 from freefloat.sim.claims import Claim, Source
 from freefloat.sim.description import Figure
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from freefloat.control.target import DriftingTarget
     from freefloat.model import Spacecraft
     from freefloat.sim import Run
-    from freefloat.sim.rollout import Engine
-    from freefloat.sim.simulate import Progress
 
 _PAPER = "Yoshida 2003, section 5"
 _PRINTED = Source("printed", _PAPER)
@@ -155,25 +153,15 @@ class Ets7Capture(Scenario):
         )
         return CameraEye(camera=camera, target=target, frame="hand")
 
-    def simulate(self, progress: Progress | None = None, engine: Engine = "native") -> Run:
-        """Run the capture."""
-        from freefloat.sim import Sampled, simulate
+    def setup(self) -> Setup:
+        """The arm towards the target, the wheels against its reaction."""
+        from freefloat.sim import Sampled
 
         craft = spacecraft(self.wheel_torque, self.craft)
         arm, attitude = self.laws(craft)
         commands = None if self.servo is not None else 1.0 / WHEEL_PERIOD  # [Hz]; motors follow continuously
-        return simulate(
-            craft,
-            driven(arm, craft, self.servo, commands, self.dt),
-            Sampled(law=attitude, period=WHEEL_PERIOD),
-            joints_deg=self.joints_deg,
-            duration=self.duration,
-            dt=self.dt,
-            record_dt=WHEEL_PERIOD,
-            scenario=self.as_dict(),
-            progress=progress,
-            engine=engine,
-        )
+        laws = driven(arm, craft, self.servo, commands, self.dt), Sampled(law=attitude, period=WHEEL_PERIOD)
+        return Setup(craft, laws, self.duration, self.dt, WHEEL_PERIOD, joints_deg=self.joints_deg)
 
     # ---- judging
 

@@ -7,14 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from freefloat.scenarios.ets7.parts import START_DEG, Joints, Positive, Seconds, Servo, driven, spacecraft
-from freefloat.scenarios.scenario import Scenario
+from freefloat.scenarios.scenario import Scenario, Setup
 from freefloat.sim.claims import Claim, Source
 from freefloat.sim.description import Figure
 
 if TYPE_CHECKING:
     from freefloat.sim import Run
-    from freefloat.sim.rollout import Engine
-    from freefloat.sim.simulate import Progress
 
 _PAPER = "Yoshida 2003, section 4.3"
 _PRINTED = Source("printed", _PAPER)
@@ -53,29 +51,19 @@ class Ets7GravityGradient(Scenario):
             "torque-level": replace(nominal, servo=Servo(bandwidth=5.0), dt=0.05),
         }
 
-    def simulate(self, progress: Progress | None = None, engine: Engine = "native") -> Run:
-        """Run the experiment."""
+    def setup(self) -> Setup:
+        """The joints held, the tide on the whole."""
         import numpy as np
 
         from freefloat.control import HoldJoints
         from freefloat.effects import CircularOrbit, GravityGradient, co_rotating_state
-        from freefloat.sim import simulate
 
         craft = spacecraft(None, self.craft)
         orbit = CircularOrbit(altitude=1e3 * self.altitude_km)
         tide = GravityGradient(craft=craft, orbit=orbit, factor=1.0 if self.gravity_gradient else 0.0)
-        return simulate(
-            craft,
-            driven(HoldJoints(craft.layout.moving_joints), craft, self.servo, None, self.dt),
-            tide,
-            state=co_rotating_state(craft, orbit, np.deg2rad(self.joints_deg)),
-            duration=self.duration,
-            dt=self.dt,
-            record_dt=max(0.5, self.dt),
-            scenario=self.as_dict(),
-            progress=progress,
-            engine=engine,
-        )
+        joints = driven(HoldJoints(craft.layout.moving_joints), craft, self.servo, None, self.dt)
+        start = co_rotating_state(craft, orbit, np.deg2rad(self.joints_deg))
+        return Setup(craft, (joints, tide), self.duration, self.dt, max(0.5, self.dt), state=start)
 
     def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
         """Pitch in the orbital frame at the times of the reference."""

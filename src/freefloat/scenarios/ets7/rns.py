@@ -17,14 +17,12 @@ from freefloat.scenarios.ets7.parts import (
     driven,
     spacecraft,
 )
-from freefloat.scenarios.scenario import Scenario
+from freefloat.scenarios.scenario import Scenario, Setup
 from freefloat.sim.claims import OWN_BOUND, Claim, Source
 from freefloat.sim.description import Figure
 
 if TYPE_CHECKING:
     from freefloat.sim import Run
-    from freefloat.sim.rollout import Engine
-    from freefloat.sim.simulate import Progress
 
 _PAPER = "Yoshida 2003, section 4.2"
 _SPEC = Source("prototype", _PAPER)
@@ -76,12 +74,11 @@ class Ets7Rns(Scenario):
             "spline-torque-level": replace(spline, servo=Servo(), dt=TORQUE_LEVEL_DT),
         }
 
-    def simulate(self, progress: Progress | None = None, engine: Engine = "native") -> Run:
-        """Run the experiment; the wheels act continuously, so that the result does not depend on the step."""
+    def setup(self) -> Setup:
+        """The wheels act continuously, so that the result does not depend on the step."""
         import numpy as np
 
         from freefloat.control import AttitudeHold, JointSpline, Quintic, ReactionlessTurn, Turn
-        from freefloat.sim import simulate
 
         craft = spacecraft(self.wheel_torque, self.craft)
         if self.motion == "reactionless":
@@ -90,18 +87,8 @@ class Ets7Rns(Scenario):
         else:
             goal = _END_DEG if self.motion == "spline" else START_DEG
             arm = JointSpline.through(craft, [self.joints_deg, goal], [self.turn_time])
-        return simulate(
-            craft,
-            driven(arm, craft, self.servo, self.sample_rate_hz, self.dt),
-            AttitudeHold(craft=craft),
-            joints_deg=self.joints_deg,
-            duration=self.duration,
-            dt=self.dt,
-            record_dt=0.05,
-            scenario=self.as_dict(),
-            progress=progress,
-            engine=engine,
-        )
+        laws = driven(arm, craft, self.servo, self.sample_rate_hz, self.dt), AttitudeHold(craft=craft)
+        return Setup(craft, laws, self.duration, self.dt, record_dt=0.05, joints_deg=self.joints_deg)
 
     @classmethod
     def needed_runs(cls, variant: str) -> tuple[str, ...]:

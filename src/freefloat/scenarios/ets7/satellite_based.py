@@ -18,14 +18,12 @@ from freefloat.scenarios.ets7.parts import (
     driven,
     spacecraft,
 )
-from freefloat.scenarios.scenario import Scenario
+from freefloat.scenarios.scenario import Scenario, Setup
 from freefloat.sim.claims import Claim, Source
 from freefloat.sim.description import Figure
 
 if TYPE_CHECKING:
     from freefloat.sim import Run
-    from freefloat.sim.rollout import Engine
-    from freefloat.sim.simulate import Progress
 
 _PAPER = "Yoshida 2003, section 4.1"
 _SPEC = Source("prototype", _PAPER)
@@ -34,7 +32,7 @@ _RECOVERED = 0.05  # hand orientation error at which the attitude counts as reco
 _DIGIT = 0.002  # tolerance of experiments 2 and 3 [deg]
 
 # Variant: peak of the hand's pitch error [deg] and recovery time [s] with the unit of its last digit.
-_PUBLISHED: dict[str, tuple[float, tuple[float, float] | None]] = {
+_REFERENCES: dict[str, tuple[float, tuple[float, float] | None]] = {
     "nominal": (0.361, (67.0, 1.0)),
     "no-wheels": (0.517, None),
     "torque-0.1": (0.236, (31.8, 0.1)),
@@ -80,27 +78,17 @@ class Ets7SatelliteBased(Scenario):
             "torque-level": replace(nominal, servo=Servo(), dt=TORQUE_LEVEL_DT),
         }
 
-    def simulate(self, progress: Progress | None = None, engine: Engine = "native") -> Run:
-        """Run the experiment."""
+    def setup(self) -> Setup:
+        """The arm in satellite axes, the wheels against its reaction."""
         from freefloat.control import AttitudeHold, Line, SatelliteBasedMotion
-        from freefloat.sim import Sampled, simulate
+        from freefloat.sim import Sampled
 
         craft = spacecraft(self.wheel_torque, self.craft)
         line = Line(direction=(1.0, 0.0, 0.0), length=self.path.length, speed=self.path.speed, ramp=self.path.ramp)
         arm = SatelliteBasedMotion(craft=craft, frame="hand", path=line)
         attitude = AttitudeHold(craft=craft, feed_forward=arm if self.feed_forward else None)
-        return simulate(
-            craft,
-            driven(arm, craft, self.servo, None, self.dt),
-            Sampled(law=attitude, period=WHEEL_PERIOD),
-            joints_deg=self.joints_deg,
-            duration=self.duration,
-            dt=self.dt,
-            record_dt=WHEEL_PERIOD,
-            scenario=self.as_dict(),
-            progress=progress,
-            engine=engine,
-        )
+        laws = driven(arm, craft, self.servo, None, self.dt), Sampled(law=attitude, period=WHEEL_PERIOD)
+        return Setup(craft, laws, self.duration, self.dt, WHEEL_PERIOD, joints_deg=self.joints_deg)
 
     @classmethod
     def needed_runs(cls, variant: str) -> tuple[str, ...]:
@@ -120,9 +108,9 @@ class Ets7SatelliteBased(Scenario):
                 Claim("peak hand orientation error, torque level", _SPEC, "within", 0.361, peak, "deg", 0.02),
                 Claim("recovery to 0.05 deg, torque level", _SPEC, "within", 67.0, recovered, "s", 0.02),
             ]
-        if variant not in _PUBLISHED:
+        if variant not in _REFERENCES:
             return []
-        degrees, recovery = _PUBLISHED[variant]
+        degrees, recovery = _REFERENCES[variant]
         found = [Claim("peak hand orientation error", _SPEC, "about", degrees, peak, "deg", _DIGIT)]
         if recovery is not None:
             seconds, digit = recovery

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from freefloat.scenarios.scenario import Scenario
+from freefloat.scenarios.scenario import Scenario, Setup
 from freefloat.scenarios.settings import Unit
 from freefloat.sim.claims import Claim, Source
 from freefloat.sim.description import Figure
@@ -20,8 +20,6 @@ from freefloat.sim.description import Figure
 if TYPE_CHECKING:
     from freefloat.model import Spacecraft
     from freefloat.sim import Run
-    from freefloat.sim.rollout import Engine
-    from freefloat.sim.simulate import Progress
 
 Positive = Annotated[float, Field(gt=0.0)]
 NotNegative = Annotated[float, Field(ge=0.0)]
@@ -79,24 +77,13 @@ class _Goddard(Scenario):
             craft = craft.attach(panel, name=name, at=Pose.from_rpy_deg((0.0, 0.0, heading), (root, 0.0, 0.0)))
         return craft
 
-    def _released(self, left_sign: float, progress: Progress | None, engine: Engine) -> Run:
+    def _release(self, left_sign: float) -> Setup:
         """Let go of the bent beams. The left beam's y axis points the other way."""
-        from freefloat.sim import simulate
-
         craft = self.spacecraft()
         start = craft.at_rest()
         start.q[craft.layout.position("right.modes").start] = 1e-3 * self.tip_mm
         start.q[craft.layout.position("left.modes").start] = left_sign * 1e-3 * self.tip_mm
-        return simulate(
-            craft,
-            state=start,
-            duration=self.duration,
-            dt=self.dt,
-            record_dt=self.dt,
-            scenario=self.as_dict(),
-            progress=progress,
-            engine=engine,
-        )
+        return Setup(craft, (), self.duration, self.dt, record_dt=self.dt, state=start)
 
 
 @dataclass(frozen=True)
@@ -113,9 +100,9 @@ class GoddardSymmetric(_Goddard):
         """The three hub masses of Table II."""
         return {f"{m:g}-kg": cls(hub_mass=m, tip_mm=q) for m, q in ((50.0, 91.3), (25.0, 91.3), (100.0, 98.4))}
 
-    def simulate(self, progress: Progress | None = None, engine: Engine = "native") -> Run:
+    def setup(self) -> Setup:
         """Release both beams to the same side."""
-        return self._released(-1.0, progress, engine)
+        return self._release(-1.0)
 
     def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
         """Table II to its printed digits; the first frequency against the exact root, with three modes."""
@@ -160,9 +147,9 @@ class GoddardAsymmetric(_Goddard):
         beat = replace(masses["50-kg"], stiffness_difference=0.03082)
         return {**masses, "50-kg-faces": replace(masses["50-kg"], root_distance=0.5), "beat": beat}
 
-    def simulate(self, progress: Progress | None = None, engine: Engine = "native") -> Run:
+    def setup(self) -> Setup:
         """Release the beams to opposite sides."""
-        return self._released(1.0, progress, engine)
+        return self._release(1.0)
 
     def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
         """The exact frequencies and rest offsets; Table III is shown beside ours."""

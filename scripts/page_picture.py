@@ -1,4 +1,4 @@
-"""Photograph the page of a run in a real browser: `python docs/page_picture.py` writes docs/images/page.png."""
+"""Photograph the page of a run in a real browser: `python scripts/page_picture.py` writes docs/images/page.png."""
 
 import shutil
 import sys
@@ -11,7 +11,7 @@ from playwright.sync_api import sync_playwright
 from freefloat.scenarios import find
 from freefloat.scenarios.performance import perform
 
-IMAGE = Path(__file__).parent / "images" / "page.png"
+IMAGE = Path(__file__).parents[1] / "docs" / "images" / "page.png"
 WIDTH, HEIGHT = 1280, 760  # [px]
 MIDDLE = 0.6  # of the run, where the cursor stands
 _MOVE = """(share) => {

@@ -1,7 +1,7 @@
 """Both capture cases for 448 random geometries: the table of the package, the picture and the numbers of docs/ets7.md.
 
-python docs/capture_scatter.py           # runs everything again
-python docs/capture_scatter.py --draw    # picture and numbers from the table that is there
+python scripts/capture_scatter.py           # runs everything again
+python scripts/capture_scatter.py --draw    # picture and numbers from the table that is there
 """
 
 import sys
@@ -14,7 +14,7 @@ from freefloat.scenarios.ets7.capture_scatter import SCATTERS, TABLE
 from freefloat.scenarios.tables import save
 from freefloat.sim.description import Mark
 
-SCRIPT = "docs/capture_scatter.py"
+SCRIPT = "scripts/capture_scatter.py"
 COARSE_DT = 0.5  # the step of the search [s]
 
 
@@ -58,4 +58,4 @@ if __name__ == "__main__":
     draw(SCATTERS, marks(table), heading, DOCS / "images" / "ets7_capture_scatter.png")
     rewrite(DOCS / "ets7.md", SCRIPT, told(table))
     for what, number in contrast(table).items():
-        print(f"{what}: {number:g}")  # noqa: T201
+        print(f"{what}: {number:g}")

@@ -1,4 +1,4 @@
-"""Draw the figures of README and docs anew: `python docs/figures.py` writes docs/images/*.svg.
+"""Draw the figures of README and docs anew: `python scripts/figures.py` writes docs/images/*.svg.
 
 The figures are plain SVG, written here without a plotting package, so that a fresh clone can make them again.
 """
@@ -14,7 +14,7 @@ from freefloat.library import ets7
 from freefloat.report.singular_lines import singular_lines
 from freefloat.scenarios import find
 
-IMAGES = Path(__file__).parent / "images"
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
 COLOURS = ("#c0392b", "#1f6fb2", "#2e8b57", "#8e6bb0")
 WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 460, 300, 70, 40, 14, 46  # of one panel and its margins [px]
 

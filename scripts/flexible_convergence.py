@@ -1,4 +1,4 @@
-"""Numbers of docs/flexible-howto.md: `python docs/flexible_convergence.py [modes | spin | servicer]`.
+"""Numbers of docs/flexible-howto.md: `python scripts/flexible_convergence.py [modes | spin | servicer]`.
 
 `modes` (the default) prints how many modes are enough and writes the plot: hub and two beams of NASA Goddard's
 experiment against the roots of the transcendental equation; the massless hub, where the clamped
@@ -21,8 +21,7 @@ from freefloat.model import ModalBody, Spacecraft
 from freefloat.sim import Run, simulate
 from freefloat.spatial import Pose
 
-# ruff: noqa: T201
-IMAGE = Path(__file__).parent / "images" / "flexible-convergence.svg"
+IMAGE = Path(__file__).parents[1] / "docs" / "images" / "flexible-convergence.svg"
 LENGTH, MASS, STIFFNESS = 0.635, 0.83, 0.46  # [m], [kg], EI [N m2]
 COUNTS = (1, 2, 3, 4, 5, 6, 8, 10)  # modes of each beam
 # Both motions of the real hub, and its symmetric motion for hubs that are as light as the beams, or lighter.

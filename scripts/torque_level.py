@@ -1,7 +1,7 @@
 """Every ETS-VII claim again with motors at the joints: how far is torque level from the reference?
 
-python docs/torque_level.py                 # all five scenarios, some minutes
-python docs/torque_level.py ets7-rns        # one of them
+python scripts/torque_level.py                 # all five scenarios, some minutes
+python scripts/torque_level.py ets7-rns        # one of them
 
 Motors are stiff and without friction. Exit status 1 if a number is off by more than 2 % and by more than its own
 tolerance. Bounds are shown only: what is zero at rate level is rounding there, and the servo's error here.

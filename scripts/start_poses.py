@@ -1,7 +1,7 @@
 """Experiment 1 of ETS-VII from many start poses: the table of the package, the picture and the numbers of docs/ets7.md.
 
-python docs/start_poses.py           # runs everything again
-python docs/start_poses.py --draw    # picture and numbers from the table that is there
+python scripts/start_poses.py           # runs everything again
+python scripts/start_poses.py --draw    # picture and numbers from the table that is there
 """
 
 import sys
@@ -15,7 +15,7 @@ from freefloat.scenarios.ets7.start_poses import hand_of, lever, start_poses
 from freefloat.scenarios.tables import save
 from freefloat.sim.description import Mark
 
-SCRIPT = "docs/start_poses.py"
+SCRIPT = "scripts/start_poses.py"
 
 
 def told(data) -> str:
@@ -33,4 +33,4 @@ if __name__ == "__main__":
     flight = Mark("experiment 1", float(lever(hand_of(joints), -22.8)[0]), -0.60145)  # [m], [deg]
     draw(SCATTERS, [[flight]], "", DOCS / "images" / "ets7_start_poses.png")
     rewrite(DOCS / "ets7.md", SCRIPT, told(table))
-    print(told(table))  # noqa: T201
+    print(told(table))

@@ -13,7 +13,7 @@ from freefloat.report.scatters import beyond, side
 from freefloat.scenarios.scatters import Scatter
 from freefloat.sim.description import Mark
 
-DOCS = Path(__file__).parent
+DOCS = Path(__file__).parents[1] / "docs"
 TABLES = Path(freefloat.scenarios.__file__).parent / "ets7" / "data"
 COLOURS = ("#2563a8", "#c2410c", "#2e7d4f")
 

@@ -1,8 +1,8 @@
 """Write the table of reproduced results into README.md, from `freefloat claims --json`: no number is typed by hand.
 
-python docs/claims_table.py               # run every scenario, then rewrite the table
-python docs/claims_table.py claims.json   # the same from a file that `freefloat claims --json` wrote
-python docs/claims_table.py --check ...   # change nothing; exit status 1 if the table would change
+python scripts/claims_table.py               # run every scenario, then rewrite the table
+python scripts/claims_table.py claims.json   # the same from a file that `freefloat claims --json` wrote
+python scripts/claims_table.py --check ...   # change nothing; exit status 1 if the table would change
 """
 
 import json
@@ -16,7 +16,7 @@ from freefloat.sim.claims import Claim, tally
 
 ROOT = Path(__file__).parents[1]
 README, ALL = ROOT / "README.md", ROOT / "docs" / "claims.md"
-START, END = "<!-- claims: written by docs/claims_table.py -->", "<!-- end of claims -->"
+START, END = "<!-- claims: written by scripts/claims_table.py -->", "<!-- end of claims -->"
 
 
 def claims(file: str | None) -> list[dict[str, Any]]:
@@ -65,7 +65,7 @@ def main() -> int:
     rows = claims(arguments[0] if arguments else None)
     before, rest = README.read_text(encoding="utf-8").split(START)
     _, after = rest.split(END)
-    intro = "# All claims\n\nWritten by `docs/claims_table.py` from `freefloat claims --json`."
+    intro = "# All claims\n\nWritten by `scripts/claims_table.py` from `freefloat claims --json`."
     fresh = {
         README: f"{before}{START}\n\n{table(rows, whole=False)}\n\n{END}{after}",
         ALL: f"{intro}\n\n{table(rows, whole=True)}\n",

@@ -1,0 +1,130 @@
+"""What the conservation audit catches, and what it leaves alone.
+
+    python benchmarks/audit_sensitivity.py faults          # smallest wrong inertia caught, by scenario, body and drift
+    python benchmarks/audit_sensitivity.py ordinary        # false alarms among random ordinary runs
+    python benchmarks/audit_sensitivity.py independence    # verdicts at other record_dt, units, sizes, wheel speeds
+
+`--json FILE` keeps the numbers. The exit status is 1 where something is not as it must be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from audit_faults import FaultyRuns
+from audit_independence import verdicts
+from audit_ordinary import ordinary_runs
+
+from freefloat.scenarios.catalogue import SCENARIOS
+from freefloat.sim import Run
+
+DRIFTS = (0.0, 10.0, 7500.0)  # [m/s]
+ERRORS = tuple(10.0**-k for k in range(3, 11))  # relative, of an inertia
+TURNS = 1e-6  # [rad]; a body that turns less during a run does not turn
+STARTS = 5  # runs of each random spacecraft
+LIGHT = 0.02  # of the mass of the whole: a light link; the others are main ones
+
+
+def main_variants(every: bool) -> list[tuple[str, str]]:
+    """The nominal variant of every scenario and those at torque level, or all."""
+    return [
+        (name, variant)
+        for name, kind in SCENARIOS.items()
+        for k, variant in enumerate(kind.variants())
+        if every or k == 0 or variant == "torque-level"
+    ]
+
+
+def turned(run: Run, body: str) -> float:
+    """How far a body turns from where it stood at the start [rad]."""
+    quats = run.data["bodies.attitude"].sel(body=body).values
+    return float(2.0 * np.max(np.linalg.norm(quats[:, 1:] - quats[:1, 1:], axis=-1)))
+
+
+def smallest_caught(runs: FaultyRuns, body: str) -> float | None:
+    """The smallest relative error of a body's inertia that the audit refuses, and all larger ones too."""
+    caught = None
+    for error in ERRORS:
+        if runs.run(body, error).audit.holds:
+            return caught
+        caught = error
+    return caught
+
+
+def required(craft: Any, body: str, drift: float) -> float:
+    """What must be caught: 1e-5, and at 7500 m/s 1e-4 for light links."""
+    share = float(craft.body(body).mass) / sum(float(b.mass) for b in craft.bodies)
+    return 1e-4 if drift > 1000.0 and share < LIGHT and body != "base" else 1e-5
+
+
+def faults(every: bool) -> tuple[list[dict[str, Any]], bool]:
+    """Every body of every scenario at every drift."""
+    rows, fine = [], True
+    for name, variant in main_variants(every):
+        for drift in DRIFTS:
+            runs = FaultyRuns(SCENARIOS[name].variants()[variant], drift)
+            right = runs.run()
+            craft, line = runs.craft, []
+            assert craft is not None
+            fine &= right.audit.holds
+            for body in craft.body_names:
+                angle = turned(right, body)
+                caught = smallest_caught(runs, body)
+                row = {"scenario": name, "variant": variant, "drift": drift, "body": body, "turned": angle}
+                rows.append(row | {"caught": caught, "right_holds": right.audit.holds})
+                if angle > TURNS:
+                    fine &= caught is not None and caught <= 1.001 * required(craft, body, drift)
+                line.append(f"{body} {'-' if caught is None else f'{caught:.0e}'}{'' if angle > TURNS else ' (still)'}")
+            verdict = "holds" if right.audit.holds else f"REFUSED {[str(e) for e in right.audit.violations]}"
+            print(f"{name} {variant}, {drift:g} m/s: right one {verdict}; {', '.join(line)}", flush=True)
+    return rows, fine
+
+
+def ordinary(count: int, first: int) -> tuple[list[dict[str, Any]], bool]:
+    """Random runs, none of which may be refused."""
+    rows: list[dict[str, Any]] = []
+    seed = first
+    while len(rows) < count:
+        rows += ordinary_runs(seed, min(STARTS, count - len(rows)))
+        seed += 1
+        for row in rows[-STARTS:]:
+            if not row["holds"]:
+                print(row, flush=True)
+        print(f"{len(rows)} runs, {sum(not row['holds'] for row in rows)} refused", flush=True)
+    print("largest share of what is permitted:", end=" ")
+    print(f"at an instant {max(r['instant'] for r in rows):.3f}, over a run {max(r['over'] for r in rows):.3f}")
+    return rows, all(row["holds"] and row["completed"] for row in rows)
+
+
+def independence() -> tuple[list[dict[str, Any]], bool]:
+    """The same runs described otherwise: the verdicts must be the same."""
+    rows = verdicts()
+    for row in rows:
+        print(f"{row['case']}: {row['otherwise']}: right one {row['right']}, wrong one {row['wrong']}")
+    return rows, all(row["right"] == "holds" and row["wrong"] == "refused" for row in rows)
+
+
+def main() -> int:
+    """Run what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("faults", "ordinary", "independence"))
+    parser.add_argument("--all", action="store_true", help="every variant of every scenario")
+    parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--first", type=int, default=0, help="first seed")
+    parser.add_argument("--json", type=Path)
+    asked = parser.parse_args()
+    made = {"faults": lambda: faults(asked.all), "ordinary": lambda: ordinary(asked.count, asked.first)}
+    rows, fine = made.get(asked.what, independence)()
+    if asked.json:
+        asked.json.write_text(json.dumps({"what": asked.what, "as_required": fine, "rows": rows}, indent=1))
+    print("as required" if fine else "NOT as required")
+    return 0 if fine else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

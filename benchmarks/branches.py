@@ -1,0 +1,245 @@
+"""What a branch costs that is rarely taken. `--json` for machines, `--quick` for a smoke run, `--target` for one.
+
+An RK4 step of ETS-VII under a held force, in seconds per step and instance:
+`law` with a law of 10 000 operations at every hundredth tick; `event` with a joint that meets a stop once in some
+thousand steps, where the instant is searched for by at most ten partial steps. Peers: the step `without` them, which
+a branch should cost no more than, and, for the law, `select`, which computes it at every tick.
+Measures: `scalar` one rollout, `simd` a batch on one core, `c` the C text in a loop (needs cc), `gpu` (asked for only).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import timing
+from comparison import Row, main, row
+from jax import lax
+from plant import DT, sample
+from timing import mean_in_turns
+
+from freefloat import engine
+from freefloat.dynamics import forward_dynamics
+from freefloat.engine.runtime.structure import NUMPY
+from freefloat.library import ets7
+from freefloat.model import State
+from freefloat.sim.integrators import rk4_step
+from freefloat.sim.plant import Ledger, Plant, PlantRate
+from freefloat.spatial import angular, linear
+
+CRAFT = ets7()
+COORDINATES = np.array(CRAFT.layout.coordinates, dtype=int)
+PERIOD = 100  # [ticks] between two samples of the law
+LAW_ROUNDS = 111  # of 90 operations
+SEARCH_ROUNDS = 10
+STEPS = 4000  # each instance meets its stop once
+INSTANCES = {"simd": 64, "gpu": 1 << 18}
+Step = Callable[[dict[str, Any]], dict[str, Any]]
+Run = Callable[[], object]
+
+
+def advance(plant: Plant, force: jax.Array, h: Any = DT) -> Plant:
+    """One RK4 step of the free spacecraft under a force."""
+
+    def rate(plant: Plant, *_: object) -> PlantRate:
+        state = plant.state
+        return PlantRate(
+            velocity=state.X_NB.R @ linear(state.V_NB),
+            turn=angular(state.V_NB),
+            q=state.v[COORDINATES],
+            v=forward_dynamics(CRAFT, state.q, state.v, force),
+            ledger=jax.tree.map(jnp.zeros_like, plant.ledger),
+        )
+
+    return rk4_step(rate, plant, jnp.zeros(()), h)
+
+
+def law(plant: Plant) -> jax.Array:
+    """A force that takes 10 000 operations."""
+    y = jnp.concatenate([plant.state.q, plant.state.v])
+    for _ in range(LAW_ROUNDS):
+        y = 0.5 * y * jnp.roll(y, 1) + jnp.roll(0.25 * y + 0.1, 5)
+    return 1e-3 * y[: CRAFT.layout.nv]
+
+
+def without(loop: dict[str, Any]) -> dict[str, Any]:
+    """The step alone: the force stays what it is."""
+    plant = advance(loop["plant"], loop["force"])
+    return {**loop, "tick": loop["tick"] + 1, "plant": plant}
+
+
+def with_law(loop: dict[str, Any]) -> dict[str, Any]:
+    """The law at its ticks, by a branch."""
+    due = loop["tick"] % PERIOD == 0
+    return without({**loop, "force": lax.cond(due, law, lambda _: loop["force"], loop["plant"])})
+
+
+def with_selected_law(loop: dict[str, Any]) -> dict[str, Any]:
+    """The law at every tick, used at its own."""
+    due = loop["tick"] % PERIOD == 0
+    return without({**loop, "force": jnp.where(due, law(loop["plant"]), loop["force"])})
+
+
+def with_event(loop: dict[str, Any]) -> dict[str, Any]:
+    """The first joint bounces off a stop inside the step, where it meets it."""
+    after = without(loop)
+
+    def meet(_: None) -> Plant:
+        h = meeting_time(loop)
+        plant = advance(loop["plant"], loop["force"], h)
+        state = State(plant.state.p_NB, plant.state.quat_NB, plant.state.q, plant.state.v.at[6].multiply(-0.5))
+        return advance(Plant(state=state, ledger=plant.ledger), loop["force"], DT - h)
+
+    met = (after["plant"].state.q[0] > loop["stop"]) & (loop["plant"].state.q[0] <= loop["stop"])
+    plant = lax.cond(met, meet, lambda _: after["plant"], None)
+    return {**after, "plant": plant, "met": loop["met"] + met}
+
+
+def meeting_time(loop: dict[str, Any]) -> jax.Array:
+    """When the joint meets its stop in this step [s], by bisection and secant over partial steps."""
+
+    def gap(h: jax.Array) -> jax.Array:
+        return advance(loop["plant"], loop["force"], h).state.q[0] - loop["stop"]
+
+    def unfinished(search: tuple) -> jax.Array:
+        *_, at_low, at_high, rounds = search
+        return (rounds < SEARCH_ROUNDS) & (jnp.minimum(-at_low, at_high) > 1e-12)
+
+    def narrow(search: tuple) -> tuple:
+        low, high, at_low, at_high, rounds = search
+        secant = low - at_low * (high - low) / (at_high - at_low)
+        middle = jnp.where(rounds % 3 == 2, 0.5 * (low + high), secant)
+        value = gap(middle)
+        below = value < 0
+        return (
+            jnp.where(below, middle, low),
+            jnp.where(below, high, middle),
+            jnp.where(below, value, at_low),
+            jnp.where(below, at_high, value),
+            rounds + 1,
+        )
+
+    start = (jnp.zeros(()), jnp.full((), DT), loop["plant"].state.q[0] - loop["stop"], gap(jnp.full((), DT)), 0)
+    low, high, at_low, at_high, _ = lax.while_loop(unfinished, narrow, start)
+    return jnp.where(-at_low < at_high, low, high)
+
+
+def starts(count: int) -> dict[str, Any]:
+    """Random states; the first joint reaches its stop some time within STEPS steps."""
+    rng = np.random.default_rng(3)
+    q, v, _ = sample(CRAFT, count)
+    v *= 0.02
+    v[:, 6] = 0.05  # [rad/s]
+    quat = np.broadcast_to([1.0, 0.0, 0.0, 0.0], (count, 4))
+    empty = jax.tree.map(lambda x: np.zeros((count, *np.shape(x))), Ledger.empty())
+    return {
+        "tick": np.zeros(count, np.int32),
+        "plant": Plant(state=State(p_NB=np.zeros((count, 3)), quat_NB=quat, q=q, v=v), ledger=empty),
+        "force": np.zeros((count, CRAFT.layout.nv)),
+        "stop": q[:, 0] + rng.uniform(0.1, 0.9, count) * STEPS * DT * 0.05,
+        "met": np.zeros(count, np.int32),
+    }
+
+
+def one(many: dict[str, Any]) -> dict[str, Any]:
+    """The first of many."""
+    return jax.tree.map(lambda x: x[0], many)
+
+
+# ---- measuring: functions that do STEPS steps of so many instances
+
+
+def scalar(step: Step) -> tuple[Run, int]:
+    """One rollout."""
+    start, steps = one(starts(1)), _steps()
+    program = engine.compile(step, start)
+    return lambda: program.rollout(start, steps=steps), steps
+
+
+def simd(step: Step) -> tuple[Run, int]:
+    """A batch on one core."""
+    many, steps = starts(INSTANCES["simd"]), _steps()
+    program = engine.compile(step, one(many))
+    return lambda: program.rollout_batch(many, steps=steps, threads=1), steps * INSTANCES["simd"]
+
+
+def gpu(step: Step) -> tuple[Run, int]:
+    """A batch on a GPU, the transfer of states included."""
+    many, steps = starts(INSTANCES["gpu"]), _steps()
+    program = engine.compile(step, one(many), target="gpu")
+    return lambda: program.rollout_batch(many, steps=steps), steps * INSTANCES["gpu"]
+
+
+def c(step: Step) -> tuple[Run, int]:
+    """The C text, compiled by cc and repeated by a small host."""
+    start, steps = one(starts(1)), _steps()
+    program = engine.compile(step, start, target="c", name="ets7_step")
+    kinds = [NUMPY[r.dtype] for r in program.graph.signature.results]
+    sides = [[np.array(x, kind) for x, kind in zip(jax.tree.leaves(start), kinds, strict=True)] for _ in range(2)]
+    pointers = [(ctypes.c_void_p * len(side))(*(a.ctypes.data for a in side)) for side in sides]
+    library = _compiled(program, len(kinds))
+
+    def run() -> None:
+        for array, x in zip(sides[0], jax.tree.leaves(start), strict=True):
+            array[...] = x
+        library.repeat_ets7(*pointers, ctypes.c_long(steps))
+
+    return run, steps
+
+
+def _compiled(program: Any, count: int) -> ctypes.CDLL:
+    ins, outs = (", ".join(f"{side}[{k}]" for k in range(count)) for side in "ab")
+    host = f"""#include "ets7_step.h"
+void repeat_ets7(void **a, void **b, long steps) {{
+  for (long k = 0; k < steps; ++k) {{
+    ets7_step({ins}, {outs});
+    void **swap = a; a = b; b = swap;
+  }}
+}}
+"""
+    with tempfile.TemporaryDirectory() as folder:
+        program.write(folder)
+        Path(folder, "host.c").write_text(host)
+        flags = ["-O1", "-march=native", "-shared", "-fPIC"]
+        subprocess.run(["cc", *flags, "-o", "step.so", "ets7_step.c", "host.c", "-lm"], check=True, cwd=folder)
+        return ctypes.CDLL(f"{folder}/step.so")
+
+
+def _steps() -> int:
+    return 200 if timing.quick else STEPS
+
+
+MEASURES = {"scalar": scalar, "simd": simd, "c": c, "gpu": gpu}
+TARGETS = {"native": ("scalar", "simd"), "c": ("c",), "gpu": ("gpu",)}
+CASES = {"without": without, "law": with_law, "select": with_selected_law, "event": with_event}
+
+
+def rows(_quick: bool, target: str | None) -> Iterator[Row]:
+    """Each measure of each case beside the step without it: ratio = without / with."""
+    names = TARGETS[target] if target else (*TARGETS["native"], *(("c",) if shutil.which("cc") else ()))
+    yield row("law", "operations", _operations(with_law) - _operations(without))
+    for name in names:
+        runs = [MEASURES[name](step) for step in CASES.values()]
+        clock = time.perf_counter if name == "gpu" else time.thread_time
+        times = mean_in_turns([run for run, _ in runs], runs[0][1], clock)
+        bare, law_, select, event = times
+        yield row("law", name, law_, "without", bare)
+        yield row("law", name, law_, "select", select)
+        yield row("event", name, event, "without", bare)
+
+
+def _operations(step: Step) -> int:
+    return engine.trace(step, one(starts(1))).operations["total"]
+
+
+if __name__ == "__main__":
+    main(__doc__, rows, targets=tuple(TARGETS))

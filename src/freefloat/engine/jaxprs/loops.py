@@ -1,0 +1,192 @@
+"""Rules for loops: scans of known length, and while loops that end by a test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from freefloat.engine.graph import Builder, Loop, Node, While
+
+from .arrays import DTYPES, Array, is_symbolic, object_array, settle
+from .interpreter import Tracer
+from .rules import rule
+
+
+@contextmanager
+def inside(b: Builder) -> Iterator[None]:
+    """What is traced here belongs to a block inside the present one."""
+    b.level += 1
+    try:
+        yield
+    finally:
+        b.level -= 1
+
+
+def flat(tracer: Tracer, arrays: Sequence[Array]) -> list[Node]:
+    """Every element of several arrays in a row."""
+    return [n for a in arrays for n in tracer.nodes(np.asarray(a)).ravel()]
+
+
+def shaped(nodes: Sequence[Node], avals: Sequence[Any]) -> list[Array]:
+    """Consecutive nodes as arrays of the given shapes."""
+    result, k = [], 0
+    for aval in avals:
+        size = int(np.prod(aval.shape))
+        part = object_array(list(nodes[k : k + size]), aval.shape) if size else np.zeros(aval.shape, aval.dtype)
+        result.append(settle(part, aval.dtype) if aval.dtype in DTYPES else part)
+        k += size
+    return result
+
+
+class Carry:
+    """What a loop carries: which scalars vary, found by tracing its body until the answer holds.
+
+    A scalar that starts as a constant and comes out of the body as that constant stays one: the zeros of
+    a derivative survive the loop. Assume it of all, drop those that break it, repeat. What comes out as
+    it went in is no carry either.
+    """
+
+    def __init__(self, b: Builder, start: list[Node], trace: Callable[[list[Node]], list[Node]]) -> None:
+        self.b, self.start = b, start
+        self.fixed = {k for k, n in enumerate(start) if n.op == "const"}
+        broken: set[int] = set()
+        while True:
+            self.ins = {k: b.input(k, n.dtype) for k, n in enumerate(start) if k not in self.fixed}
+            self.outs = trace([self.ins.get(k, n) for k, n in enumerate(start)])
+            wrong = {k for k in self.fixed if self.outs[k] is not start[k]}
+            unchanged = {k for k, n in self.ins.items() if self.outs[k] is n} - broken
+            broken |= wrong
+            if not wrong and not unchanged:
+                return
+            self.fixed = self.fixed - wrong if wrong else self.fixed | unchanged
+
+    def varying(self, values: Sequence[Node]) -> list[Node]:
+        """Of one value for each carried scalar, those of the scalars that vary."""
+        return [values[k] for k in self.ins]
+
+    def final(self, results: Sequence[Node]) -> list[Node]:
+        """One value for each carried scalar after the loop."""
+        found = dict(zip(self.ins, results, strict=True))
+        return [found.get(k, n) for k, n in enumerate(self.start)]
+
+
+@rule("scan")
+def _(tracer: Tracer, eqn: Any, *args: Array) -> list[Array]:
+    p = eqn.params
+    n_const, n_carry = _scan_groups(p, len(args))
+    scan = _Scan(tracer, p["jaxpr"], p["length"], p["reverse"], args[:n_const], n_carry)
+    return scan.run(list(args[n_const : n_const + n_carry]), list(args[n_const + n_carry :]))
+
+
+def _scan_groups(params: dict[str, Any], count: int) -> tuple[int, int]:
+    """How many operands of a scan are constants and how many are carried."""
+    if "num_consts" in params:
+        return params["num_consts"], params["num_carry"]
+    # Since JAX 0.11 the operands come as one tree of (constants, carry, scanned).
+    consts, carry, _ = (list(part) for part in params["ft_in"].update(range(count)).unpack())
+    return len(consts), len(carry)
+
+
+class _Scan:
+    """A scan: written out when small, else a loop whose carried values live in memory."""
+
+    def __init__(
+        self, tracer: Tracer, body: Any, length: int, reverse: bool, consts: Sequence[Array], n_carry: int
+    ) -> None:
+        self.tracer, self.body, self.length, self.reverse = tracer, body, length, reverse
+        self.consts, self.n_carry = list(consts), n_carry
+        self.out_avals = list(body.out_avals)
+        self.carry_avals = self.out_avals[:n_carry]
+
+    def run(self, carry: list[Array], xs: list[Array]) -> list[Array]:
+        """Final carry, then the results of all passes stacked."""
+        if self.length <= 1:
+            return self._unrolled(carry, xs)
+        loop, carried = self._traced(flat(self.tracer, carry), xs)
+        if loop.body.size() * self.length <= self.tracer.budget.unroll:
+            return self._unrolled(carry, xs)
+        out = self.tracer.b.loop(loop, tuple(carried.varying(carried.start)))
+        return self._results(carried.final(out[: loop.carries]), out[loop.carries :])
+
+    def _unrolled(self, carry: list[Array], xs: list[Array]) -> list[Array]:
+        places = range(self.length)[:: -1 if self.reverse else 1]
+        passes: dict[int, list[Array]] = {}
+        for k in places:
+            out = self.tracer.run_closed(self.body, [*self.consts, *carry, *(x[k, ...] for x in xs)])
+            carry, passes[k] = out[: self.n_carry], out[self.n_carry :]
+        stacked = []
+        for j, aval in enumerate(self.out_avals[self.n_carry :]):
+            if not self.length:
+                stacked.append(np.zeros((0, *aval.shape), aval.dtype))
+                continue
+            rows = [passes[k][j] for k in range(self.length)]
+            rows = [self.tracer.nodes(r) for r in rows] if any(map(is_symbolic, rows)) else rows
+            stacked.append(np.stack(rows))
+        return [*carry, *stacked]
+
+    def _traced(self, start: list[Node], xs: list[Array]) -> tuple[Loop, Carry]:
+        b = self.tracer.b
+        with inside(b):
+            counter = b.input(0, "i64")
+            slices = [self._slice(x, counter) for x in xs]
+
+            def body(values: list[Node]) -> list[Node]:
+                carried = shaped(values, self.carry_avals)
+                return flat(self.tracer, self.tracer.run_closed(self.body, [*self.consts, *carried, *slices]))
+
+            carry = Carry(b, start, body)
+            outs = carry.varying(carry.outs) + carry.outs[len(start) :]
+            block = b.block([counter, *carry.ins.values()], outs)
+        return Loop(block, self.length, len(carry.ins), self.reverse), carry
+
+    def _slice(self, x: Array, counter: Node) -> Array:
+        """This pass's part of a scanned array, loaded from memory at the counter."""
+        b, shape = self.tracer.b, x.shape[1:]
+        size = int(np.prod(shape))
+        if not size:
+            return np.zeros(shape, x.dtype)
+        rows = self.tracer.nodes(x).reshape(self.length, size)
+        position = b.integer("imul", counter, b.constant(size, "i64"))
+        table = b.table(tuple(rows.ravel()))
+        same = [all(r is rows[0, j] for r in rows[:, j]) for j in range(size)]
+        parts = [
+            rows[0, j] if same[j] else b.lookup(table, b.integer("iadd", position, b.constant(j, "i64")))
+            for j in range(size)
+        ]
+        return object_array(parts, shape)
+
+    def _results(self, final: list[Node], passes: list[Node]) -> list[Array]:
+        per_pass = len(passes) // self.length
+        results, first = shaped(final, self.carry_avals), 0
+        for aval in self.out_avals[self.n_carry :]:
+            size = int(np.prod(aval.shape))
+            rows = [passes[k * per_pass + first + j] for k in range(self.length) for j in range(size)]
+            shape = (self.length, *aval.shape)
+            results.append(object_array(rows, shape) if size else np.zeros(shape, aval.dtype))
+            first += size
+        return results
+
+
+@rule("while")
+def _(tracer: Tracer, eqn: Any, *args: Array) -> list[Array]:
+    """A loop until a test fails; with everything known it runs now."""
+    if not any(map(is_symbolic, args)):
+        return tracer._evaluate(eqn, list(args))
+    p, b = eqn.params, tracer.b
+    n_test, n_body = p["cond_nconsts"], p["body_nconsts"]
+    test_consts, body_consts, start = args[:n_test], args[n_test : n_test + n_body], args[n_test + n_body :]
+    avals = [v.aval for v in eqn.outvars]
+
+    def run(jaxpr: Any, consts: Sequence[Array], values: list[Node]) -> list[Node]:
+        return flat(tracer, tracer.run_closed(jaxpr, [*consts, *shaped(values, avals)]))
+
+    with inside(b):
+        carry = Carry(b, flat(tracer, start), lambda values: run(p["body_jaxpr"], body_consts, values))
+        inner = [carry.ins.get(k, n) for k, n in enumerate(carry.start)]
+        ins = list(carry.ins.values())
+        test = b.block(ins, run(p["cond_jaxpr"], test_consts, inner))
+        body = b.block(ins, carry.varying(carry.outs))
+    return shaped(carry.final(b.while_loop(While(test, body), tuple(carry.varying(carry.start)))), avals)
