@@ -80,6 +80,8 @@ def test_forward_dynamics_undoes_inverse_dynamics(rng):
     vdot = rng.normal(size=v.size)
     force = dynamics.inverse_dynamics(craft, q, v, vdot)
     assert trees.relative_error(dynamics.forward_dynamics(craft, q, v, force), vdot) < 1e-9  # condition 1e5
+    with pytest.raises(ModelError, match="joints that share a coordinate"):
+        dynamics.articulated_forward_dynamics(craft, q, v, force)
     _, rate = jax.jvp(lambda f: dynamics.forward_dynamics(craft, q, v, f), (force,), (np.ones(v.size),))
     assert trees.relative_error(dynamics.mass_matrix(craft, q) @ rate, np.ones(v.size)) < 1e-9
 
