@@ -59,6 +59,10 @@ CALLS = {
     "ff.Pose(position=5.0)": "Pose.position must have shape (3,), got (). Give x, y, z in metres.",
     "ff.Pose.from_rpy_deg((1.0, 2.0))": "needs roll, pitch and yaw in degrees, got shape (2,)",
     "ff.read_urdf(5)": "URDF 'int': it is 5. Give the path of a URDF file, or its XML text.",
+    "ff.read_urdf(ff.write_urdf(craft), names={'rod': 5})": "'rod' cannot be called 5. Give a name that is text.",
+    "craft.with_link('a', parent='base', joint='revolute', mass=1.0, inertia=(1, 1, 1), follows='rod')": (
+        "Joint 'a': follows must be Follow(leader, ratio=..., offset=...), got 'rod'"
+    ),
     "ff.write_urdf('hub')": "write_urdf writes a Spacecraft, got 'hub'.",
     "ff.flex.beam(length='long', mass=1.0, bending_stiffness=1.0)": "Beam 'beam': length must be numeric [m]",
     "ff.flex.beam(length=1.0, mass=1.0, bending_stiffness=1.0, modes=2.5)": "Give a whole number, or a dictionary",

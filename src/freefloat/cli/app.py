@@ -184,11 +184,12 @@ def studio(
 def check(
     urdf: Annotated[Path, typer.Argument(help="URDF file.")],
     as_json: Json = False,
+    repair: Annotated[bool, typer.Option("--repair", help="Make impossible bodies physical, and say how.")] = False,
 ) -> None:
     """Check a URDF file: structure, joint types, inertias. Exit status 1 if it cannot be simulated."""
     from freefloat.cli import check as command
 
-    sys.exit(command.check(urdf, as_json=as_json))
+    sys.exit(command.check(urdf, as_json=as_json, repair=repair))
 
 
 @app.command()

@@ -2,27 +2,32 @@
 
 import dataclasses
 import json
+import warnings
 from pathlib import Path
 
 import typer
 
 from freefloat.model import read_urdf
-from freefloat.model.readers.urdf.reader import lint_urdf
+from freefloat.model.readers.urdf.findings import summary_lines
+from freefloat.model.readers.urdf.reader import UrdfNote, lint_urdf
 
 
-def check(urdf: Path, *, as_json: bool) -> int:
-    """Print every finding about a URDF file, and what it describes if it can be simulated; 1 if it cannot."""
-    findings = lint_urdf(urdf)
-    broken = any(finding.severity == "error" for finding in findings)
+def check(urdf: Path, *, as_json: bool, repair: bool = False) -> int:
+    """Print what is found in a URDF file, and what it describes if it can be simulated; 1 if it cannot."""
+    findings = lint_urdf(urdf, repair=repair)
+    errors = [finding for finding in findings if finding.severity == "error"]
     if as_json:
         typer.echo(json.dumps([dataclasses.asdict(finding) for finding in findings], indent=2))
-        return int(broken)
-    for finding in findings:
-        typer.echo(f"{finding.severity}: {finding}")
-    if broken:
-        typer.echo(f"{urdf} cannot be simulated.")
+        return int(bool(errors))
+    for severity, line in summary_lines(findings):
+        typer.echo(f"{severity}: {line}")
+    if errors:
+        hint = " With --repair it can." if all(error.repairable for error in errors) else ""
+        typer.echo(f"{urdf} cannot be simulated.{hint}")
         return 1
-    craft = read_urdf(urdf)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UrdfNote)  # said above
+        craft = read_urdf(urdf, repair=repair)
     mass = float(craft.mass)
     typer.echo(
         f"{urdf}: spacecraft '{craft.name}', {len(craft.bodies)} bodies, {len(craft.layout.moving_joints)} moving "

@@ -10,7 +10,7 @@ from freefloat.dynamics.tree import base_entries, edges, extended_inertias, sele
 from freefloat.model import Spacecraft
 from freefloat.spatial import Pose, SpatialInertia, angular, cross_force, cross_motion, linear, six
 from freefloat.spatial.rotations import skew, symmetric
-from freefloat.values import record
+from freefloat.values import ModelError, record
 from freefloat.values.arrays import Mat3, Vec6, Vector
 
 
@@ -56,6 +56,11 @@ class ArticulatedInertia:
 
 def articulated_forward_dynamics(craft: Spacecraft, q: Vector, v: Vector, force: Vector) -> Vector:
     """Acceleration vdot (nv) of a rigid tree under the generalised force; base wrench in body axes."""
+    if craft.has_followers:
+        raise ModelError(
+            f"Spacecraft '{craft.name}' has joints that share a coordinate, which do not give way one by one. "
+            "Use forward_dynamics."
+        )
     links, bodies, parents = edges(craft, q), extended_inertias(craft, q), craft.parents
     on_base = base_entries(craft, force, "force")
 

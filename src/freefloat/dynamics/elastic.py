@@ -33,6 +33,10 @@ def damping_force(craft: Spacecraft, v: Vector) -> Vector:
         if joint.dofs:
             at = craft.layout.velocities[joint.name]
             force = force.at[at].set(-joint.damping * v[at])
+        elif joint.follows is not None:
+            # Its rate is the ratio times the leader's, and so is the share of its torque that reaches the leader.
+            at = craft.layout.velocities[joint.follows.leader]
+            force = force.at[at].add(-joint.damping * joint.follows.ratio**2 * v[at])
     for body in flexible_bodies(craft):
         at = craft.layout.velocities[f"{body.name}.modes"]
         force = force.at[at].set(-(body.damping @ v[at]))

@@ -17,7 +17,7 @@ def forward_dynamics(craft: Spacecraft, q: Vector, v: Vector, force: Vector) -> 
     Its derivative comes from the inverse dynamics at the same point, d vdot = M^-1 (d force - d ID), which is
     several times cheaper than differentiating the recursion.
     """
-    if craft.is_rigid:
+    if craft.is_rigid and not craft.has_followers:  # joints that share a coordinate do not give way one by one
         return articulated_forward_dynamics(craft, q, v, force)
     return forward_dynamics_by_mass_matrix(craft, q, v, force)
 

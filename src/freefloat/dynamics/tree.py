@@ -65,9 +65,14 @@ def _relative_twist(edge: Edge, v: Vector) -> Vec6:
 
 def _edge(craft: Spacecraft, joint: Joint, q: Vector) -> Edge:
     layout, parent = craft.layout, craft.body(joint.parent)
-    at, dofs = layout.positions[joint.name], layout.indices([joint.name])
-    placement = joint.placement(q[at.start] if dofs else np.zeros(()))
+    follows = joint.follows
+    own = joint.name if follows is None else follows.leader  # whose coordinate moves this joint
+    at, dofs = layout.positions[own], layout.indices([own])
+    position = q[at.start] if dofs else np.zeros(())
     columns = joint.column()[:, None] if dofs else np.zeros((6, 0))
+    if follows is not None:
+        position, columns = jnp.asarray(follows.ratio * position + follows.offset), follows.ratio * columns
+    placement = joint.placement(position)
     if not isinstance(parent, ModalBody) or (joint.kind != "rail" and not parent.modes):
         return Edge(dofs=dofs, X_PB=placement, columns=columns)
     # On a flexible parent: the parent's modes move the joint, or the rail moves the carriage.

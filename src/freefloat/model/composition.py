@@ -1,9 +1,10 @@
 """Joining and parting spacecraft: attach an appendage or an arm, grasp a payload, let go."""
 
 import dataclasses
+from collections.abc import Callable
 
 from freefloat.model.modal import ModalBody
-from freefloat.model.parts import Frame, Joint, JointKind, RigidBody, Wheel
+from freefloat.model.parts import Follow, Frame, Joint, JointKind, RigidBody, Wheel
 from freefloat.model.placement import require_pose
 from freefloat.model.spacecraft import Spacecraft
 from freefloat.spatial import PoseLike
@@ -40,7 +41,12 @@ def attach(
     for body, link in zip(other.bodies[1:], other.joints, strict=True):
         joined = joined.with_body(
             dataclasses.replace(body, name=rename[body.name]),
-            dataclasses.replace(link, name=f"{name}.{link.name}", parent=rename[link.parent]),
+            dataclasses.replace(
+                link,
+                name=f"{name}.{link.name}",
+                parent=rename[link.parent],
+                follows=_rename_leader(link, lambda leader: f"{name}.{leader}"),
+            ),
         )
     for wheel in other.wheels:
         joined = joined.with_existing_wheel(
@@ -74,6 +80,7 @@ def detach(craft: Spacecraft, body: str) -> tuple[Spacecraft, Spacecraft]:
         if parent in gone:
             gone.add(index)
     leaving = {craft.body_names[i] for i in gone}
+    _refuse_cut_couplings(craft, root, gone)
     stays = [i for i in range(len(craft.bodies)) if i not in gone]
     remaining = dataclasses.replace(
         craft,
@@ -83,6 +90,27 @@ def detach(craft: Spacecraft, body: str) -> tuple[Spacecraft, Spacecraft]:
         frames=tuple(f for f in craft.frames if f.body not in leaving),
     )
     return remaining, _subtree(craft, root, sorted(gone))
+
+
+def _rename_leader(joint: Joint, rename: Callable[[str], str]) -> Follow | None:
+    """What a joint follows, after all joints got new names."""
+    follows = joint.follows
+    return None if follows is None else dataclasses.replace(follows, leader=rename(follows.leader))
+
+
+def _refuse_cut_couplings(craft: Spacecraft, root: int, gone: set[int]) -> None:
+    """Joints that share a coordinate leave together or stay together; the joint at the cut is no more."""
+    fates = {
+        name: "is cut" if i == root else "leaves" if i in gone else "stays"
+        for i, name in enumerate(craft.joint_names, start=1)
+    }
+    for joint in craft.joints:
+        if joint.follows is None or fates[joint.name] in ("is cut", fates[joint.follows.leader]):
+            continue
+        raise ModelError(
+            f"Spacecraft '{craft.name}': detaching '{craft.body_names[root]}' would part joint '{joint.name}' from "
+            f"'{joint.follows.leader}', which it follows. Detach a body that carries both or neither."
+        )
 
 
 def _subtree(craft: Spacecraft, root: int, indices: list[int]) -> Spacecraft:
@@ -100,7 +128,12 @@ def _subtree(craft: Spacecraft, root: int, indices: list[int]) -> Spacecraft:
         name=craft.body_names[root],
         bodies=tuple(dataclasses.replace(craft.bodies[i], name=strip_prefix(craft.body_names[i])) for i in indices),
         joints=tuple(
-            dataclasses.replace(j, name=j.name.removeprefix(prefix), parent=strip_prefix(j.parent))
+            dataclasses.replace(
+                j,
+                name=j.name.removeprefix(prefix),
+                parent=strip_prefix(j.parent),
+                follows=_rename_leader(j, lambda leader: leader.removeprefix(prefix)),
+            )
             for j in (craft.joints[i - 1] for i in indices if i != root)
         ),
         wheels=tuple(rename_part(w) for w in craft.wheels if w.body in names),  # pyright: ignore[reportArgumentType]

@@ -26,7 +26,7 @@ def _fields(part: Any, before: str = "") -> Iterator[str]:
         inner = getattr(part, field.name)
         if dataclasses.is_dataclass(inner):
             yield from _fields(inner, f"{before}{field.name}.")
-        else:
+        elif inner is not None:
             yield before + field.name
 
 

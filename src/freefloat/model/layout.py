@@ -14,7 +14,7 @@ class Layout:
     """Slices of q (joint positions, modes) and v (base twist, joint rates, modal rates, wheel speeds), in tree order.
 
     The modes of a flexible body `panel` are called `panel.modes`. A wheel's speed comes right after the body that
-    carries it; its angle is not a coordinate.
+    carries it; its angle is not a coordinate. Fixed joints, and joints that follow others, have an empty slice.
     """
 
     owner: str

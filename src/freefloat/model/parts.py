@@ -70,11 +70,29 @@ class JointLimits:
 
 
 @record
+class Follow:
+    """Coupled joints: the follower stands at `ratio` times its leader's position, plus `offset`."""
+
+    leader: str = static()  # name of the joint whose coordinate is shared
+    ratio: Numeric | float = 1.0  # [follower's rad or m per leader's rad or m]
+    offset: Numeric | float = 0.0  # [rad or m]
+
+    def __post_init__(self) -> None:
+        owner = f"Follow of joint '{self.leader}'"
+        set_fields(
+            self,
+            ratio=require_number(f"{owner}: ratio", self.ratio, "follower's unit per leader's"),
+            offset=require_number(f"{owner}: offset", self.offset, "rad or m"),
+        )
+
+
+@record
 class Joint:
     """What connects a body to its parent: the child frame coincides with the joint frame, moved along the axis.
 
     On a flexible parent the joint sits at one of its nodes and `X_PJ` is its placement in that node's frame. A rail
-    joint's coordinate is the station of a carriage on the parent's rail [m].
+    joint's coordinate is the station of a carriage on the parent's rail [m]. A joint that follows another has no
+    coordinate of its own: it moves with its leader's. Dry friction is a stated fact for motor laws, like the limits.
     """
 
     name: str = static()
@@ -83,7 +101,9 @@ class Joint:
     X_PJ: PoseLike  # joint frame in the parent body's frame at zero joint position
     axis: ArrayLike  # (3,) in the joint frame; it becomes a unit vector
     damping: Numeric | float = 0.0  # viscous [N m s/rad or N s/m]
+    friction: Numeric | float = 0.0  # dry [N m or N]
     limits: JointLimits = JointLimits()
+    follows: Follow | None = None
     node: str = static(default="")  # of a flexible parent; empty: the parent's own frame
 
     def __post_init__(self) -> None:
@@ -97,13 +117,18 @@ class Joint:
             X_PJ=require_pose(owner, self.X_PJ),
             axis=unit_axis(f"{owner}: axis", self.axis),
             damping=require_number(f"{owner}: damping", self.damping, "N m s/rad or N s/m", least=0.0),
+            friction=require_number(f"{owner}: friction", self.friction, "N m or N", least=0.0),
         )
+        if self.follows is not None and not isinstance(self.follows, Follow):
+            raise ModelError(f"{owner}: follows must be Follow(leader, ratio=..., offset=...), got {self.follows!r}.")
+        if self.follows is not None and self.kind not in ("revolute", "prismatic"):
+            raise ModelError(f"{owner} is {self.kind}, so it cannot follow '{self.follows.leader}'. Leave follows out.")
         require_rotation(owner, self.X_PJ.R)
 
     @property
     def dofs(self) -> int:
-        """How many coordinates the joint has."""
-        return 0 if self.kind == "fixed" else 1
+        """How many coordinates of its own the joint has."""
+        return 0 if self.kind == "fixed" or self.follows is not None else 1
 
     def column(self) -> Vec6:
         """Twist of the child per unit joint rate, in child axes."""

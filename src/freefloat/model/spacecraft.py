@@ -11,7 +11,7 @@ import numpy as np
 
 from freefloat.model.layout import Layout, layout_of
 from freefloat.model.modal import ModalBody, require_possible_body
-from freefloat.model.parts import Frame, Joint, JointKind, JointLimits, RigidBody, Wheel
+from freefloat.model.parts import Follow, Frame, Joint, JointKind, JointLimits, RigidBody, Wheel
 from freefloat.model.physical_checks import require_physical, require_wheels_fit
 from freefloat.model.shapes import Shape
 from freefloat.model.start_state import Joints, require_sound_state, start_positions
@@ -65,6 +65,7 @@ class Spacecraft:
         axis: ArrayLike = (0.0, 0.0, 1.0),
         damping: float = 0.0,
         limits: JointLimits | None = None,
+        follows: Follow | None = None,
         joint_name: str | None = None,
     ) -> Spacecraft:
         """Add a rigid link on a joint of its own; `at` places the joint in the parent's frame."""
@@ -77,6 +78,7 @@ class Spacecraft:
             axis=axis,
             damping=damping,
             limits=JointLimits() if limits is None else limits,
+            follows=follows,
         )
         return self.with_body(body, connection)
 
@@ -87,6 +89,7 @@ class Spacecraft:
         self._refuse_taken("body or frame", body.name, self.frame_names)
         self._refuse_taken("base, joint or wheel", joint.name, tuple(self.layout.velocities))
         self._check_mount(f"Joint '{joint.name}' of spacecraft '{self.name}'", joint)
+        self._check_leader(joint)
         require_possible_body(body)
         return dataclasses.replace(self, bodies=(*self.bodies, body), joints=(*self.joints, joint))
 
@@ -217,6 +220,11 @@ class Spacecraft:
         """True if no body is flexible and no carriage travels: then every joint moves along fixed columns."""
         return not any(b.modes for b in self.bodies) and not any(j.kind == "rail" for j in self.joints)
 
+    @cached_property
+    def has_followers(self) -> bool:
+        """True if some joint shares the coordinate of another."""
+        return any(joint.follows is not None for joint in self.joints)
+
     @property
     def mass(self) -> Scalar | float:
         """Of all bodies together [kg]."""
@@ -296,6 +304,22 @@ class Spacecraft:
                 f"{owner}: '{joint.parent}' is flexible, so the joint must sit at one of its nodes, which move with "
                 f"it. Nodes: {known}."
             )
+
+    def _check_leader(self, joint: Joint) -> None:
+        """A joint follows one that is there already and has a coordinate."""
+        if joint.follows is None:
+            return
+        leader = self.joint(joint.follows.leader)
+        if leader.dofs != 1 or leader.kind == "rail":
+            raise ModelError(
+                f"Joint '{joint.name}' of spacecraft '{self.name}' cannot follow '{leader.name}', which is no revolute "
+                "or prismatic joint with a coordinate of its own. "
+                f"Joints that can lead: {', '.join(self._leaders) or 'none'}."
+            )
+
+    @property
+    def _leaders(self) -> tuple[str, ...]:
+        return tuple(j.name for j in self.joints if j.dofs and j.kind != "rail")
 
     def _refuse_taken(self, kind: str, name: str, taken: Sequence[str]) -> None:
         require_name(f"Spacecraft '{self.name}': a {kind}", name)

@@ -123,9 +123,9 @@ def _check(system: System) -> None:
             taken[joint] = kind
             at = system.craft.layout.position(joint)
             if at.start == at.stop:
-                raise ModelError(
-                    f"{kind} cannot move joint '{joint}' of spacecraft '{system.craft.name}': it is fixed."
-                )
+                follows = system.craft.joint(joint).follows
+                why = "is fixed" if follows is None else f"follows '{follows.leader}'. Move that one"
+                raise ModelError(f"{kind} cannot move joint '{joint}' of spacecraft '{system.craft.name}': it {why}.")
 
 
 def ticks_per_sample(system: System, sampled: Sampled) -> int:

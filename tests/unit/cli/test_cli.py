@@ -195,8 +195,11 @@ def test_check_names_what_is_wrong(tmp_path, monkeypatch, capsys):
     bad.write_text(URDF.replace('izz="20"', 'izz="50"'))
     assert freefloat("check", str(good), monkeypatch=monkeypatch) == 0
     assert "1 bodies, 0 moving joints" in capsys.readouterr().out
+    assert freefloat("check", str(bad), "--repair", monkeypatch=monkeypatch) == 0
+    assert "izz 50 -> " in capsys.readouterr().out
     assert freefloat("check", str(bad), monkeypatch=monkeypatch) == 1
     said = capsys.readouterr().out
+    assert "With --repair it can." in said
     assert "link 'bus'" in said
     assert "triangle inequality" in said
     assert freefloat("check", str(bad), "--json", monkeypatch=monkeypatch) == 1

@@ -54,7 +54,7 @@ def test_meshes_are_read_whole(tmp_path: Path, name: str, data: bytes) -> None:
 @pytest.mark.parametrize(
     ("name", "data", "words"),
     [
-        ("t.dae", b"", "no STL or OBJ"),
+        ("t.ply", b"", "no STL, OBJ or DAE"),
         ("t.stl", b"solid nothing\nendsolid", "no sound triangles"),
         ("t.obj", b"v 0 0 0\nf 1 2 3\n", "no sound triangles"),
         ("t.obj", b"v zero 0 0\n", "cannot be read"),

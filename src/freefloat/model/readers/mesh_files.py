@@ -1,11 +1,14 @@
-"""Triangle meshes from STL (text and binary) and Wavefront OBJ."""
+"""Triangle meshes from STL (text and binary), Wavefront OBJ and COLLADA."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
+from xml.parsers.expat import ExpatError
 
 import numpy as np
+
+from freefloat.model.readers.collada_files import read_collada
 
 Triangles = tuple[np.ndarray, np.ndarray]  # vertices (n, 3), faces (m, 3)
 _MOST = 200_000  # triangles; more would make every page heavy
@@ -17,13 +20,16 @@ class MeshError(ValueError):
 
 def read_mesh(path: Path) -> Triangles:
     """Vertices and triangles of a mesh file."""
-    readers = {".stl": _stl, ".obj": _obj}
+    readers = {".stl": _stl, ".obj": _obj, ".dae": lambda data: read_collada(data, _MOST)}
     reader = readers.get(path.suffix.lower())
     if reader is None:
-        raise MeshError(f"'{path.name}' is no STL or OBJ file, which are the formats that are read. Convert it.")
+        raise MeshError(f"'{path.name}' is no STL, OBJ or DAE file, which are the formats that are read. Convert it.")
     try:
-        vertices, faces = reader(path.read_bytes())
-    except (OSError, ValueError, IndexError) as fault:
+        with np.errstate(all="ignore"):  # what is not finite is found below
+            vertices, faces = reader(path.read_bytes())
+    except (KeyError, StopIteration) as fault:
+        raise MeshError(f"'{path.name}' lacks a part that it refers to: {fault}. Export it again.") from None
+    except (OSError, ValueError, IndexError, ExpatError, SyntaxError) as fault:
         raise MeshError(f"'{path.name}' cannot be read: {fault}.") from None
     if not len(faces) or not np.isfinite(vertices).all() or faces.max() >= len(vertices) or faces.min() < 0:
         raise MeshError(f"'{path.name}' has no sound triangles. Export it again.")

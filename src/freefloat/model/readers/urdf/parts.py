@@ -8,18 +8,18 @@ from typing import Literal
 import numpy as np
 
 from freefloat.model.parts import JointLimits
-from freefloat.model.physical_checks import inertia_faults
-from freefloat.model.readers.urdf.xml import Findings, Part
+from freefloat.model.readers.urdf.findings import Findings
+from freefloat.model.readers.urdf.xml import Part
 from freefloat.spatial import Pose
 
 # The largest double stands for "no limit": other readers refuse to parse `inf`.
 UNLIMITED = sys.float_info.max
 
 StatedKind = Literal["revolute", "continuous", "prismatic", "fixed", "floating"]
+_LARGEST = 1e100  # numbers beyond overflow when they are squared
 _KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating")
 _REMEDIES = {
     "planar": "Write it as two prismatic joints and one revolute joint, with the link's mass on the last.",
-    "mimic": "Coupled joints are not modelled: remove <mimic> and command both joints, or fix one.",
     "loop_joint": "Closed loops are not modelled: cut the loop and remove the element.",
 }
 
@@ -48,6 +48,15 @@ class StatedLink:
 
 
 @dataclass(frozen=True)
+class StatedMimic:
+    """A `<mimic>`: this joint stands at ratio times its leader's position, plus offset."""
+
+    leader: str
+    ratio: float
+    offset: float
+
+
+@dataclass(frozen=True)
 class StatedJoint:
     """A `<joint>`; position limits of a continuous one are infinite."""
 
@@ -58,7 +67,9 @@ class StatedJoint:
     X_PJ: Pose
     axis: np.ndarray
     damping: float
+    friction: float
     limits: JointLimits
+    mimic: StatedMimic | None
 
 
 @dataclass(frozen=True)
@@ -145,12 +156,15 @@ def _inertial(part: Part) -> MassPoint | None:
     matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     if np.any(np.isnan([kg, *matrix.ravel()])):
         return None
+    if max(kg, np.max(np.abs([kg, *pose.p])), np.max(np.abs(matrix))) > _LARGEST:
+        part.findings.error(part.name, f"<inertial> has a number beyond {_LARGEST:g}. Give SI units.")
+        return None
+    if kg < 0.0:
+        part.findings.error(part.name, f"mass must be positive, got {kg:g} kg. Correct <inertial>.")
+        return None
     if kg == 0.0 and not np.any(matrix):
         return None
-    # A point mass is no body, but it may be part of one: the body it is merged into is checked as a whole.
-    faults = inertia_faults(kg, matrix) if np.any(matrix) or kg < 0.0 else []
-    for fault in faults:
-        part.findings.error(part.name, f"{fault}. Correct <inertial>: inertia about the centre of mass, in its axes.")
+    # A part may have numbers that no body can have: the body it is merged into is judged as a whole.
     return MassPoint(kg, np.zeros(3), matrix).to_A(pose)
 
 
@@ -173,21 +187,19 @@ def _joint(part: Part) -> StatedJoint | None:
     part.expect(("name", "type"), known)
     for tag in ("calibration", "safety_controller"):
         if part.child(tag) is not None:
-            part.findings.warn(part.name, f"element <{tag}> is ignored: laws set their own bounds.")
+            part.findings.warn(part.name, f"element <{tag}> is ignored: laws set their own bounds.", minor=True)
     kind = part.text("type")
     if kind is not None and kind not in _KINDS:
         remedy = _REMEDIES.get(kind, f"Types: {', '.join(_KINDS)}.")
         part.findings.error(part.name, f"type '{kind}' is not modelled. {remedy}")
         kind = "fixed"  # a stand-in, so that the tree can be checked too
-    if part.child("mimic") is not None:
-        part.findings.error(part.name, f"it mimics another joint. {_REMEDIES['mimic']}")
     parent, child = _end(part, "parent"), _end(part, "child")
-    pose, axis = part.origin(), _axis(part)
-    damping = _damping(part) if kind != "fixed" else 0.0
-    limits = _limits(part, kind or "")
+    pose, axis = part.origin(), _axis(part, kind or "")
+    damping, friction = _losses(part) if kind != "fixed" else (0.0, 0.0)
+    limits, mimic = _limits(part, kind or ""), _mimic(part, kind or "")
     if kind is None or parent is None or child is None:
         return None
-    return StatedJoint(name, kind, parent, child, pose, axis, damping, limits)  # pyright: ignore[reportArgumentType]
+    return StatedJoint(name, kind, parent, child, pose, axis, damping, friction, limits, mimic)  # pyright: ignore[reportArgumentType]
 
 
 def _end(part: Part, tag: str) -> str | None:
@@ -199,36 +211,60 @@ def _end(part: Part, tag: str) -> str | None:
     return end.text("link")
 
 
-def _axis(part: Part) -> np.ndarray:
-    axis = part.child("axis")
+def _axis(part: Part, kind: str) -> np.ndarray:
+    axis, default = part.child("axis"), np.array([1.0, 0.0, 0.0])  # the default of the URDF specification
     if axis is None:
-        return np.array([1.0, 0.0, 0.0])  # the default of the URDF specification
+        return default
     axis.expect(("xyz",), ())
     xyz = axis.numbers("xyz", 3)
     length = float(np.linalg.norm(xyz))
+    if length < 1e-12 and kind in ("fixed", "floating"):
+        part.findings.note(part.name, f"<axis xyz> is zero, which a {kind} joint does not need.")
+        return default
     if length < 1e-12:
         part.findings.error(part.name, "<axis xyz> is zero. Give a direction, for example '0 0 1'.")
     elif abs(length - 1.0) > 1e-6:
-        part.findings.warn(part.name, f"<axis xyz> has length {length:g}; it is scaled to one, other readers may not.")
+        part.findings.warn(
+            part.name, f"<axis xyz> has length {length:g}; it is scaled to one, other readers may not.", minor=True
+        )
     return xyz
 
 
-def _damping(part: Part) -> float:
+def _losses(part: Part) -> tuple[float, float]:
+    """Viscous damping and dry friction."""
     dynamics = part.child("dynamics")
     if dynamics is None:
-        return 0.0
+        return 0.0, 0.0
     dynamics.expect(("damping", "friction"), ())
     damping, friction = dynamics.number("damping", 0.0), dynamics.number("friction", 0.0)
     if damping < 0.0:
         part.findings.error(
             part.name, f"<dynamics damping> is {damping:g}, which would feed energy in. Give zero or more."
         )
-    if friction != 0.0 and not np.isnan(friction):
+    if friction < 0.0:
         part.findings.error(
-            part.name,
-            f"<dynamics friction> is {friction:g}, but dry friction is not modelled. Set it to 0.",
+            part.name, f"<dynamics friction> is {friction:g}, which would feed energy in. Give zero or more."
         )
-    return damping
+    elif friction > 0.0:
+        part.findings.note(
+            part.name, f"dry friction {friction:g} is kept as joint.friction; it acts only where a motor law uses it."
+        )
+    return damping, friction
+
+
+def _mimic(part: Part, kind: str) -> StatedMimic | None:
+    mimic = part.child("mimic")
+    if mimic is None:
+        return None
+    mimic.expect(("joint", "multiplier", "offset"), ())
+    leader = mimic.text("joint")
+    ratio, offset = mimic.number("multiplier", 1.0), mimic.number("offset", 0.0)
+    if leader is None or np.any(np.isnan([ratio, offset])):
+        return None
+    if kind in ("fixed", "floating"):
+        part.findings.note(part.name, f"it is {kind}, so its <mimic> means nothing.")
+        return None
+    return StatedMimic(leader, ratio, offset)
 
 
 def _limits(part: Part, kind: str) -> JointLimits:
@@ -237,7 +273,9 @@ def _limits(part: Part, kind: str) -> JointLimits:
         return JointLimits()
     if limit is None:
         if kind != "continuous":
-            part.findings.warn(part.name, "it has no <limit>, so it is unlimited. Add one, or make it continuous.")
+            part.findings.warn(
+                part.name, "it has no <limit>, so it is unlimited. Add one, or make it continuous.", minor=True
+            )
         return JointLimits()
     limit.expect(("lower", "upper", "velocity", "effort"), ())
     # The specification's default of a missing position limit is 0; rate and effort it demands.
@@ -247,22 +285,26 @@ def _limits(part: Part, kind: str) -> JointLimits:
     stated = limit.element.keys()
     for name, value in (("velocity", rate), ("effort", effort)):
         if name not in stated:
-            part.findings.warn(part.name, f"<limit> has no {name}, so it is unlimited. Other readers demand it.")
+            part.findings.warn(
+                part.name, f"<limit> has no {name}, so it is unlimited. Other readers demand it.", minor=True
+            )
         elif value < 0.0:
             part.findings.error(part.name, f"<limit {name}> is {value:g}. Give a positive number.")
         elif value == 0.0:
-            part.findings.warn(part.name, f"<limit {name}> is 0, which lets the joint do nothing. Give its true limit.")
+            part.findings.warn(
+                part.name, f"<limit {name}> is 0, which lets the joint do nothing. Give its true limit.", minor=True
+            )
     if len(part.findings.errors) > before:
         return JointLimits()  # a stand-in: the faults are noted
     if kind == "continuous":
         if {"lower", "upper"} & set(stated):
-            part.findings.warn(part.name, "it is continuous, so its position limits are ignored.")
+            part.findings.warn(part.name, "it is continuous, so its position limits are ignored.", minor=True)
         return JointLimits(rate=rate, effort=effort)
     if lower > upper:
         part.findings.error(part.name, f"<limit> has lower {lower:g} above upper {upper:g}. Exchange them.")
         return JointLimits()
     if lower == upper:
-        part.findings.warn(part.name, f"<limit> allows no motion: lower and upper are both {lower:g}.")
+        part.findings.warn(part.name, f"<limit> allows no motion: lower and upper are both {lower:g}.", minor=True)
     return JointLimits(lower=lower, upper=upper, rate=rate, effort=effort)
 
 

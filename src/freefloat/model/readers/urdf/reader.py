@@ -1,10 +1,10 @@
-"""Spacecraft from URDF. Nothing is guessed: what would change the motion and is not modelled is an error.
+"""Spacecraft from URDF. Harmless oddities are read as meant and told; what would change the motion is refused.
 
 What is read: links with `<inertial>`; joints of type revolute, continuous, prismatic and fixed with origin,
-axis, limits and damping. Links on fixed joints are merged into the body that carries them and stay as named
-frames. The root link becomes the body `base`; its own name, when it is another, stays as a frame. A massless
-root link whose only joint is floating (the idiom `world -> base`) is dropped. Bodies follow the file's
-order of joints.
+axis, limits, damping and dry friction; joints that mimic others. Links on fixed joints are merged into the body that
+carries them and stay as named frames; bodies are judged after that. The root link becomes the body `base`; its own
+name, when it is another, stays as a frame. A massless root link whose only joint is floating (the idiom
+`world -> base`) is dropped. Bodies follow the file's order of joints.
 
 What URDF has no word for stands in one element that other readers skip:
 
@@ -18,55 +18,101 @@ not move anything: collision; and, with a warning of `lint_urdf`, everything els
 gazebo, safety_controller). In `<limit>` the largest double, 1.7976931348623157e+308, means none.
 """
 
+import dataclasses
+import warnings
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from freefloat.model.parts import Joint, RigidBody
+from freefloat.model.parts import Follow, Joint, RigidBody
+from freefloat.model.readers.urdf.bodies import Cluster, clusters_of
+from freefloat.model.readers.urdf.edits import free_base_name, rename_parts, take_subtree
+from freefloat.model.readers.urdf.findings import Finding, Findings, name_list, summary_lines
 from freefloat.model.readers.urdf.parts import Document, StatedJoint, StatedWheel, read_document
 from freefloat.model.readers.urdf.suspicions import warn_of_suspicions
-from freefloat.model.readers.urdf.tree import Cluster, Tree, clusters_of, tree_of
+from freefloat.model.readers.urdf.tree import Tree, tree_of
 from freefloat.model.readers.urdf.visuals import with_visuals
-from freefloat.model.readers.urdf.xml import Finding, Findings, is_xml_text, parse, source_label
+from freefloat.model.readers.urdf.xml import is_xml_text, parse, source_label
 from freefloat.model.spacecraft import Spacecraft
 from freefloat.spatial import Pose
 from freefloat.values.errors import ModelError
 
 
-def read_urdf(source: str | Path, *, name: str | None = None) -> Spacecraft:
+class UrdfNote(UserWarning):
+    """What was unusual about a file that was read, and every number that was repaired."""
+
+
+@dataclasses.dataclass(frozen=True)
+class _Options:
+    name: str | None = None
+    repair: bool = False
+    root: str | None = None
+    names: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    keep: Sequence[str] = ()
+
+
+def read_urdf(
+    source: str | Path,
+    *,
+    name: str | None = None,
+    repair: bool = False,
+    root: str | None = None,
+    names: Mapping[str, str] | None = None,
+    keep: Sequence[str] = (),
+) -> Spacecraft:
     """Spacecraft from the path of a URDF file, or from its XML text (a string that starts with `<`).
 
-    `name` replaces the robot's own. All faults of the file are reported together, in one ModelError.
+    All faults of the file are reported together, in one ModelError. `repair` makes the smallest change that makes
+    impossible bodies physical. What was repaired, and what was unusual and is read as meant, is said in one UrdfNote, a
+    Python warning. `name` replaces the robot's own, `names` those of links and joints. `root` is the link to start
+    from; what is not carried by it is left out. Links on the fixed joints `keep` stay bodies of their own.
     """
     findings = Findings()
-    craft = _read(source, name, findings)
+    keep = (keep,) if isinstance(keep, str) else keep
+    craft = _read(source, _Options(name, repair, root, names or {}, keep), findings)
+    label = source_label(source)
     if craft is None:
-        faults = [str(finding) for finding in findings.errors]
-        start = f"URDF '{source_label(source)}': "
-        if len(faults) == 1:
-            raise ModelError(start + faults[0])
-        raise ModelError(start + f"{len(faults)} faults:\n" + "\n".join(f"  {fault}" for fault in faults))
+        raise ModelError(_refusal(label, findings.errors))
+    told = [finding for finding in findings.sorted if finding.severity in ("repair", "note")]
+    if told:
+        lines = [f"  {severity}: {line}" for severity, line in summary_lines(told)]
+        warnings.warn("\n".join([f"URDF '{label}' is read, with these remarks:", *lines]), UrdfNote, stacklevel=2)
     return craft
 
 
-def lint_urdf(source: str | Path) -> list[Finding]:
-    """Everything wrong (errors) or suspicious (warnings) about a URDF file or XML text, errors first."""
+def lint_urdf(source: str | Path, *, repair: bool = False) -> list[Finding]:
+    """Everything about a URDF file or XML text that is wrong, suspicious or unusual, the most important first."""
     findings = Findings()
-    _read(source, None, findings)
-    return sorted(findings.items, key=lambda finding: finding.severity)
+    _read(source, _Options(repair=repair), findings)
+    return findings.sorted
 
 
-def _read(source: str | Path, name: str | None, findings: Findings) -> Spacecraft | None:
+def _refusal(label: str, errors: list[Finding]) -> str:
+    start = f"URDF '{label}': "
+    if len(errors) == 1:
+        return start + str(errors[0])
+    text = start + f"{len(errors)} faults:\n" + "\n".join(f"  {fault}" for fault in errors)
+    return text + "\nread_urdf(..., repair=True) removes all of them." * all(fault.repairable for fault in errors)
+
+
+def _read(source: str | Path, options: _Options, findings: Findings) -> Spacecraft | None:
     root = parse(source, findings)
     if root is None:
         return None
+    rename_parts(root, options.names, findings)
+    if options.root is not None:
+        take_subtree(root, options.root, findings)
+    free_base_name(root, findings)
     document = read_document(root, findings)
-    name = name or document.name
+    document = dataclasses.replace(document, kept=(*document.kept, *options.keep))
+    name = options.name or document.name
     if not name:
-        findings.error("robot", 'it has no name. Write <robot name="...">, or read it with name="...".')
-    tree = tree_of(document, findings)
-    clusters = [] if tree is None else clusters_of(document, tree, findings)
-    _check_names(document, tree, findings)
+        name = "robot" if is_xml_text(source) else Path(source).stem
+        findings.note("robot", f"it has no name; it is called '{name}' here.")
+    tree = tree_of(document, findings, repair=options.repair)
+    clusters = [] if tree is None else clusters_of(document, tree, findings, repair=options.repair)
+    _check_names(document, findings)
     if tree is not None:
         warn_of_suspicions(document, tree, clusters, findings)
     if findings.errors:
@@ -79,32 +125,27 @@ def _read(source: str | Path, name: str | None, findings: Findings) -> Spacecraf
     return None if findings.errors else craft
 
 
-def _check_names(document: Document, tree: Tree | None, findings: Findings) -> None:
-    if tree is not None and tree.root != "base" and "base" in document.links:
-        findings.error("link 'base'", f"that name is kept for the root, which is '{tree.root}'. Rename link 'base'.")
+def _check_names(document: Document, findings: Findings) -> None:
     taken = {
         "base": "the base",
         **{joint.name: "a joint" for joint in document.joints if joint.kind != "floating"},
     }
-    for joint in document.joints:
-        if joint.name == "base" and joint.kind != "floating":
-            findings.error("joint 'base'", "that name is kept for the velocity of the base. Rename the joint.")
     for wheel in document.wheels:
         if wheel.name in taken:
             findings.error(f"wheel '{wheel.name}'", f"that is the name of {taken[wheel.name]} too. Rename the wheel.")
         if wheel.link not in document.links:
-            known = ", ".join(document.links) or "none"
+            known = name_list(document.links)
             findings.error(f"wheel '{wheel.name}'", f"its link '{wheel.link}' does not exist. Links: {known}.")
     fixed = [joint.name for joint in document.joints if joint.kind == "fixed"]
     for name in document.kept:
         if name and name not in fixed:
-            known = ", ".join(fixed) or "none"
+            known = name_list(fixed)
             findings.error("<keep>", f"there is no fixed joint '{name}'. Fixed joints: {known}.")
 
 
 def _assemble(name: str, tree: Tree, clusters: list[Cluster]) -> Spacecraft:
     """Bodies and joints in tree order, then the links that became frames."""
-    bodies = {link: _body_name(cluster) for cluster in clusters for link in cluster.placements}
+    bodies = {link: cluster.name for cluster in clusters for link in cluster.placements}
     poses = {link: X_HL for cluster in clusters for link, X_HL in cluster.placements.items()}
     base, *others = clusters
     craft = Spacecraft(name=name, bodies=(_rigid_body(base),))
@@ -118,17 +159,14 @@ def _assemble(name: str, tree: Tree, clusters: list[Cluster]) -> Spacecraft:
     return craft
 
 
-def _body_name(cluster: Cluster) -> str:
-    return "base" if cluster.joint is None else cluster.head
-
-
 def _rigid_body(cluster: Cluster) -> RigidBody:
     stated = cluster.inertial
     assert stated is not None  # noted as a fault otherwise
-    return RigidBody(name=_body_name(cluster), mass=stated.mass, com=stated.com, inertia=stated.inertia)
+    return RigidBody(name=cluster.name, mass=stated.mass, com=stated.com, inertia=stated.inertia)
 
 
 def _joint(stated: StatedJoint, bodies: dict[str, str], poses: dict[str, Pose]) -> Joint:
+    mimic = stated.mimic
     return Joint(
         name=stated.name,
         kind="revolute" if stated.kind == "continuous" else stated.kind,  # pyright: ignore[reportArgumentType]
@@ -136,7 +174,9 @@ def _joint(stated: StatedJoint, bodies: dict[str, str], poses: dict[str, Pose]) 
         X_PJ=poses[stated.parent] @ stated.X_PJ,
         axis=stated.axis,
         damping=stated.damping,
+        friction=stated.friction,
         limits=stated.limits,
+        follows=None if mimic is None else Follow(mimic.leader, mimic.ratio, mimic.offset),
     )
 
 
@@ -146,12 +186,12 @@ def _with_wheel(craft: Spacecraft, wheel: StatedWheel, clusters: list[Cluster], 
     try:
         return craft.with_wheel(
             wheel.name,
-            body=_body_name(cluster),
+            body=cluster.name,
             axis=np.asarray(cluster.placements[wheel.link].R) @ wheel.axis,
             inertia=wheel.inertia,
             max_torque=wheel.max_torque,
             max_momentum=wheel.max_momentum,
         )
     except ModelError as fault:
-        findings.error("", str(fault))
+        findings.error(f"wheel '{wheel.name}'", str(fault).removeprefix(f"Wheel '{wheel.name}': "))
         return craft

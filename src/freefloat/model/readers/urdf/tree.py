@@ -1,4 +1,4 @@
-"""From links and joints to a tree: one root, no cycle, parents first, and which links move as one body."""
+"""From links and joints to a tree: one root, no cycle, parents first, leaders before the joints that mimic them."""
 
 import heapq
 from collections import defaultdict
@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freefloat.model.physical_checks import inertia_faults
-from freefloat.model.readers.urdf.parts import Document, MassPoint, StatedJoint
-from freefloat.model.readers.urdf.xml import Findings
-from freefloat.spatial import Pose
+from freefloat.model.readers.urdf.findings import Findings, name_list
+from freefloat.model.readers.urdf.mimics import resolve_mimics
+from freefloat.model.readers.urdf.parts import Document, StatedJoint
 
 
 @dataclass(frozen=True)
@@ -20,17 +19,7 @@ class Tree:
     joints: tuple[StatedJoint, ...]
 
 
-@dataclass(frozen=True)
-class Cluster:
-    """Links that move as one body: `head` on the joint, the others fixed to it."""
-
-    head: str
-    joint: StatedJoint | None  # None for the base
-    placements: dict[str, Pose]  # link name -> its pose in the head's frame
-    inertial: MassPoint | None
-
-
-def tree_of(document: Document, findings: Findings) -> Tree | None:
+def tree_of(document: Document, findings: Findings, *, repair: bool) -> Tree | None:
     """The tree of a document, or None after the reasons why it is none have been noted."""
     before = len(findings.errors)
     _check_ends(document, findings)
@@ -44,7 +33,7 @@ def tree_of(document: Document, findings: Findings) -> Tree | None:
     if len(roots) > 1:
         findings.error(
             "robot",
-            f"{len(roots)} links have no parent: {', '.join(roots)}. A spacecraft is one tree: "
+            f"{len(roots)} links have no parent: {name_list(roots)}. A spacecraft is one tree: "
             "join them by joints, or put them into files of their own.",
         )
         return None
@@ -54,14 +43,15 @@ def tree_of(document: Document, findings: Findings) -> Tree | None:
         cycle = _cycle([joint for joint in document.joints if joint.name not in reached])
         findings.error("robot", f"the joints form a cycle: {' -> '.join(cycle)}. Remove one joint of it.")
         return None
-    return _without_world(document, Tree(roots[0], ordered), findings)
+    tree = _without_world(document, Tree(roots[0], ordered), findings)
+    return Tree(tree.root, _leaders_first(tree.root, resolve_mimics(tree.joints, findings, repair=repair), findings))
 
 
 def _check_ends(document: Document, findings: Findings) -> None:
     for joint in document.joints:
         for end, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in document.links:
-                known = ", ".join(document.links) or "none"
+                known = name_list(document.links)
                 findings.error(f"joint '{joint.name}'", f"its {end} link '{link}' does not exist. Links: {known}.")
 
 
@@ -73,7 +63,7 @@ def _check_parents(document: Document, findings: Findings) -> None:
         if len(joints) > 1:
             findings.error(
                 f"link '{link}'",
-                f"it is the child of {len(joints)} joints: {', '.join(joints)}. "
+                f"it is the child of {len(joints)} joints: {name_list(joints)}. "
                 "Closed loops are not modelled: keep one of them.",
             )
 
@@ -94,11 +84,36 @@ def _parents_first(roots: list[str], joints: tuple[StatedJoint, ...]) -> tuple[S
     return tuple(ordered)
 
 
+def _leaders_first(root: str, joints: tuple[StatedJoint, ...], findings: Findings) -> tuple[StatedJoint, ...]:
+    """The same order, but joints wait for the ones they mimic, and so does all that they carry."""
+    ordered: list[StatedJoint] = []
+    reached, placed = {root}, set[str]()
+    waiting = list(joints)
+    while waiting:
+        ready = next(
+            (j for j in waiting if j.parent in reached and (j.mimic is None or j.mimic.leader in placed)), None
+        )
+        if ready is None:
+            stuck = next(j for j in waiting if j.parent in reached and j.mimic is not None)
+            assert stuck.mimic is not None
+            findings.error(
+                f"joint '{stuck.name}'",
+                f"it mimics '{stuck.mimic.leader}', which it carries itself. Let that one mimic this one instead.",
+            )
+            return joints
+        waiting.remove(ready)
+        ordered.append(ready)
+        reached.add(ready.child)
+        placed.add(ready.name)
+    return tuple(ordered)
+
+
 def _cycle(joints: list[StatedJoint]) -> list[str]:
     """The links along a cycle; every one of these joints is on one or below one."""
     up = {joint.child: joint.parent for joint in joints}
-    path = [joints[0].child]
-    while path[-1] not in path[:-1]:
+    path, seen = [joints[0].child], set[str]()
+    while path[-1] not in seen:
+        seen.add(path[-1])
         path.append(up[path[-1]])
     return path[path.index(path[-1]) :][::-1]
 
@@ -106,7 +121,7 @@ def _cycle(joints: list[StatedJoint]) -> list[str]:
 def _without_world(document: Document, tree: Tree, findings: Findings) -> Tree:
     """Drop the idiom `world --floating--> base`: our base floats anyway. Any other floating joint is a fault.
 
-    A link named `world` on a fixed joint is bolted to the ground, which no spacecraft is: a fault too.
+    A massless link named `world` becomes a frame of the base: what it held to the ground floats, or can be mounted.
     """
     first = [joint for joint in tree.joints if joint.parent == tree.root]
     massless = document.links[tree.root].inertial is None
@@ -118,10 +133,8 @@ def _without_world(document: Document, tree: Tree, findings: Findings) -> Tree:
             )
         tree = Tree(first[0].child, tree.joints[1:])
     elif massless and tree.root == "world":
-        findings.error(
-            "link 'world'",
-            "it holds the robot to the ground, but a spacecraft's base floats free. "
-            "Remove link 'world' and its joint, or make that joint floating.",
+        findings.note(
+            "link 'world'", "it held the robot to the ground; here the robot floats, and 'world' is a frame of it."
         )
     for joint in tree.joints:
         if joint.kind == "floating":
@@ -131,58 +144,3 @@ def _without_world(document: Document, tree: Tree, findings: Findings) -> Tree:
                 "Put the part that floats into a file of its own.",
             )
     return tree
-
-
-def clusters_of(document: Document, tree: Tree, findings: Findings) -> list[Cluster]:
-    """Which links move as one, in tree order; impossible bodies are reported."""
-    heads = {tree.root: tree.root}
-    carriers: dict[str, StatedJoint | None] = {tree.root: None}
-    placements: dict[str, dict[str, Pose]] = {tree.root: {tree.root: Pose()}}
-    for joint in tree.joints:
-        if joint.kind == "fixed" and joint.name not in document.kept:
-            head = heads[joint.child] = heads[joint.parent]
-            placements[head][joint.child] = placements[head][joint.parent] @ joint.X_PJ
-        else:
-            heads[joint.child] = joint.child
-            carriers[joint.child] = joint
-            placements[joint.child] = {joint.child: Pose()}
-    clusters = []
-    for head, joint in carriers.items():
-        masses = [
-            stated.to_A(X_HL)
-            for link, X_HL in placements[head].items()
-            if (stated := document.links[link].inertial) is not None
-        ]
-        cluster = Cluster(head, joint, placements[head], combine_masses(masses) if masses else None)
-        _check_body(cluster, len(masses), findings)
-        clusters.append(cluster)
-    return clusters
-
-
-def combine_masses(masses: list[MassPoint]) -> MassPoint:
-    """Rigid union, all given in the same axes: about the common centre of mass, so that no digits cancel."""
-    if len(masses) == 1:
-        return masses[0]
-    total = sum(m.mass for m in masses)
-    com = np.sum([m.mass * m.com for m in masses], axis=0) / total
-    inertia = np.zeros((3, 3))
-    for m in masses:
-        d = m.com - com
-        inertia = inertia + m.inertia + m.mass * ((d @ d) * np.eye(3) - np.outer(d, d))
-    return MassPoint(total, com, inertia)
-
-
-def _check_body(cluster: Cluster, members: int, findings: Findings) -> None:
-    owner = f"link '{cluster.head}'"
-    moves = "is the free base" if cluster.joint is None else f"moves on joint '{cluster.joint.name}'"
-    if any(finding.part in {f"link '{name}'" for name in cluster.placements} for finding in findings.errors):
-        return  # said already, link by link
-    if cluster.inertial is None:
-        remedy = "Add <inertial> with mass and inertia" + (
-            "." if cluster.joint is None else f", or make joint '{cluster.joint.name}' fixed."
-        )
-        findings.error(owner, f"it {moves} but has no mass. {remedy}")
-        return
-    for fault in inertia_faults(cluster.inertial.mass, cluster.inertial.inertia):
-        merged = f" together with the {members} links fixed together" if members > 1 else ""
-        findings.error(owner, f"it {moves}{merged}, but its {fault}. Give it a true inertia in <inertial>.")

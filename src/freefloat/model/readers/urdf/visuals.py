@@ -1,4 +1,4 @@
-"""What a URDF says about looks: `<visual>` boxes, cylinders, spheres, and meshes in STL or OBJ.
+"""What a URDF says about looks: `<visual>` boxes, cylinders, spheres, and meshes in STL, OBJ or COLLADA.
 
 Looks never make a file unusable: what cannot be drawn is a warning, and the body gets a default shape.
 """
@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from freefloat.model.readers.mesh_files import MeshError, read_mesh
-from freefloat.model.readers.urdf.tree import Cluster
-from freefloat.model.readers.urdf.xml import Findings, Part
+from freefloat.model.readers.urdf.bodies import Cluster
+from freefloat.model.readers.urdf.findings import Findings
+from freefloat.model.readers.urdf.xml import Part
 from freefloat.model.shapes import Box, Cylinder, Ellipsoid, Mesh, Shape, Solid, triple
 from freefloat.model.spacecraft import Spacecraft
 from freefloat.spatial import Pose
@@ -34,7 +35,7 @@ def with_visuals(
             for shape in _shapes(links[name], name, materials, folder, findings)
         ]
         if shapes:
-            craft = craft.with_shapes("base" if cluster.joint is None else cluster.head, *shapes)
+            craft = craft.with_shapes(cluster.name, *shapes)
     return craft
 
 
@@ -52,7 +53,7 @@ def _shapes(
         except MeshError as fault:
             faults.error(part.name, str(fault))
         for fault in faults.errors:
-            findings.warn(part.name, f"<visual> is not drawn: {fault.text}")
+            findings.warn(part.name, f"<visual> is not drawn: {fault.text}", minor=True)
         if solid is not None and not faults.errors:
             material = visual.find("material")
             colour = "tank"

@@ -90,8 +90,12 @@ def _add_joint(robot: ET.Element, joint: Joint, child: str) -> None:
         stated = {"lower": _digit(limits.lower), "upper": _digit(limits.upper), **stated}
     if not endless or np.isfinite(limits.rate) or np.isfinite(limits.effort):
         ET.SubElement(element, "limit", stated)
-    if float(joint.damping) != 0.0:
-        ET.SubElement(element, "dynamics", damping=_digit(joint.damping))
+    losses = {"damping": joint.damping, "friction": joint.friction}
+    if stated := {name: _digit(value) for name, value in losses.items() if float(value) != 0.0}:
+        ET.SubElement(element, "dynamics", stated)
+    if joint.follows is not None:
+        numbers = {"multiplier": _digit(joint.follows.ratio), "offset": _digit(joint.follows.offset)}
+        ET.SubElement(element, "mimic", {"joint": joint.follows.leader, **numbers})
 
 
 def _add_frame(robot: ET.Element, frame: Frame, taken: set[str]) -> None:

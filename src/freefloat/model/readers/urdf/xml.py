@@ -4,52 +4,19 @@ from __future__ import annotations
 
 import difflib
 import os
-import re
 import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from xml.parsers import expat
 
 import numpy as np
 
+from freefloat.model.readers.safe_xml import DocumentTypeError, parse_xml
+from freefloat.model.readers.urdf.findings import Findings
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import from_roll_pitch_yaw
-
-Severity = Literal["error", "warning"]
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that is wrong (error) or suspicious (warning) about a file."""
-
-    severity: Severity
-    part: str  # "link 'hand'", "joint 'elbow'"; empty for the file as a whole
-    text: str  # a sentence with the remedy
-
-    def __str__(self) -> str:
-        return f"{self.part}: {self.text}" if self.part else self.text
-
-
-@dataclass
-class Findings:
-    """Everything found in one file, in the order of finding."""
-
-    items: list[Finding] = field(default_factory=list)
-
-    def error(self, part: str, text: str) -> None:
-        """Note something that makes the file unusable."""
-        self.items.append(Finding("error", part, text))
-
-    def warn(self, part: str, text: str) -> None:
-        """Note something that is probably not meant."""
-        self.items.append(Finding("warning", part, text))
-
-    @property
-    def errors(self) -> list[Finding]:
-        """The findings that make the file unusable."""
-        return [f for f in self.items if f.severity == "error"]
 
 
 def source_label(source: str | Path) -> str:
@@ -73,18 +40,8 @@ def parse(source: str | Path, findings: Findings) -> ET.Element | None:
     if text is None:
         return None
     text = text.lstrip("\ufeff \t\r\n")
-    # Entities can expand without bound, and a URDF needs none: no document type, no entities.
-    if "<!DOCTYPE" in _COMMENT.sub("", text):
-        findings.error("", "it has a <!DOCTYPE ...>, which a URDF does not need and which is not read. Remove it.")
-        return None
-    try:
-        root = ET.fromstring(text)
-    except ET.ParseError as fault:
-        line, column = fault.position
-        reason = str(fault).split(":")[0]
-        findings.error(
-            "", f"it is not well-formed XML: {reason} at line {line}, column {column + 1}. Correct it there."
-        )
+    root = _elements(text, findings)
+    if root is None:
         return None
     if root.tag != "robot":
         findings.error(
@@ -97,11 +54,29 @@ def parse(source: str | Path, findings: Findings) -> ET.Element | None:
     return root
 
 
+def _elements(text: str, findings: Findings) -> ET.Element | None:
+    try:
+        return parse_xml(text)
+    except DocumentTypeError:
+        findings.error("", "it has a <!DOCTYPE ...>, which a URDF does not need and which is not read. Remove it.")
+    except UnicodeEncodeError as fault:
+        findings.error("", f"character {fault.start} cannot be part of XML. Remove it.")
+    except (expat.ExpatError, ET.ParseError) as fault:
+        line, column = (fault.lineno, fault.offset) if isinstance(fault, expat.ExpatError) else fault.position
+        reason = str(fault).split(":")[0]
+        findings.error(
+            "", f"it is not well-formed XML: {reason} at line {line}, column {column + 1}. Correct it there."
+        )
+    return None
+
+
 def _contents(path: Path, findings: Findings) -> str | None:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as fault:
         findings.error("", f"byte {fault.start} is not UTF-8. Save the file as UTF-8.")
+    except ValueError as fault:  # a null character in the path
+        findings.error("", f"{str(path)!r} is no path: {fault}. Give a readable file.")
     except FileNotFoundError:
         findings.error("", f"there is no file '{path}'. Check the path (from directory '{Path.cwd()}').")
     except OSError as fault:
@@ -173,19 +148,19 @@ class Part:
         known = tuple(attributes)
         for name in self.element.keys():  # noqa: SIM118 (an Element is no mapping)
             self._judge(f"attribute '{name}' of <{self.element.tag}>", name, known)
-        tags, known = [child.tag for child in self.element], tuple(children)
-        for tag in dict.fromkeys(tags):
-            times = f" ({tags.count(tag)} times)" if tags.count(tag) > 1 else ""
+        known = tuple(children)
+        for tag, count in Counter(child.tag for child in self.element).items():
+            times = f" ({count} times)" if count > 1 else ""
             self._judge(f"element <{tag}>{times}", tag, known)
 
     def _judge(self, what: str, name: str, known: tuple[str, ...]) -> None:
         if name in known:
             return
-        meant = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.8)
+        meant = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.8) if len(name) < 40 else []
         if meant:
             self.findings.error(self.name, f"unknown {what}; '{meant[0]}' was meant? Known: {', '.join(known)}.")
         else:
-            self.findings.warn(self.name, f"{what} is ignored.")
+            self.findings.warn(self.name, f"{what} is ignored.", minor=True)
 
     def _warn_of_rounded_angles(self, rpy: np.ndarray) -> None:
         turns = np.round(rpy / (np.pi / 2.0)) * (np.pi / 2.0)
@@ -195,6 +170,7 @@ class Part:
                     self.name,
                     f"<origin rpy>: {angle!r} is {abs(angle - exact):.2g} rad away from {exact!r}. "
                     "Write all digits if a right angle is meant.",
+                    minor=True,
                 )
 
 

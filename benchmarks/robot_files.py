@@ -1,0 +1,209 @@
+"""Every URDF of two public collections: read, repaired, and compared with Pinocchio.
+
+    git clone https://github.com/Gepetto/example-robot-data
+    git clone https://github.com/vyas-shubham/TraceableRobotModels
+    python benchmarks/robot_files.py FOLDER [--fuzz 2000]
+
+FOLDER holds both collections. `robot_files.sha256` lists the files by name and hash; they are not part of this
+repository. For each file: whether it is read as it is, with repairs or not at all, every remark with --remarks, and the
+largest relative difference of mass matrix, bias and link poses from Pinocchio's, at random joint positions and speeds.
+Repaired bodies are given to Pinocchio with our numbers, all others are as it reads them itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import sys
+import time
+import warnings
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+from damage import damage_text
+
+from freefloat import dynamics
+from freefloat.model import Follow, Spacecraft, read_urdf
+from freefloat.model.readers.urdf.findings import Finding, summary_lines
+from freefloat.model.readers.urdf.reader import UrdfNote, lint_urdf
+from freefloat.values import ModelError
+
+LIST = Path(__file__).with_suffix(".sha256")
+TOLERANCE = 1e-10  # of the largest entry, as in tests/reference/test_against_pinocchio.py
+READ_AS_THEY_ARE, BROKEN = 47, 2  # at least, at most
+
+
+def listed_files() -> dict[str, str]:
+    """Name in its collection -> SHA-256."""
+    rows = [line.split("  ", 1) for line in LIST.read_text().splitlines()]
+    return {name: digest for digest, name in rows}
+
+
+def find_files(folder: Path) -> dict[str, Path]:
+    """The listed files that are somewhere below a folder, by their content."""
+    found = {hashlib.sha256(path.read_bytes()).hexdigest(): path for path in sorted(folder.rglob("*.urdf"))}
+    return {name: found[digest] for name, digest in listed_files().items() if digest in found}
+
+
+# ---- Pinocchio
+
+
+@dataclass(frozen=True)
+class Peer:
+    """The same robot in Pinocchio, on a free base, without gravity."""
+
+    model: pin.Model
+    names: dict[str, str]  # our link -> its link, where they differ
+    couples: bool  # it has the coupled joints itself
+
+    def state(self, craft: Spacecraft, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Its q, and the matrix G with its v = G v. Where it has no coupled joints, G couples them."""
+        theirs, G = pin.neutral(self.model), np.zeros((self.model.nv, craft.layout.nv))
+        G[:6, :6] = np.eye(6)
+        for ours in craft.joints:
+            if ours.kind == "fixed" or (ours.follows is not None and self.couples):
+                continue
+            follows = ours.follows or Follow(ours.name)
+            joint = self.model.joints[self.model.getJointId(ours.name)]
+            at = follows.ratio * q[craft.layout.position(follows.leader).start] + follows.offset
+            theirs[joint.idx_q : joint.idx_q + joint.nq] = at if joint.nq == 1 else (np.cos(at), np.sin(at))
+            G[joint.idx_v, craft.layout.velocity(follows.leader)] = follows.ratio
+        return theirs, G
+
+
+def peer_of(path: Path, craft: Spacecraft, repairs: list[Finding]) -> Peer:
+    """Pinocchio's own reading; bodies that were repaired get our numbers."""
+    changed = {finding.part.split("'")[1] for finding in repairs}
+    robot = ET.fromstring(path.read_text())
+    robot.set("name", craft.name)  # it demands one
+    for joint in robot.findall("joint"):
+        if joint.get("name") in changed and (mimic := joint.find("mimic")) is not None:
+            joint.remove(mimic)
+    text, couples = ET.tostring(robot, encoding="unicode"), True
+    try:
+        model = pin.buildModelFromXML(text, pin.JointModelFreeFlyer(), mimic=True)
+    except ValueError:  # it meets a follower before its leader
+        model, couples = pin.buildModelFromXML(text, pin.JointModelFreeFlyer()), False
+    model.gravity.setZero()
+    root = model.frames[2].name
+    for name in changed - {joint.get("name") for joint in robot.findall("joint")}:
+        body = craft.body("base" if name == root else name)
+        index = model.frames[model.getFrameId(name, pin.FrameType.BODY)].parentJoint
+        model.inertias[index] = pin.Inertia(float(body.mass), np.asarray(body.com), np.asarray(body.inertia))
+    return Peer(model, {"base": root} | ({} if root == "base" else {"base_2": "base"}), couples)
+
+
+def differences(craft: Spacecraft, peer: Peer, rng: np.random.Generator) -> dict[str, float]:
+    """Largest relative difference of each quantity."""
+    q, v = rng.uniform(-1.0, 1.0, craft.layout.nq), rng.normal(size=craft.layout.nv)
+    model, data = peer.model, peer.model.createData()
+    theirs, G = peer.state(craft, q)
+    M = pin.crba(model, data, theirs)
+    M = G.T @ (np.triu(M) + np.triu(M, 1).T) @ G
+    bias = G.T @ pin.nonLinearEffects(model, data, theirs, G @ v)
+    pin.framesForwardKinematics(model, data, theirs)
+    Xs_BL, worst = dynamics.body_poses(craft, q), 0.0
+    for name in craft.frame_names:
+        frame = craft.frame(name)
+        X = Xs_BL[craft.body_index(frame.body)] @ frame.X_BF
+        other = data.oMf[model.getFrameId(peer.names.get(name, name), pin.FrameType.BODY)]
+        worst = max(worst, _gap(X.R, other.rotation), float(np.max(np.abs(np.asarray(X.p) - other.translation))))
+    return {
+        "mass matrix": _gap(dynamics.mass_matrix(craft, q), M),
+        "bias": _gap(dynamics.bias(craft, q, v), bias),
+        "link poses": worst,
+    }
+
+
+def _gap(ours: object, theirs: np.ndarray) -> float:
+    return float(np.max(np.abs(np.asarray(ours) - theirs)) / np.max(np.abs(theirs)))
+
+
+# ---- the tables
+
+
+def read_quietly(source: Path | str, *, repair: bool) -> Spacecraft | None:
+    """The spacecraft, or None where the file is refused; remarks are asked for apart."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UrdfNote)
+        try:
+            return read_urdf(source, repair=repair)
+        except ModelError:
+            return None
+
+
+def read_all(files: dict[str, Path], *, remarks: bool) -> bool:
+    """One line for each file, then the counts; True if they are as good as they must be."""
+    counts, worst = {"as it is": 0, "repaired": 0, "refused": 0}, 0.0
+    rng = np.random.default_rng(20260101)
+    for name, path in files.items():
+        plain = read_quietly(path, repair=False)
+        craft = plain or read_quietly(path, repair=True)
+        found = lint_urdf(path, repair=plain is None)
+        repairs = [finding for finding in found if finding.severity == "repair"]
+        verdict = "refused" if craft is None else "repaired" if plain is None else "as it is"
+        counts[verdict] += 1
+        if craft is None:
+            print(f"{name}: refused: {'; '.join(str(f) for f in found if f.severity == 'error')}")
+            continue
+        peer = peer_of(path, craft, repairs)
+        gaps = differences(craft, peer, rng)
+        worst = max(worst, *gaps.values())
+        told = ", ".join(f"{what} {gap:.0e}" for what, gap in gaps.items())
+        told += "" if peer.couples else " (Pinocchio without mimic, projected)"
+        print(f"{name}: {verdict} ({len(repairs)} repairs), {craft.layout.nv} speeds; {told}", flush=True)
+        for severity, line in summary_lines(found) if remarks else ():
+            print(f"    {severity}: {line}")
+    print(f"{len(files)} files: {counts}; largest difference from Pinocchio {worst:.1e}")
+    return counts["as it is"] >= READ_AS_THEY_ARE and counts["refused"] <= BROKEN and worst < TOLERANCE
+
+
+def fuzz(files: dict[str, Path], count: int) -> bool:
+    """Damage the files at random: no exception but ModelError, every fault names its element, none takes long."""
+    rng = np.random.default_rng(20260102)
+    texts = [path.read_text() for path in files.values()]
+    slowest, outcomes, nameless = 0.0, {"read": 0, "refused": 0}, 0
+    for number in range(count):
+        text, repair = damage_text(texts[number % len(texts)], rng), bool(number % 2)
+        start = time.perf_counter()
+        outcomes["refused" if read_quietly(text, repair=repair) is None else "read"] += 1
+        slowest = max(slowest, time.perf_counter() - start)
+        nameless += any(not names_its_element(f) for f in lint_urdf(text, repair=repair))
+    print(f"{count} damaged files: {outcomes}, no exception, {nameless} without a name, slowest {slowest:.2f} s")
+    return not nameless
+
+
+def names_its_element(finding: Finding) -> bool:
+    """A finding says which part it is about, or why the whole text is no URDF: line and column, outermost element."""
+    whole = (
+        "it is not well-formed XML",
+        "its outermost element is <",
+        "it has a <!DOCTYPE",
+        "it is a xacro",
+        "character",
+    )
+    return bool(finding.part) or finding.text.startswith(whole)
+
+
+def main() -> int:
+    """Read the command line, print the tables; 1 where something is worse than it must be."""
+    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument("folder", type=Path)
+    words.add_argument("--remarks", action="store_true", help="print every remark")
+    words.add_argument("--fuzz", type=int, default=0, metavar="N", help="also read N damaged files")
+    asked = words.parse_args()
+    files = find_files(asked.folder)
+    missing = [name for name in listed_files() if name not in files]
+    print(
+        f"{len(files)} of {len(listed_files())} listed files found."
+        + f" Missing: {', '.join(missing)}." * bool(missing)
+    )
+    good = read_all(files, remarks=asked.remarks) and not missing
+    return 0 if good and (not asked.fuzz or fuzz(files, asked.fuzz)) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
