@@ -29,15 +29,14 @@ from timing import mean_in_turns
 
 from freefloat import engine
 from freefloat.dynamics import forward_dynamics
+from freefloat.dynamics.state_rate import state_rate
 from freefloat.engine.runtime.structure import NUMPY
 from freefloat.library import ets7
 from freefloat.model import State
 from freefloat.sim.integrators import rk4_step
 from freefloat.sim.plant import Ledger, Plant, PlantRate
-from freefloat.spatial import angular, linear
 
 CRAFT = ets7()
-COORDINATES = np.array(CRAFT.layout.coordinates, dtype=int)
 PERIOD = 100  # [ticks] between two samples of the law
 LAW_ROUNDS = 111  # of 90 operations
 SEARCH_ROUNDS = 10
@@ -52,13 +51,8 @@ def advance(plant: Plant, force: jax.Array, h: Any = DT) -> Plant:
 
     def rate(plant: Plant, *_: object) -> PlantRate:
         state = plant.state
-        return PlantRate(
-            velocity=state.X_NB.R @ linear(state.V_NB),
-            turn=angular(state.V_NB),
-            q=state.v[COORDINATES],
-            v=forward_dynamics(CRAFT, state.q, state.v, force),
-            ledger=jax.tree.map(jnp.zeros_like, plant.ledger),
-        )
+        vdot = forward_dynamics(CRAFT, state.q, state.v, force)
+        return PlantRate(state=state_rate(CRAFT, state, vdot), ledger=jax.tree.map(jnp.zeros_like, plant.ledger))
 
     return rk4_step(rate, plant, jnp.zeros(()), h)
 

@@ -22,7 +22,7 @@ from freefloat import engine
 from freefloat.library import ets7
 from freefloat.model import Spacecraft
 from freefloat.scenarios import SCENARIOS, Scenario
-from freefloat.sim import Loop, RunFailed, System, step
+from freefloat.sim import RunFailed, System, SystemState, step
 from freefloat.sim.system import no_inputs
 
 STARTS = 64
@@ -38,7 +38,7 @@ class _Watch:
     def __call__(self, done: float, total: float) -> None:
         pass
 
-    def watch(self, system: System, block: Loop) -> None:
+    def watch(self, system: System, block: SystemState) -> None:
         self.system, self.block = system, block
         raise KeyboardInterrupt
 
@@ -93,7 +93,7 @@ def starts(state: Any, count: int = STARTS) -> Any:
     """Many instances of a state: the coordinates differ a little."""
     rng = np.random.default_rng(1)
     spread = jax.tree.map(lambda x: np.repeat(np.asarray(x)[None], count, 0), state)
-    plant = spread.plant if isinstance(spread, Loop) else spread
+    plant = spread.plant if isinstance(spread, SystemState) else spread
     plant.state.q[:] += 1e-3 * rng.normal(size=plant.state.q.shape)
     return spread
 
