@@ -1,9 +1,10 @@
 """What a branch costs that is rarely taken. `--json` for machines, `--quick` for a smoke run, `--target` for one.
 
 An RK4 step of ETS-VII under a held force, in seconds per step and instance:
-`law` with a law of 10 000 operations at every hundredth tick; `event` with a joint that meets a stop once in some
-thousand steps, where the instant is searched for by at most ten partial steps. Peers: the step `without` them, which
-a branch should cost no more than, and, for the law, `select`, which computes it at every tick.
+`law` with a law of 10 000 operations at every hundredth tick; `event` with a joint that meets a stop about once in
+4000 steps (on a GPU, where 32 instances go together, in 40 000), where the instant is searched for by at most ten
+partial steps; `event in one loop` the same written with one copy of the step, which keeps a kernel small. Peers: the
+step `without` them, which a branch should cost no more, and, for the law, `select`, which computes it at every tick.
 Measures: `scalar` one rollout, `simd` a batch on one core, `c` the C text in a loop (needs cc), `gpu` (asked for only).
 """
 
@@ -40,7 +41,7 @@ CRAFT = ets7()
 PERIOD = 100  # [ticks] between two samples of the law
 LAW_ROUNDS = 111  # of 90 operations
 SEARCH_ROUNDS = 10
-STEPS = 4000  # each instance meets its stop once
+STEPS = {"scalar": 4000, "simd": 4000, "c": 4000, "gpu": 40000}  # in which each instance meets its stop about once
 INSTANCES = {"simd": 64, "gpu": 1 << 18}
 Step = Callable[[dict[str, Any]], dict[str, Any]]
 Run = Callable[[], object]
@@ -127,8 +128,52 @@ def meeting_time(loop: dict[str, Any]) -> jax.Array:
     return jnp.where(-at_low < at_high, low, high)
 
 
-def starts(count: int) -> dict[str, Any]:
-    """Random states; the first joint reaches its stop some time within STEPS steps."""
+# What an event inside a step is about: 0 tries the whole step, 1 searches, 2 goes on behind the stop, 3 has ended.
+TRY, SEARCH, REST, DONE = 0, 1, 2, 3
+
+
+def with_event_in_one_loop(loop: dict[str, Any]) -> dict[str, Any]:
+    """The same event with one copy of the step, in a loop that usually runs once: the code stays small."""
+    stop, force, before = loop["stop"], loop["force"], loop["plant"].state.q[0]
+
+    def body(s: dict[str, Any]) -> dict[str, Any]:
+        reached = advance(s["start"], force, s["h"])
+        at, h, rounds = reached.state.q[0] - stop, s["h"], s["rounds"] + 1
+        met = (s["mode"] == TRY) & (at > 0.0) & (before <= stop)
+        low, at_low = (jnp.where((s["mode"] == SEARCH) & (at < 0.0), x, s[k]) for x, k in ((h, "low"), (at, "at_low")))
+        above = met | ((s["mode"] == SEARCH) & (at >= 0.0))
+        high, at_high = (jnp.where(above, x, s[k]) for x, k in ((h, "high"), (at, "at_high")))
+        found = (s["mode"] == SEARCH) & ((jnp.abs(at) < 1e-12) | (rounds > SEARCH_ROUNDS))
+        searching = met | ((s["mode"] == SEARCH) & ~found)
+        secant = low - at_low * (high - low) / jnp.where(searching, at_high - at_low, 1.0)
+        middle = jnp.where(rounds % 4 == 0, 0.5 * (low + high), secant)
+        bounced = jnp.where(found, -0.5, 1.0)
+        turned = State(
+            reached.state.p_NB, reached.state.quat_NB, reached.state.q, reached.state.v.at[6].multiply(bounced)
+        )
+        reached = Plant(state=turned, ledger=reached.ledger)
+        return {
+            "start": jax.tree.map(lambda a, b: jnp.where(found, a, b), reached, s["start"]),
+            "reached": reached,
+            "h": jnp.where(found, DT - h, jnp.where(searching, middle, h)),
+            "low": low,
+            "high": high,
+            "at_low": at_low,
+            "at_high": at_high,
+            "rounds": rounds,
+            "mode": jnp.where(searching, SEARCH, jnp.where(found, REST, DONE)).astype(jnp.int32),
+            "met": s["met"] + met,
+        }
+
+    first = {"start": loop["plant"], "reached": loop["plant"], "h": jnp.full((), DT), "low": jnp.zeros(())}
+    first |= {"high": jnp.full((), DT), "at_low": before - stop, "at_high": jnp.zeros(()), "met": loop["met"]}
+    first |= {"rounds": jnp.zeros((), jnp.int32), "mode": jnp.zeros((), jnp.int32)}
+    last = lax.while_loop(lambda s: s["mode"] != DONE, body, first)
+    return {**loop, "tick": loop["tick"] + 1, "plant": last["reached"], "met": last["met"]}
+
+
+def starts(count: int, steps: int = STEPS["scalar"]) -> dict[str, Any]:
+    """Random states; the first joint reaches its stop some time within so many steps."""
     rng = np.random.default_rng(3)
     q, v, _ = sample(CRAFT, count)
     v *= 0.02
@@ -139,7 +184,7 @@ def starts(count: int) -> dict[str, Any]:
         "tick": np.zeros(count, np.int32),
         "plant": Plant(state=State(p_NB=np.zeros((count, 3)), quat_NB=quat, q=q, v=v), ledger=empty),
         "force": np.zeros((count, CRAFT.layout.nv)),
-        "stop": q[:, 0] + rng.uniform(0.1, 0.9, count) * STEPS * DT * 0.05,
+        "stop": q[:, 0] + rng.uniform(0.1, 0.9, count) * steps * DT * 0.05,
         "met": np.zeros(count, np.int32),
     }
 
@@ -149,33 +194,33 @@ def one(many: dict[str, Any]) -> dict[str, Any]:
     return jax.tree.map(lambda x: x[0], many)
 
 
-# ---- measuring: functions that do STEPS steps of so many instances
+# ---- measuring: functions that do some thousand steps of so many instances
 
 
 def scalar(step: Step) -> tuple[Run, int]:
     """One rollout."""
-    start, steps = one(starts(1)), _steps()
+    start, steps = one(starts(1)), _steps("scalar")
     program = engine.compile(step, start)
     return lambda: program.rollout(start, steps=steps), steps
 
 
 def simd(step: Step) -> tuple[Run, int]:
     """A batch on one core."""
-    many, steps = starts(INSTANCES["simd"]), _steps()
+    many, steps = starts(INSTANCES["simd"]), _steps("simd")
     program = engine.compile(step, one(many))
     return lambda: program.rollout_batch(many, steps=steps, threads=1), steps * INSTANCES["simd"]
 
 
 def gpu(step: Step) -> tuple[Run, int]:
     """A batch on a GPU, the transfer of states included."""
-    many, steps = starts(INSTANCES["gpu"]), _steps()
+    many, steps = starts(INSTANCES["gpu"], STEPS["gpu"]), _steps("gpu")
     program = engine.compile(step, one(many), target="gpu")
     return lambda: program.rollout_batch(many, steps=steps), steps * INSTANCES["gpu"]
 
 
 def c(step: Step) -> tuple[Run, int]:
     """The C text, compiled by cc and repeated by a small host."""
-    start, steps = one(starts(1)), _steps()
+    start, steps = one(starts(1)), _steps("c")
     program = engine.compile(step, start, target="c", name="ets7_step")
     kinds = [NUMPY[r.dtype] for r in program.graph.signature.results]
     sides = [[np.array(x, kind) for x, kind in zip(jax.tree.leaves(start), kinds, strict=True)] for _ in range(2)]
@@ -208,13 +253,19 @@ void repeat_ets7(void **a, void **b, long steps) {{
         return ctypes.CDLL(f"{folder}/step.so")
 
 
-def _steps() -> int:
-    return 200 if timing.quick else STEPS
+def _steps(measure: str) -> int:
+    return 200 if timing.quick else STEPS[measure]
 
 
 MEASURES = {"scalar": scalar, "simd": simd, "c": c, "gpu": gpu}
 TARGETS = {"native": ("scalar", "simd"), "c": ("c",), "gpu": ("gpu",)}
-CASES = {"without": without, "law": with_law, "select": with_selected_law, "event": with_event}
+CASES = {
+    "without": without,
+    "law": with_law,
+    "select": with_selected_law,
+    "event": with_event,
+    "event in one loop": with_event_in_one_loop,
+}
 
 
 def rows(_quick: bool, target: str | None) -> Iterator[Row]:
@@ -225,10 +276,11 @@ def rows(_quick: bool, target: str | None) -> Iterator[Row]:
         runs = [MEASURES[name](step) for step in CASES.values()]
         clock = time.perf_counter if name == "gpu" else time.thread_time
         times = mean_in_turns([run for run, _ in runs], runs[0][1], clock)
-        bare, law_, select, event = times
+        bare, law_, select, event, looped = times
         yield row("law", name, law_, "without", bare)
         yield row("law", name, law_, "select", select)
         yield row("event", name, event, "without", bare)
+        yield row("event in one loop", name, looped, "without", bare)
 
 
 def _operations(step: Step) -> int:

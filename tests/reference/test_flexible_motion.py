@@ -43,7 +43,7 @@ def blade(stiffening: bool) -> Spacecraft:
 
 def test_spin_up_of_a_blade_with_stiffening():
     """Literature: lowest tip -0.5744 m at 6.762 s with six modes, residual below 3.7e-3 m."""
-    run = ff.simulate(blade(True), SpinUp(), duration=20.0, dt=0.002, record_dt=0.004, check=False)
+    run = ff.simulate(blade(True), SpinUp(), duration=20.0, dt=0.001, record_dt=0.004, check=False)
     assert run.completed
     tip = run["blade.tip.displacement"].sel(xyz="y")
     lowest = tip.isel(time=int(tip.argmin("time")))
@@ -55,7 +55,7 @@ def test_spin_up_of_a_blade_with_stiffening():
 
 
 def test_without_stiffening_the_blade_diverges_and_the_audit_says_so():
-    run = ff.simulate(blade(False), SpinUp(), duration=16.0, dt=0.002, record_dt=0.016, check=False)
+    run = ff.simulate(blade(False), SpinUp(), duration=16.0, dt=0.001, record_dt=0.016, check=False)
     tip = run["blade.tip.displacement"].sel(xyz="y").values
     assert np.max(np.abs(tip)) > 10.0 or not run.completed
     assert any("blade" in warning for warning in run.audit.warnings)

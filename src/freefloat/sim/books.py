@@ -79,7 +79,7 @@ def sizes(data: xarray.Dataset, mass: float) -> Sizes:
     inner, inertia = np.abs(data["energy.inner"].values), data["com.inertia_trace"].values
     energy, agility = float(np.max(inner)), data["energy.agility"].values
     stored = float(np.max(data["energy.inner"].values + data["energy.elastic"].values))
-    wheels = np.sum(np.abs(data["wheels.momentum"].values), axis=-1) if "wheels.momentum" in data else np.zeros(1)
+    spins = data["wheels.absolute_momentum"].values if "wheels.absolute_momentum" in data else np.zeros((1, 1))
     return Sizes(
         size={
             "linear": np.sqrt(2.0 * energy * mass) + top("impulse.linear"),
@@ -88,7 +88,7 @@ def sizes(data: xarray.Dataset, mass: float) -> Sizes:
         },
         rounded={
             "linear": top("momentum.linear"),
-            "angular": float(np.max(wheels)) + top("com.from_base") * top("impulse.linear"),
+            "angular": float(np.max(np.sum(np.abs(spins), axis=-1))) + top("com.from_base") * top("impulse.linear"),
             "energy": 0.0,
         },
         at_instants={

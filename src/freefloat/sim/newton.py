@@ -34,7 +34,7 @@ def open_laws(craft: Spacecraft, now: Balance) -> Iterator[tuple[Channel, Numeri
         return inner.com, inner.com_velocity, inner.angular_momentum, inner.energy + elastic_energy(craft, q)
 
     qdot = v[np.array(craft.layout.coordinates, dtype=int)]
-    (com, u, L, _), (_, u_rate, L_rate, energy_rate) = jax.jvp(kept, (q, v), (qdot, now.vdot))
+    (com, u, L, energy), (_, u_rate, L_rate, energy_rate) = jax.jvp(kept, (q, v), (qdot, now.vdot))
     # Velocities and momenta are in base axes, which turn.
     drift = cross(omega, linear(now.state.V_NB))
     force_left = mass * (now.vdot[:3] + drift + u_rate + cross(omega, u)) - push
@@ -50,11 +50,21 @@ def open_laws(craft: Spacecraft, now: Balance) -> Iterator[tuple[Channel, Numeri
     torques = gyroscopic + _size(torque) + _size(com) * _size(push)
     yield Channel("turnover.force", "Sizes of external and apparent forces", "N"), forces
     yield Channel("turnover.torque", "Sizes of external and gyroscopic torques", "N m"), torques
-    yield Channel("turnover.power", "Sizes of all powers", "W"), jnp.sum(jnp.abs(powers)) + gyroscopic * _size(omega)
+    # Bodies that turn hand energy on to one another at the rate at which they turn, also where no force does work.
+    turning = _size(omega) + jnp.sum(jnp.abs(v[_revolute_speeds(craft)]))
+    exchanged = gyroscopic * _size(omega) + 2.0 * jnp.abs(energy) * turning
+    yield Channel("turnover.power", "Sizes of all powers", "W"), jnp.sum(jnp.abs(powers)) + exchanged
     # Kinetic energy of the acceleration: how quickly the motion changes.
     yield (
         Channel("energy.agility", "Half the squared acceleration in the mass metric, wheels apart", "W/s"),
         kinetic_energy(craft, q, without_drift_and_spin(craft, q, now.vdot)),
+    )
+
+
+def _revolute_speeds(craft: Spacecraft) -> np.ndarray:
+    layout = craft.layout
+    return np.array(
+        [layout.velocity(name).start for name in layout.moving_joints if name in layout.revolute], dtype=int
     )
 
 

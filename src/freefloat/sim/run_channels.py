@@ -118,7 +118,7 @@ def _joints(craft: Spacecraft, state: State, now: Balance) -> Iterator[ChannelVa
             now.force[wheels],
         )
         yield (
-            Channel("wheels.momentum", "Wheel momentum about its axis in space", "N m s", "", "wheel", layout.wheels),
+            Channel("wheels.absolute_momentum", "Wheel momentum in space", "N m s", "", "wheel", layout.wheels),
             wheel_momentum(craft, state.q, state.v),
         )
 

@@ -155,15 +155,21 @@ def test_setting_values_aside_changes_nothing(name):
 def test_layouts_are_tried_and_the_choice_is_kept(tmp_path, monkeypatch):
     monkeypatch.setenv("FREEFLOAT_CACHE", str(tmp_path))
     monkeypatch.setattr(gpu_program, "TRIED_FROM", 3)
-    monkeypatch.setattr(gpu_shape, "SMALL", 10)
-    state, tau = chain.start(3)
-    graph = engine.trace(chain.step, chain.one(state), tau[0])
+    monkeypatch.setattr(gpu_program, "TRIAL_OPERATIONS", 1e4)  # enough for a card would take minutes to emulate
+    layouts = [gpu_shape.Shape(block=32), gpu_shape.Shape(block=64)]  # without barriers, which are slow to emulate
+    monkeypatch.setattr(gpu_program, "shapes", lambda *_: layouts)
+
+    def swing(state, push):
+        return {"q": state["q"] + 0.01 * jnp.sin(state["q"]) * push}
+
+    state, tau = {"q": np.linspace(0.0, 1.0, 12).reshape(3, 4)}, np.ones((3, 4))
+    graph = engine.trace(swing, {"q": state["q"][0]}, tau[0])
     program = engine.compile(graph, target="gpu", emulate=True)
     assert len(program.shapes) > 1
     found = program.rollout_batch(state, tau, steps=2)
     assert program.chosen in program.shapes
     monkeypatch.setattr(program, "chosen", program.shapes[1])
-    program.rollout_batch(chain.start(1)[0], tau[:1], steps=2)  # a small batch keeps to the choice
+    program.rollout_batch({"q": state["q"][:1]}, tau[:1], steps=2)  # a small batch keeps to the choice
     assert ("rollout", program.shapes[1]) in program._kernels
     assert len(list(tmp_path.glob("*.code"))) == len(program.shapes) + 1  # their code, and which was fastest
     again = engine.compile(graph, target="gpu", emulate=True)

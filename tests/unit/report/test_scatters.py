@@ -58,7 +58,7 @@ def test_the_page_of_a_run_shows_it_among_the_others(gjm_run: Run, tmp_path: Pat
     assert told.scatters[0].sentence.replace("'", "&#x27;") in words
     assert f"Made by: {told.scatters[0].made_by}" in words
     (contents,) = scatter_contents([Sheet("", gjm_run)], Bytes())
-    assert [mark["label"] for mark in contents["marks"]] == ["this run: -22.8 deg, -0.6014 deg"]
+    assert [mark["label"] for mark in contents["marks"]] == ["this run: 2.291 m, -0.6014 deg"]
     json.dumps(contents, allow_nan=False)
     both = compare([gjm_run, gjm_run], tmp_path / "both.html", ["one", "two"]).read_text()
     assert both.count("Is this run typical?") == 1
