@@ -5,6 +5,8 @@ Attitude changes by a rotation vector in base axes, everything else by addition.
 
 from __future__ import annotations
 
+from typing import Self
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -16,20 +18,24 @@ from freefloat.values import record
 from freefloat.values.arrays import Scalar, Vec3, Vector
 
 
+class Tangent:
+    """What records of rates have in common: they can be scaled and added, number by number."""
+
+    def __mul__(self, factor: Scalar | float) -> Self:
+        return jax.tree.map(lambda x: factor * x, self)
+
+    def __add__(self, other: Self) -> Self:
+        return jax.tree.map(jnp.add, self, other)
+
+
 @record
-class StateRate:
+class StateRate(Tangent):
     """Rate of a state, or a small step of it."""
 
     velocity: Vec3  # of the base origin, N axes
     turn: Vec3  # of the base, base axes
     q: Vector
     v: Vector
-
-    def __mul__(self, factor: Scalar | float) -> StateRate:
-        return jax.tree.map(lambda x: factor * x, self)
-
-    def __add__(self, other: StateRate) -> StateRate:
-        return jax.tree.map(jnp.add, self, other)
 
     @staticmethod
     def from_vector(values: Vector, nq: int) -> StateRate:

@@ -22,6 +22,8 @@ _WILD = 1e9  # speeds that only an unstable motion reaches
 _STABLE = 2.7  # RK4 damps what decays at a rate W while W h is below this, in every direction of the complex plane
 _UNTIL_WILD = 5.0  # so many times over e, at least, does a motion grow by itself that gets from calm to wild
 
+Retry = Callable[[SystemState], Iterator[SystemState]]  # goes on from a state, every step recorded
+
 
 def first_non_finite(block: SystemState) -> int | None:
     """Number of the first record whose state is not finite; None if there is none."""
@@ -30,33 +32,16 @@ def first_non_finite(block: SystemState) -> int | None:
     return int(np.argmax(bad)) if bad.any() else None
 
 
-def explain_divergence(
-    system: System,
-    records: SystemState,
-    retry: Callable[[SystemState], Iterator[SystemState]],
-    target: Engine,
-    *,
-    fixed: bool,
-) -> str:
+def explain_divergence(system: System, records: SystemState, retry: Retry, target: Engine, *, fixed: bool) -> str:
     """The status of a run whose next record is not finite; `retry` goes on from the last one, every step recorded."""
     try:
         return _explain(system, records, retry, target, fixed=fixed)
-    except (
-        KeyboardInterrupt,
-        ToleranceError,
-        np.linalg.LinAlgError,
-    ):  # what was recorded is worth more than the explanation
+    except (KeyboardInterrupt, ToleranceError, np.linalg.LinAlgError):
+        # What was recorded is worth more than the explanation.
         return f"the motion became non-finite after t = {float(records.tick[-1]) * system.dt:g} s"
 
 
-def _explain(
-    system: System,
-    records: SystemState,
-    retry: Callable[[SystemState], Iterator[SystemState]],
-    target: Engine,
-    *,
-    fixed: bool,
-) -> str:
+def _explain(system: System, records: SystemState, retry: Retry, target: Engine, *, fixed: bool) -> str:
     before = jax.tree.map(lambda x: x[-1], records)
     after = before
     for block in retry(before):

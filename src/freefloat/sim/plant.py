@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.dynamics.state_rate import StateRate, retract
+from freefloat.dynamics.state_rate import StateRate, Tangent, retract
 from freefloat.model import State
 from freefloat.values import record
 from freefloat.values.arrays import Scalar, Vec3, Vec6
@@ -38,17 +38,11 @@ class Plant:
 
 
 @record
-class PlantRate:
+class PlantRate(Tangent):
     """Rate of a plant, or a small step of it."""
 
     state: StateRate
     ledger: Ledger
-
-    def __mul__(self, factor: Scalar | float) -> PlantRate:
-        return jax.tree.map(lambda x: factor * x, self)
-
-    def __add__(self, other: PlantRate) -> PlantRate:
-        return jax.tree.map(jnp.add, self, other)
 
 
 def retract_plant(plant: Plant, step: PlantRate) -> Plant:
