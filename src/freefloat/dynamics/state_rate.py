@@ -5,7 +5,7 @@ Attitude changes by a rotation vector in base axes, everything else by addition.
 
 from __future__ import annotations
 
-from typing import Self
+from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -17,14 +17,16 @@ from freefloat.spatial.rotations import quaternion_exp, quaternion_multiply
 from freefloat.values import record
 from freefloat.values.arrays import Scalar, Vec3, Vector
 
+Rate = TypeVar("Rate", bound="Tangent")
+
 
 class Tangent:
     """What records of rates have in common: they can be scaled and added, number by number."""
 
-    def __mul__(self, factor: Scalar | float) -> Self:
+    def __mul__(self: Rate, factor: Scalar | float) -> Rate:
         return jax.tree.map(lambda x: factor * x, self)
 
-    def __add__(self, other: Self) -> Self:
+    def __add__(self: Rate, other: Rate) -> Rate:
         return jax.tree.map(jnp.add, self, other)
 
 
