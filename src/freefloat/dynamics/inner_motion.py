@@ -42,9 +42,10 @@ def inner_motion(craft: Spacecraft, q: Vector, v: Vector) -> InnerMotion:
     )
 
 
-def drifting_energy(craft: Spacecraft, q: Vector, v: Vector, drift: Vec3) -> Scalar:
-    """Kinetic energy as seen by somebody who drifts along at a velocity in base axes, the wheels' spin apart [J]."""
-    return kinetic_energy(craft, q, without_drift_and_spin(craft, q, v).at[:3].set(linear(v[:6]) - drift))
+def inner_energy(craft: Spacecraft, q: Vector, v: Vector) -> Scalar:
+    """Kinetic energy about the centre of mass, the wheels' spin apart [J]; for where the mass matrix is at hand."""
+    _, velocity = motion_of_com_by_mass_matrix(craft, q, v)
+    return kinetic_energy(craft, q, without_drift_and_spin(craft, q, v)) - 0.5 * craft.mass * velocity @ velocity
 
 
 def motion_of_com(craft: Spacecraft, q: Vector, v: Vector) -> tuple[Vec3, Vec3]:

@@ -19,8 +19,8 @@ from freefloat.dynamics import (
     impose_rates,
 )
 from freefloat.dynamics.inner_motion import (
-    drifting_energy,
     free_of_drift,
+    inner_energy,
     motion_of_com,
     motion_of_com_by_mass_matrix,
     speeds_about_com,
@@ -247,10 +247,8 @@ def apply_prescribed_rates(system: System, plant: Plant, held: tuple[Any, ...], 
         return plant
     craft, state = system.craft, plant.state
     moving = with_prescribed_rates(system, state, held, t)
-    # The joints push against one another: neither the momentum nor the wheels' momenta change, so the work is the same
-    # for whoever drifts along with the base.
-    drift = linear(state.V_NB)
-    work = drifting_energy(craft, state.q, moving.v, drift) - drifting_energy(craft, state.q, state.v, drift)
+    # The joints push against one another: neither the drift nor the wheels' momenta change.
+    work = inner_energy(craft, state.q, moving.v) - inner_energy(craft, state.q, state.v)
     books = plant.ledger
     books = dataclasses.replace(books, work=books.work + work, inner_work=books.inner_work + work)
     return Plant(state=moving, ledger=books)
