@@ -95,9 +95,8 @@ def simulate(
     for sentence in too_fast:
         warnings.warn(sentence, UnresolvedWarning, stacklevel=2)
     scene = drawing(craft)
-    watch = Recorder(
-        system, loop, start, engine
-    )  # compiled first: a law with faulty channels is refused before the run
+    # Compiled first: a law with faulty channels is refused before the run.
+    watch = Recorder(system, loop, start, engine)
     count = AdaptiveCount()
     advance = fixed_step(system, loop, engine) if fixed else None
 
