@@ -1,25 +1,43 @@
 """What a spacecraft is: bodies, joints, wheels and frames in a tree. Knows nothing of forces or time."""
 
+from freefloat.model.commands import BaseWrench, Command, JointRates, JointTorques, ThrusterDuty, WheelTorques
 from freefloat.model.modal import ModalBody, Node, Rail
 from freefloat.model.parts import Follow, Frame, Joint, JointLimits, RigidBody, Wheel
+from freefloat.model.ports import Clock, Effect, Measurements, Part, Sensor, SensorMemory, Software, Truth
 from freefloat.model.readers.urdf.reader import UrdfNote, read_urdf
 from freefloat.model.readers.urdf.writer import write_urdf
 from freefloat.model.spacecraft import Spacecraft
 from freefloat.model.state import State
+from freefloat.model.world import World
 
 __all__ = [
+    "BaseWrench",
+    "Clock",
+    "Command",
+    "Effect",
     "Follow",
     "Frame",
     "Joint",
     "JointLimits",
+    "JointRates",
+    "JointTorques",
+    "Measurements",
     "ModalBody",
     "Node",
+    "Part",
     "Rail",
     "RigidBody",
+    "Sensor",
+    "SensorMemory",
+    "Software",
     "Spacecraft",
     "State",
+    "ThrusterDuty",
+    "Truth",
     "UrdfNote",
     "Wheel",
+    "WheelTorques",
+    "World",
     "read_urdf",
     "write_urdf",
 ]

@@ -9,9 +9,9 @@ import jax
 T = TypeVar("T")
 
 
-def static(default: Any = dataclasses.MISSING) -> Any:
+def static(default: Any = dataclasses.MISSING, *, kw_only: bool = False) -> Any:
     """Mark a field of a record as topology: it is compared and hashed, never traced."""
-    return dataclasses.field(default=default, metadata={"static": True})
+    return dataclasses.field(default=default, metadata={"static": True}, kw_only=kw_only)
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(static, dataclasses.field))

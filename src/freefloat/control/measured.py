@@ -1,0 +1,141 @@
+"""From measurements by name to the quantities that control laws compute with, and to their rates along the motion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.dynamics.elastic import flexible_bodies
+from freefloat.model import Spacecraft, State
+from freefloat.model.ports import Clock, Measurements
+from freefloat.spatial import Pose, six
+from freefloat.spatial.rotations import quaternion_multiply, rotation_matrix
+from freefloat.values import record
+from freefloat.values.arrays import Flag, Numeric, Quaternion, Scalar, Vec3, Vec6, Vector
+
+
+@record
+class Motion:
+    """Where everything is and what momentum there is, not the rates: what a law may see that prescribes joint rates.
+
+    Such rates are differentiated along the motion to find the accelerations, and the rates of all these quantities are
+    known beforehand: those of the velocities are not.
+    """
+
+    p_NB: Vec3  # base origin in N [m]
+    quat_NB: Quaternion
+    q: Vector  # joint positions and modes [rad, m], tree order
+    momentum: Vec6  # (P, L_0) of the whole, about the inertial origin, N axes [N s, N m s]
+    wheel_momentum: Vector  # axial, absolute: I (speed + axis . rate) of each wheel [N m s]
+
+    @property
+    def X_NB(self) -> Pose:
+        """Pose of the base in N."""
+        return Pose.from_quaternion(self.quat_NB, self.p_NB)
+
+
+def measured_motion(craft: Spacecraft, y: Measurements) -> Motion:
+    """What is measured of the motion, arranged as in the software's own model."""
+    return Motion(
+        p_NB=y["base.position"],
+        quat_NB=y["base.attitude"],
+        q=measured_positions(craft, y),
+        momentum=six(y["momentum.linear"], y["momentum.angular"]),
+        wheel_momentum=y["wheels.absolute_momentum"],
+    )
+
+
+def measured_state(craft: Spacecraft, y: Measurements) -> State:
+    """The measured state, arranged as in the software's own model."""
+    layout = craft.layout
+    v = jnp.zeros(layout.nv).at[:6].set(six(y["base.velocity"], y["base.rate"]))
+    for name, places in (("joints.rate", layout.joint_velocities), ("wheels.speed", layout.wheel_velocities)):
+        v = v.at[np.array(places, dtype=int)].set(y[name]) if places else v
+    for body in flexible_bodies(craft):
+        v = v.at[layout.velocity(f"{body.name}.modes")].set(y[f"{body.name}.modal_rates"])
+    return State(p_NB=y["base.position"], quat_NB=y["base.attitude"], q=measured_positions(craft, y), v=v)
+
+
+def measured_positions(craft: Spacecraft, y: Measurements) -> Vector:
+    """Joint positions and modes, tree order."""
+    layout, q = craft.layout, jnp.zeros(craft.layout.nq)
+    if layout.joint_positions:
+        q = q.at[np.array(layout.joint_positions, dtype=int)].set(y["joints.position"])
+    for body in flexible_bodies(craft):
+        q = q.at[layout.position(f"{body.name}.modes")].set(y[f"{body.name}.modes"])
+    return q
+
+
+def measured_pose(y: Measurements, frame: str) -> Pose:
+    """Pose in N of a frame that is measured, such as `client.ring`."""
+    return Pose.from_quaternion(y[f"{frame}.attitude"], y[f"{frame}.position"])
+
+
+# ---- rates along the motion
+
+
+def rate_of(y: Measurements, name: str) -> Numeric | None:
+    """Rate of a measured quantity, from measured velocities; None where none is known."""
+    owner, _, kind = name.rpartition(".")
+    if kind == "modes":
+        return y[f"{owner}.modal_rates"]
+    if name == "joints.position":
+        return y["joints.rate"]
+    on_base = owner == "base" or owner.endswith(".base")
+    if kind == "position":
+        velocity = y[f"{owner}.velocity"]
+        return rotation_matrix(jnp.asarray(y[f"{owner}.attitude"])) @ velocity if on_base else velocity
+    if kind == "attitude":
+        spin, quat = jnp.concatenate([jnp.zeros(1), y[f"{owner}.rate"]]), jnp.asarray(y[name])
+        return 0.5 * (quaternion_multiply(quat, spin) if on_base else quaternion_multiply(spin, quat))
+    return None
+
+
+@jax.custom_jvp
+def carry(value: Numeric, rate: Numeric, s: Scalar) -> Numeric:
+    """The value, which moves with a rate as s grows from zero: only its derivative shows."""
+    return value
+
+
+@carry.defjvp
+def _(primals: tuple, tangents: tuple) -> tuple[Numeric, Numeric]:
+    value, rate, _ = primals
+    return value, tangents[0] + rate * tangents[2]
+
+
+class Moving:
+    """Measurements that move on as time goes by, each with its rate."""
+
+    def __init__(self, y: Measurements, s: Scalar, rate: Callable[[Measurements, str], Numeric | None]) -> None:
+        self._y, self._s, self._rate = y, s, rate
+
+    def __getitem__(self, name: str) -> Any:
+        value, rate = self._y[name], self._rate(self._y, name)
+        return value if rate is None else carry(value, rate, self._s)
+
+    def valid(self, name: str) -> Flag:
+        """As it is now."""
+        return self._y.valid(name)
+
+    def taken(self, name: str) -> Scalar:
+        """As it is now."""
+        return self._y.taken(name)
+
+
+def along_the_motion(
+    answer: Callable[[Measurements, Clock], Any],
+    y: Measurements,
+    clock: Clock,
+    rate: Callable[[Measurements, str], Numeric | None] = rate_of,
+) -> tuple[Any, Any]:
+    """An answer to measurements and time, and its rate as both go on."""
+
+    def after(s: Scalar) -> Any:
+        later = Clock(t=clock.t + s, tick=clock.tick, dt=clock.dt, hold=clock.hold)
+        return answer(Moving(y, s, rate), later)
+
+    return jax.jvp(after, (jnp.zeros(()),), (jnp.ones(()),))

@@ -1,0 +1,57 @@
+"""Commands: what on-board software may ask of its spacecraft. Names are static, numbers are traced."""
+
+from __future__ import annotations
+
+from freefloat.values import record, static
+from freefloat.values.arrays import Numeric, Vec6, Vector
+
+
+@record
+class JointRates:
+    """Joints that move at prescribed rates, whatever torque that takes: rate-level experiments."""
+
+    joints: tuple[str, ...] = static()
+    rates: Vector  # [rad/s, m/s]
+
+
+@record
+class JointTorques:
+    """Torques of joint motors, within the joints' `limits.effort`."""
+
+    joints: tuple[str, ...] = static()
+    torques: Vector  # [N m, N]
+
+
+@record
+class WheelTorques:
+    """Torques of wheel motors, within the wheels' limits; a positive one turns the carrier the other way."""
+
+    wheels: tuple[str, ...] = static()
+    torques: Vector  # [N m]
+
+
+@record
+class BaseWrench:
+    """A wrench on the base at its origin, in base axes: an idealisation of thrusters."""
+
+    wrench: Vec6  # [N, N m]
+
+
+@record
+class ThrusterDuty:
+    """Share of the time that each thruster is to burn, 0 to 1; valves make pulses of it."""
+
+    duty: Vector
+    thrusters: str = static(default="")  # name of the set; empty: the only one
+
+
+Command = JointRates | JointTorques | WheelTorques | BaseWrench | ThrusterDuty
+
+
+def numbers(command: Command) -> Numeric:
+    """The numbers of a command, whatever its kind."""
+    if isinstance(command, JointRates):
+        return command.rates
+    if isinstance(command, (JointTorques, WheelTorques)):
+        return command.torques
+    return command.wrench if isinstance(command, BaseWrench) else command.duty

@@ -1,0 +1,199 @@
+"""What may act in a world, cut where hardware is cut: effects push, sensors measure, software commands.
+
+Each is a small frozen record with pure functions. A part says whom it is on; names inside it need no prefix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.model.commands import Command
+from freefloat.model.spacecraft import Spacecraft
+from freefloat.model.state import State
+from freefloat.model.world import World
+from freefloat.values import record, static
+from freefloat.values.arrays import Flag, Numeric, Scalar, Vector
+from freefloat.values.channels import Channel
+
+
+@dataclass(frozen=True)
+class Clock:
+    """What time it is for a part."""
+
+    t: Scalar  # now [s]
+    tick: Numeric  # int32: steps of the run since its start
+    dt: float  # length of a tick [s]
+    hold: float = 0.0  # how long the answer will be held [s]; 0: it is asked again and again
+
+
+class Measurements(Protocol):
+    """What sensors, and software that ran before, tell: `y["base.rate"]`. Names are those of the run's channels."""
+
+    def __getitem__(self, name: str) -> Any:
+        """The latest value of that name."""
+        ...
+
+    def valid(self, name: str) -> Flag:
+        """False while nothing has been measured under that name."""
+        ...
+
+    def taken(self, name: str) -> Scalar:
+        """When the latest value was measured [s]; what is handed over without delay was measured now."""
+        ...
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The whole truth, for sensors that measure it and for channels that compare with it; software never sees it."""
+
+    world: World
+    states: tuple[State, ...]
+    own: int = 0  # number of the spacecraft that the part is on
+
+    @property
+    def craft(self) -> Spacecraft:
+        """The part's own spacecraft."""
+        return self.world.crafts[self.own]
+
+    @property
+    def state(self) -> State:
+        """State of the part's own spacecraft."""
+        return self.states[self.own]
+
+
+@record
+class Part:
+    """Something that acts on a spacecraft or for it."""
+
+    on: str = static(default="", kw_only=True)  # name of the spacecraft; may be left out where there is only one
+    name: str = static(default="", kw_only=True)  # to tell two of a kind apart
+
+    @property
+    def title(self) -> str:
+        """How messages call it."""
+        return f"{type(self).__name__} '{self.name}'" if self.name else type(self).__name__
+
+
+@record
+class Effect(Part):
+    """Something that pushes a spacecraft: gravity gradient, friction, a spring, a wrench from outside."""
+
+    def force(self, craft: Spacecraft, state: State, clock: Clock) -> Vector:
+        """Generalised force (nv) now; evaluated in every stage of the integrator."""
+        raise NotImplementedError
+
+    def channels(self) -> tuple[Channel, ...]:
+        """What it adds to a run."""
+        return ()
+
+    def observe(self, craft: Spacecraft, state: State, clock: Clock) -> tuple[Numeric, ...]:
+        """The values of its channels."""
+        return ()
+
+
+@record
+class SensorMemory:
+    """Measurements that a sensor holds: the latest ones, until their latency is over."""
+
+    values: Any  # by name, with the slots along the first axis
+    taken: Numeric  # (slots,) [s]
+    valid: Numeric  # (slots,)
+
+
+@record
+class Sensor(Part):
+    """Measures the truth at its own rate and tells it after its latency. Subclasses write `measure`."""
+
+    period: float | None = static(default=None, kw_only=True)  # between two samples [s]; None: at every tick
+    latency: float = static(default=0.0, kw_only=True)  # from sample to measurement [s]
+
+    def measure(self, truth: Truth, number: Numeric, clock: Clock) -> Mapping[str, Numeric]:
+        """Sample number `number`: values by name, such as {"base.rate": ...}."""
+        raise NotImplementedError
+
+    def seen(self, truth: Truth, number: Numeric, clock: Clock) -> Flag:
+        """Whether this sample gave anything."""
+        return jnp.asarray(True)
+
+    # ---- its memory: the samples under way
+
+    def begin(self, truth: Truth, clock: Clock) -> SensorMemory:
+        """Nothing measured yet."""
+        period = clock.dt if self.period is None else self.period
+        slots = 1 + int(np.ceil(self.latency / period - 1e-9))
+        values = self.measure(truth, jnp.zeros((), jnp.int32), clock)
+        empty = {name: jnp.repeat(jnp.asarray(value)[None], slots, axis=0) for name, value in values.items()}
+        return SensorMemory(empty, jnp.full(slots, -jnp.inf), jnp.zeros(slots, bool))
+
+    def sense(self, memory: SensorMemory, truth: Truth, number: Numeric, clock: Clock, works: Flag) -> SensorMemory:
+        """Take a sample now; a lost one, or one of a sensor that no longer works, leaves the older ones as they are."""
+        seen = works & self.seen(truth, number, clock)
+        values = self.measure(truth, number, clock)
+        if len(memory.taken) == 1:
+            kept = {name: jnp.where(seen, value, memory.values[name][0])[None] for name, value in values.items()}
+            taken = jnp.where(seen, clock.t, memory.taken[0])[None]
+            return SensorMemory(kept, taken, memory.valid | seen)
+        mine = seen & (jnp.arange(len(memory.taken)) == number % len(memory.taken))
+        return SensorMemory(
+            {name: jnp.where(_along(mine, old), values[name], old) for name, old in memory.values.items()},
+            jnp.where(mine, clock.t, memory.taken),
+            memory.valid | mine,
+        )
+
+    def read(self, memory: SensorMemory, clock: Clock) -> tuple[dict[str, Any], Scalar, Flag]:
+        """What it tells now: values by name, when they were taken, and whether there are any."""
+        if len(memory.taken) == 1:
+            return {name: value[0] for name, value in memory.values.items()}, memory.taken[0], memory.valid[0]
+        ready = memory.valid & (memory.taken + self.latency <= clock.t + 1e-9)
+        age = jnp.where(ready, memory.taken, -jnp.inf)
+        newest = jnp.argmax(age)
+        return {name: value[newest] for name, value in memory.values.items()}, age[newest], jnp.any(ready)
+
+
+def _along(mine: Numeric, values: Numeric) -> Numeric:
+    return mine.reshape(-1, *(1,) * (values.ndim - 1))
+
+
+@record
+class Software(Part):
+    """On-board software: a control law, a filter, a sequence. It sees measurements and gives commands, nothing else.
+
+    With a `period` it is sampled: asked at its ticks, its commands held in between. Without one its commands are
+    continuous: asked in every stage of the integrator, while its memory changes at every tick of the run.
+    """
+
+    period: float | None = static(default=None, kw_only=True)  # between two ticks [s]; None: continuous
+
+    @property
+    def fastest_rate(self) -> Numeric | float:
+        """Of its own loop [rad/s]: a step that cannot follow it is reported before the run."""
+        return 0.0
+
+    def begin(self, y: Measurements) -> Any:
+        """Its memory before the first tick: any nest of arrays. () where it remembers nothing."""
+        return ()
+
+    def remember(self, memory: Any, y: Measurements, clock: Clock) -> Any:
+        """Its memory after a tick."""
+        return memory
+
+    def command(self, memory: Any, y: Measurements, clock: Clock) -> Command | tuple[Command, ...]:
+        """What it asks of the spacecraft."""
+        return ()
+
+    def tell(self, memory: Any, y: Measurements, clock: Clock) -> Mapping[str, Numeric]:
+        """Messages to the software after it, by name. One that is called like a measurement takes its place."""
+        return {}
+
+    def channels(self) -> tuple[Channel, ...]:
+        """What it adds to a run."""
+        return ()
+
+    def observe(self, memory: Any, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
+        """The values of its channels, for the record only: nothing flows back, so they may compare with the truth."""
+        return ()
