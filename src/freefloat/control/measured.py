@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
@@ -139,3 +139,21 @@ def along_the_motion(
         return answer(Moving(y, s, rate), later)
 
     return jax.jvp(after, (jnp.zeros(()),), (jnp.ones(()),))
+
+
+class Replaced:
+    """Measurements of which some are replaced, by name: to ask software what it would do elsewhere."""
+
+    def __init__(self, y: Measurements, values: Mapping[str, Numeric]) -> None:
+        self._y, self._values = y, values
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name] if name in self._values else self._y[name]
+
+    def valid(self, name: str) -> Flag:
+        """As it is now."""
+        return self._y.valid(name)
+
+    def taken(self, name: str) -> Scalar:
+        """As it is now."""
+        return self._y.taken(name)

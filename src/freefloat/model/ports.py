@@ -197,3 +197,14 @@ class Software(Part):
     def observe(self, memory: Any, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
         """The values of its channels, for the record only: nothing flows back, so they may compare with the truth."""
         return ()
+
+
+def ticks_in(what: str, period: float, dt: float) -> int:
+    """How many ticks of dt make a period; an error says if it is not a whole number."""
+    ticks = round(period / dt)
+    if ticks < 1 or abs(ticks * dt - period) > 1e-9 * period:
+        raise ValueError(
+            f"{what} every {period:g} s does not fit the step of {dt:g} s: the period must be a whole number of steps. "
+            "Change dt or the period."
+        )
+    return ticks

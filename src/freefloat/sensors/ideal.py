@@ -11,9 +11,10 @@ from freefloat.dynamics import inertial_frame_pose, inertial_frame_twist, moment
 from freefloat.dynamics.elastic import flexible_bodies
 from freefloat.model import Spacecraft, State
 from freefloat.model.ports import Part, Truth
+from freefloat.model.world import World
 from freefloat.spatial import angular, linear
 from freefloat.values import LawError, record, static
-from freefloat.values.arrays import Numeric
+from freefloat.values.arrays import Flag, Numeric, Scalar
 
 
 @record
@@ -72,3 +73,26 @@ def measurable(craft: Spacecraft) -> str:
 
 def _at(values: Numeric, places: tuple[int, ...]) -> Numeric:
     return jnp.asarray(values)[np.array(places, dtype=int)]
+
+
+class IdealMeasurements:
+    """Everything that can be measured, as it is: what software sees where no other sensors are given."""
+
+    def __init__(self, truth: Truth, t: Scalar | float = 0.0) -> None:
+        self._truth, self._t = truth, t
+
+    @staticmethod
+    def of(craft: Spacecraft, state: State, t: Scalar | float = 0.0) -> IdealMeasurements:
+        """Of one spacecraft, to try software on a state: `law.command(law.begin(y), y, clock)`."""
+        return IdealMeasurements(Truth(World.of(craft), (state,)), t)
+
+    def __getitem__(self, name: str) -> Numeric:
+        return true_value(self._truth, name)
+
+    def valid(self, name: str) -> Flag:
+        """Always."""
+        return jnp.asarray(True)
+
+    def taken(self, name: str) -> Scalar:
+        """Now."""
+        return jnp.asarray(self._t)

@@ -1,0 +1,38 @@
+"""Software that prescribes joint rates: what servos follow and feed-forward looks into."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from freefloat.model import Clock, JointRates, Measurements, Software
+from freefloat.values import LawError, record
+from freefloat.values.arrays import Vector
+
+
+@record
+class RateLaw(Software):
+    """Prescribes the rates of some joints; subclasses write `joints` and `rates`.
+
+    A continuous one may read poses, joint positions, modes and momenta, whose rates are known beforehand, but no
+    velocity: the accelerations come from differentiating the rates along the motion.
+    """
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the joints it moves."""
+        raise NotImplementedError
+
+    def rates(self, memory: Any, y: Measurements, clock: Clock) -> Vector:
+        """Joint rates [rad/s, m/s] in the order of `joints`; their mean over the coming `clock.hold` where it is held."""
+        raise NotImplementedError
+
+    def command(self, memory: Any, y: Measurements, clock: Clock) -> JointRates:
+        """The rates as a command."""
+        return JointRates(self.joints, self.rates(memory, y, clock))
+
+
+def require_rate_law(what: str, law: object) -> None:
+    """Refuse what does not prescribe joint rates."""
+    if not isinstance(law, RateLaw):
+        kind = law.__name__ if isinstance(law, type) else type(law).__name__
+        raise LawError(f"{what} must be a RateLaw, software that gives joint rates, got {kind}.")
