@@ -15,26 +15,34 @@ from freefloat.model.modal import ModalBody
 from freefloat.model.parts import RigidBody
 from freefloat.model.shapes import Box, Mesh, Shape, triple
 from freefloat.model.spacecraft import Spacecraft
+from freefloat.model.world import World
 
 _DENSITY = 1300.0  # of the equivalent box, at least [kg/m3]; keeps bodies of tiny inertia visible
 _SEGMENTS = 12  # of a bending line
 _SLENDER = 0.06  # radius of a default tube per metre of its reach
 
 
-def drawing(craft: Spacecraft) -> dict[str, Any]:
-    """Names, shapes and frames of a spacecraft, as data that JSON can hold."""
+def drawing(what: Spacecraft | World) -> dict[str, Any]:
+    """Names, shapes and frames of a spacecraft, or of all in a world, as data that JSON can hold."""
+    world = World.of(what)
+    prefixed = [(world.prefix(c), craft) for c, craft in enumerate(world.crafts)]
     return {
-        "name": craft.name,
-        "mass": float(craft.mass),  # [kg]
-        "bodies": [_body(craft, index) for index in range(len(craft.bodies))],
-        "frames": [{"name": frame.name, "body": frame.body} for frame in craft.frames],
+        "name": ", ".join(world.names),
+        "mass": float(world.mass),  # [kg]
+        "bodies": [_body(craft, prefix, index) for prefix, craft in prefixed for index in range(len(craft.bodies))],
+        "frames": [
+            {"name": prefix + frame.name, "body": prefix + frame.body}
+            for prefix, craft in prefixed
+            for frame in craft.frames
+        ],
     }
 
 
-def _body(craft: Spacecraft, index: int) -> dict[str, Any]:
+def _body(craft: Spacecraft, prefix: str, index: int) -> dict[str, Any]:
     body = craft.bodies[index]
     parent = craft.parents[index]
-    data: dict[str, Any] = {"name": body.name, "parent": craft.body_names[parent] if parent >= 0 else None}
+    carrier = prefix + craft.body_names[parent] if parent >= 0 else None
+    data: dict[str, Any] = {"name": prefix + body.name, "parent": carrier, "state": f"{prefix}state.q"}
     if isinstance(body, ModalBody):
         return data | {"shapes": [], "flexible": _flexible(craft, body)}
     shapes = body.shapes or default_shapes(craft, index)

@@ -1,21 +1,30 @@
 """Simulation: the pure functions of a system, the drivers around them, the record of a run and its audit."""
 
 from freefloat.sim.audit import Audit
+from freefloat.sim.check_software import check_software
+from freefloat.sim.experiment import Experiment
+from freefloat.sim.loop import derivative, step
 from freefloat.sim.run import Run, RunFailed
-from freefloat.sim.simulate import simulate
-from freefloat.sim.system import Inputs, Sampled, System, SystemState, begin, derivative, sample, step
+from freefloat.sim.simulate import continue_run, simulate
+from freefloat.sim.starting import begin
+from freefloat.sim.stepper import Stepper, stepper
+from freefloat.sim.system import Inputs, System, SystemState, assemble
 
 __all__ = [
     "Audit",
+    "Experiment",
     "Inputs",
     "Run",
     "RunFailed",
-    "Sampled",
+    "Stepper",
     "System",
     "SystemState",
+    "assemble",
     "begin",
+    "check_software",
+    "continue_run",
     "derivative",
-    "sample",
     "simulate",
     "step",
+    "stepper",
 ]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from freefloat.sim.books import AT_EVERY_INSTANT, BOOKS, Sizes, open_ends
+from freefloat.sim.books import AT_EVERY_INSTANT, Sizes, book_of, open_ends
 
 if TYPE_CHECKING:
     import xarray
@@ -60,7 +60,7 @@ class Accuracy:
 
     def most(self, book: str, sizes: Sizes) -> float:
         """What is never exceeded, however much the integrator loses."""
-        return COARSEST * sizes.size[book] + (DRIFT * sizes.rounded[book] if book == "linear" else 0.0)
+        return COARSEST * sizes.size[book] + (DRIFT * sizes.rounded[book] if book.endswith("linear") else 0.0)
 
 
 @dataclass(frozen=True)
@@ -125,19 +125,36 @@ class Audit:
         )
 
 
-def audit(data: xarray.Dataset, accuracy: Accuracy, sizes: Sizes, warnings: tuple[str, ...] = ()) -> Audit:
-    """Judge a run's channels."""
-    t, ends = data["time"].values, open_ends(data)
-    entries = [
-        _entry(book.quantity, book.unit, t, ends[name], accuracy.permitted(name, sizes)) for name, book in BOOKS.items()
-    ]
-    entries += [
-        _entry(law.quantity, law.unit, t, data[name].values, _at_instants(sizes.at_instants[name]))
+def audit(
+    data: xarray.Dataset,
+    accuracy: Accuracy,
+    sizes: Sizes,
+    prefixes: tuple[str, ...] = ("",),
+    warnings: tuple[str, ...] = (),
+) -> Audit:
+    """Judge a run's channels: those of every spacecraft, and of all together; channels begin with the prefixes."""
+    t, ends = data["time"].values, open_ends(data, prefixes)
+    over_time = {
+        key: _entry(book_of(key).quantity, book_of(key).unit, t, values, accuracy.permitted(key, sizes))
+        for key, values in ends.items()
+    }
+    now = [
+        _entry(_owned(prefix, law.quantity), law.unit, t, data[prefix + name].values, _at_instants(limit))
+        for prefix in prefixes
         for name, law in AT_EVERY_INSTANT.items()
+        for limit in (sizes.at_instants[prefix + name],)
     ]
-    norms = np.linalg.norm(data["base.attitude"].values, axis=-1) - 1.0
-    entries.append(_entry("unit quaternion", "1", t, norms, _QUATERNION))
-    return Audit(entries=tuple(entries), reason=accuracy.reason + _why(entries, accuracy, sizes), warnings=warnings)
+    quaternions = [
+        _entry(_owned(prefix, "unit quaternion"), "1", t, norms, _QUATERNION)
+        for prefix in prefixes
+        for norms in (np.linalg.norm(data[f"{prefix}base.attitude"].values, axis=-1) - 1.0,)
+    ]
+    why = _why(over_time, now, accuracy, sizes)
+    return Audit(entries=(*over_time.values(), *now, *quaternions), reason=accuracy.reason + why, warnings=warnings)
+
+
+def _owned(prefix: str, quantity: str) -> str:
+    return f"{prefix.removesuffix('.')}: {quantity}" if prefix else quantity
 
 
 def _at_instants(size: np.ndarray) -> np.ndarray:
@@ -145,20 +162,15 @@ def _at_instants(size: np.ndarray) -> np.ndarray:
     return _AT_AN_INSTANT * (size + _EPS * np.max(size))
 
 
-def _why(entries: list[Entry], accuracy: Accuracy, sizes: Sizes) -> str:
+def _why(over_time: dict[str, Entry], now: list[Entry], accuracy: Accuracy, sizes: Sizes) -> str:
     """What a violation probably means, and what to do."""
-    at_instants = {law.quantity for law in AT_EVERY_INSTANT.values()}
-    violated = [entry.quantity for entry in entries if not entry.holds]
-    if any(quantity in at_instants for quantity in violated):
+    if not all(entry.holds for entry in now):
         return (
             ": the accelerations themselves do not keep momentum or energy, whatever the step. A model is not "
             "consistent with itself, which is a bug: please report it"
         )
-    coarse = [
-        entry.quantity
-        for entry, name in zip(entries, BOOKS, strict=False)
-        if not entry.holds and not entry.imbalance <= accuracy.most(name, sizes)
-    ]
+    violated = {key: entry for key, entry in over_time.items() if not entry.holds}
+    coarse = [key for key, entry in violated.items() if not entry.imbalance <= accuracy.most(key, sizes)]
     if coarse and accuracy.remedy:
         return f": {accuracy.remedy}"
     return f": {accuracy.otherwise}" if violated and accuracy.otherwise else ""

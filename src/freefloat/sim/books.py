@@ -7,6 +7,7 @@ drift nor spinning wheels make anything look small.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -38,25 +39,42 @@ AT_EVERY_INSTANT = {
 }
 
 
-def open_ends(data: xarray.Dataset, start: xarray.Dataset | None = None) -> dict[str, np.ndarray]:
-    """What each book is off by at every record, from that of the first record, or of a start for each record."""
-
-    def change(values: np.ndarray, first: np.ndarray | None) -> np.ndarray:
-        return values - (values[:1] if first is None else first)
-
-    found, begun = _balances(data), None if start is None else _balances(start)
-    return {name: change(values, None if begun is None else begun[name]) for name, values in found.items()}
+WHOLE = "world."  # what the books of all spacecraft together begin with
 
 
-def _balances(data: xarray.Dataset) -> dict[str, np.ndarray]:
+def book_of(key: str) -> Book:
+    """The book behind a key such as `linear` or `client.energy`, named for a reader."""
+    owner, _, name = key.rpartition(".")
+    book = BOOKS[name]
+    return Book(f"{owner}: {book.quantity}", book.unit) if owner else book
+
+
+def open_ends(
+    data: xarray.Dataset, prefixes: tuple[str, ...] = ("",), start: xarray.Dataset | None = None
+) -> dict[str, np.ndarray]:
+    """What each book is off by at every record, from that of the first record, or of a start for each record.
+
+    One set of books for each spacecraft; for several also those of all together.
+    """
+    found = {}
+    for prefix in prefixes:
+        balances, begun = _balances(data, prefix), None if start is None else _balances(start, prefix)
+        for name, values in balances.items():
+            found[prefix + name] = values - (values[:1] if begun is None else begun[name])
+    if len(prefixes) > 1:
+        found |= {WHOLE + name: sum(found[prefix + name] for prefix in prefixes) for name in BOOKS}
+    return found
+
+
+def _balances(data: xarray.Dataset, prefix: str) -> dict[str, np.ndarray]:
     """What would be constant in each book if all were well."""
     return {
-        "linear": data["momentum.linear"].values - data["impulse.linear"].values,
-        "angular": data["momentum.angular_com"].values - data["impulse.angular_com"].values,
-        "energy": data["energy.inner"].values
-        + data["energy.elastic"].values
-        - data["energy.inner_work"].values
-        + data["energy.dissipated"].values,
+        "linear": data[f"{prefix}momentum.linear"].values - data[f"{prefix}impulse.linear"].values,
+        "angular": data[f"{prefix}momentum.angular_com"].values - data[f"{prefix}impulse.angular_com"].values,
+        "energy": data[f"{prefix}energy.inner"].values
+        + data[f"{prefix}energy.elastic"].values
+        - data[f"{prefix}energy.inner_work"].values
+        + data[f"{prefix}energy.dissipated"].values,
     }
 
 
@@ -69,17 +87,31 @@ class Sizes:
     at_instants: dict[str, np.ndarray]  # of the terms that cancel in the laws of motion, at every record
 
 
-def sizes(data: xarray.Dataset, mass: float) -> Sizes:
-    """Of a run; `mass` is the whole spacecraft's [kg]."""
+def sizes(data: xarray.Dataset, masses: Mapping[str, float]) -> Sizes:
+    """Of a run; the masses [kg] of its spacecraft by the prefix of their channels."""
+    parts = {prefix: _sizes(data, prefix, mass) for prefix, mass in masses.items()}
+    kinds = {
+        kind: {prefix + name: value for prefix, part in parts.items() for name, value in getattr(part, kind).items()}
+        for kind in ("size", "rounded", "at_instants")
+    }
+    if len(parts) > 1:
+        for kind in ("size", "rounded"):
+            kinds[kind] |= {WHOLE + name: sum(kinds[kind][prefix + name] for prefix in parts) for name in BOOKS}
+    return Sizes(**kinds)
+
+
+def _sizes(data: xarray.Dataset, prefix: str, mass: float) -> Sizes:
+    def of(name: str) -> np.ndarray:
+        return data[prefix + name].values
 
     def top(name: str) -> float:
-        values = np.abs(data[name].values)
+        values = np.abs(of(name))
         return float(np.max(values if values.ndim == 1 else np.linalg.norm(values, axis=-1), initial=0.0))
 
-    inner, inertia = np.abs(data["energy.inner"].values), data["com.inertia_trace"].values
-    energy, agility = float(np.max(inner)), data["energy.agility"].values
-    stored = float(np.max(data["energy.inner"].values + data["energy.elastic"].values))
-    spins = data["wheels.absolute_momentum"].values if "wheels.absolute_momentum" in data else np.zeros((1, 1))
+    inner, inertia = np.abs(of("energy.inner")), of("com.inertia_trace")
+    energy, agility = float(np.max(inner)), of("energy.agility")
+    stored = float(np.max(of("energy.inner") + of("energy.elastic")))
+    spins = of("wheels.absolute_momentum") if f"{prefix}wheels.absolute_momentum" in data else np.zeros((1, 1))
     return Sizes(
         size={
             "linear": np.sqrt(2.0 * energy * mass) + top("impulse.linear"),
@@ -92,8 +124,8 @@ def sizes(data: xarray.Dataset, mass: float) -> Sizes:
             "energy": 0.0,
         },
         at_instants={
-            "open.force": np.sqrt(2.0 * agility * mass) + data["turnover.force"].values,
-            "open.torque": np.sqrt(2.0 * agility * inertia) + 2.0 * inner + data["turnover.torque"].values,
-            "open.power": 2.0 * np.sqrt(agility * inner) + data["turnover.power"].values,
+            "open.force": np.sqrt(2.0 * agility * mass) + of("turnover.force"),
+            "open.torque": np.sqrt(2.0 * agility * inertia) + 2.0 * inner + of("turnover.torque"),
+            "open.power": 2.0 * np.sqrt(agility * inner) + of("turnover.power"),
         },
     )

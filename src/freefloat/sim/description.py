@@ -72,7 +72,7 @@ class Description:
     figures: tuple[Figure, ...] = ()  # the plots that a page opens first; none: the usual ones
     scatters: tuple[ScatterPlot, ...] = ()
     units: Mapping[str, str] = field(default_factory=dict)  # of the settings, by dotted path
-    laws: tuple[Mapping[str, Any], ...] = ()  # each law with its gains: `sim.law_description`
+    parts: tuple[Mapping[str, Any], ...] = ()  # each part with its settings: `sim.part_description`
     start: Mapping[str, Any] = field(default_factory=dict)
     limits: Mapping[str, Any] = field(default_factory=dict)  # of joints and wheels
 
@@ -83,15 +83,22 @@ class Description:
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Description:
         """Back from plain data; a KeyError or TypeError if it is not complete."""
+        data = {**data, "parts": data["parts"] if "parts" in data else map(_part_of_today, data["laws"])}
+        data.pop("laws", None)
         return Description(
             **{
                 **data,
                 "notes": tuple(data["notes"]),
                 "figures": tuple(Figure(**figure) for figure in data["figures"]),
                 "scatters": tuple(map(_scatter, data["scatters"])),
-                "laws": tuple(data["laws"]),
+                "parts": tuple(data["parts"]),
             }
         )
+
+
+def _part_of_today(law: Mapping[str, Any]) -> dict[str, Any]:
+    """Format 2 knew laws, which were everything at once."""
+    return {"part": law["law"], "kind": "law", **{name: value for name, value in law.items() if name != "law"}}
 
 
 def _json_ready(value: Any) -> Any:

@@ -7,14 +7,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.dynamics.state_rate import StateRate, retract
-from freefloat.sim.plant import Plant, PlantRate, retract_plant, zero_rate
+from freefloat.dynamics.state_rate import retract
+from freefloat.sim.plant import Plants, PlantRate, StateRates, WorldRate, retract_plants, zero_rate
 from freefloat.spatial.rotations import dexp_inverse, dexp_inverse_second_order
 from freefloat.values.arrays import Numeric, Scalar, Vec3
 
 # A rate is asked for at a time, and told a time strictly inside the step beside it: where a law's command has a
 # corner at a tick, its derivative must be taken on the side of the step that is being made.
-RateFunction = Callable[[Plant, Scalar, Scalar], PlantRate]
+RateFunction = Callable[[Plants, Scalar, Scalar], WorldRate]
 _INSIDE = 1e-9  # of a step
 
 # Classical fourth order: where each stage looks (as a fraction of the step) and how much it counts.
@@ -22,22 +22,25 @@ _RK4_NODES = np.array([0.0, 0.5, 0.5, 1.0])
 _RK4_WEIGHTS = np.array([1.0, 2.0, 2.0, 1.0]) / 6.0
 
 
-def rk4_step(rate: RateFunction, plant: Plant, t: Scalar, h: Scalar | float) -> Plant:
-    """One step of the classical fourth-order method. No rate depends on the books, so stages look at the state only."""
+def rk4_step(rate: RateFunction, plants: Plants, t: Scalar, h: Scalar | float) -> Plants:
+    """One step of the classical fourth-order method. No rate depends on the books, so stages look at the states only."""
 
-    def stage(carry: tuple[StateRate, PlantRate], row: jax.Array) -> tuple[tuple[StateRate, PlantRate], None]:
+    def stage(carry: tuple[StateRates, WorldRate], row: jax.Array) -> tuple[tuple[StateRates, WorldRate], None]:
         last, total = carry
         node, weight = row[0], row[1]
         delta = last * (node * h)
-        there = dataclasses.replace(plant, state=retract(plant.state, delta))
+        there = tuple(
+            dataclasses.replace(plant, state=retract(plant.state, step))
+            for plant, step in zip(plants, delta.states, strict=True)
+        )
         k = rate(there, t + node * h, t + jnp.clip(node, _INSIDE, 1.0 - _INSIDE) * h)
-        k = _with_turn(k, dexp_inverse_second_order(delta.turn, k.state.turn))
-        return (k.state, total + k * weight), None
+        k = _with_turns(k, delta, dexp_inverse_second_order)
+        return (k.states, total + k * weight), None
 
-    nothing = zero_rate(plant)
+    nothing = zero_rate(plants)
     rows = jnp.stack([_RK4_NODES, _RK4_WEIGHTS], axis=1)
-    (_, mean), _ = jax.lax.scan(stage, (nothing.state, nothing), rows)
-    return retract_plant(plant, mean * h)
+    (_, mean), _ = jax.lax.scan(stage, (nothing.states, nothing), rows)
+    return retract_plants(plants, mean * h)
 
 
 # Dormand and Prince 5(4), J. Comp. Appl. Math. 6 (1980): nodes, stages, weights of the error. The last stage looks at
@@ -60,38 +63,43 @@ _DP_ERROR = np.array([71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 
 
 
 def dormand_prince_step(
-    rate: RateFunction, plant: Plant, t: Scalar, h: Scalar, tolerance: float
-) -> tuple[Plant, Scalar]:
+    rate: RateFunction, plants: Plants, t: Scalar, h: Scalar, tolerance: float
+) -> tuple[Plants, Scalar]:
     """One attempted step of order five and its error in units of the tolerance: accept it if that is at most one."""
 
-    def combine(ks: PlantRate, weights: Numeric) -> PlantRate:
+    def combine(ks: WorldRate, weights: Numeric) -> WorldRate:
         return jax.tree.map(lambda k: h * jnp.tensordot(weights, k, axes=1), ks)
 
-    def stage(ks: PlantRate, row: tuple[jax.Array, ...]) -> tuple[PlantRate, None]:
+    def stage(ks: WorldRate, row: tuple[jax.Array, ...]) -> tuple[WorldRate, None]:
         node, weights, own = row
         delta = combine(ks, weights)
-        k = rate(retract_plant(plant, delta), t + node * h, t + jnp.clip(node, _INSIDE, 1.0 - _INSIDE) * h)
-        k = _with_turn(k, dexp_inverse(delta.state.turn, k.state.turn))
+        k = rate(retract_plants(plants, delta), t + node * h, t + jnp.clip(node, _INSIDE, 1.0 - _INSIDE) * h)
+        k = _with_turns(k, delta.states, dexp_inverse)
         # Each stage's rate goes to its own place among the seven.
         return jax.tree.map(lambda all_, new: all_ + jnp.tensordot(own, new, axes=0), ks, k), None
 
-    nothing = jax.tree.map(lambda x: jnp.zeros((7, *x.shape)), zero_rate(plant))
+    nothing = jax.tree.map(lambda x: jnp.zeros((7, *x.shape)), zero_rate(plants))
     ks, _ = jax.lax.scan(stage, nothing, (jnp.asarray(_DP_NODES), jnp.asarray(_DP_STAGES), jnp.eye(7)))
-    reached = retract_plant(plant, combine(ks, _DP_STAGES[-1]))
-    return reached, _in_units_of(tolerance, combine(ks, _DP_ERROR), plant)
+    reached = retract_plants(plants, combine(ks, _DP_STAGES[-1]))
+    return reached, _in_units_of(tolerance, combine(ks, _DP_ERROR), plants)
 
 
-def _with_turn(rate: PlantRate, turn: Vec3) -> PlantRate:
-    return dataclasses.replace(rate, state=dataclasses.replace(rate.state, turn=turn))
+def _with_turns(rate: WorldRate, delta: StateRates, correct: Callable[[Vec3, Vec3], Vec3]) -> WorldRate:
+    """The rates with each turn corrected for how far the stage has turned already."""
+
+    def turned(plant: PlantRate, turn: Vec3) -> PlantRate:
+        state = dataclasses.replace(plant.state, turn=correct(turn, plant.state.turn))
+        return dataclasses.replace(plant, state=state)
+
+    return WorldRate(
+        tuple(turned(plant, step.turn) for plant, step in zip(rate.plants, delta.states, strict=True))
+    )
 
 
-def _in_units_of(tolerance: float, error: PlantRate, plant: Plant) -> Scalar:
+def _in_units_of(tolerance: float, error: WorldRate, plants: Plants) -> Scalar:
     """Largest error of the motion relative to 1 + its size: mixed absolute and relative, in SI units."""
-    state = plant.state
-    pairs = [
-        (error.state.velocity, state.p_NB),
-        (error.state.turn, jnp.zeros(3)),
-        (error.state.q, state.q),
-        (error.state.v, state.v),
-    ]
+    pairs = []
+    for found, plant in zip(error.plants, plants, strict=True):
+        rate, state = found.state, plant.state
+        pairs += [(rate.velocity, state.p_NB), (rate.turn, jnp.zeros(3)), (rate.q, state.q), (rate.v, state.v)]
     return jnp.max(jnp.concatenate([jnp.abs(e) / (tolerance * (1.0 + jnp.abs(x))) for e, x in pairs]))

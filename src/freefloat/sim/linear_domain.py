@@ -19,12 +19,12 @@ _SLOPE = 0.2  # [rad]
 _RATE = 0.1  # of the lowest natural frequency
 
 
-def domain_warnings(craft: Spacecraft, data: xarray.Dataset) -> tuple[str, ...]:
-    """One sentence for each way in which a flexible body left the domain of its model."""
+def domain_warnings(craft: Spacecraft, data: xarray.Dataset, prefix: str = "") -> tuple[str, ...]:
+    """One sentence for each way in which a flexible body left the domain of its model; `prefix` of its channels."""
     found: list[str] = []
     for body in flexible_bodies(craft):
-        found += _bending_warnings(body, data[f"{body.name}.modes"].values, data["time"].values)
-        found += _turning_warnings(body, data[f"{body.name}.rate"].values, data["time"].values)
+        found += _bending_warnings(body, data[f"{prefix}{body.name}.modes"].values, data["time"].values)
+        found += _turning_warnings(body, data[f"{prefix}{body.name}.rate"].values, data["time"].values)
         if getattr(body, "first_order", False):
             found.append(f"{body.name}: imported without mode shapes, so its inertia is right to first order only.")
     return tuple(found)

@@ -1,4 +1,4 @@
-"""The plant's state with its books: the integrals of work and impulse that the audit needs, kept beside the motion."""
+"""A spacecraft's state with its books: the integrals of work and impulse that the audit needs, kept beside the motion."""
 
 from __future__ import annotations
 
@@ -31,10 +31,13 @@ class Ledger:
 
 @record
 class Plant:
-    """State of the spacecraft and its ledger."""
+    """State of a spacecraft and its ledger."""
 
     state: State
     ledger: Ledger
+
+
+Plants = tuple[Plant, ...]  # of a world, in the order of its spacecraft
 
 
 @record
@@ -45,16 +48,39 @@ class PlantRate(Tangent):
     ledger: Ledger
 
 
-def retract_plant(plant: Plant, step: PlantRate) -> Plant:
-    """Take a finite step from a plant; the books add."""
-    return Plant(
-        state=retract(plant.state, step.state),
-        ledger=jax.tree.map(jnp.add, plant.ledger, step.ledger),
+@record
+class WorldRate(Tangent):
+    """Rates of all plants of a world, or a small step of them."""
+
+    plants: tuple[PlantRate, ...]
+
+    @property
+    def states(self) -> StateRates:
+        """The motion without the books."""
+        return StateRates(tuple(plant.state for plant in self.plants))
+
+
+@record
+class StateRates(Tangent):
+    """Rates of all states of a world."""
+
+    states: tuple[StateRate, ...]
+
+
+def retract_plants(plants: Plants, step: WorldRate) -> Plants:
+    """Take a finite step; the books add."""
+    return tuple(
+        Plant(state=retract(plant.state, rate.state), ledger=jax.tree.map(jnp.add, plant.ledger, rate.ledger))
+        for plant, rate in zip(plants, step.plants, strict=True)
     )
 
 
-def zero_rate(plant: Plant) -> PlantRate:
+def zero_rate(plants: Plants) -> WorldRate:
     """No motion."""
+    return WorldRate(tuple(map(_zero_rate, plants)))
+
+
+def _zero_rate(plant: Plant) -> PlantRate:
     state = plant.state
     return PlantRate(
         state=StateRate(velocity=jnp.zeros(3), turn=jnp.zeros(3), q=jnp.zeros_like(state.q), v=jnp.zeros_like(state.v)),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from freefloat.dynamics import inertial_body_poses
@@ -11,7 +13,8 @@ from freefloat.engine import compile
 from freefloat.model import State
 from freefloat.sim.rollout import Engine
 from freefloat.sim.run_channels import run_channels
-from freefloat.sim.system import System, SystemState
+from freefloat.sim.starting import zero_inputs
+from freefloat.sim.system import Inputs, System, SystemState
 from freefloat.values.channels import Channel
 
 if TYPE_CHECKING:
@@ -19,45 +22,61 @@ if TYPE_CHECKING:
 
 
 class Recorder:
-    """All channels of a system, compiled."""
+    """All channels of a system, compiled; `table` has what came from outside at every tick from `first` on."""
 
-    def __init__(self, system: System, loop: SystemState, start: State, target: Engine) -> None:
+    def __init__(
+        self,
+        system: System,
+        loop: SystemState,
+        start: tuple[State, ...],
+        table: Mapping[str, np.ndarray],
+        first: int,
+        target: Engine,
+    ) -> None:
         self.system, self.channels = system, dict[str, Channel]()
+        self._table, self._first = table, first
 
-        def values_of(loop: SystemState) -> dict[str, Any]:
-            pairs = run_channels(system, loop, start)
+        def values_of(loop: SystemState, inputs: Inputs) -> dict[str, Any]:
+            pairs = run_channels(system, loop, start, inputs)
             self.channels.update((channel.name, channel) for channel, _ in pairs)  # known once traced
-            position, attitude = inertial_body_poses(system.craft, loop.plant.state)
+            places = [inertial_body_poses(c, s) for c, s in zip(system.world.crafts, loop.states, strict=True)]
+            position, attitude = (jnp.concatenate(column) for column in zip(*places, strict=True))
             bodies = {"bodies.position": position, "bodies.attitude": attitude}
             return bodies | {channel.name: value for channel, value in pairs}
 
-        self._values = compile(values_of, loop, target=target)
+        self._values = compile(values_of, loop, zero_inputs(system), target=target)
 
     def dataset(self, records: SystemState) -> xarray.Dataset:
         """Every channel of every record."""
         import xarray
 
-        values, system = self._values.batch(records), self.system
+        values, system = self._values.batch(records, self._inputs(records)), self.system
         arrays: dict[str, Any] = {c.name: _label_values(c, values[c.name]) for c in self.channels.values()}
-        state = records.plant.state
-        arrays["state.v"] = (
-            ("time", "speed"),
-            state.v,
-            {"units": "SI", "long_name": "Generalised speeds, tree order"},
-        )
-        arrays["state.q"] = (
-            ("time", "coordinate"),
-            state.q,
-            {"units": "SI", "long_name": "Generalised coordinates, tree order"},
-        )
+        arrays |= self._states(records)
         for kind, axis, unit in (("position", "xyz", "m"), ("attitude", "wxyz", "1")):
             attributes = {"units": unit, "frame": "N", "long_name": f"Every body's {kind}"}
             arrays[f"bodies.{kind}"] = (("time", "body", axis), np.asarray(values[f"bodies.{kind}"]), attributes)
         time = records.tick * system.dt
         coordinates: dict[str, Any] = {"time": ("time", time, {"units": "s", "long_name": "Time"})}
         coordinates |= {c.axis: list(c.components) for c in self.channels.values() if c.axis}
-        coordinates["body"] = list(system.craft.body_names)
+        world = system.world
+        coordinates["body"] = [world.prefix(c) + name for c, craft in enumerate(world.crafts) for name in craft.body_names]
         return xarray.Dataset(arrays, coords=coordinates)
+
+    def _inputs(self, records: SystemState) -> dict[str, np.ndarray]:
+        """What came from outside in the step before each record; at the start, in the step after it."""
+        rows = np.maximum(np.asarray(records.tick) - self._first - 1, 0)
+        return {port: values[rows] for port, values in self._table.items()}
+
+    def _states(self, records: SystemState) -> dict[str, Any]:
+        found, world = {}, self.system.world
+        words = {"v": ("speed", "Generalised speeds, tree order"), "q": ("coordinate", "Generalised coordinates, tree order")}
+        for c, state in enumerate(records.states):
+            for name, (axis, label) in words.items():
+                prefix = world.prefix(c)
+                attributes = {"units": "SI", "long_name": label}
+                found[f"{prefix}state.{name}"] = (("time", prefix + axis), getattr(state, name), attributes)
+        return found
 
 
 def _label_values(channel: Channel, values: Any) -> tuple[tuple[str, ...], np.ndarray, dict[str, Any]]:

@@ -9,7 +9,7 @@ from freefloat.dynamics import mass_matrix
 from freefloat.dynamics.elastic import flexible_bodies
 from freefloat.engine import compile
 from freefloat.model import Spacecraft, State
-from freefloat.sim.system import System, inner_law
+from freefloat.sim.system import System
 
 # RK4 takes (W h)^6 / 144 of the amplitude of a vibration at the rate W away in every step h. At W h = 1 that is 0.7 %
 # in every radian: such a mode is gone after a few cycles, whatever its own damping.
@@ -22,20 +22,22 @@ class UnresolvedWarning(UserWarning):
     """Something is faster than the step can follow."""
 
 
-def unresolved(system: System, start: State) -> tuple[str, ...]:
-    """One sentence for each flexible body and each law that is faster than the step can follow."""
-    found = [
-        f"{body}: dt = {system.dt:g} s cannot follow its mode at {rate:.3g} rad/s: the integration would "
-        f"{'make it grow' if rate * system.dt > _UNSTABLE else 'damp it away'}. Use dt = "
-        f"{_fitting(system.dt, rate):.10g} or shorter, or keep fewer modes."
-        for body, rate in fastest_modes(system.craft, np.asarray(start.q)).items()
-        if rate * system.dt > _RESOLVED
-    ]
-    for law in map(inner_law, system.laws):
-        rate = float(getattr(law, "fastest_rate", 0.0))
+def unresolved(system: System, states: tuple[State, ...]) -> tuple[str, ...]:
+    """One sentence for each flexible body and each piece of software that is faster than the step can follow."""
+    found, world = [], system.world
+    for c, (craft, state) in enumerate(zip(world.crafts, states, strict=True)):
+        found += [
+            f"{world.prefix(c)}{body}: dt = {system.dt:g} s cannot follow its mode at {rate:.3g} rad/s: the integration "
+            f"would {'make it grow' if rate * system.dt > _UNSTABLE else 'damp it away'}. Use dt = "
+            f"{_fitting(system.dt, rate):.10g} or shorter, or keep fewer modes."
+            for body, rate in fastest_modes(craft, np.asarray(state.q)).items()
+            if rate * system.dt > _RESOLVED
+        ]
+    for law in system.software:
+        rate = float(law.fastest_rate)
         if rate * system.dt > _RESOLVED:
             found.append(
-                f"{type(law).__name__}: dt = {system.dt:g} s cannot follow its loop at {rate:.3g} rad/s. Use dt = "
+                f"{law.title}: dt = {system.dt:g} s cannot follow its loop at {rate:.3g} rad/s. Use dt = "
                 f"{_fitting(system.dt, rate):.10g} or shorter, or a slower loop."
             )
     return tuple(found)

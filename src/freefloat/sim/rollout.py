@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,18 +11,11 @@ import jax
 import numpy as np
 
 from freefloat import engine
+from freefloat.sim.input_ports import Signal, tabulate
 from freefloat.sim.integrators import dormand_prince_step
-from freefloat.sim.plant import Plant
-from freefloat.sim.system import (
-    Inputs,
-    System,
-    SystemState,
-    apply_prescribed_rates,
-    derivative,
-    no_inputs,
-    sample,
-    step,
-)
+from freefloat.sim.loop import act, apply_prescribed_rates, derivative, step, tick_of
+from freefloat.sim.plant import Plants
+from freefloat.sim.system import Inputs, System, SystemState
 from freefloat.values.arrays import Scalar
 from freefloat.values.checks import require_quantity
 
@@ -93,25 +87,45 @@ def with_audited_instants(timing: Grid) -> Grid:
     return Grid(timing.steps, every)
 
 
-def fixed_step(system: System, loop: SystemState, target: Engine) -> engine.Compiled:
-    """One step of RK4, compiled; its second argument says how many of them make a tick."""
-    inputs = no_inputs(system)
-    return engine.compile(lambda z, parts: step(system, z, inputs, parts), loop, in_parts(1), target=target)
+class FixedSteps:
+    """Steps of RK4, compiled, with what comes from outside at each of them."""
+
+    def __init__(
+        self, system: System, loop: SystemState, signals: Mapping[str, Signal], first: int, steps: int, target: Engine
+    ) -> None:
+        self.table = tabulate(system, signals, first, steps)
+        self._outside = (self.table, np.full((), first, np.int32)) if system.ports else ()
+
+        def advance(z: SystemState, parts: Any, *outside: Any) -> SystemState:
+            return step(system, z, _row(outside, z.tick // parts), parts)
+
+        self._compiled = engine.compile(advance, loop, _in_parts(1), *self._outside, target=target)
+
+    def blocks(self, loop: SystemState, timing: Grid) -> Iterator[SystemState]:
+        """Blocks of recorded loops (leading axis: time)."""
+        every = timing.record_every
+        records = max(1, min(BLOCK, _BLOCK_STEPS // every))
+        for chunk in self._compiled.rollout_chunks(
+            loop, _in_parts(1), *self._outside, steps=timing.steps, chunk=records * every, record_every=every
+        ):
+            yield chunk.record
+
+    def reach(self, loop: SystemState, ticks: int, parts: int = 1) -> SystemState:
+        """The state after so many ticks, each integrated in `parts` steps; `loop.tick` counts those."""
+        return self._compiled.rollout(loop, _in_parts(parts), *self._outside, steps=parts * ticks).state
 
 
-def in_parts(count: int) -> np.ndarray:
+def _row(outside: tuple[Any, ...], tick: Any) -> Inputs:
+    """What comes from outside at a tick."""
+    if not outside:
+        return {}
+    table, first = outside
+    return {port: rows[tick - first] for port, rows in table.items()}
+
+
+def _in_parts(count: int) -> np.ndarray:
     """How many steps make a tick, as compiled code takes it."""
     return np.full((), count, np.int32)
-
-
-def fixed_steps(advance: engine.Compiled, loop: SystemState, timing: Grid) -> Iterator[SystemState]:
-    """Blocks of recorded loops (leading axis: time), by fixed steps."""
-    every = timing.record_every
-    records = max(1, min(BLOCK, _BLOCK_STEPS // every))
-    for chunk in advance.rollout_chunks(
-        loop, in_parts(1), steps=timing.steps, chunk=records * every, record_every=every
-    ):
-        yield chunk.record
 
 
 @dataclass
@@ -120,68 +134,80 @@ class AdaptiveCount:
 
     accepted: int = 0
     rejected: int = 0
+    step: float = 0.0  # that would be tried next [s]
 
 
 def adaptive_steps(
-    system: System, loop: SystemState, timing: Grid, target: Engine, tolerance: float, count: AdaptiveCount
+    system: System,
+    loop: SystemState,
+    signals: Mapping[str, Signal],
+    timing: Grid,
+    target: Engine,
+    tolerance: float,
+    count: AdaptiveCount,
 ) -> Iterator[SystemState]:
     """Records one by one; between two ticks the step length follows the error."""
-    inputs = no_inputs(system)
-    instant = np.zeros(())
-    held = (loop.plant, loop.held, instant)
-    sampler = engine.compile(lambda z: _sample_and_apply(system, z), loop, target=target)
+    first = int(loop.tick)
+    table = tabulate(system, signals, first, timing.steps)
+    instant, inputs = np.zeros(()), {port: rows[0] for port, rows in table.items()}
+    begin = engine.compile(lambda z, u: act(system, z, u, tick_of(system, z)), loop, inputs, target=target)
     attempt = engine.compile(
-        lambda p, hold, t, h: _attempt(system, p, hold, inputs, t, h, tolerance), *held, instant, target=target
-    )
-    finish = engine.compile(lambda p, hold, t: apply_prescribed_rates(system, p, hold, t), *held, target=target)
-    h = system.dt
+        lambda p, z, u, t, h: _attempt(system, p, z, u, t, h, tolerance),
+        loop.plants, loop, inputs, instant, instant, target=target,
+    )  # fmt: skip
+    finish = engine.compile(lambda z, u: _finish(system, z, u), loop, inputs, target=target)
+    count.step = count.step or system.dt
     for _ in range(timing.records):
         for _ in range(timing.record_every):
-            held, plant = sampler(loop)
+            inputs = {port: rows[int(loop.tick) - first] for port, rows in table.items()}
+            loop = begin(loop, inputs)
             start = float(loop.tick) * system.dt
-            plant, h = _between_ticks(attempt, plant, held, start, system.dt, h, count)
-            plant = finish(plant, held, start + system.dt)
-            loop = SystemState(tick=loop.tick + 1, plant=plant, held=held)
+            plants = _between_ticks(attempt, loop, inputs, start, system.dt, count)
+            loop = finish(dataclasses.replace(loop, plants=plants), inputs)
         yield jax.tree.map(lambda x: np.asarray(x)[None], loop)
 
 
-def _sample_and_apply(system: System, loop: SystemState) -> tuple[tuple[Any, ...], Plant]:
-    held = sample(system, loop)
-    return held, apply_prescribed_rates(system, loop.plant, held, loop.tick * system.dt)
-
-
 def _attempt(
-    system: System, plant: Plant, held: tuple, inputs: Inputs, t: jax.Array, h: jax.Array, tolerance: float
-) -> tuple[Plant, Scalar]:
-    return dormand_prince_step(lambda p, *times: derivative(system, p, held, inputs, *times), plant, t, h, tolerance)
+    system: System, plants: Plants, loop: SystemState, inputs: Inputs, t: jax.Array, h: jax.Array, tolerance: float
+) -> tuple[Plants, Scalar]:
+    tick = tick_of(system, loop)
+    return dormand_prince_step(lambda p, *times: derivative(system, p, loop, inputs, tick, *times), plants, t, h, tolerance)
+
+
+def _finish(system: System, loop: SystemState, inputs: Inputs) -> SystemState:
+    """The state at the end of a tick, where continuous rates have become others."""
+    after = dataclasses.replace(tick_of(system, loop), t=(loop.tick + 1) * system.dt)
+    plants = apply_prescribed_rates(system, loop, inputs, after)
+    return dataclasses.replace(loop, tick=loop.tick + 1, plants=plants)
 
 
 def _between_ticks(
-    attempt: Callable, plant: Plant, held: tuple, start: float, length: float, h: float, count: AdaptiveCount
-) -> tuple[Plant, float]:
-    """Integrate over one tick with steps as long as the error permits; returns the step to try next."""
-    done = 0.0
+    attempt: Callable, loop: SystemState, inputs: Inputs, start: float, length: float, count: AdaptiveCount
+) -> Plants:
+    """Integrate over one tick with steps as long as the error permits."""
+    done, plants = 0.0, loop.plants
     while done < length:
-        trial = min(h, length - done)
-        reached, error = attempt(plant, held, start + done, trial)
+        trial = min(count.step, length - done)
+        reached, error = attempt(plants, loop, inputs, start + done, trial)
         error = float(error)
         if not np.isfinite(error):
             if trial <= _SMALLEST_STEP:
-                return reached, h  # the caller sees the non-finite state and says where it is
-            h = trial / 10.0
+                return reached  # the caller sees the non-finite state and says where it is
+            count.step = trial / 10.0
             continue
         grow = 0.9 * max(error, 1e-10) ** -0.2
         if error <= 1.0:
-            plant, count.accepted = reached, count.accepted + 1
+            plants, count.accepted = reached, count.accepted + 1
             done = length if length - done - trial < 1e-12 * length else done + trial
             # A step cut short by the tick says little about how long the next may be.
-            h = max(h, trial * min(5.0, grow)) if trial < h else trial * min(5.0, max(0.2, grow))
+            longer = trial * min(5.0, grow)
+            count.step = max(count.step, longer) if trial < count.step else max(trial * 0.2, longer)
         else:
             count.rejected += 1
-            h = trial * max(0.2, grow)
-            if h < _SMALLEST_STEP:
+            count.step = trial * max(0.2, grow)
+            if count.step < _SMALLEST_STEP:
                 raise ToleranceError(
                     f"the adaptive step fell below {_SMALLEST_STEP:g} s at t = {start + done:g} s: the tolerance "
                     "cannot be met. Loosen it, or look for a law or contact that is not smooth there"
                 )
-    return plant, h
+    return plants

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 from freefloat.sim.audit import Audit
 from freefloat.sim.conditions import find_conditions
 from freefloat.sim.description import Description
+from freefloat.sim.saved_state import SavedState
 from freefloat.values.files import write_atomically
 
 if TYPE_CHECKING:
+    import numpy as np
     import xarray
 
-FORMAT_VERSION = 2  # 1: without a description, and claims that do not say who says so
+FORMAT_VERSION = 3  # 2: laws in place of parts, no saved state; 1: no description, claims without their kind
 COMPLETED = "completed"
 DIVERGED = "diverged"  # until it is explained
 CUSTOM = "custom"  # the variant of settings that are the user's own
@@ -36,6 +38,7 @@ class Run:
     scene: dict[str, Any] | None = None  # what it looks like: `model.drawing`
     events: tuple[dict[str, Any], ...] = ()  # what happened in between: {"time": [s], "label": text}
     description: Description = field(default_factory=Description)  # what a page tells besides the numbers
+    saved: SavedState | None = None  # its end, to go on from
 
     def __repr__(self) -> str:
         name = self.scenario.get("scenario") or self.scenario.get("spacecraft") or "unnamed"
@@ -86,6 +89,8 @@ class Run:
         )
         texts = {"scene": self.scene, "description": self.description.as_dict()}
         data = data.assign({name: ((), json.dumps(text)) for name, text in texts.items()})
+        if self.saved is not None:
+            data = data.assign({name: _without_time(name, values) for name, values in self.saved.as_arrays().items()})
         return write_atomically(path, lambda partial: data.to_netcdf(partial, engine="h5netcdf"))
 
     @staticmethod
@@ -109,8 +114,9 @@ class Run:
         }
         texts = {name: json.loads(str(data[name].item())) for name in _TEXTS if name in data}
         described = texts.get("description")
+        saved = [str(name) for name in data.variables if str(name).startswith("saved.")]
         return Run(
-            data=data.drop_attrs(deep=False).drop_vars(_TEXTS, errors="ignore"),
+            data=data.drop_attrs(deep=False).drop_vars((*_TEXTS, *saved), errors="ignore"),
             audit=Audit.from_dict(attributes["audit"]),
             status=str(data.attrs["status"]),
             scenario=attributes["scenario"],
@@ -119,6 +125,7 @@ class Run:
             scene=texts.get("scene"),
             events=tuple(attributes.get("events", ())),
             description=Description.from_dict(described) if described else Description(),
+            saved=SavedState.from_arrays({name: data[name].values for name in saved}),
         )
 
     def with_claims(self, claims: list[dict[str, Any]]) -> Run:
@@ -126,9 +133,14 @@ class Run:
         return replace(self, claims=tuple(claims))
 
 
+def _without_time(name: str, values: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
+    """An array with axes of its own."""
+    return tuple(f"{name}.{axis}" for axis in range(values.ndim)), values
+
+
 def _require_complete(path: Path, data: xarray.Dataset) -> None:
     version = data.attrs.get("format_version")
-    if version not in (1, FORMAT_VERSION):
+    if version not in range(1, FORMAT_VERSION + 1):
         raise ValueError(
             f"{path} has run format {version}, this freefloat reads formats 1 to {FORMAT_VERSION}. "
             "Read it with the version that wrote it, or run the scenario again."

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 import jax.numpy as jnp
 import numpy as np
@@ -17,12 +18,16 @@ from freefloat.dynamics import (
 from freefloat.dynamics.elastic import flexible_bodies
 from freefloat.dynamics.inner_motion import inner_motion
 from freefloat.dynamics.kinematics import body_twists
-from freefloat.dynamics.momentum import wheel_momentum
+from freefloat.dynamics.momentum import momentum_about_origin, wheel_momentum
 from freefloat.dynamics.tree import mount_of
-from freefloat.model import Spacecraft, State
-from freefloat.sim.law_checks import law_channels
+from freefloat.model import Spacecraft, State, World
+from freefloat.sim.input_ports import port_shape
+from freefloat.sim.instant import Instant
+from freefloat.sim.loop import Balance, balances, tick_of
 from freefloat.sim.newton import open_laws
-from freefloat.sim.system import Balance, System, SystemState, balance, no_inputs, recall_law
+from freefloat.sim.part_channels import part_channels
+from freefloat.sim.plant import Plant
+from freefloat.sim.system import Inputs, System, SystemState
 from freefloat.spatial import angular, linear
 from freefloat.spatial.rotations import (
     quaternion_conjugate,
@@ -38,29 +43,61 @@ ChannelValue = tuple[Channel, Numeric]
 
 _TAKEN = ("time", "state.q", "state.v", "bodies.position", "bodies.attitude", "scene")  # what every run has besides
 
+_SHARED_AXES = ("xyz", "wxyz", "rpy")  # components that mean the same whatever the spacecraft
+
 # Recorded states are seen just before their tick: this far before it, as a fraction of a step.
 _BEFORE = 1e-9
 
 
-def run_channels(system: System, loop: SystemState, start: State) -> list[ChannelValue]:
-    """Every channel with its value at a recorded instant; `start` is the state that attitude is reported against."""
-    t = loop.tick * system.dt
-    state = loop.plant.state
-    now = balance(system, state, loop.held, no_inputs(system), t, t - _BEFORE * system.dt)
-    found = [
-        *_base(state, start),
-        *_joints(system.craft, state, now),
-        *_flexible(system.craft, state),
-        *_frames(system.craft, state),
-        *_conserved(system.craft, loop, now),
-        *open_laws(system.craft, now),
-    ]
-    for law, (memory, _) in zip(system.laws, loop.held, strict=True):
-        inner = recall_law(law, memory)
-        if hasattr(inner, "channels"):
-            found += law_channels(inner, system.craft, state, t)
+def run_channels(system: System, loop: SystemState, start: tuple[State, ...], inputs: Inputs) -> list[ChannelValue]:
+    """Every channel with its value at a recorded instant; `start` has the states that attitude is reported against."""
+    tick = tick_of(system, loop)
+    states, now = loop.states, balances(system, loop.states, loop, inputs, tick, tick.t, tick.t - _BEFORE * system.dt)
+    found, world = [], system.world
+    for c, craft in enumerate(world.crafts):
+        own = [
+            *_base(states[c], start[c]),
+            *_joints(craft, states[c], now[c]),
+            *_flexible(craft, states[c]),
+            *_frames(craft, states[c]),
+            *_conserved(craft, loop.plants[c], now[c]),
+            *open_laws(craft, now[c]),
+            *part_channels(Instant(system, loop, states, inputs, tick.t, tick.number), c),
+        ]
+        found += [(_owned(world, c, channel), value) for channel, value in own]
+    if not world.single:
+        found += _whole(system, loop)
+    found += [(_input_channel(system, port), inputs[port]) for port in system.ports]
     _require_distinct([channel for channel, _ in found])
     return found
+
+
+def _owned(world: World, c: int, channel: Channel) -> Channel:
+    """A channel of a spacecraft, by its full name; several spacecraft have axes of their own."""
+    if world.single:
+        return channel
+    prefix, name = world.prefix(c), world.names[c]
+    axis = channel.axis if channel.axis in _SHARED_AXES or not channel.axis else prefix + channel.axis
+    return replace(channel, name=prefix + channel.name, label=f"{name}: {channel.label}", axis=axis)
+
+
+def _whole(system: System, loop: SystemState) -> Iterator[ChannelValue]:
+    """Momentum, impulse and energy of all spacecraft together."""
+    pairs = list(zip(system.world.crafts, loop.plants, strict=True))
+    momentum = sum(momentum_about_origin(craft, plant.state) for craft, plant in pairs)
+    impulse = sum(plant.ledger.impulse for _, plant in pairs)
+    yield vector("world.momentum.linear", "Linear momentum of all", "N s", "N"), linear(momentum)
+    yield vector("world.momentum.angular", "Angular momentum of all about the origin", "N m s", "N"), angular(momentum)
+    yield vector("world.impulse.linear", "External linear impulse on all", "N s", "N"), linear(impulse)
+    yield vector("world.impulse.angular", "External angular impulse on all", "N m s", "N"), angular(impulse)
+    energy = sum(kinetic_energy(craft, plant.state.q, plant.state.v) for craft, plant in pairs)
+    yield Channel("world.energy.kinetic", "Kinetic energy of all", "J"), energy
+    yield Channel("world.energy.work", "Work done on all", "J"), sum(plant.ledger.work for _, plant in pairs)
+
+
+def _input_channel(system: System, port: str) -> Channel:
+    (size, *_), axis = (*port_shape(system, port), 0), f"input.{port}"
+    return Channel(f"input.{port}", f"From outside: {port}", "SI", "", axis, tuple(str(k + 1) for k in range(size)))
 
 
 def _require_distinct(channels: list[Channel]) -> None:
@@ -147,8 +184,8 @@ def _frames(craft: Spacecraft, state: State) -> Iterator[ChannelValue]:
         yield vector(f"{name}.rate", f"{name}: angular rate", "rad/s", "N"), angular(twist)
 
 
-def _conserved(craft: Spacecraft, loop: SystemState, now: Balance) -> Iterator[ChannelValue]:
-    state, ledger = loop.plant.state, loop.plant.ledger
+def _conserved(craft: Spacecraft, plant: Plant, now: Balance) -> Iterator[ChannelValue]:
+    state, ledger = plant.state, plant.ledger
     X_NB = state.X_NB
     momentum = X_NB.wrench_to_A(momentum_about_base(craft, state.q, state.v))
     whole, inner = composite_inertia(craft, state.q), inner_motion(craft, state.q, state.v)

@@ -1,41 +1,42 @@
-"""`simulate`: from a spacecraft and its laws to a run."""
+"""`simulate`: from an experiment to a run."""
 
 from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import jax
 import numpy as np
 
-from freefloat.model import Spacecraft, State
+from freefloat.model import Spacecraft, State, World
 from freefloat.model.drawing import drawing
-from freefloat.model.start_state import Joints
-from freefloat.sim.audit import Accuracy, audit
+from freefloat.sim.audit import Accuracy, Audit, audit
 from freefloat.sim.books import sizes
 from freefloat.sim.divergence import explain_divergence, first_non_finite
-from freefloat.sim.law_description import describe_system
+from freefloat.sim.experiment import Experiment, require_choice
+from freefloat.sim.input_ports import tabulate
 from freefloat.sim.linear_domain import domain_warnings
+from freefloat.sim.part_description import describe_system
 from freefloat.sim.recording import Recorder
 from freefloat.sim.resolution import UnresolvedWarning, unresolved
 from freefloat.sim.rollout import (
     AdaptiveCount,
     Engine,
+    FixedSteps,
     Grid,
     ToleranceError,
     adaptive_steps,
-    fixed_step,
-    fixed_steps,
     grid,
     with_audited_instants,
 )
 from freefloat.sim.run import COMPLETED, DIVERGED, Run, RunFailed, versions
+from freefloat.sim.saved_state import SavedState
+from freefloat.sim.starting import begin
 from freefloat.sim.step_error import of_fixed_steps
-from freefloat.sim.system import System, SystemState, begin
-from freefloat.values.checks import require_quantity
+from freefloat.sim.system import System, SystemState
 from freefloat.values.precision import require_float64
 
 Progress = Callable[[float, float], None]  # (seconds simulated, seconds in all)
@@ -55,122 +56,152 @@ class Watcher(Protocol):
 
 
 def simulate(
-    craft: Spacecraft,
-    *laws: Any,
-    duration: float,
-    state: State | None = None,
-    joints: Joints | None = None,
-    joints_deg: Joints | None = None,
-    dt: float = 0.01,
-    record_dt: float | None = None,
-    integrator: Literal["rk4", "adaptive"] = "rk4",
-    tolerance: float = 1e-10,
+    what: Experiment | Spacecraft | World,
+    *parts: Any,
     engine: Engine = "native",
-    scenario: dict[str, Any] | None = None,
     progress: Progress | None = None,
     check: bool = True,
+    **options: Any,
 ) -> Run:
-    """Simulate a spacecraft under laws and audit the result.
+    """Simulate an experiment, or a spacecraft or world with parts and the options of `Experiment.of`, and audit it.
 
-    Start from `state`, or at rest with the joints at `joints` [rad, m] or `joints_deg` (degrees for revolute joints,
-    metres for the others): all in order, or some by name, `joints_deg={"elbow": 30.0}`, the others at zero.
     `engine="jax"` runs the same functions under plain `jax.jit`, to compare.
     A run that becomes non-finite, is interrupted, or violates a balance raises `RunFailed` with the run so far in
     `.run`; with `check=False` it is returned, and its `status` and `audit` say what happened.
     """
     require_float64()
-    require_choice("integrator", integrator, ("rk4", "adaptive"))
     require_choice("engine", engine, ("native", "jax"))
-    require_quantity("tolerance", tolerance, "", above=0.0)
-    if not isinstance(craft, Spacecraft):
-        raise ValueError(f"simulate needs a Spacecraft first, then laws, got {craft!r}.")
     if progress is not None and not callable(progress):
         raise ValueError(f"progress must be a function of (seconds done, seconds in all), got {progress!r}.")
-    asked = grid(duration, dt, record_dt)
-    timing = with_audited_instants(asked)
-    start = _start(craft, state, joints, joints_deg)
-    system, loop = begin(System(craft=craft, laws=laws, dt=dt), start)
-    fixed = integrator == "rk4"
-    too_fast = unresolved(system, start) if fixed else ()
-    for sentence in too_fast:
-        warnings.warn(sentence, UnresolvedWarning, stacklevel=2)
-    scene = drawing(craft)
-    # Compiled first: a law with faulty channels is refused before the run.
-    watch = Recorder(system, loop, start, engine)
-    count = AdaptiveCount()
-    advance = fixed_step(system, loop, engine) if fixed else None
-
-    def drive(loop: SystemState, timing: Grid, count: AdaptiveCount) -> Iterator[SystemState]:
-        if advance is not None:
-            return fixed_steps(advance, loop, timing)
-        return adaptive_steps(system, loop, timing, engine, tolerance, count)
-
-    records, status = _collect(system, loop, drive(loop, timing, count), duration, progress)
-    if status == DIVERGED:
-        every_step = Grid(steps=timing.record_every, record_every=1)
-        again = partial(drive, timing=every_step, count=AdaptiveCount())
-        status = explain_divergence(system, records, again, engine, fixed=fixed)
-    data = watch.dataset(records)
-    with np.errstate(over="ignore", invalid="ignore"):  # a run that diverged is judged too
-        motion = sizes(data, float(craft.mass))
-        if advance is not None:
-            accuracy = of_fixed_steps(advance, watch.dataset, records, data, motion, dt)
-        else:
-            accuracy = Accuracy.of_adaptive(tolerance, count.accepted)
-        judged = audit(data, accuracy, motion, (*too_fast, *domain_warnings(craft, data)))
-    data = data.isel(time=slice(None, None, asked.record_every // timing.record_every))
-    described = scenario or {"spacecraft": craft.name, "duration": duration, "dt": dt, "integrator": integrator}
-    run = Run(
-        data=data,
-        audit=judged,
-        status=status,
-        scenario=described,
-        versions=versions(),
-        scene=scene,
-        description=describe_system(system, start),
-    )
-    if check:
-        _raise_on_failure(run)
-    return run
+    if isinstance(what, Experiment):
+        if parts or options:
+            raise ValueError("An experiment has its parts and options already. Change it by dataclasses.replace.")
+        experiment = what
+    elif isinstance(what, (Spacecraft, World)):
+        experiment = Experiment.of(what, *parts, **options)
+    else:
+        raise ValueError(f"simulate needs an Experiment, or a Spacecraft or World and parts, got {what!r}.")
+    system, loop = begin(experiment.system, experiment.start)
+    return _Driver(experiment, system, loop, experiment.start, engine, progress).run(check=check)
 
 
-def require_choice(name: str, value: str, known: Sequence[str]) -> None:
-    """Refuse a choice that is not one of the known ones."""
-    if value not in known:
-        raise ValueError(f"There is no {name} '{value}'. Choose one of: {', '.join(known)}.")
+def continue_run(
+    run: Run,
+    experiment: Experiment,
+    *,
+    duration: float | None = None,
+    engine: Engine = "native",
+    progress: Progress | None = None,
+    check: bool = True,
+) -> Run:
+    """Go on from the end of a run, for `duration` or as long as the experiment says [s].
+
+    Everything is taken up where it was: time, memories, delay lines, noise, the adaptive step. The experiment must be
+    the one that made the run, or have the same structure; user code is not in the file.
+    """
+    require_float64()
+    system, fresh = begin(experiment.system, experiment.start)
+    if run.saved is None:
+        raise ValueError("This run has no saved state to go on from. Run it again with this version.")
+    loop, start = run.saved.restore(fresh, experiment.start)
+    more = dataclasses.replace(experiment, duration=experiment.duration if duration is None else duration)
+    return _Driver(more, system, loop, start, engine, progress, run.saved.adaptive_step).run(check=check)
 
 
-def _start(craft: Spacecraft, state: State | None, joints: Joints | None, joints_deg: Joints | None) -> State:
-    if state is None:
-        return craft.at_rest(joints=joints, joints_deg=joints_deg)
-    if joints is not None or joints_deg is not None:
-        raise ValueError("Give either state, or joints or joints_deg, not both.")
-    start: State = jax.tree.map(lambda x: np.asarray(x, dtype=float), craft.require_state(state))
-    return dataclasses.replace(start, quat_NB=start.quat_NB / np.linalg.norm(start.quat_NB))
+class _Driver:
+    """One run of an experiment from a state of it."""
 
+    def __init__(
+        self,
+        experiment: Experiment,
+        system: System,
+        loop: SystemState,
+        start: tuple[State, ...],
+        engine: Engine,
+        progress: Progress | None,
+        adaptive_step: float = 0.0,
+    ) -> None:
+        self.experiment, self.system, self.loop, self.start = experiment, system, loop, start
+        self.engine, self.progress = engine, progress
+        self.fixed, self.first = experiment.integrator == "rk4", int(loop.tick)
+        self.asked = grid(experiment.duration, system.dt, experiment.record_dt)
+        self.timing = with_audited_instants(self.asked)
+        self.count = AdaptiveCount(step=adaptive_step)
 
-def _collect(
-    system: System, loop: SystemState, blocks: Any, duration: float, progress: Progress | None
-) -> tuple[SystemState, str]:
-    """Gather recorded blocks until the end, a number that is not finite, or an interruption."""
-    dt = system.dt
-    kept, status = [jax.tree.map(lambda x: np.asarray(x)[None], loop)], COMPLETED
-    try:
-        for block in blocks:
-            bad = first_non_finite(block)
-            kept.append(jax.tree.map(lambda x, bad=bad: x[:bad], block))
-            if bad is not None:
-                status = DIVERGED
-                break
-            if progress:
-                progress(float(block.tick[-1]) * dt, duration)
-            if isinstance(progress, Watcher):
-                progress.watch(system, block)
-    except KeyboardInterrupt:
-        status = f"interrupted after {float(kept[-1].tick[-1]) * dt:g} s of {duration:g} s"
-    except ToleranceError as error:
-        status = str(error)
-    return jax.tree.map(lambda *parts: np.concatenate(parts), *kept), status
+    def run(self, *, check: bool) -> Run:
+        """Simulate, record, judge."""
+        system, loop, steps = self.system, self.loop, self.timing.steps
+        too_fast = unresolved(system, self.start) if self.fixed else ()
+        for sentence in too_fast:
+            warnings.warn(sentence, UnresolvedWarning, stacklevel=3)
+        table = tabulate(system, self.experiment.inputs, self.first, steps)
+        # Compiled first: a part with faulty channels is refused before the run.
+        watch = Recorder(system, loop, self.start, table, self.first, self.engine)
+        self._fixed_steps = (
+            FixedSteps(system, loop, self.experiment.inputs, self.first, steps, self.engine) if self.fixed else None
+        )
+        records, status = self._collect()
+        if status == DIVERGED:
+            again = partial(self._drive, timing=Grid(self.timing.record_every, 1), count=AdaptiveCount())
+            status = explain_divergence(system, records, table, again, self.engine, fixed=self.fixed)
+        data = watch.dataset(records)
+        judged = self._judge(watch, records, data, too_fast)
+        data = data.isel(time=slice(None, None, self.asked.record_every // self.timing.record_every))
+        last = jax.tree.map(lambda x: np.asarray(x)[-1], records)
+        run = Run(
+            data=data,
+            audit=judged,
+            status=status,
+            scenario=self.experiment.described(),
+            versions=versions(),
+            scene=drawing(system.world),
+            description=describe_system(system, self.start),
+            saved=SavedState.of(last, self.start, self.count.step),
+        )
+        if check:
+            _raise_on_failure(run)
+        return run
+
+    def _drive(self, loop: SystemState, timing: Grid, count: AdaptiveCount) -> Iterator[SystemState]:
+        if self._fixed_steps is not None:
+            return self._fixed_steps.blocks(loop, timing)
+        inputs, tolerance = self.experiment.inputs, self.experiment.tolerance
+        return adaptive_steps(self.system, loop, inputs, timing, self.engine, tolerance, count)
+
+    def _collect(self) -> tuple[SystemState, str]:
+        """Gather recorded blocks until the end, a number that is not finite, or an interruption."""
+        dt, since, duration = self.system.dt, self.first * self.system.dt, self.experiment.duration
+        kept, status = [jax.tree.map(lambda x: np.asarray(x)[None], self.loop)], COMPLETED
+        try:
+            for block in self._drive(self.loop, self.timing, self.count):
+                bad = first_non_finite(block)
+                kept.append(jax.tree.map(lambda x, bad=bad: x[:bad], block))
+                if bad is not None:
+                    status = DIVERGED
+                    break
+                if self.progress:
+                    self.progress(float(block.tick[-1]) * dt - since, duration)
+                if isinstance(self.progress, Watcher):
+                    self.progress.watch(self.system, block)
+        except KeyboardInterrupt:
+            status = f"interrupted after {float(kept[-1].tick[-1]) * dt - since:g} s of {duration:g} s"
+        except ToleranceError as error:
+            status = str(error)
+        return jax.tree.map(lambda *parts: np.concatenate(parts), *kept), status
+
+    def _judge(self, watch: Recorder, records: SystemState, data: Any, too_fast: tuple[str, ...]) -> Audit:
+        world = self.system.world
+        prefixes = tuple(world.prefix(c) for c in range(len(world.crafts)))
+        masses = {prefix: float(craft.mass) for prefix, craft in zip(prefixes, world.crafts, strict=True)}
+        with np.errstate(over="ignore", invalid="ignore"):  # a run that diverged is judged too
+            motion = sizes(data, masses)
+            if self._fixed_steps is not None:
+                steps = self._fixed_steps
+                accuracy = of_fixed_steps(steps, watch.dataset, records, data, motion, self.system.dt, prefixes)
+            else:
+                accuracy = Accuracy.of_adaptive(self.experiment.tolerance, self.count.accepted)
+            outside = [s for c, craft in enumerate(world.crafts) for s in domain_warnings(craft, data, prefixes[c])]
+            return audit(data, accuracy, motion, prefixes, (*too_fast, *outside))
 
 
 def _raise_on_failure(run: Run) -> None:

@@ -16,14 +16,12 @@ import jax
 import numpy as np
 
 from freefloat.sim.audit import Accuracy
-from freefloat.sim.books import BOOKS, Sizes, open_ends
-from freefloat.sim.rollout import in_parts
+from freefloat.sim.books import Sizes, book_of, open_ends
+from freefloat.sim.rollout import FixedSteps
 from freefloat.sim.system import SystemState
 
 if TYPE_CHECKING:
     import xarray
-
-    from freefloat.engine import Compiled
 
 # First order, the worst that a corner makes of RK4, loses half its error when the step is halved: the whole is twice
 # the difference. Twice that again, since stretches are restarted and, in long runs, only some of them repeated.
@@ -46,31 +44,32 @@ class _Repeated:
 
 
 def of_fixed_steps(
-    advance: Compiled,
+    steps: FixedSteps,
     observe: Callable[[SystemState], xarray.Dataset],
     records: SystemState,
     data: xarray.Dataset,
     motion: Sizes,
     dt: float,
+    prefixes: tuple[str, ...] = ("",),
 ) -> Accuracy:
-    """What RK4 lost in this run; `advance` is its compiled step, `records` are the states behind `data`."""
-    steps, ends = int(records.tick[-1]), open_ends(data)
-    plain = Accuracy(f"RK4, {steps} steps of {dt:g} s", steps)
-    off = {name: float(np.max(_length(ends[name]))) for name in BOOKS}
-    if all(off[name] <= plain.permitted(name, motion) for name in BOOKS):
+    """What RK4 lost in this run; `records` are the states behind `data`."""
+    count, ends = int(records.tick[-1] - records.tick[0]), open_ends(data, prefixes)
+    plain = Accuracy(f"RK4, {count} steps of {dt:g} s", count)
+    off = {name: float(np.max(_length(values))) for name, values in ends.items()}
+    if all(off[name] <= plain.permitted(name, motion) for name in ends):
         return dataclasses.replace(plain, reason=f"{plain.reason}, which lost no more than rounding")
     marks = _marks(len(records.tick))
     made = {name: _length(np.diff(values[marks], axis=0)) for name, values in ends.items()}  # in each stretch
-    chosen = _chosen(made, motion, np.diff(records.tick[marks]), steps)
-    repeated = _repeat(advance, observe, records, data, marks, chosen)
-    lost = {name: _in_all(made[name], repeated, name) for name in BOOKS}
-    share = {name: off[name] / max(plain.most(name, motion), _TINY) for name in BOOKS}  # of the most that may be lost
-    worst = max(BOOKS, key=lambda name: share[name])
+    chosen = _chosen(made, motion, np.diff(records.tick[marks]), count)
+    repeated = _repeat(steps, observe, records, data, marks, chosen, prefixes)
+    lost = {name: _in_all(made[name], repeated, name) for name in ends}
+    share = {name: off[name] / max(plain.most(name, motion), _TINY) for name in ends}  # of the most that may be lost
+    worst = max(ends, key=lambda name: share[name])
     shrinks = float(np.sum(made[worst][np.concatenate(chosen)]) / max(np.sum(repeated.left[worst]), _TINY))
-    what, unit = BOOKS[worst].quantity.split(":")[0], BOOKS[worst].unit
+    what, unit = book_of(worst).quantity.removesuffix(": change = work - dissipation"), book_of(worst).unit
     return Accuracy(
         reason=f"{plain.reason}; half the step would change the {what} by {lost[worst]:.1e} {unit}",
-        steps=steps,
+        steps=count,
         lost={name: _MARGIN * value for name, value in lost.items()},
         remedy=_shorter(dt, share[worst], shrinks),
         otherwise="with half the step it stays, so the step is not to blame: a force is missing from the books, or a "
@@ -96,12 +95,13 @@ def _chosen(made: dict[str, np.ndarray], motion: Sizes, ticks: np.ndarray, steps
 
 
 def _repeat(
-    advance: Compiled,
+    steps: FixedSteps,
     observe: Callable[[SystemState], xarray.Dataset],
     records: SystemState,
     data: xarray.Dataset,
     marks: np.ndarray,
     chosen: tuple[np.ndarray, np.ndarray],
+    prefixes: tuple[str, ...],
 ) -> _Repeated:
     """Integrate the chosen stretches again at half the step."""
     both = np.concatenate(chosen)
@@ -110,18 +110,16 @@ def _repeat(
         start = jax.tree.map(lambda x, first=first: np.asarray(x)[first], records)
         half = dataclasses.replace(start, tick=np.asarray(_HALVES * start.tick, dtype=np.int32))
         ticks = int(records.tick[last] - records.tick[first])
-        reached.append(advance.rollout(half, in_parts(_HALVES), steps=_HALVES * ticks).state)
+        reached.append(steps.reach(half, ticks, _HALVES))
     after = jax.tree.map(lambda *x: np.stack(x), *reached)
-    halved = open_ends(
-        observe(dataclasses.replace(after, tick=after.tick // _HALVES)), start=data.isel(time=marks[both])
-    )
-    ends = open_ends(data)
+    seen = observe(dataclasses.replace(after, tick=after.tick // _HALVES))
+    halved, ends = open_ends(seen, prefixes, start=data.isel(time=marks[both])), open_ends(data, prefixes)
     whole = {name: values[marks[both + 1]] - values[marks[both]] for name, values in ends.items()}
     return _Repeated(
         largest=chosen[0],
         spread=chosen[1],
-        lost={name: _length(whole[name] - halved[name]) for name in BOOKS},
-        left={name: _length(halved[name]) for name in BOOKS},
+        lost={name: _length(whole[name] - halved[name]) for name in ends},
+        left={name: _length(halved[name]) for name in ends},
     )
 
 

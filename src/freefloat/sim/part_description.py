@@ -1,4 +1,4 @@
-"""What acted in a run, from where and within which limits, as plain data: gains and settings of every law by name."""
+"""What acted in a run, from where and within which limits, as plain data: gains and settings of every part by name."""
 
 from __future__ import annotations
 
@@ -10,30 +10,43 @@ from typing import Any
 import jax
 import numpy as np
 
-from freefloat.model import Spacecraft, State
+from freefloat.effects.failures import Failure
+from freefloat.effects.thrusters import Thrusters
+from freefloat.model import Effect, Part, Sensor, Software, Spacecraft, State
+from freefloat.sensors.ideal import Ideal
 from freefloat.sim.description import Description
-from freefloat.sim.system import Sampled, System, inner_law
+from freefloat.sim.system import System
 from freefloat.spatial import angular, linear
 
+_KINDS = {
+    "effect": Effect,
+    "actuator": Thrusters,
+    "sensor": (Sensor, Ideal),
+    "software": Software,
+    "failure": Failure,
+}
 _LISTED = 24  # numbers of an array that are told one by one
 
 
-def describe_system(system: System, start: State) -> Description:
-    """Laws with their gains, start and limits; what the scenario says of itself is added by whoever knows it."""
-    craft = system.craft
+def describe_system(system: System, start: tuple[State, ...]) -> Description:
+    """Parts with their settings, start and limits; what the scenario says of itself is added by whoever knows it."""
+    world, beginnings, limits = system.world, dict[str, Any](), dict[str, Any]()
+    for c, (craft, state) in enumerate(zip(world.crafts, start, strict=True)):
+        beginnings |= {world.prefix(c) + name: value for name, value in _start(craft, state).items()}
+        limits |= {world.prefix(c) + name: value for name, value in _limits(craft).items()}
     return Description(
-        title=craft.name,
-        laws=tuple(describe_law(law, craft) for law in system.laws),
-        start=_start(craft, start),
-        limits=_limits(craft),
+        title=", ".join(world.names),
+        parts=tuple(describe_part(part, system.spacecraft_of(part)) for part in system.parts),
+        start=beginnings,
+        limits=limits,
     )
 
 
-def describe_law(law: Any, craft: Spacecraft) -> dict[str, Any]:
-    """A law's class, the period for which it holds its answer [s], and every number in it by dotted path."""
-    inner = inner_law(law)
-    period = {"period": law.period} if isinstance(law, Sampled) else {}
-    return {"law": type(inner).__name__, **period, **dict(_settings(inner, "", craft))}
+def describe_part(part: Part, craft: Spacecraft) -> dict[str, Any]:
+    """A part's class, what kind of part it is, and every number in it by dotted path."""
+    kind = next((name for name, base in _KINDS.items() if isinstance(part, base)), "part")
+    settings = {name: value for name, value in _settings(part, "", craft) if value is not None and value != ""}
+    return {"part": type(part).__name__, "kind": kind, **settings}
 
 
 def _settings(record: Any, prefix: str, craft: Spacecraft) -> Iterator[tuple[str, Any]]:
@@ -62,7 +75,7 @@ def _is_numbers(value: Any) -> bool:
 
 
 def _model(model: Spacecraft, craft: Spacecraft) -> str:
-    """Which spacecraft a law believes in."""
+    """Which spacecraft software believes in."""
     mine, real = jax.tree.flatten(model), jax.tree.flatten(craft)
     same = mine[1] == real[1] and all(map(np.array_equal, mine[0], real[0]))
     mass = float(model.mass)

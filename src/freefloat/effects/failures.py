@@ -1,0 +1,68 @@
+"""Failures at a time: what stops working, or no longer stops. They belong to the world; software has to notice."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from freefloat.model import Spacecraft
+from freefloat.model.ports import Part
+from freefloat.values import record, static
+from freefloat.values.arrays import Flag, Numeric, Scalar
+from freefloat.values.errors import unknown_name
+
+_EARLY = 1e-9  # [s]; ticks are sums of floating-point numbers
+
+
+@record
+class Failure(Part):
+    """Something fails at a time; with `until` it recovers."""
+
+    at: Numeric | float = dataclasses.field(default=0.0, kw_only=True)  # [s]
+    until: Numeric | float = dataclasses.field(default=np.inf, kw_only=True)  # [s]
+
+    def present(self, t: Scalar) -> Flag:
+        """Whether it has failed at the tick at time t."""
+        return (t >= self.at - _EARLY) & (t < self.until - _EARLY)
+
+    def check(self, craft: Spacecraft) -> None:
+        """Refuse a name that the spacecraft does not have."""
+
+
+@record
+class DeadWheel(Failure):
+    """A wheel whose motor gives no torque; it goes on spinning."""
+
+    wheel: str = static()
+
+    def check(self, craft: Spacecraft) -> None:
+        """Refuse a wheel that is not there."""
+        if self.wheel not in craft.wheel_names:
+            raise unknown_name(craft.name, "wheel", self.wheel, craft.wheel_names)
+
+
+@record
+class StuckJoint(Failure):
+    """A joint that stops at once and stays where it is: it may not recover."""
+
+    joint: str = static()
+
+    def check(self, craft: Spacecraft) -> None:
+        """Refuse a joint that is not there or cannot move."""
+        if self.joint not in craft.layout.moving_joints:
+            raise unknown_name(craft.name, "moving joint", self.joint, craft.layout.moving_joints)
+
+
+@record
+class BlindSensor(Failure):
+    """A sensor that measures nothing new; what it told before stays, with its time."""
+
+    sensor: str = static()  # name of the sensor, or one of its measurements
+
+
+@record
+class OpenThruster(Failure):
+    """A thruster that stays open."""
+
+    thruster: str = static()

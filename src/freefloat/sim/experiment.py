@@ -1,0 +1,123 @@
+"""An experiment: a system, its start, how long, how finely, and what comes from outside. Every driver takes one."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import jax
+import numpy as np
+
+from freefloat.model import Spacecraft, State, World
+from freefloat.model.start_state import Joints
+from freefloat.sim.input_ports import Signal
+from freefloat.sim.rollout import grid
+from freefloat.sim.system import System, assemble
+from freefloat.values.checks import require_quantity
+from freefloat.values.errors import ModelError
+
+Integrator = Literal["rk4", "adaptive"]
+States = State | Mapping[str, State]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is simulated. `Experiment.of` makes one from a spacecraft or a world and parts."""
+
+    system: System
+    start: tuple[State, ...]  # of each spacecraft
+    duration: float  # [s]
+    record_dt: float | None = None  # [s]; None: about 2000 records
+    integrator: Integrator = "rk4"
+    tolerance: float = 1e-10  # of adaptive steps
+    inputs: Mapping[str, Signal] = field(default_factory=dict)  # by port: array over time, function of the tick, value
+    scenario: Mapping[str, Any] = field(default_factory=dict)  # what it is, as plain data
+
+    @staticmethod
+    def of(
+        what: Spacecraft | World,
+        *parts: Any,
+        duration: float,
+        state: States | None = None,
+        joints: Joints | None = None,
+        joints_deg: Joints | None = None,
+        dt: float = 0.01,
+        record_dt: float | None = None,
+        integrator: Integrator = "rk4",
+        tolerance: float = 1e-10,
+        inputs: Mapping[str, Signal] | None = None,
+    ) -> Experiment:
+        """An experiment with a spacecraft, or with a world of several, and what acts in it.
+
+        Parts are sorted by their base class: effects, thrusters, sensors, software, failures. Start from `state` (of a
+        world: states by name, the others at rest), or at rest with the joints at `joints` [rad, m] or `joints_deg`
+        (degrees for revolute joints, metres for the others): all in order, or some by name.
+        """
+        world, inputs = World.of(what), inputs or {}
+        require_choice("integrator", integrator, ("rk4", "adaptive"))
+        require_quantity("tolerance", tolerance, "", above=0.0)
+        grid(duration, dt, record_dt)  # its checks
+        system = assemble(world, parts, dt, tuple(inputs))
+        start = _start(world, state, joints, joints_deg)
+        return Experiment(system, start, duration, record_dt, integrator, tolerance, dict(inputs))
+
+    @property
+    def world(self) -> World:
+        """The spacecraft."""
+        return self.system.world
+
+    @property
+    def dt(self) -> float:
+        """Length of a tick [s]."""
+        return self.system.dt
+
+    def described(self) -> dict[str, Any]:
+        """What was simulated, as plain data for the run."""
+        own = {"duration": self.duration, "dt": self.dt, "integrator": self.integrator}
+        return dict(self.scenario) or {"spacecraft": ", ".join(self.world.names), **own}
+
+    def with_parts(self, *parts: Any) -> Experiment:
+        """The same experiment with more parts, such as a failure."""
+        system = assemble(self.world, (*self.system.parts, *parts), self.dt, self.system.ports)
+        return dataclasses.replace(self, system=system)
+
+    def with_inputs(self, **signals: Signal) -> Experiment:
+        """The same experiment with more that comes from outside; write `**{"hand.wrench": ...}`."""
+        inputs = {**self.inputs, **signals}
+        system = dataclasses.replace(self.system, ports=tuple(inputs))
+        return dataclasses.replace(self, system=system, inputs=inputs)
+
+
+def require_choice(name: str, value: str, known: Sequence[str]) -> None:
+    """Refuse a choice that is not one of the known ones."""
+    if value not in known:
+        raise ValueError(f"There is no {name} '{value}'. Choose one of: {', '.join(known)}.")
+
+
+def _start(
+    world: World, state: States | None, joints: Joints | None, joints_deg: Joints | None
+) -> tuple[State, ...]:
+    if state is not None and (joints is not None or joints_deg is not None):
+        raise ValueError("Give either state, or joints or joints_deg, not both.")
+    if world.single and not isinstance(state, Mapping):
+        craft = world.crafts[0]
+        return (craft.at_rest(joints=joints, joints_deg=joints_deg) if state is None else _sound(craft, state),)
+    if joints is not None or joints_deg is not None:
+        raise ModelError(
+            f"joints and joints_deg are for one spacecraft. Give states by name, state={{'{world.names[0]}': "
+            "craft.at_rest(joints_deg=...)}."
+        )
+    given: Mapping[str, State] = state if isinstance(state, Mapping) else {}
+    if state is not None and not isinstance(state, Mapping):
+        raise ModelError(f"Give states by name for a world of several: {', '.join(world.names)}.")
+    if unknown := [name for name in given if name not in world.names]:
+        raise ModelError(f"The world has no spacecraft '{unknown[0]}'. Spacecraft: {', '.join(world.names)}.")
+    pairs: Iterable[tuple[str, Spacecraft]] = zip(world.names, world.crafts, strict=True)
+    return tuple(_sound(craft, given[name]) if name in given else craft.at_rest() for name, craft in pairs)
+
+
+def _sound(craft: Spacecraft, state: State) -> State:
+    start: State = jax.tree.map(lambda x: np.asarray(x, dtype=float), craft.require_state(state))
+    return dataclasses.replace(start, quat_NB=start.quat_NB / np.linalg.norm(start.quat_NB))

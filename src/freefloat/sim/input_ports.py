@@ -1,0 +1,98 @@
+"""Ports through which something comes from outside: wrenches, commands, measurements, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+import numpy as np
+
+from freefloat.model import State, Truth
+from freefloat.sensors.ideal import measurable, true_value
+from freefloat.sim.system import System
+from freefloat.values import LawError, ModelError
+
+_COMMANDS = ("command.joints.rate", "command.joints.torque", "command.wheels.torque", "command.base.wrench")
+_DUTY = "command.thrusters.duty"
+
+Signal = Any  # an array over time (steps, ...), a function of the tick, or one value for all time
+
+
+def require_ports(system: System, states: tuple[State, ...]) -> None:
+    """Refuse a port that does not exist."""
+    for port in system.ports:
+        port_shape(system, port)
+
+
+def port_shape(system: System, port: str) -> tuple[int, ...]:
+    """The shape of what comes in at a port."""
+    world = system.world
+    number, rest = world.locate(port, 0)
+    craft, layout = world.crafts[number], world.crafts[number].layout
+    sizes = {
+        "command.joints.rate": len(layout.moving_joints),
+        "command.joints.torque": len(layout.moving_joints),
+        "command.wheels.torque": len(layout.wheels),
+        "command.base.wrench": 6,
+    }
+    if rest in sizes:
+        return (sizes[rest],)
+    if rest == _DUTY:
+        return (sum(len(t.nozzles) for t in system.thrusters if system.on(t) == number),)
+    if rest.endswith(".wrench"):
+        craft.frame(rest.removesuffix(".wrench"))
+        return (6,)
+    for sensor in system.sensors:
+        if system.on(sensor) == number:
+            shapes = _told(system, sensor, number)
+            if rest in shapes:
+                return shapes[rest]
+    try:
+        states = tuple(craft.at_rest(np.zeros(craft.layout.nq)) for craft in world.crafts)
+        return jax.eval_shape(lambda s: true_value(Truth(world, s, number), rest), states).shape
+    except LawError:
+        raise ModelError(
+            f"There is no port '{port}'. A port is a command ({', '.join((*_COMMANDS, _DUTY))}), a wrench at a frame "
+            f"such as '{craft.frame_names[-1]}.wrench', or a measurement. {measurable(craft)}"
+        ) from None
+
+
+def _told(system: System, sensor: Any, number: int) -> dict[str, tuple[int, ...]]:
+    from freefloat.model import Clock
+
+    world = system.world
+    states = tuple(craft.at_rest(np.zeros(craft.layout.nq)) for craft in world.crafts)
+    clock = Clock(t=np.zeros(()), tick=np.zeros((), np.int32), dt=system.dt)
+    values = jax.eval_shape(lambda s: sensor.read(sensor.begin(Truth(world, s, number), clock), clock)[0], states)
+    return {name: value.shape for name, value in values.items()}
+
+
+def tabulate(system: System, signals: Mapping[str, Signal], first: int, steps: int) -> dict[str, np.ndarray]:
+    """What comes in at every step from `first` on, (steps, ...) for each port; a wrong size is refused by name."""
+    return {port: _rows(port, signals[port], port_shape(system, port), first, steps) for port in system.ports}
+
+
+def _rows(port: str, signal: Signal, shape: tuple[int, ...], first: int, steps: int) -> np.ndarray:
+    if isinstance(signal, Callable):
+        values = np.stack([np.asarray(signal(tick), dtype=float) for tick in range(first, first + steps)])
+        if values.shape[1:] != shape:
+            raise ModelError(f"Input '{port}' must give {shape} numbers at every tick, got {values.shape[1:]}.")
+    else:
+        values = np.asarray(signal, dtype=float)
+        if values.shape == shape:
+            values = np.broadcast_to(values, (steps, *shape))
+        elif values.shape[1:] == shape and len(values) >= first + steps:
+            values = values[first : first + steps]
+        else:
+            raise ModelError(
+                f"Input '{port}' must be {shape} numbers, or ({first + steps}, {', '.join(map(str, shape))}) over all "
+                f"steps, or a function of the tick, got shape {values.shape}."
+            )
+    if not np.all(np.isfinite(values)):
+        raise ModelError(f"Input '{port}' has a number that is not finite at tick {first + _first_bad(values)}.")
+    return np.ascontiguousarray(values)
+
+
+def _first_bad(values: np.ndarray) -> int:
+    return int(np.argmax(~np.isfinite(values).reshape(len(values), -1).all(axis=1)))

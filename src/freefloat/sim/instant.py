@@ -1,0 +1,324 @@
+"""An instant of a run: what every piece of software measures, commands and tells then, and what pushes."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.control.measured import carry, rate_of
+from freefloat.dynamics import generalized_force
+from freefloat.effects.failures import DeadWheel
+from freefloat.effects.joint_motors import limit_joint_torques
+from freefloat.effects.wheels import limit_wheel_torques
+from freefloat.model import BaseWrench, Clock, Command, JointRates, JointTorques, State, ThrusterDuty, Truth, WheelTorques
+from freefloat.sensors.ideal import IdealMeasurements, true_value
+from freefloat.sim.software_checks import checked_call, require_commands, require_messages
+from freefloat.sim.system import Inputs, System, SystemState
+from freefloat.spatial import angular, linear
+from freefloat.values import LawError
+from freefloat.values.arrays import Flag, Numeric, Scalar, Vector
+
+# Kinds of measurements whose rates are known before the joint rates are: positions and what momentum there is.
+_KNOWN_BEFORE = ("position", "attitude", "modes")
+_CONSERVED = ("momentum.linear", "momentum.angular", "wheels.absolute_momentum")
+
+
+@dataclasses.dataclass(frozen=True)
+class Flow:
+    """How the world moves on, for derivatives along its motion."""
+
+    s: Scalar  # grows from zero with time
+    forces: tuple[Vector, ...]  # generalised, on each spacecraft
+
+
+class Instant:
+    """Everything that may be asked at one instant; each answer is found once.
+
+    With `before_rates` the rates of prescribed joints are not known yet: only positions and momenta can be read. With
+    `at_start` software is asked as if its tick were now, and sensors as if they had no latency.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        loop: SystemState,
+        states: tuple[State, ...],
+        inputs: Inputs,
+        t: Scalar,
+        tick: Numeric,
+        *,
+        before_rates: bool = False,
+        at_start: bool = False,
+        flow: Flow | None = None,
+    ) -> None:
+        self.system, self.loop, self.states, self.inputs = system, loop, states, inputs
+        self.t, self.tick = t, tick
+        self._before_rates, self._at_start, self._flow = before_rates, at_start, flow
+        self._commands: dict[int, tuple[Command, ...]] = {}
+        self._messages: dict[int, dict[str, Any]] = {}
+        self.asked: dict[int, set[str]] = {}  # names that each piece of software has read
+
+    # ---- what software sees
+
+    def clock(self, k: int) -> Clock:
+        """The clock of software number k."""
+        period = self.system.software[k].period
+        return Clock(t=self.t, tick=self.tick, dt=self.system.dt, hold=period or 0.0)
+
+    def remembering_clock(self, k: int) -> Clock:
+        """The same for its memory, which is renewed at every tick where its commands are continuous."""
+        return dataclasses.replace(self.clock(k), hold=self.system.software[k].period or self.system.dt)
+
+    def with_memory(self, k: int, memory: Any) -> Instant:
+        """The same instant after software number k has remembered."""
+        entry = dataclasses.replace(self.loop.software[k], memory=memory)
+        software = (*self.loop.software[:k], entry, *self.loop.software[k + 1 :])
+        loop = dataclasses.replace(self.loop, software=software)
+        return Instant(self.system, loop, self.states, self.inputs, self.t, self.tick)
+
+    def truth(self, craft: int) -> Truth:
+        """What is true, seen from a spacecraft."""
+        return Truth(self.system.world, self.states, craft)
+
+    def measurements(self, k: int) -> Reading:
+        """What software number k sees."""
+        return Reading(self, k)
+
+    def read(self, k: int, name: str) -> tuple[Any, Scalar, Flag]:
+        """Value of a measurement for software number k, when it was taken, and whether it is valid."""
+        system, wires = self.system, self.system.wiring
+        own = system.on(system.software[k])
+        self.asked.setdefault(k, set()).add(name)
+        full = system.full_name(name, own)
+        if full in system.ports:
+            return self.inputs[full], self.t, jnp.asarray(True)
+        for j in range(min(k, len(wires.software)) - 1, -1, -1):
+            if wires.software[j].craft == own and name in wires.software[j].tells:
+                told = self.messages(j)
+                return told[name], self.t, told.get(f"{name.rpartition('.')[0]}.valid", jnp.asarray(True))
+        for i, sensor in enumerate(wires.sensors):
+            if sensor.craft == own and name in sensor.gives:
+                return self._sensed(i, name)
+        self._require_ideal(k, own, name)
+        return self._true(k, own, name), self.t, jnp.asarray(True)
+
+    def _sensed(self, i: int, name: str) -> tuple[Any, Scalar, Flag]:
+        sensor, truth = self.system.sensors[i], self.truth(self.system.wiring.sensors[i].craft)
+        clock = Clock(t=self.t, tick=self.tick, dt=self.system.dt, hold=sensor.period or self.system.dt)
+        if self._at_start:
+            return sensor.measure(truth, jnp.zeros((), jnp.int32), clock)[name], self.t, jnp.asarray(True)
+        values, taken, valid = sensor.read(self.loop.sensors[i], clock)
+        return values[name], taken, valid
+
+    def _require_ideal(self, k: int, own: int, name: str) -> None:
+        system = self.system
+        real = [sensor for sensor in system.sensors if system.on(sensor) == own]
+        ideal = [part for part in system.ideal if system.on(part) == own]
+        if (real or ideal) and not any(not part.names or name in part.names for part in ideal):
+            given = sorted({n for s in system.wiring.sensors if s.craft == own for n in s.gives})
+            given += [n for part in ideal for n in part.names]
+            raise LawError(
+                f"{system.software[k].title} reads '{name}', which no sensor of '{system.world.names[own]}' measures. "
+                f"Measured: {', '.join(given) or 'nothing'}. Add a sensor for it, or ff.sensors.Ideal() for the truth."
+            )
+
+    def _true(self, k: int, own: int, name: str) -> Numeric:
+        """The truth; for derivatives along the motion with its rate."""
+        truth = self.truth(own)
+        if not self._before_rates:
+            return true_value(truth, name)
+        number, rest = self.system.world.locate(name, own)
+        conserved = rest in _CONSERVED and not self.system.world.is_held(number)
+        if not (rest.rpartition(".")[2] in _KNOWN_BEFORE or conserved):
+            value = true_value(truth, name)  # an unknown name says so itself
+            raise LawError(
+                f"{self.system.software[k].title} prescribes joint rates continuously and reads '{name}' "
+                f"({np.shape(value)}), which those rates change. Sample it: period={self.system.dt:g} or longer."
+            )
+        value = true_value(truth, name)
+        if self._flow is None:
+            return value
+        rate = self._conserved_rate(number, rest) if conserved else rate_of(IdealMeasurements(truth), name)
+        return carry(value, rate, self._flow.s)
+
+    def _conserved_rate(self, number: int, name: str) -> Numeric:
+        """Momentum changes by external wrenches, a wheel's by its motor."""
+        assert self._flow is not None
+        force, layout = self._flow.forces[number], self.system.world.crafts[number].layout
+        if name == "wheels.absolute_momentum":
+            return force[np.array(layout.wheel_velocities, dtype=int)]
+        wrench = self.states[number].X_NB.wrench_to_A(force[:6])
+        return linear(wrench) if name == "momentum.linear" else angular(wrench)
+
+    def observe(self, name: str) -> Any:
+        """A measurement for somebody outside: what the run's last software would read, else what a sensor tells."""
+        number, rest = self.system.world.locate(name, 0)
+        for k in range(len(self.system.software) - 1, -1, -1):
+            wires = self.system.wiring.software[k]
+            if wires.craft == number and rest in wires.tells:
+                return self.messages(k)[rest]
+        for i, sensor in enumerate(self.system.wiring.sensors):
+            if sensor.craft == number and rest in sensor.gives:
+                return self._sensed(i, rest)[0]
+        return true_value(self.truth(number), rest)
+
+    # ---- what software says
+
+    def is_held(self, k: int) -> bool:
+        """True if software number k holds an answer of its last tick."""
+        return self.system.software[k].period is not None and not self._at_start
+
+    def commands(self, k: int) -> tuple[Command, ...]:
+        """Commands of software number k: those it holds, or what it asks for now."""
+        if self.is_held(k):
+            return self.loop.software[k].commands
+        if k not in self._commands:
+            self._commands[k] = self.ask(k)
+        return self._commands[k]
+
+    def messages(self, k: int) -> dict[str, Any]:
+        """Messages of software number k."""
+        if self.is_held(k):
+            return self.loop.software[k].messages
+        if k not in self._messages:
+            self._messages[k] = self.hear(k)
+        return self._messages[k]
+
+    def ask(self, k: int) -> tuple[Command, ...]:
+        """What software number k asks for if it is its turn now, within the actuators' limits."""
+        wanted = self.wanted(k)
+        return wanted if self._before_rates else tuple(limit(self.truth(self._own(k)), one)[0] for one in wanted)
+
+    def wanted(self, k: int) -> tuple[Command, ...]:
+        """The same without limits."""
+        law, memory = self.system.software[k], self.loop.software[k].memory
+        with checked_call(law, "command"):
+            answer = law.command(memory, self.measurements(k), self.clock(k))
+        return require_commands(self.system.world.crafts[self._own(k)], law, answer)
+
+    def hear(self, k: int) -> dict[str, Any]:
+        """What software number k tells if it is its turn now."""
+        law, memory = self.system.software[k], self.loop.software[k].memory
+        with checked_call(law, "tell"):
+            return require_messages(law, law.tell(memory, self.measurements(k), self.clock(k)))
+
+    def _own(self, k: int) -> int:
+        return self.system.on(self.system.software[k])
+
+    # ---- what moves and pushes
+
+    def prescribed_rates(self, c: int) -> Vector:
+        """Rates of the prescribed joints of a spacecraft, in the order of `Wiring.prescribed`."""
+        system, found = self.system, []
+        port = system.world.prefix(c) + RATE_PORT
+        if port in system.ports:
+            return jnp.asarray(self.inputs[port])
+        for k, wires in enumerate(system.wiring.software):
+            if wires.craft == c and wires.prescribes:
+                found += [one.rates for one in self.commands(k) if isinstance(one, JointRates)]
+        return jnp.concatenate(found) if found else jnp.zeros(0)
+
+    def force(self, c: int, failed_at: Scalar) -> Vector:
+        """Generalised force of effects, actuators and inputs on a spacecraft; `failed_at`: time of the last tick."""
+        system, craft, state = self.system, self.system.world.crafts[c], self.states[c]
+        clock = Clock(t=self.t, tick=self.tick, dt=system.dt)
+        total = jnp.zeros(craft.layout.nv)
+        for effect in system.effects:
+            if system.on(effect) == c:
+                with checked_call(effect, "force"):
+                    total = total + _sized(effect, effect.force(craft, state, clock), craft.layout.nv)
+        for command in self._pushing(c):
+            total = total + self._force_of(c, command, failed_at)
+        for thrusters, pulses in zip(system.thrusters, self.loop.valves, strict=True):
+            if system.on(thrusters) == c:
+                total = total + thrusters.force(craft, pulses)
+        for port in system.ports:
+            number, rest = system.world.locate(port, c)
+            if number == c and port.endswith(".wrench") and COMMAND not in rest:
+                frame = rest.removesuffix(".wrench")
+                total = total + generalized_force(craft, state.q, frame, self.inputs[port])
+        return total
+
+    def _pushing(self, c: int) -> list[Command]:
+        """Commands of all software of a spacecraft but joint rates, those from outside in their place."""
+        system, found = self.system, []
+        outside = command_inputs(system, c, self.inputs)
+        for k, wires in enumerate(system.wiring.software):
+            if wires.craft == c and wires.pushes:
+                found += [one for one in self.commands(k) if not isinstance(one, (JointRates, *map(type, outside)))]
+        return found + [limit(self.truth(c), one)[0] for one in outside if not isinstance(one, JointRates)]
+
+    def _force_of(self, c: int, command: Command, failed_at: Scalar) -> Vector:
+        layout = self.system.world.crafts[c].layout
+        nothing = jnp.zeros(layout.nv)
+        if isinstance(command, BaseWrench):
+            return nothing.at[:6].set(command.wrench)
+        if isinstance(command, (JointTorques, WheelTorques)):
+            names = command.joints if isinstance(command, JointTorques) else command.wheels
+            torques = self._of_living(c, names, command.torques, failed_at)
+            return nothing.at[np.array(layout.indices(names), dtype=int)].set(torques)
+        return nothing  # valves have the thrusters' share
+
+    def _of_living(self, c: int, names: tuple[str, ...], torques: Vector, failed_at: Scalar) -> Vector:
+        for failure in self.system.failures:
+            if isinstance(failure, DeadWheel) and self.system.on(failure) == c and failure.wheel in names:
+                place = names.index(failure.wheel)
+                torques = torques.at[place].set(jnp.where(failure.present(failed_at), 0.0, torques[place]))
+        return torques
+
+
+class Reading:
+    """Measurements of one piece of software at an instant."""
+
+    def __init__(self, instant: Instant, k: int) -> None:
+        self._instant, self._k = instant, k
+
+    def __getitem__(self, name: str) -> Any:
+        return self._instant.read(self._k, name)[0]
+
+    def valid(self, name: str) -> Flag:
+        """Whether anything has been measured under that name."""
+        return self._instant.read(self._k, name)[2]
+
+    def taken(self, name: str) -> Scalar:
+        """When it was measured [s]."""
+        return self._instant.read(self._k, name)[1]
+
+
+def limit(truth: Truth, command: Command) -> tuple[Command, Numeric | None]:
+    """A command as the actuators can give it, and which limit each has met."""
+    if isinstance(command, WheelTorques):
+        torques, met = limit_wheel_torques(truth.craft, truth.state, command.wheels, command.torques)
+        return dataclasses.replace(command, torques=torques), met
+    if isinstance(command, JointTorques):
+        torques, met = limit_joint_torques(truth.craft, command.joints, command.torques)
+        return dataclasses.replace(command, torques=torques), met
+    return command, None
+
+
+# ---- commands from outside
+
+COMMAND = "command."
+RATE_PORT = "command.joints.rate"
+
+
+def command_inputs(system: System, c: int, inputs: Inputs) -> list[Command]:
+    """The commands of a spacecraft that come from outside."""
+    layout, prefix = system.world.crafts[c].layout, system.world.prefix(c)
+    makers: dict[str, Any] = {
+        RATE_PORT: lambda x: JointRates(layout.moving_joints, x),
+        "command.joints.torque": lambda x: JointTorques(layout.moving_joints, x),
+        "command.wheels.torque": lambda x: WheelTorques(layout.wheels, x),
+        "command.base.wrench": BaseWrench,
+        "command.thrusters.duty": ThrusterDuty,
+    }
+    return [make(jnp.asarray(inputs[prefix + name])) for name, make in makers.items() if prefix + name in system.ports]
+
+
+def _sized(effect: Any, force: Any, nv: int) -> Vector:
+    if np.shape(force) != (nv,):
+        raise LawError(f"{effect.title}.force must return {nv} numbers, one for each entry of v, got {np.shape(force)}.")
+    return jnp.asarray(force)

@@ -1,0 +1,69 @@
+"""Channels that parts add to a run: what effects, actuators and software tell of themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import jax.numpy as jnp
+
+from freefloat.effects.joint_motors import joint_motor_channels
+from freefloat.effects.wheels import wheel_channel
+from freefloat.model import Clock, JointTorques, WheelTorques
+from freefloat.sim.instant import Instant, limit
+from freefloat.sim.software_checks import checked_call, require_observed
+from freefloat.values.arrays import Numeric
+from freefloat.values.channels import Channel
+
+ChannelValue = tuple[Channel, Numeric]
+
+
+def part_channels(here: Instant, c: int) -> Iterator[ChannelValue]:
+    """Of all parts on spacecraft number c, unprefixed."""
+    system = here.system
+    craft, state = system.world.crafts[c], here.states[c]
+    clock = Clock(t=here.t, tick=here.tick, dt=system.dt)
+    for effect in system.effects:
+        if system.on(effect) == c:
+            with checked_call(effect, "observe"):
+                yield from require_observed(effect, effect.channels(), effect.observe(craft, state, clock))
+    for thrusters, pulses in zip(system.thrusters, here.loop.valves, strict=True):
+        if system.on(thrusters) == c:
+            yield from zip(thrusters.channels(), thrusters.observe(pulses), strict=True)
+    yield from _actuators(here, c)
+    for k, wires in enumerate(system.wiring.software):
+        if wires.craft == c:
+            yield from _software(here, k)
+
+
+def _software(here: Instant, k: int) -> list[ChannelValue]:
+    law = here.system.software[k]
+    channels = tuple(law.channels())
+    if not channels:
+        return []
+    memory, y = here.loop.software[k].memory, here.measurements(k)
+    with checked_call(law, "observe"):
+        truth = here.truth(here.system.wiring.software[k].craft)
+        return require_observed(law, channels, law.observe(memory, y, here.clock(k), truth))
+
+
+def _actuators(here: Instant, c: int) -> Iterator[ChannelValue]:
+    """What motors of joints and wheels give, and which limits they meet, as all software now asks of them."""
+    craft = here.system.world.crafts[c]
+    given, met = {}, {}
+    for k, wires in enumerate(here.system.wiring.software):
+        if wires.craft != c or not wires.pushes:
+            continue
+        for command, wanted in zip(here.commands(k), here.wanted(k), strict=True):
+            if isinstance(command, (JointTorques, WheelTorques)):
+                names = command.joints if isinstance(command, JointTorques) else command.wheels
+                limits: Any = limit(here.truth(c), wanted)[1]
+                for place, name in enumerate(names):
+                    given[name], met[name] = command.torques[place], limits[place]
+    joints = tuple(name for name in craft.layout.moving_joints if name in given)
+    wheels = tuple(name for name in craft.wheel_names if name in given)
+    if joints:
+        values = jnp.stack([given[name] for name in joints]), jnp.stack([met[name] for name in joints])
+        yield from zip(joint_motor_channels(craft, joints), values, strict=True)
+    if wheels:
+        yield wheel_channel(craft, wheels), jnp.stack([met[name] for name in wheels])

@@ -1,0 +1,212 @@
+"""Checks of software and other parts: their methods, their answers, their memory. Faults are told by name."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, get_args
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.engine.jaxprs.refusals import error_line
+from freefloat.model import BaseWrench, Command, JointRates, JointTorques, Software, Spacecraft, WheelTorques
+from freefloat.model.commands import numbers
+from freefloat.values import LawError
+from freefloat.values.arrays import is_traced
+from freefloat.values.channels import Channel
+from freefloat.values.errors import unknown_name
+
+# What each method is called with.
+_METHODS = {
+    "begin": ("y",),
+    "remember": ("memory", "y", "clock"),
+    "command": ("memory", "y", "clock"),
+    "tell": ("memory", "y", "clock"),
+    "channels": (),
+    "observe": ("memory", "y", "clock", "truth"),
+}
+# Methods of laws as they were before software came to ports: docs/laws.md says how they move.
+_OLD_METHODS = ("force", "sample", "recall")
+_COMMANDS = get_args(Command)
+
+# What Python or NumPy say when they meet a traced value, and what to write instead. The first that fits counts.
+_TRACED: tuple[tuple[type[Exception], str, str], ...] = (
+    (
+        jax.errors.TracerBoolConversionError,
+        "",
+        "decides by a traced value (if, and, or, max, ...). Use jnp.where in place of if, jnp.maximum in place of max",
+    ),
+    (jax.errors.NonConcreteBooleanIndexError, "", "picks entries by a traced mask. Use jnp.where in place of x[mask]"),
+    (jax.errors.TracerArrayConversionError, "", "gives a traced value to NumPy. Use jax.numpy in place of numpy"),
+    (
+        jax.errors.TracerIntegerConversionError,
+        "",
+        "uses a traced value as an index or a size. Index a jnp array with it; sizes must be known",
+    ),
+    (
+        jax.errors.ConcretizationTypeError,
+        "",
+        "makes a Python number of a traced value (float, int, math, .item). Use jax.numpy and leave it as it is",
+    ),
+    (
+        jax.errors.UnexpectedTracerError,
+        "",
+        "uses a traced value that was kept from an earlier call. Software is pure: what it keeps is its memory",
+    ),
+    (
+        ValueError,
+        "setting an array element with a sequence",
+        "writes a traced value into a NumPy array. Use jnp.zeros(n).at[place].set(value)",
+    ),
+    (TypeError, "JAX arrays are immutable", "sets an entry of an array in place. Use x = x.at[place].set(value)"),
+)
+
+
+# ---- methods
+
+
+def require_software(law: Software) -> None:
+    """Refuse software whose methods cannot be called, and say what is wrong."""
+    kind = type(law).__name__
+    old = [name for name in _OLD_METHODS if callable(getattr(law, name, None))]
+    if old and type(law).command is Software.command:
+        raise LawError(
+            f"{kind} has `{old[0]}` but no `command`: it is a law of the old kind. Software gives commands from "
+            "measurements: docs/laws.md, \"Moving a law\"."
+        )
+    for method, arguments in _METHODS.items():
+        _require_arguments(kind, getattr(law, method), method, arguments)
+    if (type(law).channels is Software.channels) != (type(law).observe is Software.observe):
+        raise LawError(f"{kind} needs both `channels` and `observe`, or neither.")
+
+
+def _require_arguments(kind: str, method: Callable[..., Any], name: str, arguments: tuple[str, ...]) -> None:
+    try:
+        inspect.signature(method).bind(*arguments)
+    except TypeError:
+        raise LawError(f"{kind}.{name} must take ({', '.join(('self', *arguments))}).") from None
+
+
+def initial_memory(law: Software, begun: Any) -> Any:
+    """What software remembers before its first tick."""
+    if begun is None:
+        raise LawError(f"{type(law).__name__}.begin must return its memory, got None. End it with a return; () for none.")
+    try:
+        return jax.tree.map(jnp.asarray, begun)
+    except TypeError as error:
+        raise LawError(f"{type(law).__name__}.begin must return numbers or arrays of them: {error}") from error
+
+
+def remembers(law: Software) -> bool:
+    """Whether its memory ever changes."""
+    return type(law).remember is not Software.remember
+
+
+# ---- answers
+
+
+@contextmanager
+def checked_call(part: Any, method: str) -> Iterator[None]:
+    """Around a call of a part: errors about traced values become sentences, a part that changes itself is refused."""
+    where = f"{type(part).__name__}.{method}"
+    before = dict(getattr(part, "__dict__", {}))
+    try:
+        yield
+    except Exception as error:
+        for kind, words, remedy in _TRACED:
+            if isinstance(error, kind) and words in str(error):
+                raise LawError(f"{where} ({error_line(error)}) {remedy}.") from error
+        raise
+    for name, value in getattr(part, "__dict__", {}).items():
+        if before[name] is not value if name in before else is_traced(value):
+            raise LawError(
+                f"{where} changes its own {name}, which happens once, not at every tick. Software is pure: return "
+                "what it must keep as its memory."
+            )
+
+
+def require_commands(craft: Spacecraft, law: Software, answer: Any) -> tuple[Command, ...]:
+    """The commands that software gave, if the spacecraft has what they name and they have the right sizes."""
+    commands = answer if isinstance(answer, tuple) else (answer,)
+    for command in commands:
+        if not isinstance(command, _COMMANDS):
+            known = ", ".join(kind.__name__ for kind in _COMMANDS)
+            raise LawError(f"{law.title}.command must return commands ({known}), got {_described(command)}.")
+        _require_names(craft, law, command)
+    return tuple(jax.tree.map(jnp.asarray, command) for command in commands)
+
+
+def _described(value: Any) -> str:
+    return f"shape {np.shape(value)}" if isinstance(value, (jax.Array, np.ndarray)) else repr(value)
+
+
+def _require_names(craft: Spacecraft, law: Software, command: Any) -> None:
+    names: tuple[str, ...] = ()
+    if isinstance(command, (JointRates, JointTorques)):
+        names = command.joints
+        for joint in names:
+            _require_moving_joint(craft, law, joint)
+    elif isinstance(command, WheelTorques):
+        names = command.wheels
+        for wheel in names:
+            if wheel not in craft.wheel_names:
+                raise LawError(f"{law.title}: {unknown_name(craft.name, 'wheel', wheel, craft.wheel_names)}")
+    size = 6 if isinstance(command, BaseWrench) else len(names) if names else None
+    shape = np.shape(numbers(command))
+    if size is not None and shape != (size,):
+        wanted = ", ".join(names) or "force and torque"
+        raise LawError(
+            f"{law.title}.command must give {size} numbers ({wanted}) in {type(command).__name__}, got shape {shape}."
+        )
+
+
+def _require_moving_joint(craft: Spacecraft, law: Software, joint: str) -> None:
+    if joint not in craft.joint_names:
+        raise LawError(f"{law.title}: {unknown_name(craft.name, 'joint', joint, craft.joint_names)}")
+    if not craft.joint(joint).dofs:
+        follows = craft.joint(joint).follows
+        why = "is fixed" if follows is None else f"follows '{follows.leader}'. Move that one"
+        raise LawError(f"{law.title} cannot move joint '{joint}' of spacecraft '{craft.name}': it {why}.")
+
+
+def require_messages(law: Software, told: Any) -> dict[str, Any]:
+    """Messages by name."""
+    if not isinstance(told, Mapping) or not all(isinstance(name, str) for name in told):
+        raise LawError(f"{law.title}.tell must return messages by name, {{'arm.phase': ...}}, got {told!r}.")
+    return {name: jnp.asarray(value) for name, value in told.items()}
+
+
+def require_same_memory(law: Software, old: Any, new: Any) -> Any:
+    """New memory, if it is nested, shaped and typed as before: it must stay the same between ticks."""
+    where = f"{type(law).__name__}.remember"
+    if jax.tree.structure(old) != jax.tree.structure(new):
+        raise LawError(
+            f"{where} must return memory nested as `begin` made it, {jax.tree.structure(old)}, "
+            f"got {jax.tree.structure(new)}."
+        )
+    new = jax.tree.map(jnp.asarray, new)
+    for (path, was), now in zip(jax.tree_util.tree_flatten_with_path(old)[0], jax.tree.leaves(new), strict=True):
+        if (was.shape, was.dtype) != (now.shape, now.dtype):
+            raise LawError(
+                f"{where} changes its memory{jax.tree_util.keystr(path)} from {was.dtype}{list(was.shape)} to "
+                f"{now.dtype}{list(now.shape)}. Let `begin` return what it will be: 0.0 instead of 0, "
+                "or zeros of the final shape."
+            )
+    return new
+
+
+def require_observed(part: Any, channels: tuple[Channel, ...], values: Any) -> list[tuple[Channel, Any]]:
+    """The channels that a part adds to a run, with their values."""
+    kind, values = type(part).__name__, tuple(values)
+    if len(channels) != len(values):
+        raise LawError(f"{kind}.observe must return {len(channels)} values, one for each channel, got {len(values)}.")
+    for channel, value in zip(channels, values, strict=True):
+        shape = (len(channel.components),) if channel.axis else ()
+        if np.shape(value) != shape:
+            raise LawError(
+                f"{kind}.observe must return shape {shape} for the channel '{channel.name}', got {np.shape(value)}."
+            )
+    return list(zip(channels, values, strict=True))

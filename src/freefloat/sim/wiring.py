@@ -1,0 +1,36 @@
+"""Who measures what, who reads it and who commands what: static, found once when a system begins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class SensorWires:
+    """A sensor: on which spacecraft, what it gives, how often."""
+
+    craft: int
+    gives: tuple[str, ...]
+    ticks: int  # between two samples
+
+
+@dataclass(frozen=True)
+class SoftwareWires:
+    """A piece of software: on which spacecraft, what it commands, tells and reads, how often."""
+
+    craft: int
+    ticks: int  # between two of its ticks; 0: continuous
+    remembers: bool
+    prescribes: tuple[str, ...] = ()  # joints whose rates it commands
+    pushes: bool = False  # whether it commands anything else
+    tells: tuple[str, ...] = ()
+    sensors: tuple[int, ...] = ()  # that it reads
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """Of a whole system."""
+
+    sensors: tuple[SensorWires, ...] = ()
+    software: tuple[SoftwareWires, ...] = ()
+    prescribed: tuple[tuple[str, ...], ...] = ()  # of each spacecraft: joints whose rates are prescribed, in order
