@@ -226,9 +226,12 @@ def without_rotors(body: Any, rotors: list[Rotor]) -> tuple[float, np.ndarray, n
 
 
 class InPinocchio:
-    """The tree as a Pinocchio model with a free-flyer and no gravity; its v is ordered as ours."""
+    """The tree as a Pinocchio model with a free-flyer and no gravity; its v is ordered as ours.
 
-    def __init__(self, craft: Spacecraft) -> None:
+    With `held` its base is the world itself: no free-flyer, and v is ours without the first six.
+    """
+
+    def __init__(self, craft: Spacecraft, *, held: bool = False) -> None:
         import pinocchio as pin
 
         self.model = model = pin.Model()
@@ -238,8 +241,8 @@ class InPinocchio:
         carried: dict[str, tuple[int, Any]] = {}
         for body, joint in zip(craft.bodies, (None, *craft.joints), strict=True):
             if joint is None:
-                added = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
                 at = pin.SE3.Identity()
+                added = 0 if held else model.addJoint(0, pin.JointModelFreeFlyer(), at, "base")
             else:
                 above, X_parent = carried[joint.parent]
                 at = X_parent * pin.SE3(np.asarray(joint.X_PJ.R), np.asarray(joint.X_PJ.p))
