@@ -122,13 +122,24 @@ def test_antisymmetric_table(inertia, d, beta, hertz):
     np.testing.assert_allclose(three[:2], roots**2, rtol=1e-5)
 
 
+def hub_with_beams(hub_mass, hub_inertia, modes, d=0.0):
+    craft = Spacecraft.from_base("hub", mass=hub_mass, inertia=(hub_inertia,) * 3)
+    for name, (panel, R, p) in zip(("right", "left"), two_beams(modes, d), strict=True):
+        craft = craft.attach(panel, name=name, at=Pose(position=p, rotation=R))
+    return craft
+
+
+def test_the_lowest_frequency_keeps_its_digits_beside_many_modes():
+    """Twelve modes a beam: the largest squared frequency is 1e5 times the lowest, which must not cost it digits."""
+    modes = vibration_modes(hub_with_beams(50.0, 25.0 / 3.0, 12))
+    expected = [frequencies(50.0, 25.0 / 3.0, 12, symmetric=symmetric)[0] for symmetric in (True, False)]
+    np.testing.assert_allclose(modes.hz[:2], np.sort(expected) * HERTZ, rtol=1e-13)
+
+
 def test_shapes_of_the_whole_spacecraft():
     """Both beams together push the hub, against each other they turn it: exact frequencies, shapes by their signs."""
     d, hub_mass, hub_inertia, n = 0.5, 50.0, 25.0 / 3.0, 3
-    craft = Spacecraft.from_base("hub", mass=hub_mass, inertia=(hub_inertia,) * 3)
-    for name, (panel, R, p) in zip(("right", "left"), two_beams(n, d), strict=True):
-        craft = craft.attach(panel, name=name, at=Pose(position=p, rotation=R))
-    modes = vibration_modes(craft)
+    modes = vibration_modes(hub_with_beams(hub_mass, hub_inertia, n, d))
     x, y, rz, right, left = (modes.shapes[modes.labels.index(row)] for row in _ROWS)
     together = right * left < 0.0  # the left beam is turned by pi: its coordinate points the other way
     for symmetric, still, moves in ((True, rz, y), (False, y, rz)):

@@ -32,7 +32,12 @@ def vibration_shapes(craft: Spacecraft, q: Vector | None = None, *, held: bool =
         return np.zeros(0), np.zeros((craft.layout.nv, 0))
     follow = -np.linalg.solve(M[np.ix_(others, others)], M[np.ix_(others, modes)])
     moving = M[np.ix_(modes, modes)] + M[np.ix_(modes, others)] @ follow
-    squared, own = scipy.linalg.eigh(K[np.ix_(modes, modes)], 0.5 * (moving + moving.T))
+    stiff, moving = K[np.ix_(modes, modes)], 0.5 * (moving + moving.T)
+    _, own = scipy.linalg.eigh(stiff, moving)
+    # Eigenvalues err by a rounding of the largest; a Rayleigh quotient by a rounding of its own.
+    squared = np.sum(own * (stiff @ own), axis=0) / np.sum(own * (moving @ own), axis=0)
+    order = np.argsort(squared, kind="stable")  # equal ones may have changed places by a rounding
+    squared, own = squared[order], own[:, order]
     shapes = np.zeros((craft.layout.nv, modes.size))
     shapes[modes], shapes[others] = own, follow @ own
     return np.sqrt(np.maximum(squared, 0.0)), shapes
