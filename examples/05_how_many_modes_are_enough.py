@@ -50,7 +50,7 @@ heavy, light = (np.array(list(frequencies(hub))) / exact(hub) - 1.0 for hub in (
 for n in range(MOST):
     print(f"{n + 1:5d}   {heavy[n]:9.1e}   {light[n]:9.1e}")
 all_modes = ff.dynamics.natural_frequencies(spacecraft(HUB))  # what one calls in practice
-assert abs(all_modes[0] / exact(HUB) - 1.0 - heavy[-1]) < 1e-12
+assert abs(all_modes[0] / exact(HUB) - 1.0 - heavy[-1]) < 1e-11
 
 # A clamped shape does not know that its root moves, so the lighter the hub, the more shapes it takes. The error comes
 # from above (any restriction makes a structure stiffer) and falls with the fifth power of the number of modes.

@@ -4,6 +4,7 @@ Names and parents belong to a topology, so a compiled function serves every draw
 The two converters are written here, from the parts, and share nothing with the URDF reader and writer.
 """
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
@@ -107,6 +108,12 @@ def draw_tree(rng: np.random.Generator, name: str) -> Spacecraft:
         )
     craft = craft.with_frame("hand", body=craft.body_names[-1], at=draw_pose(rng))
     return craft.with_frame("camera", body="base", at=draw_pose(rng))
+
+
+def with_joint_rotors(rng: np.random.Generator, craft: Spacecraft) -> Spacecraft:
+    """The same with motor rotors of the order of the links' inertia on every joint."""
+    joints = (dataclasses.replace(joint, rotor_inertia=float(rng.uniform(0.1, 3.0))) for joint in craft.joints)
+    return dataclasses.replace(craft, joints=tuple(joints))
 
 
 def draw_configuration(rng: np.random.Generator, craft: Spacecraft) -> np.ndarray:
@@ -219,9 +226,12 @@ def without_rotors(body: Any, rotors: list[Rotor]) -> tuple[float, np.ndarray, n
 
 
 class InPinocchio:
-    """The tree as a Pinocchio model with a free-flyer and no gravity; its v is ordered as ours."""
+    """The tree as a Pinocchio model with a free-flyer and no gravity; its v is ordered as ours.
 
-    def __init__(self, craft: Spacecraft) -> None:
+    With `held` its base is the world itself: no free-flyer, and v is ours without the first six.
+    """
+
+    def __init__(self, craft: Spacecraft, *, held: bool = False) -> None:
         import pinocchio as pin
 
         self.model = model = pin.Model()
@@ -231,8 +241,8 @@ class InPinocchio:
         carried: dict[str, tuple[int, Any]] = {}
         for body, joint in zip(craft.bodies, (None, *craft.joints), strict=True):
             if joint is None:
-                added = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
                 at = pin.SE3.Identity()
+                added = 0 if held else model.addJoint(0, pin.JointModelFreeFlyer(), at, "base")
             else:
                 above, X_parent = carried[joint.parent]
                 at = X_parent * pin.SE3(np.asarray(joint.X_PJ.R), np.asarray(joint.X_PJ.p))
@@ -241,6 +251,7 @@ class InPinocchio:
                     turns = joint.kind == "revolute"
                     kind = pin.JointModelRevoluteUnaligned if turns else pin.JointModelPrismaticUnaligned
                     added = model.addJoint(above, kind(np.asarray(joint.axis)), at, joint.name)
+                    model.armature[model.joints[added].idx_v] = joint.rotor_inertia
                     at = pin.SE3.Identity()
             carried[body.name] = (added, at)
             here = [rotor for rotor in rotors if rotor.body == body.name]
@@ -297,7 +308,12 @@ class InMujoco:
                 )
                 if joint.kind != "fixed":
                     kinds = {"revolute": mujoco.mjtJoint.mjJNT_HINGE, "prismatic": mujoco.mjtJoint.mjJNT_SLIDE}
-                    made.add_joint(name=joint.name, type=kinds[joint.kind], axis=joint.axis)
+                    made.add_joint(
+                        name=joint.name,
+                        type=kinds[joint.kind],
+                        axis=joint.axis,
+                        armature=float(joint.rotor_inertia),
+                    )
             I = np.asarray(body.inertia)
             made.mass, made.ipos, made.explicitinertial = body.mass, body.com, True
             made.fullinertia = [I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]]

@@ -232,6 +232,60 @@ def test_imposing_the_rates_that_are_there_changes_nothing(rng):
     assert np.array_equal(impose(craft, q, v, v[given]), v)
 
 
+# ---- a base that is held, or moved as wished
+
+held = compiled(dynamics.held_dynamics)
+
+
+@compiled
+def momentum_rate(craft, q, v, vdot):
+    """Rate of the momentum about a base that is at rest."""
+    qdot = v[np.array(craft.layout.joint_velocities, dtype=int)]
+    return jax.jvp(lambda q, v: dynamics.momentum_about_base(craft, q, v), (q, v), (qdot, vdot))[1]
+
+
+@every_topology
+def test_the_stand_holds_against_the_rate_of_momentum(rng, name):
+    """The arm loses the momentum that the stand takes: the wrench on the base is the rate of the momentum of all."""
+    craft, q, v, _, force = draw(rng, name)
+    v[:6] = 0.0
+    vdot, found = held(craft, q, v, force)
+    assert not np.any(vdot[:6])
+    assert np.array_equal(found[6:], force[6:])
+    assert trees.relative_error(found[:6], momentum_rate(craft, q, v, vdot)) < TOLERANCE
+    assert trees.relative_error(trees.forward_dynamics(craft, q, v, found), vdot) < TOLERANCE
+
+
+@cache
+def with_the_base_of(name, everything):
+    """`hybrid_dynamics` and `impose_rates` with the base prescribed, and everything else too."""
+    layout = trees.draw_tree(np.random.default_rng(0), name).layout
+    names = ("base", *layout.moving_joints, *layout.wheels) if everything else ("base",)
+    return (
+        np.array(layout.indices(names)),
+        compiled(lambda craft, q, v, force, a: dynamics.hybrid_dynamics(craft, q, v, force, names, a)),
+        compiled(lambda craft, q, v, rates: dynamics.impose_rates(craft, q, v, names, rates)),
+    )
+
+
+@pytest.mark.parametrize("everything", [False, True])
+@pytest.mark.parametrize("name", ["chain of 6", "wheels", "free body"])
+def test_the_base_can_be_prescribed_and_so_can_everything(rng, name, everything):
+    craft, q, v, wanted, force = draw(rng, name)
+    given, hybrid, impose = with_the_base_of(name, everything)
+    free = np.setdiff1d(np.arange(v.size), given)
+    vdot, found = hybrid(craft, q, v, force, wanted[given])
+    assert np.array_equal(vdot[given], wanted[given])
+    assert np.array_equal(found[free], force[free])
+    back = trees.inverse_dynamics(craft, q, v, vdot)
+    scale = np.max(np.abs(back)) + np.max(np.abs(trees.bias(craft, q, v)))
+    assert np.max(np.abs(back - found)) < TOLERANCE * scale
+    after = impose(craft, q, v, wanted[given])
+    M = trees.mass_matrix(craft, q)
+    assert np.array_equal(after[given], wanted[given])
+    assert np.max(np.abs(M @ (after - v))[free], initial=0.0) < TOLERANCE * np.max(np.abs(M @ v))
+
+
 # ---- invariance under scaling
 
 

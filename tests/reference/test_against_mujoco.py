@@ -27,6 +27,13 @@ def test_mass_matrix_equals_that_of_mujoco(rng, name):
     assert worst < TOLERANCE
 
 
+def test_rotors_of_joints_are_its_armature(rng):
+    craft = trees.with_joint_rotors(rng, trees.draw_tree(rng, "branched 7"))
+    state = trees.draw_state(rng, craft)
+    theirs = trees.InMujoco(craft).mass_matrix(state)
+    assert trees.relative_error(trees.mass_matrix(craft, state.q), theirs) < TOLERANCE
+
+
 def test_linear_velocity_in_world_axes_would_be_noticed(rng):
     """Negative control: without the change of the free joint's linear axes the matrices differ grossly."""
     craft = trees.draw_tree(rng, "chain of 6")

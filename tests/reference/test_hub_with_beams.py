@@ -5,7 +5,9 @@ import pytest
 from scipy.linalg import eigh
 from scipy.optimize import brentq
 
+from freefloat.analysis import vibration_modes
 from freefloat.flex import BeamModes, beam, craig_bampton, join_structures, meshed_beam, natural_modes
+from freefloat.model import Spacecraft
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import rotation_about
 
@@ -13,6 +15,7 @@ MASS, LENGTH, EI = 0.83, 0.635, 0.46  # of one beam [kg, m, N m2]
 HERTZ = np.sqrt(EI / (MASS * LENGTH**3)) / (2.0 * np.pi)  # f = beta^2 times this
 # Two printed digits: half a unit of the last is at most 5 %.
 TWO_DIGITS = 0.05
+_ROWS = ("base.x", "base.y", "base.rz", "right.modes 1", "left.modes 1")
 
 
 def cross(v):
@@ -117,6 +120,40 @@ def test_antisymmetric_table(inertia, d, beta, hertz):
     three = frequencies(50.0, inertia, 3, d=d, symmetric=False)
     assert np.all(three[:2] > roots**2)
     np.testing.assert_allclose(three[:2], roots**2, rtol=1e-5)
+
+
+def hub_with_beams(hub_mass, hub_inertia, modes, d=0.0):
+    craft = Spacecraft.from_base("hub", mass=hub_mass, inertia=(hub_inertia,) * 3)
+    for name, (panel, R, p) in zip(("right", "left"), two_beams(modes, d), strict=True):
+        craft = craft.attach(panel, name=name, at=Pose(position=p, rotation=R))
+    return craft
+
+
+def test_the_lowest_frequency_keeps_its_digits_beside_many_modes():
+    """Twelve modes a beam: the largest squared frequency is 1e5 times the lowest, which must not cost it digits."""
+    modes = vibration_modes(hub_with_beams(50.0, 25.0 / 3.0, 12))
+    expected = [frequencies(50.0, 25.0 / 3.0, 12, symmetric=symmetric)[0] for symmetric in (True, False)]
+    np.testing.assert_allclose(modes.hz[:2], np.sort(expected) * HERTZ, rtol=1e-13)
+
+
+def test_shapes_of_the_whole_spacecraft():
+    """Both beams together push the hub, against each other they turn it: exact frequencies, shapes by their signs."""
+    d, hub_mass, hub_inertia, n = 0.5, 50.0, 25.0 / 3.0, 3
+    modes = vibration_modes(hub_with_beams(hub_mass, hub_inertia, n, d))
+    x, y, rz, right, left = (modes.shapes[modes.labels.index(row)] for row in _ROWS)
+    together = right * left < 0.0  # the left beam is turned by pi: its coordinate points the other way
+    for symmetric, still, moves in ((True, rz, y), (False, y, rz)):
+        mine = together == symmetric
+        exact = exact_roots(2, **({"hub_mass": hub_mass} if symmetric else {"hub_inertia": hub_inertia, "d": d}))
+        np.testing.assert_allclose(modes.hz[mine][:2], exact**2 * HERTZ, rtol=1e-5)
+        scale = np.max(np.abs(modes.shapes))
+        assert np.sum(mine) == n
+        assert np.all(np.abs(still[mine]) < 1e-9 * scale)
+        assert np.all(np.abs(moves[mine]) > 1e-4 * scale)
+        # The centre of mass and the whole momentum stay: the hub moves against what bends, in the first mode plainly.
+        assert np.sign(moves[mine][0]) == -np.sign(right[mine][0])
+        np.testing.assert_allclose(np.abs(right[mine]), np.abs(left[mine]), rtol=1e-9)
+    assert np.all(np.abs(x) < 1e-9 * scale)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from freefloat.dynamics.free_floating import (
     joint_jacobian,
     reaction_null_space,
 )
-from freefloat.dynamics.hybrid import hybrid_dynamics, impose_rates
+from freefloat.dynamics.hybrid import held_dynamics, hybrid_dynamics, impose_rates
 from freefloat.dynamics.inverse import bias, inverse_dynamics
 from freefloat.dynamics.inverse_kinematics import JointSolution, inverse_kinematics
 from freefloat.dynamics.kinematics import (
@@ -65,6 +65,7 @@ __all__ = [
     "free_floating",
     "generalized_force",
     "generalized_jacobian",
+    "held_dynamics",
     "hybrid_dynamics",
     "impose_rates",
     "inertial_body_poses",

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.dynamics.solve import spd_solve
-from freefloat.dynamics.tree import base_entries, edges, extended_inertias, select_entries
+from freefloat.dynamics.tree import base_entries, edges, extended_inertias, rotor_inertias, select_entries
 from freefloat.model import Spacecraft
 from freefloat.spatial import Pose, SpatialInertia, angular, cross_force, cross_motion, linear, six
 from freefloat.spatial.rotations import skew, symmetric
@@ -62,7 +62,7 @@ def articulated_forward_dynamics(craft: Spacecraft, q: Vector, v: Vector, force:
             "Use forward_dynamics."
         )
     links, bodies, parents = edges(craft, q), extended_inertias(craft, q), craft.parents
-    on_base = base_entries(craft, force, "force")
+    on_base, rotors = base_entries(craft, force, "force"), rotor_inertias(craft)
 
     # Outward: twists, and the rate each joint adds by moving in a moving frame.
     twists, drifts = [base_entries(craft, v)], [jnp.zeros(6)]
@@ -91,7 +91,7 @@ def articulated_forward_dynamics(craft: Spacecraft, q: Vector, v: Vector, force:
         for k, dof in enumerate(edge.dofs):
             S = edge.columns[:, k]
             U = inertia @ S
-            reciprocal = 1.0 / (S @ U)
+            reciprocal = 1.0 / (S @ U + rotors[dof])
             torque = force[dof] - S @ wrench
             effective[dof] = (U, reciprocal, torque)
             inertia, gave_way = inertia.without(U, U * reciprocal), U * (reciprocal * torque)

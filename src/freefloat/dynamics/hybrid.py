@@ -1,4 +1,4 @@
-"""Hybrid dynamics: some joints follow a prescribed motion, the others answer to forces."""
+"""Hybrid dynamics: some joints, or the base, follow a prescribed motion, everything else answers to forces."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -16,7 +16,10 @@ Names = tuple[str, ...]
 def hybrid_dynamics(
     craft: Spacecraft, q: Vector, v: Vector, force: Vector, prescribed: Names, acceleration: Vector
 ) -> tuple[Vector, Vector]:
-    """(vdot, force) when the named joints accelerate as given; their entries of `force` are found, not read."""
+    """(vdot, force) when the named joints accelerate as given; their entries of `force` are found, not read.
+
+    `base` is a name too, of six accelerations; its entries of the force are the wrench that moves it so, in base axes.
+    """
     given, free = _split(craft, prescribed)
     force = craft.layout.require_size("force", force)
     _require_one_each("acceleration", acceleration, prescribed, given)
@@ -24,6 +27,15 @@ def hybrid_dynamics(
     vdot_free = spd_solve(M[np.ix_(free, free)], force[free] - h[free] - M[np.ix_(free, given)] @ acceleration)
     vdot = jnp.zeros(craft.layout.nv).at[free].set(vdot_free).at[given].set(acceleration)
     return vdot, jnp.asarray(force).at[given].set((M @ vdot + h)[given])
+
+
+def held_dynamics(craft: Spacecraft, q: Vector, v: Vector, force: Vector) -> tuple[Vector, Vector]:
+    """(vdot, force) on a test stand: the base does not accelerate, everything else answers to forces.
+
+    force[:6] is found, not read: the whole wrench on the base about its origin, which for a base at rest is that of the
+    stand and of any thruster on the base together.
+    """
+    return hybrid_dynamics(craft, q, v, force, ("base",), np.zeros(6))
 
 
 def impose_rates(craft: Spacecraft, q: Vector, v: Vector, prescribed: Names, rates: Vector) -> Vector:
@@ -37,7 +49,9 @@ def impose_rates(craft: Spacecraft, q: Vector, v: Vector, prescribed: Names, rat
 
 
 def _split(craft: Spacecraft, prescribed: Names) -> tuple[np.ndarray, np.ndarray]:
-    """Indices into v of the prescribed joints and of everything else."""
+    """Indices into v of what is prescribed and of everything else."""
+    if twice := [name for k, name in enumerate(prescribed) if name in prescribed[:k]]:
+        raise ModelError(f"'{twice[0]}' of spacecraft '{craft.name}' is prescribed twice. Name it once.")
     given = np.array(craft.layout.indices(prescribed), dtype=int)
     return given, np.setdiff1d(np.arange(craft.layout.nv), given)
 

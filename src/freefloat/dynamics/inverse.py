@@ -11,6 +11,7 @@ from freefloat.dynamics.tree import (
     extended_inertias,
     flexible_inertia,
     modal_coordinates,
+    rotor_inertias,
     select_entries,
 )
 from freefloat.model import ModalBody, Spacecraft
@@ -40,8 +41,8 @@ def inverse_dynamics(craft: Spacecraft, q: Vector, v: Vector, vdot: Vector) -> V
             + drift
         )
 
-    # Each body: rate of its momentum, and the force on its own speeds.
-    force = jnp.zeros(layout.nv)
+    # Each rotor alone; each body: rate of its momentum, and the force on its own speeds.
+    force = jnp.asarray(rotor_inertias(craft) * vdot)
     wrenches = []
     for body, inertia, twist, rate in zip(craft.bodies, extended_inertias(craft, q), twists, rates, strict=True):
         own, own_rate = select_entries(v, inertia.dofs), select_entries(vdot, inertia.dofs)

@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.dynamics.tree import edges, extended_inertias
+from freefloat.dynamics.tree import edges, extended_inertias, rotor_inertias
 from freefloat.model import Spacecraft
 from freefloat.values.arrays import Matrix, Vector
 
@@ -12,7 +12,7 @@ def mass_matrix(craft: Spacecraft, q: Vector) -> Matrix:
     """M (nv, nv) with kinetic energy v^T M v / 2; base rows in body axes about the base origin."""
     links, inertias, nv = edges(craft, q), extended_inertias(craft, q), craft.layout.nv
     composite = [body.rigid for body in inertias]
-    M = jnp.zeros((nv, nv))
+    M = jnp.diag(rotor_inertias(craft))
     # Column k of a body's `momenta`: momentum about its origin per unit speed of dof k, of all that hangs on it.
     momenta = []
     for body in inertias:

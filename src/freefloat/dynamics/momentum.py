@@ -4,7 +4,7 @@ import jax.numpy as jnp
 
 from freefloat.dynamics.kinematics import body_poses, body_twists
 from freefloat.dynamics.mass_matrix import mass_matrix
-from freefloat.dynamics.tree import edges, extended_inertias, select_entries
+from freefloat.dynamics.tree import edges, extended_inertias, rotor_inertias, select_entries
 from freefloat.model import Spacecraft, State
 from freefloat.spatial import SpatialInertia, angular, linear, six
 from freefloat.spatial.rotations import cross
@@ -54,8 +54,9 @@ def momentum_about_origin(craft: Spacecraft, state: State) -> Vec6:
 
 
 def kinetic_energy(craft: Spacecraft, q: Vector, v: Vector) -> Scalar:
-    """Kinetic energy [J], wheels included."""
-    energy = jnp.zeros(())
+    """Kinetic energy [J], wheels and rotors included."""
+    v = craft.layout.require_size("v", v)
+    energy = 0.5 * jnp.sum(rotor_inertias(craft) * v * v)
     for body, twist in zip(extended_inertias(craft, q), body_twists(craft, q, v), strict=True):
         own = select_entries(v, body.dofs)
         energy += 0.5 * twist @ (body.rigid @ twist) + twist @ (body.coupling @ own) + 0.5 * own @ body.own @ own

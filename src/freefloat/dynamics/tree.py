@@ -13,7 +13,7 @@ from freefloat.model import Joint, ModalBody, RigidBody, Spacecraft
 from freefloat.spatial import Pose, SpatialInertia, six
 from freefloat.spatial.rotations import axial
 from freefloat.values import record, static
-from freefloat.values.arrays import Matrix, Vec6, Vector
+from freefloat.values.arrays import Matrix, Scalar, Vec6, Vector, is_traced
 
 Dofs = tuple[int, ...]
 
@@ -150,6 +150,19 @@ def flexible_inertia(body: ModalBody, dofs: Dofs, b: Vector) -> ExtendedInertia:
         coupling=six(body.modal_moment + short_moment.T, turning.T),
         own=body.modal_mass,
     )
+
+
+def rotor_inertias(craft: Spacecraft) -> Vector:
+    """(nv) what motor rotors and gears add to the inertia of each joint's own rate; zero for everything else."""
+    found: list[Scalar | float] = [0.0] * craft.layout.nv
+    for joint in craft.joints:
+        if joint.dofs:
+            found[craft.layout.velocities[joint.name].start] += joint.rotor_inertia
+        elif joint.follows is not None:
+            # It turns at the ratio times the leader's rate, and its energy is that of the square.
+            leader = craft.layout.velocities[joint.follows.leader].start
+            found[leader] += joint.rotor_inertia * joint.follows.ratio**2
+    return jnp.stack(found) if is_traced(found) else np.array(found, dtype=float)
 
 
 def base_entries(craft: Spacecraft, v: Vector, name: str = "v") -> Vec6:

@@ -93,6 +93,8 @@ class Joint:
     On a flexible parent the joint sits at one of its nodes and `X_PJ` is its placement in that node's frame. A rail
     joint's coordinate is the station of a carriage on the parent's rail [m]. A joint that follows another has no
     coordinate of its own: it moves with its leader's. Dry friction is a stated fact for motor laws, like the limits.
+    The rotor inertia is that of motor rotor and gear times the gear ratio squared: it resists the joint's acceleration,
+    while what the fast rotor adds to the momentum of the spacecraft is left out.
     """
 
     name: str = static()
@@ -102,6 +104,7 @@ class Joint:
     axis: ArrayLike  # (3,) in the joint frame; it becomes a unit vector
     damping: Numeric | float = 0.0  # viscous [N m s/rad or N s/m]
     friction: Numeric | float = 0.0  # dry [N m or N]
+    rotor_inertia: Numeric | float = 0.0  # of motor rotor and gear, seen at the joint [kg m2 or kg]
     limits: JointLimits = JointLimits()
     follows: Follow | None = None
     node: str = static(default="")  # of a flexible parent; empty: the parent's own frame
@@ -118,6 +121,7 @@ class Joint:
             axis=unit_axis(f"{owner}: axis", self.axis),
             damping=require_number(f"{owner}: damping", self.damping, "N m s/rad or N s/m", least=0.0),
             friction=require_number(f"{owner}: friction", self.friction, "N m or N", least=0.0),
+            rotor_inertia=require_number(f"{owner}: rotor_inertia", self.rotor_inertia, "kg m2 or kg", least=0.0),
         )
         if self.follows is not None and not isinstance(self.follows, Follow):
             raise ModelError(f"{owner}: follows must be Follow(leader, ratio=..., offset=...), got {self.follows!r}.")

@@ -64,6 +64,7 @@ class Spacecraft:
         at: PoseLike = HERE,
         axis: ArrayLike = (0.0, 0.0, 1.0),
         damping: float = 0.0,
+        rotor_inertia: float = 0.0,
         limits: JointLimits | None = None,
         follows: Follow | None = None,
         joint_name: str | None = None,
@@ -77,6 +78,7 @@ class Spacecraft:
             X_PJ=at,
             axis=axis,
             damping=damping,
+            rotor_inertia=rotor_inertia,
             limits=JointLimits() if limits is None else limits,
             follows=follows,
         )

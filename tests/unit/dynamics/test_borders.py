@@ -66,6 +66,12 @@ def test_an_unknown_joint_cannot_be_prescribed():
         dynamics.impose_rates(craft, np.zeros(2), np.zeros(8), ("third",), np.zeros(1))
 
 
+def test_a_joint_is_not_prescribed_twice():
+    craft = two_links("revolute")
+    with pytest.raises(ModelError, match=r"'first' of spacecraft 'pair' is prescribed twice\. Name it once\."):
+        dynamics.impose_rates(craft, np.zeros(2), np.zeros(8), ("first", "first"), np.zeros(2))
+
+
 # ---- sizes
 
 SIZES = {
@@ -74,6 +80,7 @@ SIZES = {
     "forward_dynamics": lambda c, q, v, f: dynamics.forward_dynamics(c, q, v, f),
     "by mass matrix": lambda c, q, v, f: dynamics.forward_dynamics_by_mass_matrix(c, q, v, f),
     "hybrid_dynamics": lambda c, q, v, f: dynamics.hybrid_dynamics(c, q, v, f, ("first",), np.zeros(1)),
+    "held_dynamics": lambda c, q, v, f: dynamics.held_dynamics(c, q, v, f),
     "impose_rates": lambda c, q, v, f: dynamics.impose_rates(c, q, v, ("first",), np.zeros(1)),
     "kinetic_energy": lambda c, q, v, f: dynamics.kinetic_energy(c, q, v),
     "momentum_about_base": lambda c, q, v, f: dynamics.momentum_about_base(c, q, v),
@@ -82,7 +89,7 @@ SIZES = {
     "free_floating": lambda c, q, v, f: dynamics.free_floating(c, q),
     "damping_force": lambda c, q, v, f: dynamics.damping_force(c, v),
 }
-USES_V = ("inverse", "forward", "by mass", "hybrid", "impose", "kinetic", "momentum", "frame_twist", "damping")
+USES_V = ("inverse", "forward", "by mass", "hybrid", "held", "impose", "kinetic", "momentum", "frame_twist", "damping")
 
 
 @pytest.mark.parametrize("wrong", [-1, 1])

@@ -18,6 +18,7 @@ PLANAR = [VX, VY, WZ, QD]
 
 
 linearise, wheel_momentum = compiled(analysis.linearise), compiled(dynamics.wheel_momentum)
+held_dynamics = compiled(dynamics.held_dynamics)
 
 
 def close(ours, exact):
@@ -42,6 +43,19 @@ def hinge() -> Spacecraft:
         )
         .with_frame("tip", body="rod", at=Pose(position=(2.0 * D, 0.0, 0.0)))
     )
+
+
+def test_a_hinge_on_a_test_stand(hinge):
+    """A rod on a held base: qdd = torque / I about the hinge; the stand bears the torque and what moves its centre."""
+    q, qd, torque = 0.7, 1.3, 2.0  # [rad], [rad/s], [N m]
+    c, s = np.cos(q), np.sin(q)
+    v, force = np.zeros(7), np.zeros(7)
+    v[QD], force[QD] = qd, torque
+    vdot, found = held_dynamics(hinge, np.array([q]), v, force)
+    qdd = torque / (I1 + M1 * D**2)
+    close(vdot, [0.0] * 6 + [qdd])
+    push = M1 * D * np.array([-s * qdd - c * qd**2, c * qdd - s * qd**2])
+    close(found, [*push, 0.0, 0.0, 0.0, torque, torque])
 
 
 def test_mass_matrix_of_a_hinge(hinge):

@@ -48,6 +48,7 @@ FUNCTIONS = {
     "free_floating": lambda c, q, v: d.free_floating(c, q, R_NB),
     "generalized_force": lambda c, q, v: d.generalized_force(c, q, "hand", v[:6]),
     "generalized_jacobian": lambda c, q, v: d.generalized_jacobian(c, q, "hand", R_NB),
+    "held_dynamics": lambda c, q, v: d.held_dynamics(c, q, v, jnp.sin(v)),
     "hybrid_dynamics": lambda c, q, v: d.hybrid_dynamics(c, q, v, jnp.sin(v), ("joint2",), v[:1]),
     "impose_rates": lambda c, q, v: d.impose_rates(c, q, v, ("joint2",), jnp.cos(v[:1])),
     "inertial_body_poses": lambda c, q, v: d.inertial_body_poses(c, state_of(q, v)),

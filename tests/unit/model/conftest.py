@@ -86,6 +86,7 @@ def random_craft(rng) -> Callable[[int], Spacecraft]:
                 at=pose(),
                 axis=rng.normal(size=3),
                 damping=0.0 if k % 3 == 2 else float(rng.uniform(0.0, 2.0)),
+                rotor_inertia=0.0 if k % 3 == 2 else float(rng.uniform(0.0, 2.0)),
                 limits=None if k % 3 == 2 else (None, bounded, half)[int(rng.integers(3))],
                 joint_name=f"joint{k}",
                 **body(),

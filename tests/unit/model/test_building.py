@@ -172,6 +172,11 @@ def link(craft, name="new", **change):
         (lambda c: link(c, at=(1.0, 2.0)), ["Pose.position must have shape (3,), got (2,)", "x, y, z in metres"]),
         (lambda c: link(c, damping=-0.1), ["Joint 'new': damping must be at least 0, got -0.1 N m s/rad or N s/m"]),
         (lambda c: link(c, damping=np.nan), ["Joint 'new': damping must be finite [N m s/rad or N s/m], got nan"]),
+        (
+            lambda c: link(c, rotor_inertia=-0.1),
+            ["Joint 'new': rotor_inertia must be at least 0, got -0.1 kg m2 or kg"],
+        ),
+        (lambda c: link(c, rotor_inertia=np.inf), ["Joint 'new': rotor_inertia must be finite"]),
         (lambda c: link(c, damping=np.inf), ["Joint 'new': damping must be finite"]),
         (lambda c: JointLimits(lower=0.2, upper=0.1), ["lower 0.2 is above upper 0.1. Exchange them"]),
         (lambda c: JointLimits(rate=-1.0), ["JointLimits.rate must be at least 0, got -1 rad/s or m/s"]),

@@ -21,6 +21,7 @@ def test_every_path_leads_to_a_number(chaser):
         "hand.X_BF.position",
         "spinner.inertia",
         "turn.damping",
+        "turn.rotor_inertia",
     ):
         assert path in paths
 
@@ -53,6 +54,7 @@ def test_dots_in_names_are_no_trouble(chaser, client):
         ("base.mass", -1.0, ["Body 'base'", "mass must be positive"]),
         ("base.inertia", np.diag([1.0, 1.0, 3.0]), ["Body 'base'", "triangle inequality"]),
         ("shoulder.axis", (0.0, 0.0, 0.0), ["Joint 'shoulder': axis", "not all zero"]),
+        ("shoulder.rotor_inertia", -1.0, ["Joint 'shoulder': rotor_inertia must be at least 0"]),
         ("shoulder.damping", -1.0, ["Joint 'shoulder': damping must be at least 0"]),
         ("shoulder.limits.lower", 3.0, ["'shoulder.limits.lower'", "lower 3 is above upper 2"]),
         ("hand.X_BF.position", (0.0, np.nan, 0.0), ["'hand.X_BF.position'", "must be finite"]),

@@ -183,6 +183,18 @@ FAULTS = {
         robot(PAIR, joint(), WHEEL.format("j", "base", "1 0 0", "0.1")),
         ["wheel 'j'", "name of a joint", "Rename"],
     ),
+    "rotor of no joint": (
+        robot(PAIR, joint(), '<freefloat><rotor joint="k" inertia="1"/></freefloat>'),
+        ["<rotor>", "no moving joint 'k'", "Moving joints: j"],
+    ),
+    "rotor with negative inertia": (
+        robot(PAIR, joint(), '<freefloat><rotor joint="j" inertia="-1"/></freefloat>'),
+        ["<rotor>", "joint 'j' is -1", "zero or more"],
+    ),
+    "two rotors": (
+        robot(PAIR, joint(), '<freefloat><rotor joint="j" inertia="1"/><rotor joint="j" inertia="1"/></freefloat>'),
+        ["<rotor>", "joint 'j' has two", "Remove one"],
+    ),
     "keep what is not fixed": (
         robot(PAIR, joint(), '<freefloat><keep joint="j"/></freefloat>'),
         ["<keep>", "no fixed joint 'j'", "Fixed joints: none"],

@@ -8,7 +8,7 @@ from freefloat.model.readers.urdf.findings import Findings, name_list
 
 # Where a file names a link and where it names a joint: (path below <robot>, attribute).
 _LINKS = (("link", "name"), ("joint/parent", "link"), ("joint/child", "link"), ("freefloat/wheel", "link"))
-_JOINTS = (("joint", "name"), ("joint/mimic", "joint"), ("freefloat/keep", "joint"))
+_JOINTS = (("joint", "name"), ("joint/mimic", "joint"), ("freefloat/keep", "joint"), ("freefloat/rotor", "joint"))
 
 
 def take_subtree(robot: ET.Element, root: str, findings: Findings) -> None:

@@ -92,6 +92,7 @@ class Document:
     links: dict[str, StatedLink]
     joints: tuple[StatedJoint, ...]
     wheels: tuple[StatedWheel, ...]
+    rotors: dict[str, float]  # joint -> inertia of its rotor seen at the joint [kg m2 or kg]
     kept: tuple[str, ...]  # fixed joints whose links stay bodies of their own
     whole: bool  # False when a joint or link was too faulty to take part in the tree
 
@@ -104,12 +105,13 @@ def read_document(root: ET.Element, findings: Findings) -> Document:
         findings.error("robot", f"has a <loop_joint>. {_REMEDIES['loop_joint']}")
     links = [link for part in _named_parts(robot, "link") if (link := _link(part))]
     joints = [joint for part in _named_parts(robot, "joint") if (joint := _joint(part))]
-    wheels, kept = _extension(robot)
+    wheels, rotors, kept = _extension(robot)
     return Document(
         name=root.get("name", "").strip(),
         links={link.name: link for link in links},
         joints=tuple(joints),
         wheels=wheels,
+        rotors=rotors,
         kept=kept,
         whole=len(links) == len(root.findall("link")) and len(joints) == len(root.findall("joint")),
     )
@@ -315,18 +317,35 @@ def _limit_value(value: float) -> float:
 # ---- what URDF has no word for
 
 
-def _extension(robot: Part) -> tuple[tuple[StatedWheel, ...], tuple[str, ...]]:
-    """`<freefloat>`: reaction wheels, and fixed joints that are not merged. Other readers skip it."""
+def _extension(robot: Part) -> tuple[tuple[StatedWheel, ...], dict[str, float], tuple[str, ...]]:
+    """`<freefloat>`: reaction wheels, rotors of joints, and fixed joints that are not merged. Other readers skip it."""
     extension = robot.child("freefloat")
     if extension is None:
-        return (), ()
-    extension.expect((), ("wheel", "keep"))
+        return (), {}, ()
+    extension.expect((), ("wheel", "rotor", "keep"))
     kept = []
     for element in extension.element.findall("keep"):
         keep = Part(element, "<keep>", robot.findings)
         keep.expect(("joint",), ())
         kept.append(keep.text("joint") or "")
-    return tuple(wheel for part in _named_parts(extension, "wheel") if (wheel := _wheel(part))), tuple(kept)
+    wheels = tuple(wheel for part in _named_parts(extension, "wheel") if (wheel := _wheel(part)))
+    return wheels, _rotors(extension), tuple(kept)
+
+
+def _rotors(extension: Part) -> dict[str, float]:
+    """Joint -> inertia of its rotor."""
+    rotors: dict[str, float] = {}
+    for element in extension.element.findall("rotor"):
+        part = Part(element, "<rotor>", extension.findings)
+        part.expect(("joint", "inertia"), ())
+        joint, inertia = part.text("joint"), part.number("inertia")
+        if joint in rotors:
+            part.findings.error("<rotor>", f"joint '{joint}' has two of them. Remove one.")
+        if inertia < 0.0:
+            part.findings.error("<rotor>", f"inertia of joint '{joint}' is {inertia:g}. Give zero or more.")
+        if joint is not None:
+            rotors[joint] = inertia
+    return rotors
 
 
 def _wheel(part: Part) -> StatedWheel | None:

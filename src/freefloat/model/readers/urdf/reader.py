@@ -10,6 +10,7 @@ What URDF has no word for stands in one element that other readers skip:
 
     <freefloat>
       <wheel name="wheel_x" link="base" axis="1 0 0" inertia="0.02" max_torque="0.1" max_momentum="4"/>
+      <rotor joint="elbow" inertia="1.5"/>    <!-- of motor rotor and gear, seen at the joint -->
       <keep joint="panel"/>    <!-- this fixed joint's link stays a body of its own -->
     </freefloat>
 
@@ -122,6 +123,8 @@ def _read(source: str | Path, options: _Options, findings: Findings) -> Spacecra
     craft = with_visuals(_assemble(name, tree, clusters), root, clusters, folder, findings)
     for wheel in document.wheels:
         craft = _with_wheel(craft, wheel, clusters, findings)
+    for joint, inertia in document.rotors.items():
+        craft = craft.with_value(f"{joint}.rotor_inertia", inertia)
     return None if findings.errors else craft
 
 
@@ -136,6 +139,10 @@ def _check_names(document: Document, findings: Findings) -> None:
         if wheel.link not in document.links:
             known = name_list(document.links)
             findings.error(f"wheel '{wheel.name}'", f"its link '{wheel.link}' does not exist. Links: {known}.")
+    moving = [joint.name for joint in document.joints if joint.kind not in ("fixed", "floating")]
+    for name in document.rotors:
+        if name not in moving:
+            findings.error("<rotor>", f"there is no moving joint '{name}'. Moving joints: {name_list(moving)}.")
     fixed = [joint.name for joint in document.joints if joint.kind == "fixed"]
     for name in document.kept:
         if name and name not in fixed:

@@ -1,8 +1,8 @@
 """URDF from a spacecraft. Reading it back gives the same spacecraft.
 
 Every number keeps all its digits. Rotations of joints and frames pass through roll, pitch and yaw, which
-costs up to 1e-15 per matrix element. Frames become massless links on fixed joints; wheels, and fixed joints
-whose links are bodies of their own, stand in `<freefloat>` (see `reader`), which other readers skip.
+costs up to 1e-15 per matrix element. Frames become massless links on fixed joints; wheels, rotors of joints, and
+fixed joints whose links are bodies of their own, stand in `<freefloat>` (see `reader`), which other readers skip.
 """
 
 import xml.etree.ElementTree as ET
@@ -112,11 +112,14 @@ def _add_frame(robot: ET.Element, frame: Frame, taken: set[str]) -> None:
 
 def _add_extension(robot: ET.Element, craft: Spacecraft) -> None:
     kept = [joint for joint in craft.joints if joint.kind == "fixed"]
-    if not craft.wheels and not kept:
+    rotors = [joint for joint in craft.joints if joint.kind != "fixed" and float(joint.rotor_inertia) != 0.0]
+    if not craft.wheels and not rotors and not kept:
         return
     extension = ET.SubElement(robot, "freefloat")
     for wheel in craft.wheels:
         _add_wheel(extension, wheel)
+    for joint in rotors:
+        ET.SubElement(extension, "rotor", joint=joint.name, inertia=_digit(joint.rotor_inertia))
     for joint in kept:
         ET.SubElement(extension, "keep", joint=joint.name)
 

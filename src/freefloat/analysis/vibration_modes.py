@@ -1,0 +1,120 @@
+"""Natural modes of a whole spacecraft: frequencies, shapes, and what moves in each of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from freefloat.dynamics.momentum import composite_inertia
+from freefloat.dynamics.vibration import stiffness_matrix, vibration_shapes
+from freefloat.model import Spacecraft
+from freefloat.values import record, static
+from freefloat.values.arrays import Matrix, Vector
+
+_BASE = ("x", "y", "z", "rx", "ry", "rz")
+_ALIKE = 1e-6  # shares that differ by less are the same: of two equal panels the first is named
+_MOVES, _BESIDE = 1e-3, 0.3  # what the base must move in a mode to be told, and an axis beside the one with most
+_TOLD, _NAMED = 0.05, 3  # shares above this are told in the table, of so many bodies at most
+
+
+@record
+class VibrationModes:
+    """Small vibration about a configuration, joints and wheels free; one column of `shapes` for each mode.
+
+    A shape moves the base in base axes [m, rad], joints [rad or m] and modal coordinates. Where frequencies coincide,
+    any mixture of their shapes is a shape too.
+    """
+
+    frequencies: Vector  # (modes) ascending [rad/s]
+    shapes: Matrix  # (nv, modes), unit modal mass: shapes^T M shapes = 1
+    energy_shares: Matrix  # (flexible bodies, modes) of the elastic energy; each column sums to one
+    labels: tuple[str, ...] = static()  # of every row of `shapes`, in the order of v
+    flexible: tuple[str, ...] = static()  # names of the flexible bodies, the rows of `energy_shares`
+    main_rows: tuple[str, ...] = static()  # for each mode the modal coordinate with most elastic energy
+    base_motions: tuple[str, ...] = static()  # for each mode how the base moves most, `x ry`; empty: hardly at all
+    held: bool = static()  # whether the base is held
+
+    @property
+    def hz(self) -> Vector:
+        """Frequencies in hertz."""
+        return self.frequencies / (2.0 * np.pi)
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """For each mode the body that stores most of its elastic energy; of equal ones the first."""
+        return tuple(self.flexible[_largest(shares)] for shares in np.asarray(self.energy_shares).T)
+
+    def __str__(self) -> str:
+        """A table with one line for each mode."""
+        where = [self._energy_in_words(shares) for shares in np.asarray(self.energy_shares).T]
+        wide = max([len("elastic energy"), *map(len, where)])
+        lines = [
+            f"Natural modes, base {'held' if self.held else 'free'}: {len(where) or 'none'}",
+            f"{'mode':>4}  {'Hz':>10}  {'rad/s':>10}  {'elastic energy':<{wide}}  {'base moves':<10}  mostly in",
+        ]
+        rows = zip(self.hz, self.frequencies, where, self.base_motions, self.main_rows, strict=True)
+        for number, (hz, rate, words, base, row) in enumerate(rows, start=1):
+            lines.append(f"{number:>4}  {hz:>10.4g}  {rate:>10.4g}  {words:<{wide}}  {base or '-':<10}  {row}")
+        return "\n".join(lines if where else lines[:1])
+
+    def _energy_in_words(self, shares: Vector) -> str:
+        """The bodies with most of a mode's elastic energy: `left 50 %, right 50 %`."""
+        order = sorted(range(len(self.flexible)), key=lambda i: -round(float(shares[i]) / _ALIKE))[:_NAMED]
+        told = [i for i in order if shares[i] > _TOLD] or order[:1]
+        return ", ".join(f"{self.flexible[i]} {100.0 * shares[i]:.0f} %" for i in told)
+
+
+def vibration_modes(craft: Spacecraft, q: Vector | None = None, held: bool = False) -> VibrationModes:
+    """Natural modes of the spacecraft about a configuration, the base free or, as on a test stand, held."""
+    frequencies, shapes = vibration_shapes(craft, q, held=held)
+    modal, labels = list(craft.layout.modal_velocities), velocity_labels(craft)
+    # Each coordinate's part of the elastic energy; a mode without any, of a body without stiffness, has none to share.
+    parts = shapes * (stiffness_matrix(craft) @ shapes)
+    total = np.sum(parts, axis=0)
+    parts = parts / np.where(total > 0.0, total, 1.0)
+    shares = [np.sum(parts[craft.layout.velocities[name]], axis=0) for name in craft.layout.modes]
+    return VibrationModes(
+        frequencies=frequencies,
+        shapes=shapes * _signs(shapes[modal]),
+        energy_shares=np.reshape(shares, (len(shares), len(modal))),
+        labels=labels,
+        flexible=tuple(name.removesuffix(".modes") for name in craft.layout.modes),
+        base_motions=tuple(_base_motion(column) for column in (_base_weights(craft, q) * shapes[:6].T)),
+        main_rows=tuple(labels[modal[_largest(column[modal])]] for column in parts.T),
+        held=held,
+    )
+
+
+def velocity_labels(craft: Spacecraft) -> tuple[str, ...]:
+    """A name for every entry of v: `base.x` to `base.rz`, joints, `panel.modes 1`, wheels."""
+    labels = []
+    for name, at in craft.layout.velocities.items():
+        if name == "base":
+            labels += [f"base.{axis}" for axis in _BASE]
+        elif name in craft.layout.modes:
+            labels += [f"{name} {number}" for number in range(1, at.stop - at.start + 1)]
+        else:
+            labels += [name] * (at.stop - at.start)
+    return tuple(labels)
+
+
+def _base_weights(craft: Spacecraft, q: Vector | None) -> Vector:
+    """Roots of mass and moments of inertia: they put metres and radians of the base on one scale."""
+    frozen = composite_inertia(craft, np.zeros(craft.layout.nq) if q is None else np.asarray(q, dtype=float))
+    return np.sqrt(np.diag(np.asarray(frozen.matrix())))
+
+
+def _base_motion(weighed: Vector) -> str:
+    """The axes along and about which the base moves most, the largest first."""
+    size = np.abs(weighed)
+    told = [i for i in np.argsort(-size, kind="stable") if size[i] > max(_MOVES, _BESIDE * np.max(size))]
+    return " ".join(_BASE[i] for i in told)
+
+
+def _signs(own: Matrix) -> Vector:
+    """What makes the largest modal coordinate of every shape positive."""
+    return np.array([np.sign(column[_largest(np.abs(column) / np.max(np.abs(column)))]) for column in own.T])
+
+
+def _largest(shares: Vector) -> int:
+    """Index of the largest; of equal ones the first, whatever the rounding."""
+    return int(np.argmax(shares > np.max(shares) - _ALIKE))
