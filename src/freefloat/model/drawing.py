@@ -42,9 +42,10 @@ def _body(craft: Spacecraft, prefix: str, index: int) -> dict[str, Any]:
     body = craft.bodies[index]
     parent = craft.parents[index]
     carrier = prefix + craft.body_names[parent] if parent >= 0 else None
-    data: dict[str, Any] = {"name": prefix + body.name, "parent": carrier, "state": f"{prefix}state.q"}
+    data: dict[str, Any] = {"name": prefix + body.name, "parent": carrier}
     if isinstance(body, ModalBody):
-        return data | {"shapes": [], "flexible": _flexible(craft, body)}
+        lines = [{**line, "state": f"{prefix}state.q"} for line in _flexible(craft, body)]
+        return data | {"shapes": [], "flexible": lines}
     shapes = body.shapes or default_shapes(craft, index)
     return data | {"shapes": [_shape(shape) for shape in shapes]}
 

@@ -193,9 +193,9 @@ def _arrows(run: Run, rows: np.ndarray) -> tuple[Arrow, ...]:
 
 def _flexible(run: Run, index: int, line: dict[str, Any], rows: np.ndarray) -> Flexible:
     points, modes = np.asarray(line["points"], dtype=float), np.asarray(line["modes"], dtype=float)
-    start, stop = line["q"]
-    if "state.q" in run.data and run.data["state.q"].shape[1] >= stop:
-        coordinates = _sound(run.data["state.q"].values[rows, start:stop], np.zeros(stop - start))
+    (start, stop), state = line["q"], str(line.get("state", "state.q"))
+    if state in run.data and run.data[state].shape[1] >= stop:
+        coordinates = _sound(run.data[state].values[rows, start:stop], np.zeros(stop - start))
     else:
         coordinates = np.zeros((len(rows), stop - start))
     return Flexible(index, points, np.einsum("pcm,tm->tpc", modes, coordinates))
