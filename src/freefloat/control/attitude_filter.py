@@ -70,7 +70,7 @@ class AttitudeFilter(Software):
             bias=jnp.zeros(3),
             rate=jnp.zeros(3),
             tick=jnp.zeros((), jnp.int32),
-            star=jnp.asarray(-jnp.inf),
+            star=jnp.asarray(-jnp.inf, dtype=float),
             fixed_at=jnp.zeros(()),
         )
 

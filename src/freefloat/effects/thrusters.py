@@ -123,6 +123,7 @@ class Thrusters(Part):
         the work is over, and debts that are left are forgotten.
         """
         t, hold, stuck = clock.t, clock.hold, open_anyway > 0.0
+        duty = jnp.clip(duty, 0.0, 1.0)
         shortest = jnp.stack([jnp.asarray(n.shortest_pulse, dtype=float) for n in self.nozzles])
         debt = pulses.debt + duty * self.thrust * hold
         may_close = t - pulses.opened_at >= shortest - 1e-9

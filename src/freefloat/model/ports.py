@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import jax.numpy as jnp
 import numpy as np
@@ -33,6 +33,7 @@ class Clock:
     hold: float = 0.0  # how long the answer will be held [s]; 0: it is asked again and again
 
 
+@runtime_checkable
 class Measurements(Protocol):
     """What sensors, and software that ran before, tell: `y["base.rate"]`. Names are those of the run's channels."""
 
