@@ -1,7 +1,7 @@
 """Laws: what decides the motion and the forces of a spacecraft."""
 
 from freefloat.control.attitude import AttitudeHold
-from freefloat.control.attitude_filter import AttitudeFilter, EstimatedAttitudeHold
+from freefloat.control.attitude_filter import AttitudeFilter
 from freefloat.control.capture import ApproachLimits, CaptureApproach, Proximity, UnreachableError, spline_to
 from freefloat.control.joint_servo import Friction, JointServo
 from freefloat.control.joint_spline import HoldJoints, JointSpline
@@ -22,7 +22,6 @@ __all__ = [
     "CameraEye",
     "CaptureApproach",
     "DriftingTarget",
-    "EstimatedAttitudeHold",
     "ForceLaw",
     "Friction",
     "HoldJoints",
