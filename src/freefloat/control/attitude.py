@@ -1,88 +1,90 @@
-"""Attitude control of the base by reaction wheels: PD with the wheels' limits, and feed-forward of the arm."""
+"""Attitude control of the base by reaction wheels: PD, and feed-forward of the arm."""
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.laws import Motion, motion_of, require_motion_law
-from freefloat.dynamics import free_floating, spd_solve, wheel_momentum
-from freefloat.model import Spacecraft, State
-from freefloat.spatial import angular
+from freefloat.control.measured import Replaced, at_time, measured_positions
+from freefloat.control.rate_law import RateLaw, require_rate_law
+from freefloat.dynamics import free_floating, spd_solve
+from freefloat.model import Clock, Measurements, Software, Spacecraft, Truth, WheelTorques
 from freefloat.spatial.rotations import quaternion_conjugate, quaternion_log, quaternion_multiply
-from freefloat.values import ModelError, record
+from freefloat.values import ModelError, record, static
 from freefloat.values.arrays import Matrix, Numeric, Quaternion, Scalar, Vec3, Vector, is_traced
-from freefloat.values.channels import Channel, flag, vector
+from freefloat.values.channels import Channel, vector
 from freefloat.values.checks import require_bounds
-
-TORQUE_LIMIT, MOMENTUM_LIMIT = 1.0, 2.0
-_LIMITED = 1e-9  # relative distance from a wheel's limit at which it counts as reached
 
 
 @record
-class AttitudeHold:
-    """Holds the base attitude of the start: tau = -K_p (rotation from the reference) - K_d rate [+ feed-forward].
+class HoldMemory:
+    """What attitude control remembers."""
 
-    The torque is made by the wheels of the base, each within its `max_torque`, and none beyond its `max_momentum`
-    (docs/theory-free-floating.md).
+    reference: Quaternion  # quat_NB to hold
+    arm: Any  # memory of the law whose reaction is fed forward; () where there is none
+
+
+@record
+class AttitudeHold(Software):
+    """Holds an attitude of the base: tau = -K_p (rotation from the reference) - K_d rate [+ feed-forward].
+
+    The torque is asked of the wheels of the base, as if they had no limits (docs/theory-free-floating.md). It is off
+    while the message `off_message` of other software, such as "capture.distance", is below `off_below`.
     """
 
     craft: Spacecraft
     stiffness: Numeric | float = 10.0  # K_p [N m/rad]
     damping: Numeric | float = 400.0  # K_d [N m s/rad]
-    feed_forward: Any = None  # a motion law whose reaction is compensated before it shows, or None
-    reference: Quaternion = dataclasses.field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]))  # quat_NB
-    switch: Any = None  # a function of state and time that gives 0 to switch the torque off, or None
+    feed_forward: RateLaw | None = None  # a law whose reaction is compensated before it shows
+    reference: Quaternion | None = None  # quat_NB; None: the attitude of the start
+    off_message: str = static(default="")  # empty: always on
+    off_below: Numeric | float = 0.0
 
     def __post_init__(self) -> None:
         wheel_mixing(self.craft)
         require_bounds(self, {"stiffness": "N m/rad", "damping": "N m s/rad"}, least=0.0)
         if self.feed_forward is not None:
-            require_motion_law("AttitudeHold.feed_forward", self.feed_forward)
+            require_rate_law("AttitudeHold.feed_forward", self.feed_forward)
 
-    def begin(self, state: State) -> AttitudeHold:
-        """Hold the attitude of now."""
-        arm = None if self.feed_forward is None else self.feed_forward.begin(state)
-        return dataclasses.replace(self, reference=state.quat_NB, feed_forward=arm)
+    def begin(self, y: Measurements) -> HoldMemory:
+        """Hold the attitude of now, where no other is given."""
+        reference = y["base.attitude"] if self.reference is None else self.reference
+        return HoldMemory(jnp.asarray(reference), () if self.feed_forward is None else self.feed_forward.begin(y))
 
-    def torque(self, quat_NB: Quaternion, rate_B: Vec3) -> Vec3:
-        """The PD torque on the base, without limits, base axes [N m]."""
-        turned = quaternion_multiply(quaternion_conjugate(jnp.asarray(self.reference)), jnp.asarray(quat_NB))
+    def remember(self, memory: HoldMemory, y: Measurements, clock: Clock) -> HoldMemory:
+        """What the arm's law remembers."""
+        if self.feed_forward is None:
+            return memory
+        return HoldMemory(memory.reference, self.feed_forward.remember(memory.arm, y, clock))
+
+    def torque(self, reference: Quaternion, quat_NB: Quaternion, rate_B: Vec3) -> Vec3:
+        """The PD torque on the base, base axes [N m]."""
+        turned = quaternion_multiply(quaternion_conjugate(jnp.asarray(reference)), jnp.asarray(quat_NB))
         # The rotation vector from the reference to the base has the same components in both.
         return -self.stiffness * quaternion_log(turned) - self.damping * rate_B
 
-    def force(self, state: State, t: Scalar, hold: float) -> Vector:
-        """Generalised force: the wheels' motor torques."""
-        return self.wheels(state, t, hold)[0]
-
-    def wheels(self, state: State, t: Scalar, hold: float) -> tuple[Vector, Vector]:
-        """Generalised force and, for each wheel, which limit it has reached."""
-        wanted = self.torque(state.quat_NB, angular(state.V_NB))
+    def command(self, memory: HoldMemory, y: Measurements, clock: Clock) -> WheelTorques:
+        """Torques of the wheels' motors."""
+        wanted = self.torque(memory.reference, y["base.attitude"], y["base.rate"])
         if self.feed_forward is not None:
-            wanted = wanted + arm_reaction(self.craft, self.feed_forward, state, t, hold)
-        active = 1.0 if self.switch is None else self.switch(state, t)
-        return wheel_force(self.craft, state, active * wanted)
+            wanted = wanted + arm_reaction(self.craft, self.feed_forward, memory.arm, y, clock)
+        if self.off_message:
+            wanted = jnp.where(y[self.off_message] < self.off_below, 0.0, 1.0) * wanted
+        names = tuple(wheel.name for wheel in self.craft.wheels_on("base"))
+        return WheelTorques(names, wheel_mixing(self.craft) @ wanted)
 
     def channels(self) -> tuple[Channel, ...]:
         """What this law adds to a run."""
-        momentum = vector("arm.momentum", "Arm: angular momentum about the centre of mass", "N m s", "B")
-        return wheel_channel(self.craft), momentum
+        return (vector("arm.momentum", "Arm: angular momentum about the centre of mass", "N m s", "B"),)
 
-    def observe(self, craft: Spacecraft, state: State, t: Scalar) -> tuple[Numeric, ...]:
-        """Which wheels are at a limit, and what the arm asks of them."""
+    def observe(self, memory: HoldMemory, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
+        """What the arm asks of the wheels."""
+        craft, state = truth.craft, truth.state
         rates = state.v[np.array(craft.layout.joint_velocities, dtype=int)]
-        return self.wheels(state, t, 0.0)[1], free_floating(craft, state.q).angular_coupling @ rates
-
-
-def wheel_channel(craft: Spacecraft) -> Channel:
-    """Condition of each wheel of the base."""
-    meanings = ("within limits", "torque limit", "momentum limit")
-    names = tuple(w.name for w in craft.wheels_on("base"))
-    return flag("wheels.condition", "Reaction wheels", meanings, "base_wheel", names)
+        return (free_floating(craft, state.q).angular_coupling @ rates,)
 
 
 def wheel_mixing(craft: Spacecraft) -> Matrix:
@@ -99,46 +101,34 @@ def wheel_mixing(craft: Spacecraft) -> Matrix:
     return -np.linalg.pinv(np.asarray(axes)).T
 
 
-def wheel_force(craft: Spacecraft, state: State, torque_B: Vec3) -> tuple[Vector, Vector]:
-    """Generalised force of the base wheels for a torque on the base, limits kept; which limit each has reached."""
-    wheels = craft.wheels_on("base")
-    wanted = wheel_mixing(craft) @ torque_B
-    limit = jnp.stack([jnp.asarray(w.max_torque, dtype=float) for w in wheels])
-    capacity = jnp.stack([jnp.asarray(w.max_momentum, dtype=float) for w in wheels])
-    spin = wheel_momentum(craft, state.q, state.v)[np.array([craft.wheel_names.index(w.name) for w in wheels])]
-    torque = jnp.clip(wanted, -limit, limit)
-    # A full wheel can only be slowed down.
-    full = (jnp.abs(spin) >= capacity) & (spin * torque > 0.0)
-    torque = jnp.where(full, 0.0, torque)
-    at_limit = jnp.abs(wanted) > limit * (1.0 + _LIMITED)
-    condition = jnp.where(full, MOMENTUM_LIMIT, jnp.where(at_limit, TORQUE_LIMIT, 0.0))
-    places = np.array(craft.layout.indices([w.name for w in wheels]), dtype=int)
-    return jnp.zeros(craft.layout.nv).at[places].set(torque), condition
-
-
-def arm_momentum(craft: Spacecraft, arm: Any, motion: Motion, t: Scalar, hold: float) -> Vec3:
+def arm_momentum(craft: Spacecraft, arm: RateLaw, memory: Any, y: Measurements, clock: Clock) -> Vec3:
     """H~_bm qdot in base axes [N m s]: angular momentum that an arm's law makes about the centre of mass."""
-    names = craft.layout.moving_joints
-    rates = jnp.zeros(len(names)).at[np.array([names.index(j) for j in arm.joints])].set(arm.rates(motion, t, hold))
-    return free_floating(craft, motion.q).angular_coupling @ rates
+    still = jnp.zeros(len(craft.layout.moving_joints))
+    rates = still.at[_among_joints(craft, arm)].set(arm.rates(memory, y, clock))
+    return free_floating(craft, measured_positions(craft, y)).angular_coupling @ rates
 
 
-def arm_reaction(craft: Spacecraft, arm: Any, state: State, t: Scalar, hold: float) -> Vec3:
-    """d/dt (H~_bm qdot) in base axes [N m], or its mean over the coming `hold` seconds: what the base will feel.
+def arm_reaction(craft: Spacecraft, arm: RateLaw, memory: Any, y: Measurements, clock: Clock) -> Vec3:
+    """d/dt (H~_bm qdot) in base axes [N m], or its mean over the coming hold: what the base will feel.
 
     The mean follows the joints over the hold by the midpoint rule, the base standing still.
     """
-    motion = motion_of(craft, state)
-    places = np.array([craft.layout.position(j).start for j in arm.joints], dtype=int)
+    here, t, hold, places = jnp.asarray(y["joints.position"]), clock.t, clock.hold, _among_joints(craft, arm)
 
-    def advance(m: Motion, rates: Vector, h: float) -> Motion:
-        return dataclasses.replace(m, q=jnp.asarray(m.q).at[places].add(h * rates))
+    def rates(positions: Vector, time: Scalar) -> Vector:
+        return arm.rates(memory, Replaced(y, {"joints.position": positions}), at_time(clock, time))
+
+    def momentum(positions: Vector, time: Scalar) -> Vec3:
+        return arm_momentum(craft, arm, memory, Replaced(y, {"joints.position": positions}), at_time(clock, time))
 
     if hold > 0.0:
-        middle = advance(motion, arm.rates(motion, t, 0.0), hold / 2.0)
-        end = advance(motion, arm.rates(middle, t + hold / 2.0, 0.0), hold)
-        before = arm_momentum(craft, arm, motion, t, 0.0)
-        return (arm_momentum(craft, arm, end, t + hold, 0.0) - before) / hold
-    rates = jnp.zeros_like(motion.q).at[places].set(arm.rates(motion, t, 0.0))
-    along = dataclasses.replace(jax.tree.map(jnp.zeros_like, motion), q=rates)
-    return jax.jvp(lambda m, time: arm_momentum(craft, arm, m, time, 0.0), (motion, t), (along, jnp.ones(())))[1]
+        middle = here.at[places].add(hold / 2.0 * rates(here, t))
+        end = here.at[places].add(hold * rates(middle, t + hold / 2.0))
+        return (momentum(end, t + hold) - momentum(here, t)) / hold
+    along = jnp.zeros_like(here).at[places].set(rates(here, t))
+    return jax.jvp(momentum, (here, t), (along, jnp.ones(())))[1]
+
+
+def _among_joints(craft: Spacecraft, arm: RateLaw) -> np.ndarray:
+    """Places of an arm's joints among the moving ones."""
+    return np.array([craft.layout.moving_joints.index(joint) for joint in arm.joints], dtype=int)

@@ -6,24 +6,24 @@ Case 2: conventional joint spline, a wait until the attitude has recovered, then
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any
+from collections.abc import Mapping
 
 import jax.numpy as jnp
 import numpy as np
 
 from freefloat.control.joint_spline import JointSpline
-from freefloat.control.laws import Motion, motion_of
+from freefloat.control.measured import Motion, at_time, believed_pose, measured_motion, measured_pose
 from freefloat.control.profiles import Quintic
+from freefloat.control.rate_law import RateLaw
 from freefloat.control.reactionless_turn import approach_rates
 from freefloat.control.resolved_motion import pose_error, require_six_joints, resolve_floating
-from freefloat.control.target import DriftingTarget
 from freefloat.dynamics import frame_pose, inertial_frame_pose, joint_jacobian, spd_solve
 from freefloat.dynamics.least_squares import SINGULAR_BELOW
-from freefloat.model import Spacecraft, State
+from freefloat.model import Clock, Measurements, Spacecraft, Truth
+from freefloat.sensors.ideal import true_value
 from freefloat.spatial import Pose, angular, linear, six
 from freefloat.spatial.rotations import quaternion_conjugate, quaternion_log, quaternion_multiply
-from freefloat.values import record, static
+from freefloat.values import LawError, record, static
 from freefloat.values.arrays import Flag, Numeric, Quaternion, Scalar, Vec3, Vec6, Vector
 from freefloat.values.channels import Channel, flag, vector
 from freefloat.values.checks import require_bounds
@@ -72,24 +72,28 @@ class CaptureMemory:
     inside_since: Scalar  # when the fine approach came within capture tolerance [s]; infinite while it is outside
     switched_at: Scalar  # when the fine approach began [s]; infinite before
     captured_at: Scalar  # [s]; infinite before
-    eye: Any
+    reference: Quaternion  # quat_NB at the start, to come back to
 
 
 @record
-class CaptureApproach:
-    """Moves the hand to the target. With a `spline` it is case 2, without one case 1."""
+class CaptureApproach(RateLaw):
+    """Moves the hand to the target. With a `spline` it is case 2, without one case 1.
+
+    It reads the velocity of the target, so it must be sampled or followed by a servo. Other software hears from it
+    `capture.distance` [m], infinite while the target is lost, and `capture.mode`.
+    """
 
     craft: Spacecraft
     frame: str = static()
-    eye: Any  # how it knows the target
+    target: str = static()  # the measured frame to go to, such as "target.grip"
     limits: ApproachLimits = ApproachLimits()
     spline: JointSpline | None = None
     singular_below: Numeric | float = SINGULAR_BELOW  # of J_g, where case 1 damps its rates [m, rad]
-    reference: Quaternion = dataclasses.field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]))
-    now: CaptureMemory | None = None  # set by `recall`
 
     def __post_init__(self) -> None:
         require_six_joints("CaptureApproach", self.craft, self.frame)
+        if self.target.rpartition(".")[2] == "base":
+            raise LawError(f"CaptureApproach.target '{self.target}' is a base. Name a frame on it: with_frame adds one.")
 
     @property
     def joints(self) -> tuple[str, ...]:
@@ -101,33 +105,20 @@ class CaptureApproach:
         """Of the closing loop [rad/s]."""
         return self.limits.gain
 
-    def begin(self, state: State) -> CaptureApproach:
-        """Remember the attitude to come back to."""
-        begun = dataclasses.replace(self, reference=state.quat_NB, eye=self.eye.begin(state))
-        return dataclasses.replace(begun, now=begun.memory())
-
     # ---- memory
 
-    def memory(self) -> CaptureMemory:
+    def begin(self, y: Measurements) -> CaptureMemory:
         """Coarse approach, nothing captured."""
-        never = np.asarray(np.inf)
-        return CaptureMemory(np.zeros((), np.int32), never, never, never, self.eye.memory())
+        never = jnp.asarray(jnp.inf)
+        return CaptureMemory(jnp.zeros((), jnp.int32), never, never, never, jnp.asarray(y["base.attitude"]))
 
-    def remember(self, memory: CaptureMemory, state: State, t: Scalar, hold: float) -> CaptureMemory:
-        """Look, and change the mode where it is time."""
-        limits, eye = self.limits, self.eye.look(memory.eye, self.craft, state, t)
-        estimate = self.eye.estimate(eye, t)
-        error = pose_error(estimate.pose, inertial_frame_pose(self.craft, state, self.frame))
+    def remember(self, memory: CaptureMemory, y: Measurements, clock: Clock) -> CaptureMemory:
+        """Change the mode where it is time."""
+        limits, t, error = self.limits, clock.t, self._error(y)
         distance, angle = _length(linear(error)), _length(angular(error))
-        mode = memory.mode
-        if self.spline is None:
-            near = (distance < limits.switch_distance) & ~estimate.lost
-            mode = jnp.where((mode == COARSE) & near, FINE, mode)
-        else:
-            mode = jnp.where((mode == COARSE) & (t >= self.spline.duration), WAITING, mode)
-            mode = jnp.where((mode == WAITING) & self._is_settled(state), FINE, mode)
+        mode, seen = self._next_mode(memory, distance, y, clock), self._sees(y)
         done = (mode == FINE) & (t - memory.inside_since >= limits.capture_time - 1e-9)
-        inside = (distance < limits.capture_distance) & (angle < limits.capture_angle) & ~estimate.lost
+        inside = (distance < limits.capture_distance) & (angle < limits.capture_angle) & seen
         since = jnp.where(inside & (mode == FINE), jnp.minimum(memory.inside_since, t), jnp.inf)
         mode = jnp.where(done, CAPTURED, mode)
         return CaptureMemory(
@@ -135,41 +126,57 @@ class CaptureApproach:
             inside_since=since,
             switched_at=jnp.where((mode == FINE) & (memory.mode != FINE), t, memory.switched_at),
             captured_at=jnp.where(done, t, memory.captured_at),
-            eye=eye,
+            reference=memory.reference,
         )
 
-    def recall(self, memory: CaptureMemory) -> CaptureApproach:
-        """The approach in this mode."""
-        return dataclasses.replace(self, now=memory)
+    def _next_mode(self, memory: CaptureMemory, distance: Scalar, y: Measurements, clock: Clock) -> Numeric:
+        """From coarse to fine: near the target, or at the end of the spline once the attitude has recovered."""
+        mode = memory.mode
+        if self.spline is None:
+            near = (distance < self.limits.switch_distance) & self._sees(y)
+            return jnp.where((mode == COARSE) & near, FINE, mode)
+        mode = jnp.where((mode == COARSE) & (clock.t >= self.spline.duration), WAITING, mode)
+        return jnp.where((mode == WAITING) & self._is_settled(memory.reference, y), FINE, mode)
 
-    def _is_settled(self, state: State) -> Flag:
-        turned = quaternion_multiply(quaternion_conjugate(jnp.asarray(self.reference)), jnp.asarray(state.quat_NB))
-        calm = _length(angular(state.V_NB)) < self.limits.settled_rate
+    def _is_settled(self, reference: Quaternion, y: Measurements) -> Flag:
+        turned = quaternion_multiply(quaternion_conjugate(reference), jnp.asarray(y["base.attitude"]))
+        calm = _length(y["base.rate"]) < self.limits.settled_rate
         return (_length(quaternion_log(turned)) < self.limits.settled_angle) & calm
+
+    # ---- what it knows of the target
+
+    def _error(self, y: Measurements) -> Vec6:
+        """From the hand to the target, N axes."""
+        return pose_error(measured_pose(y, self.target), believed_pose(self.craft, y, self.frame))
+
+    def _sees(self, y: Measurements) -> Flag:
+        return y.valid(f"{self.target}.position")
 
     # ---- acting
 
-    def rates(self, motion: Motion, t: Scalar, hold: float) -> Vector:
+    def rates(self, memory: CaptureMemory, y: Measurements, clock: Clock) -> Vector:
         """Joint rates of the present mode; they fade once captured, and are none while the target is lost."""
-        memory = self.now if self.now is not None else self.memory()
-        estimate = self.eye.estimate(memory.eye, t)
-        error = pose_error(estimate.pose, motion.X_NB @ frame_pose(self.craft, motion.q, self.frame))
-        fine = self._twist(error, estimate.velocity, self.limits.fine_speed)
-        if self.spline is None:
-            coarse = self._twist(error, estimate.velocity, self.limits.coarse_speed)
-            ramped = six(self._ramp(t) * linear(coarse), angular(coarse))
-            first = approach_rates(self.craft, motion, self.frame, ramped)
-            second = resolve_floating(self.craft, motion, self.frame, fine, self.singular_below).x
-        else:
-            first = self.spline.rates(motion, t, 0.0)  # as in every other phase: what is right now
-            second = self._satellite_based(motion, fine)
+        t = clock.t
+        first, second = self._phase_rates(y, t)
         # After the capture the arm comes to rest softly.
         since = t - jnp.where(jnp.isfinite(memory.captured_at), memory.captured_at, t)
         second = second * jnp.where(memory.mode == CAPTURED, jnp.exp(-since / _FADE), 1.0)
         rates = jnp.where(memory.mode == COARSE, first, jnp.where(memory.mode == WAITING, 0.0, second))
-        blind = estimate.lost & ((memory.mode >= FINE) | (self.spline is None))
+        blind = jnp.logical_not(self._sees(y)) & ((memory.mode >= FINE) | (self.spline is None))
         # A joint that is too fast slows all alike, so that the hand keeps its direction.
         return jnp.where(blind, 0.0, rates / jnp.sqrt(jnp.maximum(self._load(rates), 1.0)))
+
+    def _phase_rates(self, y: Measurements, t: Scalar) -> tuple[Vector, Vector]:
+        """Joint rates of the coarse and of the fine approach."""
+        motion, error, velocity = measured_motion(self.craft, y), self._error(y), y[f"{self.target}.velocity"]
+        fine = self._twist(error, velocity, self.limits.fine_speed)
+        if self.spline is not None:
+            # As in every other phase: what is right now.
+            return self.spline.rates_at(t), self._satellite_based(motion, fine)
+        coarse = self._twist(error, velocity, self.limits.coarse_speed)
+        ramped = six(self._ramp(t) * linear(coarse), angular(coarse))
+        first = approach_rates(self.craft, motion, self.frame, ramped)
+        return first, resolve_floating(self.craft, motion, self.frame, fine, self.singular_below).x
 
     def _twist(self, error: Vec6, velocity: Vec3, speed: Numeric | float) -> Vec6:
         """Velocity of the target plus a limited share of the error, N axes."""
@@ -193,6 +200,14 @@ class CaptureApproach:
 
     # ---- telling
 
+    def tell(self, memory: CaptureMemory, y: Measurements, clock: Clock) -> Mapping[str, Numeric]:
+        """How far the hand is from the target, as measured, and the mode."""
+        distance = _length(linear(self._error(y)))
+        return {
+            "capture.distance": jnp.where(self._sees(y), distance, jnp.inf),
+            "capture.mode": 1.0 * memory.mode,
+        }
+
     def channels(self) -> tuple[Channel, ...]:
         """What this law adds to a run."""
         return (
@@ -204,34 +219,20 @@ class CaptureApproach:
             flag("capture.condition", "Capture", ("approaching", "target lost", "joint rate limit")),
         )
 
-    def observe(self, craft: Spacecraft, state: State, t: Scalar) -> tuple[Numeric, ...]:
+    def observe(self, memory: CaptureMemory, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
         """True error, mode and times; -1 s stands for not yet."""
-        memory = self.now if self.now is not None else self.memory()
-        estimate = self.eye.estimate(memory.eye, t)
-        error = pose_error(self.eye.target.pose(t), inertial_frame_pose(craft, state, self.frame))
-        limited = jnp.where(self._load(self.rates(motion_of(craft, state), t, 0.0)) > 1.0 - 1e-9, 2.0, 0.0)
-        condition = jnp.where(memory.mode == CAPTURED, 0.0, jnp.where(estimate.lost, 1.0, limited))
+        position, attitude = (true_value(truth, f"{self.target}.{kind}") for kind in ("position", "attitude"))
+        hand = inertial_frame_pose(truth.craft, truth.state, self.frame)
+        error = pose_error(Pose.from_quaternion(attitude, position), hand)
+        load = self._load(self.rates(memory, y, at_time(clock, clock.t)))
+        limited = jnp.where(load > 1.0 - 1e-9, 2.0, 0.0)
+        condition = jnp.where(memory.mode == CAPTURED, 0.0, jnp.where(self._sees(y), limited, 1.0))
         times = (jnp.where(jnp.isfinite(x), x, -1.0) for x in (memory.switched_at, memory.captured_at))
         return linear(error), angular(error), 1.0 * memory.mode, *times, condition
 
 
-@record
-class Proximity:
-    """A switch that is on while a frame is farther from a drifting target than a distance."""
-
-    craft: Spacecraft
-    frame: str = static()
-    target: DriftingTarget
-    distance: Numeric | float  # [m]
-
-    def __call__(self, state: State, t: Scalar) -> Scalar:
-        """1 outside, 0 inside."""
-        gap = self.target.pose(t).p - inertial_frame_pose(self.craft, state, self.frame).p
-        return jnp.where(_length(gap) < self.distance, 0.0, 1.0)
-
-
-def spline_to(craft: Spacecraft, frame: str, target: DriftingTarget, q: Numeric, limits: ApproachLimits) -> JointSpline:
-    """The conventional approach: a quintic in joint space to `switch_distance` short of the target seen at the start.
+def spline_to(craft: Spacecraft, frame: str, goal: Pose, q: Numeric, limits: ApproachLimits) -> JointSpline:
+    """The conventional approach: a quintic in joint space to `switch_distance` short of the target's pose at the start.
 
     Its duration would keep a hand on a straight line to `coarse_speed`: 14.1 s for 300 mm. Where a joint is asked for
     more than its rate limit the approach slows all joints alike, and the arm stops that much short of the end. The base
@@ -239,7 +240,7 @@ def spline_to(craft: Spacecraft, frame: str, target: DriftingTarget, q: Numeric,
     """
     from freefloat.dynamics.inverse_kinematics import inverse_kinematics
 
-    goal, start = target.pose(np.zeros(())), frame_pose(craft, q, frame).p
+    start = frame_pose(craft, q, frame).p
     way = np.asarray(goal.p) - np.asarray(start)
     length = float(np.linalg.norm(way)) - float(limits.switch_distance)
     short = np.asarray(start) + way * (length / float(np.linalg.norm(way)))

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.laws import Motion
-from freefloat.model import Spacecraft, State
+from freefloat.control.rate_law import RateLaw
+from freefloat.model import Clock, Measurements, Spacecraft
 from freefloat.values import ModelError, record, static
 from freefloat.values.arrays import Matrix, Numeric, Scalar, Vector
 from freefloat.values.checks import require_bounds
@@ -18,10 +18,11 @@ _QUINTIC_PEAK = 1.875  # largest rate of one rest-to-rest quintic in units of wa
 
 
 @record
-class JointSpline:
+class JointSpline(RateLaw):
     """Moves joints through points, at rest at both ends, passing via points at the mean of the speeds around them.
 
-    With two points it is the conventional quintic from rest to rest.
+    With two points it is the conventional quintic from rest to rest. It starts at its first point, wherever the
+    joints are.
     """
 
     joints: tuple[str, ...] = static()
@@ -71,17 +72,13 @@ class JointSpline:
         """Time from rest to rest [s]."""
         return jnp.sum(self.durations)
 
-    def begin(self, state: State) -> JointSpline:
-        """Nothing to remember: it starts at its first point, wherever the joints are."""
-        return self
-
     def positions(self, t: Scalar) -> Vector:
         """Joint positions at time t."""
         return self._evaluate(t)[0]
 
-    def rates(self, motion: Motion, t: Scalar, hold: float) -> Vector:
-        """Joint rates at time t, or their mean over the coming `hold` seconds; where the joints are does not matter."""
-        return self.rates_at(t, hold)
+    def rates(self, memory: tuple[()], y: Measurements, clock: Clock) -> Vector:
+        """Joint rates now, or their mean over the coming hold; where the joints are does not matter."""
+        return self.rates_at(clock.t, clock.hold)
 
     def rates_at(self, t: Scalar, hold: float = 0.0) -> Vector:
         """The same, of time alone."""
@@ -109,16 +106,12 @@ class JointSpline:
 
 
 @record
-class HoldJoints:
+class HoldJoints(RateLaw):
     """Keeps joints where they are: locked."""
 
     joints: tuple[str, ...] = static()
 
-    def begin(self, state: State) -> HoldJoints:
-        """Nothing to remember."""
-        return self
-
-    def rates(self, motion: Motion, t: Scalar, hold: float) -> Vector:
+    def rates(self, memory: tuple[()], y: Measurements, clock: Clock) -> Vector:
         """Zero."""
         return jnp.zeros(len(self.joints))
 

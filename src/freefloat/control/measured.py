@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from freefloat.dynamics import frame_pose
 from freefloat.dynamics.elastic import flexible_bodies
 from freefloat.model import Spacecraft, State
 from freefloat.model.ports import Clock, Measurements
@@ -51,13 +52,12 @@ def measured_motion(craft: Spacecraft, y: Measurements) -> Motion:
 
 def measured_state(craft: Spacecraft, y: Measurements) -> State:
     """The measured state, arranged as in the software's own model."""
-    layout = craft.layout
-    v = jnp.zeros(layout.nv).at[:6].set(six(y["base.velocity"], y["base.rate"]))
-    for name, places in (("joints.rate", layout.joint_velocities), ("wheels.speed", layout.wheel_velocities)):
-        v = v.at[np.array(places, dtype=int)].set(y[name]) if places else v
-    for body in flexible_bodies(craft):
-        v = v.at[layout.velocity(f"{body.name}.modes")].set(y[f"{body.name}.modal_rates"])
-    return State(p_NB=y["base.position"], quat_NB=y["base.attitude"], q=measured_positions(craft, y), v=v)
+    return State(
+        p_NB=y["base.position"],
+        quat_NB=y["base.attitude"],
+        q=measured_positions(craft, y),
+        v=measured_speeds(craft, y),
+    )
 
 
 def measured_positions(craft: Spacecraft, y: Measurements) -> Vector:
@@ -68,6 +68,23 @@ def measured_positions(craft: Spacecraft, y: Measurements) -> Vector:
     for body in flexible_bodies(craft):
         q = q.at[layout.position(f"{body.name}.modes")].set(y[f"{body.name}.modes"])
     return q
+
+
+def measured_speeds(craft: Spacecraft, y: Measurements) -> Vector:
+    """Twist of the base, joint rates, wheel speeds and modal rates, tree order."""
+    layout = craft.layout
+    v = jnp.zeros(layout.nv).at[:6].set(six(y["base.velocity"], y["base.rate"]))
+    for name, places in (("joints.rate", layout.joint_velocities), ("wheels.speed", layout.wheel_velocities)):
+        v = v.at[np.array(places, dtype=int)].set(y[name]) if places else v
+    for body in flexible_bodies(craft):
+        v = v.at[layout.velocity(f"{body.name}.modes")].set(y[f"{body.name}.modal_rates"])
+    return v
+
+
+def believed_pose(craft: Spacecraft, y: Measurements, frame: str) -> Pose:
+    """Pose in N of a frame on the own spacecraft: measured base and joints, put together by the software's model."""
+    X_NB = Pose.from_quaternion(y["base.attitude"], y["base.position"])
+    return X_NB @ frame_pose(craft, measured_positions(craft, y), frame)
 
 
 def measured_pose(y: Measurements, frame: str) -> Pose:
@@ -139,6 +156,11 @@ def along_the_motion(
         return answer(Moving(y, s, rate), later)
 
     return jax.jvp(after, (jnp.zeros(()),), (jnp.ones(()),))
+
+
+def at_time(clock: Clock, t: Scalar) -> Clock:
+    """The clock at a time, for an answer that is not held."""
+    return Clock(t=t, tick=clock.tick, dt=clock.dt)
 
 
 class Replaced:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 from freefloat.model import Clock, JointRates, Measurements, Software
@@ -17,13 +18,13 @@ class RateLaw(Software):
     velocity: the accelerations come from differentiating the rates along the motion.
     """
 
-    @property
+    @cached_property  # unlike a property it lets a subclass have a field of this name
     def joints(self) -> tuple[str, ...]:
         """Names of the joints it moves."""
         raise NotImplementedError
 
     def rates(self, memory: Any, y: Measurements, clock: Clock) -> Vector:
-        """Joint rates [rad/s, m/s] in the order of `joints`; their mean over the coming `clock.hold` where it is held."""
+        """Joint rates [rad/s, m/s] in the order of `joints`; where they are held, their mean over `clock.hold`."""
         raise NotImplementedError
 
     def command(self, memory: Any, y: Measurements, clock: Clock) -> JointRates:

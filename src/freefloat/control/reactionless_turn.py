@@ -7,15 +7,16 @@ import dataclasses
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.laws import Motion, motion_of
+from freefloat.control.measured import Motion, at_time, measured_positions
 from freefloat.control.paths import Path, require_path
+from freefloat.control.rate_law import RateLaw
 from freefloat.control.resolved_motion import require_six_joints
 from freefloat.dynamics import frame_pose, free_floating, joint_jacobian, spd_solve
 from freefloat.dynamics.least_squares import Solution, damped_least_squares, null_basis
-from freefloat.model import Spacecraft, State
+from freefloat.model import Clock, Measurements, Spacecraft, State, Truth
 from freefloat.spatial import Pose, angular, linear, six
 from freefloat.values import record, static
-from freefloat.values.arrays import Matrix, Numeric, Scalar, Vec6, Vector
+from freefloat.values.arrays import Matrix, Numeric, Vec6, Vector
 from freefloat.values.channels import Channel, flag, vector
 
 ROTATION_WEIGHT = 0.3  # of hand rotation against hand translation in the coarse approach [m/rad]
@@ -23,18 +24,18 @@ _DAMPING = 1e-8  # of joint rates against hand twist there [m2]
 
 
 @record
-class ReactionlessTurn:
+class ReactionlessTurn(RateLaw):
     """Turns a frame by a prescribed rotation about an axis fixed to the base, without reaction on the base attitude.
 
     Six joints have three motions without reaction; prescribing the hand's rotation uses them all, and its
-    translation follows (section 2, under eq. 9). A rotation that is frozen allows no motion at all.
+    translation follows (section 2, under eq. 9). A rotation that is frozen allows no motion at all. It remembers where
+    the frame was at the start, X_BE.
     """
 
     craft: Spacecraft
     path: Path  # its rotation is used, in base axes
     frame: str = static()
     singular_below: Numeric | float = 1e-3  # singular value of J_w in the null space under which it is damped
-    start: Pose = Pose()  # X_BE of the frame when the law began; set by `begin`
 
     def __post_init__(self) -> None:
         require_six_joints("ReactionlessTurn", self.craft, self.frame)
@@ -45,19 +46,20 @@ class ReactionlessTurn:
         """Every moving joint."""
         return self.craft.layout.moving_joints
 
-    def begin(self, state: State) -> ReactionlessTurn:
+    def begin(self, y: Measurements) -> Pose:
         """Remember where the frame is."""
-        return dataclasses.replace(self, start=frame_pose(self.craft, state.q, self.frame))
+        return frame_pose(self.craft, measured_positions(self.craft, y), self.frame)
 
-    def rates(self, motion: Motion, t: Scalar, hold: float) -> Vector:
+    def rates(self, memory: Pose, y: Measurements, clock: Clock) -> Vector:
         """[H~_bm; J_w] qdot = [0; w_h] in base axes; damping gives up rotation, never the absence of reaction."""
-        return self.resolve(motion, t, hold).x
+        return self.resolve(memory, y, clock).x
 
-    def resolve(self, motion: Motion, t: Scalar, hold: float) -> Solution:
+    def resolve(self, memory: Pose, y: Measurements, clock: Clock) -> Solution:
         """The same with its status."""
-        N = null_basis(_reaction(self.craft, motion.q))
-        turning = angular(joint_jacobian(self.craft, motion.q, self.frame)) @ N
-        found = damped_least_squares(turning, self.path.spin(t, hold), self.singular_below)
+        q = measured_positions(self.craft, y)
+        N = null_basis(_reaction(self.craft, q))
+        turning = angular(joint_jacobian(self.craft, q, self.frame)) @ N
+        found = damped_least_squares(turning, self.path.spin(clock.t, clock.hold), self.singular_below)
         return dataclasses.replace(found, x=N @ found.x)
 
     def channels(self) -> tuple[Channel, ...]:
@@ -69,10 +71,10 @@ class ReactionlessTurn:
             flag(f"{frame}.singular", f"{frame}: null space", ("regular", "nearly singular, rates damped")),
         )
 
-    def observe(self, craft: Spacecraft, state: State, t: Scalar) -> tuple[Numeric, ...]:
+    def observe(self, memory: Pose, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
         """How the frame has moved relative to the base, and whether rates are damped."""
-        damped = self.resolve(motion_of(craft, state), t, 0.0).damped
-        return (*relative_motion(craft, state, self.frame, self.start), 1.0 * damped)
+        damped = self.resolve(memory, y, at_time(clock, clock.t)).damped
+        return (*relative_motion(truth.craft, truth.state, self.frame, memory), 1.0 * damped)
 
 
 def relative_motion(craft: Spacecraft, state: State, frame: str, start: Pose) -> tuple[Numeric, ...]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.laws import Motion, motion_of
+from freefloat.control.measured import Motion, at_time, believed_pose, measured_motion, measured_positions
 from freefloat.control.paths import Path, require_path
+from freefloat.control.rate_law import RateLaw
 from freefloat.dynamics import (
     base_jacobian,
     frame_pose,
@@ -18,7 +17,7 @@ from freefloat.dynamics import (
     spd_solve,
 )
 from freefloat.dynamics.least_squares import SINGULAR_BELOW, Solution, damped_least_squares
-from freefloat.model import Spacecraft, State
+from freefloat.model import Clock, Measurements, Spacecraft, Truth
 from freefloat.spatial import Pose, angular, linear, six
 from freefloat.spatial.rotations import cross, rotation_log
 from freefloat.values import ModelError, record, static
@@ -27,10 +26,11 @@ from freefloat.values.channels import Channel, flag, vector
 
 
 @record
-class ResolvedMotion:
+class ResolvedMotion(RateLaw):
     """Moves a frame along a path in inertial space while the base floats: the base's reaction is part of the Jacobian.
 
-    `craft` is the model that the controller believes in; it may differ from the spacecraft that is simulated.
+    `craft` is the model that the controller believes in; it may differ from the spacecraft that is simulated. It
+    remembers where the frame was at the start, X_NE.
     """
 
     craft: Spacecraft
@@ -38,7 +38,6 @@ class ResolvedMotion:
     frame: str = static()
     gain: Numeric | float = 0.0  # pose feedback [1/s]
     singular_below: Numeric | float = SINGULAR_BELOW  # singular value under which rates are damped [m, rad]
-    start: Pose = Pose()  # X_NE of the frame when the law began; set by `begin`
 
     def __post_init__(self) -> None:
         require_six_joints("ResolvedMotion", self.craft, self.frame)
@@ -49,53 +48,61 @@ class ResolvedMotion:
         """Every moving joint."""
         return self.craft.layout.moving_joints
 
-    def begin(self, state: State) -> ResolvedMotion:
+    def begin(self, y: Measurements) -> Pose:
         """Start the path where the frame is now."""
-        return dataclasses.replace(self, start=inertial_frame_pose(self.craft, state, self.frame))
+        return believed_pose(self.craft, y, self.frame)
 
-    def desired_pose(self, t: Scalar) -> Pose:
+    def desired_pose(self, start: Pose, t: Scalar) -> Pose:
         """Where the frame should be, X_NE."""
-        return self.start @ Pose(position=self.path.displacement(t), rotation=self.path.rotation(t))
+        return start @ Pose(position=self.path.displacement(t), rotation=self.path.rotation(t))
 
-    def desired_twist(self, t: Scalar, hold: float) -> Vec6:
+    def desired_twist(self, start: Pose, t: Scalar, hold: float) -> Vec6:
         """How the frame should move, N axes."""
-        return six(self.start.R @ self.path.velocity(t, hold), self.start.R @ self.path.spin(t, hold))
+        return six(start.R @ self.path.velocity(t, hold), start.R @ self.path.spin(t, hold))
 
-    def pose_error(self, pose: Pose, t: Scalar) -> Vec6:
+    def pose_error(self, start: Pose, pose: Pose, t: Scalar) -> Vec6:
         """Desired minus actual: position [m] and rotation vector [rad], N axes."""
-        return pose_error(self.desired_pose(t), pose)
+        return pose_error(self.desired_pose(start, t), pose)
+
+    def rates(self, memory: Pose, y: Measurements, clock: Clock) -> Vector:
+        """Joint rates that give the frame the desired twist, whatever momentum there is (eq. 7)."""
+        return self.resolve(memory, y, clock).x
+
+    def resolve(self, memory: Pose, y: Measurements, clock: Clock) -> Solution:
+        """The same with its status."""
+        motion = measured_motion(self.craft, y)
+        twist = self.desired_twist(memory, clock.t, clock.hold)
+        hand = motion.X_NB @ frame_pose(self.craft, motion.q, self.frame)
+        twist = twist + self.gain * self.pose_error(memory, hand, clock.t)
+        return resolve_floating(self.craft, motion, self.frame, twist, self.singular_below)
 
     def channels(self) -> tuple[Channel, ...]:
         """What this law adds to a run."""
         return tracking_channels(self.frame)
 
-    def observe(self, craft: Spacecraft, state: State, t: Scalar) -> tuple[Numeric, ...]:
+    def observe(self, memory: Pose, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
         """How far the frame of the true spacecraft is from where it should be, and whether rates are damped."""
-        error = self.pose_error(inertial_frame_pose(craft, state, self.frame), t)
-        resolved = self.resolve(motion_of(craft, state), t, 0.0)
+        error = self.pose_error(memory, inertial_frame_pose(truth.craft, truth.state, self.frame), clock.t)
+        resolved = self.resolve(memory, y, at_time(clock, clock.t))
         return linear(error), angular(error), resolved.singular_value, 1.0 * resolved.damped
-
-    def rates(self, motion: Motion, t: Scalar, hold: float) -> Vector:
-        """Joint rates that give the frame the desired twist, whatever momentum there is (eq. 7)."""
-        return self.resolve(motion, t, hold).x
-
-    def resolve(self, motion: Motion, t: Scalar, hold: float) -> Solution:
-        """The same with its status."""
-        twist = self.desired_twist(t, hold)
-        twist = twist + self.gain * self.pose_error(motion.X_NB @ frame_pose(self.craft, motion.q, self.frame), t)
-        return resolve_floating(self.craft, motion, self.frame, twist, self.singular_below)
 
 
 @record
-class SatelliteBasedMotion:
+class SatelliteStart:
+    """Where a frame was when a satellite-based law began."""
+
+    relative: Pose  # X_BE
+    inertial: Pose  # X_NE, from which its error is told
+
+
+@record
+class SatelliteBasedMotion(RateLaw):
     """Moves a frame along a path fixed to the satellite: the conventional law, blind to the base's motion."""
 
     craft: Spacecraft
     path: Path
     frame: str = static()
     singular_below: Numeric | float = SINGULAR_BELOW  # singular value under which rates are damped [m, rad]
-    start: Pose = Pose()  # X_BE of the frame when the law began; set by `begin`
-    inertial_start: Pose = Pose()  # X_NE then, from which its error is told
 
     def __post_init__(self) -> None:
         require_six_joints("SatelliteBasedMotion", self.craft, self.frame)
@@ -106,30 +113,33 @@ class SatelliteBasedMotion:
         """Every moving joint."""
         return self.craft.layout.moving_joints
 
-    def begin(self, state: State) -> SatelliteBasedMotion:
+    def begin(self, y: Measurements) -> SatelliteStart:
         """Start the path where the frame is now."""
-        inertial = inertial_frame_pose(self.craft, state, self.frame)
-        return dataclasses.replace(self, start=frame_pose(self.craft, state.q, self.frame), inertial_start=inertial)
+        relative = frame_pose(self.craft, measured_positions(self.craft, y), self.frame)
+        return SatelliteStart(relative, believed_pose(self.craft, y, self.frame))
+
+    def rates(self, memory: SatelliteStart, y: Measurements, clock: Clock) -> Vector:
+        """Joint rates for the desired twist as if the base stood still (docs/theory-free-floating.md)."""
+        return self.resolve(memory, y, clock).x
+
+    def resolve(self, memory: SatelliteStart, y: Measurements, clock: Clock) -> Solution:
+        """The same with its status."""
+        R, t, hold = memory.relative.R, clock.t, clock.hold
+        twist_B = six(R @ self.path.velocity(t, hold), R @ self.path.spin(t, hold))
+        J_m = joint_jacobian(self.craft, measured_positions(self.craft, y), self.frame)
+        return damped_least_squares(J_m, twist_B, self.singular_below)
 
     def channels(self) -> tuple[Channel, ...]:
         """What this law adds to a run."""
         return tracking_channels(self.frame)
 
-    def observe(self, craft: Spacecraft, state: State, t: Scalar) -> tuple[Numeric, ...]:
+    def observe(self, memory: SatelliteStart, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
         """How far the frame is from where it would be if the base had not moved, and whether rates are damped."""
-        wanted = self.inertial_start @ Pose(position=self.path.displacement(t), rotation=self.path.rotation(t))
-        error = pose_error(wanted, inertial_frame_pose(craft, state, self.frame))
-        resolved = self.resolve(motion_of(craft, state), t, 0.0)
+        t = clock.t
+        wanted = memory.inertial @ Pose(position=self.path.displacement(t), rotation=self.path.rotation(t))
+        error = pose_error(wanted, inertial_frame_pose(truth.craft, truth.state, self.frame))
+        resolved = self.resolve(memory, y, at_time(clock, t))
         return linear(error), angular(error), resolved.singular_value, 1.0 * resolved.damped
-
-    def rates(self, motion: Motion, t: Scalar, hold: float) -> Vector:
-        """Joint rates for the desired twist as if the base stood still (docs/theory-free-floating.md)."""
-        return self.resolve(motion, t, hold).x
-
-    def resolve(self, motion: Motion, t: Scalar, hold: float) -> Solution:
-        """The same with its status."""
-        twist_B = six(self.start.R @ self.path.velocity(t, hold), self.start.R @ self.path.spin(t, hold))
-        return damped_least_squares(joint_jacobian(self.craft, motion.q, self.frame), twist_B, self.singular_below)
 
 
 def resolve_floating(

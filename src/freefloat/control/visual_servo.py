@@ -1,104 +1,128 @@
-"""Visual servo: the target's pose from a camera on the hand, carried forward between pictures."""
+"""Visual servo: the target's pose from the pictures of a camera on the hand, carried forward between them."""
 
 from __future__ import annotations
 
-from typing import Any
+import dataclasses
+from collections.abc import Mapping
 
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.target import DriftingTarget, TargetEstimate
-from freefloat.dynamics import inertial_frame_pose
-from freefloat.model import Spacecraft, State
-from freefloat.sensors import CameraMemory, RelativePoseCamera
+from freefloat.control.measured import believed_pose, measured_pose
+from freefloat.model import Clock, Measurements, Software, Spacecraft
+from freefloat.model.ports import ticks_in
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import quaternion_conjugate, quaternion_exp, quaternion_log, quaternion_multiply
 from freefloat.values import record, static
-from freefloat.values.arrays import Numeric, Quaternion, Scalar, Vec3
-
-_SLOTS = 16  # past poses of the camera that are kept, to know where it was when a picture was taken
+from freefloat.values.arrays import ArrayLike, Flag, Numeric, Quaternion, Scalar, Vec3
+from freefloat.values.checks import require_array, require_bounds, set_fields
 
 
 @record
-class EyeMemory:
-    """Pictures under way, where the camera was when they were taken, and the estimate."""
+class PastPoses:
+    """Where the camera was at the latest ticks, N; each tick takes the place of the oldest."""
 
-    camera: CameraMemory
-    X_p: Numeric  # (slots, 3): camera positions of past pictures, N
-    X_quat: Numeric  # (slots, 4)
-    X_time: Numeric  # (slots,) [s]
-    position: Vec3  # of the target at the last used picture, N
+    positions: Numeric  # (slots, 3) [m]
+    quaternions: Numeric  # (slots, 4)
+    times: Numeric  # (slots,) [s]; minus infinity where nothing is kept yet
+
+    @staticmethod
+    def empty(slots: int) -> PastPoses:
+        """Nothing kept yet."""
+        upright = jnp.zeros((slots, 4)).at[:, 0].set(1.0)
+        return PastPoses(jnp.zeros((slots, 3)), upright, jnp.full(slots, -jnp.inf))
+
+    def keep(self, pose: Pose, t: Scalar, number: Numeric) -> PastPoses:
+        """With the pose at time t, which is that of tick `number`."""
+        mine = jnp.arange(len(self.times)) == number % len(self.times)
+        return PastPoses(
+            jnp.where(mine[:, None], pose.p, self.positions),
+            jnp.where(mine[:, None], pose.quaternion, self.quaternions),
+            jnp.where(mine, t, self.times),
+        )
+
+    def at(self, t: Scalar) -> tuple[Pose, Flag]:
+        """The pose at a past tick, and whether it is still known."""
+        then = (jnp.abs(self.times - t) < 1e-9).astype(float)
+        known = jnp.any(then > 0.0)
+        quaternion = jnp.where(known, then @ self.quaternions, jnp.array([1.0, 0.0, 0.0, 0.0]))
+        return Pose.from_quaternion(quaternion, then @ self.positions), known
+
+
+@record
+class TrackerMemory:
+    """Where the camera was, and the target at the last picture that was used."""
+
+    past: PastPoses
+    position: Vec3  # of the target, N [m]
     quaternion: Quaternion
-    used: Scalar  # when that picture was taken [s]
+    used: Scalar  # when that picture was taken [s]; minus infinity before the first
 
 
 @record
-class CameraEye:
+class TargetTracker(Software):
     """Estimates the target from a camera on `frame`; each new picture corrects the estimate by the share `share`.
 
-    The target's velocity is taken as known, as in the published experiment. After `patience` without a picture the
-    target is lost.
+    The target's velocity is taken as known, as in the published experiment, and it does not turn. After `patience`
+    without a picture the target is lost. Other software reads the estimate as if `target` were measured.
+
+    To know where the camera was when a picture was taken it keeps its own last `slots` ticks. A picture is used if it
+    was taken at one of them: choose a `period` that divides the camera's, and `slots` of them longer than its latency.
     """
 
-    camera: RelativePoseCamera
-    target: DriftingTarget  # the truth that the camera looks at
-    frame: str = static()
+    craft: Spacecraft
+    frame: str = static()  # that carries the camera
+    target: str = static()  # name under which the estimate is told, such as "target.grip"
+    camera: str = static(default="camera")  # name of the camera's measurements
+    velocity: ArrayLike = dataclasses.field(default_factory=lambda: np.zeros(3))  # (3,) of the target, N [m/s]
     share: Numeric | float = 0.5  # of each new picture in the estimate
     patience: Numeric | float = 2.0  # [s]
+    slots: int = static(default=16)
 
-    def begin(self, state: State) -> CameraEye:
-        """Nothing to remember."""
-        return self
+    def __post_init__(self) -> None:
+        self.craft.frame(self.frame)
+        set_fields(self, velocity=require_array("TargetTracker.velocity", self.velocity, "m/s", (3,), "x, y, z"))
+        require_bounds(self, {"share": ""}, above=0.0, most=1.0)
+        require_bounds(self, {"patience": "s"}, above=0.0)
+        require_bounds(self, {"slots": ""}, least=1.0)
 
-    def memory(self) -> EyeMemory:
+    def begin(self, y: Measurements) -> TrackerMemory:
         """Nothing seen yet."""
-        upright = np.array([1.0, 0.0, 0.0, 0.0])
-        never = np.asarray(-np.inf)
-        past = (np.zeros((_SLOTS, 3)), np.tile(upright, (_SLOTS, 1)), np.full(_SLOTS, -np.inf))
-        return EyeMemory(self.camera.memory(), *past, np.zeros(3), upright, never)
+        upright = jnp.array([1.0, 0.0, 0.0, 0.0])
+        return TrackerMemory(PastPoses.empty(self.slots), jnp.zeros(3), upright, jnp.asarray(-jnp.inf))
 
-    def look(self, memory: EyeMemory, craft: Spacecraft, state: State, t: Scalar) -> EyeMemory:
-        """Take a picture where one is due, and use the newest that is ready."""
-        X_NK = inertial_frame_pose(craft, state, self.frame)
-        camera = self.camera.look(memory.camera, X_NK.inverse() @ self.target.pose(t), t)
-        fresh = (camera.number != memory.camera.number) & (jnp.arange(_SLOTS) == camera.number % _SLOTS)
-        X_p = jnp.where(fresh[:, None], X_NK.p, memory.X_p)
-        X_quat = jnp.where(fresh[:, None], X_NK.quaternion, memory.X_quat)
-        X_time = jnp.where(fresh, t, memory.X_time)
-        picture = self.camera.latest(camera, t)
-        # Where the camera was when the picture was taken.
-        then = (jnp.abs(X_time - jnp.where(picture.valid, picture.taken, 0.0)) < 1e-9).astype(float)
-        known = jnp.any(then > 0.0)
-        quat = jnp.where(known, then @ X_quat, jnp.array([1.0, 0.0, 0.0, 0.0]))
-        seen = Pose.from_quaternion(quat, then @ X_p) @ picture.pose
-        new = picture.valid & known & (picture.taken > memory.used)
-        return self._correct(memory, camera, (X_p, X_quat, X_time), seen, picture.taken, new)
+    def remember(self, memory: TrackerMemory, y: Measurements, clock: Clock) -> TrackerMemory:
+        """Keep where the camera is, and use the latest picture if it is new."""
+        ticks = 1 if self.period is None else ticks_in(self.title, self.period, clock.dt)
+        past = memory.past.keep(believed_pose(self.craft, y, self.frame), clock.t, clock.tick // ticks)
+        taken, valid = y.taken(f"{self.camera}.position"), y.valid(f"{self.camera}.position")
+        X_NK, known = past.at(jnp.where(valid, taken, 0.0))
+        seen = X_NK @ measured_pose(y, self.camera)
+        return self._correct(memory, past, seen, taken, valid & known & (taken > memory.used))
 
-    def _correct(
-        self, memory: EyeMemory, camera: CameraMemory, past: tuple, seen: Pose, taken: Scalar, new: Any
-    ) -> EyeMemory:
+    def _correct(self, memory: TrackerMemory, past: PastPoses, seen: Pose, taken: Scalar, new: Flag) -> TrackerMemory:
         first = ~jnp.isfinite(memory.used)
         elapsed = jnp.where(first | ~new, 0.0, taken - jnp.where(first, 0.0, memory.used))
-        predicted = memory.position + self.target.velocity * elapsed
+        predicted = memory.position + self.velocity * elapsed
         share = jnp.where(first, 1.0, self.share)
         step = quaternion_log(quaternion_multiply(quaternion_conjugate(memory.quaternion), seen.quaternion))
         turned = quaternion_multiply(memory.quaternion, quaternion_exp(share * step))
         turned = turned / jnp.sqrt(turned @ turned)
-        return EyeMemory(
-            camera,
-            *past,
+        return TrackerMemory(
+            past,
             position=jnp.where(new, predicted + share * (seen.p - predicted), memory.position),
             quaternion=jnp.where(new, turned, memory.quaternion),
             used=jnp.where(new, taken, memory.used),
         )
 
-    def estimate(self, memory: EyeMemory, t: Scalar) -> TargetEstimate:
-        """The estimate carried forward to time t with the target's velocity."""
+    def tell(self, memory: TrackerMemory, y: Measurements, clock: Clock) -> Mapping[str, Numeric]:
+        """The estimate carried forward to now with the target's velocity."""
         known = jnp.isfinite(memory.used)
-        age = t - jnp.where(known, memory.used, 0.0)
-        position = memory.position + self.target.velocity * age
-        return TargetEstimate(
-            pose=Pose.from_quaternion(jnp.asarray(memory.quaternion), position),
-            velocity=jnp.asarray(self.target.velocity),
-            lost=~known | (age > self.patience),
-        )
+        age = clock.t - jnp.where(known, memory.used, 0.0)
+        return {
+            f"{self.target}.position": memory.position + self.velocity * age,
+            f"{self.target}.attitude": memory.quaternion,
+            f"{self.target}.velocity": jnp.asarray(self.velocity),
+            f"{self.target}.rate": jnp.zeros(3),
+            f"{self.target}.valid": known & (age <= self.patience),
+        }
