@@ -33,14 +33,35 @@ if TYPE_CHECKING:
     )
     from freefloat.control import Line, ResolvedMotion
     from freefloat.effects import WrenchPulse
-    from freefloat.model import Spacecraft, State, read_urdf, write_urdf
+    from freefloat.model import (
+        BaseWrench,
+        Clock,
+        Effect,
+        JointRates,
+        JointTorques,
+        Sensor,
+        Software,
+        Spacecraft,
+        State,
+        ThrusterDuty,
+        WheelTorques,
+        World,
+        read_urdf,
+        write_urdf,
+    )
     from freefloat.report import compare, map_page, page
-    from freefloat.sim import Run, RunFailed, Sampled, simulate
+    from freefloat.sim import Experiment, Run, RunFailed, check_software, continue_run, simulate, stepper
     from freefloat.spatial import Pose
     from freefloat.values import Channel, LawError, ModelError, record, static
 
 _NAMES = {
+    "BaseWrench": "model",
     "Channel": "values",
+    "Clock": "model",
+    "Effect": "model",
+    "Experiment": "sim",
+    "JointRates": "model",
+    "JointTorques": "model",
     "LawError": "values",
     "Line": "control",
     "ModelError": "values",
@@ -48,22 +69,35 @@ _NAMES = {
     "ResolvedMotion": "control",
     "Run": "sim",
     "RunFailed": "sim",
-    "Sampled": "sim",
+    "Sensor": "model",
+    "Software": "model",
     "Spacecraft": "model",
     "State": "model",
+    "ThrusterDuty": "model",
+    "WheelTorques": "model",
+    "World": "model",
     "WrenchPulse": "effects",
+    "check_software": "sim",
     "compare": "report",
+    "continue_run": "sim",
     "map_page": "report",
     "page": "report",
     "read_urdf": "model",
     "record": "values",
     "simulate": "sim",
     "static": "values",
+    "stepper": "sim",
     "write_urdf": "model",
 }
 
 __all__ = [
+    "BaseWrench",
     "Channel",
+    "Clock",
+    "Effect",
+    "Experiment",
+    "JointRates",
+    "JointTorques",
     "LawError",
     "Line",
     "ModelError",
@@ -71,12 +105,18 @@ __all__ = [
     "ResolvedMotion",
     "Run",
     "RunFailed",
-    "Sampled",
+    "Sensor",
+    "Software",
     "Spacecraft",
     "State",
+    "ThrusterDuty",
+    "WheelTorques",
+    "World",
     "WrenchPulse",
     "analysis",
+    "check_software",
     "compare",
+    "continue_run",
     "control",
     "dynamics",
     "effects",
@@ -95,6 +135,7 @@ __all__ = [
     "simulate",
     "spatial",
     "static",
+    "stepper",
     "values",
     "write_urdf",
 ]

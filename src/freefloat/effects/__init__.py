@@ -2,6 +2,7 @@
 
 from freefloat.effects.circular_orbit import EARTH_GRAVITY, EARTH_RADIUS, CircularOrbit
 from freefloat.effects.co_rotation import co_rotating_state
+from freefloat.effects.failures import BlindSensor, DeadWheel, Failure, OpenThruster, StuckJoint
 from freefloat.effects.gravity_gradient import GravityGradient, gravity_gradient_torque
 from freefloat.effects.joint_friction import Friction, JointFriction
 from freefloat.effects.joint_motors import joint_motor_channels, limit_joint_torques
@@ -14,13 +15,18 @@ from freefloat.effects.wrench_pulse import WrenchPulse
 __all__ = [
     "EARTH_GRAVITY",
     "EARTH_RADIUS",
+    "BlindSensor",
     "CircularOrbit",
+    "DeadWheel",
+    "Failure",
     "Friction",
     "GravityGradient",
     "JointFriction",
     "JointSpring",
+    "OpenThruster",
     "Pulses",
     "RelativeState",
+    "StuckJoint",
     "Thruster",
     "Thrusters",
     "WrenchPulse",

@@ -34,7 +34,9 @@ class World:
             if not isinstance(craft, Spacecraft):
                 raise ModelError(f"World: '{name}' must be a Spacecraft, got {craft!r}.")
             if name in _TAKEN:
-                raise ModelError(f"World: a spacecraft cannot be called '{name}', as channels are. Choose another name.")
+                raise ModelError(
+                    f"World: a spacecraft cannot be called '{name}', as channels are. Choose another name."
+                )
         set_fields(self, names=tuple(spacecraft), crafts=tuple(spacecraft.values()), held=())
 
     @staticmethod
@@ -99,7 +101,9 @@ class World:
         """One sound state for each spacecraft."""
         given = tuple(states)
         if len(given) != len(self.crafts):
-            raise ModelError(f"The world has {len(self.crafts)} spacecraft ({', '.join(self.names)}), got {len(given)}.")
+            raise ModelError(
+                f"The world has {len(self.crafts)} spacecraft ({', '.join(self.names)}), got {len(given)}."
+            )
         return tuple(craft.require_state(state) for craft, state in zip(self.crafts, given, strict=True))
 
     def at_rest(self) -> tuple[State, ...]:

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     from freefloat.engine import Compiled
+    from freefloat.model import State
     from freefloat.sim.simulate import Progress
     from freefloat.sim.system import SystemState
 
 _PART = 64  # runs between two reports of progress; results do not depend on it
 
 
-def repeated(loop: SystemState, starts: np.ndarray) -> Any:
-    """One loop for each row of joint positions [rad]."""
+def stack(entries: Iterable[Any]) -> Any:
+    """Records of one kind as one, with a leading axis."""
     import jax
 
-    def at(q: np.ndarray) -> SystemState:
-        state = dataclasses.replace(loop.plant.state, q=q)
-        return dataclasses.replace(loop, plant=dataclasses.replace(loop.plant, state=state))
+    return jax.tree.map(lambda *leaves: np.stack([np.asarray(x) for x in leaves]), *entries)
 
-    return jax.tree.map(lambda *leaves: np.stack([np.asarray(x) for x in leaves]), *map(at, starts))
+
+def with_states(loop: SystemState, *states: State) -> SystemState:
+    """The loop with its spacecraft in other states."""
+    plants = tuple(dataclasses.replace(p, state=state) for p, state in zip(loop.plants, states, strict=True))
+    return dataclasses.replace(loop, plants=plants)
 
 
 def recorded(

@@ -55,9 +55,9 @@ def damped_frequency_hz(channel: xarray.DataArray) -> float:
     return float(least_squares(lambda x: misfit(x) / scale, (guess, 0.01), xtol=1e-12, ftol=1e-14).x[0])
 
 
-def attitude_disturbance_deg(run: Run) -> np.ndarray:
-    """Rotation angle of the base since the start, over time [deg]."""
-    attitude = run["base.attitude"].values
+def attitude_disturbance_deg(run: Run, prefix: str = "") -> np.ndarray:
+    """Rotation angle of a base since the start, over time [deg]; `prefix` of its channels where there are several."""
+    attitude = run[f"{prefix}base.attitude"].values
     first = attitude[0]
     w = attitude @ first
     xyz = np.linalg.norm(attitude - np.outer(w, first), axis=1)

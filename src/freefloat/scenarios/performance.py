@@ -29,8 +29,11 @@ def simulate_variant(
     scenario: Scenario, variant: str = CUSTOM, progress: Progress | None = None, engine: Engine = "native"
 ) -> Run:
     """The run of a scenario with everything that its page will tell; of a failed one too."""
+    from freefloat.sim import simulate
+
+    experiment = dataclasses.replace(scenario.build(), scenario=scenario.as_dict())
     try:
-        return _described(scenario, variant, scenario.simulate(progress, engine))
+        return _described(scenario, variant, simulate(experiment, progress=progress, engine=engine))
     except RunFailed as failure:
         raise RunFailed(str(failure), _described(scenario, variant, failure.run)) from None
 

@@ -16,10 +16,7 @@ from freefloat.sim.description import Figure
 from freefloat.sim.run import CUSTOM
 
 if TYPE_CHECKING:
-    from freefloat.model import Spacecraft, State
-    from freefloat.sim import Run
-    from freefloat.sim.rollout import Engine
-    from freefloat.sim.simulate import Progress
+    from freefloat.sim import Experiment, Run
 
 
 class ScenarioError(ValueError):
@@ -31,21 +28,8 @@ class ScenarioError(ValueError):
 
 
 @dataclasses.dataclass(frozen=True)
-class Setup:
-    """What a scenario simulates: a spacecraft under laws, from `state`, or at rest with its joints at `joints_deg`."""
-
-    craft: Spacecraft
-    laws: tuple[Any, ...]
-    duration: float  # [s]
-    dt: float  # [s]
-    record_dt: float | None = None  # [s]
-    state: State | None = None
-    joints_deg: tuple[float, ...] | None = None
-
-
-@dataclasses.dataclass(frozen=True)
 class Scenario(ABC):
-    """An experiment as a frozen record of plain numbers; subclasses add fields, `setup` and `claims`."""
+    """An experiment as a frozen record of plain numbers; subclasses add fields, `build` and `claims`."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", allow_inf_nan=False)
     name: ClassVar[str]
@@ -61,26 +45,8 @@ class Scenario(ABC):
         """The ways in which the paper, or we, ran it; the first is the nominal one."""
 
     @abstractmethod
-    def setup(self) -> Setup:
+    def build(self) -> Experiment:
         """What is simulated."""
-
-    def simulate(self, progress: Progress | None = None, engine: Engine = "native") -> Run:
-        """Run it."""
-        from freefloat.sim import simulate
-
-        setup = self.setup()
-        return simulate(
-            setup.craft,
-            *setup.laws,
-            duration=setup.duration,
-            state=setup.state,
-            joints_deg=setup.joints_deg,
-            dt=setup.dt,
-            record_dt=setup.record_dt,
-            scenario=self.as_dict(),
-            progress=progress,
-            engine=engine,
-        )
 
     @classmethod
     def needed_runs(cls, variant: str) -> tuple[str, ...]:

@@ -42,8 +42,13 @@ class Imperfection:
 
 
 def noise_key(sensor: Sensor, truth: Truth) -> int:
-    """Key of a sensor's errors, from its spacecraft, class and name: two sensors of one name make the same errors."""
-    words = f"{truth.world.names[truth.own]}:{type(sensor).__name__}:{sensor.name}"
+    """Key of a sensor's errors, from its spacecraft, class and name: two sensors of one name make the same errors.
+
+    Where spacecraft of one model share a world, each has errors of its own, by its name there.
+    """
+    models = [craft.name for craft in truth.world.crafts]
+    owner = truth.craft.name + f":{truth.world.names[truth.own]}" * (models.count(truth.craft.name) > 1)
+    words = f"{owner}:{type(sensor).__name__}:{sensor.name}"
     return zlib.crc32(words.encode()) % _KEYS
 
 

@@ -68,9 +68,7 @@ def _shaken(loop: SystemState, number: int) -> SystemState:
 
 def _shaken_state(state: State, shaken: Any) -> State:
     quat = shaken(state.quat_NB)
-    return State(
-        p_NB=shaken(state.p_NB), quat_NB=quat / np.linalg.norm(quat), q=shaken(state.q), v=shaken(state.v)
-    )
+    return State(p_NB=shaken(state.p_NB), quat_NB=quat / np.linalg.norm(quat), q=shaken(state.q), v=shaken(state.v))
 
 
 def _not_finite(law: Software, acting: SystemState, now: Any) -> list[str]:

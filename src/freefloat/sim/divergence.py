@@ -49,9 +49,7 @@ def explain_divergence(
         return f"the motion became non-finite after t = {float(records.tick[-1]) * system.dt:g} s"
 
 
-def _explain(
-    system: System, records: SystemState, table: Table, retry: Retry, target: Engine, *, fixed: bool
-) -> str:
+def _explain(system: System, records: SystemState, table: Table, retry: Retry, target: Engine, *, fixed: bool) -> str:
     before = jax.tree.map(lambda x: x[-1], records)
     after = before
     for block in retry(before):

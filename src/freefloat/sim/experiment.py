@@ -96,9 +96,7 @@ def require_choice(name: str, value: str, known: Sequence[str]) -> None:
         raise ValueError(f"There is no {name} '{value}'. Choose one of: {', '.join(known)}.")
 
 
-def _start(
-    world: World, state: States | None, joints: Joints | None, joints_deg: Joints | None
-) -> tuple[State, ...]:
+def _start(world: World, state: States | None, joints: Joints | None, joints_deg: Joints | None) -> tuple[State, ...]:
     if state is not None and (joints is not None or joints_deg is not None):
         raise ValueError("Give either state, or joints or joints_deg, not both.")
     if world.single and not isinstance(state, Mapping):

@@ -13,7 +13,17 @@ from freefloat.dynamics import generalized_force
 from freefloat.effects.failures import DeadWheel
 from freefloat.effects.joint_motors import limit_joint_torques
 from freefloat.effects.wheels import limit_wheel_torques
-from freefloat.model import BaseWrench, Clock, Command, JointRates, JointTorques, State, ThrusterDuty, Truth, WheelTorques
+from freefloat.model import (
+    BaseWrench,
+    Clock,
+    Command,
+    JointRates,
+    JointTorques,
+    State,
+    ThrusterDuty,
+    Truth,
+    WheelTorques,
+)
 from freefloat.sensors.ideal import IdealMeasurements, true_value
 from freefloat.sim.software_checks import checked_call, require_commands, require_messages
 from freefloat.sim.system import Inputs, System, SystemState
@@ -320,5 +330,7 @@ def command_inputs(system: System, c: int, inputs: Inputs) -> list[Command]:
 
 def _sized(effect: Any, force: Any, nv: int) -> Vector:
     if np.shape(force) != (nv,):
-        raise LawError(f"{effect.title}.force must return {nv} numbers, one for each entry of v, got {np.shape(force)}.")
+        raise LawError(
+            f"{effect.title}.force must return {nv} numbers, one for each entry of v, got {np.shape(force)}."
+        )
     return jnp.asarray(force)

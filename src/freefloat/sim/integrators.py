@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.dynamics.state_rate import retract
-from freefloat.sim.plant import Plants, PlantRate, StateRates, WorldRate, retract_plants, zero_rate
+from freefloat.sim.plant import PlantRate, Plants, StateRates, WorldRate, retract_plants, zero_rate
 from freefloat.spatial.rotations import dexp_inverse, dexp_inverse_second_order
 from freefloat.values.arrays import Numeric, Scalar, Vec3
 
@@ -91,9 +91,7 @@ def _with_turns(rate: WorldRate, delta: StateRates, correct: Callable[[Vec3, Vec
         state = dataclasses.replace(plant.state, turn=correct(turn, plant.state.turn))
         return dataclasses.replace(plant, state=state)
 
-    return WorldRate(
-        tuple(turned(plant, step.turn) for plant, step in zip(rate.plants, delta.states, strict=True))
-    )
+    return WorldRate(tuple(turned(plant, step.turn) for plant, step in zip(rate.plants, delta.states, strict=True)))
 
 
 def _in_units_of(tolerance: float, error: WorldRate, plants: Plants) -> Scalar:

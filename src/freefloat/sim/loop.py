@@ -98,9 +98,7 @@ def act(system: System, loop: SystemState, inputs: Inputs, tick: Tick, parts: Nu
     return dataclasses.replace(loop, plants=apply_prescribed_rates(system, loop, inputs, tick))
 
 
-def _sense(
-    system: System, loop: SystemState, states: tuple[State, ...], i: int, tick: Tick, due: Due
-) -> SystemState:
+def _sense(system: System, loop: SystemState, states: tuple[State, ...], i: int, tick: Tick, due: Due) -> SystemState:
     """Sensor number i takes a sample if it is its turn."""
     sensor, wires, old = system.sensors[i], system.wiring.sensors[i], loop.sensors[i]
     clock = Clock(t=tick.t, tick=tick.number, dt=system.dt, hold=sensor.period or system.dt)

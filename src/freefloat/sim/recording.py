@@ -60,7 +60,9 @@ class Recorder:
         coordinates: dict[str, Any] = {"time": ("time", time, {"units": "s", "long_name": "Time"})}
         coordinates |= {c.axis: list(c.components) for c in self.channels.values() if c.axis}
         world = system.world
-        coordinates["body"] = [world.prefix(c) + name for c, craft in enumerate(world.crafts) for name in craft.body_names]
+        coordinates["body"] = [
+            world.prefix(c) + name for c, craft in enumerate(world.crafts) for name in craft.body_names
+        ]
         return xarray.Dataset(arrays, coords=coordinates)
 
     def _inputs(self, records: SystemState) -> dict[str, np.ndarray]:
@@ -70,7 +72,10 @@ class Recorder:
 
     def _states(self, records: SystemState) -> dict[str, Any]:
         found, world = {}, self.system.world
-        words = {"v": ("speed", "Generalised speeds, tree order"), "q": ("coordinate", "Generalised coordinates, tree order")}
+        words = {
+            "v": ("speed", "Generalised speeds, tree order"),
+            "q": ("coordinate", "Generalised coordinates, tree order"),
+        }
         for c, state in enumerate(records.states):
             for name, (axis, label) in words.items():
                 prefix = world.prefix(c)

@@ -171,7 +171,9 @@ def _attempt(
     system: System, plants: Plants, loop: SystemState, inputs: Inputs, t: jax.Array, h: jax.Array, tolerance: float
 ) -> tuple[Plants, Scalar]:
     tick = tick_of(system, loop)
-    return dormand_prince_step(lambda p, *times: derivative(system, p, loop, inputs, tick, *times), plants, t, h, tolerance)
+    return dormand_prince_step(
+        lambda p, *times: derivative(system, p, loop, inputs, tick, *times), plants, t, h, tolerance
+    )
 
 
 def _finish(system: System, loop: SystemState, inputs: Inputs) -> SystemState:

@@ -42,7 +42,9 @@ class SavedState:
         if "saved.adaptive_step" not in named:
             return None
         parts = {
-            kind: {name.removeprefix(f"saved.{kind}"): a for name, a in named.items() if name.startswith(f"saved.{kind}")}
+            kind: {
+                name.removeprefix(f"saved.{kind}"): a for name, a in named.items() if name.startswith(f"saved.{kind}")
+            }
             for kind in ("end", "start")
         }
         return SavedState(parts["end"], parts["start"], float(named["saved.adaptive_step"]))

@@ -75,7 +75,7 @@ def require_software(law: Software) -> None:
     if old and type(law).command is Software.command:
         raise LawError(
             f"{kind} has `{old[0]}` but no `command`: it is a law of the old kind. Software gives commands from "
-            "measurements: docs/laws.md, \"Moving a law\"."
+            'measurements: docs/laws.md, "Moving a law".'
         )
     for method, arguments in _METHODS.items():
         _require_arguments(kind, getattr(law, method), method, arguments)
@@ -93,7 +93,9 @@ def _require_arguments(kind: str, method: Callable[..., Any], name: str, argumen
 def initial_memory(law: Software, begun: Any) -> Any:
     """What software remembers before its first tick."""
     if begun is None:
-        raise LawError(f"{type(law).__name__}.begin must return its memory, got None. End it with a return; () for none.")
+        raise LawError(
+            f"{type(law).__name__}.begin must return its memory, got None. End it with a return; () for none."
+        )
     try:
         return jax.tree.map(jnp.asarray, begun)
     except TypeError as error:

@@ -23,7 +23,7 @@ from freefloat.sim.software_checks import (
     require_software,
 )
 from freefloat.sim.system import SoftwareState, System, SystemState
-from freefloat.sim.wiring import SensorWires, SoftwareWires, Wiring
+from freefloat.sim.wiring import SensorWires, SoftwareWires
 from freefloat.values import LawError, ModelError
 from freefloat.values.checks import require_quantity
 
@@ -95,7 +95,9 @@ def _begin_software(
         craft=c,
         ticks=ticks,
         remembers=remembers(law),
-        prescribes=() if rates_from_outside else tuple(j for x in commands if isinstance(x, JointRates) for j in x.joints),
+        prescribes=()
+        if rates_from_outside
+        else tuple(j for x in commands if isinstance(x, JointRates) for j in x.joints),
         pushes=any(not isinstance(x, JointRates) for x in commands),
         tells=tuple(messages),
         sensors=tuple(

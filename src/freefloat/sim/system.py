@@ -138,7 +138,9 @@ def _check_failure(system: System, failure: Failure) -> None:
     if isinstance(failure, OpenThruster):
         names = [n.name for t in system.thrusters if system.on(t) == system.on(failure) for n in t.nozzles]
         if failure.thruster not in names:
-            raise ModelError(f"OpenThruster: no thruster '{failure.thruster}'. Thrusters: {', '.join(names) or 'none'}.")
+            raise ModelError(
+                f"OpenThruster: no thruster '{failure.thruster}'. Thrusters: {', '.join(names) or 'none'}."
+            )
     if isinstance(failure, BlindSensor):
         sensors = [s for s in system.sensors if system.on(s) == system.on(failure)]
         if not any(blinds(failure, sensor) for sensor in sensors):

@@ -25,21 +25,22 @@ from freefloat.scenarios.ets7.parts import (
     driven,
     spacecraft,
 )
-from freefloat.scenarios.scenario import Scenario, ScenarioError, Setup
+from freefloat.scenarios.scenario import Scenario, ScenarioError
 from freefloat.scenarios.settings import Unit
 from freefloat.sim.claims import Claim, Source
 from freefloat.sim.description import Figure
 
 if TYPE_CHECKING:
     from freefloat.control import AttitudeHold, CaptureApproach
-    from freefloat.control.target import DriftingTarget
-    from freefloat.model import Spacecraft
-    from freefloat.sim import Run
+    from freefloat.model import Part, Spacecraft, State
+    from freefloat.sim import Experiment, Run
+    from freefloat.spatial import Pose
 
 _PAPER = "Yoshida 2003, section 5"
 _PRINTED = Source("printed", _PAPER)
 _SPEC = Source("prototype", _PAPER)
 _OWN = Source("own run", "rate level")
+CHASER, GRIP = "chaser", "target.grip"
 _SECONDS, _DEGREES = 0.5, 0.02  # tolerance of capture runs
 
 
@@ -65,10 +66,10 @@ class Ets7Capture(Scenario):
     source = _PAPER
     note = "This geometry was found by search, and the contrast between the two cases depends on it."
     figures = (
-        Figure("hand.position_error", "mm", title="Distance to the target"),
-        Figure("base.roll_pitch_yaw", title="Base rotation (roll, pitch, yaw)"),
-        Figure("capture.mode", title="Mode: coarse, waiting, fine, captured"),
-        Figure("joints.rate", title="Joint rates"),
+        Figure("chaser.hand.position_error", "mm", title="Distance to the target"),
+        Figure("chaser.base.roll_pitch_yaw", title="Base rotation (roll, pitch, yaw)"),
+        Figure("chaser.capture.mode", title="Mode: coarse, waiting, fine, captured"),
+        Figure("chaser.joints.rate", title="Joint rates"),
     )
     scatters = SCATTERS
 
@@ -105,11 +106,10 @@ class Ets7Capture(Scenario):
 
     # ---- building
 
-    def target(self, craft: Spacecraft) -> DriftingTarget:
-        """Where the target is and how it drifts."""
+    def target_pose(self, craft: Spacecraft) -> Pose:
+        """Where the target's grip is at the start, X_NT."""
         import numpy as np
 
-        from freefloat.control.target import DriftingTarget
         from freefloat.dynamics import frame_pose
         from freefloat.spatial import Pose
         from freefloat.spatial.rotations import rotation_about
@@ -117,51 +117,67 @@ class Ets7Capture(Scenario):
         hand = frame_pose(craft, np.deg2rad(self.joints_deg), "hand")
         direction = np.asarray(self.target_direction) / np.linalg.norm(self.target_direction)
         turned = rotation_about(np.array([0.0, 1.0, 0.0]), np.deg2rad(self.target_pitch_deg)) @ hand.R
-        place = Pose(position=np.asarray(hand.p + self.target_distance * direction), rotation=np.asarray(turned))
-        return DriftingTarget(start=place, velocity=np.asarray(self.target_velocity, dtype=float))
+        return Pose(position=np.asarray(hand.p + self.target_distance * direction), rotation=np.asarray(turned))
 
-    def laws(self, craft: Spacecraft) -> tuple[CaptureApproach, AttitudeHold]:
-        """The arm's law and the wheels'."""
+    def software(self, craft: Spacecraft) -> tuple[CaptureApproach, AttitudeHold]:
+        """The arm's and the wheels'."""
         import numpy as np
 
-        from freefloat.control import ApproachLimits, AttitudeHold, CaptureApproach, PerfectEye, Proximity, spline_to
+        from freefloat.control import ApproachLimits, AttitudeHold, CaptureApproach, spline_to
 
-        target, limits = self.target(craft), ApproachLimits()
-        eye = PerfectEye(target) if self.camera is None else self._camera_eye(target)
-        first, switch = self.case == 1, None
-        spline = None if first else spline_to(craft, "hand", target, np.deg2rad(self.joints_deg), limits)
-        if first:
-            switch = Proximity(craft=craft, frame="hand", target=target, distance=limits.switch_distance)
-        arm = CaptureApproach(craft=craft, frame="hand", eye=eye, limits=limits, spline=spline)
-        return arm, AttitudeHold(craft=craft, switch=switch)
+        limits, spline = ApproachLimits(), None
+        if self.case == 2:
+            spline = spline_to(craft, "hand", self.target_pose(craft), np.deg2rad(self.joints_deg), limits)
+        arm = CaptureApproach(craft=craft, frame="hand", target=GRIP, limits=limits, spline=spline, on=CHASER)
+        # In case 1 the wheels rest during the fine approach.
+        off = {"off_message": "capture.distance", "off_below": limits.switch_distance} if self.case == 1 else {}
+        return arm, AttitudeHold(craft=craft, period=WHEEL_PERIOD, on=CHASER, **off)
 
-    def _camera_eye(self, target: DriftingTarget) -> Any:
+    def _eyes(self, craft: Spacecraft) -> tuple[Part, ...]:
+        """The camera and what makes an estimate of its pictures; nothing where the target is known exactly."""
         import numpy as np
 
-        from freefloat.control import CameraEye
-        from freefloat.sensors import Imperfection, RelativePoseCamera
+        from freefloat.control import TargetTracker
+        from freefloat.effects import BlindSensor
+        from freefloat.sensors import Ideal, Imperfection, RelativePoseCamera
 
-        assert self.camera is not None
-        c = self.camera
+        if (c := self.camera) is None:
+            return ()
         camera = RelativePoseCamera(
-            imperfection=Imperfection(seed=c.seed, sensor=1, dropout=c.dropout),
+            frame="hand",
+            target=GRIP,
+            imperfection=Imperfection(seed=c.seed, dropout=c.dropout),
             period=1.0 / c.rate_hz,
             noise=c.noise,
             angle_noise=np.deg2rad(c.noise_deg),
             latency=c.latency,
-            blind_from=np.inf if c.blind_from is None else c.blind_from,
+            on=CHASER,
         )
-        return CameraEye(camera=camera, target=target, frame="hand")
+        tracker = TargetTracker(craft=craft, frame="hand", target=GRIP, velocity=self.target_velocity, on=CHASER)
+        blind = () if c.blind_from is None else (BlindSensor(sensor="camera", at=c.blind_from, on=CHASER),)
+        return (camera, Ideal(on=CHASER), tracker, *blind)
 
-    def setup(self) -> Setup:
+    def build(self) -> Experiment:
         """The arm towards the target, the wheels against its reaction."""
-        from freefloat.sim import Sampled
+        from freefloat.model import World
+        from freefloat.sim import Experiment
 
-        craft = spacecraft(self.wheel_torque, self.craft)
-        arm, attitude = self.laws(craft)
+        craft = spacecraft(self.wheel_torque, self.craft, self.servo)
+        arm, attitude = self.software(craft)
         commands = None if self.servo is not None else 1.0 / WHEEL_PERIOD  # [Hz]; motors follow continuously
-        laws = driven(arm, craft, self.servo, commands, self.dt), Sampled(law=attitude, period=WHEEL_PERIOD)
-        return Setup(craft, laws, self.duration, self.dt, WHEEL_PERIOD, joints_deg=self.joints_deg)
+        return Experiment.of(
+            World(chaser=craft, target=target()),
+            *self._eyes(craft),
+            *driven(arm, craft, self.servo, commands),
+            attitude,
+            duration=self.duration,
+            dt=self.dt,
+            record_dt=WHEEL_PERIOD,
+            state={
+                CHASER: craft.at_rest(joints_deg=self.joints_deg),
+                "target": drifting(self.target_pose(craft), self.target_velocity),
+            },
+        )
 
     # ---- judging
 
@@ -176,9 +192,9 @@ class Ets7Capture(Scenario):
                 f"Captured after {result.captured:g} s; the fine approach began after {result.switched:g} s, and the "
                 f"attitude was disturbed by up to {result.attitude:.3g} deg."
             )
-        away, turn = (np.linalg.norm(run[f"hand.{kind}_error"].values[-1]) for kind in ("position", "rotation"))
+        away, turn = (np.linalg.norm(run[f"chaser.hand.{kind}_error"].values[-1]) for kind in ("position", "rotation"))
         doing = ("in the coarse approach", "waiting for the attitude", "in the fine approach", "captured")
-        mode = doing[int(run["capture.mode"].values[-1])]
+        mode = doing[int(run["chaser.capture.mode"].values[-1])]
         return (
             f"Not captured within {end:g} s: {mode}, with the hand {1e3 * away:.3g} mm and {np.rad2deg(turn):.3g} deg "
             "from the target. If it still comes closer, set a longer duration."
@@ -239,6 +255,24 @@ class Ets7Capture(Scenario):
         return []
 
 
+def target() -> Spacecraft:
+    """The target satellite of the flight: about 0.4 t; its inertia is assumed, and nothing pushes it."""
+    from freefloat.model import Spacecraft
+
+    body = Spacecraft.from_base("target", mass=410.0, inertia=(100.0, 100.0, 100.0))  # [kg], [kg m2]
+    return body.with_frame("grip", body="base")
+
+
+def drifting(pose: Pose, velocity: Any) -> State:
+    """A target whose grip is at a pose and drifts with a velocity [m/s], N axes, without turning."""
+    import numpy as np
+
+    from freefloat.model import State
+
+    twist = np.concatenate([np.asarray(pose.R).T @ np.asarray(velocity, dtype=float), np.zeros(3)])
+    return State(p_NB=np.asarray(pose.p), quat_NB=np.asarray(pose.quaternion), q=np.zeros(0), v=twist)
+
+
 @dataclass(frozen=True)
 class Outcome:
     """How a capture went; infinite times mean that it did not happen."""
@@ -252,8 +286,8 @@ def outcome(run: Run) -> Outcome:
     """Read a capture off its run."""
     from freefloat.scenarios.measures import attitude_disturbance_deg
 
-    switched, captured = (float(run[f"capture.{name}"].values[-1]) for name in ("switch_time", "time"))
-    angle, time = attitude_disturbance_deg(run), run["time"].values
+    switched, captured = (float(run[f"chaser.capture.{name}"].values[-1]) for name in ("switch_time", "time"))
+    angle, time = attitude_disturbance_deg(run, "chaser."), run["time"].values
     until = captured if captured >= 0.0 else float("inf")
     return Outcome(
         switched=switched if switched >= 0.0 else float("inf"),

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from freefloat.scenarios.batches import recorded, repeated
-from freefloat.scenarios.ets7.capture import Ets7Capture, outcome
+from freefloat.scenarios.batches import recorded, stack, with_states
+from freefloat.scenarios.ets7.capture import Ets7Capture, drifting, outcome, target
 from freefloat.scenarios.ets7.parts import spacecraft
 
 if TYPE_CHECKING:
     import xarray
 
-    from freefloat.model import Spacecraft
+    from freefloat.sim import System
     from freefloat.sim.simulate import Progress
 
 
@@ -164,10 +164,11 @@ def _good(captured: np.ndarray, attitude: np.ndarray) -> np.ndarray:
 
 def of_the_scenario(wheel_torque: float, until: Mapping[int, float] = UNTIL) -> dict[str, float]:
     """Both cases for the geometry of the scenario itself, under the same conditions: to be found among the others."""
+    from freefloat.sim import simulate
+
     found = {}
     for case in (1, 2):
-        run = Ets7Capture(case=case, wheel_torque=wheel_torque, duration=until[case]).simulate()
-        result = outcome(run)
+        result = outcome(simulate(Ets7Capture(case=case, wheel_torque=wheel_torque, duration=until[case]).build()))
         found |= {f"scenario.case{case}.captured": result.captured, f"scenario.case{case}.attitude": result.attitude}
     return found
 
@@ -197,8 +198,7 @@ class _Conditions:
 
 
 def _targets_and_ends(geometry: Geometry) -> tuple[list[Any], np.ndarray, int]:
-    """The targets; where the splines end, the base standing still; and how many geometries miss that end."""
-    from freefloat.control.target import DriftingTarget
+    """States of the targets; where the splines end, the base standing still; and how many geometries miss that end."""
     from freefloat.dynamics import frame_pose, inverse_kinematics
     from freefloat.spatial import Pose
     from freefloat.spatial.rotations import rotation_exp
@@ -207,7 +207,7 @@ def _targets_and_ends(geometry: Geometry) -> tuple[list[Any], np.ndarray, int]:
     for joints, direction, turn, velocity in zip(*dataclasses.astuple(geometry), strict=True):
         hand = frame_pose(craft, np.deg2rad(joints), "hand")
         position, rotation = np.asarray(hand.p), np.asarray(rotation_exp(np.deg2rad(turn)) @ hand.R)
-        targets.append(DriftingTarget(Pose(position=position + _DISTANCE * direction, rotation=rotation), velocity))
+        targets.append(drifting(Pose(position=position + _DISTANCE * direction, rotation=rotation), velocity))
         found = inverse_kinematics(
             craft, "hand", Pose(position=position + _SHORT * direction, rotation=rotation), np.deg2rad(joints)
         )
@@ -225,58 +225,57 @@ def _rolled(
     progress: Progress,
 ) -> tuple[np.ndarray, ...]:
     """All geometries side by side in compiled code: switch time, capture time, largest attitude before."""
-    from freefloat import engine
-    from freefloat.sim.system import begin, no_inputs, step
+    import jax
 
-    craft, dt = spacecraft(conditions.wheel_torque, {}), conditions.dt
+    from freefloat import engine
+    from freefloat.sim import begin, step
+
+    system, craft = _system(conditions), spacecraft(conditions.wheel_torque, {})
     starts = np.deg2rad(geometry.joints_deg)
-    places = [np.stack([np.asarray(leaf) for leaf in column]) for column in zip(*map(_numbers, targets), strict=True)]
-    held = [*places, np.stack([starts, ends], axis=1)]
-    build = _builder(craft, conditions)
-    system, loop = begin(build(*(h[0] for h in held)), craft.at_rest(starts[0]))
-    inputs = no_inputs(system)
-    advance = engine.compile(lambda z, *numbers: step(build(*numbers), z, inputs), loop, *(h[0] for h in held))
-    parts, steps = [], round(conditions.until / dt)
+    system, loop = begin(system, (craft.at_rest(starts[0]), targets[0]))
+    loops = stack(with_states(loop, craft.at_rest(q), x) for q, x in zip(starts, targets, strict=True))
+    points = np.stack([starts, ends], axis=1)
+    advance = engine.compile(lambda z, p: step(_with_spline(system, p), z, {}), loop, points[0])
+    parts, steps = [], round(conditions.until / conditions.dt)
     for first in range(0, len(starts), _AT_ONCE):
         some = slice(first, first + _AT_ONCE)
-        loops, numbers = repeated(loop, starts[some]), (h[some] for h in held)
-        record = recorded(advance, loops, *numbers, steps=steps, record_every=1, threads=threads)
-        parts.append(_outcomes(record, dt))
+        record = recorded(
+            advance,
+            jax.tree.map(lambda leaf, some=some: leaf[some], loops),
+            points[some],
+            steps=steps,
+            record_every=1,
+            threads=threads,
+        )
+        parts.append(_outcomes(record, conditions.dt))
         progress(min(first + _AT_ONCE, len(starts)), len(starts))
     return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
 
 
 def _outcomes(record: Any, dt: float) -> tuple[np.ndarray, ...]:
-    memory, quat = record.held[0][0], record.plant.state.quat_NB
+    memory, quat = record.software[0].memory, record.states[0].quat_NB
     angle = np.rad2deg(2.0 * np.arctan2(np.linalg.norm(quat[..., 1:], axis=-1), np.abs(quat[..., 0])))
     captured = memory.captured_at[:, -1]
     before = record.tick * dt < captured[:, None] - 1e-9
     return memory.switched_at[:, -1], captured, np.max(np.where(before, angle, 0.0), axis=1)
 
 
-def _numbers(target: Any) -> tuple[Any, ...]:
-    return target.start.p, target.start.R, target.velocity
+def _system(conditions: _Conditions) -> System:
+    """The capture with commands and wheels at every step, and rates that are hardly ever damped."""
+    from freefloat.model import World
+    from freefloat.sim import assemble
+
+    craft, period = spacecraft(conditions.wheel_torque, {}), conditions.dt
+    arm, attitude = Ets7Capture(case=conditions.case, wheel_torque=conditions.wheel_torque).software(craft)  # pyright: ignore[reportArgumentType]
+    arm = dataclasses.replace(arm, singular_below=_SINGULAR_BELOW, period=period)
+    parts = arm, dataclasses.replace(attitude, period=period)
+    return assemble(World(chaser=craft, target=target()), parts, conditions.dt)
 
 
-def _builder(craft: Spacecraft, conditions: _Conditions) -> Any:
-    """A system as a function of the target and of the spline's ends, to be traced once for all geometries."""
-    from freefloat.control import PerfectEye
-    from freefloat.control.target import DriftingTarget
-    from freefloat.sim import Sampled
-    from freefloat.sim.system import System
-    from freefloat.spatial import Pose
-
-    arm, attitude = Ets7Capture(case=conditions.case, wheel_torque=conditions.wheel_torque).laws(craft)  # pyright: ignore[reportArgumentType]
-    acting, dt = dataclasses.replace(arm, singular_below=_SINGULAR_BELOW), conditions.dt
-
-    def build(position: Any, rotation: Any, velocity: Any, points: Any) -> System:
-        target = DriftingTarget(start=Pose(position=position, rotation=rotation), velocity=velocity)
-        spline = None if arm.spline is None else dataclasses.replace(arm.spline, points=points)
-        switch = None if attitude.switch is None else dataclasses.replace(attitude.switch, target=target)
-        laws = (
-            Sampled(law=dataclasses.replace(acting, eye=PerfectEye(target), spline=spline), period=dt),
-            Sampled(law=dataclasses.replace(attitude, switch=switch), period=dt),
-        )
-        return System(craft=craft, laws=laws, dt=dt)
-
-    return build
+def _with_spline(system: System, points: Any) -> System:
+    """The same system with other ends of its spline, where it has one."""
+    arm: Any = system.software[0]
+    if arm.spline is None:
+        return system
+    arm = dataclasses.replace(arm, spline=dataclasses.replace(arm.spline, points=points))
+    return dataclasses.replace(system, software=(arm, *system.software[1:]))

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from freefloat.scenarios.ets7.parts import TORQUE_LEVEL_DT, Positive, Seconds, Servo, driven, spacecraft
 from freefloat.scenarios.ets7.start_pose_scatter import SCATTERS
-from freefloat.scenarios.scenario import Scenario, Setup
+from freefloat.scenarios.scenario import Scenario
 from freefloat.scenarios.settings import Unit
 from freefloat.sim.claims import OWN_BOUND, Claim, Source
 from freefloat.sim.description import Figure
@@ -18,7 +18,7 @@ from freefloat.sim.description import Figure
 if TYPE_CHECKING:
     from freefloat.control import ResolvedMotion
     from freefloat.model import Spacecraft
-    from freefloat.sim import Run
+    from freefloat.sim import Experiment, Run
 
 _PAPER = "Yoshida 2003, section 4.1"
 _PRINTED = Source("printed", _PAPER)
@@ -87,11 +87,13 @@ class Ets7Gjm(Scenario):
         believed = _arm_scaled(craft, 1.0 + self.arm_error) if self.arm_error else craft
         return ResolvedMotion(craft=believed, frame="hand", path=line)
 
-    def setup(self) -> Setup:
+    def build(self) -> Experiment:
         """The arm alone, no wheels."""
-        craft = spacecraft(None, self.craft)
-        law = driven(self.law(craft), craft, self.servo, self.sample_rate_hz, self.dt)
-        return Setup(craft, (law,), self.duration, self.dt, joints_deg=self.joints_deg)
+        from freefloat.sim import Experiment
+
+        craft = spacecraft(None, self.craft, self.servo)
+        parts = driven(self.law(craft), craft, self.servo, self.sample_rate_hz)
+        return Experiment.of(craft, *parts, duration=self.duration, dt=self.dt, joints_deg=self.joints_deg)
 
     def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
         """Base rotation and hand error, each against the number of its variant."""

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from freefloat.scenarios.ets7.parts import START_DEG, Joints, Positive, Seconds, Servo, driven, spacecraft
-from freefloat.scenarios.scenario import Scenario, Setup
+from freefloat.scenarios.scenario import Scenario
 from freefloat.sim.claims import Claim, Source
 from freefloat.sim.description import Figure
 
 if TYPE_CHECKING:
-    from freefloat.sim import Run
+    from freefloat.sim import Experiment, Run
 
 _PAPER = "Yoshida 2003, section 4.3"
 _PRINTED = Source("printed", _PAPER)
@@ -51,19 +51,26 @@ class Ets7GravityGradient(Scenario):
             "torque-level": replace(nominal, servo=Servo(bandwidth=5.0), dt=0.05),
         }
 
-    def setup(self) -> Setup:
+    def build(self) -> Experiment:
         """The joints held, the tide on the whole."""
         import numpy as np
 
         from freefloat.control import HoldJoints
         from freefloat.effects import CircularOrbit, GravityGradient, co_rotating_state
+        from freefloat.sim import Experiment
 
-        craft = spacecraft(None, self.craft)
+        craft = spacecraft(None, self.craft, self.servo)
         orbit = CircularOrbit(altitude=1e3 * self.altitude_km)
-        tide = GravityGradient(craft=craft, orbit=orbit, factor=1.0 if self.gravity_gradient else 0.0)
-        joints = driven(HoldJoints(craft.layout.moving_joints), craft, self.servo, None, self.dt)
-        start = co_rotating_state(craft, orbit, np.deg2rad(self.joints_deg))
-        return Setup(craft, (joints, tide), self.duration, self.dt, max(0.5, self.dt), state=start)
+        tide = GravityGradient(orbit=orbit, factor=1.0 if self.gravity_gradient else 0.0)
+        return Experiment.of(
+            craft,
+            *driven(HoldJoints(craft.layout.moving_joints), craft, self.servo, None),
+            tide,
+            duration=self.duration,
+            dt=self.dt,
+            record_dt=max(0.5, self.dt),
+            state=co_rotating_state(craft, orbit, np.deg2rad(self.joints_deg)),
+        )
 
     def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
         """Pitch in the orbital frame at the times of the reference."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
@@ -11,7 +11,8 @@ from pydantic import Field
 from freefloat.scenarios.settings import Unit
 
 if TYPE_CHECKING:
-    from freefloat.model import Spacecraft
+    from freefloat.control import RateLaw
+    from freefloat.model import Part, Spacecraft
 
 Positive = Annotated[float, Field(gt=0.0)]
 NotNegative = Annotated[float, Field(ge=0.0)]
@@ -34,31 +35,36 @@ class Servo:
     motor_inertia: Annotated[NotNegative, Unit("kg m2")] = 0.0  # of every rotor seen at its joint
 
 
-def spacecraft(max_torque: float | None, changes: Mapping[str, Any]) -> Spacecraft:
-    """ETS-VII, with wheels where their largest torque [N m] is given, and with the user's changes."""
+def spacecraft(max_torque: float | None, changes: Mapping[str, Any], servo: Servo | None = None) -> Spacecraft:
+    """ETS-VII, with wheels where their largest torque [N m] is given, rotors of a servo, and the user's changes."""
     from freefloat.library import ets7
 
     craft = ets7(wheels=max_torque is not None)
     for letter in "xyz" if max_torque is not None else "":
         craft = craft.with_value(f"wheel.{letter}.max_torque", max_torque)
+    for joint in craft.layout.moving_joints if servo is not None and servo.motor_inertia else ():
+        craft = craft.with_value(f"{joint}.rotor_inertia", servo.motor_inertia)
     for path, value in changes.items():
         craft = craft.with_value(path, value)
     return craft
 
 
-def driven(arm: Any, craft: Spacecraft, servo: Servo | None, sample_rate_hz: float | None, dt: float) -> Any:
-    """The arm's law at rate level, or followed by motors; continuous, or commanded at a rate and held."""
-    from freefloat.control import Friction, JointServo
-    from freefloat.sim import Sampled
+def driven(arm: RateLaw, craft: Spacecraft, servo: Servo | None, sample_rate_hz: float | None) -> tuple[Part, ...]:
+    """The arm's law at rate level, or followed by motors with friction; continuous, or commanded at a rate and held."""
+    from freefloat.control import JointServo
+    from freefloat.effects import Friction, JointFriction
 
+    arm = replace(arm, period=None if sample_rate_hz is None else 1.0 / sample_rate_hz)
     if servo is None:
-        return arm if sample_rate_hz is None else Sampled(law=arm, period=1.0 / sample_rate_hz)
-    return JointServo(
+        return (arm,)
+    friction = Friction(coulomb=servo.coulomb, viscous=servo.viscous)
+    motors = JointServo(
         craft=craft,
-        arm=arm,
+        arm=replace(arm, on=""),
         bandwidth=servo.bandwidth,
-        friction=Friction(coulomb=servo.coulomb, viscous=servo.viscous),
+        friction=friction,
         compensation=servo.compensation,
-        motor_inertia=servo.motor_inertia or None,
-        command_ticks=0 if sample_rate_hz is None else round(1.0 / (sample_rate_hz * dt)),
+        on=arm.on,
     )
+    rubs = servo.coulomb > 0.0 or servo.viscous > 0.0
+    return (motors, JointFriction(friction=friction, on=arm.on)) if rubs else (motors,)

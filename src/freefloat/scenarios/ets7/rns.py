@@ -17,12 +17,12 @@ from freefloat.scenarios.ets7.parts import (
     driven,
     spacecraft,
 )
-from freefloat.scenarios.scenario import Scenario, Setup
+from freefloat.scenarios.scenario import Scenario
 from freefloat.sim.claims import OWN_BOUND, Claim, Source
 from freefloat.sim.description import Figure
 
 if TYPE_CHECKING:
-    from freefloat.sim import Run
+    from freefloat.sim import Experiment, Run
 
 _PAPER = "Yoshida 2003, section 4.2"
 _SPEC = Source("prototype", _PAPER)
@@ -74,21 +74,29 @@ class Ets7Rns(Scenario):
             "spline-torque-level": replace(spline, servo=Servo(), dt=TORQUE_LEVEL_DT),
         }
 
-    def setup(self) -> Setup:
+    def build(self) -> Experiment:
         """The wheels act continuously, so that the result does not depend on the step."""
         import numpy as np
 
         from freefloat.control import AttitudeHold, JointSpline, Quintic, ReactionlessTurn, Turn
+        from freefloat.sim import Experiment
 
-        craft = spacecraft(self.wheel_torque, self.craft)
+        craft = spacecraft(self.wheel_torque, self.craft, self.servo)
         if self.motion == "reactionless":
             profile = Quintic(length=np.deg2rad(self.turn_deg), duration=self.turn_time)
             arm: Any = ReactionlessTurn(craft=craft, frame="hand", path=Turn(axis=(0.0, 1.0, 0.0), profile=profile))
         else:
             goal = _END_DEG if self.motion == "spline" else START_DEG
             arm = JointSpline.through(craft, [self.joints_deg, goal], [self.turn_time])
-        laws = driven(arm, craft, self.servo, self.sample_rate_hz, self.dt), AttitudeHold(craft=craft)
-        return Setup(craft, laws, self.duration, self.dt, record_dt=0.05, joints_deg=self.joints_deg)
+        return Experiment.of(
+            craft,
+            *driven(arm, craft, self.servo, self.sample_rate_hz),
+            AttitudeHold(craft=craft),
+            duration=self.duration,
+            dt=self.dt,
+            record_dt=0.05,
+            joints_deg=self.joints_deg,
+        )
 
     @classmethod
     def needed_runs(cls, variant: str) -> tuple[str, ...]:

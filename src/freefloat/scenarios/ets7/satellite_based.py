@@ -18,12 +18,12 @@ from freefloat.scenarios.ets7.parts import (
     driven,
     spacecraft,
 )
-from freefloat.scenarios.scenario import Scenario, Setup
+from freefloat.scenarios.scenario import Scenario
 from freefloat.sim.claims import Claim, Source
 from freefloat.sim.description import Figure
 
 if TYPE_CHECKING:
-    from freefloat.sim import Run
+    from freefloat.sim import Experiment, Run
 
 _PAPER = "Yoshida 2003, section 4.1"
 _SPEC = Source("prototype", _PAPER)
@@ -78,17 +78,23 @@ class Ets7SatelliteBased(Scenario):
             "torque-level": replace(nominal, servo=Servo(), dt=TORQUE_LEVEL_DT),
         }
 
-    def setup(self) -> Setup:
+    def build(self) -> Experiment:
         """The arm in satellite axes, the wheels against its reaction."""
         from freefloat.control import AttitudeHold, Line, SatelliteBasedMotion
-        from freefloat.sim import Sampled
+        from freefloat.sim import Experiment
 
-        craft = spacecraft(self.wheel_torque, self.craft)
+        craft = spacecraft(self.wheel_torque, self.craft, self.servo)
         line = Line(direction=(1.0, 0.0, 0.0), length=self.path.length, speed=self.path.speed, ramp=self.path.ramp)
         arm = SatelliteBasedMotion(craft=craft, frame="hand", path=line)
-        attitude = AttitudeHold(craft=craft, feed_forward=arm if self.feed_forward else None)
-        laws = driven(arm, craft, self.servo, None, self.dt), Sampled(law=attitude, period=WHEEL_PERIOD)
-        return Setup(craft, laws, self.duration, self.dt, WHEEL_PERIOD, joints_deg=self.joints_deg)
+        return Experiment.of(
+            craft,
+            *driven(arm, craft, self.servo, None),
+            AttitudeHold(craft=craft, feed_forward=arm if self.feed_forward else None, period=WHEEL_PERIOD),
+            duration=self.duration,
+            dt=self.dt,
+            record_dt=WHEEL_PERIOD,
+            joints_deg=self.joints_deg,
+        )
 
     @classmethod
     def needed_runs(cls, variant: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from freefloat.scenarios.batches import recorded, repeated
+from freefloat.scenarios.batches import recorded, with_states
 from freefloat.scenarios.ets7.gjm import Ets7Gjm
 from freefloat.scenarios.ets7.parts import spacecraft
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import xarray
 
     from freefloat.control import ResolvedMotion
+    from freefloat.sim import SystemState
     from freefloat.sim.simulate import Progress
 
 BACK, FORTH = "upper arm leans back (joint 2 below 0)", "upper arm upright or leans forward"
@@ -107,59 +108,61 @@ def _rolled(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """All poses side by side: base pitch at the end [deg], farthest from the line [mm], fastest joint [deg/s]."""
     from freefloat import engine
-    from freefloat.sim.system import System, begin, no_inputs, step
+    from freefloat.model import World
+    from freefloat.sim import assemble, begin, step
 
     craft, starts = spacecraft(None, {}), np.deg2rad(joints_deg)
     law = dataclasses.replace(Ets7Gjm().law(craft), singular_below=_UNDAMPED)
-    system, loop = begin(System(craft=craft, laws=(law,), dt=scan.dt), craft.at_rest(starts[0]))
-    inputs = no_inputs(system)
-    places = [law.begin(craft.at_rest(q)).start for q in starts]
-    held = [np.stack([np.asarray(getattr(place, part)) for place in places]) for part in ("p", "R")]
-
-    def advanced(z: Any, *start: Any) -> Any:
-        return step(dataclasses.replace(system, laws=(_started(law, *start),)), z, inputs)
-
-    advance = engine.compile(advanced, loop, *(h[0] for h in held))
-    loops = recorded(
+    system, loop = begin(assemble(World.of(craft), (law,), scan.dt), (craft.at_rest(starts[0]),))
+    loops = _begun(law, loop, starts)
+    advance = engine.compile(lambda z: step(system, z, {}), loop)
+    records = recorded(
         advance,
-        repeated(loop, starts),
-        *held,
+        loops,
         steps=round(Ets7Gjm().duration / scan.dt),
         record_every=1,
         threads=threads,
         progress=progress,
     )
-    return _seen(law, scan.dt, held, loops)
+    return _seen(law, scan.dt, records)
 
 
-def _started(law: ResolvedMotion, position: Any, rotation: Any) -> ResolvedMotion:
-    from freefloat.spatial import Pose
+def _begun(law: ResolvedMotion, loop: SystemState, starts: np.ndarray) -> SystemState:
+    """One loop for each start, with the law begun there."""
+    import jax
 
-    return dataclasses.replace(law, start=Pose(position=position, rotation=rotation))
+    from freefloat.sensors import IdealMeasurements
+
+    def begun(q: Any) -> Any:
+        state = law.craft.at_rest(q)
+        memory = law.begin(IdealMeasurements.of(law.craft, state))
+        software = (dataclasses.replace(loop.software[0], memory=memory),)
+        return dataclasses.replace(with_states(loop, state), software=software)
+
+    return jax.tree.map(np.asarray, jax.jit(jax.vmap(begun))(starts))
 
 
-def _seen(
-    law: ResolvedMotion, dt: float, held: list[np.ndarray], loops: Any
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _seen(law: ResolvedMotion, dt: float, loops: SystemState) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What the law saw and asked for at every step of each run, and the base pitch at its end."""
     import jax
     import jax.numpy as jnp
 
-    from freefloat.control import motion_of
-    from freefloat.dynamics import frame_pose
+    from freefloat.dynamics import inertial_frame_pose
+    from freefloat.model import Clock
+    from freefloat.sensors import IdealMeasurements
     from freefloat.spatial import linear
     from freefloat.spatial.rotations import roll_pitch_yaw
 
-    def at_one(started: ResolvedMotion, now: Any) -> Any:
-        motion, t = motion_of(law.craft, now.plant.state), now.tick * dt
-        error = started.pose_error(motion.X_NB @ frame_pose(law.craft, motion.q, law.frame), t)
-        return jnp.linalg.norm(linear(error)), jnp.max(jnp.abs(started.rates(motion, t, 0.0)))
+    def at_one(now: SystemState) -> Any:
+        (state,), start, clock = now.states, now.software[0].memory, Clock(t=now.tick * dt, tick=now.tick, dt=dt)
+        error = law.pose_error(start, inertial_frame_pose(law.craft, state, law.frame), clock.t)
+        rates = law.rates(start, IdealMeasurements.of(law.craft, state), clock)
+        return jnp.linalg.norm(linear(error)), jnp.max(jnp.abs(rates))
 
-    def of_one(position: Any, rotation: Any, z: Any) -> Any:
-        started = _started(law, position, rotation)
-        stray, rate = jax.vmap(lambda now: at_one(started, now))(z)
-        end = jax.tree.map(lambda leaf: leaf[-1], z.plant.state)
+    def of_one(z: SystemState) -> Any:
+        stray, rate = jax.vmap(at_one)(z)
+        end = jax.tree.map(lambda leaf: leaf[-1], z.states[0])
         return roll_pitch_yaw(end.X_NB.R)[1], stray.max(), rate.max()
 
-    pitch, stray, rate = jax.jit(lambda *runs: jax.lax.map(lambda run: of_one(*run), runs))(*held, loops)
+    pitch, stray, rate = jax.jit(lambda runs: jax.lax.map(of_one, runs))(loops)
     return np.rad2deg(pitch), 1e3 * np.asarray(stray), np.rad2deg(rate)

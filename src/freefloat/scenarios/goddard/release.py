@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from freefloat.scenarios.scenario import Scenario, Setup
+from freefloat.scenarios.scenario import Scenario
 from freefloat.scenarios.settings import Unit
 from freefloat.sim.claims import Claim, Source
 from freefloat.sim.description import Figure
 
 if TYPE_CHECKING:
     from freefloat.model import Spacecraft
-    from freefloat.sim import Run
+    from freefloat.sim import Experiment, Run
 
 Positive = Annotated[float, Field(gt=0.0)]
 NotNegative = Annotated[float, Field(ge=0.0)]
@@ -77,13 +77,15 @@ class _Goddard(Scenario):
             craft = craft.attach(panel, name=name, at=Pose.from_rpy_deg((0.0, 0.0, heading), (root, 0.0, 0.0)))
         return craft
 
-    def _release(self, left_sign: float) -> Setup:
+    def _release(self, left_sign: float) -> Experiment:
         """Let go of the bent beams. The left beam's y axis points the other way."""
+        from freefloat.sim import Experiment
+
         craft = self.spacecraft()
         start = craft.at_rest()
         start.q[craft.layout.position("right.modes").start] = 1e-3 * self.tip_mm
         start.q[craft.layout.position("left.modes").start] = left_sign * 1e-3 * self.tip_mm
-        return Setup(craft, (), self.duration, self.dt, record_dt=self.dt, state=start)
+        return Experiment.of(craft, duration=self.duration, dt=self.dt, record_dt=self.dt, state=start)
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ class GoddardSymmetric(_Goddard):
         """The three hub masses of Table II."""
         return {f"{m:g}-kg": cls(hub_mass=m, tip_mm=q) for m, q in ((50.0, 91.3), (25.0, 91.3), (100.0, 98.4))}
 
-    def setup(self) -> Setup:
+    def build(self) -> Experiment:
         """Release both beams to the same side."""
         return self._release(-1.0)
 
@@ -147,7 +149,7 @@ class GoddardAsymmetric(_Goddard):
         beat = replace(masses["50-kg"], stiffness_difference=0.03082)
         return {**masses, "50-kg-faces": replace(masses["50-kg"], root_distance=0.5), "beat": beat}
 
-    def setup(self) -> Setup:
+    def build(self) -> Experiment:
         """Release the beams to opposite sides."""
         return self._release(1.0)
 
