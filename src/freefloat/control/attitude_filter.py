@@ -77,7 +77,7 @@ class AttitudeFilter(Software):
     def remember(self, memory: Estimate, y: Measurements, clock: Clock) -> Estimate:
         """One gyro sample, and a star fix where a new one has come."""
         measured = y["base.rate"] - memory.bias
-        predicted = self._predict(memory, measured)
+        predicted = _predict(memory, measured, clock.hold)
         taken = y.taken("base.attitude")
         use = y.valid("base.attitude") & (taken != memory.star)
         age = jnp.where(use, clock.t - taken, 0.0)
@@ -94,11 +94,6 @@ class AttitudeFilter(Software):
             star=jnp.where(use, taken, memory.star),
             fixed_at=jnp.where(use, clock.t, memory.fixed_at),
         )
-
-    def _predict(self, memory: Estimate, measured: Vec3) -> Quaternion:
-        """Where the base has turned to since the last sample, by the mean of the two rates."""
-        turn = jnp.where(memory.tick == 0, 0.0, 0.5 * self.period) * (memory.rate + measured)
-        return quaternion_multiply(memory.quaternion, quaternion_exp(turn))
 
     # ---- what it says
 
@@ -120,6 +115,12 @@ class AttitudeFilter(Software):
         error = quaternion_log(quaternion_multiply(back, memory.quaternion))
         lost = jnp.where(clock.t - memory.fixed_at > self.patience, 1.0, 0.0)
         return error, memory.bias, lost
+
+
+def _predict(memory: Estimate, measured: Vec3, elapsed: float) -> Quaternion:
+    """Where the base has turned to since the last sample, by the mean of the two rates."""
+    turn = jnp.where(memory.tick == 0, 0.0, 0.5 * elapsed) * (memory.rate + measured)
+    return quaternion_multiply(memory.quaternion, quaternion_exp(turn))
 
 
 def steady_gains(period: float, star_noise: float, gyro_noise: float, bias_walk: float) -> np.ndarray:
