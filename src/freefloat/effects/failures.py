@@ -10,7 +10,6 @@ from freefloat.model import Spacecraft
 from freefloat.model.ports import Part
 from freefloat.values import record, static
 from freefloat.values.arrays import Flag, Numeric, Scalar
-from freefloat.values.errors import unknown_name
 
 _EARLY = 1e-9  # [s]; ticks are sums of floating-point numbers
 
@@ -26,9 +25,6 @@ class Failure(Part):
         """Whether it has failed at the tick at time t."""
         return (t >= self.at - _EARLY) & (t < self.until - _EARLY)
 
-    def check(self, craft: Spacecraft) -> None:
-        """Refuse a name that the spacecraft does not have."""
-
 
 @record
 class DeadWheel(Failure):
@@ -38,8 +34,7 @@ class DeadWheel(Failure):
 
     def check(self, craft: Spacecraft) -> None:
         """Refuse a wheel that is not there."""
-        if self.wheel not in craft.wheel_names:
-            raise unknown_name(craft.name, "wheel", self.wheel, craft.wheel_names)
+        self.require_known(craft, "wheel", (self.wheel,), craft.wheel_names)
 
 
 @record
@@ -50,8 +45,7 @@ class StuckJoint(Failure):
 
     def check(self, craft: Spacecraft) -> None:
         """Refuse a joint that is not there or cannot move."""
-        if self.joint not in craft.layout.moving_joints:
-            raise unknown_name(craft.name, "moving joint", self.joint, craft.layout.moving_joints)
+        self.require_known(craft, "moving joint", (self.joint,), craft.layout.moving_joints)
 
 
 @record

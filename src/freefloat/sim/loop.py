@@ -26,6 +26,7 @@ from freefloat.dynamics.state_rate import state_rate
 from freefloat.effects.failures import BlindSensor, OpenThruster, StuckJoint
 from freefloat.effects.thrusters import Thrusters
 from freefloat.model import Clock, JointRates, Sensor, Spacecraft, State, ThrusterDuty, Truth
+from freefloat.model.ports import ticks_in
 from freefloat.sim.instant import Flow, Instant, command_inputs
 from freefloat.sim.integrators import rk4_step
 from freefloat.sim.plant import Ledger, Plant, PlantRate, Plants, WorldRate
@@ -153,12 +154,13 @@ def _put(entries: tuple, place: int, entry: Any) -> tuple:
 def _move_valves(here: Instant, due: Due) -> SystemState:
     """Thrusters open and close."""
     system, loop = here.system, here.loop
-    clock = Clock(t=here.t, tick=here.tick, dt=system.dt, hold=system.dt)
     valves = []
     for thrusters, old in zip(system.thrusters, loop.valves, strict=True):
+        ticks = 1 if thrusters.period is None else ticks_in(thrusters.title, thrusters.period, system.dt)
+        clock = Clock(t=here.t, tick=here.tick, dt=system.dt, hold=ticks * system.dt)
         duty, stuck = _duty(here, thrusters), _stuck_open(system, thrusters, here.t)
         move = partial(thrusters.actuate, old, duty, clock, stuck)
-        valves.append(_if_due(due(1), move, old))
+        valves.append(_if_due(due(ticks), move, old))
     return dataclasses.replace(loop, valves=tuple(valves))
 
 

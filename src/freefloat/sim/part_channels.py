@@ -26,7 +26,7 @@ def part_channels(here: Instant, c: int) -> Iterator[ChannelValue]:
     for effect in system.effects:
         if system.on(effect) == c:
             with checked_call(effect, "observe"):
-                yield from require_observed(effect, effect.channels(), effect.observe(craft, state, clock))
+                yield from require_observed(effect, effect.channels(craft), effect.observe(craft, state, clock))
     for thrusters, pulses in zip(system.thrusters, here.loop.valves, strict=True):
         if system.on(thrusters) == c:
             yield from zip(thrusters.channels(), thrusters.observe(pulses), strict=True)

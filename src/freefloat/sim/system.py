@@ -100,9 +100,7 @@ def assemble(world: World, parts: Iterable[Any], dt: float, ports: tuple[str, ..
         sorted_parts[_kind_of(part)].append(part)
     system = System(world=world, dt=dt, ports=ports, **{name: tuple(some) for name, some in sorted_parts.items()})
     for part in system.parts:
-        craft = system.spacecraft_of(part)
-        if isinstance(part, (Effect, Sensor, Failure)):
-            part.check(craft)
+        part.check(system.spacecraft_of(part))
     _check_names(system)
     return system
 
