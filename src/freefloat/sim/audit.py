@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from freefloat.sim.books import AT_EVERY_INSTANT, Sizes, book_of, open_ends
+from freefloat.sim.books import AT_EVERY_INSTANT, WHOLE, Sizes, book_of, open_ends
 
 if TYPE_CHECKING:
     import xarray
@@ -60,7 +60,8 @@ class Accuracy:
 
     def most(self, book: str, sizes: Sizes) -> float:
         """What is never exceeded, however much the integrator loses."""
-        return COARSEST * sizes.size[book] + (DRIFT * sizes.rounded[book] if book.endswith("linear") else 0.0)
+        drifts = book.endswith("linear") or book == f"{WHOLE}angular"
+        return COARSEST * sizes.size[book] + (DRIFT * sizes.rounded[book] if drifts else 0.0)
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,8 @@ def book_of(key: str) -> Book:
     """The book behind a key such as `linear` or `client.energy`, named for a reader."""
     owner, _, name = key.rpartition(".")
     book = BOOKS[name]
+    if key == f"{WHOLE}angular":
+        book = Book("angular momentum about the origin", book.unit)
     return Book(f"{owner}: {book.quantity}", book.unit) if owner else book
 
 
@@ -62,8 +64,18 @@ def open_ends(
         for name, values in balances.items():
             found[prefix + name] = values - (values[:1] if begun is None else begun[name])
     if len(prefixes) > 1:
-        found |= {WHOLE + name: sum(found[prefix + name] for prefix in prefixes) for name in BOOKS}
+        found |= {WHOLE + name: sum(found[prefix + name] for prefix in prefixes) for name in ("linear", "energy")}
+        about_origin = [_about_origin(data, prefix) for prefix in prefixes]
+        begun = (
+            [values[:1] for values in about_origin] if start is None else [_about_origin(start, p) for p in prefixes]
+        )
+        found[f"{WHOLE}angular"] = sum(values - first for values, first in zip(about_origin, begun, strict=True))
     return found
+
+
+def _about_origin(data: xarray.Dataset, prefix: str) -> np.ndarray:
+    """Angular momentum less impulse about the inertial origin, which is the same point for all."""
+    return data[f"{prefix}momentum.angular"].values - data[f"{prefix}impulse.angular"].values
 
 
 def _balances(data: xarray.Dataset, prefix: str) -> dict[str, np.ndarray]:
@@ -97,7 +109,15 @@ def sizes(data: xarray.Dataset, masses: Mapping[str, float]) -> Sizes:
     if len(parts) > 1:
         for kind in ("size", "rounded"):
             kinds[kind] |= {WHOLE + name: sum(kinds[kind][prefix + name] for prefix in parts) for name in BOOKS}
+        kinds["size"][f"{WHOLE}angular"] += sum(_levers(data, prefix, kinds["size"]) for prefix in parts)
+        kinds["rounded"][f"{WHOLE}angular"] += sum(_levers(data, prefix, kinds["rounded"]) for prefix in parts)
     return Sizes(**kinds)
+
+
+def _levers(data: xarray.Dataset, prefix: str, linear: Mapping[str, float]) -> float:
+    """What linear momentum makes about the origin, at the farthest that a spacecraft is from it [N m s]."""
+    farthest = float(np.max(np.linalg.norm(data[f"{prefix}com.position"].values, axis=-1)))
+    return farthest * linear[f"{prefix}linear"]
 
 
 def _sizes(data: xarray.Dataset, prefix: str, mass: float) -> Sizes:

@@ -23,7 +23,7 @@ _RK4_WEIGHTS = np.array([1.0, 2.0, 2.0, 1.0]) / 6.0
 
 
 def rk4_step(rate: RateFunction, plants: Plants, t: Scalar, h: Scalar | float) -> Plants:
-    """One step of the classical fourth-order method. No rate depends on the books, so stages look at the states only."""
+    """One step of the classical fourth-order method. No rate depends on the books, so stages look at states only."""
 
     def stage(carry: tuple[StateRates, WorldRate], row: jax.Array) -> tuple[tuple[StateRates, WorldRate], None]:
         last, total = carry

@@ -1,4 +1,4 @@
-"""A spacecraft's state with its books: the integrals of work and impulse that the audit needs, kept beside the motion."""
+"""A spacecraft's state with its books: integrals of work and impulse that the audit needs, kept beside the motion."""
 
 from __future__ import annotations
 

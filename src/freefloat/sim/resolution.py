@@ -27,8 +27,8 @@ def unresolved(system: System, states: tuple[State, ...]) -> tuple[str, ...]:
     found, world = [], system.world
     for c, (craft, state) in enumerate(zip(world.crafts, states, strict=True)):
         found += [
-            f"{world.prefix(c)}{body}: dt = {system.dt:g} s cannot follow its mode at {rate:.3g} rad/s: the integration "
-            f"would {'make it grow' if rate * system.dt > _UNSTABLE else 'damp it away'}. Use dt = "
+            f"{world.prefix(c)}{body}: dt = {system.dt:g} s cannot follow its mode at {rate:.3g} rad/s: the "
+            f"integration would {'make it grow' if rate * system.dt > _UNSTABLE else 'damp it away'}. Use dt = "
             f"{_fitting(system.dt, rate):.10g} or shorter, or keep fewer modes."
             for body, rate in fastest_modes(craft, np.asarray(state.q)).items()
             if rate * system.dt > _RESOLVED

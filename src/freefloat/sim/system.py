@@ -114,8 +114,8 @@ def _kind_of(part: Any) -> str:
                 raise LawError(f"{type(part).__name__} is no record. Write @ff.record above its class.")
             return name
     raise LawError(
-        f"{type(part).__name__} is nothing that can act in a run: derive it from ff.Software (a control law or filter), "
-        "ff.Effect (something that pushes) or ff.Sensor. docs/laws.md shows how."
+        f"{type(part).__name__} is nothing that can act in a run: derive it from ff.Software (a control law or a "
+        "filter), ff.Effect (something that pushes) or ff.Sensor. docs/laws.md shows how."
     )
 
 
@@ -136,9 +136,8 @@ def _check_failure(system: System, failure: Failure) -> None:
     if isinstance(failure, OpenThruster):
         names = [n.name for t in system.thrusters if system.on(t) == system.on(failure) for n in t.nozzles]
         if failure.thruster not in names:
-            raise ModelError(
-                f"OpenThruster: no thruster '{failure.thruster}'. Thrusters: {', '.join(names) or 'none'}."
-            )
+            known = ", ".join(names) or "none"
+            raise ModelError(f"OpenThruster: no thruster '{failure.thruster}'. Thrusters: {known}.")
     if isinstance(failure, BlindSensor):
         sensors = [s for s in system.sensors if system.on(s) == system.on(failure)]
         if not any(blinds(failure, sensor) for sensor in sensors):
