@@ -1,7 +1,7 @@
 """On-board software: what decides the motion and the forces of a spacecraft, from measurements alone."""
 
 from freefloat.control.attitude import AttitudeHold
-# from freefloat.control.attitude_filter import AttitudeFilter, EstimatedAttitudeHold
+from freefloat.control.attitude_filter import AttitudeFilter
 from freefloat.control.capture import ApproachLimits, CaptureApproach, UnreachableError, spline_to
 from freefloat.control.joint_servo import JointServo
 from freefloat.control.joint_spline import HoldJoints, JointSpline
@@ -12,7 +12,7 @@ from freefloat.control.rate_law import RateLaw
 from freefloat.control.reactionless_turn import ReactionlessTurn
 from freefloat.control.resolved_acceleration import ResolvedAcceleration
 from freefloat.control.resolved_motion import ResolvedMotion, SatelliteBasedMotion
-# from freefloat.control.unloading import MomentumUnloading
+from freefloat.control.unloading import MomentumUnloading
 from freefloat.control.visual_servo import TargetTracker
 
 __all__ = [
@@ -20,7 +20,6 @@ __all__ = [
     "AttitudeFilter",
     "AttitudeHold",
     "CaptureApproach",
-    "EstimatedAttitudeHold",
     "HoldJoints",
     "JointServo",
     "JointSpline",
