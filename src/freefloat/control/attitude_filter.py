@@ -1,4 +1,4 @@
-"""Attitude filter on gyro and star tracker, and attitude control by its estimate instead of the truth.
+"""Attitude filter on gyro and star tracker: software after it runs on the estimate as it would on measurements.
 
 The multiplicative filter with the steady gains of a single axis (Farrenkopf, J. Guidance and Control 1, 1978):
 between stars the attitude follows the gyro less its estimated bias, each star fix corrects attitude and bias.
@@ -6,20 +6,18 @@ between stars the attitude follows the gyro less its estimated bias, each star f
 
 from __future__ import annotations
 
-import dataclasses
+from collections.abc import Mapping
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.attitude import AttitudeHold, wheel_force
-from freefloat.model import Spacecraft, State
-from freefloat.sensors import Gyro, StarTracker
-from freefloat.sensors.imperfection import sample_number
-from freefloat.spatial import angular
+from freefloat.model.ports import Clock, Measurements, Software, Truth
 from freefloat.spatial.rotations import quaternion_conjugate, quaternion_exp, quaternion_log, quaternion_multiply
 from freefloat.values import ModelError, record
-from freefloat.values.arrays import Numeric, Quaternion, Scalar, Vec3, Vector
+from freefloat.values.arrays import Numeric, Quaternion, Scalar, Vec3
 from freefloat.values.channels import Channel, flag, vector
+from freefloat.values.checks import require_bounds, require_quantity
 
 
 @record
@@ -30,123 +28,109 @@ class Estimate:
     bias: Vec3  # of the gyro [rad/s]
     rate: Vec3  # measured less bias, base axes [rad/s]
     tick: Numeric  # int32: gyro samples so far
-    star: Numeric  # int32: number of the last star fix
-    fixed_at: Scalar  # time of the last star fix that came [s]
+    star: Scalar  # when the last star fix was taken [s]
+    fixed_at: Scalar  # when it came [s]
 
 
 @record
-class AttitudeFilter:
-    """Gains for attitude and bias; with both zero the gyro is integrated alone."""
+class AttitudeFilter(Software):
+    """Reads `base.rate` and `base.attitude` and tells both anew; with gains of zero the gyro is integrated alone.
 
-    gyro: Gyro
-    stars: StarTracker
+    Its period is that of the gyro. A star fix that comes late is carried on by the measured rate.
+    """
+
     attitude_gain: Numeric | float = 0.2  # share of a star fix in the attitude
     bias_gain: Numeric | float = 0.01  # share of a star fix, per second, in the bias [1/s]
+    patience: Numeric | float = 10.0  # without a star fix for longer than this is reported [s]
+
+    def __post_init__(self) -> None:
+        if self.period is None:
+            raise ModelError("AttitudeFilter integrates samples of the gyro: give it the gyro's period, period=0.1.")
+        require_bounds(self, {"period": "s"}, above=0.0)
+        require_bounds(self, {"attitude_gain": "", "bias_gain": "1/s", "patience": "s"}, least=0.0)
 
     @staticmethod
-    def steady(gyro: Gyro, stars: StarTracker, gyro_noise: float, bias_walk: float) -> AttitudeFilter:
-        """Gains of the steady Kalman filter: gyro noise [rad/s^0.5], bias walk [rad/s^1.5], noise of `stars`."""
-        T, sigma = float(stars.period), max(float(stars.cross_noise), 1e-12)
-        Q = np.array(
-            [[gyro_noise**2 * T + bias_walk**2 * T**3 / 3, -(bias_walk**2) * T**2 / 2], [0.0, bias_walk**2 * T]]
-        )
-        Q[1, 0] = Q[0, 1]
-        F, P = np.array([[1.0, -T], [0.0, 1.0]]), np.diag([sigma**2, (sigma / T) ** 2])
-        K = np.zeros(2)
-        for _ in range(20000):
-            P = F @ P @ F.T + Q
-            K = P[:, 0] / (P[0, 0] + sigma**2)
-            P = P - np.outer(K, P[0])
-        return AttitudeFilter(gyro=gyro, stars=stars, attitude_gain=float(K[0]), bias_gain=float(-K[1]))
+    def steady(
+        star_period: float, star_noise: float, gyro_noise: float, bias_walk: float, **fields: Any
+    ) -> AttitudeFilter:
+        """Gains of the steady Kalman filter: star noise [rad], gyro noise [rad/s^0.5], bias walk [rad/s^1.5].
 
-    def start(self, quat_NB: Quaternion) -> Estimate:
-        """Start at an attitude, with a bias of zero."""
+        More fields, at least `period`, must follow.
+        """
+        T = require_quantity("The period of the star tracker", star_period, "s", above=0.0)
+        K = steady_gains(T, max(star_noise, 1e-12), gyro_noise, bias_walk)
+        return AttitudeFilter(attitude_gain=float(K[0]), bias_gain=float(-K[1]), **fields)
+
+    # ---- its memory: the estimate
+
+    def begin(self, y: Measurements) -> Estimate:
+        """Start at the measured attitude, with a bias of zero."""
         return Estimate(
-            quaternion=jnp.asarray(quat_NB),
+            quaternion=jnp.asarray(y["base.attitude"]),
             bias=jnp.zeros(3),
             rate=jnp.zeros(3),
             tick=jnp.zeros((), jnp.int32),
-            star=jnp.asarray(-1, jnp.int32),
+            star=jnp.asarray(-jnp.inf, dtype=float),
             fixed_at=jnp.zeros(()),
         )
 
-    def update(self, estimate: Estimate, state: State, t: Scalar, hold: float) -> Estimate:
-        """One gyro sample at time t, `hold` seconds after the last, and a star fix where one is due."""
-        # Where the base has turned to since the last sample, by the mean of the two rates.
-        measured = self.gyro.measure(angular(state.V_NB), estimate.tick) - estimate.bias
-        first = estimate.tick == 0
-        turn = jnp.where(first, 0.0, 0.5 * hold) * (estimate.rate + measured)
-        predicted = quaternion_multiply(estimate.quaternion, quaternion_exp(turn))
-        number = sample_number(t, self.stars.period)
-        seen, there = self.stars.measure(state.quat_NB, number)
-        use = (number != estimate.star) & there
+    def remember(self, memory: Estimate, y: Measurements, clock: Clock) -> Estimate:
+        """One gyro sample, and a star fix where a new one has come."""
+        measured = y["base.rate"] - memory.bias
+        predicted = self._predict(memory, measured)
+        taken = y.taken("base.attitude")
+        use = y.valid("base.attitude") & (taken != memory.star)
+        age = jnp.where(use, clock.t - taken, 0.0)
+        seen = quaternion_multiply(jnp.asarray(y["base.attitude"]), quaternion_exp(age * measured))
         error = quaternion_log(quaternion_multiply(quaternion_conjugate(predicted), seen))
         error = jnp.where(use, 1.0, 0.0) * error
         corrected = quaternion_multiply(predicted, quaternion_exp(self.attitude_gain * error))
         shift = self.bias_gain * error
         return Estimate(
             quaternion=corrected / jnp.sqrt(corrected @ corrected),
-            bias=estimate.bias - shift,
+            bias=memory.bias - shift,
             rate=measured + shift,
-            tick=estimate.tick + 1,
-            star=number,
-            fixed_at=jnp.where(use, t, estimate.fixed_at),
+            tick=memory.tick + 1,
+            star=jnp.where(use, taken, memory.star),
+            fixed_at=jnp.where(use, clock.t, memory.fixed_at),
         )
 
+    def _predict(self, memory: Estimate, measured: Vec3) -> Quaternion:
+        """Where the base has turned to since the last sample, by the mean of the two rates."""
+        turn = jnp.where(memory.tick == 0, 0.0, 0.5 * self.period) * (memory.rate + measured)
+        return quaternion_multiply(memory.quaternion, quaternion_exp(turn))
 
-@record
-class EstimatedAttitudeHold:
-    """Attitude PD on the filter's estimate instead of the truth."""
+    # ---- what it says
 
-    hold: AttitudeHold
-    filter: AttitudeFilter
-    patience: Numeric | float = 10.0  # without a star fix for longer than this is reported [s]
-    now: Estimate | None = None
-
-    def __post_init__(self) -> None:
-        if self.hold.feed_forward is not None or self.hold.switch is not None:
-            raise ModelError("EstimatedAttitudeHold does PD only: its hold must have no feed_forward and no switch.")
-
-    def begin(self, state: State) -> EstimatedAttitudeHold:
-        """Start the filter at the true attitude."""
-        return dataclasses.replace(self, hold=self.hold.begin(state), now=self.filter.start(state.quat_NB))
-
-    def memory(self) -> Estimate:
-        """The estimate at the start."""
-        if self.now is None:
-            raise RuntimeError("EstimatedAttitudeHold has not begun: call begin(state) first, as `simulate` does.")
-        return self.now
-
-    def remember(self, memory: Estimate, state: State, t: Scalar, hold: float) -> Estimate:
-        """Update the filter."""
-        return self.filter.update(memory, state, t, hold)
-
-    def recall(self, memory: Estimate) -> EstimatedAttitudeHold:
-        """The law at this estimate."""
-        return dataclasses.replace(self, now=memory)
-
-    def force(self, state: State, t: Scalar, hold: float) -> Vector:
-        """Generalised force of the wheels."""
-        return self._wheels(state)[0]
-
-    def _wheels(self, state: State) -> tuple[Vector, Vector]:
-        believed = self.memory()
-        return wheel_force(self.hold.craft, state, self.hold.torque(believed.quaternion, believed.rate))
+    def tell(self, memory: Estimate, y: Measurements, clock: Clock) -> Mapping[str, Numeric]:
+        """Attitude and rate as estimated, in place of the measured ones."""
+        return {"base.attitude": memory.quaternion, "base.rate": memory.rate}
 
     def channels(self) -> tuple[Channel, ...]:
-        """Errors of the filter, wheels, and whether stars are seen."""
+        """Errors of the filter, and whether stars are seen."""
         return (
             vector("filter.attitude_error", "Estimated attitude from the true one", "rad", "B"),
             vector("filter.bias", "Estimated gyro bias", "rad/s", "B"),
             flag("filter.condition", "Attitude filter", ("stars seen", "no stars, gyro only")),
-            self.hold.channels()[0],
         )
 
-    def observe(self, craft: Spacecraft, state: State, t: Scalar) -> tuple[Numeric, ...]:
+    def observe(self, memory: Estimate, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
         """How wrong the filter is."""
-        believed = self.memory()
-        error = quaternion_log(
-            quaternion_multiply(quaternion_conjugate(jnp.asarray(state.quat_NB)), believed.quaternion)
-        )
-        lost = jnp.where(t - believed.fixed_at > self.patience, 1.0, 0.0)
-        return error, believed.bias, lost, self._wheels(state)[1]
+        back = quaternion_conjugate(jnp.asarray(truth.state.quat_NB))
+        error = quaternion_log(quaternion_multiply(back, memory.quaternion))
+        lost = jnp.where(clock.t - memory.fixed_at > self.patience, 1.0, 0.0)
+        return error, memory.bias, lost
+
+
+def steady_gains(period: float, star_noise: float, gyro_noise: float, bias_walk: float) -> np.ndarray:
+    """Kalman gain (attitude, bias) of one axis, after many star fixes."""
+    T, sigma = period, star_noise
+    Q = np.array([[gyro_noise**2 * T + bias_walk**2 * T**3 / 3, -(bias_walk**2) * T**2 / 2], [0.0, bias_walk**2 * T]])
+    Q[1, 0] = Q[0, 1]
+    F, P = np.array([[1.0, -T], [0.0, 1.0]]), np.diag([sigma**2, (sigma / T) ** 2])
+    K = np.zeros(2)
+    for _ in range(20000):
+        P = F @ P @ F.T + Q
+        K = P[:, 0] / (P[0, 0] + sigma**2)
+        P = P - np.outer(K, P[0])
+    return K

@@ -1,24 +1,36 @@
-"""What pushes a spacecraft: the gravity gradient of its orbit, thrusters, a wrench from outside; orbital motion."""
+"""What pushes a spacecraft: orbit, joints, wheels, thrusters, a wrench from outside; orbital motion."""
 
 from freefloat.effects.circular_orbit import EARTH_GRAVITY, EARTH_RADIUS, CircularOrbit
 from freefloat.effects.co_rotation import co_rotating_state
 from freefloat.effects.gravity_gradient import GravityGradient, gravity_gradient_torque
+from freefloat.effects.joint_friction import Friction, JointFriction
+from freefloat.effects.joint_motors import joint_motor_channels, limit_joint_torques
+from freefloat.effects.joint_spring import JointSpring
 from freefloat.effects.relative_motion import RelativeState, relative_drift, transition_matrix
-from freefloat.effects.thrusters import Thruster, Thrusters, torque_pairs
+from freefloat.effects.thrusters import Pulses, Thruster, Thrusters, torque_pairs
+from freefloat.effects.wheels import limit_wheel_torques, wheel_channel
 from freefloat.effects.wrench_pulse import WrenchPulse
 
 __all__ = [
     "EARTH_GRAVITY",
     "EARTH_RADIUS",
     "CircularOrbit",
+    "Friction",
     "GravityGradient",
+    "JointFriction",
+    "JointSpring",
+    "Pulses",
     "RelativeState",
     "Thruster",
     "Thrusters",
     "WrenchPulse",
     "co_rotating_state",
     "gravity_gradient_torque",
+    "joint_motor_channels",
+    "limit_joint_torques",
+    "limit_wheel_torques",
     "relative_drift",
     "torque_pairs",
     "transition_matrix",
+    "wheel_channel",
 ]

@@ -14,6 +14,7 @@ import numpy as np
 from freefloat.dynamics import composite_inertia
 from freefloat.effects.circular_orbit import CircularOrbit
 from freefloat.model import Spacecraft, State
+from freefloat.model.ports import Clock, Effect
 from freefloat.spatial import six
 from freefloat.spatial.rotations import cross, roll_pitch_yaw
 from freefloat.values import record
@@ -33,39 +34,35 @@ def tidal_potential(craft: Spacecraft, q: Vector, nadir: Vec3, rate: Scalar) -> 
 
 
 @record
-class GravityGradient:
-    """A force law: the gravity gradient of a circular orbit. `factor` 0 switches it off and still reports attitude."""
+class GravityGradient(Effect):
+    """The gravity gradient of a circular orbit. `factor` 0 switches it off and still reports the attitude."""
 
-    craft: Spacecraft
     orbit: CircularOrbit
     factor: Numeric | float = 1.0
 
-    def begin(self, state: State) -> GravityGradient:
-        """Nothing to remember."""
-        return self
-
-    def torque(self, state: State, t: Scalar) -> Vec3:
+    def torque(self, craft: Spacecraft, state: State, t: Scalar) -> Vec3:
         """On the whole spacecraft, base axes [N m]."""
-        inertia = composite_inertia(self.craft, state.q).about_com()
+        inertia = composite_inertia(craft, state.q).about_com()
         nadir = state.X_NB.R.T @ self.orbit.nadir(t)
         return self.factor * gravity_gradient_torque(inertia, nadir, self.orbit.rate)
 
-    def force(self, state: State, t: Scalar, hold: float) -> Vector:
+    def force(self, craft: Spacecraft, state: State, clock: Clock) -> Vector:
         """Generalised force: a couple on the whole, and the joints' and modes' share."""
-        nadir, layout = state.X_NB.R.T @ self.orbit.nadir(t), self.craft.layout
-        slope = jax.grad(lambda q: tidal_potential(self.craft, q, nadir, self.orbit.rate))(jnp.asarray(state.q))
-        couple = six(jnp.zeros(3), self.torque(state, t))
+        nadir, layout = state.X_NB.R.T @ self.orbit.nadir(clock.t), craft.layout
+        slope = jax.grad(lambda q: tidal_potential(craft, q, nadir, self.orbit.rate))(jnp.asarray(state.q))
+        couple = six(jnp.zeros(3), self.torque(craft, state, clock.t))
         moving = np.array(layout.coordinates, dtype=int)
         return jnp.zeros(layout.nv).at[:6].set(couple).at[moving].set(-self.factor * slope)
 
-    def channels(self) -> tuple[Channel, ...]:
-        """What this law adds to a run."""
+    def channels(self, craft: Spacecraft) -> tuple[Channel, ...]:
+        """Torque and attitude."""
         names = ("roll", "pitch", "yaw")
         return (
             vector("orbit.torque", "Gravity-gradient torque", "N m", "B"),
             Channel("orbit.roll_pitch_yaw", "Attitude in the orbital frame (Z-Y-X)", "rad", "O", "rpy", names),
         )
 
-    def observe(self, craft: Spacecraft, state: State, t: Scalar) -> tuple[Numeric, ...]:
+    def observe(self, craft: Spacecraft, state: State, clock: Clock) -> tuple[Numeric, ...]:
         """Torque, and attitude relative to the orbital frame."""
-        return self.torque(state, t), roll_pitch_yaw(self.orbit.R_NO(t).T @ state.X_NB.R)
+        R_ON = self.orbit.R_NO(clock.t).T
+        return self.torque(craft, state, clock.t), roll_pitch_yaw(R_ON @ state.X_NB.R)

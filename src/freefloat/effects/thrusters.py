@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
+from freefloat.model import Spacecraft
 from freefloat.model.physical_checks import unit_axis
+from freefloat.model.ports import Clock, Part
 from freefloat.spatial.rotations import cross
 from freefloat.values import record, static
 from freefloat.values.arrays import ArrayLike, Matrix, Numeric, Vec6, Vector
+from freefloat.values.channels import Channel
 from freefloat.values.checks import require_array, require_bounds, require_quantity, set_fields
+from freefloat.values.errors import require_name
 
 STANDARD_GRAVITY = 9.80665  # [m/s2]
 
@@ -53,19 +58,26 @@ class Pulses:
 
 
 @record
-class Thrusters:
+class Thrusters(Part):
     """A set of on-off thrusters with pulse modulation: each opens once its debt is worth a shortest pulse."""
 
     nozzles: tuple[Thruster, ...]
     mixing: Matrix  # (thrusters, 12): burn for each unit of +wrench, then of -wrench; never negative
     specific_impulse: Numeric | float = 220.0  # [s]
+    name: str = static(default="thrusters", kw_only=True)  # what commands and channels call the set
+    period: float | None = static(default=None, kw_only=True)  # between two ticks of the valves [s]; None: every tick
 
     def __post_init__(self) -> None:
+        require_name("Thrusters", self.name)
         require_bounds(self, {"specific_impulse": "s"}, above=0.0)
+        require_bounds(self, {} if self.period is None else {"period": "s"}, above=0.0)
 
     @staticmethod
-    def from_nozzles(nozzles: Sequence[Thruster], specific_impulse: float = 220.0) -> Thrusters:
-        """Find how each of the twelve unit wrenches is made best; an error names those that cannot be made."""
+    def from_nozzles(nozzles: Sequence[Thruster], specific_impulse: float = 220.0, **fields: Any) -> Thrusters:
+        """Find how each of the twelve unit wrenches is made best; an error names those that cannot be made.
+
+        More fields of the set, such as `name` and `period`, may follow.
+        """
         from scipy.optimize import nnls
 
         if not nozzles:
@@ -84,7 +96,7 @@ class Thrusters:
                 f"These thrusters cannot make the torque {', '.join(n for n in missing if 'T' in n)} without a force. "
                 "Place pairs that push in opposite directions on opposite sides."
             )
-        return Thrusters(nozzles=tuple(nozzles), mixing=np.stack(columns, axis=1), specific_impulse=specific_impulse)
+        return Thrusters(tuple(nozzles), np.stack(columns, axis=1), specific_impulse, **fields)
 
     @property
     def thrust(self) -> Vector:
@@ -97,27 +109,52 @@ class Thrusters:
         duty = self.mixing @ wanted
         return duty / jnp.maximum(jnp.max(duty), 1.0)
 
-    def start(self) -> Pulses:
+    # ---- valves
+
+    def begin(self) -> Pulses:
         """All valves closed."""
         n = len(self.nozzles)
         return Pulses(np.zeros(n), np.zeros(n), np.full(n, -1e9), np.zeros(()))
 
-    def pulse(self, pulses: Pulses, duty: Vector, t: Numeric, hold: float) -> Pulses:
-        """Open and close valves at time t, for the coming `hold` seconds; counts the propellant of that time."""
+    def actuate(self, pulses: Pulses, duty: Vector, clock: Clock, open_anyway: Vector) -> Pulses:
+        """Open and close valves now, for the time that they are held; counts the propellant of that time.
+
+        A thruster with `open_anyway` 1 is stuck: it burns whatever is asked. When nothing is asked of any thruster,
+        the work is over, and debts that are left are forgotten.
+        """
+        t, hold, stuck = clock.t, clock.hold, open_anyway > 0.0
+        duty = jnp.clip(duty, 0.0, 1.0)
         shortest = jnp.stack([jnp.asarray(n.shortest_pulse, dtype=float) for n in self.nozzles])
         debt = pulses.debt + duty * self.thrust * hold
         may_close = t - pulses.opened_at >= shortest - 1e-9
         least = self.thrust * jnp.maximum(shortest, hold)
         stays = (pulses.burning > 0.0) & (~may_close | (debt >= self.thrust * hold * (1.0 - 1e-9)))
         opens = (pulses.burning == 0.0) & (debt >= least * (1.0 - 1e-9))
-        burning = jnp.where(stays | opens, 1.0, 0.0)
+        burning = jnp.where(stays | opens | stuck, 1.0, 0.0)
         given = burning * self.thrust * hold
         used = jnp.sum(given) / (self.specific_impulse * STANDARD_GRAVITY)
-        return Pulses(debt - given, burning, jnp.where(opens, t, pulses.opened_at), pulses.propellant + used)
+        left = jnp.where(stuck | ~jnp.any(duty > 0.0), 0.0, debt - given)
+        return Pulses(left, burning, jnp.where(opens, t, pulses.opened_at), pulses.propellant + used)
+
+    def force(self, craft: Spacecraft, pulses: Pulses) -> Vector:
+        """Generalised force of the open thrusters."""
+        return jnp.zeros(craft.layout.nv).at[:6].set(self.wrench(pulses.burning))
 
     def wrench(self, burning: Vector) -> Vec6:
         """Of the open thrusters on the base, base axes."""
         return jnp.stack([n.wrench() for n in self.nozzles], axis=1) @ burning
+
+    def channels(self) -> tuple[Channel, ...]:
+        """Valves and propellant."""
+        nozzles = tuple(n.name for n in self.nozzles)
+        return (
+            Channel(self.tells("burning"), "Thrusters that burn", "1", "", self.tells("nozzle"), nozzles),
+            Channel(self.tells("propellant"), "Propellant used", "kg"),
+        )
+
+    def observe(self, pulses: Pulses) -> tuple[Numeric, ...]:
+        """Valves and propellant."""
+        return pulses.burning, pulses.propellant
 
 
 def torque_pairs(arm: float, thrust: float, shortest_pulse: float = 0.02) -> tuple[Thruster, ...]:

@@ -6,34 +6,33 @@ import jax.numpy as jnp
 
 from freefloat.dynamics import generalized_force
 from freefloat.model import Spacecraft, State
+from freefloat.model.ports import Clock, Effect
 from freefloat.values import ModelError, record, static
-from freefloat.values.arrays import ArrayLike, Numeric, Scalar, Vector, is_traced
+from freefloat.values.arrays import ArrayLike, Numeric, Vector, is_traced
 from freefloat.values.checks import require_array, require_bounds, set_fields
 
 
 @record
-class WrenchPulse:
+class WrenchPulse(Effect):
     """An external wrench (force, torque) at a frame, in its axes, from `start` to `stop`."""
 
-    craft: Spacecraft
     frame: str = static()
     wrench: ArrayLike  # (6,) [N, N m]
     start: Numeric | float = 0.0  # [s]
     stop: Numeric | float = jnp.inf  # [s]
 
     def __post_init__(self) -> None:
-        self.craft.frame(self.frame)
         wrench = require_array("WrenchPulse.wrench", self.wrench, "N, N m", (6,), "force and torque, six numbers")
         set_fields(self, wrench=wrench)
         require_bounds(self, {"start": "s", "stop": "s"}, allow_infinite=True)
         if not is_traced(self.start, self.stop) and self.stop < self.start:
             raise ModelError(f"WrenchPulse stops at {self.stop:g} s, before it starts at {self.start:g} s.")
 
-    def begin(self, state: State) -> WrenchPulse:
-        """Nothing to remember."""
-        return self
+    def check(self, craft: Spacecraft) -> None:
+        """Its frame."""
+        self.require_known(craft, "frame", (self.frame,), craft.frame_names)
 
-    def force(self, state: State, t: Scalar, hold: float) -> Vector:
+    def force(self, craft: Spacecraft, state: State, clock: Clock) -> Vector:
         """Generalised force of the wrench."""
-        acting = (t >= self.start) & (t < self.stop)
-        return generalized_force(self.craft, state.q, self.frame, jnp.where(acting, 1.0, 0.0) * self.wrench)
+        acting = (clock.t >= self.start) & (clock.t < self.stop)
+        return generalized_force(craft, state.q, self.frame, jnp.where(acting, 1.0, 0.0) * self.wrench)

@@ -5,9 +5,9 @@ Each is a small frozen record with pure functions. A part says whom it is on; na
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import jax.numpy as jnp
 import numpy as np
@@ -19,6 +19,8 @@ from freefloat.model.world import World
 from freefloat.values import record, static
 from freefloat.values.arrays import Flag, Numeric, Scalar, Vector
 from freefloat.values.channels import Channel
+from freefloat.values.checks import require_bounds
+from freefloat.values.errors import ModelError, unknown_name
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class Clock:
     hold: float = 0.0  # how long the answer will be held [s]; 0: it is asked again and again
 
 
+@runtime_checkable
 class Measurements(Protocol):
     """What sensors, and software that ran before, tell: `y["base.rate"]`. Names are those of the run's channels."""
 
@@ -78,6 +81,20 @@ class Part:
         """How messages call it."""
         return f"{type(self).__name__} '{self.name}'" if self.name else type(self).__name__
 
+    def tells(self, name: str) -> str:
+        """What it tells, under its own name where it has one: `gyro.2.base.rate`."""
+        return f"{self.name}.{name}" if self.name else name
+
+    def check(self, craft: Spacecraft) -> None:
+        """Refuse a spacecraft that it does not fit. Asked once, when a system is built."""
+
+    def require_known(self, craft: Spacecraft, kind: str, names: Iterable[str], known: Iterable[str]) -> None:
+        """Refuse names that the spacecraft does not have: for `check`."""
+        listed = tuple(known)
+        for name in names:
+            if name not in listed:
+                raise ModelError(f"{self.title}: {unknown_name(craft.name, kind, name, listed)}")
+
 
 @record
 class Effect(Part):
@@ -87,7 +104,7 @@ class Effect(Part):
         """Generalised force (nv) now; evaluated in every stage of the integrator."""
         raise NotImplementedError
 
-    def channels(self) -> tuple[Channel, ...]:
+    def channels(self, craft: Spacecraft) -> tuple[Channel, ...]:
         """What it adds to a run."""
         return ()
 
@@ -112,8 +129,12 @@ class Sensor(Part):
     period: float | None = static(default=None, kw_only=True)  # between two samples [s]; None: at every tick
     latency: float = static(default=0.0, kw_only=True)  # from sample to measurement [s]
 
+    def __post_init__(self) -> None:
+        require_bounds(self, {} if self.period is None else {"period": "s"}, above=0.0)
+        require_bounds(self, {"latency": "s"}, least=0.0)
+
     def measure(self, truth: Truth, number: Numeric, clock: Clock) -> Mapping[str, Numeric]:
-        """Sample number `number`: values by name, such as {"base.rate": ...}."""
+        """Sample number `number`: values by name, such as {"base.rate": ...}; `read` puts its own name in front."""
         raise NotImplementedError
 
     def seen(self, truth: Truth, number: Numeric, clock: Clock) -> Flag:
@@ -148,11 +169,13 @@ class Sensor(Part):
     def read(self, memory: SensorMemory, clock: Clock) -> tuple[dict[str, Any], Scalar, Flag]:
         """What it tells now: values by name, when they were taken, and whether there are any."""
         if len(memory.taken) == 1:
-            return {name: value[0] for name, value in memory.values.items()}, memory.taken[0], memory.valid[0]
+            now = {self.tells(name): value[0] for name, value in memory.values.items()}
+            return now, memory.taken[0], memory.valid[0]
         ready = memory.valid & (memory.taken + self.latency <= clock.t + 1e-9)
         age = jnp.where(ready, memory.taken, -jnp.inf)
         newest = jnp.argmax(age)
-        return {name: value[newest] for name, value in memory.values.items()}, age[newest], jnp.any(ready)
+        now = {self.tells(name): value[newest] for name, value in memory.values.items()}
+        return now, age[newest], jnp.any(ready)
 
 
 def _along(mine: Numeric, values: Numeric) -> Numeric:

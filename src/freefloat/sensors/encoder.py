@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
-from freefloat.sensors.imperfection import Imperfection, quantise
-from freefloat.values import record
+from collections.abc import Mapping
+
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.model import Spacecraft
+from freefloat.model.ports import Clock, Truth
+from freefloat.sensors.imperfection import ImperfectSensor, quantise
+from freefloat.values import ModelError, record
 from freefloat.values.arrays import Numeric, Vector
 from freefloat.values.checks import require_bounds
 
 
 @record
-class JointEncoder:
-    """One for each joint, all of the same kind."""
+class JointEncoder(ImperfectSensor):
+    """One for each joint, all of the same kind; tells `joints.position`."""
 
-    imperfection: Imperfection = Imperfection()
     offset: Vector | float = 0.0  # [rad, m]
     noise: Numeric | float = 0.0  # one sigma [rad, m]
     step: Numeric | float = 0.0  # resolution [rad, m]
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require_bounds(self, {"offset": "rad, m"})
         require_bounds(self, {"noise": "rad, m", "step": "rad, m"}, least=0.0)
 
-    def measure(self, positions: Vector, sample: Numeric) -> Vector:
+    def check(self, craft: Spacecraft) -> None:
+        """Something must turn or slide."""
+        if not craft.layout.moving_joints:
+            raise ModelError(f"{self.title}: spacecraft '{craft.name}' has no joint that moves. Leave the encoder out.")
+
+    def measure(self, truth: Truth, number: Numeric, clock: Clock) -> Mapping[str, Numeric]:
         """Measured joint positions."""
-        return quantise(
-            positions + self.offset + self.noise * self.imperfection.noise(sample, positions.shape[0]), self.step
-        )
+        places = np.array(truth.craft.layout.joint_positions, dtype=int)
+        positions = jnp.asarray(truth.state.q)[places]
+        noise = self.noise * self.draw(truth, number, len(places))
+        return {"joints.position": quantise(positions + self.offset + noise, self.step)}

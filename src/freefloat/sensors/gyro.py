@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 import numpy as np
 
-from freefloat.sensors.imperfection import Imperfection, quantise
+from freefloat.model.ports import Clock, Truth
+from freefloat.sensors.imperfection import ImperfectSensor, quantise
+from freefloat.spatial import angular
 from freefloat.values import record
-from freefloat.values.arrays import ArrayLike, Numeric, Vec3
+from freefloat.values.arrays import ArrayLike, Numeric
 from freefloat.values.checks import require_array, require_bounds, set_fields
 
 
 @record
-class Gyro:
-    """Three axes in base axes."""
+class Gyro(ImperfectSensor):
+    """Three axes in base axes; tells `base.rate`."""
 
-    imperfection: Imperfection = Imperfection()
     bias: ArrayLike = dataclasses.field(default_factory=lambda: np.zeros(3))  # (3,) [rad/s]
     noise: Numeric | float = 0.0  # one sigma of a sample [rad/s]
     scale_error: Numeric | float = 0.0  # relative
     step: Numeric | float = 0.0  # quantisation [rad/s]
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         set_fields(self, bias=require_array("Gyro.bias", self.bias, "rad/s", (3,), "three numbers"))
         require_bounds(self, {"scale_error": ""}, above=-1.0)
         require_bounds(self, {"noise": "rad/s", "step": "rad/s"}, least=0.0)
 
-    def measure(self, rate_B: Vec3, sample: Numeric) -> Vec3:
+    def measure(self, truth: Truth, number: Numeric, clock: Clock) -> Mapping[str, Numeric]:
         """Measured rate, base axes [rad/s]."""
-        noisy = (1.0 + self.scale_error) * rate_B + self.bias + self.noise * self.imperfection.noise(sample, 3)
-        return quantise(noisy, self.step)
+        noise = self.noise * self.draw(truth, number, 3)
+        noisy = (1.0 + self.scale_error) * angular(truth.state.V_NB) + self.bias + noise
+        return {"base.rate": quantise(noisy, self.step)}

@@ -1,14 +1,20 @@
-"""What every sensor shares: its seed, its number among the sensors, quantisation and dropouts."""
+"""What sensors share: seeds, keys, quantisation and dropouts."""
 
 from __future__ import annotations
+
+import dataclasses
+import zlib
 
 import jax.numpy as jnp
 import numpy as np
 
+from freefloat.model.ports import Clock, Sensor, Truth
 from freefloat.sensors.noise import DRAWS, normal, uniform
-from freefloat.values import ModelError, record, static
-from freefloat.values.arrays import Numeric, Vector, is_traced
+from freefloat.values import ModelError, record
+from freefloat.values.arrays import Flag, Numeric, Vector, is_traced
 from freefloat.values.checks import require_bounds
+
+_KEYS = 2**32 // DRAWS - 1  # so that key * DRAWS + DRAWS fits into 32 bits
 
 
 @record
@@ -17,31 +23,46 @@ class Imperfection:
 
     seed: Numeric | int = 0
     run: Numeric | int = 0  # number of the run in a campaign
-    sensor: int = static(default=0)  # number of the sensor: two with the same number make the same errors
     dropout: Numeric | float = 0.0  # share of the samples that are lost
 
     def __post_init__(self) -> None:
         require_bounds(self, {"dropout": ""}, least=0.0, most=1.0)
-        for name in ("seed", "run", "sensor"):
+        for name in ("seed", "run"):
             value = getattr(self, name)
             if not is_traced(value) and np.asarray(value).dtype.kind not in "iu":
                 raise ModelError(f"Imperfection.{name} must be a whole number, got {value!r}.")
 
-    def noise(self, sample: Numeric, count: int) -> Vector:
-        """Independent numbers of unit variance for one sample."""
-        return normal(self.seed, self.run, self.sensor * DRAWS + 1, sample, count)
+    def noise(self, key: int, number: Numeric, count: int) -> Vector:
+        """Independent numbers of unit variance for one sample of the sensor with that key."""
+        return normal(self.seed, self.run, key * DRAWS + 1, number, count)
 
-    def lost(self, sample: Numeric) -> Numeric:
+    def lost(self, key: int, number: Numeric) -> Numeric:
         """Whether a sample is lost (bool)."""
-        return uniform(self.seed, self.run, self.sensor * DRAWS, sample)[0] < self.dropout
+        return uniform(self.seed, self.run, key * DRAWS, number)[0] < self.dropout
+
+
+def noise_key(sensor: Sensor, truth: Truth) -> int:
+    """Key of a sensor's errors, from its spacecraft, class and name: two sensors of one name make the same errors."""
+    words = f"{truth.world.names[truth.own]}:{type(sensor).__name__}:{sensor.name}"
+    return zlib.crc32(words.encode()) % _KEYS
+
+
+@record
+class ImperfectSensor(Sensor):
+    """A sensor with noise and dropouts of its own. Subclasses write `measure`."""
+
+    imperfection: Imperfection = dataclasses.field(default=Imperfection(), kw_only=True)
+
+    def draw(self, truth: Truth, number: Numeric, count: int) -> Vector:
+        """Independent numbers of unit variance for one sample."""
+        return self.imperfection.noise(noise_key(self, truth), number, count)
+
+    def seen(self, truth: Truth, number: Numeric, clock: Clock) -> Flag:
+        """Not lost."""
+        return ~self.imperfection.lost(noise_key(self, truth), number)
 
 
 def quantise(values: Vector, step: Numeric | float) -> Vector:
     """Rounded to whole steps; a step of zero leaves the values as they are."""
     safe = jnp.where(jnp.asarray(step) > 0.0, step, 1.0)
     return jnp.where(jnp.asarray(step) > 0.0, safe * jnp.round(values / safe), values)
-
-
-def sample_number(t: Numeric, period: Numeric | float) -> Numeric:
-    """Which sample is the latest at time t (int32)."""
-    return jnp.floor(t / period + 1e-6).astype(jnp.int32)

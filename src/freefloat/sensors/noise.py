@@ -36,7 +36,7 @@ def threefry(key: tuple[Numeric, Numeric], counter: tuple[Numeric, Numeric]) -> 
 
 def uniform(seed: Numeric | int, run: Numeric | int, stream: int, sample: Numeric) -> tuple[jax.Array, jax.Array]:
     """Two numbers between 0 and 1, neither of them included."""
-    a, b = threefry((jnp.asarray(seed), jnp.asarray(run)), (jnp.asarray(stream), sample))
+    a, b = threefry((jnp.asarray(seed), jnp.asarray(run)), (np.asarray(stream, np.uint32), sample))
     return (a.astype(jnp.float64) + 0.5) * 2.0**-32, (b.astype(jnp.float64) + 0.5) * 2.0**-32
 
 

@@ -1,0 +1,30 @@
+"""Motors of joints: what is left of the torques that software asks for."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+
+from freefloat.model import Spacecraft
+from freefloat.values.arrays import Vector
+from freefloat.values.channels import Channel, flag
+from freefloat.values.errors import unknown_name
+
+TORQUE_LIMIT = 1.0
+
+
+def limit_joint_torques(craft: Spacecraft, joints: tuple[str, ...], torques: Vector) -> tuple[Vector, Vector]:
+    """Torques within each joint's `limits.effort`, and which limit each has reached."""
+    effort = jnp.stack([jnp.asarray(craft.joint(name).limits.effort, dtype=float) for name in joints])
+    condition = jnp.where(jnp.abs(torques) > effort, TORQUE_LIMIT, 0.0)
+    return jnp.clip(torques, -effort, effort), condition
+
+
+def joint_motor_channels(craft: Spacecraft, joints: tuple[str, ...]) -> tuple[Channel, Channel]:
+    """Torque and condition of each driven joint; joints that do not move are refused."""
+    for name in joints:
+        if name not in craft.layout.moving_joints:
+            raise unknown_name(craft.name, "moving joint", name, craft.layout.moving_joints)
+    return (
+        Channel("joints.motor_torque", "Motor torque at the joint", "N m", "", "driven_joint", joints),
+        flag("joints.condition", "Joint motors", ("within limits", "torque limit"), "driven_joint", joints),
+    )
