@@ -93,7 +93,9 @@ class CaptureApproach(RateLaw):
     def __post_init__(self) -> None:
         require_six_joints("CaptureApproach", self.craft, self.frame)
         if self.target.rpartition(".")[2] == "base":
-            raise LawError(f"CaptureApproach.target '{self.target}' is a base. Name a frame on it: with_frame adds one.")
+            raise LawError(
+                f"CaptureApproach.target '{self.target}' is a base: name a frame on it (with_frame adds one)."
+            )
 
     @property
     def joints(self) -> tuple[str, ...]:

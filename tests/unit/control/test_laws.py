@@ -46,7 +46,7 @@ from freefloat.model import JointRates, State
 from freefloat.sensors.ideal import IdealMeasurements
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import quaternion_exp
-from freefloat.values import LawError, ModelError
+from freefloat.values import ModelError
 from ports import clock_at
 
 CRAFT = ets7(wheels=True)
@@ -196,11 +196,6 @@ def test_attitude_torque_is_off_while_a_message_is_low(distance: float, share: f
 def test_attitude_control_without_enough_wheels_is_refused() -> None:
     with pytest.raises(ModelError, match="do not span three directions"):
         AttitudeHold(craft=ets7())
-
-
-def test_feed_forward_of_anything_but_joint_rates_is_refused() -> None:
-    with pytest.raises(LawError, match=r"AttitudeHold\.feed_forward must be a RateLaw"):
-        AttitudeHold(craft=CRAFT, feed_forward=AttitudeHold(craft=CRAFT))
 
 
 def test_feed_forward_is_the_rate_of_the_arms_momentum() -> None:
