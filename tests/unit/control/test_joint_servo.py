@@ -22,7 +22,7 @@ from ports import clock_at, truth_of
 
 CRAFT = ets7()
 FIRST = np.deg2rad([5.0, -20.0, 40.0, 30.0, 20.0, 10.0])
-POINTS = np.stack([FIRST, FIRST + [0.1, -0.1, 0.2, 0.1, 0.0, -0.2]])
+POINTS = np.stack([FIRST, FIRST + np.array([0.1, -0.1, 0.2, 0.1, 0.0, -0.2])])
 DT = 0.1  # [s]
 
 
@@ -169,5 +169,5 @@ def test_the_arms_memory_and_messages_pass_through_the_servo() -> None:
 def test_arms_that_a_servo_cannot_follow_are_refused() -> None:
     with pytest.raises(LawError, match=r"JointServo\.arm must be a RateLaw.*got AttitudeHold"):
         require_rate_law("JointServo.arm", AttitudeHold(craft=ets7(wheels=True)))
-    with pytest.raises(ValueError, match="JointSpline asked by a servo every 0.3 s does not fit"):
+    with pytest.raises(ValueError, match=r"JointSpline asked by a servo every 0\.3 s does not fit"):
         JointServo(craft=CRAFT, arm=_spline(period=0.3), period=0.2)
