@@ -94,7 +94,7 @@ class CaptureApproach(RateLaw):
         require_six_joints("CaptureApproach", self.craft, self.frame)
         if self.target.rpartition(".")[2] == "base":
             raise LawError(
-                f"CaptureApproach.target '{self.target}' is a base. Name a frame on it: with_frame adds one."
+                f"CaptureApproach.target '{self.target}' is a base: name a frame on it (with_frame adds one)."
             )
 
     @property

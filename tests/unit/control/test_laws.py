@@ -1,6 +1,7 @@
 """Single laws against identities: what they promise holds exactly at any state."""
 
 import dataclasses
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -9,36 +10,50 @@ import pytest
 
 from compiling import compiled
 from freefloat.control import (
+    ApproachLimits,
     AttitudeHold,
+    HoldJoints,
+    JointSpline,
     Line,
     Quintic,
+    RateLaw,
     ReactionlessTurn,
+    ResolvedAcceleration,
     ResolvedMotion,
     SatelliteBasedMotion,
     Turn,
-    motion_of,
+    UnreachableError,
+    measured_motion,
+    measured_state,
+    spline_to,
 )
-from freefloat.control.attitude import arm_momentum, arm_reaction, wheel_force
-from freefloat.control.capture import COARSE, FINE, ApproachLimits, CaptureApproach, UnreachableError, spline_to
+from freefloat.control.attitude import arm_momentum, arm_reaction
+from freefloat.control.measured import Replaced
 from freefloat.control.reactionless_turn import approach_rates
-from freefloat.control.target import DriftingTarget, PerfectEye
 from freefloat.dynamics import (
+    component_rates,
+    forward_dynamics,
     frame_pose,
     free_floating,
     impose_rates,
     inertial_frame_twist,
     inverse_kinematics,
     joint_jacobian,
+    state_rate,
 )
 from freefloat.library import ets7
-from freefloat.model import State
+from freefloat.model import JointRates, State
+from freefloat.sensors.ideal import IdealMeasurements
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import quaternion_exp
 from freefloat.values import ModelError
+from ports import clock_at
 
 CRAFT = ets7(wheels=True)
 JOINTS = CRAFT.layout.moving_joints
 LINE = Line(direction=(1.0, 0.0, 0.0), length=0.2, speed=0.01)
+TURN = Turn(axis=(0, 1, 0), profile=Quintic(length=0.7, duration=40.0))
+SPLINE = JointSpline.through(CRAFT, [(5, -20, 40, 30, 20, 10), (8, -10, 50, 20, 10, 0)], [10.0])
 
 
 def _state(rng: np.random.Generator) -> State:
@@ -50,27 +65,31 @@ def _state(rng: np.random.Generator) -> State:
     )
 
 
+def _measured(state: State) -> IdealMeasurements:
+    return IdealMeasurements.of(CRAFT, state)
+
+
 def test_resolved_motion_gives_the_hand_its_twist_with_momentum_and_spinning_wheels(rng) -> None:
     law = ResolvedMotion(craft=CRAFT, frame="hand", path=LINE)
 
     def error(state: State):
-        begun = law.begin(state)
-        rates = begun.rates(motion_of(CRAFT, state), jnp.asarray(5.0), 0.0)
-        moving = dataclasses.replace(state, v=impose_rates(CRAFT, state.q, state.v, JOINTS, rates))
-        return inertial_frame_twist(CRAFT, moving, "hand") - begun.desired_twist(jnp.asarray(5.0), 0.0)
+        y = _measured(state)
+        start = law.begin(y)
+        asked = law.command(start, y, clock_at(5.0))
+        moving = dataclasses.replace(state, v=impose_rates(CRAFT, state.q, state.v, asked.joints, asked.rates))
+        return inertial_frame_twist(CRAFT, moving, "hand") - law.desired_twist(start, jnp.asarray(5.0), 0.0)
 
     for _ in range(3):
         np.testing.assert_allclose(compiled(error)(_state(rng)), 0.0, atol=1e-13)
 
 
 def test_reactionless_rates_have_no_momentum_and_turn_the_hand(rng) -> None:
-    law = ReactionlessTurn(
-        craft=CRAFT, frame="hand", path=Turn(axis=(0, 1, 0), profile=Quintic(length=0.7, duration=40.0))
-    )
+    law = ReactionlessTurn(craft=CRAFT, frame="hand", path=TURN)
 
     @compiled
     def check(state: State):
-        rates = law.begin(state).rates(motion_of(CRAFT, state), jnp.asarray(20.0), 0.0)
+        y = _measured(state)
+        rates = law.rates(law.begin(y), y, clock_at(20.0))
         return free_floating(CRAFT, state.q).angular_coupling @ rates, (joint_jacobian(CRAFT, state.q, "hand") @ rates)[
             3:
         ]
@@ -80,10 +99,59 @@ def test_reactionless_rates_have_no_momentum_and_turn_the_hand(rng) -> None:
     np.testing.assert_allclose(spin, [0.0, 1.875 * 0.7 / 40.0, 0.0], atol=1e-12)
 
 
+class _Still(IdealMeasurements):
+    """Measurements without any velocity."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name.rpartition(".")[2] in ("velocity", "rate", "speed", "modal_rates"):
+            raise AssertionError(f"{name} was read")
+        return super().__getitem__(name)
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        ResolvedMotion(craft=CRAFT, frame="hand", path=LINE, gain=0.5),
+        SatelliteBasedMotion(craft=CRAFT, frame="hand", path=LINE),
+        ReactionlessTurn(craft=CRAFT, frame="hand", path=TURN),
+        SPLINE,
+        HoldJoints(JOINTS[:2]),
+    ],
+    ids=lambda law: type(law).__name__,
+)
+def test_laws_that_may_be_continuous_read_no_velocity(law: RateLaw, rng) -> None:
+    state = _state(rng)
+    y = _Still(IdealMeasurements.of(CRAFT, state)._truth)
+    asked = jax.eval_shape(lambda: law.command(law.begin(y), y, clock_at(1.0)))
+    assert isinstance(asked, JointRates)
+    assert asked.rates.shape == (len(law.joints),)
+    assert law.channels() == () or len(law.channels()) == len(
+        jax.eval_shape(lambda: law.observe(law.begin(y), y, clock_at(1.0), y._truth))
+    )
+
+
+def test_resolved_acceleration_gives_the_hand_its_acceleration(rng) -> None:
+    law = ResolvedAcceleration(ResolvedMotion(craft=CRAFT, frame="hand", path=LINE))
+
+    def error(before: State, state: State):
+        y, start = _measured(state), law.begin(_measured(before))
+        asked = law.command(start, y, clock_at(5.0))
+        force = jnp.zeros(15).at[np.array(CRAFT.layout.indices(asked.joints))].set(asked.torques)
+        vdot = forward_dynamics(CRAFT, state.q, state.v, force)
+        along = component_rates(state, state_rate(CRAFT, state, vdot))
+        _, found = jax.jvp(lambda s: inertial_frame_twist(CRAFT, s, "hand"), (state,), (along,))
+        return found - law.desired_acceleration(start, measured_state(CRAFT, y), jnp.asarray(5.0))
+
+    state = _state(rng)
+    before = dataclasses.replace(state, p_NB=state.p_NB + 0.01, q=state.q + 0.01)
+    np.testing.assert_allclose(compiled(error)(before, state), 0.0, atol=1e-10)
+
+
 def test_coarse_approach_is_the_constrained_least_squares_optimum(rng) -> None:
     state = dataclasses.replace(_state(rng), v=np.zeros(15))
     twist = 0.02 * rng.normal(size=6)
-    rates = np.asarray(compiled(lambda s, w: approach_rates(CRAFT, motion_of(CRAFT, s), "hand", w))(state, twist))
+    coarse = compiled(lambda s, w: approach_rates(CRAFT, measured_motion(CRAFT, _measured(s)), "hand", w))
+    rates = np.asarray(coarse(state, twist))
     H, J = compiled(
         lambda s: (
             free_floating(CRAFT, s.q).angular_coupling,
@@ -98,28 +166,31 @@ def test_coarse_approach_is_the_constrained_least_squares_optimum(rng) -> None:
     np.testing.assert_allclose(rates, best, atol=1e-6)  # a damping of 1e-8 m2 is all that sets them apart
 
 
-def test_attitude_torque_pushes_back_and_brakes(rng) -> None:
+def test_attitude_torque_pushes_back_and_brakes() -> None:
     law = AttitudeHold(craft=CRAFT)
     still = CRAFT.at_rest(np.zeros(6))
-    begun = law.begin(still)
+    memory = law.begin(_measured(still))
     tilted = dataclasses.replace(still, quat_NB=np.asarray(quaternion_exp(jnp.array([0.0, 0.002, 0.0]))))
-    torque = np.asarray(begun.torque(tilted.quat_NB, np.array([1e-4, 0.0, 0.0])))
+    torque = np.asarray(law.torque(memory.reference, tilted.quat_NB, np.array([1e-4, 0.0, 0.0])))
     np.testing.assert_allclose(torque, [-0.04, -0.02, 0.0], atol=1e-12)
-    force = np.asarray(begun.force(tilted, np.zeros(()), 0.0))
-    # Motors push the other way; in tree order the wheels come right after the base.
-    np.testing.assert_allclose(force, [0, 0, 0, 0, 0, 0, 0, 0.02, 0, 0, 0, 0, 0, 0, 0], atol=1e-12)
+    asked = law.command(memory, _measured(tilted), clock_at(0.0))
+    assert asked.wheels == CRAFT.wheel_names
+    np.testing.assert_allclose(asked.torques, [0.0, 0.02, 0.0], atol=1e-12)  # motors push the other way
+    # A reference that is given is held instead of the attitude of the start.
+    given = dataclasses.replace(law, reference=np.asarray(tilted.quat_NB))
+    asked = given.command(given.begin(_measured(still)), _measured(still), clock_at(0.0))
+    np.testing.assert_allclose(asked.torques, [0.0, -0.02, 0.0], atol=1e-12)
 
 
-def test_wheels_keep_to_torque_and_momentum_limits() -> None:
-    craft = CRAFT.with_value("wheel.y.max_torque", 0.05).with_value("wheel.z.max_momentum", 1.0)
-    state = craft.at_rest(np.zeros(6))
-    spinning = dataclasses.replace(state, v=np.asarray(state.v) + 11.0 * np.eye(15)[8])  # wheel.z: 1.1 N m s
-    force, condition = wheel_force(craft, spinning, np.array([0.2, -0.2, -0.2]))
-    np.testing.assert_allclose(np.asarray(force)[6:9], [-0.2, 0.05, 0.0], atol=1e-15)
-    np.testing.assert_array_equal(condition, [0.0, 1.0, 2.0])
-    slowing, condition = wheel_force(craft, spinning, np.array([0.0, 0.0, 0.2]))
-    np.testing.assert_allclose(np.asarray(slowing)[8], -0.2)
-    np.testing.assert_array_equal(condition, [0.0, 0.0, 0.0])
+@pytest.mark.parametrize(("distance", "share"), [(0.09, 0.0), (0.11, 1.0), (np.inf, 1.0)])
+def test_attitude_torque_is_off_while_a_message_is_low(distance: float, share: float, rng) -> None:
+    law = AttitudeHold(craft=CRAFT, off_message="capture.distance", off_below=0.1)
+    y = _measured(_state(rng))
+    told = Replaced(y, {"capture.distance": jnp.asarray(distance)})
+    always = dataclasses.replace(law, off_message="")
+    wanted = always.command(always.begin(y), y, clock_at(0.0)).torques
+    assert np.max(np.abs(wanted)) > 1.0
+    np.testing.assert_array_equal(law.command(law.begin(y), told, clock_at(0.0)).torques, share * wanted)
 
 
 def test_attitude_control_without_enough_wheels_is_refused() -> None:
@@ -133,13 +204,16 @@ def test_feed_forward_is_the_rate_of_the_arms_momentum() -> None:
 
     @compiled
     def three_ways(state: State, t):
-        begun, motion = arm.begin(state), motion_of(CRAFT, state)
-        rates = begun.rates(motion, t, 0.0)
+        y = _measured(state)
+        start = arm.begin(y)
+        rates = arm.rates(start, y, clock_at(t))
         ahead, behind = (
-            arm_momentum(CRAFT, begun, dataclasses.replace(motion, q=state.q + s * h * rates), t + s * h, 0.0)
+            arm_momentum(
+                CRAFT, arm, start, Replaced(y, {"joints.position": state.q + s * h * rates}), clock_at(t + s * h)
+            )
             for s in (1, -1)
         )
-        now, mean = (arm_reaction(CRAFT, begun, state, t, hold) for hold in (0.0, 1e-3))
+        now, mean = (arm_reaction(CRAFT, arm, start, y, clock_at(t, hold)) for hold in (0.0, 1e-3))
         return now, mean, (ahead - behind) / (2 * h)
 
     now, mean, difference = three_ways(CRAFT.at_rest(np.deg2rad([0, 0, 10, -32.8, 0, 0])), np.asarray(1.0))
@@ -160,32 +234,6 @@ def test_inverse_kinematics_finds_the_pose_or_says_how_far_it_is(rng) -> None:
 
 
 def test_a_spline_to_a_target_out_of_reach_is_refused() -> None:
-    target = DriftingTarget(start=Pose(position=np.array([5.0, 0.0, 5.0])))
+    goal = Pose(position=np.array([5.0, 0.0, 5.0]))
     with pytest.raises(UnreachableError, match="out of reach"):
-        spline_to(CRAFT, "hand", target, np.deg2rad([0, -82.7, -19.8, 115.5, 0, 0]), ApproachLimits())
-
-
-@pytest.mark.parametrize("case", [1, 2])
-def test_the_limit_of_the_joints_holds_in_every_phase_of_a_capture(case: int) -> None:
-    start = np.deg2rad([0.0, -82.7, -19.8, 115.5, 0.0, 0.0])
-    hand = frame_pose(CRAFT, start, "hand")
-    goal = Pose(position=np.asarray(hand.p) + np.array([0.13, 0.01, -0.38]), rotation=np.asarray(hand.R))
-    target = DriftingTarget(start=goal, velocity=np.array([0.0, 0.0, -0.01]))
-    limits = ApproachLimits(joint_rate=np.deg2rad(0.5))
-    spline = spline_to(CRAFT, "hand", target, start, limits) if case == 2 else None
-    law = CaptureApproach(craft=CRAFT, frame="hand", eye=PerfectEye(target), limits=limits, spline=spline)
-
-    def rates(law: CaptureApproach, state: State, t: jax.Array, mode: jax.Array) -> jax.Array:
-        memory = dataclasses.replace(law.memory(), mode=mode)
-        return law.recall(memory).rates(motion_of(CRAFT, state), t, 0.0)
-
-    asked = compiled(rates)
-    for mode in (COARSE, FINE):
-        found = asked(law, CRAFT.at_rest(start), jnp.asarray(7.0), jnp.asarray(mode, jnp.int32))
-        fastest = np.max(np.abs(found)) / limits.joint_rate
-        assert fastest == pytest.approx(1.0, abs=1e-12)  # as fast as it may, and no faster
-
-
-def test_limits_of_a_capture_must_be_positive() -> None:
-    with pytest.raises(ModelError, match=r"ApproachLimits\.fine_speed must be positive, got -1 m/s"):
-        ApproachLimits(fine_speed=-1.0)
+        spline_to(CRAFT, "hand", goal, np.deg2rad([0, -82.7, -19.8, 115.5, 0, 0]), ApproachLimits())
