@@ -154,7 +154,7 @@ def _steps(system: System, dx: Vector, sizes: list[int]) -> list[StateRate]:
 
 
 def _deviation_rate(reference: State, step: StateRate, rate: StateRate) -> StateRate:
-    """Rate of a deviation from a reference that keeps its twist; the rotation error turns with the rates' difference."""
+    """Rate of a deviation from a reference that keeps its twist: the error turns with the difference of the rates."""
     turn = dexp_inverse(step.turn, rate.turn - rotation_exp(step.turn).T @ angular(reference.V_NB))
     return dataclasses.replace(rate, turn=turn)
 
