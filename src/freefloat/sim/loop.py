@@ -246,25 +246,31 @@ def apply_prescribed_rates(system: System, loop: SystemState, inputs: Inputs, ti
     for c, plant in enumerate(loop.plants):
         craft, state = system.world.crafts[c], plant.state
         rates = stop_stuck(system, c, here.prescribed_rates(c), t)
-        moving = with_prescribed_rates(system, c, state, rates)
-        for failure in stuck_joints(system, c):
-            if failure.joint not in system.wiring.prescribed[c]:
-                moving = _stopped(system, c, moving, failure, t)
+        moving = _stopped(system, c, with_prescribed_rates(system, c, state, rates), t)
         held = system.world.is_held(c)
         plants.append(plant if moving is state else Plant(moving, _with_jump(craft, plant, moving, held=held)))
     return tuple(plants)
 
 
-def _stopped(system: System, c: int, state: State, failure: StuckJoint, t: Scalar) -> State:
-    """The state with a joint that is stuck at rest."""
-    craft, names = system.world.crafts[c], (failure.joint, *system.wiring.prescribed[c])
-    rates = state.v[np.array(craft.layout.indices(names), dtype=int)].at[0].set(0.0)
-    if system.world.is_held(c):
-        names, rates = ("base", *names), jnp.concatenate([jnp.zeros(6), rates])
-    stopped = jax.lax.cond(
-        failure.present(t), lambda: impose_rates(craft, state.q, state.v, names, rates), lambda: jnp.asarray(state.v)
-    )
-    return dataclasses.replace(state, v=stopped)
+def _stopped(system: System, c: int, state: State, t: Scalar) -> State:
+    """The state with joints at rest that are stuck and not prescribed anyway."""
+    craft, moved = system.world.crafts[c], system.wiring.prescribed[c]
+    held = ("base",) * system.world.is_held(c)
+    stuck = tuple(failure for failure in stuck_joints(system, c) if failure.joint not in moved)
+
+    def stop(names: tuple[str, ...], rest: tuple[StuckJoint, ...]) -> Vector:
+        if rest:
+            first, *others = rest
+            return jax.lax.cond(
+                first.present(t), lambda: stop((*names, first.joint), tuple(others)), lambda: stop(names, tuple(others))
+            )
+        if not names:
+            return jnp.asarray(state.v)
+        kept = state.v[np.array(craft.layout.indices((*held, *moved)), dtype=int)]
+        rates = jnp.concatenate([kept, jnp.zeros(len(names))])
+        return impose_rates(craft, state.q, state.v, (*held, *moved, *names), rates)
+
+    return dataclasses.replace(state, v=stop((), stuck)) if stuck else state
 
 
 def _with_jump(craft: Spacecraft, plant: Plant, moving: State, *, held: bool) -> Ledger:

@@ -44,8 +44,9 @@ def open_laws(craft: Spacecraft, now: Balance) -> Iterator[tuple[Channel, Numeri
     yield vector("open.torque", "Rate of angular momentum less external torque", "N m", "B"), torque_left
     yield Channel("open.power", "Rate of inner energy less power", "W"), energy_rate - jnp.sum(powers)
 
-    # Large terms that cancel are rounded too: drift that turns with the base, wheels that turn with their carriers.
-    forces = mass * (_size(drift) + _size(cross(omega, u))) + _size(push)
+    # Large terms that cancel are rounded too: drift that turns with the base, what swings back and forth on it, wheels
+    # that turn with their carriers.
+    forces = mass * (_size(drift) + _size(cross(omega, u)) + _size(u_rate)) + _size(push)
     gyroscopic = _gyroscopic(craft, q, v)
     torques = gyroscopic + _size(torque) + _size(com) * _size(push)
     yield Channel("turnover.force", "Sizes of external and apparent forces", "N"), forces

@@ -23,7 +23,7 @@ from freefloat.dynamics.tree import mount_of
 from freefloat.model import Spacecraft, State, World
 from freefloat.sim.input_ports import port_shape
 from freefloat.sim.instant import Instant
-from freefloat.sim.loop import Balance, balances, tick_of
+from freefloat.sim.loop import Balance, Tick, balances, tick_of
 from freefloat.sim.newton import open_laws
 from freefloat.sim.part_channels import part_channels
 from freefloat.sim.plant import Plant
@@ -52,7 +52,8 @@ _BEFORE = 1e-9
 def run_channels(system: System, loop: SystemState, start: tuple[State, ...], inputs: Inputs) -> list[ChannelValue]:
     """Every channel with its value at a recorded instant; `start` has the states that attitude is reported against."""
     tick = tick_of(system, loop)
-    states, now = loop.states, balances(system, loop.states, loop, inputs, tick, tick.t, tick.t - _BEFORE * system.dt)
+    last = Tick(jnp.maximum(tick.t - system.dt, 0.0), jnp.maximum(tick.number - 1, 0))
+    states, now = loop.states, balances(system, loop.states, loop, inputs, last, tick.t, tick.t - _BEFORE * system.dt)
     found, world = [], system.world
     for c, craft in enumerate(world.crafts):
         own = [

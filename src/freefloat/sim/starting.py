@@ -12,7 +12,7 @@ import numpy as np
 
 from freefloat.model import Clock, Command, JointRates, JointTorques, Software, State, Truth, WheelTorques
 from freefloat.model.ports import ticks_in
-from freefloat.sim.input_ports import require_ports
+from freefloat.sim.input_ports import port_shape, require_ports
 from freefloat.sim.instant import RATE_PORT, Instant
 from freefloat.sim.plant import Ledger, Plant
 from freefloat.sim.software_checks import (
@@ -22,14 +22,17 @@ from freefloat.sim.software_checks import (
     require_same_memory,
     require_software,
 )
-from freefloat.sim.system import SoftwareState, System, SystemState
+from freefloat.sim.system import Inputs, SoftwareState, System, SystemState
 from freefloat.sim.wiring import SensorWires, SoftwareWires
 from freefloat.values import LawError, ModelError
 from freefloat.values.checks import require_quantity
 
 
-def begin(system: System, states: Iterable[State]) -> tuple[System, SystemState]:
-    """Check a system, let its software see the start, and put the loop at tick zero."""
+def begin(system: System, states: Iterable[State], inputs: Inputs | None = None) -> tuple[System, SystemState]:
+    """Check a system, let its software see the start, and put the loop at tick zero.
+
+    `inputs`: what comes from outside at the start, zeros where it is not said.
+    """
     require_quantity("The step dt", system.dt, "s", above=0.0)
     states = tuple(jax.tree.map(jnp.asarray, state) for state in system.world.require_states(states))
     _require_held_at_rest(system, states)
@@ -40,8 +43,9 @@ def begin(system: System, states: Iterable[State]) -> tuple[System, SystemState]
     valves = tuple(jax.tree.map(jnp.asarray, thrusters.begin()) for thrusters in system.thrusters)
     loop = dataclasses.replace(loop, valves=valves)
     drivers: dict[tuple[int, str], str] = {}
+    outside = {**zero_inputs(system), **(inputs or {})}
     for k in range(len(system.software)):
-        system, loop = _begin_software(system, loop, k, drivers)
+        system, loop = _begin_software(system, loop, k, drivers, outside)
     prescribed = tuple(_prescribed(system, c) for c in range(len(states)))
     return dataclasses.replace(system, wiring=dataclasses.replace(system.wiring, prescribed=prescribed)), loop
 
@@ -78,13 +82,13 @@ def _ticks(part: Any, dt: float) -> int:
 
 
 def _begin_software(
-    system: System, loop: SystemState, k: int, drivers: dict[tuple[int, str], str]
+    system: System, loop: SystemState, k: int, drivers: dict[tuple[int, str], str], inputs: Inputs
 ) -> tuple[System, SystemState]:
     """Fill the memory of software number k and find its wires; the ones before it have theirs."""
     law = system.software[k]
     require_software(law)
     c, ticks = system.on(law), 0 if law.period is None else _ticks(law, system.dt)
-    here = Instant(system, loop, loop.states, {}, jnp.zeros(()), loop.tick, at_start=True)
+    here = Instant(system, loop, loop.states, inputs, jnp.zeros(()), loop.tick, at_start=True)
     with checked_call(law, "begin"):
         begun = law.begin(here.measurements(k))
     loop = dataclasses.replace(loop, software=(*loop.software, SoftwareState(initial_memory(law, begun))))
@@ -154,6 +158,4 @@ def _prescribed(system: System, c: int) -> tuple[str, ...]:
 
 def zero_inputs(system: System) -> dict[str, Any]:
     """Nothing comes from outside: zeros at every port."""
-    from freefloat.sim.input_ports import port_shape
-
     return {port: jnp.zeros(port_shape(system, port)) for port in system.ports}

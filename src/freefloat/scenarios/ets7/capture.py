@@ -153,7 +153,10 @@ class Ets7Capture(Scenario):
             latency=c.latency,
             on=CHASER,
         )
-        tracker = TargetTracker(craft=craft, frame="hand", target=GRIP, velocity=self.target_velocity, on=CHASER)
+        past = 2 + int(np.ceil((c.latency + 1.0 / c.rate_hz) / self.dt))  # ticks for which it knows where it was
+        tracker = TargetTracker(
+            craft=craft, frame="hand", target=GRIP, velocity=self.target_velocity, slots=past, on=CHASER
+        )
         blind = () if c.blind_from is None else (BlindSensor(sensor="camera", at=c.blind_from, on=CHASER),)
         return (camera, Ideal(on=CHASER), tracker, *blind)
 

@@ -1,0 +1,131 @@
+"""What comes from outside at any port: an array, a function of the tick or a value; recorded, and refused by name."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import freefloat as ff
+from freefloat import effects, sensors
+from freefloat.values import record
+
+HUB = (
+    ff.Spacecraft.from_base("hub", mass=100.0, inertia=(20.0, 22.0, 24.0))
+    .with_link("rod", parent="base", joint="revolute", mass=5.0, com=(0.5, 0.0, 0.0), inertia=(0.01, 0.42, 0.42))
+    .with_wheel("wheel", axis=(0.0, 0.0, 1.0), inertia=0.1, max_torque=0.5)
+    .with_frame("hand", body="rod", at=ff.Pose(position=np.array([1.0, 0.0, 0.0])))
+)
+DT, STEPS = 0.02, 100
+PUSH = np.array([0.3, -0.2, 0.1, 0.0, 0.05, 0.0])
+
+
+def run(*parts, **options) -> ff.Run:
+    return ff.simulate(HUB, *parts, duration=DT * STEPS, dt=DT, **options)
+
+
+def test_a_wrench_is_the_same_however_it_is_given():
+    value = run(inputs={"hand.wrench": PUSH})
+    table = run(inputs={"hand.wrench": np.tile(PUSH, (STEPS, 1))})
+    function = run(inputs={"hand.wrench": lambda tick: PUSH})
+    effect = run(effects.WrenchPulse(frame="hand", wrench=PUSH))
+    for other in (table, function):
+        np.testing.assert_array_equal(value["state.v"].values, other["state.v"].values)
+    np.testing.assert_allclose(value["state.v"].values, effect["state.v"].values, rtol=1e-13, atol=1e-16)
+    assert np.all(value["input.hand.wrench"].values == PUSH)
+
+
+def test_each_tick_gets_its_own_row():
+    rows = np.zeros((STEPS, 6))
+    rows[40:60, 0] = 1.0
+    pushed = run(inputs={"base.wrench": rows}, record_dt=DT)
+    momentum = pushed["momentum.linear"].values[:, 0]
+    np.testing.assert_allclose(momentum[40], 0.0, atol=1e-14)
+    np.testing.assert_allclose(momentum[60:], 20 * DT, rtol=1e-6)
+    np.testing.assert_array_equal(pushed["input.base.wrench"].values[1:, 0], rows[:, 0])
+
+
+@record
+class Torque(ff.Software):
+    """A constant torque at the joint and at the wheel."""
+
+    def command(self, memory, y, clock):
+        return ff.JointTorques(("rod",), jnp.array([0.2])), ff.WheelTorques(("wheel",), jnp.array([0.1]))
+
+
+@pytest.mark.parametrize("period", [None, 0.1])
+def test_a_command_from_outside_takes_the_place_of_the_software_s(period):
+    own = run(Torque(period=period))
+    same = run(inputs={"command.joints.torque": [0.2], "command.wheels.torque": [0.1]})
+    np.testing.assert_allclose(own["state.v"].values, same["state.v"].values, rtol=1e-12, atol=1e-15)
+    other = run(Torque(period=period), inputs={"command.wheels.torque": [0.0]})
+    assert np.all(other["wheels.torque"].values == 0.0)
+    np.testing.assert_allclose(other["joints.torque"].values[1:], 0.2)
+
+
+def test_limits_hold_for_commands_from_outside_too():
+    np.testing.assert_allclose(run(inputs={"command.wheels.torque": [3.0]})["wheels.torque"].values, 0.5)
+
+
+def test_joint_rates_from_outside_are_followed():
+    rows = 0.3 * np.sin(0.1 * np.arange(STEPS))[:, None]
+    moved = run(inputs={"command.joints.rate": rows}, record_dt=DT)
+    assert moved.audit.holds
+    np.testing.assert_allclose(moved["joints.position"].values[1:, 0], DT * np.cumsum(rows[:, 0]), atol=1e-12)
+
+
+@record
+class Damp(ff.Software):
+    """Brakes the joint by its measured rate."""
+
+    def command(self, memory, y, clock):
+        return ff.JointTorques(("rod",), -1.0 * y["joints.rate"])
+
+
+@pytest.mark.parametrize("period", [None, 0.1])
+@pytest.mark.parametrize("sensed", [False, True])
+def test_a_measurement_from_outside_takes_the_place_of_any_sensor(period, sensed):
+    @record
+    class Tachometer(ff.Sensor):
+        def measure(self, truth, number, clock):
+            return {"joints.rate": truth.state.v[-1:]}
+
+    sensor = (Tachometer(),) if sensed else ()
+    fooled = run(*sensor, Damp(period=period), inputs={"joints.rate": [0.25]})
+    np.testing.assert_allclose(fooled["joints.torque"].values[1:], -0.25)
+
+
+def test_thruster_duty_and_base_wrench_come_from_outside():
+    thrusters = effects.Thrusters.from_nozzles(effects.torque_pairs(arm=1.0, thrust=0.1))
+    duty = np.zeros(12)
+    duty[[n.name for n in thrusters.nozzles].index("z+a")] = 1.0
+    burnt = run(thrusters, inputs={"command.thrusters.duty": duty})
+    np.testing.assert_allclose(np.linalg.norm(burnt["impulse.linear"].values[-1]), 0.1 * DT * STEPS, rtol=1e-2)
+    pushed = run(inputs={"command.base.wrench": PUSH})
+    np.testing.assert_allclose(pushed["impulse.linear"].values[-1], PUSH[:3] * DT * STEPS, atol=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "said"),
+    [
+        ({"hnd.wrench": PUSH}, "no frame 'hnd'.*hand"),
+        ({"joints.torque": [0.0]}, "no port 'joints.torque'.*command.joints.torque"),
+        ({"hand.wrench": np.zeros(5)}, r"Input 'hand.wrench' must be \(6,\) numbers"),
+        ({"hand.wrench": np.zeros((7, 6))}, r"\(100, 6\) over all steps"),
+        ({"hand.wrench": lambda tick: np.zeros(4)}, r"must give \(6,\) numbers at every tick"),
+        ({"hand.wrench": np.where(np.arange(600).reshape(100, 6) == 60, np.nan, 0.0)}, "not finite at tick 10"),
+    ],
+)
+def test_wrong_inputs_are_refused_by_name(inputs, said):
+    with pytest.raises(ff.ModelError, match=said):
+        run(inputs=inputs)
+
+
+def test_a_named_sensor_can_be_replaced_by_its_name():
+    gyro = sensors.Gyro(name="second")
+
+    @record
+    class Watch(ff.Software):
+        def command(self, memory, y, clock):
+            return ff.BaseWrench(jnp.concatenate([jnp.zeros(3), y["second.base.rate"]]))
+
+    pushed = run(gyro, Watch(period=0.1), inputs={"second.base.rate": [0.0, 0.0, 1.0]})
+    np.testing.assert_allclose(pushed["impulse.angular"].values[-1, 2], DT * STEPS, rtol=1e-2)
