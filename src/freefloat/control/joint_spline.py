@@ -25,7 +25,7 @@ class JointSpline(RateLaw):
     joints are.
     """
 
-    joints: tuple[str, ...] = static()
+    joints: tuple[str, ...] = static()  # pyright: ignore[reportIncompatibleMethodOverride]
     points: Matrix  # (points, joints) [rad, m]
     durations: Vector  # of each segment [s]
 
@@ -109,7 +109,7 @@ class JointSpline(RateLaw):
 class HoldJoints(RateLaw):
     """Keeps joints where they are: locked."""
 
-    joints: tuple[str, ...] = static()
+    joints: tuple[str, ...] = static()  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def rates(self, memory: tuple[()], y: Measurements, clock: Clock) -> Vector:
         """Zero."""

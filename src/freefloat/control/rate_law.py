@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from freefloat.model import Clock, JointRates, Measurements, Software
 from freefloat.values import LawError, record
 from freefloat.values.arrays import Vector
+
+# A plain property would not let a subclass have a field of that name.
+overridable = property if TYPE_CHECKING else cached_property
 
 
 @record
@@ -18,7 +21,7 @@ class RateLaw(Software):
     velocity: the accelerations come from differentiating the rates along the motion.
     """
 
-    @cached_property  # unlike a property it lets a subclass have a field of this name
+    @overridable
     def joints(self) -> tuple[str, ...]:
         """Names of the joints it moves."""
         raise NotImplementedError
