@@ -195,7 +195,9 @@ def along(part: Any, world: World, velocity: np.ndarray) -> Any:
         return part
     own = world.index(part.on)
     frames = [
-        ("" if c == own else world.prefix(c)) + name for c, craft in enumerate(world.crafts) for name in craft.frame_names
+        ("" if c == own else world.prefix(c)) + name
+        for c, craft in enumerate(world.crafts)
+        for name in craft.frame_names
     ]
     return DriftingSoftware(part, world.crafts[own], velocity, tuple(frames), period=part.period, **given)
 

@@ -23,6 +23,16 @@ ets7 = ff.library.ets7(wheels=True)
 HOLD = HoldJoints(joints=ets7.layout.moving_joints)
 
 
+@ff.record
+class Law(ff.Software):
+    # Gives one command, or whatever else.
+
+    answer: object = ff.static()
+
+    def command(self, memory, y, clock):
+        return self.answer()
+
+
 def link(**change):
     usual = {"parent": "base", "joint": "revolute", "mass": 1.0, "inertia": (1, 1, 1)}
     return craft.with_link("new", **{**usual, **change})
@@ -76,7 +86,9 @@ CALLS = {
     "simulate(duration=10000.03)": "Give record_dt, or a duration that is a rounder number of steps",
     "simulate(dt=None)": "The step dt must be numeric [s], got None",
     "simulate(tolerance='fine')": "tolerance must be numeric",
-    "simulate(state={'q': [0.0]})": "needs a State, for example craft.at_rest()",
+    "simulate(state={'hub': [0.0]})": "needs a State, for example craft.at_rest()",
+    "simulate(state=[0.0])": "needs a State, for example craft.at_rest()",
+    "simulate(state={'q': [0.0]})": "The world has no spacecraft 'q'. Spacecraft: hub.",
     "simulate(progress='bar')": "progress must be a function",
     "simulate(HoldJoints(joints=('rod',), period=float('nan')))": "HoldJoints: period must be finite [s]",
     "simulate(HoldJoints(joints=('rod',), period='slow'))": "HoldJoints: period must be numeric [s], got 'slow'",
@@ -100,6 +112,14 @@ CALLS = {
     "ff.stepper(ff.Experiment.of(craft, duration=1.0), measure=('nothing',))": "'nothing' is nothing that can be measured",
     "ff.stepper(craft)": "stepper needs an Experiment, got",
     # ---- software
+    "simulate(Law(lambda: ff.BaseWrench(np.zeros(3))))": "Law.command must give 6 numbers (force and torque) in BaseWr",
+    "simulate(Law(lambda: ff.JointTorques(('rod',), 1.0)))": "must give 1 numbers (rod) in JointTorques, got shape ()",
+    "simulate(Law(lambda: ff.JointRates('rod', np.zeros(1))))": "Law: joints of JointRates must be a tuple of names, got",
+    "simulate(Law(lambda: ff.JointRates(('rod',), 'fast')))": "Law.command must give numbers in JointRates, got 'fast'",
+    "simulate(Law(lambda: ff.JointRates(('rod',), None)))": "Law.command must give numbers in JointRates, got None",
+    "simulate(Law(lambda: np.zeros(7)))": "Law.command must return commands",
+    "ff.check_software(Law(lambda: None), craft)": "nothing wrong: ['Law.command must return commands",
+    "ff.check_software(Law(tuple), 'hub')": "nothing wrong: [\"A Spacecraft or a World is needed, got 'hub'.\"]",
     "ResolvedMotion(craft=ets7, frame='hand', path='straight')": "path must be a path such as Line or Turn",
     "Turn(axis=(1, 0, 0), profile=None)": "Turn.profile must be a profile such as Quintic or Trapezoid",
     "AttitudeHold(craft=ets7, stiffness=-1.0)": "AttitudeHold.stiffness must be at least 0, got -1 N m/rad",
@@ -122,8 +142,7 @@ CALLS = {
     "Imperfection(seed=1.5)": "Imperfection.seed must be a whole number, got 1.5",
     "StarTracker(period=0.0)": "StarTracker.period must be positive, got 0 s",
     "StarTracker(R_BS=2.0 * np.eye(3))": "StarTracker.R_BS: the placement is not a rotation",
-    "RelativePoseCamera(latency=-1.0)": "RelativePoseCamera.latency must be at least 0",
-    "RelativePoseCamera(period=0.1, latency=5.0)": "none would ever arrive. Take fewer pictures",
+    "RelativePoseCamera(frame='rod', target='client.base', latency=-1.0)": "RelativePoseCamera.latency must be at least 0",
     "CircularOrbit(altitude=-1e6)": "CircularOrbit.altitude must be at least 0",
     "CircularOrbit(altitude=550.0)": "Give metres: 550 km is altitude=550e3",
 }

@@ -171,8 +171,10 @@ def _require_names(craft: Spacecraft, law: Software, command: Any) -> None:
         for wheel in names:
             if wheel not in craft.wheel_names:
                 raise LawError(f"{law.title}: {unknown_name(craft.name, 'wheel', wheel, craft.wheel_names)}")
-    size = 6 if isinstance(command, BaseWrench) else len(names) if names else None
-    shape = np.shape(numbers(command))
+    size, given = 6 if isinstance(command, BaseWrench) else len(names) if names else None, numbers(command)
+    if given is None or np.asarray(0.0 if is_traced(given) else given).dtype.kind not in "fiub":
+        raise LawError(f"{law.title}.command must give numbers in {type(command).__name__}, got {given!r}.")
+    shape = np.shape(given)
     if size is not None and shape != (size,):
         wanted = ", ".join(names) or "force and torque"
         raise LawError(
@@ -244,4 +246,4 @@ def require_observed(part: Any, channels: tuple[Channel, ...], values: Any) -> l
             raise LawError(
                 f"{kind}.observe must return shape {shape} for the channel '{channel.name}', got {np.shape(value)}."
             )
-    return list(zip(channels, values, strict=True))
+    return [(channel, jnp.asarray(value)) for channel, value in zip(channels, values, strict=True)]

@@ -137,9 +137,7 @@ def _first_answer(system: System, loop: SystemState, k: int) -> tuple[tuple[Comm
     return commands, messages, asked
 
 
-def _require_one_driver(
-    system: System, k: int, command: Command, drivers: dict[tuple[int, str], int]
-) -> None:
+def _require_one_driver(system: System, k: int, command: Command, drivers: dict[tuple[int, str], int]) -> None:
     """Refuse a joint or a wheel that another command drives already; `drivers`: software by what it drives."""
     law, kind = system.software[k], "Wheel" if isinstance(command, WheelTorques) else "Joint"
     names = command.wheels if isinstance(command, WheelTorques) else ()

@@ -80,7 +80,9 @@ def test_the_step_is_found_between_coarse_records():
 
 
 def test_prescribed_rates_with_a_pole_are_named():
-    assert "joints.rate (rod) became non-finite at t = 0.5 s: Pole.command gave inf at t = 0.5 s" in str(failure(Pole()))
+    assert "joints.rate (rod) became non-finite at t = 0.5 s: Pole.command gave inf at t = 0.5 s" in str(
+        failure(Pole())
+    )
 
 
 def test_too_long_a_step_says_which_would_do():

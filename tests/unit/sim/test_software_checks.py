@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import freefloat as ff
-from freefloat.control import AttitudeHold, HoldJoints
+from freefloat.control import HoldJoints
+from freefloat.effects import Thrusters, torque_pairs
 from freefloat.sensors import Gyro, Ideal
 from freefloat.values import record, static
 from freefloat.values.channels import Channel
@@ -217,17 +218,25 @@ def test_what_cannot_act_says_what_it_lacks(part, said):
         (lambda y, t: None, "Law.command must return commands"),
         (lambda y, t: [ff.JointTorques(("rod",), jnp.zeros(1)), 1.0], "Law.command must return commands"),
         (torques(value=lambda y, t: jnp.zeros(2)), "Law.command must give 1 numbers (rod) in JointTorques, got shape (2,)"),
-        (torques(value=lambda y, t: jnp.zeros(())), "got shape ()"),
-        (lambda y, t: ff.BaseWrench(jnp.zeros(3)), "must give 6 numbers (force and torque) in BaseWrench, got shape (3,)"),
-        (lambda y, t: ff.ThrusterDuty(jnp.zeros(3)), "thrusters"),
+        (lambda y, t: ff.ThrusterDuty(jnp.zeros(3)), "Law commands thrusters, which spacecraft 'hub' does not have."),
         (rates("rd"), "Law: Spacecraft 'hub' has no joint 'rd'. Joints: rod."),
         (torques("rd"), "Law: Spacecraft 'hub' has no joint 'rd'. Joints: rod."),
         (spin("wheels"), "Law: Spacecraft 'hub' has no wheel 'wheels'. Wheels: wheel."),
-        (lambda y, t: ff.JointRates("rod", jnp.zeros(1)), "joints"),
     ],
 )  # fmt: skip
 def test_a_command_that_cannot_be_given_is_refused(body, said):
     assert said in refusal(Law(body), kind=ff.LawError)
+
+
+def test_a_duty_fits_its_thrusters():
+    pairs = Thrusters.from_nozzles(torque_pairs(1.0, 1.0), name="cold", period=0.1)
+    said = refusal(Law(lambda y, t: ff.ThrusterDuty(jnp.zeros(3))), pairs)
+    assert f"Law.command must give {len(pairs.nozzles)} numbers" in said
+    assert "in ThrusterDuty, got shape (3,)" in said
+    warm = Law(lambda y, t: ff.ThrusterDuty(jnp.zeros(len(pairs.nozzles)), "warm"))
+    assert "Law commands thrusters 'warm', which spacecraft 'hub' does not have. Sets of thrusters: 'cold'." in refusal(
+        warm, pairs
+    )
 
 
 def test_a_fixed_joint_cannot_be_moved():
@@ -439,7 +448,7 @@ def test_good_software_has_no_faults():
     assert ff.check_software(good, CRAFT) == []
     assert ff.check_software(good, CRAFT, Gyro(), Ideal()) == []
     assert ff.check_software(Law(torques(), on="client"), WORLD) == []
-    assert ff.check_software(AttitudeHold(craft=CRAFT, stiffness=1.0, period=0.1), CRAFT) == []
+    assert ff.check_software(HoldJoints(joints=("rod",)), CRAFT) == []
 
 
 @pytest.mark.parametrize(
