@@ -1,57 +1,45 @@
 """Runs of the catalogue with a wrong inertia in the equations of motion alone, at rest or drifting along.
 
-The error is a number in the state of a law that does nothing, so one compilation serves all errors of all bodies.
+The error is a number in the state of software that does nothing, so one compilation serves all errors of all bodies.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
-import freefloat.sim
-import freefloat.sim.simulate
-from freefloat.control.laws import Motion, MotionLaw, Remembering
+from freefloat.control.measured import measured_positions
 from freefloat.dynamics.inner_motion import first_moment
-from freefloat.model import ModalBody, Spacecraft, State
+from freefloat.model import Clock, Effect, Measurements, ModalBody, Software, Spacecraft, State, Truth, World
 from freefloat.scenarios.scenario import Scenario
-from freefloat.sim import Run, Sampled
-from freefloat.sim import system as plant
+from freefloat.sim import Experiment, Run, assemble, loop, run_channels, simulate
 from freefloat.spatial import Pose
+from freefloat.spatial.rotations import rotation_matrix
+from freefloat.values import record, static
+from freefloat.values.arrays import Vec3
 
-driver: Any = sys.modules["freefloat.sim.simulate"]
+driver: Any = sys.modules["freefloat.sim.simulate"]  # the package has a function of this name
+plant: Any = loop
 _PLANTED = ("forward_dynamics", "hybrid_dynamics", "impose_rates")
 
 
 # ---- a wrong inertia
 
 
-@dataclasses.dataclass(frozen=True)
-class Fault:
-    """A law that does nothing; it carries the relative errors of the inertias, one for each body."""
+@record
+class Fault(Software):
+    """Does nothing; it carries the relative errors of the inertias, one for each body of its spacecraft."""
 
-    craft: Spacecraft
     errors: np.ndarray
 
-    def begin(self, state: State) -> Fault:
-        return self
-
-    def memory(self) -> Any:
+    def begin(self, y: Measurements) -> Any:
         return {"errors": np.asarray(self.errors, dtype=float)}
-
-    def remember(self, memory: Any, state: State, t: Any, hold: float) -> Any:
-        return memory
-
-    def recall(self, memory: Any) -> Fault:
-        return self
-
-    def force(self, state: State, t: Any, hold: float) -> Any:
-        return jnp.zeros(self.craft.layout.nv)
 
 
 def with_errors(craft: Spacecraft, errors: Any) -> Spacecraft:
@@ -68,19 +56,24 @@ def with_errors(craft: Spacecraft, errors: Any) -> Spacecraft:
 
 @contextmanager
 def planted() -> Iterator[None]:
-    """While this lasts, accelerations come from the spacecraft with errors; momentum and energy from the right one."""
-    right = {name: getattr(plant, name) for name in _PLANTED}
-    entered = {name: getattr(plant, name) for name in ("balance", "with_prescribed_rates")}
+    """While this lasts, accelerations come from the spacecraft with errors; momentum and energy from the right one.
 
-    def wrongly(function: Any, held_at: int) -> Any:
-        def call(system: Any, *rest: Any) -> Any:
-            memory, _ = rest[held_at][-1]
+    The last software of the system must be the `Fault`.
+    """
+    right = {name: getattr(plant, name) for name in _PLANTED}
+    entered = {"balances": (plant.balances, 2), "act": (plant.act, 1)}  # with the place of the state among arguments
+
+    def wrongly(function: Any, place: int) -> Any:
+        def call(*arguments: Any) -> Any:
+            system, state = arguments[0], arguments[place]
+            faulty = system.spacecraft_of(system.software[-1])
+            errors = state.software[-1].memory["errors"]
+            wrong = with_errors(faulty, [errors[i] for i in range(len(faulty.bodies))])
             before = {name: getattr(plant, name) for name in _PLANTED}
-            wrong = with_errors(system.craft, [memory["errors"][i] for i in range(len(system.craft.bodies))])
             for name in _PLANTED:
-                setattr(plant, name, lambda craft, *a, f=right[name]: f(wrong, *a))
+                setattr(plant, name, lambda craft, *a, f=right[name]: f(wrong if craft is faulty else craft, *a))
             try:
-                return function(system, *rest)
+                return function(*arguments)
             finally:
                 for name in _PLANTED:
                     setattr(plant, name, before[name])
@@ -88,94 +81,125 @@ def planted() -> Iterator[None]:
         return call
 
     try:
-        for name, function in entered.items():
-            setattr(plant, name, wrongly(function, 1))
-        observing = sys.modules["freefloat.sim.run_channels"]
-        observing.balance = plant.balance  # type: ignore[attr-defined]
+        for name, (function, place) in entered.items():
+            setattr(plant, name, wrongly(function, place))
+        run_channels.balances = plant.balances
         yield
     finally:
-        for name, function in (entered | right).items():
+        for name, (function, _) in entered.items():
             setattr(plant, name, function)
-        sys.modules["freefloat.sim.run_channels"].balance = entered["balance"]  # type: ignore[attr-defined]
+        run_channels.balances = plant.balances
 
 
 # ---- drift
 
 
-class Drifting:
-    """A law that lives in a frame drifting at a velocity: what it sees, paths and targets included, moves along."""
+@record
+class DriftingSoftware(Software):
+    """Software that lives in a frame drifting at a velocity: what it sees, paths and targets included, moves along."""
 
-    def __init__(self, law: Any, craft: Spacecraft, velocity: np.ndarray) -> None:
-        self.law, self.craft, self.velocity = law, craft, velocity
+    law: Software
+    craft: Spacecraft  # that it is on
+    velocity: Vec3  # [m/s]
+    frames: tuple[str, ...] = static()  # as it calls them: `hand`, `target.handle`
 
-    def begin(self, state: State) -> Any:
-        return along(self.law.begin(_still(state, self.velocity, 0.0)), self.craft, self.velocity)
-
-
-class _Moves(Drifting):
     @property
-    def joints(self) -> tuple[str, ...]:
-        return self.law.joints
+    def fastest_rate(self) -> Any:
+        return self.law.fastest_rate
 
-    def rates(self, motion: Motion, t: Any, hold: float) -> Any:
-        moved, mass = jnp.asarray(self.velocity) * t, self.craft.mass
-        X_NB = Pose.from_quaternion(motion.quat_NB, motion.p_NB)
-        com = X_NB.apply(first_moment(self.craft, motion.q) / mass)
-        P, L = motion.momentum[:3], motion.momentum[3:]
-        L = L - jnp.cross(moved, P) - mass * jnp.cross(com, self.velocity)
-        seen = dataclasses.replace(
-            motion, p_NB=motion.p_NB - moved, momentum=jnp.concatenate([P - mass * self.velocity, L])
-        )
-        return self.law.rates(seen, t, hold)
+    def check(self, craft: Spacecraft) -> None:
+        self.law.check(craft)
 
+    def begin(self, y: Measurements) -> Any:
+        return self.law.begin(Still(self, y, 0.0))
 
-class _Pushes(Drifting):
-    def force(self, state: State, t: Any, hold: float) -> Any:
-        return self.law.force(_still(state, self.velocity, t), t, hold)
+    def remember(self, memory: Any, y: Measurements, clock: Clock) -> Any:
+        return self.law.remember(memory, Still(self, y, clock.t), clock)
 
+    def command(self, memory: Any, y: Measurements, clock: Clock) -> Any:
+        return self.law.command(memory, Still(self, y, clock.t), clock)
 
-class _Remembers(Drifting):
-    def memory(self) -> Any:
-        return self.law.memory()
+    def tell(self, memory: Any, y: Measurements, clock: Clock) -> Mapping[str, Any]:
+        return self.law.tell(memory, Still(self, y, clock.t), clock)
 
-    def remember(self, memory: Any, state: State, t: Any, hold: float) -> Any:
-        return self.law.remember(memory, _still(state, self.velocity, t), t, hold)
+    def channels(self) -> Any:
+        return self.law.channels()
 
-    def recall(self, memory: Any) -> Any:
-        return along(self.law.recall(memory), self.craft, self.velocity)
+    def observe(self, memory: Any, y: Measurements, clock: Clock, truth: Truth) -> Any:
+        states = tuple(_still(state, self.velocity, clock.t) for state in truth.states)
+        truth = dataclasses.replace(truth, states=states)
+        return self.law.observe(memory, Still(self, y, clock.t), clock, truth)
 
 
-class _Samples(Drifting):
-    def memory(self) -> Any:
-        return self.law.memory()
+class Still:
+    """Measurements as they are in the drifting frame."""
 
-    def sample(self, memory: Any, state: State, t: Any, hold: float) -> Any:
-        return self.law.sample(memory, _still(state, self.velocity, t), t, hold)
+    def __init__(self, of: DriftingSoftware, y: Measurements, t: Any) -> None:
+        self._of, self._y, self._t = of, y, t
+
+    def __getitem__(self, name: str) -> Any:
+        y, velocity = self._y, jnp.asarray(self._of.velocity)
+        owner, _, kind = name.rpartition(".")
+        value, mass = y[name], self._of.craft.mass
+        if name == "momentum.linear":
+            return value - mass * velocity
+        if name == "momentum.angular":
+            X_NB = Pose.from_quaternion(y["base.attitude"], y["base.position"])
+            com = X_NB.apply(first_moment(self._of.craft, measured_positions(self._of.craft, y)) / mass)
+            return value - self._t * jnp.cross(velocity, y["momentum.linear"]) - mass * jnp.cross(com, velocity)
+        if owner == "base" or owner in self._of.frames:
+            if kind == "position":
+                return value - velocity * self._t
+            if kind == "velocity":
+                on_base = owner == "base" or owner.endswith(".base")
+                turned = rotation_matrix(jnp.asarray(y[f"{owner}.attitude"])).T if on_base else jnp.eye(3)
+                return value - turned @ velocity
+        return value
+
+    def valid(self, name: str) -> Any:
+        return self._y.valid(name)
+
+    def taken(self, name: str) -> Any:
+        return self._y.taken(name)
 
 
-class _MovesAndRemembers(_Moves, _Remembers):
-    pass
+@record
+class DriftingEffect(Effect):
+    """An effect that lives in a drifting frame."""
+
+    effect: Effect
+    velocity: Vec3  # [m/s]
+
+    def force(self, craft: Spacecraft, state: State, clock: Clock) -> Any:
+        return self.effect.force(craft, _still(state, self.velocity, clock.t), clock)
+
+    def channels(self, craft: Spacecraft) -> Any:
+        return self.effect.channels(craft)
+
+    def observe(self, craft: Spacecraft, state: State, clock: Clock) -> Any:
+        return self.effect.observe(craft, _still(state, self.velocity, clock.t), clock)
 
 
-class _PushesAndRemembers(_Pushes, _Remembers):
-    pass
-
-
-def along(law: Any, craft: Spacecraft, velocity: np.ndarray) -> Any:
-    """The law in the drifting frame."""
-    if isinstance(law, Sampled):
-        return Sampled(law=along(law.law, craft, velocity), period=law.period)
-    if hasattr(law, "sample"):
-        return _Samples(law, craft, velocity)
-    moves, remembers = isinstance(law, MotionLaw), isinstance(law, Remembering)
-    kinds = {(True, False): _Moves, (True, True): _MovesAndRemembers, (False, False): _Pushes}
-    return kinds.get((moves, remembers), _PushesAndRemembers)(law, craft, velocity)
-
-
-def _still(state: State, velocity: np.ndarray, t: Any) -> State:
+def _still(state: State, velocity: Vec3, t: Any) -> State:
     """The same state seen from the drifting frame."""
     v = jnp.asarray(state.v).at[:3].add(-(state.X_NB.R.T @ velocity))
     return dataclasses.replace(state, p_NB=state.p_NB - velocity * t, v=v)
+
+
+def along(part: Any, world: World, velocity: np.ndarray) -> Any:
+    """A part in the drifting frame; sensors measure what does not depend on it, or software sees it corrected."""
+    given = {"on": part.on, "name": part.name}
+    if isinstance(part, Effect):
+        return DriftingEffect(part, velocity, **given)
+    if not isinstance(part, Software):
+        return part
+    own = world.index(part.on)
+    frames = [
+        ("" if c == own else world.prefix(c)) + name
+        for c, craft in enumerate(world.crafts)
+        for name in craft.frame_names
+    ]
+    return DriftingSoftware(part, world.crafts[own], velocity, tuple(frames), period=part.period, **given)
 
 
 # ---- runs
@@ -184,7 +208,7 @@ def _still(state: State, velocity: np.ndarray, t: Any) -> State:
 @contextmanager
 def compiled_once(made: dict[str, Any]) -> Iterator[None]:
     """While this lasts, the step and the observer of a run are kept in `made` and used again."""
-    kept = {name: getattr(driver, name) for name in ("Recorder", "fixed_step")}
+    kept = {name: getattr(driver, name) for name in ("Recorder", "FixedSteps")}
 
     def once(name: str) -> Any:
         def make(*args: Any) -> Any:
@@ -204,32 +228,32 @@ def compiled_once(made: dict[str, Any]) -> Iterator[None]:
 
 
 class FaultyRuns:
-    """A scenario of the catalogue, drifting, compiled once and run with any errors of its inertias."""
+    """A scenario of the catalogue, drifting, compiled once and run with any errors of the inertias of one spacecraft.
+
+    Where there are several it is the first one, which the experiment is about.
+    """
 
     def __init__(self, scenario: Scenario, drift: float) -> None:
-        self.scenario = scenario
         self.velocity = drift * np.array([0.6, -0.48, 0.64])  # [m/s], in no special direction
         self.made: dict[str, Any] = {}
-        self.craft: Spacecraft | None = None
+        self.experiment = self._drifting(scenario.build())
+        self.craft = self.experiment.world.crafts[0]
+
+    def _drifting(self, experiment: Experiment) -> Experiment:
+        world, parts, start = experiment.world, experiment.system.parts, experiment.start
+        if not self.velocity.any():
+            return experiment
+        system = assemble(world, [along(part, world, self.velocity) for part in parts], experiment.dt)
+        return dataclasses.replace(experiment, system=system, start=tuple(map(self._moved, start)))
+
+    def _moved(self, state: State) -> State:
+        v = np.array(state.v, dtype=float)
+        v[:3] += np.asarray(state.X_NB.R.T @ self.velocity)
+        return dataclasses.replace(state, v=v)
 
     def run(self, body: str | None = None, error: float = 0.0) -> Run:
         """With one body's inertia too large by a relative error."""
-        simulate = freefloat.sim.simulate
-
-        def drifting(craft: Spacecraft, *laws: Any, **options: Any) -> Run:
-            self.craft = craft
-            start = driver._start(craft, *(options.pop(n, None) for n in ("state", "joints", "joints_deg")))
-            v = np.array(start.v, dtype=float)
-            v[:3] += np.asarray(start.X_NB.R.T @ self.velocity)
-            errors = np.array([error if b.name == body else 0.0 for b in craft.bodies])
-            moved = [along(law, craft, self.velocity) for law in laws] if self.velocity.any() else list(laws)
-            return simulate(
-                craft, *moved, Fault(craft, errors), state=dataclasses.replace(start, v=v), check=False, **options
-            )
-
-        try:
-            freefloat.sim.simulate = drifting
-            with planted(), compiled_once(self.made):
-                return self.scenario.simulate()
-        finally:
-            freefloat.sim.simulate = simulate
+        errors = np.array([error if one.name == body else 0.0 for one in self.craft.bodies])
+        faulty = self.experiment.with_parts(Fault(errors, on=self.experiment.world.names[0]))
+        with planted(), compiled_once(self.made):
+            return simulate(faulty, check=False)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 from audit_faults import Fault, compiled_once, planted
 
@@ -18,19 +19,14 @@ WRONG = 1e-7  # relative error of the arm's inertia in the run that must be refu
 
 
 @record
-class Shaking:
+class Shaking(ff.Effect):
     """A motor and a wheel that swing, and a push on the base."""
 
     torque: Any  # [N m, or in other units]
     push: Any
 
-    def begin(self, state: ff.State) -> Shaking:
-        return self
-
-    def force(self, state: ff.State, t: Any, hold: float) -> Any:
-        import jax.numpy as jnp
-
-        wave = jnp.sin(2.0 * t)
+    def force(self, craft: ff.Spacecraft, state: ff.State, clock: ff.Clock) -> Any:
+        wave = jnp.sin(2.0 * clock.t)
         return (
             jnp.zeros(8).at[1].set(self.push * wave).at[6].set(0.1 * self.torque * wave).at[7].set(self.torque * wave)
         )
@@ -65,11 +61,11 @@ def judged(
     v[:3] += drift * metre
     v[6] = wheel
     work = kilogram * metre**2 * size**2
-    laws = (Shaking(torque=0.3 * work, push=work / metre), Fault(craft, np.array([0.0, error])))
+    parts = (Shaking(torque=0.3 * work, push=work / metre), Fault(np.array([0.0, error])))
     with planted():
         return ff.simulate(
             craft,
-            *laws,
+            *parts,
             state=replace(craft.at_rest(), v=v),
             duration=DURATION,
             dt=DT,

@@ -1,4 +1,4 @@
-"""Random ordinary runs: trees, rigid and flexible, with and without wheels, under laws of every kind, drifting."""
+"""Random ordinary runs: trees, rigid and flexible, with and without wheels, under parts of every kind, drifting."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import numpy as np
 import freefloat as ff
 from freefloat.sim.books import AT_EVERY_INSTANT
 from freefloat.sim.resolution import fastest_modes
-from freefloat.sim.system import inner_law
 from freefloat.spatial import Pose
 from freefloat.values import record, static
 
@@ -30,59 +29,48 @@ TREES = ("free body", "tiny", "chain of 2", "small", "tiny", "chain of 2", "free
 
 
 @record
-class Servo:
-    """Springs and dampers at all joints, with torques that saturate and friction that is smoothed."""
+class Servo(ff.Software):
+    """Springs and dampers at some joints, with torques that saturate and friction that is smoothed."""
 
     stiffness: Any  # (joints,)
     damping: Any
     limit: Any
     friction: Any
-    joints: tuple[int, ...] = static()  # places in v
-    places: tuple[int, ...] = static()  # places in q
-    size: int = static()
+    first: int = static()  # of the moving joints that it drives; the others are those after it
+    joints: tuple[str, ...] = static()
 
-    def begin(self, state: ff.State) -> Servo:
-        return self
-
-    def force(self, state: ff.State, t: Any, hold: float) -> Any:
-        at, v = np.array(self.places, dtype=int), np.array(self.joints, dtype=int)
-        torque = -self.stiffness * state.q[at] - self.damping * state.v[v]
-        torque = jnp.clip(torque, -self.limit, self.limit) - self.friction * jnp.tanh(state.v[v] / 0.05)
-        return jnp.zeros(self.size).at[v].set(torque)
+    def command(self, memory: Any, y: ff.model.Measurements, clock: ff.Clock) -> ff.JointTorques:
+        angle, rate = y["joints.position"][self.first :], y["joints.rate"][self.first :]
+        torque = -self.stiffness * angle - self.damping * rate
+        torque = jnp.clip(torque, -self.limit, self.limit) - self.friction * jnp.tanh(rate / 0.05)
+        return ff.JointTorques(self.joints, torque)
 
 
 @record
-class Swing:
+class Swing(ff.Software):
     """Prescribes the first joint's rate."""
 
     amplitude: Any
     rate: Any
     joints: tuple[str, ...] = static()
 
-    def begin(self, state: ff.State) -> Swing:
-        return self
-
-    def rates(self, motion: Any, t: Any, hold: float) -> Any:
-        return jnp.stack([self.amplitude * jnp.sin(self.rate * t)])
+    def command(self, memory: Any, y: ff.model.Measurements, clock: ff.Clock) -> ff.JointRates:
+        return ff.JointRates(self.joints, jnp.stack([self.amplitude * jnp.sin(self.rate * clock.t)]))
 
 
 @record
-class Push:
+class Push(ff.Software):
     """A wrench on the base that waxes and wanes, and torques of the wheels' motors."""
 
     wrench: Any  # (6,)
     motor: Any
     rate: Any
-    wheels: tuple[int, ...] = static()
-    size: int = static()
+    wheels: tuple[str, ...] = static()
 
-    def begin(self, state: ff.State) -> Push:
-        return self
-
-    def force(self, state: ff.State, t: Any, hold: float) -> Any:
-        wave = jnp.sin(self.rate * t)
-        force = jnp.zeros(self.size).at[:6].set(self.wrench * wave)
-        return force.at[np.array(self.wheels, dtype=int)].add(self.motor * jnp.cos(self.rate * t))
+    def command(self, memory: Any, y: ff.model.Measurements, clock: ff.Clock) -> tuple[ff.model.Command, ...]:
+        push = ff.BaseWrench(self.wrench * jnp.sin(self.rate * clock.t))
+        motors = self.motor * jnp.cos(self.rate * clock.t) * jnp.ones(len(self.wheels))
+        return (push, ff.WheelTorques(self.wheels, motors)) if self.wheels else (push,)
 
 
 def draw_craft(rng: np.random.Generator, seed: int) -> ff.Spacecraft:
@@ -102,38 +90,38 @@ def draw_craft(rng: np.random.Generator, seed: int) -> ff.Spacecraft:
     return craft
 
 
-def draw_laws(rng: np.random.Generator, craft: ff.Spacecraft, dt: float, speed: float) -> tuple[Any, ...]:
+def draw_software(rng: np.random.Generator, craft: ff.Spacecraft, dt: float, speed: float) -> tuple[ff.Software, ...]:
     """None, some or all of: joint servos, a prescribed joint, pushes; each continuous or sampled."""
-    layout, laws = craft.layout, []
-    joints = tuple(layout.joint_velocities)
+    layout, found = craft.layout, []
+    joints = layout.moving_joints
     size = 0.2 * speed**2  # torques that change such a motion within a second
     kind = rng.integers(5)
     prescribed = ()
     if kind in (1, 2) and joints:
-        prescribed = (layout.moving_joints[0],)
-        laws.append(Swing(amplitude=0.5 * speed, rate=rng.uniform(0.3, 2.0), joints=prescribed))
+        prescribed = joints[:1]
+        found.append(Swing(amplitude=0.5 * speed, rate=rng.uniform(0.3, 2.0), joints=prescribed))
     if kind in (2, 3) and len(joints) > len(prescribed):
         n = len(joints) - len(prescribed)
-        laws.append(
+        found.append(
             Servo(
                 stiffness=rng.uniform(0.0, 5.0, n), damping=rng.uniform(0.0, 2.0, n),
                 limit=rng.uniform(0.5, 3.0, n) * size,
-                friction=rng.uniform(0.0, 0.3, n) * size * rng.integers(2), joints=joints[len(prescribed) :],
-                places=tuple(layout.joint_positions)[len(prescribed) :], size=layout.nv,
+                friction=rng.uniform(0.0, 0.3, n) * size * rng.integers(2), first=len(prescribed),
+                joints=joints[len(prescribed) :],
             )
         )  # fmt: skip
     if kind in (2, 4):
-        laws.append(
+        found.append(
             Push(
                 wrench=rng.normal(size=6) * size * rng.integers(2), motor=0.2 * size, rate=rng.uniform(0.3, 2.0),
-                wheels=tuple(layout.wheel_velocities), size=layout.nv,
+                wheels=layout.wheels,
             )
         )  # fmt: skip
-    return tuple(ff.Sampled(law=law, period=dt * rng.integers(1, 20)) if rng.integers(2) else law for law in laws)
+    return tuple(replace(law, period=float(dt * rng.integers(1, 20))) if rng.integers(2) else law for law in found)
 
 
 def ordinary_runs(seed: int, count: int) -> list[dict[str, Any]]:
-    """Some runs of one spacecraft under some laws, each from another start, recorded otherwise: are they left alone?"""
+    """Some runs of one spacecraft under some software, each from another start, recorded otherwise: are they left alone?"""
     rng = np.random.default_rng([10, seed])
     craft = draw_craft(rng, seed)
     speed = float(10.0 ** rng.uniform(-3.0, 0.0))
@@ -142,23 +130,23 @@ def ordinary_runs(seed: int, count: int) -> list[dict[str, Any]]:
     dt = float(rng.choice([0.002, 0.005, 0.01, 0.02, 0.05]))
     while dt * fastest > MOST:
         dt /= 2.0
-    laws, made, found = draw_laws(rng, craft, dt, speed), {}, []
+    software, made, found = draw_software(rng, craft, dt, speed), {}, []
     for _ in range(count):
         every = int(rng.choice([1, 7, 20, 50]))
         steps = every * int(rng.integers(300, 800) // every + 1)
         options = {"duration": steps * dt, "dt": dt, "record_dt": every * dt}
         with compiled_once(made):
-            run = ff.simulate(craft, *laws, state=_start(rng, craft, speed), **options, check=False)
-        found.append({"seed": seed, "craft": craft.name, "speed": speed, **options, **_judged(run, craft, laws)})
+            run = ff.simulate(craft, *software, state=_start(rng, craft, speed), **options, check=False)
+        found.append({"seed": seed, "craft": craft.name, "speed": speed, **options, **_judged(run, craft, software)})
     return found
 
 
-def _judged(run: ff.Run, craft: ff.Spacecraft, laws: tuple[Any, ...]) -> dict[str, Any]:
+def _judged(run: ff.Run, craft: ff.Spacecraft, software: tuple[ff.Software, ...]) -> dict[str, Any]:
     shares = {e.quantity: e.imbalance / e.permitted if e.permitted else 0.0 for e in run.audit.entries}
     instants = {law.quantity for law in AT_EVERY_INSTANT.values()}
     return {
         "bodies": len(craft.bodies), "flexible": not craft.is_rigid, "wheels": len(craft.wheels),
-        "laws": [type(inner_law(law)).__name__ + " sampled" * isinstance(law, ff.Sampled) for law in laws],
+        "software": [type(law).__name__ + " sampled" * (law.period is not None) for law in software],
         "holds": bool(run.audit.holds), "completed": run.completed, "reason": run.audit.reason,
         "instant": max(share for name, share in shares.items() if name in instants),
         "over": max(share for name, share in shares.items() if name not in instants),

@@ -70,10 +70,9 @@ def faults(every: bool) -> tuple[list[dict[str, Any]], bool]:
             runs = FaultyRuns(SCENARIOS[name].variants()[variant], drift)
             right = runs.run()
             craft, line = runs.craft, []
-            assert craft is not None
             fine &= right.audit.holds
             for body in craft.body_names:
-                angle = turned(right, body)
+                angle = turned(right, runs.experiment.world.prefix(0) + body)
                 caught = smallest_caught(runs, body)
                 row = {"scenario": name, "variant": variant, "drift": drift, "body": body, "turned": angle}
                 rows.append(row | {"caught": caught, "right_holds": right.audit.holds})

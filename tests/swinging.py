@@ -9,28 +9,25 @@ import jax.numpy as jnp
 import numpy as np
 
 from compiling import compiled
-from freefloat.model import Spacecraft, State
-from freefloat.sim import System, begin, derivative
+from freefloat.model import Clock, Effect, Spacecraft, State, World
+from freefloat.sim import assemble, begin, derivative
+from freefloat.sim.loop import tick_of
 from freefloat.sim.integrators import rk4_step
 from freefloat.sim.plant import Ledger, Plant
-from freefloat.sim.system import no_inputs
 from freefloat.values import record
 from freefloat.values.arrays import Matrix, Scalar, Vector
 
 
 @record
-class SmoothTorques:
+class SmoothTorques(Effect):
     """A few sines of different frequency on every joint and wheel, none on the base: internal by construction."""
 
     amplitude: Matrix  # (nv, sines) [N m, N]
     frequency: Matrix  # [rad/s]
     phase: Matrix  # [rad]
 
-    def begin(self, state: State) -> SmoothTorques:
-        return self
-
-    def force(self, state: State, t: Scalar, hold: float) -> Vector:
-        return jnp.sum(self.amplitude * jnp.sin(self.frequency * t + self.phase), axis=1)
+    def force(self, craft: Spacecraft, state: State, clock: Clock) -> Vector:
+        return jnp.sum(self.amplitude * jnp.sin(self.frequency * clock.t + self.phase), axis=1)
 
 
 def draw_swinging(rng: np.random.Generator, craft: Spacecraft) -> tuple[Spacecraft, SmoothTorques]:
@@ -52,19 +49,19 @@ def starting(state: State) -> Plant:
     return jax.tree.map(np.asarray, Plant(state=state, ledger=Ledger.empty()))
 
 
-def _advance(craft: Spacecraft, laws: tuple, plant: Plant, t: Scalar, h: Scalar, steps: jax.Array) -> Plant:
+def _advance(craft: Spacecraft, parts: tuple, plant: Plant, t: Scalar, h: Scalar, steps: jax.Array) -> Plant:
     # The system's own tick is not used here: the step is an argument.
-    system, loop = begin(System(craft=craft, laws=laws, dt=1.0), plant.state)
+    system, loop = begin(assemble(World.of(craft), parts, dt=1.0), (plant.state,))
 
-    def rate(plant, *times):
-        return derivative(system, plant, loop.held, no_inputs(system), *times)
+    def rate(plants, *times):
+        return derivative(system, plants, loop, {}, tick_of(system, loop), *times)
 
-    return jax.lax.fori_loop(0, steps, lambda k, now: rk4_step(rate, now, t + k * h, h), plant)
+    return jax.lax.fori_loop(0, steps, lambda k, now: rk4_step(rate, now, t + k * h, h), (plant,))[0]
 
 
 _compiled_advance = compiled(_advance)
 
 
-def advance(craft: Spacecraft, laws: tuple, plant: Plant, t: float, h: float, steps: int) -> Plant:
+def advance(craft: Spacecraft, parts: tuple, plant: Plant, t: float, h: float, steps: int) -> Plant:
     """So many RK4 steps of length h from time t; one compilation serves every step length and number of steps."""
-    return _compiled_advance(craft, laws, plant, np.float64(t), np.float64(h), np.int32(steps))
+    return _compiled_advance(craft, parts, plant, np.float64(t), np.float64(h), np.int32(steps))

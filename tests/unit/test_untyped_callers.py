@@ -23,6 +23,16 @@ ets7 = ff.library.ets7(wheels=True)
 HOLD = HoldJoints(joints=ets7.layout.moving_joints)
 
 
+@ff.record
+class Law(ff.Software):
+    # Gives one command, or whatever else.
+
+    answer: object = ff.static()
+
+    def command(self, memory, y, clock):
+        return self.answer()
+
+
 def link(**change):
     usual = {"parent": "base", "joint": "revolute", "mass": 1.0, "inertia": (1, 1, 1)}
     return craft.with_link("new", **{**usual, **change})
@@ -32,8 +42,8 @@ def base(**change):
     return ff.Spacecraft.from_base("new", **{"mass": 1.0, "inertia": (1.0, 1.0, 1.0), **change})
 
 
-def simulate(*laws, of=craft, **change):
-    return ff.simulate(of, *laws, **{"duration": 0.1, **change})
+def simulate(*parts, of=craft, **change):
+    return ff.simulate(of, *parts, **{"duration": 0.1, **change})
 """
 
 CALLS = {
@@ -70,27 +80,57 @@ CALLS = {
     "ff.dynamics.generalized_force(craft, np.zeros(1), 'rod', np.zeros(3))": "A wrench at 'rod' must have 6 numbers",
     "ff.dynamics.mass_matrix(craft, [0.0])": "q must have 1 numbers, got a list, which is no array",
     # ---- simulate
-    "simulate(of=ff.library.ets7)": "simulate needs a Spacecraft first, then laws",
+    "simulate(of=ff.library.ets7)": "simulate needs an Experiment, or a Spacecraft or World and parts, got <function ets7",
     "simulate(duration='long')": "duration must be numeric [s], got 'long'",
     "simulate(duration=1e12)": "is 1e+14 steps of dt=0.01 s, and a run has at most 1.07e+09",
     "simulate(duration=10000.03)": "Give record_dt, or a duration that is a rounder number of steps",
     "simulate(dt=None)": "The step dt must be numeric [s], got None",
     "simulate(tolerance='fine')": "tolerance must be numeric",
-    "simulate(state={'q': [0.0]})": "needs a State, for example craft.at_rest()",
+    "simulate(state={'hub': [0.0]})": "needs a State, for example craft.at_rest()",
+    "simulate(state=[0.0])": "needs a State, for example craft.at_rest()",
+    "simulate(state={'q': [0.0]})": "The world has no spacecraft 'q'. Spacecraft: hub.",
     "simulate(progress='bar')": "progress must be a function",
-    "ff.Sampled(law=HOLD, period=float('nan'))": "Sampled.period must be finite [s]",
-    # ---- laws
+    "simulate(HoldJoints(joints=('rod',), period=float('nan')))": "HoldJoints: period must be finite [s]",
+    "simulate(HoldJoints(joints=('rod',), period='slow'))": "HoldJoints: period must be numeric [s], got 'slow'",
+    "simulate(HoldJoints)": "HoldJoints is a class, not a part. Give an instance of it: HoldJoints(...).",
+    "simulate('push')": "str is nothing that can act in a run: derive it from ff.Software",
+    "simulate(HoldJoints(joints=('rod',), on=5))": "HoldJoints: on must be the name of a spacecraft, got 5",
+    "simulate(WrenchPulse(frame='tip', wrench=[0] * 6))": "WrenchPulse: Spacecraft 'hub' has no frame 'tip'. Frames:",
+    # ---- world, experiments, inputs
+    "ff.World()": "A world needs at least one spacecraft: World(servicer=craft).",
+    "ff.World(servicer='hub')": "World: 'servicer' must be a Spacecraft, got 'hub'.",
+    "ff.World(base=craft)": "World: a spacecraft cannot be called 'base', as channels are.",
+    "ff.Experiment.of('hub', duration=1.0)": "A Spacecraft or a World is needed, got 'hub'.",
+    "simulate(of=ff.World(a=craft, b=craft), state=craft.at_rest())": "Give states by name for a world of several: a, b",
+    "simulate(of=ff.World(a=craft, b=craft), joints=[0.0])": "joints and joints_deg are for one spacecraft",
+    "simulate(of=ff.World(a=craft, b=craft), state={'c': craft.at_rest()})": "The world has no spacecraft 'c'",
+    "simulate(inputs={'rod.wrench': 'much'})": "Input 'rod.wrench' must be numeric, got 'much'",
+    "simulate(inputs={'rod.wrench': None})": "Input 'rod.wrench' must be",
+    "simulate(inputs={'rod.wrench': lambda tick: 'much'})": "Input 'rod.wrench' must be numeric, got 'much'",
+    "simulate(inputs={5: 0.0})": "A port is called by its name, got 5",
+    "simulate(inputs=[0.0])": "inputs must be signals by port",
+    "ff.stepper(ff.Experiment.of(craft, duration=1.0), measure=('nothing',))": "'nothing' is nothing that can be measured",
+    "ff.stepper(craft)": "stepper needs an Experiment, got",
+    # ---- software
+    "simulate(Law(lambda: ff.BaseWrench(np.zeros(3))))": "Law.command must give 6 numbers (force and torque) in BaseWr",
+    "simulate(Law(lambda: ff.JointTorques(('rod',), 1.0)))": "must give 1 numbers (rod) in JointTorques, got shape ()",
+    "simulate(Law(lambda: ff.JointRates('rod', np.zeros(1))))": "Law: joints of JointRates must be a tuple of names, got",
+    "simulate(Law(lambda: ff.JointRates(('rod',), 'fast')))": "Law.command must give numbers in JointRates, got 'fast'",
+    "simulate(Law(lambda: ff.JointRates(('rod',), None)))": "Law.command must give numbers in JointRates, got None",
+    "simulate(Law(lambda: np.zeros(7)))": "Law.command must return commands",
+    "ff.check_software(Law(lambda: None), craft)": "nothing wrong: ['Law.command must return commands",
+    "ff.check_software(Law(tuple), 'hub')": "nothing wrong: [\"A Spacecraft or a World is needed, got 'hub'.\"]",
     "ResolvedMotion(craft=ets7, frame='hand', path='straight')": "path must be a path such as Line or Turn",
     "Turn(axis=(1, 0, 0), profile=None)": "Turn.profile must be a profile such as Quintic or Trapezoid",
     "AttitudeHold(craft=ets7, stiffness=-1.0)": "AttitudeHold.stiffness must be at least 0, got -1 N m/rad",
-    "AttitudeHold(craft=ets7, feed_forward='arm')": "feed_forward must be a motion law",
-    "JointServo(craft=ets7, arm=None)": "JointServo.arm must be a motion law, an instance with `joints` and `rates`",
+    "AttitudeHold(craft=ets7, feed_forward='arm')": "feed_forward must be a RateLaw",
+    "JointServo(craft=ets7, arm=None)": "must be a RateLaw, software that gives joint rates, got",
     "JointServo(craft=ets7, arm=HOLD, bandwidth=0.0)": "JointServo.bandwidth must be positive, got 0 rad/s",
     "Friction(coulomb=-1.0)": "Friction.coulomb must be at least 0, got -1 N m",
     "Friction(viscous=float('nan'))": "Friction.viscous must be finite [N m s/rad]",
     "Friction(smoothing=0.0)": "Friction.smoothing must be positive",
-    "WrenchPulse(craft=craft, frame='base', wrench=(1, 0, 0))": "force and torque, six numbers, got shape (3,)",
-    "WrenchPulse(craft=craft, frame='base', wrench=[0] * 6, start=1.0, stop=0.5)": "before it starts at 1 s",
+    "WrenchPulse(frame='base', wrench=(1, 0, 0))": "force and torque, six numbers, got shape (3,)",
+    "WrenchPulse(frame='base', wrench=[0] * 6, start=1.0, stop=0.5)": "before it starts at 1 s",
     "JointSpline.through(ets7, [[0] * 6, [1] * 6], [-1.0])": "JointSpline.durations must be positive",
     "Thruster(name='a', position=(0, 0, 0), direction=(0, 0, 0), thrust=1.0)": "Thruster 'a': direction must be three",
     "Thruster(name='a', position=(0, 0, 0), direction=(1, 0, 0), thrust=-1.0)": "thrust must be positive, got -1 N",
@@ -102,8 +142,7 @@ CALLS = {
     "Imperfection(seed=1.5)": "Imperfection.seed must be a whole number, got 1.5",
     "StarTracker(period=0.0)": "StarTracker.period must be positive, got 0 s",
     "StarTracker(R_BS=2.0 * np.eye(3))": "StarTracker.R_BS: the placement is not a rotation",
-    "RelativePoseCamera(latency=-1.0)": "RelativePoseCamera.latency must be at least 0",
-    "RelativePoseCamera(period=0.1, latency=5.0)": "none would ever arrive. Take fewer pictures",
+    "RelativePoseCamera(frame='rod', target='client.base', latency=-1.0)": "RelativePoseCamera.latency must be at least 0",
     "CircularOrbit(altitude=-1e6)": "CircularOrbit.altitude must be at least 0",
     "CircularOrbit(altitude=550.0)": "Give metres: 550 km is altitude=550e3",
 }

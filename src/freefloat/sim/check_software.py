@@ -13,6 +13,7 @@ from freefloat.sim.loop import act, balances, tick_of
 from freefloat.sim.plant import Plant
 from freefloat.sim.starting import begin
 from freefloat.sim.system import SystemState, assemble
+from freefloat.values import LawError, ModelError
 
 
 def check_software(
@@ -46,8 +47,14 @@ def check_software(
             acting, now = compiled(_shaken(loop, number))
             found += _not_finite(law, acting, now)
         return list(dict.fromkeys(found))
-    except (ValueError, TypeError, KeyError, ArithmeticError) as error:
-        return [str(error.args[0] if error.args else error)]
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
+        return [_sentence(law, error)]
+
+
+def _sentence(law: Software, error: Exception) -> str:
+    """Our own words as they are; those of Python with the name of the software."""
+    said = str(error.args[0] if error.args else error).partition("\n")[0]
+    return said if isinstance(error, (LawError, ModelError)) else f"{law.title}: {type(error).__name__}: {said}"
 
 
 _STATES = 4  # the start, and some near it

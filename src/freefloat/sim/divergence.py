@@ -12,7 +12,7 @@ import numpy as np
 
 from freefloat.dynamics.state_rate import StateRate, retract
 from freefloat.engine import compile
-from freefloat.model import JointRates, JointTorques, WheelTorques
+from freefloat.model import Clock, JointRates, JointTorques, WheelTorques
 from freefloat.model.commands import numbers
 from freefloat.sim.instant import Instant
 from freefloat.sim.loop import act, derivative, tick_of
@@ -22,6 +22,7 @@ from freefloat.sim.system import System, SystemState
 _CALM = 1e3  # speeds that a spacecraft may have [rad/s, m/s]; a motion beyond them is already diverging
 _WILD = 1e9  # speeds that only an unstable motion reaches
 _STABLE = 2.7  # RK4 damps what decays at a rate W while W h is below this, in every direction of the complex plane
+_STAGES = np.array([0.0, 0.5, 1.0 - 1e-9, 1.0])  # of a step, at which parts are asked
 _UNTIL_WILD = 5.0  # so many times over e, at least, does a motion grow by itself that gets from calm to wild
 
 Table = Mapping[str, np.ndarray]
@@ -64,7 +65,7 @@ def _explain(
     when = f"became non-finite at t = {float(after.tick) * system.dt:g} s"
     row = int(before.tick) - since
     inputs = {port: values[min(row, len(values) - 1)] for port, values in table.items()}
-    culprit = _software_at_fault(system, before, inputs, target)
+    culprit = _software_at_fault(system, before, inputs, target) or _effect_at_fault(system, before, inputs, target)
     if culprit:
         entry, said = culprit
         return f"{entry} {when}: {said}. Look there for a division by zero or the root of a negative number"
@@ -126,7 +127,7 @@ def _software_at_fault(
         return None
     start = float(loop.tick) * system.dt
     asked = compile(answers, loop, inputs, start, target=target)
-    for t in start + system.dt * np.array([0.0, 0.5, 1.0 - 1e-9, 1.0]):
+    for t in start + system.dt * _STAGES:
         for k, commands in enumerate(asked(loop, inputs, t)):
             for command in commands:
                 answer = np.asarray(numbers(command))
@@ -134,6 +135,33 @@ def _software_at_fault(
                     place = int(np.argmin(np.isfinite(answer)))
                     said = f"{system.software[k].title}.command gave {answer[place]:g} at t = {t:g} s"
                     return _channel_of(system, k, command, place), said
+    return None
+
+
+def _effect_at_fault(
+    system: System, loop: SystemState, inputs: dict[str, np.ndarray], target: Engine
+) -> tuple[str, str] | None:
+    """(channel, sentence) of the first effect whose force in the coming step is not finite."""
+
+    def answers(loop: SystemState, inputs: dict[str, Any], t: Any) -> list[Any]:
+        acting = act(system, loop, inputs, tick_of(system, loop))
+        clock = Clock(t=t, tick=loop.tick, dt=system.dt)
+        owners = [system.on(effect) for effect in system.effects]
+        return [
+            effect.force(system.world.crafts[c], acting.states[c], clock)
+            for effect, c in zip(system.effects, owners, strict=True)
+        ]
+
+    if not system.effects:
+        return None
+    start, names = float(loop.tick) * system.dt, _channels(system)
+    asked = compile(answers, loop, inputs, start, target=target)
+    for t in start + system.dt * _STAGES:
+        for effect, force in zip(system.effects, asked(loop, inputs, t), strict=True):
+            if not np.all(np.isfinite(force)):
+                place = int(np.argmin(np.isfinite(force)))
+                before = sum(craft.layout.nv for craft in system.world.crafts[: system.on(effect)])
+                return names[before + place], f"{effect.title}.force gave {force[place]:g} at t = {t:g} s"
     return None
 
 

@@ -56,7 +56,7 @@ class Experiment:
         world: states by name, the others at rest), or at rest with the joints at `joints` [rad, m] or `joints_deg`
         (degrees for revolute joints, metres for the others): all in order, or some by name.
         """
-        world, inputs = World.of(what), inputs or {}
+        world, inputs = World.of(what), _require_signals(inputs or {})
         require_choice("integrator", integrator, ("rk4", "adaptive"))
         require_quantity("tolerance", tolerance, "", above=0.0)
         grid(duration, dt, record_dt)  # its checks
@@ -94,6 +94,14 @@ class Experiment:
         inputs = {**self.inputs, **signals}
         system = dataclasses.replace(self.system, ports=tuple(inputs))
         return dataclasses.replace(self, system=system, inputs=inputs)
+
+
+def _require_signals(inputs: Any) -> Mapping[str, Signal]:
+    if not isinstance(inputs, Mapping):
+        raise ModelError(f"inputs must be signals by port, inputs={{'hand.wrench': ...}}, got {inputs!r}.")
+    if unnamed := [port for port in inputs if not isinstance(port, str)]:
+        raise ModelError(f"A port is called by its name, got {unnamed[0]!r}.")
+    return inputs
 
 
 def require_choice(name: str, value: str, known: Sequence[str]) -> None:

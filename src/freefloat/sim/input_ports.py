@@ -75,11 +75,12 @@ def tabulate(system: System, signals: Mapping[str, Signal], first: int, steps: i
 
 def _rows(port: str, signal: Signal, shape: tuple[int, ...], first: int, steps: int) -> np.ndarray:
     if isinstance(signal, Callable):
-        values = np.stack([np.asarray(signal(tick), dtype=float) for tick in range(first, first + steps)])
-        if values.shape[1:] != shape:
-            raise ModelError(f"Input '{port}' must give {shape} numbers at every tick, got {values.shape[1:]}.")
+        rows = [_numeric(port, signal(tick)) for tick in range(first, first + steps)]
+        if wrong := [row.shape for row in rows if row.shape != shape]:
+            raise ModelError(f"Input '{port}' must give {shape} numbers at every tick, got {wrong[0]}.")
+        values = np.stack(rows)
     else:
-        values = np.asarray(signal, dtype=float)
+        values = _numeric(port, signal)
         if values.shape == shape:
             values = np.broadcast_to(values, (steps, *shape))
         elif values.shape[1:] == shape and len(values) >= first + steps:
@@ -92,6 +93,13 @@ def _rows(port: str, signal: Signal, shape: tuple[int, ...], first: int, steps: 
     if not np.all(np.isfinite(values)):
         raise ModelError(f"Input '{port}' has a number that is not finite at tick {first + _first_bad(values)}.")
     return np.ascontiguousarray(values)
+
+
+def _numeric(port: str, value: Any) -> np.ndarray:
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"Input '{port}' must be numeric, got {value!r}.") from None
 
 
 def _first_bad(values: np.ndarray) -> int:

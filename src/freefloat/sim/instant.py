@@ -25,7 +25,7 @@ from freefloat.model import (
     WheelTorques,
 )
 from freefloat.sensors.ideal import IdealMeasurements, true_value
-from freefloat.sim.software_checks import checked_call, require_commands, require_messages
+from freefloat.sim.software_checks import checked_call, require_commands, require_force, require_messages
 from freefloat.sim.system import Inputs, System, SystemState
 from freefloat.spatial import angular, linear
 from freefloat.values import LawError
@@ -139,17 +139,19 @@ class Instant:
     def _true(self, k: int, own: int, name: str) -> Numeric:
         """The truth; for derivatives along the motion with its rate."""
         truth = self.truth(own)
+        try:
+            value = true_value(truth, name)
+        except LawError as error:
+            raise LawError(f"{self.system.software[k].title} reads '{name}': {error}") from None
         if not self._before_rates:
-            return true_value(truth, name)
+            return value
         number, rest = self.system.world.locate(name, own)
         conserved = rest in _CONSERVED and not self.system.world.is_held(number)
         if not (rest.rpartition(".")[2] in _KNOWN_BEFORE or conserved):
-            value = true_value(truth, name)  # an unknown name says so itself
             raise LawError(
-                f"{self.system.software[k].title} prescribes joint rates continuously and reads '{name}' "
-                f"({np.shape(value)}), which those rates change. Sample it: period={self.system.dt:g} or longer."
+                f"{self.system.software[k].title} prescribes joint rates continuously and reads '{name}', "
+                f"which those rates change. Sample it: period={self.system.dt:g} or longer."
             )
-        value = true_value(truth, name)
         if self._flow is None:
             return value
         rate = self._conserved_rate(number, rest) if conserved else rate_of(IdealMeasurements(truth), name)
@@ -240,7 +242,7 @@ class Instant:
         for effect in system.effects:
             if system.on(effect) == c:
                 with checked_call(effect, "force"):
-                    total = total + _sized(effect, effect.force(craft, state, clock), craft.layout.nv)
+                    total = total + require_force(craft, effect, effect.force(craft, state, clock))
         for command in self._pushing(c):
             total = total + self._force_of(c, command, failed_at)
         for thrusters, pulses in zip(system.thrusters, self.loop.valves, strict=True):
@@ -327,11 +329,3 @@ def command_inputs(system: System, c: int, inputs: Inputs) -> list[Command]:
         "command.thrusters.duty": ThrusterDuty,
     }
     return [make(jnp.asarray(inputs[prefix + name])) for name, make in makers.items() if prefix + name in system.ports]
-
-
-def _sized(effect: Any, force: Any, nv: int) -> Vector:
-    if np.shape(force) != (nv,):
-        raise LawError(
-            f"{effect.title}.force must return {nv} numbers, one for each entry of v, got {np.shape(force)}."
-        )
-    return jnp.asarray(force)

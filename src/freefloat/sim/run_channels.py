@@ -97,8 +97,9 @@ def _whole(system: System, loop: SystemState) -> Iterator[ChannelValue]:
 
 
 def _input_channel(system: System, port: str) -> Channel:
-    (size, *_), axis = (*port_shape(system, port), 0), f"entry of {port}"
-    return Channel(f"input.{port}", f"From outside: {port}", "SI", "", axis, tuple(str(k + 1) for k in range(size)))
+    name, shape = f"input.{port}", port_shape(system, port)
+    axis = f"{name}.number" if shape else ""  # an axis called like the channel would take its place
+    return Channel(name, f"From outside: {port}", "SI", "", axis, tuple(str(k + 1) for k in range(*shape or (0,))))
 
 
 def _require_distinct(channels: list[Channel]) -> None:

@@ -12,10 +12,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.engine.jaxprs.refusals import error_line
-from freefloat.model import BaseWrench, Command, JointRates, JointTorques, Software, Spacecraft, WheelTorques
+from freefloat.model import BaseWrench, Command, Effect, JointRates, JointTorques, Software, Spacecraft, WheelTorques
 from freefloat.model.commands import numbers
 from freefloat.values import LawError
-from freefloat.values.arrays import is_traced
+from freefloat.values.arrays import Vector, is_traced
 from freefloat.values.channels import Channel
 from freefloat.values.errors import unknown_name
 
@@ -27,6 +27,11 @@ _METHODS = {
     "tell": ("memory", "y", "clock"),
     "channels": (),
     "observe": ("memory", "y", "clock", "truth"),
+}
+_METHODS_OF_EFFECTS = {
+    "force": ("craft", "state", "clock"),
+    "channels": ("craft",),
+    "observe": ("craft", "state", "clock"),
 }
 # Methods of laws as they were before software came to ports: docs/laws.md says how they move.
 _OLD_METHODS = ("force", "sample", "recall")
@@ -77,10 +82,20 @@ def require_software(law: Software) -> None:
             f"{kind} has `{old[0]}` but no `command`: it is a law of the old kind. Software gives commands from "
             'measurements: docs/laws.md, "Moving a law".'
         )
-    for method, arguments in _METHODS.items():
-        _require_arguments(kind, getattr(law, method), method, arguments)
-    if (type(law).channels is Software.channels) != (type(law).observe is Software.observe):
-        raise LawError(f"{kind} needs both `channels` and `observe`, or neither.")
+    _require_methods(law, _METHODS, Software)
+
+
+def require_effect(effect: Effect) -> None:
+    """Refuse an effect whose methods cannot be called."""
+    _require_methods(effect, _METHODS_OF_EFFECTS, Effect)
+
+
+def _require_methods(part: Any, methods: Mapping[str, tuple[str, ...]], base: type) -> None:
+    kind = type(part)
+    for method, arguments in methods.items():
+        _require_arguments(kind.__name__, getattr(part, method), method, arguments)
+    if (kind.channels is base.channels) != (kind.observe is base.observe):
+        raise LawError(f"{kind.__name__} needs both `channels` and `observe`, or neither.")
 
 
 def _require_arguments(kind: str, method: Callable[..., Any], name: str, arguments: tuple[str, ...]) -> None:
@@ -148,21 +163,29 @@ def _described(value: Any) -> str:
 def _require_names(craft: Spacecraft, law: Software, command: Any) -> None:
     names: tuple[str, ...] = ()
     if isinstance(command, (JointRates, JointTorques)):
-        names = command.joints
+        names = _require_tuple(law, command, "joints", command.joints)
         for joint in names:
             _require_moving_joint(craft, law, joint)
     elif isinstance(command, WheelTorques):
-        names = command.wheels
+        names = _require_tuple(law, command, "wheels", command.wheels)
         for wheel in names:
             if wheel not in craft.wheel_names:
                 raise LawError(f"{law.title}: {unknown_name(craft.name, 'wheel', wheel, craft.wheel_names)}")
-    size = 6 if isinstance(command, BaseWrench) else len(names) if names else None
-    shape = np.shape(numbers(command))
+    size, given = 6 if isinstance(command, BaseWrench) else len(names) if names else None, numbers(command)
+    if given is None or np.asarray(0.0 if is_traced(given) else given).dtype.kind not in "fiub":
+        raise LawError(f"{law.title}.command must give numbers in {type(command).__name__}, got {given!r}.")
+    shape = np.shape(given)
     if size is not None and shape != (size,):
         wanted = ", ".join(names) or "force and torque"
         raise LawError(
             f"{law.title}.command must give {size} numbers ({wanted}) in {type(command).__name__}, got shape {shape}."
         )
+
+
+def _require_tuple(law: Software, command: Any, what: str, names: Any) -> tuple[str, ...]:
+    if not isinstance(names, tuple) or not all(isinstance(name, str) for name in names):
+        raise LawError(f"{law.title}: {what} of {type(command).__name__} must be a tuple of names, got {names!r}.")
+    return names
 
 
 def _require_moving_joint(craft: Spacecraft, law: Software, joint: str) -> None:
@@ -172,6 +195,15 @@ def _require_moving_joint(craft: Spacecraft, law: Software, joint: str) -> None:
         follows = craft.joint(joint).follows
         why = "is fixed" if follows is None else f"follows '{follows.leader}'. Move that one"
         raise LawError(f"{law.title} cannot move joint '{joint}' of spacecraft '{craft.name}': it {why}.")
+
+
+def require_force(craft: Spacecraft, effect: Effect, force: Any) -> Vector:
+    """A generalised force, one number for each entry of v."""
+    names, shape = ", ".join(craft.layout.order("v")), np.shape(force)
+    if force is None or shape != (craft.layout.nv,):
+        got = "nothing" if force is None else f"shape {shape}"
+        raise LawError(f"{effect.title}.force must return {craft.layout.nv} numbers ({names}), got {got}.")
+    return jnp.asarray(force)
 
 
 def require_messages(law: Software, told: Any) -> dict[str, Any]:
@@ -189,7 +221,10 @@ def require_same_memory(law: Software, old: Any, new: Any) -> Any:
             f"{where} must return memory nested as `begin` made it, {jax.tree.structure(old)}, "
             f"got {jax.tree.structure(new)}."
         )
-    new = jax.tree.map(jnp.asarray, new)
+    try:
+        new = jax.tree.map(jnp.asarray, new)
+    except TypeError as error:
+        raise LawError(f"{where} must return numbers or arrays of them: {error}") from error
     for (path, was), now in zip(jax.tree_util.tree_flatten_with_path(old)[0], jax.tree.leaves(new), strict=True):
         if (was.shape, was.dtype) != (now.shape, now.dtype):
             raise LawError(
@@ -211,4 +246,4 @@ def require_observed(part: Any, channels: tuple[Channel, ...], values: Any) -> l
             raise LawError(
                 f"{kind}.observe must return shape {shape} for the channel '{channel.name}', got {np.shape(value)}."
             )
-    return list(zip(channels, values, strict=True))
+    return [(channel, jnp.asarray(value)) for channel, value in zip(channels, values, strict=True)]

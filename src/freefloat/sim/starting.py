@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.model import Clock, Command, JointRates, JointTorques, Software, State, Truth, WheelTorques
+from freefloat.model import Clock, Command, JointRates, JointTorques, State, ThrusterDuty, Truth, WheelTorques
 from freefloat.model.ports import ticks_in
 from freefloat.sim.input_ports import port_shape, require_ports
 from freefloat.sim.instant import RATE_PORT, Instant
@@ -19,6 +19,7 @@ from freefloat.sim.software_checks import (
     checked_call,
     initial_memory,
     remembers,
+    require_effect,
     require_same_memory,
     require_software,
 )
@@ -37,12 +38,14 @@ def begin(system: System, states: Iterable[State], inputs: Inputs | None = None)
     states = tuple(jax.tree.map(jnp.asarray, state) for state in system.world.require_states(states))
     _require_held_at_rest(system, states)
     require_ports(system, states)
+    for effect in system.effects:
+        require_effect(effect)
     plants = tuple(Plant(state, jax.tree.map(jnp.asarray, Ledger.empty())) for state in states)
     loop = SystemState(tick=jnp.zeros((), jnp.int32), plants=plants)
     system, loop = _begin_sensors(system, loop)
     valves = tuple(jax.tree.map(jnp.asarray, thrusters.begin()) for thrusters in system.thrusters)
     loop = dataclasses.replace(loop, valves=valves)
-    drivers: dict[tuple[int, str], str] = {}
+    drivers: dict[tuple[int, str], int] = {}
     outside = {**zero_inputs(system), **(inputs or {})}
     for k in range(len(system.software)):
         system, loop = _begin_software(system, loop, k, drivers, outside)
@@ -82,7 +85,7 @@ def _ticks(part: Any, dt: float) -> int:
 
 
 def _begin_software(
-    system: System, loop: SystemState, k: int, drivers: dict[tuple[int, str], str], inputs: Inputs
+    system: System, loop: SystemState, k: int, drivers: dict[tuple[int, str], int], inputs: Inputs
 ) -> tuple[System, SystemState]:
     """Fill the memory of software number k and find its wires; the ones before it have theirs."""
     law = system.software[k]
@@ -93,7 +96,10 @@ def _begin_software(
         begun = law.begin(here.measurements(k))
     loop = dataclasses.replace(loop, software=(*loop.software, SoftwareState(initial_memory(law, begun))))
     commands, messages, asked = _first_answer(system, loop, k)
-    _require_one_driver(system, law, c, commands, drivers)
+    for command in commands:
+        _require_one_driver(system, k, command, drivers)
+        if isinstance(command, ThrusterDuty):
+            _require_thrusters(system, k, command)
     rates_from_outside = system.world.prefix(c) + RATE_PORT in system.ports
     wires = SoftwareWires(
         craft=c,
@@ -135,19 +141,41 @@ def _first_answer(system: System, loop: SystemState, k: int) -> tuple[tuple[Comm
     return commands, messages, asked
 
 
-def _require_one_driver(
-    system: System, law: Software, c: int, commands: tuple[Command, ...], drivers: dict[tuple[int, str], str]
-) -> None:
-    for command in commands:
-        kind = "wheel" if isinstance(command, WheelTorques) else "joint"
-        names = command.wheels if isinstance(command, WheelTorques) else ()
-        names = command.joints if isinstance(command, (JointRates, JointTorques)) else names
-        for name in names:
-            if (other := drivers.setdefault((c, name), law.title)) != law.title or names.count(name) > 1:
-                raise LawError(
-                    f"{kind.capitalize()} '{name}' is driven by two parts, {other} and {law.title}. Keep one, or let "
-                    "one contain the other."
-                )
+def _require_one_driver(system: System, k: int, command: Command, drivers: dict[tuple[int, str], int]) -> None:
+    """Refuse a joint or a wheel that another command drives already; `drivers`: software by what it drives."""
+    law, kind = system.software[k], "Wheel" if isinstance(command, WheelTorques) else "Joint"
+    names = command.wheels if isinstance(command, WheelTorques) else ()
+    names = command.joints if isinstance(command, (JointRates, JointTorques)) else names
+    for name in names:
+        other = drivers.get((system.on(law), name))
+        if other == k:
+            raise LawError(f"{kind} '{name}' is driven twice by {law.title}. Give it one command.")
+        if other is not None:
+            raise LawError(
+                f"{kind} '{name}' is driven by two parts, {system.software[other].title} and {law.title}. Keep one, "
+                "or let one contain the other."
+            )
+        drivers[system.on(law), name] = k
+
+
+def _require_thrusters(system: System, k: int, command: ThrusterDuty) -> None:
+    """Refuse a duty for thrusters that do not exist, or of another number."""
+    law, shape = system.software[k], command.duty.shape
+    sets = [one for one in system.thrusters if system.on(one) == system.on(law)]
+    asked = [one for one in sets if command.thrusters in ("", one.name)]
+    if not asked:
+        known = ", ".join(f"'{one.name}'" for one in sets) or "none"
+        called = f"thrusters '{command.thrusters}'" if command.thrusters else "thrusters"
+        raise LawError(
+            f"{law.title} commands {called}, which spacecraft '{system.spacecraft_of(law).name}' does not have. Sets "
+            f"of thrusters: {known}. Add Thrusters(...)."
+        )
+    for one in asked:
+        if shape != (len(one.nozzles),):
+            names = ", ".join(nozzle.name for nozzle in one.nozzles)
+            raise LawError(
+                f"{law.title}.command must give {len(one.nozzles)} numbers ({names}) in ThrusterDuty, got shape {shape}."
+            )
 
 
 def _prescribed(system: System, c: int) -> tuple[str, ...]:

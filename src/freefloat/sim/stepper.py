@@ -92,4 +92,6 @@ def stepper(
     experiment: Experiment, *, measure: Iterable[str] = ("base.position", "base.attitude"), engine: Engine = "native"
 ) -> Stepper:
     """An experiment at its start, ready to be stepped; `measure` names what each step gives back."""
+    if not isinstance(experiment, Experiment):
+        raise ValueError(f"stepper needs an Experiment, got {experiment!r}. Make one: Experiment.of(craft, ...).")
     return Stepper(experiment, measure, engine)

@@ -41,6 +41,8 @@ class System:
 
     def on(self, part: Part) -> int:
         """Number of the spacecraft that a part is on."""
+        if not isinstance(part.on, str):
+            raise ModelError(f"{part.title}: on must be the name of a spacecraft, got {part.on!r}.")
         try:
             return self.world.index(part.on)
         except ModelError as error:
@@ -106,7 +108,7 @@ def assemble(world: World, parts: Iterable[Any], dt: float, ports: tuple[str, ..
 
 
 def _kind_of(part: Any) -> str:
-    if isinstance(part, type) and issubclass(part, Part):
+    if isinstance(part, type):
         raise LawError(f"{part.__name__} is a class, not a part. Give an instance of it: {part.__name__}(...).")
     for name, kind in _KINDS:
         if isinstance(part, kind):

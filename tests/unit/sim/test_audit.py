@@ -18,7 +18,7 @@ from freefloat.dynamics.inner_motion import (
     motion_of_com_by_mass_matrix,
     without_drift,
 )
-from freefloat.sim import rollout, system
+from freefloat.sim import assemble, begin, rollout, step
 from freefloat.sim.resolution import UnresolvedWarning
 from freefloat.spatial import Pose
 from freefloat.values import record, static
@@ -116,25 +116,23 @@ def one_arm() -> ff.Spacecraft:
 
 
 @record
-class Swing:
+class Swing(ff.Software):
     """A torque that swings, or jumps where a switch falls inside a step."""
 
     torque: float
     switch: float = static(default=np.inf)  # [s]
 
-    def begin(self, state):
-        return self
-
-    def force(self, state, t, hold):
-        size = jnp.where(t < self.switch, self.torque, -self.torque) if np.isfinite(self.switch) else self.torque
-        return jnp.zeros(7).at[6].set(size * jnp.cos(2.0 * t))
+    def command(self, memory, y, clock):
+        t, size = clock.t, self.torque
+        size = jnp.where(t < self.switch, size, -size) if np.isfinite(self.switch) else size
+        return ff.JointTorques(("arm",), (size * jnp.cos(2.0 * t))[None])
 
 
 def test_a_fault_of_the_integration_alone_is_caught_by_the_books(monkeypatch):
     """The accelerations that the audit sees are right; those that are integrated come from another spacecraft."""
     craft, right = one_arm(), rollout.step
     wrong = craft.with_value("arm.inertia", (1.0 + 1e-5) * np.asarray(craft.body("arm").inertia))
-    moved = lambda s, *rest: right(dataclasses.replace(s, craft=wrong), *rest)  # noqa: E731
+    moved = lambda s, *rest: right(dataclasses.replace(s, world=ff.World.of(wrong)), *rest)  # noqa: E731
     monkeypatch.setattr(rollout, "step", moved)
     run = ff.simulate(craft, Swing(0.3), duration=2.0, check=False)
     assert "angular momentum about the centre of mass" in [entry.quantity for entry in run.audit.violations]
@@ -184,7 +182,9 @@ def test_the_advised_step_is_accepted_and_helps():
 def test_a_loop_that_the_step_cannot_follow_is_told_before_the_run():
     @record
     class Fast(Swing):
-        fastest_rate: float = 500.0  # [rad/s]
+        @property
+        def fastest_rate(self):
+            return 500.0  # [rad/s]
 
     with pytest.warns(UnresolvedWarning, match="Fast: dt = 0.01 s cannot follow its loop at 500 rad/s"):
         ff.simulate(one_arm(), Fast(0.1), duration=0.1)
@@ -222,12 +222,11 @@ def test_the_warning_looks_at_the_rotation_of_the_flexible_body_itself():
 
 
 def test_a_tick_in_two_parts_is_two_half_steps():
-    craft = one_arm()
-    laws = (ff.Sampled(law=Swing(0.3), period=0.04),)
-    whole, loop = system.begin(system.System(craft=craft, laws=laws, dt=0.02), craft.at_rest())
-    half, other = system.begin(system.System(craft=craft, laws=laws, dt=0.01), craft.at_rest())
+    world = ff.World.of(one_arm())
+    whole, loop = begin(assemble(world, (Swing(0.3, period=0.04),), 0.02), world.at_rest())
+    half, other = begin(assemble(world, (Swing(0.3, period=0.04),), 0.01), world.at_rest())
     for _ in range(4):
-        loop = system.step(whole, loop, system.no_inputs(whole), jnp.asarray(2, jnp.int32))
-        other = system.step(half, other, system.no_inputs(half))
-    np.testing.assert_array_equal(loop.plant.state.v, other.plant.state.v)
+        loop = step(whole, loop, {}, jnp.asarray(2, jnp.int32))
+        other = step(half, other, {})
+    np.testing.assert_array_equal(loop.states[0].v, other.states[0].v)
     assert int(loop.tick) == int(other.tick) == 4

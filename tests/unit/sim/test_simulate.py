@@ -9,8 +9,7 @@ import pytest
 
 import freefloat as ff
 from freefloat import dynamics
-from freefloat.sim import Audit
-from freefloat.sim import system as system_module
+from freefloat.sim import Audit, assemble, begin, loop, step
 from freefloat.sim.audit import Entry
 from freefloat.sim.simulate import require_choice
 from freefloat.spatial import Pose
@@ -40,35 +39,31 @@ def moving() -> ff.State:
 
 
 @record
-class Twist:
+class Twist(ff.Software):
     """A joint torque that swings."""
 
     size: float = 0.3  # [N m]
     after: float = static(default=np.inf)  # from this time on it gives NaN
 
-    def begin(self, state):
-        return self
-
-    def force(self, state, t, hold):
-        torque = jnp.where(t < self.after, self.size * jnp.sin(2.0 * t), jnp.nan)
-        return jnp.zeros(8).at[7].set(torque)
+    def command(self, memory, y, clock):
+        torque = jnp.where(clock.t < self.after, self.size * jnp.sin(2.0 * clock.t), jnp.nan)
+        return ff.JointTorques(("arm",), torque[None])
 
 
 @record
-class Integral:
+class Integral(ff.Software):
     """Wheel torque from the integral of the base rate: it remembers."""
 
     gain: float = 0.2
 
-    def begin(self, state):
-        return self
+    def begin(self, y):
+        return {"turned": 0.0}
 
-    def memory(self):
-        return {"turned": np.zeros(())}
+    def remember(self, memory, y, clock):
+        return {"turned": memory["turned"] + clock.hold * y["base.rate"][2]}
 
-    def sample(self, memory, state, t, hold):
-        turned = memory["turned"] + hold * state.v[5]
-        return {"turned": turned}, jnp.zeros(8).at[6].set(self.gain * turned)
+    def command(self, memory, y, clock):
+        return ff.WheelTorques(("wheel",), self.gain * memory["turned"][None])
 
 
 @pytest.fixture(scope="module")
@@ -101,26 +96,107 @@ def test_work_and_damping_balance_the_energy():
 
 
 def test_a_law_with_memory_is_sampled_and_conserves_momentum():
-    law = ff.Sampled(law=Integral(), period=0.1)
-    run = ff.simulate(CRAFT, law, state=moving(), duration=2.0, dt=0.01)
+    run = ff.simulate(CRAFT, Integral(period=0.1), state=moving(), duration=2.0, dt=0.01)
     torque = run["wheels.torque"].values[:, 0]
     assert run.audit.holds
     assert np.unique(torque).size <= 21  # one value for each of the twenty holds, and the start
     assert np.ptp(torque) > 1e-3
-    with pytest.raises(ff.LawError, match="must be sampled"):
-        ff.simulate(CRAFT, Integral(), duration=1.0)
+
+
+def test_memory_of_continuous_software_changes_at_ticks_only():
+    run = ff.simulate(CRAFT, Integral(), state=moving(), duration=0.1, dt=0.01)
+    assert run.audit.holds
+    rate, torque = run["base.rate"].values[:, 2], run["wheels.torque"].values[:, 0]
+    # A record is seen just before its tick: the memory is that of the tick before.
+    np.testing.assert_allclose(torque[1:], 0.2 * 0.01 * np.cumsum(rate)[:-1], rtol=1e-12)
 
 
 def test_inputs_push_and_the_ledger_books_the_impulse():
-    system = system_module.System(craft=CRAFT, laws=(), dt=0.01, wrench_frames=("arm",))
-    system, loop = system_module.begin(system, moving())
-    push = system_module.Inputs(wrenches=np.array([[0.0, 2.0, 0.0, 0.1, 0.0, 0.0]]))
-    before = dynamics.momentum_about_origin(CRAFT, loop.plant.state)
+    system, at = begin(assemble(ff.World.of(CRAFT), (), 0.01, ports=("arm.wrench",)), (moving(),))
+    push = {"arm.wrench": np.array([0.0, 2.0, 0.0, 0.1, 0.0, 0.0])}
+    before = dynamics.momentum_about_origin(CRAFT, at.plants[0].state)
     for _ in range(3):
-        loop = system_module.step(system, loop, push)
-    gained = dynamics.momentum_about_origin(CRAFT, loop.plant.state) - before
-    np.testing.assert_allclose(gained, loop.plant.ledger.impulse, atol=1e-9)  # fourth order at 10 ms
+        at = step(system, at, push)
+    gained = dynamics.momentum_about_origin(CRAFT, at.plants[0].state) - before
+    np.testing.assert_allclose(gained, at.plants[0].ledger.impulse, atol=1e-9)  # fourth order at 10 ms
     assert np.linalg.norm(gained) > 0.05
+
+
+def test_an_input_may_be_a_value_a_table_or_a_function_of_the_tick():
+    push = np.array([0.0, 2.0, 0.0, 0.1, 0.0, 0.0])
+    kinds = (push, np.tile(push, (10, 1)), lambda tick: push)
+    runs = [ff.simulate(CRAFT, state=moving(), duration=0.1, inputs={"arm.wrench": kind}) for kind in kinds]
+    for run in runs:
+        assert run.audit.holds
+        np.testing.assert_array_equal(run["state.v"].values, runs[0]["state.v"].values)
+        np.testing.assert_array_equal(run["input.arm.wrench"].values[-1], push)
+    assert float(np.linalg.norm(runs[0]["impulse.linear"].values[-1])) > 0.1
+
+
+def test_an_input_replaces_a_command_and_a_measurement():
+    torque = ff.simulate(CRAFT, Twist(), state=moving(), duration=0.1, inputs={"command.joints.torque": np.ones(1)})
+    np.testing.assert_array_equal(torque["joints.torque"].values[:, 0], 1.0)
+    spun = ff.simulate(CRAFT, Integral(period=0.01), state=moving(), duration=0.1, inputs={"base.rate": np.zeros(3)})
+    np.testing.assert_array_equal(spun["wheels.torque"].values, 0.0)
+
+
+# ---- going on, and stepping from outside
+
+
+def test_a_run_goes_on_bit_for_bit_also_from_its_file(tmp_path):
+    whole = ff.Experiment.of(CRAFT, Integral(period=0.05), state=moving(), duration=0.4, record_dt=0.01)
+    half = dataclasses.replace(whole, duration=0.2)
+    run, first = ff.simulate(whole), ff.simulate(half)
+    second = ff.continue_run(ff.Run.load(first.save(tmp_path / "first.nc")), half)
+    np.testing.assert_array_equal(second["state.v"].values, run["state.v"].values[20:])
+    np.testing.assert_array_equal(second["time"].values, run["time"].values[20:])
+    np.testing.assert_array_equal(second["base.roll_pitch_yaw"].values, run["base.roll_pitch_yaw"].values[20:])
+
+
+def test_another_experiment_cannot_go_on_with_a_run():
+    run = ff.simulate(CRAFT, Integral(period=0.05), state=moving(), duration=0.1)
+    other = ff.Experiment.of(CRAFT, state=moving(), duration=0.1)
+    with pytest.raises(ValueError, match="made by another experiment: its state differs at .*software"):
+        ff.continue_run(run, other)
+
+
+def test_a_stepper_gives_the_bits_of_a_run():
+    experiment = ff.Experiment.of(CRAFT, Integral(period=0.05), state=moving(), duration=0.1, record_dt=0.01)
+    run, steps = ff.simulate(experiment), ff.stepper(experiment, measure=("base.rate", "arm.position"))
+    seen = [steps.step()["base.rate"] for _ in range(5)]
+    np.testing.assert_array_equal(seen, run["base.rate"].values[1:6])
+    assert steps.time == pytest.approx(0.05)
+    saved = steps.save()
+    after = steps.step()["arm.position"]
+    steps.restore(saved)
+    np.testing.assert_array_equal(steps.step()["arm.position"], after)
+    with pytest.raises(ff.ModelError, match=r"no port 'arm\.wrench' in this experiment. Ports: none. Declare it"):
+        steps.step({"arm.wrench": np.zeros(6)})
+
+
+def test_an_experiment_has_its_options_already():
+    experiment = ff.Experiment.of(CRAFT, duration=0.1)
+    with pytest.raises(ValueError, match="An experiment has its parts and options already"):
+        ff.simulate(experiment, dt=0.1)
+
+
+# ---- several spacecraft
+
+
+def test_two_spacecraft_share_a_run_and_each_has_its_books():
+    world = ff.World(servicer=CRAFT, client=CRAFT)
+    run = ff.simulate(world, Twist(on="servicer"), state={"client": moving()}, duration=0.5)
+    assert run.audit.holds
+    assert {"servicer: linear momentum", "client: linear momentum", "world: linear momentum"} <= {
+        entry.quantity for entry in run.audit.entries
+    }
+    alone = ff.simulate(CRAFT, state=moving(), duration=0.5)
+    # The same equations compiled together with others: rounding of 50 steps.
+    np.testing.assert_allclose(run["client.state.v"].values, alone["state.v"].values, rtol=1e-12, atol=1e-13)
+    assert np.ptp(run["servicer.joints.rate"].values) > 1e-3
+
+
+# ---- failures of a run
 
 
 def test_a_number_that_explodes_is_named_and_nothing_is_lost():
@@ -144,8 +220,8 @@ def test_an_interruption_leaves_the_run_so_far():
 def test_a_planted_wrong_inertia_is_caught_and_named(monkeypatch):
     """Negative control: the plant moves like another spacecraft than the books are kept for."""
     wrong = CRAFT.with_value("arm.inertia", 1.05 * np.asarray(CRAFT.body("arm").inertia))
-    right = system_module.forward_dynamics
-    monkeypatch.setattr(system_module, "forward_dynamics", lambda craft, *rest: right(wrong, *rest))
+    right = loop.forward_dynamics
+    monkeypatch.setattr(loop, "forward_dynamics", lambda craft, *rest: right(wrong, *rest))
     with pytest.raises(ff.RunFailed, match="angular momentum about the centre of mass") as failure:
         ff.simulate(CRAFT, Twist(), state=moving(), duration=2.0, dt=0.01)
     violated = [entry.quantity for entry in failure.value.run.audit.violations]
@@ -157,16 +233,11 @@ def test_jumps_of_a_sampled_law_are_no_coarseness_of_the_step():
     """Rates that jump at ticks and are held between them are integrated exactly, whatever the step."""
 
     @record
-    class Stairs:
-        joints: tuple = static(default=("arm",))
+    class Stairs(ff.Software):
+        def command(self, memory, y, clock):
+            return ff.JointRates(("arm",), 0.1 * jnp.sin(3.0 * clock.t)[None])
 
-        def begin(self, state):
-            return self
-
-        def rates(self, motion, t, hold):
-            return jnp.array([0.1 * jnp.sin(3.0 * t)])
-
-    run = ff.simulate(CRAFT, ff.Sampled(law=Stairs(), period=0.25), duration=10.0, dt=0.05)
+    run = ff.simulate(CRAFT, Stairs(period=0.25), duration=10.0, dt=0.05)
     assert run.audit.holds
     assert "coarse" not in run.audit.reason
     # The base turns with the arm: that is the fastest there is, and the tolerance follows from it.
@@ -190,34 +261,29 @@ def test_wrong_settings_say_what_is_wrong(options, message):
         ff.simulate(CRAFT, **{"dt": 0.01, **options})
 
 
-def test_wrong_states_and_laws_say_what_is_wrong():
+def test_wrong_states_and_parts_say_what_is_wrong():
     rest = CRAFT.at_rest()
     with pytest.raises(ff.ModelError, match="unit length"):
         ff.simulate(CRAFT, state=dataclasses.replace(rest, quat_NB=2.0 * rest.quat_NB), duration=1.0)
     with pytest.raises(ff.ModelError, match="v must have 8 numbers"):
         ff.simulate(CRAFT, state=dataclasses.replace(rest, v=np.zeros(7)), duration=1.0)
-    with pytest.raises(ff.LawError, match="str is not a law"):
+    with pytest.raises(ff.LawError, match="str is nothing that can act in a run: derive it from ff.Software"):
         ff.simulate(CRAFT, "push", duration=1.0)
-    with pytest.raises(ValueError, match="does not fit the step"):
-        ff.simulate(CRAFT, ff.Sampled(law=Twist(), period=0.015), duration=1.0, dt=0.01)
 
 
 @record
-class Careless:
-    """A law that returns the wrong number of forces."""
+class Careless(ff.Effect):
+    """It returns the wrong number of forces."""
 
     answer: np.ndarray | None
 
-    def begin(self, state):
-        return self
-
-    def force(self, state, t, hold):
+    def force(self, craft, state, clock):
         return self.answer
 
 
 @pytest.mark.parametrize("answer", [np.ones(()), np.ones(1), np.ones(7), np.ones((8, 1)), None])
-def test_a_law_of_the_wrong_size_is_named(answer):
-    with pytest.raises(ValueError, match=r"Careless\.force must return 8 numbers \(base, wheel, arm\)"):
+def test_an_effect_of_the_wrong_size_is_named(answer):
+    with pytest.raises(ff.LawError, match=r"Careless\.force must return 8 numbers \(base, wheel, arm\)"):
         ff.simulate(CRAFT, Careless(answer), duration=1.0)
 
 
