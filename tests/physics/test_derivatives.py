@@ -15,7 +15,7 @@ import pytest
 import trees
 from compiling import compiled
 from freefloat import analysis, dynamics
-from freefloat.analysis.linear_model import deviation_rate
+from freefloat.analysis.free_linear_model import deviation_rate
 
 EXACT = 1e-10
 BY_DIFFERENCES = 1e-7
@@ -145,7 +145,7 @@ def replaced(craft, path, value):
 
 # ---- linear models
 
-linearise = compiled(analysis.linearise)
+linearise = compiled(analysis.linearise_free)
 rate_of_deviation = compiled(deviation_rate)
 
 

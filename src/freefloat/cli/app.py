@@ -52,7 +52,9 @@ def list_scenarios(
 
 @app.command()
 def run(
-    scenario: Annotated[str, typer.Argument(help="Name of a scenario, or a TOML file with its settings.")],
+    scenario: Annotated[
+        str, typer.Argument(help="Name of a scenario, a TOML file with its settings, or a Python file.")
+    ],
     out: Annotated[Path, typer.Option("--out", help="Directory for the results.")],
     settings: Settings = None,
     variant: Variant = None,
@@ -163,7 +165,7 @@ def map_joints(
 @app.command()
 def studio(
     what: Annotated[
-        str | None, typer.Argument(help="A run to replay, or a scenario to set up; nothing: choose in the page.")
+        str | None, typer.Argument(help="A run to replay, a scenario or a Python file to set up; nothing: choose.")
     ] = None,
     live: Annotated[bool, typer.Option("--live", help="Start the scenario at once, in step with the clock.")] = False,
     pace: Annotated[float, typer.Option("--pace", help="Simulated seconds per second of a live run.")] = 1.0,

@@ -28,7 +28,7 @@ def check(names: list[str], engine: Engine, *, as_json: bool, quiet: bool) -> in
 
     rows: list[dict[str, Any]] = []
     failures: list[str] = []
-    for name in [find(n).name for n in names] or list(SCENARIOS):
+    for name in [find(n).key() for n in names] or list(SCENARIOS):
         for variant, scenario in find(name).variants().items():
             try:
                 rows += judge(scenario, simulate(name, variant), simulate).claims

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ _USUAL = (
     ("momentum.angular_com", ""),
     ("energy.kinetic", ""),
 )
+_RAW = re.compile(r"(^|\.)state\.[qv]$")
 _MOST = 6  # plots that are open at first
 
 
@@ -50,7 +52,7 @@ def _usual(run: Run) -> list[Figure]:
     found: dict[str, Figure] = {}
     for pattern, unit in _USUAL:
         for name in run.channels:
-            fits = name.endswith(pattern[1:]) if pattern.startswith("*") else name == pattern
+            fits = name.endswith(pattern[1:]) if pattern.startswith("*") else f".{name}".endswith(f".{pattern}")
             if fits and is_curve(run, name):
                 found.setdefault(name, Figure(name, unit))
     if not found:
@@ -60,7 +62,7 @@ def _usual(run: Run) -> list[Figure]:
 
 def plottable(run: Run) -> list[str]:
     """Every channel that is a curve over time, raw state vectors left out."""
-    return [name for name in run.channels if is_curve(run, name) and not name.startswith("state.")]
+    return [name for name in run.channels if is_curve(run, name) and not _RAW.search(name)]
 
 
 def is_curve(run: Run, name: str) -> bool:

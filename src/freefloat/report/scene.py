@@ -151,7 +151,7 @@ def _tracks(run: Run, rows: np.ndarray) -> tuple[Track, ...]:
     found = []
     for channel in run.channels:
         name, _, kind = channel.rpartition(".")
-        if kind != "attitude" or name in ("base", "bodies"):
+        if kind != "attitude" or name.rpartition(".")[2] in ("base", "bodies"):
             continue
         position, attitude = _vector(run, f"{name}.position", rows), run.data[channel]
         if position is not None and attitude.ndim == 2 and attitude.shape[1] == 4:
@@ -172,8 +172,12 @@ def _goals(run: Run, tracks: tuple[Track, ...], rows: np.ndarray) -> tuple[Track
 
 def _arrows(run: Run, rows: np.ndarray) -> tuple[Arrow, ...]:
     """Momentum at the centre of mass, and forces (`hand.force` at `hand.position`), where they are not zero."""
-    com = _vector(run, "com.position", rows)
-    pairs = [(name, com) for name in ("momentum.linear", "momentum.angular_com")]
+    prefixes = [name.removesuffix("com.position") for name in run.channels if f".{name}".endswith(".com.position")]
+    pairs = [
+        (f"{prefix}{name}", _vector(run, f"{prefix}com.position", rows))
+        for prefix in prefixes
+        for name in ("momentum.linear", "momentum.angular_com")
+    ]
     pairs += [
         (name, _vector(run, name.rpartition(".")[0] + ".position", rows))
         for name in run.channels

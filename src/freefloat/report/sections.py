@@ -231,8 +231,8 @@ _BOOKS = (
 
 def _ledger(run: Run) -> list[list[object]]:
     rows: list[list[object]] = []
-    for name in _BOOKS:
-        if not is_curve(run, name):
+    for name in run.channels:
+        if not is_curve(run, name) or not any(f".{name}".endswith(f".{book}") for book in _BOOKS):
             continue
         array = run.data[name]
         values = np.asarray(array.values, dtype=float).reshape(array.shape[0], -1)
@@ -258,7 +258,7 @@ def events(sheets: Sequence[Sheet]) -> Markup:
 
 
 def settings(sheets: Sequence[Sheet]) -> Markup:
-    """Everything that was set: scenario, laws with their gains, start, limits. Of several runs what differs first."""
+    """Everything that was set: scenario, parts, start, limits. Of several runs what differs first."""
     flat = [_all_settings(sheet.run) for sheet in sheets]
     units = {path: unit for sheet in sheets for path, unit in sheet.run.description.units.items()}
     rows = {
@@ -269,7 +269,7 @@ def settings(sheets: Sequence[Sheet]) -> Markup:
     if len(sheets) > 1:
         first, folded = {path for path, row in rows.items() if len(set(row[1:-1])) > 1}, "What is the same"
     else:
-        first, folded = set(flatten(sheets[0].run.scenario)), "Laws with their gains, start, limits"
+        first, folded = set(flatten(sheets[0].run.scenario)), "Parts with their settings, start, limits"
     shown, rest = ([row for path, row in rows.items() if (path in first) is there] for there in (True, False))
     parts = [table(headings, shown) if shown else element("p", "Nothing that was set differs.")]
     parts += [element("details", element("summary", folded), table(headings, rest))] if rest else []
@@ -278,8 +278,8 @@ def settings(sheets: Sequence[Sheet]) -> Markup:
 
 def _all_settings(run: Run) -> dict[str, Any]:
     told = run.description
-    laws = {f"law {number}": dict(law) for number, law in enumerate(told.laws, start=1)}
-    return flatten({**run.scenario, **laws, "start": dict(told.start), "limit": dict(told.limits)})
+    parts = {f"{part['kind']} {number}": dict(part) for number, part in enumerate(told.parts, start=1)}
+    return flatten({**run.scenario, **parts, "start": dict(told.start), "limit": dict(told.limits)})
 
 
 def versions(sheets: Sequence[Sheet]) -> Markup:

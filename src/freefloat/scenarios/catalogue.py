@@ -3,6 +3,7 @@
 from freefloat.scenarios.ets7 import Ets7Capture, Ets7Gjm, Ets7GravityGradient, Ets7Rns, Ets7SatelliteBased
 from freefloat.scenarios.goddard import GoddardAsymmetric, GoddardSymmetric
 from freefloat.scenarios.scenario import Scenario, ScenarioError
+from freefloat.scenarios.user_file import scenario_of_file
 
 SCENARIOS: dict[str, type[Scenario]] = {
     scenario.name: scenario
@@ -19,7 +20,11 @@ SCENARIOS: dict[str, type[Scenario]] = {
 
 
 def find(name: str) -> type[Scenario]:
-    """The scenario of that name."""
+    """The scenario of that name, or that of a user's file, `my_experiment.py`."""
+    if name.endswith(".py"):
+        return scenario_of_file(name)
     if name not in SCENARIOS:
-        raise ScenarioError(f"There is no scenario '{name}'. Scenarios: {', '.join(SCENARIOS)}.")
+        raise ScenarioError(
+            f"There is no scenario '{name}'. Scenarios: {', '.join(SCENARIOS)}; or a Python file, my_experiment.py."
+        )
     return SCENARIOS[name]

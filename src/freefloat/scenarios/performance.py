@@ -81,7 +81,7 @@ def perform(scenario: Scenario, variant: str, folder: Path, engine: Engine, repo
 def _place(scenario: Scenario, name: str) -> tuple[str, str]:
     """Scenario and variant of a needed run."""
     owner, _, variant = name.rpartition("/")
-    return owner or scenario.name, variant
+    return owner or scenario.key(), variant
 
 
 def _described(scenario: Scenario, variant: str, run: Run) -> Run:

@@ -38,6 +38,7 @@ class Scenario(ABC):
     note: ClassVar[str] = ""  # what a reader of the result must know
     figures: ClassVar[tuple[Figure, ...]] = ()  # the plots that a page opens first; none: the usual ones
     scatters: ClassVar[tuple[Scatter, ...]] = ()  # many runs like this one, to see whether it is typical
+    file: ClassVar[str] = ""  # the user's file that it comes from; empty for the package's own
 
     @classmethod
     @abstractmethod
@@ -64,7 +65,12 @@ class Scenario(ABC):
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, enough to run it again."""
-        return {"scenario": self.name, **dataclasses.asdict(self)}
+        return {"scenario": self.key(), **dataclasses.asdict(self)}
+
+    @classmethod
+    def key(cls) -> str:
+        """By what it is found: its name, or the user's file."""
+        return cls.file or cls.name
 
     def variant_if_unchanged(self, variant: str) -> str:
         """The variant that these settings came from, if none of them differs from it; `custom` otherwise."""

@@ -36,20 +36,22 @@ def first_non_finite(block: SystemState) -> int | None:
 
 
 def explain_divergence(
-    system: System, records: SystemState, table: Table, retry: Retry, target: Engine, *, fixed: bool
+    system: System, records: SystemState, table: Table, since: int, retry: Retry, target: Engine, *, fixed: bool
 ) -> str:
     """The status of a run whose next record is not finite; `retry` goes on from the last one, every step recorded.
 
-    `table`: what came from outside at every tick since the first record.
+    `table`: what came from outside at every tick from number `since` on.
     """
     try:
-        return _explain(system, records, table, retry, target, fixed=fixed)
+        return _explain(system, records, table, since, retry, target, fixed=fixed)
     except (KeyboardInterrupt, ToleranceError, np.linalg.LinAlgError):
         # What was recorded is worth more than the explanation.
         return f"the motion became non-finite after t = {float(records.tick[-1]) * system.dt:g} s"
 
 
-def _explain(system: System, records: SystemState, table: Table, retry: Retry, target: Engine, *, fixed: bool) -> str:
+def _explain(
+    system: System, records: SystemState, table: Table, since: int, retry: Retry, target: Engine, *, fixed: bool
+) -> str:
     before = jax.tree.map(lambda x: x[-1], records)
     after = before
     for block in retry(before):
@@ -60,7 +62,7 @@ def _explain(system: System, records: SystemState, table: Table, retry: Retry, t
             break
         before = after
     when = f"became non-finite at t = {float(after.tick) * system.dt:g} s"
-    row = int(before.tick) - int(records.tick[0])
+    row = int(before.tick) - since
     inputs = {port: values[min(row, len(values) - 1)] for port, values in table.items()}
     culprit = _software_at_fault(system, before, inputs, target)
     if culprit:

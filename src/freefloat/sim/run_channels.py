@@ -96,7 +96,7 @@ def _whole(system: System, loop: SystemState) -> Iterator[ChannelValue]:
 
 
 def _input_channel(system: System, port: str) -> Channel:
-    (size, *_), axis = (*port_shape(system, port), 0), f"input.{port}"
+    (size, *_), axis = (*port_shape(system, port), 0), f"entry of {port}"
     return Channel(f"input.{port}", f"From outside: {port}", "SI", "", axis, tuple(str(k + 1) for k in range(size)))
 
 

@@ -134,16 +134,17 @@ class _Driver:
         too_fast = unresolved(system, self.start) if self.fixed else ()
         for sentence in too_fast:
             warnings.warn(sentence, UnresolvedWarning, stacklevel=3)
-        table = tabulate(system, self.experiment.inputs, self.first, steps)
+        since = max(self.first - 1, 0)  # a record tells what came in just before it
+        table = tabulate(system, self.experiment.inputs, since, self.first + steps - since)
         # Compiled first: a part with faulty channels is refused before the run.
-        watch = Recorder(system, loop, self.start, table, self.first, self.engine)
+        watch = Recorder(system, loop, self.start, table, since, self.engine)
         self._fixed_steps = (
             FixedSteps(system, loop, self.experiment.inputs, self.first, steps, self.engine) if self.fixed else None
         )
         records, status = self._collect()
         if status == DIVERGED:
             again = partial(self._drive, timing=Grid(self.timing.record_every, 1), count=AdaptiveCount())
-            status = explain_divergence(system, records, table, again, self.engine, fixed=self.fixed)
+            status = explain_divergence(system, records, table, since, again, self.engine, fixed=self.fixed)
         data = watch.dataset(records)
         judged = self._judge(watch, records, data, too_fast)
         data = data.isel(time=slice(None, None, self.asked.record_every // self.timing.record_every))

@@ -102,6 +102,8 @@ class Studio:
     def choose(self, name: str) -> None:
         """Show the form of a scenario."""
         variants = find(name).variants()
+        if name not in self._choice.options:
+            self._choice.options = (*self._choice.options, name)  # a user's file
         if self._choice.value != name:
             self._choice.value = name
         self._variant.options = tuple(variants)

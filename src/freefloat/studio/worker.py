@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import multiprocessing
 import time
 import traceback
@@ -32,7 +33,9 @@ class Worker:
         self._reports, theirs = context.Pipe(duplex=False)
         self._stop = context.Event()
         self._process = context.Process(
-            target=_work, args=(theirs, self._stop, scenario, variant, folder, pace), daemon=True
+            target=_work,
+            args=(theirs, self._stop, scenario.key(), dataclasses.asdict(scenario), variant, folder, pace),
+            daemon=True,
         )
         self._process.start()
         theirs.close()
@@ -65,11 +68,16 @@ class Worker:
             self._process.terminate()
 
 
-def _work(reports: Connection, stop: Any, scenario: Scenario, variant: str, folder: Path, pace: float | None) -> None:
+def _work(
+    reports: Connection, stop: Any, key: str, settings: dict[str, Any], variant: str, folder: Path, pace: float | None
+) -> None:
+    """What the process does; the scenario comes by its key, since a user's file must be loaded there again."""
+    from freefloat.scenarios import find
     from freefloat.scenarios.performance import perform
 
     watch = _Watch(reports, stop, pace)
     try:
+        scenario = next(iter(find(key).variants().values())).with_settings(settings)
         kept = perform(scenario, variant, folder, "native", watch.report)
         if kept.faults and not stop.is_set():
             reports.send(Report("failed", " ".join(kept.faults)))
@@ -113,7 +121,7 @@ class _Watch:
 
         if not self._drawn:
             self._drawn, self._began = True, time.monotonic()
-            self._reports.send(Report("started", drawing(system.craft)))
+            self._reports.send(Report("started", drawing(system.world)))
         if self._pace is None:
             return
         ticks = np.asarray(block.tick) * system.dt
@@ -128,8 +136,9 @@ class _Watch:
         from freefloat.dynamics import inertial_body_poses
 
         assert self._pace is not None
-        state = jax.tree.map(lambda x: np.asarray(x)[row], block.plant.state)
-        position, attitude = map(np.asarray, inertial_body_poses(system.craft, state))
+        states = jax.tree.map(lambda x: np.asarray(x)[row], block.states)
+        poses = [inertial_body_poses(craft, x) for craft, x in zip(system.world.crafts, states, strict=True)]
+        position, attitude = (np.concatenate([np.asarray(x) for x in column]) for column in zip(*poses, strict=True))
         deadline = self._began + when / self._pace
         if (early := deadline - time.monotonic()) > 0.0:
             self._stop.wait(early)

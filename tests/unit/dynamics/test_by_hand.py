@@ -17,7 +17,7 @@ VX, VY, WZ, QD = 0, 1, 5, 6  # planar speeds among (v, w, qdot)
 PLANAR = [VX, VY, WZ, QD]
 
 
-linearise, wheel_momentum = compiled(analysis.linearise), compiled(dynamics.wheel_momentum)
+linearise, wheel_momentum = compiled(analysis.linearise_free), compiled(dynamics.wheel_momentum)
 held_dynamics = compiled(dynamics.held_dynamics)
 
 

@@ -14,7 +14,7 @@ import pytest
 import trees
 from compiling import compiled
 from freefloat import dynamics as d
-from freefloat.analysis import linearise
+from freefloat.analysis import linearise_free
 from freefloat.model import State
 
 ATTITUDE = np.array([0.5, -0.5, 0.1, np.sqrt(0.49)])  # unit
@@ -57,7 +57,7 @@ FUNCTIONS = {
     "inverse_dynamics": lambda c, q, v: d.inverse_dynamics(c, q, v, jnp.sin(v)),
     "joint_jacobian": lambda c, q, v: d.joint_jacobian(c, q, "hand", R_NB),
     "kinetic_energy": d.kinetic_energy,
-    "linearise": lambda c, q, v: linearise(c, state_of(q, v), jnp.sin(v)),
+    "linearise_free": lambda c, q, v: linearise_free(c, state_of(q, v), jnp.sin(v)),
     "mass_matrix": lambda c, q, v: d.mass_matrix(c, q),
     "momentum_about_base": d.momentum_about_base,
     "momentum_about_com": d.momentum_about_com,
@@ -73,8 +73,8 @@ FUNCTIONS = {
 
 # Functions outside compiled code (eigenvalues, a search), one of another package, those that are a derivative already.
 NOT_COMPILED = {"natural_frequencies", "inverse_kinematics"}
-OF_ANALYSIS = {"linearise"}
-DERIVATIVES = {"linearise"}
+OF_ANALYSIS = {"linearise_free"}
+DERIVATIVES = {"linearise_free"}
 
 
 def test_every_public_function_is_here():

@@ -1,0 +1,121 @@
+"""An experiment from a user's own Python file: it enters run, pages, compare and studio like the papers' do.
+
+A file defines `experiment` (an Experiment), or a function `build(...)` that returns one, whose arguments with defaults
+become settings, or one class derived from Scenario.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import inspect
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from freefloat.scenarios.scenario import Scenario, ScenarioError
+from freefloat.sim.claims import Claim
+
+if TYPE_CHECKING:
+    from freefloat.sim import Experiment, Run
+
+
+def scenario_of_file(path: str | Path) -> type[Scenario]:
+    """The scenario that a Python file defines."""
+    file = Path(path).resolve()
+    if not file.is_file():
+        raise ScenarioError(f"There is no file {file}.")
+    return _scenario_of(file, file.stat().st_mtime_ns)
+
+
+@cache
+def _scenario_of(file: Path, changed: int) -> type[Scenario]:
+    module = _load(file)
+    own = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Scenario) and value.__module__ == module.__name__
+    ]
+    if len(own) > 1:
+        raise ScenarioError(f"{file} defines several scenarios ({', '.join(c.__name__ for c in own)}). Keep one.")
+    if own:
+        own[0].file = str(file)
+        return own[0]
+    if callable(getattr(module, "build", None)):
+        return _from_build(file, module, module.build)
+    if hasattr(module, "experiment"):
+        return _from_build(file, module, lambda: module.experiment)
+    raise ScenarioError(
+        f"{file} defines nothing to run. Give it experiment = ff.Experiment.of(...), a function build() that returns "
+        "one, or a class derived from ff.scenarios.Scenario."
+    )
+
+
+def _load(file: Path) -> ModuleType:
+    """Run the file as a module; what goes wrong is told with its line."""
+    name = f"freefloat_user_file_{abs(hash(file))}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as error:
+        raise ScenarioError(f"{file}, line {error.lineno}: {error.msg}.") from error
+    except Exception as error:
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
+        where = f"line {lines[-1]}" if lines else "while it is loaded"
+        raise ScenarioError(f"{file}, {where}: {type(error).__name__}: {error}") from error
+    return module
+
+
+@dataclasses.dataclass(frozen=True)
+class FileScenario(Scenario):
+    """What a file without a scenario class of its own runs."""
+
+    maker: ClassVar[Callable[..., Any]]
+    description: ClassVar[str] = ""
+
+    @classmethod
+    def variants(cls) -> Mapping[str, Scenario]:
+        """As the file has it."""
+        return {"nominal": cls()}
+
+    def build(self) -> Experiment:
+        """Call the file's own function with the settings."""
+        from freefloat.sim import Experiment
+
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        made = type(self).maker(**values)
+        if not isinstance(made, Experiment):
+            raise ScenarioError(f"{self.file}: an Experiment is needed (ff.Experiment.of(...)), got {made!r}.")
+        return made
+
+    def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
+        """None: nobody published it."""
+        return []
+
+
+def _from_build(file: Path, module: ModuleType, build: Callable[..., Any]) -> type[Scenario]:
+    fields = []
+    for parameter in inspect.signature(build).parameters.values():
+        if parameter.default is inspect.Parameter.empty:
+            raise ScenarioError(f"{file}: build({parameter.name}) needs a default, which is then a setting.")
+        kind = type(parameter.default) if parameter.annotation is inspect.Parameter.empty else parameter.annotation
+        fields.append((parameter.name, kind, dataclasses.field(default=parameter.default)))
+    words = (module.__doc__ or file.stem).strip().split("\n")[0].rstrip(".")
+    namespace = {
+        "name": file.stem,
+        "title": words,
+        "source": file.name,
+        "file": str(file),
+        "maker": staticmethod(build),
+    }
+    return dataclasses.make_dataclass(
+        "FileScenario", fields, bases=(FileScenario,), namespace={**namespace, "__doc__": words}, frozen=True
+    )
