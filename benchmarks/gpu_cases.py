@@ -6,7 +6,6 @@ a card, but without the rest of this package's dependencies, needs to run and to
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,8 +21,7 @@ from freefloat import engine
 from freefloat.library import ets7
 from freefloat.model import Spacecraft
 from freefloat.scenarios import SCENARIOS, Scenario
-from freefloat.sim import RunFailed, System, SystemState, step
-from freefloat.sim.system import no_inputs
+from freefloat.sim import SystemState, begin, step
 
 STARTS = 64
 STEPS = 200
@@ -32,24 +30,11 @@ Step = tuple[Any, ...]  # the function, a state of it, and held arguments if it 
 _ROWS, _COLUMNS = np.triu_indices(3)
 
 
-class _Watch:
-    """Stops a simulation at its first block, and keeps what was simulated."""
-
-    def __call__(self, done: float, total: float) -> None:
-        pass
-
-    def watch(self, system: System, block: SystemState) -> None:
-        self.system, self.block = system, block
-        raise KeyboardInterrupt
-
-
 def closed_loop(scenario: Scenario) -> Step:
-    """One tick of a scenario, and a state from a little after its start."""
-    seen = _Watch()
-    with contextlib.suppress(RunFailed):
-        scenario.simulate(progress=seen)
-    system, inputs = seen.system, no_inputs(seen.system)
-    return (lambda loop: step(system, loop, inputs)), jax.tree.map(lambda x: np.asarray(x)[0], seen.block)
+    """One tick of a scenario, and its start."""
+    experiment = scenario.build()
+    system, loop = begin(experiment.system, experiment.start)
+    return (lambda loop: step(system, loop, {})), jax.tree.map(np.asarray, loop)
 
 
 def vibrating(craft: Spacecraft) -> Step:
@@ -93,7 +78,7 @@ def starts(state: Any, count: int = STARTS) -> Any:
     """Many instances of a state: the coordinates differ a little."""
     rng = np.random.default_rng(1)
     spread = jax.tree.map(lambda x: np.repeat(np.asarray(x)[None], count, 0), state)
-    plant = spread.plant if isinstance(spread, SystemState) else spread
+    plant = spread.plants[0] if isinstance(spread, SystemState) else spread
     plant.state.q[:] += 1e-3 * rng.normal(size=plant.state.q.shape)
     return spread
 

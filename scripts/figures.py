@@ -13,6 +13,7 @@ from freefloat.analysis import disturbance_map, singularity_map
 from freefloat.library import ets7
 from freefloat.report.singular_lines import singular_lines
 from freefloat.scenarios import find
+from freefloat.sim import simulate
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 COLOURS = ("#c0392b", "#1f6fb2", "#2e8b57", "#8e6bb0")
@@ -91,7 +92,7 @@ def figure_svg(*panels: Panel) -> str:
 def ets7_gjm() -> str:
     """Base rotation of the nominal run, and the hand's error in three variants of it."""
     variants = find("ets7-gjm").variants()
-    runs = {name: variants[name].simulate() for name in ("nominal", "sampled-4hz", "arm-20-percent")}
+    runs = {name: simulate(variants[name].build()) for name in ("nominal", "sampled-4hz", "arm-20-percent")}
     t = runs["nominal"]["time"].values
     angles = np.rad2deg(runs["nominal"]["base.roll_pitch_yaw"].values)
     turning = tuple(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -10,10 +11,11 @@ import numpy as np
 
 from compiling import compiled
 from freefloat.model import Clock, Effect, Spacecraft, State, World
-from freefloat.sim import assemble, begin, derivative
-from freefloat.sim.loop import tick_of
+from freefloat.sim import begin, derivative
 from freefloat.sim.integrators import rk4_step
-from freefloat.sim.plant import Ledger, Plant
+from freefloat.sim.loop import Tick
+from freefloat.sim.plant import Ledger, Plant, Plants, WorldRate
+from freefloat.sim.system import assemble
 from freefloat.values import record
 from freefloat.values.arrays import Matrix, Scalar, Vector
 
@@ -49,19 +51,26 @@ def starting(state: State) -> Plant:
     return jax.tree.map(np.asarray, Plant(state=state, ledger=Ledger.empty()))
 
 
-def _advance(craft: Spacecraft, parts: tuple, plant: Plant, t: Scalar, h: Scalar, steps: jax.Array) -> Plant:
+def rates_of(craft: Spacecraft, effects: tuple, state: State) -> Callable[..., WorldRate]:
+    """Rates of the one plant of a spacecraft under effects, for an integrator."""
     # The system's own tick is not used here: the step is an argument.
-    system, loop = begin(assemble(World.of(craft), parts, dt=1.0), (plant.state,))
+    system, loop = begin(assemble(World.of(craft), effects, 1.0), (state,))
+    tick = Tick(jnp.zeros(()), loop.tick)
+    return lambda plants, *times: derivative(system, plants, loop, {}, tick, *times)
 
-    def rate(plants, *times):
-        return derivative(system, plants, loop, {}, tick_of(system, loop), *times)
 
-    return jax.lax.fori_loop(0, steps, lambda k, now: rk4_step(rate, now, t + k * h, h), (plant,))[0]
+def _advance(craft: Spacecraft, effects: tuple, plant: Plant, t: Scalar, h: Scalar, steps: jax.Array) -> Plant:
+    rate, plants = rates_of(craft, effects, plant.state), (plant,)
+
+    def advance_once(k: jax.Array, now: Plants) -> Plants:
+        return rk4_step(rate, now, t + k * h, h)
+
+    return jax.lax.fori_loop(0, steps, advance_once, plants)[0]
 
 
 _compiled_advance = compiled(_advance)
 
 
-def advance(craft: Spacecraft, parts: tuple, plant: Plant, t: float, h: float, steps: int) -> Plant:
+def advance(craft: Spacecraft, effects: tuple, plant: Plant, t: float, h: float, steps: int) -> Plant:
     """So many RK4 steps of length h from time t; one compilation serves every step length and number of steps."""
-    return _compiled_advance(craft, parts, plant, np.float64(t), np.float64(h), np.int32(steps))
+    return _compiled_advance(craft, effects, plant, np.float64(t), np.float64(h), np.int32(steps))

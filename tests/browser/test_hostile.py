@@ -44,7 +44,7 @@ def test_names_with_markup_in_them_stay_text(gjm_run: Run, open_tab: Any, tmp_pa
             notes=(_EVIL,),
             outcome=_EVIL,
             units={_EVIL: _EVIL},
-            laws=({"law": _EVIL, _EVIL: _EVIL},),
+            parts=({"part": _EVIL, "kind": _EVIL, _EVIL: _EVIL},),
         ),
         claims=(claim, {"claim": _EVIL}),
         versions={_EVIL: _EVIL},

@@ -9,7 +9,7 @@ from compiling import compiled
 from freefloat import dynamics
 from freefloat.dynamics.tree import edges
 from freefloat.flex import beam
-from freefloat.model import Spacecraft
+from freefloat.model import Effect, Spacecraft
 from freefloat.sim import simulate
 from freefloat.spatial import Pose
 from freefloat.values import ModelError, record
@@ -175,16 +175,13 @@ def test_along_a_straight_rail_the_carriage_carries_its_mass(craft, mass_matrix)
 
 
 @record
-class Shove:
+class Shove(Effect):
     """A constant force along the rail, between carriage and beam: internal."""
 
     index: int
     newtons: float
 
-    def begin(self, state):
-        return self
-
-    def force(self, state, t, hold):
+    def force(self, craft, state, clock):
         return jnp.zeros(state.v.shape[0]).at[self.index].set(self.newtons)
 
 

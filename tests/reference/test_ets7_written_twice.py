@@ -15,7 +15,7 @@ from freefloat.dynamics import free_floating, generalized_jacobian
 from freefloat.library import ets7
 from freefloat.scenarios.ets7.capture import Ets7Capture, outcome
 from freefloat.scenarios.ets7.parts import spacecraft
-from freefloat.sim import Sampled, simulate
+from freefloat.sim import simulate
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -37,7 +37,7 @@ def test_centre_of_mass_and_locked_inertia_as_printed() -> None:
 @pytest.mark.parametrize(("variant", "duration"), [("case-1", 30.0), ("case-2", 100.0)])
 def test_capture(variant: str, duration: float) -> None:
     scenario = Ets7Capture.variants()[variant]
-    ours = outcome(scenario.simulate())
+    ours = outcome(simulate(scenario.build()))
     switched, captured, attitude = plain_ets7.Capture(case=scenario.case).run(duration)
     # One step of 0.05 s: waiting ends by the rate of the base at the start or at the end of the step before. The
     # integrators differ in third order, and wheels that have an inertia of their own in 1e-4.
@@ -69,11 +69,11 @@ def test_second_code_as_printed(settings: dict, printed: tuple[float, float, flo
 @pytest.mark.parametrize(("ramp", "printed"), [(2.0, (9.8, 21.3, 0.228)), (0.0, (8.55, 20.9, 0.221))])
 def test_a_start_ramp_is_a_setting(ramp: float, printed: tuple[float, float, float]) -> None:
     scenario = Ets7Capture(wheel_torque=0.1)  # case 1 does not feel the wheels' strength
-    craft = spacecraft(scenario.wheel_torque, {})
-    arm, attitude = scenario.laws(craft)
+    nominal = dataclasses.replace(scenario, duration=25.0).build()
+    arm, attitude = nominal.system.software
     arm = dataclasses.replace(arm, limits=ApproachLimits(start_ramp=ramp))
-    laws = (Sampled(law=law, period=0.05) for law in (arm, attitude))
-    found = outcome(simulate(craft, *laws, joints_deg=scenario.joints_deg, duration=25.0, dt=0.05))
+    system = dataclasses.replace(nominal.system, software=(arm, attitude))
+    found = outcome(simulate(dataclasses.replace(nominal, system=system)))
     assert (found.switched, found.captured) == pytest.approx(printed[:2], abs=0.051)
     assert found.attitude == pytest.approx(printed[2], abs=1e-3)
 
@@ -85,7 +85,7 @@ def test_the_step_changes_the_attitude_by_less_than_a_hundredth_of_a_degree(dt: 
 
 def test_the_spline_ends_as_printed_and_its_joints_are_limited() -> None:
     printed = (-0.780, -79.113, -13.982, 140.198, 0.531, -0.571)  # [deg]
-    arm, _ = Ets7Capture(case=2).laws(spacecraft(0.05, {}))
+    arm, _ = Ets7Capture(case=2).software(spacecraft(0.05, {}))
     assert arm.spline is not None
     np.testing.assert_allclose(np.rad2deg(arm.spline.points[1]), printed, atol=1e-3)
     np.testing.assert_allclose(np.rad2deg(plain_ets7.Capture(case=2).end), printed, atol=1e-3)

@@ -18,7 +18,7 @@ from freefloat.values import record, static
 
 
 @record
-class JointLoop:
+class JointLoop(ff.control.RateLaw):
     """Two joints around a circle, q = radius * (sense * sin, 1 - cos), from rest at zero to rest at zero.
 
     One joint alone follows 1 - cos: it goes out and comes back. Half a turn takes it out.
@@ -30,12 +30,9 @@ class JointLoop:
     sense: float = 1.0
     turns: float = 1.0
 
-    def begin(self, state):
-        return self
-
-    def rates(self, motion, t, hold):
+    def rates(self, memory, y, clock):
         # The phase runs smoothly from 0 to 2 pi, at rest at both ends.
-        s = t / self.duration
+        s = clock.t / self.duration
         whole = 2.0 * np.pi * self.turns
         phase = whole * (s - jnp.sin(2.0 * np.pi * s) / (2.0 * np.pi))
         speed = whole * (1.0 - jnp.cos(2.0 * np.pi * s)) / self.duration

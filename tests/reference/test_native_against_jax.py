@@ -10,7 +10,7 @@ from freefloat.dynamics import forward_dynamics
 from freefloat.dynamics.state_rate import state_rate
 from freefloat.library import ets7
 from freefloat.sim.integrators import rk4_step
-from freefloat.sim.plant import Ledger, Plant, PlantRate
+from freefloat.sim.plant import Ledger, Plant, PlantRate, WorldRate
 
 CRAFT = ets7()
 COUNT = 37  # no multiple of any SIMD width
@@ -19,11 +19,13 @@ COUNT = 37  # no multiple of any SIMD width
 def plant_step(plant):
     """One RK4 step of 10 ms, plant only."""
 
-    def rate(p, *_):
+    def rate(plants, *_):
+        (p,) = plants
         vdot = forward_dynamics(CRAFT, p.state.q, p.state.v, jnp.zeros(12))
-        return PlantRate(state=state_rate(CRAFT, p.state, vdot), ledger=jax.tree.map(jnp.zeros_like, p.ledger))
+        nothing = jax.tree.map(jnp.zeros_like, p.ledger)
+        return WorldRate((PlantRate(state=state_rate(CRAFT, p.state, vdot), ledger=nothing),))
 
-    return rk4_step(rate, plant, jnp.zeros(()), 0.01)
+    return rk4_step(rate, (plant,), jnp.zeros(()), 0.01)[0]
 
 
 def starts(rng, count):

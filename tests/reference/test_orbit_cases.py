@@ -4,6 +4,8 @@ Small pitch: w = n sqrt(3 (Ix - Iz) / Iy). At 20 deg the period of the pendulum 
 2 K(sin 20 deg) / pi. Thin rod: pitch sqrt(3) n, roll 2 n. Roll and yaw couple in a quartic (DeBra and Delp, 1961).
 """
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,9 +15,10 @@ from scipy.special import ellipk
 from freefloat.dynamics import composite_inertia
 from freefloat.effects import CircularOrbit, GravityGradient, co_rotating_state
 from freefloat.library import ets7
-from freefloat.model import Spacecraft
-from freefloat.sim import System, simulate
-from freefloat.sim.system import begin, derivative, no_inputs
+from freefloat.model import Spacecraft, World
+from freefloat.sim import begin, derivative, simulate
+from freefloat.sim.loop import tick_of
+from freefloat.sim.system import assemble
 from freefloat.spatial.rotations import quaternion_exp, quaternion_multiply
 
 ORBIT = CircularOrbit(altitude=550e3)
@@ -34,7 +37,7 @@ def _period(amplitude_deg: float) -> float:
     turned = type(state)(
         state.p_NB, np.asarray(quaternion_multiply(jnp.asarray(state.quat_NB), tilt)), state.q, state.v
     )
-    law = GravityGradient(craft=craft, orbit=ORBIT)
+    law = GravityGradient(orbit=ORBIT)
     run = simulate(craft, law, state=turned, duration=8600.0, dt=2.0, record_dt=2.0)
     pitch, t = run["orbit.roll_pitch_yaw"].values[:, 1], run["time"].values
     k = np.flatnonzero(pitch[:-1] * pitch[1:] < 0.0)
@@ -62,7 +65,7 @@ def test_drift_of_ets7_with_an_inertia_that_is_possible_and_one_that_is_not(tran
     whole = np.array(composite_inertia(ets7(), np.deg2rad([0.0, 0.0, 10.0, -32.8, 0.0, 0.0])).about_com())
     whole[0, 0] += transverse - 3.660
     craft = _satellite(whole)
-    law = GravityGradient(craft=craft, orbit=ORBIT)
+    law = GravityGradient(orbit=ORBIT)
     run = simulate(
         craft, law, state=co_rotating_state(craft, ORBIT, np.zeros(0)), duration=900.0, dt=2.0, record_dt=2.0
     )
@@ -73,9 +76,9 @@ def test_drift_of_ets7_with_an_inertia_that_is_possible_and_one_that_is_not(tran
 def _linear_rates(inertia) -> np.ndarray:
     """Eigenvalues, in units of n, of small rotations about the orbital frame, from our own derivative."""
     craft, n = _satellite(inertia), float(ORBIT.rate)
-    law = GravityGradient(craft=craft, orbit=ORBIT)
+    law = GravityGradient(orbit=ORBIT)
     start = co_rotating_state(craft, ORBIT, np.zeros(0))
-    system, loop = begin(System(craft=craft, laws=(law,), dt=1.0), start)
+    system, loop = begin(assemble(World.of(craft), (law,), 1.0), (start,))
     rest = np.array([0.0, -n, 0.0])
 
     def rate(x):
@@ -83,8 +86,9 @@ def _linear_rates(inertia) -> np.ndarray:
         theta, w = x[:3], x[3:]
         quat = quaternion_multiply(jnp.asarray(start.quat_NB), quaternion_exp(theta))
         v = jnp.asarray(start.v).at[3:6].set(rest + w)
-        plant = type(loop.plant)(type(start)(start.p_NB, quat, start.q, v), loop.plant.ledger)
-        change = derivative(system, plant, loop.held, no_inputs(system), jnp.zeros(()), jnp.zeros(()))
+        plant = dataclasses.replace(loop.plants[0], state=type(start)(start.p_NB, quat, start.q, v))
+        tick, now = tick_of(system, loop), jnp.zeros(())
+        (change,) = derivative(system, (plant,), loop, {}, tick, now, now).plants
         # To first order: theta' = (rest + w) - exp(-theta) rest, seen in axes that turn with the orbit.
         return jnp.concatenate([w - jnp.cross(rest, theta), change.state.v[3:6]])
 

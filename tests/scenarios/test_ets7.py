@@ -17,7 +17,7 @@ from freefloat.scenarios.ets7.rns import Ets7Rns
 from freefloat.scenarios.measures import attitude_disturbance_deg
 from freefloat.scenarios.performance import judge, simulate_variant
 from freefloat.scenarios.tables import load
-from freefloat.sim import Run, Sampled, simulate
+from freefloat.sim import Run, simulate
 from freefloat.sim.claims import Claim
 
 VARIANTS = [
@@ -57,33 +57,33 @@ def test_every_torque_level_variant_is_listed() -> None:
 
 def test_a_target_out_of_reach_is_not_captured_and_the_run_says_so() -> None:
     far = replace(Ets7Capture(), target_distance=3.0, target_direction=(0.0, 0.0, 1.0), duration=20.0)
-    run = far.simulate()
+    run = simulate(far.build())
     assert run.completed
-    assert np.all(np.isfinite(run["joints.position"].values))
+    assert np.all(np.isfinite(run["chaser.joints.position"].values))
     words = Ets7Capture.outcome(run)
     assert words.startswith("Not captured within 20 s: in the coarse approach, with the hand ")
 
 
 def test_a_capture_says_when_it_was() -> None:
-    words = Ets7Capture.outcome(replace(Ets7Capture(), camera=Camera(), duration=30.0).simulate())
+    words = Ets7Capture.outcome(simulate(replace(Ets7Capture(), camera=Camera(), duration=30.0).build()))
     assert words.startswith("Captured after 21.95 s; the fine approach began after 9.85 s")
 
 
 def test_a_lost_camera_stops_the_hand_and_says_so() -> None:
     blind = replace(Ets7Capture(), camera=Camera(blind_from=5.0), duration=20.0)
-    run = blind.simulate()
+    run = simulate(blind.build())
     lost = next(line for line in run.conditions if "target lost" in line)
     assert lost.startswith(
-        "capture.condition: target lost, 0 s to 0.25 s, 6.8 s to 20 s"
+        "chaser.capture.condition: target lost, 0 s to 0.25 s, 6.8 s to 20 s"
     )  # nothing seen yet, then blind
-    first = np.linalg.norm(run["hand.position_error"].values[0])
+    first = np.linalg.norm(run["chaser.hand.position_error"].values[0])
     assert first == pytest.approx(0.4, abs=1e-12)  # the truth, before any picture
     assert run.completed
     assert not np.isfinite(outcome(run).captured)
     assert any("target lost" in line for line in run.conditions)
-    assert np.all(np.isfinite(run["joints.position"].values))
+    assert np.all(np.isfinite(run["chaser.joints.position"].values))
     late = run["time"].values > 10.0
-    assert np.max(np.abs(run["joints.rate"].values[late])) < 1e-12
+    assert np.max(np.abs(run["chaser.joints.rate"].values[late])) < 1e-12
 
 
 def test_scatter_of_random_geometries() -> None:
@@ -122,7 +122,7 @@ def test_counts_of_the_search_in_the_table_of_the_package() -> None:
 
 
 def test_error_of_the_hand_at_the_ticks_alone() -> None:
-    run = find("ets7-gjm").variants()["sampled-4hz"].simulate()
+    run = simulate(find("ets7-gjm").variants()["sampled-4hz"].build())
     at_ticks = run["hand.position_error"].sel(time=np.arange(0.0, 22.1, 0.25), method="nearest").values
     assert 1e3 * np.linalg.norm(at_ticks, axis=1).max() == pytest.approx(0.281, rel=0.02)  # [mm]; 2 % as printed
 
@@ -131,8 +131,8 @@ def test_wheels_that_hold_their_torque_read_the_gyro_after_the_joints_take_their
     nominal = Ets7Rns()
     craft = spacecraft(nominal.wheel_torque, {})
     path = Turn(axis=(0.0, 1.0, 0.0), profile=Quintic(length=np.deg2rad(40.0), duration=40.0))
-    arm = Sampled(law=ReactionlessTurn(craft=craft, frame="hand", path=path), period=0.25)
-    wheels = Sampled(law=AttitudeHold(craft=craft), period=0.05)
+    arm = ReactionlessTurn(craft=craft, frame="hand", path=path, period=0.25)
+    wheels = AttitudeHold(craft=craft, period=0.05)
     run = simulate(craft, arm, wheels, joints_deg=nominal.joints_deg, duration=60.0, dt=0.05)
     # Read before it would be 7.70e-4 deg, and with wheels that act continuously 9.07e-4 deg.
     assert attitude_disturbance_deg(run).max() == pytest.approx(1.078e-3, rel=0.05)

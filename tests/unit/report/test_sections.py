@@ -1,4 +1,4 @@
-"""What stands at the head of a page: the worst first. And what differs between two runs, laws included."""
+"""What stands at the head of a page: the worst first. And what differs between two runs, parts included."""
 
 import dataclasses
 import re
@@ -54,18 +54,16 @@ def test_angles_near_a_pole_are_said() -> None:
 
 
 def _with_gain(gain: float) -> Run:
-    run = made_up(2, 1)
-    return dataclasses.replace(
-        run, description=dataclasses.replace(run.description, laws=({"law": "Hold", "gain": gain, "frame": "hand"},))
-    )
+    run, part = made_up(2, 1), {"part": "Hold", "kind": "software", "gain": gain, "frame": "hand"}
+    return dataclasses.replace(run, description=dataclasses.replace(run.description, parts=(part,)))
 
 
-def test_a_comparison_shows_what_differs_first_laws_included(tmp_path: Path) -> None:
+def test_a_comparison_shows_what_differs_first_parts_included(tmp_path: Path) -> None:
     soft, stiff = _with_gain(10.0), _with_gain(20.0)
     words = settings([Sheet("soft", soft), Sheet("stiff", stiff)])
     before, after = words.split("<details>")
-    assert "law 1.gain" in before
+    assert "software 1.gain" in before
     assert "<td>10</td><td>20</td>" in before
-    assert "law 1.frame" not in before
-    assert "law 1.frame" in after
-    assert "law 1.gain" in compare([soft, stiff], tmp_path / "both.html", ["soft", "stiff"]).read_text()
+    assert "software 1.frame" not in before
+    assert "software 1.frame" in after
+    assert "software 1.gain" in compare([soft, stiff], tmp_path / "both.html", ["soft", "stiff"]).read_text()

@@ -7,6 +7,7 @@ from freefloat.scenarios import find
 from freefloat.scenarios.ets7.start_poses import FORTH, Scan, start_poses
 from freefloat.scenarios.measures import roll_pitch_yaw_deg
 from freefloat.scenarios.tables import load
+from freefloat.sim import simulate
 
 
 def test_a_pose_of_the_batch_is_the_run_of_the_scenario() -> None:
@@ -19,7 +20,7 @@ def test_a_pose_of_the_batch_is_the_run_of_the_scenario() -> None:
     wanted = (data["joint2"] == 0.0) & (data["joint3"] == 10.0)
     row = int(np.argmax(wanted.values))
     assert float(data["joint4"][row]) == pytest.approx(-32.8, abs=1e-12)
-    expected = roll_pitch_yaw_deg(find("ets7-gjm").variants()["step-0.2"].simulate())[1]
+    expected = roll_pitch_yaw_deg(simulate(find("ets7-gjm").variants()["step-0.2"].build()))[1]
     assert float(data["pitch"][row]) == pytest.approx(expected, abs=1e-9)  # the same steps, in another order of sums
     # The table of the package has the same pose, with the scenario's step: RK4 differs by less than 1e-4 deg.
     table = load("ets7_start_poses.csv")
