@@ -119,7 +119,8 @@ class Instant:
         sensor, truth = self.system.sensors[i], self.truth(self.system.wiring.sensors[i].craft)
         clock = Clock(t=self.t, tick=self.tick, dt=self.system.dt, hold=sensor.period or self.system.dt)
         if self._at_start:
-            return sensor.measure(truth, jnp.zeros((), jnp.int32), clock)[name], self.t, jnp.asarray(True)
+            first = sensor.measure(truth, jnp.zeros((), jnp.int32), clock)
+            return {sensor.tells(one): value for one, value in first.items()}[name], self.t, jnp.asarray(True)
         values, taken, valid = sensor.read(self.loop.sensors[i], clock)
         return values[name], taken, valid
 

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.model import Clock, Command, JointRates, JointTorques, Software, State, Truth, WheelTorques
+from freefloat.model import Clock, Command, JointRates, JointTorques, Software, State, ThrusterDuty, Truth, WheelTorques
 from freefloat.model.ports import ticks_in
 from freefloat.sim.input_ports import require_ports
 from freefloat.sim.instant import RATE_PORT, Instant
@@ -39,7 +39,7 @@ def begin(system: System, states: Iterable[State]) -> tuple[System, SystemState]
     system, loop = _begin_sensors(system, loop)
     valves = tuple(jax.tree.map(jnp.asarray, thrusters.begin()) for thrusters in system.thrusters)
     loop = dataclasses.replace(loop, valves=valves)
-    drivers: dict[tuple[int, str], str] = {}
+    drivers: dict[tuple[int, str], int] = {}
     for k in range(len(system.software)):
         system, loop = _begin_software(system, loop, k, drivers)
     prescribed = tuple(_prescribed(system, c) for c in range(len(states)))
@@ -78,7 +78,7 @@ def _ticks(part: Any, dt: float) -> int:
 
 
 def _begin_software(
-    system: System, loop: SystemState, k: int, drivers: dict[tuple[int, str], str]
+    system: System, loop: SystemState, k: int, drivers: dict[tuple[int, str], int]
 ) -> tuple[System, SystemState]:
     """Fill the memory of software number k and find its wires; the ones before it have theirs."""
     law = system.software[k]
@@ -89,7 +89,8 @@ def _begin_software(
         begun = law.begin(here.measurements(k))
     loop = dataclasses.replace(loop, software=(*loop.software, SoftwareState(initial_memory(law, begun))))
     commands, messages, asked = _first_answer(system, loop, k)
-    _require_one_driver(system, law, c, commands, drivers)
+    _require_one_driver(system, k, c, commands, drivers)
+    _require_thrusters(system, law, c, commands)
     rates_from_outside = system.world.prefix(c) + RATE_PORT in system.ports
     wires = SoftwareWires(
         craft=c,
@@ -132,18 +133,39 @@ def _first_answer(system: System, loop: SystemState, k: int) -> tuple[tuple[Comm
 
 
 def _require_one_driver(
-    system: System, law: Software, c: int, commands: tuple[Command, ...], drivers: dict[tuple[int, str], str]
+    system: System, k: int, c: int, commands: tuple[Command, ...], drivers: dict[tuple[int, str], int]
 ) -> None:
     for command in commands:
         kind = "wheel" if isinstance(command, WheelTorques) else "joint"
         names = command.wheels if isinstance(command, WheelTorques) else ()
         names = command.joints if isinstance(command, (JointRates, JointTorques)) else names
         for name in names:
-            if (other := drivers.setdefault((c, name), law.title)) != law.title or names.count(name) > 1:
+            if (other := drivers.setdefault((c, name), k)) != k or names.count(name) > 1:
+                first, second = system.software[other].title, system.software[k].title
                 raise LawError(
-                    f"{kind.capitalize()} '{name}' is driven by two parts, {other} and {law.title}. Keep one, or let "
+                    f"{kind.capitalize()} '{name}' is driven by two parts, {first} and {second}. Keep one, or let "
                     "one contain the other."
                 )
+
+
+def _require_thrusters(system: System, law: Software, c: int, commands: tuple[Command, ...]) -> None:
+    """Refuse duties of thrusters that are not there, and of a wrong number of them."""
+    sets = {thrusters.name: len(thrusters.nozzles) for thrusters in system.thrusters if system.on(thrusters) == c}
+    for command in commands:
+        if not isinstance(command, ThrusterDuty):
+            continue
+        if command.thrusters not in sets if command.thrusters else len(sets) != 1:
+            known = ", ".join(sets) or "none"
+            raise LawError(
+                f"{law.title} commands the thrusters '{command.thrusters}', which are not there. Sets of thrusters: "
+                f"{known}. Give ff.effects.Thrusters to the run, and name the set where there are several."
+            )
+        size = sets[command.thrusters or next(iter(sets))]
+        if command.duty.shape != (size,):
+            raise LawError(
+                f"{law.title}.command must give {size} numbers, one for each thruster, in ThrusterDuty, got shape "
+                f"{command.duty.shape}."
+            )
 
 
 def _prescribed(system: System, c: int) -> tuple[str, ...]:
