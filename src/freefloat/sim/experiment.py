@@ -12,9 +12,10 @@ import numpy as np
 
 from freefloat.model import Spacecraft, State, World
 from freefloat.model.start_state import Joints
-from freefloat.sim.input_ports import Signal
+from freefloat.sim.input_ports import Signal, tabulate
 from freefloat.sim.rollout import grid
-from freefloat.sim.system import System, assemble
+from freefloat.sim.starting import begin
+from freefloat.sim.system import System, SystemState, assemble
 from freefloat.values.checks import require_quantity
 from freefloat.values.errors import ModelError
 
@@ -72,6 +73,11 @@ class Experiment:
     def dt(self) -> float:
         """Length of a tick [s]."""
         return self.system.dt
+
+    def begin(self) -> tuple[System, SystemState]:
+        """Its system with everything wired, and its state at tick zero."""
+        first = tabulate(self.system, self.inputs, 0, 1)
+        return begin(self.system, self.start, {port: rows[0] for port, rows in first.items()})
 
     def described(self) -> dict[str, Any]:
         """What was simulated, as plain data for the run."""

@@ -96,8 +96,9 @@ def _whole(system: System, loop: SystemState) -> Iterator[ChannelValue]:
 
 
 def _input_channel(system: System, port: str) -> Channel:
-    (size, *_), axis = (*port_shape(system, port), 0), f"input.{port}"
-    return Channel(f"input.{port}", f"From outside: {port}", "SI", "", axis, tuple(str(k + 1) for k in range(size)))
+    name, shape = f"input.{port}", port_shape(system, port)
+    components = tuple(str(k + 1) for size in shape for k in range(size))
+    return Channel(name, f"From outside: {port}", "SI", "", f"{name}.entry" if shape else "", components)
 
 
 def _require_distinct(channels: list[Channel]) -> None:

@@ -34,7 +34,6 @@ from freefloat.sim.rollout import (
 )
 from freefloat.sim.run import COMPLETED, DIVERGED, Run, RunFailed, versions
 from freefloat.sim.saved_state import SavedState
-from freefloat.sim.starting import begin
 from freefloat.sim.step_error import of_fixed_steps
 from freefloat.sim.system import System, SystemState
 from freefloat.values.precision import require_float64
@@ -81,7 +80,7 @@ def simulate(
         experiment = Experiment.of(what, *parts, **options)
     else:
         raise ValueError(f"simulate needs an Experiment, or a Spacecraft or World and parts, got {what!r}.")
-    system, loop = begin(experiment.system, experiment.start)
+    system, loop = experiment.begin()
     return _Driver(experiment, system, loop, experiment.start, engine, progress).run(check=check)
 
 
@@ -100,7 +99,7 @@ def continue_run(
     the one that made the run, or have the same structure; user code is not in the file.
     """
     require_float64()
-    system, fresh = begin(experiment.system, experiment.start)
+    system, fresh = experiment.begin()
     if run.saved is None:
         raise ValueError("This run has no saved state to go on from. Run it again with this version.")
     loop, start = run.saved.restore(fresh, experiment.start)

@@ -22,14 +22,17 @@ from freefloat.sim.software_checks import (
     require_same_memory,
     require_software,
 )
-from freefloat.sim.system import SoftwareState, System, SystemState
+from freefloat.sim.system import Inputs, SoftwareState, System, SystemState
 from freefloat.sim.wiring import SensorWires, SoftwareWires
 from freefloat.values import LawError, ModelError
 from freefloat.values.checks import require_quantity
 
 
-def begin(system: System, states: Iterable[State]) -> tuple[System, SystemState]:
-    """Check a system, let its software see the start, and put the loop at tick zero."""
+def begin(system: System, states: Iterable[State], inputs: Inputs | None = None) -> tuple[System, SystemState]:
+    """Check a system, let its software see the start, and put the loop at tick zero.
+
+    `inputs`: what comes from outside at the first tick; a measurement that does not is as it is inside.
+    """
     require_quantity("The step dt", system.dt, "s", above=0.0)
     states = tuple(jax.tree.map(jnp.asarray, state) for state in system.world.require_states(states))
     _require_held_at_rest(system, states)
@@ -41,7 +44,7 @@ def begin(system: System, states: Iterable[State]) -> tuple[System, SystemState]
     loop = dataclasses.replace(loop, valves=valves)
     drivers: dict[tuple[int, str], int] = {}
     for k in range(len(system.software)):
-        system, loop = _begin_software(system, loop, k, drivers)
+        system, loop = _begin_software(system, loop, k, drivers, inputs or {})
     prescribed = tuple(_prescribed(system, c) for c in range(len(states)))
     return dataclasses.replace(system, wiring=dataclasses.replace(system.wiring, prescribed=prescribed)), loop
 
@@ -78,13 +81,13 @@ def _ticks(part: Any, dt: float) -> int:
 
 
 def _begin_software(
-    system: System, loop: SystemState, k: int, drivers: dict[tuple[int, str], int]
+    system: System, loop: SystemState, k: int, drivers: dict[tuple[int, str], int], inputs: Inputs
 ) -> tuple[System, SystemState]:
     """Fill the memory of software number k and find its wires; the ones before it have theirs."""
     law = system.software[k]
     require_software(law)
     c, ticks = system.on(law), 0 if law.period is None else _ticks(law, system.dt)
-    here = Instant(system, loop, loop.states, {}, jnp.zeros(()), loop.tick, at_start=True)
+    here = Instant(system, loop, loop.states, inputs, jnp.zeros(()), loop.tick, at_start=True)
     with checked_call(law, "begin"):
         begun = law.begin(here.measurements(k))
     loop = dataclasses.replace(loop, software=(*loop.software, SoftwareState(initial_memory(law, begun))))

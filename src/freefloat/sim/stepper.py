@@ -14,7 +14,7 @@ from freefloat.sim.instant import Instant
 from freefloat.sim.loop import step, tick_of
 from freefloat.sim.rollout import Engine
 from freefloat.sim.saved_state import SavedState
-from freefloat.sim.starting import begin, zero_inputs
+from freefloat.sim.starting import zero_inputs
 from freefloat.sim.system import Inputs, System, SystemState
 from freefloat.values.errors import ModelError
 
@@ -24,7 +24,7 @@ class Stepper:
 
     def __init__(self, experiment: Experiment, measure: Iterable[str], target: Engine) -> None:
         self.experiment = experiment
-        self._system, self._state = begin(experiment.system, experiment.start)
+        self._system, self._state = experiment.begin()
         self._nothing = {port: np.asarray(value) for port, value in zero_inputs(self._system).items()}
         self._names = tuple(measure)
         self._observe = engine.compile(self._measurements, self._state, self._nothing, target=target)
