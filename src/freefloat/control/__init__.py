@@ -5,7 +5,7 @@ from freefloat.control.attitude_filter import AttitudeFilter
 from freefloat.control.capture import ApproachLimits, CaptureApproach, UnreachableError, spline_to
 from freefloat.control.joint_servo import JointServo
 from freefloat.control.joint_spline import HoldJoints, JointSpline
-from freefloat.control.measured import Motion, measured_motion, measured_state
+from freefloat.control.measured import Motion, measured_motion, measured_positions, measured_state
 from freefloat.control.paths import Line, Path, Turn
 from freefloat.control.profiles import Profile, Quintic, Trapezoid
 from freefloat.control.rate_law import RateLaw
@@ -39,6 +39,7 @@ __all__ = [
     "Turn",
     "UnreachableError",
     "measured_motion",
+    "measured_positions",
     "measured_state",
     "spline_to",
 ]

@@ -52,7 +52,7 @@ class StuckJoint(Failure):
 class BlindSensor(Failure):
     """A sensor that measures nothing new; what it told before stays, with its time."""
 
-    sensor: str = static()  # name of the sensor, or one of its measurements
+    sensor: str = static()  # name of the sensor, or its class: `Gyro`
 
 
 @record

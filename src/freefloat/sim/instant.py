@@ -103,7 +103,7 @@ class Instant:
         own = system.on(system.software[k])
         self.asked.setdefault(k, set()).add(name)
         full = system.full_name(name, own)
-        if full in system.ports:
+        if full in system.ports and (full in self.inputs or not self._at_start):
             return self.inputs[full], self.t, jnp.asarray(True)
         for j in range(min(k, len(wires.software)) - 1, -1, -1):
             if wires.software[j].craft == own and name in wires.software[j].tells:

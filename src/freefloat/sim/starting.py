@@ -32,7 +32,7 @@ from freefloat.values.checks import require_quantity
 def begin(system: System, states: Iterable[State], inputs: Inputs | None = None) -> tuple[System, SystemState]:
     """Check a system, let its software see the start, and put the loop at tick zero.
 
-    `inputs`: what comes from outside at the start, zeros where it is not said.
+    `inputs`: what comes from outside at the first tick; a measurement that does not is as it is inside.
     """
     require_quantity("The step dt", system.dt, "s", above=0.0)
     states = tuple(jax.tree.map(jnp.asarray, state) for state in system.world.require_states(states))
@@ -46,9 +46,8 @@ def begin(system: System, states: Iterable[State], inputs: Inputs | None = None)
     valves = tuple(jax.tree.map(jnp.asarray, thrusters.begin()) for thrusters in system.thrusters)
     loop = dataclasses.replace(loop, valves=valves)
     drivers: dict[tuple[int, str], int] = {}
-    outside = {**zero_inputs(system), **(inputs or {})}
     for k in range(len(system.software)):
-        system, loop = _begin_software(system, loop, k, drivers, outside)
+        system, loop = _begin_software(system, loop, k, drivers, inputs or {})
     prescribed = tuple(_prescribed(system, c) for c in range(len(states)))
     return dataclasses.replace(system, wiring=dataclasses.replace(system.wiring, prescribed=prescribed)), loop
 
@@ -174,7 +173,7 @@ def _require_thrusters(system: System, k: int, command: ThrusterDuty) -> None:
         if shape != (len(one.nozzles),):
             names = ", ".join(nozzle.name for nozzle in one.nozzles)
             raise LawError(
-                f"{law.title}.command must give {len(one.nozzles)} numbers ({names}) in ThrusterDuty, got shape {shape}."
+                f"{law.title}.command must give {len(one.nozzles)} numbers ({names}) in ThrusterDuty, got {shape}."
             )
 
 

@@ -27,7 +27,7 @@ def test_without_parts_it_is_the_model_of_the_free_spacecraft():
     np.testing.assert_allclose(model.B, free.B, rtol=1e-9, atol=1e-12)
     assert model.states[6] == "rod"
     assert model.inputs == (
-        *(f"base.force.{a}" for a in "xyz"), *(f"base.torque.{a}" for a in "xyz"), "wheel.x", "wheel.y", "wheel.z", "rod",
+        *(f"base.{kind}.{a}" for kind in ("force", "torque") for a in "xyz"), "wheel.x", "wheel.y", "wheel.z", "rod",
     )  # fmt: skip
 
 
