@@ -11,8 +11,8 @@ import numpy as np
 from compiling import compiled
 from freefloat.model import Clock, Effect, Spacecraft, State, World
 from freefloat.sim import assemble, begin, derivative
-from freefloat.sim.loop import tick_of
 from freefloat.sim.integrators import rk4_step
+from freefloat.sim.loop import tick_of
 from freefloat.sim.plant import Ledger, Plant
 from freefloat.values import record
 from freefloat.values.arrays import Matrix, Scalar, Vector
