@@ -35,7 +35,7 @@ from freefloat.engine.runtime.structure import NUMPY
 from freefloat.library import ets7
 from freefloat.model import State
 from freefloat.sim.integrators import rk4_step
-from freefloat.sim.plant import Ledger, Plant, PlantRate
+from freefloat.sim.plant import Ledger, Plant, PlantRate, Plants, WorldRate
 
 CRAFT = ets7()
 PERIOD = 100  # [ticks] between two samples of the law
@@ -51,12 +51,14 @@ Run = Callable[[], object]
 def advance(plant: Plant, force: jax.Array, h: Any = DT) -> Plant:
     """One RK4 step of the free spacecraft under a force."""
 
-    def rate(plant: Plant, *_: object) -> PlantRate:
+    def rate(plants: Plants, *_: object) -> WorldRate:
+        (plant,) = plants
         state = plant.state
         vdot = forward_dynamics(CRAFT, state.q, state.v, force)
-        return PlantRate(state=state_rate(CRAFT, state, vdot), ledger=jax.tree.map(jnp.zeros_like, plant.ledger))
+        books = jax.tree.map(jnp.zeros_like, plant.ledger)
+        return WorldRate((PlantRate(state=state_rate(CRAFT, state, vdot), ledger=books),))
 
-    return rk4_step(rate, plant, jnp.zeros(()), h)
+    return rk4_step(rate, (plant,), jnp.zeros(()), h)[0]
 
 
 def law(plant: Plant) -> jax.Array:

@@ -9,13 +9,14 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import timing
 
 import freefloat as ff
 from freefloat import control, engine
-from freefloat.sim.system import System, begin, no_inputs, step
+from freefloat.sim import System, assemble, begin, step
 
 STEPS = 200
 START_DEG = (0.0, 0.0, 10.0, -32.8, 0.0, 0.0)
@@ -38,16 +39,16 @@ def systems() -> dict[str, tuple[System, ff.State]]:
     loops = {
         "free": (free, (), 0.05),
         "generalised Jacobian": (free, (line,), 0.05),
-        "generalised Jacobian, 4 Hz": (free, (ff.Sampled(law=line, period=0.25),), 0.05),
+        "generalised Jacobian, 4 Hz": (free, (replace(line, period=0.25),), 0.05),
         "generalised Jacobian, motors": (free, (servo,), 0.005),
-        "satellite-based, held wheels": (wheels, (satellite, ff.Sampled(law=hold, period=0.05)), 0.05),
+        "satellite-based, held wheels": (wheels, (satellite, replace(hold, period=0.05)), 0.05),
         "reactionless, wheels": (wheels, (reactionless, hold), 0.05),
         "hub with two beams": (hub, (), 0.005),
     }
     made = {}
-    for name, (craft, laws, dt) in loops.items():
+    for name, (craft, software, dt) in loops.items():
         joints = START_DEG if craft.layout.moving_joints else ()
-        made[name] = System(craft=craft, laws=laws, dt=dt), craft.at_rest(joints_deg=joints)
+        made[name] = assemble(ff.World.of(craft), software, dt), craft.at_rest(joints_deg=joints)
     return made
 
 
@@ -55,9 +56,8 @@ def measure() -> dict[str, float]:
     """Microseconds of a step."""
     found = {}
     for name, (system, start) in systems().items():
-        system, loop = begin(system, start)
-        inputs = no_inputs(system)
-        advance = engine.compile(lambda z, system=system, inputs=inputs: step(system, z, inputs), loop)
+        system, loop = begin(system, (start,))
+        advance = engine.compile(lambda z, system=system: step(system, z, {}), loop)
         found[name] = 1e6 * timing.best(
             lambda advance=advance, loop=loop: advance.rollout(loop, steps=STEPS, record_every=STEPS), STEPS
         )

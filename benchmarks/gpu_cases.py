@@ -22,8 +22,8 @@ from freefloat import engine
 from freefloat.library import ets7
 from freefloat.model import Spacecraft
 from freefloat.scenarios import SCENARIOS, Scenario
-from freefloat.sim import RunFailed, System, SystemState, step
-from freefloat.sim.system import no_inputs
+from freefloat.sim import RunFailed, System, SystemState, simulate, step
+from freefloat.sim.starting import zero_inputs
 
 STARTS = 64
 STEPS = 200
@@ -47,8 +47,8 @@ def closed_loop(scenario: Scenario) -> Step:
     """One tick of a scenario, and a state from a little after its start."""
     seen = _Watch()
     with contextlib.suppress(RunFailed):
-        scenario.simulate(progress=seen)
-    system, inputs = seen.system, no_inputs(seen.system)
+        simulate(scenario.build(), progress=seen)
+    system, inputs = seen.system, zero_inputs(seen.system)
     return (lambda loop: step(system, loop, inputs)), jax.tree.map(lambda x: np.asarray(x)[0], seen.block)
 
 
@@ -93,8 +93,8 @@ def starts(state: Any, count: int = STARTS) -> Any:
     """Many instances of a state: the coordinates differ a little."""
     rng = np.random.default_rng(1)
     spread = jax.tree.map(lambda x: np.repeat(np.asarray(x)[None], count, 0), state)
-    plant = spread.plant if isinstance(spread, SystemState) else spread
-    plant.state.q[:] += 1e-3 * rng.normal(size=plant.state.q.shape)
+    for plant in spread.plants if isinstance(spread, SystemState) else (spread,):
+        plant.state.q[:] += 1e-3 * rng.normal(size=plant.state.q.shape)
     return spread
 
 
