@@ -121,7 +121,7 @@ def draw_software(rng: np.random.Generator, craft: ff.Spacecraft, dt: float, spe
 
 
 def ordinary_runs(seed: int, count: int) -> list[dict[str, Any]]:
-    """Some runs of one spacecraft under some software, each from another start, recorded otherwise: are they left alone?"""
+    """Some runs of one spacecraft and its software, each from another start and recorded otherwise."""
     rng = np.random.default_rng([10, seed])
     craft = draw_craft(rng, seed)
     speed = float(10.0 ** rng.uniform(-3.0, 0.0))

@@ -173,7 +173,8 @@ def _require_thrusters(system: System, k: int, command: ThrusterDuty) -> None:
         if shape != (len(one.nozzles),):
             names = ", ".join(nozzle.name for nozzle in one.nozzles)
             raise LawError(
-                f"{law.title}.command must give {len(one.nozzles)} numbers ({names}) in ThrusterDuty, got {shape}."
+                f"{law.title}.command must give {len(one.nozzles)} numbers ({names}) in ThrusterDuty, "
+                f"got shape {shape}."
             )
 
 
