@@ -51,7 +51,7 @@ print(f"  written to URDF and read back: largest difference {difference:.0e}\n")
 
 # ---- push the payload for two seconds with 5 N along its own x axis; joints are limp, friction holds them a little
 
-push = ff.WrenchPulse(craft=together, frame="box", wrench=np.array([5.0, 0, 0, 0, 0, 0]), start=1.0, stop=3.0)
+push = ff.WrenchPulse(frame="box", wrench=np.array([5.0, 0, 0, 0, 0, 0]), start=1.0, stop=3.0)
 run = ff.simulate(together, push, joints_deg=(0.0, 30.0, -60.0), duration=10.0)
 momentum, impulse = (run[f"{kind}.linear"].values[-1] for kind in ("momentum", "impulse"))
 print(run.audit)

@@ -44,8 +44,8 @@ def slew(half, angle=0.01):
     """Turn by so many radians in two halves of `half` seconds each, then wait."""
     M = np.asarray(ff.dynamics.mass_matrix(craft, np.zeros(craft.layout.nq)))
     torque = np.array([0.0, 0.0, 0.0, angle * M[3, 3] / half**2, 0.0, 0.0])  # as if everything were rigid
-    push = ff.WrenchPulse(craft=craft, frame="base", wrench=torque, stop=half)
-    brake = ff.WrenchPulse(craft=craft, frame="base", wrench=-torque, start=half, stop=2.0 * half)
+    push = ff.WrenchPulse(frame="base", wrench=torque, stop=half)
+    brake = ff.WrenchPulse(frame="base", wrench=-torque, start=half, stop=2.0 * half)
     run = ff.simulate(craft, push, brake, duration=10.0 * half, dt=half / 400.0, record_dt=half / 40.0)
     tip = 1e3 * run["right.tip.displacement"].sel(xyz="z")  # [mm]
     return run, float(abs(tip).max()), float(abs(tip.sel(time=slice(2.0 * half, None))).max())

@@ -17,13 +17,12 @@ for wheel in craft.wheel_names:
     craft = craft.with_value(f"{wheel}.max_torque", 0.05)  # [N m]
 
 conventional = SatelliteBasedMotion(craft=craft, frame="hand", path=line)
-wheels = ff.Sampled(AttitudeHold(craft=craft), period=0.05)
+wheels = AttitudeHold(craft=craft, period=0.05)
 run = ff.simulate(craft, conventional, wheels, joints_deg=START, duration=60.0, dt=0.05)
 on_satellite = np.rad2deg(np.linalg.norm(run["hand.rotation_error"], axis=1).max())
 print("Conditions of the run:", *run.conditions, sep="\n  ")
 
-floating = ff.ResolvedMotion(craft=ff.library.ets7(), frame="hand", path=line)
-commanded = ff.Sampled(floating, period=0.25)  # 4 Hz, as in flight
+commanded = ff.ResolvedMotion(craft=ff.library.ets7(), frame="hand", path=line, period=0.25)  # 4 Hz, as in flight
 run = ff.simulate(ff.library.ets7(), commanded, joints_deg=START, duration=22.0, dt=0.05)
 in_space = np.rad2deg(np.linalg.norm(run["hand.rotation_error"], axis=1).max())
 

@@ -14,7 +14,7 @@ q = np.deg2rad([0.0, 0.0, 10.0, -32.8, 0.0, 0.0])
 start = ff.effects.co_rotating_state(craft, orbit, q)
 
 locked = HoldJoints(craft.layout.moving_joints)
-tide = ff.effects.GravityGradient(craft=craft, orbit=orbit)
+tide = ff.effects.GravityGradient(orbit=orbit)
 run = ff.simulate(craft, locked, tide, state=start, duration=600.0, dt=1.0)
 
 pitch = np.rad2deg(run["orbit.roll_pitch_yaw"].sel(rpy="pitch"))
