@@ -22,8 +22,8 @@ run = ff.simulate(craft, conventional, wheels, joints_deg=START, duration=60.0, 
 on_satellite = np.rad2deg(np.linalg.norm(run["hand.rotation_error"], axis=1).max())
 print("Conditions of the run:", *run.conditions, sep="\n  ")
 
-floating = ff.ResolvedMotion(craft=ff.library.ets7(), frame="hand", path=line, period=0.25)  # 4 Hz, as in flight
-run = ff.simulate(ff.library.ets7(), floating, joints_deg=START, duration=22.0, dt=0.05)
+commanded = ff.ResolvedMotion(craft=ff.library.ets7(), frame="hand", path=line, period=0.25)  # 4 Hz, as in flight
+run = ff.simulate(ff.library.ets7(), commanded, joints_deg=START, duration=22.0, dt=0.05)
 in_space = np.rad2deg(np.linalg.norm(run["hand.rotation_error"], axis=1).max())
 
 print(f"checked: satellite-based hand error {on_satellite:.4f} deg (expected 0.361 +- 0.002)")
