@@ -34,6 +34,4 @@ def test_laws_of_format_2_are_parts_of_today(tmp_path: Path) -> None:
     assert run.description.parts[1]["stiffness"] == 10.0
     assert run.description.title == "ETS-VII: autonomous capture of a drifting target"
     assert np.linalg.norm(run["hand.position_error"].values[0]) == pytest.approx(0.4, abs=1e-12)
-    words = ff.page(run, tmp_path / "page.html").read_text()
-    assert "law 1.limits.gain" in words
-    assert "hand.position_error" in words
+    assert "law 1.limits.gain" in ff.page(run, tmp_path / "page.html").read_text()

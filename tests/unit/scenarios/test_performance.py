@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from freefloat import sim
 from freefloat.report import folder
 from freefloat.scenarios import find
 from freefloat.scenarios.goddard import GoddardSymmetric
 from freefloat.scenarios.performance import Kept, perform
-from freefloat.sim import Run, RunFailed
+from freefloat.sim import Experiment, Run, RunFailed
 from freefloat.sim.claims import Claim
 
 SHORT = replace(GoddardSymmetric(), duration=0.1)
@@ -71,18 +72,18 @@ def test_runs_that_claims_need_are_made_once_saved_with_the_same_engine_and_repo
     titles: list[str] = []
     saved: list[bool] = []
     engines: list[str] = []
-    original = GoddardSymmetric.simulate
+    original = sim.simulate
 
-    def spied(self: GoddardSymmetric, progress: Any = None, engine: Any = "native") -> Run:
+    def spied(experiment: Experiment, progress: Any = None, engine: Any = "native") -> Run:
         engines.append(engine)
         saved.append((tmp_path / "run.nc").exists())
-        return original(replace(self, duration=0.1), progress)  # compiled: plain JAX would take a minute
+        return original(replace(experiment, duration=0.1), progress=progress)  # compiled: plain JAX would take a minute
 
     def claims(self: Any, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
         assert others["25-kg"].variant == "25-kg"
         return []
 
-    monkeypatch.setattr(GoddardSymmetric, "simulate", spied)
+    monkeypatch.setattr(sim, "simulate", spied)
     monkeypatch.setattr(GoddardSymmetric, "needed_runs", classmethod(lambda cls, variant: ("25-kg",)))
     monkeypatch.setattr(GoddardSymmetric, "claims", claims)
 
@@ -97,15 +98,15 @@ def test_runs_that_claims_need_are_made_once_saved_with_the_same_engine_and_repo
 
 
 def test_a_run_that_is_compared_with_and_fails_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    original = GoddardSymmetric.simulate
+    original = sim.simulate
 
-    def fails(self: GoddardSymmetric, progress: Any = None, engine: Any = "native") -> Run:
-        run = original(replace(self, duration=0.1), progress, engine)
-        if self.hub_mass == 25.0:
+    def fails(experiment: Experiment, progress: Any = None, engine: Any = "native") -> Run:
+        run = original(replace(experiment, duration=0.1), progress=progress, engine=engine)
+        if experiment.scenario["hub_mass"] == 25.0:
             raise RunFailed("It stopped.", run)
         return run
 
-    monkeypatch.setattr(GoddardSymmetric, "simulate", fails)
+    monkeypatch.setattr(sim, "simulate", fails)
     monkeypatch.setattr(GoddardSymmetric, "needed_runs", classmethod(lambda cls, variant: ("25-kg",)))
     kept = _perform(tmp_path)
     assert kept.faults == ("The run is saved, but it could not be judged: RunFailed: It stopped.",)
