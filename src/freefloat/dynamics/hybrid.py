@@ -40,12 +40,18 @@ def held_dynamics(craft: Spacecraft, q: Vector, v: Vector, force: Vector) -> tup
 
 def impose_rates(craft: Spacecraft, q: Vector, v: Vector, prescribed: Names, rates: Vector) -> Vector:
     """Velocity after the named joints jump to given rates: the others keep their generalised momentum."""
+    return jump_to_rates(craft, q, v, prescribed, rates)[0]
+
+
+def jump_to_rates(craft: Spacecraft, q: Vector, v: Vector, prescribed: Names, rates: Vector) -> tuple[Vector, Vector]:
+    """The same, and the impulses at the named joints that it takes [N m s, N s]; nothing in them depends on drift."""
     given, free = _split(craft, prescribed)
     v = craft.layout.require_size("v", v)
     _require_one_each("rates", rates, prescribed, given)
-    M = mass_matrix(craft, q)
-    jump = spd_solve(M[np.ix_(free, free)], M[np.ix_(free, given)] @ (rates - v[given]))
-    return jnp.asarray(v).at[free].add(-jump).at[given].set(rates)
+    M, step = mass_matrix(craft, q), rates - v[given]
+    answer = spd_solve(M[np.ix_(free, free)], M[np.ix_(free, given)] @ step)
+    impulse = M[np.ix_(given, given)] @ step - M[np.ix_(given, free)] @ answer
+    return jnp.asarray(v).at[free].add(-answer).at[given].set(rates), impulse
 
 
 def _split(craft: Spacecraft, prescribed: Names) -> tuple[np.ndarray, np.ndarray]:

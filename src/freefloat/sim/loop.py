@@ -12,16 +12,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.dynamics import damping_force, elastic_force, forward_dynamics, hybrid_dynamics, impose_rates
+from freefloat.dynamics.hybrid import jump_to_rates
 from freefloat.dynamics.inner_motion import (
     free_of_drift,
-    inner_energy,
-    inner_motion,
     motion_of_com,
     motion_of_com_by_mass_matrix,
     speeds_about_com,
     without_drift,
 )
-from freefloat.dynamics.momentum import kinetic_energy, momentum_about_origin
 from freefloat.dynamics.state_rate import state_rate
 from freefloat.effects.failures import BlindSensor, OpenThruster, StuckJoint
 from freefloat.effects.thrusters import Thrusters
@@ -242,54 +240,67 @@ def stuck_joints(system: System, c: int) -> list[StuckJoint]:
 
 def apply_prescribed_rates(system: System, loop: SystemState, inputs: Inputs, tick: Tick) -> Plants:
     """Let prescribed joints take their rates now, and stuck ones stop; a jump does work, which is booked."""
-    here, t, plants = Instant(system, loop, loop.states, inputs, tick.t, tick.number, before_rates=True), tick.t, []
-    for c, plant in enumerate(loop.plants):
-        craft, state = system.world.crafts[c], plant.state
-        rates = stop_stuck(system, c, here.prescribed_rates(c), t)
-        moving = _stopped(system, c, with_prescribed_rates(system, c, state, rates), t)
-        held = system.world.is_held(c)
-        plants.append(plant if moving is state else Plant(moving, _with_jump(craft, plant, moving, held=held)))
-    return tuple(plants)
+    here = Instant(system, loop, loop.states, inputs, tick.t, tick.number, before_rates=True)
+    return tuple(
+        _stop_stuck_joints(system, c, _jump(system, c, plant, *_given(system, c, here, tick.t)), tick.t)
+        for c, plant in enumerate(loop.plants)
+    )
 
 
-def _stopped(system: System, c: int, state: State, t: Scalar) -> State:
-    """The state with joints at rest that are stuck and not prescribed anyway."""
-    craft, moved = system.world.crafts[c], system.wiring.prescribed[c]
-    held = ("base",) * system.world.is_held(c)
-    stuck = tuple(failure for failure in stuck_joints(system, c) if failure.joint not in moved)
-
-    def stop(names: tuple[str, ...], rest: tuple[StuckJoint, ...]) -> Vector:
-        if rest:
-            first, *others = rest
-            return jax.lax.cond(
-                first.present(t), lambda: stop((*names, first.joint), tuple(others)), lambda: stop(names, tuple(others))
-            )
-        if not names:
-            return jnp.asarray(state.v)
-        kept = state.v[np.array(craft.layout.indices((*held, *moved)), dtype=int)]
-        rates = jnp.concatenate([kept, jnp.zeros(len(names))])
-        return impose_rates(craft, state.q, state.v, (*held, *moved, *names), rates)
-
-    return dataclasses.replace(state, v=stop((), stuck)) if stuck else state
+def _given(system: System, c: int, here: Instant, t: Scalar) -> tuple[tuple[str, ...], Vector]:
+    """What is prescribed of a spacecraft, and the rates; of a held base none."""
+    rates = stop_stuck(system, c, here.prescribed_rates(c), t)
+    names = system.wiring.prescribed[c]
+    return (("base", *names), jnp.concatenate([jnp.zeros(6), rates])) if system.world.is_held(c) else (names, rates)
 
 
-def _with_jump(craft: Spacecraft, plant: Plant, moving: State, *, held: bool) -> Ledger:
-    """The books after rates jumped."""
-    state, books = plant.state, plant.ledger
-    # The joints push against one another: neither the drift nor the wheels' momenta change.
-    work = inner_energy(craft, state.q, moving.v) - inner_energy(craft, state.q, state.v)
-    if not held:
-        return dataclasses.replace(books, work=books.work + work, inner_work=books.inner_work + work)
-    # A test stand takes up what momentum the jump makes.
-    turned = [state.X_NB.R @ inner_motion(craft, x.q, x.v).angular_momentum for x in (state, moving)]
-    energies = [kinetic_energy(craft, x.q, x.v) for x in (state, moving)]
+def _jump(system: System, c: int, plant: Plant, names: tuple[str, ...], rates: Vector) -> Plant:
+    """A spacecraft after the named joints, and a held base, have jumped to their rates."""
+    if not names:
+        return plant
+    craft, state, books = system.world.crafts[c], plant.state, plant.ledger
+    given = np.array(craft.layout.indices(names), dtype=int)
+    v, impulse = jump_to_rates(craft, state.q, state.v, names, rates)
+    # Each impulse works at the mean of the rates before and after. The joints push against one another: neither the
+    # drift nor the wheels' momenta change.
+    work = 0.5 * impulse @ (rates + state.v[given])
+    books = dataclasses.replace(books, work=books.work + work)
+    if system.world.is_held(c):
+        books = _with_stand(craft, state, v, books, jnp.zeros_like(v).at[given].set(impulse))
+    else:
+        books = dataclasses.replace(books, inner_work=books.inner_work + work)
+    return Plant(dataclasses.replace(state, v=v), books)
+
+
+def _with_stand(craft: Spacecraft, state: State, v: Vector, books: Ledger, impulse: Vector) -> Ledger:
+    """The books after a jump on a test stand, which takes up the momentum; v: after it, impulse: generalised."""
+    com, before = motion_of_com_by_mass_matrix(craft, state.q, state.v)
+    _, after = motion_of_com_by_mass_matrix(craft, state.q, v)
+    speeds = speeds_about_com(craft, state.q, state.v, before) + speeds_about_com(craft, state.q, v, after)
+    push = impulse[:6]
     return dataclasses.replace(
         books,
-        work=books.work + energies[1] - energies[0],
-        inner_work=books.inner_work + work,
-        impulse=books.impulse + momentum_about_origin(craft, moving) - momentum_about_origin(craft, state),
-        turning=books.turning + turned[1] - turned[0],
+        inner_work=books.inner_work + 0.5 * impulse @ speeds,
+        impulse=books.impulse + state.X_NB.wrench_to_A(push),
+        turning=books.turning + state.X_NB.R @ (angular(push) - cross(com, linear(push))),
     )
+
+
+def _stop_stuck_joints(system: System, c: int, plant: Plant, t: Scalar) -> Plant:
+    """A spacecraft whose stuck joints have stopped; those that are prescribed stand still already."""
+    names, base = system.wiring.prescribed[c], ("base",) * system.world.is_held(c)
+    kept = plant.state.v[np.array(system.world.crafts[c].layout.indices((*base, *names)), dtype=int)]
+
+    def stop(stuck: tuple[str, ...], rest: tuple[StuckJoint, ...]) -> Plant:
+        if rest:  # a branch for each joint that may have stuck
+            first, *others = rest
+            return jax.lax.cond(
+                first.present(t), lambda: stop((*stuck, first.joint), tuple(others)), lambda: stop(stuck, tuple(others))
+            )
+        rates = jnp.concatenate([kept, jnp.zeros(len(stuck))])
+        return _jump(system, c, plant, (*base, *names, *stuck), rates) if stuck else plant
+
+    return stop((), tuple(failure for failure in stuck_joints(system, c) if failure.joint not in names))
 
 
 # ---- between ticks
@@ -331,10 +342,15 @@ def balances(
     return tuple(found)
 
 
+def rates_are_held(system: System, c: int) -> bool:
+    """True if nothing prescribes the rates of a spacecraft's joints anew within a step."""
+    return all(wires.ticks for wires in system.wiring.software if wires.craft == c and wires.prescribes)
+
+
 def _prescribed_accelerations(here: Instant, forces: tuple[Vector, ...], tick: Tick) -> tuple[Vector, ...]:
     """Accelerations of prescribed joints: their rates, differentiated along the motion; held rates do not change."""
     system = here.system
-    if all(wires.ticks for wires in system.wiring.software if wires.prescribes):
+    if all(rates_are_held(system, c) for c in range(len(forces))):
         return tuple(jnp.zeros(len(joints)) for joints in system.wiring.prescribed)
 
     def rates(s: Scalar) -> tuple[Vector, ...]:
