@@ -20,7 +20,7 @@ from freefloat import control, engine
 from freefloat.scenarios import find
 from freefloat.sim import begin, step
 
-STEPS = 200
+STEPS = 2000
 START_DEG = (0.0, 0.0, 10.0, -32.8, 0.0, 0.0)
 
 

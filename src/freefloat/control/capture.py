@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -15,16 +16,23 @@ from freefloat.control.joint_spline import JointSpline
 from freefloat.control.measured import Motion, at_time, believed_pose, measured_motion, measured_pose
 from freefloat.control.profiles import Quintic
 from freefloat.control.rate_law import RateLaw
-from freefloat.control.reactionless_turn import approach_rates
-from freefloat.control.resolved_motion import pose_error, require_six_joints, resolve_floating
-from freefloat.dynamics import frame_pose, inertial_frame_pose, joint_jacobian, spd_solve
-from freefloat.dynamics.least_squares import SINGULAR_BELOW
+from freefloat.control.reactionless_turn import nearest_without_reaction
+from freefloat.control.resolved_motion import floating_jacobian_of, pose_error, require_six_joints
+from freefloat.dynamics import (
+    FreeFloating,
+    frame_pose,
+    free_floating,
+    inertial_frame_pose,
+    joint_jacobian,
+    spd_solve,
+)
+from freefloat.dynamics.least_squares import SINGULAR_BELOW, damped_least_squares
 from freefloat.model import Clock, Measurements, Spacecraft, Truth
 from freefloat.sensors.ideal import true_value
 from freefloat.spatial import Pose, angular, linear, six
 from freefloat.spatial.rotations import quaternion_conjugate, quaternion_log, quaternion_multiply
 from freefloat.values import LawError, record, static
-from freefloat.values.arrays import Flag, Numeric, Quaternion, Scalar, Vec3, Vec6, Vector
+from freefloat.values.arrays import Flag, Matrix, Numeric, Quaternion, Scalar, Vec3, Vec6, Vector
 from freefloat.values.channels import Channel, flag, vector
 from freefloat.values.checks import require_bounds
 
@@ -73,6 +81,17 @@ class CaptureMemory:
     switched_at: Scalar  # when the fine approach began [s]; infinite before
     captured_at: Scalar  # [s]; infinite before
     reference: Quaternion  # quat_NB at the start, to come back to
+
+
+@record
+class _Here:
+    """What every phase of the approach needs to know at an instant."""
+
+    motion: Motion
+    error: Vec6  # from the hand to the target, N axes
+    velocity: Vec3  # of the target, N axes [m/s]
+    body: FreeFloating  # base axes
+    J_m: Matrix  # of the hand, N axes
 
 
 @record
@@ -158,43 +177,54 @@ class CaptureApproach(RateLaw):
 
     def rates(self, memory: CaptureMemory, y: Measurements, clock: Clock) -> Vector:
         """Joint rates of the present mode; they fade once captured, and are none while the target is lost."""
-        t = clock.t
-        first, second = self._phase_rates(y, t)
-        # After the capture the arm comes to rest softly.
-        since = t - jnp.where(jnp.isfinite(memory.captured_at), memory.captured_at, t)
-        second = second * jnp.where(memory.mode == CAPTURED, jnp.exp(-since / _FADE), 1.0)
-        rates = jnp.where(memory.mode == COARSE, first, jnp.where(memory.mode == WAITING, 0.0, second))
+        here = _Here(
+            motion=(motion := measured_motion(self.craft, y)),
+            error=self._error(y),
+            velocity=y[f"{self.target}.velocity"],
+            body=free_floating(self.craft, motion.q),
+            J_m=joint_jacobian(self.craft, motion.q, self.frame, motion.X_NB.R),
+        )
+        # A branch: the approach that is not flown costs nothing.
+        rates = jax.lax.cond(
+            memory.mode == COARSE,
+            lambda: self._coarse_rates(here, clock.t),
+            lambda: self._fine_rates(here, memory, clock.t),
+        )
         blind = jnp.logical_not(self._sees(y)) & ((memory.mode >= FINE) | (self.spline is None))
         # A joint that is too fast slows all alike, so that the hand keeps its direction.
         return jnp.where(blind, 0.0, rates / jnp.sqrt(jnp.maximum(self._load(rates), 1.0)))
 
-    def _phase_rates(self, y: Measurements, t: Scalar) -> tuple[Vector, Vector]:
-        """Joint rates of the coarse and of the fine approach."""
-        motion, error, velocity = measured_motion(self.craft, y), self._error(y), y[f"{self.target}.velocity"]
-        fine = self._twist(error, velocity, self.limits.fine_speed)
+    def _coarse_rates(self, here: _Here, t: Scalar) -> Vector:
+        """Along the spline, as in every other phase by what is right now; or without reaction."""
         if self.spline is not None:
-            # As in every other phase: what is right now.
-            return self.spline.rates_at(t), self._satellite_based(motion, fine)
-        coarse = self._twist(error, velocity, self.limits.coarse_speed)
-        ramped = six(self._ramp(t) * linear(coarse), angular(coarse))
-        first = approach_rates(self.craft, motion, self.frame, ramped)
-        return first, resolve_floating(self.craft, motion, self.frame, fine, self.singular_below).x
+            return self.spline.rates_at(t)
+        twist = self._twist(here, self.limits.coarse_speed)
+        ramped = six(self._ramp(t) * linear(twist), angular(twist))
+        return nearest_without_reaction(here.body, here.J_m, ramped)
 
-    def _twist(self, error: Vec6, velocity: Vec3, speed: Numeric | float) -> Vec6:
+    def _fine_rates(self, here: _Here, memory: CaptureMemory, t: Scalar) -> Vector:
+        """Satellite-based, or with the generalised Jacobian; none while waiting, and fading after the capture."""
+        twist = self._twist(here, self.limits.fine_speed)
+        if self.spline is not None:
+            rates = _satellite_based(here.J_m, twist)
+        else:
+            J_g, drift = floating_jacobian_of(self.craft, here.motion, self.frame, here.body, here.J_m)
+            rates = damped_least_squares(J_g, twist - drift, self.singular_below).x
+        # After the capture the arm comes to rest softly.
+        since = t - jnp.where(jnp.isfinite(memory.captured_at), memory.captured_at, t)
+        rates = rates * jnp.where(memory.mode == CAPTURED, jnp.exp(-since / _FADE), 1.0)
+        return jnp.where(memory.mode == WAITING, 0.0, rates)
+
+    def _twist(self, here: _Here, speed: Numeric | float) -> Vec6:
         """Velocity of the target plus a limited share of the error, N axes."""
         gain = self.limits.gain
-        turn = _saturate(gain * angular(error), self.limits.turn_rate)
-        return six(velocity + _saturate(gain * linear(error), speed), turn)
+        turn = _saturate(gain * angular(here.error), self.limits.turn_rate)
+        return six(here.velocity + _saturate(gain * linear(here.error), speed), turn)
 
     def _ramp(self, t: Scalar) -> Scalar:
         """From 0 to 1 over the start ramp."""
         ramp = jnp.asarray(self.limits.start_ramp)
         return jnp.where(t < ramp, t / jnp.where(ramp > 0.0, ramp, 1.0), 1.0)
-
-    def _satellite_based(self, motion: Motion, twist: Vec6) -> Vector:
-        """qdot = argmin |J_m qdot - twist|^2 + d |qdot|^2."""
-        J_m = joint_jacobian(self.craft, motion.q, self.frame, motion.X_NB.R)
-        return J_m.T @ spd_solve(J_m @ J_m.T + _SATELLITE_DAMPING * np.eye(6), twist)
 
     def _load(self, rates: Vector) -> Scalar:
         """Square of the fastest joint's rate over that of its limit."""
@@ -231,6 +261,11 @@ class CaptureApproach(RateLaw):
         condition = jnp.where(memory.mode == CAPTURED, 0.0, jnp.where(self._sees(y), limited, 1.0))
         times = (jnp.where(jnp.isfinite(x), x, -1.0) for x in (memory.switched_at, memory.captured_at))
         return linear(error), angular(error), 1.0 * memory.mode, *times, condition
+
+
+def _satellite_based(J_m: Matrix, twist: Vec6) -> Vector:
+    """qdot = argmin |J_m qdot - twist|^2 + d |qdot|^2."""
+    return J_m.T @ spd_solve(J_m @ J_m.T + _SATELLITE_DAMPING * np.eye(6), twist)
 
 
 def spline_to(craft: Spacecraft, frame: str, goal: Pose, q: Numeric, limits: ApproachLimits) -> JointSpline:

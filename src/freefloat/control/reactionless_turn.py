@@ -11,7 +11,7 @@ from freefloat.control.measured import Motion, at_time, measured_positions
 from freefloat.control.paths import Path, require_path
 from freefloat.control.rate_law import RateLaw
 from freefloat.control.resolved_motion import require_six_joints
-from freefloat.dynamics import frame_pose, free_floating, joint_jacobian, spd_solve
+from freefloat.dynamics import FreeFloating, frame_pose, free_floating, joint_jacobian, spd_solve
 from freefloat.dynamics.least_squares import Solution, damped_least_squares, null_basis
 from freefloat.model import Clock, Measurements, Spacecraft, State, Truth
 from freefloat.spatial import Pose, angular, linear, six
@@ -57,7 +57,7 @@ class ReactionlessTurn(RateLaw):
     def resolve(self, memory: Pose, y: Measurements, clock: Clock) -> Solution:
         """The same with its status."""
         q = measured_positions(self.craft, y)
-        N = null_basis(_reaction(self.craft, q))
+        N = null_basis(_reaction(free_floating(self.craft, q)))
         turning = angular(joint_jacobian(self.craft, q, self.frame)) @ N
         found = damped_least_squares(turning, self.path.spin(clock.t, clock.hold), self.singular_below)
         return dataclasses.replace(found, x=N @ found.x)
@@ -94,14 +94,21 @@ def approach_rates(
     have stored, is left to the feedback of the pose.
     """
     J_m = joint_jacobian(craft, motion.q, frame, motion.X_NB.R)
+    return nearest_without_reaction(free_floating(craft, motion.q), J_m, twist, rotation_weight)
+
+
+def nearest_without_reaction(
+    body: FreeFloating, J_m: Matrix, twist: Vec6, rotation_weight: Numeric | float = ROTATION_WEIGHT
+) -> Vector:
+    """The same where the matrices are at hand: of the spacecraft in base axes, of the hand in those of the twist."""
     weights = six(jnp.ones(3), rotation_weight * jnp.ones(3))
-    N = null_basis(_reaction(craft, motion.q))
+    N = null_basis(_reaction(body))
     A, b = (weights[:, None] * J_m) @ N, weights * twist
     return N @ spd_solve(A.T @ A + _DAMPING * np.eye(N.shape[1]), A.T @ b)
 
 
-def _reaction(craft: Spacecraft, q: Vector) -> Matrix:
+def _reaction(body: FreeFloating) -> Matrix:
     """H~_bm in base axes with rows of unit length: the same null space, and singular values that mean directions."""
-    H = free_floating(craft, q).angular_coupling
+    H = body.angular_coupling
     squares = jnp.sum(H**2, axis=1)
     return H / jnp.sqrt(jnp.where(squares > 0.0, squares, 1.0))[:, None]

@@ -60,7 +60,7 @@ class ResolvedAcceleration(Software):
         along = component_rates(state, state_rate(craft, state, vdot))
         _, drift = jax.jvp(lambda s: inertial_frame_twist(craft, s, frame), (state,), (along,))
         motion = measured_motion(craft, y)
-        J_g, _ = floating_jacobian(craft, motion, frame, motion.X_NB.R)
+        J_g, _ = floating_jacobian(craft, motion, frame)
         wanted = self.desired_acceleration(memory, state, clock.t)
         return damped_least_squares(J_g, wanted - drift, self.follow.singular_below)
 

@@ -9,6 +9,7 @@ from freefloat.control.measured import Motion, at_time, believed_pose, measured_
 from freefloat.control.paths import Path, require_path
 from freefloat.control.rate_law import RateLaw
 from freefloat.dynamics import (
+    FreeFloating,
     base_jacobian,
     frame_pose,
     free_floating,
@@ -146,18 +147,24 @@ def resolve_floating(
     craft: Spacecraft, motion: Motion, frame: str, twist: Vec6, singular_below: Numeric | float = SINGULAR_BELOW
 ) -> Solution:
     """Joint rates that give a frame a twist in N axes while the base floats, whatever momentum there is (eq. 7)."""
-    R_NB = motion.X_NB.R
-    J_g, drift = floating_jacobian(craft, motion, frame, R_NB)
+    J_g, drift = floating_jacobian(craft, motion, frame)
     return damped_least_squares(J_g, twist - drift, singular_below)
 
 
-def floating_jacobian(craft: Spacecraft, motion: Motion, frame: str, R_NB: Matrix) -> tuple[Matrix, Vec6]:
+def floating_jacobian(craft: Spacecraft, motion: Motion, frame: str) -> tuple[Matrix, Vec6]:
     """J_g and the frame's twist when no joint moves, both in N axes (eq. 6 and the last term of eq. 7)."""
-    body = free_floating(craft, motion.q, R_NB)
-    J_b = base_jacobian(craft, motion.q, frame, R_NB)
-    J_m = joint_jacobian(craft, motion.q, frame, R_NB)
-    H_b, momentum = without_wheels(craft, motion, body.H_b)
-    reaction = spd_solve(H_b, jnp.concatenate([body.H_bm, momentum[:, None]], axis=1))
+    J_m = joint_jacobian(craft, motion.q, frame, motion.X_NB.R)
+    return floating_jacobian_of(craft, motion, frame, free_floating(craft, motion.q), J_m)
+
+
+def floating_jacobian_of(
+    craft: Spacecraft, motion: Motion, frame: str, body: FreeFloating, J_m: Matrix
+) -> tuple[Matrix, Vec6]:
+    """The same where the matrices are at hand: of the spacecraft in base axes, of the hand in N axes."""
+    R_NB = motion.X_NB.R
+    turned, J_b = body.in_axes(R_NB), base_jacobian(craft, motion.q, frame, R_NB)
+    H_b, momentum = without_wheels(craft, motion, turned.H_b)
+    reaction = spd_solve(H_b, jnp.concatenate([turned.H_bm, momentum[:, None]], axis=1))
     return J_m - J_b @ reaction[:, :-1], J_b @ reaction[:, -1]
 
 

@@ -5,6 +5,8 @@ default they are in base axes. The base twist is (velocity of the base origin, a
 (velocity of the frame's origin, angular rate).
 """
 
+from __future__ import annotations
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -44,6 +46,19 @@ class FreeFloating:
         """H~_bm (3, n): angular momentum about the centre of mass per unit joint rate, base not turning (eq. 3)."""
         return angular(self.H_bm) - skew(self.com) @ linear(self.H_bm)
 
+    def in_axes(self, R: Mat3) -> FreeFloating:
+        """The same in axes A, R being R_AB: of blocks in base axes."""
+        turned = _block_rotation(R)
+        return FreeFloating(
+            mass=self.mass,
+            com=R @ self.com,
+            H_b=turned @ self.H_b @ turned.T,
+            H_bm=turned @ self.H_bm,
+            H_bw=turned @ self.H_bw,
+            H_bf=turned @ self.H_bf,
+            H_m=self.H_m,
+        )
+
     def base_twist(
         self, joint_rates: Vector, momentum: Vec6, wheel_speeds: Vector, modal_rates: Vector | None = None
     ) -> Vec6:
@@ -60,17 +75,16 @@ def free_floating(craft: Spacecraft, q: Vector, R_NB: Mat3 = ALIGNED) -> FreeFlo
     layout = craft.layout
     groups = (layout.joint_velocities, layout.wheel_velocities, layout.modal_velocities)
     joints, wheels, modes = (np.array(group, dtype=int) for group in groups)
-    turned = _block_rotation(R_NB)
     mass = M[0, 0]
     return FreeFloating(
         mass=mass,
-        com=R_NB @ jnp.stack([M[1, 5], M[2, 3], M[0, 4]]) / mass,  # read off the block -M r^ of H_b
-        H_b=turned @ M[:6, :6] @ turned.T,
-        H_bm=turned @ M[:6, joints],
-        H_bw=turned @ M[:6, wheels],
-        H_bf=turned @ M[:6, modes],
+        com=jnp.stack([M[1, 5], M[2, 3], M[0, 4]]) / mass,  # read off the block -M r^ of H_b
+        H_b=M[:6, :6],
+        H_bm=M[:6, joints],
+        H_bw=M[:6, wheels],
+        H_bf=M[:6, modes],
         H_m=M[np.ix_(joints, joints)],
-    )
+    ).in_axes(R_NB)
 
 
 def base_jacobian(craft: Spacecraft, q: Vector, frame: str, R_NB: Mat3 = ALIGNED) -> Matrix:
