@@ -16,7 +16,7 @@ def studio(what: str | None, runs: Path, host: str, port: int, token: str | None
     require_viser()
     if not pace > 0.0:
         raise ValueError(f"--pace must be positive, got {pace:g}.")
-    scenario = find(what).key() if what in SCENARIOS or (what or "").endswith(".py") else None
+    scenario = find(what).key() if what and (what in SCENARIOS or what.endswith(".py")) else None
     if what and scenario is None and not Path(what).exists():
         raise ValueError(f"'{what}' is neither a run nor a scenario. Scenarios: {', '.join(SCENARIOS)}.")
     file = run_file(Path(what)) if what and scenario is None else None

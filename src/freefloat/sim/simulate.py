@@ -121,7 +121,8 @@ class _Driver:
         adaptive_step: float = 0.0,
     ) -> None:
         self.experiment, self.system, self.loop, self.start = experiment, system, loop, start
-        self.engine, self.progress = engine, progress
+        self.engine: Engine = engine
+        self.progress = progress
         self.fixed, self.first = experiment.integrator == "rk4", int(loop.tick)
         self.asked = grid(experiment.duration, system.dt, experiment.record_dt)
         self.timing = with_audited_instants(self.asked)

@@ -100,7 +100,8 @@ def assemble(world: World, parts: Iterable[Any], dt: float, ports: tuple[str, ..
     sorted_parts: dict[str, list[Any]] = {name: [] for name, _ in _KINDS}
     for part in parts:
         sorted_parts[_kind_of(part)].append(part)
-    system = System(world=world, dt=dt, ports=ports, **{name: tuple(some) for name, some in sorted_parts.items()})
+    kinds: dict[str, Any] = {name: tuple(some) for name, some in sorted_parts.items()}
+    system = System(world=world, dt=dt, ports=ports, **kinds)
     for part in system.parts:
         part.check(system.spacecraft_of(part))
     _check_names(system)

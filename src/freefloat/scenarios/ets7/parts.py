@@ -42,8 +42,9 @@ def spacecraft(max_torque: float | None, changes: Mapping[str, Any], servo: Serv
     craft = ets7(wheels=max_torque is not None)
     for letter in "xyz" if max_torque is not None else "":
         craft = craft.with_value(f"wheel.{letter}.max_torque", max_torque)
-    for joint in craft.layout.moving_joints if servo is not None and servo.motor_inertia else ():
-        craft = craft.with_value(f"{joint}.rotor_inertia", servo.motor_inertia)
+    rotor = 0.0 if servo is None else servo.motor_inertia
+    for joint in craft.layout.moving_joints if rotor else ():
+        craft = craft.with_value(f"{joint}.rotor_inertia", rotor)
     for path, value in changes.items():
         craft = craft.with_value(path, value)
     return craft
