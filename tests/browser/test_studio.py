@@ -109,6 +109,46 @@ def test_a_live_run_moves_shows_its_lights_and_can_be_aborted(studio: Studio, op
     assert _complaints(tab) == []
 
 
+def test_a_file_of_the_user_s_own_is_set_up_run_and_replayed(studio: Studio, tmp_path: Path, open_tab: Any) -> None:
+    file = tmp_path / "my_experiment.py"
+    file.write_text(MINE)
+    studio.choose(str(file))
+    tab = open_tab(studio.url, ready=_READY)
+    _field(tab, "2.5").fill("3.5")  # the gain
+    tab.page.wait_for_timeout(300)
+    tab.page.get_by_role("button", name="Run", exact=True).click()
+    tab.page.wait_for_selector("text=2 s of spacecraft hub", timeout=120_000)
+    run = Run.load(next(studio.runs.glob("my_experiment-*/run.nc")))
+    assert run.completed
+    assert run.scenario["gain"] == 3.5
+    tab.keep("studio-own-file")
+    assert _complaints(tab) == []
+
+
+MINE = '''"""A hub of my own that swings its rod."""
+import jax.numpy as jnp
+import freefloat as ff
+
+
+@ff.record
+class Swing(ff.Software):
+    """Swings the rod to and fro."""
+
+    gain: float = 2.0
+
+    def command(self, memory, y, clock):
+        error = 0.5 * jnp.sin(0.5 * clock.t) - y["joints.position"]
+        return ff.JointTorques(("rod",), self.gain * error - 2.0 * y["joints.rate"])
+
+
+def build(gain: float = 2.5, duration: float = 2.0):
+    craft = ff.Spacecraft.from_base("hub", mass=100.0, inertia=(20.0, 20.0, 20.0)).with_link(
+        "rod", parent="base", joint="revolute", mass=5.0, com=(0.5, 0.0, 0.0), inertia=(0.01, 0.42, 0.42)
+    )
+    return ff.Experiment.of(craft, Swing(gain=gain), duration=duration)
+'''
+
+
 def test_from_elsewhere_only_the_token_opens_the_door(tmp_path: Path, open_tab: Any) -> None:
     studio = Studio(tmp_path / "runs", host="0.0.0.0", port=0)
     try:

@@ -8,8 +8,9 @@ import numpy as np
 
 from freefloat.model import Spacecraft
 from freefloat.model.ports import Part
-from freefloat.values import record, static
-from freefloat.values.arrays import Flag, Numeric, Scalar
+from freefloat.values import ModelError, record, static
+from freefloat.values.arrays import Flag, Numeric, Scalar, is_traced
+from freefloat.values.channels import Channel, flag
 
 _EARLY = 1e-9  # [s]; ticks are sums of floating-point numbers
 
@@ -20,6 +21,15 @@ class Failure(Part):
 
     at: Numeric | float = dataclasses.field(default=0.0, kw_only=True)  # [s]
     until: Numeric | float = dataclasses.field(default=np.inf, kw_only=True)  # [s]
+
+    @property
+    def subject(self) -> str:
+        """Name of what fails."""
+        raise NotImplementedError
+
+    def channel(self) -> Channel:
+        """Whether it has failed, for the run's conditions."""
+        return flag(f"failure.{self.subject}", f"{type(self).__name__}: {self.subject}", ("works", "failed"))
 
     def present(self, t: Scalar) -> Flag:
         """Whether it has failed at the tick at time t."""
@@ -32,6 +42,11 @@ class DeadWheel(Failure):
 
     wheel: str = static()
 
+    @property
+    def subject(self) -> str:
+        """The wheel."""
+        return self.wheel
+
     def check(self, craft: Spacecraft) -> None:
         """Refuse a wheel that is not there."""
         self.require_known(craft, "wheel", (self.wheel,), craft.wheel_names)
@@ -43,9 +58,16 @@ class StuckJoint(Failure):
 
     joint: str = static()
 
+    @property
+    def subject(self) -> str:
+        """The joint."""
+        return self.joint
+
     def check(self, craft: Spacecraft) -> None:
         """Refuse a joint that is not there or cannot move."""
         self.require_known(craft, "moving joint", (self.joint,), craft.layout.moving_joints)
+        if not is_traced(self.until) and np.isfinite(self.until):
+            raise ModelError(f"StuckJoint '{self.joint}' may not recover: leave out until.")
 
 
 @record
@@ -54,9 +76,19 @@ class BlindSensor(Failure):
 
     sensor: str = static()  # name of the sensor, or its class: `Gyro`
 
+    @property
+    def subject(self) -> str:
+        """The sensor."""
+        return self.sensor
+
 
 @record
 class OpenThruster(Failure):
     """A thruster that stays open."""
 
     thruster: str = static()
+
+    @property
+    def subject(self) -> str:
+        """The thruster."""
+        return self.thruster

@@ -12,14 +12,14 @@ from freefloat.effects.wheels import wheel_channel
 from freefloat.model import Clock, JointTorques, WheelTorques
 from freefloat.sim.instant import Instant, limit
 from freefloat.sim.software_checks import checked_call, require_observed
-from freefloat.values.arrays import Numeric
+from freefloat.values.arrays import Numeric, Scalar
 from freefloat.values.channels import Channel
 
 ChannelValue = tuple[Channel, Numeric]
 
 
-def part_channels(here: Instant, c: int) -> Iterator[ChannelValue]:
-    """Of all parts on spacecraft number c, unprefixed."""
+def part_channels(here: Instant, c: int, ticked: Scalar) -> Iterator[ChannelValue]:
+    """Of all parts on spacecraft number c, unprefixed; `ticked`: time of the last tick."""
     system = here.system
     craft, state = system.world.crafts[c], here.states[c]
     clock = Clock(t=here.t, tick=here.tick, dt=system.dt)
@@ -30,6 +30,11 @@ def part_channels(here: Instant, c: int) -> Iterator[ChannelValue]:
     for thrusters, pulses in zip(system.thrusters, here.loop.valves, strict=True):
         if system.on(thrusters) == c:
             yield from zip(thrusters.channels(), thrusters.observe(pulses), strict=True)
+    failed: dict[Channel, Any] = {}
+    for failure in system.failures:
+        if system.on(failure) == c:  # what fails twice has one channel
+            failed[failure.channel()] = failed.get(failure.channel(), False) | failure.present(ticked)
+    yield from ((channel, 1.0 * present) for channel, present in failed.items())
     yield from _actuators(here, c)
     for k, wires in enumerate(system.wiring.software):
         if wires.craft == c:

@@ -63,7 +63,7 @@ def run_channels(system: System, loop: SystemState, start: tuple[State, ...], in
             *_frames(craft, states[c]),
             *_conserved(craft, loop.plants[c], now[c]),
             *open_laws(craft, now[c]),
-            *part_channels(Instant(system, loop, states, inputs, tick.t, tick.number), c),
+            *part_channels(Instant(system, loop, states, inputs, tick.t, tick.number), c, last.t),
         ]
         found += [(_owned(world, c, channel), value) for channel, value in own]
     if not world.single:

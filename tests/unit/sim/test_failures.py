@@ -91,6 +91,7 @@ def test_a_dead_wheel_gives_no_torque_and_spins_on():
     assert np.ptp(failed["wheels.absolute_momentum"].values[later, z]) < 1e-9
     assert np.any(failed["wheels.torque"].values[later] != 0.0)
     assert failed.audit.holds
+    assert any(said.startswith("failure.wheel.z: failed, 3.02 s to 6 s") for said in failed.conditions)
 
 
 def test_a_wheel_may_recover():
@@ -136,6 +137,7 @@ def test_a_thruster_that_stays_open_pushes_on():
     [
         (effects.DeadWheel(wheel="wheel.w"), "wheel.w.*wheel.x, wheel.y, wheel.z"),
         (effects.StuckJoint(joint="elbow"), "elbow.*rod, tip"),
+        (effects.StuckJoint(joint="rod", until=3.0), "may not recover"),
         (effects.BlindSensor(sensor="camera"), "no sensor 'camera'.*ideal ones do not fail"),
         (effects.OpenThruster(thruster="a"), "no thruster 'a'.*none"),
     ],
