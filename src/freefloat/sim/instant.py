@@ -95,6 +95,8 @@ class Instant:
 
     def measurements(self, k: int) -> Reading:
         """What software number k sees."""
+        for j in self.system.wiring.software[k].hears if k < len(self.system.wiring.software) else ():
+            self.messages(j)  # found now: software may read them in a branch, whose values must not be kept
         return Reading(self, k)
 
     def read(self, k: int, name: str) -> tuple[Any, Scalar, Flag]:

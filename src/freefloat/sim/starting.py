@@ -112,6 +112,9 @@ def _begin_software(
         sensors=tuple(
             i for i, sensor in enumerate(system.wiring.sensors) if sensor.craft == c and asked & set(sensor.gives)
         ),
+        hears=tuple(
+            j for j, other in enumerate(system.wiring.software) if other.craft == c and asked & set(other.tells)
+        ),
     )
     if ticks:
         empty = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), (commands, messages))

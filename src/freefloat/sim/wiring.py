@@ -25,6 +25,7 @@ class SoftwareWires:
     pushes: bool = False  # whether it commands anything else
     tells: tuple[str, ...] = ()
     sensors: tuple[int, ...] = ()  # that it reads
+    hears: tuple[int, ...] = ()  # software whose messages it reads
 
 
 @dataclass(frozen=True)

@@ -480,3 +480,31 @@ def test_every_kind_of_fault_is_one_sentence(law, others, said):
     (told,) = ff.check_software(law, CRAFT, *others)
     assert said in told
     assert "\n" not in told
+
+
+def test_software_inside_software_may_hear_messages_in_a_branch():
+    """A sampled arm in a continuous servo reads a message of continuous software: found before its branch."""
+
+    @record
+    class Wish(ff.Software):
+        def tell(self, memory, y, clock):
+            return {"wish.rate": 0.1 * jnp.cos(clock.t)}
+
+    @record
+    class Obey(ff.control.RateLaw):
+        @property
+        def joints(self):
+            return ("rod",)
+
+        def rates(self, memory, y, clock):
+            return jnp.array([y["wish.rate"]])
+
+        def channels(self):
+            return (Channel("wish.heard", "Rate that is wished for", "rad/s"),)
+
+        def observe(self, memory, y, clock, truth):
+            return (y["wish.rate"],)
+
+    servo = ff.control.JointServo(craft=CRAFT, arm=Obey(period=0.1), bandwidth=10.0)
+    run = ff.simulate(CRAFT, Wish(), servo, duration=1.0)
+    assert np.ptp(run["joints.rate"].values) > 0.05
