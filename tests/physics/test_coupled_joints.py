@@ -15,7 +15,7 @@ from freefloat import dynamics, simulate
 from freefloat.control import HoldJoints
 from freefloat.model import Follow, Spacecraft, read_urdf, write_urdf
 from freefloat.model.readers.urdf.reader import UrdfNote
-from freefloat.values import ModelError
+from freefloat.values import LawError, ModelError
 
 TOLERANCE = 1e-10
 # Followers outboard of their leader in the same chain, on another branch, and a slider driven by a turning joint.
@@ -145,5 +145,5 @@ def test_impossible_couplings_are_refused(rng):
         follower.with_link("b", follows=Follow("a"), **link)
     with pytest.raises(ModelError, match="is fixed, so it cannot follow"):
         craft.with_link("a", follows=Follow("joint1"), **{**link, "joint": "fixed"})
-    with pytest.raises(ModelError, match=r"follows 'joint1'\. Move that one"):
+    with pytest.raises(LawError, match=r"follows 'joint1'\. Move that one"):
         simulate(follower, HoldJoints(("a",)), duration=1.0)

@@ -76,7 +76,7 @@ class Experiment:
 
     def begin(self) -> tuple[System, SystemState]:
         """The system with its wires, and its state at tick zero."""
-        rows = tabulate(self.system, self.inputs, 0, 1)
+        rows = tabulate(self.system, self.inputs, 0, 1, end=grid(self.duration, self.dt, self.record_dt).steps)
         return begin(self.system, self.start, {port: values[0] for port, values in rows.items()})
 
     def described(self) -> dict[str, Any]:

@@ -68,12 +68,18 @@ def _told(system: System, sensor: Any, number: int) -> dict[str, tuple[int, ...]
     return {name: value.shape for name, value in values.items()}
 
 
-def tabulate(system: System, signals: Mapping[str, Signal], first: int, steps: int) -> dict[str, np.ndarray]:
-    """What comes in at every step from `first` on, (steps, ...) for each port; a wrong size is refused by name."""
-    return {port: _rows(port, signals[port], port_shape(system, port), first, steps) for port in system.ports}
+def tabulate(
+    system: System, signals: Mapping[str, Signal], first: int, steps: int, end: int | None = None
+) -> dict[str, np.ndarray]:
+    """What comes in at every step from `first` on, (steps, ...) for each port; a wrong size is refused by name.
+
+    `end`: the tick until which arrays must reach, where more than these steps are needed later.
+    """
+    end = first + steps if end is None else end
+    return {port: _rows(port, signals[port], port_shape(system, port), first, steps, end) for port in system.ports}
 
 
-def _rows(port: str, signal: Signal, shape: tuple[int, ...], first: int, steps: int) -> np.ndarray:
+def _rows(port: str, signal: Signal, shape: tuple[int, ...], first: int, steps: int, end: int) -> np.ndarray:
     if isinstance(signal, Callable):
         rows = [_numeric(port, signal(tick)) for tick in range(first, first + steps)]
         if wrong := [row.shape for row in rows if row.shape != shape]:
@@ -83,11 +89,11 @@ def _rows(port: str, signal: Signal, shape: tuple[int, ...], first: int, steps: 
         values = _numeric(port, signal)
         if values.shape == shape:
             values = np.broadcast_to(values, (steps, *shape))
-        elif values.shape[1:] == shape and len(values) >= first + steps:
+        elif values.shape[1:] == shape and len(values) >= end:
             values = values[first : first + steps]
         else:
             raise ModelError(
-                f"Input '{port}' must be {shape} numbers, or ({first + steps}, {', '.join(map(str, shape))}) over all "
+                f"Input '{port}' must be {shape} numbers, or ({end}, {', '.join(map(str, shape))}) over all "
                 f"steps, or a function of the tick, got shape {values.shape}."
             )
     if not np.all(np.isfinite(values)):

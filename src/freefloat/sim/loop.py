@@ -90,7 +90,8 @@ def act(system: System, loop: SystemState, inputs: Inputs, tick: Tick, parts: Nu
     for k, wires in enumerate(system.wiring.software):
         loop = sense(wires.sensors, loop)
         loop = _renew(Instant(system, loop, states, inputs, tick.t, tick.number), k, due)
-        if wires.prescribes:
+        somebody_looks = k + 1 < len(system.software) or len(sensed) < len(system.sensors) or system.thrusters
+        if wires.prescribes and somebody_looks:
             states = _with_rates_until(Instant(system, loop, states, inputs, tick.t, tick.number, before_rates=True), k)
     loop = sense(range(len(system.sensors)), loop)
     loop = _move_valves(Instant(system, loop, states, inputs, tick.t, tick.number), due)

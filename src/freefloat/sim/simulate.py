@@ -18,6 +18,7 @@ from freefloat.sim.books import sizes
 from freefloat.sim.divergence import explain_divergence, first_non_finite
 from freefloat.sim.experiment import Experiment, require_choice
 from freefloat.sim.input_ports import tabulate
+from freefloat.sim.interruption import heard_interrupts
 from freefloat.sim.linear_domain import domain_warnings
 from freefloat.sim.part_description import describe_system
 from freefloat.sim.recording import Recorder
@@ -174,21 +175,26 @@ class _Driver:
         dt, since, duration = self.system.dt, self.first * self.system.dt, self.experiment.duration
         kept, status = [jax.tree.map(lambda x: np.asarray(x)[None], self.loop)], COMPLETED
         try:
-            for block in self._drive(self.loop, self.timing, self.count):
-                bad = first_non_finite(block)
-                kept.append(jax.tree.map(lambda x, bad=bad: x[:bad], block))
-                if bad is not None:
-                    status = DIVERGED
-                    break
-                if self.progress:
-                    self.progress(float(block.tick[-1]) * dt - since, duration)
-                if isinstance(self.progress, Watcher):
-                    self.progress.watch(self.system, block)
+            with heard_interrupts() as obey:
+                for block in self._drive(self.loop, self.timing, self.count):
+                    bad = first_non_finite(block)
+                    kept.append(jax.tree.map(lambda x, bad=bad: x[:bad], block))
+                    if bad is not None:
+                        status = DIVERGED
+                        break
+                    self._report(block, float(block.tick[-1]) * dt - since)
+                    obey()
         except KeyboardInterrupt:
             status = f"interrupted after {float(kept[-1].tick[-1]) * dt - since:g} s of {duration:g} s"
         except ToleranceError as error:
             status = str(error)
         return jax.tree.map(lambda *parts: np.concatenate(parts), *kept), status
+
+    def _report(self, block: SystemState, done: float) -> None:
+        if self.progress:
+            self.progress(done, self.experiment.duration)
+        if isinstance(self.progress, Watcher):
+            self.progress.watch(self.system, block)
 
     def _judge(self, watch: Recorder, records: SystemState, data: Any, too_fast: tuple[str, ...]) -> Audit:
         world = self.system.world

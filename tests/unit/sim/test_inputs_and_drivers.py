@@ -66,6 +66,6 @@ def test_thrusters_that_are_not_there_are_refused() -> None:
     with pytest.raises(ff.LawError, match="Sets of thrusters: none"):
         ff.simulate(CRAFT, Burn(), duration=0.1)
     pairs = ff.effects.Thrusters.from_nozzles(ff.effects.torque_pairs(arm=1.0, thrust=0.1))
-    with pytest.raises(ff.LawError, match="must give 12 numbers, one for each thruster"):
+    with pytest.raises(ff.LawError, match="must give 12 numbers"):
         ff.simulate(CRAFT, pairs, Burn(count=3), duration=0.1)
     assert ff.check_software(Burn(), CRAFT, pairs) == []
