@@ -29,6 +29,7 @@ COARSEST = 1e-3
 # The drift is no part of the inner motion, but its velocity is kept in axes that turn, so that RK4 loses some of it: a
 # millionth at most, which is 7.5 mm/s in orbit.
 DRIFT = 1e-6
+_WIDE = 42  # characters for the name of a quantity
 _QUATERNION = 1e-12  # its length is corrected at every step, so only rounding is left
 
 
@@ -80,9 +81,13 @@ class Entry:
         return bool(np.isfinite(self.imbalance)) and self.imbalance <= self.permitted
 
     def __str__(self) -> str:
+        return self.line(_WIDE)
+
+    def line(self, wide: int) -> str:
+        """In words, the quantity filled to a width."""
         verdict = "holds" if self.holds else "VIOLATED"
         return (
-            f"{self.quantity:<42} {verdict:<8} off by {self.imbalance:9.2e} {self.unit} at {self.at:g} s "
+            f"{self.quantity:<{wide}} {verdict:<8} off by {self.imbalance:9.2e} {self.unit} at {self.at:g} s "
             f"(permitted {self.permitted:.1e})"
         )
 
@@ -106,7 +111,8 @@ class Audit:
         return tuple(entry for entry in self.entries if not entry.holds)
 
     def __str__(self) -> str:
-        lines = [*map(str, self.entries), f"tolerance: {self.reason}"]
+        wide = max([_WIDE, *(len(entry.quantity) for entry in self.entries)])
+        lines = [*(entry.line(wide) for entry in self.entries), f"tolerance: {self.reason}"]
         return "\n".join(lines + [f"warning: {text}" for text in self.warnings])
 
     def as_dict(self) -> dict[str, Any]:

@@ -261,9 +261,13 @@ class Ets7Capture(Scenario):
 def target() -> Spacecraft:
     """The target satellite of the flight: about 0.4 t; its inertia is assumed, and nothing pushes it."""
     from freefloat.model import Spacecraft
+    from freefloat.model.shapes import Box, Shape
 
     body = Spacecraft.from_base("target", mass=410.0, inertia=(100.0, 100.0, 100.0))  # [kg], [kg m2]
-    return body.with_frame("grip", body="base")
+    # Drawn ahead of the grip, where the hand comes from behind.
+    bar = Shape.tube((0.0, -0.1, 0.0), (0.0, 0.1, 0.0), 0.02, "hand")
+    hull = Shape(Box((0.7, 0.7, 0.7)), (0.45, 0.0, 0.0), colour="target")
+    return body.with_frame("grip", body="base").with_shapes("base", bar, hull)
 
 
 def drifting(pose: Pose, velocity: Any) -> State:
