@@ -93,3 +93,28 @@ def test_what_a_while_loop_does_not_change_is_not_carried():
     expected = jax.jit(search)(np.array([5.0, 0.3]))
     found = engine.compile(search, np.ones(2))(np.array([5.0, 0.3]))
     jax.tree.map(np.testing.assert_array_equal, found, jax.tree.map(np.asarray, expected))
+
+
+def test_ways_that_compute_the_same_do_not_share_it_across_functions():
+    """Both ways need the same long chain, and each is split into functions: neither may look into the other's."""
+
+    def f(x):
+        def chain(start, count):
+            for k in range(count):
+                start = jnp.sin(start) * x[k % 4] + jnp.cos(start)
+            return start
+
+        def one():
+            return chain(x[0], 30) + chain(x[1], 5)
+
+        def other():
+            return chain(x[1], 12) * chain(x[0], 30) + chain(x[2], 9)
+
+        return jnp.stack([jax.lax.cond(x[0] > 0.0, one, other), x[3]])
+
+    example = np.array([0.3, -0.2, 0.5, 0.7])
+    for part_size in (10, 37, 3000):
+        compiled = engine.compile(f, example, part_size=part_size, branch=0, cache=False)
+        for sign in (1.0, -1.0):
+            x = example * np.array([sign, 1.0, 1.0, 1.0])
+            np.testing.assert_allclose(compiled(x), jax.jit(f)(x), rtol=1e-13)

@@ -21,10 +21,10 @@ def _keep(node: Node, projections: list[Node]) -> None:
     outs = [tuple(block.outs[p.value] for p in projections) for block in blocks]
     ways = [Block(block.ins, way, block.depth) for block, way in zip(blocks, outs, strict=True)]
     needed = {n for way in ways for n in way.order()}
-    count = len(blocks[0].ins)
-    kept = {a: n for a, n in zip(operands[:count], blocks[0].ins, strict=True) if n in needed}
+    # An operand stays if any way reads its own stand-in for it.
+    kept = [k for k, ins in enumerate(zip(*(block.ins for block in blocks), strict=True)) if needed.intersection(ins)]
     captured = dict.fromkeys(c for way in ways for c in way.captures())
-    node.value = Branch(tuple(Block(tuple(kept.values()), way.outs, way.depth) for way in ways))
-    node.args = (which, *kept, *captured)
+    node.value = Branch(tuple(Block(tuple(way.ins[k] for k in kept), way.outs, way.depth) for way in ways))
+    node.args = (which, *(operands[k] for k in kept), *captured)
     for place, projection in enumerate(projections):
         projection.value = place

@@ -72,29 +72,24 @@ def _choose(b: Builder, which: Node, values: Sequence[Node]) -> Node:
 
 
 class _Ways:
-    """The ways of a branch, traced over stand-ins for their operands.
+    """The ways of a branch, each traced over stand-ins of its own for their operands.
 
-    Nothing that a way computes can so be mistaken for a value of the code around it, which would not know
-    it; and nothing leaves a way, which may not be wanted. Constants stay constants.
+    Nothing that a way computes can so be mistaken for a value of the code around it or of another way, which would
+    not know it; and nothing leaves a way, which may not be wanted. Constants stay constants.
     """
 
     def __init__(self, tracer: Tracer, branches: Sequence[Any], args: Sequence[Array]) -> None:
         self.b = tracer.b
-        self.stand_ins: dict[Node, Node] = {}
+        symbolic = (node for a in args if is_symbolic(a) for node in a.ravel() if node.op != "const")
+        self.operands = tuple(dict.fromkeys(symbolic))
+        self.ins, self.outs = [], []
         with inside(self.b):
-            inner = [self._replaced(a) if is_symbolic(a) else a for a in args]
-            self.outs = [flat(tracer, tracer.run_closed(branch, inner)) for branch in branches]
+            for branch in branches:
+                stand_ins = {node: self.b.input(k, node.dtype) for k, node in enumerate(self.operands)}
+                inner = [_replaced(a, stand_ins) if is_symbolic(a) else a for a in args]
+                self.ins.append(tuple(stand_ins.values()))
+                self.outs.append(flat(tracer, tracer.run_closed(branch, inner)))
             self.depth = self.b.level
-
-    def _replaced(self, array: Array) -> Array:
-        return object_array([self._stand_in(n) for n in array.ravel()], array.shape)
-
-    def _stand_in(self, node: Node) -> Node:
-        if node.op == "const":
-            return node
-        if node not in self.stand_ins:
-            self.stand_ins[node] = self.b.input(len(self.stand_ins), node.dtype)
-        return self.stand_ins[node]
 
     def are_short(self, budget: int) -> bool:
         """Whether computing all ways takes no more than so many operations."""
@@ -104,14 +99,21 @@ class _Ways:
 
     def results(self, which: Node) -> list[Node]:
         """What the chosen way gives; where every way gives the same number or operand, that."""
-        ins = tuple(self.stand_ins.values())
-        branch = Branch(tuple(Block(ins, tuple(way), self.depth) for way in self.outs))
-        found = self.b.branch(branch, which, tuple(self.stand_ins))
+        pairs = zip(self.ins, self.outs, strict=True)
+        branch = Branch(tuple(Block(ins, tuple(way), self.depth) for ins, way in pairs))
+        found = self.b.branch(branch, which, self.operands)
         same = self._same()
         return [same.get(k, n) for k, n in enumerate(found)]
 
     def _same(self) -> dict[int, Node]:
-        operands = {stand_in: node for node, stand_in in self.stand_ins.items()}
-        agreed = {k: values[0] for k, values in enumerate(zip(*self.outs, strict=True)) if len(set(values)) == 1}
-        found = {k: n if n.op == "const" else operands.get(n) for k, n in agreed.items()}
-        return {k: n for k, n in found.items() if n is not None}
+        given = [dict(zip(ins, self.operands, strict=True)) for ins in self.ins]
+        found = {}
+        for k, values in enumerate(zip(*self.outs, strict=True)):
+            known = {n if n.op == "const" else mine.get(n) for n, mine in zip(values, given, strict=True)}
+            if len(known) == 1 and (only := known.pop()) is not None:
+                found[k] = only
+        return found
+
+
+def _replaced(array: Array, stand_ins: dict[Node, Node]) -> Array:
+    return object_array([stand_ins.get(n, n) for n in array.ravel()], array.shape)
