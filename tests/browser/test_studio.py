@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from freefloat.sim import Run
+from own_experiment import MINE
 
 pytest.importorskip("viser", reason="viser is not installed")
 
@@ -123,30 +124,6 @@ def test_a_file_of_the_user_s_own_is_set_up_run_and_replayed(studio: Studio, tmp
     assert run.scenario["gain"] == 3.5
     tab.keep("studio-own-file")
     assert _complaints(tab) == []
-
-
-MINE = '''"""A hub of my own that swings its rod."""
-import jax.numpy as jnp
-import freefloat as ff
-
-
-@ff.record
-class Swing(ff.Software):
-    """Swings the rod to and fro."""
-
-    gain: float = 2.0
-
-    def command(self, memory, y, clock):
-        error = 0.5 * jnp.sin(0.5 * clock.t) - y["joints.position"]
-        return ff.JointTorques(("rod",), self.gain * error - 2.0 * y["joints.rate"])
-
-
-def build(gain: float = 2.5, duration: float = 2.0):
-    craft = ff.Spacecraft.from_base("hub", mass=100.0, inertia=(20.0, 20.0, 20.0)).with_link(
-        "rod", parent="base", joint="revolute", mass=5.0, com=(0.5, 0.0, 0.0), inertia=(0.01, 0.42, 0.42)
-    )
-    return ff.Experiment.of(craft, Swing(gain=gain), duration=duration)
-'''
 
 
 def test_from_elsewhere_only_the_token_opens_the_door(tmp_path: Path, open_tab: Any) -> None:
