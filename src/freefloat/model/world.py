@@ -33,9 +33,18 @@ class World:
         for name, craft in spacecraft.items():
             if not isinstance(craft, Spacecraft):
                 raise ModelError(f"World: '{name}' must be a Spacecraft, got {craft!r}.")
-            if name in _TAKEN:
+            if name in _TAKEN or not name.isidentifier():
                 raise ModelError(
-                    f"World: a spacecraft cannot be called '{name}', as channels are. Choose another name."
+                    f"World: a spacecraft cannot be called '{name}': names are words, and not those of channels. "
+                    "Choose another name."
+                )
+        for name in spacecraft:
+            if owners := [
+                o for o, craft in spacecraft.items() if name in {f.partition(".")[0] for f in craft.frame_names}
+            ]:
+                raise ModelError(
+                    f"World: '{owners[0]}' has a frame or body that is called like the spacecraft '{name}', so "
+                    f"'{name}.position' could be either. Choose another name."
                 )
         set_fields(self, names=tuple(spacecraft), crafts=tuple(spacecraft.values()), held=())
 

@@ -89,12 +89,6 @@ class Experiment:
         system = assemble(self.world, (*self.system.parts, *parts), self.dt, self.system.ports)
         return dataclasses.replace(self, system=system)
 
-    def with_inputs(self, **signals: Signal) -> Experiment:
-        """The same experiment with more that comes from outside; write `**{"hand.wrench": ...}`."""
-        inputs = {**self.inputs, **signals}
-        system = dataclasses.replace(self.system, ports=tuple(inputs))
-        return dataclasses.replace(self, system=system, inputs=inputs)
-
 
 def _require_signals(inputs: Any) -> Mapping[str, Signal]:
     if not isinstance(inputs, Mapping):

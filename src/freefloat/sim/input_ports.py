@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from freefloat.model import State, Truth
+from freefloat.model import Clock, Sensor, Truth
 from freefloat.sensors.ideal import measurable, true_value
 from freefloat.sim.system import System
 from freefloat.values import LawError, ModelError
@@ -19,16 +19,15 @@ _DUTY = "command.thrusters.duty"
 Signal = Any  # an array over time (steps, ...), a function of the tick, or one value for all time
 
 
-def require_ports(system: System, states: tuple[State, ...]) -> None:
-    """Refuse a port that does not exist."""
-    for port in system.ports:
-        port_shape(system, port)
-
-
 def port_shape(system: System, port: str) -> tuple[int, ...]:
     """The shape of what comes in at a port."""
     world = system.world
     number, rest = world.locate(port, 0)
+    if not world.single and rest == port:
+        raise ModelError(
+            f"The port '{port}' does not say which spacecraft it belongs to. Write '{world.names[0]}.{port}'. "
+            f"Spacecraft: {', '.join(world.names)}."
+        )
     craft, layout = world.crafts[number], world.crafts[number].layout
     sizes = {
         "command.joints.rate": len(layout.moving_joints),
@@ -58,9 +57,7 @@ def port_shape(system: System, port: str) -> tuple[int, ...]:
         ) from None
 
 
-def _told(system: System, sensor: Any, number: int) -> dict[str, tuple[int, ...]]:
-    from freefloat.model import Clock
-
+def _told(system: System, sensor: Sensor, number: int) -> dict[str, tuple[int, ...]]:
     world = system.world
     states = tuple(craft.at_rest(np.zeros(craft.layout.nq)) for craft in world.crafts)
     clock = Clock(t=np.zeros(()), tick=np.zeros((), np.int32), dt=system.dt)
@@ -75,11 +72,14 @@ def tabulate(
 
     `end`: the tick until which arrays must reach, where more than these steps are needed later.
     """
+    return {port: input_rows(port, signals[port], port_shape(system, port), first, steps, end) for port in system.ports}
+
+
+def input_rows(
+    port: str, signal: Signal, shape: tuple[int, ...], first: int, steps: int, end: int | None = None
+) -> np.ndarray:
+    """The same of one port."""
     end = first + steps if end is None else end
-    return {port: _rows(port, signals[port], port_shape(system, port), first, steps, end) for port in system.ports}
-
-
-def _rows(port: str, signal: Signal, shape: tuple[int, ...], first: int, steps: int, end: int) -> np.ndarray:
     if isinstance(signal, Callable):
         rows = [_numeric(port, signal(tick)) for tick in range(first, first + steps)]
         if wrong := [row.shape for row in rows if row.shape != shape]:

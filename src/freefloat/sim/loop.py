@@ -75,7 +75,7 @@ def act(system: System, loop: SystemState, inputs: Inputs, tick: Tick, parts: Nu
     Software runs in its order. Rates that it commands take effect before the next one's sensors read: a gyro that is
     read at the same tick feels the reaction already.
     """
-    states, sensed, count = _with_rates_from_outside(system, loop, inputs), set[int](), loop.tick
+    states, sensed, count = _with_rates_from_outside(system, loop, inputs, tick.t), set[int](), loop.tick
 
     def due(ticks: int) -> Flag | bool:
         return True if parts is None and ticks == 1 else count % (ticks if parts is None else ticks * parts) == 0
@@ -167,7 +167,11 @@ def _duty(here: Instant, thrusters: Thrusters) -> Vector:
     """What all software, or somebody outside, asks of a set of thrusters."""
     system, c = here.system, here.system.on(thrusters)
     outside = [one for one in command_inputs(system, c, here.inputs) if isinstance(one, ThrusterDuty)]
-    asked = outside or [
+    if outside:  # the thrusters of all sets, one set after the other
+        sets = [one for one in system.thrusters if system.on(one) == c]
+        first = sum(len(one.nozzles) for one in sets[: sets.index(thrusters)])
+        return outside[0].duty[first : first + len(thrusters.nozzles)]
+    asked = [
         one
         for k, wires in enumerate(system.wiring.software)
         if wires.craft == c and wires.pushes
@@ -199,12 +203,12 @@ def with_prescribed_rates(system: System, c: int, state: State, rates: Vector) -
     return dataclasses.replace(state, v=impose_rates(craft, state.q, state.v, joints, rates))
 
 
-def _with_rates_from_outside(system: System, loop: SystemState, inputs: Inputs) -> tuple[State, ...]:
+def _with_rates_from_outside(system: System, loop: SystemState, inputs: Inputs, t: Scalar) -> tuple[State, ...]:
     states = loop.states
     for c in range(len(states)):
         rates = [one.rates for one in command_inputs(system, c, inputs) if isinstance(one, JointRates)]
         if rates:
-            states = _put(states, c, with_prescribed_rates(system, c, states[c], rates[0]))
+            states = _put(states, c, with_prescribed_rates(system, c, states[c], stop_stuck(system, c, rates[0], t)))
     return states
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from freefloat.model import Clock, Command, JointRates, JointTorques, State, ThrusterDuty, Truth, WheelTorques
 from freefloat.model.ports import ticks_in
-from freefloat.sim.input_ports import port_shape, require_ports
+from freefloat.sim.input_ports import port_shape
 from freefloat.sim.instant import RATE_PORT, Instant
 from freefloat.sim.plant import Ledger, Plant
 from freefloat.sim.software_checks import (
@@ -37,7 +37,8 @@ def begin(system: System, states: Iterable[State], inputs: Inputs | None = None)
     require_quantity("The step dt", system.dt, "s", above=0.0)
     states = tuple(jax.tree.map(jnp.asarray, state) for state in system.world.require_states(states))
     _require_held_at_rest(system, states)
-    require_ports(system, states)
+    for port in system.ports:
+        port_shape(system, port)  # refuses one that does not exist
     for effect in system.effects:
         require_effect(effect)
     plants = tuple(Plant(state, jax.tree.map(jnp.asarray, Ledger.empty())) for state in states)

@@ -9,12 +9,11 @@ import numpy as np
 
 from freefloat import engine
 from freefloat.sim.experiment import Experiment
-from freefloat.sim.input_ports import port_shape
+from freefloat.sim.input_ports import input_rows, port_shape
 from freefloat.sim.instant import Instant
 from freefloat.sim.loop import step, tick_of
 from freefloat.sim.rollout import Engine
 from freefloat.sim.saved_state import SavedState
-from freefloat.sim.starting import zero_inputs
 from freefloat.sim.system import Inputs, System, SystemState
 from freefloat.values.errors import ModelError
 
@@ -25,11 +24,12 @@ class Stepper:
     def __init__(self, experiment: Experiment, measure: Iterable[str], target: Engine) -> None:
         self.experiment = experiment
         self._system, self._state = experiment.begin()
-        self._nothing = {port: np.asarray(value) for port, value in zero_inputs(self._system).items()}
+        self._shapes = {port: port_shape(self._system, port) for port in self._system.ports}
+        self._last = self._require_inputs({})
         self._names = tuple(measure)
-        self._observe = engine.compile(self._measurements, self._state, self._nothing, target=target)
+        self._observe = engine.compile(self._measurements, self._state, self._last, target=target)
         # The same program as a whole run takes, so that both give the same bits.
-        self._advance = engine.compile(self._step, self._state, np.full((), 1, np.int32), self._nothing, target=target)
+        self._advance = engine.compile(self._step, self._state, np.full((), 1, np.int32), self._last, target=target)
 
     def _step(self, loop: SystemState, parts: Any, inputs: Inputs) -> SystemState:
         return step(self._system, loop, inputs, parts)
@@ -57,15 +57,14 @@ class Stepper:
         return self._state
 
     def step(self, inputs: Mapping[str, Any] | None = None) -> dict[str, np.ndarray]:
-        """Advance by one tick with what comes from outside at each port (zeros where nothing is given)."""
-        given = self._require_inputs(inputs or {})
-        self._state = self._advance.rollout(self._state, np.full((), 1, np.int32), given, steps=1).state
-        return self.measurements(given)
+        """Advance by one tick; what is not given at a port is what the experiment itself has there."""
+        self._last = self._require_inputs(inputs or {})
+        self._state = self._advance.rollout(self._state, np.full((), 1, np.int32), self._last, steps=1).state
+        return self.measurements()
 
-    def measurements(self, inputs: Mapping[str, Any] | None = None) -> dict[str, np.ndarray]:
+    def measurements(self) -> dict[str, np.ndarray]:
         """What was asked for, as it is now: the latest measurement where a sensor gives it, else the truth."""
-        found = self._observe(self._state, self._require_inputs(inputs or {}))
-        return {name: np.asarray(value) for name, value in found.items()}
+        return {name: np.asarray(value) for name, value in self._observe(self._state, self._last).items()}
 
     def save(self) -> SavedState:
         """The present state as plain arrays."""
@@ -76,16 +75,17 @@ class Stepper:
         self._state, _ = saved.restore(self._state, self.experiment.start)
 
     def _require_inputs(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
-        if unknown := [name for name in inputs if name not in self._nothing]:
+        """What comes in at this tick at every port."""
+        if unknown := [name for name in inputs if name not in self._shapes]:
             raise ModelError(
-                f"There is no port '{unknown[0]}' in this experiment. Ports: {', '.join(self._nothing) or 'none'}. "
+                f"There is no port '{unknown[0]}' in this experiment. Ports: {', '.join(self._shapes) or 'none'}. "
                 "Declare it: Experiment.of(..., inputs={name: 0.0 * ...})."
             )
-        given = {name: np.asarray(inputs.get(name, value), dtype=float) for name, value in self._nothing.items()}
-        for name, value in given.items():
-            if value.shape != (shape := port_shape(self._system, name)) or not np.all(np.isfinite(value)):
-                raise ModelError(f"Input '{name}' must be {shape} finite numbers, got {value.tolist()}.")
-        return given
+        own, tick = self.experiment.inputs, int(self._state.tick)
+        return {
+            port: input_rows(port, inputs.get(port, own[port]), shape, tick if port not in inputs else 0, 1)[0]
+            for port, shape in self._shapes.items()
+        }
 
 
 def stepper(

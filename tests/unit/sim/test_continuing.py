@@ -125,5 +125,5 @@ def test_an_unknown_port_is_refused_by_name():
     loop = ff.stepper(ff.Experiment.of(CRAFT, duration=1.0, inputs={"rod.wrench": np.zeros(6)}))
     with pytest.raises(ff.ModelError, match=r"no port 'rod.wrenhc'.*Ports: rod.wrench"):
         loop.step({"rod.wrenhc": np.zeros(6)})
-    with pytest.raises(ff.ModelError, match=r"must be \(6,\) finite numbers"):
+    with pytest.raises(ff.ModelError, match=r"must be \(6,\) numbers"):
         loop.step({"rod.wrench": np.zeros(3)})
