@@ -18,15 +18,18 @@ from freefloat.control.measured import measured_positions
 from freefloat.dynamics.inner_motion import first_moment
 from freefloat.model import Clock, Effect, Measurements, ModalBody, Software, Spacecraft, State, Truth, World
 from freefloat.scenarios.scenario import Scenario
-from freefloat.sim import Experiment, Run, assemble, loop, run_channels, simulate
+from freefloat.sim import Experiment, Run, assemble, balance, loop, prescribed_motion, run_channels, simulate
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import rotation_matrix
 from freefloat.values import record, static
 from freefloat.values.arrays import Vec3
 
 driver: Any = sys.modules["freefloat.sim.simulate"]  # the package has a function of this name
-plant: Any = loop
-_PLANTED = ("forward_dynamics", "hybrid_dynamics", "impose_rates")
+_PLANTED: tuple[tuple[Any, str], ...] = (
+    (balance, "forward_dynamics"),
+    (balance, "hybrid_dynamics"),
+    (prescribed_motion, "impose_rates"),
+)
 
 
 # ---- a wrong inertia
@@ -60,8 +63,13 @@ def planted() -> Iterator[None]:
 
     The last software of the system must be the `Fault`.
     """
-    right = {name: getattr(plant, name) for name in _PLANTED}
-    entered = {"balances": (plant.balances, 2), "act": (plant.act, 1)}  # with the place of the state among arguments
+    right = {name: getattr(module, name) for module, name in _PLANTED}
+    entered: dict[tuple[Any, str], int] = {
+        (balance, "balances"): 2,
+        (run_channels, "balances"): 2,
+        (loop, "act"): 1,
+    }  # place of the state
+    functions = {place: getattr(*place) for place in entered}
 
     def wrongly(function: Any, place: int) -> Any:
         def call(*arguments: Any) -> Any:
@@ -69,26 +77,24 @@ def planted() -> Iterator[None]:
             faulty = system.spacecraft_of(system.software[-1])
             errors = state.software[-1].memory["errors"]
             wrong = with_errors(faulty, [errors[i] for i in range(len(faulty.bodies))])
-            before = {name: getattr(plant, name) for name in _PLANTED}
-            for name in _PLANTED:
-                setattr(plant, name, lambda craft, *a, f=right[name]: f(wrong if craft is faulty else craft, *a))
+            before = {(module, name): getattr(module, name) for module, name in _PLANTED}
+            for module, name in _PLANTED:
+                setattr(module, name, lambda craft, *a, f=right[name]: f(wrong if craft is faulty else craft, *a))
             try:
                 return function(*arguments)
             finally:
-                for name in _PLANTED:
-                    setattr(plant, name, before[name])
+                for (module, name), function_before in before.items():
+                    setattr(module, name, function_before)
 
         return call
 
     try:
-        for name, (function, place) in entered.items():
-            setattr(plant, name, wrongly(function, place))
-        run_channels.balances = plant.balances
+        for (module, name), place in entered.items():
+            setattr(module, name, wrongly(functions[module, name], place))
         yield
     finally:
-        for name, (function, _) in entered.items():
-            setattr(plant, name, function)
-        run_channels.balances = plant.balances
+        for (module, name), function in functions.items():
+            setattr(module, name, function)
 
 
 # ---- drift

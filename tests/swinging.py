@@ -13,9 +13,9 @@ from compiling import compiled
 from freefloat.model import Clock, Effect, Spacecraft, State, World
 from freefloat.sim import begin, derivative
 from freefloat.sim.integrators import rk4_step
-from freefloat.sim.loop import Tick
 from freefloat.sim.plant import Ledger, Plant, Plants, WorldRate
 from freefloat.sim.system import assemble
+from freefloat.sim.tick import Tick
 from freefloat.values import record
 from freefloat.values.arrays import Matrix, Scalar, Vector
 

@@ -99,7 +99,7 @@ CALLS = {
     # ---- world, experiments, inputs
     "ff.World()": "A world needs at least one spacecraft: World(servicer=craft).",
     "ff.World(servicer='hub')": "World: 'servicer' must be a Spacecraft, got 'hub'.",
-    "ff.World(base=craft)": "World: a spacecraft cannot be called 'base', as channels are.",
+    "ff.World(base=craft)": "World: a spacecraft cannot be called 'base': names are words",
     "ff.Experiment.of('hub', duration=1.0)": "A Spacecraft or a World is needed, got 'hub'.",
     "simulate(of=ff.World(a=craft, b=craft), state=craft.at_rest())": "Give states by name for a world of several",
     "simulate(of=ff.World(a=craft, b=craft), joints=[0.0])": "joints and joints_deg are for one spacecraft",

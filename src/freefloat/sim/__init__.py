@@ -1,9 +1,10 @@
 """Simulation: the pure functions of a system, the drivers around them, the record of a run and its audit."""
 
 from freefloat.sim.audit import Audit
+from freefloat.sim.balance import derivative
 from freefloat.sim.check_software import check_software
 from freefloat.sim.experiment import Experiment
-from freefloat.sim.loop import derivative, step
+from freefloat.sim.loop import step
 from freefloat.sim.run import Run, RunFailed
 from freefloat.sim.simulate import continue_run, simulate
 from freefloat.sim.starting import begin

@@ -9,10 +9,12 @@ import jax
 import numpy as np
 
 from freefloat.model import Software, Spacecraft, State, World
-from freefloat.sim.loop import act, balances, tick_of
+from freefloat.sim.balance import balances
+from freefloat.sim.loop import act
 from freefloat.sim.plant import Plant
 from freefloat.sim.starting import begin
 from freefloat.sim.system import SystemState, assemble
+from freefloat.sim.tick import tick_of
 from freefloat.values import LawError, ModelError
 
 

@@ -14,10 +14,12 @@ from freefloat.dynamics.state_rate import StateRate, retract
 from freefloat.engine import compile
 from freefloat.model import Clock, JointRates, JointTorques, WheelTorques
 from freefloat.model.commands import numbers
+from freefloat.sim.balance import derivative
 from freefloat.sim.instant import Instant
-from freefloat.sim.loop import act, derivative, tick_of
+from freefloat.sim.loop import act
 from freefloat.sim.rollout import Engine, ToleranceError
 from freefloat.sim.system import System, SystemState
+from freefloat.sim.tick import tick_of
 
 _CALM = 1e3  # speeds that a spacecraft may have [rad/s, m/s]; a motion beyond them is already diverging
 _WILD = 1e9  # speeds that only an unstable motion reaches

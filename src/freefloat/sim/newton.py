@@ -16,7 +16,7 @@ from freefloat.dynamics.inner_motion import inner_motion, speeds_about_com, with
 from freefloat.dynamics.kinematics import body_twists
 from freefloat.dynamics.momentum import wheel_momentum
 from freefloat.model import Spacecraft
-from freefloat.sim.loop import Balance
+from freefloat.sim.balance import Balance
 from freefloat.spatial import angular, linear
 from freefloat.spatial.rotations import cross
 from freefloat.values.arrays import Numeric, Scalar, Vec3, Vector

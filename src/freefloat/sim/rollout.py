@@ -11,11 +11,14 @@ import jax
 import numpy as np
 
 from freefloat import engine
+from freefloat.sim.balance import derivative
 from freefloat.sim.input_ports import Signal, tabulate
 from freefloat.sim.integrators import dormand_prince_step
-from freefloat.sim.loop import act, apply_prescribed_rates, derivative, step, tick_of
+from freefloat.sim.loop import act, step
 from freefloat.sim.plant import Plants
+from freefloat.sim.prescribed_motion import apply_prescribed_rates
 from freefloat.sim.system import Inputs, System, SystemState
+from freefloat.sim.tick import tick_of
 from freefloat.values.arrays import Scalar
 from freefloat.values.checks import require_quantity
 

@@ -21,13 +21,14 @@ from freefloat.dynamics.kinematics import body_twists
 from freefloat.dynamics.momentum import momentum_about_origin, wheel_momentum
 from freefloat.dynamics.tree import mount_of
 from freefloat.model import Spacecraft, State, World
+from freefloat.sim.balance import Balance, balances
 from freefloat.sim.input_ports import port_shape
 from freefloat.sim.instant import Instant
-from freefloat.sim.loop import Balance, Tick, balances, tick_of
 from freefloat.sim.newton import open_laws
 from freefloat.sim.part_channels import part_channels
 from freefloat.sim.plant import Plant
 from freefloat.sim.system import Inputs, System, SystemState
+from freefloat.sim.tick import Tick, tick_of
 from freefloat.spatial import angular, linear
 from freefloat.spatial.rotations import (
     quaternion_conjugate,

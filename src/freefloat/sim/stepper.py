@@ -11,10 +11,11 @@ from freefloat import engine
 from freefloat.sim.experiment import Experiment
 from freefloat.sim.input_ports import input_rows, port_shape
 from freefloat.sim.instant import Instant
-from freefloat.sim.loop import step, tick_of
+from freefloat.sim.loop import step
 from freefloat.sim.rollout import Engine
 from freefloat.sim.saved_state import SavedState
 from freefloat.sim.system import Inputs, System, SystemState
+from freefloat.sim.tick import tick_of
 from freefloat.values.errors import ModelError
 
 

@@ -151,3 +151,8 @@ def _check_failure(system: System, failure: Failure) -> None:
 def blinds(failure: BlindSensor, sensor: Sensor) -> bool:
     """Whether a failure is that of this sensor: it is called by its name or by its class."""
     return failure.sensor in (sensor.name, type(sensor).__name__)
+
+
+def put(entries: tuple, place: int, entry: Any) -> tuple:
+    """Entries with another one at a place."""
+    return (*entries[:place], entry, *entries[place + 1 :])
