@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.dynamics import inertial_body_poses
-from freefloat.engine import compile
+from freefloat.engine import compile_varied
 from freefloat.model import State
 from freefloat.sim.rollout import Engine
 from freefloat.sim.run_channels import run_channels
@@ -33,32 +33,39 @@ class Recorder:
         first: int,
         target: Engine,
     ) -> None:
-        self.system, self.channels = system, dict[str, Channel]()
+        self.system, self._start = system, start
         self._table, self._first = table, first
+        learnt: list[Channel] = []
 
-        def values_of(loop: SystemState, inputs: Inputs) -> dict[str, Any]:
+        def values_of(system: System, loop: SystemState, start: tuple[State, ...], inputs: Inputs) -> dict[str, Any]:
             pairs = run_channels(system, loop, start, inputs)
-            self.channels.update((channel.name, channel) for channel, _ in pairs)  # known once traced
+            learnt[:] = [channel for channel, _ in pairs]
             places = [inertial_body_poses(c, s) for c, s in zip(system.world.crafts, loop.states, strict=True)]
             position, attitude = (jnp.concatenate(column) for column in zip(*places, strict=True))
             bodies = {"bodies.position": position, "bodies.attitude": attitude}
             return bodies | {channel.name: value for channel, value in pairs}
 
-        self._values = compile(values_of, loop, zero_inputs(system), target=target)
+        self._values = compile_varied(
+            values_of, system, loop, start, zero_inputs(system), target=target, notes=lambda: tuple(learnt)
+        )
+        self.channels: tuple[Channel, ...] = self._values.notes
 
     def dataset(self, records: SystemState) -> xarray.Dataset:
         """Every channel of every record."""
         import xarray
 
-        values, system = self._values.batch(records, self._inputs(records)), self.system
-        arrays: dict[str, Any] = {c.name: _label_values(c, values[c.name]) for c in self.channels.values()}
+        values, system = (
+            self._values.batch(records, self._start, self._inputs(records), in_axes=(0, None, 0)),
+            self.system,
+        )
+        arrays: dict[str, Any] = {c.name: _label_values(c, values[c.name]) for c in self.channels}
         arrays |= self._states(records)
         for kind, axis, unit in (("position", "xyz", "m"), ("attitude", "wxyz", "1")):
             attributes = {"units": unit, "frame": "N", "long_name": f"Every body's {kind}"}
             arrays[f"bodies.{kind}"] = (("time", "body", axis), np.asarray(values[f"bodies.{kind}"]), attributes)
         time = records.tick * system.dt
         coordinates: dict[str, Any] = {"time": ("time", time, {"units": "s", "long_name": "Time"})}
-        coordinates |= {c.axis: list(c.components) for c in self.channels.values() if c.axis}
+        coordinates |= {c.axis: list(c.components) for c in self.channels if c.axis}
         world = system.world
         coordinates["body"] = [
             world.prefix(c) + name for c, craft in enumerate(world.crafts) for name in craft.body_names

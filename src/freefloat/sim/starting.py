@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from freefloat import engine
 from freefloat.model import Clock, Command, JointRates, JointTorques, State, ThrusterDuty, Truth, WheelTorques
 from freefloat.model.ports import ticks_in
 from freefloat.sim.input_ports import port_shape
@@ -24,7 +25,7 @@ from freefloat.sim.software_checks import (
     require_software,
 )
 from freefloat.sim.system import Inputs, SoftwareState, System, SystemState
-from freefloat.sim.wiring import SensorWires, SoftwareWires
+from freefloat.sim.wiring import SensorWires, SoftwareWires, Wiring
 from freefloat.values import LawError, ModelError
 from freefloat.values.checks import require_quantity
 
@@ -35,8 +36,29 @@ def begin(system: System, states: Iterable[State], inputs: Inputs | None = None)
     `inputs`: what comes from outside at the first tick; a measurement that does not is as it is inside.
     """
     require_quantity("The step dt", system.dt, "s", above=0.0)
-    states = tuple(jax.tree.map(jnp.asarray, state) for state in system.world.require_states(states))
+    states = tuple(jax.tree.map(np.asarray, state) for state in system.world.require_states(states))
     _require_held_at_rest(system, states)
+    given = dict(inputs or {})
+    learnt: list[Wiring] = []
+
+    def start(system: System, states: tuple[State, ...], inputs: Inputs) -> SystemState:
+        wiring, loop = _begin(system, states, inputs)
+        learnt[:] = [wiring]
+        return loop
+
+    try:
+        program = engine.compile_varied(start, system, states, given, notes=lambda: learnt[0])
+        wiring, loop = program.notes, program(states, given)
+    except Exception as error:
+        if not (engine.needs_numbers(error) or isinstance(error, engine.EngineError)):
+            raise
+        wiring, loop = _begin(system, states, given)  # software may plan with NumPy or SciPy: once, as it is written
+    return dataclasses.replace(system, wiring=wiring), loop
+
+
+def _begin(system: System, states: tuple[State, ...], inputs: Inputs) -> tuple[Wiring, SystemState]:
+    """Who reads and commands what, and the loop at tick zero."""
+    states = tuple(jax.tree.map(jnp.asarray, state) for state in states)
     for port in system.ports:
         port_shape(system, port)  # refuses one that does not exist
     for effect in system.effects:
@@ -48,9 +70,9 @@ def begin(system: System, states: Iterable[State], inputs: Inputs | None = None)
     loop = dataclasses.replace(loop, valves=valves)
     drivers: dict[tuple[int, str], int] = {}
     for k in range(len(system.software)):
-        system, loop = _begin_software(system, loop, k, drivers, inputs or {})
+        system, loop = _begin_software(system, loop, k, drivers, inputs)
     prescribed = tuple(_prescribed(system, c) for c in range(len(states)))
-    return dataclasses.replace(system, wiring=dataclasses.replace(system.wiring, prescribed=prescribed)), loop
+    return dataclasses.replace(system.wiring, prescribed=prescribed), loop
 
 
 def _require_held_at_rest(system: System, states: tuple[State, ...]) -> None:
