@@ -38,6 +38,7 @@ def step(system: System, loop: SystemState, inputs: Inputs, parts: Numeric | Non
     software act at whole ticks all the same: only the integration becomes finer.
     """
     h = system.dt if parts is None else system.dt / parts
+    loop = jax.tree.map(jnp.asarray, loop)
     tick = tick_of(system, loop, parts)
     loop = act(system, loop, inputs, tick, parts)
     plants = rk4_step(lambda p, *times: derivative(system, p, loop, inputs, tick, *times), loop.plants, tick.t, h)
