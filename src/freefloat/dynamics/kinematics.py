@@ -9,8 +9,10 @@ from freefloat.model import Frame, ModalBody, Spacecraft, State
 from freefloat.spatial import Pose, angular, linear, six
 from freefloat.values import ModelError
 from freefloat.values.arrays import Matrix, Numeric, Vec6, Vector
+from freefloat.values.compiling import compiled_on_call
 
 
+@compiled_on_call
 def body_poses(craft: Spacecraft, q: Vector) -> tuple[Pose, ...]:
     """X_BL of every body's frame in the base frame, in tree order."""
     poses = [Pose()]
@@ -19,6 +21,7 @@ def body_poses(craft: Spacecraft, q: Vector) -> tuple[Pose, ...]:
     return tuple(poses)
 
 
+@compiled_on_call
 def body_twists(craft: Spacecraft, q: Vector, v: Vector) -> tuple[Vec6, ...]:
     """V_NL of every body, each in its own axes, in tree order."""
     twists = [base_entries(craft, v)]
@@ -27,6 +30,7 @@ def body_twists(craft: Spacecraft, q: Vector, v: Vector) -> tuple[Vec6, ...]:
     return tuple(twists)
 
 
+@compiled_on_call
 def frame_pose(craft: Spacecraft, q: Vector, frame: str) -> Pose:
     """X_BF of a named frame in the base frame."""
     at = craft.frame(frame)
@@ -54,17 +58,20 @@ def _modes(craft: Spacecraft, frame: Frame) -> np.ndarray:
     return np.array(craft.layout.indices([f"{frame.body}.modes"]) if flexible else (), dtype=int)
 
 
+@compiled_on_call
 def inertial_body_poses(craft: Spacecraft, state: State) -> tuple[Numeric, Numeric]:
     """Positions (bodies, 3) [m] and quaternions (bodies, 4) of every body in N, in tree order: what a picture needs."""
     poses = [state.X_NB @ X_BL for X_BL in body_poses(craft, state.q)]
     return jnp.stack([jnp.asarray(pose.p) for pose in poses]), jnp.stack([pose.quaternion for pose in poses])
 
 
+@compiled_on_call
 def inertial_frame_pose(craft: Spacecraft, state: State, frame: str) -> Pose:
     """X_NF of a named frame in the inertial frame."""
     return state.X_NB @ frame_pose(craft, state.q, frame)
 
 
+@compiled_on_call
 def frame_jacobian(craft: Spacecraft, q: Vector, frame: str) -> Matrix:
     """J (6, nv) with V_NF = J v: body twist of a named frame, in its own axes."""
     at = craft.frame(frame)
@@ -81,6 +88,7 @@ def frame_jacobian(craft: Spacecraft, q: Vector, frame: str) -> Matrix:
     return J.at[:, :6].set(X_LF.twist_to_B(jnp.eye(6)))
 
 
+@compiled_on_call
 def frame_twist(craft: Spacecraft, q: Vector, v: Vector, frame: str) -> Vec6:
     """V_NF: body twist of a named frame, in its own axes."""
     at = craft.frame(frame)
@@ -89,6 +97,7 @@ def frame_twist(craft: Spacecraft, q: Vector, v: Vector, frame: str) -> Vec6:
     return carried + last.columns @ v[_modes(craft, at)]
 
 
+@compiled_on_call
 def inertial_frame_twist(craft: Spacecraft, state: State, frame: str) -> Vec6:
     """Velocity of a frame's origin and its angular rate, both in N axes."""
     R_NF = inertial_frame_pose(craft, state, frame).R
@@ -96,6 +105,7 @@ def inertial_frame_twist(craft: Spacecraft, state: State, frame: str) -> Vec6:
     return six(R_NF @ linear(V_NF), R_NF @ angular(V_NF))
 
 
+@compiled_on_call
 def generalized_force(craft: Spacecraft, q: Vector, frame: str, wrench: Vec6) -> Vector:
     """Generalised force (nv) of a wrench that acts at a named frame, in that frame's axes: J^T F."""
     if np.shape(wrench) != (6,):

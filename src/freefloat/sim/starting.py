@@ -27,6 +27,7 @@ from freefloat.sim.software_checks import (
 from freefloat.sim.system import Inputs, SoftwareState, System, SystemState
 from freefloat.sim.wiring import SensorWires, SoftwareWires, Wiring
 from freefloat.values import LawError, ModelError
+from freefloat.values.arrays import is_traced
 from freefloat.values.checks import require_quantity
 
 
@@ -36,9 +37,12 @@ def begin(system: System, states: Iterable[State], inputs: Inputs | None = None)
     `inputs`: what comes from outside at the first tick; a measurement that does not is as it is inside.
     """
     require_quantity("The step dt", system.dt, "s", above=0.0)
-    states = tuple(jax.tree.map(np.asarray, state) for state in system.world.require_states(states))
+    states, given = system.world.require_states(states), dict(inputs or {})
+    if is_traced(system, states, given):
+        wiring, loop = _begin(system, states, given)
+        return dataclasses.replace(system, wiring=wiring), loop
+    states = tuple(jax.tree.map(np.asarray, state) for state in states)
     _require_held_at_rest(system, states)
-    given = dict(inputs or {})
     learnt: list[Wiring] = []
 
     def start(system: System, states: tuple[State, ...], inputs: Inputs) -> SystemState:

@@ -1,0 +1,146 @@
+"""Functions that run compiled when they are called with numbers, and stay JAX when they are traced.
+
+What compiles them is found when it is first needed: the physics does not know it, and does without it where it is
+missing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+
+_COMPILER = "freefloat.engine"
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def compile_function(function: Callable[..., Any], record: Any, *example: Any) -> Callable[..., Any] | None:
+    """`function(record, *args)` compiled with the numbers of the record as inputs; None if it cannot be.
+
+    The function must not close over the record.
+    """
+    engine: Any = importlib.import_module(_COMPILER)
+    try:
+        return engine.compile_varied(function, record, *example)
+    except Exception as error:
+        if engine.needs_numbers(error) or isinstance(error, engine.EngineError):
+            return None
+        raise
+
+
+def compiled_on_call(function: Callable[P, R]) -> Callable[P, R]:
+    """Make a function of a record and numbers run compiled when all of them are known.
+
+    NumPy in, NumPy out; JAX arrays in, JAX arrays out. Code is compiled once for each record and shape of arguments,
+    and found again by later processes. The record's arrays can no longer be written to: the code knows their numbers.
+    """
+    programs: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        asked = _Arguments(args, kwargs)
+        if asked.traced or not args:
+            return function(*args, **kwargs)
+        known = programs.get(args[0])
+        if known is None:
+            if not _freeze(args[0]):
+                return function(*args, **kwargs)
+            known = programs[args[0]] = {}
+        key = tuple(asked.key)
+        if key not in known:
+            known[key] = compile_function(asked.with_words(function), args[0], *asked.numbers)
+        program = known[key]
+        if program is None:
+            return function(*args, **kwargs)
+        result = program(*asked.numbers)
+        return jax.tree.map(jnp.asarray, result) if asked.jax_arrays else result
+
+    return call
+
+
+class _Arguments:
+    """The arguments after the first, sorted: numbers that vary, and words that choose."""
+
+    __slots__ = ("_words", "jax_arrays", "key", "names", "numbers", "traced")
+
+    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.numbers: list[Any] = []
+        self.key: list[Any] = []
+        self.names: list[str | int] = []
+        self._words: dict[str | int, Any] = {}
+        self.traced = self.jax_arrays = False
+        for place in range(1, len(args)):
+            self._sort(place, args[place])
+        for name, value in kwargs.items():
+            self._sort(name, value)
+
+    def _sort(self, name: str | int, x: Any) -> None:
+        kind = type(x)
+        if kind is np.ndarray:
+            number = x
+        elif x is None or kind in (str, bool, int) or _is_words(x):
+            self._words[name] = x
+            self.key.append((name, x))
+            return
+        elif isinstance(x, Tracer):
+            self.traced = True
+            return
+        elif kind in (float, list, tuple) or isinstance(x, (jax.Array, np.generic)):
+            self.jax_arrays |= isinstance(x, jax.Array)
+            number = np.asarray(x)
+        elif dataclasses.is_dataclass(x):
+            self._record(name, x)
+            return
+        else:
+            self.traced = True  # nothing that compiled code can take
+            return
+        if number.dtype.kind not in "fiu":
+            self.traced = True
+        self.names.append(name)
+        self.numbers.append(number if number.dtype == np.float64 else np.asarray(number, dtype=float))
+        self.key.append((name, number.shape))
+
+    def _record(self, name: str | int, x: Any) -> None:
+        leaves, tree = jax.tree.flatten(x)
+        self.traced |= any(isinstance(leaf, Tracer) for leaf in leaves)
+        self.jax_arrays |= any(isinstance(leaf, jax.Array) for leaf in leaves)
+        self.names.append(name)
+        self.numbers.append(x)
+        self.key.append((name, tree, tuple(np.shape(leaf) for leaf in leaves)))
+
+    def with_words(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function of the record and the numbers alone."""
+        return partial(_call, function, tuple(self.names), self._words)
+
+
+def _call(
+    function: Callable[..., Any], names: tuple[str | int, ...], words: dict[str | int, Any], record: Any, *numbers: Any
+) -> Any:
+    given = dict(zip(names, numbers, strict=True)) | words
+    places = sorted(name for name in given if isinstance(name, int))
+    named = {name: value for name, value in given.items() if isinstance(name, str)}
+    return function(record, *(given[place] for place in places), **named)
+
+
+def _is_words(x: Any) -> bool:
+    return type(x) is tuple and all(type(entry) is str for entry in x)
+
+
+def _freeze(record: Any) -> bool:
+    """Make the arrays of a record read-only; False if it is none, or is being traced."""
+    leaves = jax.tree.leaves(record)
+    if not dataclasses.is_dataclass(record) or any(isinstance(leaf, Tracer) for leaf in leaves):
+        return False
+    for leaf in leaves:
+        if isinstance(leaf, np.ndarray):
+            leaf.flags.writeable = False
+    return True
