@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -16,9 +16,7 @@ from freefloat.sim.run_channels import run_channels
 from freefloat.sim.starting import zero_inputs
 from freefloat.sim.system import Inputs, System, SystemState
 from freefloat.values.channels import Channel
-
-if TYPE_CHECKING:
-    import xarray
+from freefloat.values.labelled import LabelledArrays
 
 
 class Recorder:
@@ -46,10 +44,8 @@ class Recorder:
 
         self._values = compile(values_of, loop, zero_inputs(system), target=target)
 
-    def dataset(self, records: SystemState) -> xarray.Dataset:
+    def dataset(self, records: SystemState) -> LabelledArrays:
         """Every channel of every record."""
-        import xarray
-
         values, system = self._values.batch(records, self._inputs(records)), self.system
         arrays: dict[str, Any] = {c.name: _label_values(c, values[c.name]) for c in self.channels.values()}
         arrays |= self._states(records)
@@ -58,12 +54,11 @@ class Recorder:
             arrays[f"bodies.{kind}"] = (("time", "body", axis), np.asarray(values[f"bodies.{kind}"]), attributes)
         time = records.tick * system.dt
         coordinates: dict[str, Any] = {"time": ("time", time, {"units": "s", "long_name": "Time"})}
-        coordinates |= {c.axis: list(c.components) for c in self.channels.values() if c.axis}
+        coordinates |= {c.axis: (c.axis, list(c.components)) for c in self.channels.values() if c.axis}
         world = system.world
-        coordinates["body"] = [
-            world.prefix(c) + name for c, craft in enumerate(world.crafts) for name in craft.body_names
-        ]
-        return xarray.Dataset(arrays, coords=coordinates)
+        names = [world.prefix(c) + name for c, craft in enumerate(world.crafts) for name in craft.body_names]
+        coordinates["body"] = ("body", names)
+        return LabelledArrays(arrays, coordinates)
 
     def _inputs(self, records: SystemState) -> dict[str, np.ndarray]:
         """What came from outside in the step before each record; at the start, in the step after it."""
