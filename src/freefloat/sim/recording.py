@@ -54,10 +54,11 @@ class Recorder:
             arrays[f"bodies.{kind}"] = (("time", "body", axis), np.asarray(values[f"bodies.{kind}"]), attributes)
         time = records.tick * system.dt
         coordinates: dict[str, Any] = {"time": ("time", time, {"units": "s", "long_name": "Time"})}
-        coordinates |= {c.axis: (c.axis, list(c.components)) for c in self.channels.values() if c.axis}
+        coordinates |= {c.axis: list(c.components) for c in self.channels.values() if c.axis}
         world = system.world
-        names = [world.prefix(c) + name for c, craft in enumerate(world.crafts) for name in craft.body_names]
-        coordinates["body"] = ("body", names)
+        coordinates["body"] = [
+            world.prefix(c) + name for c, craft in enumerate(world.crafts) for name in craft.body_names
+        ]
         return LabelledArrays(arrays, coordinates)
 
     def _inputs(self, records: SystemState) -> dict[str, np.ndarray]:

@@ -54,11 +54,14 @@ class LabelledArrays:
     def __init__(
         self,
         arrays: Mapping[str, Given] | None = None,
-        coords: Mapping[str, Given] | None = None,
+        coords: Mapping[str, Given | list[str]] | None = None,
         attrs: Mapping[str, Any] | None = None,
     ) -> None:
         self.attrs = dict(attrs or {})
-        self.coords = {name: _labelled(given, {}) for name, given in (coords or {}).items()}
+        self.coords = {
+            name: _labelled(given if isinstance(given, tuple) else (name, given), {})
+            for name, given in (coords or {}).items()
+        }
         self.data_vars = {name: _labelled(given, self.coords) for name, given in (arrays or {}).items()}
 
     def __getitem__(self, name: str) -> LabelledArray:
