@@ -26,6 +26,7 @@ from comparison import Row, row
 
 import freefloat as ff
 
+_LOOKING = 3.0  # seconds that a person looks at a run before changing another number
 START_DEG = (0.0, 0.0, 10.0, -32.8, 0.0, 0.0)
 
 
@@ -88,8 +89,11 @@ def line(masses: int) -> Iterator[Row]:
 
 def command(*words: str) -> float:
     """CPU of `freefloat` with these words, with all that it starts [s]."""
+    # As installed: Python keeps the bytecode of what it imports.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    line = [sys.executable, "-m", "freefloat", *words]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([sys.executable, "-m", "freefloat", *words], capture_output=True, text=True, check=False)
+    done = subprocess.run(line, capture_output=True, text=True, check=False, env=environment)
     if done.returncode:
         raise RuntimeError(f"freefloat {' '.join(words)} failed:\n{done.stdout}{done.stderr}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -174,6 +178,7 @@ def _shown_after(page: Any, speed: float) -> float:
     """Seconds from a speed of the hand [m/s], put into the form, to its run on the stage."""
     while page._source is not None:
         time.sleep(0.01)
+    time.sleep(_LOOKING)
     begun, before = time.monotonic(), page._stage
     page.form._fields["path.speed"].value = str(speed)
     page.start(live=False)

@@ -16,7 +16,7 @@ from freefloat.sim.description import Description
 from freefloat.sim.saved_state import SavedState
 from freefloat.values.files import write_atomically
 from freefloat.values.labelled import LabelledArrays
-from freefloat.values.netcdf import rewrite_attribute, write_netcdf
+from freefloat.values.netcdf import read_netcdf, rewrite_attribute, write_netcdf
 
 if TYPE_CHECKING:
     import numpy as np
@@ -123,14 +123,11 @@ class Run:
     @staticmethod
     def load(path: str | Path) -> Run:
         """Read a run that `save` wrote."""
-        import xarray
-
         path = Path(path)
         if not path.exists():
             raise FileNotFoundError(f"There is no run file {path}.")
         try:
-            with xarray.open_dataset(path, engine="h5netcdf") as opened:
-                data = opened.load()
+            data = read_netcdf(path)
         except OSError as error:
             raise ValueError(f"{path} is not a readable run file (NetCDF 4): {error}") from error
         _require_complete(path, data)
@@ -139,11 +136,11 @@ class Run:
             for key in ("audit", "scenario", "claims", "versions", "events")
             if key in data.attrs
         }
-        texts = {name: json.loads(str(data[name].item())) for name in _TEXTS if name in data}
+        texts = {name: json.loads(str(data[name].values.item())) for name in _TEXTS if name in data}
         described = texts.get("description")
-        saved = [str(name) for name in data.variables if str(name).startswith("saved.")]
+        saved = [name for name in data if name.startswith("saved.")]
         return Run(
-            recorded=LabelledArrays.of(data.drop_attrs(deep=False).drop_vars((*_TEXTS, *saved), errors="ignore")),
+            recorded=data.without((*_TEXTS, *saved)),
             audit=Audit.from_dict(attributes["audit"]),
             status=str(data.attrs["status"]),
             scenario=attributes["scenario"],
@@ -165,7 +162,7 @@ def _without_time(name: str, values: np.ndarray) -> tuple[tuple[str, ...], np.nd
     return tuple(f"{name}.{axis}" for axis in range(values.ndim)), values
 
 
-def _require_complete(path: Path, data: xarray.Dataset) -> None:
+def _require_complete(path: Path, data: LabelledArrays) -> None:
     version = data.attrs.get("format_version")
     if version not in range(1, FORMAT_VERSION + 1):
         raise ValueError(

@@ -6,7 +6,7 @@ when somebody asks for a data set.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -94,6 +94,11 @@ class LabelledArrays:
     def joined(self, arrays: Mapping[str, Given], attrs: Mapping[str, Any]) -> LabelledArrays:
         """With more arrays and more facts."""
         return LabelledArrays(_given(self.data_vars) | dict(arrays), _given(self.coords), {**self.attrs, **attrs})
+
+    def without(self, names: Sequence[str]) -> LabelledArrays:
+        """Without some arrays, and without the facts."""
+        kept = {name: array for name, array in self.data_vars.items() if name not in names}
+        return LabelledArrays(_given(kept), _given(self.coords))
 
     def as_dataset(self) -> xarray.Dataset:
         """As xarray has it; the values are shared."""

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from freefloat.values.labelled import Given, LabelledArray, LabelledArrays
+
 if TYPE_CHECKING:
     import h5py
 
-    from freefloat.values.labelled import LabelledArray, LabelledArrays
+# What HDF5 and NetCDF themselves write beside an array.
+_HIDDEN = {"CLASS", "NAME", "REFERENCE_LIST", "DIMENSION_LIST", "_FillValue", "_NCProperties", "dtype"}
 
 
 def write_netcdf(data: LabelledArrays, path: Path) -> None:
@@ -31,6 +34,36 @@ def write_netcdf(data: LabelledArrays, path: Path) -> None:
                     written.dims[place].attach_scale(scales[axis])
             _describe(file[name], array.attrs)
         _describe(file, data.attrs)
+
+
+def read_netcdf(path: Path) -> LabelledArrays:
+    """Read a file without groups; what is called like its own axis stands along that axis."""
+    import h5py
+
+    arrays: dict[str, Given] = {}
+    coords: dict[str, Given] = {}
+    with h5py.File(path, "r") as file:
+        for name, entry in file.items():
+            scale = entry.attrs.get("CLASS") == b"DIMENSION_SCALE"
+            if scale and entry.attrs["NAME"].startswith(b"This is a netCDF dimension but not"):
+                continue
+            axes = (name,) if scale else tuple(axis[0].name.removeprefix("/") for axis in entry.dims)
+            (coords if scale else arrays)[name] = axes, _values(entry), _attributes(entry)
+        return LabelledArrays(arrays, coords, _attributes(file))
+
+
+def _values(entry: h5py.Dataset) -> np.ndarray:
+    import h5py
+
+    if h5py.check_string_dtype(entry.dtype) is not None:
+        return np.asarray(entry.asstr()[()])
+    return np.asarray(entry[()]).astype(bool if entry.attrs.get("dtype") == "bool" else entry.dtype)
+
+
+def _attributes(place: Any) -> dict[str, Any]:
+    found = {name: value for name, value in place.attrs.items() if name not in _HIDDEN and "_Netcdf4" not in name}
+    # Other writers make an array of every single number.
+    return {name: value[0] if np.shape(value) == (1,) else value for name, value in found.items()}
 
 
 def rewrite_attribute(path: Path, name: str, value: Any) -> None:

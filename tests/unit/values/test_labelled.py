@@ -9,7 +9,7 @@ import pytest
 import xarray
 
 from freefloat.values.labelled import LabelledArrays
-from freefloat.values.netcdf import rewrite_attribute, write_netcdf
+from freefloat.values.netcdf import read_netcdf, rewrite_attribute, write_netcdf
 
 
 @pytest.fixture
@@ -57,6 +57,8 @@ def test_a_file_is_read_as_one_that_xarray_wrote(data: LabelledArrays, tmp_path:
     assert ours["latched"].dtype == bool
     for name in data:
         assert ours[name].dtype == theirs[name].dtype, name
+    for who in ("ours", "theirs"):
+        assert read_netcdf(tmp_path / f"{who}.nc").as_dataset().identical(theirs), who
 
 
 def test_one_fact_of_a_file_can_be_changed(data: LabelledArrays, tmp_path: Path) -> None:
