@@ -62,8 +62,14 @@ def _values(entry: h5py.Dataset) -> np.ndarray:
 
 def _attributes(place: Any) -> dict[str, Any]:
     found = {name: value for name, value in place.attrs.items() if name not in _HIDDEN and "_Netcdf4" not in name}
-    # Other writers make an array of every single number.
-    return {name: value[0] if np.shape(value) == (1,) else value for name, value in found.items()}
+    return {name: _plain(value) for name, value in found.items()}
+
+
+def _plain(value: Any) -> Any:
+    """Words as a list, as xarray has them; a single number by itself, of which other writers make an array."""
+    if np.shape(value) == (1,):
+        return value[0]
+    return list(value) if np.ndim(value) and np.asarray(value).dtype.kind == "O" else value
 
 
 def rewrite_attribute(path: Path, name: str, value: Any) -> None:
