@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -16,9 +16,7 @@ from freefloat.sim.run_channels import run_channels
 from freefloat.sim.starting import zero_inputs
 from freefloat.sim.system import Inputs, System, SystemState
 from freefloat.values.channels import Channel
-
-if TYPE_CHECKING:
-    import xarray
+from freefloat.values.labelled import LabelledArrays
 
 
 class Recorder:
@@ -50,14 +48,10 @@ class Recorder:
         )
         self.channels: tuple[Channel, ...] = self._values.notes
 
-    def dataset(self, records: SystemState) -> xarray.Dataset:
+    def dataset(self, records: SystemState) -> LabelledArrays:
         """Every channel of every record."""
-        import xarray
-
-        values, system = (
-            self._values.batch(records, self._start, self._inputs(records), in_axes=(0, None, 0)),
-            self.system,
-        )
+        at = self._inputs(records)
+        values, system = self._values.batch(records, self._start, at, in_axes=(0, None, 0)), self.system
         arrays: dict[str, Any] = {c.name: _label_values(c, values[c.name]) for c in self.channels}
         arrays |= self._states(records)
         for kind, axis, unit in (("position", "xyz", "m"), ("attitude", "wxyz", "1")):
@@ -70,7 +64,7 @@ class Recorder:
         coordinates["body"] = [
             world.prefix(c) + name for c, craft in enumerate(world.crafts) for name in craft.body_names
         ]
-        return xarray.Dataset(arrays, coords=coordinates)
+        return LabelledArrays(arrays, coordinates)
 
     def _inputs(self, records: SystemState) -> dict[str, np.ndarray]:
         """What came from outside in the step before each record; at the start, in the step after it."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.linalg
 
 from freefloat.dynamics import mass_matrix
 from freefloat.dynamics.elastic import flexible_bodies
@@ -48,6 +47,8 @@ def fastest_modes(craft: Spacecraft, q: np.ndarray) -> dict[str, float]:
     bodies = flexible_bodies(craft)
     if not bodies:
         return {}
+    import scipy.linalg  # only flexible spacecraft need it
+
     q = np.asarray(q, dtype=float)
     M = np.asarray(compile_varied(mass_matrix, craft, q)(q))
     K, places = np.zeros_like(M), {}

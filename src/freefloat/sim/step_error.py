@@ -21,7 +21,7 @@ from freefloat.sim.rollout import FixedSteps
 from freefloat.sim.system import SystemState
 
 if TYPE_CHECKING:
-    import xarray
+    from freefloat.values.labelled import LabelledArrays
 
 # First order, the worst that a corner makes of RK4, loses half its error when the step is halved: the whole is twice
 # the difference. Twice that again, since stretches are restarted and, in long runs, only some of them repeated.
@@ -45,9 +45,9 @@ class _Repeated:
 
 def of_fixed_steps(
     steps: FixedSteps,
-    observe: Callable[[SystemState], xarray.Dataset],
+    observe: Callable[[SystemState], LabelledArrays],
     records: SystemState,
-    data: xarray.Dataset,
+    data: LabelledArrays,
     motion: Sizes,
     dt: float,
     prefixes: tuple[str, ...] = ("",),
@@ -96,9 +96,9 @@ def _chosen(made: dict[str, np.ndarray], motion: Sizes, ticks: np.ndarray, steps
 
 def _repeat(
     steps: FixedSteps,
-    observe: Callable[[SystemState], xarray.Dataset],
+    observe: Callable[[SystemState], LabelledArrays],
     records: SystemState,
-    data: xarray.Dataset,
+    data: LabelledArrays,
     marks: np.ndarray,
     chosen: tuple[np.ndarray, np.ndarray],
     prefixes: tuple[str, ...],
