@@ -42,7 +42,7 @@ def _words(system: System, path: tuple[Any, ...]) -> Iterator[str]:
     at: Any = system
     for key in path:
         owner, field = at, getattr(key, "name", None)
-        place = getattr(key, "idx", getattr(key, "key", None))
+        place: Any = getattr(key, "idx", getattr(key, "key", None))
         at = _inside(at, field, place)
         if owner is system.world.crafts:
             yield from () if system.world.single else (system.world.names[place],)
