@@ -1,6 +1,17 @@
 """What a spacecraft is: bodies, joints, wheels and frames in a tree. Knows nothing of forces or time."""
 
-from freefloat.model.commands import BaseWrench, Command, JointRates, JointTorques, ThrusterDuty, WheelTorques
+from freefloat.model.commands import (
+    BaseWrench,
+    Brake,
+    Command,
+    JointRates,
+    JointTorques,
+    Latch,
+    Release,
+    ThrusterDuty,
+    WheelTorques,
+)
+from freefloat.model.connections import Connection, Contact, JointBrake, Place
 from freefloat.model.modal import ModalBody, Node, Rail
 from freefloat.model.parts import Follow, Frame, Joint, JointLimits, RigidBody, Wheel
 from freefloat.model.ports import Clock, Effect, Measurements, Part, Sensor, SensorMemory, Software, Truth
@@ -12,20 +23,27 @@ from freefloat.model.world import World
 
 __all__ = [
     "BaseWrench",
+    "Brake",
     "Clock",
     "Command",
+    "Connection",
+    "Contact",
     "Effect",
     "Follow",
     "Frame",
     "Joint",
+    "JointBrake",
     "JointLimits",
     "JointRates",
     "JointTorques",
+    "Latch",
     "Measurements",
     "ModalBody",
     "Node",
     "Part",
+    "Place",
     "Rail",
+    "Release",
     "RigidBody",
     "Sensor",
     "SensorMemory",

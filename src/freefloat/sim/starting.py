@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.model import Clock, Command, JointRates, JointTorques, State, ThrusterDuty, Truth, WheelTorques
+from freefloat.model.commands import SWITCHES
 from freefloat.model.ports import ticks_in
 from freefloat.sim.input_ports import port_shape
 from freefloat.sim.instant import RATE_PORT, Instant
@@ -108,7 +109,8 @@ def _begin_software(
         prescribes=()
         if rates_from_outside
         else tuple(j for x in commands if isinstance(x, JointRates) for j in x.joints),
-        pushes=any(not isinstance(x, JointRates) for x in commands),
+        pushes=any(not isinstance(x, (JointRates, *SWITCHES)) for x in commands),
+        switches=any(isinstance(x, SWITCHES) for x in commands),
         tells=tuple(messages),
         sensors=tuple(
             i for i, sensor in enumerate(system.wiring.sensors) if sensor.craft == c and asked & set(sensor.gives)

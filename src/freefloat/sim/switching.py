@@ -1,0 +1,327 @@
+"""What an event does: a latch, a release, a bounce, a brake. One impact with all rows that are held from then on.
+
+Position never jumps. Speeds do, and what that takes is booked: momentum handed over, energy lost.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import jax.numpy as jnp
+
+from freefloat.dynamics.constrained import row_forces
+from freefloat.dynamics.contact import contact_impact
+from freefloat.dynamics.impact import Impact, row_impact
+from freefloat.dynamics.momentum import momentum_about_origin
+from freefloat.dynamics.relative_rows import Rows, row_bias, row_count
+from freefloat.model import Brake, Latch, Release, State, World
+from freefloat.sim import event_log
+from freefloat.sim.balance import Balance
+from freefloat.sim.constraint_forces import prescribed_names
+from freefloat.sim.constraint_rows import (
+    brake_rates,
+    contact_rows,
+    impact_rows,
+    out_of_reach,
+    present_pose,
+    rows_of,
+)
+from freefloat.sim.constraint_state import BACKWARD, FORWARD, HOLDS, OFF, ConstraintState, active_rows, row_slices
+from freefloat.sim.event_log import LogEntry
+from freefloat.sim.impulse_books import book_impulses
+from freefloat.sim.instant import Instant
+from freefloat.sim.system import System, SystemState
+from freefloat.values import record
+from freefloat.values.arrays import Numeric, Scalar, Vec6, Vector
+
+_STILL = 1e-12  # [rad/s, m/s]: a joint that moves no faster stands still for its brake
+_PRESSED = 1e-12  # [m/s2]: what presses a contact no more does not keep it closed
+# Bounces that would all be over within this share of a step are over now: they are no longer seen, and the instant of
+# the last one is known.
+_CHATTER = 1e-3
+
+
+@record
+class Switches:
+    """What software asks for at a tick; flags for each connection and brake."""
+
+    latch: Numeric
+    release: Numeric
+    brake: Numeric
+    free: Numeric
+
+
+def asked_switches(here: Instant) -> Switches:
+    """Of all software together."""
+    world, software = here.system.world, here.system.wiring.software
+    names = [one.name for one in world.connections]
+    brakes = [(one.craft, one.joint) for one in world.brakes]
+    latch, release, brake, free = (jnp.zeros(len(x), bool) for x in (names, names, brakes, brakes))
+    for k, wires in enumerate(software):
+        for command in here.commands(k) if wires.switches else ():
+            if isinstance(command, Latch):
+                i = names.index(command.connection)
+                latch = latch.at[i].set(latch[i] | (jnp.asarray(command.now) > 0))
+            elif isinstance(command, Release):
+                i = names.index(command.connection)
+                release = release.at[i].set(release[i] | (jnp.asarray(command.now) > 0))
+            elif isinstance(command, Brake):
+                for j, joint in enumerate(command.joints):
+                    i = brakes.index((world.names[wires.craft], joint))
+                    brake, free = brake.at[i].set(command.on[j] > 0.5), free.at[i].set(command.on[j] <= 0.5)
+    return Switches(latch & ~release, release, brake, free)
+
+
+def would_switch(system: System, loop: SystemState, asked: Switches) -> Switches:
+    """Only what changes something: refused latches count once."""
+    modes = loop.constraints
+    return Switches(
+        latch=asked.latch & (modes.latched == 0),
+        release=asked.release & (modes.latched == 1),
+        brake=asked.brake & (modes.brakes == OFF),
+        free=asked.free & (modes.brakes != OFF),
+    )
+
+
+@record
+class Happening:
+    """What happens at an instant, by number of the connection, brake and contact."""
+
+    latch: Numeric
+    release: Numeric
+    refuse: Numeric
+    brake: Numeric
+    free: Numeric
+    slip: Numeric
+    stick: Numeric
+    hit: Numeric
+    lift: Numeric
+
+
+def happening(world: World, loop: SystemState, asked: Switches, fired: Numeric) -> Happening:
+    """From what was asked for, and from the signals that fired (of connections, brakes, contacts)."""
+    modes, n, b = loop.constraints, len(world.connections), len(world.brakes)
+    away = [out_of_reach(world, loop.states, one) > 0.0 for one in world.connections]
+    far = jnp.stack(away) if away else jnp.zeros(0, bool)
+    braking, touching = modes.brakes, modes.touching == 1
+    return Happening(
+        latch=(asked.latch & ~far) | fired[:n],
+        release=asked.release,
+        refuse=asked.latch & far & (modes.refused == 0),
+        brake=asked.brake,
+        free=asked.free,
+        slip=fired[n : n + b] & (braking == HOLDS),
+        stick=fired[n : n + b] & ((braking == FORWARD) | (braking == BACKWARD)),
+        hit=fired[n + b :] & ~touching,
+        lift=fired[n + b :] & touching,
+    )
+
+
+def switch(
+    system: System, loop: SystemState, now: tuple[Balance, ...], what: Happening, t: Scalar, h: Scalar | float
+) -> SystemState:
+    """The state after everything that happens at time t; `now`: forces and accelerations just before it."""
+    world, states, old = system.world, loop.states, loop.constraints
+    rests, end = _settles(world, loop, now, what, h)
+    modes = _modes_before_impact(world, states, old, now, what, rests)
+    impact, every = _impact(system, states, modes, what, rests)
+    plants = book_impulses(system, loop.plants, every, impact)
+    moved = tuple(plant.state for plant in plants)
+    modes = dataclasses.replace(
+        modes,
+        brakes=_after_impact(world, moved, modes, what),
+        lost=old.lost + impact.energy_lost,
+        log=_logged(world, states, old, what, rests, impact, every, t, end),
+    )
+    return dataclasses.replace(loop, plants=plants, constraints=modes)
+
+
+# ---- what is on afterwards
+
+
+def _settles(
+    world: World, loop: SystemState, now: tuple[Balance, ...], what: Happening, h: Scalar | float
+) -> tuple[Numeric, Vector]:
+    """Whether each contact that is hit comes to rest, and how long the bounces that are left would take [s]."""
+    if not world.contacts:
+        return jnp.zeros(0, bool), jnp.zeros(0)
+    rows = tuple(contact_rows(world, one) for one in world.contacts)
+    states = tuple(one.state for one in now)
+    pressed = -row_bias(world.crafts, states, rows, [one.vdot for one in now])
+    e = jnp.stack([jnp.asarray(one.restitution, float) for one in world.contacts])
+    rate = _row_rates(world, loop.states, rows)
+    closes = pressed > _PRESSED
+    # After a bounce at speed v the next one comes after 2 v / a, and each lasts e times as long as the one before.
+    left = 2.0 * e * jnp.maximum(-rate, 0.0) / jnp.where(closes, pressed, 1.0) / jnp.maximum(1.0 - e, 1e-300)
+    return what.hit & closes & (left <= _CHATTER * h), jnp.where(closes, left, 0.0)
+
+
+def _row_rates(world: World, states: tuple[State, ...], rows: tuple[Rows, ...]) -> Vector:
+    from freefloat.dynamics.relative_rows import row_velocity
+
+    return row_velocity(world.crafts, states, rows)
+
+
+def _modes_before_impact(
+    world: World,
+    states: tuple[State, ...],
+    old: ConstraintState,
+    now: tuple[Balance, ...],
+    what: Happening,
+    rests: Numeric,
+) -> ConstraintState:
+    """Flags and held poses as they are from now on; brakes that slip give no impulse."""
+    positions, attitudes = old.positions, old.attitudes
+    for i, one in enumerate(world.connections):
+        pose = present_pose(world, states, one)
+        positions = positions.at[i].set(jnp.where(what.latch[i], pose.p, positions[i]))
+        attitudes = attitudes.at[i].set(jnp.where(what.latch[i], pose.quaternion, attitudes[i]))
+    latched = jnp.where(what.latch, 1, jnp.where(what.release, 0, old.latched)).astype(jnp.int32)
+    braking = jnp.where(what.brake | what.stick, HOLDS, jnp.where(what.free, OFF, old.brakes))
+    braking = jnp.where(what.slip, _slip_direction(world, now), braking).astype(jnp.int32)
+    touching = jnp.where(rests, 1, jnp.where(what.lift, 0, old.touching)).astype(jnp.int32)
+    refused = jnp.where(what.refuse, 1, jnp.where(what.latch, 0, old.refused)).astype(jnp.int32)
+    return dataclasses.replace(
+        old,
+        latched=latched,
+        positions=positions,
+        attitudes=attitudes,
+        refused=refused,
+        brakes=braking,
+        touching=touching,
+    )
+
+
+def _slip_direction(world: World, now: tuple[Balance, ...]) -> Numeric:
+    """Where a joint will move whose brake gives way: against the torque that held it."""
+    if not world.brakes:
+        return jnp.zeros(0, int)
+    assert now[0].connection is not None
+    first = sum(one.rows for one in world.connections)
+    held = now[0].connection.multipliers[first : first + len(world.brakes)]
+    return jnp.where(held < 0.0, FORWARD, BACKWARD)
+
+
+def _after_impact(world: World, states: tuple[State, ...], modes: ConstraintState, what: Happening) -> Numeric:
+    """Brakes after an impact: one that can slip gives no impulse, so that its joint may move now."""
+    if not world.brakes:
+        return modes.brakes
+    rates, can_slip = brake_rates(world, states), jnp.array([one.slips for one in world.brakes])
+    moves = can_slip & (modes.brakes == HOLDS) & ~what.stick & (jnp.abs(rates) > _STILL)
+    return jnp.where(moves, jnp.where(rates > 0.0, FORWARD, BACKWARD), modes.brakes).astype(jnp.int32)
+
+
+# ---- the impact
+
+
+def _impact(
+    system: System, states: tuple[State, ...], modes: ConstraintState, what: Happening, rests: Numeric
+) -> tuple[Impact, tuple[Rows, ...]]:
+    """The impact with everything that is held from now on, and the rows that its impulses belong to."""
+    world = system.world
+    held = rows_of(world, states, modes)[: len(world.connections) + len(world.brakes)]
+    on = active_rows(world, modes)[: row_count(held)] > 0.0
+    first = row_count(held) - len(world.brakes)
+    for i, brake in enumerate(world.brakes):
+        if brake.slips:  # a torque that is limited gives no impulse; what sticks has no rate left
+            on = on.at[first + i].set(on[first + i] & what.stick[i])
+    if not world.contacts:
+        return row_impact(world.crafts, states, held, prescribed=prescribed_names(system), active=on), held
+    contacts = tuple(impact_rows(world, one) for one in world.contacts)
+    e = jnp.stack([jnp.asarray(one.restitution, float) for one in world.contacts])
+    bounces = what.hit & ~rests
+    impact = contact_impact(
+        world.crafts,
+        states,
+        contacts,
+        jnp.where(bounces, e, 0.0),
+        jnp.stack([jnp.asarray(one.friction, float) for one in world.contacts]),
+        held=held,
+        held_active=on,
+        prescribed=prescribed_names(system),
+        active=what.hit | (modes.touching == 1),
+    )
+    return impact, (*held, *contacts)
+
+
+# ---- what is told
+
+
+def _logged(
+    world: World,
+    states: tuple[State, ...],
+    old: ConstraintState,
+    what: Happening,
+    rests: Numeric,
+    impact: Impact,
+    every: tuple[Rows, ...],
+    t: Scalar,
+    left: Vector,
+) -> event_log.EventLog:
+    """The log with an entry for everything that happened."""
+    log, n, b = old.log, len(world.connections), len(world.brakes)
+    ends = _ends(every)
+    momenta = [momentum_about_origin(craft, state) for craft, state in zip(world.crafts, states, strict=True)]
+    sizes = [*(what.latch[i] | what.release[i] | what.refuse[i] for i in range(n))]
+    sizes += [what.brake[i] | what.free[i] | what.slip[i] | what.stick[i] for i in range(b)]
+    sizes += [what.hit[i] | what.lift[i] for i in range(len(world.contacts))]
+    counted = jnp.sum(jnp.where(impact.impulse != 0.0, 1.0, 0.0)) - impact.rank
+    for i, happened in enumerate(sizes):
+        mine = jnp.zeros_like(impact.impulse).at[ends[i]].set(impact.impulse[ends[i]])
+        lost = -0.5 * mine @ (impact.before + impact.after)
+        a, b_, wrench = _sides(world, states, every, i, mine)
+        time, kind = t, jnp.zeros((), int)
+        if i < n:
+            kind = jnp.where(what.latch[i], event_log.LATCHED, event_log.RELEASED)
+            kind = jnp.where(what.refuse[i], event_log.REFUSED, kind)
+        elif i < n + b:
+            j = i - n
+            kind = jnp.where(what.brake[j], event_log.BRAKED, event_log.FREED)
+            kind = jnp.where(what.slip[j], event_log.SLIPS, jnp.where(what.stick[j], event_log.STICKS, kind))
+        else:
+            j = i - n - b
+            kind = jnp.where(what.hit[j], event_log.BOUNCED, event_log.LIFTED)
+            kind = jnp.where(rests[j], event_log.RESTS, kind)
+            time = t + jnp.where(rests[j], left[j], 0.0)
+        zero = jnp.zeros(6)
+        entry = LogEntry(
+            time,
+            i,
+            kind,
+            lost,
+            wrench,
+            zero if a < 0 else momenta[a],
+            zero if b_ < 0 else momenta[b_],
+        )
+        log = log.add(entry, happened)
+    del counted
+    return log
+
+
+def _ends(every: tuple[Rows, ...]) -> list[slice]:
+    found, start = [], 0
+    for one in every:
+        found.append(slice(start, start + one.count))
+        start += one.count
+    return found
+
+
+def _sides(
+    world: World, states: tuple[State, ...], every: tuple[Rows, ...], i: int, impulse: Vector
+) -> tuple[int, int, Vec6]:
+    """Numbers of the spacecraft on both sides, and what the second gets, about the inertial origin, N axes."""
+    pushes = row_forces(world.crafts, states, every, impulse)
+    n, b = len(world.connections), len(world.brakes)
+    if n <= i < n + b:
+        brake = world.brakes[i - n]
+        c = world.names.index(brake.craft)
+        return c, c, jnp.zeros(6).at[0].set(jnp.sum(impulse))
+    one = world.connections[i] if i < n else world.contacts[i - n - b]
+    first, second = (one.a, one.b) if i < n else (one.b, one.a)
+    a, c = (world.names.index(place.craft) if place.craft else -1 for place in (first, second))
+    if a == c:  # within one spacecraft nothing is handed over
+        return a, c, jnp.zeros(6)
+    return a, c, states[c].X_NB.wrench_to_A(pushes[c][:6])
+
+
+__all__ = ["Happening", "Switches", "asked_switches", "happening", "row_slices", "switch", "would_switch"]
