@@ -48,7 +48,7 @@ def frame_mount(craft: Spacecraft, frame: Frame, q: Vector) -> Mount:
     return Mount(pose=node.pose @ frame.X_BF, columns=frame.X_BF.twist_to_B(node.columns))
 
 
-def _modes(craft: Spacecraft, frame: Frame) -> np.ndarray:
+def modal_dofs(craft: Spacecraft, frame: Frame) -> np.ndarray:
     """Indices into v of the modal rates that move a frame in its body."""
     flexible = frame.node and craft.body(frame.body).modes
     return np.array(craft.layout.indices([f"{frame.body}.modes"]) if flexible else (), dtype=int)
@@ -70,7 +70,7 @@ def frame_jacobian(craft: Spacecraft, q: Vector, frame: str) -> Matrix:
     at = craft.frame(frame)
     last = frame_mount(craft, at, q)
     X_LF = last.pose  # from the body we stand on to the frame
-    J = jnp.zeros((6, craft.layout.nv)).at[:, _modes(craft, at)].set(last.columns)
+    J = jnp.zeros((6, craft.layout.nv)).at[:, modal_dofs(craft, at)].set(last.columns)
     index = craft.body_index(at.body)
     links = edges(craft, q)
     while index:
@@ -86,7 +86,7 @@ def frame_twist(craft: Spacecraft, q: Vector, v: Vector, frame: str) -> Vec6:
     at = craft.frame(frame)
     last = frame_mount(craft, at, q)
     carried = last.pose.twist_to_B(body_twists(craft, q, v)[craft.body_index(at.body)])
-    return carried + last.columns @ v[_modes(craft, at)]
+    return carried + last.columns @ v[modal_dofs(craft, at)]
 
 
 def inertial_frame_twist(craft: Spacecraft, state: State, frame: str) -> Vec6:
