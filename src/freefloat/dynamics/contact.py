@@ -33,6 +33,7 @@ def contact_impact(
     friction: Numeric | float = 0.0,
     *,
     held: Sequence[Rows] = (),
+    held_active: Numeric | None = None,
     prescribed: Prescribed = (),
     active: Numeric | None = None,
 ) -> Impact:
@@ -40,7 +41,8 @@ def contact_impact(
 
     The normal points from the first frame to the second, so a contact approaches while its first row is negative; one
     that separates, or whose flag in `active` is off, does nothing. Restitution (0 to 1) and friction (0 and up): one
-    number for all or one for each contact. Rows that are `held` stay so. The result lists the held rows first.
+    number for all or one for each contact. Rows that are `held` stay so, but for those whose flag in `held_active` is
+    off. The result lists the held rows first.
     """
     _require_contacts(contacts)
     blocks, count = _blocks(contacts), len(contacts)
@@ -49,10 +51,14 @@ def contact_impact(
     e = jnp.broadcast_to(require_quantity("restitution", restitution, "", least=0.0, most=1.0), (count,))
     mu = jnp.broadcast_to(require_quantity("friction", friction, "", least=0.0), (count,))
     every = (*held, *contacts)
-    response = row_response(crafts, states, every, prescribed)
-    before = row_velocity(crafts, states, every)
-    # Held rows answer to whatever the contacts do.
     h = row_count(held)
+    flags = None
+    if held_active is not None:
+        flags = jnp.concatenate([jnp.asarray(held_active), jnp.ones(row_count(contacts), bool)])
+    response = row_response(crafts, states, every, prescribed, flags)
+    before = row_velocity(crafts, states, every)
+    before = before if flags is None else jnp.where(flags, before, 0.0)
+    # Held rows answer to whatever the contacts do.
     keeper = factorise_rows(response.W[:h, :h])
     across = keeper.solve(response.W[:h, h:])
     start = keeper.solve(before[:h])

@@ -6,13 +6,12 @@ from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from freefloat.dynamics.constrained import held_motion, row_forces
 from freefloat.dynamics.inner_motion import free_of_drift
 from freefloat.dynamics.relative_rows import Rows
 from freefloat.model import State, World
-from freefloat.sim.constraint_rows import rows_of
+from freefloat.sim.constraint_rows import between_spacecraft, rows_of
 from freefloat.sim.constraint_state import active_rows, slip_signs
 from freefloat.sim.system import System, SystemState
 from freefloat.values import record
@@ -81,9 +80,7 @@ def accelerate_together(
 
 def prescribed_names(system: System) -> tuple[tuple[str, ...], ...]:
     """What follows a prescribed motion in each spacecraft, a held base included."""
-    return tuple(
-        (*(("base",) * system.world.is_held(c)), *joints) for c, joints in enumerate(system.wiring.prescribed)
-    )
+    return tuple((*(("base",) * system.world.is_held(c)), *joints) for c, joints in enumerate(system.wiring.prescribed))
 
 
 def slip_forces(world: World, loop: SystemState) -> tuple[Vector, ...]:
@@ -98,16 +95,9 @@ def slip_forces(world: World, loop: SystemState) -> tuple[Vector, ...]:
     return tuple(forces)
 
 
-def between_spacecraft(world: World) -> np.ndarray:
-    """1 for rows between two spacecraft, or within one; 0 for those that hold on to what stands still."""
-    found = [np.full(one.rows, 1.0 if one.a.craft else 0.0) for one in world.connections]
-    found += [np.ones(len(world.brakes)), np.array([1.0 if one.b.craft else 0.0 for one in world.contacts])]
-    return np.concatenate(found)
-
-
 def exchanged_wrenches(
     world: World, states: tuple[State, ...], rows: tuple[Rows, ...], multipliers: Vector
 ) -> tuple[Vec6, ...]:
     """Of each spacecraft: the wrench that others give it along the rows, about the inertial origin, N axes."""
-    pulls = row_forces(world.crafts, states, rows, between_spacecraft(world) * multipliers)
+    pulls = row_forces(world.crafts, states, rows, between_spacecraft(rows) * multipliers)
     return tuple(state.X_NB.wrench_to_A(pull[:6]) for state, pull in zip(states, pulls, strict=True))

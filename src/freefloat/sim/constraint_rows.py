@@ -14,6 +14,7 @@ from freefloat.dynamics.relative_rows import (
     JointRows,
     Place,
     Rows,
+    contact,
     hinge,
     normal,
     relative_pose,
@@ -92,6 +93,27 @@ def contact_rows(world: World, one: Contact) -> FrameRows:
         n = np.asarray(one.b.X_NF.R) @ _Z
         start = one.b.X_NF.p + one.radius * n
     return FrameRows(place_of(world, one.b), place_of(world, one.a), normal(n), Pose(position=start))
+
+
+def impact_rows(world: World, one: Contact) -> FrameRows:
+    """Rows of a contact at an impact: the normal and, where it rubs, two across it, at the point that touches."""
+    rows = contact_rows(world, one)
+    if isinstance(one.friction, float) and one.friction == 0.0:
+        return rows
+    n, *across = (np.array(row[:3]) for row in contact(rows.directions[0][:3]))
+    # The point that touches is a radius below the origin of frame a, so that turning moves it too.
+    rubbing = [(*t.tolist(), *(-float(one.radius) * np.cross(n, t)).tolist()) for t in across]
+    return FrameRows(rows.first, rows.second, (rows.directions[0], *rubbing), rows.held)
+
+
+def between_spacecraft(rows: tuple[Rows, ...]) -> np.ndarray:
+    """1 for each row between spacecraft, or within one; 0 for those that hold on to what stands still."""
+    flags = [
+        0.0 if isinstance(one, FrameRows) and -1 in (one.first[0], one.second[0]) else 1.0
+        for one in rows
+        for _ in range(one.count)
+    ]
+    return np.array(flags)
 
 
 def gaps(world: World, states: tuple[State, ...]) -> tuple[Vector, Vector]:

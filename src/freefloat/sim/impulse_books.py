@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 
-import jax.numpy as jnp
-
 from freefloat.dynamics.constrained import row_forces
 from freefloat.dynamics.impact import Impact
 from freefloat.dynamics.inner_motion import motion_of_com, speeds_about_com
-from freefloat.dynamics.relative_rows import FrameRows, Rows
+from freefloat.dynamics.manifold import Return
+from freefloat.dynamics.relative_rows import Rows
 from freefloat.model import Spacecraft, State
+from freefloat.sim.constraint_rows import between_spacecraft
 from freefloat.sim.plant import Exchange, Ledger, Plant, Plants
 from freefloat.sim.system import System
 from freefloat.spatial import angular, linear
@@ -22,18 +22,12 @@ def book_impulses(system: System, plants: Plants, rows: tuple[Rows, ...], impact
     """All spacecraft after an impact, their books with it."""
     crafts, states = system.world.crafts, tuple(plant.state for plant in plants)
     pushes = row_forces(crafts, states, rows, impact.impulse)
-    shared = row_forces(crafts, states, rows, _between_spacecraft(rows) * impact.impulse)
+    shared = row_forces(crafts, states, rows, between_spacecraft(rows) * impact.impulse)
     found = []
     for c, plant in enumerate(plants):
         after = dataclasses.replace(plant.state, v=impact.speeds[c])
         books = book_impulse(crafts[c], plant.state, after.v, plant.ledger, pushes[c] + impact.prescribed[c])
-        exchange = plant.ledger.exchange
-        assert exchange is not None
-        exchange = Exchange(
-            work=exchange.work + 0.5 * pushes[c] @ (plant.state.v + after.v),
-            impulse=exchange.impulse + plant.state.X_NB.wrench_to_A(shared[c][:6]),
-        )
-        found.append(Plant(after, dataclasses.replace(books, exchange=exchange)))
+        found.append(Plant(after, _exchanged(books, plant.state, after.v, pushes[c], shared[c])))
     return tuple(found)
 
 
@@ -52,11 +46,25 @@ def book_impulse(craft: Spacecraft, state: State, v: Vector, books: Ledger, impu
     )
 
 
-def _between_spacecraft(rows: tuple[Rows, ...]) -> Vector:
-    """1 for rows between spacecraft, or within one; 0 for those that hold on to what stands still."""
-    flags = [
-        0.0 if isinstance(one, FrameRows) and -1 in (one.first[0], one.second[0]) else 1.0
-        for one in rows
-        for _ in range(one.count)
-    ]
-    return jnp.array(flags)
+def book_return(
+    plants: Plants, rows: tuple[Rows, ...], crafts: tuple[Spacecraft, ...], back: Return, pushes: tuple[Vector, ...]
+) -> Plants:
+    """All spacecraft after they were brought back onto the rows, by generalised impulses `pushes`."""
+    states = tuple(plant.state for plant in plants)
+    shared = row_forces(crafts, states, rows, between_spacecraft(rows) * back.impulse)
+    found = []
+    for c, plant in enumerate(plants):
+        v = back.states[c].v
+        books = book_impulse(crafts[c], plant.state, v, plant.ledger, pushes[c])
+        found.append(Plant(back.states[c], _exchanged(books, plant.state, v, pushes[c], shared[c])))
+    return tuple(found)
+
+
+def _exchanged(books: Ledger, state: State, v: Vector, push: Vector, shared: Vector) -> Ledger:
+    """Books with what came from others; `shared` leaves out what stands still."""
+    old = books.exchange
+    assert old is not None
+    exchange = Exchange(
+        work=old.work + 0.5 * push @ (state.v + v), impulse=old.impulse + state.X_NB.wrench_to_A(shared[:6])
+    )
+    return dataclasses.replace(books, exchange=exchange)

@@ -36,7 +36,7 @@ class Run:
     claims: tuple[dict[str, Any], ...] = ()
     versions: dict[str, str] | None = None
     scene: dict[str, Any] | None = None  # what it looks like: `model.drawing`
-    events: tuple[dict[str, Any], ...] = ()  # what happened in between: {"time": [s], "label": text}
+    events: tuple[dict[str, Any], ...] = ()  # what happened in between: {"time": [s], "label": text}, `sim.run_events`
     description: Description = field(default_factory=Description)  # what a page tells besides the numbers
     saved: SavedState | None = None  # its end, to go on from
 
@@ -69,7 +69,8 @@ class Run:
     @property
     def conditions(self) -> tuple[str, ...]:
         """What was not normal, and when: `wheels.condition (wheel.y): torque limit, 0.35 s to 31.8 s (61 %)`."""
-        return tuple(map(str, find_conditions(self.data)))
+        remarks = (str(event["label"]) for event in self.events if event.get("condition"))
+        return (*map(str, find_conditions(self.data)), *remarks)
 
     def save(self, path: str | Path, *, force: bool = False) -> Path:
         """Write one NetCDF file; an existing one is replaced only by force, and never left half written."""

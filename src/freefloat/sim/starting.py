@@ -13,6 +13,7 @@ import numpy as np
 from freefloat.model import Clock, Command, JointRates, JointTorques, State, ThrusterDuty, Truth, WheelTorques
 from freefloat.model.commands import SWITCHES
 from freefloat.model.ports import ticks_in
+from freefloat.sim.constraint_state import ConstraintState
 from freefloat.sim.input_ports import port_shape
 from freefloat.sim.instant import RATE_PORT, Instant
 from freefloat.sim.plant import Ledger, Plant
@@ -42,8 +43,11 @@ def begin(system: System, states: Iterable[State], inputs: Inputs | None = None)
         port_shape(system, port)  # refuses one that does not exist
     for effect in system.effects:
         require_effect(effect)
-    plants = tuple(Plant(state, jax.tree.map(jnp.asarray, Ledger.empty())) for state in states)
+    connected = system.world.has_events
+    plants = tuple(Plant(state, jax.tree.map(jnp.asarray, Ledger.empty(connected=connected))) for state in states)
     loop = SystemState(tick=jnp.zeros((), jnp.int32), plants=plants)
+    if connected:
+        loop = dataclasses.replace(loop, constraints=ConstraintState.begin(system.world))
     system, loop = _begin_sensors(system, loop)
     valves = tuple(jax.tree.map(jnp.asarray, thrusters.begin()) for thrusters in system.thrusters)
     loop = dataclasses.replace(loop, valves=valves)

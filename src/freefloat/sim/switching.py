@@ -13,7 +13,7 @@ from freefloat.dynamics.constrained import row_forces
 from freefloat.dynamics.contact import contact_impact
 from freefloat.dynamics.impact import Impact, row_impact
 from freefloat.dynamics.momentum import momentum_about_origin
-from freefloat.dynamics.relative_rows import Rows, row_bias, row_count
+from freefloat.dynamics.relative_rows import Rows, row_bias, row_count, row_velocity
 from freefloat.model import Brake, Latch, Release, State, World
 from freefloat.sim import event_log
 from freefloat.sim.balance import Balance
@@ -26,7 +26,7 @@ from freefloat.sim.constraint_rows import (
     present_pose,
     rows_of,
 )
-from freefloat.sim.constraint_state import BACKWARD, FORWARD, HOLDS, OFF, ConstraintState, active_rows, row_slices
+from freefloat.sim.constraint_state import BACKWARD, FORWARD, HOLDS, OFF, ConstraintState, active_rows
 from freefloat.sim.event_log import LogEntry
 from freefloat.sim.impulse_books import book_impulses
 from freefloat.sim.instant import Instant
@@ -36,9 +36,6 @@ from freefloat.values.arrays import Numeric, Scalar, Vec6, Vector
 
 _STILL = 1e-12  # [rad/s, m/s]: a joint that moves no faster stands still for its brake
 _PRESSED = 1e-12  # [m/s2]: what presses a contact no more does not keep it closed
-# Bounces that would all be over within this share of a step are over now: they are no longer seen, and the instant of
-# the last one is known.
-_CHATTER = 1e-3
 
 
 @record
@@ -72,8 +69,8 @@ def asked_switches(here: Instant) -> Switches:
     return Switches(latch & ~release, release, brake, free)
 
 
-def would_switch(system: System, loop: SystemState, asked: Switches) -> Switches:
-    """Only what changes something: refused latches count once."""
+def would_switch(loop: SystemState, asked: Switches) -> Switches:
+    """Only what changes something."""
     modes = loop.constraints
     return Switches(
         latch=asked.latch & (modes.latched == 0),
@@ -118,11 +115,14 @@ def happening(world: World, loop: SystemState, asked: Switches, fired: Numeric) 
 
 
 def switch(
-    system: System, loop: SystemState, now: tuple[Balance, ...], what: Happening, t: Scalar, h: Scalar | float
+    system: System, loop: SystemState, now: tuple[Balance, ...], what: Happening, t: Scalar, short: Scalar
 ) -> SystemState:
-    """The state after everything that happens at time t; `now`: forces and accelerations just before it."""
+    """The state after everything that happens at time t; `now`: forces and accelerations just before it.
+
+    Bounces that would all be over within a time `short` are over now: the instant of the last one is known.
+    """
     world, states, old = system.world, loop.states, loop.constraints
-    rests, end = _settles(world, loop, now, what, h)
+    rests, end = _settles(world, loop, now, what, short)
     modes = _modes_before_impact(world, states, old, now, what, rests)
     impact, every = _impact(system, states, modes, what, rests)
     plants = book_impulses(system, loop.plants, every, impact)
@@ -140,7 +140,7 @@ def switch(
 
 
 def _settles(
-    world: World, loop: SystemState, now: tuple[Balance, ...], what: Happening, h: Scalar | float
+    world: World, loop: SystemState, now: tuple[Balance, ...], what: Happening, short: Scalar
 ) -> tuple[Numeric, Vector]:
     """Whether each contact that is hit comes to rest, and how long the bounces that are left would take [s]."""
     if not world.contacts:
@@ -149,17 +149,11 @@ def _settles(
     states = tuple(one.state for one in now)
     pressed = -row_bias(world.crafts, states, rows, [one.vdot for one in now])
     e = jnp.stack([jnp.asarray(one.restitution, float) for one in world.contacts])
-    rate = _row_rates(world, loop.states, rows)
+    rate = row_velocity(world.crafts, loop.states, rows)
     closes = pressed > _PRESSED
     # After a bounce at speed v the next one comes after 2 v / a, and each lasts e times as long as the one before.
     left = 2.0 * e * jnp.maximum(-rate, 0.0) / jnp.where(closes, pressed, 1.0) / jnp.maximum(1.0 - e, 1e-300)
-    return what.hit & closes & (left <= _CHATTER * h), jnp.where(closes, left, 0.0)
-
-
-def _row_rates(world: World, states: tuple[State, ...], rows: tuple[Rows, ...]) -> Vector:
-    from freefloat.dynamics.relative_rows import row_velocity
-
-    return row_velocity(world.crafts, states, rows)
+    return what.hit & closes & (left <= short), jnp.where(closes, left, 0.0)
 
 
 def _modes_before_impact(
@@ -265,7 +259,6 @@ def _logged(
     sizes = [*(what.latch[i] | what.release[i] | what.refuse[i] for i in range(n))]
     sizes += [what.brake[i] | what.free[i] | what.slip[i] | what.stick[i] for i in range(b)]
     sizes += [what.hit[i] | what.lift[i] for i in range(len(world.contacts))]
-    counted = jnp.sum(jnp.where(impact.impulse != 0.0, 1.0, 0.0)) - impact.rank
     for i, happened in enumerate(sizes):
         mine = jnp.zeros_like(impact.impulse).at[ends[i]].set(impact.impulse[ends[i]])
         lost = -0.5 * mine @ (impact.before + impact.after)
@@ -294,7 +287,6 @@ def _logged(
             zero if b_ < 0 else momenta[b_],
         )
         log = log.add(entry, happened)
-    del counted
     return log
 
 
@@ -322,6 +314,3 @@ def _sides(
     if a == c:  # within one spacecraft nothing is handed over
         return a, c, jnp.zeros(6)
     return a, c, states[c].X_NB.wrench_to_A(pushes[c][:6])
-
-
-__all__ = ["Happening", "Switches", "asked_switches", "happening", "row_slices", "switch", "would_switch"]
