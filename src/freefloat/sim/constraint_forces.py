@@ -71,7 +71,10 @@ def accelerate_together(
             vdots=found.vdots,
             forces=tuple(force + pull for force, pull in zip(found.forces, pulls, strict=True)),
             pulls=pulls,
-            wrenches=exchanged_wrenches(world, states, rows, found.multipliers),
+            wrenches=tuple(
+                state.X_NB.wrench_to_A(pull[:6])
+                for state, pull in zip(states, exchanged(world, states, rows, found.multipliers, pulls), strict=True)
+            ),
             multipliers=found.multipliers,
         )
 
@@ -95,9 +98,9 @@ def slip_forces(world: World, loop: SystemState) -> tuple[Vector, ...]:
     return tuple(forces)
 
 
-def exchanged_wrenches(
-    world: World, states: tuple[State, ...], rows: tuple[Rows, ...], multipliers: Vector
-) -> tuple[Vec6, ...]:
-    """Of each spacecraft: the wrench that others give it along the rows, about the inertial origin, N axes."""
-    pulls = row_forces(world.crafts, states, rows, between_spacecraft(rows) * multipliers)
-    return tuple(state.X_NB.wrench_to_A(pull[:6]) for state, pull in zip(states, pulls, strict=True))
+def exchanged(
+    world: World, states: tuple[State, ...], rows: tuple[Rows, ...], multipliers: Vector, pulls: tuple[Vector, ...]
+) -> tuple[Vector, ...]:
+    """The part of the rows' generalised forces `pulls` that comes from other spacecraft."""
+    between = between_spacecraft(rows)
+    return pulls if between.all() else row_forces(world.crafts, states, rows, between * multipliers)

@@ -21,7 +21,7 @@ KINDS = (
 )
 LATCHED, RELEASED, REFUSED, BOUNCED, RESTS, LIFTED, BRAKED, FREED, SLIPS, STICKS = range(len(KINDS))
 
-ROOM = 16  # events that fit between two records
+ROOM = 8  # events that fit between two records
 WIDTH = 22  # numbers of an event: time, what, kind, energy, impulse (6), momentum of both sides before (2 x 6)
 
 

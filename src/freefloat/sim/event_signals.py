@@ -68,19 +68,51 @@ class Signals:
         return jnp.any(signals < jnp.where(self.fresh, -_DEAD, 0.0))
 
 
+def has_signals(world: World) -> bool:
+    """Whether anything can happen between two ticks."""
+    return bool(world.contacts) or any(x.automatic for x in world.connections) or any(x.slips for x in world.brakes)
+
+
+def stays_quiet(world: World, loop: SystemState, later: SystemState, length: Scalar) -> Flag:
+    """Whether certainly nothing happens between two states: nothing rests, brakes or crosses."""
+    modes, brakes, flags = loop.constraints, len(world.brakes), []
+    slips = np.array([one.slips for one in world.brakes], dtype=bool)
+    flags.append(~jnp.any(slips & (modes.brakes != OFF)) & ~jnp.any(modes.touching == 1))
+    first, last = (
+        _join([_of_connections(world, x), Signals.none(brakes), *_of_contacts(world, x, None)]) for x in (loop, later)
+    )
+    flags += [~jnp.any(first.fires_at_once()), ~first.crossed(first.since(last, length))]
+    return flags[0] & flags[1] & flags[2]
+
+
 def event_signals(
     system: System, loop: SystemState, inputs: Inputs, tick: Tick, t: Scalar, t_inside: Scalar
 ) -> Signals:
     """All signals of a state at time t; `t_inside`: see integrators."""
-    world, modes = system.world, loop.constraints
+    world = system.world
     held, accelerations = _held(system, loop, inputs, tick, t, t_inside)
-    parts = [_of_connections(world, loop), _of_brakes(world, loop, held, accelerations)]
-    if world.contacts:
-        gap, rate = gaps(world, loop.states)
-        rests = modes.touching == 1
-        pushes = held[len(world.brakes) :]
-        parts.append(Signals(jnp.where(rests, pushes, gap), rate, ~rests, rests, jnp.ones_like(rests)))
+    pushes = held[len(world.brakes) :]
+    return _join(
+        [
+            _of_connections(world, loop),
+            _of_brakes(world, loop, held, accelerations),
+            *_of_contacts(world, loop, pushes),
+        ]
+    )
+
+
+def _join(parts: list[Signals]) -> Signals:
     return jax.tree.map(lambda *some: jnp.concatenate(some), *parts)
+
+
+def _of_contacts(world: World, loop: SystemState, pushes: Vector | None) -> list[Signals]:
+    """Gap of what is free, force of what rests (`pushes`; None where nothing rests)."""
+    if not world.contacts:
+        return []
+    gap, rate = gaps(world, loop.states)
+    rests = loop.constraints.touching == 1
+    value = gap if pushes is None else jnp.where(rests, pushes, gap)
+    return [Signals(value, rate, ~rests, rests, jnp.ones_like(rests))]
 
 
 def _of_connections(world: World, loop: SystemState) -> Signals:

@@ -12,13 +12,12 @@ import dataclasses
 import jax
 import jax.numpy as jnp
 
-from freefloat.dynamics.constrained import row_forces
 from freefloat.dynamics.manifold import return_to_rows
 from freefloat.sim.balance import balances, derivative
 from freefloat.sim.constraint_forces import prescribed_names
 from freefloat.sim.constraint_rows import out_of_reach, rows_of
 from freefloat.sim.constraint_state import ConstraintState, active_rows
-from freefloat.sim.event_signals import Signals, event_signals
+from freefloat.sim.event_signals import Signals, event_signals, has_signals, stays_quiet
 from freefloat.sim.impulse_books import book_return
 from freefloat.sim.instant import Instant
 from freefloat.sim.integrators import rk4_step
@@ -68,9 +67,28 @@ def step_with_events(system: System, loop: SystemState, inputs: Inputs, tick: Ti
     h = jnp.asarray(h, float)
     asked, loop = _switches(system, loop, inputs, tick)
     pending = jnp.any(jnp.concatenate([asked.latch, asked.release, asked.brake, asked.free]))
-    nothing = jnp.zeros(())
-    none = jnp.zeros((), jnp.int32)
-    count = len(system.world.connections) + len(system.world.brakes) + len(system.world.contacts)
+    play = _Round(system, loop, inputs, tick, h, asked)
+    if not has_signals(system.world):  # nothing happens but at ticks
+        nothing = jnp.zeros(0, bool)
+        plants, constraints = jax.lax.cond(
+            pending,
+            lambda: play.happen(loop, nothing, pending=pending, t=tick.t, events=jnp.zeros((), jnp.int32)),
+            lambda: (loop.plants, loop.constraints),
+        )
+        return play.advance(dataclasses.replace(loop, plants=plants, constraints=constraints), jnp.zeros(()), h)
+    whole = play.advance(loop, jnp.zeros(()), h)
+    quiet = ~pending & stays_quiet(system.world, loop, whole, h)
+    plants, constraints = jax.lax.cond(
+        quiet, lambda: (whole.plants, whole.constraints), lambda: _resolve(play, loop, pending)
+    )
+    return dataclasses.replace(loop, plants=plants, constraints=constraints)
+
+
+def _resolve(play: _Round, loop: SystemState, pending: Flag) -> tuple[Plants, ConstraintState]:
+    """A step in which something happens, or may."""
+    world = play.system.world
+    nothing, none = jnp.zeros(()), jnp.zeros((), jnp.int32)
+    count = len(world.connections) + len(world.brakes) + len(world.contacts)
     search = _Search(
         plants=loop.plants,
         constraints=loop.constraints,
@@ -90,15 +108,8 @@ def step_with_events(system: System, loop: SystemState, inputs: Inputs, tick: Ti
         tries=none,
         events=none,
     )
-
-    def goes_on(search: _Search) -> Flag:
-        return ~search.finished
-
-    def round_of(search: _Search) -> _Search:
-        return _Round(system, loop, inputs, tick, h, asked).play(search)
-
-    found = jax.lax.while_loop(goes_on, round_of, search)
-    return dataclasses.replace(loop, plants=found.plants, constraints=found.constraints)
+    found = jax.lax.while_loop(lambda search: ~search.finished, play.play, search)
+    return found.plants, found.constraints
 
 
 def _switches(system: System, loop: SystemState, inputs: Inputs, tick: Tick) -> tuple[Switches, SystemState]:
@@ -133,7 +144,7 @@ class _Round:
         """Look at one state, and decide what to look at next."""
         starts = search.phase == START
         here = dataclasses.replace(self.loop, plants=search.plants, constraints=search.constraints)
-        there = jax.lax.cond(starts, lambda: here, lambda: self._advance(here, search.done, search.trial))
+        there = jax.lax.cond(starts, lambda: here, lambda: self.advance(here, search.done, search.trial))
         t = self.tick.t + search.done + search.trial
         seen = event_signals(self.system, there, self.inputs, self.tick, t, self._inside(search))
         first = jax.tree.map(lambda new, old: jnp.where(starts, new, old), seen, search.first)
@@ -147,7 +158,7 @@ class _Round:
         fired = jnp.where(starts, at_once & first.fires_at_once(), located & together)
         plants, constraints = jax.lax.cond(
             event,
-            lambda: self._happen(there, fired, pending=starts & search.pending, t=t, events=search.events),
+            lambda: self.happen(there, fired, pending=starts & search.pending, t=t, events=search.events),
             lambda: (there.plants, there.constraints),
         )
         return self._next(search, decided, first, signals, event, plants, constraints)
@@ -157,14 +168,14 @@ class _Round:
         t = self.tick.t + search.done + search.trial
         return jnp.where(search.phase == START, t + _INSIDE * self.h, t - _INSIDE * self.h)
 
-    def _advance(self, here: SystemState, done: Scalar, length: Scalar) -> SystemState:
+    def advance(self, here: SystemState, done: Scalar, length: Scalar) -> SystemState:
         system, inputs, tick = self.system, self.inputs, self.tick
         plants = rk4_step(
             lambda p, *times: derivative(system, p, here, inputs, tick, *times), here.plants, tick.t + done, length
         )
         return hold_on(system, dataclasses.replace(here, plants=plants))
 
-    def _happen(
+    def happen(
         self, there: SystemState, fired: Numeric, *, pending: Flag, t: Scalar, events: Numeric
     ) -> tuple[Plants, ConstraintState]:
         system = self.system
@@ -278,8 +289,7 @@ def hold_on(system: System, loop: SystemState) -> SystemState:
         states = loop.states
         rows = rows_of(world, states, loop.constraints)
         found = return_to_rows(world.crafts, states, rows, prescribed=prescribed_names(system), active=active)
-        pushes = row_forces(world.crafts, states, rows, found.impulse)
-        return book_return(loop.plants, rows, world.crafts, found, pushes), loop.constraints.lost + found.energy_lost
+        return book_return(system, loop.plants, rows, found), loop.constraints.lost + found.energy_lost
 
     plants, lost = jax.lax.cond(jnp.any(active), back, lambda: (loop.plants, loop.constraints.lost))
     return dataclasses.replace(loop, plants=plants, constraints=dataclasses.replace(loop.constraints, lost=lost))

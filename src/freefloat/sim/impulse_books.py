@@ -10,7 +10,7 @@ from freefloat.dynamics.inner_motion import motion_of_com, speeds_about_com
 from freefloat.dynamics.manifold import Return
 from freefloat.dynamics.relative_rows import Rows
 from freefloat.model import Spacecraft, State
-from freefloat.sim.constraint_rows import between_spacecraft
+from freefloat.sim.constraint_forces import exchanged
 from freefloat.sim.plant import Exchange, Ledger, Plant, Plants
 from freefloat.sim.system import System
 from freefloat.spatial import angular, linear
@@ -22,7 +22,7 @@ def book_impulses(system: System, plants: Plants, rows: tuple[Rows, ...], impact
     """All spacecraft after an impact, their books with it."""
     crafts, states = system.world.crafts, tuple(plant.state for plant in plants)
     pushes = row_forces(crafts, states, rows, impact.impulse)
-    shared = row_forces(crafts, states, rows, between_spacecraft(rows) * impact.impulse)
+    shared = exchanged(system.world, states, rows, impact.impulse, pushes)
     found = []
     for c, plant in enumerate(plants):
         after = dataclasses.replace(plant.state, v=impact.speeds[c])
@@ -46,12 +46,11 @@ def book_impulse(craft: Spacecraft, state: State, v: Vector, books: Ledger, impu
     )
 
 
-def book_return(
-    plants: Plants, rows: tuple[Rows, ...], crafts: tuple[Spacecraft, ...], back: Return, pushes: tuple[Vector, ...]
-) -> Plants:
-    """All spacecraft after they were brought back onto the rows, by generalised impulses `pushes`."""
-    states = tuple(plant.state for plant in plants)
-    shared = row_forces(crafts, states, rows, between_spacecraft(rows) * back.impulse)
+def book_return(system: System, plants: Plants, rows: tuple[Rows, ...], back: Return) -> Plants:
+    """All spacecraft after they were brought back onto the rows."""
+    crafts, states = system.world.crafts, tuple(plant.state for plant in plants)
+    pushes = row_forces(crafts, states, rows, back.impulse)
+    shared = exchanged(system.world, states, rows, back.impulse, pushes)
     found = []
     for c, plant in enumerate(plants):
         v = back.states[c].v

@@ -10,10 +10,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.model import Clock, Command, JointRates, JointTorques, State, ThrusterDuty, Truth, WheelTorques
+from freefloat.model import (
+    Brake,
+    Clock,
+    Command,
+    JointRates,
+    JointTorques,
+    Latch,
+    Release,
+    State,
+    ThrusterDuty,
+    Truth,
+    WheelTorques,
+)
 from freefloat.model.commands import SWITCHES
 from freefloat.model.ports import ticks_in
-from freefloat.sim.constraint_state import ConstraintState
+from freefloat.sim.held_start import require_free_joints, start_held
 from freefloat.sim.input_ports import port_shape
 from freefloat.sim.instant import RATE_PORT, Instant
 from freefloat.sim.plant import Ledger, Plant
@@ -43,11 +55,11 @@ def begin(system: System, states: Iterable[State], inputs: Inputs | None = None)
         port_shape(system, port)  # refuses one that does not exist
     for effect in system.effects:
         require_effect(effect)
-    connected = system.world.has_events
-    plants = tuple(Plant(state, jax.tree.map(jnp.asarray, Ledger.empty(connected=connected))) for state in states)
-    loop = SystemState(tick=jnp.zeros((), jnp.int32), plants=plants)
+    connected, held = system.world.has_events, ()
     if connected:
-        loop = dataclasses.replace(loop, constraints=ConstraintState.begin(system.world))
+        states, held = start_held(system, states)
+    plants = tuple(Plant(state, jax.tree.map(jnp.asarray, Ledger.empty(connected=connected))) for state in states)
+    loop = SystemState(tick=jnp.zeros((), jnp.int32), plants=plants, constraints=held)
     system, loop = _begin_sensors(system, loop)
     valves = tuple(jax.tree.map(jnp.asarray, thrusters.begin()) for thrusters in system.thrusters)
     loop = dataclasses.replace(loop, valves=valves)
@@ -55,7 +67,10 @@ def begin(system: System, states: Iterable[State], inputs: Inputs | None = None)
     for k in range(len(system.software)):
         system, loop = _begin_software(system, loop, k, drivers, inputs or {})
     prescribed = tuple(_prescribed(system, c) for c in range(len(states)))
-    return dataclasses.replace(system, wiring=dataclasses.replace(system.wiring, prescribed=prescribed)), loop
+    system = dataclasses.replace(system, wiring=dataclasses.replace(system.wiring, prescribed=prescribed))
+    if connected:
+        require_free_joints(system)
+    return system, loop
 
 
 def _require_held_at_rest(system: System, states: tuple[State, ...]) -> None:
@@ -105,6 +120,8 @@ def _begin_software(
         _require_one_driver(system, k, command, drivers)
         if isinstance(command, ThrusterDuty):
             _require_thrusters(system, k, command)
+        if isinstance(command, SWITCHES):
+            _require_switch(system, k, command)
     rates_from_outside = system.world.prefix(c) + RATE_PORT in system.ports
     wires = SoftwareWires(
         craft=c,
@@ -186,6 +203,26 @@ def _require_thrusters(system: System, k: int, command: ThrusterDuty) -> None:
                 f"{law.title}.command must give {len(one.nozzles)} numbers ({names}) in ThrusterDuty, "
                 f"got shape {shape}."
             )
+
+
+def _require_switch(system: System, k: int, command: Latch | Release | Brake) -> None:
+    """Refuse a connection or a brake that the world does not have."""
+    law, world = system.software[k], system.world
+    if isinstance(command, Brake):
+        own = world.names[system.on(law)]
+        known = [brake.joint for brake in world.brakes if brake.craft == own]
+        if unknown := [joint for joint in command.joints if joint not in known]:
+            raise LawError(
+                f"{law.title} brakes '{unknown[0]}', which has no brake. Brakes of '{own}': "
+                f"{', '.join(known) or 'none'}. Give it one: world.brake('{unknown[0]}')."
+            )
+        return
+    known = [one.name for one in world.connections]
+    if command.connection not in known:
+        raise LawError(
+            f"{law.title} commands the connection '{command.connection}', which the world does not have. Connections: "
+            f"{', '.join(known) or 'none'}. Make it: world.connection('{command.connection}', ...)."
+        )
 
 
 def _prescribed(system: System, c: int) -> tuple[str, ...]:

@@ -98,6 +98,7 @@ class Happening:
 def happening(world: World, loop: SystemState, asked: Switches, fired: Numeric) -> Happening:
     """From what was asked for, and from the signals that fired (of connections, brakes, contacts)."""
     modes, n, b = loop.constraints, len(world.connections), len(world.brakes)
+    fired = fired if fired.size else jnp.zeros(n + b + len(world.contacts), bool)
     away = [out_of_reach(world, loop.states, one) > 0.0 for one in world.connections]
     far = jnp.stack(away) if away else jnp.zeros(0, bool)
     braking, touching = modes.brakes, modes.touching == 1
