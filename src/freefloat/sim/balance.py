@@ -57,8 +57,13 @@ def balances(
     tick: Tick,
     t: Scalar,
     t_inside: Scalar,
+    *,
+    anything_held: bool | None = None,
 ) -> tuple[Balance, ...]:
-    """Accelerations and forces at time t of the step since a tick; `t_inside`: see integrators."""
+    """Accelerations and forces at time t of the step since a tick; `t_inside`: see integrators.
+
+    `anything_held`: whether any connection, brake or contact holds, where that is known beforehand.
+    """
     crafts, every = system.world.crafts, range(len(states))
     before = Instant(system, loop, states, inputs, t, tick.number, before_rates=True)
     rates = [stop_stuck(system, c, before.prescribed_rates(c), tick.t) for c in every]
@@ -68,7 +73,7 @@ def balances(
     forces = tuple(here.force(c, tick.t) + elastic_force(crafts[c], states[c].q) + dampings[c] for c in every)
     accelerations = _prescribed_accelerations(here, forces, tick)
     if system.world.has_events:
-        return _connected(system, states, loop, forces, dampings, accelerations, tick.t)
+        return _connected(system, states, loop, forces, dampings, accelerations, tick.t, anything_held)
     found = []
     for c in every:
         vdot, force = _accelerate(system, c, states[c], forces[c], accelerations[c], tick.t)
@@ -85,6 +90,7 @@ def _connected(
     dampings: list[Vector],
     accelerations: tuple[Vector, ...],
     ticked: Scalar,
+    anything_held: bool | None,
 ) -> tuple[Balance, ...]:
     """The same in a world where things can be held together."""
     slips = slip_forces(system.world, loop)
@@ -96,6 +102,7 @@ def _connected(
         forces,
         accelerations,
         lambda c: _accelerate(system, c, states[c], forces[c], accelerations[c], ticked),
+        anything=anything_held,
     )
     return tuple(
         Balance(
@@ -156,10 +163,19 @@ def _accelerate(
 
 
 def derivative(
-    system: System, plants: Plants, loop: SystemState, inputs: Inputs, tick: Tick, t: Scalar, t_inside: Scalar
+    system: System,
+    plants: Plants,
+    loop: SystemState,
+    inputs: Inputs,
+    tick: Tick,
+    t: Scalar,
+    t_inside: Scalar,
+    *,
+    anything_held: bool | None = None,
 ) -> WorldRate:
     """Rates of all plants, their books included."""
-    now = balances(system, tuple(plant.state for plant in plants), loop, inputs, tick, t, t_inside)
+    states = tuple(plant.state for plant in plants)
+    now = balances(system, states, loop, inputs, tick, t, t_inside, anything_held=anything_held)
     return WorldRate(tuple(_plant_rate(system, c, one) for c, one in enumerate(now)))
 
 

@@ -38,8 +38,13 @@ def accelerate_together(
     forces: tuple[Vector, ...],
     accelerations: tuple[Vector, ...],
     alone: Alone,
+    *,
+    anything: bool | None = None,
 ) -> Together:
-    """Accelerations under generalised forces, with whatever is held now; nothing held costs nothing."""
+    """Accelerations under generalised forces, with whatever is held now; nothing held costs nothing.
+
+    `anything`: whether anything is held, where that is known beforehand.
+    """
     world, modes = system.world, loop.constraints
     active = active_rows(world, modes)
 
@@ -78,6 +83,8 @@ def accelerate_together(
             multipliers=found.multipliers,
         )
 
+    if anything is not None:
+        return held() if anything else free()
     return jax.lax.cond(jnp.any(active > 0.0), held, free)
 
 

@@ -21,7 +21,7 @@ from freefloat.sim.event_signals import Signals, event_signals, has_signals, sta
 from freefloat.sim.impulse_books import book_return
 from freefloat.sim.instant import Instant
 from freefloat.sim.integrators import rk4_step
-from freefloat.sim.plant import Plants
+from freefloat.sim.plant import Plants, WorldRate
 from freefloat.sim.switching import Happening, Switches, asked_switches, happening, switch, would_switch
 from freefloat.sim.system import Inputs, System, SystemState
 from freefloat.sim.tick import Tick
@@ -169,11 +169,26 @@ class _Round:
         return jnp.where(search.phase == START, t + _INSIDE * self.h, t - _INSIDE * self.h)
 
     def advance(self, here: SystemState, done: Scalar, length: Scalar) -> SystemState:
-        system, inputs, tick = self.system, self.inputs, self.tick
-        plants = rk4_step(
-            lambda p, *times: derivative(system, p, here, inputs, tick, *times), here.plants, tick.t + done, length
+        """Integrate; a branch for each case, so that what is not held costs nothing."""
+        held = jnp.any(active_rows(self.system.world, here.constraints) > 0.0)
+        plants, lost = jax.lax.cond(
+            held,
+            lambda: self._advance(here, done, length, anything_held=True),
+            lambda: self._advance(here, done, length, anything_held=False),
         )
-        return hold_on(system, dataclasses.replace(here, plants=plants))
+        modes = dataclasses.replace(here.constraints, lost=lost)
+        return dataclasses.replace(here, plants=plants, constraints=modes)
+
+    def _advance(
+        self, here: SystemState, done: Scalar, length: Scalar, *, anything_held: bool
+    ) -> tuple[Plants, Scalar]:
+        def rate(plants: Plants, *times: Scalar) -> WorldRate:
+            return derivative(self.system, plants, here, self.inputs, self.tick, *times, anything_held=anything_held)
+
+        plants = rk4_step(rate, here.plants, self.tick.t + done, length)
+        if not anything_held:
+            return plants, here.constraints.lost
+        return hold_on(self.system, dataclasses.replace(here, plants=plants))
 
     def happen(
         self, there: SystemState, fired: Numeric, *, pending: Flag, t: Scalar, events: Numeric
@@ -280,16 +295,10 @@ class _Decision:
     guess: Scalar
 
 
-def hold_on(system: System, loop: SystemState) -> SystemState:
-    """Bring what is held back to where it is held, positions and speeds, mass-weighted; nothing held costs nothing."""
-    world = system.world
+def hold_on(system: System, loop: SystemState) -> tuple[Plants, Scalar]:
+    """Bring what is held back to where it is held, positions and speeds, mass-weighted; plants, and energy lost."""
+    world, states = system.world, loop.states
     active = active_rows(world, loop.constraints) > 0.0
-
-    def back() -> tuple[Plants, Scalar]:
-        states = loop.states
-        rows = rows_of(world, states, loop.constraints)
-        found = return_to_rows(world.crafts, states, rows, prescribed=prescribed_names(system), active=active)
-        return book_return(system, loop.plants, rows, found), loop.constraints.lost + found.energy_lost
-
-    plants, lost = jax.lax.cond(jnp.any(active), back, lambda: (loop.plants, loop.constraints.lost))
-    return dataclasses.replace(loop, plants=plants, constraints=dataclasses.replace(loop.constraints, lost=lost))
+    rows = rows_of(world, states, loop.constraints)
+    found = return_to_rows(world.crafts, states, rows, prescribed=prescribed_names(system), active=active)
+    return book_return(system, loop.plants, rows, found), loop.constraints.lost + found.energy_lost
