@@ -40,10 +40,19 @@ AT_EVERY_INSTANT = {
 
 
 WHOLE = "world."  # what the books of all spacecraft together begin with
+# What connections and contacts do, over all spacecraft: nothing but hand momentum over, and lose energy at events.
+CONNECTED = {
+    "connections.linear": Book("connections: action = reaction, linear", "N s"),
+    "connections.angular": Book("connections: action = reaction, about the origin", "N m s"),
+    "connections.energy": Book("connections: work = energy lost at events", "J"),
+}
+LOST = "connections.energy_lost"  # the channel of all spacecraft together
 
 
 def book_of(key: str) -> Book:
     """The book behind a key such as `linear` or `client.energy`, named for a reader."""
+    if key in CONNECTED:
+        return CONNECTED[key]
     owner, _, name = key.rpartition(".")
     book = BOOKS[name]
     if key == f"{WHOLE}angular":
@@ -70,7 +79,19 @@ def open_ends(
             [values[:1] for values in about_origin] if start is None else [_about_origin(start, p) for p in prefixes]
         )
         found[f"{WHOLE}angular"] = sum(values - first for values, first in zip(about_origin, begun, strict=True))
+    if LOST in data:
+        now, then = _connected(data, prefixes), None if start is None else _connected(start, prefixes)
+        found |= {name: x - (x[:1] if then is None else then[name]) for name, x in now.items()}
     return found
+
+
+def _connected(data: xarray.Dataset, prefixes: tuple[str, ...]) -> dict[str, np.ndarray]:
+    """What would be constant over all spacecraft if connections only handed over what they take."""
+    return {
+        "connections.linear": sum(data[f"{prefix}connections.impulse.linear"].values for prefix in prefixes),
+        "connections.angular": sum(data[f"{prefix}connections.impulse.angular"].values for prefix in prefixes),
+        "connections.energy": sum(data[f"{prefix}connections.work"].values for prefix in prefixes) + data[LOST].values,
+    }
 
 
 def _about_origin(data: xarray.Dataset, prefix: str) -> np.ndarray:
@@ -111,7 +132,24 @@ def sizes(data: xarray.Dataset, masses: Mapping[str, float]) -> Sizes:
             kinds[kind] |= {WHOLE + name: sum(kinds[kind][prefix + name] for prefix in parts) for name in BOOKS}
         kinds["size"][f"{WHOLE}angular"] += sum(_levers(data, prefix, kinds["size"]) for prefix in parts)
         kinds["rounded"][f"{WHOLE}angular"] += sum(_levers(data, prefix, kinds["rounded"]) for prefix in parts)
+    if LOST in data:
+        kinds["size"] |= _connected_sizes(data, tuple(parts), kinds["size"])
+        kinds["rounded"] |= dict.fromkeys(CONNECTED, 0.0)
     return Sizes(**kinds)
+
+
+def _connected_sizes(data: xarray.Dataset, prefixes: tuple[str, ...], size: Mapping[str, float]) -> dict[str, float]:
+    """How large the motion is against which connections are judged."""
+    moved = {name: sum(size[prefix + name] for prefix in prefixes) for name in BOOKS}
+    handed = {
+        name: sum(float(np.max(np.abs(data[f"{prefix}connections.{name}"].values))) for prefix in prefixes)
+        for name in ("impulse.angular", "work")
+    }
+    return {
+        "connections.linear": moved["linear"],
+        "connections.angular": moved["angular"] + handed["impulse.angular"],
+        "connections.energy": moved["energy"] + handed["work"],
+    }
 
 
 def _levers(data: xarray.Dataset, prefix: str, linear: Mapping[str, float]) -> float:

@@ -15,6 +15,7 @@ from freefloat.model import Connection, State, World
 from freefloat.sim.constraint_rows import apart, brake_rates, gaps, meant_pose, out_of_reach, rows_of
 from freefloat.sim.constraint_state import HOLDS, ConstraintState, active_rows
 from freefloat.sim.system import System
+from freefloat.spatial import Pose
 from freefloat.values import ModelError
 from freefloat.values.arrays import is_traced
 
@@ -29,7 +30,7 @@ def start_held(system: System, states: tuple[State, ...]) -> tuple[tuple[State, 
     modes = ConstraintState.begin(world)
     if is_traced(states, world):
         raise ModelError("A world with connections, brakes or contacts begins with numbers that are known.")
-    if world.is_held is not None and any(failure for failure in system.failures if isinstance(failure, StuckJoint)):
+    if any(isinstance(failure, StuckJoint) for failure in system.failures):
         raise ModelError(
             "StuckJoint does not go with connections, brakes and contacts yet. Use world.brake(joint) and the command "
             "Brake in its place."
@@ -40,16 +41,21 @@ def start_held(system: System, states: tuple[State, ...]) -> tuple[tuple[State, 
             modes,
             latched=modes.latched.at[i].set(int(one.on)),
             positions=modes.positions.at[i].set(pose.p),
-            attitudes=modes.attitudes.at[i].set(pose.quaternion),
+            attitudes=modes.attitudes.at[i].set(_quaternion(pose)),
         )
     on = jnp.array([HOLDS * one.on for one in world.brakes], jnp.int32)
     modes = dataclasses.replace(modes, brakes=on if world.brakes else modes.brakes)
     _require_apart(world, states)
     _require_still(world, states)
+    _require_within_reach(world, states)
     if any(one.on for one in world.connections):
-        _require_within_reach(world, states)
         states = _solve(world, states, modes)
     return states, modes
+
+
+def _quaternion(pose: Pose) -> np.ndarray:
+    R = np.asarray(pose.R)
+    return np.eye(4)[0] if np.array_equal(R, np.eye(3)) else np.asarray(pose.quaternion)
 
 
 def require_free_joints(system: System) -> None:
@@ -87,6 +93,8 @@ def _require_still(world: World, states: tuple[State, ...]) -> None:
 
 def _require_within_reach(world: World, states: tuple[State, ...]) -> None:
     for one in world.connections:
+        if not one.on and not one.automatic:
+            continue
         away, turned, beyond = (
             float(x)
             for x in compile(lambda s, one=one: (*apart(world, s, one), out_of_reach(world, s, one)), states)(states)
