@@ -19,7 +19,7 @@ from freefloat.model import State
 from freefloat.sim.constraint_forces import accelerate_together, slip_forces
 from freefloat.sim.instant import Flow, Instant
 from freefloat.sim.plant import Exchange, Ledger, PlantRate, Plants, WorldRate
-from freefloat.sim.prescribed_motion import stop_stuck, stuck_joints, with_prescribed_rates
+from freefloat.sim.prescribed_motion import stop_stuck, stuck_joints, with_prescribed_rates, with_speeds_on_rows
 from freefloat.sim.system import Inputs, System, SystemState
 from freefloat.sim.tick import Tick
 from freefloat.spatial import angular, linear
@@ -68,6 +68,8 @@ def balances(
     before = Instant(system, loop, states, inputs, t, tick.number, before_rates=True)
     rates = [stop_stuck(system, c, before.prescribed_rates(c), tick.t) for c in every]
     states = tuple(with_prescribed_rates(system, c, states[c], rates[c]) for c in every)
+    if anything_held is not False and not all(rates_are_held(system, c) for c in every) and system.world.has_events:
+        states = with_speeds_on_rows(system, states, loop)  # rows that are off change nothing
     here = Instant(system, loop, states, inputs, t_inside, tick.number)
     dampings = [damping_force(crafts[c], states[c].v) for c in every]
     forces = tuple(here.force(c, tick.t) + elastic_force(crafts[c], states[c].q) + dampings[c] for c in every)
