@@ -24,9 +24,11 @@ _ROUNDS = 50
 _DEEP = 1e-9  # [m]: how far a contact may overlap at the start
 
 
-def start_held(system: System, states: tuple[State, ...]) -> tuple[tuple[State, ...], ConstraintState]:
-    """States that fit what is on from the start, and which rows are held."""
+def start_held(system: System, states: tuple[State, ...]) -> tuple[tuple[State, ...], ConstraintState | tuple[()]]:
+    """States that fit what is on from the start, and what is held then; nothing in a world that holds nothing."""
     world = system.world
+    if not world.has_events:
+        return states, ()
     modes = ConstraintState.begin(world)
     if is_traced(states, world):
         raise ModelError("A world with connections, brakes or contacts begins with numbers that are known.")

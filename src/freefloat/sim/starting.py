@@ -51,15 +51,15 @@ def begin(system: System, states: Iterable[State], inputs: Inputs | None = None)
     require_quantity("The step dt", system.dt, "s", above=0.0)
     states = tuple(jax.tree.map(jnp.asarray, state) for state in system.world.require_states(states))
     _require_held_at_rest(system, states)
+    states, held = start_held(system, states)
     for port in system.ports:
         port_shape(system, port)  # refuses one that does not exist
     for effect in system.effects:
         require_effect(effect)
-    connected, held = system.world.has_events, ()
-    if connected:
-        states, held = start_held(system, states)
-    plants = tuple(Plant(state, jax.tree.map(jnp.asarray, Ledger.empty(connected=connected))) for state in states)
-    loop = SystemState(tick=jnp.zeros((), jnp.int32), plants=plants, constraints=held)
+    plants = tuple(
+        Plant(state, jax.tree.map(jnp.asarray, Ledger.empty(connected=system.world.has_events))) for state in states
+    )
+    loop = SystemState(tick=jnp.zeros((), jnp.int32), plants=plants)
     system, loop = _begin_sensors(system, loop)
     valves = tuple(jax.tree.map(jnp.asarray, thrusters.begin()) for thrusters in system.thrusters)
     loop = dataclasses.replace(loop, valves=valves)
@@ -68,9 +68,8 @@ def begin(system: System, states: Iterable[State], inputs: Inputs | None = None)
         system, loop = _begin_software(system, loop, k, drivers, inputs or {})
     prescribed = tuple(_prescribed(system, c) for c in range(len(states)))
     system = dataclasses.replace(system, wiring=dataclasses.replace(system.wiring, prescribed=prescribed))
-    if connected:
-        require_free_joints(system)
-    return system, loop
+    require_free_joints(system)
+    return system, dataclasses.replace(loop, constraints=held)
 
 
 def _require_held_at_rest(system: System, states: tuple[State, ...]) -> None:
