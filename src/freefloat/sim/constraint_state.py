@@ -27,6 +27,7 @@ class ConstraintState:
     brakes: Numeric  # int32 (brakes): OFF, HOLDS, FORWARD or BACKWARD
     touching: Numeric  # int32 (contacts): 1 while it rests
     lost: Scalar  # energy lost at events since the start [J]
+    redundant: Numeric  # int32: held rows that depend on others
     unresolved: Numeric  # int32: steps in which there were more events than are looked for
     log: EventLog
 
@@ -46,6 +47,7 @@ class ConstraintState:
             brakes=none(len(world.brakes)),
             touching=none(len(world.contacts)),
             lost=jnp.zeros(()),
+            redundant=jnp.zeros((), jnp.int32),
             unresolved=jnp.zeros((), jnp.int32),
             log=EventLog.empty(),
         )

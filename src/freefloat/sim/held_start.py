@@ -51,7 +51,9 @@ def start_held(system: System, states: tuple[State, ...]) -> tuple[tuple[State, 
     _require_still(world, states)
     _require_within_reach(world, states)
     if any(one.on for one in world.connections):
-        states = _solve(world, states, modes)
+        states, rank = _solve(world, states, modes)
+        redundant = int(np.sum(np.asarray(active_rows(world, modes)))) - rank
+        modes = dataclasses.replace(modes, redundant=jnp.asarray(redundant, jnp.int32))
     return states, modes
 
 
@@ -118,22 +120,22 @@ def _said(one: Connection, away: float, turned: float) -> str:
     return f"{away:.4g} m" + (f" and {turned:.4g} rad" if one.holds != "point" else "")
 
 
-def _solve(world: World, states: tuple[State, ...], modes: ConstraintState) -> tuple[State, ...]:
-    """The start that fits, by mass-weighted steps of positions, and of speeds."""
+def _solve(world: World, states: tuple[State, ...], modes: ConstraintState) -> tuple[tuple[State, ...], int]:
+    """The start that fits, by mass-weighted steps of positions, and of speeds; and how many rows are independent."""
     active = active_rows(world, modes) > 0.0
     prescribed = tuple(("base",) * world.is_held(c) for c in range(len(states)))
 
     def nearer(states: tuple[State, ...]) -> tuple:
         rows = rows_of(world, states, modes)
         found = return_to_rows(world.crafts, states, rows, prescribed=prescribed, active=active)
-        return found.states, found.error
+        return found.states, found.error, found.rank
 
     program = compile(nearer, states)
     error = np.zeros(0)
     for _ in range(_ROUNDS):
-        moved, error = program(states)
+        moved, error, rank = program(states)
         if np.max(np.abs(error), initial=0.0) <= _FITS:
-            return jax.tree.map(jnp.asarray, moved)
+            return jax.tree.map(jnp.asarray, moved), int(rank)
         if not all(np.all(np.isfinite(x)) for x in jax.tree.leaves(moved)):
             break
         states = moved

@@ -63,6 +63,14 @@ def _remarks(system: System, records: SystemState, lost: int) -> list[Event]:
     end, found = float(np.asarray(records.tick)[-1]) * system.dt, []
     if lost:
         found.append(f"{lost} events did not fit between two records and are not listed. Record more often.")
+    redundant = np.asarray(records.constraints.redundant)
+    if np.any(redundant > 0):
+        worst = int(np.argmax(redundant))
+        held = [one.name for i, one in enumerate(system.world.connections) if records.constraints.latched[worst][i]]
+        found.append(
+            f"{', '.join(held)}: {redundant[worst]} of the directions that are held depend on others and carry no "
+            "force of their own: the motion is right, how the others share the force is not determined."
+        )
     unresolved = np.asarray(records.constraints.unresolved)
     if steps := int(unresolved[-1] - unresolved[0]):
         found.append(f"In {steps} steps there were more events than are looked for: shorten dt.")

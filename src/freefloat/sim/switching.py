@@ -14,6 +14,7 @@ from freefloat.dynamics.contact import contact_impact
 from freefloat.dynamics.impact import Impact, row_impact
 from freefloat.dynamics.momentum import momentum_about_origin
 from freefloat.dynamics.relative_rows import Rows, row_bias, row_count, row_velocity
+from freefloat.dynamics.row_response import row_response
 from freefloat.model import Brake, Latch, Release, State, World
 from freefloat.sim import event_log
 from freefloat.sim.balance import Balance
@@ -132,6 +133,7 @@ def switch(
         modes,
         brakes=_after_impact(world, moved, modes, what),
         lost=old.lost + impact.energy_lost,
+        redundant=_redundant(system, states, modes),
         log=_logged(world, states, old, what, rests, impact, every, t, end),
     )
     return dataclasses.replace(loop, plants=plants, constraints=modes)
@@ -237,6 +239,14 @@ def _impact(
         active=what.hit | (modes.touching == 1),
     )
     return impact, (*held, *contacts)
+
+
+def _redundant(system: System, states: tuple[State, ...], modes: ConstraintState) -> Numeric:
+    """How many of the held rows depend on others."""
+    world, active = system.world, active_rows(system.world, modes) > 0.0
+    rows = rows_of(world, states, modes)
+    response = row_response(world.crafts, states, rows, prescribed_names(system), active)
+    return (jnp.sum(active) - response.rank).astype(jnp.int32)
 
 
 # ---- what is told
