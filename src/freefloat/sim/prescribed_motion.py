@@ -84,24 +84,24 @@ def stuck_joints(system: System, c: int) -> list[StuckJoint]:
 def apply_prescribed_rates(system: System, loop: SystemState, inputs: Inputs, tick: Tick) -> Plants:
     """Let prescribed joints take their rates now, and stuck ones stop; a jump does work, which is booked."""
     here = Instant(system, loop, loop.states, inputs, tick.t, tick.number, before_rates=True)
+    every, t = range(len(loop.plants)), tick.t
+    given = tuple(_given(system, c, here, t) for c in every)
 
     def each_alone() -> Plants:
-        return tuple(
-            _stop_stuck_joints(system, c, _jump(system, c, plant, *_given(system, c, here, tick.t)), tick.t)
-            for c, plant in enumerate(loop.plants)
-        )
+        return tuple(_stop_stuck_joints(system, c, _jump(system, c, loop.plants[c], *given[c]), t) for c in every)
 
     if not system.world.has_events or not any(prescribed_names(system)):
         return each_alone()
     held = active_rows(system.world, loop.constraints) > 0.0
-    return jax.lax.cond(jnp.any(held), lambda: _jump_together(system, loop, here, held, tick.t), each_alone)
+    return jax.lax.cond(jnp.any(held), lambda: _jump_together(system, loop, given, held), each_alone)
 
 
-def _jump_together(system: System, loop: SystemState, here: Instant, held: Numeric, t: Scalar) -> Plants:
+def _jump_together(
+    system: System, loop: SystemState, given: tuple[tuple[tuple[str, ...], Vector], ...], held: Numeric
+) -> Plants:
     """The same for spacecraft that are held together: prescribed joints take their rates, what is held stays so."""
     world, speeds, motors = system.world, [], []
-    for c, (craft, state) in enumerate(zip(world.crafts, loop.states, strict=True)):
-        names, rates = _given(system, c, here, t)
+    for craft, state, (names, rates) in zip(world.crafts, loop.states, given, strict=True):
         v, impulse = jump_to_rates(craft, state.q, state.v, names, rates)
         speeds.append(v)
         motors.append(jnp.zeros_like(v).at[np.array(craft.layout.indices(names), dtype=int)].set(impulse))

@@ -136,7 +136,7 @@ def test_prescribed_joints_keep_their_rates_while_they_carry_something():
             return ff.JointRates(("rod",), 0.2 * jnp.sin(clock.t)[None])
 
     world = ff.World(hub=hub, box=BOX).connection("grasp", "hub.hand", "box.port", reach=(0.5, 4.0))
-    there = dataclasses.replace(BOX.at_rest(), p_NB=np.array([1.5, 0.0, 0.0]), v=np.array([0.02, 0.01, 0, 0, 0, 0.05]))
+    there = dataclasses.replace(BOX.at_rest(), p_NB=np.array([0.6, 0.1, 0.0]), v=np.array([0.02, 0.01, 0, 0, 0, 0.05]))
     for period in (None, 0.1):
         parts = Turn(on="hub", period=period), Want(("grasp",), on="hub", period=0.1)
         run = ff.simulate(world, *parts, state={"box": there}, duration=4.0)
