@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from freefloat.sim.audit import Audit
 from freefloat.sim.conditions import find_conditions
 from freefloat.sim.description import Description
+from freefloat.sim.run_events import Events
 from freefloat.sim.saved_state import SavedState
 from freefloat.values.files import write_atomically
 
@@ -44,7 +45,9 @@ class Run:
         name = self.scenario.get("scenario") or self.scenario.get("spacecraft") or "unnamed"
         t, verdict = self.data["time"].values, "holds" if self.audit.holds else "VIOLATED"
         size = f"{t[-1]:g} s, {len(t)} records of {len(self.channels)} channels"
-        return f"<Run '{name}': {self.status}, {size}, audit {verdict}>"
+        happened = sum("energy_lost" in event for event in self.events)
+        events = f", {happened} event{'s' * (happened != 1)}" if happened else ""
+        return f"<Run '{name}': {self.status}, {size}{events}, audit {verdict}>"
 
     def __getitem__(self, channel: str) -> xarray.DataArray:
         if channel not in self.data:
@@ -124,7 +127,7 @@ class Run:
             claims=tuple(map(_claim_of_today, attributes["claims"])),
             versions=attributes["versions"],
             scene=texts.get("scene"),
-            events=tuple(attributes.get("events", ())),
+            events=Events(attributes.get("events", ())),
             description=Description.from_dict(described) if described else Description(),
             saved=SavedState.from_arrays({name: data[name].values for name in saved}),
         )

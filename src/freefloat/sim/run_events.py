@@ -6,15 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from freefloat.model import World
+from freefloat.model import State, World
 from freefloat.sim.event_log import KINDS, ROOM, SLIPS, STICKS
 from freefloat.sim.system import System, SystemState
+
+_SAME = 1e-12  # a start that was moved by less is the one that was asked for
 
 Event = dict[str, Any]  # {"time": [s], "label": text, "name": ..., "kind": ..., ...}
 
 
-def run_events(system: System, records: SystemState) -> tuple[Event, ...]:
-    """Everything that happened between the first and the last record, in order of time, and what did not fit."""
+def run_events(system: System, records: SystemState, start: tuple[State, ...]) -> tuple[Event, ...]:
+    """Everything that happened between the first and the last record, in order of time, and what did not fit.
+
+    `start`: the states that were asked for, which may have been moved onto what is held from the start.
+    """
     if not system.world.has_events:
         return ()
     log, found, lost = records.constraints.log, [], 0
@@ -25,7 +30,28 @@ def run_events(system: System, records: SystemState) -> tuple[Event, ...]:
         for number in range(int(counts[k]) - min(new, ROOM), int(counts[k])):
             found.append(_event(system.world, np.asarray(log.rows)[k, number % ROOM]))
     found.sort(key=lambda event: event["time"])
-    return (*found, *_remarks(system, records, lost))
+    return (*_moved_start(records, start), *found, *_remarks(system, records, lost))
+
+
+def _moved_start(records: SystemState, start: tuple[State, ...]) -> list[Event]:
+    """How far the start was moved, if it was."""
+    if int(records.tick[0]):
+        return []
+    away = {
+        name: max(
+            float(np.max(np.abs(getattr(now, name)[0] - getattr(then, name)), initial=0.0)) for now, then in pairs
+        )
+        for pairs in (list(zip(records.states, start, strict=True)),)
+        for name in ("p_NB", "quat_NB", "q", "v")
+    }
+    placed = max(away["p_NB"], 2.0 * away["quat_NB"], away["q"])
+    if placed <= _SAME and away["v"] <= _SAME:
+        return []
+    words = (
+        f"The start was moved onto what holds it: positions by up to {placed:.3g} (m, rad), speeds by up to "
+        f"{away['v']:.3g} (m/s, rad/s)"
+    )
+    return [{"time": 0.0, "label": words, "name": "", "kind": "remark", "condition": True}]
 
 
 def _event(world: World, row: np.ndarray) -> Event:
@@ -62,7 +88,7 @@ def _remarks(system: System, records: SystemState, lost: int) -> list[Event]:
     """What a reader must know about the events themselves."""
     end, found = float(np.asarray(records.tick)[-1]) * system.dt, []
     if lost:
-        found.append(f"{lost} events did not fit between two records and are not listed. Record more often.")
+        found.append(f"{lost} events are not listed: {ROOM} of those between two records are kept.")
     redundant = np.asarray(records.constraints.redundant)
     if np.any(redundant > 0):
         worst = int(np.argmax(redundant))
@@ -75,3 +101,20 @@ def _remarks(system: System, records: SystemState, lost: int) -> list[Event]:
     if steps := int(unresolved[-1] - unresolved[0]):
         found.append(f"In {steps} steps there were more events than are looked for: shorten dt.")
     return [{"time": end, "label": words, "name": "", "kind": "remark", "condition": True} for words in found]
+
+
+class Events(tuple):
+    """Events in order of time: each is a dictionary; printed they are a table."""
+
+    def __str__(self) -> str:
+        lines = [f"{'time':>12}  {'what':<24} {'event':<42} {'impulse':>12} {'energy lost':>12}"]
+        return "\n".join([*lines, *map(_line, self)])
+
+
+def _line(event: Event) -> str:
+    if "name" not in event or not event["name"]:
+        return f"{event['time']:>10.6g} s  {event['label']}"
+    said = f"{event['time']:>10.6g} s  {event['name']:<24} {event['kind']:<42}"
+    if "impulse" in event:
+        return f"{said} {np.linalg.norm(event['impulse']):>8.4g} N s {event['energy_lost']:>10.4g} J"
+    return f"{said} {event['joint_impulse']:>6.4g} N m s {event['energy_lost']:>10.4g} J"
