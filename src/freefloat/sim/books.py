@@ -87,27 +87,14 @@ def open_ends(
 
 def _connected(data: xarray.Dataset, prefixes: tuple[str, ...]) -> dict[str, np.ndarray]:
     """What would be constant over all spacecraft if connections only handed over what they take."""
-    return {
-        "connections.linear": sum(data[f"{prefix}connections.impulse.linear"].values for prefix in prefixes),
-        "connections.angular": sum(data[f"{prefix}connections.impulse.angular"].values for prefix in prefixes),
-        "connections.energy": sum(data[f"{prefix}connections.work"].values for prefix in prefixes) + data[LOST].values,
+    totals = {
+        name: np.sum([data[f"{prefix}connections.{name}"].values for prefix in prefixes], axis=0)
+        for name in ("impulse.linear", "impulse.angular", "work")
     }
-
-
-def _about_origin(data: xarray.Dataset, prefix: str) -> np.ndarray:
-    """Angular momentum less impulse about the inertial origin, which is the same point for all."""
-    return data[f"{prefix}momentum.angular"].values - data[f"{prefix}impulse.angular"].values
-
-
-def _balances(data: xarray.Dataset, prefix: str) -> dict[str, np.ndarray]:
-    """What would be constant in each book if all were well."""
     return {
-        "linear": data[f"{prefix}momentum.linear"].values - data[f"{prefix}impulse.linear"].values,
-        "angular": data[f"{prefix}momentum.angular_com"].values - data[f"{prefix}impulse.angular_com"].values,
-        "energy": data[f"{prefix}energy.inner"].values
-        + data[f"{prefix}energy.elastic"].values
-        - data[f"{prefix}energy.inner_work"].values
-        + data[f"{prefix}energy.dissipated"].values,
+        "connections.linear": totals["impulse.linear"],
+        "connections.angular": totals["impulse.angular"],
+        "connections.energy": totals["work"] + data[LOST].values,
     }
 
 
