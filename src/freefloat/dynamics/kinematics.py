@@ -42,7 +42,7 @@ def frame_pose(craft: Spacecraft, q: Vector, frame: str) -> Pose:
 def frame_mount(craft: Spacecraft, frame: Frame, q: Vector) -> Mount:
     """A frame in the frame of its body, with its twist per unit modal rate where it sits on a node."""
     body = craft.body(frame.body)
-    if not frame.node or not isinstance(body, ModalBody) or not body.modes:
+    if not frame.node or not isinstance(body, ModalBody):
         return Mount(pose=frame.X_BF, columns=np.zeros((6, 0)))
     node = mount_of(craft, body, frame.node, q)
     return Mount(pose=node.pose @ frame.X_BF, columns=frame.X_BF.twist_to_B(node.columns))
