@@ -42,15 +42,10 @@ from freefloat.dynamics.momentum import (
     wheel_momentum,
 )
 from freefloat.dynamics.relative_rows import (
-    GRASP,
     INERTIAL,
-    POINT,
     FrameRows,
     JointRows,
     Rows,
-    contact,
-    hinge,
-    normal,
     relative_pose,
     row_bias,
     row_count,
@@ -58,6 +53,7 @@ from freefloat.dynamics.relative_rows import (
     row_jacobian,
     row_velocity,
 )
+from freefloat.dynamics.row_directions import GRASP, POINT, contact, hinge, normal
 from freefloat.dynamics.row_response import RowResponse, row_response
 from freefloat.dynamics.solve import spd_solve
 from freefloat.dynamics.state_rate import StateRate, component_rates, retract, state_rate

@@ -108,7 +108,7 @@ def _drift_free_motion(
         vdots = tuple(map(forward_dynamics, crafts, (s.q for s in states), stills, map(jnp.asarray, forces)))
         return HeldMotion(vdots=vdots, forces=tuple(forces), multipliers=jnp.zeros(0), rank=jnp.zeros(()))
     response = row_response(crafts, states, rows, prescribed, active)
-    vdots = _given_accelerations(crafts, response, accelerations)
+    vdots = _given_accelerations(crafts, states, response, accelerations)
     pushes = [
         jnp.asarray(craft.layout.require_size("force", force)) - inverse_dynamics(craft, state.q, still, vdot)
         for craft, state, still, force, vdot in zip(crafts, states, stills, forces, vdots, strict=True)
@@ -163,7 +163,7 @@ def _part(
     multipliers: dict[int, Vector] = {}
     rest = row_forces(crafts, states, [rows[k] for k in joined.rest], trees.multipliers)
     others = [push[:6] for push in rest]
-    for k, c in reversed(joined.mounts):
+    for k, c in joined.mounts:
         needed = inverse_dynamics(crafts[c], states[c].q, stills[c], vdots[c])[:6]
         wrench = needed - jnp.asarray(forces[c])[:6] - others[c]
         multipliers[k], (host, reaction) = mount_force(crafts, states, rows[k], c, wrench)
@@ -211,17 +211,22 @@ def row_forces(crafts: Crafts, states: States, rows: Sequence[Rows], multipliers
     return tuple(J.T @ multipliers for J in row_jacobian(crafts, states, rows))
 
 
-def _given_accelerations(crafts: Crafts, response: RowResponse, accelerations: Sequence[Vector]) -> list[Vector]:
-    """(nv) of each spacecraft: what is prescribed, zero elsewhere."""
+def _given_accelerations(
+    crafts: Crafts, states: States, response: RowResponse, accelerations: Sequence[Vector]
+) -> list[Vector]:
+    """(nv) of each spacecraft, of the motion without drift: what is prescribed, zero elsewhere."""
     values = tuple(accelerations) or tuple(np.zeros(len(given)) for given in response.given)
     found = []
-    for craft, given, value in zip(crafts, response.given, values, strict=True):
+    for craft, state, given, value in zip(crafts, states, response.given, values, strict=True):
         if np.shape(value) != (len(given),):
             raise ModelError(
                 f"Spacecraft '{craft.name}': accelerations must have {len(given)} numbers, one for each prescribed "
                 f"coordinate, got shape {np.shape(value)}."
             )
-        found.append(jnp.zeros(craft.layout.nv).at[np.array(given, dtype=int)].set(value))
+        vdot = jnp.zeros(craft.layout.nv).at[np.array(given, dtype=int)].set(value)
+        if 0 in given:  # a base that is prescribed: its axes turn under the drift
+            vdot = vdot.at[:6].add(six(cross(angular(state.v[:6]), linear(state.v[:6])), np.zeros(3)))
+        found.append(vdot)
     return found
 
 

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 import jax.numpy as jnp
 
 from freefloat.dynamics.kinematics import generalized_force
-from freefloat.dynamics.relative_rows import GRASP, Crafts, FrameRows, JointRows, Place, Rows, States
+from freefloat.dynamics.relative_rows import Crafts, FrameRows, JointRows, Place, Rows, States
+from freefloat.dynamics.row_directions import GRASP
 from freefloat.dynamics.row_response import Prescribed
 from freefloat.model import Spacecraft, State
 from freefloat.spatial import Pose
@@ -42,7 +43,7 @@ class JoinedTrees:
     crafts: Crafts  # the trees
     orders: tuple[tuple[int, ...], ...]  # the spacecraft of each tree, the root first, in the order of its coordinates
     members: tuple[Member, ...]  # one for each spacecraft
-    mounts: tuple[tuple[int, int], ...]  # (row, spacecraft that it mounts), in the order of mounting
+    mounts: tuple[tuple[int, int], ...]  # (row, spacecraft that it mounts), those that carry nothing first
     rest: tuple[int, ...]  # rows that are left
     rows: tuple[Rows, ...]  # the same, in the names of the trees
 
@@ -100,6 +101,7 @@ def join_trees(crafts: Crafts, rows: Sequence[Rows], prescribed: Prescribed = ()
     trees: list[Spacecraft] = list(crafts)
     orders, called = [[c] for c in range(len(crafts))], [{c: ""} for c in range(len(crafts))]
     root, mounts, rest = list(range(len(crafts))), [], []
+    hosts: dict[int, int] = {}
     for k, one in enumerate(rows):
         found = _mountable(crafts, one, root, names)
         if found is None:
@@ -117,16 +119,22 @@ def join_trees(crafts: Crafts, rows: Sequence[Rows], prescribed: Prescribed = ()
         orders[above] = orders[above] + orders[child]
         orders[child] = []
         mounts.append((k, child))
+        hosts[child] = host[0]
     left = [c for c in range(len(crafts)) if orders[c]]
     members = _members(crafts, left, orders, called)
     return JoinedTrees(
         crafts=tuple(trees[c] for c in left),
         orders=tuple(tuple(orders[c]) for c in left),
         members=members,
-        mounts=tuple(mounts),
+        mounts=tuple(sorted(mounts, key=lambda mount: -_depth(hosts, mount[1]))),
         rest=tuple(rest),
         rows=tuple(_renamed(rows[k], members) for k in rest),
     )
+
+
+def _depth(hosts: dict[int, int], c: int) -> int:
+    """How many spacecraft carry one."""
+    return 1 + _depth(hosts, hosts[c]) if c in hosts else 0
 
 
 def _mountable(

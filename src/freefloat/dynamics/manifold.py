@@ -46,9 +46,10 @@ def return_to_rows(
     prescribed: Prescribed = (),
     active: Numeric | None = None,
 ) -> Return:
-    """One step back onto the rows, of positions and of speeds: errors become their squares.
+    """One step back onto the rows, of positions and of speeds: errors of positions become their squares.
 
-    What is prescribed keeps its positions and its rates. Momentum is kept: the rows only push between the spacecraft.
+    Speeds are corrected as of the positions before, so what is left of them is of the size of that error, times rates
+    of turn. What is prescribed keeps its positions and its rates. The rows only push between the spacecraft.
     Where grasps by a base are all there is, no error at all is left.
     """
     joined = join_trees(crafts, rows if active is None else (), prescribed)
@@ -161,7 +162,7 @@ def _mount_impulses(
     """Impulses along the rows that changed the speeds."""
     trees, found = joined.states(states), {}
     others = [jnp.zeros(6) for _ in crafts]
-    for k, c in reversed(joined.mounts):
+    for k, c in joined.mounts:
         member = joined.members[c]
         moved = frame_twist(joined.crafts[member.tree], trees[member.tree].q, changes[member.tree], member.name)
         change = jnp.concatenate([moved - off[c][1][:6], changes[member.tree][member.v]])

@@ -53,7 +53,7 @@ def srms_payload(*, planar: bool = False) -> Spacecraft:
     along = 0.5 * _PAYLOAD_MASS * _PAYLOAD_RADIUS**2
     inertia = (across, across, along) if planar else (across, along, across)
     payload = Spacecraft.from_base("payload", mass=_PAYLOAD_MASS, inertia=inertia)
-    return payload.with_frame("grip", body="base", at=(-_PAYLOAD_RADIUS, 0.0, 0.0))
+    return payload.with_frame("grip", body="base", at=Pose(position=(-_PAYLOAD_RADIUS, 0.0, 0.0)))
 
 
 def _planar_arm(modes: int) -> Spacecraft:
@@ -65,7 +65,7 @@ def _planar_arm(modes: int) -> Spacecraft:
     across = _HAND_MASS * _HAND_LENGTH**2 / 12.0
     hand = RigidBody("hand.link", _HAND_MASS, (0.5 * _HAND_LENGTH, 0.0, 0.0), (about_axis, across, across))
     craft = craft.with_body(hand, _joint("wrist", "boom.2", (0.0, 0.0, 1.0), Pose()))
-    return craft.with_frame("hand", body="hand.link", at=(_HAND_LENGTH, 0.0, 0.0))
+    return craft.with_frame("hand", body="hand.link", at=Pose(position=(_HAND_LENGTH, 0.0, 0.0)))
 
 
 def _spatial_arm(modes: int) -> Spacecraft:
@@ -74,7 +74,7 @@ def _spatial_arm(modes: int) -> Spacecraft:
         joint_name="shoulder.yaw",
         parent="base",
         joint="revolute",
-        at=(10.0, 0.0, 2.5),  # [m]
+        at=Pose(position=(10.0, 0.0, 2.5)),  # [m]
         mass=32.12,  # [kg]
         com=(0.0, 0.0, 0.15),  # [m]
         inertia=(0.5, 0.5, 0.3),  # [kg m2]
