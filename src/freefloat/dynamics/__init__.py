@@ -1,7 +1,7 @@
 """Equations of motion of a free-floating tree: one algorithm per file, in body axes unless a name says otherwise."""
 
 from freefloat.dynamics.articulated import articulated_forward_dynamics
-from freefloat.dynamics.constrained import HeldMotion, held_motion, row_forces
+from freefloat.dynamics.constrained import HeldMotion, held_motion, held_motion_by_rows, row_forces
 from freefloat.dynamics.contact import contact_impact
 from freefloat.dynamics.elastic import damping_force, elastic_energy, elastic_force
 from freefloat.dynamics.forward import forward_dynamics, forward_dynamics_by_mass_matrix
@@ -29,7 +29,7 @@ from freefloat.dynamics.kinematics import (
     inertial_frame_pose,
     inertial_frame_twist,
 )
-from freefloat.dynamics.manifold import Return, return_to_rows
+from freefloat.dynamics.manifold import Return, return_by_rows, return_to_rows
 from freefloat.dynamics.mass_matrix import mass_matrix
 from freefloat.dynamics.momentum import (
     centre_of_mass,
@@ -42,15 +42,10 @@ from freefloat.dynamics.momentum import (
     wheel_momentum,
 )
 from freefloat.dynamics.relative_rows import (
-    GRASP,
     INERTIAL,
-    POINT,
     FrameRows,
     JointRows,
     Rows,
-    contact,
-    hinge,
-    normal,
     relative_pose,
     row_bias,
     row_count,
@@ -58,6 +53,7 @@ from freefloat.dynamics.relative_rows import (
     row_jacobian,
     row_velocity,
 )
+from freefloat.dynamics.row_directions import GRASP, POINT, contact, hinge, normal
 from freefloat.dynamics.row_response import RowResponse, row_response
 from freefloat.dynamics.solve import spd_solve
 from freefloat.dynamics.state_rate import StateRate, component_rates, retract, state_rate
@@ -101,6 +97,7 @@ __all__ = [
     "generalized_jacobian",
     "held_dynamics",
     "held_motion",
+    "held_motion_by_rows",
     "hinge",
     "hybrid_dynamics",
     "impose_rates",
@@ -121,6 +118,7 @@ __all__ = [
     "reaction_null_space",
     "relative_pose",
     "retract",
+    "return_by_rows",
     "return_to_rows",
     "row_bias",
     "row_count",

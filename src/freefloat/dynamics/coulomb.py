@@ -62,11 +62,11 @@ def _sweep(W: Matrix, g: Vector, blocks: Blocks, local: Callable[[int, Vector], 
     if len(blocks) <= 1:
         return once(start)
 
-    def goes_on(loop: tuple[Scalar, Vector, Scalar]) -> Scalar:
+    def goes_on(loop: tuple[Numeric, Vector, Scalar]) -> Numeric:
         count, x, change = loop
         return (count < _SWEEPS) & (change > _STILL * jnp.max(jnp.abs(x)))
 
-    def again(loop: tuple[Scalar, Vector, Scalar]) -> tuple[Scalar, Vector, Scalar]:
+    def again(loop: tuple[Numeric, Vector, Scalar]) -> tuple[Numeric, Vector, Scalar]:
         count, x, _ = loop
         new = once(x)
         return count + 1, new, jnp.max(jnp.abs(new - x))
@@ -115,7 +115,7 @@ def _slipping(W: Mat3, r: Vec3, mu: Scalar) -> Vec3:
         low, high = jnp.where(better, _ANGLES[k], low), jnp.where(better, _ANGLES[k + 1], high)
         slip = jnp.where(better, found, slip)
 
-    def halve(_: Scalar, ends: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:
+    def halve(_: Numeric, ends: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:
         low, high = ends
         middle = 0.5 * (low + high)
         beyond = across(low) * across(middle) > 0.0
@@ -135,7 +135,7 @@ def _in_disc(W: Matrix, r: Vector, radius: Scalar) -> Vector:
     def edge(damping: Scalar) -> Vector:
         return -spd_solve(W + damping * np.eye(2), r)
 
-    def halve(_: Scalar, ends: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:
+    def halve(_: Numeric, ends: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:
         low, high = ends
         middle = 0.5 * (low + high)
         outside = _length(edge(middle)) > radius

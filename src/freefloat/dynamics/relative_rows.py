@@ -17,39 +17,20 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.dynamics.kinematics import frame_jacobian, frame_mount, frame_pose, frame_twist, modal_dofs
+from freefloat.dynamics.row_directions import GRASP, Directions, free_axis
 from freefloat.dynamics.tree import edge_drifts, edges, select_entries
 from freefloat.model import Spacecraft, State
 from freefloat.spatial import Pose, angular, cross_motion, linear, six
 from freefloat.spatial.rotations import cross, quaternion_log, rotation_log, skew
 from freefloat.values import ModelError, record, static
-from freefloat.values.arrays import ArrayLike, Mat3, Matrix, Scalar, Vec3, Vec6, Vector
+from freefloat.values.arrays import Mat3, Matrix, Scalar, Vec3, Vec6, Vector
 from freefloat.values.checks import require_numbers, set_fields
 
 Place: TypeAlias = tuple[int, str]
-Directions: TypeAlias = tuple[tuple[float, ...], ...]
 Crafts: TypeAlias = tuple[Spacecraft, ...]
 States: TypeAlias = tuple[State, ...]
 
 INERTIAL: Place = (-1, "")  # a frame that is fixed in N, at its origin
-GRASP: Directions = tuple(map(tuple, np.eye(6).tolist()))  # all six
-POINT: Directions = GRASP[:3]  # a ball joint, or a contact that sticks
-
-
-def hinge(axis: ArrayLike) -> Directions:
-    """Five directions: all but a turn about an axis of the first frame."""
-    across = _across(_unit("hinge", axis))
-    return (*POINT, *((0.0, 0.0, 0.0, *a.tolist()) for a in across))
-
-
-def normal(direction: ArrayLike) -> Directions:
-    """One direction: along a normal of the first frame, which points to the second."""
-    return ((*_unit("normal", direction).tolist(), 0.0, 0.0, 0.0),)
-
-
-def contact(direction: ArrayLike) -> Directions:
-    """Three directions: along the normal, and two across it for friction."""
-    n = _unit("contact", direction)
-    return (*normal(n), *((*a.tolist(), 0.0, 0.0, 0.0) for a in _across(n)))
 
 
 @record
@@ -130,14 +111,13 @@ def row_bias(
 
     `velocity`: J v where it is known already; then each base origin may as well be at rest, see `without_drift`.
     """
-    if velocity is None:
-        velocity = row_velocity(crafts, states, [_all_six(one) for one in rows])
+    known = row_velocity(crafts, states, [_all_six(one) for one in rows]) if velocity is None else velocity
     if vdots is None:
         vdots = [jnp.zeros(craft.layout.nv) for craft in crafts]
     found, start = [], 0
     for one in rows:
         size = _all_six(one).count
-        found.append(_bias(crafts, states, one, vdots, velocity[start : start + size]))
+        found.append(_bias(crafts, states, one, vdots, known[start : start + size]))
         start += size
     return _stack(found)
 
@@ -165,17 +145,36 @@ def _jacobians(crafts: Crafts, states: States, rows: Rows) -> list[Matrix]:
         c, dof = _joint_dof(crafts, rows)
         return [block.at[0, dof].set(1.0) if i == c else block for i, block in enumerate(blocks)]
     X_12, C = relative_pose(crafts, states, rows.first, rows.second), np.array(rows.directions)
+    shared = _shared_body(crafts, rows)
     for place, sign, of_twist in ((rows.first, -1.0, _shift(X_12.p)), (rows.second, 1.0, _turn(X_12.R))):
         c, frame = place
         if c >= 0:
-            blocks[c] = blocks[c] + sign * ((C @ of_twist) @ frame_jacobian(_craft(crafts, c), states[c].q, frame))
+            J = frame_jacobian(_craft(crafts, c), states[c].q, frame, beyond=shared)
+            blocks[c] = blocks[c] + sign * ((C @ of_twist) @ J)
     return blocks
+
+
+def _shared_body(crafts: Crafts, rows: FrameRows) -> str:
+    """The last body that carries both frames, where one tree has both: its motion moves neither against the other."""
+    (c, first), (other, second) = rows.first, rows.second
+    if c != other or c < 0:
+        return ""
+    craft = _craft(crafts, c)
+    ways = [_way(craft, craft.body_index(craft.frame(frame).body)) for frame in (first, second)]
+    return craft.body_names[max(set(ways[0]) & set(ways[1]))]
+
+
+def _way(craft: Spacecraft, body: int) -> list[int]:
+    """A body and all that carry it."""
+    return [] if body < 0 else [body, *_way(craft, craft.parents[body])]
 
 
 def _velocity(crafts: Crafts, states: States, rows: Rows) -> Vector:
     if isinstance(rows, JointRows):
         c, dof = _joint_dof(crafts, rows)
         return jnp.asarray(states[c].v)[dof][None]
+    if rows.first[0] == rows.second[0] >= 0:  # in one tree, so that nothing of the common motion comes in
+        return _jacobians(crafts, states, rows)[rows.first[0]] @ states[rows.first[0]].v
     X_12 = relative_pose(crafts, states, rows.first, rows.second)
     V_1, V_2 = (_twist(crafts, states, place) for place in (rows.first, rows.second))
     moved = six(X_12.R @ linear(V_2) - linear(V_1) - cross(angular(V_1), X_12.p), X_12.R @ angular(V_2) - angular(V_1))
@@ -188,7 +187,7 @@ def _error(crafts: Crafts, states: States, rows: Rows) -> Vector:
         at = crafts[c].layout.position(rows.place[1])
         return jnp.asarray(states[c].q)[at] - rows.held
     X_12 = relative_pose(crafts, states, rows.first, rows.second)
-    turned, axis = X_12.R @ rows.held.R.T, _free_axis(rows.directions)
+    turned, axis = X_12.R @ rows.held.R.T, free_axis(rows.directions)
     vector = rotation_log(turned) if axis is None else _swing(axis, turned)
     return np.array(rows.directions) @ six(X_12.p - rows.held.p, vector)
 
@@ -296,33 +295,11 @@ def _turn(R: Mat3) -> Matrix:
     return jnp.block([[R, np.zeros((3, 3))], [np.zeros((3, 3)), R]])
 
 
-def _free_axis(directions: Directions) -> Vec3 | None:
-    """The axis about which a hinge turns: where just two turns are held, the one that is not."""
-    turns = np.array(directions)[:, 3:]
-    _, sizes, axes = np.linalg.svd(turns, full_matrices=True)
-    return axes[2] if np.sum(sizes > 1e-9) == 2 else None
-
-
 def _swing(axis: Vec3, R: Mat3) -> Vec3:
     """Rotation vector of the shortest turn that takes an axis to where R takes it: of a hinge, whatever its angle."""
     there = R @ axis
     quat = jnp.concatenate([(1.0 + axis @ there)[None], cross(axis, there)])
     return quaternion_log(quat / jnp.sqrt(quat @ quat))
-
-
-def _across(axis: Vec3) -> tuple[Vec3, Vec3]:
-    """Two unit vectors that make a right-handed frame with an axis."""
-    helper = np.eye(3)[np.argmin(np.abs(axis))]
-    first = np.cross(axis, helper)
-    first = first / np.linalg.norm(first)
-    return first, np.cross(axis, first)
-
-
-def _unit(what: str, axis: ArrayLike) -> np.ndarray:
-    given = np.asarray(require_numbers(what, axis, ""))
-    if given.shape != (3,) or not np.any(given):
-        raise ModelError(f"{what} needs a direction x, y, z that is not zero, got {given.tolist()}.")
-    return given / np.linalg.norm(given)
 
 
 def _stack(parts: list[Vector]) -> Vector:
