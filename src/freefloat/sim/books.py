@@ -98,6 +98,23 @@ def _connected(data: xarray.Dataset, prefixes: tuple[str, ...]) -> dict[str, np.
     }
 
 
+def _about_origin(data: xarray.Dataset, prefix: str) -> np.ndarray:
+    """Angular momentum less impulse about the inertial origin, which is the same point for all."""
+    return data[f"{prefix}momentum.angular"].values - data[f"{prefix}impulse.angular"].values
+
+
+def _balances(data: xarray.Dataset, prefix: str) -> dict[str, np.ndarray]:
+    """What would be constant in each book if all were well."""
+    return {
+        "linear": data[f"{prefix}momentum.linear"].values - data[f"{prefix}impulse.linear"].values,
+        "angular": data[f"{prefix}momentum.angular_com"].values - data[f"{prefix}impulse.angular_com"].values,
+        "energy": data[f"{prefix}energy.inner"].values
+        + data[f"{prefix}energy.elastic"].values
+        - data[f"{prefix}energy.inner_work"].values
+        + data[f"{prefix}energy.dissipated"].values,
+    }
+
+
 @dataclass(frozen=True)
 class Sizes:
     """How large the motion is in the terms of each book, and what else is rounded in it without being part of it."""
