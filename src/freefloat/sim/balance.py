@@ -17,6 +17,7 @@ from freefloat.dynamics.state_rate import state_rate
 from freefloat.effects.failures import StuckJoint
 from freefloat.model import State
 from freefloat.sim.constraint_forces import accelerate_together, slip_forces
+from freefloat.sim.constraint_state import Holding
 from freefloat.sim.instant import Flow, Instant
 from freefloat.sim.plant import Exchange, Ledger, PlantRate, Plants, WorldRate
 from freefloat.sim.prescribed_motion import stop_stuck, stuck_joints, with_prescribed_rates, with_speeds_on_rows
@@ -58,24 +59,24 @@ def balances(
     t: Scalar,
     t_inside: Scalar,
     *,
-    anything_held: bool | None = None,
+    holding: Holding | None = None,
 ) -> tuple[Balance, ...]:
     """Accelerations and forces at time t of the step since a tick; `t_inside`: see integrators.
 
-    `anything_held`: whether any connection, brake or contact holds, where that is known beforehand.
+    `holding`: which connections, brakes and contacts hold, where that is known beforehand.
     """
     crafts, every = system.world.crafts, range(len(states))
     before = Instant(system, loop, states, inputs, t, tick.number, before_rates=True)
     rates = [stop_stuck(system, c, before.prescribed_rates(c), tick.t) for c in every]
     states = tuple(with_prescribed_rates(system, c, states[c], rates[c]) for c in every)
-    if anything_held is not False and not all(rates_are_held(system, c) for c in every) and system.world.has_events:
+    if holding != "nothing" and not all(rates_are_held(system, c) for c in every) and system.world.has_events:
         states = with_speeds_on_rows(system, states, loop)  # rows that are off change nothing
     here = Instant(system, loop, states, inputs, t_inside, tick.number)
     dampings = [damping_force(crafts[c], states[c].v) for c in every]
     forces = tuple(here.force(c, tick.t) + elastic_force(crafts[c], states[c].q) + dampings[c] for c in every)
     accelerations = _prescribed_accelerations(here, forces, tick)
     if system.world.has_events:
-        return _connected(system, states, loop, forces, dampings, accelerations, tick.t, anything_held)
+        return _connected(system, states, loop, forces, dampings, accelerations, tick.t, holding)
     found = []
     for c in every:
         vdot, force = _accelerate(system, c, states[c], forces[c], accelerations[c], tick.t)
@@ -92,7 +93,7 @@ def _connected(
     dampings: list[Vector],
     accelerations: tuple[Vector, ...],
     ticked: Scalar,
-    anything_held: bool | None,
+    holding: Holding | None,
 ) -> tuple[Balance, ...]:
     """The same in a world where things can be held together."""
     slips = slip_forces(system.world, loop)
@@ -104,7 +105,7 @@ def _connected(
         forces,
         accelerations,
         lambda c: _accelerate(system, c, states[c], forces[c], accelerations[c], ticked),
-        anything=anything_held,
+        holding=holding,
     )
     return tuple(
         Balance(
@@ -173,11 +174,11 @@ def derivative(
     t: Scalar,
     t_inside: Scalar,
     *,
-    anything_held: bool | None = None,
+    holding: Holding | None = None,
 ) -> WorldRate:
     """Rates of all plants, their books included."""
     states = tuple(plant.state for plant in plants)
-    now = balances(system, states, loop, inputs, tick, t, t_inside, anything_held=anything_held)
+    now = balances(system, states, loop, inputs, tick, t, t_inside, holding=holding)
     return WorldRate(tuple(_plant_rate(system, c, one) for c, one in enumerate(now)))
 
 

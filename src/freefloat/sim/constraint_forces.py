@@ -9,13 +9,13 @@ import jax.numpy as jnp
 
 from freefloat.dynamics.constrained import held_motion, row_forces
 from freefloat.dynamics.inner_motion import free_of_drift
-from freefloat.dynamics.relative_rows import Rows
+from freefloat.dynamics.relative_rows import Rows, row_count
 from freefloat.model import State, World
 from freefloat.sim.constraint_rows import between_spacecraft, rows_of
-from freefloat.sim.constraint_state import active_rows, slip_signs
+from freefloat.sim.constraint_state import ConstraintState, Holding, active_rows, slip_signs
 from freefloat.sim.system import System, SystemState
 from freefloat.values import record
-from freefloat.values.arrays import Vec6, Vector
+from freefloat.values.arrays import Numeric, Vec6, Vector
 
 Alone = Callable[[int], tuple[Vector, Vector]]  # (vdot without drift, force) of a spacecraft that nothing holds
 
@@ -39,11 +39,11 @@ def accelerate_together(
     accelerations: tuple[Vector, ...],
     alone: Alone,
     *,
-    anything: bool | None = None,
+    holding: Holding | None = None,
 ) -> Together:
     """Accelerations under generalised forces, with whatever is held now; nothing held costs nothing.
 
-    `anything`: whether anything is held, where that is known beforehand.
+    `holding`: what is held, where that is known beforehand.
     """
     world, modes = system.world, loop.constraints
     active = active_rows(world, modes)
@@ -58,8 +58,7 @@ def accelerate_together(
             multipliers=jnp.zeros_like(active),
         )
 
-    def held() -> Together:
-        rows = rows_of(world, states, modes)
+    def held(rows: tuple[Rows, ...], flags: Numeric | None) -> Together:
         found = held_motion(
             world.crafts,
             states,
@@ -69,7 +68,7 @@ def accelerate_together(
             accelerations=tuple(
                 jnp.concatenate([jnp.zeros(6 * world.is_held(c)), a]) for c, a in enumerate(accelerations)
             ),
-            active=active > 0.0,
+            active=flags,
         )
         pulls = row_forces(world.crafts, states, rows, found.multipliers)
         return Together(
@@ -80,12 +79,25 @@ def accelerate_together(
                 state.X_NB.wrench_to_A(pull[:6])
                 for state, pull in zip(states, exchanged(world, states, rows, found.multipliers, pulls), strict=True)
             ),
-            multipliers=found.multipliers,
+            multipliers=jnp.zeros_like(active).at[: row_count(rows)].set(found.multipliers),
         )
 
-    if anything is not None:
-        return held() if anything else free()
-    return jax.lax.cond(jnp.any(active > 0.0), held, free)
+    def anything() -> Together:
+        return held(*held_rows(world, states, modes, "anything"))
+
+    if holding == "nothing":
+        return free()
+    if holding == "connection":
+        return held(*held_rows(world, states, modes, holding))
+    return anything() if holding else jax.lax.cond(jnp.any(active > 0.0), anything, free)
+
+
+def held_rows(
+    world: World, states: tuple[State, ...], modes: ConstraintState, holding: Holding
+) -> tuple[tuple[Rows, ...], Numeric | None]:
+    """The rows that may be held, and flags of those that are; None where all of them are, which is cheaper."""
+    rows = rows_of(world, states, modes)
+    return (rows[:1], None) if holding == "connection" else (rows, active_rows(world, modes) > 0.0)
 
 
 def prescribed_names(system: System) -> tuple[tuple[str, ...], ...]:

@@ -6,21 +6,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.dynamics.relative_rows import (
-    GRASP,
     INERTIAL,
-    POINT,
-    Directions,
     FrameRows,
     JointRows,
     Place,
     Rows,
-    contact,
-    hinge,
-    normal,
     relative_pose,
     row_error,
     row_velocity,
 )
+from freefloat.dynamics.row_directions import GRASP, POINT, Directions, contact, hinge, normal
 from freefloat.model import Connection, Contact, State, World
 from freefloat.model import Place as NamedPlace
 from freefloat.sim.constraint_state import ConstraintState

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Literal
 
 import jax
 import jax.numpy as jnp
@@ -51,6 +52,26 @@ class ConstraintState:
             unresolved=jnp.zeros((), jnp.int32),
             log=EventLog.empty(),
         )
+
+
+# What may be known beforehand of all that can be held: nothing is; just the only connection is; anything may be.
+Holding = Literal["nothing", "connection", "anything"]
+
+
+def holding_cases(world: World) -> tuple[Holding, ...]:
+    """The cases that a world's code has ways for of their own."""
+    if len(world.connections) == 1:
+        return ("nothing", "connection", "anything") if world.brakes or world.contacts else ("nothing", "connection")
+    return ("nothing", "anything")
+
+
+def holding_case(world: World, modes: ConstraintState) -> Numeric:
+    """Number of the present case."""
+    active = active_rows(world, modes) > 0.0
+    if len(world.connections) != 1:
+        return jnp.any(active).astype(jnp.int32)
+    others = jnp.any(active[world.connections[0].rows :])
+    return jnp.where(others, 2, modes.latched[0]).astype(jnp.int32)
 
 
 def active_rows(world: World, modes: ConstraintState) -> Vector:

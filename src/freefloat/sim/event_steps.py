@@ -8,15 +8,16 @@ trial. Commands that latch, release or brake take effect at the start of a step.
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 
 import jax
 import jax.numpy as jnp
 
 from freefloat.dynamics.manifold import return_to_rows
 from freefloat.sim.balance import balances, derivative
-from freefloat.sim.constraint_forces import prescribed_names
-from freefloat.sim.constraint_rows import out_of_reach, rows_of
-from freefloat.sim.constraint_state import ConstraintState, active_rows
+from freefloat.sim.constraint_forces import held_rows, prescribed_names
+from freefloat.sim.constraint_rows import out_of_reach
+from freefloat.sim.constraint_state import ConstraintState, Holding, holding_case, holding_cases
 from freefloat.sim.event_signals import Signals, event_signals, has_signals, stays_quiet
 from freefloat.sim.impulse_books import book_return
 from freefloat.sim.instant import Instant
@@ -170,25 +171,20 @@ class _Round:
 
     def advance(self, here: SystemState, done: Scalar, length: Scalar) -> SystemState:
         """Integrate; a branch for each case, so that what is not held costs nothing."""
-        held = jnp.any(active_rows(self.system.world, here.constraints) > 0.0)
-        plants, lost = jax.lax.cond(
-            held,
-            lambda: self._advance(here, done, length, anything_held=True),
-            lambda: self._advance(here, done, length, anything_held=False),
-        )
+        world = self.system.world
+        ways = [partial(self._advance, here, done, length, case) for case in holding_cases(world)]
+        plants, lost = jax.lax.switch(holding_case(world, here.constraints), ways)
         modes = dataclasses.replace(here.constraints, lost=lost)
         return dataclasses.replace(here, plants=plants, constraints=modes)
 
-    def _advance(
-        self, here: SystemState, done: Scalar, length: Scalar, *, anything_held: bool
-    ) -> tuple[Plants, Scalar]:
+    def _advance(self, here: SystemState, done: Scalar, length: Scalar, case: Holding) -> tuple[Plants, Scalar]:
         def rate(plants: Plants, *times: Scalar) -> WorldRate:
-            return derivative(self.system, plants, here, self.inputs, self.tick, *times, anything_held=anything_held)
+            return derivative(self.system, plants, here, self.inputs, self.tick, *times, holding=case)
 
         plants = rk4_step(rate, here.plants, self.tick.t + done, length)
-        if not anything_held:
+        if case == "nothing":
             return plants, here.constraints.lost
-        return hold_on(self.system, dataclasses.replace(here, plants=plants))
+        return hold_on(self.system, dataclasses.replace(here, plants=plants), case)
 
     def happen(
         self, there: SystemState, fired: Numeric, *, pending: Flag, t: Scalar, events: Numeric
@@ -295,10 +291,9 @@ class _Decision:
     guess: Scalar
 
 
-def hold_on(system: System, loop: SystemState) -> tuple[Plants, Scalar]:
+def hold_on(system: System, loop: SystemState, case: Holding) -> tuple[Plants, Scalar]:
     """Bring what is held back to where it is held, positions and speeds, mass-weighted; plants, and energy lost."""
     world, states = system.world, loop.states
-    active = active_rows(world, loop.constraints) > 0.0
-    rows = rows_of(world, states, loop.constraints)
+    rows, active = held_rows(world, states, loop.constraints, case)
     found = return_to_rows(world.crafts, states, rows, prescribed=prescribed_names(system), active=active)
     return book_return(system, loop.plants, rows, found), loop.constraints.lost + found.energy_lost
