@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Literal
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -36,20 +35,20 @@ class ConstraintState:
     def begin(world: World) -> ConstraintState:
         """Everything off."""
 
-        def none(count: int) -> jax.Array:
-            return jnp.zeros(count, jnp.int32)
+        def none(*shape: int) -> np.ndarray:
+            return np.zeros(shape, np.int32)
 
         n = len(world.connections)
         return ConstraintState(
             latched=none(n),
-            positions=jnp.zeros((n, 3)),
-            attitudes=jnp.tile(jnp.eye(4)[0], (n, 1)),
+            positions=np.zeros((n, 3)),
+            attitudes=np.tile(np.eye(4)[0], (n, 1)),
             refused=none(n),
             brakes=none(len(world.brakes)),
             touching=none(len(world.contacts)),
-            lost=jnp.zeros(()),
-            redundant=jnp.zeros((), jnp.int32),
-            unresolved=jnp.zeros((), jnp.int32),
+            lost=np.zeros(()),
+            redundant=none(),
+            unresolved=none(),
             log=EventLog.empty(),
         )
 

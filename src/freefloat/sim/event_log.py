@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import jax.numpy as jnp
+import numpy as np
 
 from freefloat.values import record
 from freefloat.values.arrays import Flag, Numeric, Scalar, Vec6
@@ -35,7 +36,7 @@ class EventLog:
     @staticmethod
     def empty() -> EventLog:
         """Nothing has happened."""
-        return EventLog(jnp.zeros((), jnp.int32), jnp.zeros((ROOM, WIDTH)))
+        return EventLog(np.zeros((), np.int32), np.zeros((ROOM, WIDTH)))
 
     def add(self, entry: LogEntry, happened: Flag) -> EventLog:
         """With one more event, if it happened."""

@@ -88,14 +88,17 @@ def step_with_events(system: System, loop: SystemState, inputs: Inputs, tick: Ti
 def _resolve(play: _Round, loop: SystemState, pending: Flag) -> tuple[Plants, ConstraintState]:
     """A step in which something happens, or may."""
     world = play.system.world
-    nothing, none = jnp.zeros(()), jnp.zeros((), jnp.int32)
     count = len(world.connections) + len(world.brakes) + len(world.contacts)
+    # Zeros that the engine does not know to be zeros: it would trace the loop anew for each that it finds changing.
+    none = jnp.minimum(jnp.abs(loop.tick), 0).astype(jnp.int32)
+    nothing = jnp.minimum(jnp.abs(play.tick.t), 0.0)
+    flags, values = jnp.repeat(none > 0, count), jnp.repeat(nothing, count)
     search = _Search(
         plants=loop.plants,
         constraints=loop.constraints,
         phase=none,
         pending=pending,
-        finished=jnp.zeros((), bool),
+        finished=none > 0,
         done=nothing,
         trial=nothing,
         low=nothing,
@@ -103,8 +106,8 @@ def _resolve(play: _Round, loop: SystemState, pending: Flag) -> tuple[Plants, Co
         at_low=nothing,
         at_high=nothing,
         side=none,
-        first=Signals.none(count),
-        scale=jnp.ones(count),
+        first=Signals(values, values, flags, flags, flags),
+        scale=1.0 + values,
         rounds=none,
         tries=none,
         events=none,

@@ -16,6 +16,7 @@ from freefloat.sim.constraint_rows import apart, brake_rates, gaps, meant_pose, 
 from freefloat.sim.constraint_state import HOLDS, ConstraintState, active_rows
 from freefloat.sim.system import System
 from freefloat.spatial import Pose
+from freefloat.spatial.rotations import quaternion_of
 from freefloat.values import ModelError
 from freefloat.values.arrays import is_traced
 
@@ -37,29 +38,27 @@ def start_held(system: System, states: tuple[State, ...]) -> tuple[tuple[State, 
             "StuckJoint does not go with connections, brakes and contacts yet. Use world.brake(joint) and the command "
             "Brake in its place."
         )
-    for i, one in enumerate(world.connections):
-        pose = meant_pose(one)
-        modes = dataclasses.replace(
-            modes,
-            latched=modes.latched.at[i].set(int(one.on)),
-            positions=modes.positions.at[i].set(pose.p),
-            attitudes=modes.attitudes.at[i].set(_quaternion(pose)),
-        )
-    on = jnp.array([HOLDS * one.on for one in world.brakes], jnp.int32)
-    modes = dataclasses.replace(modes, brakes=on if world.brakes else modes.brakes)
+    poses = [meant_pose(one) for one in world.connections]
+    modes = dataclasses.replace(
+        modes,
+        latched=np.array([int(one.on) for one in world.connections], np.int32),
+        positions=np.array([np.asarray(pose.p) for pose in poses]).reshape(-1, 3),
+        attitudes=np.array([_quaternion(pose) for pose in poses]).reshape(-1, 4),
+        brakes=np.array([HOLDS * one.on for one in world.brakes], np.int32),
+    )
     _require_apart(world, states)
     _require_still(world, states)
     _require_within_reach(world, states)
     if any(one.on for one in world.connections):
         states, rank = _solve(world, states, modes)
         redundant = int(np.sum(np.asarray(active_rows(world, modes)))) - rank
-        modes = dataclasses.replace(modes, redundant=jnp.asarray(redundant, jnp.int32))
-    return states, modes
+        modes = dataclasses.replace(modes, redundant=np.asarray(redundant, np.int32))
+    return states, jax.tree.map(jnp.asarray, modes)
 
 
 def _quaternion(pose: Pose) -> np.ndarray:
     R = np.asarray(pose.R)
-    return np.eye(4)[0] if np.array_equal(R, np.eye(3)) else np.asarray(pose.quaternion)
+    return np.eye(4)[0] if np.array_equal(R, np.eye(3)) else np.asarray(compile(quaternion_of, R)(R))
 
 
 def require_free_joints(system: System) -> None:
