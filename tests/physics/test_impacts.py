@@ -216,6 +216,14 @@ def test_a_singular_posture_is_no_trouble():
     assert found.rank == 2  # across it, and the turn about z
     np.testing.assert_allclose(found.after, 0.0, atol=1e-14)
     assert np.all(np.isfinite(found.impulse))
+    # The same at an attitude that leaves rounding where zeros were: it is no mobility.
+    turned = dataclasses.replace(state, quat_NB=np.array([0.1, 0.7, -0.5, np.sqrt(0.25)]))
+    turned = dataclasses.replace(turned, quat_NB=turned.quat_NB / np.linalg.norm(turned.quat_NB))
+    for axes in (rows, (FrameRows((0, "hand"), dynamics.INERTIAL),)):
+        again = row_impact((arm,), (turned,), axes, prescribed=(("base",),))
+        assert np.max(np.abs(again.impulse)) < 10.0
+        np.testing.assert_allclose(again.after, 0.0, atol=1e-13)
+    assert again.rank == 2
     floating = row_impact((arm,), (state,), rows)
     assert floating.rank == 6
     np.testing.assert_allclose(floating.after, 0.0, atol=1e-13)

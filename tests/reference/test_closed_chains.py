@@ -53,14 +53,10 @@ def their_acceleration(crafts, states, forces, rows, kind):
             poses.append(pin.SE3(np.asarray(frame.X_BF.R), np.asarray(frame.X_BF.p)))
         contacts.append(pin.RigidConstraintModel(kind, model, joints[0], poses[0], joints[1], poses[1], pin.LOCAL))
     data, datas = model.createData(), [contact.createData() for contact in contacts]
-    vector = pin.StdVec_RigidConstraintModel()
-    vector.extend(contacts)
-    vector_of_data = pin.StdVec_RigidConstraintData()
-    vector_of_data.extend(datas)
-    pin.initConstraintDynamics(model, data, vector)
+    pin.initConstraintDynamics(model, data, contacts, datas)
     settings = pin.ProximalSettings(1e-14, 1e-10, 200)  # accuracy, damping, iterations
     q, v = configuration(states)
-    return pin.constraintDynamics(model, data, q, v, np.concatenate(forces), vector, vector_of_data, settings)
+    return pin.constraintDynamics(model, data, q, v, np.concatenate(forces), contacts, datas, settings)
 
 
 def close_up(crafts, states, rows):

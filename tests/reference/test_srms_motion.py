@@ -34,5 +34,13 @@ def test_ten_seconds_after(case):
         k = int(np.argmin(np.abs(time - at)))
         np.testing.assert_allclose(q[k] - q[0], expected, atol=2e-6)
     np.testing.assert_allclose(np.rad2deg(run["base.roll_pitch_yaw"].values[-1, 2]), YAW[case], atol=6e-9)
-    tips = [1e3 * np.max(np.abs(run[f"boom.{k}.modes"].values)) for k in (1, 2)]
-    np.testing.assert_allclose(tips, TIPS[case], atol=6e-5)  # half a printed digit, and the sampling
+    tips = [1e3 * peak(np.abs(run[f"boom.{k}.modes"].values[:, 0])) for k in (1, 2)]
+    # Half a printed digit, and what sampling at 0.1 ms may have missed of the reference's peak at 25 Hz.
+    np.testing.assert_allclose(tips, TIPS[case], atol=5e-5 + 2.4 * (2.0 * np.pi * 25.0 * 5e-5) ** 2 / 2.0)
+
+
+def peak(values):
+    """Largest value, by the parabola through the three samples around it."""
+    k = int(np.argmax(values))
+    low, top, high = values[k - 1 : k + 2]
+    return top + (high - low) ** 2 / (8.0 * (2.0 * top - low - high))

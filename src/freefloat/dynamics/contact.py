@@ -53,7 +53,7 @@ def contact_impact(
     before = row_velocity(crafts, states, every)
     # Held rows answer to whatever the contacts do.
     h = row_count(held)
-    keeper = factorise_rows(response.W[:h, :h])
+    keeper = factorise_rows(response.W[:h, :h], response.mobility)
     across = keeper.solve(response.W[:h, h:])
     start = keeper.solve(before[:h])
     W = response.W[h:, h:] - response.W[h:, :h] @ across
