@@ -216,6 +216,14 @@ def test_a_singular_posture_is_no_trouble():
     assert found.rank == 2  # across it, and the turn about z
     np.testing.assert_allclose(found.after, 0.0, atol=1e-14)
     assert np.all(np.isfinite(found.impulse))
+    # The same at an attitude that leaves rounding where zeros were: it is no mobility.
+    turned = dataclasses.replace(state, quat_NB=np.array([0.1, 0.7, -0.5, np.sqrt(0.25)]))
+    turned = dataclasses.replace(turned, quat_NB=turned.quat_NB / np.linalg.norm(turned.quat_NB))
+    for axes in (rows, (FrameRows((0, "hand"), dynamics.INERTIAL),)):
+        again = row_impact((arm,), (turned,), axes, prescribed=(("base",),))
+        assert np.max(np.abs(again.impulse)) < 10.0
+        np.testing.assert_allclose(again.after, 0.0, atol=1e-13)
+    assert again.rank == 2
     floating = row_impact((arm,), (state,), rows)
     assert floating.rank == 6
     np.testing.assert_allclose(floating.after, 0.0, atol=1e-13)
@@ -253,7 +261,7 @@ def test_coulomb(rng, rubbing):
     crafts, _, program = rubbing
     seen = {"open": 0, "stick": 0, "slip": 0}
     for _ in range(300):
-        states, mu = together(rng, crafts), float(rng.uniform(0.0, 1.2))
+        states, mu = together(rng, crafts), float(rng.uniform(0.0, 4.0))
         found = program(states, 0.0, mu)
         push, rub, slip = found.impulse[0], found.impulse[1:], found.after[1:]
         scale = np.max(np.abs(found.before))
@@ -338,16 +346,15 @@ def test_several_contacts_at_once(rng, mu):
                 assert np.max(np.abs(push * found.after[::3])) < 1e-8
 
 
-def test_a_flat_landing_is_shared(rng):
+def test_a_flat_landing_is_shared():
     """Straight down on four feet: no turn, and the whole momentum is given back."""
     craft, rows = plank()
     state = dataclasses.replace(craft.at_rest(), v=np.array([0.0, 0.0, -2.0, 0.0, 0.0, 0.0]))
-    found = contact_impact((craft,), (state,), rows, 0.5, 0.3)
+    found = compiled(lambda state: contact_impact((craft,), (state,), rows, 0.5, 0.3))(state)
     np.testing.assert_allclose(found.speeds[0], [0, 0, 1.0, 0, 0, 0], atol=1e-12)
     np.testing.assert_allclose(np.sum(found.impulse[::3]), 18.0, rtol=1e-12)
     np.testing.assert_allclose(found.energy_lost, 9.0, rtol=1e-12)
     assert found.rank == 6
-    assert rng is not None
 
 
 def test_held_rows_stay_held_and_contacts_that_are_off_do_nothing():

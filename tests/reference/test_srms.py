@@ -10,10 +10,12 @@ import dataclasses
 import jax
 import numpy as np
 import pytest
+import scipy.linalg
 
 from compiling import compiled
 from freefloat import dynamics
 from freefloat.dynamics import GRASP, JointRows, frame_jacobian, kinetic_energy, mass_matrix, normal, row_impact
+from freefloat.library import srms, srms_payload
 from shuttle_arm import JOINTS, at_impact, grasp_rows
 
 SHOULDER, BOOM_1, ELBOW, BOOM_2, WRIST = range(6, 11)  # in v, one mode for each boom
@@ -308,3 +310,53 @@ def test_without_base_translation_momentum_is_lost():
         np.abs(free.speeds[1][joints])
     )
     assert 1e-6 < difference < 1e-3
+
+
+# ---- the arm itself
+
+
+def locked_frequencies(modes, posture, *, payload, locked=True):
+    """Of the planar arm, base free, joints locked or free [Hz]."""
+    arm = srms(modes=modes, planar=True)
+    whole = arm.grasp(srms_payload(planar=True), name="payload", hand="hand", grip="grip") if payload else arm
+    state = whole.at_rest(joints_deg=posture)
+    free = [0, 1, 5, *whole.layout.modal_velocities, *([] if locked else whole.layout.joint_velocities)]
+    M = np.asarray(mass_matrix(whole, state.q))[np.ix_(free, free)]
+    K = np.zeros_like(M)
+    for body in ("boom.1", "boom.2"):
+        at = [free.index(i) for i in whole.layout.indices([f"{body}.modes"])]
+        K[np.ix_(at, at)] = np.asarray(whole.body(body).stiffness)
+    squared = scipy.linalg.eigh(K, M, eigvals_only=True)
+    return np.sqrt(squared[squared > 1e-3]) / (2.0 * np.pi)
+
+
+def test_frequencies_of_the_arm():
+    """Joints locked, base free, one mode and six; then free joints with the payload."""
+    straight, bent = (0.0, 0.0, 0.0), (60.0, -90.0, 30.0)
+    for posture, payload, one, six in (
+        (straight, False, 0.9495, 0.8693),
+        (straight, True, 0.1210, 0.1084),
+        (bent, True, 0.1353, 0.1186),
+    ):
+        for modes, expected in ((1, one), (6, six)):
+            close(locked_frequencies(modes, posture, payload=payload)[0], expected, 4)
+    for modes, expected in ((1, 1.215), (6, 1.094)):
+        close(locked_frequencies(modes, bent, payload=False)[0], expected, 3)
+    for modes, expected in ((1, (22.344, 24.579)), (2, (15.320, 16.847)), (3, (15.212, 16.726)), (6, (15.144, 16.652))):
+        close(locked_frequencies(modes, bent, payload=True, locked=False)[:2], expected, 3)
+    close(locked_frequencies(1, bent, payload=True)[:2], (0.1353, 0.6112), 4)
+
+
+def test_the_arm_in_space():
+    """16 dofs with one mode for each boom and plane; pitched as in the plane it reaches the same way."""
+    arm, flat = srms(modes=1), srms(modes=1, planar=True)
+    assert arm.layout.nv == 16
+    np.testing.assert_allclose(float(flat.mass) - 1e5, 326.40, atol=1e-9)
+    np.testing.assert_allclose(float(arm.mass) - 1e5, 326.40 + 32.12, atol=1e-9)
+    tip = dynamics.frame_pose(flat, flat.at_rest(joints_deg=(60.0, -90.0, 30.0)).q, "hand").p
+    np.testing.assert_allclose(tip, [21.18223935, 4.492644, 0.0], atol=1e-8)
+    pitched = {"shoulder.pitch": 60.0, "elbow": -90.0, "wrist.pitch": 30.0}
+    there = dynamics.frame_pose(arm, arm.at_rest(joints_deg=pitched).q, "hand").p
+    np.testing.assert_allclose(there, [21.18223935, 0.0, 4.492644 + 0.3048], atol=1e-8)
+    with pytest.raises(ValueError, match="whole number of bending modes"):
+        srms(modes=-1)

@@ -59,7 +59,7 @@ def contact_impact(
     before = row_velocity(crafts, states, every)
     before = before if flags is None else jnp.where(flags, before, 0.0)
     # Held rows answer to whatever the contacts do.
-    keeper = factorise_rows(response.W[:h, :h])
+    keeper = factorise_rows(response.W[:h, :h], response.mobility)
     across = keeper.solve(response.W[:h, h:])
     start = keeper.solve(before[:h])
     W = response.W[h:, h:] - response.W[h:, :h] @ across

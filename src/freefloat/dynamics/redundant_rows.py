@@ -5,9 +5,10 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from freefloat.values import record
-from freefloat.values.arrays import Matrix, Numeric, Vector
+from freefloat.values.arrays import Matrix, Numeric, Scalar, Vector
 
 _DEPENDENT = 1e-10  # of a row's own mobility: what is left of one that depends on those before it
+_IMMOBILE = 1e-24  # of the mobility per unit lever arm: a row that only rounding moves has 1e-32
 
 
 @record
@@ -39,11 +40,11 @@ class RowFactor:
         return self.solve(jnp.diag(self.kept))
 
 
-def factorise_rows(W: Matrix) -> RowFactor:
-    """Factorise W (k, k)."""
+def factorise_rows(W: Matrix, mobility: Scalar) -> RowFactor:
+    """Factorise W (k, k); `mobility`: of the most mobile dof, against which rounding is no mobility at all."""
     own, reciprocals, columns, kept = jnp.diagonal(W), [], [], []
     for k in range(W.shape[0]):
-        counts = W[0, 0] > _DEPENDENT * own[k]
+        counts = W[0, 0] > jnp.maximum(_DEPENDENT * own[k], _IMMOBILE * mobility)
         reciprocals.append(jnp.where(counts, 1.0 / jnp.where(counts, W[0, 0], 1.0), 0.0))
         kept.append(jnp.where(counts, 1.0, 0.0))
         columns.append(W[0, 1:] * reciprocals[-1])

@@ -18,7 +18,7 @@ from freefloat.dynamics.redundant_rows import RowFactor, factorise_rows
 from freefloat.dynamics.relative_rows import Crafts, Rows, States, row_count, row_jacobian
 from freefloat.model import Spacecraft
 from freefloat.values import ModelError, record, static
-from freefloat.values.arrays import Matrix, Numeric, Vector
+from freefloat.values.arrays import Matrix, Numeric, Scalar, Vector
 
 Prescribed: TypeAlias = Sequence[tuple[str, ...]]  # names for each spacecraft; "base" is one; empty: nothing at all
 
@@ -32,6 +32,7 @@ class RowResponse:
     factors: tuple[Factor, ...]  # of each mass matrix
     reduced: tuple[Matrix, ...]  # J^T of each spacecraft after elimination, see `factorisation`
     W: Matrix  # (rows, rows) mobility: velocity along the rows per unit impulse along them [1/kg, ...]
+    mobility: Scalar  # of the most mobile dof [1/kg, 1/(kg m2)]
     solver: RowFactor  # of W
 
     @property
@@ -72,7 +73,9 @@ def row_response(
     factors = tuple(factorise(craft, state.q, g) for craft, state, g in zip(crafts, states, given, strict=True))
     reduced = tuple(factor.reduce(block.T) for factor, block in zip(factors, J, strict=True))
     W = symmetric_sum([z.T @ (f.weights[:, None] * z) for f, z in zip(factors, reduced, strict=True)])
-    return RowResponse(given=given, J=J, factors=factors, reduced=reduced, W=W, solver=factorise_rows(W))
+    mobility = jnp.max(jnp.concatenate([jnp.zeros(1), *(factor.weights for factor in factors)]))
+    solver = factorise_rows(W, mobility)
+    return RowResponse(given=given, J=J, factors=factors, reduced=reduced, W=W, mobility=mobility, solver=solver)
 
 
 def prescribed_dofs(crafts: Crafts, prescribed: Prescribed) -> tuple[tuple[int, ...], ...]:
