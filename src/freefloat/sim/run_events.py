@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from freefloat.model import State, World
-from freefloat.sim.event_log import KINDS, ROOM, SLIPS, STICKS
+from freefloat.sim.event_log import KINDS, ROOM
 from freefloat.sim.system import System, SystemState
 
+_NOTHING = 1e-12  # [N s, N m s]: an impulse that is but rounding
 _SAME = 1e-12  # a start that was moved by less is the one that was asked for
 
 Event = dict[str, Any]  # {"time": [s], "label": text, "name": ..., "kind": ..., ...}
@@ -71,14 +72,14 @@ def _event(world: World, row: np.ndarray) -> Event:
             if place.craft:
                 after = before + sign * impulse * (first.craft != second.craft)
                 event[f"momentum of {place.craft}"] = {"before": before.tolist(), "after": after.tolist()}
-    return event | {"label": _label(event, kind)}
+    return event | {"label": _label(event)}
 
 
-def _label(event: Event, kind: int) -> str:
+def _label(event: Event) -> str:
     """In words."""
     words = f"{event['name']}: {event['kind']}"
     size = float(np.linalg.norm(event.get("impulse", [event.get("joint_impulse", 0.0)])))
-    if size > 0.0 and kind not in (SLIPS, STICKS):
+    if size > _NOTHING:
         words += f", impulse {size:.4g} {'N s' if 'impulse' in event else 'N m s'}"
         words += f", {event['energy_lost']:.4g} J lost"
     return words
@@ -115,6 +116,8 @@ def _line(event: Event) -> str:
     if "name" not in event or not event["name"]:
         return f"{event['time']:>10.6g} s  {event['label']}"
     said = f"{event['time']:>10.6g} s  {event['name']:<24} {event['kind']:<42}"
-    if "impulse" in event:
-        return f"{said} {np.linalg.norm(event['impulse']):>8.4g} N s {event['energy_lost']:>10.4g} J"
-    return f"{said} {event['joint_impulse']:>6.4g} N m s {event['energy_lost']:>10.4g} J"
+    size = float(np.linalg.norm(event.get("impulse", [event.get("joint_impulse", 0.0)])))
+    if size < _NOTHING:
+        return said.rstrip()
+    unit = "N s" if "impulse" in event else "N m s"
+    return f"{said} {size:>{11 - len(unit)}.4g} {unit} {event['energy_lost']:>10.4g} J"

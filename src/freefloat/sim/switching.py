@@ -6,14 +6,14 @@ Position never jumps. Speeds do, and what that takes is booked: momentum handed 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 
 import jax.numpy as jnp
 
-from freefloat.dynamics.constrained import row_forces
 from freefloat.dynamics.contact import contact_impact
 from freefloat.dynamics.impact import Impact, row_impact
 from freefloat.dynamics.momentum import momentum_about_origin
-from freefloat.dynamics.relative_rows import Rows, row_bias, row_count, row_velocity
+from freefloat.dynamics.relative_rows import Rows, row_bias, row_count, row_jacobian, row_velocity
 from freefloat.dynamics.row_response import row_response
 from freefloat.model import Brake, Latch, Release, State, World
 from freefloat.sim import event_log
@@ -33,7 +33,7 @@ from freefloat.sim.impulse_books import book_impulses
 from freefloat.sim.instant import Instant
 from freefloat.sim.system import System, SystemState
 from freefloat.values import record
-from freefloat.values.arrays import Numeric, Scalar, Vec6, Vector
+from freefloat.values.arrays import Flag, Numeric, Scalar, Vector
 
 _STILL = 1e-12  # [rad/s, m/s]: a joint that moves no faster stands still for its brake
 _PRESSED = 1e-12  # [m/s2]: what presses a contact no more does not keep it closed
@@ -265,63 +265,52 @@ def _logged(
 ) -> event_log.EventLog:
     """The log with an entry for everything that happened."""
     log, n, b = old.log, len(world.connections), len(world.brakes)
-    ends = _ends(every)
+    J = row_jacobian(world.crafts, states, every)
     momenta = [momentum_about_origin(craft, state) for craft, state in zip(world.crafts, states, strict=True)]
-    sizes = [*(what.latch[i] | what.release[i] | what.refuse[i] for i in range(n))]
-    sizes += [what.brake[i] | what.free[i] | what.slip[i] | what.stick[i] for i in range(b)]
-    sizes += [what.hit[i] | what.lift[i] for i in range(len(world.contacts))]
-    for i, happened in enumerate(sizes):
-        mine = jnp.zeros_like(impact.impulse).at[ends[i]].set(impact.impulse[ends[i]])
-        lost = -0.5 * mine @ (impact.before + impact.after)
-        a, b_, wrench = _sides(world, states, every, i, mine)
-        time, kind = t, jnp.zeros((), int)
-        if i < n:
-            kind = jnp.where(what.latch[i], event_log.LATCHED, event_log.RELEASED)
-            kind = jnp.where(what.refuse[i], event_log.REFUSED, kind)
-        elif i < n + b:
-            j = i - n
-            kind = jnp.where(what.brake[j], event_log.BRAKED, event_log.FREED)
-            kind = jnp.where(what.slip[j], event_log.SLIPS, jnp.where(what.stick[j], event_log.STICKS, kind))
-        else:
-            j = i - n - b
-            kind = jnp.where(what.hit[j], event_log.BOUNCED, event_log.LIFTED)
-            kind = jnp.where(rests[j], event_log.RESTS, kind)
-            time = t + jnp.where(rests[j], left[j], 0.0)
-        zero = jnp.zeros(6)
-        entry = LogEntry(
-            time,
-            i,
-            kind,
-            lost,
-            wrench,
-            zero if a < 0 else momenta[a],
-            zero if b_ < 0 else momenta[b_],
-        )
-        log = log.add(entry, happened)
+    kinds = [*_kinds_of_connections(what, n), *_kinds_of_brakes(what, b), *_kinds_of_contacts(what, rests)]
+    first = 0
+    for i, (rows, (kind, happened)) in enumerate(zip(every, kinds, strict=True)):
+        at, first = slice(first, first + rows.count), first + rows.count
+        impulse, mean = impact.impulse[at], 0.5 * (impact.before[at] + impact.after[at])
+        a, c = _sides(world, i)
+        wrench = jnp.zeros(6)
+        if n <= i < n + b:
+            wrench = wrench.at[0].set(impulse[0])
+        elif a != c:  # within one spacecraft nothing is handed over
+            wrench = states[c].X_NB.wrench_to_A((J[c][at].T @ impulse)[:6])
+        later = jnp.where(rests[i - n - b], left[i - n - b], 0.0) if i >= n + b else 0.0
+        momentum_a, momentum_c = (jnp.zeros(6) if side < 0 else momenta[side] for side in (a, c))
+        log = log.add(LogEntry(t + later, i, kind, -(impulse @ mean), wrench, momentum_a, momentum_c), happened)
     return log
 
 
-def _ends(every: tuple[Rows, ...]) -> list[slice]:
-    found, start = [], 0
-    for one in every:
-        found.append(slice(start, start + one.count))
-        start += one.count
-    return found
+def _kinds_of_connections(what: Happening, count: int) -> Iterator[tuple[Numeric, Flag]]:
+    """Kind of event of each, and whether there is one."""
+    for i in range(count):
+        kind = jnp.where(what.latch[i], event_log.LATCHED, event_log.RELEASED)
+        yield jnp.where(what.refuse[i], event_log.REFUSED, kind), what.latch[i] | what.release[i] | what.refuse[i]
 
 
-def _sides(
-    world: World, states: tuple[State, ...], every: tuple[Rows, ...], i: int, impulse: Vector
-) -> tuple[int, int, Vec6]:
-    """Numbers of the spacecraft on both sides, and what the second gets, about the inertial origin, N axes."""
-    pushes = row_forces(world.crafts, states, every, impulse)
+def _kinds_of_brakes(what: Happening, count: int) -> Iterator[tuple[Numeric, Flag]]:
+    for i in range(count):
+        kind = jnp.where(what.brake[i], event_log.BRAKED, event_log.FREED)
+        kind = jnp.where(what.slip[i], event_log.SLIPS, jnp.where(what.stick[i], event_log.STICKS, kind))
+        yield kind, what.brake[i] | what.free[i] | what.slip[i] | what.stick[i]
+
+
+def _kinds_of_contacts(what: Happening, rests: Numeric) -> Iterator[tuple[Numeric, Flag]]:
+    for i in range(rests.shape[0]):
+        kind = jnp.where(what.hit[i], event_log.BOUNCED, event_log.LIFTED)
+        yield jnp.where(rests[i], event_log.RESTS, kind), what.hit[i] | what.lift[i]
+
+
+def _sides(world: World, i: int) -> tuple[int, int]:
+    """Numbers of the spacecraft of the first and the second frame of each row; -1 for what stands still."""
     n, b = len(world.connections), len(world.brakes)
     if n <= i < n + b:
-        brake = world.brakes[i - n]
-        c = world.names.index(brake.craft)
-        return c, c, jnp.zeros(6).at[0].set(jnp.sum(impulse))
+        c = world.names.index(world.brakes[i - n].craft)
+        return c, c
     one = world.connections[i] if i < n else world.contacts[i - n - b]
     first, second = (one.a, one.b) if i < n else (one.b, one.a)
     a, c = (world.names.index(place.craft) if place.craft else -1 for place in (first, second))
-    if a == c:  # within one spacecraft nothing is handed over
-        return a, c, jnp.zeros(6)
-    return a, c, states[c].X_NB.wrench_to_A(pushes[c][:6])
+    return a, c
