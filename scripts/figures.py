@@ -3,6 +3,7 @@
 The figures are plain SVG, written here without a plotting package, so that a fresh clone can make them again.
 """
 
+import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +11,8 @@ import numpy as np
 from map_figure import MapPanel, figure_of_maps
 
 from freefloat.analysis import disturbance_map, singularity_map
-from freefloat.library import ets7
+from freefloat.dynamics import FrameRows, frame_jacobian, inertial_frame_pose, row_impact
+from freefloat.library import ets7, srms, srms_payload
 from freefloat.report.singular_lines import singular_lines
 from freefloat.scenarios import find
 from freefloat.sim import simulate
@@ -40,6 +42,8 @@ class Panel:
     limits: tuple[float, float]
     ticks: tuple[float, ...]
     decades: bool = False
+    xlabel: str = "time [s]"
+    every: float = 5.0  # distance of the ticks along x
 
 
 def panel_svg(panel: Panel, offset: float) -> str:
@@ -63,10 +67,10 @@ def panel_svg(panel: Panel, offset: float) -> str:
             f'<line x1="{x0}" x2="{x1}" y1="{y:.1f}" y2="{y:.1f}" stroke="#ddd"/>',
             _text(x0 - 7, y + 4, label, "end"),
         ]
-    for tick in np.arange(0.0, end + 1e-9, 5.0):
+    for tick in np.arange(0.0, end + 1e-9, panel.every):
         parts.append(_text(float(px(tick)), y0 + 17, f"{tick:g}", "middle"))
     parts.append(f'<rect x="{x0}" y="{y1}" width="{x1 - x0}" height="{y0 - y1}" fill="none" stroke="#666"/>')
-    parts += [_text((x0 + x1) / 2, HEIGHT - 10, "time [s]", "middle"), _text(10, TOP - 18, panel.ylabel, "start")]
+    parts += [_text((x0 + x1) / 2, HEIGHT - 10, panel.xlabel, "middle"), _text(10, TOP - 18, panel.ylabel, "start")]
     for k, (curve, colour) in enumerate(zip(panel.curves, COLOURS, strict=False)):
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(px(curve.x), py(curve.y), strict=True))
         parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.8"/>')
@@ -146,7 +150,56 @@ def ets7_maps() -> str:
     )
 
 
+def srms_modes() -> str:
+    """What an impact on flexible booms gives with more and more modes: rates at once, angles after a second."""
+    counts, joints = np.arange(1, 7), ("shoulder", "elbow", "wrist")
+    rates, angles = zip(*(_after_impact(int(n), joints) for n in counts), strict=True)
+    axes = {"xlabel": "modes of each boom", "every": 1.0}
+
+    def curves(values: np.ndarray, below: tuple[str, ...] = ()) -> tuple[Curve, ...]:
+        return tuple(Curve(name, counts, values[:, k], name in below) for k, name in enumerate(joints))
+
+    return figure_svg(
+        Panel(
+            "joint rates right after the impact",
+            "[deg/s]",
+            curves(np.array(rates), ("elbow",)),
+            (-20.0, 20.0),
+            (-20, -10, 0, 10, 20),
+            **axes,
+        ),
+        Panel(
+            "joint angles one second later",
+            "[deg]",
+            curves(np.array(angles), ("elbow",)),
+            (-4.0, 4.0),
+            (-4, -2, 0, 2, 4),
+            **axes,
+        ),
+    )
+
+
+def _after_impact(modes: int, joints: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Joint rates after a hard grasp along the normal [deg/s], and how far the joints went in the next second [deg]."""
+    arm, payload = srms(modes=modes, planar=True), srms_payload(planar=True)
+    rest = arm.at_rest(joints_deg=(60.0, -90.0, 30.0))
+    at = np.array(arm.layout.indices(joints))
+    J = np.asarray(frame_jacobian(arm, rest.q, "hand"))[np.ix_([0, 1, 5], at)]
+    v = np.zeros(arm.layout.nv)
+    v[at] = np.linalg.solve(J, (-0.1, 0.0, 0.0))  # the hand moves along -x [m/s]
+    centre = np.asarray(inertial_frame_pose(arm, rest, "hand").p) + np.array([1.0, 0.0, 0.0])  # [m]
+    coming = dataclasses.replace(payload.at_rest(), p_NB=centre, v=np.array([-0.25, 0, 0, 0, 0, 0]))  # [m/s]
+    states = (coming, dataclasses.replace(rest, v=v))
+    found = row_impact((payload, arm), states, (FrameRows((0, "grip"), (1, "hand")),))
+    start = dataclasses.replace(rest, v=np.asarray(found.speeds[1]))
+    whole = arm.grasp(payload, name="payload", hand="hand", grip="grip")
+    run = simulate(whole, state=start, duration=1.0, dt=1e-4, check=False)
+    q = run["joints.position"].values
+    return np.rad2deg(start.v[at]), np.rad2deg(q[-1] - q[0])
+
+
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
+    (IMAGES / "srms-modes.svg").write_text(srms_modes(), encoding="utf-8")
     (IMAGES / "ets7-gjm.svg").write_text(ets7_gjm(), encoding="utf-8")
     (IMAGES / "ets7-maps.svg").write_text(ets7_maps(), encoding="utf-8")

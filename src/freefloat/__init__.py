@@ -35,10 +35,13 @@ if TYPE_CHECKING:
     from freefloat.effects import WrenchPulse
     from freefloat.model import (
         BaseWrench,
+        Brake,
         Clock,
         Effect,
         JointRates,
         JointTorques,
+        Latch,
+        Release,
         Sensor,
         Software,
         Spacecraft,
@@ -56,6 +59,7 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "BaseWrench": "model",
+    "Brake": "model",
     "Channel": "values",
     "Clock": "model",
     "Effect": "model",
@@ -63,9 +67,11 @@ _NAMES = {
     "JointRates": "model",
     "JointTorques": "model",
     "LawError": "values",
+    "Latch": "model",
     "Line": "control",
     "ModelError": "values",
     "Pose": "spatial",
+    "Release": "model",
     "ResolvedMotion": "control",
     "Run": "sim",
     "RunFailed": "sim",
@@ -92,16 +98,19 @@ _NAMES = {
 
 __all__ = [
     "BaseWrench",
+    "Brake",
     "Channel",
     "Clock",
     "Effect",
     "Experiment",
     "JointRates",
     "JointTorques",
+    "Latch",
     "LawError",
     "Line",
     "ModelError",
     "Pose",
+    "Release",
     "ResolvedMotion",
     "Run",
     "RunFailed",

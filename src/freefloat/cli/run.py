@@ -21,6 +21,8 @@ from freefloat.sim.rollout import Engine
 from freefloat.sim.run import CUSTOM
 from freefloat.values.nested import flatten
 
+_EVENTS = 20  # that are printed one by one
+
 
 def run(
     name: str,
@@ -85,6 +87,11 @@ def _print(run: Run, files: dict[str, Path]) -> None:
     sentences = (told.outcome, *told.notes, *(scatter.sentence for scatter in told.scatters), *run.conditions)
     for line in filter(None, sentences):
         typer.echo(line)
+    happened = [event for event in run.events if not event.get("condition")]
+    for event in happened[:_EVENTS]:
+        typer.echo(f"{event.get('time', 0.0):g} s: {event.get('label', '')}")
+    if len(happened) > _EVENTS:
+        typer.echo(f"and {len(happened) - _EVENTS} events more")
     if run.claims:
         print_table(claims_table(list(run.claims)))
     else:

@@ -1,6 +1,8 @@
 """Equations of motion of a free-floating tree: one algorithm per file, in body axes unless a name says otherwise."""
 
 from freefloat.dynamics.articulated import articulated_forward_dynamics
+from freefloat.dynamics.constrained import HeldMotion, held_motion, held_motion_by_rows, row_forces
+from freefloat.dynamics.contact import contact_impact
 from freefloat.dynamics.elastic import damping_force, elastic_energy, elastic_force
 from freefloat.dynamics.forward import forward_dynamics, forward_dynamics_by_mass_matrix
 from freefloat.dynamics.free_floating import (
@@ -13,6 +15,7 @@ from freefloat.dynamics.free_floating import (
     reaction_null_space,
 )
 from freefloat.dynamics.hybrid import held_dynamics, hybrid_dynamics, impose_rates
+from freefloat.dynamics.impact import Impact, row_impact
 from freefloat.dynamics.inverse import bias, inverse_dynamics
 from freefloat.dynamics.inverse_kinematics import JointSolution, inverse_kinematics
 from freefloat.dynamics.kinematics import (
@@ -26,6 +29,7 @@ from freefloat.dynamics.kinematics import (
     inertial_frame_pose,
     inertial_frame_twist,
 )
+from freefloat.dynamics.manifold import Return, return_by_rows, return_to_rows
 from freefloat.dynamics.mass_matrix import mass_matrix
 from freefloat.dynamics.momentum import (
     centre_of_mass,
@@ -37,13 +41,37 @@ from freefloat.dynamics.momentum import (
     momentum_matrix,
     wheel_momentum,
 )
+from freefloat.dynamics.relative_rows import (
+    INERTIAL,
+    FrameRows,
+    JointRows,
+    Rows,
+    relative_pose,
+    row_bias,
+    row_count,
+    row_error,
+    row_jacobian,
+    row_velocity,
+)
+from freefloat.dynamics.row_directions import GRASP, POINT, contact, hinge, normal
+from freefloat.dynamics.row_response import RowResponse, row_response
 from freefloat.dynamics.solve import spd_solve
 from freefloat.dynamics.state_rate import StateRate, component_rates, retract, state_rate
 from freefloat.dynamics.vibration import natural_frequencies
 
 __all__ = [
+    "GRASP",
+    "INERTIAL",
+    "POINT",
+    "FrameRows",
     "FreeFloating",
+    "HeldMotion",
+    "Impact",
+    "JointRows",
     "JointSolution",
+    "Return",
+    "RowResponse",
+    "Rows",
     "StateRate",
     "articulated_forward_dynamics",
     "base_jacobian",
@@ -53,6 +81,8 @@ __all__ = [
     "centre_of_mass",
     "component_rates",
     "composite_inertia",
+    "contact",
+    "contact_impact",
     "damping_force",
     "drift_twist",
     "elastic_energy",
@@ -66,6 +96,9 @@ __all__ = [
     "generalized_force",
     "generalized_jacobian",
     "held_dynamics",
+    "held_motion",
+    "held_motion_by_rows",
+    "hinge",
     "hybrid_dynamics",
     "impose_rates",
     "inertial_body_poses",
@@ -81,8 +114,20 @@ __all__ = [
     "momentum_about_origin",
     "momentum_matrix",
     "natural_frequencies",
+    "normal",
     "reaction_null_space",
+    "relative_pose",
     "retract",
+    "return_by_rows",
+    "return_to_rows",
+    "row_bias",
+    "row_count",
+    "row_error",
+    "row_forces",
+    "row_impact",
+    "row_jacobian",
+    "row_response",
+    "row_velocity",
     "spd_solve",
     "state_rate",
     "wheel_momentum",

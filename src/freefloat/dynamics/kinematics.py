@@ -46,13 +46,13 @@ def frame_pose(craft: Spacecraft, q: Vector, frame: str) -> Pose:
 def frame_mount(craft: Spacecraft, frame: Frame, q: Vector) -> Mount:
     """A frame in the frame of its body, with its twist per unit modal rate where it sits on a node."""
     body = craft.body(frame.body)
-    if not frame.node or not isinstance(body, ModalBody) or not body.modes:
+    if not frame.node or not isinstance(body, ModalBody):
         return Mount(pose=frame.X_BF, columns=np.zeros((6, 0)))
     node = mount_of(craft, body, frame.node, q)
     return Mount(pose=node.pose @ frame.X_BF, columns=frame.X_BF.twist_to_B(node.columns))
 
 
-def _modes(craft: Spacecraft, frame: Frame) -> np.ndarray:
+def modal_dofs(craft: Spacecraft, frame: Frame) -> np.ndarray:
     """Indices into v of the modal rates that move a frame in its body."""
     flexible = frame.node and craft.body(frame.body).modes
     return np.array(craft.layout.indices([f"{frame.body}.modes"]) if flexible else (), dtype=int)
@@ -72,20 +72,24 @@ def inertial_frame_pose(craft: Spacecraft, state: State, frame: str) -> Pose:
 
 
 @compiled_on_call
-def frame_jacobian(craft: Spacecraft, q: Vector, frame: str) -> Matrix:
-    """J (6, nv) with V_NF = J v: body twist of a named frame, in its own axes."""
+def frame_jacobian(craft: Spacecraft, q: Vector, frame: str, beyond: str = "") -> Matrix:
+    """J (6, nv) with V_NF = J v: body twist of a named frame, in its own axes.
+
+    With `beyond` a body that carries the frame, only of the motion relative to that body.
+    """
     at = craft.frame(frame)
     last = frame_mount(craft, at, q)
     X_LF = last.pose  # from the body we stand on to the frame
-    J = jnp.zeros((6, craft.layout.nv)).at[:, _modes(craft, at)].set(last.columns)
+    J = jnp.zeros((6, craft.layout.nv)).at[:, modal_dofs(craft, at)].set(last.columns)
     index = craft.body_index(at.body)
+    stop = craft.body_index(beyond) if beyond else -1
     links = edges(craft, q)
-    while index:
+    while index and index != stop:
         edge = links[index - 1]
         J = J.at[:, np.array(edge.dofs, dtype=int)].add(X_LF.twist_to_B(edge.columns))
         X_LF = edge.X_PB @ X_LF
         index = craft.parents[index]
-    return J.at[:, :6].set(X_LF.twist_to_B(jnp.eye(6)))
+    return J if index == stop else J.at[:, :6].set(X_LF.twist_to_B(jnp.eye(6)))
 
 
 @compiled_on_call
@@ -94,7 +98,7 @@ def frame_twist(craft: Spacecraft, q: Vector, v: Vector, frame: str) -> Vec6:
     at = craft.frame(frame)
     last = frame_mount(craft, at, q)
     carried = last.pose.twist_to_B(body_twists(craft, q, v)[craft.body_index(at.body)])
-    return carried + last.columns @ v[_modes(craft, at)]
+    return carried + last.columns @ v[modal_dofs(craft, at)]
 
 
 @compiled_on_call

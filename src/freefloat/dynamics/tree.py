@@ -73,7 +73,7 @@ def _edge(craft: Spacecraft, joint: Joint, q: Vector) -> Edge:
     if follows is not None:
         position, columns = jnp.asarray(follows.ratio * position + follows.offset), follows.ratio * columns
     placement = joint.placement(position)
-    if not isinstance(parent, ModalBody) or (joint.kind != "rail" and not parent.modes):
+    if not isinstance(parent, ModalBody) or (joint.kind != "rail" and not joint.node):
         return Edge(dofs=dofs, X_PB=placement, columns=columns)
     # On a flexible parent: the parent's modes move the joint, or the rail moves the carriage.
     if joint.kind == "rail" and parent.rail is not None:

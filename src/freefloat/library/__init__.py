@@ -1,5 +1,6 @@
 """Ready spacecraft as data, every number with its source."""
 
 from freefloat.library.ets7 import ets7
+from freefloat.library.srms import srms, srms_payload
 
-__all__ = ["ets7"]
+__all__ = ["ets7", "srms", "srms_payload"]

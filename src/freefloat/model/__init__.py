@@ -3,7 +3,18 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from freefloat.model.commands import BaseWrench, Command, JointRates, JointTorques, ThrusterDuty, WheelTorques
+from freefloat.model.commands import (
+    BaseWrench,
+    Brake,
+    Command,
+    JointRates,
+    JointTorques,
+    Latch,
+    Release,
+    ThrusterDuty,
+    WheelTorques,
+)
+from freefloat.model.connections import Connection, Contact, JointBrake, Place
 from freefloat.model.modal import ModalBody, Node, Rail
 from freefloat.model.parts import Follow, Frame, Joint, JointLimits, RigidBody, Wheel
 from freefloat.model.ports import Clock, Effect, Measurements, Part, Sensor, SensorMemory, Software, Truth
@@ -17,20 +28,27 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BaseWrench",
+    "Brake",
     "Clock",
     "Command",
+    "Connection",
+    "Contact",
     "Effect",
     "Follow",
     "Frame",
     "Joint",
+    "JointBrake",
     "JointLimits",
     "JointRates",
     "JointTorques",
+    "Latch",
     "Measurements",
     "ModalBody",
     "Node",
     "Part",
+    "Place",
     "Rail",
+    "Release",
     "RigidBody",
     "Sensor",
     "SensorMemory",

@@ -45,7 +45,32 @@ class ThrusterDuty:
     thrusters: str = static(default="")  # name of the set; empty: the only one
 
 
-Command = JointRates | JointTorques | WheelTorques | BaseWrench | ThrusterDuty
+@record
+class Latch:
+    """A connection of the world is to latch now, if its frames are within reach; one that is on stays on."""
+
+    connection: str = static()
+    now: Numeric | bool = True  # whether it is asked for
+
+
+@record
+class Release:
+    """A connection of the world is to let go now."""
+
+    connection: str = static()
+    now: Numeric | bool = True
+
+
+@record
+class Brake:
+    """Brakes of joints: 1 holds, 0 lets go. A brake keeps what it was told last."""
+
+    joints: tuple[str, ...] = static()
+    on: Vector  # 0 or 1, one for each joint
+
+
+SWITCHES = (Latch, Release, Brake)  # what takes effect at a tick, and pushes nothing by itself
+Command = JointRates | JointTorques | WheelTorques | BaseWrench | ThrusterDuty | Latch | Release | Brake
 
 
 def numbers(command: Command) -> Numeric:
@@ -54,4 +79,8 @@ def numbers(command: Command) -> Numeric:
         return command.rates
     if isinstance(command, (JointTorques, WheelTorques)):
         return command.torques
+    if isinstance(command, (Latch, Release)):
+        return command.now
+    if isinstance(command, Brake):
+        return command.on
     return command.wrench if isinstance(command, BaseWrench) else command.duty

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
+from freefloat.model.connections import INERTIAL, Connection, Contact, Holds, JointBrake, Place
+from freefloat.model.placement import require_pose
 from freefloat.model.spacecraft import Spacecraft
 from freefloat.model.state import State
+from freefloat.spatial import Pose, PoseLike
 from freefloat.values import record, static
-from freefloat.values.arrays import Scalar
+from freefloat.values.arrays import Numeric, Scalar
 from freefloat.values.checks import set_fields
-from freefloat.values.errors import ModelError
+from freefloat.values.errors import ModelError, unknown_name
 
 _TAKEN = ("base", "bodies", "com", "command", "energy", "impulse", "joints", "momentum", "state", "wheels", "world")
 
@@ -26,6 +31,9 @@ class World:
     names: tuple[str, ...] = static()
     crafts: tuple[Spacecraft, ...]
     held: tuple[str, ...] = static(default=())  # spacecraft whose base a test stand holds still
+    connections: tuple[Connection, ...] = ()
+    brakes: tuple[JointBrake, ...] = ()
+    contacts: tuple[Contact, ...] = ()
 
     def __init__(self, **spacecraft: Spacecraft) -> None:
         if not spacecraft:
@@ -47,6 +55,7 @@ class World:
                     f"'{name}.position' could be either. Choose another name."
                 )
         set_fields(self, names=tuple(spacecraft), crafts=tuple(spacecraft.values()), held=())
+        set_fields(self, connections=(), brakes=(), contacts=())
 
     @staticmethod
     def of(craft: Spacecraft | World) -> World:
@@ -62,9 +71,94 @@ class World:
     def hold_base(self, name: str = "") -> World:
         """The same world with the base of a spacecraft held still, as on a test stand."""
         known = self.names[self.index(name)]
+        return self._with(held=tuple(dict.fromkeys((*self.held, known))))
+
+    def _with(self, **changes: Any) -> World:
         world = object.__new__(World)
-        set_fields(world, names=self.names, crafts=self.crafts, held=tuple(dict.fromkeys((*self.held, known))))
+        set_fields(world, **{field.name: getattr(self, field.name) for field in dataclasses.fields(self)} | changes)
         return world
+
+    # ---- what holds spacecraft together or keeps them apart
+
+    def connection(
+        self,
+        name: str,
+        a: str | Pose,
+        b: str | Pose,
+        *,
+        holds: Holds = "all",
+        on: bool = False,
+        automatic: bool = False,
+        reach: tuple[float, float] = (0.05, 0.1),
+        at: PoseLike = Pose(),  # noqa: B008
+    ) -> World:
+        """The same world with two frames that can be held together: a grasp, a latch, a berth, a closed chain.
+
+        Frames are called `servicer.hand`; `N`, or a pose in N, is one that stands still in space. It holds `all`, a
+        `point`, or a `hinge` about z of frame a, in the pose that the frames have when it latches: when software says
+        `Latch(name)`, or, if it is `automatic`, as soon as they are closer than the reach ([m], [rad]) to `at`, the
+        pose of frame b in frame a. One that is `on` from the start holds that pose.
+        """
+        pose, first, second = require_pose(f"Connection '{name}': at", at), self._place(a, name), self._place(b, name)
+        if not second.craft and first.craft:  # what stands still goes first
+            if holds == "hinge":
+                raise ModelError(f"Connection '{name}': a hinge turns about z of frame a. Name '{b}' first.")
+            first, second, pose = second, first, pose.inverse()
+        one = Connection(name, first, second, holds, on, automatic, reach, pose)
+        return self._with(connections=(*self.connections, self._require_new(one)))
+
+    def brake(self, joint: str, *, slip_torque: float | Numeric | None = None, on: bool = False) -> World:
+        """The same world with a brake on a joint, which slips at its slip torque [N m, N]."""
+        number, rest = self.locate(joint)
+        if not self.single and rest == joint:
+            raise ModelError(f"Brake of '{joint}': say of which spacecraft, '{self.names[0]}.{joint}'.")
+        layout = self.crafts[number].layout
+        if rest not in layout.moving_joints:
+            raise unknown_name(self.names[number], "moving joint", rest, layout.moving_joints)
+        if any((self.names[number], rest) == (other.craft, other.joint) for other in self.brakes):
+            raise ModelError(f"Joint '{joint}' has a brake already. Give it one.")
+        return self._with(brakes=(*self.brakes, JointBrake(self.names[number], rest, slip_torque, on)))
+
+    def contact(
+        self,
+        name: str,
+        a: str | Pose,
+        b: str | Pose,
+        *,
+        radius: float | Numeric = 0.0,
+        restitution: float | Numeric = 0.0,
+        friction: float | Numeric = 0.0,
+    ) -> World:
+        """The same world in which a sphere at frame a touches the plane of x and y of frame b, from the side of its z.
+
+        A sphere without radius [m] is a point. What touches bounces by the restitution, 0 to 1; friction is Coulomb's
+        coefficient, and acts at impacts.
+        """
+        one = Contact(name, self._place(a, name), self._place(b, name), radius, restitution, friction)
+        return self._with(contacts=(*self.contacts, self._require_new(one)))
+
+    @property
+    def has_events(self) -> bool:
+        """Whether anything can latch, brake or touch."""
+        return bool(self.connections or self.brakes or self.contacts)
+
+    def _place(self, at: str | Pose, owner: str) -> Place:
+        if isinstance(at, Pose):
+            return Place("", INERTIAL, at)
+        if not isinstance(at, str):
+            raise ModelError(f"'{owner}': a frame is called by its name, or is a pose in N, got {at!r}.")
+        if at == INERTIAL:
+            return Place("", INERTIAL, Pose())
+        number, rest = self.locate(at)
+        if not self.single and rest == at:
+            raise ModelError(f"'{owner}': say of which spacecraft '{at}' is, '{self.names[0]}.{at}'.")
+        self.crafts[number].frame(rest)  # refuses one that is not there
+        return Place(self.names[number], rest)
+
+    def _require_new(self, one: Connection | Contact) -> Any:
+        if one.name in [other.name for other in (*self.connections, *self.contacts)]:
+            raise ModelError(f"The world has two connections or contacts called '{one.name}'. Give one another name.")
+        return one
 
     # ---- names
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _BUDGET = 2_600_000  # bytes of curves before compression, over all runs: keeps a page below 6 MB
 _MOST_POINTS = 2400  # of one curve; more than a screen has columns
+_MOST_MARKS = 60  # events marked on a plot
 _LEAST_POINTS = 120
 
 
@@ -46,10 +47,17 @@ def _run(sheet: Sheet, store: Bytes, points: int, figures: dict[str, Figure]) ->
     wanted = (own.get(name) or figures.get(name) or Figure(name) for name in plottable(sheet.run))
     return {
         "name": sheet.name,
-        "events": [{"time": float(e.get("time", 0.0)), "label": str(e.get("label", ""))} for e in sheet.run.events],
+        "events": _marks(sheet.run),
         "scene": _scene(scene, store) if scene else None,
         "channels": [_channel(sheet.run, figure, store, points) for figure in wanted],
     }
+
+
+def _marks(run: Run) -> list[dict[str, Any]]:
+    """Events to be marked on plots; where there are too many to be told apart, the bounces are left out."""
+    events = run.events if len(run.events) <= _MOST_MARKS else [e for e in run.events if e.get("kind") != "bounced"]
+    told = events[:_MOST_MARKS]
+    return [{"time": float(e.get("time", 0.0)), "label": str(e.get("label", ""))} for e in told]
 
 
 def _channel(run: Run, figure: Figure, store: Bytes, points: int) -> dict[str, Any]:

@@ -244,11 +244,17 @@ def _ledger(run: Run) -> list[list[object]]:
     return rows
 
 
+_LISTED_EVENTS = 200  # rows of the table, of each run
+
+
 def events(sheets: Sequence[Sheet]) -> Markup:
     """What happened, in order of time."""
     rows = []
     for sheet in sheets:
-        found = [(float(e.get("time", 0.0)), str(e.get("label", ""))) for e in sheet.run.events]
+        listed = [(float(e.get("time", 0.0)), str(e.get("label", ""))) for e in sheet.run.events]
+        found = listed[:_LISTED_EVENTS]
+        if more := len(listed) - len(found):
+            found.append((found[-1][0], f"and {more} events more; the run's file has them"))
         t = times(sheet.run, int(sheet.run.recorded.sizes.get("time", 0)))
         if t.size:
             found += [(float(t[0]), "start"), (float(t[-1]), "end" if sheet.run.completed else sheet.run.status)]

@@ -16,15 +16,17 @@ from freefloat.dynamics.inner_motion import (
 from freefloat.dynamics.state_rate import state_rate
 from freefloat.effects.failures import StuckJoint
 from freefloat.model import State
+from freefloat.sim.constraint_forces import accelerate_together, slip_forces
+from freefloat.sim.constraint_state import Holding
 from freefloat.sim.instant import Flow, Instant
-from freefloat.sim.plant import Ledger, PlantRate, Plants, WorldRate
-from freefloat.sim.prescribed_motion import stop_stuck, stuck_joints, with_prescribed_rates
+from freefloat.sim.plant import Exchange, Ledger, PlantRate, Plants, WorldRate
+from freefloat.sim.prescribed_motion import stop_stuck, stuck_joints, with_prescribed_rates, with_speeds_on_rows
 from freefloat.sim.system import Inputs, System, SystemState
 from freefloat.sim.tick import Tick
 from freefloat.spatial import angular, linear
 from freefloat.spatial.rotations import cross
 from freefloat.values import record
-from freefloat.values.arrays import Scalar, Vector
+from freefloat.values.arrays import Scalar, Vec6, Vector
 
 
 @record
@@ -34,7 +36,18 @@ class Balance:
     state: State  # prescribed joints at their rates
     vdot: Vector  # acceleration
     force: Vector  # generalised force: effects, actuators, inputs, what prescribed motion needs, elasticity, damping
-    heat: Scalar  # power lost in damping [W]
+    heat: Scalar  # power lost in damping, and in brakes that slip [W]
+    connection: ConnectionShare | None = None  # None in a world where nothing can be held
+
+
+@record
+class ConnectionShare:
+    """What connections, brakes and contacts do to one spacecraft, and the forces in all of them."""
+
+    pull: Vector  # generalised force of what is held, a part of the force
+    slip: Vector  # generalised force of brakes that slip, a part of the force too
+    exchange: Vec6  # wrench from other spacecraft about the inertial origin, N axes [N, N m]
+    multipliers: Vector  # along every row of the world [N, N m]
 
 
 def balances(
@@ -45,22 +58,65 @@ def balances(
     tick: Tick,
     t: Scalar,
     t_inside: Scalar,
+    *,
+    holding: Holding | None = None,
 ) -> tuple[Balance, ...]:
-    """Accelerations and forces at time t of the step since a tick; `t_inside`: see integrators."""
+    """Accelerations and forces at time t of the step since a tick; `t_inside`: see integrators.
+
+    `holding`: which connections, brakes and contacts hold, where that is known beforehand.
+    """
     crafts, every = system.world.crafts, range(len(states))
     before = Instant(system, loop, states, inputs, t, tick.number, before_rates=True)
     rates = [stop_stuck(system, c, before.prescribed_rates(c), tick.t) for c in every]
     states = tuple(with_prescribed_rates(system, c, states[c], rates[c]) for c in every)
+    if holding != "nothing" and not all(rates_are_held(system, c) for c in every) and system.world.has_events:
+        states = with_speeds_on_rows(system, states, loop)  # rows that are off change nothing
     here = Instant(system, loop, states, inputs, t_inside, tick.number)
     dampings = [damping_force(crafts[c], states[c].v) for c in every]
     forces = tuple(here.force(c, tick.t) + elastic_force(crafts[c], states[c].q) + dampings[c] for c in every)
     accelerations = _prescribed_accelerations(here, forces, tick)
+    if system.world.has_events:
+        return _connected(system, states, loop, forces, dampings, accelerations, tick.t, holding)
     found = []
     for c in every:
         vdot, force = _accelerate(system, c, states[c], forces[c], accelerations[c], tick.t)
         heat = -(dampings[c] @ states[c].v)
         found.append(Balance(state=states[c], vdot=free_of_drift(vdot, states[c].v), force=force, heat=heat))
     return tuple(found)
+
+
+def _connected(
+    system: System,
+    states: tuple[State, ...],
+    loop: SystemState,
+    forces: tuple[Vector, ...],
+    dampings: list[Vector],
+    accelerations: tuple[Vector, ...],
+    ticked: Scalar,
+    holding: Holding | None,
+) -> tuple[Balance, ...]:
+    """The same in a world where things can be held together."""
+    slips = slip_forces(system.world, loop)
+    forces = tuple(force + slip for force, slip in zip(forces, slips, strict=True))
+    found = accelerate_together(
+        system,
+        states,
+        loop,
+        forces,
+        accelerations,
+        lambda c: _accelerate(system, c, states[c], forces[c], accelerations[c], ticked),
+        holding=holding,
+    )
+    return tuple(
+        Balance(
+            state=states[c],
+            vdot=found.vdots[c],
+            force=found.forces[c],
+            heat=-((dampings[c] + slips[c]) @ states[c].v),
+            connection=ConnectionShare(found.pulls[c], slips[c], found.wrenches[c], found.multipliers),
+        )
+        for c in range(len(states))
+    )
 
 
 def rates_are_held(system: System, c: int) -> bool:
@@ -110,10 +166,19 @@ def _accelerate(
 
 
 def derivative(
-    system: System, plants: Plants, loop: SystemState, inputs: Inputs, tick: Tick, t: Scalar, t_inside: Scalar
+    system: System,
+    plants: Plants,
+    loop: SystemState,
+    inputs: Inputs,
+    tick: Tick,
+    t: Scalar,
+    t_inside: Scalar,
+    *,
+    holding: Holding | None = None,
 ) -> WorldRate:
     """Rates of all plants, their books included."""
-    now = balances(system, tuple(plant.state for plant in plants), loop, inputs, tick, t, t_inside)
+    states = tuple(plant.state for plant in plants)
+    now = balances(system, states, loop, inputs, tick, t, t_inside, holding=holding)
     return WorldRate(tuple(_plant_rate(system, c, one) for c, one in enumerate(now)))
 
 
@@ -123,6 +188,10 @@ def _plant_rate(system: System, c: int, now: Balance) -> PlantRate:
     prescribed = system.wiring.prescribed[c] or system.world.is_held(c)
     of_com = motion_of_com_by_mass_matrix if prescribed else motion_of_com
     wrench, (com, velocity) = now.force[:6], of_com(craft, state.q, state.v)
+    exchange = None
+    if now.connection is not None:
+        pushing = pushing - now.connection.slip  # which is booked as heat
+        exchange = Exchange(work=now.connection.pull @ state.v, impulse=now.connection.exchange)
     return PlantRate(
         state=state_rate(craft, state, now.vdot),
         ledger=Ledger(
@@ -131,5 +200,6 @@ def _plant_rate(system: System, c: int, now: Balance) -> PlantRate:
             impulse=X_NB.wrench_to_A(wrench),
             inner_work=pushing @ speeds_about_com(craft, state.q, state.v, velocity),
             turning=X_NB.R @ (angular(wrench) - cross(com, linear(wrench))),
+            exchange=exchange,
         ),
     )

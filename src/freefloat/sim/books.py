@@ -40,10 +40,19 @@ AT_EVERY_INSTANT = {
 
 
 WHOLE = "world."  # what the books of all spacecraft together begin with
+# What connections and contacts do, over all spacecraft: nothing but hand momentum over, and lose energy at events.
+CONNECTED = {
+    "connections.linear": Book("connections: action = reaction, linear", "N s"),
+    "connections.angular": Book("connections: action = reaction, about the origin", "N m s"),
+    "connections.energy": Book("connections: work = energy lost at events", "J"),
+}
+LOST = "connections.energy_lost"  # the channel of all spacecraft together
 
 
 def book_of(key: str) -> Book:
     """The book behind a key such as `linear` or `client.energy`, named for a reader."""
+    if key in CONNECTED:
+        return CONNECTED[key]
     owner, _, name = key.rpartition(".")
     book = BOOKS[name]
     if key == f"{WHOLE}angular":
@@ -70,7 +79,23 @@ def open_ends(
             [values[:1] for values in about_origin] if start is None else [_about_origin(start, p) for p in prefixes]
         )
         found[f"{WHOLE}angular"] = sum(values - first for values, first in zip(about_origin, begun, strict=True))
+    if LOST in data:
+        now, then = _connected(data, prefixes), None if start is None else _connected(start, prefixes)
+        found |= {name: x - (x[:1] if then is None else then[name]) for name, x in now.items()}
     return found
+
+
+def _connected(data: LabelledArrays, prefixes: tuple[str, ...]) -> dict[str, np.ndarray]:
+    """What would be constant over all spacecraft if connections only handed over what they take."""
+    totals = {
+        name: np.sum([data[f"{prefix}connections.{name}"].values for prefix in prefixes], axis=0)
+        for name in ("impulse.linear", "impulse.angular", "work")
+    }
+    return {
+        "connections.linear": totals["impulse.linear"],
+        "connections.angular": totals["impulse.angular"],
+        "connections.energy": totals["work"] + data[LOST].values,
+    }
 
 
 def _about_origin(data: LabelledArrays, prefix: str) -> np.ndarray:
@@ -111,7 +136,24 @@ def sizes(data: LabelledArrays, masses: Mapping[str, float]) -> Sizes:
             kinds[kind] |= {WHOLE + name: sum(kinds[kind][prefix + name] for prefix in parts) for name in BOOKS}
         kinds["size"][f"{WHOLE}angular"] += sum(_levers(data, prefix, kinds["size"]) for prefix in parts)
         kinds["rounded"][f"{WHOLE}angular"] += sum(_levers(data, prefix, kinds["rounded"]) for prefix in parts)
+    if LOST in data:
+        kinds["size"] |= _connected_sizes(data, tuple(parts), kinds["size"])
+        kinds["rounded"] |= dict.fromkeys(CONNECTED, 0.0)
     return Sizes(**kinds)
+
+
+def _connected_sizes(data: LabelledArrays, prefixes: tuple[str, ...], size: Mapping[str, float]) -> dict[str, float]:
+    """How large the motion is against which connections are judged."""
+    moved = {name: sum(size[prefix + name] for prefix in prefixes) for name in BOOKS}
+    handed = {
+        name: sum(float(np.max(np.abs(data[f"{prefix}connections.{name}"].values))) for prefix in prefixes)
+        for name in ("impulse.angular", "work")
+    }
+    return {
+        "connections.linear": moved["linear"],
+        "connections.angular": moved["angular"] + handed["impulse.angular"],
+        "connections.energy": moved["energy"] + handed["work"],
+    }
 
 
 def _levers(data: LabelledArrays, prefix: str, linear: Mapping[str, float]) -> float:
@@ -131,6 +173,9 @@ def _sizes(data: LabelledArrays, prefix: str, mass: float) -> Sizes:
     inner, inertia = np.abs(of("energy.inner")), of("com.inertia_trace")
     energy, agility = float(np.max(inner)), of("energy.agility")
     stored = float(np.max(of("energy.inner") + of("energy.elastic")))
+    connected = f"{prefix}connections.work" in data
+    # Forces of contacts and connections may cancel: what is rounded is each of them, at its lever, and its work.
+    lever = float(np.sqrt(np.max(inertia) / mass)) if connected else 0.0
     spins = of("wheels.absolute_momentum") if f"{prefix}wheels.absolute_momentum" in data else np.zeros((1, 1))
     return Sizes(
         size={
@@ -140,8 +185,9 @@ def _sizes(data: LabelledArrays, prefix: str, mass: float) -> Sizes:
         },
         rounded={
             "linear": top("momentum.linear"),
-            "angular": float(np.max(np.sum(np.abs(spins), axis=-1))) + top("com.from_base") * top("impulse.linear"),
-            "energy": 0.0,
+            "angular": float(np.max(np.sum(np.abs(spins), axis=-1)))
+            + (top("com.from_base") + lever) * top("impulse.linear"),
+            "energy": top("connections.work") if connected else 0.0,
         },
         at_instants={
             "open.force": np.sqrt(2.0 * agility * mass) + of("turnover.force"),

@@ -78,6 +78,11 @@ class Experiment:
 
     def begin(self) -> tuple[System, SystemState]:
         """The system with its wires, and its state at tick zero."""
+        if self.integrator == "adaptive" and self.world.has_events:
+            raise ModelError(
+                "Adaptive steps do not look for events: connections, brakes and contacts need integrator='rk4'. "
+                "Shorten dt until the result no longer changes."
+            )
         rows = tabulate(self.system, self.inputs, 0, 1, end=grid(self.duration, self.dt, self.record_dt).steps)
         return begin(self.system, self.start, {port: values[0] for port, values in rows.items()})
 

@@ -16,6 +16,7 @@ from freefloat.effects.thrusters import Thrusters
 from freefloat.model import Clock, Sensor, State, ThrusterDuty, Truth
 from freefloat.model.ports import ticks_in
 from freefloat.sim.balance import derivative
+from freefloat.sim.event_steps import step_with_events
 from freefloat.sim.instant import Instant, command_inputs
 from freefloat.sim.integrators import rk4_step
 from freefloat.sim.prescribed_motion import (
@@ -41,6 +42,9 @@ def step(system: System, loop: SystemState, inputs: Inputs, parts: Numeric | Non
     loop = jax.tree.map(jnp.asarray, loop)
     tick = tick_of(system, loop, parts)
     loop = act(system, loop, inputs, tick, parts)
+    if system.world.has_events:
+        loop = step_with_events(system, loop, inputs, tick, h)
+        return dataclasses.replace(loop, tick=loop.tick + 1)
     plants = rk4_step(lambda p, *times: derivative(system, p, loop, inputs, tick, *times), loop.plants, tick.t, h)
     return dataclasses.replace(loop, tick=loop.tick + 1, plants=plants)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from freefloat.effects.failures import Failure
 from freefloat.effects.thrusters import Thrusters
-from freefloat.model import Effect, Part, Sensor, Software, Spacecraft, State
+from freefloat.model import Effect, Part, Place, Sensor, Software, Spacecraft, State, World
 from freefloat.sensors.ideal import Ideal
 from freefloat.sim.description import Description
 from freefloat.sim.system import System
@@ -36,7 +36,7 @@ def describe_system(system: System, start: tuple[State, ...]) -> Description:
         limits |= {world.prefix(c) + name: value for name, value in _limits(craft).items()}
     return Description(
         title=", ".join(world.names),
-        parts=tuple(describe_part(part, system.spacecraft_of(part)) for part in system.parts),
+        parts=(*(describe_part(part, system.spacecraft_of(part)) for part in system.parts), *_held_parts(world)),
         start=beginnings,
         limits=limits,
     )
@@ -47,6 +47,16 @@ def describe_part(part: Part, craft: Spacecraft) -> dict[str, Any]:
     kind = next((name for name, base in _KINDS.items() if isinstance(part, base)), "part")
     settings = {name: value for name, value in _settings(part, "", craft) if value is not None and value != ""}
     return {"part": type(part).__name__, "kind": kind, **settings}
+
+
+def _held_parts(world: World) -> Iterator[dict[str, Any]]:
+    """Connections, brakes and contacts of a world with their settings."""
+    for kind, some in (("connection", world.connections), ("brake", world.brakes), ("contact", world.contacts)):
+        for one in some:
+            own = {field.name: getattr(one, field.name) for field in dataclasses.fields(one)}
+            places = {name: value.title for name, value in own.items() if isinstance(value, Place)}
+            plain = {name: _plain(value) for name, value in own.items() if name not in (*places, "at")}
+            yield {"part": type(one).__name__, "kind": kind, **plain, **places}
 
 
 def _settings(record: Any, prefix: str, craft: Spacecraft) -> Iterator[tuple[str, Any]]:

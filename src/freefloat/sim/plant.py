@@ -13,6 +13,14 @@ from freefloat.values.arrays import Scalar, Vec3, Vec6
 
 
 @record
+class Exchange:
+    """The part of a ledger that connections and contacts make. Over all spacecraft the impulses cancel."""
+
+    work: Scalar  # [J]; over all spacecraft it is what was lost at events, with the other sign
+    impulse: Vec6  # from other spacecraft, about the inertial origin, N axes [N s, N m s]
+
+
+@record
 class Ledger:
     """What went in and out since the start."""
 
@@ -21,12 +29,20 @@ class Ledger:
     impulse: Vec6  # of external wrenches about the inertial origin, N axes [N s, N m s]
     inner_work: Scalar  # the part of the work that goes into the motion about the centre of mass, wheels apart [J]
     turning: Vec3  # angular impulse of external wrenches about the centre of mass, N axes [N m s]
+    exchange: Exchange | None = None  # with what it is connected to; None in a world without connections
 
     @staticmethod
-    def empty() -> Ledger:
+    def empty(*, connected: bool = False) -> Ledger:
         """All zero, as at the start."""
         nothing = np.zeros(())
-        return Ledger(work=nothing, dissipated=nothing, impulse=np.zeros(6), inner_work=nothing, turning=np.zeros(3))
+        return Ledger(
+            work=nothing,
+            dissipated=nothing,
+            impulse=np.zeros(6),
+            inner_work=nothing,
+            turning=np.zeros(3),
+            exchange=Exchange(work=nothing, impulse=np.zeros(6)) if connected else None,
+        )
 
 
 @record

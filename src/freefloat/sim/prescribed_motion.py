@@ -10,19 +10,24 @@ import numpy as np
 
 from freefloat.dynamics import impose_rates
 from freefloat.dynamics.hybrid import jump_to_rates
+from freefloat.dynamics.impact import row_impact
 from freefloat.dynamics.inner_motion import (
     motion_of_com_by_mass_matrix,
     speeds_about_com,
 )
 from freefloat.effects.failures import StuckJoint
 from freefloat.model import JointRates, Spacecraft, State
+from freefloat.sim.constraint_forces import prescribed_names
+from freefloat.sim.constraint_rows import rows_of
+from freefloat.sim.constraint_state import active_rows
+from freefloat.sim.impulse_books import book_impulses
 from freefloat.sim.instant import Instant, command_inputs
 from freefloat.sim.plant import Ledger, Plant, Plants
 from freefloat.sim.system import Inputs, System, SystemState, put
 from freefloat.sim.tick import Tick
 from freefloat.spatial import angular, linear
 from freefloat.spatial.rotations import cross
-from freefloat.values.arrays import Scalar, Vector
+from freefloat.values.arrays import Numeric, Scalar, Vector
 
 
 def with_prescribed_rates(system: System, c: int, state: State, rates: Vector) -> State:
@@ -79,10 +84,40 @@ def stuck_joints(system: System, c: int) -> list[StuckJoint]:
 def apply_prescribed_rates(system: System, loop: SystemState, inputs: Inputs, tick: Tick) -> Plants:
     """Let prescribed joints take their rates now, and stuck ones stop; a jump does work, which is booked."""
     here = Instant(system, loop, loop.states, inputs, tick.t, tick.number, before_rates=True)
-    return tuple(
-        _stop_stuck_joints(system, c, _jump(system, c, plant, *_given(system, c, here, tick.t)), tick.t)
-        for c, plant in enumerate(loop.plants)
-    )
+    every, t = range(len(loop.plants)), tick.t
+    given = tuple(_given(system, c, here, t) for c in every)
+
+    def each_alone() -> Plants:
+        return tuple(_stop_stuck_joints(system, c, _jump(system, c, loop.plants[c], *given[c]), t) for c in every)
+
+    if not system.world.has_events or not any(prescribed_names(system)):
+        return each_alone()
+    held = active_rows(system.world, loop.constraints) > 0.0
+    return jax.lax.cond(jnp.any(held), lambda: _jump_together(system, loop, given, held), each_alone)
+
+
+def _jump_together(
+    system: System, loop: SystemState, given: tuple[tuple[tuple[str, ...], Vector], ...], held: Numeric
+) -> Plants:
+    """The same for spacecraft that are held together: prescribed joints take their rates, what is held stays so."""
+    world, speeds, motors = system.world, [], []
+    for craft, state, (names, rates) in zip(world.crafts, loop.states, given, strict=True):
+        v, impulse = jump_to_rates(craft, state.q, state.v, names, rates)
+        speeds.append(v)
+        motors.append(jnp.zeros_like(v).at[np.array(craft.layout.indices(names), dtype=int)].set(impulse))
+    moved = tuple(dataclasses.replace(state, v=v) for state, v in zip(loop.states, speeds, strict=True))
+    rows = rows_of(world, loop.states, loop.constraints)
+    impact = row_impact(world.crafts, moved, rows, prescribed=prescribed_names(system), active=held)
+    motors = tuple(a + b for a, b in zip(motors, impact.prescribed, strict=True))
+    return book_impulses(system, loop.plants, rows, dataclasses.replace(impact, prescribed=motors))
+
+
+def with_speeds_on_rows(system: System, states: tuple[State, ...], loop: SystemState) -> tuple[State, ...]:
+    """States whose speeds agree with what is held, where prescribed rates have just changed."""
+    world = system.world
+    rows, held = rows_of(world, states, loop.constraints), active_rows(world, loop.constraints) > 0.0
+    found = row_impact(world.crafts, states, rows, prescribed=prescribed_names(system), active=held)
+    return tuple(dataclasses.replace(state, v=v) for state, v in zip(states, found.speeds, strict=True))
 
 
 def _given(system: System, c: int, here: Instant, t: Scalar) -> tuple[tuple[str, ...], Vector]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from freefloat.sim.audit import Audit
 from freefloat.sim.conditions import find_conditions
 from freefloat.sim.description import Description
+from freefloat.sim.run_events import Events
 from freefloat.sim.saved_state import SavedState
 from freefloat.values.files import write_atomically
 from freefloat.values.labelled import LabelledArrays
@@ -40,7 +41,7 @@ class Run:
     claims: tuple[dict[str, Any], ...] = ()
     versions: dict[str, str] | None = None
     scene: dict[str, Any] | None = None  # what it looks like: `model.drawing`
-    events: tuple[dict[str, Any], ...] = ()  # what happened in between: {"time": [s], "label": text}
+    events: tuple[dict[str, Any], ...] = ()  # what happened in between: {"time": [s], "label": text}, `sim.run_events`
     description: Description = field(default_factory=Description)  # what a page tells besides the numbers
     saved: SavedState | None = None  # its end, to go on from
 
@@ -48,7 +49,9 @@ class Run:
         name = self.scenario.get("scenario") or self.scenario.get("spacecraft") or "unnamed"
         t, verdict = self.recorded["time"].values, "holds" if self.audit.holds else "VIOLATED"
         size = f"{t[-1]:g} s, {len(t)} records of {len(self.channels)} channels"
-        return f"<Run '{name}': {self.status}, {size}, audit {verdict}>"
+        happened = sum("energy_lost" in event for event in self.events)
+        events = f", {happened} event{'s' * (happened != 1)}" if happened else ""
+        return f"<Run '{name}': {self.status}, {size}{events}, audit {verdict}>"
 
     def __getitem__(self, channel: str) -> xarray.DataArray:
         self._require(channel)
@@ -86,7 +89,8 @@ class Run:
     @property
     def conditions(self) -> tuple[str, ...]:
         """What was not normal, and when: `wheels.condition (wheel.y): torque limit, 0.35 s to 31.8 s (61 %)`."""
-        return tuple(map(str, find_conditions(self.recorded)))
+        remarks = (str(event["label"]) for event in self.events if event.get("condition"))
+        return (*map(str, find_conditions(self.recorded)), *remarks)
 
     def save(self, path: str | Path, *, force: bool = False) -> Path:
         """Write one NetCDF file; an existing one is replaced only by force, and never left half written."""
@@ -147,7 +151,7 @@ class Run:
             claims=tuple(map(_claim_of_today, attributes["claims"])),
             versions=attributes["versions"],
             scene=texts.get("scene"),
-            events=tuple(attributes.get("events", ())),
+            events=Events(attributes.get("events", ())),
             description=Description.from_dict(described) if described else Description(),
             saved=SavedState.from_arrays({name: data[name].values for name in saved}),
         )

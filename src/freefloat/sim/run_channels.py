@@ -22,6 +22,7 @@ from freefloat.dynamics.momentum import momentum_about_origin, wheel_momentum
 from freefloat.dynamics.tree import mount_of
 from freefloat.model import Spacecraft, State, World
 from freefloat.sim.balance import Balance, balances
+from freefloat.sim.constraint_channels import constraint_channels
 from freefloat.sim.input_ports import port_shape
 from freefloat.sim.instant import Instant
 from freefloat.sim.newton import open_laws
@@ -69,6 +70,8 @@ def run_channels(system: System, loop: SystemState, start: tuple[State, ...], in
         found += [(_owned(world, c, channel), value) for channel, value in own]
     if not world.single:
         found += _whole(system, loop)
+    if world.has_events:
+        found += constraint_channels(world, loop, now)
     found += [(_input_channel(system, port), inputs[port]) for port in system.ports]
     _require_distinct([channel for channel, _ in found])
     return found
@@ -219,3 +222,13 @@ def _conserved(craft: Spacecraft, plant: Plant, now: Balance) -> Iterator[Channe
     yield Channel("energy.work", "Work done on the spacecraft", "J"), ledger.work
     yield Channel("energy.inner_work", "Work done on the motion about the centre of mass", "J"), ledger.inner_work
     yield Channel("energy.dissipated", "Energy lost in damping", "J"), ledger.dissipated
+    if (given := ledger.exchange) is not None:
+        yield (
+            vector("connections.impulse.linear", "Impulse from others it is connected to", "N s", "N"),
+            linear(given.impulse),
+        )
+        yield (
+            vector("connections.impulse.angular", "Angular impulse from others, about the origin", "N m s", "N"),
+            angular(given.impulse),
+        )
+        yield Channel("connections.work", "Work of connections and contacts", "J"), given.work

@@ -34,6 +34,7 @@ from freefloat.sim.rollout import (
     with_audited_instants,
 )
 from freefloat.sim.run import COMPLETED, DIVERGED, Run, RunFailed, versions
+from freefloat.sim.run_events import Events, run_events
 from freefloat.sim.saved_state import SavedState
 from freefloat.sim.step_error import of_fixed_steps
 from freefloat.sim.system import System, SystemState
@@ -158,6 +159,7 @@ class _Driver:
             versions=versions(),
             scene=drawing(system.world),
             description=describe_system(system, self.start),
+            events=Events(run_events(system, records, self.experiment.start)),
             saved=SavedState.of(last, self.start, self.count.step),
         )
         if check:

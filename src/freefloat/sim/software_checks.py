@@ -11,7 +11,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.model import BaseWrench, Command, Effect, JointRates, JointTorques, Software, Spacecraft, WheelTorques
+from freefloat.model import (
+    BaseWrench,
+    Brake,
+    Command,
+    Effect,
+    JointRates,
+    JointTorques,
+    Latch,
+    Release,
+    Software,
+    Spacecraft,
+    WheelTorques,
+)
 from freefloat.model.commands import numbers
 from freefloat.values import LawError
 from freefloat.values.arrays import Vector, is_traced
@@ -163,7 +175,7 @@ def _described(value: Any) -> str:
 
 def _require_names(craft: Spacecraft, law: Software, command: Any) -> None:
     names: tuple[str, ...] = ()
-    if isinstance(command, (JointRates, JointTorques)):
+    if isinstance(command, (JointRates, JointTorques, Brake)):
         names = _require_tuple(law, command, "joints", command.joints)
         for joint in names:
             _require_moving_joint(craft, law, joint)
@@ -172,6 +184,8 @@ def _require_names(craft: Spacecraft, law: Software, command: Any) -> None:
         for wheel in names:
             if wheel not in craft.wheel_names:
                 raise LawError(f"{law.title}: {unknown_name(craft.name, 'wheel', wheel, craft.wheel_names)}")
+    elif isinstance(command, (Latch, Release)) and np.shape(command.now) != ():
+        raise LawError(f"{law.title}.command must give one flag in {type(command).__name__}, got {command.now!r}.")
     size, given = 6 if isinstance(command, BaseWrench) else len(names) if names else None, numbers(command)
     if given is None or np.asarray(0.0 if is_traced(given) else given).dtype.kind not in "fiub":
         raise LawError(f"{law.title}.command must give numbers in {type(command).__name__}, got {given!r}.")

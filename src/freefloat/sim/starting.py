@@ -11,8 +11,22 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat import engine
-from freefloat.model import Clock, Command, JointRates, JointTorques, State, ThrusterDuty, Truth, WheelTorques
+from freefloat.model import (
+    Brake,
+    Clock,
+    Command,
+    JointRates,
+    JointTorques,
+    Latch,
+    Release,
+    State,
+    ThrusterDuty,
+    Truth,
+    WheelTorques,
+)
+from freefloat.model.commands import SWITCHES
 from freefloat.model.ports import ticks_in
+from freefloat.sim.held_start import require_free_joints, start_held
 from freefloat.sim.input_ports import port_shape
 from freefloat.sim.instant import RATE_PORT, Instant
 from freefloat.sim.plant import Ledger, Plant
@@ -40,10 +54,12 @@ def begin(system: System, states: Iterable[State], inputs: Inputs | None = None)
     require_quantity("The step dt", system.dt, "s", above=0.0)
     states, given = system.world.require_states(states), dict(inputs or {})
     if is_traced(system, states, given):
+        states, held = start_held(system, states)
         wiring, loop = _begin(system, states, given)
-        return dataclasses.replace(system, wiring=wiring), loop
+        return dataclasses.replace(system, wiring=wiring), dataclasses.replace(loop, constraints=held)
     states = tuple(jax.tree.map(np.asarray, state) for state in states)
     _require_held_at_rest(system, states)
+    states, held = start_held(system, states)
     learnt: list[Wiring] = []
 
     def start(system: System, states: tuple[State, ...], inputs: Inputs) -> SystemState:
@@ -58,7 +74,7 @@ def begin(system: System, states: Iterable[State], inputs: Inputs | None = None)
         if not (engine.needs_numbers(error) or isinstance(error, engine.EngineError)):
             raise
         wiring, loop = _begin(system, states, given)  # software may plan with NumPy or SciPy: once, as it is written
-    return dataclasses.replace(system, wiring=wiring), loop
+    return dataclasses.replace(system, wiring=wiring), dataclasses.replace(loop, constraints=held)
 
 
 def _begin(system: System, states: tuple[State, ...], inputs: Inputs) -> tuple[Wiring, SystemState]:
@@ -68,7 +84,9 @@ def _begin(system: System, states: tuple[State, ...], inputs: Inputs) -> tuple[W
         port_shape(system, port)  # refuses one that does not exist
     for effect in system.effects:
         require_effect(effect)
-    plants = tuple(Plant(state, jax.tree.map(jnp.asarray, Ledger.empty())) for state in states)
+    plants = tuple(
+        Plant(state, jax.tree.map(jnp.asarray, Ledger.empty(connected=system.world.has_events))) for state in states
+    )
     loop = SystemState(tick=jnp.zeros((), jnp.int32), plants=plants)
     system, loop = _begin_sensors(system, loop)
     valves = tuple(jax.tree.map(jnp.asarray, thrusters.begin()) for thrusters in system.thrusters)
@@ -77,7 +95,9 @@ def _begin(system: System, states: tuple[State, ...], inputs: Inputs) -> tuple[W
     for k in range(len(system.software)):
         system, loop = _begin_software(system, loop, k, drivers, inputs)
     prescribed = tuple(_prescribed(system, c) for c in range(len(states)))
-    return dataclasses.replace(system.wiring, prescribed=prescribed), loop
+    system = dataclasses.replace(system, wiring=dataclasses.replace(system.wiring, prescribed=prescribed))
+    require_free_joints(system)
+    return system.wiring, loop
 
 
 def _require_held_at_rest(system: System, states: tuple[State, ...]) -> None:
@@ -127,6 +147,8 @@ def _begin_software(
         _require_one_driver(system, k, command, drivers)
         if isinstance(command, ThrusterDuty):
             _require_thrusters(system, k, command)
+        if isinstance(command, SWITCHES):
+            _require_switch(system, k, command)
     rates_from_outside = system.world.prefix(c) + RATE_PORT in system.ports
     wires = SoftwareWires(
         craft=c,
@@ -135,7 +157,8 @@ def _begin_software(
         prescribes=()
         if rates_from_outside
         else tuple(j for x in commands if isinstance(x, JointRates) for j in x.joints),
-        pushes=any(not isinstance(x, JointRates) for x in commands),
+        pushes=any(not isinstance(x, (JointRates, *SWITCHES)) for x in commands),
+        switches=any(isinstance(x, SWITCHES) for x in commands),
         tells=tuple(messages),
         sensors=tuple(
             i for i, sensor in enumerate(system.wiring.sensors) if sensor.craft == c and asked & set(sensor.gives)
@@ -207,6 +230,26 @@ def _require_thrusters(system: System, k: int, command: ThrusterDuty) -> None:
                 f"{law.title}.command must give {len(one.nozzles)} numbers ({names}) in ThrusterDuty, "
                 f"got shape {shape}."
             )
+
+
+def _require_switch(system: System, k: int, command: Latch | Release | Brake) -> None:
+    """Refuse a connection or a brake that the world does not have."""
+    law, world = system.software[k], system.world
+    if isinstance(command, Brake):
+        own = world.names[system.on(law)]
+        known = [brake.joint for brake in world.brakes if brake.craft == own]
+        if unknown := [joint for joint in command.joints if joint not in known]:
+            raise LawError(
+                f"{law.title} brakes '{unknown[0]}', which has no brake. Brakes of '{own}': "
+                f"{', '.join(known) or 'none'}. Give it one: world.brake('{unknown[0]}')."
+            )
+        return
+    known = [one.name for one in world.connections]
+    if command.connection not in known:
+        raise LawError(
+            f"{law.title} commands the connection '{command.connection}', which the world does not have. Connections: "
+            f"{', '.join(known) or 'none'}. Make it: world.connection('{command.connection}', ...)."
+        )
 
 
 def _prescribed(system: System, c: int) -> tuple[str, ...]:

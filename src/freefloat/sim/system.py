@@ -77,6 +77,7 @@ class SystemState:
     sensors: tuple[Any, ...] = ()
     software: tuple[SoftwareState, ...] = ()
     valves: tuple[Any, ...] = ()  # of each set of thrusters
+    constraints: Any = ()  # ConstraintState; nothing in a world without connections, brakes and contacts
 
     @property
     def states(self) -> tuple[State, ...]:

@@ -22,7 +22,8 @@ class SoftwareWires:
     ticks: int  # between two of its ticks; 0: continuous
     remembers: bool
     prescribes: tuple[str, ...] = ()  # joints whose rates it commands
-    pushes: bool = False  # whether it commands anything else
+    pushes: bool = False  # whether it commands anything else that pushes
+    switches: bool = False  # whether it latches, releases or brakes
     tells: tuple[str, ...] = ()
     sensors: tuple[int, ...] = ()  # that it reads
     hears: tuple[int, ...] = ()  # software whose messages it reads
