@@ -7,6 +7,7 @@ become settings, or one class derived from Scenario.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import importlib.util
 import inspect
 import sys
@@ -57,7 +58,7 @@ def _scenario_of(file: Path, changed: int) -> type[Scenario]:
 
 def _load(file: Path) -> ModuleType:
     """Run the file as a module; what goes wrong is told with its line."""
-    name = f"freefloat_user_file_{abs(hash(file))}"
+    name = f"freefloat_user_file_{hashlib.sha256(str(file).encode()).hexdigest()[:16]}"  # the same in every process
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
     assert spec.loader is not None
