@@ -39,9 +39,9 @@ _PLAIN = {type(None), bool, int, str, bytes, complex}
 _BOOKKEEPING = {
     *("__annotations__", "__dict__", "__doc__", "__firstlineno__", "__module__", "__qualname__", "__weakref__"),
     *("__abstractmethods__", "__dataclass_fields__", "__dataclass_params__", "__match_args__", "__orig_bases__"),
-    *("__parameters__", "__slots__", "__static_attributes__", "_abc_impl"),
+    *("__parameters__", "__slotnames__", "__slots__", "__static_attributes__", "_abc_impl"),
 }
-_OF_WRAPPERS = {"__wrapped__", "__signature__"}  # told of a function for people; what it calls is in its closure
+_CHECKERS = ("jaxtyping", "beartype")  # they look at types, and change no answer
 _DESCRIPTORS = (
     types.MemberDescriptorType,
     types.GetSetDescriptorType,
@@ -170,8 +170,8 @@ class _Walk:
             self._builtin(x)
         elif isinstance(x, np.dtype):
             self.add("dtype", x.str)
-        elif isinstance(x, (range, slice, type(Ellipsis), type(NotImplemented))):
-            self.add(repr(x))
+        elif type(x) is object or isinstance(x, (range, slice, type(Ellipsis), type(NotImplemented))):
+            self.add("object" if type(x) is object else repr(x))  # a bare object is a mark, and says nothing
         elif parts := _wrapped(x):
             self._remembers(x)
             self.add(type(x).__qualname__)
@@ -194,6 +194,9 @@ class _Walk:
     def _function(self, f: types.FunctionType) -> None:
         code, home = f.__code__, str(f.__globals__.get("__name__") or "")
         self.add("function", code.co_qualname)
+        if home.startswith(_CHECKERS) and "__wrapped__" in f.__dict__:
+            self.see(f.__wrapped__)
+            return
         if is_known(home):
             self._package(home)
             if "<l" not in code.co_qualname:  # neither a lambda nor made inside another function: its version says all
@@ -212,7 +215,8 @@ class _Walk:
                 self._global(f, name)
         self.see(f.__defaults__)
         self.see(f.__kwdefaults__)
-        self.see({name: value for name, value in f.__dict__.items() if name not in _OF_WRAPPERS})
+        copied = vars(f.__wrapped__) if hasattr(f.__dict__.get("__wrapped__"), "__dict__") else {}
+        self.see({k: v for k, v in f.__dict__.items() if k not in copied and not k.startswith("__")})
         for cell in f.__closure__ or ():
             try:
                 content = cell.cell_contents

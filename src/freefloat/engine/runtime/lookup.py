@@ -95,12 +95,11 @@ def before_tracing(name: Name | None) -> Name | None:
 def _title(function: Any) -> str:
     """What a function is called; one that is wrapped, by what it wraps."""
     while not hasattr(function, "__qualname__"):
-        inner = getattr(function, "function", None) or getattr(function, "func", None)
-        if inner is None:
+        inside = [function.__dict__.get("function"), getattr(function, "func", None), *getattr(function, "args", ())]
+        inner = [one for one in inside if callable(one)]
+        if not inner:
             return type(function).__qualname__
-        if inner.__qualname__ == "_call" and getattr(function, "args", ()):
-            inner = function.args[0]
-        function = inner
+        function = inner[-1]
     return f"{function.__module__}.{function.__qualname__}"
 
 
