@@ -93,9 +93,7 @@ class _Arguments:
         elif x is None or kind in (str, bool, int) or _is_words(x):
             self._words[name] = x
             self.key.append((name, kind, x))
-        elif isinstance(x, Tracer):
-            self.traced = True
-        elif kind in (list, tuple) and not all(_is_number(leaf) for leaf in jax.tree.leaves(x)):
+        elif isinstance(x, (Tracer, list, tuple)) and not all(map(_is_number, jax.tree.leaves(x))):
             self.traced = True
         elif kind in (float, list, tuple) or isinstance(x, (jax.Array, np.generic)):
             self.jax_arrays |= any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(x))
@@ -126,7 +124,7 @@ class _Arguments:
         self.jax_arrays |= any(isinstance(leaf, jax.Array) for leaf in leaves)
         self.names.append(name)
         self.numbers.append(x)
-        self.key.append((name, tree, tuple((np.shape(leaf), np.result_type(leaf)) for leaf in leaves)))
+        self.key.append((name, tree, tuple((np.shape(leaf), getattr(leaf, "dtype", type(leaf))) for leaf in leaves)))
 
     def with_words(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """A function of the record and the numbers alone."""
@@ -165,5 +163,5 @@ def _freeze(record: Any) -> bool:
     for leaf in leaves:
         while isinstance(leaf, np.ndarray):
             leaf.flags.writeable = False
-            leaf = leaf.base  # noqa: PLW2901
+            leaf = leaf.base
     return True

@@ -98,7 +98,8 @@ EDITS = {
         "4.0",
     ),
     "metaclass": (
-        "class M(type):\n    @property\n    def g(cls): return 3.0\nclass A(metaclass=M): pass\ndef f(x): return A.g * x",
+        "class M(type):\n    @property\n    def g(cls): return 3.0\n"
+        "class A(metaclass=M): pass\ndef f(x): return A.g * x",
         "3.0",
         "4.0",
     ),
@@ -108,7 +109,8 @@ EDITS = {
         "4.0",
     ),
     "default factory": (
-        "from dataclasses import dataclass, field\n@dataclass\nclass A:\n    g: list = field(default_factory=lambda: [3.0])\n"
+        "from dataclasses import dataclass, field\n@dataclass\nclass A:\n"
+        "    g: list = field(default_factory=lambda: [3.0])\n"
         "def f(x): return A().g[0] * x",
         "3.0",
         "4.0",
@@ -159,7 +161,7 @@ EDITS = {
 }
 
 
-@pytest.mark.parametrize("source, old, new", EDITS.values(), ids=EDITS.keys())
+@pytest.mark.parametrize(("source", "old", "new"), EDITS.values(), ids=EDITS.keys())
 def test_edited_code_is_other_code(module, source, old, new):
     written = module(source)
     example = np.array(2.0)
@@ -179,7 +181,7 @@ def test_edited_code_is_other_code(module, source, old, new):
 
 
 @pytest.mark.parametrize(
-    "source, change",
+    ("source", "change"),
     [
         ("GAIN = 3.0\ndef f(x): return GAIN * x", lambda m: setattr(m, "GAIN", 4.0)),
         ("GAIN = {'a': [3.0]}\ndef f(x): return GAIN['a'][0] * x", lambda m: m.GAIN["a"].__setitem__(0, 4.0)),
@@ -188,7 +190,10 @@ def test_edited_code_is_other_code(module, source, old, new):
         ("class A:\n    g = 3.0\na = A()\ndef f(x): return a.g * x", lambda m: setattr(m.A, "g", 4.0)),
         ("def g(): return 3.0\ndef f(x): return g() * x", lambda m: setattr(m, "g", lambda: 4.0)),
         ("def f(x, gains=[3.0]): return gains[0] * x", lambda m: m.f.__defaults__[0].__setitem__(0, 4.0)),
-        ("def made():\n    g = [3.0]\n    return lambda x: g[0] * x, g\nf, g = made()", lambda m: m.g.__setitem__(0, 4.0)),
+        (
+            "def made():\n    g = [3.0]\n    return lambda x: g[0] * x, g\nf, g = made()",
+            lambda m: m.g.__setitem__(0, 4.0),
+        ),
         # JAX remembers these by who they are: without forgetting, they would be traced as they were.
         ("GAIN = 3.0\n@jax.jit\ndef g(x): return GAIN * x\ndef f(x): return g(x)", lambda m: setattr(m, "GAIN", 4.0)),
         (
@@ -232,7 +237,7 @@ def test_cached_answers_from_before_are_not_kept(module):
 
 
 @pytest.mark.parametrize(
-    "source, why",
+    ("source", "why"),
     [
         ("import time\ndef f(x): return time.time() * x", "time"),
         ("from time import time\ndef f(x): return time() * x", "time"),
@@ -252,7 +257,10 @@ def test_cached_answers_from_before_are_not_kept(module):
         ("import helping\ndef f(x): return getattr(helping, 'gain') * x", "helping"),
         ("def f(x):\n    import helping\n    return helping.gain * x", "helping"),
         ("def f(x):\n    from helping import gain\n    return gain * x", "helping"),
-        ("class A:\n    def __getattribute__(self, n): raise ValueError(n)\na = A()\ndef f(x): return a.g * x", "ValueError"),
+        (
+            "class A:\n    def __getattribute__(self, n): raise ValueError(n)\na = A()\ndef f(x): return a.g * x",
+            "ValueError",
+        ),
         ("G = []\nG.append(G)\ndef f(x): return len(G) * x", "RecursionError"),
         ("G = np.ma.masked_array([3.0])\ndef f(x): return G[0] * x", "MaskedArray"),
     ],
@@ -339,7 +347,23 @@ def test_ordinary_things_can_be_seen():
 
 
 def test_data_that_looks_alike_is_told_apart():
-    alike = [1, 1.0, True, "1", b"1", np.float64(1.0), np.int64(1), np.array([1.0]), (1,), [1], {1: 1}, {1}, None, 0.0, -0.0]
+    alike = [
+        1,
+        1.0,
+        True,
+        "1",
+        b"1",
+        np.float64(1.0),
+        np.int64(1),
+        np.array([1.0]),
+        (1,),
+        [1],
+        {1: 1},
+        {1},
+        None,
+        0.0,
+        -0.0,
+    ]
     alike += [np.zeros((2, 3)), np.zeros((3, 2)), np.zeros(6), ("ab", "c"), ("a", "bc"), np.zeros(2, "f4,f4")]
     assert len({fingerprint(one) for one in alike}) == len(alike)
 

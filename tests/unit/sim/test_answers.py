@@ -102,7 +102,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("old, new", CHANGES.values(), ids=CHANGES.keys())
+@pytest.mark.parametrize(("old", "new"), CHANGES.values(), ids=CHANGES.keys())
 def test_an_edited_law_gives_its_new_answer(tmp_path, old, new):
     require(2.5, lambda: write(tmp_path, **old).Push())
     require(3.5, lambda: write(tmp_path, **new).Push())
@@ -112,18 +112,24 @@ def test_an_edited_law_gives_its_new_answer(tmp_path, old, new):
 def test_a_helper_in_another_file_counts(tmp_path):
     helper = tmp_path / "helping_law.py"
     helper.write_text("def gain(): return 2.5")
-    law = write(tmp_path, before="from helping_law import gain\nimport helping_law", force="gain() + helping_law.gain()")
+    law = write(
+        tmp_path, before="from helping_law import gain\nimport helping_law", force="gain() + helping_law.gain()"
+    )
     require(5.0, law.Push)
     helper.write_text("def gain(): return 3.5")
     importlib.reload(sys.modules["helping_law"])
     require(6.0, law.Push)  # by the module; the name that was imported is still the old function
-    law = write(tmp_path, before="from helping_law import gain\nimport helping_law", force="gain() + helping_law.gain()")
+    law = write(
+        tmp_path, before="from helping_law import gain\nimport helping_law", force="gain() + helping_law.gain()"
+    )
     require(7.0, law.Push)
 
 
 def test_globals_and_class_attributes_that_change_count(tmp_path):
     before = "NUMBER, WORDS, TABLE = 1.5, {'gain': [0.25]}, np.array([0.5])\ndef g(): return 0.25\n"
-    law = write(tmp_path, name="changing_law", before=before, force="NUMBER + WORDS['gain'][0] + TABLE[0] + g() + self.plus")
+    law = write(
+        tmp_path, name="changing_law", before=before, force="NUMBER + WORDS['gain'][0] + TABLE[0] + g() + self.plus"
+    )
     law.Push.plus = 0.0
     require(2.5, law.Push)
     law.NUMBER = 2.5
@@ -170,7 +176,7 @@ def test_another_version_of_the_package_finds_nothing_old(tmp_path, traces, monk
 
 
 @pytest.mark.parametrize(
-    "before, read",
+    ("before", "read"),
     [
         ("import os", "float(os.environ['FORCE'])"),
         ("import os, pathlib", "float(pathlib.Path(os.environ['FORCE_FILE']).read_text())"),

@@ -11,8 +11,7 @@ from .workers import available_threads
 
 
 def doctor() -> dict[str, Any]:
-    """Targets available, host processor, SIMD width, threads, the card or why there is none, the disk cache, and which functions
-    are traced at every call, with the reason."""
+    """Targets, processor, SIMD width, threads, the card or why there is none, disk cache, what is traced each time."""
     from freefloat.engine.cuda.card import describe, what_is_missing
 
     found = cache.entries()

@@ -1,8 +1,8 @@
 """A hash of everything that a function's meaning depends on, found without calling or tracing it.
 
 Data goes by its bytes, the user's functions and classes by their code, defaults, closures and the globals that they
-name, packages of mathematics by their version and this one by its source. What cannot be seen through (a clock, a file, a
-random generator, a C object) raises `Unseen`: such code is traced again each time.
+name, packages of mathematics by their version and this one by its source. What cannot be seen through (a clock, a file,
+a random generator, a C object) raises `Unseen`: such code is traced again each time.
 """
 
 from __future__ import annotations
