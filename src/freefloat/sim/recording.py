@@ -9,12 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.dynamics import inertial_body_poses
-from freefloat.engine import compile_varied
 from freefloat.model import State
 from freefloat.sim.rollout import Engine
 from freefloat.sim.run_channels import owned_channel, run_channels
 from freefloat.sim.starting import zero_inputs
 from freefloat.sim.system import Inputs, System, SystemState
+from freefloat.sim.varied_numbers import compile_system
 from freefloat.values.channels import Channel
 from freefloat.values.labelled import LabelledArrays
 
@@ -43,7 +43,7 @@ class Recorder:
             bodies = {"bodies.position": position, "bodies.attitude": attitude}
             return bodies | {channel.name: value for channel, value in pairs}
 
-        self._values = compile_varied(
+        self._values = compile_system(
             values_of, system, loop, start, zero_inputs(system), target=target, notes=lambda: tuple(learnt)
         )
         self.channels = _with_numbers(system, self._values.notes)

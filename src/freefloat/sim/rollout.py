@@ -11,7 +11,6 @@ from typing import Any, Literal
 import jax
 import numpy as np
 
-from freefloat import engine
 from freefloat.sim.balance import derivative
 from freefloat.sim.input_ports import Signal, tabulate
 from freefloat.sim.integrators import dormand_prince_step
@@ -20,6 +19,7 @@ from freefloat.sim.plant import Plants
 from freefloat.sim.prescribed_motion import apply_prescribed_rates
 from freefloat.sim.system import Inputs, System, SystemState
 from freefloat.sim.tick import tick_of
+from freefloat.sim.varied_numbers import compile_system
 from freefloat.values.arrays import Scalar
 from freefloat.values.checks import require_quantity
 
@@ -100,7 +100,7 @@ class FixedSteps:
         self.table = tabulate(system, signals, first, steps)
         self._outside = (self.table, np.full((), first, np.int32)) if system.ports else ()
 
-        self._compiled = engine.compile_varied(_advance, system, loop, _in_parts(1), *self._outside, target=target)
+        self._compiled = compile_system(_advance, system, loop, _in_parts(1), *self._outside, target=target)
 
     def blocks(self, loop: SystemState, timing: Grid) -> Iterator[SystemState]:
         """Blocks of recorded loops (leading axis: time)."""
@@ -155,11 +155,11 @@ def adaptive_steps(
     first = int(loop.tick)
     table = tabulate(system, signals, first, timing.steps)
     instant, inputs = np.zeros(()), {port: rows[0] for port, rows in table.items()}
-    begin = engine.compile_varied(_begin_tick, system, loop, inputs, target=target)
-    attempt = engine.compile_varied(
+    begin = compile_system(_begin_tick, system, loop, inputs, target=target)
+    attempt = compile_system(
         partial(_attempt, tolerance=tolerance), system, loop.plants, loop, inputs, instant, instant, target=target
     )
-    finish = engine.compile_varied(_finish, system, loop, inputs, target=target)
+    finish = compile_system(_finish, system, loop, inputs, target=target)
     count.step = count.step or system.dt
     for _ in range(timing.records):
         for _ in range(timing.record_every):

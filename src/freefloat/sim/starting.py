@@ -25,6 +25,7 @@ from freefloat.sim.software_checks import (
     require_software,
 )
 from freefloat.sim.system import Inputs, SoftwareState, System, SystemState
+from freefloat.sim.varied_numbers import compile_system
 from freefloat.sim.wiring import SensorWires, SoftwareWires, Wiring
 from freefloat.values import LawError, ModelError
 from freefloat.values.arrays import is_traced
@@ -51,7 +52,7 @@ def begin(system: System, states: Iterable[State], inputs: Inputs | None = None)
         return loop
 
     try:
-        program = engine.compile_varied(start, system, states, given, notes=lambda: learnt[0])
+        program = compile_system(start, system, states, given, notes=lambda: learnt[0])
         wiring, loop = program.notes, program(states, given)
     except Exception as error:
         if not (engine.needs_numbers(error) or isinstance(error, engine.EngineError)):

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from freefloat import engine
 from freefloat.sim.experiment import Experiment
 from freefloat.sim.input_ports import input_rows, port_shape
 from freefloat.sim.instant import Instant
@@ -17,6 +16,7 @@ from freefloat.sim.rollout import Engine
 from freefloat.sim.saved_state import SavedState
 from freefloat.sim.system import Inputs, System, SystemState
 from freefloat.sim.tick import tick_of
+from freefloat.sim.varied_numbers import compile_system
 from freefloat.values.errors import ModelError
 
 
@@ -29,9 +29,9 @@ class Stepper:
         self._shapes = {port: port_shape(self._system, port) for port in self._system.ports}
         self._last = self._require_inputs({})
         observe = partial(_measurements, names=tuple(measure))
-        self._observe = engine.compile_varied(observe, self._system, self._state, self._last, target=target)
+        self._observe = compile_system(observe, self._system, self._state, self._last, target=target)
         # As a whole run does it, so that both give the same bits.
-        self._advance = engine.compile_varied(
+        self._advance = compile_system(
             _advance, self._system, self._state, np.full((), 1, np.int32), self._last, target=target
         )
 

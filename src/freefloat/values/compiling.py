@@ -20,6 +20,7 @@ import numpy as np
 from jax.core import Tracer
 
 _COMPILER = "freefloat.engine"
+_AT_ONCE = 4096  # rows that JAX handles together: bounds the memory
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -36,6 +37,16 @@ def compile_function(function: Callable[..., Any], record: Any, *example: Any) -
         if engine.needs_numbers(error) or isinstance(error, engine.EngineError):
             return None
         raise
+
+
+def over_rows(function: Callable[..., Any], record: Any, *shared: Any, rows: np.ndarray) -> np.ndarray:
+    """`function(record, *shared, row)` for each row of an array, compiled where that is possible."""
+    program: Any = compile_function(function, record, *shared, rows[0])
+    if program is not None:
+        return program.batch(*shared, rows, in_axes=(*[None] * len(shared), 0))
+    some = min(_AT_ONCE, len(rows))
+    every = jax.jit(lambda all_rows: jax.lax.map(lambda row: function(record, *shared, row), all_rows, batch_size=some))
+    return np.asarray(every(rows))
 
 
 def compiled_on_call(function: Callable[P, R]) -> Callable[P, R]:

@@ -40,8 +40,8 @@ def test_second_compilation_loads(folder, builds):
 
 
 def test_other_function_or_width_is_another_entry(folder, builds):
-    engine.compile(lambda x: x * 3, 1.0)
-    engine.compile(lambda x: x * 4, 1.0)
+    engine.compile(lambda x: x * 3, 1.0)(1.0)
+    engine.compile(lambda x: x * 4, 1.0)(1.0)
     engine.compile(lambda x: x * 3, 1.0, width=2).batch(np.ones(3))
     assert len(builds) == 3
 
@@ -50,7 +50,7 @@ def test_other_function_or_width_is_another_entry(folder, builds):
     "damage", [lambda d: d[:-1], lambda d: d[:80] + b"x" + d[81:], lambda d: b"", lambda d: b"junk"]
 )
 def test_damaged_entry_is_rebuilt(folder, builds, damage):
-    engine.compile(lambda x: x * 5, 1.0)
+    engine.compile(lambda x: x * 5, 1.0)(1.0)
     intact = {entry: entry.read_bytes() for entry in cache.entries()}
     for entry, content in intact.items():
         entry.write_bytes(damage(content))
@@ -87,7 +87,7 @@ def test_several_processes_at_once(folder):
 
 
 def test_doctor_and_clearing(folder):
-    engine.compile(jnp.sin, 1.0)
+    engine.compile(jnp.sin, 1.0)(0.5)
     facts = engine.doctor()
     assert facts["targets"]["native"]
     assert facts["cache_directory"] == str(folder)

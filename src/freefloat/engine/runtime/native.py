@@ -127,11 +127,17 @@ class Native(Compiled):
         super().__init__(graph, structure, summary)
         self._cache, self._part_size = cache, part_size
         self.width = width or host().width
-        self._scalar = self._code(1)
-        self._buffers = _Buffers(self._scalar, structure.signature)
 
     def _code(self, width: int) -> Code:
         return load_code(self, width, self._cache, self._part_size)
+
+    @cached_property
+    def _scalar(self) -> Code:
+        return self._code(1)
+
+    @cached_property
+    def _buffers(self) -> _Buffers:
+        return _Buffers(self._scalar, self.structure.signature)
 
     @cached_property
     def _wide(self) -> Code:
