@@ -268,5 +268,5 @@ def test_doctor_tells_the_limit_and_what_is_traced_again(tmp_path, monkeypatch, 
     line = next(line for line in told.splitlines() if line.startswith("traced again"))
     assert "hidden" in line
     assert "id()" in line
-    assert freefloat("doctor", "--clear", monkeypatch=monkeypatch) == 0
+    assert freefloat("doctor", "--clear-cache", monkeypatch=monkeypatch) == 0
     assert "traced again" not in capsys.readouterr().out

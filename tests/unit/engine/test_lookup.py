@@ -165,7 +165,7 @@ def test_a_folder_that_cannot_be_written_to_is_no_error(tmp_path, monkeypatch):
 def test_a_compiled_function_does_not_take_up_code_that_has_changed(monkeypatch):
     space = {"gain": 2.0}
     exec("def f(x): return gain * x", space)
-    engine.compile(space["f"], 1.0)
+    engine.compile(space["f"], 1.0)(1.0)
     lookup.forget()
     program = engine.compile(space["f"], 1.0)
     space["gain"] = 3.0
