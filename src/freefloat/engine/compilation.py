@@ -67,7 +67,7 @@ def compile_named(
 
 
 def _from_disk(
-    function: Callable[..., Any], example: tuple[Any, ...], name: str | None, options: dict[str, Any]
+    function: Callable[..., Any], example: tuple[Any, ...], name: lookup.Name | None, options: dict[str, Any]
 ) -> Compiled | None:
     """A native program whose trace another process has left; None if there is none."""
     entry = lookup.on_disk(name)

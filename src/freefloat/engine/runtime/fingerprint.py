@@ -195,7 +195,7 @@ class _Walk:
         code, home = f.__code__, str(f.__globals__.get("__name__") or "")
         self.add("function", code.co_qualname)
         if home.startswith(_CHECKERS) and "__wrapped__" in f.__dict__:
-            self.see(f.__wrapped__)
+            self.see(f.__dict__["__wrapped__"])
             return
         if is_known(home):
             self._package(home)
@@ -215,7 +215,7 @@ class _Walk:
                 self._global(f, name)
         self.see(f.__defaults__)
         self.see(f.__kwdefaults__)
-        copied = vars(f.__wrapped__) if hasattr(f.__dict__.get("__wrapped__"), "__dict__") else {}
+        copied = getattr(f.__dict__.get("__wrapped__"), "__dict__", {})
         self.see({k: v for k, v in f.__dict__.items() if k not in copied and not k.startswith("__")})
         for cell in f.__closure__ or ():
             try:
