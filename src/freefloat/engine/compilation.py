@@ -41,11 +41,24 @@ def compile(
         return _build(function, Structure(function.signature), target, options)
     kept = options.get("cache", True)
     name = lookup.name_of(function, example, target, options) if kept else None
+    return compile_named(name, function, example, target, notes, options)
+
+
+def compile_named(
+    name: lookup.Name | None,
+    function: Callable[..., Any],
+    example: tuple[Any, ...],
+    target: str,
+    notes: Callable[[], Any] | None,
+    options: dict[str, Any],
+) -> Compiled:
+    """Compile a function whose name has been found (None: it has none, and is traced)."""
     found = lookup.in_memory(name)
     if found is not None:
         return found
     program = _from_disk(function, example, name, options) if target == "native" else None
     if program is None:
+        name = lookup.before_tracing(name)
         program = _traced(function, example, target, options)
         program.notes = notes() if notes else None
         if target == "native":
@@ -54,7 +67,7 @@ def compile(
 
 
 def _from_disk(
-    function: Callable[..., Any], example: tuple[Any, ...], name: str | None, options: dict[str, Any]
+    function: Callable[..., Any], example: tuple[Any, ...], name: lookup.Name | None, options: dict[str, Any]
 ) -> Compiled | None:
     """A native program whose trace another process has left; None if there is none."""
     entry = lookup.on_disk(name)

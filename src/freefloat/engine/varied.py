@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from .compilation import compile
+from .compilation import compile_named
 from .errors import EngineError
 from .runtime import lookup
-from .runtime.fingerprint import fingerprint
 from .runtime.program import Chunk, Compiled, Rollout
 
 _STRUCTURAL = (0.0, 1.0, -1.0)  # numbers that simplify code; an entry that is one of them must stay it
@@ -55,11 +53,11 @@ class Template:
             leaves.append(leaf)
         return jax.tree_util.tree_unflatten(self._tree, leaves)
 
-    @cached_property
-    def __fingerprint__(self) -> str:
+    def __fingerprint__(self) -> tuple[Any, ...]:
+        """What it consists of."""
         import jax
 
-        return fingerprint(jax.tree_util.tree_unflatten(self._tree, self._bases), self._places)
+        return jax.tree_util.tree_unflatten(self._tree, self._bases), self._places
 
 
 class VariedProgram:
@@ -120,9 +118,8 @@ def compile_varied(
         if not last and lookup.must_bake(name):
             continue
         try:
-            return VariedProgram(
-                compile(call, *example, template.numbers, target=target, notes=notes), template.numbers
-            )
+            compiled = compile_named(name, call, (*example, template.numbers), target, notes, {})
+            return VariedProgram(compiled, template.numbers)
         except Exception as error:
             if last or not needs_numbers(error):
                 raise

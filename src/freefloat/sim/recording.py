@@ -11,7 +11,7 @@ import numpy as np
 from freefloat.dynamics import inertial_body_poses
 from freefloat.model import State
 from freefloat.sim.rollout import Engine
-from freefloat.sim.run_channels import run_channels
+from freefloat.sim.run_channels import owned_channel, run_channels
 from freefloat.sim.starting import zero_inputs
 from freefloat.sim.system import Inputs, System, SystemState
 from freefloat.sim.varied_numbers import compile_system
@@ -46,7 +46,7 @@ class Recorder:
         self._values = compile_system(
             values_of, system, loop, start, zero_inputs(system), target=target, notes=lambda: tuple(learnt)
         )
-        self.channels: tuple[Channel, ...] = self._values.notes
+        self.channels = _with_numbers(system, self._values.notes)
 
     def dataset(self, records: SystemState) -> LabelledArrays:
         """Every channel of every record."""
@@ -83,6 +83,17 @@ class Recorder:
                 attributes = {"units": "SI", "long_name": label}
                 found[f"{prefix}state.{name}"] = (("time", prefix + axis), getattr(state, name), attributes)
         return found
+
+
+def _with_numbers(system: System, channels: tuple[Channel, ...]) -> tuple[Channel, ...]:
+    """Channels as parts tell them when they know their numbers: a label may quote one, and code serves many."""
+    told, world = {}, system.world
+    for effect in system.effects:
+        c = system.on(effect)
+        told |= {one.name: one for one in (owned_channel(world, c, x) for x in effect.channels(world.crafts[c]))}
+    for law in system.software:
+        told |= {one.name: one for one in (owned_channel(world, system.on(law), x) for x in law.channels())}
+    return tuple(told.get(channel.name, channel) for channel in channels)
 
 
 def _label_values(channel: Channel, values: Any) -> tuple[tuple[str, ...], np.ndarray, dict[str, Any]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import sys
 from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any, ParamSpec, TypeVar
@@ -59,7 +60,9 @@ def compiled_on_call(function: Callable[P, R]) -> Callable[P, R]:
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         asked = _Arguments(args, kwargs)
-        if asked.traced or not args:
+        if asked.traced or not args or not _is_searching():
+            return function(*args, **kwargs)
+        if not dataclasses.is_dataclass(args[0]):
             return function(*args, **kwargs)
         known = programs.get(args[0])
         if known is None:
@@ -97,36 +100,42 @@ class _Arguments:
     def _sort(self, name: str | int, x: Any) -> None:
         kind = type(x)
         if kind is np.ndarray:
-            number = x
+            self._number(name, x)
         elif x is None or kind in (str, bool, int) or _is_words(x):
             self._words[name] = x
-            self.key.append((name, x))
-            return
-        elif isinstance(x, Tracer):
+            self.key.append((name, kind, x))
+        elif isinstance(x, (Tracer, list, tuple)) and not all(map(_is_number, jax.tree.leaves(x))):
             self.traced = True
-            return
         elif kind in (float, list, tuple) or isinstance(x, (jax.Array, np.generic)):
-            self.jax_arrays |= isinstance(x, jax.Array)
-            number = np.asarray(x)
+            self.jax_arrays |= any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(x))
+            self._number(name, x)
         elif dataclasses.is_dataclass(x):
             self._record(name, x)
-            return
         else:
             self.traced = True  # nothing that compiled code can take
+
+    def _number(self, name: str | int, x: Any) -> None:
+        try:
+            number = np.asarray(x)
+        except (TypeError, ValueError):  # rows of different length: the function itself says what it thinks of them
+            self.traced = True
             return
         if number.dtype.kind not in "fiu":
             self.traced = True
+            return
         self.names.append(name)
         self.numbers.append(number if number.dtype == np.float64 else np.asarray(number, dtype=float))
         self.key.append((name, number.shape))
 
     def _record(self, name: str | int, x: Any) -> None:
         leaves, tree = jax.tree.flatten(x)
-        self.traced |= any(isinstance(leaf, Tracer) for leaf in leaves)
+        self.traced |= not all(_is_number(leaf) for leaf in leaves)
+        if self.traced:
+            return
         self.jax_arrays |= any(isinstance(leaf, jax.Array) for leaf in leaves)
         self.names.append(name)
         self.numbers.append(x)
-        self.key.append((name, tree, tuple(np.shape(leaf) for leaf in leaves)))
+        self.key.append((name, tree, tuple((np.shape(leaf), getattr(leaf, "dtype", type(leaf))) for leaf in leaves)))
 
     def with_words(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """A function of the record and the numbers alone."""
@@ -146,12 +155,24 @@ def _is_words(x: Any) -> bool:
     return type(x) is tuple and all(type(entry) is str for entry in x)
 
 
+def _is_number(leaf: Any) -> bool:
+    """Whether a leaf is known, and a number or an array of numbers."""
+    return isinstance(leaf, (np.ndarray, np.generic, jax.Array, float, int)) and not isinstance(leaf, Tracer)
+
+
+def _is_searching() -> bool:
+    """Whether compiled code may be used at present: see ``engine.traced_anew``."""
+    lookup: Any = sys.modules.get(f"{_COMPILER}.runtime.lookup")
+    return lookup is None or lookup.is_searching()
+
+
 def _freeze(record: Any) -> bool:
-    """Make the arrays of a record read-only; False if it is none, or is being traced."""
+    """Make the arrays of a record read-only, and those that they are parts of; False if some are not known."""
     leaves = jax.tree.leaves(record)
-    if not dataclasses.is_dataclass(record) or any(isinstance(leaf, Tracer) for leaf in leaves):
+    if not all(_is_number(leaf) for leaf in leaves):
         return False
     for leaf in leaves:
-        if isinstance(leaf, np.ndarray):
+        while isinstance(leaf, np.ndarray):
             leaf.flags.writeable = False
+            leaf = leaf.base
     return True

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from freefloat.engine.errors import SignatureError
+from freefloat.engine.errors import EngineError, SignatureError
 from freefloat.engine.graph import Graph
 
 from .structure import Structure
@@ -58,7 +58,12 @@ class Compiled(ABC):
     @cached_property
     def graph(self) -> Graph:
         """The function as scalar operations; traced when it is asked for, where it was not before."""
-        return self._graph if isinstance(self._graph, Graph) else self._graph()
+        if isinstance(self._graph, Graph):
+            return self._graph
+        found = self._graph()
+        if self._summary is not None and found.hash != self._summary.hash:
+            raise EngineError("The code of a compiled function has changed since it was compiled. Compile it again.")
+        return found
 
     @cached_property
     def summary(self) -> Summary:
