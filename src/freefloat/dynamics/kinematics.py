@@ -1,12 +1,13 @@
 """Where everything is and how it moves: poses, twists and Jacobians of any frame."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 from freefloat.dynamics.deformation import Mount
-from freefloat.dynamics.tree import base_entries, edges, mount_of, select_entries
+from freefloat.dynamics.tree import base_entries, edge_drifts, edges, mount_of, select_entries
 from freefloat.model import Frame, ModalBody, Spacecraft, State
-from freefloat.spatial import Pose, angular, linear, six
+from freefloat.spatial import Pose, angular, cross_motion, linear, six
 from freefloat.values import ModelError
 from freefloat.values.arrays import Matrix, Numeric, Vec6, Vector
 from freefloat.values.compiling import compiled_on_call
@@ -99,6 +100,29 @@ def frame_twist(craft: Spacecraft, q: Vector, v: Vector, frame: str) -> Vec6:
     last = frame_mount(craft, at, q)
     carried = last.pose.twist_to_B(body_twists(craft, q, v)[craft.body_index(at.body)])
     return carried + last.columns @ v[modal_dofs(craft, at)]
+
+
+def frame_twist_rate(craft: Spacecraft, q: Vector, v: Vector, vdot: Vector, frame: str) -> tuple[Vec6, Vec6]:
+    """V_NF of a named frame and its rate, component by component in the frame's own axes."""
+    at, links = craft.frame(frame), edges(craft, q)
+    twists, rates = [v[:6]], [vdot[:6]]
+    for edge, drift, parent in zip(links, edge_drifts(craft, q, v), craft.parents[1:], strict=True):
+        relative = edge.columns @ select_entries(v, edge.dofs)
+        twists.append(edge.X_PB.twist_to_B(twists[parent]) + relative)
+        rates.append(
+            edge.X_PB.twist_to_B(rates[parent])
+            + edge.columns @ select_entries(vdot, edge.dofs)
+            + cross_motion(twists[-1], relative)
+            + drift
+        )
+    body, modes, last = craft.body_index(at.body), modal_dofs(craft, at), frame_mount(craft, at, q)
+    relative = last.columns @ v[modes]
+    twist = last.pose.twist_to_B(twists[body]) + relative
+    rate = last.pose.twist_to_B(rates[body]) + last.columns @ vdot[modes] + cross_motion(twist, relative)
+    if modes.size:  # the columns of a node turn with the modes
+        qdot = select_entries(v, craft.layout.coordinates)
+        rate = rate + jax.jvp(lambda q: frame_mount(craft, at, q).columns @ v[modes], (q,), (qdot,))[1]
+    return twist, rate
 
 
 @compiled_on_call
