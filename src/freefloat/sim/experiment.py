@@ -84,7 +84,7 @@ class Experiment:
                 "Shorten dt until the result no longer changes."
             )
         rows = tabulate(self.system, self.inputs, 0, 1, end=grid(self.duration, self.dt, self.record_dt).steps)
-        return begin(self.system, self.start, {port: values[0] for port, values in rows.items()})
+        return begin(self.system, self.start, {port: np.asarray(values[0]) for port, values in rows.items()})
 
     def described(self) -> dict[str, Any]:
         """What was simulated, as plain data for the run."""

@@ -79,7 +79,9 @@ class Stepper:
             )
         own, tick = self.experiment.inputs, int(self._state.tick)
         return {
-            port: input_rows(port, inputs.get(port, own[port]), shape, tick if port not in inputs else 0, 1)[0]
+            port: np.asarray(
+                input_rows(port, inputs.get(port, own[port]), shape, tick if port not in inputs else 0, 1)[0]
+            )
             for port, shape in self._shapes.items()
         }
 
