@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from freefloat.scenarios.measures import attitude_disturbance_deg
 from freefloat.scenarios.srms.meeting import PAYLOAD, SHUTTLE
 from freefloat.scenarios.srms.reference import BRAKED_ENERGY, BRAKED_TIPS_MM, IMPACTS, MOTIONS
 from freefloat.sim.claims import Claim, Source
@@ -166,7 +167,36 @@ def _of_braked_joints(name: str, run: Run, hard: Run) -> Iterator[Claim]:
 
 
 def _of_motors(variant: str, run: Run, others: Mapping[str, Run]) -> Iterator[Claim]:
-    return iter(())
+    """What motors do against free joints, and one law against the other: results of ours, nothing published."""
+    free = others["free-40-s"]
+    left = _vibration_mm(run, late=True) / _vibration_mm(free, late=True)
+    yield Claim("vibration of the tips at the end, against free joints", OWN_BOUND, "below", 0.1, left, "1")
+    ours, calm = _largest_turn_deg(run), _largest_turn_deg(free)
+    if variant == "joint-hold":
+        rates = np.rad2deg(np.abs(run["shuttle.joints.rate"].values[-1]).max())
+        yield Claim("fastest joint at the end", OWN_BOUND, "below", 0.15, float(rates), "deg/s")
+        what = "base turns, against free joints: what stops the joints turns the base"
+        yield Claim(what, OWN_BOUND, "above", 10.0, ours / calm, "1")
+        return
+    yield Claim("base turns, against free joints", OWN_BOUND, "below", 1.0, ours / calm, "1")
+    yield Claim(
+        "base turns, against joints held", OWN_BOUND, "below", 0.01, ours / _largest_turn_deg(others["joint-hold"]), "1"
+    )
+    energy = run["world.energy.kinetic"].values
+    yield Claim("kinetic energy left after 40 s", OWN_BOUND, "below", 0.25, float(energy[-1] / energy[0]), "1")
+
+
+def _largest_turn_deg(run: Run) -> float:
+    """Of the base since the start."""
+    return float(attitude_disturbance_deg(run, "shuttle.").max())
+
+
+def _vibration_mm(run: Run, *, late: bool) -> float:
+    """Scatter of the tips about their mean in the first or last five seconds, root of the sum over both."""
+    time = run["time"].values
+    some = time >= time[-1] - 5.0 if late else time <= 5.0
+    tips = [run[f"shuttle.boom.{boom}.tip.displacement"].values[some] for boom in (1, 2)]
+    return 1e3 * float(np.sqrt(sum(np.var(tip, axis=0).sum() for tip in tips)))
 
 
 # ---- always

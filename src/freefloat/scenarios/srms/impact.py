@@ -38,7 +38,7 @@ _NOTE = (
 )
 _PERIOD = 1e-3  # of the joint loops and their encoders [s]
 _REACH = 0.02  # of the latch that closes by itself [m]
-_AFTER_RECORD = 1e-3  # between records [s]
+_RECORD, _LONG_RECORD = 1e-3, 5e-3  # between records, of runs up to 10 s and longer ones [s]
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class _Srms(Scenario):
     modes: Annotated[int, Field(ge=0, le=8)] = 1  # of each boom, in each plane in which it bends
     approach: Annotated[float, Field(ge=0.0), Unit("s")] = 0.0  # before contact; 0: the run begins with the grasp
     hold_frequency: Annotated[Positive, Unit("rad/s")] = 0.05  # of the joints that are held by PD
-    damping_rate: Annotated[Positive, Unit("1/s")] = 0.2  # of the damping without reaction
+    damping_rate: Annotated[Positive, Unit("1/s")] = 0.05  # of the damping without reaction
     duration: Annotated[Positive, Unit("s")] = 10.0
     dt: Annotated[Positive, Unit("s")] = 2e-4
 
@@ -170,7 +170,7 @@ class _Srms(Scenario):
             *self.software(),
             duration=self.duration,
             dt=self.dt,
-            record_dt=max(self.dt, _AFTER_RECORD),
+            record_dt=max(self.dt, _RECORD if self.duration <= 10.0 else _LONG_RECORD),
             state={SHUTTLE: start, PAYLOAD: coming},
         )
 
@@ -202,16 +202,16 @@ class _Srms(Scenario):
 
 def _variants(hard: Any, braked: dict[str, Any], spatial: dict[str, Any]) -> dict[str, Any]:
     """The ways in which a hard impact goes on."""
-    held = replace(hard, hand_velocity=(0.0, 0.0), joints="braked", approach=1.0, duration=31.0, **braked)
+    held = replace(hard, hand_velocity=(0.0, 0.0), joints="braked", approach=1.0, duration=31.0, dt=5e-4, **braked)
     off_axis = {"spatial": True, **spatial}
     return {
         "braked": held,
-        "spatial": replace(hard, **off_axis),
+        "spatial": replace(hard, dt=5e-4, **off_axis),
         "spatial-braked": replace(held, **off_axis),
-        "joint-hold": replace(hard, joints="hold", duration=40.0),
-        "reactionless": replace(hard, joints="reactionless", duration=40.0),
-        "free-40-s": replace(hard, duration=40.0),
-        "spatial-reactionless": replace(hard, joints="reactionless", duration=40.0, **off_axis),
+        "joint-hold": replace(hard, joints="hold", duration=40.0, dt=5e-4),
+        "reactionless": replace(hard, joints="reactionless", duration=40.0, dt=5e-4),
+        "free-40-s": replace(hard, duration=40.0, dt=5e-4),
+        "spatial-reactionless": replace(hard, joints="reactionless", duration=40.0, dt=5e-4, **off_axis),
     }
 
 
