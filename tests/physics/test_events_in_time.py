@@ -88,3 +88,53 @@ def test_single_batch_and_graphics_card_agree():
     for _ in range(200):
         plain = jitted(plain, one)
     np.testing.assert_allclose(plain.plants[0].state.p_NB, batch.plants[0].state.p_NB[2], atol=1e-10, rtol=0)
+
+
+def test_a_box_rests_on_four_corners():
+    """Four contacts at once: it falls flat, stays, and they carry its weight; that one is redundant is told."""
+    box = ff.Spacecraft.from_base("box", mass=4.0, inertia=(0.3, 0.3, 0.3))
+    corners = [(x, y, -0.5) for x in (-0.5, 0.5) for y in (-0.5, 0.5)]
+    for number, corner in enumerate(corners):
+        box = box.with_frame(f"corner.{number}", body="base", at=corner)
+    world = ff.World.of(box)
+    for number in range(4):
+        world = world.contact(f"corner.{number}", f"corner.{number}", "N")
+    run = ff.simulate(
+        world, Uniform(), state=dataclasses.replace(box.at_rest(), p_NB=np.array([0, 0, 1.5])), duration=1.0
+    )
+    assert [event["kind"] for event in run.events[:4]] == ["came to rest"] * 4
+    np.testing.assert_allclose([event["time"] for event in run.events[:4]], FALL, atol=1e-9)
+    forces = sum(run[f"contact.corner.{number}.force"].values for number in range(4))
+    np.testing.assert_allclose(forces[-10:], 4.0 * G, rtol=1e-12)
+    np.testing.assert_allclose(run["base.position"].values[-1], [0.0, 0.0, 0.5], atol=1e-12)
+    assert any("depend on others" in text for text in run.conditions)
+
+
+def test_a_contact_that_rests_lifts_off_when_it_would_pull():
+    """A force up that grows: 2 t against a weight of 2 G leaves the floor at t = G, exactly."""
+
+    @ff.record
+    class Lift(ff.Effect):
+        def force(self, craft, state, clock):
+            return jnp.zeros(6).at[2].set(2.0 * clock.t)
+
+    resting = dataclasses.replace(BALL.at_rest(), p_NB=np.array([0.0, 0.0, RADIUS]))
+    run = ff.simulate(floor(0.0), Uniform(), Lift(), state=resting, duration=10.0, dt=0.02)
+    assert [event["kind"] for event in run.events] == ["came to rest", "lifted off"]
+    assert run.events[1]["time"] == pytest.approx(G, abs=1e-9)
+    gap = (10.0 - G) ** 3 / 6.0  # third derivative of the height: 1 m/s3
+    assert run["contact.floor.gap"].values[-1] == pytest.approx(gap, rel=1e-6)
+
+
+def test_friction_turns_a_ball_that_slides():
+    """An elastic bounce of a sphere that slips: the tangential impulse is mu times the normal one, at its lower end."""
+    world = floor(1.0, friction=0.1)
+    sliding = dataclasses.replace(ABOVE, v=np.array([2.0, 0.0, 0.0, 0.0, 0.0, 0.0]))
+    run = ff.simulate(world, Uniform(), state=sliding, duration=0.6, dt=0.01)
+    (event,) = run.events
+    normal = 2.0 * 2.0 * np.sqrt(2.0 * G)
+    np.testing.assert_allclose(event["impulse"], [-0.1 * normal, 0.0, normal], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        run["base.rate"].values[-1], [0.0, 0.1 * normal * RADIUS / 0.1, 0.0], rtol=1e-9, atol=1e-12
+    )
+    assert run.audit.holds

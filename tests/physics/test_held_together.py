@@ -92,3 +92,47 @@ def test_a_connection_that_is_off_does_nothing():
     off = ff.simulate(WORLD.connection("grasp", "servicer.hand", "client.ring"), state=STATES, duration=2.0)
     for name in ("servicer.joints.rate", "client.base.attitude"):
         np.testing.assert_allclose(off[name].values, free[name].values, atol=1e-15, rtol=0)
+
+
+@pytest.mark.parametrize("holds", ["hinge", "point"])
+def test_hinges_and_points_stay_together(holds):
+    """Two boxes that turn about their connection: it does no work, and nothing drifts."""
+    box = ff.Spacecraft.from_base("box", mass=50.0, inertia=(4.0, 5.0, 6.0)).with_frame(
+        "port", body="base", at=(0.5, 0, 0)
+    )
+    turned = ff.Pose(rotation=np.diag([-1.0, -1.0, 1.0]))
+    world = ff.World(one=box, two=box).connection("door", "one.port", "two.port", holds=holds, on=True, at=turned)
+    there = dataclasses.replace(
+        box.at_rest(),
+        p_NB=np.array([1.0, 0.0, 0.0]),
+        quat_NB=np.array([0.0, 0.0, 0.0, 1.0]),
+        v=np.array([0.1, 0.2, 0.0, 0.3, 0.1, 0.5]),
+    )
+    run = ff.simulate(world, state={"two": there}, duration=10.0)
+    assert run.audit.holds
+    apart = run["one.port.position"].values - run["two.port.position"].values
+    assert np.max(np.abs(apart)) < 1e-14
+    energy = run["world.energy.kinetic"].values
+    np.testing.assert_allclose(energy, energy[0], rtol=1e-10)
+    turns = np.abs(np.sum(run["one.base.attitude"].values * run["two.base.attitude"].values, axis=1))
+    assert np.max(turns) - np.min(turns) > 0.1  # it is no weld
+    assert any("The start was moved onto what holds it" in text for text in run.conditions)
+
+
+def test_a_flexible_servicer_that_holds_moves_as_the_composed_tree():
+    panel = ff.flex.beam(length=6.0, mass=40.0, bending_stiffness=900.0, modes=2)
+    hub = ff.Spacecraft.from_base("hub", mass=500.0, inertia=(100.0, 120.0, 90.0)).attach(
+        panel, name="panel", to="base", at=ff.Pose(position=(0.0, 0.5, 0.0))
+    )
+    hub = hub.with_frame("port", body="base", at=(1.0, 0.0, 0.0))
+    world = ff.World(hub=hub, client=CLIENT).connection("dock", "hub.port", "client.ring", on=True)
+    there = dataclasses.replace(
+        CLIENT.at_rest(), p_NB=np.array([1.5, -0.1, -0.2]), v=np.array([0, 0.02, 0, 0, 0, 0.05])
+    )
+    pair = ff.simulate(world, state={"client": there}, duration=5.0, dt=0.002, record_dt=0.1)
+    whole = hub.grasp(CLIENT, name="client", hand="port", grip="ring")
+    start = dataclasses.replace(whole.at_rest(), v=pair["hub.state.v"].values[0])
+    one = ff.simulate(whole, state=start, duration=5.0, dt=0.002, record_dt=0.1)
+    assert np.max(np.abs(one["panel.modes"].values)) > 1e-3
+    for name in ("base.position", "base.attitude", "panel.modes", "base.rate"):
+        np.testing.assert_allclose(pair[f"hub.{name}"].values, one[name].values, atol=1e-10, rtol=0)

@@ -173,6 +173,9 @@ def _sizes(data: xarray.Dataset, prefix: str, mass: float) -> Sizes:
     inner, inertia = np.abs(of("energy.inner")), of("com.inertia_trace")
     energy, agility = float(np.max(inner)), of("energy.agility")
     stored = float(np.max(of("energy.inner") + of("energy.elastic")))
+    connected = f"{prefix}connections.work" in data
+    # Forces of contacts and connections may cancel: what is rounded is each of them, at its lever, and its work.
+    lever = float(np.sqrt(np.max(inertia) / mass)) if connected else 0.0
     spins = of("wheels.absolute_momentum") if f"{prefix}wheels.absolute_momentum" in data else np.zeros((1, 1))
     return Sizes(
         size={
@@ -182,8 +185,9 @@ def _sizes(data: xarray.Dataset, prefix: str, mass: float) -> Sizes:
         },
         rounded={
             "linear": top("momentum.linear"),
-            "angular": float(np.max(np.sum(np.abs(spins), axis=-1))) + top("com.from_base") * top("impulse.linear"),
-            "energy": 0.0,
+            "angular": float(np.max(np.sum(np.abs(spins), axis=-1)))
+            + (top("com.from_base") + lever) * top("impulse.linear"),
+            "energy": top("connections.work") if connected else 0.0,
         },
         at_instants={
             "open.force": np.sqrt(2.0 * agility * mass) + of("turnover.force"),

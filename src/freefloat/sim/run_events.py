@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from freefloat.model import State, World
+from freefloat.sim.constraint_state import HOLDS
 from freefloat.sim.event_log import KINDS, ROOM
 from freefloat.sim.system import System, SystemState
 
@@ -93,7 +94,10 @@ def _remarks(system: System, records: SystemState, lost: int) -> list[Event]:
     redundant = np.asarray(records.constraints.redundant)
     if np.any(redundant > 0):
         worst = int(np.argmax(redundant))
-        held = [one.name for i, one in enumerate(system.world.connections) if records.constraints.latched[worst][i]]
+        modes, world = records.constraints, system.world
+        held = [one.name for i, one in enumerate(world.connections) if modes.latched[worst][i]]
+        held += [one.joint for i, one in enumerate(world.brakes) if modes.brakes[worst][i] == HOLDS]
+        held += [one.name for i, one in enumerate(world.contacts) if modes.touching[worst][i]]
         found.append(
             f"{', '.join(held)}: {redundant[worst]} of the directions that are held depend on others and carry no "
             "force of their own: the motion is right, how the others share the force is not determined."

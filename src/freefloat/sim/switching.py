@@ -9,6 +9,7 @@ import dataclasses
 from collections.abc import Iterator
 
 import jax.numpy as jnp
+import numpy as np
 
 from freefloat.dynamics.contact import contact_impact
 from freefloat.dynamics.impact import Impact, row_impact
@@ -36,6 +37,7 @@ from freefloat.values import record
 from freefloat.values.arrays import Flag, Numeric, Scalar, Vector
 
 _STILL = 1e-12  # [rad/s, m/s]: a joint that moves no faster stands still for its brake
+_LEAVES = 1e-9  # of the largest velocity in an impact: a contact that separates more slowly stays
 _PRESSED = 1e-12  # [m/s2]: what presses a contact no more does not keep it closed
 
 
@@ -127,13 +129,17 @@ def switch(
     rests, end = _settles(world, loop, now, what, short)
     modes = _modes_before_impact(world, states, old, now, what, rests)
     impact, every = _impact(system, states, modes, what, rests)
+    thrown = _thrown(world, modes, impact)
+    rests, kept = rests & ~thrown, jnp.where(thrown, 0, modes.touching).astype(jnp.int32)
+    what = dataclasses.replace(what, lift=what.lift | (thrown & (old.touching == 1)))
     plants = book_impulses(system, loop.plants, every, impact)
     moved = tuple(plant.state for plant in plants)
     modes = dataclasses.replace(
         modes,
         brakes=_after_impact(world, moved, modes, what),
+        touching=kept,
         lost=old.lost + impact.energy_lost,
-        redundant=_redundant(system, states, modes),
+        redundant=_redundant(system, states, dataclasses.replace(modes, touching=kept)),
         log=_logged(world, states, old, what, rests, impact, every, t, end),
     )
     return dataclasses.replace(loop, plants=plants, constraints=modes)
@@ -239,6 +245,16 @@ def _impact(
         active=what.hit | (modes.touching == 1),
     )
     return impact, (*held, *contacts)
+
+
+def _thrown(world: World, modes: ConstraintState, impact: Impact) -> Numeric:
+    """Flags of contacts that rest but that an impact elsewhere throws off: a contact does not pull."""
+    count = len(world.contacts)
+    sizes = [impact_rows(world, one).count for one in world.contacts]
+    first = impact.after.shape[0] - sum(sizes)
+    normals = np.array(first + np.cumsum([0, *sizes[:-1]]), dtype=int)[:count]
+    small = _LEAVES * jnp.max(jnp.abs(impact.before), initial=0.0) + _STILL
+    return (modes.touching == 1) & (impact.after[normals] > small)
 
 
 def _redundant(system: System, states: tuple[State, ...], modes: ConstraintState) -> Numeric:
