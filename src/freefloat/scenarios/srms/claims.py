@@ -10,7 +10,7 @@ import numpy as np
 from freefloat.scenarios.measures import attitude_disturbance_deg
 from freefloat.scenarios.srms.meeting import PAYLOAD, SHUTTLE
 from freefloat.scenarios.srms.reference import BRAKED_ENERGY, BRAKED_TIPS_MM, IMPACTS, MOTIONS
-from freefloat.sim.claims import Claim, Source
+from freefloat.sim.claims import OWN_BOUND, Claim, Source
 
 if TYPE_CHECKING:
     from freefloat.model import World
@@ -29,7 +29,11 @@ _JOINTS = ("shoulder", "elbow", "wrist")
 
 def needed(variant: str) -> tuple[str, ...]:
     """Other runs that the claims of a variant compare with."""
-    motors = {"joint-hold": ("free-40-s",), "reactionless": ("free-40-s", "joint-hold")}
+    motors = {
+        "joint-hold": ("free-40-s",),
+        "reactionless": ("free-40-s", "joint-hold"),
+        "spatial-reactionless": ("spatial-free-40-s",),
+    }
     return {"hard": ("soft",), "braked": ("hard",), **motors}.get(variant, ())
 
 
@@ -47,7 +51,7 @@ def impact_claims(name: str, variant: str, world: World, run: Run, others: Mappi
         found += _contrast(name, run, others["soft"])
     if variant == "braked":
         found += _of_braked_joints(name, run, others["hard"])
-    if variant in ("joint-hold", "reactionless"):
+    if variant in ("joint-hold", "reactionless", "spatial-reactionless"):
         found += _of_motors(variant, run, others)
     return [*found, *_conserved(run)]
 
@@ -156,7 +160,7 @@ def _of_braked_joints(name: str, run: Run, hard: Run) -> Iterator[Claim]:
         yield Claim("energy lost in the grasp", _REFERENCE, "within", -BRAKED_ENERGY[name], lost, "J", 1e-6)
     for boom, (reference, ours) in enumerate(zip(BRAKED_TIPS_MM[name], tips, strict=True), 1):
         what = f"largest tip deflection of boom {boom}"
-        yield Claim(what, _REFERENCE, "within", reference, ours, "mm", 0.01, reason=_LINEAR)
+        yield Claim(what, _REFERENCE, "about", reference, ours, "mm", 0.1, reason=_LINEAR)
     ratio = min(ours / free for ours, free in zip(tips, largest_tips_mm(hard), strict=True))
     yield Claim("tips, joints braked against free: 'large elastic displacements'", _SAID, "above", 5.0, ratio, "1")
     # The gap is closed to 1e-9 s: the payload drifts for a second.
@@ -168,8 +172,8 @@ def _of_braked_joints(name: str, run: Run, hard: Run) -> Iterator[Claim]:
 
 def _of_motors(variant: str, run: Run, others: Mapping[str, Run]) -> Iterator[Claim]:
     """What motors do against free joints, and one law against the other: results of ours, nothing published."""
-    free = others["free-40-s"]
-    left = _vibration_mm(run, late=True) / _vibration_mm(free, late=True)
+    free = next(other for name, other in others.items() if name.endswith("free-40-s"))
+    left = _vibration_mm(run) / _vibration_mm(free)
     yield Claim("vibration of the tips at the end, against free joints", OWN_BOUND, "below", 0.1, left, "1")
     ours, calm = _largest_turn_deg(run), _largest_turn_deg(free)
     if variant == "joint-hold":
@@ -179,9 +183,9 @@ def _of_motors(variant: str, run: Run, others: Mapping[str, Run]) -> Iterator[Cl
         yield Claim(what, OWN_BOUND, "above", 10.0, ours / calm, "1")
         return
     yield Claim("base turns, against free joints", OWN_BOUND, "below", 1.0, ours / calm, "1")
-    yield Claim(
-        "base turns, against joints held", OWN_BOUND, "below", 0.01, ours / _largest_turn_deg(others["joint-hold"]), "1"
-    )
+    if "joint-hold" in others:
+        held = _largest_turn_deg(others["joint-hold"])
+        yield Claim("base turns, against joints held", OWN_BOUND, "below", 0.01, ours / held, "1")
     energy = run["world.energy.kinetic"].values
     yield Claim("kinetic energy left after 40 s", OWN_BOUND, "below", 0.25, float(energy[-1] / energy[0]), "1")
 
@@ -191,10 +195,10 @@ def _largest_turn_deg(run: Run) -> float:
     return float(attitude_disturbance_deg(run, "shuttle.").max())
 
 
-def _vibration_mm(run: Run, *, late: bool) -> float:
-    """Scatter of the tips about their mean in the first or last five seconds, root of the sum over both."""
+def _vibration_mm(run: Run) -> float:
+    """Scatter of the tips about their mean in the last five seconds, root of the sum over both."""
     time = run["time"].values
-    some = time >= time[-1] - 5.0 if late else time <= 5.0
+    some = time >= time[-1] - 5.0
     tips = [run[f"shuttle.boom.{boom}.tip.displacement"].values[some] for boom in (1, 2)]
     return 1e3 * float(np.sqrt(sum(np.var(tip, axis=0).sum() for tip in tips)))
 

@@ -200,19 +200,17 @@ class _Srms(Scenario):
         return impact_claims(self.name, variant, self.world(), run, others)
 
 
-def _variants(hard: Any, braked: dict[str, Any], spatial: dict[str, Any]) -> dict[str, Any]:
-    """The ways in which a hard impact goes on."""
-    held = replace(hard, hand_velocity=(0.0, 0.0), joints="braked", approach=1.0, duration=31.0, dt=5e-4, **braked)
-    off_axis = {"spatial": True, **spatial}
-    return {
-        "braked": held,
-        "spatial": replace(hard, dt=5e-4, **off_axis),
-        "spatial-braked": replace(held, **off_axis),
-        "joint-hold": replace(hard, joints="hold", duration=40.0, dt=5e-4),
-        "reactionless": replace(hard, joints="reactionless", duration=40.0, dt=5e-4),
-        "free-40-s": replace(hard, duration=40.0, dt=5e-4),
-        "spatial-reactionless": replace(hard, joints="reactionless", duration=40.0, dt=5e-4, **off_axis),
-    }
+def _braked(hard: Any, relative: tuple[float, float]) -> Any:
+    """The arm at rest with its brakes on; the payload comes with its velocity relative to the hand."""
+    return replace(
+        hard,
+        hand_velocity=(0.0, 0.0),
+        payload_velocity=relative,
+        joints="braked",
+        approach=1.0,
+        duration=31.0,
+        dt=5e-4,
+    )
 
 
 @dataclass(frozen=True)
@@ -229,18 +227,15 @@ class SrmsTangential(_Srms):
 
     @classmethod
     def variants(cls) -> dict[str, Self]:
-        """Hard, soft as the paper has it, soft with the hand turning too; then as for the normal impact."""
-        hard = cls()
-        across, along = _SLANT
+        """Hard; soft as the paper has it, and with the hand turning too; brakes on; an arm with six joints."""
+        hard, (normal, along) = cls(), _SLANT
+        soft = replace(hard, payload_velocity=(0.0, _SPIN))
         return {
             "hard": hard,
-            "soft": replace(hard, payload_velocity=(0.0, _SPIN)),
-            "soft-matched": replace(hard, payload_velocity=(0.0, _SPIN), hand_velocity=(0.0, _SPIN), hand_rate=-_SPIN),
-            **_variants(
-                hard,
-                {"payload_velocity": (across, along - 0.052)},  # relative to the hand of the hard impact
-                {"payload_across": 0.02, "payload_roll": 0.01},
-            ),
+            "soft": soft,
+            "soft-matched": replace(soft, hand_velocity=(0.0, _SPIN), hand_rate=-_SPIN),
+            "braked": _braked(hard, (normal, along - 0.052)),
+            "spatial": replace(hard, spatial=True, payload_across=0.02, payload_roll=0.01, dt=5e-4),
         }
 
 
@@ -257,10 +252,20 @@ class SrmsNormal(_Srms):
 
     @classmethod
     def variants(cls) -> dict[str, Self]:
-        """Hard and soft as in the paper; braked; in space; and with motors that bring the arm to rest."""
+        """Hard and soft as in the paper; brakes on; six joints; and motors that bring the arm to rest."""
         hard = cls()
+        off_axis: dict[str, Any] = {"spatial": True, "payload_across": 0.05, "payload_roll": 0.02}
+        braked, long = _braked(hard, (-0.15, 0.0)), replace(hard, duration=40.0, dt=5e-4)
+        damped = replace(long, joints="reactionless")
         return {
             "hard": hard,
             "soft": replace(hard, payload_velocity=(-0.1, 0.0)),
-            **_variants(hard, {"payload_velocity": (-0.15, 0.0)}, {"payload_across": 0.05, "payload_roll": 0.02}),
+            "braked": braked,
+            "spatial": replace(hard, dt=5e-4, **off_axis),
+            "spatial-braked": replace(braked, **off_axis),
+            "free-40-s": long,
+            "joint-hold": replace(long, joints="hold"),
+            "reactionless": damped,
+            "spatial-free-40-s": replace(long, **off_axis),
+            "spatial-reactionless": replace(damped, **off_axis),
         }
