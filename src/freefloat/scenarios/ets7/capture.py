@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field
 
+from freefloat.scenarios.ets7.after_capture import latch_claims
 from freefloat.scenarios.ets7.capture_scatter import SCATTERS
 from freefloat.scenarios.ets7.parts import (
     TORQUE_LEVEL_DT,
@@ -109,7 +110,7 @@ class Ets7Capture(Scenario):
             "case-1-torque-level": replace(nominal, servo=Servo(), dt=0.5 * TORQUE_LEVEL_DT),
             "case-2-torque-level": replace(second, servo=Servo(), dt=0.5 * TORQUE_LEVEL_DT),
             "case-1-camera": replace(nominal, camera=Camera(), duration=45.0),
-            "case-1-after": replace(nominal, duration=150.0),
+            "case-1-after": replace(nominal, duration=300.0),
             "case-1-release": replace(nominal, release_after=20.0, duration=60.0),
         }
 
@@ -236,7 +237,11 @@ class Ets7Capture(Scenario):
         return ("case-1",) if variant.startswith("case-2") else ()
 
     def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
-        """Times and attitude of each case."""
+        """Times and attitude of each case, and what the latch keeps."""
+        kept = latch_claims(variant, run) if self.latch and variant.startswith("case-1") and self.servo is None else ()
+        return [*self._of_the_approach(variant, run, others), *kept]
+
+    def _of_the_approach(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
         result = outcome(run)
 
         def seconds(what: str, reference: float, ours: float, tolerance: float = _SECONDS) -> Claim:
