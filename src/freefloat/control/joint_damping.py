@@ -11,7 +11,7 @@ from freefloat.values import LawError, record
 from freefloat.values.arrays import Matrix, Numeric, Vector
 from freefloat.values.checks import require_bounds
 
-_NO_DIRECTION = 1e-9  # of the largest reaction: what is added where an arm cannot turn its base at all, as in a plane
+_NO_DIRECTION = 1e-9  # of the size of H: what is left of a row that depends on the others
 
 
 @record
@@ -105,8 +105,16 @@ def floating_joint_inertia(craft: Spacecraft, q: Vector) -> Matrix:
 
 
 def null_space_inertia(craft: Spacecraft, q: Vector) -> Matrix:
-    """M* - H^T (H M*^-1 H^T)^-1 H (n, n): the part of M* whose motion does not turn the base."""
+    """M* - H^T (H M*^-1 H^T)^-1 H (n, n): the part of M* whose motion does not turn the base.
+
+    Taken row by row (Gram-Schmidt): a row of H that adds no direction, as in a planar arm, takes none away.
+    """
     M, H = floating_joint_inertia(craft, q), free_floating(craft, q).angular_coupling
-    mobility = H @ spd_solve(M, H.T)
-    least = _NO_DIRECTION * (mobility[0, 0] + mobility[1, 1] + mobility[2, 2])
-    return M - H.T @ spd_solve(mobility + least * np.eye(3), H)
+    response = spd_solve(M, H.T)  # (n, 3) joint motion per unit torque of each row
+    smallest, left = _NO_DIRECTION**2 * jnp.sum(H * response.T), M
+    for k in range(3):
+        new = left @ response[:, k]
+        size = new @ response[:, k]
+        counts = size > smallest
+        left = left - jnp.outer(new, new) * jnp.where(counts, 1.0 / jnp.where(counts, size, 1.0), 0.0)
+    return left
