@@ -72,7 +72,7 @@ def planted() -> Iterator[None]:
     functions = {place: getattr(*place) for place in entered}
 
     def wrongly(function: Any, place: int) -> Any:
-        def call(*arguments: Any) -> Any:
+        def call(*arguments: Any, **options: Any) -> Any:
             system, state = arguments[0], arguments[place]
             faulty = system.spacecraft_of(system.software[-1])
             errors = state.software[-1].memory["errors"]
@@ -81,7 +81,7 @@ def planted() -> Iterator[None]:
             for module, name in _PLANTED:
                 setattr(module, name, lambda craft, *a, f=right[name]: f(wrong if craft is faulty else craft, *a))
             try:
-                return function(*arguments)
+                return function(*arguments, **options)
             finally:
                 for (module, name), function_before in before.items():
                     setattr(module, name, function_before)

@@ -23,7 +23,7 @@ from freefloat.sim.impulse_books import book_return
 from freefloat.sim.instant import Instant
 from freefloat.sim.integrators import rk4_step
 from freefloat.sim.plant import Plants, WorldRate
-from freefloat.sim.switching import Happening, Switches, asked_switches, happening, switch, would_switch
+from freefloat.sim.switching import Switches, asked_switches, happening, switch, would_switch
 from freefloat.sim.system import Inputs, System, SystemState
 from freefloat.sim.tick import Tick
 from freefloat.values import record
@@ -195,7 +195,7 @@ class _Round:
         system = self.system
         now = balances(system, there.states, there, self.inputs, self.tick, t, t)
         asked = jax.tree.map(lambda flag: flag & pending, self.asked)
-        what: Happening = happening(system.world, there, asked, fired)
+        what = happening(system.world, there, asked, fired)
         # When many bounces came in one step, the rest of them need not be seen either.
         short = jnp.where(2 * events < _EVENTS, _CHATTER, 1.0) * self.h
         after = switch(system, there, now, what, t, short)

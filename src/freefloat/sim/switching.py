@@ -6,18 +6,15 @@ Position never jumps. Speeds do, and what that takes is booked: momentum handed 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 
 import jax.numpy as jnp
 import numpy as np
 
 from freefloat.dynamics.contact import contact_impact
 from freefloat.dynamics.impact import Impact, row_impact
-from freefloat.dynamics.momentum import momentum_about_origin
-from freefloat.dynamics.relative_rows import Rows, row_bias, row_count, row_jacobian, row_velocity
+from freefloat.dynamics.relative_rows import Rows, row_bias, row_count, row_velocity
 from freefloat.dynamics.row_response import row_response
 from freefloat.model import Brake, Latch, Release, State, World
-from freefloat.sim import event_log
 from freefloat.sim.balance import Balance
 from freefloat.sim.constraint_forces import prescribed_names
 from freefloat.sim.constraint_rows import (
@@ -29,12 +26,12 @@ from freefloat.sim.constraint_rows import (
     rows_of,
 )
 from freefloat.sim.constraint_state import BACKWARD, FORWARD, HOLDS, OFF, ConstraintState, active_rows
-from freefloat.sim.event_log import LogEntry
+from freefloat.sim.event_entries import Happening, log_events
 from freefloat.sim.impulse_books import book_impulses
 from freefloat.sim.instant import Instant
 from freefloat.sim.system import System, SystemState
 from freefloat.values import record
-from freefloat.values.arrays import Flag, Numeric, Scalar, Vector
+from freefloat.values.arrays import Numeric, Scalar, Vector
 
 _STILL = 1e-12  # [rad/s, m/s]: a joint that moves no faster stands still for its brake
 _LEAVES = 1e-9  # of the largest velocity in an impact: a contact that separates more slowly stays
@@ -83,21 +80,6 @@ def would_switch(loop: SystemState, asked: Switches) -> Switches:
     )
 
 
-@record
-class Happening:
-    """What happens at an instant, by number of the connection, brake and contact."""
-
-    latch: Numeric
-    release: Numeric
-    refuse: Numeric
-    brake: Numeric
-    free: Numeric
-    slip: Numeric
-    stick: Numeric
-    hit: Numeric
-    lift: Numeric
-
-
 def happening(world: World, loop: SystemState, asked: Switches, fired: Numeric) -> Happening:
     """From what was asked for, and from the signals that fired (of connections, brakes, contacts)."""
     modes, n, b = loop.constraints, len(world.connections), len(world.brakes)
@@ -140,7 +122,7 @@ def switch(
         touching=kept,
         lost=old.lost + impact.energy_lost,
         redundant=_redundant(system, states, dataclasses.replace(modes, touching=kept)),
-        log=_logged(world, states, old, what, rests, impact, every, t, end),
+        log=log_events(world, states, old.log, what, rests, impact, every, (t, end)),
     )
     return dataclasses.replace(loop, plants=plants, constraints=modes)
 
@@ -263,70 +245,3 @@ def _redundant(system: System, states: tuple[State, ...], modes: ConstraintState
     rows = rows_of(world, states, modes)
     response = row_response(world.crafts, states, rows, prescribed_names(system), active)
     return (jnp.sum(active) - response.rank).astype(jnp.int32)
-
-
-# ---- what is told
-
-
-def _logged(
-    world: World,
-    states: tuple[State, ...],
-    old: ConstraintState,
-    what: Happening,
-    rests: Numeric,
-    impact: Impact,
-    every: tuple[Rows, ...],
-    t: Scalar,
-    left: Vector,
-) -> event_log.EventLog:
-    """The log with an entry for everything that happened."""
-    log, n, b = old.log, len(world.connections), len(world.brakes)
-    J = row_jacobian(world.crafts, states, every)
-    momenta = [momentum_about_origin(craft, state) for craft, state in zip(world.crafts, states, strict=True)]
-    kinds = [*_kinds_of_connections(what, n), *_kinds_of_brakes(what, b), *_kinds_of_contacts(what, rests)]
-    first = 0
-    for i, (rows, (kind, happened)) in enumerate(zip(every, kinds, strict=True)):
-        at, first = slice(first, first + rows.count), first + rows.count
-        impulse, mean = impact.impulse[at], 0.5 * (impact.before[at] + impact.after[at])
-        a, c = _sides(world, i)
-        wrench = jnp.zeros(6)
-        if n <= i < n + b:
-            wrench = wrench.at[0].set(impulse[0])
-        elif a != c:  # within one spacecraft nothing is handed over
-            wrench = states[c].X_NB.wrench_to_A((J[c][at].T @ impulse)[:6])
-        later = jnp.where(rests[i - n - b], left[i - n - b], 0.0) if i >= n + b else 0.0
-        momentum_a, momentum_c = (jnp.zeros(6) if side < 0 else momenta[side] for side in (a, c))
-        log = log.add(LogEntry(t + later, i, kind, -(impulse @ mean), wrench, momentum_a, momentum_c), happened)
-    return log
-
-
-def _kinds_of_connections(what: Happening, count: int) -> Iterator[tuple[Numeric, Flag]]:
-    """Kind of event of each, and whether there is one."""
-    for i in range(count):
-        kind = jnp.where(what.latch[i], event_log.LATCHED, event_log.RELEASED)
-        yield jnp.where(what.refuse[i], event_log.REFUSED, kind), what.latch[i] | what.release[i] | what.refuse[i]
-
-
-def _kinds_of_brakes(what: Happening, count: int) -> Iterator[tuple[Numeric, Flag]]:
-    for i in range(count):
-        kind = jnp.where(what.brake[i], event_log.BRAKED, event_log.FREED)
-        kind = jnp.where(what.slip[i], event_log.SLIPS, jnp.where(what.stick[i], event_log.STICKS, kind))
-        yield kind, what.brake[i] | what.free[i] | what.slip[i] | what.stick[i]
-
-
-def _kinds_of_contacts(what: Happening, rests: Numeric) -> Iterator[tuple[Numeric, Flag]]:
-    for i in range(rests.shape[0]):
-        kind = jnp.where(what.hit[i], event_log.BOUNCED, event_log.LIFTED)
-        yield jnp.where(rests[i], event_log.RESTS, kind), what.hit[i] | what.lift[i]
-
-
-def _sides(world: World, i: int) -> tuple[int, int]:
-    """Numbers of the spacecraft of the first and the second frame of each row; -1 for what stands still."""
-    n, b = len(world.connections), len(world.brakes)
-    if n <= i < n + b:
-        c = world.names.index(world.brakes[i - n].craft)
-        return c, c
-    one = world.connections[i] if i < n else world.contacts[i - n - b]
-    first, second = (one.a, one.b) if i < n else (one.b, one.a)
-    a, c = (world.names.index(place.craft) if place.craft else -1 for place in (first, second))
-    return a, c
