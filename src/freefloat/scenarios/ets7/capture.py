@@ -178,7 +178,7 @@ class Ets7Capture(Scenario):
         if not self.latch:
             return ()
         never = {} if self.release_after is None else {"release_after": self.release_after}
-        return (GraspOnMessage(GRASP, "capture.mode", CAPTURED, period=WHEEL_PERIOD, on=CHASER, **never),)
+        return (GraspOnMessage(GRASP, "capture.mode", float(CAPTURED), period=WHEEL_PERIOD, on=CHASER, **never),)
 
     def build(self) -> Experiment:
         """The arm towards the target, the wheels against its reaction."""
