@@ -214,13 +214,13 @@ def srms_impact(name: str) -> str:
             joints.append(Curve(joint * dashed, t[::50], (angles - angles[0])[::50, k], k == 1, dashed, k))
         yaw = 1e3 * np.rad2deg(run["shuttle.base.roll_pitch_yaw"].values[:, 2])
         turns.append(Curve(kind, t[::5], yaw[::5], not dashed, dashed, 0))
-        early = t <= 1.0  # at 22 Hz ten seconds would be a band
+        early = t <= 0.4  # at 22 Hz ten seconds would be a band
         tip = 1e3 * run["shuttle.boom.1.tip.displacement"].values[early, 1]
-        tips.append(Curve(kind, t[early], tip, not dashed, dashed, 1))
+        tips.append(Curve("", t[early], tip, dashed=dashed))
     return figure_svg(
         Panel("joint angles", "[deg]", tuple(joints), *_rounded(joints), every=2.0),
         Panel("rotation of the base", "[mdeg]", tuple(turns), *_rounded(turns), every=2.0),
-        Panel("tip of the first boom, first second", "[mm]", tuple(tips), *_rounded(tips), every=0.2),
+        Panel("tip of the first boom, at the beginning", "[mm]", tuple(tips), *_rounded(tips), every=0.1),
     )
 
 
