@@ -30,6 +30,7 @@ bench: .venv/test.stamp
 	$(BIN)/python benchmarks/branches.py
 	$(BIN)/python benchmarks/flexible.py
 	$(BIN)/python benchmarks/scaling.py
+	$(BIN)/python benchmarks/latency.py
 
 # Figures, tables of many runs and the table of reproduced results, made anew from the product itself.
 docs: .venv/test.stamp

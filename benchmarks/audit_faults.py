@@ -16,6 +16,7 @@ import numpy as np
 
 from freefloat.control.measured import measured_positions
 from freefloat.dynamics.inner_motion import first_moment
+from freefloat.engine import traced_anew
 from freefloat.model import Clock, Effect, Measurements, ModalBody, Software, Spacecraft, State, Truth, World
 from freefloat.scenarios.scenario import Scenario
 from freefloat.sim import Experiment, Run, assemble, balance, loop, prescribed_motion, run_channels, simulate
@@ -91,7 +92,8 @@ def planted() -> Iterator[None]:
     try:
         for (module, name), place in entered.items():
             setattr(module, name, wrongly(functions[module, name], place))
-        yield
+        with traced_anew():
+            yield
     finally:
         for (module, name), function in functions.items():
             setattr(module, name, function)

@@ -167,7 +167,7 @@ def srms_modes() -> str:
         Panel(
             "joint rates right after the impact",
             "[deg/s]",
-            curves(np.array(rates), ("elbow",)),
+            curves(np.array(rates), ("shoulder", "elbow")),
             (-20.0, 20.0),
             (-20, -10, 0, 10, 20),
             **axes,
@@ -175,7 +175,7 @@ def srms_modes() -> str:
         Panel(
             "joint angles one second later",
             "[deg]",
-            curves(np.array(angles), ("elbow",)),
+            curves(np.array(angles), ("elbow", "wrist")),
             (-4.0, 4.0),
             (-4, -2, 0, 2, 4),
             **axes,

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import xarray
 
 from freefloat.sim import Run
 from freefloat.sim.audit import Audit, Entry
+from freefloat.values.labelled import LabelledArrays
 
 
 @pytest.fixture(scope="session")
@@ -59,7 +59,7 @@ def made_up(
     rng = np.random.default_rng(seed)
     t = np.arange(samples) * 0.01
     waves = rng.uniform(0.1, 3.0, (channels, components))
-    data = xarray.Dataset(
+    recorded = LabelledArrays(
         {
             f"{name}.{i}": (
                 ("time", "part"),
@@ -68,9 +68,13 @@ def made_up(
             )
             for i in range(channels)
         },
-        coords={"time": t, "part": [f"c{j}" for j in range(components)]},
+        {"time": ("time", t), "part": ("part", [f"c{j}" for j in range(components)])},
     )
     audit = Audit((Entry("made-up balance", "J", 1e-12, 0.0, 1e-9),), "made up")
     return Run(
-        data=data, audit=audit, status="completed", scenario={"scenario": "made-up"}, versions={"freefloat": "0"}
+        recorded=recorded,
+        audit=audit,
+        status="completed",
+        scenario={"scenario": "made-up"},
+        versions={"freefloat": "0"},
     )

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import xarray
 
 from freefloat.report import page
 from freefloat.sim import Run
+from freefloat.values.labelled import LabelledArrays
 from recorded import made_up
 
 _EVIL = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked=1'>$$\\unsafe$$"
@@ -33,7 +33,7 @@ def test_names_with_markup_in_them_stay_text(gjm_run: Run, open_tab: Any, tmp_pa
     claim = {**gjm_run.claims[0], "claim": _EVIL, "source": _EVIL, "unit": _EVIL}
     run = dataclasses.replace(
         gjm_run,
-        data=data,
+        recorded=LabelledArrays.of(data),
         status=_EVIL,
         scenario={"scenario": _EVIL, _EVIL: _EVIL},
         description=dataclasses.replace(
@@ -66,21 +66,21 @@ def test_numbers_that_are_none(gjm_run: Run, open_tab: Any, tmp_path: Path) -> N
         data[name].values[100:140] = np.nan
     data["joints.rate"].values[:] = np.inf
     data["momentum.angular_com"].values[5, 0] = -np.inf
-    tab = _opened(dataclasses.replace(gjm_run, data=data), open_tab, tmp_path)
+    tab = _opened(dataclasses.replace(gjm_run, recorded=LabelledArrays.of(data)), open_tab, tmp_path)
     assert "40 samples are not finite" in tab.page.inner_text("#plots")
     tab.page.evaluate("freefloat.setTime(6)")
     tab.keep("hostile-nan")
 
 
 def test_channels_that_are_missing(gjm_run: Run, open_tab: Any, tmp_path: Path) -> None:
-    bare = dataclasses.replace(gjm_run, data=gjm_run.data[["joints.rate"]], claims=())
+    bare = dataclasses.replace(gjm_run, recorded=LabelledArrays.of(gjm_run.data[["joints.rate"]]), claims=())
     tab = _opened(bare, open_tab, tmp_path)
     assert tab.page.locator(".plot").count() == 1
     assert "nothing to draw" in tab.page.locator("#scene").get_attribute("data-message")
 
 
 def test_no_channel_at_all(open_tab: Any, tmp_path: Path) -> None:
-    empty = dataclasses.replace(made_up(2, 1), data=xarray.Dataset())
+    empty = dataclasses.replace(made_up(2, 1), recorded=LabelledArrays())
     tab = _opened(empty, open_tab, tmp_path)
     assert tab.page.locator(".plot").count() == 0
 

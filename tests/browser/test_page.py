@@ -166,7 +166,7 @@ def test_it_prints(gjm_page: Path, open_tab: Any) -> None:
 
 def test_two_runs_lie_over_each_other(gjm_run: Run, open_tab: Any, tmp_path: Path) -> None:
     half = Run(
-        data=gjm_run.data.isel(time=slice(0, 220)),
+        recorded=gjm_run.recorded.isel(time=slice(0, 220)),
         audit=gjm_run.audit,
         status="interrupted after 11 s of 22 s",
         scenario=gjm_run.scenario | {"duration": 11.0},

@@ -26,7 +26,7 @@ from freefloat.dynamics import (
     row_jacobian,
     row_velocity,
 )
-from freefloat.dynamics.relative_rows import frame_twist_rate
+from freefloat.dynamics.kinematics import frame_twist_rate
 from freefloat.dynamics.state_rate import StateRate, retract
 from freefloat.flex import beam
 from freefloat.library import ets7

@@ -10,6 +10,7 @@ import pytest
 from clouds import Cloud, random_cloud
 from compiling import compiled
 from freefloat import dynamics
+from freefloat.flex import beam
 from freefloat.model import Spacecraft, State
 from freefloat.sim import simulate
 from freefloat.spatial import Pose, cross_force
@@ -231,3 +232,13 @@ def test_no_modal_rates_give_the_rigid_generalised_jacobian(rng):
     ours = compiled(lambda q: dynamics.generalized_jacobian(flexible, q, "hand"))(q)
     expected = compiled(lambda q: dynamics.generalized_jacobian(stiff, q, "hand"))(angle)
     np.testing.assert_allclose(ours, expected, atol=1e-12)  # rounding only
+
+
+def test_a_node_of_a_body_without_modes_is_where_it_is():
+    """A beam of no modes is a rod: what hangs on its tip, and a frame there, are at the tip and not at the root."""
+    rod = beam(length=2.0, mass=1.0, bending_stiffness=1.0, modes=0)
+    craft = hub().attach(rod, name="rod", at=ROOT).attach(link(), name="link", to="rod.tip", joint="revolute")
+    craft = craft.with_frame("eye", body="rod", node="tip")
+    expected = ROOT.apply(np.array([2.0, 0.0, 0.0]))
+    for frame in ("link", "eye", "rod.tip"):
+        np.testing.assert_allclose(dynamics.frame_pose(craft, np.zeros(1), frame).p, expected, atol=1e-14)

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from freefloat import simulate
-from freefloat.dynamics import row_impact
+from freefloat.dynamics import GRASP, inertial_frame_pose, row_impact
+from freefloat.library import srms, srms_payload
+from freefloat.model import State
 from shuttle_arm import at_impact, grasp_rows
 
 ANGLES = {  # change of the joint angles [deg] at 1, 5, 10 s
@@ -44,3 +46,29 @@ def peak(values):
     k = int(np.argmax(values))
     low, top, high = values[k - 1 : k + 2]
     return top + (high - low) ** 2 / (8.0 * (2.0 * top - low - high))
+
+
+def test_a_grasp_in_space_and_free_flight_after_it():
+    """The spatial arm (16 dofs) takes a payload that arrives off-axis with spin: nothing is lost in 10 s of motion."""
+    arm, payload = srms(modes=1), srms_payload()
+    posture = dict(zip(arm.layout.moving_joints, (20.0, 60.0, -90.0, 30.0, -25.0, 40.0), strict=True))
+    rest = arm.at_rest(joints_deg=posture)
+    X = inertial_frame_pose(arm, rest, "hand") @ payload.frame("grip").X_BF.inverse()
+    coming = State(
+        p_NB=np.asarray(X.p),
+        quat_NB=np.asarray(X.quaternion),
+        q=np.zeros(0),
+        v=np.array([-0.1, 0.03, 0.05, 0.02, -0.03, np.pi / 60.0]),  # [m/s], [rad/s]
+    )
+    found = row_impact((payload, arm), (coming, rest), grasp_rows(GRASP))
+    assert found.rank == 6
+    whole = arm.grasp(payload, name="payload", hand="hand", grip="grip")
+    start = dataclasses.replace(rest, v=np.asarray(found.speeds[1]))
+    run = simulate(whole, state=start, duration=10.0, dt=1e-4, record_dt=0.01, check=False)
+    energy = run["energy.kinetic"].values + run["energy.elastic"].values
+    assert np.max(np.abs(energy - energy[0])) < 1e-10 * energy[0]
+    for name, bound in (("momentum.linear", 1e-7), ("momentum.angular", 1e-6)):  # [N s], [N m s]
+        values = run[name].values
+        assert np.max(np.abs(values - values[0])) < bound
+    before = 0.5 * 1e4 * np.sum(coming.v[:3] ** 2) + 0.5 * np.array([32500.0, 5000.0, 32500.0]) @ coming.v[3:] ** 2
+    np.testing.assert_allclose(energy[0], before - found.energy_lost, rtol=1e-9)

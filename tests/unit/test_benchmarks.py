@@ -12,7 +12,7 @@ import pytest
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
-@pytest.mark.parametrize("name", ["engine", "flexible", "branches", "connections"])
+@pytest.mark.parametrize("name", ["engine", "flexible", "branches", "connections", "latency"])
 def test_benchmark_speaks_json(name, tmp_path):
     words = [sys.executable, str(BENCHMARKS / f"{name}.py"), "--quick", "--json"]
     environment = {**os.environ, "FREEFLOAT_CACHE": str(tmp_path)}

@@ -11,7 +11,8 @@ from freefloat.model import Spacecraft, State
 from freefloat.spatial import angular, linear
 from freefloat.spatial.rotations import dexp_inverse, rotation_exp
 from freefloat.values import record
-from freefloat.values.arrays import Matrix, Vector
+from freefloat.values.arrays import Matrix, Vector, is_traced
+from freefloat.values.compiling import over_rows
 
 
 @record
@@ -25,9 +26,20 @@ class FreeLinearModel:
 def linearise_free(craft: Spacecraft, state: State, force: Vector) -> FreeLinearModel:
     """Linear model of the free spacecraft about a state and a generalised force that holds it there."""
     state, force = craft.require_state(state), craft.layout.require_size("force", force)
-    origin = jnp.zeros(6 + craft.layout.nq + craft.layout.nv)
-    A, B = jax.jacfwd(lambda dx, f: deviation_rate(craft, state, dx, f), argnums=(0, 1))(origin, force)
-    return FreeLinearModel(A=A, B=B)
+    size = 6 + craft.layout.nq + craft.layout.nv
+    directions = np.eye(size + craft.layout.nv)
+    if is_traced(craft, state, force):
+        rates = jax.vmap(lambda direction: _change(craft, state, force, direction))(directions)
+    else:
+        rates = over_rows(_change, craft, state, np.asarray(force, dtype=float), rows=directions)
+    return FreeLinearModel(A=rates[:size].T, B=rates[size:].T)
+
+
+def _change(craft: Spacecraft, state: State, force: Vector, direction: Vector) -> Vector:
+    """How the rate of a deviation changes along one direction of deviation and force."""
+    origin = jnp.zeros(6 + craft.layout.nq + craft.layout.nv), force
+    both = direction[: len(origin[0])], direction[len(origin[0]) :]
+    return jax.jvp(lambda dx, f: deviation_rate(craft, state, dx, f), origin, both)[1]
 
 
 def deviation_rate(craft: Spacecraft, state: State, deviation: Vector, force: Vector) -> Vector:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import jax
 import jax.numpy as jnp
@@ -17,12 +20,13 @@ from freefloat.sim.balance import derivative
 from freefloat.sim.experiment import Experiment
 from freefloat.sim.loop import act
 from freefloat.sim.starting import begin, zero_inputs
-from freefloat.sim.system import System, SystemState
+from freefloat.sim.system import System
 from freefloat.sim.tick import tick_of
 from freefloat.spatial import angular
 from freefloat.spatial.rotations import dexp_inverse, rotation_exp
 from freefloat.values import record
 from freefloat.values.arrays import Vector
+from freefloat.values.compiling import compile_function
 from freefloat.values.errors import ModelError
 
 _AXES = "xyz"
@@ -94,41 +98,94 @@ def linearise(
     joints and wheels by their names; all of them by default. Outputs are measurements by name; by default the states.
     Sampled torque laws are taken as continuous and memories as they begin; sampled rate laws hold their first answer.
     """
-    system, notes = _continuous(experiment)
-    system, loop = begin(system, experiment.start)
-    tick, nothing = tick_of(system, loop), zero_inputs(system)
-    loop = act(system, loop, nothing, tick)
-    sizes = [6 + craft.layout.nq + craft.layout.nv for craft in system.world.crafts]
-    forces = [craft.layout.nv for craft in system.world.crafts]
-
-    def rate(dx: Vector, du: Vector) -> Vector:
-        pushed = _with_pushes(system, jnp.split(du, np.cumsum(forces)[:-1]))
-        steps = _steps(system, dx, sizes)
-        plants = tuple(
-            dataclasses.replace(plant, state=retract(plant.state, step))
-            for plant, step in zip(loop.plants, steps, strict=True)
-        )
-        found = derivative(pushed, plants, loop, nothing, tick, tick.t, tick.t)
-        return jnp.concatenate(
-            [
-                _deviation_rate(plant.state, step, found_plant.state).vector()
-                for plant, step, found_plant in zip(loop.plants, steps, found.plants, strict=True)
-            ]
-        )
-
+    derivatives = _derivatives_of(experiment.system, experiment.start)
+    system, wanted = derivatives.system, None if outputs is None else tuple(outputs)
+    sizes, forces = _sizes(system)
     states = tuple(name for c in range(len(sizes)) for name in _state_names(system, c))
     every = tuple(name for c in range(len(sizes)) for name in _input_names(system, c))
-    origin = jnp.zeros(sum(sizes)), jnp.zeros(sum(forces))
-    A, B = (np.asarray(x) for x in jax.jit(jax.jacfwd(rate, argnums=(0, 1)))(*origin))
-    names, C = _outputs(system, loop, states, outputs, sizes)
-    model = LinearModel(A, B, C, np.zeros((len(names), B.shape[1])), states, every, names, notes)
+    directions = np.eye(sum(sizes) + sum(forces))
+    rates = derivatives.along(experiment.start, directions)
+    A, B = rates[: sum(sizes)].T, rates[sum(sizes) :].T
+    names, C = states, np.eye(len(states))
+    if wanted is not None:
+        names = _output_names(system, experiment.start, wanted)
+        C = derivatives.along(experiment.start, directions[: sum(sizes), : sum(sizes)], wanted).T
+    model = LinearModel(A, B, C, np.zeros((len(names), B.shape[1])), states, every, names, derivatives.notes)
     return model.part(inputs=inputs or [name for name in every if not name.endswith("force of mode")])
 
 
-def _continuous(experiment: Experiment) -> tuple[System, tuple[str, ...]]:
-    """The system with sampled torque laws asked all the time."""
-    system, software, notes = experiment.system, [], []
-    wired, _ = begin(system, experiment.start)
+# ---- derivatives
+
+_known: WeakKeyDictionary[System, _Derivatives] = WeakKeyDictionary()
+
+
+def _derivatives_of(system: System, start: tuple[State, ...]) -> _Derivatives:
+    """Those of a system, kept as long as it is: its records do not change."""
+    if system not in _known:
+        _known[system] = _Derivatives(*_continuous(system, start))
+    return _known[system]
+
+
+class _Derivatives:
+    """Derivatives of functions of a system and of small deviations from its start, compiled once."""
+
+    def __init__(self, system: System, notes: tuple[str, ...]) -> None:
+        self.system, self.notes = system, notes
+        self._programs: dict[tuple[str, ...] | None, Any] = {}
+
+    def along(
+        self, start: tuple[State, ...], directions: np.ndarray, outputs: tuple[str, ...] | None = None
+    ) -> np.ndarray:
+        """One row for each direction of deviation: how fast its rate changes, or the outputs."""
+        function = _motion if outputs is None else partial(_measured, names=outputs)
+        if outputs not in self._programs:
+            example = start, np.zeros(directions.shape[1])
+            self._programs[outputs] = compile_function(partial(_change, function), self.system, *example)
+        program = self._programs[outputs]
+        if program is None:  # something that only JAX can do
+            each = jax.vmap(lambda direction: _change(function, self.system, start, direction))
+            return np.asarray(jax.jit(each)(jnp.asarray(directions)))
+        return program.batch(start, directions, in_axes=(None, 0))
+
+
+def _change(function: Any, system: System, start: tuple[State, ...], direction: Vector) -> Vector:
+    """Derivative of `function(system, start, deviation)` along one direction."""
+    return jax.jvp(partial(function, system, start), (jnp.zeros(direction.shape),), (direction,))[1]
+
+
+def _motion(system: System, start: tuple[State, ...], deviation: Vector) -> Vector:
+    """Rate of a deviation (dx, du) from the start."""
+    system, loop = begin(system, start)
+    tick, nothing = tick_of(system, loop), zero_inputs(system)
+    loop = act(system, loop, nothing, tick)
+    sizes, forces = _sizes(system)
+    dx, du = deviation[: sum(sizes)], deviation[sum(sizes) :]
+    pushed, steps = _with_pushes(system, jnp.split(du, np.cumsum(forces)[:-1])), _steps(system, dx)
+    plants = tuple(
+        dataclasses.replace(plant, state=retract(plant.state, step))
+        for plant, step in zip(loop.plants, steps, strict=True)
+    )
+    found = derivative(pushed, plants, loop, nothing, tick, tick.t, tick.t)
+    rates = zip(loop.plants, steps, found.plants, strict=True)
+    return jnp.concatenate([_deviation_rate(at.state, step, rate.state).vector() for at, step, rate in rates])
+
+
+def _measured(system: System, start: tuple[State, ...], deviation: Vector, *, names: tuple[str, ...]) -> Vector:
+    """Measurements, one after the other, at a deviation from the start."""
+    moved = tuple(retract(state, step) for state, step in zip(start, _steps(system, deviation), strict=True))
+    return jnp.concatenate([jnp.ravel(true_value(Truth(system.world, moved), name)) for name in names])
+
+
+def _sizes(system: System) -> tuple[list[int], list[int]]:
+    """Numbers of states, and of forces, of each spacecraft."""
+    layouts = [craft.layout for craft in system.world.crafts]
+    return [6 + layout.nq + layout.nv for layout in layouts], [layout.nv for layout in layouts]
+
+
+def _continuous(system: System, start: tuple[State, ...]) -> tuple[System, tuple[str, ...]]:
+    """The system with sampled torque laws asked all the time, and what to say of that."""
+    software, notes = [], []
+    wired, _ = begin(system, start)
     for law, wires in zip(system.software, wired.wiring.software, strict=True):
         if law.period is None:
             software.append(law)
@@ -150,8 +207,8 @@ def _with_pushes(system: System, forces: list[Vector]) -> System:
     return dataclasses.replace(system, effects=(*system.effects, *pushes))
 
 
-def _steps(system: System, dx: Vector, sizes: list[int]) -> list[StateRate]:
-    parts = jnp.split(dx, np.cumsum(sizes)[:-1])
+def _steps(system: System, dx: Vector) -> list[StateRate]:
+    parts = jnp.split(dx, np.cumsum(_sizes(system)[0])[:-1])
     return [StateRate.from_vector(x, craft.layout.nq) for x, craft in zip(parts, system.world.crafts, strict=True)]
 
 
@@ -191,22 +248,11 @@ def _entries(name: str, place: slice) -> list[str]:
     return [name] * count
 
 
-def _outputs(
-    system: System, loop: SystemState, states: tuple[str, ...], outputs: Sequence[str] | None, sizes: list[int]
-) -> tuple[tuple[str, ...], np.ndarray]:
-    """Names of the outputs, and how they depend on the states."""
-    if outputs is None:
-        return states, np.eye(len(states))
-
-    def measured(dx: Vector) -> list[Vector]:
-        steps = _steps(system, dx, sizes)
-        moved = tuple(retract(plant.state, step) for plant, step in zip(loop.plants, steps, strict=True))
-        return [jnp.ravel(true_value(Truth(system.world, moved), name)) for name in outputs]
-
-    rows = jax.jit(jax.jacfwd(measured))(jnp.zeros(sum(sizes)))
-    names = [
-        f"{name}.{k + 1}" if len(row) != 3 else f"{name}.{_AXES[k]}"
-        for name, row in zip(outputs, rows, strict=True)
-        for k in range(len(row))
-    ]
-    return tuple(names), np.concatenate([np.asarray(row) for row in rows])
+def _output_names(system: System, start: tuple[State, ...], outputs: tuple[str, ...]) -> tuple[str, ...]:
+    """A name for every number of the outputs."""
+    shapes = [jax.eval_shape(lambda s, name=name: true_value(Truth(system.world, s), name), start) for name in outputs]
+    return tuple(
+        f"{name}.{k + 1}" if size != 3 else f"{name}.{_AXES[k]}"
+        for name, size in ((name, int(np.prod(shape.shape))) for name, shape in zip(outputs, shapes, strict=True))
+        for k in range(size)
+    )

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import jax
 import numpy as np
 
-from freefloat.dynamics import free_floating, generalized_jacobian, joint_jacobian
+from freefloat.dynamics import free_floating, generalized_jacobian, joint_jacobian, spd_solve
 from freefloat.dynamics.least_squares import SINGULAR_BELOW
 from freefloat.model import Spacecraft
-from freefloat.values.arrays import Numeric
+from freefloat.values.arrays import Matrix, Numeric, Vector
+from freefloat.values.compiling import over_rows
 from freefloat.values.errors import unknown_name
 
 if TYPE_CHECKING:
     import xarray
 
 Plane = dict[str, np.ndarray]  # two joint names, each with its values [rad, or m where the joint slides]
-_AT_ONCE = 4096  # points of a grid evaluated together: bounds the memory
 
 
 def disturbance_map(craft: Spacecraft, q: Numeric, plane: Plane) -> xarray.Dataset:
@@ -27,12 +27,7 @@ def disturbance_map(craft: Spacecraft, q: Numeric, plane: Plane) -> xarray.Datas
     `largest` and `smallest` are the gains [rad/rad] of the most and the least disturbing direction, `worst` and `best`
     those directions in joint space. Directions beyond the third disturb nothing: they are the reaction null space.
     """
-
-    def reaction(joints: Numeric) -> Numeric:
-        body = free_floating(craft, joints)
-        return jax.numpy.linalg.solve(body.angular_inertia, body.angular_coupling)
-
-    U, S, Vt = np.linalg.svd(_over_plane(reaction, craft, q, plane))
+    U, S, Vt = np.linalg.svd(_over_plane(_reaction, craft, q, plane))
     del U
     kinds = dict.fromkeys(_unit(craft, name) for name in craft.layout.moving_joints)
     gain = ", ".join(f"rad/{kind}" for kind in kinds)
@@ -56,8 +51,8 @@ def singularity_map(craft: Spacecraft, q: Numeric, plane: Plane, frame: str) -> 
     there too: singular configurations are lines in the plane, and the determinant changes its sign across them.
     """
     craft.frame(frame)
-    floating = _over_plane(lambda joints: generalized_jacobian(craft, joints, frame), craft, q, plane)
-    fixed = _over_plane(lambda joints: joint_jacobian(craft, joints, frame), craft, q, plane)
+    floating = _over_plane(partial(_jacobian, generalized_jacobian, frame), craft, q, plane)
+    fixed = _over_plane(partial(_jacobian, joint_jacobian, frame), craft, q, plane)
     values: dict[str, tuple[np.ndarray, str, str]] = {}
     for name, J, base in (("dynamic", floating, "floating"), ("kinematic", fixed, "fixed")):
         smallest = np.linalg.svd(J, compute_uv=False)[..., -1]
@@ -67,15 +62,24 @@ def singularity_map(craft: Spacecraft, q: Numeric, plane: Plane, frame: str) -> 
     return _dataset(craft, q, plane, {"frame": frame, "singular_below": SINGULAR_BELOW}, **values)
 
 
-def _over_plane(function: Callable[[Numeric], Numeric], craft: Spacecraft, q: Numeric, plane: Plane) -> np.ndarray:
+def _reaction(craft: Spacecraft, joints: Vector) -> Matrix:
+    body = free_floating(craft, joints)
+    return spd_solve(body.angular_inertia, body.angular_coupling)
+
+
+def _jacobian(of: Callable[..., Matrix], frame: str, craft: Spacecraft, joints: Vector) -> Matrix:
+    return of(craft, joints, frame)
+
+
+def _over_plane(function: Callable[..., Matrix], craft: Spacecraft, q: Numeric, plane: Plane) -> np.ndarray:
     """A function of the joint positions on a grid; the grid's axes come first."""
     first, second = _axes(craft, plane)
     a, b = np.meshgrid(*(np.asarray(v, dtype=float) for v in plane.values()), indexing="ij")
     grid = np.tile(_configuration(craft, q), (*a.shape, 1))
     grid[..., craft.layout.position(first).start], grid[..., craft.layout.position(second).start] = a, b
     points = grid.reshape(-1, grid.shape[-1])
-    flat = jax.jit(lambda rows: jax.lax.map(function, rows, batch_size=min(_AT_ONCE, len(points))))(points)
-    return np.asarray(flat).reshape(*a.shape, *flat.shape[1:])
+    flat = over_rows(function, craft, rows=points)
+    return flat.reshape(*a.shape, *flat.shape[1:])
 
 
 def _configuration(craft: Spacecraft, q: Numeric) -> np.ndarray:

@@ -12,6 +12,7 @@ from freefloat.spatial import Pose, SpatialInertia, angular, cross_force, cross_
 from freefloat.spatial.rotations import skew, symmetric
 from freefloat.values import ModelError, record
 from freefloat.values.arrays import Mat3, Vec6, Vector
+from freefloat.values.compiling import compiled_on_call
 
 
 @record
@@ -54,6 +55,7 @@ class ArticulatedInertia:
         return jnp.block([[self.M, self.H.T], [self.H, self.J]])
 
 
+@compiled_on_call
 def articulated_forward_dynamics(craft: Spacecraft, q: Vector, v: Vector, force: Vector) -> Vector:
     """Acceleration vdot (nv) of a rigid tree under the generalised force; base wrench in body axes."""
     if craft.has_followers:

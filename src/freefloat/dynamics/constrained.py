@@ -15,14 +15,13 @@ from freefloat.dynamics.forward import forward_dynamics
 from freefloat.dynamics.inner_motion import free_of_drift, without_drift
 from freefloat.dynamics.inverse import inverse_dynamics
 from freefloat.dynamics.joined_trees import JoinedTrees, join_trees
-from freefloat.dynamics.kinematics import generalized_force
+from freefloat.dynamics.kinematics import frame_twist_rate, generalized_force
 from freefloat.dynamics.relative_rows import (
     Crafts,
     FrameRows,
     Rows,
     States,
     drift_free_bias,
-    frame_twist_rate,
     relative_pose,
     row_jacobian,
 )

@@ -13,7 +13,7 @@ from itertools import pairwise
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.dynamics.coulomb import Blocks, plastic_contacts, rubbing
+from freefloat.dynamics.coulomb import Blocks, plastic_contacts, rubbing, safe_root
 from freefloat.dynamics.impact import Impact
 from freefloat.dynamics.redundant_rows import factorise_rows
 from freefloat.dynamics.relative_rows import Crafts, FrameRows, Rows, States, row_count, row_velocity
@@ -108,7 +108,7 @@ def _share_of(W: Matrix, g: Vector, compression: Vector, back: Vector) -> Scalar
     lost = -(compression @ g + 0.5 * compression @ (W @ compression))
     rate, curvature = back @ (g + W @ compression), 0.5 * back @ (W @ back)
     # lost = rate s + curvature s^2 at the share s at which nothing is lost any more.
-    root = jnp.sqrt(jnp.maximum(rate * rate + 4.0 * curvature * jnp.maximum(lost, 0.0), 0.0))
+    root = safe_root(rate * rate + 4.0 * curvature * jnp.maximum(lost, 0.0))
     denominator = rate + root
     largest = 2.0 * jnp.maximum(lost, 0.0) / jnp.where(denominator > 0.0, denominator, 1.0)
     gains = rate + curvature > lost

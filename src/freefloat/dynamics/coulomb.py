@@ -122,7 +122,7 @@ def _slipping(W: Mat3, r: Vec3, mu: Scalar) -> Vec3:
         return jnp.where(beyond, middle, low), jnp.where(beyond, high, middle)
 
     low, high = jax.lax.fori_loop(0, _HALVINGS, halve, (jnp.asarray(low), jnp.asarray(high)))
-    x, slip = impulse(0.5 * (low + high))
+    x, slip = impulse(_polish(across, 0.5 * (low + high)))
     only_pushing = jnp.maximum(-r[0] / W[0, 0], 0.0) * np.eye(3)[0]
     return jnp.where(slip > -1e-9 * _length(r[1:]), x, only_pushing)
 
@@ -144,9 +144,24 @@ def _in_disc(W: Matrix, r: Vector, radius: Scalar) -> Vector:
     safe = jnp.where(radius > 0.0, radius, 1.0)
     ends = (jnp.zeros(()), _length(r) / safe + trace)
     _, damping = jax.lax.fori_loop(0, 2 * _HALVINGS, halve, ends)
+    damping = _polish(lambda at: edge(at) @ edge(at) - radius * radius, damping)
     on_edge = jnp.where(radius > 0.0, edge(damping), 0.0)
     return jnp.where(_length(inside) <= radius, inside, on_edge)
 
 
 def _length(x: Vector) -> Scalar:
-    return jnp.sqrt(x @ x)
+    return safe_root(x @ x)
+
+
+def safe_root(x: Scalar) -> Scalar:
+    """Square root of what is not negative, whose derivative at zero is zero."""
+    positive = x > 0.0
+    return jnp.where(positive, jnp.sqrt(jnp.where(positive, x, 1.0)), 0.0)
+
+
+def _polish(function: Callable[[Scalar], Scalar], root: Scalar) -> Scalar:
+    """A root after a step of Newton, which also gives it the derivative that the bisection does not have."""
+    root = jax.lax.stop_gradient(root)
+    value, slope = jax.jvp(function, (root,), (jnp.ones(()),))
+    slope = jax.lax.stop_gradient(slope)
+    return root - jnp.where(slope == 0.0, 0.0, value / jnp.where(slope == 0.0, 1.0, slope))

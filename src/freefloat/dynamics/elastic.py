@@ -5,8 +5,10 @@ import jax.numpy as jnp
 from freefloat.dynamics.tree import modal_coordinates
 from freefloat.model import ModalBody, Spacecraft
 from freefloat.values.arrays import Scalar, Vector
+from freefloat.values.compiling import compiled_on_call
 
 
+@compiled_on_call
 def elastic_force(craft: Spacecraft, q: Vector) -> Vector:
     """Generalised force (nv) of the flexible bodies' stiffness."""
     force = jnp.zeros(craft.layout.nv)
@@ -16,6 +18,7 @@ def elastic_force(craft: Spacecraft, q: Vector) -> Vector:
     return force
 
 
+@compiled_on_call
 def elastic_energy(craft: Spacecraft, q: Vector) -> Scalar:
     """Energy stored in the flexible bodies [J]."""
     energy = jnp.zeros(())
@@ -25,6 +28,7 @@ def elastic_energy(craft: Spacecraft, q: Vector) -> Scalar:
     return energy
 
 
+@compiled_on_call
 def damping_force(craft: Spacecraft, v: Vector) -> Vector:
     """Generalised force (nv) of viscous damping in joints and flexible bodies."""
     v = craft.layout.require_size("v", v)

@@ -8,9 +8,11 @@ from freefloat.dynamics.mass_matrix import mass_matrix
 from freefloat.dynamics.solve import spd_solve
 from freefloat.model import Spacecraft
 from freefloat.values.arrays import Vector
+from freefloat.values.compiling import compiled_on_call
 
 
 @jax.custom_jvp
+@compiled_on_call
 def forward_dynamics(craft: Spacecraft, q: Vector, v: Vector, force: Vector) -> Vector:
     """Acceleration vdot (nv) under a generalised force (nv); base wrench in body axes, joint and motor torques.
 
@@ -33,6 +35,7 @@ def _(primals: tuple, tangents: tuple) -> tuple[Vector, Vector]:
     return vdot, spd_solve(M, dforce - imbalance)
 
 
+@compiled_on_call
 def forward_dynamics_by_mass_matrix(craft: Spacecraft, q: Vector, v: Vector, force: Vector) -> Vector:
     """The same from the mass matrix and the bias: an independent second way."""
     return spd_solve(mass_matrix(craft, q), craft.layout.require_size("force", force) - bias(craft, q, v))

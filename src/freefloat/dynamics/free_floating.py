@@ -18,6 +18,7 @@ from freefloat.spatial import angular, linear
 from freefloat.spatial.rotations import skew
 from freefloat.values import record
 from freefloat.values.arrays import Mat3, Matrix, Scalar, Vec3, Vec6, Vector
+from freefloat.values.compiling import compiled_on_call
 
 ALIGNED = np.eye(3)
 _NO_DIRECTION = 1e-9  # of the size of H~: what is left of a row that depends on the others
@@ -69,6 +70,7 @@ class FreeFloating:
         return spd_solve(self.H_b, share)
 
 
+@compiled_on_call
 def free_floating(craft: Spacecraft, q: Vector, R_NB: Mat3 = ALIGNED) -> FreeFloating:
     """The matrices of Yoshida 2003, eq. 1, for the joints and wheels of a spacecraft."""
     M = mass_matrix(craft, q)
@@ -87,18 +89,21 @@ def free_floating(craft: Spacecraft, q: Vector, R_NB: Mat3 = ALIGNED) -> FreeFlo
     ).in_axes(R_NB)
 
 
+@compiled_on_call
 def base_jacobian(craft: Spacecraft, q: Vector, frame: str, R_NB: Mat3 = ALIGNED) -> Matrix:
     """J_b (6, 6): hand twist per unit base twist (eq. 5)."""
     r_h = R_NB @ frame_pose(craft, q, frame).p
     return jnp.block([[jnp.eye(3), -skew(r_h)], [jnp.zeros((3, 3)), jnp.eye(3)]])
 
 
+@compiled_on_call
 def joint_jacobian(craft: Spacecraft, q: Vector, frame: str, R_NB: Mat3 = ALIGNED) -> Matrix:
     """J_m (6, n): hand twist per unit joint rate, base held (eq. 5)."""
     joints = np.array(craft.layout.joint_velocities, dtype=int)
     return _block_rotation(R_NB @ frame_pose(craft, q, frame).R) @ frame_jacobian(craft, q, frame)[:, joints]
 
 
+@compiled_on_call
 def generalized_jacobian(craft: Spacecraft, q: Vector, frame: str, R_NB: Mat3 = ALIGNED) -> Matrix:
     """J_g (6, n): hand twist in N axes per unit joint rate when the base floats freely (eq. 6)."""
     body = free_floating(craft, q, R_NB)
@@ -106,6 +111,7 @@ def generalized_jacobian(craft: Spacecraft, q: Vector, frame: str, R_NB: Mat3 = 
     return joint_jacobian(craft, q, frame, R_NB) - base_jacobian(craft, q, frame, R_NB) @ reaction
 
 
+@compiled_on_call
 def drift_twist(
     craft: Spacecraft, q: Vector, frame: str, momentum: Vec6, wheel_speeds: Vector, R_NB: Mat3 = ALIGNED
 ) -> Vec6:
@@ -115,6 +121,7 @@ def drift_twist(
     return base_jacobian(craft, q, frame, R_NB) @ body.base_twist(still, momentum, wheel_speeds)
 
 
+@compiled_on_call
 def reaction_null_space(craft: Spacecraft, q: Vector) -> Matrix:
     """Projector E - H~_bm^+ H~_bm (n, n): joint rates that leave the base attitude alone (eq. 9).
 

@@ -9,10 +9,12 @@ from freefloat.dynamics.solve import spd_solve
 from freefloat.model import Spacecraft
 from freefloat.values import ModelError
 from freefloat.values.arrays import Vector
+from freefloat.values.compiling import compiled_on_call
 
 Names = tuple[str, ...]
 
 
+@compiled_on_call
 def hybrid_dynamics(
     craft: Spacecraft, q: Vector, v: Vector, force: Vector, prescribed: Names, acceleration: Vector
 ) -> tuple[Vector, Vector]:
@@ -29,6 +31,7 @@ def hybrid_dynamics(
     return vdot, jnp.asarray(force).at[given].set((M @ vdot + h)[given])
 
 
+@compiled_on_call
 def held_dynamics(craft: Spacecraft, q: Vector, v: Vector, force: Vector) -> tuple[Vector, Vector]:
     """(vdot, force) on a test stand: the base does not accelerate, everything else answers to forces.
 
@@ -38,6 +41,7 @@ def held_dynamics(craft: Spacecraft, q: Vector, v: Vector, force: Vector) -> tup
     return hybrid_dynamics(craft, q, v, force, ("base",), np.zeros(6))
 
 
+@compiled_on_call
 def impose_rates(craft: Spacecraft, q: Vector, v: Vector, prescribed: Names, rates: Vector) -> Vector:
     """Velocity after the named joints jump to given rates: the others keep their generalised momentum."""
     return jump_to_rates(craft, q, v, prescribed, rates)[0]

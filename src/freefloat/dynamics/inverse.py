@@ -17,8 +17,10 @@ from freefloat.dynamics.tree import (
 from freefloat.model import ModalBody, Spacecraft
 from freefloat.spatial import cross_force, cross_motion
 from freefloat.values.arrays import Vec6, Vector
+from freefloat.values.compiling import compiled_on_call
 
 
+@compiled_on_call
 def inverse_dynamics(craft: Spacecraft, q: Vector, v: Vector, vdot: Vector) -> Vector:
     """Generalised force (nv) that gives the acceleration vdot: M vdot + bias; base wrench in body axes.
 
@@ -82,6 +84,7 @@ def _bending(body: ModalBody, dofs: tuple[int, ...], b: Vector, twist: Vec6, rat
     return wrench, modal - jax.grad(energy)(b)
 
 
+@compiled_on_call
 def bias(craft: Spacecraft, q: Vector, v: Vector) -> Vector:
     """Velocity-dependent generalised force: Coriolis, centrifugal and gyroscopic terms."""
     return inverse_dynamics(craft, q, v, np.zeros(craft.layout.nv))

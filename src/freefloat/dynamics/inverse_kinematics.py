@@ -14,6 +14,7 @@ from freefloat.model import Spacecraft
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import rotation_log
 from freefloat.values.arrays import Numeric
+from freefloat.values.compiling import compiled_on_call
 
 _STEPS = 200
 _TRUST = 0.2  # largest joint step of one iteration [rad, m]
@@ -43,6 +44,7 @@ class JointSolution:
         )
 
 
+@compiled_on_call
 def inverse_kinematics(craft: Spacecraft, frame: str, X_BE: Pose, start: Numeric) -> JointSolution:
     """Newton with damping from a start: the solution near it, or the nearest pose and a status that says so."""
 

@@ -6,8 +6,10 @@ import numpy as np
 from freefloat.dynamics.tree import edges, extended_inertias, rotor_inertias
 from freefloat.model import Spacecraft
 from freefloat.values.arrays import Matrix, Vector
+from freefloat.values.compiling import compiled_on_call
 
 
+@compiled_on_call
 def mass_matrix(craft: Spacecraft, q: Vector) -> Matrix:
     """M (nv, nv) with kinetic energy v^T M v / 2; base rows in body axes about the base origin."""
     links, inertias, nv = edges(craft, q), extended_inertias(craft, q), craft.layout.nv

@@ -9,8 +9,10 @@ from freefloat.model import Spacecraft, State
 from freefloat.spatial import SpatialInertia, angular, linear, six
 from freefloat.spatial.rotations import cross
 from freefloat.values.arrays import Matrix, Scalar, Vec3, Vec6, Vector
+from freefloat.values.compiling import compiled_on_call
 
 
+@compiled_on_call
 def composite_inertia(craft: Spacecraft, q: Vector) -> SpatialInertia:
     """Inertia of the whole spacecraft, frozen, about the base origin in base axes."""
     first, *others = (
@@ -19,16 +21,19 @@ def composite_inertia(craft: Spacecraft, q: Vector) -> SpatialInertia:
     return sum(others, start=first)
 
 
+@compiled_on_call
 def centre_of_mass(craft: Spacecraft, q: Vector) -> Vec3:
     """p_BC: system centre of mass in the base frame [m]."""
     return composite_inertia(craft, q).com
 
 
+@compiled_on_call
 def momentum_matrix(craft: Spacecraft, q: Vector) -> Matrix:
     """(6, nv): momentum about the base origin, in base axes, per unit speed (Yoshida 2003, eq. 2)."""
     return mass_matrix(craft, q)[:6]
 
 
+@compiled_on_call
 def momentum_about_base(craft: Spacecraft, q: Vector, v: Vector) -> Vec6:
     """(P, L_b): momentum about the base origin, in base axes. L_b is not conserved unless P = 0."""
     bodies, links = extended_inertias(craft, q), edges(craft, q)
@@ -42,17 +47,20 @@ def momentum_about_base(craft: Spacecraft, q: Vector, v: Vector) -> Vec6:
     return momenta[0]
 
 
+@compiled_on_call
 def momentum_about_com(craft: Spacecraft, q: Vector, v: Vector) -> Vec6:
     """(P, L_g): momentum about the system centre of mass, in base axes."""
     h = momentum_about_base(craft, q, v)
     return six(linear(h), angular(h) - cross(centre_of_mass(craft, q), linear(h)))
 
 
+@compiled_on_call
 def momentum_about_origin(craft: Spacecraft, state: State) -> Vec6:
     """(P, L_0): momentum about the inertial origin, in N axes. Constant in free flight."""
     return state.X_NB.wrench_to_A(momentum_about_base(craft, state.q, state.v))
 
 
+@compiled_on_call
 def kinetic_energy(craft: Spacecraft, q: Vector, v: Vector) -> Scalar:
     """Kinetic energy [J], wheels and rotors included."""
     v = craft.layout.require_size("v", v)
@@ -63,6 +71,7 @@ def kinetic_energy(craft: Spacecraft, q: Vector, v: Vector) -> Scalar:
     return energy
 
 
+@compiled_on_call
 def wheel_momentum(craft: Spacecraft, q: Vector, v: Vector) -> Vector:
     """I (speed + axis . rate) of each wheel [N m s]: absolute axial momentum, whose rate is just the motor's torque."""
     twists = body_twists(craft, q, v)

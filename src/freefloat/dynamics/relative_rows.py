@@ -12,15 +12,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.dynamics.kinematics import frame_jacobian, frame_mount, frame_pose, frame_twist, modal_dofs
+from freefloat.dynamics.kinematics import frame_jacobian, frame_pose, frame_twist, frame_twist_rate
 from freefloat.dynamics.row_directions import GRASP, Directions, free_axis
-from freefloat.dynamics.tree import edge_drifts, edges, select_entries
 from freefloat.model import Spacecraft, State
-from freefloat.spatial import Pose, angular, cross_motion, linear, six
+from freefloat.spatial import Pose, angular, linear, six
 from freefloat.spatial.rotations import cross, quaternion_log, rotation_log, skew
 from freefloat.values import ModelError, record, static
 from freefloat.values.arrays import Mat3, Matrix, Scalar, Vec3, Vec6, Vector
@@ -232,29 +230,6 @@ def _acceleration(crafts: Crafts, states: States, vdots: Sequence[Vector], place
         return jnp.zeros(3), jnp.zeros(3), jnp.zeros(3)
     V, rate = frame_twist_rate(_craft(crafts, c), states[c].q, states[c].v, vdots[c], frame)
     return angular(V), linear(rate) + cross(angular(V), linear(V)), angular(rate)
-
-
-def frame_twist_rate(craft: Spacecraft, q: Vector, v: Vector, vdot: Vector, frame: str) -> tuple[Vec6, Vec6]:
-    """V_NF of a named frame and its rate, component by component in the frame's own axes."""
-    at, links = craft.frame(frame), edges(craft, q)
-    twists, rates = [v[:6]], [vdot[:6]]
-    for edge, drift, parent in zip(links, edge_drifts(craft, q, v), craft.parents[1:], strict=True):
-        relative = edge.columns @ select_entries(v, edge.dofs)
-        twists.append(edge.X_PB.twist_to_B(twists[parent]) + relative)
-        rates.append(
-            edge.X_PB.twist_to_B(rates[parent])
-            + edge.columns @ select_entries(vdot, edge.dofs)
-            + cross_motion(twists[-1], relative)
-            + drift
-        )
-    body, modes, last = craft.body_index(at.body), modal_dofs(craft, at), frame_mount(craft, at, q)
-    relative = last.columns @ v[modes]
-    twist = last.pose.twist_to_B(twists[body]) + relative
-    rate = last.pose.twist_to_B(rates[body]) + last.columns @ vdot[modes] + cross_motion(twist, relative)
-    if modes.size:  # the columns of a node turn with the modes
-        qdot = select_entries(v, craft.layout.coordinates)
-        rate = rate + jax.jvp(lambda q: frame_mount(craft, at, q).columns @ v[modes], (q,), (qdot,))[1]
-    return twist, rate
 
 
 def _craft(crafts: Crafts, c: int) -> Spacecraft:

@@ -16,6 +16,7 @@ from freefloat.spatial import angular, linear
 from freefloat.spatial.rotations import quaternion_exp, quaternion_multiply
 from freefloat.values import record
 from freefloat.values.arrays import Scalar, Vec3, Vector
+from freefloat.values.compiling import compiled_on_call
 
 Rate = TypeVar("Rate", bound="Tangent")
 
@@ -49,6 +50,7 @@ class StateRate(Tangent):
         return jnp.concatenate([self.velocity, self.turn, self.q, self.v])
 
 
+@compiled_on_call
 def state_rate(craft: Spacecraft, state: State, vdot: Vector) -> StateRate:
     """Rate of a state that moves with its own speeds and accelerates by vdot."""
     return StateRate(

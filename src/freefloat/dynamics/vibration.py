@@ -1,7 +1,6 @@
 """Small vibration of a whole spacecraft, joints and wheels free, its base free or held."""
 
 import numpy as np
-import scipy.linalg
 
 from freefloat.dynamics.elastic import flexible_bodies
 from freefloat.dynamics.mass_matrix import mass_matrix
@@ -24,6 +23,8 @@ def vibration_shapes(craft: Spacecraft, q: Vector | None = None, *, held: bool =
     What has no stiffness (base, joints, wheels) follows the modes such that it keeps its generalised momentum, zero.
     Eliminated by that, it leaves as many equations as there are modes, and no frequency near zero spoils the others.
     """
+    import scipy.linalg  # a run does not need it
+
     q = np.zeros(craft.layout.nq) if q is None else np.asarray(q, dtype=float)
     M, K = np.asarray(mass_matrix(craft, q)), stiffness_matrix(craft)
     modes = np.array(craft.layout.modal_velocities, dtype=int)

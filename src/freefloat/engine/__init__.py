@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from .compilation import compile
     from .jaxprs import trace
     from .runtime.doctor import clear_cache, doctor
+    from .runtime.lookup import traced_anew
     from .runtime.program import Chunk, Compiled, Rollout
+    from .varied import Template, VariedProgram, compile_varied, needs_numbers
 
 __all__ = [
     "Chunk",
@@ -27,13 +29,18 @@ __all__ = [
     "Rollout",
     "SignatureError",
     "TargetError",
+    "Template",
     "UnsupportedError",
+    "VariedProgram",
     "clear_cache",
     "compile",
+    "compile_varied",
     "doctor",
     "load",
+    "needs_numbers",
     "save",
     "trace",
+    "traced_anew",
 ]
 
 _HOMES = {
@@ -44,6 +51,11 @@ _HOMES = {
     "Compiled": "runtime.program",
     "Rollout": "runtime.program",
     "Chunk": "runtime.program",
+    "Template": "varied",
+    "VariedProgram": "varied",
+    "compile_varied": "varied",
+    "needs_numbers": "varied",
+    "traced_anew": "runtime.lookup",
 }
 
 

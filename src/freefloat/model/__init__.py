@@ -1,5 +1,8 @@
 """What a spacecraft is: bodies, joints, wheels and frames in a tree. Knows nothing of forces or time."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from freefloat.model.commands import (
     BaseWrench,
     Brake,
@@ -15,11 +18,13 @@ from freefloat.model.connections import Connection, Contact, JointBrake, Place
 from freefloat.model.modal import ModalBody, Node, Rail
 from freefloat.model.parts import Follow, Frame, Joint, JointLimits, RigidBody, Wheel
 from freefloat.model.ports import Clock, Effect, Measurements, Part, Sensor, SensorMemory, Software, Truth
-from freefloat.model.readers.urdf.reader import UrdfNote, read_urdf
-from freefloat.model.readers.urdf.writer import write_urdf
 from freefloat.model.spacecraft import Spacecraft
 from freefloat.model.state import State
 from freefloat.model.world import World
+
+if TYPE_CHECKING:
+    from freefloat.model.readers.urdf.reader import UrdfNote, read_urdf
+    from freefloat.model.readers.urdf.writer import write_urdf
 
 __all__ = [
     "BaseWrench",
@@ -59,3 +64,12 @@ __all__ = [
     "read_urdf",
     "write_urdf",
 ]
+
+_READERS = {"UrdfNote": "reader", "read_urdf": "reader", "write_urdf": "writer"}
+
+
+def __getattr__(name: str) -> Any:
+    """Files of robots are read by few: XML and its checks are loaded when somebody does."""
+    if name not in _READERS:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return getattr(import_module(f"{__name__}.readers.urdf.{_READERS[name]}"), name)

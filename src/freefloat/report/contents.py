@@ -38,7 +38,7 @@ def contents(sheets: Sequence[Sheet]) -> str:
 
 def _width(run: Run) -> int:
     """Numbers of one sample of every curve, time counted twice because it is float64."""
-    return sum(2 + int(np.prod(run.data[name].shape[1:], dtype=int)) for name in plottable(run))
+    return sum(2 + int(np.prod(run.recorded[name].shape[1:], dtype=int)) for name in plottable(run))
 
 
 def _run(sheet: Sheet, store: Bytes, points: int, figures: dict[str, Figure]) -> dict[str, Any]:

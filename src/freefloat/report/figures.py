@@ -67,15 +67,15 @@ def plottable(run: Run) -> list[str]:
 
 def is_curve(run: Run, name: str) -> bool:
     """True for numbers over time, with at most one axis of components."""
-    if name not in run.data:
+    if name not in run.recorded:
         return False
-    array = run.data[name]
+    array = run.recorded[name]
     return array.ndim in (1, 2) and array.dims[0] == "time" and array.dtype.kind in "fiu" and array.shape[0] > 0
 
 
 def curve(run: Run, figure: Figure) -> Curve:
     """A channel of a run in the unit in which it is shown; what is not finite is a gap."""
-    array = run.data[figure.channel]
+    array = run.recorded[figure.channel]
     values = np.asarray(array.values, dtype=float).reshape(array.shape[0], -1)
     good = np.isfinite(values)
     values = np.where(good, values, np.nan)
@@ -100,8 +100,8 @@ def curve(run: Run, figure: Figure) -> Curve:
 
 def times(run: Run, samples: int) -> np.ndarray:
     """Time of each sample [s]; the sample's number where the file has no usable time."""
-    if "time" in run.data.coords:
-        t = np.asarray(run.data["time"].values, dtype=float)
+    if "time" in run.recorded.coords:
+        t = np.asarray(run.recorded["time"].values, dtype=float)
         if t.shape == (samples,) and np.isfinite(t).all() and np.all(np.diff(t) >= 0.0):
             return t
     return np.arange(samples, dtype=float)

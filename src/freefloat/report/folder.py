@@ -34,7 +34,7 @@ def finish_folder(run: Run, folder: Path, faults: Sequence[str] = ()) -> dict[st
     """The run again with its claims, and the summary and page of it; returns the summary."""
     files = files_in(folder)
     if run.claims:
-        run.save(files["run"], force=True)
+        run.save_claims(files["run"])
     summary = {
         "ok": run.completed and run.audit.holds and not faults and all(c["holds"] is not False for c in run.claims),
         "scenario": run.scenario.get("scenario", ""),

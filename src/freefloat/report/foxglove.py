@@ -48,9 +48,9 @@ def _nanoseconds(time: np.ndarray) -> list[int]:
 def _channels(run: Run, writer: Any) -> list[Message]:
     messages: list[Message] = []
     for name in filter(lambda n: is_curve(run, n), run.channels):
-        array = run.data[name]
+        array = run.recorded[name]
         values = np.asarray(array.values, dtype=float).reshape(array.shape[0], -1)
-        names = [str(n) for n in array[array.dims[1]].values] if array.ndim == 2 else ["value"]
+        names = [str(n) for n in array.along(array.dims[1])] if array.ndim == 2 else ["value"]
         about = f"{array.attrs.get('long_name', name)} [{array.attrs.get('units', '')}]"
         schema = {
             "type": "object",

@@ -77,15 +77,15 @@ class Scene:
 
 def scene_of(run: Run, frames: int = 600) -> Scene | None:
     """The scene of a run at no more than that many instants; None where the run does not say what it looks like."""
-    if not run.scene or "bodies.position" not in run.data or "bodies.attitude" not in run.data:
+    if not run.scene or "bodies.position" not in run.recorded or "bodies.attitude" not in run.recorded:
         return None
     drawn = run.scene["bodies"]
-    samples = run.data["bodies.position"].shape[0]
-    if not samples or run.data["bodies.position"].shape[1] != len(drawn):
+    samples = run.recorded["bodies.position"].shape[0]
+    if not samples or run.recorded["bodies.position"].shape[1] != len(drawn):
         return None
     rows = np.unique(np.linspace(0, samples - 1, min(frames, samples)).round().astype(int))
-    position = _sound(run.data["bodies.position"].values[rows], np.zeros(3))
-    attitude = _unit(_sound(run.data["bodies.attitude"].values[rows], np.array([1.0, 0.0, 0.0, 0.0])))
+    position = _sound(run.recorded["bodies.position"].values[rows], np.zeros(3))
+    attitude = _unit(_sound(run.recorded["bodies.attitude"].values[rows], np.array([1.0, 0.0, 0.0, 0.0])))
     parts = tuple(part for index, body in enumerate(drawn) for part in _parts(index, body))
     flexible = tuple(
         _flexible(run, index, line, rows) for index, body in enumerate(drawn) for line in body.get("flexible", ())
@@ -139,11 +139,11 @@ def _unit(quaternions: np.ndarray) -> np.ndarray:
 
 
 def _vector(run: Run, name: str, rows: np.ndarray) -> np.ndarray | None:
-    if name not in run.data or run.data[name].ndim != 2 or run.data[name].shape[1] != 3:
+    if name not in run.recorded or run.recorded[name].ndim != 2 or run.recorded[name].shape[1] != 3:
         return None
-    if run.data[name].shape[0] <= rows[-1]:
+    if run.recorded[name].shape[0] <= rows[-1]:
         return None
-    return _sound(run.data[name].values[rows], np.zeros(3))
+    return _sound(run.recorded[name].values[rows], np.zeros(3))
 
 
 def _tracks(run: Run, rows: np.ndarray) -> tuple[Track, ...]:
@@ -153,7 +153,7 @@ def _tracks(run: Run, rows: np.ndarray) -> tuple[Track, ...]:
         name, _, kind = channel.rpartition(".")
         if kind != "attitude" or name.rpartition(".")[2] in ("base", "bodies"):
             continue
-        position, attitude = _vector(run, f"{name}.position", rows), run.data[channel]
+        position, attitude = _vector(run, f"{name}.position", rows), run.recorded[channel]
         if position is not None and attitude.ndim == 2 and attitude.shape[1] == 4:
             turned = _unit(_sound(attitude.values[rows], np.array([1.0, 0.0, 0.0, 0.0])))
             found.append(Track(name, position, turned))
@@ -181,14 +181,14 @@ def _arrows(run: Run, rows: np.ndarray) -> tuple[Arrow, ...]:
     pairs += [
         (name, _vector(run, name.rpartition(".")[0] + ".position", rows))
         for name in run.channels
-        if name.endswith(".force") and run.data[name].attrs.get("frame") == "N"
+        if name.endswith(".force") and run.recorded[name].attrs.get("frame") == "N"
     ]
     found = []
     for name, start in pairs:
         value = _vector(run, name, rows)
         if start is None or value is None or np.max(np.linalg.norm(value, axis=1)) < _SILENT:
             continue
-        attributes = run.data[name].attrs
+        attributes = run.recorded[name].attrs
         found.append(
             Arrow(name, str(attributes.get("long_name", name)), str(attributes.get("units", "")), start, value)
         )
@@ -198,8 +198,8 @@ def _arrows(run: Run, rows: np.ndarray) -> tuple[Arrow, ...]:
 def _flexible(run: Run, index: int, line: dict[str, Any], rows: np.ndarray) -> Flexible:
     points, modes = np.asarray(line["points"], dtype=float), np.asarray(line["modes"], dtype=float)
     (start, stop), state = line["q"], str(line.get("state", "state.q"))
-    if state in run.data and run.data[state].shape[1] >= stop:
-        coordinates = _sound(run.data[state].values[rows, start:stop], np.zeros(stop - start))
+    if state in run.recorded and run.recorded[state].shape[1] >= stop:
+        coordinates = _sound(run.recorded[state].values[rows, start:stop], np.zeros(stop - start))
     else:
         coordinates = np.zeros((len(rows), stop - start))
     return Flexible(index, points, np.einsum("pcm,tm->tpc", modes, coordinates))

@@ -93,7 +93,7 @@ def _conserved(run: Run) -> Markup:
 
 
 def _duration(run: Run) -> float:
-    samples = int(run.data.sizes.get("time", 0))
+    samples = int(run.recorded.sizes.get("time", 0))
     t = times(run, samples)
     return float(t[-1] - t[0]) if samples else 0.0
 
@@ -109,7 +109,7 @@ def badges(run: Run) -> Markup:
     if judged:
         words = f"{reached} of {len(judged)} reference numbers reached: {kinds_in_words(judged)}"
         found.append(_Badge(0 if reached == len(judged) else 2, words, "#claims"))
-    conditions = sorted(find_conditions(run.data), key=lambda condition: -condition.share)
+    conditions = sorted(find_conditions(run.recorded), key=lambda condition: -condition.share)
     found += [_Badge(1, f"{c.label}: {c.meaning} {100 * c.share:.3g} % of the time", "#conserved") for c in conditions]
     found += [_Badge(1, f"warning: {words}", "#conserved") for words in run.audit.warnings]
     if len(judged) < len(run.claims):
@@ -234,7 +234,7 @@ def _ledger(run: Run) -> list[list[object]]:
     for name in run.channels:
         if not is_curve(run, name) or not any(f".{name}".endswith(f".{book}") for book in _BOOKS):
             continue
-        array = run.data[name]
+        array = run.recorded[name]
         values = np.asarray(array.values, dtype=float).reshape(array.shape[0], -1)
         unit, frame = str(array.attrs.get("units", "")), str(array.attrs.get("frame", ""))
         size = np.linalg.norm(values, axis=1) if values.shape[1] > 1 else values[:, 0]
@@ -255,7 +255,7 @@ def events(sheets: Sequence[Sheet]) -> Markup:
         found = listed[:_LISTED_EVENTS]
         if more := len(listed) - len(found):
             found.append((found[-1][0], f"and {more} events more; the run's file has them"))
-        t = times(sheet.run, int(sheet.run.data.sizes.get("time", 0)))
+        t = times(sheet.run, int(sheet.run.recorded.sizes.get("time", 0)))
         if t.size:
             found += [(float(t[0]), "start"), (float(t[-1]), "end" if sheet.run.completed else sheet.run.status)]
         rows += [[*_named(sheets, sheet), f"{when:g} s", label] for when, label in sorted(found)]

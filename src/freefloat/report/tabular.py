@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    import xarray
-
     from freefloat.sim import Run
+    from freefloat.values.labelled import LabelledArray
 
 
 @dataclass(frozen=True)
@@ -34,17 +33,17 @@ class Column:
 
 def columns(run: Run) -> list[Column]:
     """Time first, then every channel in the order of recording."""
-    time = np.asarray(run.data["time"].values, dtype=float)
+    time = np.asarray(run.recorded["time"].values, dtype=float)
     found = [Column("time", "s", "", "Time", time)]
     for name in run.channels:
-        array = run.data[name]
+        array = run.recorded[name]
         if array.dims and array.dims[0] == "time" and array.dtype.kind in "fiu":
             found += _components(name, array)
     return found
 
 
-def _components(name: str, array: xarray.DataArray) -> Iterator[Column]:
-    labels = [list(map(str, array[axis].values)) for axis in array.dims[1:]]
+def _components(name: str, array: LabelledArray) -> Iterator[Column]:
+    labels = [list(map(str, array.along(axis))) for axis in array.dims[1:]]
     for index in np.ndindex(*array.shape[1:]):
         parts = [labels[axis][i] for axis, i in enumerate(index)]
         attributes = array.attrs

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def largest_norm(run: Run, channel: str, degrees: bool = False, by_component: bool = False) -> float:
     """Largest length of a vector channel over the run, or its largest component."""
-    values = run[channel].values
+    values = run.values(channel)
     sizes = np.abs(values) if by_component else np.linalg.norm(values, axis=-1)
     largest = float(np.max(sizes))
     return float(np.rad2deg(largest)) if degrees else largest
@@ -22,8 +22,16 @@ def largest_norm(run: Run, channel: str, degrees: bool = False, by_component: bo
 
 def roll_pitch_yaw_deg(run: Run) -> tuple[float, float, float]:
     """Rotation of the base at the end relative to its start, Z-Y-X Euler angles [deg]."""
-    roll, pitch, yaw = np.rad2deg(run["base.roll_pitch_yaw"].values[-1])
+    roll, pitch, yaw = np.rad2deg(run.values("base.roll_pitch_yaw")[-1])
     return float(roll), float(pitch), float(yaw)
+
+
+def position_in_base(run: Run, frame: str) -> np.ndarray:
+    """Where a frame is at the start, base axes [m]."""
+    w, x, y, z = run.values("base.attitude")[0]
+    way, axis = run.values(f"{frame}.position")[0] - run.values("base.position")[0], np.array([x, y, z])
+    # Turned back by the base's quaternion.
+    return way - 2.0 * np.cross(axis, w * way - np.cross(axis, way))
 
 
 def roll_pitch_yaw(run: Run) -> xarray.DataArray:
@@ -57,7 +65,7 @@ def damped_frequency_hz(channel: xarray.DataArray) -> float:
 
 def attitude_disturbance_deg(run: Run, prefix: str = "") -> np.ndarray:
     """Rotation angle of a base since the start, over time [deg]; `prefix` of its channels where there are several."""
-    attitude = run[f"{prefix}base.attitude"].values
+    attitude = run.values(f"{prefix}base.attitude")
     first = attitude[0]
     w = attitude @ first
     xyz = np.linalg.norm(attitude - np.outer(w, first), axis=1)
@@ -66,7 +74,7 @@ def attitude_disturbance_deg(run: Run, prefix: str = "") -> np.ndarray:
 
 def recovery_time(run: Run, angle_deg: np.ndarray, limit_deg: float) -> float:
     """From the start until an angle stays within a limit [s]; infinite if it does not within the run."""
-    time = run["time"].values
+    time = run.values("time")
     outside = np.flatnonzero(angle_deg > limit_deg)
     if not outside.size:
         return 0.0
@@ -75,12 +83,12 @@ def recovery_time(run: Run, angle_deg: np.ndarray, limit_deg: float) -> float:
 
 def value_at(run: Run, values: np.ndarray, t: float) -> float:
     """A recorded value at a time, linear in between."""
-    return float(np.interp(t, run["time"].values, values))
+    return float(np.interp(t, run.values("time"), values))
 
 
 def crossing_time(run: Run, values: np.ndarray, level: float) -> float:
     """When a recorded value first exceeds a level [s]; infinite if never."""
-    time, above = run["time"].values, np.flatnonzero(values > level)
+    time, above = run.values("time"), np.flatnonzero(values > level)
     if not above.size:
         return float("inf")
     k = int(above[0])

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from freefloat.sim.description import Guide, Mark, ScatterAxis, ScatterPlot
 
 if TYPE_CHECKING:
-    import xarray
-
     from freefloat.sim import Run
+    from freefloat.values.labelled import LabelledArrays
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ class Axis:
     logarithmic: bool = False
     never: float | None = None  # where an infinite value is drawn, called `never`
 
-    def of(self, data: xarray.Dataset) -> ScatterAxis:
+    def of(self, data: LabelledArrays) -> ScatterAxis:
         """The axis with its numbers."""
         column = data[self.column]
         unit, values = str(column.attrs.get("units", "")), tuple(map(float, column.values))
@@ -43,11 +42,11 @@ class Scatter:
     x: Axis
     y: Axis
     group: str  # column of words; points of one word have one colour
-    sentence: Callable[[xarray.Dataset], str]  # what the table says, counted
+    sentence: Callable[[LabelledArrays], str]  # what the table says, counted
     guides: tuple[Guide, ...] = ()
-    marks: Callable[[Run, xarray.Dataset], list[Mark]] | None = None  # where a run stands
+    marks: Callable[[Run, LabelledArrays], list[Mark]] | None = None  # where a run stands
 
-    def data(self) -> xarray.Dataset:
+    def data(self) -> LabelledArrays:
         """The table."""
         from freefloat.scenarios.tables import load
 

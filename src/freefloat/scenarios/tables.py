@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from freefloat.values.labelled import LabelledArrays
+
 if TYPE_CHECKING:
     import xarray
 
@@ -30,15 +32,13 @@ def save(data: xarray.Dataset, path: Path, command: str) -> Path:
 
 
 @cache
-def load(name: str) -> xarray.Dataset:
+def load(name: str) -> LabelledArrays:
     """A table of the package by its file's name."""
     return parsed(resources.files("freefloat.scenarios.ets7").joinpath("data", name).read_text(encoding="utf-8"))
 
 
-def parsed(text: str) -> xarray.Dataset:
+def parsed(text: str) -> LabelledArrays:
     """A table from its text: columns along `row` with their units, and the facts of its first lines."""
-    import xarray
-
     lines = text.splitlines()
     facts = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# "))
     headings, *rows = csv.reader(line for line in lines if not line.startswith("# "))
@@ -46,7 +46,7 @@ def parsed(text: str) -> xarray.Dataset:
     for heading, values in zip(headings, zip(*rows, strict=True), strict=True):
         name, _, unit = heading.removesuffix("]").partition(" [")
         columns[name] = ("row", _read(values), {"units": unit})
-    return xarray.Dataset(columns, attrs={fact: _number(value) for fact, value in facts.items()})
+    return LabelledArrays(columns, attrs={fact: _number(value) for fact, value in facts.items()})
 
 
 def _columns(data: xarray.Dataset) -> Iterator[tuple[str, str, np.ndarray]]:

@@ -7,6 +7,7 @@ become settings, or one class derived from Scenario.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import importlib.util
 import inspect
 import sys
@@ -57,7 +58,8 @@ def _scenario_of(file: Path, changed: int) -> type[Scenario]:
 
 def _load(file: Path) -> ModuleType:
     """Run the file as a module; what goes wrong is told with its line."""
-    name = f"freefloat_user_file_{abs(hash(file))}"
+    # The same in every process: compiled code is found by the classes of the file.
+    name = f"freefloat_user_file_{hashlib.sha256(str(file).encode()).hexdigest()[:16]}"
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
     assert spec.loader is not None
@@ -68,10 +70,15 @@ def _load(file: Path) -> ModuleType:
     except SyntaxError as error:
         raise ScenarioError(f"{file}, line {error.lineno}: {error.msg}.") from error
     except Exception as error:
-        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
-        where = f"line {lines[-1]}" if lines else "while it is loaded"
-        raise ScenarioError(f"{file}, {where}: {type(error).__name__}: {error}") from error
+        raise _told(file, error, "while it is loaded") from error
     return module
+
+
+def _told(file: Path, error: Exception, otherwise: str) -> ScenarioError:
+    """What went wrong in a user's file, and in which of its lines."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
+    where = f"line {lines[-1]}" if lines else otherwise
+    return ScenarioError(f"{file}, {where}: {type(error).__name__}: {error}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,7 +98,10 @@ class FileScenario(Scenario):
         from freefloat.sim import Experiment
 
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        made = type(self).maker(**values)
+        try:
+            made = type(self).maker(**values)
+        except Exception as error:
+            raise _told(Path(self.file), error, "in build()") from error
         if not isinstance(made, Experiment):
             raise ScenarioError(f"{self.file}: an Experiment is needed (ff.Experiment.of(...)), got {made!r}.")
         return made

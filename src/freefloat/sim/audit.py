@@ -15,7 +15,7 @@ import numpy as np
 from freefloat.sim.books import AT_EVERY_INSTANT, WHOLE, Sizes, book_of, open_ends
 
 if TYPE_CHECKING:
-    import xarray
+    from freefloat.values.labelled import LabelledArrays
 
 _EPS = float(np.finfo(float).eps)
 # The laws of motion at an instant are sums of some hundred products for each body, each rounded; errors of either sign
@@ -133,7 +133,7 @@ class Audit:
 
 
 def audit(
-    data: xarray.Dataset,
+    data: LabelledArrays,
     accuracy: Accuracy,
     sizes: Sizes,
     prefixes: tuple[str, ...] = ("",),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    import xarray
+    from freefloat.values.labelled import LabelledArrays
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def book_of(key: str) -> Book:
 
 
 def open_ends(
-    data: xarray.Dataset, prefixes: tuple[str, ...] = ("",), start: xarray.Dataset | None = None
+    data: LabelledArrays, prefixes: tuple[str, ...] = ("",), start: LabelledArrays | None = None
 ) -> dict[str, np.ndarray]:
     """What each book is off by at every record, from that of the first record, or of a start for each record.
 
@@ -85,7 +85,7 @@ def open_ends(
     return found
 
 
-def _connected(data: xarray.Dataset, prefixes: tuple[str, ...]) -> dict[str, np.ndarray]:
+def _connected(data: LabelledArrays, prefixes: tuple[str, ...]) -> dict[str, np.ndarray]:
     """What would be constant over all spacecraft if connections only handed over what they take."""
     totals = {
         name: np.sum([data[f"{prefix}connections.{name}"].values for prefix in prefixes], axis=0)
@@ -98,12 +98,12 @@ def _connected(data: xarray.Dataset, prefixes: tuple[str, ...]) -> dict[str, np.
     }
 
 
-def _about_origin(data: xarray.Dataset, prefix: str) -> np.ndarray:
+def _about_origin(data: LabelledArrays, prefix: str) -> np.ndarray:
     """Angular momentum less impulse about the inertial origin, which is the same point for all."""
     return data[f"{prefix}momentum.angular"].values - data[f"{prefix}impulse.angular"].values
 
 
-def _balances(data: xarray.Dataset, prefix: str) -> dict[str, np.ndarray]:
+def _balances(data: LabelledArrays, prefix: str) -> dict[str, np.ndarray]:
     """What would be constant in each book if all were well."""
     return {
         "linear": data[f"{prefix}momentum.linear"].values - data[f"{prefix}impulse.linear"].values,
@@ -124,7 +124,7 @@ class Sizes:
     at_instants: dict[str, np.ndarray]  # of the terms that cancel in the laws of motion, at every record
 
 
-def sizes(data: xarray.Dataset, masses: Mapping[str, float]) -> Sizes:
+def sizes(data: LabelledArrays, masses: Mapping[str, float]) -> Sizes:
     """Of a run; the masses [kg] of its spacecraft by the prefix of their channels."""
     parts = {prefix: _sizes(data, prefix, mass) for prefix, mass in masses.items()}
     kinds = {
@@ -142,7 +142,7 @@ def sizes(data: xarray.Dataset, masses: Mapping[str, float]) -> Sizes:
     return Sizes(**kinds)
 
 
-def _connected_sizes(data: xarray.Dataset, prefixes: tuple[str, ...], size: Mapping[str, float]) -> dict[str, float]:
+def _connected_sizes(data: LabelledArrays, prefixes: tuple[str, ...], size: Mapping[str, float]) -> dict[str, float]:
     """How large the motion is against which connections are judged."""
     moved = {name: sum(size[prefix + name] for prefix in prefixes) for name in BOOKS}
     handed = {
@@ -156,13 +156,13 @@ def _connected_sizes(data: xarray.Dataset, prefixes: tuple[str, ...], size: Mapp
     }
 
 
-def _levers(data: xarray.Dataset, prefix: str, linear: Mapping[str, float]) -> float:
+def _levers(data: LabelledArrays, prefix: str, linear: Mapping[str, float]) -> float:
     """What linear momentum makes about the origin, at the farthest that a spacecraft is from it [N m s]."""
     farthest = float(np.max(np.linalg.norm(data[f"{prefix}com.position"].values, axis=-1)))
     return farthest * linear[f"{prefix}linear"]
 
 
-def _sizes(data: xarray.Dataset, prefix: str, mass: float) -> Sizes:
+def _sizes(data: LabelledArrays, prefix: str, mass: float) -> Sizes:
     def of(name: str) -> np.ndarray:
         return data[prefix + name].values
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    import xarray
+    from freefloat.values.labelled import LabelledArray, LabelledArrays
 
 _NAMED = 3  # intervals that are told one by one
 _POLE_DEG = 5.0  # so near a pole, roll and yaw of Z-Y-X angles say little by themselves: 1 deg becomes 11
@@ -28,7 +28,7 @@ class Condition:
         return f"{self.label}: {self.meaning}, {self.intervals} ({100.0 * self.share:.3g} % of the run)"
 
 
-def find_conditions(data: xarray.Dataset) -> tuple[Condition, ...]:
+def find_conditions(data: LabelledArrays) -> tuple[Condition, ...]:
     """Every abnormal value of each flag channel, in the order of the channels, and angles near a pole."""
     found: list[Condition] = []
     for name, channel in data.data_vars.items():
@@ -41,12 +41,12 @@ def find_conditions(data: xarray.Dataset) -> tuple[Condition, ...]:
     return tuple(found)
 
 
-def _columns(name: str, channel: xarray.DataArray) -> Iterator[tuple[str, np.ndarray]]:
+def _columns(name: str, channel: LabelledArray) -> Iterator[tuple[str, np.ndarray]]:
     if channel.ndim == 1:
         yield name, channel.values
         return
     axis = channel.dims[1]
-    for k, component in enumerate(channel[axis].values):
+    for k, component in enumerate(channel.along(axis)):
         yield f"{name} ({component})", channel.values[:, k]
 
 
@@ -57,8 +57,8 @@ def _flag_conditions(label: str, values: np.ndarray, meanings: list[str], t: np.
             yield Condition(label, meaning, _intervals(there, t), there.size / len(t))
 
 
-def _pole_conditions(name: str, channel: xarray.DataArray, t: np.ndarray) -> Iterator[Condition]:
-    pitch = np.rad2deg(channel.sel(rpy="pitch").values)
+def _pole_conditions(name: str, channel: LabelledArray, t: np.ndarray) -> Iterator[Condition]:
+    pitch = np.rad2deg(channel.values[:, list(channel.along("rpy")).index("pitch")])
     there = np.flatnonzero(np.abs(pitch) > 90.0 - _POLE_DEG)
     if there.size:
         yield Condition(name, "near a pole of the angles", _intervals(there, t), there.size / len(t))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -10,7 +11,7 @@ import numpy as np
 
 from freefloat.dynamics.manifold import return_to_rows
 from freefloat.effects.failures import StuckJoint
-from freefloat.engine import compile
+from freefloat.engine import compile, compile_varied
 from freefloat.model import Connection, State, World
 from freefloat.sim.constraint_rows import apart, brake_rates, gaps, meant_pose, out_of_reach, rows_of
 from freefloat.sim.constraint_state import HOLDS, ConstraintState, active_rows
@@ -18,7 +19,7 @@ from freefloat.sim.system import System
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import quaternion_of
 from freefloat.values import ModelError
-from freefloat.values.arrays import is_traced
+from freefloat.values.arrays import Scalar, Vector, is_traced
 
 _FITS = 1e-10  # [m], [rad]: how well a start is solved
 _ROUNDS = 50
@@ -76,12 +77,16 @@ def _require_apart(world: World, states: tuple[State, ...]) -> None:
     """Refuse contacts that overlap."""
     if not world.contacts:
         return
-    found = np.asarray(compile(lambda s: gaps(world, s)[0], states)(states))
+    found = np.asarray(compile_varied(_gaps, world, states)(states))
     for one, gap in zip(world.contacts, found, strict=True):
         if gap < -_DEEP:
             raise ModelError(
                 f"Contact '{one.name}': '{one.a.title}' is {-gap:g} m below the surface at the start. Start it above."
             )
+
+
+def _gaps(world: World, states: tuple[State, ...]) -> Vector:
+    return gaps(world, states)[0]
 
 
 def _require_still(world: World, states: tuple[State, ...]) -> None:
@@ -95,13 +100,10 @@ def _require_still(world: World, states: tuple[State, ...]) -> None:
 
 
 def _require_within_reach(world: World, states: tuple[State, ...]) -> None:
-    for one in world.connections:
+    for number, one in enumerate(world.connections):
         if not one.on and not one.automatic:
             continue
-        away, turned, beyond = (
-            float(x)
-            for x in compile(lambda s, one=one: (*apart(world, s, one), out_of_reach(world, s, one)), states)(states)
-        )
+        away, turned, beyond = map(float, compile_varied(partial(_apart, number), world, states)(states))
         if one.on and beyond > 0.0:
             raise ModelError(
                 f"Connection '{one.name}' is on from the start, but its frames are {_said(one, away, turned)} from "
@@ -115,24 +117,21 @@ def _require_within_reach(world: World, states: tuple[State, ...]) -> None:
             )
 
 
+def _apart(number: int, world: World, states: tuple[State, ...]) -> tuple[Scalar, Scalar, Scalar]:
+    one = world.connections[number]
+    return (*apart(world, states, one), out_of_reach(world, states, one))
+
+
 def _said(one: Connection, away: float, turned: float) -> str:
     return f"{away:.4g} m" + (f" and {turned:.4g} rad" if one.holds != "point" else "")
 
 
 def _solve(world: World, states: tuple[State, ...], modes: ConstraintState) -> tuple[tuple[State, ...], int]:
     """The start that fits, by mass-weighted steps of positions, and of speeds; and how many rows are independent."""
-    active = active_rows(world, modes) > 0.0
-    prescribed = tuple(("base",) * world.is_held(c) for c in range(len(states)))
-
-    def nearer(states: tuple[State, ...]) -> tuple:
-        rows = rows_of(world, states, modes)
-        found = return_to_rows(world.crafts, states, rows, prescribed=prescribed, active=active)
-        return found.states, found.error, found.rank
-
-    program = compile(nearer, states)
+    program = compile_varied(_nearer, world, states, modes)
     error = np.zeros(0)
     for _ in range(_ROUNDS):
-        moved, error, rank = program(states)
+        moved, error, rank = program(states, modes)
         if np.max(np.abs(error), initial=0.0) <= _FITS:
             return jax.tree.map(jnp.asarray, moved), int(rank)
         if not all(np.all(np.isfinite(x)) for x in jax.tree.leaves(moved)):
@@ -143,3 +142,12 @@ def _solve(world: World, states: tuple[State, ...], modes: ConstraintState) -> t
         f"The connections {', '.join(names)} contradict one another: no posture near the start meets all of them, "
         f"{np.max(np.abs(error)):.3g} m (or rad) is left. Leave one out, or start where they fit."
     )
+
+
+def _nearer(
+    world: World, states: tuple[State, ...], modes: ConstraintState
+) -> tuple[tuple[State, ...], Vector, Scalar]:
+    prescribed = tuple(("base",) * world.is_held(c) for c in range(len(states)))
+    rows, active = rows_of(world, states, modes), active_rows(world, modes) > 0.0
+    found = return_to_rows(world.crafts, states, rows, prescribed=prescribed, active=active)
+    return found.states, found.error, found.rank

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from freefloat.model import Clock, Sensor, Truth
+from freefloat.model import Clock, JointBrake, Sensor, Truth, World
 from freefloat.sensors.ideal import measurable, true_value
 from freefloat.sim.system import System
 from freefloat.values import LawError, ModelError
@@ -19,9 +19,24 @@ _DUTY = "command.thrusters.duty"
 Signal = Any  # an array over time (steps, ...), a function of the tick, or one value for all time
 
 
+def connection_port(name: str) -> str:
+    """The port at which somebody outside latches (1) and releases (0) a connection."""
+    return f"command.connection.{name}"
+
+
+def brake_port(world: World, brake: JointBrake) -> str:
+    """The port at which somebody outside brakes a joint (1) and lets it go (0)."""
+    return f"{world.prefix(world.names.index(brake.craft))}command.brake.{brake.joint}"
+
+
 def port_shape(system: System, port: str) -> tuple[int, ...]:
     """The shape of what comes in at a port."""
     world = system.world
+    if port in (
+        *(connection_port(one.name) for one in world.connections),
+        *(brake_port(world, b) for b in world.brakes),
+    ):
+        return ()
     number, rest = world.locate(port, 0)
     if not world.single and rest == port:
         raise ModelError(

@@ -10,7 +10,7 @@ from freefloat.dynamics.elastic import flexible_bodies
 from freefloat.model import ModalBody, Spacecraft
 
 if TYPE_CHECKING:
-    import xarray
+    from freefloat.values.labelled import LabelledArrays
 
 # Beyond these a linear beam is wrong by about a per cent: the bending moment of a beam bent by a tenth of its length,
 # the sine of a slope of 0.2 rad, the frequency of a blade that turns at a tenth of it.
@@ -19,7 +19,7 @@ _SLOPE = 0.2  # [rad]
 _RATE = 0.1  # of the lowest natural frequency
 
 
-def domain_warnings(craft: Spacecraft, data: xarray.Dataset, prefix: str = "") -> tuple[str, ...]:
+def domain_warnings(craft: Spacecraft, data: LabelledArrays, prefix: str = "") -> tuple[str, ...]:
     """One sentence for each way in which a flexible body left the domain of its model; `prefix` of its channels."""
     found: list[str] = []
     for body in flexible_bodies(craft):

@@ -39,6 +39,7 @@ def step(system: System, loop: SystemState, inputs: Inputs, parts: Numeric | Non
     software act at whole ticks all the same: only the integration becomes finer.
     """
     h = system.dt if parts is None else system.dt / parts
+    loop = jax.tree.map(jnp.asarray, loop)
     tick = tick_of(system, loop, parts)
     loop = act(system, loop, inputs, tick, parts)
     if system.world.has_events:

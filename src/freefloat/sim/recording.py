@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
 from freefloat.dynamics import inertial_body_poses
-from freefloat.engine import compile
 from freefloat.model import State
 from freefloat.sim.rollout import Engine
-from freefloat.sim.run_channels import run_channels
+from freefloat.sim.run_channels import owned_channel, run_channels
 from freefloat.sim.starting import zero_inputs
 from freefloat.sim.system import Inputs, System, SystemState
+from freefloat.sim.varied_numbers import compile_system
 from freefloat.values.channels import Channel
-
-if TYPE_CHECKING:
-    import xarray
+from freefloat.values.labelled import LabelledArrays
 
 
 class Recorder:
@@ -33,37 +31,40 @@ class Recorder:
         first: int,
         target: Engine,
     ) -> None:
-        self.system, self.channels = system, dict[str, Channel]()
+        self.system, self._start = system, start
         self._table, self._first = table, first
+        learnt: list[Channel] = []
 
-        def values_of(loop: SystemState, inputs: Inputs) -> dict[str, Any]:
+        def values_of(system: System, loop: SystemState, start: tuple[State, ...], inputs: Inputs) -> dict[str, Any]:
             pairs = run_channels(system, loop, start, inputs)
-            self.channels.update((channel.name, channel) for channel, _ in pairs)  # known once traced
+            learnt[:] = [channel for channel, _ in pairs]
             places = [inertial_body_poses(c, s) for c, s in zip(system.world.crafts, loop.states, strict=True)]
             position, attitude = (jnp.concatenate(column) for column in zip(*places, strict=True))
             bodies = {"bodies.position": position, "bodies.attitude": attitude}
             return bodies | {channel.name: value for channel, value in pairs}
 
-        self._values = compile(values_of, loop, zero_inputs(system), target=target)
+        self._values = compile_system(
+            values_of, system, loop, start, zero_inputs(system), target=target, notes=lambda: tuple(learnt)
+        )
+        self.channels = _with_numbers(system, self._values.notes)
 
-    def dataset(self, records: SystemState) -> xarray.Dataset:
+    def dataset(self, records: SystemState) -> LabelledArrays:
         """Every channel of every record."""
-        import xarray
-
-        values, system = self._values.batch(records, self._inputs(records)), self.system
-        arrays: dict[str, Any] = {c.name: _label_values(c, values[c.name]) for c in self.channels.values()}
+        at = self._inputs(records)
+        values, system = self._values.batch(records, self._start, at, in_axes=(0, None, 0)), self.system
+        arrays: dict[str, Any] = {c.name: _label_values(c, values[c.name]) for c in self.channels}
         arrays |= self._states(records)
         for kind, axis, unit in (("position", "xyz", "m"), ("attitude", "wxyz", "1")):
             attributes = {"units": unit, "frame": "N", "long_name": f"Every body's {kind}"}
             arrays[f"bodies.{kind}"] = (("time", "body", axis), np.asarray(values[f"bodies.{kind}"]), attributes)
         time = records.tick * system.dt
         coordinates: dict[str, Any] = {"time": ("time", time, {"units": "s", "long_name": "Time"})}
-        coordinates |= {c.axis: list(c.components) for c in self.channels.values() if c.axis}
+        coordinates |= {c.axis: list(c.components) for c in self.channels if c.axis}
         world = system.world
         coordinates["body"] = [
             world.prefix(c) + name for c, craft in enumerate(world.crafts) for name in craft.body_names
         ]
-        return xarray.Dataset(arrays, coords=coordinates)
+        return LabelledArrays(arrays, coordinates)
 
     def _inputs(self, records: SystemState) -> dict[str, np.ndarray]:
         """What came from outside in the step before each record; at the start, in the step after it."""
@@ -82,6 +83,17 @@ class Recorder:
                 attributes = {"units": "SI", "long_name": label}
                 found[f"{prefix}state.{name}"] = (("time", prefix + axis), getattr(state, name), attributes)
         return found
+
+
+def _with_numbers(system: System, channels: tuple[Channel, ...]) -> tuple[Channel, ...]:
+    """Channels as parts tell them when they know their numbers: a label may quote one, and code serves many."""
+    told, world = {}, system.world
+    for effect in system.effects:
+        c = system.on(effect)
+        told |= {one.name: one for one in (owned_channel(world, c, x) for x in effect.channels(world.crafts[c]))}
+    for law in system.software:
+        told |= {one.name: one for one in (owned_channel(world, system.on(law), x) for x in law.channels())}
+    return tuple(told.get(channel.name, channel) for channel in channels)
 
 
 def _label_values(channel: Channel, values: Any) -> tuple[tuple[str, ...], np.ndarray, dict[str, Any]]:

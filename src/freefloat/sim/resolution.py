@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.linalg
 
 from freefloat.dynamics import mass_matrix
 from freefloat.dynamics.elastic import flexible_bodies
-from freefloat.engine import compile
+from freefloat.engine import compile_varied
 from freefloat.model import Spacecraft, State
 from freefloat.sim.system import System
 
@@ -48,8 +47,10 @@ def fastest_modes(craft: Spacecraft, q: np.ndarray) -> dict[str, float]:
     bodies = flexible_bodies(craft)
     if not bodies:
         return {}
+    import scipy.linalg  # only flexible spacecraft need it
+
     q = np.asarray(q, dtype=float)
-    M = np.asarray(compile(lambda at: mass_matrix(craft, at), q)(q))  # compiled: one by one its operations take seconds
+    M = np.asarray(compile_varied(mass_matrix, craft, q)(q))
     K, places = np.zeros_like(M), {}
     for body in bodies:
         at = places[body.name] = craft.layout.velocities[f"{body.name}.modes"]

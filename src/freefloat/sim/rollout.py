@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import jax
 import numpy as np
 
-from freefloat import engine
 from freefloat.sim.balance import derivative
 from freefloat.sim.input_ports import Signal, tabulate
 from freefloat.sim.integrators import dormand_prince_step
@@ -19,6 +19,7 @@ from freefloat.sim.plant import Plants
 from freefloat.sim.prescribed_motion import apply_prescribed_rates
 from freefloat.sim.system import Inputs, System, SystemState
 from freefloat.sim.tick import tick_of
+from freefloat.sim.varied_numbers import compile_system
 from freefloat.values.arrays import Scalar
 from freefloat.values.checks import require_quantity
 
@@ -99,10 +100,7 @@ class FixedSteps:
         self.table = tabulate(system, signals, first, steps)
         self._outside = (self.table, np.full((), first, np.int32)) if system.ports else ()
 
-        def advance(z: SystemState, parts: Any, *outside: Any) -> SystemState:
-            return step(system, z, _row(outside, z.tick // parts), parts)
-
-        self._compiled = engine.compile(advance, loop, _in_parts(1), *self._outside, target=target)
+        self._compiled = compile_system(_advance, system, loop, _in_parts(1), *self._outside, target=target)
 
     def blocks(self, loop: SystemState, timing: Grid) -> Iterator[SystemState]:
         """Blocks of recorded loops (leading axis: time)."""
@@ -113,9 +111,13 @@ class FixedSteps:
         ):
             yield chunk.record
 
-    def reach(self, loop: SystemState, ticks: int, parts: int = 1) -> SystemState:
-        """The state after so many ticks, each integrated in `parts` steps; `loop.tick` counts those."""
-        return self._compiled.rollout(loop, _in_parts(parts), *self._outside, steps=parts * ticks).state
+    def reach(self, loops: SystemState, ticks: int, parts: int = 1) -> SystemState:
+        """States after so many ticks from many of them, each integrated in `parts` steps; their ticks count those."""
+        return self._compiled.rollout_side_by_side(loops, _in_parts(parts), *self._outside, steps=parts * ticks)
+
+
+def _advance(system: System, loop: SystemState, parts: Any, *outside: Any) -> SystemState:
+    return step(system, loop, _row(outside, loop.tick // parts), parts)
 
 
 def _row(outside: tuple[Any, ...], tick: Any) -> Inputs:
@@ -153,12 +155,11 @@ def adaptive_steps(
     first = int(loop.tick)
     table = tabulate(system, signals, first, timing.steps)
     instant, inputs = np.zeros(()), {port: rows[0] for port, rows in table.items()}
-    begin = engine.compile(lambda z, u: act(system, z, u, tick_of(system, z)), loop, inputs, target=target)
-    attempt = engine.compile(
-        lambda p, z, u, t, h: _attempt(system, p, z, u, t, h, tolerance),
-        loop.plants, loop, inputs, instant, instant, target=target,
-    )  # fmt: skip
-    finish = engine.compile(lambda z, u: _finish(system, z, u), loop, inputs, target=target)
+    begin = compile_system(_begin_tick, system, loop, inputs, target=target)
+    attempt = compile_system(
+        partial(_attempt, tolerance=tolerance), system, loop.plants, loop, inputs, instant, instant, target=target
+    )
+    finish = compile_system(_finish, system, loop, inputs, target=target)
     count.step = count.step or system.dt
     for _ in range(timing.records):
         for _ in range(timing.record_every):
@@ -170,8 +171,12 @@ def adaptive_steps(
         yield jax.tree.map(lambda x: np.asarray(x)[None], loop)
 
 
+def _begin_tick(system: System, loop: SystemState, inputs: Inputs) -> SystemState:
+    return act(system, loop, inputs, tick_of(system, loop))
+
+
 def _attempt(
-    system: System, plants: Plants, loop: SystemState, inputs: Inputs, t: jax.Array, h: jax.Array, tolerance: float
+    system: System, plants: Plants, loop: SystemState, inputs: Inputs, t: jax.Array, h: jax.Array, *, tolerance: float
 ) -> tuple[Plants, Scalar]:
     tick = tick_of(system, loop)
     return dormand_prince_step(

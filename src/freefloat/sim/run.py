@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import platform
+import shutil
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +16,8 @@ from freefloat.sim.description import Description
 from freefloat.sim.run_events import Events
 from freefloat.sim.saved_state import SavedState
 from freefloat.values.files import write_atomically
+from freefloat.values.labelled import LabelledArrays
+from freefloat.values.netcdf import read_netcdf, rewrite_attribute, write_netcdf
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +34,7 @@ _TEXTS = ("scene", "description")  # of any length, so variables of their own: a
 class Run:
     """What happened. `run["base.attitude"]` is an xarray array with its time, unit, frame and label."""
 
-    data: xarray.Dataset
+    recorded: LabelledArrays
     audit: Audit
     status: str  # "completed", or what stopped it and when
     scenario: dict[str, Any]  # what was simulated, as plain data
@@ -43,21 +47,34 @@ class Run:
 
     def __repr__(self) -> str:
         name = self.scenario.get("scenario") or self.scenario.get("spacecraft") or "unnamed"
-        t, verdict = self.data["time"].values, "holds" if self.audit.holds else "VIOLATED"
+        t, verdict = self.recorded["time"].values, "holds" if self.audit.holds else "VIOLATED"
         size = f"{t[-1]:g} s, {len(t)} records of {len(self.channels)} channels"
         happened = sum("energy_lost" in event for event in self.events)
         events = f", {happened} event{'s' * (happened != 1)}" if happened else ""
         return f"<Run '{name}': {self.status}, {size}{events}, audit {verdict}>"
 
     def __getitem__(self, channel: str) -> xarray.DataArray:
-        if channel not in self.data:
-            raise KeyError(f"The run has no channel '{channel}'. Channels: {', '.join(map(str, self.data.data_vars))}.")
+        self._require(channel)
         return self.data[channel]
+
+    def values(self, channel: str) -> np.ndarray:
+        """The plain numbers of a channel (leading axis: time)."""
+        self._require(channel)
+        return self.recorded[channel].values
+
+    def _require(self, channel: str) -> None:
+        if channel not in self.recorded:
+            raise KeyError(f"The run has no channel '{channel}'. Channels: {', '.join(self.channels)}.")
+
+    @cached_property
+    def data(self) -> xarray.Dataset:
+        """Everything recorded, as an xarray data set."""
+        return self.recorded.as_dataset()
 
     @property
     def channels(self) -> tuple[str, ...]:
         """Names of the recorded quantities."""
-        return tuple(map(str, self.data.data_vars))
+        return tuple(self.recorded.data_vars)
 
     @property
     def completed(self) -> bool:
@@ -73,7 +90,7 @@ class Run:
     def conditions(self) -> tuple[str, ...]:
         """What was not normal, and when: `wheels.condition (wheel.y): torque limit, 0.35 s to 31.8 s (61 %)`."""
         remarks = (str(event["label"]) for event in self.events if event.get("condition"))
-        return (*map(str, find_conditions(self.data)), *remarks)
+        return (*map(str, find_conditions(self.recorded)), *remarks)
 
     def save(self, path: str | Path, *, force: bool = False) -> Path:
         """Write one NetCDF file; an existing one is replaced only by force, and never left half written."""
@@ -82,32 +99,39 @@ class Run:
             raise FileExistsError(f"{path} exists already. Choose another name or pass force=True (--force).")
         if path.is_dir():
             raise IsADirectoryError(f"{path} is a directory. Give the name of a file in it, such as {path / 'run.nc'}.")
-        data = self.data.assign_attrs(
-            format_version=FORMAT_VERSION,
-            status=self.status,
-            audit=json.dumps(self.audit.as_dict()),
-            scenario=json.dumps(self.scenario),
-            claims=json.dumps(self.claims),
-            versions=json.dumps(self.versions or versions()),
-            events=json.dumps(self.events),
-        )
+        attributes = {
+            "format_version": FORMAT_VERSION,
+            "status": self.status,
+            "audit": json.dumps(self.audit.as_dict()),
+            "scenario": json.dumps(self.scenario),
+            "claims": json.dumps(self.claims),
+            "versions": json.dumps(self.versions or versions()),
+            "events": json.dumps(self.events),
+        }
         texts = {"scene": self.scene, "description": self.description.as_dict()}
-        data = data.assign({name: ((), json.dumps(text)) for name, text in texts.items()})
+        more: dict[str, Any] = {name: ((), json.dumps(text)) for name, text in texts.items()}
         if self.saved is not None:
-            data = data.assign({name: _without_time(name, values) for name, values in self.saved.as_arrays().items()})
-        return write_atomically(path, lambda partial: data.to_netcdf(partial, engine="h5netcdf"))
+            more |= {name: _without_time(name, values) for name, values in self.saved.as_arrays().items()}
+        data = self.recorded.joined(more, attributes)
+        return write_atomically(path, lambda partial: write_netcdf(data, partial))
+
+    def save_claims(self, path: Path) -> Path:
+        """Put the claims into the file of this run, which `save` wrote before it was judged."""
+
+        def write(partial: Path) -> None:
+            shutil.copyfile(path, partial)
+            rewrite_attribute(partial, "claims", json.dumps(self.claims))
+
+        return write_atomically(path, write)
 
     @staticmethod
     def load(path: str | Path) -> Run:
         """Read a run that `save` wrote."""
-        import xarray
-
         path = Path(path)
         if not path.exists():
             raise FileNotFoundError(f"There is no run file {path}.")
         try:
-            with xarray.open_dataset(path, engine="h5netcdf") as opened:
-                data = opened.load()
+            data = read_netcdf(path)
         except OSError as error:
             raise ValueError(f"{path} is not a readable run file (NetCDF 4): {error}") from error
         _require_complete(path, data)
@@ -116,11 +140,11 @@ class Run:
             for key in ("audit", "scenario", "claims", "versions", "events")
             if key in data.attrs
         }
-        texts = {name: json.loads(str(data[name].item())) for name in _TEXTS if name in data}
+        texts = {name: json.loads(str(data[name].values.item())) for name in _TEXTS if name in data}
         described = texts.get("description")
-        saved = [str(name) for name in data.variables if str(name).startswith("saved.")]
+        saved = [name for name in data if name.startswith("saved.")]
         return Run(
-            data=data.drop_attrs(deep=False).drop_vars((*_TEXTS, *saved), errors="ignore"),
+            recorded=data.without((*_TEXTS, *saved)),
             audit=Audit.from_dict(attributes["audit"]),
             status=str(data.attrs["status"]),
             scenario=attributes["scenario"],
@@ -142,7 +166,7 @@ def _without_time(name: str, values: np.ndarray) -> tuple[tuple[str, ...], np.nd
     return tuple(f"{name}.{axis}" for axis in range(values.ndim)), values
 
 
-def _require_complete(path: Path, data: xarray.Dataset) -> None:
+def _require_complete(path: Path, data: LabelledArrays) -> None:
     version = data.attrs.get("format_version")
     if version not in range(1, FORMAT_VERSION + 1):
         raise ValueError(

@@ -67,7 +67,7 @@ def run_channels(system: System, loop: SystemState, start: tuple[State, ...], in
             *open_laws(craft, now[c]),
             *part_channels(Instant(system, loop, states, inputs, tick.t, tick.number), c, last.t),
         ]
-        found += [(_owned(world, c, channel), value) for channel, value in own]
+        found += [(owned_channel(world, c, channel), value) for channel, value in own]
     if not world.single:
         found += _whole(system, loop)
     if world.has_events:
@@ -77,7 +77,7 @@ def run_channels(system: System, loop: SystemState, start: tuple[State, ...], in
     return found
 
 
-def _owned(world: World, c: int, channel: Channel) -> Channel:
+def owned_channel(world: World, c: int, channel: Channel) -> Channel:
     """A channel of a spacecraft, by its full name; several spacecraft have axes of their own."""
     if world.single:
         return channel

@@ -152,7 +152,7 @@ class _Driver:
         data = data.isel(time=slice(None, None, self.asked.record_every // self.timing.record_every))
         last = jax.tree.map(lambda x: np.asarray(x)[-1], records)
         run = Run(
-            data=data,
+            recorded=data,
             audit=judged,
             status=status,
             scenario=self.experiment.described(),

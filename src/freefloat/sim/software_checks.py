@@ -11,7 +11,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.engine.jaxprs.refusals import error_line
 from freefloat.model import (
     BaseWrench,
     Brake,
@@ -147,6 +146,8 @@ def checked_call(part: Any, method: str) -> Iterator[None]:
     except Exception as error:
         for kind, words, remedy in _TRACED:
             if isinstance(error, kind) and words in str(error):
+                from freefloat.engine.jaxprs.refusals import error_line  # a sound law never gets here
+
                 raise LawError(f"{where} ({error_line(error)}) {remedy}.") from error
         raise
     for name, value in getattr(part, "__dict__", {}).items():

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from freefloat import engine
 from freefloat.model import (
     Brake,
     Clock,
@@ -38,8 +39,10 @@ from freefloat.sim.software_checks import (
     require_software,
 )
 from freefloat.sim.system import Inputs, SoftwareState, System, SystemState
-from freefloat.sim.wiring import SensorWires, SoftwareWires
+from freefloat.sim.varied_numbers import compile_system
+from freefloat.sim.wiring import SensorWires, SoftwareWires, Wiring
 from freefloat.values import LawError, ModelError
+from freefloat.values.arrays import is_traced
 from freefloat.values.checks import require_quantity
 
 
@@ -49,9 +52,34 @@ def begin(system: System, states: Iterable[State], inputs: Inputs | None = None)
     `inputs`: what comes from outside at the first tick; a measurement that does not is as it is inside.
     """
     require_quantity("The step dt", system.dt, "s", above=0.0)
-    states = tuple(jax.tree.map(jnp.asarray, state) for state in system.world.require_states(states))
+    states, given = system.world.require_states(states), dict(inputs or {})
+    if is_traced(system, states, given):
+        states, held = start_held(system, states)
+        wiring, loop = _begin(system, states, given)
+        return dataclasses.replace(system, wiring=wiring), dataclasses.replace(loop, constraints=held)
+    states = tuple(jax.tree.map(np.asarray, state) for state in states)
     _require_held_at_rest(system, states)
     states, held = start_held(system, states)
+    learnt: list[Wiring] = []
+
+    def start(system: System, states: tuple[State, ...], inputs: Inputs) -> SystemState:
+        wiring, loop = _begin(system, states, inputs)
+        learnt[:] = [wiring]
+        return loop
+
+    try:
+        program = compile_system(start, system, states, given, notes=lambda: learnt[0])
+        wiring, loop = program.notes, program(states, given)
+    except Exception as error:
+        if not (engine.needs_numbers(error) or isinstance(error, engine.EngineError)):
+            raise
+        wiring, loop = _begin(system, states, given)  # software may plan with NumPy or SciPy: once, as it is written
+    return dataclasses.replace(system, wiring=wiring), dataclasses.replace(loop, constraints=held)
+
+
+def _begin(system: System, states: tuple[State, ...], inputs: Inputs) -> tuple[Wiring, SystemState]:
+    """Who reads and commands what, and the loop at tick zero."""
+    states = tuple(jax.tree.map(jnp.asarray, state) for state in states)
     for port in system.ports:
         port_shape(system, port)  # refuses one that does not exist
     for effect in system.effects:
@@ -65,11 +93,11 @@ def begin(system: System, states: Iterable[State], inputs: Inputs | None = None)
     loop = dataclasses.replace(loop, valves=valves)
     drivers: dict[tuple[int, str], int] = {}
     for k in range(len(system.software)):
-        system, loop = _begin_software(system, loop, k, drivers, inputs or {})
+        system, loop = _begin_software(system, loop, k, drivers, inputs)
     prescribed = tuple(_prescribed(system, c) for c in range(len(states)))
     system = dataclasses.replace(system, wiring=dataclasses.replace(system.wiring, prescribed=prescribed))
     require_free_joints(system)
-    return system, dataclasses.replace(loop, constraints=held)
+    return system.wiring, loop
 
 
 def _require_held_at_rest(system: System, states: tuple[State, ...]) -> None:

@@ -21,7 +21,7 @@ from freefloat.sim.rollout import FixedSteps
 from freefloat.sim.system import SystemState
 
 if TYPE_CHECKING:
-    import xarray
+    from freefloat.values.labelled import LabelledArrays
 
 # First order, the worst that a corner makes of RK4, loses half its error when the step is halved: the whole is twice
 # the difference. Twice that again, since stretches are restarted and, in long runs, only some of them repeated.
@@ -45,9 +45,9 @@ class _Repeated:
 
 def of_fixed_steps(
     steps: FixedSteps,
-    observe: Callable[[SystemState], xarray.Dataset],
+    observe: Callable[[SystemState], LabelledArrays],
     records: SystemState,
-    data: xarray.Dataset,
+    data: LabelledArrays,
     motion: Sizes,
     dt: float,
     prefixes: tuple[str, ...] = ("",),
@@ -96,22 +96,25 @@ def _chosen(made: dict[str, np.ndarray], motion: Sizes, ticks: np.ndarray, steps
 
 def _repeat(
     steps: FixedSteps,
-    observe: Callable[[SystemState], xarray.Dataset],
+    observe: Callable[[SystemState], LabelledArrays],
     records: SystemState,
-    data: xarray.Dataset,
+    data: LabelledArrays,
     marks: np.ndarray,
     chosen: tuple[np.ndarray, np.ndarray],
     prefixes: tuple[str, ...],
 ) -> _Repeated:
     """Integrate the chosen stretches again at half the step."""
     both = np.concatenate(chosen)
-    reached = []
-    for first, last in zip(marks[both], marks[both + 1], strict=True):
-        start = jax.tree.map(lambda x, first=first: np.asarray(x)[first], records)
-        half = dataclasses.replace(start, tick=np.asarray(_HALVES * start.tick, dtype=np.int32))
-        ticks = int(records.tick[last] - records.tick[first])
-        reached.append(steps.reach(half, ticks, _HALVES))
-    after = jax.tree.map(lambda *x: np.stack(x), *reached)
+    starts = jax.tree.map(lambda x: np.asarray(x)[marks[both]], records)
+    halves = dataclasses.replace(starts, tick=np.asarray(_HALVES * starts.tick, dtype=np.int32))
+    lengths = records.tick[marks[both + 1]] - records.tick[marks[both]]
+    alike = [np.flatnonzero(lengths == ticks) for ticks in np.unique(lengths)]
+    reached = [
+        steps.reach(jax.tree.map(lambda x, some=some: x[some], halves), int(lengths[some[0]]), _HALVES)
+        for some in alike
+    ]
+    order = np.argsort(np.concatenate(alike))
+    after = jax.tree.map(lambda *x: np.concatenate(x)[order], *reached)
     seen = observe(dataclasses.replace(after, tick=after.tick // _HALVES))
     halved, ends = open_ends(seen, prefixes, start=data.isel(time=marks[both])), open_ends(data, prefixes)
     whole = {name: values[marks[both + 1]] - values[marks[both]] for name, values in ends.items()}

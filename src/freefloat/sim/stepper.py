@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from freefloat import engine
 from freefloat.sim.experiment import Experiment
 from freefloat.sim.input_ports import input_rows, port_shape
 from freefloat.sim.instant import Instant
@@ -16,6 +16,7 @@ from freefloat.sim.rollout import Engine
 from freefloat.sim.saved_state import SavedState
 from freefloat.sim.system import Inputs, System, SystemState
 from freefloat.sim.tick import tick_of
+from freefloat.sim.varied_numbers import compile_system
 from freefloat.values.errors import ModelError
 
 
@@ -27,18 +28,12 @@ class Stepper:
         self._system, self._state = experiment.begin()
         self._shapes = {port: port_shape(self._system, port) for port in self._system.ports}
         self._last = self._require_inputs({})
-        self._names = tuple(measure)
-        self._observe = engine.compile(self._measurements, self._state, self._last, target=target)
-        # The same program as a whole run takes, so that both give the same bits.
-        self._advance = engine.compile(self._step, self._state, np.full((), 1, np.int32), self._last, target=target)
-
-    def _step(self, loop: SystemState, parts: Any, inputs: Inputs) -> SystemState:
-        return step(self._system, loop, inputs, parts)
-
-    def _measurements(self, loop: SystemState, inputs: Inputs) -> dict[str, Any]:
-        tick = tick_of(self._system, loop)
-        here = Instant(self._system, loop, loop.states, inputs, tick.t, tick.number)
-        return {name: here.observe(name) for name in self._names}
+        observe = partial(_measurements, names=tuple(measure))
+        self._observe = compile_system(observe, self._system, self._state, self._last, target=target)
+        # As a whole run does it, so that both give the same bits.
+        self._advance = compile_system(
+            _advance, self._system, self._state, np.full((), 1, np.int32), self._last, target=target
+        )
 
     # ---- for a loop
 
@@ -84,9 +79,21 @@ class Stepper:
             )
         own, tick = self.experiment.inputs, int(self._state.tick)
         return {
-            port: input_rows(port, inputs.get(port, own[port]), shape, tick if port not in inputs else 0, 1)[0]
+            port: np.asarray(
+                input_rows(port, inputs.get(port, own[port]), shape, tick if port not in inputs else 0, 1)[0]
+            )
             for port, shape in self._shapes.items()
         }
+
+
+def _advance(system: System, loop: SystemState, parts: Any, inputs: Inputs) -> SystemState:
+    return step(system, loop, inputs, parts)
+
+
+def _measurements(system: System, loop: SystemState, inputs: Inputs, *, names: tuple[str, ...]) -> dict[str, Any]:
+    tick = tick_of(system, loop)
+    here = Instant(system, loop, loop.states, inputs, tick.t, tick.number)
+    return {name: here.observe(name) for name in names}
 
 
 def stepper(

@@ -28,6 +28,7 @@ from freefloat.sim.constraint_rows import (
 from freefloat.sim.constraint_state import BACKWARD, FORWARD, HOLDS, OFF, ConstraintState, active_rows
 from freefloat.sim.event_entries import Happening, log_events
 from freefloat.sim.impulse_books import book_impulses
+from freefloat.sim.input_ports import brake_port, connection_port
 from freefloat.sim.instant import Instant
 from freefloat.sim.system import System, SystemState
 from freefloat.values import record
@@ -66,7 +67,18 @@ def asked_switches(here: Instant) -> Switches:
                 for j, joint in enumerate(command.joints):
                     i = brakes.index((world.names[wires.craft], joint))
                     brake, free = brake.at[i].set(command.on[j] > 0.5), free.at[i].set(command.on[j] <= 0.5)
+    latch, release = _from_outside(here, [connection_port(name) for name in names], latch, release)
+    brake, free = _from_outside(here, [brake_port(world, one) for one in world.brakes], brake, free)
     return Switches(latch & ~release, release, brake, free)
+
+
+def _from_outside(here: Instant, ports: list[str], on: Numeric, off: Numeric) -> tuple[Numeric, Numeric]:
+    """What comes in at ports takes the place of what software asks for."""
+    for i, port in enumerate(ports):
+        if port in here.system.ports:
+            wanted = jnp.asarray(here.inputs[port]) > 0.5
+            on, off = on.at[i].set(wanted), off.at[i].set(~wanted)
+    return on, off
 
 
 def would_switch(loop: SystemState, asked: Switches) -> Switches:

@@ -32,6 +32,7 @@ class System:
     failures: tuple[Failure, ...] = ()
     dt: float = static(default=0.01)  # length of a tick [s]
     ports: tuple[str, ...] = static(default=())  # what comes from outside, by name
+    vary: str | tuple[str, ...] = static(default="all")  # numbers that are inputs of compiled code: see varied_numbers
     wiring: Wiring = static(default=Wiring())  # who reads and commands what; found by `begin`
 
     @property
@@ -96,13 +97,15 @@ _KINDS: tuple[tuple[str, type[Part]], ...] = (
 )
 
 
-def assemble(world: World, parts: Iterable[Any], dt: float, ports: tuple[str, ...] = ()) -> System:
+def assemble(
+    world: World, parts: Iterable[Any], dt: float, ports: tuple[str, ...] = (), vary: str | tuple[str, ...] = "all"
+) -> System:
     """A system from parts of any kind, each put where its base class belongs."""
     sorted_parts: dict[str, list[Any]] = {name: [] for name, _ in _KINDS}
     for part in parts:
         sorted_parts[_kind_of(part)].append(part)
     kinds: dict[str, Any] = {name: tuple(some) for name, some in sorted_parts.items()}
-    system = System(world=world, dt=dt, ports=ports, **kinds)
+    system = System(world=world, dt=dt, ports=ports, vary=vary, **kinds)
     for part in system.parts:
         part.check(system.spacecraft_of(part))
     _check_names(system)

@@ -21,7 +21,7 @@ from freefloat.studio.frames import Report, Source
 from freefloat.studio.gate import Gate
 from freefloat.studio.live import LiveStage
 from freefloat.studio.replay import Places, Replay
-from freefloat.studio.worker import Worker
+from freefloat.studio.worker import ReadyProcess, Worker
 
 _RECENT = 20
 
@@ -54,6 +54,7 @@ class Studio:
         at = self._gate.port if self._gate else self.server.get_port()
         self.url = f"http://{shown}:{at}/" + (f"?token={self.token}" if self.token else "")
         self._source: Source | None = None
+        self._ready: ReadyProcess | None = ReadyProcess()
         self._stage: Replay | LiveStage | None = None
         self._lock = threading.RLock()
         self._closed = threading.Event()
@@ -134,7 +135,8 @@ class Studio:
                 return
             folder = self.runs / f"{scenario.name}-{datetime.now():%Y%m%d-%H%M%S}"
             variant = scenario.variant_if_unchanged(self._variant.value)
-            self._source = Worker(scenario, variant, folder, pace if live else None)
+            self._source = Worker(scenario, variant, folder, pace if live else None, self._ready)
+            self._ready = None
             self._live = live
             self._bar.visible, self._bar.value = True, 0.0
             self.stop_button.disabled = False
@@ -174,7 +176,7 @@ class Studio:
 
     def _ended(self) -> None:
         with self._lock:
-            self._source = None
+            self._source, self._ready = None, ReadyProcess()  # for the next run, while somebody looks at this one
             self._bar.visible = False
             self.stop_button.disabled = True
             self.run_button.disabled = self.live_button.disabled = False
@@ -222,6 +224,8 @@ class Studio:
         self._closed.set()
         if isinstance(self._source, Worker):
             self._source.close()
+        if self._ready is not None:
+            self._ready.close()
         if self._gate:
             self._gate.close()
         self.server.stop()

@@ -24,21 +24,41 @@ if TYPE_CHECKING:
 _SHOWN_RATE = 25.0  # frames of a live run per second of wall time, at most [1/s]
 
 
+class ReadyProcess:
+    """A fresh interpreter that has imported what a run needs, and waits for one; nobody has to wait for that then."""
+
+    def __init__(self) -> None:
+        # Fresh: the viewer's threads, whatever JAX holds, and what a user's file was before stay out of it.
+        context = multiprocessing.get_context("spawn")
+        self.reports, their_reports = context.Pipe(duplex=False)
+        their_jobs, self.jobs = context.Pipe(duplex=False)
+        self.stop = context.Event()
+        self.process = context.Process(target=_wait, args=(their_jobs, their_reports, self.stop), daemon=True)
+        self.process.start()
+        their_reports.close()
+        their_jobs.close()
+
+    def close(self) -> None:
+        """Let it end without a run."""
+        self.jobs.close()
+        self.process.terminate()
+
+
 class Worker:
     """Runs a scenario and keeps its results in a folder. With `pace`, in step with the wall clock times that factor."""
 
-    def __init__(self, scenario: Scenario, variant: str, folder: Path, pace: float | None = None) -> None:
-        # A fresh interpreter: the viewer's threads, and whatever JAX holds, stay out of it.
-        context = multiprocessing.get_context("spawn")
-        self._reports, theirs = context.Pipe(duplex=False)
-        self._stop = context.Event()
-        self._process = context.Process(
-            target=_work,
-            args=(theirs, self._stop, scenario.key(), dataclasses.asdict(scenario), variant, folder, pace),
-            daemon=True,
-        )
-        self._process.start()
-        theirs.close()
+    def __init__(
+        self,
+        scenario: Scenario,
+        variant: str,
+        folder: Path,
+        pace: float | None = None,
+        ready: ReadyProcess | None = None,
+    ) -> None:
+        ready = ready if ready is not None and ready.process.is_alive() else ReadyProcess()
+        self._reports, self._stop, self._process = ready.reports, ready.stop, ready.process
+        ready.jobs.send((scenario.key(), dataclasses.asdict(scenario), variant, folder, pace))
+        ready.jobs.close()
 
     def poll(self) -> list[Report]:
         """What came since the last call; a process that died says so once."""
@@ -68,10 +88,21 @@ class Worker:
             self._process.terminate()
 
 
+def _wait(jobs: Connection, reports: Connection, stop: Any) -> None:
+    """What the process does: import, wait for the one run, make it."""
+    import h5py  # noqa: F401
+
+    import freefloat.engine.runtime.native
+    import freefloat.scenarios.performance  # noqa: F401
+
+    with contextlib.suppress(EOFError):  # the studio ended without another run
+        _work(reports, stop, *jobs.recv())
+
+
 def _work(
     reports: Connection, stop: Any, key: str, settings: dict[str, Any], variant: str, folder: Path, pace: float | None
 ) -> None:
-    """What the process does; the scenario comes by its key, since a user's file must be loaded there again."""
+    """The run; the scenario comes by its key, since a user's file must be loaded there again."""
     from freefloat.scenarios import find
     from freefloat.scenarios.performance import perform
 

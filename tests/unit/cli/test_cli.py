@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import xarray
 
+from freefloat import engine
 from freefloat.cli import main
 from freefloat.scenarios import SCENARIOS
 from freefloat.scenarios.settings import settings_of
@@ -251,3 +252,21 @@ def test_an_out_that_is_a_file_gets_a_sentence(tmp_path, monkeypatch, capsys):
     said = capsys.readouterr().err
     assert "Error: Not a directory" in said
     assert taken.read_text() == "mine"
+
+
+def test_doctor_tells_the_limit_and_what_is_traced_again(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("FREEFLOAT_CACHE", str(tmp_path))
+    monkeypatch.setenv("FREEFLOAT_CACHE_LIMIT", "250")
+
+    def hidden(x):
+        return 0.0 * id(x) + x
+
+    engine.compile(hidden, 1.0)
+    assert freefloat("doctor", monkeypatch=monkeypatch) == 0
+    told = capsys.readouterr().out
+    assert "250.0 MB" in told
+    line = next(line for line in told.splitlines() if line.startswith("traced again"))
+    assert "hidden" in line
+    assert "id()" in line
+    assert freefloat("doctor", "--clear-cache", monkeypatch=monkeypatch) == 0
+    assert "traced again" not in capsys.readouterr().out

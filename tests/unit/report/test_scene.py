@@ -13,6 +13,7 @@ from freefloat.model.shapes import Shape
 from freefloat.report.scene import scene_of
 from freefloat.sim import Run
 from freefloat.spatial.rotations import rotation_matrix
+from freefloat.values.labelled import LabelledArrays
 from recorded import made_up
 
 
@@ -40,7 +41,7 @@ def test_momentum_and_forces_are_arrows(gjm_run: Run) -> None:
     data["momentum.linear"].values[:] = [0.0, 3.0, 4.0]
     data["hand.force"] = data["hand.position"] * 0.0 + 2.0
     data["hand.force"].attrs = {"units": "N", "frame": "N", "long_name": "Contact force"}
-    scene = scene_of(dataclasses.replace(gjm_run, data=data))
+    scene = scene_of(dataclasses.replace(gjm_run, recorded=LabelledArrays.of(data)))
     assert scene is not None
     assert [(a.name, a.unit) for a in scene.arrows] == [("momentum.linear", "N s"), ("hand.force", "N")]
 

@@ -11,6 +11,7 @@ import xarray
 from freefloat.report import compare
 from freefloat.report.sections import Sheet, badges, settings
 from freefloat.sim import Run
+from freefloat.values.labelled import LabelledArrays
 from recorded import made_up
 
 
@@ -22,7 +23,7 @@ def _with_channel(run: Run, name: str, values: np.ndarray, **attributes: Any) ->
     dims = ("time",) if values.ndim == 1 else ("time", "rpy")
     coords = {} if values.ndim == 1 else {"rpy": ["roll", "pitch", "yaw"]}
     channel = xarray.DataArray(values, dims=dims, coords=coords, attrs={"units": "1", "frame": "", **attributes})
-    return dataclasses.replace(run, data=run.data.assign({name: channel}))
+    return dataclasses.replace(run, recorded=LabelledArrays.of(run.data.assign({name: channel})))
 
 
 def test_a_run_that_is_saturated_all_the_time_says_so_before_anything_good() -> None:

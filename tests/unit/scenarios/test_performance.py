@@ -54,12 +54,12 @@ def test_a_full_disk_while_judging_leaves_the_run_on_disk(tmp_path: Path, monkey
 def test_a_full_disk_while_the_judged_run_is_written_keeps_the_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def half_written(self: Any, path: Path, **_: Any) -> None:
-        Path(path).write_bytes(b"half")
+    def half_written(path: Path, *_: Any) -> None:
+        path.write_bytes(b"half")
         raise OSError(28, "No space left on device")
 
     run = _perform(tmp_path, "custom").run
-    monkeypatch.setattr("xarray.Dataset.to_netcdf", half_written)
+    monkeypatch.setattr("freefloat.sim.run.rewrite_attribute", half_written)
     with pytest.raises(OSError, match="No space left"):
         folder.finish_folder(run.with_claims([{"holds": True}]), tmp_path)
     assert Run.load(tmp_path / "run.nc").completed

@@ -24,8 +24,8 @@ def test_a_pose_of_the_batch_is_the_run_of_the_scenario() -> None:
     assert float(data["pitch"][row]) == pytest.approx(expected, abs=1e-9)  # the same steps, in another order of sums
     # The table of the package has the same pose, with the scenario's step: RK4 differs by less than 1e-4 deg.
     table = load("ets7_start_poses.csv")
-    same = (table["joint2"] == 0.0) & (table["joint3"] == 10.0)
-    assert float(table["pitch"][same.values][0]) == pytest.approx(expected, abs=1e-4)
+    same = (table["joint2"].values == 0.0) & (table["joint3"].values == 10.0)
+    assert float(table["pitch"].values[same][0]) == pytest.approx(expected, abs=1e-4)
     assert str(data["way"].values[row]) == FORTH
 
 

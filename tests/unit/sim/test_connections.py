@@ -121,6 +121,14 @@ def test_runs_go_on_and_step_as_in_one_go(tmp_path):
     assert ff.Run.load(tmp_path / "whole.nc").events == whole.events
 
 
+def test_somebody_outside_latches_and_lets_go():
+    signal = {"command.connection.dock": lambda tick: 1.0 if 50 <= tick < 150 else 0.0}
+    run = ff.simulate(docked(reach=(0.3, 0.1)), state=FACING, duration=2.0, inputs=signal)
+    assert [(event["time"], event["kind"]) for event in run.events] == [(0.5, "latched"), (1.5, "released")]
+    with pytest.raises(ff.ModelError, match="does not say which spacecraft"):
+        ff.simulate(docked(), state=FACING, duration=1.0, inputs={"command.connection.dok": 0.0})
+
+
 # ---- prescribed joints
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import freefloat as ff
 from freefloat import dynamics
-from freefloat.sim import Audit, assemble, begin, loop, step
+from freefloat.sim import Audit, assemble, balance, begin, step
 from freefloat.sim.audit import Entry
 from freefloat.sim.simulate import require_choice
 from freefloat.spatial import Pose
@@ -220,9 +220,10 @@ def test_an_interruption_leaves_the_run_so_far():
 def test_a_planted_wrong_inertia_is_caught_and_named(monkeypatch):
     """Negative control: the plant moves like another spacecraft than the books are kept for."""
     wrong = CRAFT.with_value("arm.inertia", 1.05 * np.asarray(CRAFT.body("arm").inertia))
-    right = loop.forward_dynamics
-    monkeypatch.setattr(loop, "forward_dynamics", lambda craft, *rest: right(wrong, *rest))
-    with pytest.raises(ff.RunFailed, match="angular momentum about the centre of mass") as failure:
+    right = balance.forward_dynamics
+    monkeypatch.setattr(balance, "forward_dynamics", lambda craft, *rest: right(wrong, *rest))
+    told = pytest.raises(ff.RunFailed, match="angular momentum about the centre of mass")
+    with ff.engine.traced_anew(), told as failure:
         ff.simulate(CRAFT, Twist(), state=moving(), duration=2.0, dt=0.01)
     violated = [entry.quantity for entry in failure.value.run.audit.violations]
     assert "torque = rate of angular momentum" in violated

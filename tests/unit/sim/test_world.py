@@ -81,7 +81,7 @@ def test_books_of_each_and_of_the_whole(together):
     total = together["chaser.momentum.angular"].values + together["client.momentum.angular"].values
     np.testing.assert_allclose(together["world.momentum.angular"].values, total, rtol=1e-12, atol=1e-9)
     change = together["world.momentum.angular"].values - together["world.momentum.angular"].values[0]
-    np.testing.assert_allclose(change, together["world.impulse.angular"].values, atol=1e-4)  # tides act on both
+    np.testing.assert_allclose(change, together["world.impulse.angular"].values, atol=1e-6)  # RK4: 4e-7 of 54 N m s
 
 
 def test_total_momentum_of_a_free_world_stays():

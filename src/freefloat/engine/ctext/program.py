@@ -73,6 +73,7 @@ class CText(Compiled):
         record_every: int | None = None,
         in_axes: Sequence[int | None] | None = None,
         threads: int | None = None,
+        scalar: bool = False,
     ) -> Rollout:
         """Not possible: text must be compiled first."""
         raise _not_callable()

@@ -161,6 +161,7 @@ class Gpu(Compiled):
         in_axes: Sequence[int | None] | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
+        scalar: bool = False,
     ) -> Rollout:
         """Many rollouts; the pieces of :meth:`rollout_pieces` put together."""
         options = {"steps": steps, "record_every": record_every, "in_axes": in_axes, "progress": progress}

@@ -39,6 +39,17 @@ def trace(
     ``unroll`` and ``branch`` are operation counts above which a scan stays a loop and a cond stays a
     branch. ``strict_nan`` keeps operations that can only matter when a number is infinite or NaN.
     """
+    return trace_with_result(function, *example, strict_nan=strict_nan, unroll=unroll, branch=branch)[0]
+
+
+def trace_with_result(
+    function: Callable[..., Any],
+    *example: Any,
+    strict_nan: bool = False,
+    unroll: int = Budget.unroll,
+    branch: int = Budget.branch,
+) -> tuple[Graph, Any]:
+    """The graph, and the result as shapes in their nesting."""
     import jax
 
     if not jax.config.read("jax_enable_x64"):
@@ -56,13 +67,17 @@ def trace(
     nodes = tuple(n for o in outs for n in tracer.nodes(np.asarray(o)).ravel())
     block = tracer.b.block(list(ins), list(nodes))
     prune(block)
-    return Graph(block, Signature(arguments, results))
+    return Graph(block, Signature(arguments, results)), out
 
 
 def _jaxpr(jax: Any, function: Callable[..., Any], shapes: Sequence[Any]) -> tuple[Any, Any]:
     """JAX's own trace, with its errors about values that shapes or Python branches need made short."""
+
+    def anew(*arguments: Any) -> Any:  # JAX would answer for a function that it has seen, whatever its globals are now
+        return function(*arguments)
+
     try:
-        return jax.make_jaxpr(function, return_shape=True)(*shapes)
+        return jax.make_jaxpr(anew, return_shape=True)(*shapes)
     except jax.errors.TracerArrayConversionError as error:
         raise UnsupportedError(
             "NumPy was given a traced value", error_line(error), "Use jax.numpy in place of numpy."

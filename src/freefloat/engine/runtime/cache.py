@@ -43,26 +43,31 @@ def key(*facts: object) -> str:
 
 def fetch(name: str, build: Callable[[], bytes]) -> bytes:
     """An entry's content, built if it is missing or damaged."""
-    path = directory() / f"{name}{SUFFIX}"
-    content = _read(path)
+    content = read(name)
     if content is None:
         content = build()
-        _write(path, content)
+        write(name, content)
     return content
 
 
-def _read(path: Path) -> bytes | None:
+def read(name: str) -> bytes | None:
+    """An entry's content; None if it is missing or damaged."""
+    path = directory() / f"{name}{SUFFIX}"
     try:
         data = path.read_bytes()
     except OSError:
         return None
+    with contextlib.suppress(OSError):
+        os.utime(path)  # used last: the oldest go first
     head = len(MAGIC) + 32
     content = data[head:]
     intact = data[:head] == MAGIC + hashlib.sha256(content).digest()
     return content if intact else None
 
 
-def _write(path: Path, content: bytes) -> None:
+def write(name: str, content: bytes) -> None:
+    """Keep an entry, and let the oldest go where there are too many."""
+    path = directory() / f"{name}{SUFFIX}"
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
@@ -72,6 +77,27 @@ def _write(path: Path, content: bytes) -> None:
             Path(temporary).replace(path)
         except OSError:
             Path(temporary).unlink(missing_ok=True)
+        _shrink(size_limit())
+
+
+def size_limit() -> int:
+    """Most bytes that the cache may take: $FREEFLOAT_CACHE_LIMIT in megabytes, else one gigabyte."""
+    chosen = os.environ.get("FREEFLOAT_CACHE_LIMIT", "")
+    return int(float(chosen) * 1e6) if chosen.replace(".", "", 1).isdigit() else 1_000_000_000
+
+
+def _shrink(limit: int) -> None:
+    """Remove the entries that were used longest ago, until a tenth of the room is free."""
+    with os.scandir(directory()) as found:
+        files = [(entry.stat(), entry.path) for entry in found if entry.name.endswith(SUFFIX)]
+    total = sum(facts.st_size for facts, _ in files)
+    if total <= limit:
+        return
+    for facts, path in sorted(files, key=lambda one: one[0].st_mtime_ns):
+        if total <= 0.9 * limit:
+            return
+        Path(path).unlink(missing_ok=True)
+        total -= facts.st_size
 
 
 def entries() -> list[Path]:

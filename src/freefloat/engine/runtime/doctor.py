@@ -6,12 +6,12 @@ import importlib.util
 import shutil
 from typing import Any
 
-from . import cache
+from . import cache, lookup
 from .workers import available_threads
 
 
 def doctor() -> dict[str, Any]:
-    """Targets available, host processor, SIMD width, threads, the card or why there is none, and the disk cache."""
+    """Targets, processor, SIMD width, threads, the card or why there is none, disk cache, what is traced each time."""
     from freefloat.engine.cuda.card import describe, what_is_missing
 
     found = cache.entries()
@@ -28,6 +28,8 @@ def doctor() -> dict[str, Any]:
         "cache_directory": str(cache.directory()),
         "cache_entries": len(found),
         "cache_bytes": sum(path.stat().st_size for path in found),
+        "cache_limit_bytes": cache.size_limit(),
+        "traced_again": dict(lookup.traced_again()),
         "engine_version": cache.engine_version(),
     }
     if facts["targets"]["native"]:
@@ -40,4 +42,5 @@ def doctor() -> dict[str, Any]:
 
 def clear_cache() -> int:
     """Remove all compiled code from disk; returns how many entries there were."""
+    lookup.forget_reasons()
     return cache.clear()

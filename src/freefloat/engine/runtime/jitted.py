@@ -72,6 +72,7 @@ class Jitted(Compiled):
         record_every: int | None = None,
         in_axes: Sequence[int | None] | None = None,
         threads: int | None = None,
+        scalar: bool = False,
     ) -> Rollout:
         """Many rollouts by ``vmap``."""
         self._require_step(steps)

@@ -5,20 +5,20 @@ from __future__ import annotations
 import ctypes
 import struct
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from freefloat.engine.graph import Graph, Leaf
+from freefloat.engine.graph import Graph, Leaf, Signature
 from freefloat.engine.llvm.machine import Library, compile_object, host
 from freefloat.engine.llvm.module import emit_module
 from freefloat.engine.llvm.plan import PART_SIZE
 
 from . import cache
-from .program import Chunk, Compiled, Rollout, axes, batch_size
+from .program import Chunk, Compiled, Rollout, Summary, axes, batch_size
 from .structure import NUMPY, Structure, checked
 from .workers import available_threads, run_parts
 
@@ -57,15 +57,15 @@ class Code:
         return space[skip:]
 
 
-def load_code(graph: Graph, width: int, use_cache: bool, part_size: int) -> Code:
+def load_code(program: Compiled, width: int, use_cache: bool, part_size: int) -> Code:
     """Code for one register width, from the disk cache if it is there."""
     here = host()
 
     def build() -> bytes:
-        source = emit_module(graph, width, fma=here.fma, part_size=part_size)
+        source = emit_module(program.graph, width, fma=here.fma, part_size=part_size)
         return struct.pack("q", source.work_slots) + compile_object(source.text)
 
-    name = cache.key("native", graph.hash, width, part_size, here)
+    name = cache.key("native", program.summary.hash, width, part_size, here)
     content = cache.fetch(name, build) if use_cache else build()
     return Code(Library(content[8:]), width, struct.unpack("q", content[:8])[0])
 
@@ -76,8 +76,8 @@ class Bound:
     Integers and truth values appear as 64-bit integers. Not to be shared between threads.
     """
 
-    def __init__(self, code: Code, graph: Graph) -> None:
-        buffers = _Buffers(code, graph)
+    def __init__(self, code: Code, signature: Signature) -> None:
+        buffers = _Buffers(code, signature)
         self._buffers, self._call = buffers, code.call
         self._pointers = tuple(map(POINTER, buffers.pointers))  # converted once, not at every call
         self.inputs, self.outputs = tuple(buffers.ins), tuple(buffers.outs)
@@ -90,12 +90,12 @@ class Bound:
 class _Buffers(threading.local):
     """One thread's work space for single calls, with views of every leaf."""
 
-    def __init__(self, code: Code, graph: Graph) -> None:
+    def __init__(self, code: Code, signature: Signature) -> None:
+        inputs, outputs = (sum(leaf.size for leaf in some) for some in (signature.leaves, signature.results))
         self.work = code.work()
-        self.ins = _views(self.work, graph.signature.leaves, 0)
-        self.outs = _views(self.work, graph.signature.results, len(graph.block.ins))
-        base, state = self.work.ctypes.data, graph.signature.state_size
-        inputs, outputs = len(graph.block.ins), len(graph.block.outs)
+        self.ins = _views(self.work, signature.leaves, 0)
+        self.outs = _views(self.work, signature.results, inputs)
+        base, state = self.work.ctypes.data, signature.state_size
         self.pointers = (base, base + 8 * state, base + 8 * inputs, base + 8 * (inputs + outputs))
 
 
@@ -116,21 +116,28 @@ class Native(Compiled):
 
     def __init__(
         self,
-        graph: Graph,
+        graph: Graph | Callable[[], Graph],
         structure: Structure,
         *,
+        summary: Summary | None = None,
         width: int | None = None,
         cache: bool = True,
         part_size: int = PART_SIZE,
     ) -> None:
-        super().__init__(graph, structure)
+        super().__init__(graph, structure, summary)
         self._cache, self._part_size = cache, part_size
         self.width = width or host().width
-        self._scalar = self._code(1)
-        self._buffers = _Buffers(self._scalar, graph)
 
     def _code(self, width: int) -> Code:
-        return load_code(self.graph, width, self._cache, self._part_size)
+        return load_code(self, width, self._cache, self._part_size)
+
+    @cached_property
+    def _scalar(self) -> Code:
+        return self._code(1)
+
+    @cached_property
+    def _buffers(self) -> _Buffers:
+        return _Buffers(self._scalar, self.structure.signature)
 
     @cached_property
     def _wide(self) -> Code:
@@ -139,7 +146,7 @@ class Native(Compiled):
     # ---- one call
     def __call__(self, *args: Any) -> Any:
         """The function's result."""
-        buffers, signature = self._buffers, self.graph.signature
+        buffers, signature = self._buffers, self.structure.signature
         flat = [leaf for parts in self.structure.flatten(args) for leaf in parts]
         for view, value, leaf in zip(buffers.ins, flat, signature.leaves, strict=True):
             # A float is the common case, and is never rounded to fit an integer leaf.
@@ -151,13 +158,13 @@ class Native(Compiled):
 
     def bind(self) -> Bound:
         """A call without any bookkeeping, for loops that cannot afford microseconds."""
-        return Bound(self._scalar, self.graph)
+        return Bound(self._scalar, self.structure.signature)
 
     # ---- many instances
     def batch(self, *args: Any, in_axes: Sequence[int | None] | None = None, threads: int | None = None) -> Any:
         """Results for many instances, the same bits as one at a time."""
         arrays, rows, total = self._batched(args, in_axes)
-        results = [np.empty((total, *r.shape), NUMPY[r.dtype]) for r in self.graph.signature.results]
+        results = [np.empty((total, *r.shape), NUMPY[r.dtype]) for r in self.structure.signature.results]
         targets, code = _rows(results, [1] * len(results)), self._wide
 
         def part(first: int, end: int) -> None:
@@ -176,7 +183,7 @@ class Native(Compiled):
         chosen = axes(in_axes, len(args))
         total = batch_size(flat, chosen)
         arrays, steps = [], []
-        for k, (values, leaves) in enumerate(zip(flat, self.graph.signature.arguments, strict=True)):
+        for k, (values, leaves) in enumerate(zip(flat, self.structure.signature.arguments, strict=True)):
             for value, leaf in zip(values, leaves, strict=True):
                 arrays.append(checked(value, leaf, f"Argument {k}", None if chosen[k] is None else total))
                 steps.append(chosen[k] is not None)
@@ -189,7 +196,7 @@ class Native(Compiled):
         """A rollout of one instance in pieces."""
         self._require_step(steps)
         flat = self.structure.flatten((state, *held))
-        leaves = [leaf for argument in self.graph.signature.arguments for leaf in argument]
+        leaves = [leaf for argument in self.structure.signature.arguments for leaf in argument]
         values = [value for parts in flat for value in parts]
         arrays = [checked(v, leaf, "An argument")[None] for v, leaf in zip(values, leaves, strict=True)]
         run = _Run(self, arrays, 1, steps, record_every, self._scalar, threads=1)
@@ -206,13 +213,15 @@ class Native(Compiled):
         record_every: int | None = None,
         in_axes: Sequence[int | None] | None = None,
         threads: int | None = None,
+        scalar: bool = False,
     ) -> Rollout:
         """Many rollouts side by side, the same bits as one at a time."""
         self._require_step(steps)
         arrays, _, total = self._batched((state, *held), in_axes)
         shared = [a is None for a in axes(in_axes, 1 + len(held))]
-        arrays = _spread(arrays, self.graph.signature.arguments, shared, total)
-        run = _Run(self, arrays, total, steps, record_every, self._wide, threads or available_threads())
+        arrays = _spread(arrays, self.structure.signature.arguments, shared, total)
+        code = self._scalar if scalar else self._wide
+        run = _Run(self, arrays, total, steps, record_every, code, threads or available_threads())
         size = max(1, CHUNK_OPERATIONS // max(1, self.operations["total"] * total // 4))
         first = 0
         while run.done < steps:
@@ -256,7 +265,7 @@ class _Run:
         threads: int,
     ) -> None:
         self.program, self.total, self.code, self.threads = program, total, code, threads
-        signature = program.graph.signature
+        signature = program.structure.signature
         count = len(signature.arguments[0])
         self.states = [a.copy() for a in arrays[:count]]
         self.arrays = [*self.states, *arrays[count:]]
@@ -294,7 +303,7 @@ class _Run:
             return None
         block = self.records[:, rows[0] : rows[1]]
         leaves, first = [], 0
-        for leaf in self.program.graph.signature.results:
+        for leaf in self.program.structure.signature.results:
             part = np.ascontiguousarray(block[..., first : first + leaf.size])
             if leaf.dtype != "f64":
                 part = part.view(np.int64).astype(NUMPY[leaf.dtype])

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from freefloat.engine.errors import SignatureError
+from freefloat.engine.errors import EngineError, SignatureError
 from freefloat.engine.graph import Graph
 
 from .structure import Structure
@@ -30,6 +31,14 @@ class Chunk(NamedTuple):
     record: Any
 
 
+@dataclass(frozen=True)
+class Summary:
+    """What is asked of a graph after it has been compiled."""
+
+    hash: str
+    operations: dict[str, int]
+
+
 class Compiled(ABC):
     """A function compiled for one target, called with the pytrees it was compiled for; numpy in and out.
 
@@ -39,18 +48,32 @@ class Compiled(ABC):
 
     target: str
 
-    def __init__(self, graph: Graph | Callable[[], Graph], structure: Structure) -> None:
-        self._graph, self.structure = graph, structure
+    notes: Any = None  # what was learnt while tracing: see ``compile``
+
+    def __init__(
+        self, graph: Graph | Callable[[], Graph], structure: Structure, summary: Summary | None = None
+    ) -> None:
+        self._graph, self.structure, self._summary = graph, structure, summary
 
     @cached_property
     def graph(self) -> Graph:
-        """The function as scalar operations; for the jax target traced when it is asked for."""
-        return self._graph if isinstance(self._graph, Graph) else self._graph()
+        """The function as scalar operations; traced when it is asked for, where it was not before."""
+        if isinstance(self._graph, Graph):
+            return self._graph
+        found = self._graph()
+        if self._summary is not None and found.hash != self._summary.hash:
+            raise EngineError("The code of a compiled function has changed since it was compiled. Compile it again.")
+        return found
+
+    @cached_property
+    def summary(self) -> Summary:
+        """The graph's hash and operations, known without it where the code was found on disk."""
+        return self._summary or Summary(self.graph.hash, self.graph.operations)
 
     @property
     def operations(self) -> dict[str, int]:
         """Scalar operations of one call by kind, and their ``total``."""
-        return self.graph.operations
+        return self.summary.operations
 
     @property
     def source(self) -> str:
@@ -80,8 +103,12 @@ class Compiled(ABC):
         record_every: int | None = None,
         in_axes: Sequence[int | None] | None = None,
         threads: int | None = None,
+        scalar: bool = False,
     ) -> Rollout:
-        """Many rollouts side by side; records have axes (instance, row)."""
+        """Many rollouts side by side; records have axes (instance, row).
+
+        ``scalar``: by the code of single rollouts, so that no other need be compiled; the same bits.
+        """
 
     def rollout(self, state: Any, *held: Any, steps: int, record_every: int | None = None) -> Rollout:
         """The state after so many steps, and the recorded ones in between."""

@@ -33,15 +33,21 @@ class Structure:
     out_tree: Any = None
 
     @classmethod
+    def nested(cls, signature: Signature, example: Sequence[Any], result: Any) -> Structure:
+        """A known signature with the nesting of example arguments and of a result."""
+        import jax
+
+        trees = tuple(jax.tree_util.tree_structure(one) for one in example)
+        return cls(signature, trees, jax.tree_util.tree_structure(result))
+
+    @classmethod
     def of(cls, function: Any, example: Sequence[Any]) -> Structure:
         """The trees of a function's arguments and result, and what leaves they have."""
         import jax
 
-        trees = tuple(jax.tree_util.tree_structure(e) for e in example)
         shapes = [_shapes(e) for e in example]
         out = jax.eval_shape(function, *shapes)
-        signature = Signature(tuple(map(_leaves, shapes)), _leaves(out))
-        return cls(signature, trees, jax.tree_util.tree_structure(out))
+        return cls.nested(Signature(tuple(map(_leaves, shapes)), _leaves(out)), example, out)
 
     def flatten(self, args: Sequence[Any]) -> list[list[Any]]:
         """Leaves of every argument, with the number of arguments and their nesting checked."""

@@ -215,15 +215,15 @@ class Ets7Capture(Scenario):
         """Whether the hand captured the target, when, or how far it was from it at the end."""
         import numpy as np
 
-        result, end = outcome(run), float(run["time"].values[-1])
+        result, end = outcome(run), float(run.values("time")[-1])
         if np.isfinite(result.captured):
             return (
                 f"Captured after {result.captured:g} s; the fine approach began after {result.switched:g} s, and the "
                 f"attitude was disturbed by up to {result.attitude:.3g} deg."
             )
-        away, turn = (np.linalg.norm(run[f"chaser.hand.{kind}_error"].values[-1]) for kind in ("position", "rotation"))
+        away, turn = (np.linalg.norm(run.values(f"chaser.hand.{kind}_error")[-1]) for kind in ("position", "rotation"))
         doing = ("in the coarse approach", "waiting for the attitude", "in the fine approach", "captured")
-        mode = doing[int(run["chaser.capture.mode"].values[-1])]
+        mode = doing[int(run.values("chaser.capture.mode")[-1])]
         return (
             f"Not captured within {end:g} s: {mode}, with the hand {1e3 * away:.3g} mm and {np.rad2deg(turn):.3g} deg "
             "from the target. If it still comes closer, set a longer duration."
@@ -323,8 +323,8 @@ def outcome(run: Run) -> Outcome:
     """Read a capture off its run."""
     from freefloat.scenarios.measures import attitude_disturbance_deg
 
-    switched, captured = (float(run[f"chaser.capture.{name}"].values[-1]) for name in ("switch_time", "time"))
-    angle, time = attitude_disturbance_deg(run, "chaser."), run["time"].values
+    switched, captured = (float(run.values(f"chaser.capture.{name}")[-1]) for name in ("switch_time", "time"))
+    angle, time = attitude_disturbance_deg(run, "chaser."), run.values("time")
     until = captured if captured >= 0.0 else float("inf")
     return Outcome(
         switched=switched if switched >= 0.0 else float("inf"),

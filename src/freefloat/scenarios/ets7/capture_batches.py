@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from freefloat.sim import System
     from freefloat.sim.simulate import Progress
+    from freefloat.values.labelled import LabelledArrays
 
 
 CALM_BELOW = 0.5  # attitude disturbance of case 1 in the paper [deg]
@@ -173,7 +174,7 @@ def of_the_scenario(wheel_torque: float, until: Mapping[int, float] = UNTIL) -> 
     return found
 
 
-def contrast(data: xarray.Dataset) -> dict[str, float]:
+def contrast(data: xarray.Dataset | LabelledArrays) -> dict[str, float]:
     """How often the paper's contrast holds: counts, and the median ratio of the attitude disturbances."""
     first, second = data["case1.captured"].values, data["case2.captured"].values
     a, b = data["case1.attitude"].values, data["case2.attitude"].values

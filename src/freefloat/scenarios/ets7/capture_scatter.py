@@ -8,9 +8,8 @@ from freefloat.scenarios.scatters import Axis, Scatter
 from freefloat.sim.description import Guide, Mark
 
 if TYPE_CHECKING:
-    import xarray
-
     from freefloat.sim import Run
+    from freefloat.values.labelled import LabelledArrays
 
 TABLE = "ets7_capture.csv"
 # Where captures that never came are drawn, and the axis [s]: case 1 has less time.
@@ -19,7 +18,7 @@ _NEVER_2, _SECONDS_2 = 220.0, (0.0, 230.0)
 _DEGREES = (0.01, 10.0)  # an arm that is stuck without reaction disturbs less, which says nothing
 
 
-def _times(data: xarray.Dataset) -> str:
+def _times(data: LabelledArrays) -> str:
     count = _counts(data)
     return (
         f"Of {count['geometries']:.0f} random geometries with wheels of {data.attrs['wheel_torque']:g} N m, case 1 "
@@ -30,7 +29,7 @@ def _times(data: xarray.Dataset) -> str:
     )
 
 
-def _attitudes(data: xarray.Dataset) -> str:
+def _attitudes(data: LabelledArrays) -> str:
     count = _counts(data)
     return (
         f"Of the {count['case 1 captures below 0.5 deg']:.0f} geometries in which case 1 captured below 0.5 deg, case "
@@ -39,19 +38,19 @@ def _attitudes(data: xarray.Dataset) -> str:
     )
 
 
-def _counts(data: xarray.Dataset) -> dict[str, float]:
+def _counts(data: LabelledArrays) -> dict[str, float]:
     from freefloat.scenarios.ets7.capture_batches import contrast
 
     return contrast(data)
 
 
-def _marks(run: Run, data: xarray.Dataset, quantity: str) -> list[Mark]:
+def _marks(run: Run, data: LabelledArrays, quantity: str) -> list[Mark]:
     """The geometry of the scenario under the conditions of the others, and this run: one case of the two."""
     from freefloat.scenarios.ets7.capture import outcome
 
     facts = [data.attrs.get(f"scenario.case{case}.{quantity}") for case in (1, 2)]
     marks = [Mark("the scenario's geometry", *facts)] if None not in facts else []
-    if not run.completed or "capture.time" not in run.data:
+    if not run.completed or "capture.time" not in run.recorded:
         return marks
     value, case = getattr(outcome(run), quantity), run.scenario.get("case", 1)
     return [*marks, Mark(f"this run, case {case}", value if case == 1 else None, value if case == 2 else None)]

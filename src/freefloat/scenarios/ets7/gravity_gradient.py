@@ -78,11 +78,11 @@ class Ets7GravityGradient(Scenario):
 
         from freefloat.scenarios.measures import crossing_time, value_at
 
-        pitch = np.rad2deg(run["orbit.roll_pitch_yaw"].values[:, 1])
+        pitch = np.rad2deg(run.values("orbit.roll_pitch_yaw")[:, 1])
         at_ten_minutes = value_at(run, pitch, 600.0) if self.duration >= 600.0 else float("nan")
         one_degree = crossing_time(run, pitch, 1.0)
         if variant == "nominal":
-            x, y, z = (float(value) for value in run["orbit.torque"].values[0])
+            x, y, z = (float(value) for value in run.values("orbit.torque")[0])
             return [
                 Claim("torque about x at the start", _SPEC, "about", -5.1e-5, x, "N m", 1e-6),
                 Claim("torque about y at the start", _SPEC, "about", 6.47e-4, y, "N m", 1e-6),

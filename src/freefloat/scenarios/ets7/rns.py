@@ -117,7 +117,7 @@ class Ets7Rns(Scenario):
             return Claim("largest momentum of the arm", _SPEC, relation, reference, momentum, "N m s", tolerance)
 
         if variant == "nominal":
-            disturbed, when = attitude(9.07e-4, "within", 0.05), float(run["time"].values[angle.argmax()])
+            disturbed, when = attitude(9.07e-4, "within", 0.05), float(run.values("time")[angle.argmax()])
             return [
                 disturbed,
                 Claim("largest attitude disturbance at", _SPEC, "about", 17.5, when, "s", 0.1),
@@ -154,8 +154,8 @@ class Ets7Rns(Scenario):
 
         from freefloat.scenarios.measures import largest_norm
 
-        end = np.rad2deg(run["joints.position"].values[-1])
-        moved = run["hand.displacement"].values[-1]
+        end = np.rad2deg(run.values("joints.position")[-1])
+        moved = run.values("hand.displacement")[-1]
         speed = 1e3 * largest_norm(run, "hand.relative_velocity")
         joints = (
             Claim(f"joint {k + 1} at the end", _SPEC, "about", reference, float(end[k]), "deg", 0.01)

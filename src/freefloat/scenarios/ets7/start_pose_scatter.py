@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from freefloat.scenarios.scatters import Axis, Scatter
 from freefloat.sim.description import Mark
 
 if TYPE_CHECKING:
-    import xarray
-
     from freefloat.sim import Run
+    from freefloat.values.labelled import LabelledArrays
 
 TABLE = "ets7_start_poses.csv"
 _FLIGHT_DEG = -22.8  # hand pitch at the start, in flight
 
 
-def _pitches(data: xarray.Dataset) -> str:
-    import numpy as np
-
+def _pitches(data: LabelledArrays) -> str:
     pitch, facts = data["pitch"].values, data.attrs
     share = np.mean((pitch > -0.8) & (pitch < -0.4))
     return (
@@ -30,19 +29,22 @@ def _pitches(data: xarray.Dataset) -> str:
     )
 
 
-def _marks(run: Run, data: xarray.Dataset) -> list[Mark]:
+def _marks(run: Run, data: LabelledArrays) -> list[Mark]:
     """This run, if its arm starts in the plane too and its hand points as in flight."""
-    import numpy as np
-
-    from freefloat.scenarios.ets7.start_poses import hand_of, lever
-    from freefloat.scenarios.measures import roll_pitch_yaw_deg
+    from freefloat.scenarios.measures import position_in_base, roll_pitch_yaw_deg
 
     joints = run.scenario.get("joints_deg", ())
     if not run.completed or len(joints) != 6 or any(joints[k] for k in (0, 4, 5)):
         return []
     if abs(sum(joints) - _FLIGHT_DEG) > 1e-6:
         return []
-    return [Mark("this run", float(lever(hand_of(np.array([joints])), _FLIGHT_DEG)[0]), roll_pitch_yaw_deg(run)[1])]
+    return [Mark("this run", float(lever(position_in_base(run, "hand"), _FLIGHT_DEG)), roll_pitch_yaw_deg(run)[1])]
+
+
+def lever(hand: np.ndarray, hand_pitch_deg: float) -> np.ndarray:
+    """How far the hand's line passes from the base's centre of mass, in the arm's plane [m]; hand in base axes."""
+    angle = np.deg2rad(hand_pitch_deg)
+    return hand[..., 2] * np.cos(angle) + hand[..., 0] * np.sin(angle)
 
 
 SCATTERS = (

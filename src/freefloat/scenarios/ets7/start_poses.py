@@ -11,6 +11,7 @@ import numpy as np
 from freefloat.scenarios.batches import recorded, with_states
 from freefloat.scenarios.ets7.gjm import Ets7Gjm
 from freefloat.scenarios.ets7.parts import spacecraft
+from freefloat.scenarios.ets7.start_pose_scatter import lever
 
 if TYPE_CHECKING:
     import xarray
@@ -72,12 +73,6 @@ def start_poses(
     counts = {"poses": len(high), "low": int((~high).sum()), "fast": int((~slow).sum())}
     settings = {name: value for name, value in dataclasses.asdict(scan).items() if not isinstance(value, tuple)}
     return xarray.Dataset(columns, attrs=counts | settings)
-
-
-def lever(hand: np.ndarray, hand_pitch_deg: float) -> np.ndarray:
-    """How far the hand's line passes from the base's centre of mass, in the arm's plane [m]."""
-    angle = np.deg2rad(hand_pitch_deg)
-    return hand[..., 2] * np.cos(angle) + hand[..., 0] * np.sin(angle)
 
 
 def hand_of(joints_deg: np.ndarray) -> np.ndarray:

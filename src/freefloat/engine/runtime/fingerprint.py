@@ -1,0 +1,406 @@
+"""A hash of everything that a function's meaning depends on, found without calling or tracing it.
+
+Data goes by its bytes, the user's functions and classes by their code, defaults, closures and the globals that they
+name, packages of mathematics by their version and this one by its source. What cannot be seen through (a clock, a file,
+a random generator, a C object) raises `Unseen`: such code is traced again each time.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import dis
+import enum
+import functools
+import hashlib
+import struct
+import sys
+import types
+from collections import OrderedDict, defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+import numpy as np
+
+from .origins import (
+    IMPURE_BUILTINS,
+    Unseen,
+    is_known,
+    is_standard,
+    may_change,
+    require_pure,
+    require_repeatable,
+    version_of,
+)
+
+_HEAP_TYPE = 1 << 9  # flag of classes that were made at run time, as Python's own are
+_PLAIN = {type(None), bool, int, str, bytes, complex}
+# What Python puts into a class without anybody having written it, or what changes no answer.
+_BOOKKEEPING = {
+    *("__annotations__", "__dict__", "__doc__", "__firstlineno__", "__module__", "__qualname__", "__weakref__"),
+    *("__abstractmethods__", "__dataclass_fields__", "__dataclass_params__", "__match_args__", "__orig_bases__"),
+    *("__parameters__", "__slotnames__", "__slots__", "__static_attributes__", "_abc_impl"),
+}
+_CHECKERS = ("jaxtyping", "beartype")  # they look at types, and change no answer
+_DESCRIPTORS = (
+    types.MemberDescriptorType,
+    types.GetSetDescriptorType,
+    types.WrapperDescriptorType,
+    types.MethodDescriptorType,
+    types.ClassMethodDescriptorType,
+)
+
+
+@dataclasses.dataclass
+class Reached:
+    """What a fingerprint came by on its way: the user's own functions and classes, and those that remember answers."""
+
+    functions: list[types.FunctionType] = dataclasses.field(default_factory=list)
+    classes: list[type] = dataclasses.field(default_factory=list)
+    caches: list[Any] = dataclasses.field(default_factory=list)  # of functools
+    jitted: list[Any] = dataclasses.field(default_factory=list)
+
+
+def fingerprint(*things: Any) -> str:
+    """A hash of functions, classes and data with all that they reach."""
+    return fingerprint_and_reach(*things)[0]
+
+
+def fingerprint_and_reach(*things: Any) -> tuple[str, Reached]:
+    """The hash, and what of the user's own was met."""
+    walk = _Walk()
+    walk.add("python", sys.version_info[:3], *(f"{name} {version_of(name)}" for name in ("jax", "numpy")))
+    try:
+        for thing in things:
+            walk.see(thing)
+    except Unseen:
+        raise
+    except Exception as error:  # an object that does not want to be looked at, or is nested too deeply
+        raise Unseen(f"something that cannot be looked at ({type(error).__name__}: {error})") from None
+    return walk.digest.hexdigest(), walk.reached
+
+
+@lru_cache(maxsize=4096)
+def _names_in(code: types.CodeType) -> tuple[tuple[str, ...], ...]:
+    """Dotted names of globals that code reads, such as ('np', 'linalg', 'solve'); inner functions included."""
+    found: dict[tuple[str, ...], None] = {}
+    chain: tuple[str, ...] = ()
+    level: Any = 0
+    for step in dis.get_instructions(code):
+        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            if chain:
+                found[chain] = None
+            chain = (str(step.argval),)
+        elif step.opname in ("LOAD_ATTR", "LOAD_METHOD") and chain:
+            chain = (*chain, str(step.argval))
+        elif step.opname not in ("CACHE", "PUSH_NULL", "EXTENDED_ARG", "RESUME"):
+            if chain:
+                found[chain] = None
+            chain = ()
+        if step.opname == "LOAD_CONST" and isinstance(step.argval, int):
+            level = step.argval  # of an import that may come next: how many dots
+        if step.opname == "IMPORT_NAME":
+            found["__import__", "." * level + str(step.argval), *may_change(code.co_names)] = None
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            found |= dict.fromkeys(_names_in(inner))
+    return tuple(found)
+
+
+class _Walk:
+    """Follows references and digests what it meets; what it has met before is named by its number."""
+
+    def __init__(self) -> None:
+        self.digest = hashlib.sha256()
+        self.reached = Reached()
+        self._met: dict[int, tuple[int, Any]] = {}
+
+    def add(self, *words: Any) -> None:
+        """Digest words, each told apart from the next."""
+        for word in words:
+            data = word if isinstance(word, bytes) else str(word).encode()
+            self.digest.update(struct.pack("q", len(data)) + data)
+
+    def see(self, x: Any) -> None:
+        """Digest anything."""
+        if type(x) in _PLAIN:
+            self.add(type(x).__name__, x)
+        elif type(x) is float:
+            self.add("float", struct.pack("d", x))
+        elif type(x) is np.ndarray or isinstance(x, np.generic):
+            self._array(x)
+        elif type(x) in (tuple, list):
+            self._sequence(x)
+        elif id(x) in self._met:
+            self.add("met", self._met[id(x)][0])
+        else:
+            self._met[id(x)] = len(self._met), x  # kept: a number must stay that of the same thing
+            self._compound(x)
+
+    def _sequence(self, x: Sequence[Any]) -> None:
+        self.add(type(x).__name__, len(x))
+        for entry in x:
+            self.see(entry)
+
+    def _array(self, x: Any) -> None:
+        array = np.asarray(x)
+        if array.dtype.hasobject:
+            raise Unseen("an array of Python objects")
+        self.add("array", repr(array.dtype), array.shape, array.tobytes())
+
+    def _compound(self, x: Any) -> None:
+        if isinstance(x, types.FunctionType):
+            self._function(x)
+        elif isinstance(x, type):
+            self._class(x)
+        elif type(x) in (dict, types.MappingProxyType, OrderedDict, defaultdict):
+            self.add(type(x).__name__, len(x))
+            self.see(getattr(x, "default_factory", None))
+            for key, value in x.items():
+                self.see(key)
+                self.see(value)
+        elif type(x) in (set, frozenset):
+            self.add("set", *sorted(fingerprint(entry) for entry in x))
+        elif isinstance(x, types.ModuleType):
+            self._whole_module(x)
+        elif isinstance(x, enum.Enum):
+            self.see(type(x))
+            self.add(x.name)
+        elif isinstance(x, (types.BuiltinFunctionType, np.ufunc)):
+            self._builtin(x)
+        elif isinstance(x, np.dtype):
+            self.add("dtype", x.str)
+        elif type(x) is object or isinstance(x, (range, slice, type(Ellipsis), type(NotImplemented))):
+            self.add("object" if type(x) is object else repr(x))  # a bare object is a mark, and says nothing
+        elif parts := _wrapped(x):
+            self._remembers(x)
+            self.add(type(x).__qualname__)
+            for part in parts:
+                self.see(part)
+        else:
+            self._instance(x)
+
+    # ---- code
+
+    def _remembers(self, x: Any) -> None:
+        """Note functions that keep answers."""
+        if is_known(getattr(x, "__module__", None) or ""):
+            return
+        if type(x).__name__ == "PjitFunction":
+            self.reached.jitted.append(x)
+        elif type(x).__name__ == "_lru_cache_wrapper":
+            self.reached.caches.append(x)
+
+    def _function(self, f: types.FunctionType) -> None:
+        code, home = f.__code__, str(f.__globals__.get("__name__") or "")
+        self.add("function", code.co_qualname)
+        if home.startswith(_CHECKERS) and "__wrapped__" in f.__dict__:
+            self.see(f.__dict__["__wrapped__"])
+            return
+        if is_known(home):
+            self._package(home)
+            if "<l" not in code.co_qualname:  # neither a lambda nor made inside another function: its version says all
+                return
+            if _is_public(f):
+                self._package(f.__module__)
+                self.add(f.__qualname__)
+                return
+            self.add(code.co_firstlineno)  # lambdas share their names
+        elif is_standard(home):
+            self._standard(home)
+        else:
+            self.reached.functions.append(f)
+            self._code(code)
+            for name in _names_in(code):
+                self._global(f, name)
+        self.see(f.__defaults__)
+        self.see(f.__kwdefaults__)
+        copied = getattr(f.__dict__.get("__wrapped__"), "__dict__", {})
+        self.see({k: v for k, v in f.__dict__.items() if k not in copied and not k.startswith("__")})
+        for cell in f.__closure__ or ():
+            try:
+                content = cell.cell_contents
+            except ValueError:  # not filled yet
+                self.add("empty cell")
+                continue
+            if isinstance(content, types.ModuleType) and (names := may_change(code.co_names)):
+                raise Unseen(f"{content.__name__}.{names[0]}, which {f.__qualname__} may call")
+            self.see(content)
+
+    def _code(self, code: types.CodeType) -> None:
+        self.add(code.co_code, code.co_exceptiontable, code.co_argcount, code.co_kwonlyargcount, code.co_flags)
+        self.add(code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+        for constant in code.co_consts:
+            if isinstance(constant, types.CodeType):
+                self._code(constant)
+            else:
+                self.see(constant)
+
+    def _global(self, f: types.FunctionType, name: tuple[str, ...]) -> None:
+        """A global that code reads, through modules down to what is read of them."""
+        first, *rest = name
+        if first == "__import__":
+            if rest[0] not in sys.modules or len(rest) > 1:
+                raise Unseen(f"`import {rest[0]}` inside {f.__qualname__}; import at the top of the file")
+            self._whole_module(sys.modules[rest[0]])
+            return
+        if first in f.__globals__:
+            x = f.__globals__[first]
+        elif hasattr(__import__("builtins"), first):
+            if first in IMPURE_BUILTINS:
+                raise Unseen(f"{first}(), which {f.__qualname__} calls")
+            return
+        else:
+            self.add("no global", first)
+            return
+        while isinstance(x, types.ModuleType) and rest:
+            attribute = rest.pop(0)
+            if not hasattr(x, attribute):
+                self.add("no attribute", attribute)
+                return
+            x = getattr(x, attribute)
+        self.add("global", *name)
+        try:
+            require_repeatable(x, name)
+            self.see(x)
+        except Unseen as why:
+            raise Unseen(f"{'.'.join(name)} in {f.__qualname__}: {why}") from None
+
+    def _whole_module(self, module: types.ModuleType) -> None:
+        name = module.__name__
+        if is_known(name):
+            self._package(name)
+        elif is_standard(name):
+            self._standard(name)
+        else:
+            raise Unseen(f"module '{name}', which is handed about as a whole")
+
+    def _builtin(self, f: Any) -> None:
+        owner = getattr(f, "__self__", None)
+        module = getattr(f, "__module__", None) or (owner.__name__ if isinstance(owner, types.ModuleType) else "")
+        if isinstance(owner, types.ModuleType) or owner is None:
+            if is_standard(module):
+                self._standard(module)
+            elif not is_known(module):
+                raise Unseen(f"{module}.{f.__name__}, which is not written in Python")
+            self.add("builtin", module, f.__name__)
+        else:
+            self.add("method", f.__name__)
+            self.see(owner)
+
+    def _standard(self, module: str) -> None:
+        require_pure(module)
+        self.add("standard", module)
+
+    def _package(self, module: str) -> None:
+        self.add("package", module, version_of(module.partition(".")[0]))
+
+    # ---- classes and what is made of them
+
+    def _class(self, cls: type) -> None:
+        module = cls.__module__
+        self.add("class", module if module != "__main__" else "", cls.__qualname__)
+        if is_known(module):
+            self._package(module)
+            if "<l" not in cls.__qualname__:
+                return
+        elif is_standard(module):
+            self._standard(module)
+            return
+        self.reached.classes.append(cls)
+        self.see(type(cls))
+        for base in cls.__bases__:
+            self.see(base)
+        for name, (kind, static) in _fields(cls).items():
+            self.add("field", name, kind, static)
+        for name, value in cls.__dict__.items():
+            if name not in _BOOKKEEPING:
+                self.add(name)
+                self.see(value)
+
+    def _instance(self, x: Any) -> None:
+        kind = type(x)
+        if hasattr(kind, "__fingerprint__"):  # says itself what it consists of
+            self.see(kind)
+            self.see(x.__fingerprint__())
+            return
+        if kind.__module__.partition(".")[0] in ("jaxlib", "jax") and hasattr(x, "__array__"):
+            self._jax_array(x)
+            return
+        state = _state_of(x)
+        if state is None:
+            raise Unseen(f"an object of {kind.__module__}.{kind.__qualname__}, whose content cannot be seen")
+        self.see(kind)
+        if isinstance(x, (tuple, list)):
+            self._sequence(x)
+        elif isinstance(x, dict):
+            self.see(dict(x))
+        self.add("state", len(state))
+        for name, value in state.items():
+            self.add(name)
+            self.see(value)
+
+    def _jax_array(self, x: Any) -> None:
+        try:
+            self._array(np.asarray(x))
+        except Exception as error:
+            raise Unseen(f"a value that JAX is tracing ({type(error).__name__})") from None
+
+
+def _wrapped(x: Any) -> tuple[Any, ...]:
+    """What makes up a wrapper around functions."""
+    if isinstance(x, types.MethodType):
+        return x.__func__, x.__self__
+    if isinstance(x, functools.partial):
+        return x.func, x.args, x.keywords
+    if isinstance(x, (staticmethod, classmethod)):
+        return (x.__func__,)
+    if isinstance(x, property):
+        return (x.fget, x.fset)
+    if isinstance(x, _DESCRIPTORS):
+        return x.__objclass__.__qualname__, x.__name__
+    if type(x).__name__ == "_tuplegetter":
+        return x.__reduce__()[1]
+    if isinstance(x, functools.cached_property):
+        return (x.func,)
+    if type(x).__name__ in ("_lru_cache_wrapper", "PjitFunction"):
+        return (x.__wrapped__,)
+    if isinstance(x, (types.GenericAlias, types.UnionType)) or type(x).__module__ == "typing":
+        return ("type", repr(x))
+    return ()
+
+
+def _is_public(f: types.FunctionType) -> bool:
+    """Whether a decorated function is what a known package itself offers under its name."""
+    if not is_known(f.__module__ or ""):
+        return False
+    found: Any = sys.modules.get(f.__module__)
+    for name in f.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is f
+
+
+def _fields(cls: type) -> Mapping[str, tuple[str, bool]]:
+    """Fields of a dataclass: how they are typed, and whether they are static."""
+    if not dataclasses.is_dataclass(cls):
+        return {}
+    return {f.name: (str(f.type), bool(f.metadata.get("static"))) for f in dataclasses.fields(cls)}
+
+
+def _state_of(x: Any) -> dict[str, Any] | None:
+    """What an object holds, without what it computes from that and keeps; None if some of it is out of sight in C."""
+    classes = [cls for cls in type(x).__mro__ if cls not in (object, tuple, list, dict)]
+    slots = [cls.__dict__["__slots__"] for cls in classes if "__slots__" in cls.__dict__]
+    if not all(cls.__flags__ & _HEAP_TYPE for cls in classes) or not (hasattr(x, "__dict__") or slots):
+        return None
+    names = [name for some in slots for name in ((some,) if isinstance(some, str) else some)]
+    held = {name: getattr(x, name) for name in names if hasattr(x, name) and name not in ("__dict__", "__weakref__")}
+    held |= getattr(x, "__dict__", {})
+    return {name: value for name, value in held.items() if name not in _computed(type(x))}
+
+
+@cache
+def _computed(kind: type) -> frozenset[str]:
+    """Names of what a class computes once from the rest, and keeps."""
+    kept = (functools.cached_property,)
+    return frozenset(name for cls in kind.__mro__ for name, value in cls.__dict__.items() if isinstance(value, kept))

