@@ -30,6 +30,8 @@ class Curve:
     x: np.ndarray
     y: np.ndarray
     below: bool = False
+    dashed: bool = False
+    colour: int | None = None  # number of its colour, where it is not its place among the curves
 
 
 @dataclass(frozen=True)
@@ -71,11 +73,13 @@ def panel_svg(panel: Panel, offset: float) -> str:
         parts.append(_text(float(px(tick)), y0 + 17, f"{tick:g}", "middle"))
     parts.append(f'<rect x="{x0}" y="{y1}" width="{x1 - x0}" height="{y0 - y1}" fill="none" stroke="#666"/>')
     parts += [_text((x0 + x1) / 2, HEIGHT - 10, panel.xlabel, "middle"), _text(10, TOP - 18, panel.ylabel, "start")]
-    for k, (curve, colour) in enumerate(zip(panel.curves, COLOURS, strict=False)):
+    for k, curve in enumerate(panel.curves):
+        colour = COLOURS[k if curve.colour is None else curve.colour]
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(px(curve.x), py(curve.y), strict=True))
-        parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.8"/>')
+        dashes = ' stroke-dasharray="5 4"' if curve.dashed else ""
+        parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.8"{dashes}/>')
         y = float(py(curve.y[-1])) + (14 if curve.below else -6)
-        parts.append(_text(x1 - 6, y, curve.name, "end", colour=COLOURS[k]))
+        parts.append(_text(x1 - 6, y, curve.name, "end", colour=colour))
     return "\n".join([*parts, "</g>"])
 
 
@@ -198,8 +202,61 @@ def _after_impact(modes: int, joints: tuple[str, ...]) -> tuple[np.ndarray, np.n
     return np.rad2deg(start.v[at]), np.rad2deg(q[-1] - q[0])
 
 
+def srms_impact(name: str) -> str:
+    """Joint angles, attitude of the base and tips of the booms after a soft impact (lines) and a hard one (dashed)."""
+    variants = find(name).variants()
+    runs = {kind: simulate(variants[kind].build()) for kind in ("soft", "hard")}
+    joints, turns, tips = [], [], []
+    for kind, run in runs.items():
+        t, dashed = run["time"].values, kind == "hard"
+        angles = np.rad2deg(run["shuttle.joints.position"].values)
+        for k, joint in enumerate(("shoulder", "elbow", "wrist")):
+            joints.append(Curve(joint * dashed, t[::50], (angles - angles[0])[::50, k], k == 1, dashed, k))
+        yaw = 1e3 * np.rad2deg(run["shuttle.base.roll_pitch_yaw"].values[:, 2])
+        turns.append(Curve(kind, t[::5], yaw[::5], not dashed, dashed, 0))
+        early = t <= 0.4  # at 22 Hz ten seconds would be a band
+        tip = 1e3 * run["shuttle.boom.1.tip.displacement"].values[early, 1]
+        tips.append(Curve("", t[early], tip, dashed=dashed))
+    return figure_svg(
+        Panel("joint angles", "[deg]", tuple(joints), *_rounded(joints), every=2.0),
+        Panel("rotation of the base", "[mdeg]", tuple(turns), *_rounded(turns), every=2.0),
+        Panel("tip of the first boom, at the beginning", "[mm]", tuple(tips), *_rounded(tips), every=0.1),
+    )
+
+
+def srms_motors() -> str:
+    """How far the base turns and how much the booms vibrate when motors bring the arm to rest."""
+    variants, turns, swings = find("srms-normal").variants(), [], []
+    labels = {"free-40-s": "free joints", "joint-hold": "joints held (PD)", "reactionless": "damped without reaction"}
+    for variant, label in labels.items():
+        run = simulate(variants[variant].build())
+        t, below = run["time"].values, variant == "reactionless"
+        turned = np.abs(np.rad2deg(run["shuttle.base.roll_pitch_yaw"].values[:, 2]))
+        turns.append(Curve(label, t[::100], np.log10(np.maximum(turned, 1e-6))[::100], below))
+        tip, each = 1e3 * run["shuttle.boom.2.tip.displacement"].values[:-1, 1], round(1.0 / (t[1] - t[0]))
+        scatter = tip.reshape(-1, each).std(axis=1)  # of every second
+        swings.append(Curve(label, np.arange(len(scatter)) + 0.5, np.log10(np.maximum(scatter, 1e-6)), below))
+    axes = {"decades": True, "every": 10.0}
+    return figure_svg(
+        Panel("rotation of the base", "[deg]", tuple(turns), (-5.0, 1.0), (-5, -4, -3, -2, -1, 0, 1), **axes),
+        Panel("vibration of the second boom", "[mm]", tuple(swings), (-3.0, 1.0), (-3, -2, -1, 0, 1), **axes),
+    )
+
+
+def _rounded(curves: list[Curve]) -> tuple[tuple[float, float], tuple[float, ...]]:
+    """Limits and ticks of an axis that holds all curves."""
+    low, high = (float(f([f(curve.y) for curve in curves])) for f in (np.min, np.max))
+    step = 10.0 ** np.floor(np.log10(high - low))
+    step *= next(k for k in (0.2, 0.5, 1.0, 2.0) if (high - low) / (k * step) <= 8.0)
+    first, last = int(np.floor(low / step)), int(np.ceil(high / step))
+    return (first * step, last * step), tuple(float(f"{k * step:.6g}") for k in range(first, last + 1))
+
+
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
+    for name in ("srms-tangential", "srms-normal"):
+        (IMAGES / f"{name}.svg").write_text(srms_impact(name), encoding="utf-8")
+    (IMAGES / "srms-motors.svg").write_text(srms_motors(), encoding="utf-8")
     (IMAGES / "srms-modes.svg").write_text(srms_modes(), encoding="utf-8")
     (IMAGES / "ets7-gjm.svg").write_text(ets7_gjm(), encoding="utf-8")
     (IMAGES / "ets7-maps.svg").write_text(ets7_maps(), encoding="utf-8")

@@ -69,7 +69,7 @@ def test_second_code_as_printed(settings: dict, printed: tuple[float, float, flo
 @pytest.mark.parametrize(("ramp", "printed"), [(2.0, (9.8, 21.3, 0.228)), (0.0, (8.55, 20.9, 0.221))])
 def test_a_start_ramp_is_a_setting(ramp: float, printed: tuple[float, float, float]) -> None:
     scenario = Ets7Capture(wheel_torque=0.1)  # case 1 does not feel the wheels' strength
-    nominal = dataclasses.replace(scenario, duration=25.0).build()
+    nominal = dataclasses.replace(scenario, duration=25.0, latch=False).build()
     arm, attitude = nominal.system.software
     arm = dataclasses.replace(arm, limits=ApproachLimits(start_ramp=ramp))
     system = dataclasses.replace(nominal.system, software=(arm, attitude))

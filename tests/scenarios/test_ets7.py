@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from freefloat.control import AttitudeHold, Quintic, ReactionlessTurn, Turn
-from freefloat.scenarios import find
+from freefloat.scenarios import ScenarioError, find
 from freefloat.scenarios.ets7.capture import Camera, Ets7Capture, outcome
 from freefloat.scenarios.ets7.capture_batches import contrast, scatter
 from freefloat.scenarios.ets7.parts import spacecraft
@@ -31,6 +31,7 @@ VARIANTS = [
     ("ets7-gravity-gradient", "nominal"),
     ("ets7-gravity-gradient", "torque-level"),
     ("ets7-capture", "case-1"),
+    ("ets7-capture", "case-1-release"),
     ("ets7-capture", "case-2"),
 ]
 
@@ -75,6 +76,21 @@ def test_a_target_out_of_reach_is_not_captured_and_the_run_says_so() -> None:
 def test_a_capture_says_when_it_was(camera: Camera, said: str) -> None:
     words = Ets7Capture.outcome(simulate(replace(Ets7Capture(), camera=camera, duration=30.0).build()))
     assert words.startswith(said)
+
+
+def test_the_latch_changes_nothing_before_it() -> None:
+    held, passed = (simulate(replace(Ets7Capture(), latch=latch, duration=25.0).build()) for latch in (True, False))
+    assert outcome(held) == outcome(passed)
+    assert [(event["time"], event["kind"]) for event in held.events] == [(outcome(held).captured, "latched")]
+    assert passed.events == ()
+    late = held["time"].values > outcome(held).captured
+    assert np.max(np.abs(held["chaser.wheels.torque"].values[late])) > 0.01  # the wheels work again [N m]
+    assert np.max(np.abs(passed["chaser.wheels.torque"].values[late])) == 0.0  # they rest near a target
+
+
+def test_a_release_needs_a_latch() -> None:
+    with pytest.raises(ScenarioError, match="nothing to let go: set latch=true"):
+        replace(Ets7Capture(), latch=False, release_after=5.0)
 
 
 def test_a_lost_camera_stops_the_hand_and_says_so() -> None:

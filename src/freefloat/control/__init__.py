@@ -3,6 +3,8 @@
 from freefloat.control.attitude import AttitudeHold
 from freefloat.control.attitude_filter import AttitudeFilter
 from freefloat.control.capture import ApproachLimits, CaptureApproach, UnreachableError, spline_to
+from freefloat.control.grasping import GraspOnMessage, TimedGrasp
+from freefloat.control.joint_damping import JointHold, ReactionlessDamping
 from freefloat.control.joint_servo import JointServo
 from freefloat.control.joint_spline import HoldJoints, JointSpline
 from freefloat.control.measured import Motion, measured_motion, measured_positions, measured_state
@@ -20,7 +22,9 @@ __all__ = [
     "AttitudeFilter",
     "AttitudeHold",
     "CaptureApproach",
+    "GraspOnMessage",
     "HoldJoints",
+    "JointHold",
     "JointServo",
     "JointSpline",
     "Line",
@@ -30,11 +34,13 @@ __all__ = [
     "Profile",
     "Quintic",
     "RateLaw",
+    "ReactionlessDamping",
     "ReactionlessTurn",
     "ResolvedAcceleration",
     "ResolvedMotion",
     "SatelliteBasedMotion",
     "TargetTracker",
+    "TimedGrasp",
     "Trapezoid",
     "Turn",
     "UnreachableError",

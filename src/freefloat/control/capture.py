@@ -99,7 +99,8 @@ class CaptureApproach(RateLaw):
     """Moves the hand to the target. With a `spline` it is case 2, without one case 1.
 
     It reads the velocity of the target, so it must be sampled or followed by a servo. Other software hears from it
-    `capture.distance` [m], infinite while the target is lost, and `capture.mode`.
+    `capture.distance` [m], infinite while the target is lost, `capture.to_go`, which is infinite once it is captured
+    too, and `capture.mode`.
     """
 
     craft: Spacecraft
@@ -233,10 +234,11 @@ class CaptureApproach(RateLaw):
     # ---- telling
 
     def tell(self, memory: CaptureMemory, y: Measurements, clock: Clock) -> Mapping[str, Numeric]:
-        """How far the hand is from the target, as measured, and the mode."""
-        distance = _length(linear(self._error(y)))
+        """How far the hand is from the target, as measured, how far it still has to go, and the mode."""
+        distance = jnp.where(self._sees(y), _length(linear(self._error(y))), jnp.inf)
         return {
-            "capture.distance": jnp.where(self._sees(y), distance, jnp.inf),
+            "capture.distance": distance,
+            "capture.to_go": jnp.where(memory.mode == CAPTURED, jnp.inf, distance),
             "capture.mode": 1.0 * memory.mode,
         }
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from freefloat.flex import beam
+from freefloat.library.srms_shapes import with_orbiter_shapes, with_payload_shapes
 from freefloat.model import Joint, RigidBody, Spacecraft
 from freefloat.spatial import Pose
 from freefloat.values.errors import ModelError
@@ -44,7 +45,8 @@ def srms(*, modes: int = 2, planar: bool = False) -> Spacecraft:
     """
     if isinstance(modes, bool) or not isinstance(modes, (int, np.integer)) or modes < 0:
         raise ModelError(f"srms: modes must be a whole number of bending modes, 0 or more, got {modes!r}.")
-    return _planar_arm(int(modes)) if planar else _spatial_arm(int(modes))
+    craft = _planar_arm(int(modes)) if planar else _spatial_arm(int(modes))
+    return with_orbiter_shapes(craft, planar=planar)
 
 
 def srms_payload(*, planar: bool = False) -> Spacecraft:
@@ -53,7 +55,8 @@ def srms_payload(*, planar: bool = False) -> Spacecraft:
     along = 0.5 * _PAYLOAD_MASS * _PAYLOAD_RADIUS**2
     inertia = (across, across, along) if planar else (across, along, across)
     payload = Spacecraft.from_base("payload", mass=_PAYLOAD_MASS, inertia=inertia)
-    return payload.with_frame("grip", body="base", at=Pose(position=(-_PAYLOAD_RADIUS, 0.0, 0.0)))
+    payload = payload.with_frame("grip", body="base", at=Pose(position=(-_PAYLOAD_RADIUS, 0.0, 0.0)))
+    return with_payload_shapes(payload, _PAYLOAD_RADIUS, _PAYLOAD_LENGTH, planar=planar)
 
 
 def _planar_arm(modes: int) -> Spacecraft:

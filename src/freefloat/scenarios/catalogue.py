@@ -3,6 +3,7 @@
 from freefloat.scenarios.ets7 import Ets7Capture, Ets7Gjm, Ets7GravityGradient, Ets7Rns, Ets7SatelliteBased
 from freefloat.scenarios.goddard import GoddardAsymmetric, GoddardSymmetric
 from freefloat.scenarios.scenario import Scenario, ScenarioError
+from freefloat.scenarios.srms import SrmsNormal, SrmsTangential
 from freefloat.scenarios.user_file import scenario_of_file
 
 SCENARIOS: dict[str, type[Scenario]] = {
@@ -15,6 +16,8 @@ SCENARIOS: dict[str, type[Scenario]] = {
         Ets7Capture,
         GoddardSymmetric,
         GoddardAsymmetric,
+        SrmsTangential,
+        SrmsNormal,
     )
 }
 

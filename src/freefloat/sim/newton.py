@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.dynamics import elastic_energy, kinetic_energy
+from freefloat.dynamics import elastic_energy, kinetic_energy, mass_matrix
 from freefloat.dynamics.elastic import elastic_force
 from freefloat.dynamics.inner_motion import inner_motion, speeds_about_com, without_drift_and_spin
 from freefloat.dynamics.kinematics import body_twists
@@ -27,7 +27,7 @@ def open_laws(craft: Spacecraft, now: Balance) -> Iterator[tuple[Channel, Numeri
     """Rate of momentum and energy less force, torque and power; and the size of the terms that were rounded."""
     q, v = now.state.q, now.state.v
     push, torque, omega = linear(now.force[:6]), angular(now.force[:6]), angular(now.state.V_NB)
-    mass = craft.mass
+    mass, inner_rate = craft.mass, without_drift_and_spin(craft, q, now.vdot)
 
     def kept(q: Vector, v: Vector) -> tuple[Numeric, ...]:
         inner = inner_motion(craft, q, v)
@@ -39,7 +39,8 @@ def open_laws(craft: Spacecraft, now: Balance) -> Iterator[tuple[Channel, Numeri
     drift = cross(omega, linear(now.state.V_NB))
     force_left = mass * (now.vdot[:3] + drift + u_rate + cross(omega, u)) - push
     torque_left = L_rate + cross(omega, L) - (torque - cross(com, push))
-    powers = (now.force - elastic_force(craft, q)) * speeds_about_com(craft, q, v, u)
+    speeds = speeds_about_com(craft, q, v, u)
+    powers = (now.force - elastic_force(craft, q)) * speeds
     yield vector("open.force", "Rate of linear momentum less external force", "N", "B"), force_left
     yield vector("open.torque", "Rate of angular momentum less external torque", "N m", "B"), torque_left
     yield Channel("open.power", "Rate of inner energy less power", "W"), energy_rate - jnp.sum(powers)
@@ -54,11 +55,14 @@ def open_laws(craft: Spacecraft, now: Balance) -> Iterator[tuple[Channel, Numeri
     # Bodies that turn hand energy on to one another at the rate at which they turn, also where no force does work.
     turning = _size(omega) + jnp.sum(jnp.abs(v[_revolute_speeds(craft)]))
     exchanged = gyroscopic * _size(omega) + 2.0 * jnp.abs(energy) * turning
+    if now.connection is not None:
+        # A hand that is held moves little while joints and booms swing against one another: each is rounded by itself.
+        exchanged = exchanged + jnp.abs(speeds) @ (jnp.abs(mass_matrix(craft, q)) @ jnp.abs(inner_rate))
     yield Channel("turnover.power", "Sizes of all powers", "W"), jnp.sum(jnp.abs(powers)) + exchanged
     # Kinetic energy of the acceleration: how quickly the motion changes.
     yield (
         Channel("energy.agility", "Half the squared acceleration in the mass metric, wheels apart", "W/s"),
-        kinetic_energy(craft, q, without_drift_and_spin(craft, q, now.vdot)),
+        kinetic_energy(craft, q, inner_rate),
     )
 
 

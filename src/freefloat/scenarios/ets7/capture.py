@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field
 
+from freefloat.scenarios.ets7.after_capture import latch_claims
 from freefloat.scenarios.ets7.capture_scatter import SCATTERS
 from freefloat.scenarios.ets7.parts import (
     TORQUE_LEVEL_DT,
@@ -40,7 +41,8 @@ _PAPER = "Yoshida 2003, section 5"
 _PRINTED = Source("printed", _PAPER)
 _SPEC = Source("prototype", _PAPER)
 _OWN = Source("own run", "rate level")
-CHASER, GRIP = "chaser", "target.grip"
+CHASER, GRIP, GRASP = "chaser", "target.grip", "grasp"
+_REACH = (0.02, 0.05)  # of the hand's latch [m], [rad]: more than the approach leaves
 _SECONDS, _DEGREES = 0.5, 0.02  # tolerance of capture runs
 
 
@@ -84,11 +86,17 @@ class Ets7Capture(Scenario):
     dt: Seconds = 0.05
     servo: Servo | None = None  # None: rate level
     camera: Camera | None = None  # None: the target is known exactly
+    latch: bool = True  # the hand holds the target once it is captured, and the wheels work again
+    release_after: Seconds | None = None  # the capture, the hand lets go; None: never
     craft: Mapping[str, Any] = field(default_factory=dict)  # changes to the spacecraft by dotted path
 
     def __post_init__(self) -> None:
         if not any(self.target_direction):
             raise ScenarioError("target_direction must not be zero: it points from the hand to the target.")
+        if self.release_after is not None and not self.latch:
+            raise ScenarioError(
+                "Without a latch there is nothing to let go: set latch=true, or leave release_after out."
+            )
 
     @classmethod
     def variants(cls) -> dict[str, Self]:
@@ -102,6 +110,8 @@ class Ets7Capture(Scenario):
             "case-1-torque-level": replace(nominal, servo=Servo(), dt=0.5 * TORQUE_LEVEL_DT),
             "case-2-torque-level": replace(second, servo=Servo(), dt=0.5 * TORQUE_LEVEL_DT),
             "case-1-camera": replace(nominal, camera=Camera(), duration=45.0),
+            "case-1-after": replace(nominal, duration=300.0),
+            "case-1-release": replace(nominal, release_after=20.0, duration=60.0),
         }
 
     # ---- building
@@ -160,19 +170,35 @@ class Ets7Capture(Scenario):
         blind = () if c.blind_from is None else (BlindSensor(sensor="camera", at=c.blind_from, on=CHASER),)
         return (camera, Ideal(on=CHASER), tracker, *blind)
 
+    def _grasp(self) -> tuple[Part, ...]:
+        """What latches when the approach says that the target is captured."""
+        from freefloat.control import GraspOnMessage
+        from freefloat.control.capture import CAPTURED
+
+        if not self.latch:
+            return ()
+        never = {} if self.release_after is None else {"release_after": self.release_after}
+        return (GraspOnMessage(GRASP, "capture.mode", float(CAPTURED), period=WHEEL_PERIOD, on=CHASER, **never),)
+
     def build(self) -> Experiment:
         """The arm towards the target, the wheels against its reaction."""
         from freefloat.model import World
         from freefloat.sim import Experiment
 
         craft = spacecraft(self.wheel_torque, self.craft, self.servo)
+        world = World(chaser=craft, target=target())
         arm, attitude = self.software(craft)
+        if self.latch:
+            world = world.connection(GRASP, "chaser.hand", GRIP, reach=_REACH)
+            if attitude.off_message:  # once the target is held the wheels work again
+                attitude = replace(attitude, off_message="capture.to_go")
         commands = None if self.servo is not None else 1.0 / WHEEL_PERIOD  # [Hz]; motors follow continuously
         return Experiment.of(
-            World(chaser=craft, target=target()),
+            world,
             *self._eyes(craft),
             *driven(arm, craft, self.servo, commands),
             attitude,
+            *self._grasp(),
             duration=self.duration,
             dt=self.dt,
             record_dt=WHEEL_PERIOD,
@@ -211,7 +237,11 @@ class Ets7Capture(Scenario):
         return ("case-1",) if variant.startswith("case-2") else ()
 
     def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
-        """Times and attitude of each case."""
+        """Times and attitude of each case, and what the latch keeps."""
+        kept = latch_claims(variant, run) if self.latch and variant.startswith("case-1") and self.servo is None else ()
+        return [*self._of_the_approach(variant, run, others), *kept]
+
+    def _of_the_approach(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
         result = outcome(run)
 
         def seconds(what: str, reference: float, ours: float, tolerance: float = _SECONDS) -> Claim:
