@@ -46,6 +46,13 @@ def test_braked_joints_latch_by_the_gap_and_lose_more() -> None:
     np.testing.assert_allclose(joints, np.broadcast_to(joints[0], joints.shape), atol=1e-12)
 
 
+def test_free_joints_have_no_torque() -> None:
+    """Whatever the payload pulls at the hand: the grasp is a force along the arm, not a torque of its joints."""
+    run = simulate(replace(SrmsNormal(), duration=0.05, dt=1e-3).build())
+    assert np.abs(run["connection.grasp.force"].values).max() > 100.0  # [N]
+    np.testing.assert_allclose(run["shuttle.joints.torque"].values, 0.0, atol=1e-9)
+
+
 def test_the_spatial_arm_begins_where_the_planar_one_does() -> None:
     """Without anything across, the spatial arm meets its payload in its x-z plane with the same velocities."""
     for scenario in (SrmsNormal(), SrmsTangential()):

@@ -150,10 +150,9 @@ def _joints(craft: Spacecraft, state: State, now: Balance) -> Iterator[ChannelVa
         )
         rate = "/s, ".join(angle.split(", ")) + "/s"
         yield Channel("joints.rate", "Joint rate", rate, "", axis, names), state.v[joints]
-        yield (
-            Channel("joints.torque", "Joint torque, friction subtracted", torque, "", axis, names),
-            now.force[joints],
-        )
+        # What a connection elsewhere pulls at a joint, by way of the links, is no torque of the joint.
+        own = now.force if now.connection is None else now.force - now.connection.pull
+        yield Channel("joints.torque", "Joint torque, friction subtracted", torque, "", axis, names), own[joints]
     if wheels.size:
         yield Channel("wheels.speed", "Wheel speed", "rad/s", "", "wheel", layout.wheels), state.v[wheels]
         yield (

@@ -177,8 +177,8 @@ class Ets7Capture(Scenario):
 
         if not self.latch:
             return ()
-        later = float("inf") if self.release_after is None else self.release_after
-        return (GraspOnMessage(GRASP, "capture.mode", float(CAPTURED), later, period=WHEEL_PERIOD, on=CHASER),)
+        let_go = float("inf") if self.release_after is None else self.release_after  # [s] later
+        return (GraspOnMessage(GRASP, "capture.mode", float(CAPTURED), let_go, period=WHEEL_PERIOD, on=CHASER),)
 
     def build(self) -> Experiment:
         """The arm towards the target, the wheels against its reaction."""
