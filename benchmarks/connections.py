@@ -4,7 +4,7 @@ Measures: `forward` accelerations of both spacecraft [s]; `rk4_step` one step of
 connection included; the same of `operations`. `by rows` has every direction as a row with a multiplier, as closed
 chains need; `held` is what is used, one tree. Peers: `off` is the same world with the connection off; `mujoco` steps
 the same two bodies with RK4 and an equality constraint (weld), whose solver is iterative and soft, with its settings as
-they come. Ratio = peer / ours. `--json` for machines, `--quick` for a smoke run.
+they come. `simulate` is the whole step of a run, books and event log included. Ratio = peer / ours. `--json` for machines, `--quick` for a smoke run.
 """
 
 from __future__ import annotations
@@ -36,9 +36,11 @@ from freefloat.dynamics import (
 from freefloat.dynamics.inner_motion import free_of_drift, without_drift
 from freefloat.dynamics.state_rate import state_rate
 from freefloat.library import ets7
-from freefloat.model import Spacecraft, State
+from freefloat.model import Spacecraft, State, World
+from freefloat.sim.experiment import Experiment
 from freefloat.sim.integrators import rk4_step
 from freefloat.sim.plant import Ledger, Plant, PlantRate, Plants, WorldRate
+from freefloat.sim.rollout import FixedSteps, Grid
 
 DT, STEPS = 0.01, 1000
 States = tuple[State, ...]
@@ -126,6 +128,17 @@ def ours(solve: Solve, back: Callable | None) -> dict[str, float]:
     }
 
 
+def simulated_step(*, on: bool | None) -> float:
+    """One step of a run [s] with the connection on or off; None: of a world without one."""
+    world, states = World(servicer=CRAFTS[0], target=CRAFTS[1]), start()
+    if on is not None:
+        world = world.connection("grasp", "servicer.hand", "target.grip", on=on)
+    experiment = Experiment.of(world, duration=STEPS * DT, dt=DT, state=dict(zip(world.names, states, strict=True)))
+    system, loop = experiment.begin()
+    step = FixedSteps(system, loop, {}, 0, STEPS, "native")
+    return best(lambda: list(step.blocks(loop, Grid(STEPS, STEPS))), STEPS)
+
+
 # ---- MuJoCo
 
 
@@ -194,6 +207,10 @@ def rows(quick: bool) -> Iterator[Row]:
             yield row(name, "rk4_step", found["rk4_step"], "mujoco weld", mujoco_step(welded=True))
         except ImportError:
             continue
+    if not quick:
+        held_step, off_step = simulated_step(on=True), simulated_step(on=False)
+        yield row("held", "simulate", held_step, "off", off_step)
+        yield row("off", "simulate", off_step, "without one", simulated_step(on=None))
     try:
         yield row("off", "rk4_step", free["rk4_step"], "mujoco", mujoco_step(welded=False))
     except ImportError:
