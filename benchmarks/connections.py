@@ -4,7 +4,8 @@ Measures: `forward` accelerations of both spacecraft [s]; `rk4_step` one step of
 connection included; the same of `operations`. `by rows` has every direction as a row with a multiplier, as closed
 chains need; `held` is what is used, one tree. Peers: `off` is the same world with the connection off; `mujoco` steps
 the same two bodies with RK4 and an equality constraint (weld), whose solver is iterative and soft, with its settings as
-they come. `simulate` is the whole step of a run, books and event log included. Ratio = peer / ours. `--json` for machines, `--quick` for a smoke run.
+they come. `simulate` is the whole step of a run, books and event log included. Ratio = peer / ours. `--json` for
+machines, `--quick` for a smoke run.
 """
 
 from __future__ import annotations
