@@ -162,7 +162,7 @@ def test_map_reads_a_urdf_with_a_joint_that_slides(tmp_path, monkeypatch, capsys
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("map", "ets8", *MAP[2:]), "'ets8' is neither in the library (ets7) nor a URDF file"),
+        (("map", "ets8", *MAP[2:]), "'ets8' is neither in the library (ets7, srms, srms_payload) nor a URDF file"),
         ((*MAP[:4], "--joint", "elbow=0:1"), "no moving joint 'elbow'. Moving joints: arm.1, arm.2"),
         ((*MAP[:4], "--joint", "arm.2=0:1"), "Both axes of the map are joint 'arm.2'"),
         (MAP[:4], "needs two joints, got 1"),
