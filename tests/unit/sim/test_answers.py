@@ -298,6 +298,7 @@ def test_a_class_that_is_defined_again_is_no_stranger():
 
 SCRIPT = """
 import freefloat as ff, numpy as np
+from freefloat.engine.jaxprs import tracing
 count, trace = [], tracing.trace_with_result
 tracing.trace_with_result = lambda *a, **k: (count.append(1), trace(*a, **k))[1]
 
