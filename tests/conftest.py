@@ -24,3 +24,28 @@ def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     seed = [SEED, *request.node.nodeid.encode()]
     print(f"random seed: {SEED} + test id {request.node.nodeid}")  # noqa: T201
     return np.random.default_rng(seed)
+
+
+@pytest.fixture
+def own_cache(tmp_path, monkeypatch):
+    """A cache of its own on disk, and nothing in memory: as in a process that starts on a new machine."""
+    from freefloat.engine.runtime import lookup
+
+    monkeypatch.setenv("FREEFLOAT_CACHE", str(tmp_path / "cache"))
+    lookup.forget()
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def traces(monkeypatch):
+    """The functions that have been traced."""
+    from freefloat.engine.jaxprs import tracing
+
+    made, trace = [], tracing.trace_with_result
+
+    def counted(function, *example, **options):
+        made.append(function)
+        return trace(function, *example, **options)
+
+    monkeypatch.setattr(tracing, "trace_with_result", counted)
+    return made

@@ -12,6 +12,7 @@ from freefloat.control import AttitudeHold, Quintic, ReactionlessTurn, Turn
 from freefloat.scenarios import ScenarioError, find
 from freefloat.scenarios.ets7.capture import Camera, Ets7Capture, outcome
 from freefloat.scenarios.ets7.capture_batches import contrast, scatter
+from freefloat.scenarios.ets7.capture_scatter import SCATTERS
 from freefloat.scenarios.ets7.parts import spacecraft
 from freefloat.scenarios.ets7.rns import Ets7Rns
 from freefloat.scenarios.measures import attitude_disturbance_deg
@@ -109,6 +110,14 @@ def test_a_lost_camera_stops_the_hand_and_says_so() -> None:
     assert np.all(np.isfinite(run["chaser.joints.position"].values))
     late = run["time"].values > 10.0
     assert np.max(np.abs(run["chaser.joints.rate"].values[late])) < 1e-12
+
+
+def test_a_capture_is_marked_among_the_others() -> None:
+    run = simulate(Ets7Capture.variants()["case-1"].build())
+    for one in SCATTERS:
+        labels = [mark.label for mark in one.marks(run, load("ets7_capture.csv"))]
+        assert labels[0] == "the scenario's geometry"
+        assert labels[1].startswith("this run, case 1")
 
 
 def test_scatter_of_random_geometries() -> None:

@@ -78,7 +78,7 @@ CALLS = {
     "ff.flex.beam(length=1.0, mass=1.0, bending_stiffness=1.0, modes=2.5)": "Give a whole number, or a dictionary",
     # ---- dynamics
     "ff.dynamics.generalized_force(craft, np.zeros(1), 'rod', np.zeros(3))": "A wrench at 'rod' must have 6 numbers",
-    "ff.dynamics.mass_matrix(craft, [0.0])": "q must have 1 numbers, got a list, which is no array",
+    "ff.dynamics.mass_matrix(craft, 'zero')": "q must have 1 numbers, got a str, which is no array",
     # ---- simulate
     "simulate(of=ff.library.ets7)": "simulate needs an Experiment, or a Spacecraft or World and parts, got",
     "simulate(duration='long')": "duration must be numeric [s], got 'long'",

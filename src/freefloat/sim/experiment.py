@@ -56,7 +56,7 @@ class Experiment:
         Parts are sorted by their base class: effects, thrusters, sensors, software, failures. Start from `state` (of a
         world: states by name, the others at rest), or at rest with the joints at `joints` [rad, m] or `joints_deg`
         (degrees for revolute joints, metres for the others): all in order, or some by name. `vary` says which numbers
-        may become others without compiling again: all, nothing (a little faster), or some by dotted path.
+        may become others without compiling again: all, nothing, or some by dotted path.
         """
         world, inputs = World.of(what), _require_signals(inputs or {})
         require_choice("integrator", integrator, ("rk4", "adaptive"))

@@ -11,28 +11,13 @@ import numpy as np
 import pytest
 
 from freefloat import engine
-from freefloat.engine.jaxprs import tracing
 from freefloat.engine.runtime import cache, lookup
 from freefloat.values import record
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("FREEFLOAT_CACHE", str(tmp_path / "cache"))
-    lookup.forget()
-    return tmp_path / "cache"
-
-
-@pytest.fixture
-def traces(monkeypatch):
-    made, trace = [], tracing.trace_with_result
-
-    def counted(function, *example, **options):
-        made.append(function)
-        return trace(function, *example, **options)
-
-    monkeypatch.setattr(tracing, "trace_with_result", counted)
-    return made
+def folder(own_cache):
+    return own_cache
 
 
 @record

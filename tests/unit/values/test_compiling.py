@@ -11,8 +11,6 @@ import pytest
 
 import freefloat as ff
 from freefloat import dynamics, engine
-from freefloat.engine.jaxprs import tracing
-from freefloat.engine.runtime import lookup
 from freefloat.values import ModelError, record, static
 from freefloat.values.compiling import compiled_on_call
 
@@ -43,23 +41,7 @@ def pull(spring, x, scale=2.0, *, power=1, side="left", names=()):
     return sign * scale * spring.stiffness * (x + spring.offset) ** power + len(names)
 
 
-@pytest.fixture(autouse=True)
-def _own_folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("FREEFLOAT_CACHE", str(tmp_path / "cache"))
-    lookup.forget()
-
-
-@pytest.fixture
-def traces(monkeypatch):
-    """What has been traced."""
-    made, trace = [], tracing.trace_with_result
-
-    def counted(function, *example, **options):
-        made.append(function)
-        return trace(function, *example, **options)
-
-    monkeypatch.setattr(tracing, "trace_with_result", counted)
-    return made
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 @pytest.fixture

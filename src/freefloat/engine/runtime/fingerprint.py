@@ -10,18 +10,18 @@ from __future__ import annotations
 import dataclasses
 import dis
 import enum
-import functools
 import hashlib
 import struct
 import sys
 import types
 from collections import OrderedDict, defaultdict
-from collections.abc import Mapping, Sequence
-from functools import cache, lru_cache
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from .objects import field_facts, is_public, state_of, wrapped_parts
 from .origins import (
     IMPURE_BUILTINS,
     Unseen,
@@ -33,7 +33,6 @@ from .origins import (
     version_of,
 )
 
-_HEAP_TYPE = 1 << 9  # flag of classes that were made at run time, as Python's own are
 _PLAIN = {type(None), bool, int, str, bytes, complex}
 # What Python puts into a class without anybody having written it, or what changes no answer.
 _BOOKKEEPING = {
@@ -42,13 +41,6 @@ _BOOKKEEPING = {
     *("__parameters__", "__slotnames__", "__slots__", "__static_attributes__", "_abc_impl"),
 }
 _CHECKERS = ("jaxtyping", "beartype")  # they look at types, and change no answer
-_DESCRIPTORS = (
-    types.MemberDescriptorType,
-    types.GetSetDescriptorType,
-    types.WrapperDescriptorType,
-    types.MethodDescriptorType,
-    types.ClassMethodDescriptorType,
-)
 
 
 @dataclasses.dataclass
@@ -172,7 +164,7 @@ class _Walk:
             self.add("dtype", x.str)
         elif type(x) is object or isinstance(x, (range, slice, type(Ellipsis), type(NotImplemented))):
             self.add("object" if type(x) is object else repr(x))  # a bare object is a mark, and says nothing
-        elif parts := _wrapped(x):
+        elif parts := wrapped_parts(x):
             self._remembers(x)
             self.add(type(x).__qualname__)
             for part in parts:
@@ -201,7 +193,7 @@ class _Walk:
             self._package(home)
             if "<l" not in code.co_qualname:  # neither a lambda nor made inside another function: its version says all
                 return
-            if _is_public(f):
+            if is_public(f):
                 self._package(f.__module__)
                 self.add(f.__qualname__)
                 return
@@ -311,7 +303,7 @@ class _Walk:
         self.see(type(cls))
         for base in cls.__bases__:
             self.see(base)
-        for name, (kind, static) in _fields(cls).items():
+        for name, (kind, static) in field_facts(cls).items():
             self.add("field", name, kind, static)
         for name, value in cls.__dict__.items():
             if name not in _BOOKKEEPING:
@@ -327,7 +319,7 @@ class _Walk:
         if kind.__module__.partition(".")[0] in ("jaxlib", "jax") and hasattr(x, "__array__"):
             self._jax_array(x)
             return
-        state = _state_of(x)
+        state = state_of(x)
         if state is None:
             raise Unseen(f"an object of {kind.__module__}.{kind.__qualname__}, whose content cannot be seen")
         self.see(kind)
@@ -345,62 +337,3 @@ class _Walk:
             self._array(np.asarray(x))
         except Exception as error:
             raise Unseen(f"a value that JAX is tracing ({type(error).__name__})") from None
-
-
-def _wrapped(x: Any) -> tuple[Any, ...]:
-    """What makes up a wrapper around functions."""
-    if isinstance(x, types.MethodType):
-        return x.__func__, x.__self__
-    if isinstance(x, functools.partial):
-        return x.func, x.args, x.keywords
-    if isinstance(x, (staticmethod, classmethod)):
-        return (x.__func__,)
-    if isinstance(x, property):
-        return (x.fget, x.fset)
-    if isinstance(x, _DESCRIPTORS):
-        return x.__objclass__.__qualname__, x.__name__
-    if type(x).__name__ == "_tuplegetter":
-        return x.__reduce__()[1]
-    if isinstance(x, functools.cached_property):
-        return (x.func,)
-    if type(x).__name__ in ("_lru_cache_wrapper", "PjitFunction"):
-        return (x.__wrapped__,)
-    if isinstance(x, (types.GenericAlias, types.UnionType)) or type(x).__module__ == "typing":
-        return ("type", repr(x))
-    return ()
-
-
-def _is_public(f: types.FunctionType) -> bool:
-    """Whether a decorated function is what a known package itself offers under its name."""
-    if not is_known(f.__module__ or ""):
-        return False
-    found: Any = sys.modules.get(f.__module__)
-    for name in f.__qualname__.split("."):
-        found = getattr(found, name, None)
-    return found is f
-
-
-def _fields(cls: type) -> Mapping[str, tuple[str, bool]]:
-    """Fields of a dataclass: how they are typed, and whether they are static."""
-    if not dataclasses.is_dataclass(cls):
-        return {}
-    return {f.name: (str(f.type), bool(f.metadata.get("static"))) for f in dataclasses.fields(cls)}
-
-
-def _state_of(x: Any) -> dict[str, Any] | None:
-    """What an object holds, without what it computes from that and keeps; None if some of it is out of sight in C."""
-    classes = [cls for cls in type(x).__mro__ if cls not in (object, tuple, list, dict)]
-    slots = [cls.__dict__["__slots__"] for cls in classes if "__slots__" in cls.__dict__]
-    if not all(cls.__flags__ & _HEAP_TYPE for cls in classes) or not (hasattr(x, "__dict__") or slots):
-        return None
-    names = [name for some in slots for name in ((some,) if isinstance(some, str) else some)]
-    held = {name: getattr(x, name) for name in names if hasattr(x, name) and name not in ("__dict__", "__weakref__")}
-    held |= getattr(x, "__dict__", {})
-    return {name: value for name, value in held.items() if name not in _computed(type(x))}
-
-
-@cache
-def _computed(kind: type) -> frozenset[str]:
-    """Names of what a class computes once from the rest, and keeps."""
-    kept = (functools.cached_property,)
-    return frozenset(name for cls in kind.__mro__ for name, value in cls.__dict__.items() if isinstance(value, kept))

@@ -50,7 +50,7 @@ def _marks(run: Run, data: LabelledArrays, quantity: str) -> list[Mark]:
 
     facts = [data.attrs.get(f"scenario.case{case}.{quantity}") for case in (1, 2)]
     marks = [Mark("the scenario's geometry", *facts)] if None not in facts else []
-    if not run.completed or "capture.time" not in run.recorded:
+    if not run.completed or "chaser.capture.time" not in run.recorded:
         return marks
     value, case = getattr(outcome(run), quantity), run.scenario.get("case", 1)
     return [*marks, Mark(f"this run, case {case}", value if case == 1 else None, value if case == 2 else None)]
