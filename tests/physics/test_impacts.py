@@ -10,7 +10,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from compiling import compiled
 from freefloat import dynamics
 from freefloat.dynamics import (
     GRASP,
@@ -31,7 +30,7 @@ from freefloat.model import Spacecraft, State
 from freefloat.spatial import Pose
 from trees import draw_body, draw_rotation, draw_state, draw_tree
 
-ARMS = 4
+ARMS = 20
 
 
 def draw_arm(rng) -> Spacecraft:
@@ -79,15 +78,14 @@ def draw_meeting(rng):
 
 
 DIRECTIONS = {"normal": normal((0.3, -0.5, 0.8)), "point": POINT, "grasp": GRASP}
-_programs = {}
 
 
 def meet(kind, crafts, states, e):
-    """row_impact as one program for all draws."""
-    if kind not in _programs:
-        rows = (FrameRows((0, "grip"), (1, "hand"), DIRECTIONS[kind]),)
-        _programs[kind] = jax.jit(lambda c, s, e: row_impact(c, s, rows, e))
-    return _programs[kind](crafts, states, e)
+    return row_impact(crafts, states, (FrameRows((0, "grip"), (1, "hand"), DIRECTIONS[kind]),), e)
+
+
+def energy(craft, state):
+    return kinetic_energy(craft, state.q, state.v)
 
 
 def total(function, crafts, states, speeds):
@@ -98,20 +96,18 @@ def total(function, crafts, states, speeds):
 @pytest.mark.parametrize("kind", DIRECTIONS)
 def test_identities(rng, kind):
     """g+ = -e g-; momentum about any point stays; dT = -(1 - e^2)/2 g Lambda g; impulses are linear in g."""
-    energy = jax.jit(lambda c, s: kinetic_energy(c, s.q, s.v))
-    momentum = jax.jit(momentum_about_origin)
     worst = np.zeros(4)
     for _ in range(ARMS):
         crafts, states = draw_meeting(rng)
         before = [s.v for s in states]
-        T, H = (total(f, crafts, states, before) for f in (energy, momentum))
+        T, H = (total(f, crafts, states, before) for f in (energy, momentum_about_origin))
         plastic = meet(kind, crafts, states, 0.0)
         for e in (0.0, 0.5, 1.0):
             found = meet(kind, crafts, states, e)
             g = np.asarray(found.before)
             lost = 0.5 * (1.0 - e**2) * g @ np.asarray(found.effective_mass) @ g
             change = total(energy, crafts, states, found.speeds) - T
-            gained = total(momentum, crafts, states, found.speeds) - H
+            gained = total(momentum_about_origin, crafts, states, found.speeds) - H
             worst = np.maximum(
                 worst,
                 [
@@ -167,9 +163,7 @@ def test_no_energy_is_formed_from_differences(rng):
     slow_one, fast_one = (meet("grasp", crafts, s, 0.2) for s in (states, fast))
     np.testing.assert_allclose(fast_one.energy_lost, slow_one.energy_lost, rtol=1e-8)
     np.testing.assert_allclose(fast_one.impulse, slow_one.impulse, atol=1e-8 * np.max(np.abs(slow_one.impulse)))
-    difference = total(lambda c, s: kinetic_energy(c, s.q, s.v), crafts, fast, fast_one.speeds) - total(
-        lambda c, s: kinetic_energy(c, s.q, s.v), crafts, fast, [s.v for s in fast]
-    )
+    difference = total(energy, crafts, fast, fast_one.speeds) - total(energy, crafts, fast, [s.v for s in fast])
     assert abs(difference + fast_one.energy_lost) > 1e-8 * fast_one.energy_lost  # negative control
 
 
@@ -181,9 +175,7 @@ def test_prescribed_joints_keep_their_rates(rng):
     np.testing.assert_array_equal(found.speeds[1][at], states[1].v[at])
     np.testing.assert_allclose(found.after, -0.3 * found.before, atol=1e-12)
     # The books close: what the energy changes by is what the rows lose less the work of the motors.
-    change = total(lambda c, s: kinetic_energy(c, s.q, s.v), crafts, states, found.speeds) - total(
-        lambda c, s: kinetic_energy(c, s.q, s.v), crafts, states, [s.v for s in states]
-    )
+    change = total(energy, crafts, states, found.speeds) - total(energy, crafts, states, [s.v for s in states])
     np.testing.assert_allclose(change, found.work_of_prescribed - found.energy_lost, rtol=1e-9)
     free = row_impact(crafts, states, rows, 0.3)
     assert np.max(np.abs(free.speeds[1][at] - states[1].v[at])) > 1e-3  # negative control
@@ -246,7 +238,7 @@ def rubbing():
     rng = np.random.default_rng(11)
     crafts = (draw_tree(rng, "chain of 2"), draw_tree(rng, "free body"))
     rows = (FrameRows((0, "hand"), (1, "camera"), contact((0.2, 1.0, -0.4))),)
-    return crafts, rows, compiled(lambda s, e, mu: contact_impact(crafts, s, rows, e, mu))
+    return crafts, rows, lambda states, e, mu: contact_impact(crafts, states, rows, e, mu)
 
 
 def together(rng, crafts):
@@ -332,11 +324,10 @@ def plank(count=4):
 def test_several_contacts_at_once(rng, mu):
     """Four feet on the ground, more rows than freedoms: complementarity, cones and energy, whatever the velocity."""
     craft, rows = plank()
-    program = compiled(lambda v, e: contact_impact((craft,), (dataclasses.replace(craft.at_rest(), v=v),), rows, e, mu))
     for e in (0.0, 0.6):
         for _ in range(20):
             v = rng.normal(size=6)
-            found = program(v, e)
+            found = contact_impact((craft,), (dataclasses.replace(craft.at_rest(), v=v),), rows, e, mu)
             push, rub = found.impulse[::3], np.linalg.norm(found.impulse.reshape(4, 3)[:, 1:], axis=1)
             assert np.all(push >= 0.0)
             assert np.all(rub <= mu * push * (1.0 + 1e-12) + 1e-15)
@@ -350,7 +341,7 @@ def test_a_flat_landing_is_shared():
     """Straight down on four feet: no turn, and the whole momentum is given back."""
     craft, rows = plank()
     state = dataclasses.replace(craft.at_rest(), v=np.array([0.0, 0.0, -2.0, 0.0, 0.0, 0.0]))
-    found = compiled(lambda state: contact_impact((craft,), (state,), rows, 0.5, 0.3))(state)
+    found = contact_impact((craft,), (state,), rows, 0.5, 0.3)
     np.testing.assert_allclose(found.speeds[0], [0, 0, 1.0, 0, 0, 0], atol=1e-12)
     np.testing.assert_allclose(np.sum(found.impulse[::3]), 18.0, rtol=1e-12)
     np.testing.assert_allclose(found.energy_lost, 9.0, rtol=1e-12)

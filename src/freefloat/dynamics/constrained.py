@@ -31,6 +31,7 @@ from freefloat.spatial import angular, linear, six
 from freefloat.spatial.rotations import cross
 from freefloat.values import ModelError, record
 from freefloat.values.arrays import Numeric, Vec6, Vector
+from freefloat.values.compiling import compiled_on_call
 
 
 @record
@@ -43,6 +44,7 @@ class HeldMotion:
     rank: Numeric  # number of independent rows
 
 
+@compiled_on_call
 def held_motion(
     crafts: Crafts,
     states: States,
@@ -75,6 +77,7 @@ def held_motion(
     return _part(joined, crafts, states, forces, rows, trees, prescribed_dofs(crafts, prescribed))
 
 
+@compiled_on_call
 def held_motion_by_rows(
     crafts: Crafts,
     states: States,
@@ -205,6 +208,7 @@ def mount_force(
     return along, (c, generalized_force(crafts[c], states[c].q, frame, on_other)[:6])
 
 
+@compiled_on_call
 def row_forces(crafts: Crafts, states: States, rows: Sequence[Rows], multipliers: Vector) -> tuple[Vector, ...]:
     """J^T multipliers: the generalised force (nv) of the rows on each spacecraft."""
     return tuple(J.T @ multipliers for J in row_jacobian(crafts, states, rows))

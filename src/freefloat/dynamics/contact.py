@@ -21,6 +21,7 @@ from freefloat.dynamics.row_response import Prescribed, prescribed_impulses, row
 from freefloat.values import ModelError, record, static
 from freefloat.values.arrays import Matrix, Numeric, Scalar, Vector
 from freefloat.values.checks import require_quantity
+from freefloat.values.compiling import compiled_on_call
 
 _APPROACH = 1e-12  # of the fastest approach: what rounding leaves of a contact that is closed
 
@@ -45,11 +46,31 @@ def contact_impact(
     off. The result lists the held rows first.
     """
     _require_contacts(contacts)
-    blocks, count = _blocks(contacts), len(contacts)
+    count = len(contacts)
     if active is not None and np.shape(active) != (count,):
         raise ModelError(f"active must have a flag for each of the {count} contacts, got shape {np.shape(active)}.")
-    e = jnp.broadcast_to(require_quantity("restitution", restitution, "", least=0.0, most=1.0), (count,))
-    mu = jnp.broadcast_to(require_quantity("friction", friction, "", least=0.0), (count,))
+    e = require_quantity("restitution", restitution, "", least=0.0, most=1.0)
+    mu = require_quantity("friction", friction, "", least=0.0)
+    return _contact_impact(
+        crafts, states, contacts, held, prescribed, e=e, mu=mu, active=active, held_active=held_active
+    )
+
+
+@compiled_on_call
+def _contact_impact(
+    crafts: Crafts,
+    states: States,
+    contacts: Sequence[FrameRows],
+    held: Sequence[Rows],
+    prescribed: Prescribed,
+    *,
+    e: Numeric | float,
+    mu: Numeric | float,
+    active: Numeric | None,
+    held_active: Numeric | None,
+) -> Impact:
+    blocks, count = _blocks(contacts), len(contacts)
+    e, mu = jnp.broadcast_to(e, (count,)), jnp.broadcast_to(mu, (count,))
     every = (*held, *contacts)
     h = row_count(held)
     flags = None

@@ -16,6 +16,7 @@ from freefloat.dynamics.row_response import Prescribed, prescribed_impulses, row
 from freefloat.values import record
 from freefloat.values.arrays import Matrix, Numeric, Scalar, Vector
 from freefloat.values.checks import require_quantity
+from freefloat.values.compiling import compiled_on_call
 
 
 @record
@@ -53,6 +54,18 @@ def row_impact(
     them, something is left in `after`.
     """
     e = require_quantity("restitution", restitution, "", least=0.0, most=1.0)
+    return _row_impact(crafts, states, rows, e, prescribed, active)
+
+
+@compiled_on_call
+def _row_impact(
+    crafts: Crafts,
+    states: States,
+    rows: Sequence[Rows],
+    e: Numeric | float,
+    prescribed: Prescribed,
+    active: Numeric | None,
+) -> Impact:
     response = row_response(crafts, states, rows, prescribed, active)
     before = row_velocity(crafts, states, rows)
     if active is not None:

@@ -24,6 +24,7 @@ from freefloat.spatial import Pose, six
 from freefloat.spatial.rotations import quaternion_multiply, rotation_log
 from freefloat.values import record
 from freefloat.values.arrays import Numeric, Scalar, Vector
+from freefloat.values.compiling import compiled_on_call
 
 
 @record
@@ -38,6 +39,7 @@ class Return:
     rank: Numeric  # number of independent rows
 
 
+@compiled_on_call
 def return_to_rows(
     crafts: Crafts,
     states: States,
@@ -58,6 +60,7 @@ def return_to_rows(
     return return_by_rows(crafts, states, rows, prescribed=prescribed, active=active)
 
 
+@compiled_on_call
 def return_by_rows(
     crafts: Crafts,
     states: States,

@@ -23,6 +23,7 @@ from freefloat.spatial.rotations import cross, quaternion_log, rotation_log, ske
 from freefloat.values import ModelError, record, static
 from freefloat.values.arrays import Mat3, Matrix, Scalar, Vec3, Vec6, Vector
 from freefloat.values.checks import require_numbers, set_fields
+from freefloat.values.compiling import compiled_on_call
 
 Place: TypeAlias = tuple[int, str]
 Crafts: TypeAlias = tuple[Spacecraft, ...]
@@ -79,6 +80,7 @@ def row_count(rows: Sequence[Rows]) -> int:
 # ---- what is known of the rows
 
 
+@compiled_on_call
 def row_jacobian(crafts: Crafts, states: States, rows: Sequence[Rows]) -> tuple[Matrix, ...]:
     """J of each spacecraft (rows, nv): velocity of the rows = sum of J v."""
     blocks = [_jacobians(crafts, states, one) for one in rows]
@@ -88,16 +90,19 @@ def row_jacobian(crafts: Crafts, states: States, rows: Sequence[Rows]) -> tuple[
     )
 
 
+@compiled_on_call
 def row_velocity(crafts: Crafts, states: States, rows: Sequence[Rows]) -> Vector:
     """J v: velocity along each row [m/s, rad/s]."""
     return _stack([_velocity(crafts, states, one) for one in rows])
 
 
+@compiled_on_call
 def row_error(crafts: Crafts, states: States, rows: Sequence[Rows]) -> Vector:
     """How far each row is from what it holds [m, rad], in the axes of its first frame."""
     return _stack([_error(crafts, states, one) for one in rows])
 
 
+@compiled_on_call
 def row_bias(
     crafts: Crafts,
     states: States,
@@ -120,6 +125,7 @@ def row_bias(
     return _stack(found)
 
 
+@compiled_on_call
 def drift_free_bias(crafts: Crafts, states: States, rows: Sequence[Rows], vdots: Sequence[Vector]) -> Vector:
     """J vdot + J' v for accelerations of the same motion with every base origin at rest (`without_drift`)."""
     velocity = row_velocity(crafts, states, [_all_six(one) for one in rows])
@@ -127,6 +133,7 @@ def drift_free_bias(crafts: Crafts, states: States, rows: Sequence[Rows], vdots:
     return row_bias(crafts, still, rows, vdots, velocity)
 
 
+@compiled_on_call
 def relative_pose(crafts: Crafts, states: States, first: Place, second: Place) -> Pose:
     """X_12: the second frame in the first; what a latch holds from the moment it closes."""
     (from_1, at_1, R_N1), (from_2, at_2, R_N2) = (_pose(crafts, states, place) for place in (first, second))

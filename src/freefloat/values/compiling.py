@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any, ParamSpec, TypeVar
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 import jax
 import jax.numpy as jnp
@@ -50,28 +50,27 @@ def over_rows(function: Callable[..., Any], record: Any, *shared: Any, rows: np.
 
 
 def compiled_on_call(function: Callable[P, R]) -> Callable[P, R]:
-    """Make a function of a record and numbers run compiled when all of them are known.
+    """Make a function of a record (or a tuple of records) and numbers run compiled when all of them are known.
 
     NumPy in, NumPy out; JAX arrays in, JAX arrays out. Code is compiled once for each record and shape of arguments,
     and found again by later processes. The record's arrays can no longer be written to: the code knows their numbers.
+    Numbers that the function checks must be checked before: it sees no values.
     """
     programs: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         asked = _Arguments(args, kwargs)
-        if asked.traced or not args or not _is_searching():
+        if asked.traced or not _is_searching():
             return function(*args, **kwargs)
-        if not dataclasses.is_dataclass(args[0]):
-            return function(*args, **kwargs)
-        known = programs.get(args[0])
+        known = programs.get(asked.records[0])
         if known is None:
-            if not _freeze(args[0]):
-                return function(*args, **kwargs)
-            known = programs[args[0]] = {}
+            known = programs[asked.records[0]] = {}
         key = tuple(asked.key)
         if key not in known:
-            known[key] = compile_function(asked.with_words(function), args[0], *asked.numbers)
+            readable = all(map(_freeze, asked.records))
+            asked_for = asked.with_words(function)
+            known[key] = compile_function(asked_for, args[0], *asked.numbers) if readable else None
         program = known[key]
         if program is None:
             return function(*args, **kwargs)
@@ -82,16 +81,22 @@ def compiled_on_call(function: Callable[P, R]) -> Callable[P, R]:
 
 
 class _Arguments:
-    """The arguments after the first, sorted: numbers that vary, and words that choose."""
+    """The arguments, sorted: the records that come first, numbers that vary, and words that choose."""
 
-    __slots__ = ("_words", "jax_arrays", "key", "names", "numbers", "traced")
+    __slots__ = ("_words", "jax_arrays", "key", "names", "numbers", "records", "traced")
 
     def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.numbers: list[Any] = []
         self.key: list[Any] = []
         self.names: list[str | int] = []
         self._words: dict[str | int, Any] = {}
-        self.traced = self.jax_arrays = False
+        self.records: tuple[Any, ...] = args[:1] if not args or type(args[0]) is not tuple else args[0]
+        self.traced = not self.records or not all(map(dataclasses.is_dataclass, self.records))
+        self.jax_arrays = False
+        if self.traced:
+            return
+        if len(self.records) > 1:
+            self.key += map(ref, self.records[1:])
         for place in range(1, len(args)):
             self._sort(place, args[place])
         for name, value in kwargs.items():
@@ -104,13 +109,13 @@ class _Arguments:
         elif x is None or kind in (str, bool, int) or _is_words(x):
             self._words[name] = x
             self.key.append((name, kind, x))
-        elif isinstance(x, (Tracer, list, tuple)) and not all(map(_is_number, jax.tree.leaves(x))):
+        elif isinstance(x, Tracer):
             self.traced = True
-        elif kind in (float, list, tuple) or isinstance(x, (jax.Array, np.generic)):
-            self.jax_arrays |= any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(x))
+        elif kind is float or isinstance(x, (jax.Array, np.generic)):
+            self.jax_arrays |= isinstance(x, jax.Array)
             self._number(name, x)
-        elif dataclasses.is_dataclass(x):
-            self._record(name, x)
+        elif kind in (list, tuple) or dataclasses.is_dataclass(x):
+            self._several(name, x)
         else:
             self.traced = True  # nothing that compiled code can take
 
@@ -120,19 +125,23 @@ class _Arguments:
         except (TypeError, ValueError):  # rows of different length: the function itself says what it thinks of them
             self.traced = True
             return
-        if number.dtype.kind not in "fiu":
+        if number.dtype.kind not in "fiub":
             self.traced = True
             return
         self.names.append(name)
-        self.numbers.append(number if number.dtype == np.float64 else np.asarray(number, dtype=float))
-        self.key.append((name, number.shape))
+        self.numbers.append(number if number.dtype in (np.float64, bool) else np.asarray(number, dtype=float))
+        self.key.append((name, number.shape, number.dtype.kind == "b"))
 
-    def _record(self, name: str | int, x: Any) -> None:
+    def _several(self, name: str | int, x: Any) -> None:
+        """A record, a sequence of numbers, or a sequence of arrays and records."""
         leaves, tree = jax.tree.flatten(x)
         self.traced |= not all(_is_number(leaf) for leaf in leaves)
         if self.traced:
             return
         self.jax_arrays |= any(isinstance(leaf, jax.Array) for leaf in leaves)
+        if _is_plain(x):
+            self._number(name, x)
+            return
         self.names.append(name)
         self.numbers.append(x)
         self.key.append((name, tree, tuple((np.shape(leaf), getattr(leaf, "dtype", type(leaf))) for leaf in leaves)))
@@ -152,7 +161,13 @@ def _call(
 
 
 def _is_words(x: Any) -> bool:
-    return type(x) is tuple and all(type(entry) is str for entry in x)
+    return type(x) is tuple and all(type(entry) is str or _is_words(entry) for entry in x)
+
+
+def _is_plain(x: Any) -> bool:
+    """Whether these are numbers written as a list or a tuple, of any depth."""
+    scalar = isinstance(x, (float, int, np.generic))
+    return scalar or (type(x) in (list, tuple) and all(map(_is_plain, x)))
 
 
 def _is_number(leaf: Any) -> bool:
