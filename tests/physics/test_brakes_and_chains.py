@@ -72,6 +72,7 @@ def test_a_brake_gives_way_at_its_slip_torque():
     world = ff.World.of(HUB).brake("rod", slip_torque=0.25, on=True)
     run = ff.simulate(world, Drive(), duration=4.0, dt=0.01)
     assert [event["kind"] for event in run.events] == ["brake slips"]
+    assert [line.split(",")[0] for line in run.conditions] == ["brake.rod: slips"]
     slips = run.events[0]["time"]
     assert slips == pytest.approx(2.5, abs=1e-9)
     assert run["joints.rate"].values[-1, 0] == pytest.approx(0.1 * (4.0 - slips) ** 2 / 2.0 / REDUCED, rel=1e-9)

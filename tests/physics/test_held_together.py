@@ -59,6 +59,7 @@ def test_a_latched_pair_moves_as_the_composed_tree():
 
 def test_latch_release_latch_closes_its_books(latched):
     assert latched.audit.holds
+    assert not latched.conditions  # to be latched is as normal as to be free
     assert [(e["time"], e["kind"]) for e in latched.events] == [(1.0, "latched"), (2.0, "released"), (4.0, "latched")]
     size = np.max(np.abs(latched["servicer.momentum.linear"].values))
     for entry in latched.audit.entries:

@@ -34,8 +34,10 @@ def find_conditions(data: LabelledArrays) -> tuple[Condition, ...]:
     for name, channel in data.data_vars.items():
         meanings = channel.attrs.get("flags")
         if meanings is not None:
+            named = dict(enumerate(np.atleast_1d(meanings)))
+            abnormal = {k: meaning for k, meaning in named.items() if k >= channel.attrs.get("normal_flags", 1)}
             for label, values in _columns(str(name), channel):
-                found += _flag_conditions(label, values, list(np.atleast_1d(meanings)), data["time"].values)
+                found += _flag_conditions(label, values, abnormal, data["time"].values)
         elif "rpy" in channel.dims:
             found += _pole_conditions(str(name), channel, data["time"].values)
     return tuple(found)
@@ -50,10 +52,10 @@ def _columns(name: str, channel: LabelledArray) -> Iterator[tuple[str, np.ndarra
         yield f"{name} ({component})", channel.values[:, k]
 
 
-def _flag_conditions(label: str, values: np.ndarray, meanings: list[str], t: np.ndarray) -> Iterator[Condition]:
-    for value, meaning in enumerate(meanings):
+def _flag_conditions(label: str, values: np.ndarray, abnormal: dict[int, str], t: np.ndarray) -> Iterator[Condition]:
+    for value, meaning in abnormal.items():
         there = np.flatnonzero(np.rint(values) == value)
-        if value and there.size:
+        if there.size:
             yield Condition(label, meaning, _intervals(there, t), there.size / len(t))
 
 

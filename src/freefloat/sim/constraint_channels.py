@@ -16,7 +16,7 @@ from freefloat.sim.constraint_state import ConstraintState, row_slices
 from freefloat.sim.system import SystemState
 from freefloat.spatial import angular, linear
 from freefloat.values.arrays import Mat3, Numeric
-from freefloat.values.channels import Channel, flag, vector
+from freefloat.values.channels import Channel, mode, vector
 
 ChannelValue = tuple[Channel, Numeric]
 
@@ -28,7 +28,7 @@ def constraint_channels(world: World, loop: SystemState, now: tuple[Balance, ...
     forces, at, n, b = now[0].connection.multipliers, row_slices(world), len(world.connections), len(world.brakes)
     for i, one in enumerate(world.connections):
         label = f"{one.name}: {one.a.title} and {one.b.title}"
-        yield flag(f"connection.{one.name}", label, ("off", "latched")), 1.0 * modes.latched[i]
+        yield mode(f"connection.{one.name}", label, ("off", "latched")), 1.0 * modes.latched[i]
         rows = connection_rows(world, one, meant_pose(one))
         wrench = np.array(rows.directions).T @ forces[at[i]]
         R = _attitude(world, loop.states, place_of(world, one.a))
@@ -37,12 +37,12 @@ def constraint_channels(world: World, loop: SystemState, now: tuple[Balance, ...
     for i, brake in enumerate(world.brakes):
         name = brake.joint if world.single else f"{brake.craft}.{brake.joint}"
         slipping = jnp.minimum(modes.brakes[i], 2)
-        yield flag(f"brake.{name}", f"Brake of {name}", ("off", "holds", "slips")), 1.0 * slipping
+        yield mode(f"brake.{name}", f"Brake of {name}", ("off", "holds"), ("slips",)), 1.0 * slipping
         yield Channel(f"brake.{name}.torque", f"Torque that the brake of {name} holds", "N m"), forces[at[n + i]][0]
     gap = gaps(world, loop.states)[0] if world.contacts else jnp.zeros(0)
     for i, one in enumerate(world.contacts):
         label = f"{one.name}: {one.a.title} on {one.b.title}"
-        yield flag(f"contact.{one.name}", label, ("free", "rests")), 1.0 * modes.touching[i]
+        yield mode(f"contact.{one.name}", label, ("free", "rests")), 1.0 * modes.touching[i]
         yield Channel(f"contact.{one.name}.gap", f"{label}: gap", "m"), gap[i]
         yield Channel(f"contact.{one.name}.force", f"{label}: normal force", "N"), forces[at[n + b + i]][0]
     yield Channel(LOST, "Energy lost at events", "J"), modes.lost

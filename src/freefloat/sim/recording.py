@@ -100,4 +100,6 @@ def _label_values(channel: Channel, values: Any) -> tuple[tuple[str, ...], np.nd
     attributes: dict[str, Any] = {"units": channel.unit, "frame": channel.frame, "long_name": channel.label}
     if channel.flags:
         attributes["flags"] = list(channel.flags)
+    if channel.normal != 1:
+        attributes["normal_flags"] = channel.normal
     return ("time", channel.axis) if channel.axis else ("time",), np.asarray(values), attributes

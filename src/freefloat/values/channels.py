@@ -13,7 +13,8 @@ class Channel:
     frame: str = ""  # whose axes: "N", "B"; empty where it has none
     axis: str = ""  # name of its component axis; empty for a scalar
     components: tuple[str, ...] = ()  # names along that axis
-    flags: tuple[str, ...] = ()  # what its values 0, 1, 2, ... mean; the first is the normal condition
+    flags: tuple[str, ...] = ()  # what its values 0, 1, 2, ... mean
+    normal: int = 1  # so many of the flags, from the first on, are normal conditions
 
 
 XYZ = ("x", "y", "z")
@@ -32,3 +33,8 @@ def quaternion(name: str, label: str) -> Channel:
 def flag(name: str, label: str, meanings: tuple[str, ...], axis: str = "", components: tuple[str, ...] = ()) -> Channel:
     """A condition: 0 is normal, every other value says what is not."""
     return Channel(name, label, "1", "", axis, components, meanings)
+
+
+def mode(name: str, label: str, normal: tuple[str, ...], abnormal: tuple[str, ...] = ()) -> Channel:
+    """Which of several normal ways something works in, or what is wrong with it."""
+    return Channel(name, label, "1", flags=(*normal, *abnormal), normal=len(normal))

@@ -118,7 +118,8 @@ def test_runs_go_on_and_step_as_in_one_go(tmp_path):
         steps.step()
     np.testing.assert_array_equal(steps.state.plants[1].state.v, whole["two.state.v"].values[-1])
     whole.save(tmp_path / "whole.nc")
-    assert ff.Run.load(tmp_path / "whole.nc").events == whole.events
+    loaded = ff.Run.load(tmp_path / "whole.nc")
+    assert (loaded.events, loaded.conditions) == (whole.events, whole.conditions)
 
 
 def test_somebody_outside_latches_and_lets_go():
