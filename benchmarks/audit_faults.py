@@ -19,7 +19,17 @@ from freefloat.dynamics.inner_motion import first_moment
 from freefloat.engine import traced_anew
 from freefloat.model import Clock, Effect, Measurements, ModalBody, Software, Spacecraft, State, Truth, World
 from freefloat.scenarios.scenario import Scenario
-from freefloat.sim import Experiment, Run, assemble, balance, loop, prescribed_motion, run_channels, simulate
+from freefloat.sim import (
+    Experiment,
+    Run,
+    assemble,
+    balance,
+    constraint_forces,
+    loop,
+    prescribed_motion,
+    run_channels,
+    simulate,
+)
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import rotation_matrix
 from freefloat.values import record, static
@@ -29,6 +39,7 @@ driver: Any = sys.modules["freefloat.sim.simulate"]  # the package has a functio
 _PLANTED: tuple[tuple[Any, str], ...] = (
     (balance, "forward_dynamics"),
     (balance, "hybrid_dynamics"),
+    (constraint_forces, "held_motion"),
     (prescribed_motion, "impose_rates"),
 )
 
@@ -80,7 +91,7 @@ def planted() -> Iterator[None]:
             wrong = with_errors(faulty, [errors[i] for i in range(len(faulty.bodies))])
             before = {(module, name): getattr(module, name) for module, name in _PLANTED}
             for module, name in _PLANTED:
-                setattr(module, name, lambda craft, *a, f=right[name]: f(wrong if craft is faulty else craft, *a))
+                setattr(module, name, _with_another(right[name], faulty, wrong))
             try:
                 return function(*arguments, **options)
             finally:
@@ -97,6 +108,17 @@ def planted() -> Iterator[None]:
     finally:
         for (module, name), function in functions.items():
             setattr(module, name, function)
+
+
+def _with_another(function: Any, faulty: Spacecraft, wrong: Spacecraft) -> Any:
+    """A function of a spacecraft, or of several, with one of them replaced."""
+
+    def call(crafts: Any, *arguments: Any, **options: Any) -> Any:
+        several = crafts if isinstance(crafts, tuple) else (crafts,)
+        replaced = tuple(wrong if craft is faulty else craft for craft in several)
+        return function(replaced if isinstance(crafts, tuple) else replaced[0], *arguments, **options)
+
+    return call
 
 
 # ---- drift
