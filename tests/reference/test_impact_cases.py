@@ -44,7 +44,9 @@ def test_the_loss_of_a_catch_by_a_cantilever(modes):
     np.testing.assert_allclose(found.energy_lost / 0.5, 1.0 / (1.0 + 4.0 * modes), rtol=1e-12)
 
 
-@pytest.mark.parametrize(("modes", "highest", "rtol"), [(1, 0.508773, 1e-6), (40, 0.517758, 1e-6), (60, 0.517759, 1e-6)])
+@pytest.mark.parametrize(
+    ("modes", "highest", "rtol"), [(1, 0.508773, 1e-6), (40, 0.517758, 1e-6), (60, 0.517759, 1e-6)]
+)
 def test_how_far_a_caught_mass_bends_the_cantilever(modes, highest, rtol):
     """First maximum of the tip after the catch, mass ratio 1: 0.517759 at t = 0.9211 with many modes."""
     crafts, states, rows = catch(modes)

@@ -83,7 +83,7 @@ COMING = {  # payload's centre (vx, vy, spin)
 
 def test_the_tangential_payload_with_brakes_on():
     """To 1e-6: the reference prints 0.1 sin(22.7 deg) with an 8th digit that is off by three."""
-    contact = COMING["tangential"][:2] + [0.0, SPIN]
+    contact = COMING["tangential"][:2] + np.array([0.0, SPIN])
     np.testing.assert_allclose(contact, (-0.03859063, 0.04025381), rtol=1e-6)
 
 
