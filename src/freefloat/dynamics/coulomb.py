@@ -105,7 +105,7 @@ def _slipping(W: Mat3, r: Vec3, mu: Scalar) -> Vec3:
         left = jnp.stack([-d[1], d[0]])
         return left @ (r[1:] * (W[0, 0] - mu * (W[0, 1:] @ d)) - r[0] * (W[1:, 0] - mu * (W[1:, 1:] @ d)))
 
-    ends = jax.vmap(across)(_ANGLES)
+    ends = jnp.asarray(jax.vmap(across)(_ANGLES))
     flat = ends[:-1] == ends[1:]
     share = jnp.clip(ends[:-1] / jnp.where(flat, 1.0, ends[:-1] - ends[1:]), 0.0, 1.0)
     _, slips = jax.vmap(impulse)(_ANGLES[:-1] + share * np.diff(_ANGLES))
