@@ -44,7 +44,9 @@ def test_the_loss_of_a_catch_by_a_cantilever(modes):
     np.testing.assert_allclose(found.energy_lost / 0.5, 1.0 / (1.0 + 4.0 * modes), rtol=1e-12)
 
 
-@pytest.mark.parametrize(("modes", "highest", "rtol"), [(1, 0.508773, 1e-6), (40, 0.517758, 2e-6)])
+@pytest.mark.parametrize(
+    ("modes", "highest", "rtol"), [(1, 0.508773, 1e-6), (40, 0.517758, 1e-6), (60, 0.517759, 1e-6)]
+)
 def test_how_far_a_caught_mass_bends_the_cantilever(modes, highest, rtol):
     """First maximum of the tip after the catch, mass ratio 1: 0.517759 at t = 0.9211 with many modes."""
     crafts, states, rows = catch(modes)
@@ -60,8 +62,9 @@ def test_how_far_a_caught_mass_bends_the_cantilever(modes, highest, rtol):
     t = np.linspace(0.85, 1.0, 15001)
     tip = (J @ shapes) * (shapes.T @ M @ after) / np.sqrt(squared) @ np.sin(np.outer(np.sqrt(squared), t))
     np.testing.assert_allclose(np.max(tip), highest, rtol=rtol)
-    if modes > 1:
-        assert abs(t[np.argmax(tip)] - 0.9211) < 1e-4
+    np.testing.assert_allclose(1.0 - after @ M @ after, 1.0 / (1.0 + 4.0 * modes), rtol=1e-10)  # the loss, of T = 1/2
+    if modes > 1:  # the top is flat: 2e-4 beside it the tip is lower by 3e-8
+        assert abs(t[np.argmax(tip)] - 0.9211) < 2e-4
 
 
 def test_a_ball_on_a_wall_turns_back():

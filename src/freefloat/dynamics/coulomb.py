@@ -71,8 +71,7 @@ def _sweep(W: Matrix, g: Vector, blocks: Blocks, local: Callable[[int, Vector], 
         new = once(x)
         return count + 1, new, jnp.max(jnp.abs(new - x))
 
-    first = once(start)
-    return jax.lax.while_loop(goes_on, again, (jnp.zeros((), int), first, jnp.max(jnp.abs(first))))[1]
+    return jax.lax.while_loop(goes_on, again, (jnp.zeros((), int), start, jnp.full((), jnp.inf)))[1]
 
 
 # ---- one contact
@@ -106,14 +105,16 @@ def _slipping(W: Mat3, r: Vec3, mu: Scalar) -> Vec3:
         left = jnp.stack([-d[1], d[0]])
         return left @ (r[1:] * (W[0, 0] - mu * (W[0, 1:] @ d)) - r[0] * (W[1:, 0] - mu * (W[1:, 1:] @ d)))
 
-    ends = jnp.stack([across(a) for a in _ANGLES])
+    ends = jnp.asarray(jax.vmap(across)(_ANGLES))
+    flat = ends[:-1] == ends[1:]
+    share = jnp.clip(ends[:-1] / jnp.where(flat, 1.0, ends[:-1] - ends[1:]), 0.0, 1.0)
+    _, slips = jax.vmap(impulse)(_ANGLES[:-1] + share * np.diff(_ANGLES))
+    slips = jnp.where(ends[:-1] * ends[1:] <= 0.0, slips, -jnp.inf)
     low, high, slip = _ANGLES[0], _ANGLES[1], -jnp.inf
     for k in range(len(_ANGLES) - 1):
-        share = ends[k] / jnp.where(ends[k] == ends[k + 1], 1.0, ends[k] - ends[k + 1])
-        _, found = impulse(_ANGLES[k] + jnp.clip(share, 0.0, 1.0) * (_ANGLES[k + 1] - _ANGLES[k]))
-        better = (ends[k] * ends[k + 1] <= 0.0) & (found > slip)
+        better = slips[k] > slip
         low, high = jnp.where(better, _ANGLES[k], low), jnp.where(better, _ANGLES[k + 1], high)
-        slip = jnp.where(better, found, slip)
+        slip = jnp.where(better, slips[k], slip)
 
     def halve(_: Numeric, ends: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:
         low, high = ends

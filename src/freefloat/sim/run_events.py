@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+import jax
 import numpy as np
 
+from freefloat.dynamics.relative_rows import row_error
 from freefloat.model import State, World
+from freefloat.sim.constraint_rows import connection_rows
 from freefloat.sim.constraint_state import HOLDS
 from freefloat.sim.event_log import KINDS, ROOM
 from freefloat.sim.system import System, SystemState
+from freefloat.spatial import Pose
 
 _NOTHING = 1e-12  # [N s, N m s]: an impulse that is but rounding
+_KEPT = 1e-8  # [m, rad]: what is held is off by less
 _SAME = 1e-12  # a start that was moved by less is the one that was asked for
 
 Event = dict[str, Any]  # {"time": [s], "label": text, "name": ..., "kind": ..., ...}
@@ -98,14 +104,35 @@ def _remarks(system: System, records: SystemState, lost: int) -> list[Event]:
         held = [one.name for i, one in enumerate(world.connections) if modes.latched[worst][i]]
         held += [one.joint for i, one in enumerate(world.brakes) if modes.brakes[worst][i] == HOLDS]
         held += [one.name for i, one in enumerate(world.contacts) if modes.touching[worst][i]]
+        parted = list(_parted(system.world, records))
+        right = "" if parted else "the motion is right, "
         found.append(
             f"{', '.join(held)}: {redundant[worst]} of the directions that are held depend on others and carry no "
-            "force of their own: the motion is right, how the others share the force is not determined."
+            f"force of their own: {right}how the others share the force is not determined."
         )
+        found += parted
     unresolved = np.asarray(records.constraints.unresolved)
     if steps := int(unresolved[-1] - unresolved[0]):
         found.append(f"In {steps} steps there were more events than are looked for: shorten dt.")
     return [{"time": end, "label": words, "name": "", "kind": "remark", "condition": True} for words in found]
+
+
+def _parted(world: World, records: SystemState) -> Iterator[str]:
+    """Connections that are on and yet not kept, at the last record at which they are on."""
+    modes = records.constraints
+    for i, one in enumerate(world.connections):
+        on = np.flatnonzero(np.asarray(modes.latched)[:, i])
+        if not on.size:
+            continue
+        k = int(on[-1])
+        states = tuple(jax.tree.map(lambda x, k=k: np.asarray(x)[k], state) for state in records.states)
+        held = Pose.from_quaternion(np.asarray(modes.attitudes)[k, i], np.asarray(modes.positions)[k, i])
+        away = float(np.max(np.abs(row_error(world.crafts, states, (connection_rows(world, one, held),)))))
+        if away > _KEPT:
+            yield (
+                f"{one.name} is latched but not kept: at the end it is off by {away:.3g} (m, rad). A prescribed "
+                "motion, or what else is held, contradicts it: release one of them."
+            )
 
 
 class Events(tuple):
