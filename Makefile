@@ -12,11 +12,11 @@ demo: .venv/run.stamp
 	$(BIN)/freefloat run ets7-gjm --out runs/demo --force
 
 test: .venv/test.stamp
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 # The fast ones, for while you work.
 quick: .venv/test.stamp
-	$(BIN)/python -m pytest -n 2 tests/unit/spatial tests/unit/values tests/unit/model tests/unit/sensors tests/unit/report/test_sections.py \
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests/unit/spatial tests/unit/values tests/unit/model tests/unit/sensors tests/unit/report/test_sections.py \
 	  tests/unit/scenarios/test_settings.py tests/unit/dynamics/test_by_hand.py tests/unit/engine/test_graph.py
 
 check: .venv/check.stamp

@@ -1,6 +1,11 @@
 """Settings for every test: annotations really run, and code compiles once for each shape."""
 
 import os
+import signal
+
+# Where the tests run in the background of a script, Ctrl-C is ignored, in their children too; some tests need it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
