@@ -27,8 +27,9 @@ from damage import damage_text
 
 from freefloat import dynamics
 from freefloat.model import Follow, Spacecraft, read_urdf
-from freefloat.model.readers.urdf.findings import Finding, summary_lines
-from freefloat.model.readers.urdf.reader import UrdfNote, lint_urdf
+from freefloat.model.readers.findings import Finding, summary_lines
+from freefloat.model.readers.reports import ReadingNote
+from freefloat.model.readers.urdf.reader import lint_urdf
 from freefloat.values import ModelError
 
 LIST = Path(__file__).with_suffix(".sha256")
@@ -128,7 +129,7 @@ def _gap(ours: object, theirs: np.ndarray) -> float:
 def read_quietly(source: Path | str, *, repair: bool) -> Spacecraft | None:
     """The spacecraft, or None where the file is refused; remarks are asked for apart."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UrdfNote)
+        warnings.simplefilter("ignore", ReadingNote)
         try:
             return read_urdf(source, repair=repair)
         except ModelError:

@@ -8,8 +8,9 @@ from pathlib import Path
 import typer
 
 from freefloat.model import read_urdf
-from freefloat.model.readers.urdf.findings import summary_lines
-from freefloat.model.readers.urdf.reader import UrdfNote, lint_urdf
+from freefloat.model.readers.findings import summary_lines
+from freefloat.model.readers.reports import ReadingNote
+from freefloat.model.readers.urdf.reader import lint_urdf
 
 
 def check(urdf: Path, *, as_json: bool, repair: bool = False) -> int:
@@ -26,7 +27,7 @@ def check(urdf: Path, *, as_json: bool, repair: bool = False) -> int:
         typer.echo(f"{urdf} cannot be simulated.{hint}")
         return 1
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UrdfNote)  # said above
+        warnings.simplefilter("ignore", ReadingNote)  # said above
         craft = read_urdf(urdf, repair=repair)
     mass = float(craft.mass)
     typer.echo(

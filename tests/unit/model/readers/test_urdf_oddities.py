@@ -11,9 +11,10 @@ import pytest
 from freefloat import dynamics
 from freefloat.model import read_urdf
 from freefloat.model.physical_checks import inertia_faults
-from freefloat.model.readers.urdf.findings import summary_lines
-from freefloat.model.readers.urdf.reader import UrdfNote, lint_urdf
-from freefloat.model.readers.urdf.repairs import ball_inertia, nearest_moments
+from freefloat.model.readers.findings import summary_lines
+from freefloat.model.readers.repairs import ball_inertia, nearest_moments
+from freefloat.model.readers.reports import ReadingNote
+from freefloat.model.readers.urdf.reader import lint_urdf
 from freefloat.values import ModelError
 
 ROOT = Path(__file__).parents[4]
@@ -31,7 +32,7 @@ def _benchmarks_can_be_imported(monkeypatch):
 
 def read(source, **options):
     """The spacecraft and the lines of the note."""
-    with pytest.warns(UrdfNote) as caught:
+    with pytest.warns(ReadingNote) as caught:
         craft = read_urdf(source, **options)
     first, *lines = str(caught[0].message).splitlines()
     assert first.endswith("is read, with these remarks:")
@@ -48,10 +49,10 @@ def test_harmless_oddities_are_read_and_told_in_one_line_each():
     assert craft.frame_names[3:] == ("world", "pedestal", "base_2", "placeholder", "camera", "tool")
     assert [joint.friction for joint in craft.joints] == [1.5, 0.8]
     expected = (
-        "note: link 'base': it is called 'base_2' here",
         "note: joint 'ground': <axis xyz> is zero, which a fixed joint does not need. The same for joint "
         "'controller_frame', joint 'flange'.",
         "note: joint 'shoulder': dry friction 1.5 is kept as joint.friction",
+        "note: link 'base': it is called 'base_2' here",
         "note: robot: it has no name; it is called 'bench_arm' here.",
         "note: link 'world': it held the robot to the ground; here the robot floats",
         "note: link 'placeholder': ",
@@ -253,7 +254,7 @@ def test_damaged_files_raise_nothing_but_model_errors_that_name_the_element():
     for number in range(150):
         text = damage.damage_text(texts[number % 3], rng)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UrdfNote)
+            warnings.simplefilter("ignore", ReadingNote)
             try:
                 read_urdf(text, repair=bool(number % 2))
             except ModelError:

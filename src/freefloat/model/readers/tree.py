@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freefloat.model.readers.urdf.findings import Findings, name_list
-from freefloat.model.readers.urdf.mimics import resolve_mimics
-from freefloat.model.readers.urdf.parts import Document, StatedJoint
+from freefloat.model.readers.findings import Findings, name_list
+from freefloat.model.readers.mimics import resolve_mimics
+from freefloat.model.readers.stated import Document, StatedJoint
 
 
 @dataclass(frozen=True)
