@@ -23,7 +23,9 @@ from freefloat.model.state import State
 from freefloat.model.world import World
 
 if TYPE_CHECKING:
+    from freefloat.model.readers.mjcf.reader import read_mjcf
     from freefloat.model.readers.reports import ReadingNote
+    from freefloat.model.readers.sdf.reader import read_sdf
     from freefloat.model.readers.urdf.reader import read_urdf
     from freefloat.model.readers.urdf.writer import write_urdf
 
@@ -62,12 +64,16 @@ __all__ = [
     "Wheel",
     "WheelTorques",
     "World",
+    "read_mjcf",
+    "read_sdf",
     "read_urdf",
     "write_urdf",
 ]
 
 _READERS = {
     "ReadingNote": "reports",
+    "read_mjcf": "mjcf.reader",
+    "read_sdf": "sdf.reader",
     "read_urdf": "urdf.reader",
     "write_urdf": "urdf.writer",
 }

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 
 from freefloat.model.readers.findings import Findings, name_list
-from freefloat.model.readers.stated import Document, StatedJoint
+from freefloat.model.readers.stated import Document, StatedJoint, unused_name
 
 
 def take_subtree(document: Document, root: str, findings: Findings) -> Document:
@@ -56,12 +56,12 @@ def free_base_name(document: Document, findings: Findings) -> Document:
     carrier = next((joint for joint in document.joints if joint.child == "base"), None)
     # The idiom `world --floating--> base`: that link is the root.
     if "base" in document.links and carrier is not None and carrier.kind != "floating":
-        new = _unused("base", list(document.links))
+        new = unused_name("base", document.links)
         document = _rename_links(document, {"base": new})
         findings.note("link 'base'", f"it is called '{new}' here, because the root is called 'base'.")
     joints = [joint.name for joint in document.joints]
     if "base" in joints:
-        new = _unused("base", joints)
+        new = unused_name("base", joints)
         document = _rename_joints(document, {"base": new})
         findings.note("joint 'base'", f"it is called '{new}' here, because the motion of the root is called 'base'.")
     return document
@@ -95,10 +95,3 @@ def _rename_joints(document: Document, names: Mapping[str, str]) -> Document:
         rotors={names.get(name, name): inertia for name, inertia in document.rotors.items()},
         kept=tuple(names.get(name, name) for name in document.kept),
     )
-
-
-def _unused(name: str, taken: list[str]) -> str:
-    number = 2
-    while f"{name}_{number}" in taken:
-        number += 1
-    return f"{name}_{number}"

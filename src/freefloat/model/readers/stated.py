@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -123,3 +123,21 @@ def require_losses(owner: str, damping: float, friction: float, findings: Findin
         findings.note(
             owner, f"dry friction {friction:g} is kept as joint.friction; it acts only where a motor law uses it."
         )
+
+
+def note_spring(joint: str, stiffness: float, rest: float, findings: Findings) -> None:
+    """A spring is no part of the model, but an effect: say which."""
+    owner = f"joint '{joint}'"
+    if stiffness < 0.0:
+        findings.error(owner, f"its stiffness is {stiffness:g}, which pushes away from rest. Give zero or more.")
+    elif stiffness > 0.0:
+        part = f"JointSpring('{joint}', stiffness={stiffness:.9g}, rest={rest:.9g})"
+        findings.note(owner, f"its spring is not part of the model: give ff.effects.{part} to the simulation.")
+
+
+def unused_name(name: str, taken: Collection[str]) -> str:
+    """The name, or the name with a number, that nobody has."""
+    number, new = 2, name
+    while new in taken:
+        new, number = f"{name}_{number}", number + 1
+    return new

@@ -44,7 +44,7 @@ def read_urdf(
     All faults of the file are reported together, in one ModelError. `repair` makes the smallest change that makes
     impossible bodies physical. What was repaired, and what was unusual and is read as meant, is said in one
     ReadingNote, a Python warning. `name` replaces the robot's own, `names` those of links and joints. `root` is the
-    link to start from; what is not carried by it is left out. Links on the fixed joints `keep` stay bodies of their own.
+    link to start from; what it does not carry is left out. Links on the fixed joints `keep` stay bodies of their own.
     """
     findings = Findings()
     craft = _read(source, Options(name, repair, root, names or {}, keep), findings)
