@@ -14,7 +14,7 @@ import freefloat as ff
 import trees
 from clouds import random_cloud
 from compiling import compiled
-from freefloat import dynamics
+from freefloat import dynamics, engine
 from freefloat.dynamics import FrameRows, JointRows, held_motion, held_motion_by_rows, row_forces, row_impact
 from freefloat.dynamics.relative_rows import relative_pose
 from freefloat.effects import Friction, JointFriction, JointSpring
@@ -185,10 +185,20 @@ def test_a_follower_on_a_flexible_body(rng):
     craft = couple(free, {"tip": Follow("drive", -1.3, 0.2)})
     q, v = 0.2 * rng.normal(size=craft.layout.nq), rng.normal(size=craft.layout.nv)
     full, G = lift(free, craft, q)
-    M, h = G.T @ dynamics.mass_matrix(free, full) @ G, G.T @ dynamics.bias(free, full, G @ v)
-    close(dynamics.mass_matrix(craft, q), M)
-    close(dynamics.bias(craft, q, v), h)
-    close(dynamics.forward_dynamics(craft, q, v, np.zeros(v.size)), np.linalg.solve(M, -h), SOLVED)
+    # Numbers of flexible bodies as constants: as inputs they make long code.
+    M, h = engine.compile(lambda q, v: (dynamics.mass_matrix(free, q), dynamics.bias(free, q, v)), full, G @ v)(
+        full, G @ v
+    )
+    M, h = G.T @ M @ G, G.T @ h
+
+    def coupled(q, v):
+        still = np.zeros(v.size)
+        return dynamics.mass_matrix(craft, q), dynamics.bias(craft, q, v), dynamics.forward_dynamics(craft, q, v, still)
+
+    mine, bias, vdot = engine.compile(coupled, q, v)(q, v)
+    close(mine, M)
+    close(bias, h)
+    close(vdot, np.linalg.solve(M, -h), SOLVED)
     rates = dynamics.natural_frequencies(craft, q)
     assert rates.size == 2
     K = G.T @ _stiffness(free) @ G
@@ -246,3 +256,23 @@ def test_a_spring_in_a_follower_swings_its_leader(rng):
     energy = run["energy.kinetic"].values + run["joint4.spring_energy"].values
     np.testing.assert_allclose(energy, energy[0], rtol=1e-9)
     assert np.max(run["energy.kinetic"].values) > 0.1 * energy[0]
+
+
+def test_a_grasp_in_a_run_moves_as_the_composed_tree(rng):
+    """The connection joins trees by itself, `grasp` beforehand: both keep the coupling."""
+    craft = couple(trees.draw_tree(rng, "chain of 2"), {"joint2": Follow("joint1", -1.7, 0.2)})
+    start = dataclasses.replace(trees.draw_state(rng, craft), p_NB=np.zeros(3))
+    start = dataclasses.replace(start, v=0.1 * start.v)
+    payload = Spacecraft.from_base("payload", **trees.draw_body(rng, (20.0, 60.0)))
+    X_NE = dynamics.inertial_frame_pose(craft, start, "hand")
+    there = dataclasses.replace(payload.at_rest(), p_NB=np.asarray(X_NE.p), quat_NB=np.asarray(X_NE.quaternion))
+    world = ff.World(chaser=craft, client=payload).connection("grasp", "chaser.hand", "client.base", on=True)
+    pair = ff.simulate(world, state={"chaser": start, "client": there}, duration=1.0)
+    whole = craft.grasp(payload, name="client", hand="hand")
+    first = dataclasses.replace(start, **{name: pair[f"chaser.state.{name}"].values[0] for name in "qv"})
+    one = ff.simulate(whole, state=first, duration=1.0)
+    assert pair.audit.holds
+    assert one.audit.holds
+    for name in ("base.position", "base.attitude", "joints.position"):
+        np.testing.assert_allclose(pair[f"chaser.{name}"].values, one[name].values, atol=TOLERANCE, rtol=0)
+    assert np.ptp(one["joints.position"].values) > 1e-3
