@@ -35,7 +35,7 @@ def damage_text(text: str, rng: np.random.Generator) -> str:
 
 def _damage_letters(text: str, rng: np.random.Generator) -> str:
     for _ in range(rng.integers(1, 4)):
-        at = int(rng.integers(len(text)))
+        at = int(rng.integers(len(text) + 1))
         match int(rng.integers(4)):
             case 0:
                 text = text[:at] + text[at + int(rng.integers(1, 200)) :]

@@ -118,7 +118,7 @@ def test_everything_unusual_is_told_in_one_line_each():
     assert craft.frame_names[4:] == ("world", "pedestal", "forearm", "mount", "tip")
     assert craft.layout.moving_joints == ("shoulder", "elbow")
     slide = craft.joint("slide").follows
-    assert (slide.leader, slide.ratio, slide.offset) == ("elbow", 0.05, pytest.approx(0.01 - 0.05 * 0.2))
+    assert (slide.leader, slide.ratio, slide.offset) == ("elbow", 0.05, pytest.approx(0.01 - 0.05 * 0.1))
     expected = (
         "note: link 'weight': it has no <inertial>, which in SDF means 1 kg and 1 kg m2.",
         "note: joint 'shoulder': dry friction 0.7 is kept as joint.friction",

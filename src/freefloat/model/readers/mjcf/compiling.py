@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from freefloat.model.readers.elements import is_xml_text, parse
+from freefloat.model.readers.elements import is_xml_text, parse, read_text
 from freefloat.model.readers.findings import Findings, name_list
 from freefloat.model.readers.stated import MassPoint, stated_mass
 from freefloat.spatial import Pose
@@ -46,22 +46,20 @@ def load_mujoco() -> Any:
 def compile_file(source: str | Path, findings: Findings) -> Compiled | None:
     """MuJoCo's model of a file or of XML text; None, with findings, where it has none."""
     mujoco = load_mujoco()
-    root = parse(source, "MJCF", "mujoco", findings)
+    root, text = parse(source, "MJCF", "mujoco", findings), read_text(source, "MJCF", Findings()) or ""
     if root is None:
         return None
     _refuse_elements(root, findings)
     if findings.errors:
         return None
     try:
-        # An XML declaration is not read by MuJoCo where it is not the first thing in a text.
-        text = ET.tostring(root, encoding="unicode")
         spec = mujoco.MjSpec.from_string(text) if is_xml_text(source) else mujoco.MjSpec.from_file(str(source))
         _leave_out_pictures(spec)
         _leave_out_missing_meshes(spec, None if is_xml_text(source) else Path(source), findings)
         masses = _keep_masses_aside(mujoco, spec, findings)
         return None if findings.errors else _compile(mujoco, spec, masses, findings)
     except (ValueError, TypeError, RuntimeError, UnicodeDecodeError, mujoco.FatalError) as fault:
-        _report(str(fault), findings)
+        _report(str(fault), text, findings)
         return None
 
 
@@ -97,13 +95,15 @@ def _refuse_elements(root: ET.Element, findings: Findings) -> None:
                 findings.error(f"<{element.tag} {name}>", f"'{value}' is not a finite number. Write a decimal number.")
 
 
-def _report(text: str, findings: Findings) -> None:
-    """MuJoCo's words, with the element that they name as the part."""
-    lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
+def _report(fault: str, text: str, findings: Findings) -> None:
+    """MuJoCo's words, with the element that they name as the part, or the one on the line that they name."""
+    lines = [line.strip() for line in fault.strip().splitlines() if line.strip()]
     said = re.sub(r"^(XML )?(Error: ?)+", "", lines[0]).rstrip(".") if lines else "it cannot be read"
     place = " ".join(lines[1:])
-    name = re.search(r"Element name '([^']+)'", place) or re.search(r"Element '([^']+)'", place)
     line = re.search(r"line (\d+)", place)
+    there = text.splitlines()[int(line.group(1)) - 1 : int(line.group(1))] if line and "<include" not in text else []
+    name = re.search(r"Element name '([^']+)'", place) or re.search(r"Element '([^']+)'", place)
+    name = name or re.search(r"<(\w+)", "".join(there))
     part = "MuJoCo" if name is None else f"element '{name.group(1)}'"
     findings.error(part + (f" (line {line.group(1)})" if line else ""), f"{said}, says MuJoCo. Correct it there.")
 
