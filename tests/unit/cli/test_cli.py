@@ -207,6 +207,15 @@ def test_check_names_what_is_wrong(tmp_path, monkeypatch, capsys):
     assert json.loads(capsys.readouterr().out)[0]["severity"] == "error"
 
 
+@pytest.mark.parametrize("name", ["bench_arm.xml", "bench_arm.sdf", "bench_arm.urdf"])
+def test_check_knows_three_languages(name, monkeypatch, capsys):
+    if name.endswith(".xml"):
+        pytest.importorskip("mujoco")
+    path = Path(__file__).parents[3] / "examples" / "data" / "robots" / name
+    assert freefloat("check", str(path), monkeypatch=monkeypatch) == 0
+    assert "spacecraft 'bench_arm'" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [(b"duration = ", "not valid TOML"), (b"\xff\xfe", "not valid TOML"), (b"duration = 3.0", "which scenario it is")],

@@ -51,6 +51,7 @@ def assemble(document: Document, source: str | Path, options: Options, findings:
     clusters = [] if tree is None else clusters_of(document, tree, findings, repair=options.repair)
     _check_names(document, findings)
     if tree is not None:
+        _note_springs(tree, findings)
         warn_of_suspicions(document, tree, clusters, findings)
     if findings.errors:
         return None
@@ -83,6 +84,17 @@ def _check_names(document: Document, findings: Findings) -> None:
         if name and name not in fixed:
             known = name_list(fixed)
             findings.error("<keep>", f"there is no fixed joint '{name}'. Fixed joints: {known}.")
+
+
+def _note_springs(tree: Tree, findings: Findings) -> None:
+    """Springs are effects, not parts of the model: say which to give."""
+    springs = [
+        f"ff.effects.JointSpring('{joint.name}', stiffness={joint.stiffness:.9g}, rest={joint.rest:.9g})"
+        for joint in tree.joints
+        if joint.stiffness > 0.0 and joint.kind != "fixed"
+    ]
+    if springs:
+        findings.note("robot", f"springs are no part of the model; give to the simulation: {', '.join(springs)}.")
 
 
 def _join(name: str, tree: Tree, clusters: list[Cluster]) -> Spacecraft:

@@ -19,7 +19,7 @@ def hand_over(craft: Spacecraft | None, language: str, label: str, findings: Fin
     if told:
         lines = [f"  {severity}: {line}" for severity, line in summary_lines(told)]
         text = "\n".join([f"{language} '{label}' is read, with these remarks:", *lines])
-        warnings.warn(text, ReadingNote, stacklevel=3)
+        warnings.warn(text, ReadingNote, stacklevel=4)
     return craft
 
 

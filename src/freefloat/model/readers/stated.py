@@ -69,6 +69,8 @@ class StatedJoint:
     friction: float = 0.0
     limits: JointLimits = field(default_factory=JointLimits)
     mimic: StatedMimic | None = None
+    stiffness: float = 0.0  # of a spring [N m/rad or N/m]
+    rest: float = 0.0  # where it pulls to [rad or m]
 
 
 @dataclass(frozen=True)
@@ -125,14 +127,10 @@ def require_losses(owner: str, damping: float, friction: float, findings: Findin
         )
 
 
-def note_spring(joint: str, stiffness: float, rest: float, findings: Findings) -> None:
-    """A spring is no part of the model, but an effect: say which."""
-    owner = f"joint '{joint}'"
+def require_spring(owner: str, stiffness: float, findings: Findings) -> None:
+    """A spring pulls towards its rest."""
     if stiffness < 0.0:
         findings.error(owner, f"its stiffness is {stiffness:g}, which pushes away from rest. Give zero or more.")
-    elif stiffness > 0.0:
-        part = f"JointSpring('{joint}', stiffness={stiffness:.9g}, rest={rest:.9g})"
-        findings.note(owner, f"its spring is not part of the model: give ff.effects.{part} to the simulation.")
 
 
 def unused_name(name: str, taken: Collection[str]) -> str:

@@ -141,6 +141,6 @@ def _without_world(document: Document, tree: Tree, findings: Findings) -> Tree:
             findings.error(
                 f"joint '{joint.name}'",
                 "type 'floating' is read only from a massless root link, as its only joint. "
-                "Put the part that floats into a file of its own.",
+                "Put the part that floats into a file of its own, or start from one part: root='...'.",
             )
     return tree

@@ -115,9 +115,9 @@ def test_everything_unusual_is_told_in_one_line_each():
         "note: <actuator>: its 2 laws are left out",
         "note: body 'pedestal': it was held to the ground; here it is the base, and floats.",
         "note: joint 'shoulder': dry friction 0.7 is kept as joint.friction",
-        "note: joint 'elbow': its spring is not part of the model: give ff.effects.JointSpring('elbow', stiffness=3,",
         "note: joint 'right': it follows 0.8 times 'left' plus 0.002",
         "note: link 'camera_bracket': principal moments violate the triangle inequality",
+        "note: robot: springs are no part of the model; give to the simulation: ff.effects.JointSpring('elbow', stif",
     )
     for line, start in zip(told, expected, strict=True):
         assert line.startswith(start)
@@ -142,6 +142,36 @@ def test_a_rotor_may_be_stated_at_the_motor():
     if "actuator_armature" not in dir(mujoco.MjModel):
         pytest.skip("this MuJoCo has no armature of motors")
     assert float(quietly(text).joint("j").rotor_inertia) == 0.5 + 9.0 * 0.25
+
+
+def test_springs_are_told_with_their_new_names():
+    _, told = read(ARM, names={"elbow": "knee"})
+    assert "JointSpring('knee', stiffness=3, rest=0.174532925)" in told[-1]
+    assert f"{np.deg2rad(10.0):.9g}" == "0.174532925"
+
+
+@pytest.mark.parametrize(
+    "axes",
+    ['euler="10 20 30"', 'axisangle="0 1 1 40"', 'zaxis="1 2 3"', 'xyaxes="0 1 0 1 0 0"', 'quat="2 0.1 0.3 0.2"'],
+)
+def test_principal_axes_may_be_turned_in_every_way_that_mjcf_has(menagerie_files, axes):
+    turned = f'<inertial mass="2" pos="0.1 0.2 0" {axes} diaginertia="0.11 0.12 0.13"/>'
+    inside = f'<body name="a">{BODY}<freejoint/><body name="b">{turned}<joint name="j"/></body></body>'
+    for options in ("", '<compiler angle="radian" eulerseq="zxy"/>'):
+        text = world(inside, options)
+        gaps = menagerie_files.differences(quietly(text), menagerie_files.Peer(text), np.random.default_rng(1))
+        assert max(gaps.values()) < TOLERANCE, gaps
+
+
+@pytest.mark.filterwarnings("ignore:compiler attribute 'settotalmass' is deprecated")
+def test_what_mujocos_compiler_is_told_to_do_with_masses_is_done(menagerie_files):
+    inside = f'<body name="a">{BODY}<freejoint/><body name="b">{BODY}<joint name="j"/></body></body>'
+    for options in ('settotalmass="7"', 'boundmass="3"', 'inertiafromgeom="true"', 'fusestatic="true"'):
+        text = world(inside.replace("</body></body>", '<geom size="0.3"/></body><geom size="0.2"/></body>'))
+        text = text.replace("<worldbody>", f"<compiler {options}/><worldbody>")
+        craft, peer = quietly(text), menagerie_files.Peer(text)
+        assert float(craft.mass) == pytest.approx(float(peer.model.body_mass.sum()), rel=1e-12)
+        assert max(menagerie_files.differences(craft, peer, np.random.default_rng(1)).values()) < TOLERANCE
 
 
 def test_shapes_are_drawn_and_missing_meshes_told():
@@ -184,7 +214,7 @@ def test_one_of_several_robots_is_chosen_by_its_root():
             world('<body nme="b"/>'),
             "element 'body' (line 1): Schema violation: unrecognized attribute: 'nme', says MuJoCo",
         ),
-        (world('<replicate count="200"><replicate count="200"/></replicate>'), "it asks for 40000 copies"),
+        (world('<replicate count="200"><replicate count="200"/></replicate>'), "it asks for 40200 copies"),
         ("<robot/>", "its outermost element is <robot>, not <mujoco>, so it is not an MJCF"),
         ("<!DOCTYPE a><mujoco/>", "it has a <!DOCTYPE ...>, which an MJCF does not need"),
         ("<mujoco><worldbody></mujoco>", "it is not well-formed XML: mismatched tag at line 1"),

@@ -122,9 +122,9 @@ def test_everything_unusual_is_told_in_one_line_each():
     expected = (
         "note: link 'weight': it has no <inertial>, which in SDF means 1 kg and 1 kg m2.",
         "note: joint 'shoulder': dry friction 0.7 is kept as joint.friction",
-        "note: joint 'elbow': its spring is not part of the model: give ff.effects.JointSpring('elbow', stiffness=3,",
         "note: link 'world': it held the robot to the ground",
         "note: joint 'slide': it follows 0.05 times 'elbow'",
+        "note: robot: springs are no part of the model; give to the simulation: ff.effects.JointSpring('elbow', stif",
     )
     for line, start in zip(told, expected, strict=True):
         assert line.startswith(start)

@@ -19,8 +19,8 @@ from freefloat.model.readers.stated import (
     StatedJoint,
     StatedLink,
     StatedMimic,
-    note_spring,
     require_losses,
+    require_spring,
     unused_name,
 )
 from freefloat.spatial import Pose
@@ -161,7 +161,8 @@ class _Chain:
             return StatedJoint(name, "fixed", parent, child, X_PJ)
         damping, friction = float(model.dof_damping[dof]), float(model.dof_frictionloss[dof])
         require_losses(owner, damping, friction, findings)
-        _note_springs(model, index, dof, name, findings)
+        _require_linear(model, index, dof, owner, findings)
+        require_spring(owner, float(model.jnt_stiffness[index]), findings)
         return StatedJoint(
             name,
             "revolute" if kind == _HINGE else "prismatic",
@@ -173,6 +174,8 @@ class _Chain:
             friction=friction,
             limits=_limits(model, index, owner, findings),
             mimic=mimic,
+            stiffness=float(model.jnt_stiffness[index]),
+            rest=float(model.qpos_spring[model.jnt_qposadr[index]]),
         )
 
 
@@ -185,14 +188,11 @@ def _reference(model: Any, index: int) -> Pose:
     return Pose(position=-at * axis) if kind == _SLIDE and at else Pose()
 
 
-def _note_springs(model: Any, index: int, dof: int, name: str, findings: Findings) -> None:
-    """Springs are told, with the part that acts like them; what is not linear is refused."""
+def _require_linear(model: Any, index: int, dof: int, owner: str, findings: Findings) -> None:
     for field, place, what in (("dof_dampingpoly", dof, "damping"), ("jnt_stiffnesspoly", index, "stiffness")):
         numbers = getattr(model, field, None)
         if numbers is not None and np.any(numbers[place]):
-            findings.error(f"joint '{name}'", f"its {what} is not linear, which is not modelled. Give one number.")
-    stiffness, rest = float(model.jnt_stiffness[index]), float(model.qpos_spring[model.jnt_qposadr[index]])
-    note_spring(name, stiffness, rest, findings)
+            findings.error(owner, f"its {what} is not linear, which is not modelled. Give one number.")
 
 
 def _limits(model: Any, index: int, owner: str, findings: Findings) -> JointLimits:

@@ -8,6 +8,7 @@ left out where it cannot be read.
 from __future__ import annotations
 
 import re
+import warnings
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,14 +17,14 @@ from typing import Any
 import numpy as np
 
 from freefloat.model.readers.elements import is_xml_text, parse, read_text
-from freefloat.model.readers.findings import Findings, name_list
-from freefloat.model.readers.stated import MassPoint, stated_mass
-from freefloat.spatial import Pose
-from freefloat.spatial.rotations import rotation_matrix
+from freefloat.model.readers.findings import Findings
+from freefloat.model.readers.mjcf.masses import keep_masses_aside
+from freefloat.model.readers.mjcf.missing_files import leave_out_missing_meshes, leave_out_pictures
+from freefloat.model.readers.stated import MassPoint
 from freefloat.values.errors import ModelError
 
 _MOST_COPIES = 10_000
-_DEFORMABLE = ("flexcomp", "composite", "flex", "skin")
+_DEFORMABLE = ("flexcomp", "composite", "flex")
 
 
 @dataclass(frozen=True)
@@ -52,18 +53,24 @@ def compile_file(source: str | Path, findings: Findings) -> Compiled | None:
     _refuse_elements(root, findings)
     if findings.errors:
         return None
-    try:
-        spec = mujoco.MjSpec.from_string(text) if is_xml_text(source) else mujoco.MjSpec.from_file(str(source))
-        _leave_out_pictures(spec)
-        _leave_out_missing_meshes(spec, None if is_xml_text(source) else Path(source), findings)
-        masses = _keep_masses_aside(mujoco, spec, findings)
-        return None if findings.errors else _compile(mujoco, spec, masses, findings)
-    except (ValueError, TypeError, RuntimeError, UnicodeDecodeError, mujoco.FatalError) as fault:
-        _report(str(fault), text, findings)
-        return None
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            spec = mujoco.MjSpec.from_string(text) if is_xml_text(source) else mujoco.MjSpec.from_file(str(source))
+            spec.compiler.fusestatic = spec.compiler.discardvisual = False  # we merge, and draw
+            leave_out_pictures(spec)
+            leave_out_missing_meshes(spec, None if is_xml_text(source) else Path(source), findings)
+            masses = keep_masses_aside(mujoco, spec, findings)
+            compiled = None if findings.errors else _compile(spec, masses, findings)
+        except (ValueError, TypeError, RuntimeError, mujoco.FatalError) as fault:
+            _report(str(fault), text, findings)
+            compiled = None
+    for warning in told:
+        findings.warn("MuJoCo", str(warning.message), minor=True)
+    return compiled
 
 
-def _compile(mujoco: Any, spec: Any, masses: dict[str, MassPoint | None] | None, findings: Findings) -> Compiled | None:
+def _compile(spec: Any, masses: dict[str, MassPoint | None] | None, findings: Findings) -> Compiled | None:
     model = spec.compile()
     kept = {} if masses is None else {model.body(name).id: mass for name, mass in masses.items()}
     for what, count, numbers in (
@@ -79,20 +86,30 @@ def _compile(mujoco: Any, spec: Any, masses: dict[str, MassPoint | None] | None,
 
 def _refuse_elements(root: ET.Element, findings: Findings) -> None:
     """What would not be a rigid tree, or a very large one."""
-    for tag in _DEFORMABLE[:3]:
+    for tag in _DEFORMABLE:
         for element in root.iter(tag):
             owner = f"<{tag}> '{element.get('name', '')}'"
             findings.error(owner, "deformable bodies are not modelled. Remove it.")
-    copies = 1
-    for element in root.iter("replicate"):
-        count = element.get("count", "1").strip()
-        copies *= max(int(count), 1) if re.fullmatch(r"[0-9]{1,9}", count) else 1
+    copies = _copies(root)
     if copies > _MOST_COPIES:
         findings.error("<replicate>", f"it asks for {copies} copies, more than {_MOST_COPIES}. Lower its count.")
     for element in root.iter():
         for name, value in element.attrib.items():
             if name not in ("name", "file") and re.search(r"(?i)(^|\s)[-+]?nan(\s|$)", value):
                 findings.error(f"<{element.tag} {name}>", f"'{value}' is not a finite number. Write a decimal number.")
+
+
+def _copies(root: ET.Element) -> int:
+    """How many copies `<replicate>` asks for, those within others multiplied."""
+    total, waiting = 0, [(root, 1)]
+    while waiting:
+        element, times = waiting.pop()
+        if element.tag == "replicate":
+            count = element.get("count", "1").strip()
+            times *= max(int(count), 1) if re.fullmatch(r"[0-9]{1,9}", count) else 1
+            total += times
+        waiting += [(child, times) for child in element]
+    return total
 
 
 def _report(fault: str, text: str, findings: Findings) -> None:
@@ -106,96 +123,3 @@ def _report(fault: str, text: str, findings: Findings) -> None:
     name = name or re.search(r"<(\w+)", "".join(there))
     part = "MuJoCo" if name is None else f"element '{name.group(1)}'"
     findings.error(part + (f" (line {line.group(1)})" if line else ""), f"{said}, says MuJoCo. Correct it there.")
-
-
-# ---- what is kept from MuJoCo
-
-
-def _leave_out_pictures(spec: Any) -> None:
-    """Textures, skins and keyframes: they move nothing, and a missing one would make the file unusable."""
-    for material in spec.materials:
-        material.textures = [""] * len(material.textures)
-    for parts in (spec.textures, spec.skins, spec.keys):
-        for part in list(parts):
-            spec.delete(part)
-
-
-def _leave_out_missing_meshes(spec: Any, path: Path | None, findings: Findings) -> None:
-    """Shapes whose mesh is not there are not drawn, unless a mass comes from them."""
-    missing = {
-        mesh.name or Path(mesh.file).stem: mesh for mesh in spec.meshes if mesh.file and not _is_there(spec, mesh, path)
-    }
-    for geom in list(spec.geoms):
-        if geom.meshname not in missing:
-            continue
-        body, file = geom.parent, missing[geom.meshname].file
-        weightless = geom.mass == 0.0 or (np.isnan(geom.mass) and geom.density == 0.0)
-        if body.id != 0 and not body.explicitinertial and not weightless:
-            findings.error(
-                f"body '{body.name}'", f"its mass comes from mesh '{file}', which is not there. Put it beside the MJCF."
-            )
-            return
-        spec.delete(geom)
-    if missing:
-        files = name_list([mesh.file for mesh in missing.values()], 3)
-        findings.warn("<asset>", f"mesh files are not there, and not drawn: {files}.", minor=True)
-    for mesh in missing.values():
-        spec.delete(mesh)
-
-
-def _is_there(spec: Any, mesh: Any, path: Path | None) -> bool:
-    if mesh.file in spec.assets:
-        return True
-    file = Path(mesh.file).name if spec.strippath else mesh.file
-    folders = [Path(), Path(spec.meshdir), *([] if path is None else [path.parent, path.parent / spec.meshdir])]
-    try:
-        return any((folder / file).is_file() for folder in folders)
-    except (OSError, ValueError):
-        return False
-
-
-def _keep_masses_aside(mujoco: Any, spec: Any, findings: Findings) -> dict[str, MassPoint | None] | None:
-    """Masses that bodies state, by name; MuJoCo gets stand-ins. None where its compiler is asked to change masses."""
-    compiler = spec.compiler
-    changed = compiler.balanceinertia or compiler.boundmass or compiler.boundinertia or compiler.settotalmass > 0.0
-    always = getattr(mujoco, "mjtInertiaFromGeom", None)
-    if changed or compiler.inertiafromgeom == getattr(always, "mjINERTIAFROMGEOM_TRUE", 1):
-        return None
-    masses: dict[str, MassPoint | None] = {}
-    taken = {body.name for body in spec.bodies}
-    for number, body in enumerate(spec.bodies):
-        if body.name == "world" and number == 0:
-            continue
-        if not body.name:
-            body.name = next(n for k in range(len(taken) + 1) if (n := f"body_{number}" + "_" * k) not in taken)
-            taken.add(body.name)
-        if body.explicitinertial:
-            masses[body.name] = _stated(body, spec, findings)
-        elif not list(body.geoms):
-            masses[body.name] = None
-        else:
-            continue
-        body.explicitinertial = True
-        body.mass, body.ipos, body.iquat, body.inertia = 1.0, [0.0] * 3, [1.0, 0.0, 0.0, 0.0], [1.0] * 3
-        body.fullinertia = [np.nan, 0.0, 0.0, 0.0, 0.0, 0.0]
-        body.ialt.type = mujoco.mjtOrientation.mjORIENTATION_QUAT
-    return masses
-
-
-def _stated(body: Any, spec: Any, findings: Findings) -> MassPoint | None:
-    """Mass, centre and inertia as `<inertial>` has them."""
-    owner, full = f"body '{body.name}'", np.array(body.fullinertia)
-    quat, axes = np.array(body.iquat), body.ialt
-    if axes.type.value != 0:
-        quat = np.array(spec.resolve_orientation(bool(spec.compiler.degree), spec.compiler.eulerseq, axes))
-    if not np.isnan(full[0]):
-        xx, yy, zz, xy, xz, yz = full
-        matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    else:
-        matrix = np.diag(np.array(body.inertia))
-    length = float(np.linalg.norm(quat))
-    if not length > 0.0 or not np.all(np.isfinite([body.mass, *body.ipos, *matrix.ravel(), length])):
-        findings.error(owner, "<inertial> needs finite numbers and a direction that is not zero. Correct it.")
-        return None
-    R = np.asarray(rotation_matrix(quat / length))
-    return stated_mass(owner, float(body.mass), matrix, Pose(position=np.array(body.ipos), rotation=R), findings)

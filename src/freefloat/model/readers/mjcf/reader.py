@@ -17,12 +17,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from freefloat.model.readers.assembly import Options, assemble
-from freefloat.model.readers.elements import source_label
+from freefloat.model.readers.assembly import Options
 from freefloat.model.readers.findings import Finding, Findings
 from freefloat.model.readers.mjcf.bodies import read_document
 from freefloat.model.readers.mjcf.compiling import compile_file
-from freefloat.model.readers.reports import hand_over
+from freefloat.model.readers.reading import lint_file, read_file
+from freefloat.model.readers.stated import Document
 from freefloat.model.spacecraft import Spacecraft
 
 
@@ -39,21 +39,14 @@ def read_mjcf(
 
     The options are those of `read_urdf`. A fixed body is kept by its own name.
     """
-    findings = Findings()
-    craft = _read(source, Options(name, repair, root, names or {}, keep), findings)
-    return hand_over(craft, "MJCF", source_label(source), findings)
+    return read_file("MJCF", _stated, source, Options(name, repair, root, names or {}, keep))
 
 
 def lint_mjcf(source: str | Path, *, repair: bool = False) -> list[Finding]:
     """Everything about an MJCF file or XML text that is wrong, suspicious or unusual, the most important first."""
-    findings = Findings()
-    _read(source, Options(repair=repair), findings)
-    return findings.sorted
+    return lint_file(_stated, source, repair=repair)
 
 
-def _read(source: str | Path, options: Options, findings: Findings) -> Spacecraft | None:
+def _stated(source: str | Path, options: Options, findings: Findings) -> Document | None:
     compiled = compile_file(source, findings)
-    if compiled is None:
-        return None
-    document = read_document(compiled, findings, repair=options.repair)
-    return assemble(document, source, options, findings)
+    return None if compiled is None else read_document(compiled, findings, repair=options.repair)

@@ -8,7 +8,7 @@ from freefloat.model.parts import JointLimits
 from freefloat.model.readers.elements import Part
 from freefloat.model.readers.findings import name_list
 from freefloat.model.readers.sdf.values import child_number, child_numbers, child_text
-from freefloat.model.readers.stated import StatedJoint, StatedMimic, note_spring, require_losses
+from freefloat.model.readers.stated import StatedJoint, StatedMimic, require_losses, require_spring
 from freefloat.spatial import Pose
 
 _KINDS = ("revolute", "continuous", "prismatic", "fixed")
@@ -37,7 +37,6 @@ def read_joint(part: Part, poses: dict[str, Pose], X_MJ: Pose, *, in_model_axes:
         part.findings.error(part.name, "it has no <axis>. Add <axis><xyz>0 0 1</xyz></axis>.")
         return None
     axis.expect((), ("xyz", "limit", "dynamics", "mimic", "use_parent_model_frame", "initial_position"))
-    damping, friction = _losses(axis, name)
     return StatedJoint(
         name,
         kind,  # pyright: ignore[reportArgumentType]
@@ -45,10 +44,9 @@ def read_joint(part: Part, poses: dict[str, Pose], X_MJ: Pose, *, in_model_axes:
         "",
         Pose(),
         axis=_direction(axis, poses, X_MJ, in_model_axes=in_model_axes),
-        damping=damping,
-        friction=friction,
         limits=_limits(axis, kind),
         mimic=_mimic(axis),
+        **_dynamics(axis),
     )
 
 
@@ -72,16 +70,17 @@ def _direction(axis: Part, poses: dict[str, Pose], X_MJ: Pose, *, in_model_axes:
     return np.asarray(X_MJ.R).T @ np.asarray(poses[frame].R) @ xyz
 
 
-def _losses(axis: Part, joint: str) -> tuple[float, float]:
+def _dynamics(axis: Part) -> dict[str, float]:
+    """Damping, dry friction and spring."""
     dynamics = axis.child("dynamics")
     if dynamics is None:
-        return 0.0, 0.0
+        return {}
     dynamics.expect((), ("damping", "friction", "spring_stiffness", "spring_reference"))
     damping, friction = child_number(dynamics, "damping", 0.0), child_number(dynamics, "friction", 0.0)
     require_losses(axis.name, damping, friction, axis.findings)
     stiffness, rest = child_number(dynamics, "spring_stiffness", 0.0), child_number(dynamics, "spring_reference", 0.0)
-    note_spring(joint, stiffness, rest, axis.findings)
-    return damping, friction
+    require_spring(axis.name, stiffness, axis.findings)
+    return {"damping": damping, "friction": friction, "stiffness": stiffness, "rest": rest}
 
 
 def _limits(axis: Part, kind: str) -> JointLimits:

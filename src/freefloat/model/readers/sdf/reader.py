@@ -14,11 +14,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from freefloat.model.readers.assembly import Options, assemble
-from freefloat.model.readers.elements import is_xml_text, parse, source_label
+from freefloat.model.readers.assembly import Options
+from freefloat.model.readers.elements import is_xml_text, parse
 from freefloat.model.readers.findings import Finding, Findings
-from freefloat.model.readers.reports import hand_over
+from freefloat.model.readers.reading import lint_file, read_file
 from freefloat.model.readers.sdf.parts import read_document
+from freefloat.model.readers.stated import Document
 from freefloat.model.spacecraft import Spacecraft
 
 
@@ -32,22 +33,17 @@ def read_sdf(
     keep: Sequence[str] = (),
 ) -> Spacecraft:
     """Spacecraft from the path of an SDF file, or from its XML text. The options are those of `read_urdf`."""
-    findings = Findings()
-    craft = _read(source, Options(name, repair, root, names or {}, keep), findings)
-    return hand_over(craft, "SDF", source_label(source), findings)
+    return read_file("SDF", _stated, source, Options(name, repair, root, names or {}, keep))
 
 
 def lint_sdf(source: str | Path, *, repair: bool = False) -> list[Finding]:
     """Everything about an SDF file or XML text that is wrong, suspicious or unusual, the most important first."""
-    findings = Findings()
-    _read(source, Options(repair=repair), findings)
-    return findings.sorted
+    return lint_file(_stated, source, repair=repair)
 
 
-def _read(source: str | Path, options: Options, findings: Findings) -> Spacecraft | None:
+def _stated(source: str | Path, _: Options, findings: Findings) -> Document | None:
     root = parse(source, "SDF", "sdf", findings)
     if root is None:
         return None
     folder = None if is_xml_text(source) else Path(source).resolve().parent
-    document = read_document(root, folder, findings)
-    return None if document is None else assemble(document, source, options, findings)
+    return read_document(root, folder, findings)

@@ -22,10 +22,11 @@ gazebo, safety_controller). In `<limit>` the largest double, 1.7976931348623157e
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from freefloat.model.readers.assembly import Options, assemble
-from freefloat.model.readers.elements import is_xml_text, parse, source_label
+from freefloat.model.readers.assembly import Options
+from freefloat.model.readers.elements import is_xml_text, parse
 from freefloat.model.readers.findings import Finding, Findings
-from freefloat.model.readers.reports import hand_over
+from freefloat.model.readers.reading import lint_file, read_file
+from freefloat.model.readers.stated import Document
 from freefloat.model.readers.urdf.parts import read_document
 from freefloat.model.spacecraft import Spacecraft
 
@@ -46,21 +47,17 @@ def read_urdf(
     ReadingNote, a Python warning. `name` replaces the robot's own, `names` those of links and joints. `root` is the
     link to start from; what it does not carry is left out. Links on the fixed joints `keep` stay bodies of their own.
     """
-    findings = Findings()
-    craft = _read(source, Options(name, repair, root, names or {}, keep), findings)
-    return hand_over(craft, "URDF", source_label(source), findings)
+    return read_file("URDF", _stated, source, Options(name, repair, root, names or {}, keep))
 
 
 def lint_urdf(source: str | Path, *, repair: bool = False) -> list[Finding]:
     """Everything about a URDF file or XML text that is wrong, suspicious or unusual, the most important first."""
-    findings = Findings()
-    _read(source, Options(repair=repair), findings)
-    return findings.sorted
+    return lint_file(_stated, source, repair=repair)
 
 
-def _read(source: str | Path, options: Options, findings: Findings) -> Spacecraft | None:
+def _stated(source: str | Path, _: Options, findings: Findings) -> Document | None:
     root = parse(source, "URDF", "robot", findings)
     if root is None:
         return None
     folder = None if is_xml_text(source) else Path(source).resolve().parent
-    return assemble(read_document(root, folder, findings), source, options, findings)
+    return read_document(root, folder, findings)
