@@ -12,6 +12,7 @@ from freefloat.values import record, static
 from freefloat.values.arrays import Numeric, Vector
 from freefloat.values.channels import Channel
 from freefloat.values.checks import require_bounds
+from freefloat.values.errors import ModelError
 
 
 @record
@@ -40,6 +41,15 @@ class JointFriction(Effect):
 
     friction: Friction
     joints: tuple[str, ...] = static(default=())  # none: all that have a coordinate
+
+    @staticmethod
+    def stated(craft: Spacecraft, *, smoothing: float = 1e-3) -> JointFriction:
+        """The dry friction that the joints of a spacecraft state, as robot files give it; smoothing in rad/s or m/s."""
+        joints = [joint for joint in craft.joints if joint.kind != "fixed" and float(joint.friction) > 0.0]
+        if not joints:
+            raise ModelError(f"No joint of spacecraft '{craft.name}' states friction. Leave JointFriction out.")
+        coulomb = np.array([float(joint.friction) for joint in joints])
+        return JointFriction(Friction(coulomb=coulomb, smoothing=smoothing), tuple(joint.name for joint in joints))
 
     def check(self, craft: Spacecraft) -> None:
         """Its joints."""

@@ -117,13 +117,14 @@ def stated_mass(owner: str, kg: float, matrix: np.ndarray, pose: Pose, findings:
 
 
 def require_losses(owner: str, damping: float, friction: float, findings: Findings) -> None:
-    """Viscous damping and dry friction take energy out; the latter is told, because it acts only by a law."""
+    """Viscous damping and dry friction take energy out; the latter is told, because it acts only as an effect."""
     for what, value in (("damping", damping), ("friction", friction)):
         if value < 0.0:
             findings.error(owner, f"<dynamics {what}> is {value:g}, which would feed energy in. Give zero or more.")
     if friction > 0.0:
         findings.note(
-            owner, f"dry friction {friction:g} is kept as joint.friction; it acts only where a motor law uses it."
+            owner,
+            f"dry friction {friction:g} is kept as joint.friction; it acts by ff.effects.JointFriction.stated(craft).",
         )
 
 
