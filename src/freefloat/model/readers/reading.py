@@ -12,6 +12,7 @@ from freefloat.model.readers.findings import Finding, Findings
 from freefloat.model.readers.reports import hand_over
 from freefloat.model.readers.stated import Document
 from freefloat.model.spacecraft import Spacecraft
+from freefloat.values.errors import ModelError
 
 # What a language adds: from a source to what it states; None, with findings, if it states nothing.
 Statement: TypeAlias = Callable[[str | Path, Options, Findings], Document | None]
@@ -33,4 +34,8 @@ def lint_file(statement: Statement, source: str | Path, *, repair: bool) -> list
 
 def _read(statement: Statement, source: str | Path, options: Options, findings: Findings) -> Spacecraft | None:
     document = statement(source, options, findings)
-    return None if document is None else assemble(document, source, options, findings)
+    try:
+        return None if document is None else assemble(document, source, options, findings)
+    except ModelError as fault:  # numbers that pass one by one, and that a part cannot have together
+        findings.error("robot", str(fault))
+        return None

@@ -215,6 +215,10 @@ def test_one_of_several_robots_is_chosen_by_its_root():
             "element 'body' (line 1): Schema violation: unrecognized attribute: 'nme', says MuJoCo",
         ),
         (world('<replicate count="200"><replicate count="200"/></replicate>'), "it asks for 40200 copies"),
+        (
+            world(f'<body>{BODY}<freejoint/><body>{BODY}<joint name="j" armature="-1"/></body></body>'),
+            "joint 'j': its armature, with its motors', is -1. Give zero or more.",
+        ),
         ("<robot/>", "its outermost element is <robot>, not <mujoco>, so it is not an MJCF"),
         ("<!DOCTYPE a><mujoco/>", "it has a <!DOCTYPE ...>, which an MJCF does not need"),
         ("<mujoco><worldbody></mujoco>", "it is not well-formed XML: mismatched tag at line 1"),

@@ -49,6 +49,9 @@ def read_document(compiled: Compiled, findings: Findings, *, repair: bool) -> Do
             links.append(StatedLink(name, None))
             joints.append(_fixed(names, names.bodies[body], name, _pose(model.site_pos[site], model.site_quat[site])))
     rotors = {names.joints[joint]: motor_inertia(model, joint) for joint in range(model.njnt)}
+    for name, inertia in rotors.items():
+        if inertia < 0.0:
+            findings.error(f"joint '{name}'", f"its armature, with its motors', is {inertia:g}. Give zero or more.")
     return Document(
         name=str(model.names[: model.names.find(b"\x00")], "utf-8").removeprefix("MuJoCo Model"),
         links={link.name: link for link in links},

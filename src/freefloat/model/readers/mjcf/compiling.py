@@ -115,7 +115,10 @@ def _copies(root: ET.Element) -> int:
 def _report(fault: str, text: str, findings: Findings) -> None:
     """MuJoCo's words, with the element that they name as the part, or the one on the line that they name."""
     lines = [line.strip() for line in fault.strip().splitlines() if line.strip()]
-    said = re.sub(r"^(XML )?(Error: ?)+", "", lines[0]).rstrip(".") if lines else "it cannot be read"
+    said = re.sub(r"^(XML )?(Error: ?)+", "", lines[0]).rstrip(".") if lines else ""
+    if not lines or "unknown exception" in said:
+        findings.error("<mujoco>", "MuJoCo stopped and does not say why. Remove parts of the file to find the place.")
+        return
     place = " ".join(lines[1:])
     line = re.search(r"line (\d+)", place)
     there = text.splitlines()[int(line.group(1)) - 1 : int(line.group(1))] if line and "<include" not in text else []
