@@ -22,7 +22,10 @@ _JUNK = (
     "x" * 3000,
     "\u00e4",
 )
-_TAGS = ("limit", "mimic", "axis", "origin", "inertia", "planar", "link", "joint", "freefloat", "wheel", "keep")
+_TAGS = (
+    *("limit", "mimic", "axis", "origin", "inertia", "planar", "link", "joint", "freefloat", "wheel", "keep"),
+    *("pose", "frame", "model", "xyz", "body", "geom", "site", "freejoint", "default", "equality", "tendon", "mesh"),
+)
 
 
 def damage_text(text: str, rng: np.random.Generator) -> str:
@@ -32,7 +35,7 @@ def damage_text(text: str, rng: np.random.Generator) -> str:
 
 def _damage_letters(text: str, rng: np.random.Generator) -> str:
     for _ in range(rng.integers(1, 4)):
-        at = int(rng.integers(len(text)))
+        at = int(rng.integers(len(text) + 1))
         match int(rng.integers(4)):
             case 0:
                 text = text[:at] + text[at + int(rng.integers(1, 200)) :]
@@ -71,7 +74,12 @@ def _damage_elements(text: str, rng: np.random.Generator) -> str:
 
 
 def _damage_attribute(robot: ET.Element, rng: np.random.Generator) -> None:
-    """A number, a name or a type becomes junk, or that of another element."""
+    """A number, a name or a type becomes junk, or that of another element; the same for text between tags."""
+    told = [element for element in robot.iter() if (element.text or "").strip()]
+    if told and rng.random() < 0.7:
+        one, other = (told[int(rng.integers(len(told)))] for _ in range(2))
+        one.text = str(rng.choice(_JUNK)) if rng.random() < 0.5 else other.text
+        return
     owners = [element for element in robot.iter() if element.attrib]
     if not owners:
         return

@@ -318,7 +318,7 @@ class InMujoco:
             made.mass, made.ipos, made.explicitinertial = body.mass, body.com, True
             made.fullinertia = [I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]]
             bodies[body.name] = made
-        self.model = spec.compile()
+        self.spec, self.model = spec, spec.compile()
         self.data = mujoco.MjData(self.model)
         self.moving = craft.layout.moving_joints
 

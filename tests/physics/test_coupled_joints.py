@@ -14,7 +14,7 @@ import trees
 from freefloat import dynamics, simulate
 from freefloat.control import HoldJoints
 from freefloat.model import Follow, Spacecraft, read_urdf, write_urdf
-from freefloat.model.readers.urdf.reader import UrdfNote
+from freefloat.model.readers.reports import ReadingNote
 from freefloat.values import LawError, ModelError
 
 TOLERANCE = 1e-10
@@ -125,7 +125,7 @@ def test_couplings_survive_composition_and_files(rng):
     assert both.joint("arm.joint3").follows.leader == "arm.joint1"
     _, arm = both.detach("arm")
     assert arm.joint("joint3").follows.leader == "joint1"
-    with pytest.warns(UrdfNote, match="follows -0.5 times 'joint1' plus 0.3.*The same for joint 'joint4'"):
+    with pytest.warns(ReadingNote, match="follows -0.5 times 'joint1' plus 0.3.*The same for joint 'joint4'"):
         again = read_urdf(write_urdf(craft))
     assert [j.follows and (j.follows.leader, j.follows.ratio, j.follows.offset) for j in again.joints] == [
         j.follows and (j.follows.leader, j.follows.ratio, j.follows.offset) for j in craft.joints

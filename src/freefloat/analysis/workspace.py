@@ -13,7 +13,6 @@ from freefloat.dynamics.least_squares import SINGULAR_BELOW
 from freefloat.model import Spacecraft
 from freefloat.values.arrays import Matrix, Numeric, Vector
 from freefloat.values.compiling import over_rows
-from freefloat.values.errors import unknown_name
 
 if TYPE_CHECKING:
     import xarray
@@ -95,8 +94,7 @@ def _axes(craft: Spacecraft, plane: Plane) -> tuple[str, str]:
     if len(plane) != 2:
         raise ValueError(f"A joint plane needs two joints with their values, got {', '.join(plane) or 'none'}.")
     for name, values in plane.items():
-        if name not in craft.layout.moving_joints:
-            raise unknown_name(craft.name, "moving joint", name, craft.layout.moving_joints)
+        craft.layout.require_moving([name])
         given = np.asarray(values, dtype=float)
         if given.ndim != 1 or given.size < 2:
             raise ValueError(f"Joint '{name}' of a plane needs at least two values, got {given.size}.")

@@ -186,14 +186,14 @@ def studio(
 
 @app.command()
 def check(
-    urdf: Annotated[Path, typer.Argument(help="URDF file.")],
+    file: Annotated[Path, typer.Argument(help="URDF, MJCF or SDF file.")],
     as_json: Json = False,
     repair: Annotated[bool, typer.Option("--repair", help="Make impossible bodies physical, and say how.")] = False,
 ) -> None:
-    """Check a URDF file: structure, joint types, inertias. Exit status 1 if it cannot be simulated."""
+    """Check a robot file: structure, joint types, inertias. Exit status 1 if it cannot be simulated."""
     from freefloat.cli import check as command
 
-    sys.exit(command.check(urdf, as_json=as_json, repair=repair))
+    sys.exit(command.check(file, as_json=as_json, repair=repair))
 
 
 @app.command()

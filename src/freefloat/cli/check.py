@@ -7,14 +7,15 @@ from pathlib import Path
 
 import typer
 
-from freefloat.model import read_urdf
-from freefloat.model.readers.urdf.findings import summary_lines
-from freefloat.model.readers.urdf.reader import UrdfNote, lint_urdf
+from freefloat.model.readers.findings import summary_lines
+from freefloat.model.readers.languages import language_of
+from freefloat.model.readers.reports import ReadingNote
 
 
-def check(urdf: Path, *, as_json: bool, repair: bool = False) -> int:
-    """Print what is found in a URDF file, and what it describes if it can be simulated; 1 if it cannot."""
-    findings = lint_urdf(urdf, repair=repair)
+def check(path: Path, *, as_json: bool, repair: bool = False) -> int:
+    """Print what is found in a robot file, and what it describes if it can be simulated; 1 if it cannot."""
+    language = language_of(path)
+    findings = language.lint(path, repair=repair)
     errors = [finding for finding in findings if finding.severity == "error"]
     if as_json:
         typer.echo(json.dumps([dataclasses.asdict(finding) for finding in findings], indent=2))
@@ -23,14 +24,14 @@ def check(urdf: Path, *, as_json: bool, repair: bool = False) -> int:
         typer.echo(f"{severity}: {line}")
     if errors:
         hint = " With --repair it can." if all(error.repairable for error in errors) else ""
-        typer.echo(f"{urdf} cannot be simulated.{hint}")
+        typer.echo(f"{path} cannot be simulated.{hint}")
         return 1
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UrdfNote)  # said above
-        craft = read_urdf(urdf, repair=repair)
+        warnings.simplefilter("ignore", ReadingNote)  # said above
+        craft = language.read(path, repair=repair)
     mass = float(craft.mass)
     typer.echo(
-        f"{urdf}: spacecraft '{craft.name}', {len(craft.bodies)} bodies, {len(craft.layout.moving_joints)} moving "
+        f"{path}: spacecraft '{craft.name}', {len(craft.bodies)} bodies, {len(craft.layout.moving_joints)} moving "
         f"joints, {len(craft.wheels)} wheels, {mass:g} kg. It can be simulated."
     )
     return 0

@@ -17,7 +17,6 @@ from freefloat.model import Spacecraft, read_urdf
 from freefloat.report.joint_plane import MOST_POINTS, joint_plane
 from freefloat.report.map_words import extremes
 from freefloat.report.maps import map_page, sentences
-from freefloat.values.errors import unknown_name
 
 if TYPE_CHECKING:
     import xarray
@@ -119,8 +118,7 @@ def _configuration(craft: Spacecraft, texts: list[str]) -> np.ndarray:
 
 
 def _known(craft: Spacecraft, joint: str) -> None:
-    if joint not in craft.layout.moving_joints:
-        raise unknown_name(craft.name, "moving joint", joint, craft.layout.moving_joints)
+    craft.layout.require_moving([joint])
 
 
 def _factor(craft: Spacecraft, joint: str) -> float:

@@ -62,6 +62,7 @@ def _split(craft: Spacecraft, prescribed: Names) -> tuple[np.ndarray, np.ndarray
     """Indices into v of what is prescribed and of everything else."""
     if twice := [name for k, name in enumerate(prescribed) if name in prescribed[:k]]:
         raise ModelError(f"'{twice[0]}' of spacecraft '{craft.name}' is prescribed twice. Name it once.")
+    craft.layout.refuse_followers(prescribed)
     given = np.array(craft.layout.indices(prescribed), dtype=int)
     return given, np.setdiff1d(np.arange(craft.layout.nv), given)
 

@@ -248,9 +248,10 @@ def _craft(crafts: Crafts, c: int) -> Spacecraft:
 def _joint_dof(crafts: Crafts, rows: JointRows) -> tuple[int, int]:
     c, name = rows.place
     joint = _craft(crafts, c).joint(name)
+    crafts[c].layout.refuse_followers([name])
     if not joint.dofs:
         raise ModelError(
-            f"Joint '{name}' of spacecraft '{crafts[c].name}' has no coordinate of its own to be held. "
+            f"Joint '{name}' of spacecraft '{crafts[c].name}' has no coordinate to be held. "
             f"Joints: {', '.join(crafts[c].layout.moving_joints)}."
         )
     return c, crafts[c].layout.velocity(name).start

@@ -85,6 +85,8 @@ def prescribed_dofs(crafts: Crafts, prescribed: Prescribed) -> tuple[tuple[int, 
         raise ModelError(
             f"prescribed must name the joints of each of the {len(crafts)} spacecraft, got {len(names)} tuples."
         )
+    for craft, one in zip(crafts, names, strict=True):
+        craft.layout.refuse_followers(one)
     return tuple(craft.layout.indices(one) for craft, one in zip(crafts, names, strict=True))
 
 

@@ -65,7 +65,7 @@ class StuckJoint(Failure):
 
     def check(self, craft: Spacecraft) -> None:
         """Refuse a joint that is not there or cannot move."""
-        self.require_known(craft, "moving joint", (self.joint,), craft.layout.moving_joints)
+        self.require_moving(craft, (self.joint,))
         if not is_traced(self.until) and np.isfinite(self.until):
             raise ModelError(f"StuckJoint '{self.joint}' may not recover: leave out until.")
 

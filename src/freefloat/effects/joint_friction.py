@@ -6,11 +6,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.model import Spacecraft, State
+from freefloat.model.following import joint_place
 from freefloat.model.ports import Clock, Effect
 from freefloat.values import record, static
 from freefloat.values.arrays import Numeric, Vector
 from freefloat.values.channels import Channel
 from freefloat.values.checks import require_bounds
+from freefloat.values.errors import ModelError
 
 
 @record
@@ -32,14 +34,26 @@ class Friction:
 
 @record
 class JointFriction(Effect):
-    """Friction between the bodies that a joint connects. Give it a name where a spacecraft has two kinds of it."""
+    """Friction between the bodies that a joint connects. Give it a name where a spacecraft has two kinds of it.
+
+    A joint that follows another is among its joints only by name.
+    """
 
     friction: Friction
-    joints: tuple[str, ...] = static(default=())  # none: all that move
+    joints: tuple[str, ...] = static(default=())  # none: all that have a coordinate
+
+    @staticmethod
+    def stated(craft: Spacecraft, *, smoothing: float = 1e-3) -> JointFriction:
+        """The dry friction that the joints of a spacecraft state, as robot files give it; smoothing in rad/s or m/s."""
+        joints = [joint for joint in craft.joints if joint.kind != "fixed" and float(joint.friction) > 0.0]
+        if not joints:
+            raise ModelError(f"No joint of spacecraft '{craft.name}' states friction. Leave JointFriction out.")
+        coulomb = np.array([float(joint.friction) for joint in joints])
+        return JointFriction(Friction(coulomb=coulomb, smoothing=smoothing), tuple(joint.name for joint in joints))
 
     def check(self, craft: Spacecraft) -> None:
         """Its joints."""
-        self.require_known(craft, "moving joint", self.joints, craft.layout.moving_joints)
+        self.require_moving(craft, (joint for joint in self.joints if joint not in craft.layout.leaders))
 
     def names(self, craft: Spacecraft) -> tuple[str, ...]:
         """Joints with this friction."""
@@ -47,11 +61,15 @@ class JointFriction(Effect):
 
     def torques(self, craft: Spacecraft, state: State) -> Vector:
         """Of each of its joints [N m, N]."""
-        return self.friction.torque(jnp.asarray(state.v)[self._places(craft)])
+        rates, ratios = jnp.asarray(state.v)[self._places(craft)], self._ratios(craft)
+        return self.friction.torque(rates if ratios is None else ratios * rates)
 
     def force(self, craft: Spacecraft, state: State, clock: Clock) -> Vector:
         """Generalised force: a torque at each joint."""
-        return jnp.zeros(craft.layout.nv).at[self._places(craft)].set(self.torques(craft, state))
+        torques, ratios, nothing = self.torques(craft, state), self._ratios(craft), jnp.zeros(craft.layout.nv)
+        if ratios is None:
+            return nothing.at[self._places(craft)].set(torques)
+        return nothing.at[self._places(craft)].add(ratios * torques)  # several may share a coordinate
 
     def channels(self, craft: Spacecraft) -> tuple[Channel, ...]:
         """Its torques."""
@@ -63,4 +81,11 @@ class JointFriction(Effect):
         return (self.torques(craft, state),)
 
     def _places(self, craft: Spacecraft) -> np.ndarray:
-        return np.array(craft.layout.indices(self.names(craft)), dtype=int)
+        return np.array([joint_place(craft, name)[0] for name in self.names(craft)], dtype=int)
+
+    def _ratios(self, craft: Spacecraft) -> Vector | None:
+        """Rate of each joint per unit rate of the coordinate that moves it; nothing where all have their own."""
+        ratios = [joint_place(craft, name)[1] for name in self.names(craft)]
+        if all(ratio is None for ratio in ratios):
+            return None
+        return jnp.stack([jnp.asarray(1.0 if ratio is None else ratio, dtype=float) for ratio in ratios])

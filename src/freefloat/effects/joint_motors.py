@@ -7,7 +7,6 @@ import jax.numpy as jnp
 from freefloat.model import Spacecraft
 from freefloat.values.arrays import Vector
 from freefloat.values.channels import Channel, flag
-from freefloat.values.errors import unknown_name
 
 TORQUE_LIMIT = 1.0
 
@@ -21,9 +20,7 @@ def limit_joint_torques(craft: Spacecraft, joints: tuple[str, ...], torques: Vec
 
 def joint_motor_channels(craft: Spacecraft, joints: tuple[str, ...]) -> tuple[Channel, Channel]:
     """Torque and condition of each driven joint; joints that do not move are refused."""
-    for name in joints:
-        if name not in craft.layout.moving_joints:
-            raise unknown_name(craft.name, "moving joint", name, craft.layout.moving_joints)
+    craft.layout.require_moving(joints)
     return (
         Channel("joints.motor_torque", "Motor torque at the joint", "N m", "", "driven_joint", joints),
         flag("joints.condition", "Joint motors", ("within limits", "torque limit"), "driven_joint", joints),

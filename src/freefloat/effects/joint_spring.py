@@ -5,6 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from freefloat.model import Spacecraft, State
+from freefloat.model.following import joint_place, joint_position
 from freefloat.model.ports import Clock, Effect
 from freefloat.values import record, static
 from freefloat.values.arrays import Numeric, Scalar, Vector
@@ -14,7 +15,7 @@ from freefloat.values.checks import require_bounds
 
 @record
 class JointSpring(Effect):
-    """A linear spring: torque -k (q - rest)."""
+    """A linear spring: torque -k (q - rest). In a joint that follows another, it pulls at that one by the ratio."""
 
     joint: str = static()
     stiffness: Numeric | float  # k [N m/rad, N/m]
@@ -26,11 +27,12 @@ class JointSpring(Effect):
 
     def check(self, craft: Spacecraft) -> None:
         """Its joint."""
-        self.require_known(craft, "moving joint", (self.joint,), craft.layout.moving_joints)
+        if self.joint not in craft.layout.leaders:
+            self.require_moving(craft, (self.joint,))
 
     def stretch(self, craft: Spacecraft, state: State) -> Scalar:
         """How far the joint is from rest [rad, m]."""
-        return jnp.asarray(state.q)[craft.layout.position(self.joint).start] - self.rest
+        return joint_position(craft, jnp.asarray(state.q), self.joint) - self.rest
 
     def energy(self, craft: Spacecraft, state: State) -> Scalar:
         """Stored in the spring [J]."""
@@ -38,8 +40,9 @@ class JointSpring(Effect):
 
     def force(self, craft: Spacecraft, state: State, clock: Clock) -> Vector:
         """Generalised force: a torque at the joint."""
-        place = craft.layout.velocity(self.joint).start
-        return jnp.zeros(craft.layout.nv).at[place].set(-self.stiffness * self.stretch(craft, state))
+        place, ratio = joint_place(craft, self.joint)
+        torque = -self.stiffness * self.stretch(craft, state)
+        return jnp.zeros(craft.layout.nv).at[place].set(torque if ratio is None else ratio * torque)
 
     def channels(self, craft: Spacecraft) -> tuple[Channel, ...]:
         """Its energy."""

@@ -23,7 +23,10 @@ from freefloat.model.state import State
 from freefloat.model.world import World
 
 if TYPE_CHECKING:
-    from freefloat.model.readers.urdf.reader import UrdfNote, read_urdf
+    from freefloat.model.readers.mjcf.reader import read_mjcf
+    from freefloat.model.readers.reports import ReadingNote
+    from freefloat.model.readers.sdf.reader import read_sdf
+    from freefloat.model.readers.urdf.reader import read_urdf
     from freefloat.model.readers.urdf.writer import write_urdf
 
 __all__ = [
@@ -48,6 +51,7 @@ __all__ = [
     "Part",
     "Place",
     "Rail",
+    "ReadingNote",
     "Release",
     "RigidBody",
     "Sensor",
@@ -57,19 +61,26 @@ __all__ = [
     "State",
     "ThrusterDuty",
     "Truth",
-    "UrdfNote",
     "Wheel",
     "WheelTorques",
     "World",
+    "read_mjcf",
+    "read_sdf",
     "read_urdf",
     "write_urdf",
 ]
 
-_READERS = {"UrdfNote": "reader", "read_urdf": "reader", "write_urdf": "writer"}
+_READERS = {
+    "ReadingNote": "reports",
+    "read_mjcf": "mjcf.reader",
+    "read_sdf": "sdf.reader",
+    "read_urdf": "urdf.reader",
+    "write_urdf": "urdf.writer",
+}
 
 
 def __getattr__(name: str) -> Any:
     """Files of robots are read by few: XML and its checks are loaded when somebody does."""
     if name not in _READERS:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    return getattr(import_module(f"{__name__}.readers.urdf.{_READERS[name]}"), name)
+    return getattr(import_module(f"{__name__}.readers.{_READERS[name]}"), name)

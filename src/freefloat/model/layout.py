@@ -1,6 +1,6 @@
 """Where every name stands in the coordinate vectors q and v."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -23,6 +23,7 @@ class Layout:
     joints: tuple[str, ...]
     revolute: tuple[str, ...]  # those of the joints that turn
     wheels: tuple[str, ...]
+    leaders: dict[str, str]  # joints that follow others -> those that they follow
     nq: int
     nv: int
 
@@ -41,6 +42,22 @@ class Layout:
     def indices(self, names: Sequence[str]) -> tuple[int, ...]:
         """Indices into v of several joints or wheels, in the order given."""
         return tuple(i for name in names for i in range(self.velocity(name).start, self.velocity(name).stop))
+
+    def refuse_followers(self, names: Iterable[str]) -> None:
+        """Refuse joints that share the coordinate of another, by the name of that one."""
+        for name in names:
+            if name in self.leaders:
+                raise ModelError(
+                    f"Joint '{name}' of spacecraft '{self.owner}' follows '{self.leaders[name]}' and has no coordinate "
+                    f"of its own. Name '{self.leaders[name]}' instead."
+                )
+
+    def require_moving(self, names: Iterable[str]) -> None:
+        """Refuse names of anything but joints that have a coordinate."""
+        names = tuple(names)
+        self.refuse_followers(names)
+        if unknown := [name for name in names if name not in self.moving_joints]:
+            raise unknown_name(self.owner, "moving joint", "', '".join(map(str, unknown)), self.moving_joints)
 
     @property
     def moving_joints(self) -> tuple[str, ...]:
@@ -123,6 +140,7 @@ def layout_of(
         joints=tuple(j.name for j in joints),
         revolute=tuple(j.name for j in joints if j.kind == "revolute"),
         wheels=tuple(w.name for w in wheels),
+        leaders={j.name: j.follows.leader for j in joints if j.follows is not None},
         nq=nq,
         nv=nv,
     )

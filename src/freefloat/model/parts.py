@@ -92,7 +92,7 @@ class Joint:
 
     On a flexible parent the joint sits at one of its nodes and `X_PJ` is its placement in that node's frame. A rail
     joint's coordinate is the station of a carriage on the parent's rail [m]. A joint that follows another has no
-    coordinate of its own: it moves with its leader's. Dry friction is a stated fact for motor laws, like the limits.
+    coordinate of its own: it moves with its leader's. Dry friction is a stated fact, like the limits.
     The rotor inertia is that of motor rotor and gear times the gear ratio squared: it resists the joint's acceleration,
     while what the fast rotor adds to the momentum of the spacecraft is left out.
     """

@@ -95,6 +95,13 @@ class Part:
             if name not in listed:
                 raise ModelError(f"{self.title}: {unknown_name(craft.name, kind, name, listed)}")
 
+    def require_moving(self, craft: Spacecraft, joints: Iterable[str]) -> None:
+        """Refuse joints that have no coordinate of their own: for `check`."""
+        try:
+            craft.layout.require_moving(joints)
+        except ModelError as error:
+            raise ModelError(f"{self.title}: {error}") from None
+
 
 @record
 class Effect(Part):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from freefloat.model.following import require_leaders
 from freefloat.model.layout import Layout, layout_of
 from freefloat.model.modal import ModalBody, require_possible_body
 from freefloat.model.parts import Follow, Frame, Joint, JointKind, JointLimits, RigidBody, Wheel
@@ -44,6 +45,7 @@ class Spacecraft:
                 f"Spacecraft '{self.name}' has {len(self.bodies)} bodies and {len(self.joints)} joints, but every body "
                 "except the base hangs on one joint. Start with Spacecraft.from_base and add parts by with_link."
             )
+        require_leaders(self.name, self.joints)
 
     # ---- growing
 
@@ -91,7 +93,6 @@ class Spacecraft:
         self._refuse_taken("body or frame", body.name, self.frame_names)
         self._refuse_taken("base, joint or wheel", joint.name, tuple(self.layout.velocities))
         self._check_mount(f"Joint '{joint.name}' of spacecraft '{self.name}'", joint)
-        self._check_leader(joint)
         require_possible_body(body)
         return dataclasses.replace(self, bodies=(*self.bodies, body), joints=(*self.joints, joint))
 
@@ -306,22 +307,6 @@ class Spacecraft:
                 f"{owner}: '{joint.parent}' is flexible, so the joint must sit at one of its nodes, which move with "
                 f"it. Nodes: {known}."
             )
-
-    def _check_leader(self, joint: Joint) -> None:
-        """A joint follows one that is there already and has a coordinate."""
-        if joint.follows is None:
-            return
-        leader = self.joint(joint.follows.leader)
-        if leader.dofs != 1 or leader.kind == "rail":
-            raise ModelError(
-                f"Joint '{joint.name}' of spacecraft '{self.name}' cannot follow '{leader.name}', which is no revolute "
-                "or prismatic joint with a coordinate of its own. "
-                f"Joints that can lead: {', '.join(self._leaders) or 'none'}."
-            )
-
-    @property
-    def _leaders(self) -> tuple[str, ...]:
-        return tuple(j.name for j in self.joints if j.dofs and j.kind != "rail")
 
     def _refuse_taken(self, kind: str, name: str, taken: Sequence[str]) -> None:
         require_name(f"Spacecraft '{self.name}': a {kind}", name)

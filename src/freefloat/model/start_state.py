@@ -10,7 +10,7 @@ from freefloat.model.layout import Layout
 from freefloat.model.state import State
 from freefloat.values.arrays import Numeric, is_traced
 from freefloat.values.checks import require_array, require_number, require_numbers
-from freefloat.values.errors import ModelError, unknown_name
+from freefloat.values.errors import ModelError
 
 Joints: TypeAlias = Mapping[str, float | int | Numeric] | Sequence[float | int] | Numeric
 
@@ -33,9 +33,7 @@ def _positions_of_joints(layout: Layout, what: str, given: Joints) -> Any:
     """All coordinates from those of some joints, by name, or of all joints that move, in order."""
     names, unit = layout.moving_joints, "deg, m" if what == "joints_deg" else "rad, m"
     if isinstance(given, Mapping):
-        unknown = [name for name in given if name not in names]
-        if unknown:
-            raise unknown_name(layout.owner, "moving joint", "', '".join(map(str, unknown)), names)
+        layout.require_moving(given)
         values = require_numbers(
             what, [require_number(f"{what}['{name}']", given.get(name, 0.0), unit) for name in names], unit
         )

@@ -113,6 +113,7 @@ class World:
         if not self.single and rest == joint:
             raise ModelError(f"Brake of '{joint}': say of which spacecraft, '{self.names[0]}.{joint}'.")
         layout = self.crafts[number].layout
+        layout.refuse_followers([rest])
         if rest not in layout.moving_joints:
             raise unknown_name(self.names[number], "moving joint", rest, layout.moving_joints)
         if any((self.names[number], rest) == (other.craft, other.joint) for other in self.brakes):

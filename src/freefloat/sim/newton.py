@@ -54,6 +54,8 @@ def open_laws(craft: Spacecraft, now: Balance) -> Iterator[tuple[Channel, Numeri
     yield Channel("turnover.torque", "Sizes of external and gyroscopic torques", "N m"), torques
     # Bodies that turn hand energy on to one another at the rate at which they turn, also where no force does work.
     turning = _size(omega) + jnp.sum(jnp.abs(v[_revolute_speeds(craft)]))
+    if craft.has_followers:
+        turning = turning + _turning_of_followers(craft, v)
     exchanged = gyroscopic * _size(omega) + 2.0 * jnp.abs(energy) * turning
     if now.connection is not None:
         # A hand that is held moves little while joints and booms swing against one another: each is rounded by itself.
@@ -71,6 +73,13 @@ def _revolute_speeds(craft: Spacecraft) -> np.ndarray:
     return np.array(
         [layout.velocity(name).start for name in layout.moving_joints if name in layout.revolute], dtype=int
     )
+
+
+def _turning_of_followers(craft: Spacecraft, v: Vector) -> Scalar:
+    """Sizes of the rates of joints that turn with the coordinate of another [rad/s]."""
+    followers = [(joint.follows, joint.kind) for joint in craft.joints if joint.follows is not None]
+    rates = [f.ratio * v[craft.layout.velocity(f.leader).start] for f, kind in followers if kind == "revolute"]
+    return sum(map(jnp.abs, rates), start=jnp.zeros(()))
 
 
 def _gyroscopic(craft: Spacecraft, q: Vector, v: Vector) -> Scalar:

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -205,6 +206,15 @@ def test_check_names_what_is_wrong(tmp_path, monkeypatch, capsys):
     assert "triangle inequality" in said
     assert freefloat("check", str(bad), "--json", monkeypatch=monkeypatch) == 1
     assert json.loads(capsys.readouterr().out)[0]["severity"] == "error"
+
+
+@pytest.mark.parametrize("name", ["bench_arm.xml", "bench_arm.sdf", "bench_arm.urdf"])
+def test_check_knows_three_languages(name, monkeypatch, capsys):
+    if name.endswith(".xml"):
+        pytest.importorskip("mujoco")
+    path = Path(__file__).parents[3] / "examples" / "data" / "robots" / name
+    assert freefloat("check", str(path), monkeypatch=monkeypatch) == 0
+    assert "spacecraft 'bench_arm'" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -1,22 +1,28 @@
 """Links, joints and wheels as a URDF states them, each checked by itself."""
 
-import sys
 import xml.etree.ElementTree as ET
-from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 
 from freefloat.model.parts import JointLimits
-from freefloat.model.readers.urdf.findings import Findings
-from freefloat.model.readers.urdf.xml import Part
-from freefloat.spatial import Pose
+from freefloat.model.readers.elements import Part, named_parts
+from freefloat.model.readers.findings import Findings
+from freefloat.model.readers.stated import (
+    UNLIMITED,
+    Document,
+    MassPoint,
+    StatedJoint,
+    StatedLink,
+    StatedMimic,
+    StatedWheel,
+    require_losses,
+    stated_mass,
+)
+from freefloat.model.readers.urdf.looks import Surroundings
+from freefloat.model.readers.urdf.origins import origin_of
 
-# The largest double stands for "no limit": other readers refuse to parse `inf`.
-UNLIMITED = sys.float_info.max
-
-StatedKind = Literal["revolute", "continuous", "prismatic", "fixed", "floating"]
-_LARGEST = 1e100  # numbers beyond overflow when they are squared
 _KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating")
 _REMEDIES = {
     "planar": "Write it as two prismatic joints and one revolute joint, with the link's mass on the last.",
@@ -24,87 +30,15 @@ _REMEDIES = {
 }
 
 
-@dataclass(frozen=True)
-class MassPoint:
-    """Mass, centre of mass [m] and inertia about it [kg m2], in the axes of some frame."""
-
-    mass: float
-    com: np.ndarray
-    inertia: np.ndarray
-
-    def to_A(self, X_AB: Pose) -> "MassPoint":
-        """The same, given in B, in A."""
-        R = np.asarray(X_AB.R)
-        turned = R @ self.inertia @ R.T
-        return MassPoint(self.mass, R @ self.com + np.asarray(X_AB.p), (turned + turned.T) / 2.0)
-
-
-@dataclass(frozen=True)
-class StatedLink:
-    """A `<link>`; one without mass is a frame."""
-
-    name: str
-    inertial: MassPoint | None
-
-
-@dataclass(frozen=True)
-class StatedMimic:
-    """A `<mimic>`: this joint stands at ratio times its leader's position, plus offset."""
-
-    leader: str
-    ratio: float
-    offset: float
-
-
-@dataclass(frozen=True)
-class StatedJoint:
-    """A `<joint>`; position limits of a continuous one are infinite."""
-
-    name: str
-    kind: StatedKind
-    parent: str
-    child: str
-    X_PJ: Pose
-    axis: np.ndarray
-    damping: float
-    friction: float
-    limits: JointLimits
-    mimic: StatedMimic | None
-
-
-@dataclass(frozen=True)
-class StatedWheel:
-    """A `<wheel>` of the `<freefloat>` element, its axis in the axes of a link."""
-
-    name: str
-    link: str
-    axis: np.ndarray
-    inertia: float
-    max_torque: float
-    max_momentum: float
-
-
-@dataclass(frozen=True)
-class Document:
-    """Everything a file says that matters for the motion."""
-
-    name: str
-    links: dict[str, StatedLink]
-    joints: tuple[StatedJoint, ...]
-    wheels: tuple[StatedWheel, ...]
-    rotors: dict[str, float]  # joint -> inertia of its rotor seen at the joint [kg m2 or kg]
-    kept: tuple[str, ...]  # fixed joints whose links stay bodies of their own
-    whole: bool  # False when a joint or link was too faulty to take part in the tree
-
-
-def read_document(root: ET.Element, findings: Findings) -> Document:
+def read_document(root: ET.Element, folder: Path | None, findings: Findings) -> Document:
     """Read every part; those too faulty to use are left out after their faults are noted."""
+    around = Surroundings.of(root, folder)
     robot = Part(root, "robot", findings)
     robot.expect(("name", "version"), ("link", "joint", "material", "freefloat"))
     if root.find("loop_joint") is not None:
         findings.error("robot", f"has a <loop_joint>. {_REMEDIES['loop_joint']}")
-    links = [link for part in _named_parts(robot, "link") if (link := _link(part))]
-    joints = [joint for part in _named_parts(robot, "joint") if (joint := _joint(part))]
+    links = [link for part in named_parts(robot, "link") if (link := _link(part, around))]
+    joints = [joint for part in named_parts(robot, "joint") if (joint := _joint(part))]
     wheels, rotors, kept = _extension(robot)
     return Document(
         name=root.get("name", "").strip(),
@@ -117,28 +51,15 @@ def read_document(root: ET.Element, findings: Findings) -> Document:
     )
 
 
-def _named_parts(owner: Part, tag: str) -> list[Part]:
-    """The children with that tag, by name; nameless ones and second ones of a name are faults."""
-    parts: dict[str, Part] = {}
-    for number, element in enumerate(owner.element.findall(tag), start=1):
-        name = (element.get("name") or "").strip()
-        part = Part(element, f"{tag} '{name}'" if name else f"{tag} number {number}", owner.findings)
-        if not name:
-            part.text("name")
-        elif name in parts:
-            owner.findings.error(part.name, f"there are two {tag}s of this name. Rename one of them.")
-        else:
-            parts[name] = part
-    return list(parts.values())
-
-
 # ---- links
 
 
-def _link(part: Part) -> StatedLink:
+def _link(part: Part, around: Surroundings) -> StatedLink:
     part.expect(("name",), ("inertial", "visual", "collision"))
-    inertial = part.child("inertial")
-    return StatedLink(part.element.get("name", "").strip(), None if inertial is None else _inertial(inertial))
+    inertial, name = part.child("inertial"), part.element.get("name", "").strip()
+    return StatedLink(
+        name, None if inertial is None else _inertial(inertial), partial(around.shapes, part.element, name)
+    )
 
 
 def _inertial(part: Part) -> MassPoint | None:
@@ -147,7 +68,7 @@ def _inertial(part: Part) -> MassPoint | None:
     for tag, found in (("mass", mass), ("inertia", inertia)):
         if found is None:
             part.findings.error(part.name, f"<inertial> has no <{tag}>. Add it, or remove <inertial> if it is a frame.")
-    pose = part.origin()
+    pose = origin_of(part)
     if mass is None or inertia is None:
         return None
     mass.expect(("value",), ())
@@ -156,18 +77,7 @@ def _inertial(part: Part) -> MassPoint | None:
     xx, yy, zz = (inertia.number(name) for name in ("ixx", "iyy", "izz"))
     xy, xz, yz = (inertia.number(name, 0.0) for name in ("ixy", "ixz", "iyz"))
     matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    if np.any(np.isnan([kg, *matrix.ravel()])):
-        return None
-    if max(kg, np.max(np.abs([kg, *pose.p])), np.max(np.abs(matrix))) > _LARGEST:
-        part.findings.error(part.name, f"<inertial> has a number beyond {_LARGEST:g}. Give SI units.")
-        return None
-    if kg < 0.0:
-        part.findings.error(part.name, f"mass must be positive, got {kg:g} kg. Correct <inertial>.")
-        return None
-    if kg == 0.0 and not np.any(matrix):
-        return None
-    # A part may have numbers that no body can have: the body it is merged into is judged as a whole.
-    return MassPoint(kg, np.zeros(3), matrix).to_A(pose)
+    return stated_mass(part.name, kg, matrix, pose, part.findings)
 
 
 # ---- joints
@@ -196,7 +106,7 @@ def _joint(part: Part) -> StatedJoint | None:
         part.findings.error(part.name, f"type '{kind}' is not modelled. {remedy}")
         kind = "fixed"  # a stand-in, so that the tree can be checked too
     parent, child = _end(part, "parent"), _end(part, "child")
-    pose, axis = part.origin(), _axis(part, kind or "")
+    pose, axis = origin_of(part), _axis(part, kind or "")
     damping, friction = _losses(part) if kind != "fixed" else (0.0, 0.0)
     limits, mimic = _limits(part, kind or ""), _mimic(part, kind or "")
     if kind is None or parent is None or child is None:
@@ -239,18 +149,7 @@ def _losses(part: Part) -> tuple[float, float]:
         return 0.0, 0.0
     dynamics.expect(("damping", "friction"), ())
     damping, friction = dynamics.number("damping", 0.0), dynamics.number("friction", 0.0)
-    if damping < 0.0:
-        part.findings.error(
-            part.name, f"<dynamics damping> is {damping:g}, which would feed energy in. Give zero or more."
-        )
-    if friction < 0.0:
-        part.findings.error(
-            part.name, f"<dynamics friction> is {friction:g}, which would feed energy in. Give zero or more."
-        )
-    elif friction > 0.0:
-        part.findings.note(
-            part.name, f"dry friction {friction:g} is kept as joint.friction; it acts only where a motor law uses it."
-        )
+    require_losses(part.name, damping, friction, part.findings)
     return damping, friction
 
 
@@ -328,7 +227,7 @@ def _extension(robot: Part) -> tuple[tuple[StatedWheel, ...], dict[str, float], 
         keep = Part(element, "<keep>", robot.findings)
         keep.expect(("joint",), ())
         kept.append(keep.text("joint") or "")
-    wheels = tuple(wheel for part in _named_parts(extension, "wheel") if (wheel := _wheel(part)))
+    wheels = tuple(wheel for part in named_parts(extension, "wheel") if (wheel := _wheel(part)))
     return wheels, _rotors(extension), tuple(kept)
 
 

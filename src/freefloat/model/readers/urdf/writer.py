@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from freefloat.model.parts import Frame, Joint, RigidBody, Wheel
-from freefloat.model.readers.urdf.parts import UNLIMITED
+from freefloat.model.readers.stated import UNLIMITED
 from freefloat.model.shapes import Box, Cylinder, Ellipsoid, Shape
 from freefloat.model.spacecraft import Spacecraft
 from freefloat.spatial import Pose

@@ -2,8 +2,8 @@
 
 import dataclasses
 
-from freefloat.model.readers.urdf.findings import Findings, name_list
-from freefloat.model.readers.urdf.parts import StatedJoint, StatedMimic
+from freefloat.model.readers.findings import Findings, name_list
+from freefloat.model.readers.stated import StatedJoint, StatedMimic
 
 
 def resolve_mimics(joints: tuple[StatedJoint, ...], findings: Findings, *, repair: bool) -> tuple[StatedJoint, ...]:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from freefloat.model.physical_checks import inertia_faults
-from freefloat.model.readers.urdf.findings import Findings
-from freefloat.model.readers.urdf.parts import Document, MassPoint, StatedJoint
-from freefloat.model.readers.urdf.repairs import LEAST_MASS, describe_changes, make_physical
-from freefloat.model.readers.urdf.tree import Tree
+from freefloat.model.readers.findings import Findings
+from freefloat.model.readers.repairs import LEAST_MASS, describe_changes, make_physical
+from freefloat.model.readers.stated import Document, MassPoint, StatedJoint
+from freefloat.model.readers.tree import Tree
 from freefloat.spatial import Pose
 
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from freefloat.model.readers.urdf.bodies import Cluster
-from freefloat.model.readers.urdf.findings import Findings
-from freefloat.model.readers.urdf.parts import Document, MassPoint
-from freefloat.model.readers.urdf.tree import Tree
+from freefloat.model.readers.bodies import Cluster
+from freefloat.model.readers.findings import Findings
+from freefloat.model.readers.stated import Document, MassPoint
+from freefloat.model.readers.tree import Tree
 
 # A slip of units (mm for m, g for kg) changes the radius of gyration by 1e3 or 30; real bodies stay inside.
 _MUCH_LARGER = 10.0

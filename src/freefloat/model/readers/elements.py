@@ -13,10 +13,11 @@ from xml.parsers import expat
 
 import numpy as np
 
+from freefloat.model.readers.findings import Findings
 from freefloat.model.readers.safe_xml import DocumentTypeError, parse_xml
-from freefloat.model.readers.urdf.findings import Findings
-from freefloat.spatial import Pose
-from freefloat.spatial.rotations import from_roll_pitch_yaw
+
+# How a sentence speaks of a file in each language.
+_ARTICLES = {"URDF": "a", "SDF": "an", "MJCF": "an"}
 
 
 def source_label(source: str | Path) -> str:
@@ -31,34 +32,49 @@ def is_xml_text(source: str | Path) -> bool:
     return isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<")
 
 
-def parse(source: str | Path, findings: Findings) -> ET.Element | None:
+def parse(source: str | Path, language: str, outermost: str, findings: Findings) -> ET.Element | None:
     """The root element of a file or of XML text; None, with a finding, when there is none."""
-    if not isinstance(source, (str, os.PathLike)):
-        findings.error("", f"it is {source!r}. Give the path of a URDF file, or its XML text.")
-        return None
-    text = str(source) if is_xml_text(source) else _contents(Path(source), findings)
-    if text is None:
-        return None
-    text = text.lstrip("\ufeff \t\r\n")
-    root = _elements(text, findings)
+    text = read_text(source, language, findings)
+    root = None if text is None else parse_text(text, language, findings)
     if root is None:
         return None
-    if root.tag != "robot":
+    if root.tag != outermost:
         findings.error(
-            "", f"its outermost element is <{root.tag}>, not <robot>, so it is not a URDF. Give a URDF file."
+            "",
+            f"its outermost element is <{root.tag}>, not <{outermost}>, so it is not {_ARTICLES[language]} {language}. "
+            f"Give {_ARTICLES[language]} {language} file.",
         )
         return None
     if any(element.tag.startswith("{") and "xacro" in element.tag for element in root.iter()):
-        findings.error("", "it is a xacro source, not a URDF. Expand it first: `xacro FILE > robot.urdf`.")
+        findings.error(
+            "",
+            f"it is a xacro source, not {_ARTICLES[language]} {language}. Expand it first: `xacro FILE > robot.urdf`.",
+        )
         return None
     return root
 
 
-def _elements(text: str, findings: Findings) -> ET.Element | None:
+def read_text(source: str | Path, language: str, findings: Findings) -> str | None:
+    """The XML text of a file, or the text itself; None, with a finding, when it cannot be read."""
+    if not isinstance(source, (str, os.PathLike)):
+        findings.error(
+            "", f"it is {source!r}. Give the path of {_ARTICLES[language]} {language} file, or its XML text."
+        )
+        return None
+    text = str(source) if is_xml_text(source) else _contents(Path(source), findings)
+    return None if text is None else text.lstrip("\ufeff \t\r\n")
+
+
+def parse_text(text: str, language: str, findings: Findings) -> ET.Element | None:
+    """The root element, if the text is well-formed and has no document type."""
     try:
         return parse_xml(text)
     except DocumentTypeError:
-        findings.error("", "it has a <!DOCTYPE ...>, which a URDF does not need and which is not read. Remove it.")
+        findings.error(
+            "",
+            f"it has a <!DOCTYPE ...>, which {_ARTICLES[language]} {language} does not need and which is not read. "
+            "Remove it.",
+        )
     except UnicodeEncodeError as fault:
         findings.error("", f"character {fault.start} cannot be part of XML. Remove it.")
     except (expat.ExpatError, ET.ParseError) as fault:
@@ -111,7 +127,10 @@ class Part:
         text = self.element.get(attribute)
         if text is None and default is not None:
             return np.array(list(default), dtype=float)
-        where = f"<{self.element.tag} {attribute}>"
+        return self.checked_numbers(f"<{self.element.tag} {attribute}>", text, size)
+
+    def checked_numbers(self, where: str, text: str | None, size: int) -> np.ndarray:
+        """The numbers that a text holds; NaN, after the fault is noted, where it holds no such numbers."""
         words = (text or "").split()
         if text is None:
             self.findings.error(self.name, f"{where} is missing. Add it.")
@@ -128,20 +147,6 @@ class Part:
     def number(self, attribute: str, default: float | None = None) -> float:
         """One finite number; NaN, after the fault has been noted, where it is missing or no number."""
         return float(self.numbers(attribute, 1, None if default is None else (default,))[0])
-
-    def origin(self) -> Pose:
-        """The pose that `<origin xyz rpy>` gives; the identity where it is missing."""
-        origin = self.child("origin")
-        if origin is None:
-            return Pose()
-        position = origin.numbers("xyz", 3, (0.0, 0.0, 0.0))
-        rpy = origin.numbers("rpy", 3, (0.0, 0.0, 0.0))
-        if np.any(np.isnan([position, rpy])):
-            return Pose()  # a stand-in: the fault is noted
-        if not np.any(rpy):
-            return Pose(position=position)
-        origin._warn_of_rounded_angles(rpy)
-        return Pose(position=position, rotation=np.asarray(from_roll_pitch_yaw(rpy)))
 
     def expect(self, attributes: Iterable[str], children: Iterable[str]) -> None:
         """Warn of attributes and children that nobody reads; one that looks misspelt is an error."""
@@ -162,16 +167,20 @@ class Part:
         else:
             self.findings.warn(self.name, f"{what} is ignored.", minor=True)
 
-    def _warn_of_rounded_angles(self, rpy: np.ndarray) -> None:
-        turns = np.round(rpy / (np.pi / 2.0)) * (np.pi / 2.0)
-        for angle, exact in zip(rpy.tolist(), turns.tolist(), strict=True):
-            if exact and 1e-12 < abs(angle - exact) < 1e-3:
-                self.findings.warn(
-                    self.name,
-                    f"<origin rpy>: {angle!r} is {abs(angle - exact):.2g} rad away from {exact!r}. "
-                    "Write all digits if a right angle is meant.",
-                    minor=True,
-                )
+
+def named_parts(owner: Part, tag: str) -> list[Part]:
+    """The children with that tag, by name; nameless ones and second ones of a name are faults."""
+    parts: dict[str, Part] = {}
+    for number, element in enumerate(owner.element.findall(tag), start=1):
+        name = (element.get("name") or "").strip()
+        part = Part(element, f"{tag} '{name}'" if name else f"{tag} number {number}", owner.findings)
+        if not name:
+            part.text("name")
+        elif name in parts:
+            owner.findings.error(part.name, f"there are two {tag}s of this name. Rename one of them.")
+        else:
+            parts[name] = part
+    return list(parts.values())
 
 
 def _number(word: str) -> float | None:

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from freefloat.model.readers.urdf.parts import MassPoint
+from freefloat.model.readers.stated import MassPoint
 
 LEAST_MASS = 1e-3  # of a body that has none [kg]
 _DENSITY = 19_300.0  # of tungsten: hardly a body of the same mass is more compact [kg/m3]

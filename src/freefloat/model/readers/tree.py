@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freefloat.model.readers.urdf.findings import Findings, name_list
-from freefloat.model.readers.urdf.mimics import resolve_mimics
-from freefloat.model.readers.urdf.parts import Document, StatedJoint
+from freefloat.model.readers.findings import Findings, name_list
+from freefloat.model.readers.mimics import resolve_mimics
+from freefloat.model.readers.stated import Document, StatedJoint
 
 
 @dataclass(frozen=True)
@@ -141,6 +141,6 @@ def _without_world(document: Document, tree: Tree, findings: Findings) -> Tree:
             findings.error(
                 f"joint '{joint.name}'",
                 "type 'floating' is read only from a massless root link, as its only joint. "
-                "Put the part that floats into a file of its own.",
+                "Put the part that floats into a file of its own, or start from one part: root='...'.",
             )
     return tree
