@@ -24,7 +24,7 @@ import numpy as np
 import pinocchio as pin
 
 from freefloat import dynamics
-from freefloat.model import Follow, Spacecraft, read_urdf
+from freefloat.model import Spacecraft, read_urdf
 from freefloat.model.readers.findings import Finding, summary_lines
 from freefloat.model.readers.reports import ReadingNote
 from freefloat.model.readers.urdf.reader import lint_urdf
@@ -56,20 +56,19 @@ class Peer:
 
     model: pin.Model
     names: dict[str, str]  # our link -> its link, where they differ
-    couples: bool  # it has the coupled joints itself
+    joints: dict[str, str]  # our joint -> its joint, where they differ
 
     def state(self, craft: Spacecraft, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Its q, and the matrix G with its v = G v. Where it has no coupled joints, G couples them."""
+        """Its q, and the matrix G with its v = G v."""
         theirs, G = pin.neutral(self.model), np.zeros((self.model.nv, craft.layout.nv))
         G[:6, :6] = np.eye(6)
         for ours in craft.joints:
-            if ours.kind == "fixed" or (ours.follows is not None and self.couples):
+            if ours.kind == "fixed" or ours.follows is not None:
                 continue
-            follows = ours.follows or Follow(ours.name)
-            joint = self.model.joints[self.model.getJointId(ours.name)]
-            at = follows.ratio * q[craft.layout.position(follows.leader).start] + follows.offset
+            joint = self.model.joints[self.model.getJointId(self.joints.get(ours.name, ours.name))]
+            at = q[craft.layout.position(ours.name).start]
             theirs[joint.idx_q : joint.idx_q + joint.nq] = at if joint.nq == 1 else (np.cos(at), np.sin(at))
-            G[joint.idx_v, craft.layout.velocity(follows.leader)] = follows.ratio
+            G[joint.idx_v, craft.layout.velocity(ours.name)] = 1.0
         return theirs, G
 
 
@@ -81,18 +80,49 @@ def peer_of(path: Path, craft: Spacecraft, repairs: list[Finding]) -> Peer:
     for joint in robot.findall("joint"):
         if joint.get("name") in changed and (mimic := joint.find("mimic")) is not None:
             joint.remove(mimic)
-    text, couples = ET.tostring(robot, encoding="unicode"), True
-    try:
-        model = pin.buildModelFromXML(text, pin.JointModelFreeFlyer(), mimic=True)
-    except ValueError:  # it meets a follower before its leader
-        model, couples = pin.buildModelFromXML(text, pin.JointModelFreeFlyer()), False
+    joints = put_leaders_first(robot)
+    model = pin.buildModelFromXML(ET.tostring(robot, encoding="unicode"), pin.JointModelFreeFlyer(), mimic=True)
     model.gravity.setZero()
     root = model.frames[2].name
-    for name in changed - {joint.get("name") for joint in robot.findall("joint")}:
+    for name in changed - {joint.get("name") for joint in robot.findall("joint")} - set(joints):
         body = craft.body("base" if name == root else name)
         index = model.frames[model.getFrameId(name, pin.FrameType.BODY)].parentJoint
         model.inertias[index] = pin.Inertia(float(body.mass), np.asarray(body.com), np.asarray(body.inertia))
-    return Peer(model, {"base": root} | ({} if root == "base" else {"base_2": "base"}), couples)
+    return Peer(model, {"base": root} | ({} if root == "base" else {"base_2": "base"}), joints)
+
+
+def put_leaders_first(robot: ET.Element) -> dict[str, str]:
+    """Change the text of a robot into what Pinocchio takes; the new names of joints.
+
+    It goes through joints by name and refuses a follower that it meets before its leader, and a follower of a follower:
+    chains are multiplied out, and joints on the way to a leader get names that come first.
+    """
+    joints = {joint.get("name", ""): joint for joint in robot.findall("joint")}
+    mimics = {name: mimic for name, joint in joints.items() if (mimic := joint.find("mimic")) is not None}
+    for mimic in mimics.values():
+        while (further := mimics.get(mimic.get("joint", ""))) is not None:
+            ratio, offset = (float(mimic.get(key, default)) for key, default in (("multiplier", 1), ("offset", 0)))
+            mimic.set("joint", further.get("joint", ""))
+            mimic.set("multiplier", repr(ratio * float(further.get("multiplier", 1))))
+            mimic.set("offset", repr(ratio * float(further.get("offset", 0)) + offset))
+    above = {_link(joint, "child"): name for name, joint in joints.items()}
+    first = set()
+    for mimic in mimics.values():
+        name = mimic.get("joint", "")
+        while name in joints:
+            first.add(name)
+            name = above.get(_link(joints[name], "parent"), "")
+    renamed = {name: f"!{name}" for name in first}
+    for name, joint in joints.items():
+        joint.set("name", renamed.get(name, name))
+        if name in mimics:
+            mimics[name].set("joint", renamed.get(mimics[name].get("joint", ""), ""))
+    return renamed
+
+
+def _link(joint: ET.Element, end: str) -> str:
+    found = joint.find(end)
+    return "" if found is None else found.get("link", "")
 
 
 def differences(craft: Spacecraft, peer: Peer, rng: np.random.Generator) -> dict[str, float]:
@@ -152,7 +182,6 @@ def read_all(files: dict[str, Path], *, remarks: bool) -> bool:
         gaps = differences(craft, peer, rng)
         worst = max(worst, *gaps.values())
         told = ", ".join(f"{what} {gap:.0e}" for what, gap in gaps.items())
-        told += "" if peer.couples else " (Pinocchio without mimic, projected)"
         print(f"{name}: {verdict} ({len(repairs)} repairs), {craft.layout.nv} speeds; {told}", flush=True)
         for severity, line in summary_lines(found) if remarks else ():
             print(f"    {severity}: {line}")
