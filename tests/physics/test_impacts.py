@@ -1,4 +1,4 @@
-"""Impacts and contacts: books, prescribed joints, singular and contradictory rows, Coulomb friction, several at once."""
+"""Impacts and contacts: books, prescribed joints, singular and contradictory rows, friction, several at once."""
 
 import dataclasses
 
