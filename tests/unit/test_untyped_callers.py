@@ -59,7 +59,7 @@ CALLS = {
     "link(axis='z')": "Joint 'new': axis must be numeric, got 'z'.",
     "link(at='here')": "Joint 'new': Pose.position must be numeric [m], got 'here'.",
     "link(damping='much')": "Joint 'new': damping must be numeric [N m s/rad or N s/m], got 'much'.",
-    "craft.attach('panel', name='panel')": "Only a Spacecraft, a RigidBody or a flexible body can be attached",
+    "craft.mount('panel', name='panel')": "Only a Spacecraft, a RigidBody or a flexible body can be mounted",
     "craft.grasp('box', name='box', hand='rod')": "Only a Spacecraft can be grasped",
     "craft.with_shapes('base', 'box')": "is drawn by Shape(...), got 'box'",
     "craft.with_value('base.mass', 'heavy')": "Body 'base': mass must be numeric [kg], got 'heavy'.",

@@ -59,6 +59,8 @@ class Experiment:
         may become others without compiling again: all, nothing, or some by dotted path.
         """
         world, inputs = World.of(what), _require_signals(inputs or {})
+        for craft in world.crafts:
+            craft.check()
         require_choice("integrator", integrator, ("rk4", "adaptive"))
         require_quantity("tolerance", tolerance, "", above=0.0)
         grid(duration, dt, record_dt)  # its checks
