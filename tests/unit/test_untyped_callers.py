@@ -60,6 +60,8 @@ CALLS = {
     "link(at='here')": "Joint 'new': Pose.position must be numeric [m], got 'here'.",
     "link(damping='much')": "Joint 'new': damping must be numeric [N m s/rad or N s/m], got 'much'.",
     "craft.mount('panel', name='panel')": "Only a Spacecraft, a RigidBody or a flexible body can be mounted",
+    "ff.control.Circle(centre=(0, 0, 1), axis=(1, 0, 0), profile=2.0)": "must be a profile such as Quintic",
+    "ff.control.FunctionPath(3.0, duration=1.0)": "FunctionPath.function must be a function of the time, got 3.0",
     "craft.grasp('box', name='box', hand='rod')": "Only a Spacecraft can be grasped",
     "craft.with_shapes('base', 'box')": "is drawn by Shape(...), got 'box'",
     "craft.with_value('base.mass', 'heavy')": "Body 'base': mass must be numeric [kg], got 'heavy'.",
