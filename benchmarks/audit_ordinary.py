@@ -84,7 +84,7 @@ def draw_craft(rng: np.random.Generator, seed: int) -> ff.Spacecraft:
                 stiffening=bool(rng.integers(2)),
             )  # fmt: skip
             place = Pose.from_rpy_deg(tuple(rng.uniform(-180.0, 180.0, 3)), tuple(rng.uniform(-0.5, 0.5, 3)))
-            craft = craft.attach(
+            craft = craft.mount(
                 panel, name=f"panel{k}", to=str(rng.choice(craft.body_names[: len(craft.bodies) - k])), at=place
             )
     return craft

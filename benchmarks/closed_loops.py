@@ -39,7 +39,7 @@ def experiments() -> dict[str, ff.Experiment]:
     hub = ff.Spacecraft.from_base("hub", mass=50.0, inertia=(8.0, 8.0, 8.0))
     for name, heading in (("right", 0.0), ("left", 180.0)):
         beam = ff.flex.beam(length=0.635, mass=0.83, bending_stiffness=0.46, modes={"y": 3})
-        hub = hub.attach(beam, name=name, at=ff.Pose.from_rpy_deg((0.0, 0.0, heading), (0.0, 0.0, 0.0)))
+        hub = hub.mount(beam, name=name, at=ff.Pose.from_rpy_deg((0.0, 0.0, heading), (0.0, 0.0, 0.0)))
     loops = {
         "free": (free, (), 0.05),
         "generalised Jacobian": (free, (line,), 0.05),

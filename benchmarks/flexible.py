@@ -81,7 +81,7 @@ def with_panels(craft: Spacecraft, panel: Panel, motion: str, along: str) -> Spa
     for name, side in (("right", 1.0), ("left", -1.0)):
         body = beam(length=panel.length, mass=panel.mass, bending_stiffness=panel.stiffness, modes={motion: 3})
         heading = turn if side > 0.0 else turn + 180.0
-        craft = craft.attach(body, name=name, at=Pose.from_rpy_deg((0.0, 0.0, heading), side * panel.root * unit))
+        craft = craft.mount(body, name=name, at=Pose.from_rpy_deg((0.0, 0.0, heading), side * panel.root * unit))
     return craft
 
 

@@ -127,7 +127,7 @@ def servicer(modes: int = 1) -> Any:
     craft = ff.library.ets7()
     for name, side in (("right", 1.0), ("left", -1.0)):
         at = ff.Pose.from_rpy_deg((0.0, 0.0, 90.0 * side), (0.0, 1.5 * side, 0.0))
-        craft = craft.attach(panel, name=name, at=at)
+        craft = craft.mount(panel, name=name, at=at)
     return craft
 
 

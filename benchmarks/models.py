@@ -51,7 +51,7 @@ def chain(joints: int) -> Spacecraft:
 def with_modes(modes: int) -> Spacecraft:
     """A 6-joint arm and one flexible appendage with a generic modal mass matrix."""
     craft = with_arm(hub(), "arm", "zyyzyz", Pose(position=(0.6, 0.5, 0.7)))
-    return craft.attach(generic_panel(modes), name="panel", at=Pose(position=(0.0, 1.0, 0.0))) if modes else craft
+    return craft.mount(generic_panel(modes), name="panel", at=Pose(position=(0.0, 1.0, 0.0))) if modes else craft
 
 
 def generic_panel(modes: int, points: int = 200, seed: int = 1) -> ModalBody:

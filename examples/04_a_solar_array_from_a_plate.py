@@ -23,8 +23,8 @@ print(ff.flex.effective_mass(array), "\n")
 # ---- on a spacecraft: arrays to both sides, x of each plate along +y and -y of the base
 
 craft = ff.Spacecraft.from_base("satellite", mass=900.0, inertia=(420.0, 380.0, 500.0))  # [kg], [kg m2]
-craft = craft.attach(array, name="right", at=ff.Pose.from_rpy_deg((0.0, 0.0, 90.0), (0.0, 0.8, 0.0)))
-craft = craft.attach(array, name="left", at=ff.Pose.from_rpy_deg((0.0, 0.0, -90.0), (0.0, -0.8, 0.0)))
+craft = craft.mount(array, name="right", at=ff.Pose.from_rpy_deg((0.0, 0.0, 90.0), (0.0, 0.8, 0.0)))
+craft = craft.mount(array, name="left", at=ff.Pose.from_rpy_deg((0.0, 0.0, -90.0), (0.0, -0.8, 0.0)))
 
 clamped = array.frequencies() / (2.0 * np.pi)
 floating = ff.dynamics.natural_frequencies(craft) / (2.0 * np.pi)

@@ -30,7 +30,7 @@ panel = ff.flex.beam(length=LENGTH, mass=MASS, bending_stiffness=STIFFNESS, mode
 
 def spacecraft(hub):
     craft = ff.Spacecraft.from_base("hub", mass=hub, inertia=(hub / 6.0,) * 3)
-    return craft.attach(panel, name="right").attach(panel, name="left", at=ff.Pose.from_rpy_deg((0.0, 0.0, 180.0)))
+    return craft.mount(panel, name="right").mount(panel, name="left", at=ff.Pose.from_rpy_deg((0.0, 0.0, 180.0)))
 
 
 def frequencies(hub):

@@ -36,8 +36,8 @@ except ff.ModelError as error:
 
 hub = ff.Spacecraft.from_base("hub", mass=120.0, inertia=(30.0, 30.0, 30.0))  # [kg], [kg m2]
 camera = ff.Spacecraft.from_base("camera", mass=0.8, inertia=(0.01, 0.01, 0.01))
-craft = hub.attach(boom, name="boom", at=ff.Pose(position=(0.5, 0.0, 0.0)))
-craft = craft.attach(camera, name="camera", to="boom.tip")
+craft = hub.mount(boom, name="boom", at=ff.Pose(position=(0.5, 0.0, 0.0)))
+craft = craft.mount(camera, name="camera", to="boom.tip")
 push = ff.WrenchPulse(frame="camera", wrench=np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0]), stop=2.0)
 run = ff.simulate(craft, push, duration=30.0, dt=0.005, record_dt=0.05)
 

@@ -55,8 +55,8 @@ def spacecraft(motion: str, hub_mass: float, modes: int) -> Spacecraft:
     craft = Spacecraft.from_base("hub", mass=hub_mass, inertia=(hub_mass / 6.0,) * 3)
     root = ROOT_DISTANCE if motion == "antisymmetric" else 0.0
     panel = beam(length=LENGTH, mass=MASS, bending_stiffness=STIFFNESS, modes={"y": modes})
-    craft = craft.attach(panel, name="right", at=Pose(position=(root, 0.0, 0.0)))
-    return craft.attach(panel, name="left", at=Pose.from_rpy_deg((0.0, 0.0, 180.0), (-root, 0.0, 0.0)))
+    craft = craft.mount(panel, name="right", at=Pose(position=(root, 0.0, 0.0)))
+    return craft.mount(panel, name="left", at=Pose.from_rpy_deg((0.0, 0.0, 180.0), (-root, 0.0, 0.0)))
 
 
 def error(motion: str, hub_mass: float, modes: int) -> float:
@@ -122,7 +122,7 @@ def servicer() -> None:
     panel = beam(length=8.0, mass=60.0, bending_stiffness=(8000.0, 2000.0), modes={"y": 1, "z": 1}, damping_ratio=0.005)
     for name, side in (("right", 1.0), ("left", -1.0)):
         at = Pose.from_rpy_deg((0.0, 0.0, 90.0 * side), (0.0, 1.5 * side, 0.0))
-        craft = craft.attach(panel, name=name, at=at)
+        craft = craft.mount(panel, name=name, at=at)
     print("motion         time   attitude [deg]   base moves [mm]   tip, moving [mm]   tip, after [mm]")
     for time in (40.0, 80.0):
         turn = Turn(axis=(0.0, 1.0, 0.0), profile=Quintic(length=np.deg2rad(40.0), duration=time))

@@ -24,7 +24,7 @@ def draw_arm(rng) -> Spacecraft:
         place = Pose(position=rng.uniform(-1, 1, 3), rotation=draw_rotation(rng))
         axis = rng.normal(size=3)
         axis = axis / np.linalg.norm(axis)
-        craft = craft.attach(part, name=f"part{k}", to=parent, at=place, joint="revolute", axis=axis)
+        craft = craft.mount(part, name=f"part{k}", to=parent, at=place, joint="revolute", axis=axis)
         parent = f"part{k}.tip" if k in BOOMS else f"part{k}"
     return craft.with_frame("hand", body="part5", at=Pose(position=(0.7, 0.1, 0.0), rotation=draw_rotation(rng)))
 

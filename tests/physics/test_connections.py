@@ -37,7 +37,7 @@ def target(rng) -> Spacecraft:
     craft = Spacecraft.from_base("client", mass=410.0, inertia=(100.0, 120.0, 90.0), com=(0.1, 0.0, 0.2))
     craft = craft.with_wheel("wheel", axis=(1.0, 2.0, 3.0), inertia=0.2)
     panel = beam(length=2.0, mass=6.0, bending_stiffness=50.0, modes=1)
-    craft = craft.attach(panel, name="panel", joint="revolute", at=draw_pose(rng))
+    craft = craft.mount(panel, name="panel", joint="revolute", at=draw_pose(rng))
     return craft.with_frame("grip", body="base", at=draw_pose(rng)).with_frame("eye", body="panel", node="tip")
 
 

@@ -121,7 +121,7 @@ def test_energy_and_momentum_stay(rng):
 def test_couplings_survive_composition_and_files(rng):
     craft = couple(trees.draw_tree(rng, "branched 7"))
     bus = Spacecraft.from_base("bus", mass=500.0, inertia=(80.0, 80.0, 80.0))
-    both = bus.attach(craft, name="arm")
+    both = bus.mount(craft, name="arm")
     assert both.joint("arm.joint3").follows.leader == "arm.joint1"
     _, arm = both.detach("arm")
     assert arm.joint("joint3").follows.leader == "joint1"

@@ -179,9 +179,9 @@ def test_a_follower_on_a_flexible_body(rng):
     craft = Spacecraft.from_base("hub", mass=20.0, inertia=(3.0, 4.0, 5.0)).with_link(
         "drive", parent="base", joint="revolute", at=(0.2, 0.1, 0.3), **link
     )
-    craft = craft.attach(random_cloud(rng, 2, stiffening=True).body(), name="panel", to="drive")
+    craft = craft.mount(random_cloud(rng, 2, stiffening=True).body(), name="panel", to="drive")
     tip = RigidBody("tip", mass=1.0, com=(0.1, 0.2, 0.3), inertia=(0.1, 0.2, 0.25))
-    free = craft.attach(tip, name="tip", to="panel.tip", joint="revolute", axis=(0.0, 1.0, 0.3))
+    free = craft.mount(tip, name="tip", to="panel.tip", joint="revolute", axis=(0.0, 1.0, 0.3))
     craft = couple(free, {"tip": Follow("drive", -1.3, 0.2)})
     q, v = 0.2 * rng.normal(size=craft.layout.nq), rng.normal(size=craft.layout.nv)
     full, G = lift(free, craft, q)

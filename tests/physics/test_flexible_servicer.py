@@ -40,7 +40,7 @@ def craft() -> Spacecraft:
             modes={"y": 1, "z": 1},
             damping_ratio=DAMPING_RATIO,
         )
-        servicer = servicer.attach(
+        servicer = servicer.mount(
             panel, name=name, at=Pose.from_rpy_deg((0.0, 0.0, 90.0 * side), (0.0, 1.5 * side, 0.0))
         )
     return servicer

@@ -33,17 +33,17 @@ ELBOW_AXIS = np.array([1.0, 0.5, 0.2]) / np.linalg.norm([1.0, 0.5, 0.2])
 
 def chain(first: Cloud, second: Cloud) -> Spacecraft:
     """Hub, flexible body, revolute joint at its tip, a second flexible body on that joint."""
-    craft = hub().attach(first.body(), name="panel", at=ROOT)
-    return craft.attach(second.body(), name="boom", to="panel.tip", at=ELBOW, joint="revolute", axis=ELBOW_AXIS)
+    craft = hub().mount(first.body(), name="panel", at=ROOT)
+    return craft.mount(second.body(), name="boom", to="panel.tip", at=ELBOW, joint="revolute", axis=ELBOW_AXIS)
 
 
 def mixed_tree(first: Cloud, second: Cloud) -> Spacecraft:
     """Wheel, panel, link on its tip, sliding boom, link on the boom's tip, second panel on the hub."""
-    craft = hub().with_wheel("wheel", axis=(1.0, 2.0, 3.0), inertia=0.2).attach(first.body(), name="panel", at=ROOT)
-    craft = craft.attach(link(), name="link", to="panel.tip", at=ELBOW, joint="revolute", axis=ELBOW_AXIS)
-    craft = craft.attach(second.body(), name="boom", to="link", at=ROOT, joint="prismatic", axis=(0.0, 1.0, 1.0))
-    craft = craft.attach(link(1.0), name="last", to="boom.tip", at=ELBOW, joint="revolute", axis=(0.0, 1.0, 0.0))
-    return craft.attach(second.body(), name="other", to="base", at=ELBOW)
+    craft = hub().with_wheel("wheel", axis=(1.0, 2.0, 3.0), inertia=0.2).mount(first.body(), name="panel", at=ROOT)
+    craft = craft.mount(link(), name="link", to="panel.tip", at=ELBOW, joint="revolute", axis=ELBOW_AXIS)
+    craft = craft.mount(second.body(), name="boom", to="link", at=ROOT, joint="prismatic", axis=(0.0, 1.0, 1.0))
+    craft = craft.mount(link(1.0), name="last", to="boom.tip", at=ELBOW, joint="revolute", axis=(0.0, 1.0, 0.0))
+    return craft.mount(second.body(), name="other", to="base", at=ELBOW)
 
 
 def random_state(rng: np.random.Generator, craft: Spacecraft, size: float = 0.2) -> State:
@@ -179,8 +179,7 @@ def test_mode_normalisation_does_not_matter(rng):
         damping=T.T @ cloud.damping @ T,
     )
     here, there = (
-        hub().attach(c.body(), name="panel", at=ROOT).attach(link(), name="link", to="panel.tip")
-        for c in (cloud, other)
+        hub().mount(c.body(), name="panel", at=ROOT).mount(link(), name="link", to="panel.tip") for c in (cloud, other)
     )
     state = random_state(rng, here)
     b, rates = np.linalg.solve(T, state.q), np.linalg.solve(T, state.v[6:])
@@ -192,8 +191,8 @@ def test_mode_normalisation_does_not_matter(rng):
 
 def test_body_order_does_not_matter(rng):
     first, second = (random_cloud(rng, MODES) for _ in range(2))
-    one = hub().attach(first.body(), name="a", at=ROOT).attach(second.body(), name="b", at=ELBOW)
-    two = hub().attach(second.body(), name="b", at=ELBOW).attach(first.body(), name="a", at=ROOT)
+    one = hub().mount(first.body(), name="a", at=ROOT).mount(second.body(), name="b", at=ELBOW)
+    two = hub().mount(second.body(), name="b", at=ELBOW).mount(first.body(), name="a", at=ROOT)
     state = random_state(rng, one)
     swap = np.concatenate([np.arange(6), 6 + MODES + np.arange(MODES), 6 + np.arange(MODES)])
     ours = acceleration(one, state.q, state.v)
@@ -206,11 +205,11 @@ def test_reference_frame_of_the_hub_does_not_matter(rng):
     cloud = random_cloud(rng, MODES)
     X = Pose.from_rpy_deg((30.0, -20.0, 50.0), (0.4, -0.3, 0.2))  # the new base frame in the old
     back = X.inverse()
-    old = hub().attach(cloud.body(), name="panel", at=ROOT)
+    old = hub().mount(cloud.body(), name="panel", at=ROOT)
     base = old.bodies[0]
     moved = Spacecraft.from_base(
         "hub", mass=base.mass, com=back.R @ base.com + back.p, inertia=back.R @ base.inertia @ back.R.T
-    ).attach(cloud.body(), name="panel", at=back @ ROOT)
+    ).mount(cloud.body(), name="panel", at=back @ ROOT)
     state = random_state(rng, old)
     v = np.concatenate([np.asarray(X.twist_to_B(state.v[:6])), state.v[6:]])
     ours, theirs = acceleration(old, state.q, state.v), acceleration(moved, state.q, v)
@@ -221,11 +220,11 @@ def test_reference_frame_of_the_hub_does_not_matter(rng):
 def test_no_modal_rates_give_the_rigid_generalised_jacobian(rng):
     """With the modes at rest and not moving, a flexible servicer's generalised Jacobian is the rigid one's."""
     cloud = random_cloud(rng, MODES)
-    flexible = hub().attach(cloud.body(), name="panel", at=ROOT).attach(link(), name="arm", at=ELBOW, joint="revolute")
+    flexible = hub().mount(cloud.body(), name="panel", at=ROOT).mount(link(), name="arm", at=ELBOW, joint="revolute")
     flexible = flexible.with_frame("hand", body="arm", at=ROOT)
     body = cloud.body()
     rigid = Spacecraft.from_base("p", mass=body.mass, com=body.com, inertia=body.inertia)
-    stiff = hub().attach(rigid, name="panel", at=ROOT).attach(link(), name="arm", at=ELBOW, joint="revolute")
+    stiff = hub().mount(rigid, name="panel", at=ROOT).mount(link(), name="arm", at=ELBOW, joint="revolute")
     stiff = stiff.with_frame("hand", body="arm", at=ROOT)
     angle = np.array([0.7])
     q = np.concatenate([np.zeros(MODES), angle])
@@ -237,7 +236,7 @@ def test_no_modal_rates_give_the_rigid_generalised_jacobian(rng):
 def test_a_node_of_a_body_without_modes_is_where_it_is():
     """A beam of no modes is a rod: what hangs on its tip, and a frame there, are at the tip and not at the root."""
     rod = beam(length=2.0, mass=1.0, bending_stiffness=1.0, modes=0)
-    craft = hub().attach(rod, name="rod", at=ROOT).attach(link(), name="link", to="rod.tip", joint="revolute")
+    craft = hub().mount(rod, name="rod", at=ROOT).mount(link(), name="link", to="rod.tip", joint="revolute")
     craft = craft.with_frame("eye", body="rod", node="tip")
     expected = ROOT.apply(np.array([2.0, 0.0, 0.0]))
     for frame in ("link", "eye", "rod.tip"):

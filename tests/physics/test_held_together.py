@@ -49,7 +49,7 @@ def test_a_latched_pair_moves_as_the_composed_tree():
     """60 s to 1e-8; both are integrated by the same steps, so much less than their error is left."""
     world = WORLD.connection("grasp", "servicer.hand", "client.ring", on=True, at=HELD)
     pair = ff.simulate(world, state=STATES, duration=60.0, record_dt=1.0)
-    whole = CHASER.attach(CLIENT, name="client", to="hand", at=HELD @ CLIENT.frame("ring").X_BF.inverse())
+    whole = CHASER.mount(CLIENT, name="client", to="hand", at=HELD @ CLIENT.frame("ring").X_BF.inverse())
     first = {name: pair[f"servicer.state.{name}"].values[0] for name in "qv"}
     start = dataclasses.replace(START, q=first["q"], v=first["v"])
     one = ff.simulate(whole, state=start, duration=60.0, record_dt=1.0)
@@ -140,7 +140,7 @@ def test_hinges_and_points_stay_together(holds):
 
 def test_a_flexible_servicer_that_holds_moves_as_the_composed_tree():
     panel = ff.flex.beam(length=6.0, mass=40.0, bending_stiffness=900.0, modes=2)
-    hub = ff.Spacecraft.from_base("hub", mass=500.0, inertia=(100.0, 120.0, 90.0)).attach(
+    hub = ff.Spacecraft.from_base("hub", mass=500.0, inertia=(100.0, 120.0, 90.0)).mount(
         panel, name="panel", to="base", at=ff.Pose(position=(0.0, 0.5, 0.0))
     )
     hub = hub.with_frame("port", body="base", at=(1.0, 0.0, 0.0))

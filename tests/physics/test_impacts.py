@@ -236,7 +236,7 @@ def test_held_rows_stay_held_and_contacts_that_are_off_do_nothing():
     up = dataclasses.replace(box.at_rest(), p_NB=np.array([0.0, 0.0, 0.4]), v=fall)
     states = (dataclasses.replace(craft.at_rest(), v=fall), up)
     found = contact_impact(crafts, states, rows, 0.4, 0.2, held=(grip,))
-    one = craft.attach(box, name="box", at=(0.0, 0.0, 0.4))
+    one = craft.mount(box, name="box", at=(0.0, 0.0, 0.4))
     alone = contact_impact((one,), (states[0],), rows, 0.4, 0.2)
     np.testing.assert_allclose(found.speeds[0], alone.speeds[0], atol=1e-12)
     np.testing.assert_allclose(found.impulse[6:], alone.impulse, atol=1e-12)

@@ -39,13 +39,13 @@ def boom(rail_stations=STATIONS, stations=None, stiffness=60.0):
 
 
 def on_rail(body) -> Spacecraft:
-    craft = HUB.attach(body, name="boom", at=Pose.from_rpy_deg((0.0, 5.0, -40.0), (0.4, 0.0, 0.0)))
-    return craft.attach(CARRIAGE, name="carriage", to="boom", at=SEAT, joint="rail")
+    craft = HUB.mount(body, name="boom", at=Pose.from_rpy_deg((0.0, 5.0, -40.0), (0.4, 0.0, 0.0)))
+    return craft.mount(CARRIAGE, name="carriage", to="boom", at=SEAT, joint="rail")
 
 
 def bolted(body, node) -> Spacecraft:
-    craft = HUB.attach(body, name="boom", at=Pose.from_rpy_deg((0.0, 5.0, -40.0), (0.4, 0.0, 0.0)))
-    return craft.attach(CARRIAGE, name="carriage", to=f"boom.{node}", at=SEAT)
+    craft = HUB.mount(body, name="boom", at=Pose.from_rpy_deg((0.0, 5.0, -40.0), (0.4, 0.0, 0.0)))
+    return craft.mount(CARRIAGE, name="carriage", to=f"boom.{node}", at=SEAT)
 
 
 @pytest.fixture(scope="module")
@@ -225,7 +225,7 @@ def test_along_its_axis_a_beam_and_its_carriage_part_as_two_point_masses():
     straight = beam(length=LENGTH, mass=5.0, bending_stiffness=60.0, modes={"y": 1}, rail_stations=4)
     hub = Spacecraft.from_base("hub", mass=30.0, inertia=(4.0, 5.0, 6.0))
     cart = Spacecraft.from_base("cart", mass=2.0, inertia=(0.03, 0.04, 0.05))
-    craft = hub.attach(straight, name="boom").attach(cart, name="cart", to="boom", joint="rail")
+    craft = hub.mount(straight, name="boom").mount(cart, name="cart", to="boom", joint="rail")
     start = craft.at_rest([0.0, 0.5])
     run = simulate(craft, Shove(index=7, newtons=0.3), state=start, duration=4.0, dt=0.05)
     t = run["time"].values
@@ -239,16 +239,16 @@ def test_along_its_axis_a_beam_and_its_carriage_part_as_two_point_masses():
 
 def test_a_rail_joint_needs_a_rail():
     with pytest.raises(ModelError, match=r"'base' has none"):
-        HUB.attach(CARRIAGE, name="carriage", joint="rail")
-    without = HUB.attach(boom(rail_stations=0), name="boom")
+        HUB.mount(CARRIAGE, name="carriage", joint="rail")
+    without = HUB.mount(boom(rail_stations=0), name="boom")
     with pytest.raises(ModelError, match=r"needs a parent with a rail; 'boom' has none"):
-        without.attach(CARRIAGE, name="carriage", to="boom", joint="rail")
+        without.mount(CARRIAGE, name="carriage", to="boom", joint="rail")
 
 
 def test_other_joints_on_a_body_with_a_rail_still_need_a_node():
-    craft = HUB.attach(boom(), name="boom")
+    craft = HUB.mount(boom(), name="boom")
     with pytest.raises(ModelError, match=r"Nodes: boom\.tip"):
-        craft.attach(CARRIAGE, name="carriage", to="boom", joint="revolute")
+        craft.mount(CARRIAGE, name="carriage", to="boom", joint="revolute")
 
 
 def test_a_rail_needs_two_stations():
@@ -259,11 +259,11 @@ def test_a_rail_needs_two_stations():
 def test_a_rail_on_a_rigid_beam_is_a_sliding_joint():
     """Without modes the carriage slides along a straight line, as a prismatic joint along the beam does."""
     stiff = beam(length=LENGTH, mass=5.0, bending_stiffness=60.0, modes={"y": 0, "z": 0}, rail_stations=3)
-    railed = HUB.attach(stiff, name="boom").attach(CARRIAGE, name="carriage", to="boom", joint="rail")
+    railed = HUB.mount(stiff, name="boom").mount(CARRIAGE, name="carriage", to="boom", joint="rail")
     rod = Spacecraft.from_base(
         "rod", mass=stiff.mass, com=stiff.com, inertia=np.asarray(stiff.inertia) + 1e-9 * np.eye(3)
     )
-    sliding = HUB.attach(rod, name="boom").attach(
+    sliding = HUB.mount(rod, name="boom").mount(
         CARRIAGE, name="carriage", to="boom", joint="prismatic", axis=(1.0, 0.0, 0.0)
     )
     q, v, force = np.array([1.3]), np.linspace(-0.3, 0.4, 7), np.linspace(1.0, -1.0, 7)
@@ -274,4 +274,4 @@ def test_a_rail_on_a_rigid_beam_is_a_sliding_joint():
 
 def test_a_carriage_does_not_ride_a_node():
     with pytest.raises(ModelError, match="rides the rail of 'boom', not its node 'tip'"):
-        HUB.attach(boom(), name="boom").attach(CARRIAGE, name="carriage", to="boom.tip", joint="rail")
+        HUB.mount(boom(), name="boom").mount(CARRIAGE, name="carriage", to="boom.tip", joint="rail")

@@ -137,9 +137,9 @@ def test_the_rotor_of_a_follower_reaches_its_leader_by_the_ratio_squared():
 def test_rotors_of_joints_on_flexible_bodies(rng):
     """The rotor turns with the joint, not with the modes that carry it."""
     cloud = random_cloud(rng, 3)
-    bare = Spacecraft.from_base("hub", mass=20.0, inertia=(3.0, 4.0, 5.0)).attach(cloud.body(), name="panel")
+    bare = Spacecraft.from_base("hub", mass=20.0, inertia=(3.0, 4.0, 5.0)).mount(cloud.body(), name="panel")
     tool = Spacecraft.from_base("tool", mass=3.0, inertia=(0.3, 0.4, 0.5), com=(0.3, 0.1, 0.2))
-    bare = bare.attach(tool, name="tool", to="panel.tip", joint="revolute")
+    bare = bare.mount(tool, name="tool", to="panel.tip", joint="revolute")
     craft = bare.with_value("tool.rotor_inertia", 1.5)
     q, v = 0.2 * rng.normal(size=craft.layout.nq), 0.2 * rng.normal(size=craft.layout.nv)
     more = dynamics.mass_matrix(craft, q) - dynamics.mass_matrix(bare, q)

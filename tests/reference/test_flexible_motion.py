@@ -36,7 +36,7 @@ def blade(stiffening: bool) -> Spacecraft:
         length=10.0, mass=12.0, bending_stiffness=1.4e4, modes={"y": 6}, stiffening=stiffening
     )  # [m], [kg], [N m2]
     rock = Spacecraft.from_base("rock", mass=1e10, inertia=(1e12, 1e12, 1e12))
-    return rock.attach(beam, name="blade", joint="revolute", axis=(0.0, 0.0, 1.0))
+    return rock.mount(beam, name="blade", joint="revolute", axis=(0.0, 0.0, 1.0))
 
 
 def test_spin_up_of_a_blade_with_stiffening():
@@ -64,7 +64,7 @@ def pushed(wrench, duration=4.0) -> tuple[ff.Run, float, float]:
     length, mass, stiffness = 2.0, 1.0, 50.0  # [m], [kg], [N m2]
     beam = ff.flex.beam(length=length, mass=mass, bending_stiffness=stiffness, modes={"y": 6}, damping_ratio=0.7)
     hub = Spacecraft.from_base("hub", mass=1e4, inertia=(1e4, 1e4, 1e4))
-    craft = hub.attach(beam, name="beam")
+    craft = hub.mount(beam, name="beam")
     run = ff.simulate(craft, ff.WrenchPulse(frame="base", wrench=wrench), duration=duration, dt=1e-3)
     return run, mass / length * length**4 / stiffness, length
 

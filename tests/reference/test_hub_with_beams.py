@@ -125,7 +125,7 @@ def test_antisymmetric_table(inertia, d, beta, hertz):
 def hub_with_beams(hub_mass, hub_inertia, modes, d=0.0):
     craft = Spacecraft.from_base("hub", mass=hub_mass, inertia=(hub_inertia,) * 3)
     for name, (panel, R, p) in zip(("right", "left"), two_beams(modes, d), strict=True):
-        craft = craft.attach(panel, name=name, at=Pose(position=p, rotation=R))
+        craft = craft.mount(panel, name=name, at=Pose(position=p, rotation=R))
     return craft
 
 

@@ -28,7 +28,7 @@ def test_a_point_mass_hits_the_tip_of_a_free_rod(e):
 
 def catch(modes):
     """A clamped beam of unit length, mass and stiffness at rest, and a unit mass that reaches its tip at unit speed."""
-    held = Spacecraft.from_base("wall", mass=1.0, inertia=(1.0, 1.0, 1.0)).attach(
+    held = Spacecraft.from_base("wall", mass=1.0, inertia=(1.0, 1.0, 1.0)).mount(
         beam(length=1.0, mass=1.0, bending_stiffness=1.0, modes={"y": modes}), name="beam"
     )
     ball = Spacecraft.from_base("ball", mass=1.0, inertia=(1.0, 1.0, 1.0))

@@ -72,6 +72,22 @@ def run(
 
 
 @app.command()
+def channels(
+    what: Annotated[
+        str | None, typer.Argument(help="Scenario, Python file, or run; one of each part when not given.")
+    ] = None,
+    settings: Settings = None,
+    variant: Variant = None,
+    as_json: Json = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print a table for a page.")] = False,
+) -> None:
+    """List every quantity that a run records: name, unit, in whose axes, and what it is."""
+    from freefloat.cli import channels as command
+
+    command.show(what, variant, settings or [], as_json=as_json, markdown=markdown)
+
+
+@app.command()
 def claims(
     scenarios: Annotated[
         list[str] | None, typer.Argument(help="Scenarios to check; all of them when none is named.")

@@ -3,17 +3,21 @@
 from freefloat.control.attitude import AttitudeHold
 from freefloat.control.attitude_filter import AttitudeFilter
 from freefloat.control.capture import ApproachLimits, CaptureApproach, UnreachableError, spline_to
+from freefloat.control.circle import Circle
 from freefloat.control.grasping import GraspOnMessage, TimedGrasp
 from freefloat.control.joint_damping import JointHold, ReactionlessDamping
+from freefloat.control.joint_motion import JointMotion
 from freefloat.control.joint_servo import JointServo
 from freefloat.control.joint_spline import HoldJoints, JointSpline
 from freefloat.control.measured import Motion, measured_motion, measured_positions, measured_state
 from freefloat.control.paths import Line, Path, Turn
+from freefloat.control.pose_spline import PoseSpline
 from freefloat.control.profiles import Profile, Quintic, Trapezoid
 from freefloat.control.rate_law import RateLaw
 from freefloat.control.reactionless_turn import ReactionlessTurn
 from freefloat.control.resolved_acceleration import ResolvedAcceleration
 from freefloat.control.resolved_motion import ResolvedMotion, SatelliteBasedMotion
+from freefloat.control.timed_path import FunctionPath, TimedPath
 from freefloat.control.unloading import MomentumUnloading
 from freefloat.control.visual_servo import TargetTracker
 
@@ -22,15 +26,19 @@ __all__ = [
     "AttitudeFilter",
     "AttitudeHold",
     "CaptureApproach",
+    "Circle",
+    "FunctionPath",
     "GraspOnMessage",
     "HoldJoints",
     "JointHold",
+    "JointMotion",
     "JointServo",
     "JointSpline",
     "Line",
     "MomentumUnloading",
     "Motion",
     "Path",
+    "PoseSpline",
     "Profile",
     "Quintic",
     "RateLaw",
@@ -41,6 +49,7 @@ __all__ = [
     "SatelliteBasedMotion",
     "TargetTracker",
     "TimedGrasp",
+    "TimedPath",
     "Trapezoid",
     "Turn",
     "UnreachableError",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -13,6 +14,7 @@ from freefloat.model import Clock, Measurements, Spacecraft
 from freefloat.values import ModelError, record, static
 from freefloat.values.arrays import Matrix, Numeric, Scalar, Vector
 from freefloat.values.checks import require_bounds
+from freefloat.values.errors import unknown_name
 
 _QUINTIC_PEAK = 1.875  # largest rate of one rest-to-rest quintic in units of way / duration
 
@@ -41,17 +43,21 @@ class JointSpline(RateLaw):
     @staticmethod
     def through(
         craft: Spacecraft,
-        points_deg: Sequence[Sequence[float | int]] | np.ndarray,
+        points_deg: Sequence[Sequence[float | int] | Mapping[str, float | int]] | np.ndarray,
         durations: Sequence[float | int] | None = None,
         *,
         rate_deg_s: float | None = None,
+        joints: Sequence[str] = (),
     ) -> JointSpline:
-        """Through points given in degrees (metres for prismatic joints), for all moving joints.
+        """Through points given in degrees (metres for prismatic joints), for all moving joints or for some.
 
-        Give the durations, or a largest rate: then each segment is as short as that rate and the joints' own
+        A point has a number for each joint, or says some by name: the others stay as at the point before, at first
+        zero. Give the durations, or a largest rate: then each segment is as short as that rate and the joints' own
         limits permit. Points beyond the joints' position limits are refused.
         """
-        names = craft.layout.moving_joints
+        craft.layout.require_moving(joints)
+        names = tuple(joints) or craft.layout.moving_joints
+        points_deg = _complete_points(craft, names, points_deg)
         turning = np.array([craft.joint(n).kind == "revolute" for n in names], dtype=bool)
         given = np.asarray(points_deg, dtype=float)
         if given.ndim != 2 or given.shape[1] != len(names):
@@ -126,12 +132,27 @@ def _hermite(a: Numeric, b: Numeric, va: Numeric, vb: Numeric, T: Scalar, t: Sca
     return position, rate
 
 
+def _complete_points(craft: Spacecraft, names: tuple[str, ...], points: Any) -> Any:
+    """Points with a number for every joint; those that name some joints leave the others where they were."""
+    if isinstance(points, np.ndarray) or not any(isinstance(point, Mapping) for point in points):
+        return points
+    last, found = dict.fromkeys(names, 0.0), []
+    for point in points:
+        if isinstance(point, Mapping) and (unknown := [name for name in point if name not in names]):
+            raise unknown_name(craft.name, "joint of this spline", str(unknown[0]), names)
+        last = last | dict(point if isinstance(point, Mapping) else zip(names, point, strict=True))
+        found.append([last[name] for name in names])
+    return found
+
+
 def _refuse_beyond_limits(craft: Spacecraft, names: Sequence[str], points: np.ndarray) -> None:
     for k, name in enumerate(names):
         limits = craft.joint(name).limits
         low, high = float(limits.lower), float(limits.upper)
+        size, unit = (180.0 / np.pi, "deg") if craft.joint(name).kind == "revolute" else (1.0, "m")
         outside = [float(x) for x in points[:, k] if not low <= x <= high]
         if outside:
             raise ModelError(
-                f"A point asks joint '{name}' for {outside[0]:.4g}, beyond its limits {low:.4g} to {high:.4g} [rad, m]."
+                f"A point asks joint '{name}' for {size * outside[0]:.4g} {unit}, beyond its limits {size * low:.4g} "
+                f"to {size * high:.4g} {unit}."
             )

@@ -11,7 +11,7 @@ from typing import Protocol, runtime_checkable
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.profiles import Profile, Trapezoid, mean_rate
+from freefloat.control.profiles import Profile, Quintic, Trapezoid, mean_rate
 from freefloat.model.physical_checks import unit_axis
 from freefloat.spatial.rotations import rotation_about
 from freefloat.values import ModelError, record
@@ -109,6 +109,11 @@ class Turn:
         if not isinstance(self.profile, Profile):
             raise ModelError(f"Turn.profile must be a profile such as Quintic or Trapezoid, got {self.profile!r}.")
 
+    @staticmethod
+    def by_deg(axis: Vec3 | Sequence[float | int], angle_deg: float, duration: float) -> Turn:
+        """By so many degrees from rest to rest."""
+        return Turn(axis=axis, profile=Quintic(length=float(np.deg2rad(angle_deg)), duration=duration))
+
     @property
     def duration(self) -> Numeric | float:
         """Time from rest to rest [s]."""
@@ -131,7 +136,24 @@ class Turn:
         return jnp.asarray(self.axis) * mean_rate(self.profile, t, hold)
 
 
+_MEMBERS = {
+    "duration": "duration [s]",
+    "displacement": "displacement(t) [m]",
+    "velocity": "velocity(t, hold) [m/s]",
+    "rotation": "rotation(t), a matrix",
+    "spin": "spin(t, hold) [rad/s]",
+}
+
+
 def require_path(law: str, path: object) -> None:
-    """Refuse what is no path."""
-    if not isinstance(path, Path):
-        raise ModelError(f"{law}.path must be a path such as Line or Turn, got {path!r}.")
+    """Refuse what is no path, and say what it lacks."""
+    if isinstance(path, type):
+        raise ModelError(f"{law}.path must be a path, got the class {path.__name__}. Make one: {path.__name__}(...).")
+    missing = [words for member, words in _MEMBERS.items() if not hasattr(path, member)]
+    if len(missing) == len(_MEMBERS):
+        raise ModelError(f"{law}.path must be a path such as Line, Turn, Circle or PoseSpline, got {path!r}.")
+    if missing:
+        raise ModelError(
+            f"{law}.path: {type(path).__name__} lacks {', '.join(missing)}. Derive it from ff.control.TimedPath, which "
+            "needs duration and pose(t) only, or write what is missing."
+        )

@@ -7,13 +7,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.control.measured import measured_motion, measured_positions, measured_speeds, measured_state
-from freefloat.control.resolved_motion import ResolvedMotion, floating_jacobian
+from freefloat.control.resolved_motion import ResolvedMotion, columns_of, floating_jacobian
 from freefloat.dynamics import hybrid_dynamics, inertial_frame_pose, inertial_frame_twist
 from freefloat.dynamics.least_squares import Solution, damped_least_squares
 from freefloat.dynamics.state_rate import component_rates, state_rate
 from freefloat.model import Clock, JointTorques, Measurements, Software, Spacecraft, State, Truth
 from freefloat.spatial import Pose
-from freefloat.values import record
+from freefloat.values import LawError, record
 from freefloat.values.arrays import Numeric, Scalar, Vec6
 from freefloat.values.channels import Channel
 
@@ -27,6 +27,10 @@ class ResolvedAcceleration(Software):
 
     follow: ResolvedMotion  # the path, the frame and the controller's own model
     bandwidth: Numeric | float = 2.0  # w [rad/s]
+
+    def __post_init__(self) -> None:
+        if self.follow.follows_target:
+            raise LawError("ResolvedAcceleration follows paths in N or in a frame of the own spacecraft at the start.")
 
     @property
     def fastest_rate(self) -> Numeric | float:
@@ -51,7 +55,7 @@ class ResolvedAcceleration(Software):
         return acceleration + 2.0 * w * (twist - actual) + w**2 * error
 
     def resolve(self, memory: Pose, y: Measurements, clock: Clock) -> Solution:
-        """Joint accelerations, with the status of the Jacobian."""
+        """Accelerations of the joints that the path moves, with the status of the Jacobian."""
         craft, frame, state = self.craft, self.follow.frame, measured_state(self.craft, y)
         joints, nothing = craft.layout.moving_joints, jnp.zeros(craft.layout.nv)
         still = jnp.zeros(len(joints))
@@ -60,16 +64,20 @@ class ResolvedAcceleration(Software):
         along = component_rates(state, state_rate(craft, state, vdot))
         _, drift = jax.jvp(lambda s: inertial_frame_twist(craft, s, frame), (state,), (along,))
         motion = measured_motion(craft, y)
-        J_g, _ = floating_jacobian(craft, motion, frame)
+        J_g = columns_of(craft, floating_jacobian(craft, motion, frame)[0], self.follow.joints)
         wanted = self.desired_acceleration(memory, state, clock.t)
         return damped_least_squares(J_g, wanted - drift, self.follow.singular_below)
 
     def command(self, memory: Pose, y: Measurements, clock: Clock) -> JointTorques:
-        """Torques of all moving joints."""
+        """Torques of the joints that the path moves; the others are taken as not accelerating."""
         craft, q, v = self.craft, measured_positions(self.craft, y), measured_speeds(self.craft, y)
-        joints, nothing = craft.layout.moving_joints, jnp.zeros(craft.layout.nv)
-        _, force = hybrid_dynamics(craft, q, v, nothing, joints, self.resolve(memory, y, clock).x)
-        return JointTorques(joints, force[np.array(craft.layout.joint_velocities, dtype=int)])
+        every, ours, nothing = craft.layout.moving_joints, self.follow.joints, jnp.zeros(craft.layout.nv)
+        wanted = self.resolve(memory, y, clock).x
+        if ours != every:
+            places = np.array([every.index(name) for name in ours], dtype=int)
+            wanted = jnp.zeros(len(every)).at[places].set(wanted)
+        _, force = hybrid_dynamics(craft, q, v, nothing, every, wanted)
+        return JointTorques(ours, force[np.array(craft.layout.indices(ours), dtype=int)])
 
     def channels(self) -> tuple[Channel, ...]:
         """Tracking of the hand."""

@@ -5,7 +5,14 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.measured import Motion, at_time, believed_pose, measured_motion, measured_positions
+from freefloat.control.measured import (
+    Motion,
+    at_time,
+    believed_pose,
+    measured_motion,
+    measured_pose,
+    measured_positions,
+)
 from freefloat.control.paths import Path, require_path
 from freefloat.control.rate_law import RateLaw
 from freefloat.dynamics import (
@@ -19,9 +26,10 @@ from freefloat.dynamics import (
 )
 from freefloat.dynamics.least_squares import SINGULAR_BELOW, Solution, damped_least_squares
 from freefloat.model import Clock, Measurements, Spacecraft, Truth
+from freefloat.model.connections import INERTIAL
 from freefloat.spatial import Pose, angular, linear, six
 from freefloat.spatial.rotations import cross, rotation_log
-from freefloat.values import ModelError, record, static
+from freefloat.values import LawError, ModelError, record, static
 from freefloat.values.arrays import Matrix, Numeric, Scalar, Vec6, Vector
 from freefloat.values.channels import Channel, flag, vector
 
@@ -31,7 +39,9 @@ class ResolvedMotion(RateLaw):
     """Moves a frame along a path in inertial space while the base floats: the base's reaction is part of the Jacobian.
 
     `craft` is the model that the controller believes in; it may differ from the spacecraft that is simulated. It
-    remembers where the frame was at the start, X_NE.
+    remembers in which frame the path is given, X_NF: where the moved frame is at the start, unless `relative_to` says
+    `N`, or a frame of the own spacecraft (`base`), at the start, or one that is measured (`client.ring`), as it moves.
+    Joints that it does not move are taken as standing still.
     """
 
     craft: Spacecraft
@@ -39,19 +49,42 @@ class ResolvedMotion(RateLaw):
     frame: str = static()
     gain: Numeric | float = 0.0  # pose feedback [1/s]
     singular_below: Numeric | float = SINGULAR_BELOW  # singular value under which rates are damped [m, rad]
+    joints: tuple[str, ...] = static(default=())  # pyright: ignore[reportIncompatibleMethodOverride]
+    relative_to: str = static(default="")  # in whose axes the path is given
 
     def __post_init__(self) -> None:
-        require_six_joints("ResolvedMotion", self.craft, self.frame)
+        object.__setattr__(self, "joints", require_six_joints("ResolvedMotion", self.craft, self.frame, self.joints))
         require_path("ResolvedMotion", self.path)
+        if self.follows_target and self.period is None:
+            raise LawError(
+                f"ResolvedMotion relative to '{self.relative_to}' reads its velocity, so it must be sampled: give it a "
+                f"period. Frames of '{self.craft.name}': {', '.join(self.craft.frame_names)}."
+            )
 
     @property
-    def joints(self) -> tuple[str, ...]:
-        """Every moving joint."""
-        return self.craft.layout.moving_joints
+    def follows_target(self) -> bool:
+        """Whether the path is given in a frame that is measured and may move."""
+        return self.relative_to not in ("", INERTIAL, *self.craft.frame_names)
 
     def begin(self, y: Measurements) -> Pose:
-        """Start the path where the frame is now."""
-        return believed_pose(self.craft, y, self.frame)
+        """Start the path where the frame is now, or where that is in which it is given."""
+        if self.relative_to == INERTIAL:
+            return Pose()
+        if self.follows_target:
+            return measured_pose(y, self.relative_to)
+        return believed_pose(self.craft, y, self.relative_to or self.frame)
+
+    def origin(self, memory: Pose, y: Measurements) -> Pose:
+        """X_NF of the frame in which the path is given, now."""
+        return measured_pose(y, self.relative_to) if self.follows_target else memory
+
+    def carried(self, wanted: Pose, y: Measurements) -> Vec6:
+        """Twist of the wanted pose because the frame moves in which the path is given, N axes."""
+        if not self.follows_target:
+            return np.zeros(6)
+        spin = jnp.asarray(y[f"{self.relative_to}.rate"])
+        arm = wanted.p - y[f"{self.relative_to}.position"]
+        return six(y[f"{self.relative_to}.velocity"] + cross(spin, arm), spin)
 
     def desired_pose(self, start: Pose, t: Scalar) -> Pose:
         """Where the frame should be, X_NE."""
@@ -71,11 +104,13 @@ class ResolvedMotion(RateLaw):
 
     def resolve(self, memory: Pose, y: Measurements, clock: Clock) -> Solution:
         """The same with its status."""
-        motion = measured_motion(self.craft, y)
-        twist = self.desired_twist(memory, clock.t, clock.hold)
+        motion, origin = measured_motion(self.craft, y), self.origin(memory, y)
+        twist = self.desired_twist(origin, clock.t, clock.hold)
+        if self.follows_target:
+            twist = twist + self.carried(self.desired_pose(origin, clock.t), y)
         hand = motion.X_NB @ frame_pose(self.craft, motion.q, self.frame)
-        twist = twist + self.gain * self.pose_error(memory, hand, clock.t)
-        return resolve_floating(self.craft, motion, self.frame, twist, self.singular_below)
+        twist = twist + self.gain * self.pose_error(origin, hand, clock.t)
+        return resolve_floating(self.craft, motion, self.frame, twist, self.singular_below, self.joints)
 
     def channels(self) -> tuple[Channel, ...]:
         """What this law adds to a run."""
@@ -83,41 +118,45 @@ class ResolvedMotion(RateLaw):
 
     def observe(self, memory: Pose, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
         """How far the frame of the true spacecraft is from where it should be, and whether rates are damped."""
-        error = self.pose_error(memory, inertial_frame_pose(truth.craft, truth.state, self.frame), clock.t)
+        origin, hand = self.origin(memory, y), inertial_frame_pose(truth.craft, truth.state, self.frame)
+        error = self.pose_error(origin, hand, clock.t)
         resolved = self.resolve(memory, y, at_time(clock, clock.t))
         return linear(error), angular(error), resolved.singular_value, 1.0 * resolved.damped
 
 
 @record
 class SatelliteStart:
-    """Where a frame was when a satellite-based law began."""
+    """Where the frame in which a path is given was when a satellite-based law began."""
 
-    relative: Pose  # X_BE
-    inertial: Pose  # X_NE, from which its error is told
+    relative: Pose  # X_BF
+    inertial: Pose  # X_NF, from which its error is told
 
 
 @record
 class SatelliteBasedMotion(RateLaw):
-    """Moves a frame along a path fixed to the satellite: the conventional law, blind to the base's motion."""
+    """Moves a frame along a path fixed to the satellite: the conventional law, blind to the base's motion.
+
+    The path is given in the frame itself at the start, or in another of the own spacecraft (`relative_to="base"`).
+    """
 
     craft: Spacecraft
     path: Path
     frame: str = static()
     singular_below: Numeric | float = SINGULAR_BELOW  # singular value under which rates are damped [m, rad]
+    joints: tuple[str, ...] = static(default=())  # pyright: ignore[reportIncompatibleMethodOverride]
+    relative_to: str = static(default="")  # in whose axes the path is given
 
     def __post_init__(self) -> None:
-        require_six_joints("SatelliteBasedMotion", self.craft, self.frame)
+        joints = require_six_joints("SatelliteBasedMotion", self.craft, self.frame, self.joints)
+        object.__setattr__(self, "joints", joints)
         require_path("SatelliteBasedMotion", self.path)
-
-    @property
-    def joints(self) -> tuple[str, ...]:
-        """Every moving joint."""
-        return self.craft.layout.moving_joints
+        self.craft.frame(self.relative_to or self.frame)
 
     def begin(self, y: Measurements) -> SatelliteStart:
-        """Start the path where the frame is now."""
-        relative = frame_pose(self.craft, measured_positions(self.craft, y), self.frame)
-        return SatelliteStart(relative, believed_pose(self.craft, y, self.frame))
+        """Start the path where the frame is now, or where that is in which it is given."""
+        given_in = self.relative_to or self.frame
+        relative = frame_pose(self.craft, measured_positions(self.craft, y), given_in)
+        return SatelliteStart(relative, believed_pose(self.craft, y, given_in))
 
     def rates(self, memory: SatelliteStart, y: Measurements, clock: Clock) -> Vector:
         """Joint rates for the desired twist as if the base stood still (docs/theory-free-floating.md)."""
@@ -128,7 +167,7 @@ class SatelliteBasedMotion(RateLaw):
         R, t, hold = memory.relative.R, clock.t, clock.hold
         twist_B = six(R @ self.path.velocity(t, hold), R @ self.path.spin(t, hold))
         J_m = joint_jacobian(self.craft, measured_positions(self.craft, y), self.frame)
-        return damped_least_squares(J_m, twist_B, self.singular_below)
+        return damped_least_squares(columns_of(self.craft, J_m, self.joints), twist_B, self.singular_below)
 
     def channels(self) -> tuple[Channel, ...]:
         """What this law adds to a run."""
@@ -144,11 +183,22 @@ class SatelliteBasedMotion(RateLaw):
 
 
 def resolve_floating(
-    craft: Spacecraft, motion: Motion, frame: str, twist: Vec6, singular_below: Numeric | float = SINGULAR_BELOW
+    craft: Spacecraft,
+    motion: Motion,
+    frame: str,
+    twist: Vec6,
+    singular_below: Numeric | float = SINGULAR_BELOW,
+    joints: tuple[str, ...] = (),
 ) -> Solution:
-    """Joint rates that give a frame a twist in N axes while the base floats, whatever momentum there is (eq. 7)."""
+    """Rates of some joints, or of all, that give a frame a twist in N axes while the base floats (eq. 7)."""
     J_g, drift = floating_jacobian(craft, motion, frame)
-    return damped_least_squares(J_g, twist - drift, singular_below)
+    return damped_least_squares(columns_of(craft, J_g, joints), twist - drift, singular_below)
+
+
+def columns_of(craft: Spacecraft, J: Matrix, joints: tuple[str, ...]) -> Matrix:
+    """The columns of a Jacobian that belong to some joints; all of them where none is named."""
+    moving = craft.layout.moving_joints
+    return J if joints in ((), moving) else J[:, np.array([moving.index(name) for name in joints], dtype=int)]
 
 
 def floating_jacobian(craft: Spacecraft, motion: Motion, frame: str) -> tuple[Matrix, Vec6]:
@@ -197,12 +247,14 @@ def tracking_channels(frame: str) -> tuple[Channel, ...]:
     )
 
 
-def require_six_joints(law: str, craft: Spacecraft, frame: str) -> None:
-    """Refuse to move a frame in six directions with fewer joints."""
+def require_six_joints(law: str, craft: Spacecraft, frame: str, joints: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """The joints that are to move a frame, all where none is named; refuse six directions with fewer joints."""
     craft.frame(frame)
-    joints = len(craft.layout.joint_velocities)
-    if joints < 6:
+    craft.layout.require_moving(joints)
+    joints = tuple(joints) or craft.layout.moving_joints
+    if len(joints) < 6:
         raise ModelError(
             f"{law} needs at least six joints to move '{frame}' in six directions, "
-            f"but spacecraft '{craft.name}' has {joints}."
+            f"but spacecraft '{craft.name}' has {len(joints)}."
         )
+    return joints

@@ -111,7 +111,7 @@ def join_trees(crafts: Crafts, rows: Sequence[Rows], prescribed: Prescribed = ()
         above = root[host[0]]
         label = f"craft{child}"
         to = _name_in(called[above][host[0]], host[1])
-        trees[above] = trees[above].attach(trees[child], name=label, to=to, at=X_HB)
+        trees[above] = trees[above].mount(trees[child], name=label, to=to, at=X_HB)
         for c in orders[child]:
             root[c] = above
             inner = called[child][c]

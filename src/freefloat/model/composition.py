@@ -1,42 +1,43 @@
-"""Joining and parting spacecraft: attach an appendage or an arm, grasp a payload, let go."""
+"""Joining and parting spacecraft: mount an appendage or an arm, grasp a payload, let go."""
 
 import dataclasses
 from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 
 from freefloat.model.modal import ModalBody
-from freefloat.model.parts import Follow, Frame, Joint, JointKind, RigidBody, Wheel
+from freefloat.model.parts import Follow, Frame, Joint, RigidBody, Wheel
 from freefloat.model.placement import require_pose
 from freefloat.model.spacecraft import Spacecraft
 from freefloat.spatial import PoseLike
-from freefloat.values.arrays import ArrayLike
+from freefloat.values.arrays import is_traced
 from freefloat.values.errors import ModelError
 
 
-def attach(
-    host: Spacecraft,
-    other: Spacecraft | RigidBody | ModalBody,
-    *,
-    name: str,
-    to: str,
-    at: PoseLike,
-    joint: JointKind = "fixed",
-    axis: ArrayLike = (0.0, 0.0, 1.0),
+def mount(
+    host: Spacecraft, other: Spacecraft | RigidBody | ModalBody, *, name: str, to: str, at: PoseLike, **motion: Any
 ) -> Spacecraft:
-    """Mount `other` on a body or frame of `host`; its base becomes the body `name`, its parts `name.part`."""
-    mount = host.frame(to)
+    """Mount `other` on a body, frame or node of `host`; its base becomes the body `name`, its parts `name.part`.
+
+    `motion` is what the joint in between may do: kind (`joint`), axis, damping, friction, rotor inertia, limits.
+    """
+    carrier = host.frame(to)
     if not isinstance(other, (Spacecraft, RigidBody, ModalBody)):
-        raise ModelError(f"Only a Spacecraft, a RigidBody or a flexible body can be attached, got {other!r}.")
+        raise ModelError(f"Only a Spacecraft, a RigidBody or a flexible body can be mounted, got {other!r}.")
     if not isinstance(other, Spacecraft):
         other = Spacecraft(name=name, bodies=(dataclasses.replace(other, name="base"),))
     rename = {b: name if b == "base" else f"{name}.{b}" for b in other.body_names}
     connection = Joint(
         name=name,
-        kind=joint,
-        parent=mount.body,
-        X_PJ=mount.X_BF @ require_pose(f"Joint '{name}'", at),
-        axis=axis,
-        node=mount.node,
+        kind=motion.pop("joint", "fixed"),
+        parent=carrier.body,
+        X_PJ=carrier.X_BF @ require_pose(f"Joint '{name}'", at),
+        axis=motion.pop("axis", (0.0, 0.0, 1.0)),
+        node=carrier.node,
+        **motion,
     )
+    _refuse_fixed_motion(connection)
     joined = host.with_body(dataclasses.replace(other.bodies[0], name=name), connection)
     for body, link in zip(other.bodies[1:], other.joints, strict=True):
         joined = joined.with_body(
@@ -60,14 +61,14 @@ def attach(
 def grasp(host: Spacecraft, payload: Spacecraft, *, name: str, hand: str, grip: str) -> Spacecraft:
     """Attach a payload so that its frame `grip`, on its base, coincides with the host's frame `hand`."""
     if not isinstance(payload, Spacecraft):
-        raise ModelError(f"Only a Spacecraft can be grasped, got {payload!r}. Attach a body instead.")
+        raise ModelError(f"Only a Spacecraft can be grasped, got {payload!r}. Mount a body instead.")
     held = payload.frame(grip)
     if held.body != "base":
         raise ModelError(
             f"Grasping '{payload.name}' by '{grip}' would re-root its tree: that frame is on '{held.body}'. "
             "Grasp it by a frame of its base."
         )
-    return attach(host, payload, name=name, to=hand, at=held.X_BF.inverse())
+    return mount(host, payload, name=name, to=hand, at=held.X_BF.inverse())
 
 
 def detach(craft: Spacecraft, body: str) -> tuple[Spacecraft, Spacecraft]:
@@ -92,6 +93,14 @@ def detach(craft: Spacecraft, body: str) -> tuple[Spacecraft, Spacecraft]:
     return remaining, _subtree(craft, root, sorted(gone))
 
 
+def _refuse_fixed_motion(joint: Joint) -> None:
+    """A fixed joint cannot be damped: whoever says so forgot which way it turns."""
+    if joint.kind != "fixed" or is_traced(joint):
+        return
+    if given := [name for name in ("damping", "friction", "rotor_inertia") if np.any(getattr(joint, name))]:
+        raise ModelError(f"Joint '{joint.name}' is fixed: it has no {given[0]}. Say joint='revolute' and its axis.")
+
+
 def _rename_leader(joint: Joint, rename: Callable[[str], str]) -> Follow | None:
     """What a joint follows, after all joints got new names."""
     follows = joint.follows
@@ -114,7 +123,7 @@ def _refuse_cut_couplings(craft: Spacecraft, root: int, gone: set[int]) -> None:
 
 
 def _subtree(craft: Spacecraft, root: int, indices: list[int]) -> Spacecraft:
-    """The subtree below a body as a spacecraft; `name.part` loses its prefix, which attaching gives back."""
+    """The subtree below a body as a spacecraft; `name.part` loses its prefix, which mounting gives back."""
     prefix = craft.body_names[root] + "."
 
     def strip_prefix(name: str) -> str:

@@ -1,68 +1,99 @@
-"""Dotted paths: every number of a spacecraft is named: `base.mass`, `arm.2.inertia`, `elbow.limits.rate`."""
+"""Dotted paths: every number of a spacecraft is named: `base.mass`, `arm.2.inertia`, `elbow.limits.rate`.
+
+Where a joint, wheel or frame shares a body's name, the field decides which of them is meant. Where both have the
+field, the kind is said: `panel.joint.damping` and `panel.body.damping`.
+"""
 
 import dataclasses
 import difflib
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from freefloat.model.craft_checks import require_possible_group
 from freefloat.model.modal import require_possible_body
 from freefloat.model.parts import RigidBody
-from freefloat.model.physical_checks import require_physical, require_wheels_fit
+from freefloat.model.physical_checks import require_wheels_fit
 from freefloat.model.spacecraft import Spacecraft
 from freefloat.values.checks import require_numbers
 from freefloat.values.errors import ModelError
 
-_GROUPS = ("bodies", "joints", "wheels", "frames")
-# Where a joint or wheel shares a body's name, the field decides which of them is meant.
+_KINDS = {"bodies": "body", "joints": "joint", "wheels": "wheel", "frames": "frame"}
 
 
 def _fields(part: Any, before: str = "") -> Iterator[str]:
-    """The dotted fields of a part that are numbers: `mass`, `limits.rate`."""
+    """The dotted fields of a part that are numbers: `mass`, `limits.rate`, `tip.position` of a node."""
     for field in dataclasses.fields(part):
         if field.metadata.get("static"):
             continue
         inner = getattr(part, field.name)
-        if dataclasses.is_dataclass(inner):
+        if isinstance(inner, tuple):
+            for one in inner:
+                yield from _fields(one, f"{before}{one.name}.")
+        elif dataclasses.is_dataclass(inner):
             yield from _fields(inner, f"{before}{field.name}.")
         elif inner is not None:
             yield before + field.name
 
 
+def _places(craft: Spacecraft) -> dict[str, list[tuple[str, int, str]]]:
+    """(group, index, field) of every number, by its short path and by that with its kind."""
+    found: dict[str, list[tuple[str, int, str]]] = {}
+    for group, kind in _KINDS.items():
+        for index, part in enumerate(getattr(craft, group)):
+            for field in _fields(part):
+                for path in (f"{part.name}.{field}", f"{part.name}.{kind}.{field}"):
+                    found.setdefault(path, []).append((group, index, field))
+    return found
+
+
 def _find(craft: Spacecraft, path: str) -> tuple[str, int, str]:
     """(group, index, field) of the one part that has this number."""
-    path = str(path)
-    found = [
-        (group, index, field)
-        for group in _GROUPS
-        for index, part in enumerate(getattr(craft, group))
-        if path.startswith(part.name + ".")
-        for field in _fields(part)
-        if path == f"{part.name}.{field}"
-    ]
-    if len(found) != 1:
-        problem = "no number" if not found else "more than one number"
-        close = difflib.get_close_matches(path, all_paths(craft), n=5, cutoff=0.5)
-        hint = f"Did you mean {', '.join(close)}?" if close else f"Paths look like {all_paths(craft)[0]}."
-        raise ModelError(f"Spacecraft '{craft.name}' has {problem} '{path}'. {hint}")
-    return found[0]
+    path, places = str(path), _places(craft)
+    found = places.get(path, [])
+    if len(found) == 1:
+        return found[0]
+    if found:
+        said = [f"{getattr(craft, g)[i].name}.{_KINDS[g]}.{field}" for g, i, field in found]
+        raise ModelError(f"Spacecraft '{craft.name}' has more than one number '{path}'. Say {' or '.join(said)}.")
+    close = difflib.get_close_matches(path, all_paths(craft), n=5, cutoff=0.5)
+    hint = f"Did you mean {', '.join(close)}?" if close else f"Paths look like {all_paths(craft)[0]}."
+    raise ModelError(f"Spacecraft '{craft.name}' has no number '{path}'. {hint}")
 
 
 def all_paths(craft: Spacecraft) -> list[str]:
-    """Every dotted path of a spacecraft."""
-    return [f"{part.name}.{field}" for group in _GROUPS for part in getattr(craft, group) for field in _fields(part)]
+    """Every dotted path of a spacecraft, the kind said where two parts share the rest."""
+    parts = [(part.name, kind, f) for g, kind in _KINDS.items() for part in getattr(craft, g) for f in _fields(part)]
+    shared = Counter(f"{name}.{field}" for name, _, field in parts)
+    return [f"{n}.{field}" if shared[f"{n}.{field}"] == 1 else f"{n}.{kind}.{field}" for n, kind, field in parts]
 
 
 def _value(part: Any, field: str) -> Any:
+    node, rest = _node_of(part, field)
+    if node is not None:
+        return _value(node, rest)
     for name in field.split("."):
         part = getattr(part, name)
     return part
 
 
 def _replace_field(part: Any, field: str, new: Any) -> Any:
+    node, rest = _node_of(part, field)
+    if node is not None:
+        nodes = tuple(_replace_field(one, rest, new) if one is node else one for one in part.nodes)
+        return dataclasses.replace(part, nodes=nodes)
     name, _, rest = field.partition(".")
     return dataclasses.replace(part, **{name: _replace_field(getattr(part, name), rest, new) if rest else new})
+
+
+def _node_of(part: Any, field: str) -> tuple[Any, str]:
+    """The node of a flexible body whose number it is, and the field of the node."""
+    for node in getattr(part, "nodes", ()):
+        if field in (f"{node.name}.{own}" for own in _fields(node)):
+            return node, field.removeprefix(f"{node.name}.")
+    return None, field
 
 
 def value_at(craft: Spacecraft, path: str) -> Any:
@@ -85,9 +116,9 @@ def replace(craft: Spacecraft, path: str, new: Any) -> Spacecraft:
     except ValueError as error:  # limits and placements do not know whose they are
         raise error if f"'{parts[index].name}'" in str(error) else ModelError(f"'{path}': {error}") from None
     require_possible_body(part)
-    if isinstance(part, RigidBody):
-        require_physical(f"Body '{part.name}'", part.mass, part.inertia)
     changed = dataclasses.replace(craft, **{group: tuple(parts)})
+    if isinstance(part, RigidBody):
+        require_possible_group(changed, part.name)
     carrier = {"bodies": part.name, "wheels": getattr(part, "body", None)}.get(group)
     if carrier is not None:
         require_wheels_fit(carrier, changed.body(carrier).inertia, changed.wheels_on(carrier))

@@ -12,14 +12,16 @@ import numpy as np
 from freefloat.model.following import require_leaders
 from freefloat.model.layout import Layout, layout_of
 from freefloat.model.modal import ModalBody, require_possible_body
+from freefloat.model.mounting_checks import require_mountable, require_node
 from freefloat.model.parts import Follow, Frame, Joint, JointKind, JointLimits, RigidBody, Wheel
 from freefloat.model.physical_checks import require_physical, require_wheels_fit
+from freefloat.model.placement import require_pose
 from freefloat.model.shapes import Shape
-from freefloat.model.start_state import Joints, require_sound_state, start_positions
+from freefloat.model.start_state import Joints, Speeds, require_sound_state, start_motion, start_positions
 from freefloat.model.state import State
 from freefloat.spatial import Pose, PoseLike
 from freefloat.values import record, static
-from freefloat.values.arrays import ArrayLike, Scalar
+from freefloat.values.arrays import ArrayLike, Scalar, is_traced
 from freefloat.values.errors import ModelError, require_name, unknown_name
 
 HERE = Pose()
@@ -66,23 +68,27 @@ class Spacecraft:
         at: PoseLike = HERE,
         axis: ArrayLike = (0.0, 0.0, 1.0),
         damping: float = 0.0,
+        friction: float = 0.0,
         rotor_inertia: float = 0.0,
         limits: JointLimits | None = None,
         follows: Follow | None = None,
         joint_name: str | None = None,
     ) -> Spacecraft:
-        """Add a rigid link on a joint of its own; `at` places the joint in the parent's frame."""
-        body = _rigid_body(name, mass, com, inertia)
+        """Add a rigid link on a joint of its own; `at` places the joint in the parent: a body, frame or node."""
+        body, owner = _rigid_body(name, mass, com, inertia), joint_name or name
+        carrier = Frame(name=parent, body=parent, X_BF=HERE) if parent in self.body_names else self.frame(parent)
         connection = Joint(
-            name=joint_name or name,
+            name=owner,
             kind=joint,
-            parent=parent,
-            X_PJ=at,
+            parent=carrier.body,
+            X_PJ=at if carrier.name == carrier.body else carrier.X_BF @ require_pose(f"Joint '{owner}'", at),
             axis=axis,
             damping=damping,
+            friction=friction,
             rotor_inertia=rotor_inertia,
             limits=JointLimits() if limits is None else limits,
             follows=follows,
+            node=carrier.node,
         )
         return self.with_body(body, connection)
 
@@ -92,7 +98,7 @@ class Spacecraft:
             raise unknown_name(self.name, "body", joint.parent, self.body_names)
         self._refuse_taken("body or frame", body.name, self.frame_names)
         self._refuse_taken("base, joint or wheel", joint.name, tuple(self.layout.velocities))
-        self._check_mount(f"Joint '{joint.name}' of spacecraft '{self.name}'", joint)
+        require_mountable(self, joint)
         require_possible_body(body)
         return dataclasses.replace(self, bodies=(*self.bodies, body), joints=(*self.joints, joint))
 
@@ -130,7 +136,7 @@ class Spacecraft:
 
     def with_frame(self, name: str, *, body: str, at: PoseLike = HERE, node: str = "") -> Spacecraft:
         """Add a named frame fixed to a body, or to a node of a flexible one."""
-        self._node(body, node)
+        require_node(self, body, node)
         self._refuse_taken("body or frame", name, self.frame_names)
         frame = Frame(name=name, body=body, X_BF=at, node=node)
         return dataclasses.replace(self, frames=(*self.frames, frame))
@@ -145,7 +151,14 @@ class Spacecraft:
         drawn = dataclasses.replace(self.bodies[index], shapes=shapes)
         return dataclasses.replace(self, bodies=(*self.bodies[:index], drawn, *self.bodies[index + 1 :]))
 
-    def attach(
+    def with_point_mass(self, name: str, *, mass: float, to: str = "base", at: PoseLike = HERE) -> Spacecraft:
+        """Fix a point mass [kg] to a body, frame or node: a ballast, a tank, a piece of harness."""
+        from freefloat.model import composition
+
+        point = RigidBody(name=name, mass=mass, com=np.zeros(3), inertia=np.zeros(3))
+        return composition.mount(self, point, name=name, to=to, at=at)
+
+    def mount(
         self,
         other: Spacecraft | RigidBody | ModalBody,
         *,
@@ -154,11 +167,20 @@ class Spacecraft:
         at: PoseLike = HERE,
         joint: JointKind = "fixed",
         axis: ArrayLike = (0.0, 0.0, 1.0),
+        damping: float = 0.0,
+        friction: float = 0.0,
+        rotor_inertia: float = 0.0,
+        limits: JointLimits | None = None,
     ) -> Spacecraft:
-        """Mount a body, or a spacecraft by its base, on a body, frame or node of this one: rigidly or on a joint."""
+        """Mount a robot by its base, or a body, on a body, frame or node of this one: rigidly, or on a joint `name`.
+
+        The other's base becomes the body `name`, its parts are called `name.part`.
+        """
         from freefloat.model import composition
 
-        return composition.attach(self, other, name=name, to=to, at=at, joint=joint, axis=axis)
+        motion = {"damping": damping, "friction": friction, "rotor_inertia": rotor_inertia}
+        motion |= {"joint": joint, "axis": axis, "limits": JointLimits() if limits is None else limits}
+        return composition.mount(self, other, name=name, to=to, at=at, **motion)
 
     def grasp(self, payload: Spacecraft, *, name: str, hand: str, grip: str = "base") -> Spacecraft:
         """Hold a payload so that its frame `grip` coincides with our frame `hand`."""
@@ -177,6 +199,13 @@ class Spacecraft:
         from freefloat.model import dotted_paths
 
         return dotted_paths.replace(self, path, value)
+
+    def check(self) -> Spacecraft:
+        """The same spacecraft, if its numbers can be true: for one whose numbers JAX traced or an optimiser made."""
+        from freefloat.model import craft_checks
+
+        craft_checks.require_possible_craft(self)
+        return self
 
     # ---- looking things up
 
@@ -260,20 +289,47 @@ class Spacecraft:
         return tuple(w for w in self.wheels if w.body == body)
 
     def at_rest(
-        self, q: ArrayLike | None = None, *, joints: Joints | None = None, joints_deg: Joints | None = None
+        self,
+        q: ArrayLike | None = None,
+        *,
+        joints: Joints | None = None,
+        joints_deg: Joints | None = None,
+        at: PoseLike = HERE,
     ) -> State:
-        """Base at the inertial origin, aligned, nothing moving; the joints and modes at q [rad, m] or at zero.
+        """The base at a pose in N, nothing moving; the joints and modes at q [rad, m] or at zero.
 
         Joints may be given by name instead: `joints={"elbow": 0.5}` [rad, m], or `joints_deg={"elbow": 30.0}`, degrees
         for revolute joints and metres for the others. Those not named are at zero. All of them in order will do too.
         """
+        X_NB = require_pose(f"Start of spacecraft '{self.name}': at", at)
+        quat_NB = np.array([1.0, 0.0, 0.0, 0.0]) if at is HERE else X_NB.quaternion
         state = State(
-            p_NB=np.zeros(3),
-            quat_NB=np.array([1.0, 0.0, 0.0, 0.0]),
+            p_NB=X_NB.p,
+            quat_NB=quat_NB if is_traced(quat_NB) else np.asarray(quat_NB),
             q=start_positions(self.layout, q, joints, joints_deg),
             v=np.zeros(self.layout.nv),
         )
         return self.require_state(state)
+
+    def in_motion(
+        self,
+        state: State | None = None,
+        *,
+        velocity: ArrayLike | None = None,
+        rate: ArrayLike | None = None,
+        rate_deg_s: ArrayLike | None = None,
+        joints: Joints | None = None,
+        joints_deg_s: Joints | None = None,
+        wheels: Joints | None = None,
+    ) -> State:
+        """A state, by default at rest with all at zero, with other speeds; what is not named keeps its own.
+
+        Base velocity [m/s] and rate [rad/s] are in base axes, like the channels `base.velocity` and `base.rate`. Rates
+        of joints are by name, or all in order: `joints` [rad/s, m/s], `joints_deg_s` degrees where they turn. Speeds of
+        wheels are relative to their body [rad/s].
+        """
+        speeds = Speeds(velocity, rate, rate_deg_s, joints, joints_deg_s, wheels)
+        return self.require_state(start_motion(self.layout, self.at_rest() if state is None else state, speeds))
 
     def require_state(self, state: State) -> State:
         """The state, if its arrays have this spacecraft's sizes, are finite, and the quaternion is unit."""
@@ -281,32 +337,6 @@ class Spacecraft:
             raise ModelError(f"Spacecraft '{self.name}' needs a State, for example craft.at_rest(), got {state!r}.")
         require_sound_state(self.layout, state)
         return state
-
-    def _node(self, body: str, node: str) -> None:
-        """Refuse a node that is not there."""
-        carrier = self.body(body)
-        if node and not isinstance(carrier, ModalBody):
-            raise ModelError(f"Body '{body}' of spacecraft '{self.name}' is rigid: it has no node '{node}'.")
-        if node and isinstance(carrier, ModalBody):
-            carrier.node(node)
-
-    def _check_mount(self, owner: str, joint: Joint) -> None:
-        """A joint on a flexible body needs a node, a carriage needs a rail."""
-        parent = self.body(joint.parent)
-        self._node(joint.parent, joint.node)
-        if joint.kind == "rail":
-            if joint.node:
-                raise ModelError(
-                    f"{owner}: a carriage rides the rail of '{joint.parent}', not its node '{joint.node}'."
-                )
-            if not isinstance(parent, ModalBody) or parent.rail is None:
-                raise ModelError(f"{owner}: a rail joint needs a parent with a rail; '{joint.parent}' has none.")
-        elif isinstance(parent, ModalBody) and parent.modes and not joint.node:
-            known = ", ".join(f"{joint.parent}.{n}" for n in parent.node_names) or "none"
-            raise ModelError(
-                f"{owner}: '{joint.parent}' is flexible, so the joint must sit at one of its nodes, which move with "
-                f"it. Nodes: {known}."
-            )
 
     def _refuse_taken(self, kind: str, name: str, taken: Sequence[str]) -> None:
         require_name(f"Spacecraft '{self.name}': a {kind}", name)

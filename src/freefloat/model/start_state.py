@@ -1,18 +1,36 @@
-"""Where a spacecraft starts: joint positions by name or in order, and whether a state can be one."""
+"""Where a spacecraft starts and how it moves then, by name or in order, and whether a state can be one."""
 
+from __future__ import annotations
+
+import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import jax.numpy as jnp
 import numpy as np
 
+from freefloat.model.following import joint_position
 from freefloat.model.layout import Layout
 from freefloat.model.state import State
 from freefloat.values.arrays import Numeric, is_traced
 from freefloat.values.checks import require_array, require_number, require_numbers
-from freefloat.values.errors import ModelError
+from freefloat.values.errors import ModelError, unknown_name
+
+if TYPE_CHECKING:
+    from freefloat.model.spacecraft import Spacecraft
 
 Joints: TypeAlias = Mapping[str, float | int | Numeric] | Sequence[float | int] | Numeric
+
+
+class Speeds(NamedTuple):
+    """Speeds at the start as a caller gives them; None: as they are."""
+
+    velocity: Any  # of the base, base axes [m/s]
+    rate: Any  # of the base, base axes [rad/s]
+    rate_deg_s: Any
+    joints: Joints | None  # [rad/s, m/s]
+    joints_deg_s: Joints | None
+    wheels: Joints | None  # relative to their bodies [rad/s]
 
 
 def start_positions(layout: Layout, q: Any, joints: Joints | None, joints_deg: Joints | None) -> Any:
@@ -29,28 +47,80 @@ def start_positions(layout: Layout, q: Any, joints: Joints | None, joints_deg: J
     return _positions_of_joints(layout, "joints", {} if joints is None else joints)
 
 
+def start_motion(layout: Layout, state: State, speeds: Speeds) -> State:
+    """A state with some of its speeds replaced."""
+    for plain, degrees in (("rate", "rate_deg_s"), ("joints", "joints_deg_s")):
+        if getattr(speeds, plain) is not None and getattr(speeds, degrees) is not None:
+            raise ModelError(f"{plain} and {degrees} both say how fast it is. Give one of them.")
+    turning = np.array([name in layout.revolute for name in layout.moving_joints], dtype=bool)
+    in_degrees = np.where(turning, np.pi / 180.0, 1.0)
+    moving, wheels = layout.moving_joints, layout.wheels
+    parts = (  # name, given, unit, its words, places in v, size of its unit
+        ("velocity", speeds.velocity, "m/s", "xyz", range(3), 1.0),
+        ("rate", speeds.rate, "rad/s", "xyz", range(3, 6), 1.0),
+        ("rate_deg_s", speeds.rate_deg_s, "deg/s", "xyz", range(3, 6), np.pi / 180.0),
+        ("joints", speeds.joints, "rad/s, m/s", moving, layout.joint_velocities, 1.0),
+        ("joints_deg_s", speeds.joints_deg_s, "deg/s, m/s", moving, layout.joint_velocities, in_degrees),
+        ("wheels", speeds.wheels, "rad/s", wheels, layout.wheel_velocities, 1.0),
+    )
+    v = state.v
+    for what, given, unit, names, where, scale in parts:
+        if given is not None:
+            places = np.array(where, dtype=int)
+            values = _named_values(layout, what, given, unit, tuple(names), v[places] / scale)
+            v = _set_entries(v, places, values * scale)
+    return dataclasses.replace(state, v=v)
+
+
 def _positions_of_joints(layout: Layout, what: str, given: Joints) -> Any:
     """All coordinates from those of some joints, by name, or of all joints that move, in order."""
     names, unit = layout.moving_joints, "deg, m" if what == "joints_deg" else "rad, m"
-    if isinstance(given, Mapping):
-        layout.require_moving(given)
-        values = require_numbers(
-            what, [require_number(f"{what}['{name}']", given.get(name, 0.0), unit) for name in names], unit
-        )
-    else:
-        words = f"{len(names)} numbers ({', '.join(names) or 'no joint moves'}) or a dictionary by joint"
-        values = require_array(what, given, unit, (len(names),), words)
+    values = _named_values(layout, what, given, unit, names, np.zeros(len(names)))
     turns = np.array([what == "joints_deg" and name in layout.revolute for name in names], dtype=bool)
     places = np.array(layout.joint_positions, dtype=int)
-    return _fill_positions(layout.nq, places, values * np.where(turns, np.pi / 180.0, 1.0))
+    return _set_entries(np.zeros(layout.nq), places, values * np.where(turns, np.pi / 180.0, 1.0))
 
 
-def _fill_positions(size: int, places: np.ndarray, values: Any) -> Any:
-    if is_traced(values):
-        return jnp.zeros(size).at[places].set(values)
-    q = np.zeros(size)
-    q[places] = values
-    return q
+def _named_values(layout: Layout, what: str, given: Joints, unit: str, names: tuple[str, ...], present: Any) -> Any:
+    """Numbers for all names: given for some by name, the others as at present, or given for all in order."""
+    kind = "joint" if what.startswith("joints") else "wheel" if what == "wheels" else "axis"
+    if isinstance(given, Mapping):
+        if kind == "joint":
+            layout.require_moving(given)
+        elif unknown := [name for name in given if name not in names]:
+            raise unknown_name(layout.owner, kind, str(unknown[0]), names)
+        values = [
+            require_number(f"{what}['{n}']", given[n], unit) if n in given else old
+            for n, old in zip(names, present, strict=True)
+        ]
+        return require_numbers(what, values if is_traced(values) else [float(x) for x in values], unit)
+    words = f"{len(names)} numbers ({', '.join(names) or f'no {kind} moves'}) or a dictionary by {kind}"
+    return require_array(what, given, unit, (len(names),), words)
+
+
+def _set_entries(vector: Any, places: np.ndarray, values: Any) -> Any:
+    if is_traced(vector, values):
+        return jnp.asarray(vector).at[places].set(values)
+    changed = np.array(vector, dtype=float)
+    changed[places] = values
+    return changed
+
+
+def starts_beyond_limits(craft: Spacecraft, state: State) -> tuple[str, ...]:
+    """One sentence for each joint that starts outside its limits; followers are looked at too."""
+    found, slack = [], 1e-9  # [rad, m]: a limit that was written in degrees is met to rounding
+    for joint in craft.joints:
+        low, high = float(joint.limits.lower), float(joint.limits.upper)
+        if not joint.dofs and joint.follows is None:
+            continue
+        at = float(joint_position(craft, np.asarray(state.q), joint.name))
+        if not low - slack <= at <= high + slack:
+            size, unit = (180.0 / np.pi, "deg") if joint.kind == "revolute" else (1.0, "m")
+            found.append(
+                f"Joint '{joint.name}' of '{craft.name}' starts at {size * at:.4g} {unit}, beyond its limits "
+                f"{size * low:.4g} to {size * high:.4g} {unit}. Nothing brings it back by itself: start inside them."
+            )
+    return tuple(found)
 
 
 def require_sound_state(layout: Layout, state: State) -> None:

@@ -161,6 +161,16 @@ class World:
             raise ModelError(f"The world has two connections or contacts called '{one.name}'. Give one another name.")
         return one
 
+    def with_value(self, path: str, value: Any) -> World:
+        """Replace one number of a spacecraft by its dotted path, `client.base.mass`; with one, `base.mass`."""
+        number, rest = self.locate(str(path))
+        if not self.single and rest == path:
+            raise ModelError(
+                f"'{path}': say of which spacecraft, '{self.names[0]}.{path}'. Or: {', '.join(self.names)}."
+            )
+        changed = self.crafts[number].with_value(rest, value)
+        return self._with(crafts=(*self.crafts[:number], changed, *self.crafts[number + 1 :]))
+
     # ---- names
 
     @property

@@ -6,7 +6,7 @@ from freefloat.sim.check_software import check_software
 from freefloat.sim.experiment import Experiment
 from freefloat.sim.loop import step
 from freefloat.sim.run import Run, RunFailed
-from freefloat.sim.simulate import continue_run, simulate
+from freefloat.sim.simulate import StartWarning, continue_run, simulate
 from freefloat.sim.starting import begin
 from freefloat.sim.stepper import Stepper, stepper
 from freefloat.sim.system import Inputs, System, SystemState, assemble
@@ -17,6 +17,7 @@ __all__ = [
     "Inputs",
     "Run",
     "RunFailed",
+    "StartWarning",
     "Stepper",
     "System",
     "SystemState",

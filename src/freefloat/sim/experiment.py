@@ -13,9 +13,11 @@ import numpy as np
 from freefloat.model import Spacecraft, State, World
 from freefloat.model.start_state import Joints
 from freefloat.sim.input_ports import Signal, tabulate
+from freefloat.sim.recording import channels_of
 from freefloat.sim.rollout import grid
 from freefloat.sim.starting import begin
 from freefloat.sim.system import System, SystemState, assemble
+from freefloat.values.channels import Channel
 from freefloat.values.checks import require_quantity
 from freefloat.values.errors import ModelError
 
@@ -59,6 +61,8 @@ class Experiment:
         may become others without compiling again: all, nothing, or some by dotted path.
         """
         world, inputs = World.of(what), _require_signals(inputs or {})
+        for craft in world.crafts:
+            craft.check()
         require_choice("integrator", integrator, ("rk4", "adaptive"))
         require_quantity("tolerance", tolerance, "", above=0.0)
         grid(duration, dt, record_dt)  # its checks
@@ -85,6 +89,11 @@ class Experiment:
             )
         rows = tabulate(self.system, self.inputs, 0, 1, end=grid(self.duration, self.dt, self.record_dt).steps)
         return begin(self.system, self.start, {port: np.asarray(values[0]) for port, values in rows.items()})
+
+    def channels(self) -> tuple[Channel, ...]:
+        """What a run of it records: names, units, axes, components. Nothing is run."""
+        system, loop = self.begin()
+        return channels_of(system, loop, self.start)
 
     def described(self) -> dict[str, Any]:
         """What was simulated, as plain data for the run."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -83,6 +84,17 @@ class Recorder:
                 attributes = {"units": "SI", "long_name": label}
                 found[f"{prefix}state.{name}"] = (("time", prefix + axis), getattr(state, name), attributes)
         return found
+
+
+def channels_of(system: System, loop: SystemState, start: tuple[State, ...]) -> tuple[Channel, ...]:
+    """What a run would record, without running or compiling it."""
+    learnt: list[Channel] = []
+
+    def tell(loop: SystemState, start: tuple[State, ...], inputs: Inputs) -> None:
+        learnt[:] = [channel for channel, _ in run_channels(system, loop, start, inputs)]
+
+    jax.eval_shape(tell, loop, start, zero_inputs(system))
+    return _with_numbers(system, tuple(learnt))
 
 
 def _with_numbers(system: System, channels: tuple[Channel, ...]) -> tuple[Channel, ...]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from freefloat.model import Spacecraft, State, World
 from freefloat.model.drawing import drawing
+from freefloat.model.start_state import starts_beyond_limits
 from freefloat.sim.audit import Accuracy, Audit, audit
 from freefloat.sim.books import sizes
 from freefloat.sim.divergence import explain_divergence, first_non_finite
@@ -109,6 +110,10 @@ def continue_run(
     return _Driver(more, system, loop, start, engine, progress, run.saved.adaptive_step).run(check=check)
 
 
+class StartWarning(UserWarning):
+    """A joint starts beyond its limits."""
+
+
 class _Driver:
     """One run of an experiment from a state of it."""
 
@@ -136,6 +141,9 @@ class _Driver:
         too_fast = unresolved(system, self.start) if self.fixed else ()
         for sentence in too_fast:
             warnings.warn(sentence, UnresolvedWarning, stacklevel=3)
+        beyond = self._starts_beyond_limits()
+        for sentence in beyond:
+            warnings.warn(sentence, StartWarning, stacklevel=3)
         since = max(self.first - 1, 0)  # a record tells what came in just before it
         table = tabulate(system, self.experiment.inputs, since, self.first + steps - since)
         # Compiled first: a part with faulty channels is refused before the run.
@@ -148,7 +156,7 @@ class _Driver:
             again = partial(self._drive, timing=Grid(self.timing.record_every, 1), count=AdaptiveCount())
             status = explain_divergence(system, records, table, since, again, self.engine, fixed=self.fixed)
         data = watch.dataset(records)
-        judged = self._judge(watch, records, data, too_fast)
+        judged = self._judge(watch, records, data, (*too_fast, *beyond))
         data = data.isel(time=slice(None, None, self.asked.record_every // self.timing.record_every))
         last = jax.tree.map(lambda x: np.asarray(x)[-1], records)
         run = Run(
@@ -165,6 +173,12 @@ class _Driver:
         if check:
             _raise_on_failure(run)
         return run
+
+    def _starts_beyond_limits(self) -> tuple[str, ...]:
+        if self.first:  # a run that goes on was told before
+            return ()
+        pairs = zip(self.system.world.crafts, self.start, strict=True)
+        return tuple(sentence for craft, state in pairs for sentence in starts_beyond_limits(craft, state))
 
     def _drive(self, loop: SystemState, timing: Grid, count: AdaptiveCount) -> Iterator[SystemState]:
         if self._fixed_steps is not None:
@@ -198,7 +212,7 @@ class _Driver:
         if isinstance(self.progress, Watcher):
             self.progress.watch(self.system, block)
 
-    def _judge(self, watch: Recorder, records: SystemState, data: Any, too_fast: tuple[str, ...]) -> Audit:
+    def _judge(self, watch: Recorder, records: SystemState, data: Any, told: tuple[str, ...]) -> Audit:
         world = self.system.world
         prefixes = tuple(world.prefix(c) for c in range(len(world.crafts)))
         masses = {prefix: float(craft.mass) for prefix, craft in zip(prefixes, world.crafts, strict=True)}
@@ -210,7 +224,7 @@ class _Driver:
             else:
                 accuracy = Accuracy.of_adaptive(self.experiment.tolerance, self.count.accepted)
             outside = [s for c, craft in enumerate(world.crafts) for s in domain_warnings(craft, data, prefixes[c])]
-            return audit(data, accuracy, motion, prefixes, (*too_fast, *outside))
+            return audit(data, accuracy, motion, prefixes, (*told, *outside))
 
 
 def _raise_on_failure(run: Run) -> None:

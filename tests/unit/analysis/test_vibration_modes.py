@@ -26,9 +26,9 @@ def craft_with_all() -> Spacecraft:
     arm = Spacecraft.from_base("arm", mass=4.0, inertia=(0.1, 0.5, 0.5), com=(0.5, 0.0, 0.0))
     craft = Spacecraft.from_base("hub", mass=60.0, inertia=(9.0, 10.0, 11.0), com=(0.05, 0.0, 0.1))
     craft = craft.with_wheel("wheel", axis=(0.0, 0.0, 1.0), inertia=0.2)
-    craft = craft.attach(panel, name="panel", at=Pose(position=(0.5, 0.0, 0.0)))
-    craft = craft.attach(boom, name="boom", at=Pose.from_rpy_deg((0.0, 0.0, 120.0), (-0.5, 0.0, 0.0)))
-    craft = craft.attach(arm, name="arm", to="boom.tip", joint="revolute")
+    craft = craft.mount(panel, name="panel", at=Pose(position=(0.5, 0.0, 0.0)))
+    craft = craft.mount(boom, name="boom", at=Pose.from_rpy_deg((0.0, 0.0, 120.0), (-0.5, 0.0, 0.0)))
+    craft = craft.mount(arm, name="arm", to="boom.tip", joint="revolute")
     return craft.with_value("arm.rotor_inertia", 0.8)
 
 
@@ -81,7 +81,7 @@ def test_the_body_that_bends_is_named():
 
 def test_a_held_base_leaves_the_clamped_frequencies():
     panel = beam(length=3.0, mass=8.0, bending_stiffness=200.0, modes=3)
-    craft = Spacecraft.from_base("hub", mass=60.0, inertia=(9.0, 10.0, 11.0)).attach(panel, name="panel")
+    craft = Spacecraft.from_base("hub", mass=60.0, inertia=(9.0, 10.0, 11.0)).mount(panel, name="panel")
     held, free = vibration_modes(craft, held=True), vibration_modes(craft)
     np.testing.assert_allclose(held.frequencies, panel.frequencies(), rtol=TOLERANCE)
     assert np.all(free.frequencies > held.frequencies * (1.0 - 1e-12))
@@ -91,7 +91,7 @@ def test_a_large_rotor_clamps_its_joint():
     """A beam on a free hinge is pinned there; the rotor's inertia goes up, and it comes down to the clamped one."""
     panel = beam(length=3.0, mass=8.0, bending_stiffness=200.0, modes=3, planes="y")
     hub = Spacecraft.from_base("hub", mass=60.0, inertia=(9.0, 10.0, 11.0))
-    hinged = hub.attach(panel, name="panel", joint="revolute")
+    hinged = hub.mount(panel, name="panel", joint="revolute")
     rotors = (0.0, 1.0, 100.0, 1e12)  # [kg m2]
     first = [vibration_modes(hinged.with_value("panel.rotor_inertia", I), held=True).frequencies[0] for I in rotors]
     assert np.all(np.diff(first) < 0.0)
@@ -110,7 +110,7 @@ def test_the_table_can_be_read():
     craft = Spacecraft.from_base("satellite", mass=900.0, inertia=(420.0, 380.0, 500.0))
     for name, side in (("right", 1.0), ("left", -1.0)):
         at = Pose.from_rpy_deg((0.0, 0.0, 90.0 * side), (0.0, 0.8 * side, 0.0))
-        craft = craft.attach(panel, name=name, at=at)
+        craft = craft.mount(panel, name=name, at=at)
     assert str(vibration_modes(craft)).splitlines() == [
         "Natural modes, base free: 2",
         "mode          Hz       rad/s  elastic energy         base moves  mostly in",

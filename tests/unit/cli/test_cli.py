@@ -279,3 +279,26 @@ def test_doctor_tells_the_limit_and_what_is_traced_again(tmp_path, monkeypatch, 
     assert any("hidden" in line and "id()" in line for line in told.splitlines())
     assert freefloat("doctor", "--clear-cache", monkeypatch=monkeypatch) == 0
     assert "traced again" not in capsys.readouterr().out
+
+
+def test_channels_are_listed_with_unit_and_axes(tmp_path, monkeypatch, capsys):
+    run = tmp_path / "out"
+    short = ("--set", "duration=0.1")
+    assert freefloat("run", "goddard-symmetric", "--out", str(run), *short, "--quiet", monkeypatch=monkeypatch) == 0
+    capsys.readouterr()
+    listed = {}
+    for what in ((str(run),), ("goddard-symmetric", *short)):
+        assert freefloat("channels", *what, "--json", monkeypatch=monkeypatch) == 0
+        listed[what[0]] = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+    of_run, of_scenario = listed.values()
+    assert of_scenario["base.rate"] == of_run["base.rate"]
+    assert (of_scenario["base.rate"]["unit"], of_scenario["base.rate"]["frame"]) == ("rad/s", "B")
+    assert set(of_run) - set(of_scenario) == {"state.q", "state.v", "bodies.position", "bodies.attitude"}
+    assert all(row["unit"] for row in of_run.values())
+    assert all(row["frame"] for row in of_run.values() if row["components"] == "x, y, z")
+
+
+def test_the_page_of_channels_is_what_the_command_prints(monkeypatch, capsys):
+    assert freefloat("channels", "--markdown", monkeypatch=monkeypatch) == 0
+    page = Path(__file__).parents[3] / "docs" / "channels.md"
+    assert capsys.readouterr().out.strip() in page.read_text(encoding="utf-8")

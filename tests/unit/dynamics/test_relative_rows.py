@@ -21,10 +21,10 @@ from trees import draw_pose, draw_state, draw_tree
 def flexible(rng) -> Spacecraft:
     """A hub with a joint, a beam on it, and a link at the beam's tip."""
     craft = Spacecraft.from_base("flexible", mass=30.0, inertia=(3.0, 4.0, 5.0), com=(0.1, 0.0, 0.2))
-    craft = craft.attach(
+    craft = craft.mount(
         beam(length=2.0, mass=3.0, bending_stiffness=50.0, modes=1), name="beam", joint="revolute", at=draw_pose(rng)
     )
-    craft = craft.attach(
+    craft = craft.mount(
         Spacecraft.from_base("link", mass=2.0, inertia=(0.1, 0.2, 0.2)), name="link", to="beam.tip", joint="revolute"
     )
     return craft.with_frame("hand", body="link", at=draw_pose(rng)).with_frame("eye", body="beam", node="tip")

@@ -119,7 +119,7 @@ def test_wrong_joints_are_refused_by_name(chaser, given, said):
 
 def test_a_position_will_do_where_a_pose_is_asked_for(chaser, client):
     at = (0.1, 0.2, 0.3)
-    grown = link(chaser, at=at).with_frame("eye", body="base", at=at).attach(client, name="client", to="hand", at=at)
+    grown = link(chaser, at=at).with_frame("eye", body="base", at=at).mount(client, name="client", to="hand", at=at)
     np.testing.assert_array_equal(grown.joint("new").X_PJ.p, at)
     np.testing.assert_array_equal(grown.frame("eye").X_BF.R, np.eye(3))
     np.testing.assert_array_equal(grown.joint("client").X_PJ.p, (chaser.frame("hand").X_BF @ Pose(position=at)).p)
@@ -156,7 +156,7 @@ def link(craft, name="new", **change):
 @pytest.mark.parametrize(
     ("grow", "said"),
     [
-        (lambda c: link(c, parent="arm"), ["has no body 'arm'", "base, shoulder"]),
+        (lambda c: link(c, parent="arm"), ["has no frame 'arm'", "base, shoulder"]),
         (lambda c: link(c, name="wrist"), ["already has a", "'wrist'", "Choose another name"]),
         (lambda c: link(c, name="hand"), ["already has a", "frame 'hand'", "Choose another name"]),
         (lambda c: link(c, joint_name="turn"), ["'turn'", "Choose another name"]),
@@ -235,7 +235,7 @@ def test_a_mass_error_says_nothing_of_inertia(chaser):
 
 def test_a_body_that_exists_already_is_checked_too(chaser):
     with pytest.raises(ModelError, match="Body 'part': mass must be positive"):
-        chaser.attach(RigidBody(name="part", mass=-1.0, com=np.zeros(3), inertia=np.eye(3)), name="part")
+        chaser.mount(RigidBody(name="part", mass=-1.0, com=np.zeros(3), inertia=np.eye(3)), name="part")
 
 
 def test_wheels_together_must_leave_the_body_some_inertia():

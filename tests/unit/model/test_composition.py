@@ -18,7 +18,7 @@ def same(a, b):
 
 
 def test_attach_prefixes_the_names(chaser, client):
-    joined = chaser.attach(client, name="client", to="hand", at=MOUNT)
+    joined = chaser.mount(client, name="client", to="hand", at=MOUNT)
     assert joined.body_names[4:] == ("client", "client.antenna")
     assert joined.joint_names[3:] == ("client", "client.antenna")
     assert joined.wheel_names[3:] == ("client.rotor",)
@@ -29,7 +29,7 @@ def test_attach_prefixes_the_names(chaser, client):
 
 
 def test_attach_to_a_frame_lands_on_its_body(chaser, client):
-    joined = chaser.attach(client, name="client", to="hand", at=MOUNT)
+    joined = chaser.mount(client, name="client", to="hand", at=MOUNT)
     joint = joined.joint("client")
     assert (joint.parent, joint.kind) == ("wrist", "fixed")
     expected = chaser.frame("hand").X_BF @ MOUNT
@@ -38,21 +38,21 @@ def test_attach_to_a_frame_lands_on_its_body(chaser, client):
 
 
 def test_attach_on_a_moving_joint(chaser, client):
-    joined = chaser.attach(client, name="turret", joint="revolute", axis=(0.0, 2.0, 0.0))
+    joined = chaser.mount(client, name="turret", joint="revolute", axis=(0.0, 2.0, 0.0))
     assert joined.layout.nq == chaser.layout.nq + 2
     np.testing.assert_array_equal(joined.joint("turret").axis, [0.0, 1.0, 0.0])
 
 
 def test_detach_undoes_attach(chaser, client):
-    remaining, left = chaser.attach(client, name="client", to="hand", at=MOUNT).detach("client")
+    remaining, left = chaser.mount(client, name="client", to="hand", at=MOUNT).detach("client")
     same(remaining, chaser)
     same(left, client)
 
 
 def test_attach_undoes_detach(chaser, client):
-    joined = chaser.attach(client, name="client", to="wrist", at=MOUNT)
+    joined = chaser.mount(client, name="client", to="wrist", at=MOUNT)
     remaining, left = joined.detach("client")
-    same(remaining.attach(left, name="client", to="wrist", at=MOUNT), joined)
+    same(remaining.mount(left, name="client", to="wrist", at=MOUNT), joined)
 
 
 def test_detach_in_the_middle_takes_the_whole_branch(chaser):
@@ -87,16 +87,16 @@ def test_grasp_by_a_frame_of_another_body_is_refused(chaser, client):
 @pytest.mark.parametrize(
     ("compose", "said"),
     [
-        (lambda a, b: a.attach(b, name="client", to="hnd"), ["'chaser' has no frame 'hnd'", "hand"]),
-        (lambda a, b: a.attach(b, name="wrist"), ["'wrist'", "Choose another name"]),
-        (lambda a, b: a.attach(b, name="wheel_x"), ["'wheel_x'", "Choose another name"]),
-        (lambda a, b: a.attach(b, name="c").attach(b, name="c"), ["'c'", "Choose another name"]),
+        (lambda a, b: a.mount(b, name="client", to="hnd"), ["'chaser' has no frame 'hnd'", "hand"]),
+        (lambda a, b: a.mount(b, name="wrist"), ["'wrist'", "Choose another name"]),
+        (lambda a, b: a.mount(b, name="wheel_x"), ["'wheel_x'", "Choose another name"]),
+        (lambda a, b: a.mount(b, name="c").mount(b, name="c"), ["'c'", "Choose another name"]),
         (
-            lambda a, b: a.with_frame("c.grip", body="base").attach(b, name="c"),
+            lambda a, b: a.with_frame("c.grip", body="base").mount(b, name="c"),
             ["frame 'c.grip'", "Choose another"],
         ),
         (
-            lambda a, b: a.with_wheel("c.rotor", axis=(1.0, 0.0, 0.0), inertia=0.1).attach(b, name="c"),
+            lambda a, b: a.with_wheel("c.rotor", axis=(1.0, 0.0, 0.0), inertia=0.1).mount(b, name="c"),
             ["'c.rotor'", "Choose"],
         ),
         (

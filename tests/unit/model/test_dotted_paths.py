@@ -37,7 +37,7 @@ def test_replacing_gives_a_new_spacecraft(chaser):
 
 
 def test_dots_in_names_are_no_trouble(chaser, client):
-    joined = chaser.attach(client, name="arm").attach(client, name="arm.2")
+    joined = chaser.mount(client, name="arm").mount(client, name="arm.2")
     assert value_at(joined.with_value("arm.2.mass", 7.0), "arm.2.mass") == 7.0
     assert value_at(joined.with_value("arm.2.antenna.mass", 7.0), "arm.2.antenna.mass") == 7.0
     assert value_at(joined, "arm.antenna.mass") == 1.0

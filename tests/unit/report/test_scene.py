@@ -66,7 +66,7 @@ def test_every_body_of_a_bare_spacecraft_can_be_seen() -> None:
 
 def test_shapes_travel_with_their_body() -> None:
     arm = Spacecraft.from_base("arm", mass=1.0, inertia=(1.0, 1.0, 1.0)).with_shapes("base", Shape.ball((0, 0, 0), 0.3))
-    joined = Spacecraft.from_base("host", mass=9.0, inertia=(9.0, 9.0, 9.0)).attach(arm, name="arm")
+    joined = Spacecraft.from_base("host", mass=9.0, inertia=(9.0, 9.0, 9.0)).mount(arm, name="arm")
     assert joined.body("arm").shapes == arm.body("base").shapes
 
 
@@ -74,7 +74,7 @@ def test_a_beam_bends_between_its_ends() -> None:
     from freefloat.flex import beam
 
     panel = beam(length=6.0, mass=40.0, bending_stiffness=900.0, modes=2)
-    craft = Spacecraft.from_base("host", mass=900.0, inertia=(900.0, 900.0, 900.0)).attach(panel, name="panel")
+    craft = Spacecraft.from_base("host", mass=900.0, inertia=(900.0, 900.0, 900.0)).mount(panel, name="panel")
     lines = drawing(craft)["bodies"][1]["flexible"]
     points, modes = np.array(lines[-1]["points"]), np.array(lines[-1]["modes"])
     assert modes.shape == (len(points), 3, 4)  # two modes in each of two planes

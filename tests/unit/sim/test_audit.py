@@ -152,7 +152,7 @@ def test_a_jump_inside_a_step_is_the_integrators_and_is_permitted():
 
 def stiff() -> tuple[ff.Spacecraft, ff.State]:
     rod = ff.flex.beam(length=1.0, mass=1.0, bending_stiffness=400.0, modes={"y": 1})
-    craft = ff.Spacecraft.from_base("stiff", mass=20.0, inertia=(3.0, 4.0, 5.0)).attach(rod, name="rod")
+    craft = ff.Spacecraft.from_base("stiff", mass=20.0, inertia=(3.0, 4.0, 5.0)).mount(rod, name="rod")
     start = craft.at_rest()
     start.q[0] = 0.01
     return craft, start
@@ -198,7 +198,7 @@ def with_panel(**panel) -> ff.Spacecraft:
     hub = ff.Spacecraft.from_base("hub", mass=1e5, inertia=(1e5, 1e5, 1e5))
     hub = hub.with_link("arm", parent="base", joint="revolute", mass=5.0, inertia=(1.0, 1.0, 1.0))
     beam = ff.flex.beam(length=4.0, mass=2.0, bending_stiffness=20.0, modes={"z": 1}, **panel)
-    return hub.attach(beam, name="panel", to="arm")
+    return hub.mount(beam, name="panel", to="arm")
 
 
 def spun(craft: ff.Spacecraft, base: float, arm: float) -> tuple[str, ...]:

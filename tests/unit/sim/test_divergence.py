@@ -108,7 +108,7 @@ def test_software_that_is_held_too_long_is_told_from_both():
 
 
 def test_a_mode_that_is_too_stiff_is_named():
-    craft = CRAFT.attach(ff.flex.beam(length=6.0, mass=40.0, bending_stiffness=9e6, modes={"y": 2}), name="panel")
+    craft = CRAFT.mount(ff.flex.beam(length=6.0, mass=40.0, bending_stiffness=9e6, modes={"y": 2}), name="panel")
     bent = craft.at_rest(q=np.array([0.0, 1e-3, 1e-3]))
     with pytest.warns(UnresolvedWarning, match="panel: dt = 0.01 s cannot follow its mode"):
         assert "panel.modal_rates" in str(failure(craft=craft, state=bent))

@@ -74,7 +74,7 @@ class _Goddard(Scenario):
                 damping_ratio=self.damping_ratio,
             )
             root = self.root_distance if sign > 0 else -self.root_distance
-            craft = craft.attach(panel, name=name, at=Pose.from_rpy_deg((0.0, 0.0, heading), (root, 0.0, 0.0)))
+            craft = craft.mount(panel, name=name, at=Pose.from_rpy_deg((0.0, 0.0, heading), (root, 0.0, 0.0)))
         return craft
 
     def _release(self, left_sign: float) -> Experiment:

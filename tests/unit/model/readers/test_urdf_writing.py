@@ -47,7 +47,7 @@ def test_gimbal_lock_costs_nothing(pitch):
 
 
 def test_a_written_file_has_no_findings(chaser, client):
-    found = lint_urdf(write_urdf(chaser.attach(client, name="client")))
+    found = lint_urdf(write_urdf(chaser.mount(client, name="client")))
     # The bodies of these two have their centres of mass at their joints, which is worth a warning and nothing else.
     assert ["centres of mass of all" in finding.text for finding in found] == [True]
 
@@ -80,7 +80,7 @@ def test_endless_revolute_joints_are_continuous(chaser):
 
 
 def test_pinocchio_reads_it(chaser, client):
-    craft = chaser.attach(client, name="client", to="hand")
+    craft = chaser.mount(client, name="client", to="hand")
     model = pin.buildModelFromXML(write_urdf(craft), pin.JointModelFreeFlyer())
     assert model.nv == craft.layout.nv - len(craft.wheels)
     assert all(model.existFrame(name) for name in craft.frame_names)
@@ -92,7 +92,7 @@ def test_pinocchio_reads_it(chaser, client):
 
 def test_mujoco_reads_it(chaser, client):
     """MuJoCo welds the root to its world and merges fixed links, so only the moving part can be compared."""
-    craft = chaser.attach(client, name="client", to="hand")
+    craft = chaser.mount(client, name="client", to="hand")
     model = mujoco.MjModel.from_xml_string(write_urdf(craft))
     assert model.nv == craft.layout.nq
     expected = sum(b.mass for b in craft.bodies[1:])

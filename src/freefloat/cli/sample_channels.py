@@ -1,0 +1,48 @@
+"""Channels of a spacecraft that has one of everything: what `freefloat channels` lists when it is asked about none."""
+
+from __future__ import annotations
+
+import freefloat as ff
+from freefloat.control import (
+    ApproachLimits,
+    AttitudeFilter,
+    AttitudeHold,
+    CaptureApproach,
+    JointServo,
+    Line,
+    MomentumUnloading,
+    ReactionlessTurn,
+    ResolvedMotion,
+    Turn,
+)
+from freefloat.effects import CircularOrbit, GravityGradient, JointFriction, JointSpring, Thrusters, torque_pairs
+from freefloat.effects.joint_friction import Friction
+from freefloat.effects.joint_motors import joint_motor_channels
+from freefloat.effects.wheels import wheel_channel
+from freefloat.values.channels import Channel
+
+
+def sample_channels() -> tuple[Channel, ...]:
+    """Of every run first, then those that connections, brakes and contacts add, then those of the parts."""
+    hub = ff.Spacecraft.from_base("hub", mass=100.0, inertia=(20.0, 20.0, 20.0))  # [kg], [kg m2]
+    hub = hub.with_link("elbow", parent="base", joint="revolute", mass=5.0, inertia=(0.1, 0.4, 0.4))
+    hub = hub.with_frame("hand", body="elbow").with_wheel("wheel", axis=(0.0, 0.0, 1.0), inertia=0.05)
+    hub = hub.mount(ff.flex.beam(length=2.0, mass=2.0, bending_stiffness=50.0, modes=1), name="panel")
+    world = ff.World.of(hub).connection("grasp", "hand", "N").brake("elbow").contact("foot", "hand", "N")
+    parts = JointSpring("elbow", stiffness=1.0), JointFriction(Friction(coulomb=0.1))  # [N m/rad], [N m]
+    common = ff.Experiment.of(world, *parts, duration=1.0).channels()
+    craft, thrusters = ff.library.ets7(wheels=True), Thrusters.from_nozzles(torque_pairs(arm=1.0, thrust=1.0))
+    arm = ResolvedMotion(craft, Line(direction=(1, 0, 0), length=0.2, speed=0.01), frame="hand")
+    software = (
+        JointServo(craft=craft, arm=arm),
+        ReactionlessTurn(craft=craft, path=Turn.by_deg((0, 1, 0), 10.0, 10.0), frame="hand"),
+        AttitudeHold(craft=craft, feed_forward=arm),
+        AttitudeFilter.steady(0.5, star_noise=1e-4, gyro_noise=1e-5, bias_walk=1e-7, period=0.1),
+        MomentumUnloading(craft=craft, thrusters=thrusters),
+        CaptureApproach(craft=craft, frame="hand", target="client.ring", limits=ApproachLimits(), period=0.1),
+    )
+    added = [channel for law in software for channel in law.channels()]
+    added += [*thrusters.channels(), *GravityGradient(CircularOrbit(altitude=550e3)).channels(craft)]
+    added += [*joint_motor_channels(craft, craft.layout.moving_joints), wheel_channel(craft, craft.wheel_names)]
+    known = {channel.name: channel for channel in (*reversed(added), *reversed(common))}
+    return tuple(reversed(list(known.values())))

@@ -1,0 +1,73 @@
+"""Whether the numbers of a whole spacecraft can be true: bodies that are fixed together are judged as one.
+
+Traced numbers are unknown and pass: check again when they are known.
+"""
+
+import numpy as np
+
+from freefloat.model.modal import ModalBody, require_possible_body
+from freefloat.model.physical_checks import require_physical, require_wheels_fit
+from freefloat.model.spacecraft import Spacecraft
+from freefloat.spatial import Pose
+from freefloat.values.arrays import is_traced
+from freefloat.values.errors import ModelError
+
+
+def require_possible_craft(craft: Spacecraft) -> None:
+    """Refuse impossible bodies, wheels and numbers that are not finite."""
+    if is_traced(craft):
+        return
+    for part in (*craft.bodies, *craft.joints, *craft.wheels, *craft.frames):
+        require_possible_body(part)
+    for joint in craft.joints:
+        if not np.all(np.isfinite(joint.X_PJ.p)) or not abs(np.linalg.norm(joint.axis) - 1.0) < 1e-9:
+            raise ModelError(f"Joint '{joint.name}' of spacecraft '{craft.name}': its axis must be a unit vector.")
+        if min(float(joint.damping), float(joint.rotor_inertia)) < 0.0:
+            raise ModelError(f"Joint '{joint.name}' of spacecraft '{craft.name}': its damping or rotor is negative.")
+    for body in craft.body_names:
+        require_possible_group(craft, body)
+        require_wheels_fit(body, craft.body(body).inertia, craft.wheels_on(body))
+
+
+def require_possible_group(craft: Spacecraft, body: str) -> None:
+    """Refuse a rigid body that cannot exist together with those that are fixed to it."""
+    if is_traced(craft) or isinstance(craft.body(body), ModalBody):
+        return
+    root = _root(craft, craft.body_index(body))
+    carried = craft.bodies[craft.parents[root]] if root else None
+    group = [(craft.bodies[i], X) for i, X in _fixed_to(craft, root).items()]
+    for one, _ in group:
+        if not float(one.mass) > 0.0:
+            raise ModelError(f"Body '{one.name}': mass must be positive, got {float(one.mass):g} kg.")
+    if root and craft.joints[root - 1].kind == "fixed" and isinstance(carried, ModalBody):
+        return  # a part of a flexible body, which has inertia of its own
+    mass = sum(float(one.mass) for one, _ in group)
+    com = sum(float(one.mass) * np.asarray(X.apply(one.com)) for one, X in group) / mass
+    inertia = np.zeros((3, 3))
+    for one, X in group:
+        arm, R = np.asarray(X.apply(one.com)) - com, np.asarray(X.R)
+        inertia += R @ np.asarray(one.inertia) @ R.T + float(one.mass) * (arm @ arm * np.eye(3) - np.outer(arm, arm))
+    names = [f"'{one.name}'" for one, _ in group]
+    owner = f"Body {names[0]}" if len(names) == 1 else f"Bodies {', '.join(names)}, fixed together"
+    require_physical(owner, mass, inertia)
+
+
+def _root(craft: Spacecraft, index: int) -> int:
+    """The body that carries a group of rigid bodies that are fixed together."""
+    while (
+        index
+        and craft.joints[index - 1].kind == "fixed"
+        and not isinstance(craft.bodies[craft.parents[index]], ModalBody)
+    ):
+        index = craft.parents[index]
+    return index
+
+
+def _fixed_to(craft: Spacecraft, root: int) -> dict[int, Pose]:
+    """The rigid bodies of a group with their poses in the frame of the first."""
+    found = {root: Pose()}
+    for index, joint in enumerate(craft.joints, start=1):
+        parent = craft.parents[index]
+        if parent in found and joint.kind == "fixed" and not isinstance(craft.bodies[index], ModalBody):
+            found[index] = found[parent] @ joint.X_PJ
+    return found
