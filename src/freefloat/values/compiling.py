@@ -19,6 +19,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from freefloat.values.errors import ModelError
+
 _COMPILER = "freefloat.engine"
 _AT_ONCE = 4096  # rows that JAX handles together: bounds the memory
 P = ParamSpec("P")
@@ -70,7 +72,10 @@ def compiled_on_call(function: Callable[P, R]) -> Callable[P, R]:
         if key not in known:
             readable = all(map(_freeze, asked.records))
             asked_for = asked.with_words(function)
-            known[key] = compile_function(asked_for, args[0], *asked.numbers) if readable else None
+            try:
+                known[key] = compile_function(asked_for, args[0], *asked.numbers) if readable else None
+            except ModelError:
+                return function(*args, **kwargs)  # says it again, without what JAX adds while it traces
         program = known[key]
         if program is None:
             return function(*args, **kwargs)

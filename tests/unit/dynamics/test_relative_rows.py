@@ -126,5 +126,5 @@ def test_what_is_refused(pair):
     with pytest.raises(ModelError, match="has no joint 'elbow'"):
         row_velocity(crafts, states, [JointRows((0, "elbow"))])
     rigid = draw_tree(np.random.default_rng(0), "small")
-    with pytest.raises(ModelError, match="no coordinate of its own to be held"):
+    with pytest.raises(ModelError, match="has no coordinate to be held"):
         row_velocity((rigid,), (rigid.at_rest(),), [JointRows((0, "joint3"))])
