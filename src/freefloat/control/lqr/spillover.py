@@ -1,0 +1,81 @@
+"""What a controller designed on few modes does to the modes that were left out, by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from freefloat.control.lqr.loops import loop_gain
+from freefloat.control.lqr.regulator import Regulator
+from freefloat.control.lqr.second_order import SecondOrderModel
+from freefloat.control.lqr.state_space import StateSpace
+
+_LESS = 1e-9  # of its frequency: a mode that loses less decay than this has not changed
+
+
+@dataclass(frozen=True)
+class ModeChange:
+    """A pole of the closed loop that belongs to a mode of the structure."""
+
+    name: str
+    pole: complex
+    decay_before: float  # of that mode without control [1/s]
+
+    @property
+    def unstable(self) -> bool:
+        """Whether it grows."""
+        return self.pole.real > 0.0
+
+
+@dataclass(frozen=True)
+class Spillover:
+    """Poles of the full structure with a controller that may not know all of it."""
+
+    poles: np.ndarray
+    unstable: tuple[ModeChange, ...]  # modes that grow
+    worse: tuple[ModeChange, ...]  # modes that are damped less than without control, but stable
+
+    def __str__(self) -> str:
+        lines = [f"unstable: {c.name}, grows at {c.pole.real:.3g} 1/s" for c in self.unstable]
+        lines += [
+            f"less damped: {c.name}, decays at {-c.pole.real:.3g}, before {c.decay_before:.3g} 1/s" for c in self.worse
+        ]
+        return "\n".join(lines) or "No mode is unstable or damped less than without control."
+
+
+def spillover(
+    structure: SecondOrderModel, controller: StateSpace | Regulator, plant: StateSpace | None = None
+) -> Spillover:
+    """The full structure with a controller; `plant` is its sampled form where the controller is sampled."""
+    plant = structure.state_space if plant is None else plant
+    loop = loop_gain(plant, controller)
+    s, one = loop.scaling, np.eye(len(loop.inputs))
+    assert s is not None
+    A = s.T_inverse @ (loop.A - loop.B @ np.linalg.solve(one + loop.D, loop.C)) @ s.T
+    poles, vectors = linalg.eig(A)
+    rates = poles if plant.period is None else np.log(poles + 0j) / plant.period
+    before = _open_decays(structure)
+    n = len(structure.M)
+    unstable, worse = [], []
+    for rate, vector in zip(rates, vectors.T, strict=True):
+        if rate.imag < 0.0:
+            continue
+        size = np.abs(vector) ** 2
+        if np.sum(size[2 * n :]) > np.sum(size[: 2 * n]) and rate.real <= 0.0:
+            continue  # a pole of the controller
+        mode = int(np.argmax(size[:n] + size[n : 2 * n]))
+        change = ModeChange(structure.modes.names[mode], complex(rate), before[mode])
+        if rate.real > _LESS * abs(rate):
+            unstable.append(change)
+        elif -rate.real < before[mode] - _LESS * abs(rate) - 1e-12:
+            worse.append(change)
+    order = lambda change: -change.pole.real  # noqa: E731
+    return Spillover(rates, tuple(sorted(unstable, key=order)), tuple(sorted(worse, key=order)))
+
+
+def _open_decays(structure: SecondOrderModel) -> np.ndarray:
+    """Decay of each mode without control [1/s]: half of its modal damping."""
+    Phi = structure.modes.shapes
+    return 0.5 * np.einsum("ik,ij,jk->k", Phi, structure.C, Phi)
