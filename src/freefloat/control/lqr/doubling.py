@@ -14,7 +14,10 @@ def solve_by_doubling(A: np.ndarray, B: np.ndarray, Q: np.ndarray) -> np.ndarray
     """Stabilising P of A'P + PA - PBB'P + Q = 0."""
     n, G = len(A), B @ B.T
     one = np.eye(n)
-    gamma = np.sqrt(max(float(np.max(np.abs(np.linalg.eigvals(A)))), 1e-3))
+    poles = np.linalg.eigvals(A)
+    gamma = np.sqrt(max(float(np.max(np.abs(poles))), 1e-3))
+    while np.min(np.abs(poles - gamma)) < 0.05 * gamma:  # not a pole
+        gamma *= 1.1
     # Cayley transform of the Hamiltonian matrix into a symplectic pair.
     A_gamma = A - gamma * one
     W = A_gamma + G @ np.linalg.solve(A_gamma.T, Q)

@@ -45,7 +45,6 @@ def design_kalman(model: Any, process: Any, noise: Any, *, limit: float = LIMIT)
             missed,
         )
     _require_driven(plain, structure, W, limit)
-    assert plain.scaling is not None
     names = {"states": plain.states, "inputs": plain.outputs, "period": plain.period}
     dual = StateSpace(plain.A.T, plain.C.T, scaling=plain.scaling.dual, **names)
     found = solve_guarded(dual, W, V, None, "schur", "Kalman filter")

@@ -37,7 +37,6 @@ def move(
     if u is not None and (np.shape(u) != (count, len(model.inputs)) or not np.all(np.isfinite(u))):
         raise ModelError(f"Inputs must be {count} x {len(model.inputs)} finite numbers, got shape {np.shape(u)}.")
     z = (model if model.period is not None else sample(model, step)).scaled()
-    assert model.scaling is not None
     at, values = model.scaling.T_inverse @ x0, np.empty((count + 1, len(model.outputs)))
     for k in range(count + 1):
         pushed = np.zeros(len(model.inputs)) if u is None else u[min(k, count - 1)]

@@ -55,8 +55,5 @@ def _other(known: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _joined(a: StateSpace, b: StateSpace) -> Scaling:
-    assert a.scaling is not None
-    assert b.scaling is not None
-    return Scaling(
-        linalg.block_diag(a.scaling.T, b.scaling.T), linalg.block_diag(a.scaling.T_inverse, b.scaling.T_inverse)
-    )
+    T, back = (linalg.block_diag(getattr(a.scaling, name), getattr(b.scaling, name)) for name in ("T", "T_inverse"))
+    return Scaling(np.asarray(T), np.asarray(back))

@@ -74,19 +74,20 @@ def robustness(plant: StateSpace, controller: StateSpace | Regulator) -> Robustn
     """Margins of a loop broken at the plant's inputs; an unstable loop has none and is refused."""
     loop = loop_gain(plant, controller)
     one = np.eye(len(loop.inputs))
-    closing = np.linalg.solve(one + loop.D, loop.C)
-    closed = StateSpace(loop.A - loop.B @ closing, loop.B, period=loop.period, scaling=loop.scaling)
+    # S = (1 + L)^-1 is a system of its own: that of the closed loop, whose poles are all damped.
+    E = np.linalg.inv(one + loop.D)
+    closed = StateSpace(
+        loop.A - loop.B @ E @ loop.C, loop.B @ E, -E @ loop.C, E, period=loop.period, scaling=loop.scaling
+    )
     decay = slowest_decay(closed.poles, loop.period)
     if not decay > 0.0:
         raise DesignRefused(f"The loop is unstable (it grows at {-decay:.3g} 1/s): it has no margins. See `spillover`.")
-    response = FrequencyResponse(loop)
-    grid = frequency_grid(loop, closed)
-    L = response.on(grid)
-    S = np.linalg.inv(one + L)
+    response, grid = FrequencyResponse(closed), frequency_grid(loop, closed)
+    S = response.on(grid)
     loops = tuple(_margin(name, k, response, grid, 1.0 / S[:, k, k] - 1.0) for k, name in enumerate(loop.inputs))
     units = np.sqrt(np.diag(controller.R)) if isinstance(controller, Regulator) else np.ones(len(one))
     disk, distance = 2.0 / _scaled_peak(2.0 * S - one, units), 1.0 / _scaled_peak(S, units)  # S - T with T = 1 - S
-    delay, at = _common_delay(response, grid, L)
+    delay, at = _common_delay(response, grid, np.linalg.inv(S) - one)
     return RobustnessReport(loops, float(distance), float(disk), delay, at, decay)
 
 
@@ -94,7 +95,7 @@ def _margin(name: str, k: int, response: FrequencyResponse, grid: np.ndarray, L:
     """From the loop gain of one input on a grid; crossings are then found by bisection."""
 
     def single(w: float) -> complex:
-        return 1.0 / np.linalg.inv(np.eye(len(response._D)) + response(w))[k, k] - 1.0
+        return 1.0 / response.entry(k, w) - 1.0
 
     crossings = _roots(lambda w: np.abs(single(w)) - 1.0, grid, np.abs(L) - 1.0)
     lags = [np.mod(np.angle(-single(w)), 2 * np.pi) for w in crossings]  # how much later -L may come
@@ -138,13 +139,18 @@ def _common_delay(response: FrequencyResponse, grid: np.ndarray, L: np.ndarray) 
         low, high = grid[k], grid[k + 1]
         for _ in range(50):
             middle = 0.5 * (low + high)
-            same = np.sum(np.abs(np.linalg.eigvals(response(middle))) > 1.0) == counts[k]
+            same = np.sum(np.abs(_loop_values(response, middle)) > 1.0) == counts[k]
             low, high = (middle, high) if same else (low, middle)
-        values = np.linalg.eigvals(response(high))
+        values = _loop_values(response, high)
         value = values[np.argmin(np.abs(np.abs(values) - 1.0))]
         if abs(abs(value) - 1.0) < 1e-3:
             best = min(best, (float(np.mod(np.angle(-value), 2 * np.pi) / high), float(high)))
     return best
+
+
+def _loop_values(response: FrequencyResponse, frequency: float) -> np.ndarray:
+    """Eigenvalues of L = S^-1 - 1."""
+    return 1.0 / np.linalg.eigvals(response(frequency)) - 1.0
 
 
 def _scaled_peak(matrices: np.ndarray, units: np.ndarray) -> float:

@@ -98,13 +98,20 @@ def _unreached(A: np.ndarray, B: np.ndarray, period: float | None, limit: float)
     B = B / np.where(sizes > 0.0, sizes, 1.0)
     poles, left = linalg.eig(A, left=True, right=False)  # pyright: ignore[reportGeneralTypeIssues]
     staying = poles.real > -STABLE if period is None else np.abs(poles) > np.exp(-STABLE * period)
-    reached = np.linalg.norm(left.conj().T @ B, axis=1) >= _SUSPECT * limit
+    watched = np.flatnonzero(staying & (poles.imag >= 0.0))
+    suspects = poles[[k for k in watched if _cluster_reach(poles, left, B, poles[k]) < _SUSPECT * limit]]
     found = []
-    suspects = poles[staying & ~reached & (poles.imag >= 0.0)]
     for pole in suspects[np.argsort(np.abs(suspects))]:
-        vectors, values, _ = np.linalg.svd(np.hstack([pole * np.eye(len(A)) - A, B]))
+        vectors, values, _ = np.linalg.svd(np.hstack([pole * np.eye(len(A)) - A, B]), full_matrices=False)
         found += [(pole, vectors[:, k]) for k in np.flatnonzero(values < limit)]
     return found
+
+
+def _cluster_reach(poles: np.ndarray, left: np.ndarray, B: np.ndarray, pole: complex) -> float:
+    """How well the inputs reach all mixtures of the eigenvectors of poles that are nearly equal."""
+    near = np.abs(poles - pole) <= 1e-6 * abs(pole) + 1e-12 * np.max(np.abs(poles))
+    basis = np.linalg.qr(left[:, near])[0]
+    return _smallest(B.T @ basis.conj())
 
 
 def _name(pole: complex, vector: np.ndarray, model: StateSpace, structure: SecondOrderModel | None) -> str:
@@ -115,7 +122,6 @@ def _name(pole: complex, vector: np.ndarray, model: StateSpace, structure: Secon
         share = [np.sum(size[list(g)] + size[[n + k for k in g]]) for g in modes.groups]
         return modes.group_name(modes.groups[int(np.argmax(share))])
     scaling = model.scaling
-    assert scaling is not None
     weight = np.abs(scaling.T_inverse.T @ vector) / np.maximum(np.linalg.norm(scaling.T_inverse, axis=0), 1e-300)
     written = f"{pole.real:.4g}" if abs(pole.imag) < 1e-9 else f"{pole.real:.4g} +- {pole.imag:.4g}i"
     return f"pole {written} ({model.states[int(np.argmax(weight))]})"

@@ -127,7 +127,6 @@ def require_costly(model: StateSpace, structure: SecondOrderModel | None, Q: np.
 def lyapunov_cost(model: StateSpace, gain: np.ndarray, Q: np.ndarray, R: np.ndarray, x0: np.ndarray) -> float:
     """int x'Qx + u'Ru of the loop u = -gain x from x0, by Lyapunov's equation, without Riccati's."""
     s = model.scaling
-    assert s is not None
     A = s.T_inverse @ (model.A - model.B @ gain) @ s.T
     W = s.T.T @ (Q + gain.T @ R @ gain) @ s.T
     solve = linalg.solve_continuous_lyapunov if model.period is None else linalg.solve_discrete_lyapunov

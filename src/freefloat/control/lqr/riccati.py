@@ -39,7 +39,6 @@ def solve_riccati(
     Methods: `schur`, or `doubling` for a continuous model without cross terms.
     """
     A, B, s, period = model.A, model.B, model.scaling, model.period
-    assert s is not None
     N = np.zeros((len(A), B.shape[1])) if cross is None else cross
     Az, B1, Qz = s.T_inverse @ A @ s.T, s.T_inverse @ B, s.T.T @ Q @ s.T
     root = np.linalg.cholesky(R)

@@ -13,7 +13,6 @@ from freefloat.values.errors import ModelError
 def transition(model: StateSpace, duration: float) -> tuple[np.ndarray, np.ndarray]:
     """e^(A t) and int_0^t e^(A s) ds B, by one exponential in scaled coordinates."""
     s, n, m = model.scaling, len(model.A), model.B.shape[1]
-    assert s is not None
     block = np.zeros((n + m, n + m))
     block[:n, :n], block[:n, n:] = s.T_inverse @ model.A @ s.T, s.T_inverse @ model.B
     found = linalg.expm(duration * block)
@@ -60,8 +59,7 @@ def _with_delay_line(
         full[n + k * m : n + (k + 1) * m, n + (k - 1) * m : n + k * m] = np.eye(m)
     names = [f"{name}, {k + 1} sample{'s' * (k > 0)} ago" for k in range(depth) for name in model.inputs]
     s = model.scaling
-    assert s is not None
-    scaling = Scaling(*(linalg.block_diag(T, np.eye(depth * m)) for T in (s.T, s.T_inverse)))
+    scaling = Scaling(*(np.asarray(linalg.block_diag(T, np.eye(depth * m))) for T in (s.T, s.T_inverse)))
     C, D = np.hstack([model.C, np.zeros((len(model.C), depth * m))]), np.array(model.D)
     if np.any(D):
         raise ModelError("A model whose inputs act on its outputs at once (D) cannot be sampled with a delay.")
@@ -81,7 +79,6 @@ def sampled_cost(
     int_0^T E(t)' W E(t) dt by halving the period until a series does, then doubling: W(2t) = W(t) + E' W(t) E.
     """
     s, n, m = model.scaling, len(model.A), model.B.shape[1]
-    assert s is not None
     block = np.zeros((n + m, n + m))
     block[:n, :n], block[:n, n:] = s.T_inverse @ model.A @ s.T, s.T_inverse @ model.B
     W = linalg.block_diag(s.T.T @ Q @ s.T, R)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -29,16 +30,16 @@ class SecondOrderModel:
     coordinates and their rates where none are given.
     """
 
-    M: np.ndarray
-    K: np.ndarray
-    Bf: np.ndarray
-    G: np.ndarray | None = None
-    C: np.ndarray | None = None
+    M: Any  # arrays, or lists that become arrays
+    K: Any
+    Bf: Any  # (coordinates, inputs)
+    G: Any = None
+    C: Any = None
     coordinates: tuple[str, ...] = ()
     inputs: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
-    Cp: np.ndarray | None = None
-    Cv: np.ndarray | None = None
+    Cp: Any = None  # (outputs, coordinates)
+    Cv: Any = None  # (outputs, rates)
 
     def __post_init__(self) -> None:
         n = len(np.atleast_1d(self.M))
@@ -95,7 +96,7 @@ class SecondOrderModel:
     def _modal_scaling(self) -> Scaling:
         Phi, slow = self.modes.shapes, np.maximum(np.abs(self.modes.frequencies), SLOWEST)
         back = Phi.T @ self.M  # the inverse of Phi
-        return Scaling(linalg.block_diag(Phi / slow, Phi), linalg.block_diag(slow[:, None] * back, back))
+        return Scaling(_blocks(Phi / slow, Phi), _blocks(slow[:, None] * back, back))
 
     def with_inputs(self, names: Sequence[str]) -> SecondOrderModel:
         """The same structure with some of its inputs only."""
@@ -165,6 +166,10 @@ class StructureModes:
 
     def __str__(self) -> str:
         return "\n".join(self.names)
+
+
+def _blocks(*matrices: np.ndarray) -> np.ndarray:
+    return np.asarray(linalg.block_diag(*matrices))
 
 
 def component_of(coordinate: str) -> str:

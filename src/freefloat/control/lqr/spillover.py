@@ -12,7 +12,8 @@ from freefloat.control.lqr.regulator import Regulator
 from freefloat.control.lqr.second_order import SecondOrderModel
 from freefloat.control.lqr.state_space import StateSpace
 
-_LESS = 1e-9  # of its frequency: a mode that loses less decay than this has not changed
+_LESS = 0.01  # of its decay: a mode that loses less has not changed
+_ROUNDING = 1e-10  # of its frequency: growth below this is rounding
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,6 @@ def spillover(
     plant = structure.state_space if plant is None else plant
     loop = loop_gain(plant, controller)
     s, one = loop.scaling, np.eye(len(loop.inputs))
-    assert s is not None
     A = s.T_inverse @ (loop.A - loop.B @ np.linalg.solve(one + loop.D, loop.C)) @ s.T
     poles, vectors = linalg.eig(A)
     rates = poles if plant.period is None else np.log(poles + 0j) / plant.period
@@ -67,12 +67,15 @@ def spillover(
             continue  # a pole of the controller
         mode = int(np.argmax(size[:n] + size[n : 2 * n]))
         change = ModeChange(structure.modes.names[mode], complex(rate), before[mode])
-        if rate.real > _LESS * abs(rate):
+        if rate.real > _ROUNDING * abs(rate):
             unstable.append(change)
-        elif -rate.real < before[mode] - _LESS * abs(rate) - 1e-12:
+        elif -rate.real < (1.0 - _LESS) * before[mode]:
             worse.append(change)
-    order = lambda change: -change.pole.real  # noqa: E731
-    return Spillover(rates, tuple(sorted(unstable, key=order)), tuple(sorted(worse, key=order)))
+    return Spillover(rates, _worst_first(unstable), _worst_first(worse))
+
+
+def _worst_first(changes: list[ModeChange]) -> tuple[ModeChange, ...]:
+    return tuple(sorted(changes, key=lambda change: -change.pole.real))
 
 
 def _open_decays(structure: SecondOrderModel) -> np.ndarray:

@@ -34,15 +34,15 @@ class StateSpace:
     C is the identity where it is not given. `scaling` is found by balancing A where it is not given.
     """
 
-    A: np.ndarray
-    B: np.ndarray
-    C: np.ndarray | None = None
-    D: np.ndarray | None = None
+    A: Any  # (states, states); arrays, or lists that become arrays
+    B: Any  # (states, inputs)
+    C: Any = None  # (outputs, states)
+    D: Any = None  # (outputs, inputs)
     states: tuple[str, ...] = ()
     inputs: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
     period: float | None = None
-    scaling: Scaling | None = None
+    scaling: Any = None  # a Scaling
 
     def __post_init__(self) -> None:
         n, m = len(np.atleast_1d(self.A)), np.shape(self.B)[-1] if np.ndim(self.B) == 2 else 0
@@ -83,7 +83,6 @@ class StateSpace:
     def scaled(self) -> StateSpace:
         """The same model in its scaled coordinates, whose states are numbered."""
         s = self.scaling
-        assert s is not None
         n = len(self.A)
         A, B, C = s.T_inverse @ self.A @ s.T, s.T_inverse @ self.B, self.C @ s.T
         itself, names = Scaling(np.eye(n), np.eye(n)), tuple(f"z{k + 1}" for k in range(n))
@@ -118,6 +117,8 @@ def name_places(kind: str, known: Sequence[str], names: Sequence[str] | None) ->
 
 def balancing(A: np.ndarray) -> Scaling:
     """A diagonal scaling by powers of two that makes rows and columns of A alike."""
+    if not len(A):
+        return Scaling(A, A)
     _, (scale, _) = linalg.matrix_balance(A, permute=False, separate=True)  # pyright: ignore[reportGeneralTypeIssues]
     return Scaling(np.diag(scale), np.diag(1.0 / scale))
 
