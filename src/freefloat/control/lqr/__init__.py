@@ -5,6 +5,7 @@ SciPy solves; what is scaled, measured and refused is written here.
 
 from freefloat.control.lqr.filters import KalmanFilter, design_kalman, design_lqg
 from freefloat.control.lqr.frequency_response import FrequencyResponse, frequency_grid
+from freefloat.control.lqr.linear_controller import LinearController
 from freefloat.control.lqr.linear_motion import LinearMotion, move, named_start, overshoot, period_of, settling_time
 from freefloat.control.lqr.loops import close_loop, loop_gain
 from freefloat.control.lqr.margins import LoopMargin, RobustnessReport, robustness
@@ -21,6 +22,7 @@ __all__ = [
     "DesignRefused",
     "FrequencyResponse",
     "KalmanFilter",
+    "LinearController",
     "LinearMotion",
     "LoopMargin",
     "ModeChange",

@@ -21,7 +21,7 @@ class FrequencyResponse:
     def __init__(self, model: StateSpace) -> None:
         z = model.scaled()
         self.period, self._D = model.period, z.D
-        self._poles, V = linalg.eig(z.A)
+        self._poles, V = linalg.eig(z.A)  # pyright: ignore[reportAssignmentType]
         self._single = len(V) == 0 or np.linalg.cond(V) < _INDEPENDENT
         if self._single:
             self._C, self._B = z.C @ V, np.linalg.solve(V, z.B)

@@ -101,7 +101,7 @@ def _margin(name: str, k: int, response: FrequencyResponse, grid: np.ndarray, L:
     lags = [np.mod(np.angle(-single(w)), 2 * np.pi) for w in crossings]  # how much later -L may come
     phases = [min(lag, 2 * np.pi - lag) for lag in lags]
     delays = [(lag / w, w) for lag, w in zip(lags, crossings, strict=True)]
-    factors = [-1.0 / single(w).real for w in _roots(lambda w: single(w).imag, grid, L.imag)]
+    factors = [-1.0 / single(w).real for w in _roots(lambda w: single(w).imag, grid, np.imag(L))]
     delay, at = min(delays, default=(np.inf, np.nan))
     return LoopMargin(
         name,
@@ -167,7 +167,7 @@ def _scaled_peak(matrices: np.ndarray, units: np.ndarray) -> float:
 def _perron(sizes: np.ndarray) -> np.ndarray:
     """Eigenvector of the largest eigenvalue of each positive matrix."""
     values, vectors = np.linalg.eig(sizes)
-    largest = np.argmax(values.real, axis=1)
+    largest = np.argmax(np.real(values), axis=1)
     return np.abs(vectors[np.arange(len(sizes)), :, largest])
 
 

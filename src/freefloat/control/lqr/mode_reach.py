@@ -96,9 +96,9 @@ def _unreached(A: np.ndarray, B: np.ndarray, period: float | None, limit: float)
     """Poles that do not decay, and left vectors v with v (lambda - A) = 0 and v B = 0."""
     sizes = np.linalg.norm(B, axis=0)
     B = B / np.where(sizes > 0.0, sizes, 1.0)
-    poles, left = linalg.eig(A, left=True, right=False)  # pyright: ignore[reportGeneralTypeIssues]
-    staying = poles.real > -STABLE if period is None else np.abs(poles) > np.exp(-STABLE * period)
-    watched = np.flatnonzero(staying & (poles.imag >= 0.0))
+    poles, left = linalg.eig(A, left=True, right=False)  # pyright: ignore[reportAssignmentType]
+    staying = np.real(poles) > -STABLE if period is None else np.abs(poles) > np.exp(-STABLE * period)
+    watched = np.flatnonzero(staying & (np.imag(poles) >= 0.0))
     suspects = poles[[k for k in watched if _cluster_reach(poles, left, B, poles[k]) < _SUSPECT * limit]]
     found = []
     for pole in suspects[np.argsort(np.abs(suspects))]:

@@ -52,7 +52,7 @@ def require_weight(what: str, value: object, names: Sequence[str], *, definite: 
     largest = np.max(np.abs(given), initial=0.0)
     off = np.abs(given - given.T)
     if np.max(off, initial=0.0) > _ALIKE * largest:
-        i, j = np.unravel_index(np.argmax(off), off.shape)
+        i, j = (int(k) for k in np.unravel_index(np.argmax(off), off.shape))
         raise ModelError(
             f"{what} must be symmetric: [{names[i]}, {names[j]}] is {given[i, j]:g} and its mirror {given[j, i]:g}. "
             f"Give ({what} + {what}^T)/2."

@@ -93,7 +93,7 @@ def judge(found: Riccati, period: float | None, definite: bool, what: str) -> No
 def slowest_decay(poles: np.ndarray, period: float | None) -> float:
     """Smallest decay rate [1/s]; negative where something grows."""
     if period is None:
-        return float(-np.max(poles.real))
+        return float(-np.max(np.real(poles)))
     return float(-np.log(max(np.max(np.abs(poles)), np.finfo(float).tiny)) / period)
 
 
@@ -102,7 +102,7 @@ def _residual(A, B, Q, P, F, N, period: float | None) -> float:
     continuous = period is None
     terms = [A.T @ P, P @ A] if continuous else [A.T @ P @ A, -P]
     terms += [Q, -((P if continuous else A.T @ P) @ B + N) @ F]
-    return _size(sum(terms)) / sum(_size(term) for term in terms)
+    return _size(np.sum(terms, axis=0)) / sum(_size(term) for term in terms)
 
 
 def _size(matrix: np.ndarray) -> float:

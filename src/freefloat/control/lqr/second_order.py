@@ -43,7 +43,7 @@ class SecondOrderModel:
 
     def __post_init__(self) -> None:
         n = len(np.atleast_1d(self.M))
-        values = {name: getattr(self, name) for name in "MKGC"}
+        values: dict[str, Any] = {name: getattr(self, name) for name in "MKGC"}
         values = {
             k: np.zeros((n, n)) if v is None else require_matrix(k, v, (n, n), "square") for k, v in values.items()
         }

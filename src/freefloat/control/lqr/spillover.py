@@ -54,7 +54,7 @@ def spillover(
     loop = loop_gain(plant, controller)
     s, one = loop.scaling, np.eye(len(loop.inputs))
     A = s.T_inverse @ (loop.A - loop.B @ np.linalg.solve(one + loop.D, loop.C)) @ s.T
-    poles, vectors = linalg.eig(A)
+    poles, vectors = linalg.eig(A)  # pyright: ignore[reportAssignmentType]
     rates = poles if plant.period is None else np.log(poles + 0j) / plant.period
     before = _open_decays(structure)
     n = len(structure.M)
