@@ -72,8 +72,8 @@ class StateSpace:
         """Of any record with A, B, C, D and names, such as `analysis.LinearModel`."""
         if isinstance(model, StateSpace):
             return model
-        names = [_numbered(getattr(model, kind)) for kind in ("states", "inputs", "outputs")]
-        return StateSpace(model.A, model.B, model.C, model.D, *names)
+        states, inputs, outputs = (_numbered(getattr(model, kind)) for kind in ("states", "inputs", "outputs"))
+        return StateSpace(model.A, model.B, model.C, model.D, states, inputs, outputs)
 
     @property
     def poles(self) -> np.ndarray:
