@@ -47,7 +47,7 @@ class FrequencyResponse:
         """Element (k, k) alone."""
         if not self._single:
             return complex(self(frequency)[k, k])
-        apart = _apart(self._at(np.asarray(frequency)) - self._poles)
+        apart = _apart(self._at(np.array([frequency])) - self._poles)
         return complex(np.sum(self._C[k] * self._B[:, k] / apart) + self._D[k, k])
 
     def _by_schur(self, s: complex) -> np.ndarray:
