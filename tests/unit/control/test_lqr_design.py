@@ -252,6 +252,23 @@ def test_badly_conditioned_models_are_refused_or_right(rng):
     assert refused > 0
 
 
+def test_a_solver_that_is_wrong_is_found_out(monkeypatch):
+    """Solutions that are a little wrong, or right but not the stabilising one."""
+    true = linalg.solve_continuous_are
+
+    def answer(wrong):
+        monkeypatch.setattr("freefloat.control.lqr.riccati.linalg.solve_continuous_are", wrong)
+        return design_lqr(one_axis(), 1.0, 1.0)
+
+    with pytest.raises(DesignRefused, match="relative residual"):
+        answer(lambda A, B, Q, R, s=None: (1 + 1e-6) * true(A, B, Q, R))
+    with pytest.raises(DesignRefused, match="the loop is not stable"):
+        answer(lambda A, B, Q, R, s=None: -true(-A, B, Q, R))
+    with pytest.raises(DesignRefused, match="not finite"):
+        answer(lambda A, B, Q, R, s=None: np.full_like(A, np.nan))
+    assert answer(true).residual < 1e-12
+
+
 def test_nearly_singular_mass_is_refused():
     with pytest.raises(DesignRefused, match="M is badly conditioned"):
         SecondOrderModel([[1.0, 1.0 - 1e-14], [1.0 - 1e-14, 1.0]], np.eye(2), np.eye(2))

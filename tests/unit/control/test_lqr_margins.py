@@ -77,6 +77,24 @@ def test_margins_of_a_regulated_free_axis():
     assert "all together" in str(report)
 
 
+def test_an_axis_that_falls_over_by_itself_needs_a_least_gain():
+    """J th'' - th = u: with less than 1/K1 of its gain the regulator lets it fall, without swinging."""
+    axis = SecondOrderModel([[3.0]], [[-1.0]], [[1.0]])
+    regulator = design_lqr(axis, [4.0, 1.0], 0.5)
+    (loop,) = robustness(axis.state_space, regulator).loops
+    assert loop.gain_down == pytest.approx(1.0 / regulator.gain[0, 0], rel=1e-9)
+    assert loop.gain_up == np.inf
+
+
+def test_a_sampled_loop_has_a_largest_gain():
+    """x' = u, u = -k x every T: x(k+1) = (1 - kT) x(k), stable below k = 2/T, at the Nyquist frequency."""
+    plant = sample(StateSpace([[0.0]], [[1.0]]), 0.1)
+    (loop,) = robustness(plant, design_lqr(plant, 1.0, 1.0)).loops
+    k = design_lqr(plant, 1.0, 1.0).gain[0, 0]
+    assert loop.gain_up == pytest.approx(20.0 / k, rel=1e-9)
+    assert loop.gain_down == 0.0
+
+
 def test_disk_margin_of_three_lags_is_that_of_a_scan():
     """2 / max |S - T| on a fine grid; gains inside the disk are stable, a gain margin outside is not."""
     report, w = robustness(three_lags(), gain_only(4.0)), np.geomspace(1e-3, 1e3, 200001)

@@ -14,6 +14,8 @@ from freefloat.control.lqr.regulator import Regulator
 from freefloat.control.lqr.riccati import slowest_decay
 from freefloat.control.lqr.state_space import StateSpace
 
+_NONE = 1e-9  # factors of the gain below this are rounding
+
 
 @dataclass(frozen=True)
 class LoopMargin:
@@ -95,18 +97,21 @@ def _margin(name: str, k: int, response: FrequencyResponse, grid: np.ndarray, L:
     """From the loop gain of one input on a grid; crossings are then found by bisection."""
 
     def single(w: float) -> complex:
-        return 1.0 / response.entry(k, w) - 1.0
+        return 1.0 / (response.entry(k, w) or complex(1e-30)) - 1.0
 
     crossings = _roots(lambda w: np.abs(single(w)) - 1.0, grid, np.abs(L) - 1.0)
     lags = [np.mod(np.angle(-single(w)), 2 * np.pi) for w in crossings]  # how much later -L may come
     phases = [min(lag, 2 * np.pi - lag) for lag in lags]
     delays = [(lag / w, w) for lag, w in zip(lags, crossings, strict=True)]
-    factors = [-1.0 / single(w).real for w in _roots(lambda w: single(w).imag, grid, np.imag(L))]
+    # A loop that only just holds something up falls over without swinging: L is real at zero frequency too.
+    ends = [0.0] if response.period is None else [0.0, np.pi / response.period]
+    real = [*ends, *_roots(lambda w: single(w).imag, grid, np.imag(L))]
+    factors = [f for f in (_minus_inverse(single(w).real) for w in real) if f > _NONE]
     delay, at = min(delays, default=(np.inf, np.nan))
     return LoopMargin(
         name,
         gain_up=float(min((f for f in factors if f > 1.0), default=np.inf)),
-        gain_down=float(max((f for f in factors if 0.0 < f < 1.0), default=0.0)),
+        gain_down=float(max((f for f in factors if f < 1.0), default=0.0)),
         phase=float(min(phases, default=np.inf)),
         delay=float(delay),
         delay_frequency=float(at),
@@ -169,6 +174,10 @@ def _perron(sizes: np.ndarray) -> np.ndarray:
     values, vectors = np.linalg.eig(sizes)
     largest = np.argmax(np.real(values), axis=1)
     return np.abs(vectors[np.arange(len(sizes)), :, largest])
+
+
+def _minus_inverse(value: float) -> float:
+    return -1.0 / value if value != 0.0 else np.inf
 
 
 def _over(a: float, b: float) -> float:

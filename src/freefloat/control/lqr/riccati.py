@@ -66,7 +66,7 @@ def solve_riccati(
     eigenvalues = np.linalg.eigvalsh(Pz)
     scaled = _residual(Az, Bz, Qz, Pz, Fz, Nz, period)
     residual = max(scaled, _residual(A, B, Q, P, F, N, period))
-    least = eigenvalues[0] / max(eigenvalues[-1], np.finfo(float).tiny)
+    least = eigenvalues[0] / max(float(np.max(np.abs(eigenvalues))), np.finfo(float).tiny)
     return Riccati(P, F, residual, float(least), np.linalg.eigvals(Az - Bz @ Fz))
 
 
