@@ -15,6 +15,7 @@ from freefloat.control.lqr import (
     overshoot,
     period_of,
     settling_time,
+    spillover,
 )
 from station_matrices import ATTITUDE, INPUTS, RELATIVE, Station
 
@@ -91,6 +92,34 @@ def test_the_station_as_plain_a_and_b_gives_the_same_gain_or_none(station, model
     assert found.residual > regulator.residual
     scale = np.max(np.abs(regulator.gain), axis=1, keepdims=True)
     assert np.max(np.abs(found.gain - regulator.gain) / scale) < 1e-5
+
+
+def test_units_of_the_station_do_not_matter(station, regulator, rng):
+    """Every coordinate in units of its own, up to a million times larger or smaller: the same gain in those units."""
+    units = 10.0 ** rng.uniform(-6, 6, size=66)
+    M, K, G = (units[:, None] * matrix * units for matrix in (station.M, station.K, station.G))
+    other = SecondOrderModel(M, K, units[:, None] * station.Bf, G, None, station.coordinates, INPUTS)
+    both = np.tile(units, 2)
+    Q, R = station.weights()
+    found = design_lqr(other, both[:, None] * Q * both, R)
+    scale = np.max(np.abs(regulator.gain), axis=1, keepdims=True)
+    assert np.max(np.abs(found.gain / both - regulator.gain) / scale) < 1e-6
+
+
+def test_the_station_that_tides_make_unstable_is_stabilised():
+    tidal = Station(tides=True)
+    found = design_lqr(model_of(tidal), *tidal.weights())
+    assert found.residual <= 1e-12
+    assert np.max(found.poles.real) < -3e-3
+
+
+def test_damping_of_the_station_before_and_after_by_name(model, regulator):
+    changes = spillover(model, regulator).changes
+    assert not any(change.unstable or change.worse for change in changes)
+    least = min((change for change in changes if change.pole.imag > 0.0), key=lambda change: change.damping)
+    assert least.damping == pytest.approx(1.96e-4, rel=3e-3)
+    assert "array 1 + array 2, 17.674 rad/s" in least.name
+    assert least.decay_before == 0.0
 
 
 # ---- gains and poles

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import linalg
 
 from freefloat.control.lqr.mode_reach import LIMIT, unreached_names, unseen_names
-from freefloat.control.lqr.refusals import DesignRefused, require_weight
+from freefloat.control.lqr.refusals import DesignRefused, require_weight, weight_rows
 from freefloat.control.lqr.regulator import Regulator, solve_guarded, split
 from freefloat.control.lqr.state_space import StateSpace
 from freefloat.values.errors import ModelError
@@ -55,13 +55,11 @@ def design_kalman(model: Any, process: Any, noise: Any, *, limit: float = LIMIT)
 
 
 def _require_driven(model: StateSpace, structure: Any, W: np.ndarray, limit: float) -> None:
-    values, vectors = np.linalg.eigh(0.5 * (W + W.T))
-    kept = values > 1e-14 * max(values[-1], 0.0)
-    if np.all(kept):
+    columns = weight_rows(0.5 * (W + W.T)).T
+    if columns.shape[1] == len(W):
         return
-    if not np.any(kept):
+    if not columns.shape[1]:
         raise DesignRefused("The process noise is zero: the filter would end up listening to no sensor.")
-    columns = vectors[:, kept] * np.sqrt(values[kept])
     driven = StateSpace(model.A, columns, states=model.states, period=model.period, scaling=model.scaling)
     if missed := unreached_names(driven, structure, limit):
         raise DesignRefused(

@@ -67,6 +67,15 @@ def require_weight(what: str, value: object, names: Sequence[str], *, definite: 
     return given
 
 
+def weight_rows(weight: np.ndarray) -> np.ndarray:
+    """Rows with rows^T rows = weight, as few as there are; units do not matter."""
+    diagonal = np.diag(weight)
+    scale = np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
+    values, vectors = np.linalg.eigh(_unit_diagonal(weight))
+    kept = values > 1e-11 * max(float(np.max(values, initial=0.0)), np.finfo(float).tiny)  # the rest is rounding
+    return np.sqrt(values[kept])[:, None] * vectors[:, kept].T * scale
+
+
 def _unit_diagonal(matrix: np.ndarray) -> np.ndarray:
     """Scaled so that units do not matter; a row without a positive diagonal is left as it is."""
     diagonal = np.diag(matrix)

@@ -25,18 +25,37 @@ class ModeChange:
     decay_before: float  # of that mode without control [1/s]
 
     @property
+    def damping(self) -> float:
+        """Share of critical damping; negative where it grows."""
+        return -self.pole.real / max(abs(self.pole), 1e-300)
+
+    @property
     def unstable(self) -> bool:
-        """Whether it grows."""
-        return self.pole.real > 0.0
+        """Whether it grows, beyond rounding."""
+        return self.pole.real > _ROUNDING * abs(self.pole)
+
+    @property
+    def worse(self) -> bool:
+        """Whether it is stable but damped less than without control."""
+        return not self.unstable and -self.pole.real < (1.0 - _LESS) * self.decay_before
 
 
 @dataclass(frozen=True)
 class Spillover:
     """Poles of the full structure with a controller that may not know all of it."""
 
-    poles: np.ndarray
-    unstable: tuple[ModeChange, ...]  # modes that grow
-    worse: tuple[ModeChange, ...]  # modes that are damped less than without control, but stable
+    poles: np.ndarray  # all, with those of the controller [1/s]
+    changes: tuple[ModeChange, ...]  # those of the structure, the least damped first
+
+    @property
+    def unstable(self) -> tuple[ModeChange, ...]:
+        """Modes that grow, the quickest first."""
+        return tuple(change for change in self.changes if change.unstable)
+
+    @property
+    def worse(self) -> tuple[ModeChange, ...]:
+        """Modes that are damped less than without control, but stable."""
+        return tuple(change for change in self.changes if change.worse)
 
     def __str__(self) -> str:
         lines = [f"unstable: {c.name}, grows at {c.pole.real:.3g} 1/s" for c in self.unstable]
@@ -58,24 +77,15 @@ def spillover(
     rates = poles if plant.period is None else np.log(poles + 0j) / plant.period
     before = _open_decays(structure)
     n = len(structure.M)
-    unstable, worse = [], []
+    changes = []
     for rate, vector in zip(rates, vectors.T, strict=True):
-        if rate.imag < 0.0:
-            continue
         size = np.abs(vector) ** 2
-        if np.sum(size[2 * n :]) > np.sum(size[: 2 * n]) and rate.real <= 0.0:
-            continue  # a pole of the controller
+        of_controller = np.sum(size[2 * n :]) > np.sum(size[: 2 * n]) and rate.real <= 0.0
+        if rate.imag < 0.0 or of_controller:
+            continue
         mode = int(np.argmax(size[:n] + size[n : 2 * n]))
-        change = ModeChange(structure.modes.names[mode], complex(rate), before[mode])
-        if rate.real > _ROUNDING * abs(rate):
-            unstable.append(change)
-        elif -rate.real < (1.0 - _LESS) * before[mode]:
-            worse.append(change)
-    return Spillover(rates, _worst_first(unstable), _worst_first(worse))
-
-
-def _worst_first(changes: list[ModeChange]) -> tuple[ModeChange, ...]:
-    return tuple(sorted(changes, key=lambda change: -change.pole.real))
+        changes.append(ModeChange(structure.modes.names[mode], complex(rate), float(before[mode])))
+    return Spillover(rates, tuple(sorted(changes, key=lambda change: -change.pole.real)))
 
 
 def _open_decays(structure: SecondOrderModel) -> np.ndarray:
