@@ -122,7 +122,7 @@ CALLS = {
     "simulate(Law(lambda: np.zeros(7)))": "Law.command must return commands",
     "ff.check_software(Law(lambda: None), craft)": "nothing wrong: ['Law.command must return commands",
     "ff.check_software(Law(tuple), 'hub')": "nothing wrong: [\"A Spacecraft or a World is needed, got 'hub'.\"]",
-    "ResolvedMotion(craft=ets7, frame='hand', path='straight')": "path must be a path such as Line, Turn, Circle or PoseSpline",
+    "ResolvedMotion(craft=ets7, frame='hand', path='straight')": "path must be a path such as Line, Turn",
     "Turn(axis=(1, 0, 0), profile=None)": "Turn.profile must be a profile such as Quintic or Trapezoid",
     "AttitudeHold(craft=ets7, stiffness=-1.0)": "AttitudeHold.stiffness must be at least 0, got -1 N m/rad",
     "AttitudeHold(craft=ets7, feed_forward='arm')": "feed_forward must be a RateLaw",

@@ -1,0 +1,113 @@
+"""The algebraic Riccati equation in scaled coordinates, continuous and sampled, and how good a solution is.
+
+A solver may return a wrong matrix without a word, above all where the numbers of a model differ by many orders. So the
+equation is solved where they are alike (modal coordinates, unit input weights), and every solution is measured.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from freefloat.control.lqr.doubling import solve_by_doubling
+from freefloat.control.lqr.refusals import DesignRefused
+from freefloat.control.lqr.state_space import StateSpace
+
+RESIDUAL = 1e-9  # largest residual, relative to the sizes of the terms, of a solution that is used
+DECAY = 1e-6  # slowest decay of a loop that counts as stable [1/s]
+_STATES_OVER_INPUTS = 1e3  # |Q| over |B B'| in scaled coordinates: where both solvers lose the fewest digits
+
+
+@dataclass(frozen=True)
+class Riccati:
+    """P > 0 and the gain u = -F x with how well they hold."""
+
+    P: np.ndarray
+    F: np.ndarray
+    residual: float  # relative to the sizes of the terms of the equation
+    least: float  # smallest over largest eigenvalue of P in scaled coordinates
+    poles: np.ndarray  # of the closed loop
+
+
+def solve_riccati(
+    model: StateSpace, Q: np.ndarray, R: np.ndarray, cross: np.ndarray | None = None, method: str = "schur"
+) -> Riccati:
+    """Solution of min int x'Qx + u'Ru + 2 x'(cross)u, measured but not yet judged; sampled models give a sum.
+
+    Methods: `schur`, or `doubling` for a continuous model without cross terms.
+    """
+    A, B, s, period = model.A, model.B, model.scaling, model.period
+    N = np.zeros((len(A), B.shape[1])) if cross is None else cross
+    Az, B1, Qz = s.T_inverse @ A @ s.T, s.T_inverse @ B, s.T.T @ Q @ s.T
+    root = np.linalg.cholesky(R)
+    B1 = linalg.solve_triangular(root, B1.T, lower=True).T  # R = 1
+    N1 = linalg.solve_triangular(root, (s.T.T @ N).T, lower=True).T
+    # Q and R divided by beta, which then multiplies P.
+    beta = np.sqrt(_size(Qz) / _size(B1 @ B1.T) / _STATES_OVER_INPUTS)
+    Bz, Qz, Nz, one = np.sqrt(beta) * B1, _symmetric(Qz) / beta, N1 / np.sqrt(beta), np.eye(B.shape[1])
+    try:
+        if method == "doubling":
+            Pz = solve_by_doubling(Az, Bz, Qz)
+        elif period is None:
+            Pz = linalg.solve_continuous_are(Az, Bz, Qz, one, s=Nz if cross is not None else None)
+        else:
+            Pz = linalg.solve_discrete_are(Az, Bz, Qz, one, s=Nz if cross is not None else None)
+    except (np.linalg.LinAlgError, ValueError) as error:
+        raise DesignRefused(f"The Riccati equation has no stabilising solution that could be found: {error}") from error
+    Pz = _symmetric(Pz)
+    if not np.all(np.isfinite(Pz)):
+        raise DesignRefused("The Riccati equation gave numbers that are not finite. Scale states and inputs.")
+    weight = one if period is None else one + Bz.T @ Pz @ Bz
+    Fz = linalg.solve(weight, (Bz.T @ Pz @ (np.eye(len(Az)) if period is None else Az)) + Nz.T, assume_a="pos")
+    P = beta * _symmetric(s.T_inverse.T @ Pz @ s.T_inverse)
+    F = linalg.solve_triangular(root.T, np.sqrt(beta) * Fz, lower=False) @ s.T_inverse
+    eigenvalues = np.linalg.eigvalsh(Pz)
+    scaled = _residual(Az, Bz, Qz, Pz, Fz, Nz, period)
+    residual = max(scaled, _residual(A, B, Q, P, F, N, period))
+    least = eigenvalues[0] / max(float(np.max(np.abs(eigenvalues))), np.finfo(float).tiny)
+    return Riccati(P, F, residual, float(least), np.linalg.eigvals(Az - Bz @ Fz))
+
+
+def judge(found: Riccati, period: float | None, definite: bool, what: str) -> None:
+    """Refuse a solution that cannot be trusted."""
+    if not found.residual <= RESIDUAL:
+        raise DesignRefused(
+            f"{what}: the Riccati equation is badly conditioned, its relative residual is {found.residual:.1e} "
+            f"(limit {RESIDUAL:g}). Give a SecondOrderModel, which is scaled by its modes, or scale states and inputs."
+        )
+    slowest = slowest_decay(found.poles, period)
+    if not slowest > DECAY:
+        raise DesignRefused(
+            f"{what}: the loop is not stable, its slowest pole decays at {slowest:.1e} 1/s (limit {DECAY:g}): "
+            "something is hardly reached or hardly seen. Move an actuator or a sensor, or weigh more of the motion."
+        )
+    if found.least < -1e-12 or (definite and found.least <= 0.0):
+        raise DesignRefused(
+            f"{what}: the solution is not positive (smallest over largest eigenvalue {found.least:.1e}): it is wrong. "
+            "Scale states and inputs."
+        )
+
+
+def slowest_decay(poles: np.ndarray, period: float | None) -> float:
+    """Smallest decay rate [1/s]; negative where something grows."""
+    if period is None:
+        return float(-np.max(np.real(poles)))
+    return float(-np.log(max(np.max(np.abs(poles)), np.finfo(float).tiny)) / period)
+
+
+def _residual(A, B, Q, P, F, N, period: float | None) -> float:
+    """Of the Riccati equation, relative to the sizes of its terms (Frobenius)."""
+    continuous = period is None
+    terms = [A.T @ P, P @ A] if continuous else [A.T @ P @ A, -P]
+    terms += [Q, -((P if continuous else A.T @ P) @ B + N) @ F]
+    return _size(np.sum(terms, axis=0)) / sum(_size(term) for term in terms)
+
+
+def _size(matrix: np.ndarray) -> float:
+    return max(float(np.linalg.norm(matrix)), np.finfo(float).tiny)
+
+
+def _symmetric(matrix: np.ndarray) -> np.ndarray:
+    return 0.5 * (matrix + matrix.T)

@@ -1,0 +1,216 @@
+"""A structure as its engineer has it: M p'' + (G + C) p' + K p = Bf u, with names; and its natural modes."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from freefloat.control.lqr.refusals import DesignRefused, require_matrix, require_names
+from freefloat.control.lqr.state_space import Scaling, StateSpace, name_places
+from freefloat.values.errors import ModelError
+
+SLOWEST = 1e-2  # displacements of slower modes are scaled as if they had this frequency [rad/s]
+_EQUAL = 1e-6  # frequencies that differ by less, relative, belong to one group
+_ALIKE = 0.8  # components that move nearly as much as the one that moves most are named beside it
+_WORST = 1e13  # conditioning of the mass matrix, units apart, beyond which its modes mean nothing
+
+
+@dataclass(frozen=True)
+class SecondOrderModel:
+    """M p'' + (G + C) p' + K p = Bf u and y = (Cp, Cv) (p, p'), in SI units.
+
+    `coordinates` named `array 1 3` belong to the component `array 1`. G is gyroscopic, C damps. Outputs are all
+    coordinates and their rates where none are given.
+    """
+
+    M: Any  # arrays, or lists that become arrays
+    K: Any
+    Bf: Any  # (coordinates, inputs)
+    G: Any = None
+    C: Any = None
+    coordinates: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    Cp: Any = None  # (outputs, coordinates)
+    Cv: Any = None  # (outputs, rates)
+
+    def __post_init__(self) -> None:
+        n = len(np.atleast_1d(self.M))
+        values: dict[str, Any] = {name: getattr(self, name) for name in "MKGC"}
+        values = {
+            k: np.zeros((n, n)) if v is None else require_matrix(k, v, (n, n), "square") for k, v in values.items()
+        }
+        m = np.shape(self.Bf)[-1] if np.ndim(self.Bf) == 2 else 0
+        values["Bf"] = require_matrix("Bf", self.Bf, (n, m), "one row for each coordinate")
+        _require_mass(values["M"])
+        names = require_names("Coordinates", self.coordinates or [f"p{k + 1}" for k in range(n)], n)
+        values["coordinates"] = names
+        values["inputs"] = require_names("Inputs", self.inputs or [f"u{k + 1}" for k in range(m)], m)
+        if self.Cp is None and self.Cv is None:
+            values["Cp"], values["Cv"] = np.eye(2 * n)[:, :n], np.eye(2 * n)[:, n:]
+            values["outputs"] = tuple(self.outputs) or (*names, *(f"{name} rate" for name in names))
+        else:
+            given = self.Cp if self.Cp is not None else self.Cv
+            count = len(np.atleast_1d(given))
+            for name in ("Cp", "Cv"):
+                value = getattr(self, name)
+                value = np.zeros((count, n)) if value is None else value
+                values[name] = require_matrix(name, value, (count, n), "one column for each coordinate")
+            values["outputs"] = tuple(self.outputs) or tuple(f"y{k + 1}" for k in range(count))
+        values["outputs"] = require_names("Outputs", values["outputs"], len(values["Cp"]))
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @cached_property
+    def modes(self) -> StructureModes:
+        """Natural modes of M and the symmetric part of K: what G and C do is not in them."""
+        squared, shapes = linalg.eigh(0.5 * (self.K + self.K.T), self.M)
+        # Below this a squared frequency is rounding: the mode is free.
+        rounding = 10.0 * len(squared) * np.finfo(float).eps * np.max(np.abs(squared), initial=0.0)
+        squared = np.where(np.abs(squared) < rounding, 0.0, squared)
+        shares = _component_shares(self, shapes)
+        return StructureModes(np.sign(squared) * np.sqrt(np.abs(squared)), shapes, *shares)
+
+    @cached_property
+    def state_space(self) -> StateSpace:
+        """First-order form with x = (p, p'), scaled by its modes (not by inverting anything)."""
+        n, factor = len(self.M), linalg.cho_factor(self.M)
+        A = np.block(
+            [
+                [np.zeros((n, n)), np.eye(n)],
+                [-linalg.cho_solve(factor, self.K), -linalg.cho_solve(factor, self.G + self.C)],
+            ]
+        )
+        B = np.vstack([np.zeros((n, self.Bf.shape[1])), linalg.cho_solve(factor, self.Bf)])
+        states = (*self.coordinates, *(f"{name} rate" for name in self.coordinates))
+        C = np.hstack([self.Cp, self.Cv])
+        return StateSpace(A, B, C, None, states, self.inputs, self.outputs, scaling=self._modal_scaling())
+
+    def _modal_scaling(self) -> Scaling:
+        Phi, slow = self.modes.shapes, np.maximum(np.abs(self.modes.frequencies), SLOWEST)
+        back = Phi.T @ self.M  # the inverse of Phi
+        return Scaling(_blocks(Phi / slow, Phi), _blocks(slow[:, None] * back, back))
+
+    def with_inputs(self, names: Sequence[str]) -> SecondOrderModel:
+        """The same structure with some of its inputs only."""
+        places = name_places("input", self.inputs, names)
+        return _changed(self, Bf=self.Bf[:, places], inputs=tuple(self.inputs[k] for k in places))
+
+    def with_outputs(self, Cp: np.ndarray, Cv: np.ndarray, names: Sequence[str]) -> SecondOrderModel:
+        """The same structure with other sensors."""
+        return _changed(self, Cp=Cp, Cv=Cv, outputs=tuple(names))
+
+    def keep_modes(self, kept: Sequence[int]) -> SecondOrderModel:
+        """The structure with some of its modes only, in modal coordinates: what a controller may be designed on."""
+        wanted = sorted({int(k) for k in kept})
+        if not wanted or wanted[0] < 0 or wanted[-1] >= len(self.M):
+            raise ModelError(f"Modes are numbered 0 to {len(self.M) - 1}; got {list(kept)}.")
+        Phi = self.modes.shapes[:, wanted]
+        matrices = {name: Phi.T @ getattr(self, name) @ Phi for name in "KGC"}
+        return SecondOrderModel(
+            M=np.eye(len(wanted)),
+            **matrices,
+            Bf=Phi.T @ self.Bf,
+            coordinates=tuple(self.modes.names[k] for k in wanted),
+            inputs=self.inputs,
+            outputs=self.outputs,
+            Cp=self.Cp @ Phi,
+            Cv=self.Cv @ Phi,
+        )
+
+
+@dataclass(frozen=True)
+class StructureModes:
+    """Modes with unit modal mass, ascending; a negative frequency is that of an instability, sqrt(-w^2) [1/s]."""
+
+    frequencies: np.ndarray  # [rad/s]
+    shapes: np.ndarray  # (coordinates, modes)
+    components: tuple[str, ...]
+    shares: np.ndarray  # (components, modes) of the kinetic energy, each column sums to one
+
+    @cached_property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """Modes of equal frequency: within a group any mixture of shapes is a shape."""
+        found: list[list[int]] = []
+        for k, w in enumerate(self.frequencies):
+            before = self.frequencies[found[-1][-1]] if found else None
+            if before is not None and abs(w - before) <= _EQUAL * max(abs(w), abs(before)):
+                found[-1].append(k)
+            else:
+                found.append([k])
+        return tuple(tuple(group) for group in found)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """`mode 5, array 1 + array 2, 0.4999 rad/s`: number, what moves most, frequency."""
+        return tuple(f"mode {k + 1}, {self.movers((k,))}, {_rate(w)}" for k, w in enumerate(self.frequencies))
+
+    def group_name(self, group: Sequence[int]) -> str:
+        """A mode's name, or that of several with one frequency."""
+        if len(group) == 1:
+            return self.names[group[0]]
+        numbers = f"modes {group[0] + 1} to {group[-1] + 1}"
+        return f"{numbers}, {self.movers(group)}, {_rate(self.frequencies[group[0]])}"
+
+    def movers(self, group: Sequence[int]) -> str:
+        """The components that move most."""
+        shares = np.sum(self.shares[:, list(group)], axis=1)
+        return " + ".join(self.components[k] for k in np.flatnonzero(shares >= _ALIKE * np.max(shares)))
+
+    def __str__(self) -> str:
+        return "\n".join(self.names)
+
+
+def _blocks(*matrices: np.ndarray) -> np.ndarray:
+    return np.asarray(linalg.block_diag(*matrices))
+
+
+def component_of(coordinate: str) -> str:
+    """`array 1 3` belongs to `array 1`; a name without a number after it stands for itself."""
+    return re.sub(r"(?<=.) \d+$", "", coordinate)
+
+
+def _component_shares(model: SecondOrderModel, shapes: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
+    of = [component_of(name) for name in model.coordinates]
+    components = tuple(dict.fromkeys(of))
+    energy = np.abs(shapes * (model.M @ shapes))
+    rows = np.array([np.sum(energy[[c == name for c in of]], axis=0) for name in components])
+    return components, rows / np.sum(rows, axis=0)
+
+
+def _rate(frequency: float) -> str:
+    if frequency < 0.0:
+        return f"unstable at {-frequency:.4g} 1/s"
+    return f"{frequency:.5g} rad/s" if frequency > 0.0 else "free"
+
+
+def _require_mass(M: np.ndarray) -> None:
+    if np.max(np.abs(M - M.T), initial=0.0) > 1e-9 * np.max(np.abs(M), initial=0.0):
+        raise ModelError("M must be symmetric: a mass matrix comes from a kinetic energy.")
+    diagonal = np.diag(M)
+    if np.any(diagonal <= 0.0):
+        raise ModelError(f"M must be positive definite: coordinate {int(np.argmin(diagonal)) + 1} has no mass.")
+    scale = 1.0 / np.sqrt(diagonal)
+    eigenvalues = np.linalg.eigvalsh(scale[:, None] * M * scale)
+    if eigenvalues[0] <= 0.0:
+        raise ModelError(f"M must be positive definite: a scaled eigenvalue is {eigenvalues[0]:.3g}.")
+    if eigenvalues[-1] / eigenvalues[0] > _WORST:
+        raise DesignRefused(
+            f"M is badly conditioned ({eigenvalues[-1] / eigenvalues[0]:.1e}, units apart): some coordinates nearly "
+            "move together. Leave one of them out, or reduce the structure by Craig-Bampton."
+        )
+
+
+def _changed(model: SecondOrderModel, **fields: object) -> SecondOrderModel:
+    """A copy with other inputs or outputs; it has the same modes, which are not computed again."""
+    copy = dataclasses.replace(model, **fields)  # pyright: ignore[reportArgumentType]
+    if "modes" in model.__dict__:
+        copy.__dict__["modes"] = model.modes
+    return copy

@@ -1,0 +1,134 @@
+"""A linear model in first-order form with names, continuous or sampled, and coordinates in which it is well scaled."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from freefloat.control.lqr.refusals import require_matrix, require_names
+from freefloat.values.errors import ModelError
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Coordinates z with x = T z in which the numbers of a model are alike in size."""
+
+    T: np.ndarray
+    T_inverse: np.ndarray
+
+    @property
+    def dual(self) -> Scaling:
+        """That of the transposed model, which filters are designed on."""
+        return Scaling(self.T_inverse.T, self.T.T)
+
+
+@dataclass(frozen=True)
+class StateSpace:
+    """d/dt x = A x + B u, y = C x + D u; with a `period` [s] x(k+1) = A x(k) + B u(k). SI units, names on every row.
+
+    C is the identity where it is not given. `scaling` is found by balancing A where it is not given.
+    """
+
+    A: Any  # (states, states); arrays, or lists that become arrays
+    B: Any  # (states, inputs)
+    C: Any = None  # (outputs, states)
+    D: Any = None  # (outputs, inputs)
+    states: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    period: float | None = None
+    scaling: Any = None  # a Scaling
+
+    def __post_init__(self) -> None:
+        n, m = len(np.atleast_1d(self.A)), np.shape(self.B)[-1] if np.ndim(self.B) == 2 else 0
+        A = require_matrix("A", self.A, (n, n), "square")
+        B = require_matrix("B", self.B, (n, m), "one row for each state")
+        states = require_names("States", self.states or [f"x{k + 1}" for k in range(n)], n)
+        if self.C is None:
+            C, outputs = np.eye(n), tuple(self.outputs) or states
+        else:
+            C = np.asarray(self.C, dtype=float)
+            C = require_matrix("C", C, (len(np.atleast_1d(C)), n), "one column for each state")
+            outputs = tuple(self.outputs) or tuple(f"y{k + 1}" for k in range(len(C)))
+        D = np.zeros((len(C), m)) if self.D is None else self.D
+        D = require_matrix("D", D, (len(C), m), "outputs by inputs")
+        if self.period is not None and not (np.isfinite(self.period) and self.period > 0.0):
+            raise ModelError(f"The period of a sampled model must be positive [s], got {self.period}.")
+        inputs = require_names("Inputs", self.inputs or [f"u{k + 1}" for k in range(m)], m)
+        outputs = require_names("Outputs", outputs, len(C))
+        values = {"A": A, "B": B, "C": C, "D": D, "states": states, "inputs": inputs, "outputs": outputs}
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        if self.scaling is None:
+            object.__setattr__(self, "scaling", balancing(A))
+
+    @staticmethod
+    def of(model: Any) -> StateSpace:
+        """Of any record with A, B, C, D and names, such as `analysis.LinearModel`."""
+        if isinstance(model, StateSpace):
+            return model
+        states, inputs, outputs = (_numbered(getattr(model, kind)) for kind in ("states", "inputs", "outputs"))
+        return StateSpace(model.A, model.B, model.C, model.D, states, inputs, outputs)
+
+    @property
+    def poles(self) -> np.ndarray:
+        """Eigenvalues of A, found in scaled coordinates."""
+        return np.linalg.eigvals(self.scaled().A)
+
+    def scaled(self) -> StateSpace:
+        """The same model in its scaled coordinates, whose states are numbered."""
+        s = self.scaling
+        n = len(self.A)
+        A, B, C = s.T_inverse @ self.A @ s.T, s.T_inverse @ self.B, self.C @ s.T
+        itself, names = Scaling(np.eye(n), np.eye(n)), tuple(f"z{k + 1}" for k in range(n))
+        return dataclasses.replace(self, A=A, B=B, C=C, states=names, scaling=itself)
+
+    def part(self, *, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None) -> StateSpace:
+        """The same model with some of its inputs and outputs only, in the order given."""
+        columns, rows = name_places("input", self.inputs, inputs), name_places("output", self.outputs, outputs)
+        return dataclasses.replace(
+            self,
+            B=self.B[:, columns],
+            C=self.C[rows],
+            D=self.D[np.ix_(rows, columns)],
+            inputs=tuple(self.inputs[k] for k in columns),
+            outputs=tuple(self.outputs[k] for k in rows),
+        )
+
+    def __str__(self) -> str:
+        kind = "continuous" if self.period is None else f"sampled every {self.period:g} s"
+        sizes = f"{len(self.states)} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs"
+        return f"Linear model, {kind}: {sizes}"
+
+
+def name_places(kind: str, known: Sequence[str], names: Sequence[str] | None) -> list[int]:
+    """Where names stand; an unknown one is refused with the list."""
+    if names is None:
+        return list(range(len(known)))
+    if unknown := [name for name in names if name not in known]:
+        raise ModelError(f"The linear model has no {kind} '{unknown[0]}'. {kind.capitalize()}s: {', '.join(known)}.")
+    return [list(known).index(name) for name in names]
+
+
+def balancing(A: np.ndarray) -> Scaling:
+    """A diagonal scaling by powers of two that makes rows and columns of A alike."""
+    if not len(A):
+        return Scaling(A, A)
+    _, (scale, _) = linalg.matrix_balance(A, permute=False, separate=True)  # pyright: ignore[reportGeneralTypeIssues]
+    return Scaling(np.diag(scale), np.diag(1.0 / scale))
+
+
+def _numbered(names: Sequence[str]) -> tuple[str, ...]:
+    """Names that are there several times get numbers."""
+    many = {name for name in names if list(names).count(name) > 1}
+    found, seen = [], dict.fromkeys(many, 0)
+    for name in names:
+        if name in many:
+            seen[name] += 1
+        found.append(f"{name} {seen[name]}" if name in many else name)
+    return tuple(found)
