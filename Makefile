@@ -6,13 +6,17 @@ PIP := $(BIN)/pip install --quiet --constraint constraints.txt
 export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 
-.PHONY: demo test quick check bench docs format clean
+.PHONY: demo test slow quick check bench docs format clean
 
 demo: .venv/run.stamp
 	$(BIN)/freefloat run ets7-gjm --out runs/demo --force
 
 test: .venv/test.stamp
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+# What takes long and repeats in another way what other tests, `freefloat claims` or benchmarks show.
+slow: .venv/test.stamp
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m slow
 
 # The fast ones, for while you work.
 quick: .venv/test.stamp

@@ -1,7 +1,8 @@
 """Lesson 16: a Panda on the same bus, and a law of your own that leaves the panels quiet.
 
 An arm that moves and stops makes the panels swing. A law that gives half of the motion at once and the other half half
-a vibration later makes what the first half stirred up vanish (a zero-vibration shaper).
+a vibration later makes what the first half stirred up vanish (a zero-vibration shaper). That is linear
+thinking: here the arm pitches by 15 deg. A large motion changes the inertia on its way, and much of the swing stays.
 """
 
 import tempfile

@@ -34,6 +34,7 @@ def test_centre_of_mass_and_locked_inertia_as_printed() -> None:
     np.testing.assert_allclose(whole, printed, atol=5e-3)  # half of the last digit
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("variant", "duration"), [("case-1", 30.0), ("case-2", 100.0)])
 def test_capture(variant: str, duration: float) -> None:
     scenario = Ets7Capture.variants()[variant]

@@ -23,17 +23,17 @@ from freefloat.sim.claims import Claim
 
 VARIANTS = [
     ("ets7-gjm", "nominal"),
-    ("ets7-gjm", "torque-level-4hz"),
+    pytest.param("ets7-gjm", "torque-level-4hz", marks=pytest.mark.slow),
     ("ets7-satellite-based", "nominal"),
-    ("ets7-satellite-based", "feed-forward-0.1"),
+    pytest.param("ets7-satellite-based", "feed-forward-0.1", marks=pytest.mark.slow),
     ("ets7-rns", "nominal"),
-    ("ets7-rns", "ideal"),
-    ("ets7-rns", "torque-level"),
+    pytest.param("ets7-rns", "ideal", marks=pytest.mark.slow),
+    pytest.param("ets7-rns", "torque-level", marks=pytest.mark.slow),
     ("ets7-gravity-gradient", "nominal"),
-    ("ets7-gravity-gradient", "torque-level"),
+    pytest.param("ets7-gravity-gradient", "torque-level", marks=pytest.mark.slow),
     ("ets7-capture", "case-1"),
     ("ets7-capture", "case-1-release"),
-    ("ets7-capture", "case-2"),
+    pytest.param("ets7-capture", "case-2", marks=pytest.mark.slow),
 ]
 
 
@@ -75,7 +75,7 @@ def test_a_target_out_of_reach_is_not_captured_and_the_run_says_so() -> None:
     ],
 )
 def test_a_capture_says_when_it_was(camera: Camera, said: str) -> None:
-    words = Ets7Capture.outcome(simulate(replace(Ets7Capture(), camera=camera, duration=30.0).build()))
+    words = Ets7Capture.outcome(simulate(replace(Ets7Capture(), camera=camera, latch=False, duration=30.0).build()))
     assert words.startswith(said)
 
 
@@ -96,7 +96,7 @@ def test_a_release_needs_a_latch() -> None:
 
 
 def test_a_lost_camera_stops_the_hand_and_says_so() -> None:
-    blind = replace(Ets7Capture(), camera=Camera(blind_from=5.0), duration=20.0)
+    blind = replace(Ets7Capture(), camera=Camera(blind_from=5.0), latch=False, duration=20.0)
     run = simulate(blind.build())
     lost = next(line for line in run.conditions if "target lost" in line)
     assert lost.startswith(
@@ -120,6 +120,7 @@ def test_a_capture_is_marked_among_the_others() -> None:
         assert labels[1].startswith("this run, case 1")
 
 
+@pytest.mark.slow
 def test_scatter_of_random_geometries() -> None:
     data = scatter(seeds={3: 1}, until={1: 30.0, 2: 60.0})
     assert data.sizes["geometry"] == 7  # drifts
@@ -142,6 +143,7 @@ COUNTS += ("of these, case 2 more than twice as long or never", "of these, case 
 COUNTS += ("of these, case 2 disturbs the attitude more",)
 
 
+@pytest.mark.slow
 def test_counts_of_the_search_at_its_own_step() -> None:
     found = contrast(scatter(dt=0.5))
     assert tuple(found[what] for what in COUNTS) == (138, 127, 9, 4, 44)

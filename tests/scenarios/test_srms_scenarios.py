@@ -35,6 +35,7 @@ def test_claims(name: str, variant: str) -> None:
         np.testing.assert_allclose(gained, sign * np.array([*grasp["impulse"], *grasp["angular_impulse"]]), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_braked_joints_latch_by_the_gap_and_lose_more() -> None:
     """The payload drifts for a second; then the latch closes, with the energy of our reference."""
     braked = SrmsNormal.variants()["braked"]

@@ -10,11 +10,20 @@ from pathlib import Path
 import pytest
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+ONLY = {"latency": ["--only", "linear", "jacobian"]}  # the others start whole runs
 
 
-@pytest.mark.parametrize("name", ["engine", "flexible", "branches", "connections", "latency"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "engine",
+        "flexible",
+        "connections",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("branches", "latency")),
+    ],
+)
 def test_benchmark_speaks_json(name, tmp_path):
-    words = [sys.executable, str(BENCHMARKS / f"{name}.py"), "--quick", "--json"]
+    words = [sys.executable, str(BENCHMARKS / f"{name}.py"), "--quick", "--json", *ONLY.get(name, [])]
     environment = {**os.environ, "FREEFLOAT_CACHE": str(tmp_path)}
     done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
@@ -27,6 +36,7 @@ def test_benchmark_speaks_json(name, tmp_path):
             assert row["ratio"] == pytest.approx(row["peer"] / row["ours"])
 
 
+@pytest.mark.slow
 def test_closed_loops_are_measured(tmp_path):
     words = [sys.executable, str(BENCHMARKS / "closed_loops.py"), "--quick", "--json"]
     done = subprocess.run(

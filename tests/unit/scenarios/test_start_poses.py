@@ -10,6 +10,7 @@ from freefloat.scenarios.tables import load
 from freefloat.sim import simulate
 
 
+@pytest.mark.slow
 def test_a_pose_of_the_batch_is_the_run_of_the_scenario() -> None:
     reports = []
     scan = Scan(joint2_deg=(0.0, 10.0), joint3_deg=(0.0, 20.0), dt=0.2)

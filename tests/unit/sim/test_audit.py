@@ -221,6 +221,7 @@ def test_the_warning_looks_at_the_rotation_of_the_flexible_body_itself():
 # ---- finer steps in whole ticks
 
 
+@pytest.mark.slow
 def test_a_tick_in_two_parts_is_two_half_steps():
     world = ff.World.of(one_arm())
     whole, loop = begin(assemble(world, (Swing(0.3, period=0.04),), 0.02), world.at_rest())

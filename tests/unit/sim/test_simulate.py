@@ -82,6 +82,7 @@ def test_a_run_has_units_frames_and_labels(swung):
         swung["base.positon"]
 
 
+@pytest.mark.slow
 def test_plain_jax_gives_the_same_run(swung):
     other = ff.simulate(CRAFT, Twist(), state=moving(), duration=2.0, dt=0.01, engine="jax")
     for name in ("base.position", "base.attitude", "joints.position", "energy.work"):

@@ -66,6 +66,7 @@ def test_each_spacecraft_moves_bit_for_bit_as_when_alone(alone, together):
     assert different(alone["client"], together, "client") == []
 
 
+@pytest.mark.slow
 def test_names_and_order_do_not_matter(alone):
     world = ff.World(zwei=ROD, eins=CHASER)
     other = run(world, *rod_parts("zwei"), *chaser_parts("eins"), state={"eins": START, "zwei": TUMBLING})
