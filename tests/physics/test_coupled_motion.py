@@ -258,6 +258,7 @@ def test_a_spring_in_a_follower_swings_its_leader(rng):
     assert np.max(run["energy.kinetic"].values) > 0.1 * energy[0]
 
 
+@pytest.mark.slow
 def test_a_grasp_in_a_run_moves_as_the_composed_tree(rng):
     """The connection joins trees by itself, `grasp` beforehand: both keep the coupling."""
     craft = couple(trees.draw_tree(rng, "chain of 2"), {"joint2": Follow("joint1", -1.7, 0.2)})

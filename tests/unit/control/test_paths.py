@@ -201,6 +201,7 @@ def test_a_path_in_a_moving_target_s_frame_follows_the_target() -> None:
         dataclasses.replace(law, period=None)
 
 
+@pytest.mark.slow
 def test_satellite_based_paths_may_be_in_base_axes() -> None:
     craft, start = ets7(), ets7().at_rest(joints_deg=START)
     X_BE = inertial_frame_pose(craft, start, "hand")
@@ -212,6 +213,7 @@ def test_satellite_based_paths_may_be_in_base_axes() -> None:
     np.testing.assert_allclose(run["hand.position"].values[-1], X_BE.p + shift, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_two_arms_move_one_hand_each() -> None:
     arm = ets7()
     bus = ff.Spacecraft.from_base("bus", mass=2000.0, inertia=(2e3, 2e3, 2e3))

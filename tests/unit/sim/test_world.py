@@ -61,6 +61,7 @@ def different(one: ff.Run, whole: ff.Run, prefix: str) -> list[str]:
     return [name for name in names if not np.array_equal(one[name].values, whole[f"{prefix}.{name}"].values)]
 
 
+@pytest.mark.slow
 def test_each_spacecraft_moves_bit_for_bit_as_when_alone(alone, together):
     assert different(alone["chaser"], together, "chaser") == []
     assert different(alone["client"], together, "client") == []
