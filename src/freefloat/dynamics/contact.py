@@ -14,10 +14,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.dynamics.coulomb import Blocks, plastic_contacts, rubbing, safe_root
-from freefloat.dynamics.impact import Impact
+from freefloat.dynamics.impact import Impact, impact_of
 from freefloat.dynamics.redundant_rows import factorise_rows
 from freefloat.dynamics.relative_rows import Crafts, FrameRows, Rows, States, row_count, row_velocity
-from freefloat.dynamics.row_response import Prescribed, prescribed_impulses, row_response
+from freefloat.dynamics.row_response import Prescribed, row_response
 from freefloat.values import ModelError, record, static
 from freefloat.values.arrays import Matrix, Numeric, Scalar, Vector
 from freefloat.values.checks import require_quantity
@@ -87,18 +87,7 @@ def _contact_impact(
     on = jnp.ones(count, bool) if active is None else jnp.asarray(active)
     x = _impulses(W, before[h:] - response.W[h:, :h] @ start, _Contacts(blocks, e, mu, on))
     impulse = jnp.concatenate([-start - across @ x, x])
-    changes = response.answers(impulse)
-    after = before + response.velocity(changes)
-    return Impact(
-        speeds=tuple(state.v + change for state, change in zip(states, changes, strict=True)),
-        impulse=impulse,
-        effective_mass=response.effective_mass,
-        before=before,
-        after=after,
-        energy_lost=-0.5 * impulse @ (before + after),
-        prescribed=prescribed_impulses(crafts, states, response, changes, impulse),
-        rank=response.rank,
-    )
+    return impact_of(crafts, states, response, before, impulse)
 
 
 @record

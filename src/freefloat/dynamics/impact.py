@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import jax.numpy as jnp
 
 from freefloat.dynamics.relative_rows import Crafts, Rows, States, row_velocity
-from freefloat.dynamics.row_response import Prescribed, prescribed_impulses, row_response
+from freefloat.dynamics.row_response import Prescribed, RowResponse, prescribed_impulses, row_response
 from freefloat.values import record
 from freefloat.values.arrays import Matrix, Numeric, Scalar, Vector
 from freefloat.values.checks import require_quantity
@@ -71,6 +71,11 @@ def _row_impact(
     if active is not None:
         before = jnp.where(jnp.asarray(active), before, 0.0)
     impulse = -response.solver.solve((1.0 + e) * before)
+    return impact_of(crafts, states, response, before, impulse)
+
+
+def impact_of(crafts: Crafts, states: States, response: RowResponse, before: Vector, impulse: Vector) -> Impact:
+    """What impulses along rows do, at given velocities of the rows before them."""
     changes = response.answers(impulse)
     after = before + response.velocity(changes)
     return Impact(
