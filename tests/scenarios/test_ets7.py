@@ -69,7 +69,11 @@ def test_a_target_out_of_reach_is_not_captured_and_the_run_says_so() -> None:
 @pytest.mark.parametrize(
     ("camera", "said"),
     [
-        (Camera(noise=0.0, noise_deg=0.0), "Captured after 21.35 s; the fine approach began after 9.85 s"),
+        pytest.param(
+            Camera(noise=0.0, noise_deg=0.0),
+            "Captured after 21.35 s; the fine approach began after 9.85 s",
+            marks=pytest.mark.slow,
+        ),
         # One realisation of the noise; its key is the name of the sensor.
         (Camera(), "Captured after 21.25 s; the fine approach began after 9.8 s"),
     ],
