@@ -11,10 +11,11 @@ export OMP_NUM_THREADS := 1
 demo: .venv/run.stamp
 	$(BIN)/freefloat run ets7-gjm --out runs/demo --force
 
+# Three processes on two cores: tests of pages wait for their browser.
 test: .venv/test.stamp
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 3 --dist loadfile
 
-# What takes long and repeats in another way what other tests, `freefloat claims` or benchmarks show.
+# What takes long: much of it shows again what other tests, `freefloat claims` or benchmarks show; the rest is the engine's.
 slow: .venv/test.stamp
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m slow
 

@@ -6,6 +6,8 @@ import pytest
 
 from freefloat import engine
 
+pytestmark = pytest.mark.slow  # run them after every change of the engine
+
 KEPT = {"unroll": 0, "branch": 0}  # every scan a loop, every cond a branch
 
 

@@ -23,6 +23,8 @@ from freefloat.engine.graph import Builder
 from freefloat.engine.jaxprs.elementwise import TABLE
 from freefloat.engine.jaxprs.interpreter import Tracer
 
+pytestmark = pytest.mark.slow  # run them after every change of the engine
+
 TINY, SMALLEST, HUGE = 5e-324, 2.0**-1022, np.finfo(float).max
 FLOATS = np.array(
     [0.0, -0.0, 0.5, -0.5, 1.5, 2.5, -2.5, 0.3, 1.0, -1.0, -7.3, TINY, -TINY, 1e-310, SMALLEST, 1e300, -1e300, HUGE,
