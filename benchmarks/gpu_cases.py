@@ -19,9 +19,10 @@ from plant import plant_step
 
 from freefloat import engine
 from freefloat.library import ets7
-from freefloat.model import Spacecraft
+from freefloat.model import Clock, Effect, Spacecraft, State, World
 from freefloat.scenarios import SCENARIOS, Scenario
-from freefloat.sim import SystemState, begin, step
+from freefloat.sim import Experiment, SystemState, begin, step
+from freefloat.values import record
 
 STARTS = 64
 STEPS = 200
@@ -59,12 +60,30 @@ def with_numbers(craft: Spacecraft) -> Step:
     return function, plant_step(craft)[1], numbers
 
 
+@record
+class Weight(Effect):
+    """9.81 m/s2 along -z of N."""
+
+    def force(self, craft: Spacecraft, state: State, clock: Clock) -> jax.Array:
+        return jnp.zeros(craft.layout.nv).at[:3].set(craft.mass * (state.X_NB.R.T @ jnp.array([0.0, 0.0, -9.81])))
+
+
+def bouncing() -> Step:
+    """A ball that bounces on a floor: each instance meets it at instants of its own."""
+    ball = Spacecraft.from_base("ball", mass=2.0, inertia=(0.1, 0.1, 0.1))
+    world = World.of(ball).contact("floor", "base", "N", radius=0.1, restitution=0.7)
+    above = dataclasses.replace(ball.at_rest(), p_NB=np.array([0.0, 0.0, 1.1]))
+    system, loop = Experiment.of(world, Weight(), state=above, duration=2.0, dt=0.01).begin()
+    return (lambda loop: step(system, loop, {})), jax.tree.map(np.asarray, loop)
+
+
 def cases(every_variant: bool = False) -> Iterator[tuple[str, Callable[[], Step]]]:
     """Names, and what makes each."""
     yield "ets7-free", lambda: plant_step(ets7())
     yield "ets7-numbers", lambda: with_numbers(ets7())
     yield "hub-panels", lambda: vibrating(hub())
     yield "arm-panels", lambda: vibrating(servicer())
+    yield "bouncing-ball", bouncing
     for name, scenario in SCENARIOS.items():
         variants = scenario.variants()
         chosen = (
@@ -75,11 +94,12 @@ def cases(every_variant: bool = False) -> Iterator[tuple[str, Callable[[], Step]
 
 
 def starts(state: Any, count: int = STARTS) -> Any:
-    """Many instances of a state: the coordinates differ a little."""
+    """Many instances of a state: the coordinates differ a little, or where there are none the positions."""
     rng = np.random.default_rng(1)
     spread = jax.tree.map(lambda x: np.repeat(np.asarray(x)[None], count, 0), state)
     plant = spread.plants[0] if isinstance(spread, SystemState) else spread
-    plant.state.q[:] += 1e-3 * rng.normal(size=plant.state.q.shape)
+    moved = plant.state.q if plant.state.q.size else plant.state.p_NB
+    moved[:] += 1e-3 * rng.normal(size=moved.shape)
     return spread
 
 
