@@ -131,48 +131,46 @@ def meeting_time(loop: dict[str, Any]) -> jax.Array:
     return jnp.where(-at_low < at_high, low, high)
 
 
-# What an event inside a step is about: 0 tries the whole step, 1 searches, 2 goes on behind the stop, 3 has ended.
-TRY, SEARCH, REST, DONE = 0, 1, 2, 3
-
-
 def with_event_in_one_loop(loop: dict[str, Any]) -> dict[str, Any]:
     """The same event with one copy of the step, in a loop that usually runs once: the code stays small."""
     stop, force, before = loop["stop"], loop["force"], loop["plant"].state.q[0]
 
     def body(s: dict[str, Any]) -> dict[str, Any]:
-        reached = advance(s["start"], force, s["h"])
-        at, h, rounds = reached.state.q[0] - stop, s["h"], s["rounds"] + 1
-        met = (s["mode"] == TRY) & (at > 0.0) & (before <= stop)
-        low, at_low = (jnp.where((s["mode"] == SEARCH) & (at < 0.0), x, s[k]) for x, k in ((h, "low"), (at, "at_low")))
-        above = met | ((s["mode"] == SEARCH) & (at >= 0.0))
-        high, at_high = (jnp.where(above, x, s[k]) for x, k in ((h, "high"), (at, "at_high")))
-        found = (s["mode"] == SEARCH) & ((jnp.abs(at) < 1e-12) | (rounds > SEARCH_ROUNDS))
-        searching = met | ((s["mode"] == SEARCH) & ~found)
-        secant = low - at_low * (high - low) / jnp.where(searching, at_high - at_low, 1.0)
+        reached = advance(s["plant"], force, s["h"])
+        at = reached.state.q[0] - stop
+        quiet = ~s["searching"] & ((at <= 0.0) | (before > stop) | (s["met"] > loop["met"]))
+        done = lambda: {**s, "plant": reached, "unfinished": jnp.asarray(False)}  # noqa: E731
+        return lax.cond(quiet, done, lambda: search(s, reached, at))
+
+    def search(s: dict[str, Any], reached: Plant, at: jax.Array) -> dict[str, Any]:
+        begins, h, rounds = ~s["searching"], s["h"], s["rounds"] + 1
+        below = ~begins & (at < 0.0)
+        low, at_low = jnp.where(below, h, s["low"]), jnp.where(below, at, s["at_low"])
+        high, at_high = jnp.where(below, s["high"], h), jnp.where(below, s["at_high"], at)
+        found = ~begins & ((jnp.abs(at) < 1e-12) | (rounds > SEARCH_ROUNDS))
+        secant = low - at_low * (high - low) / (at_high - at_low)
         middle = jnp.where(rounds % 4 == 0, 0.5 * (low + high), secant)
-        bounced = jnp.where(found, -0.5, 1.0)
-        turned = State(
-            reached.state.p_NB, reached.state.quat_NB, reached.state.q, reached.state.v.at[6].multiply(bounced)
-        )
-        reached = Plant(state=turned, ledger=reached.ledger)
+        state = reached.state
+        turned = State(state.p_NB, state.quat_NB, state.q, state.v.at[6].multiply(-0.5))
+        behind = Plant(state=turned, ledger=reached.ledger)
         return {
-            "start": jax.tree.map(lambda a, b: jnp.where(found, a, b), reached, s["start"]),
-            "reached": reached,
-            "h": jnp.where(found, DT - h, jnp.where(searching, middle, h)),
+            "plant": jax.tree.map(lambda a, b: jnp.where(found, a, b), behind, s["plant"]),
+            "h": jnp.where(found, DT - h, middle),
             "low": low,
             "high": high,
             "at_low": at_low,
             "at_high": at_high,
             "rounds": rounds,
-            "mode": jnp.where(searching, SEARCH, jnp.where(found, REST, DONE)).astype(jnp.int32),
-            "met": s["met"] + met,
+            "searching": ~found,
+            "unfinished": jnp.asarray(True),
+            "met": s["met"] + begins,
         }
 
-    first = {"start": loop["plant"], "reached": loop["plant"], "h": jnp.full((), DT), "low": jnp.zeros(())}
-    first |= {"high": jnp.full((), DT), "at_low": before - stop, "at_high": jnp.zeros(()), "met": loop["met"]}
-    first |= {"rounds": jnp.zeros((), jnp.int32), "mode": jnp.zeros((), jnp.int32)}
-    last = lax.while_loop(lambda s: s["mode"] != DONE, body, first)
-    return {**loop, "tick": loop["tick"] + 1, "plant": last["reached"], "met": last["met"]}
+    first = {"plant": loop["plant"], "h": jnp.full((), DT), "low": jnp.zeros(()), "high": jnp.full((), DT)}
+    first |= {"at_low": before - stop, "at_high": jnp.zeros(()), "rounds": jnp.zeros((), jnp.int32)}
+    first |= {"searching": jnp.asarray(False), "unfinished": jnp.asarray(True), "met": loop["met"]}
+    last = lax.while_loop(lambda s: s["unfinished"], body, first)
+    return {**loop, "tick": loop["tick"] + 1, "plant": last["plant"], "met": last["met"]}
 
 
 def starts(count: int, steps: int = STEPS["scalar"]) -> dict[str, Any]:

@@ -97,7 +97,7 @@ def _source(graph: Graph, name: str) -> str:
     helpers = [helper_text(h) for h in sorted(writer.helpers)]
     includes = [f'#include "{name}.h"', "", "#include <math.h>", "#include <string.h>", ""]
     body = [f"{_prototype(graph, name)} {{", *writer.lines, *stores, "}", ""]
-    return "\n".join([*includes, *helpers, *writer.tables, *body])
+    return "\n".join([*includes, *helpers, *writer.tables.values(), *body])
 
 
 def _prototype(graph: Graph, name: str) -> str:

@@ -17,7 +17,7 @@ class Writer:
         self.lines: list[str] = []
         self.names = dict(inputs)
         self.helpers: set[str] = set()
-        self.tables: list[str] = []
+        self.tables: dict[str, str] = {}  # constant ones, by name
         self.uses = count_uses(block)
         self.indent = 1
 
@@ -51,8 +51,8 @@ class Writer:
         elements = ", ".join(self.get(a) for a in node.args)
         kind = TYPES[node.value]
         name = self.names[node] = f"t{node.id}"
-        if all(a.op == "const" for a in node.args):
-            self.tables.append(f"static const {kind} {name}[{len(node.args)}] = {{{elements}}};")
+        if is_constant_table(node):
+            self.tables[name] = f"static const {kind} {name}[{len(node.args)}] = {{{elements}}};"
         else:
             self.put(f"{kind} {name}[{len(node.args)}] = {{{elements}}};")
 
@@ -63,8 +63,7 @@ class Writer:
     def _update(self, node: Node) -> None:
         table, index, element = node.args
         name = self.names[table]
-        constant = table.op == "table" and all(a.op == "const" for a in table.args)
-        if constant or self.uses[table] > 1 or table.depth != node.depth:
+        if is_constant_table(table) or self.uses[table] > 1 or table.depth != node.depth:
             length = _length(table)
             self.put(f"{TYPES[node.value]} t{node.id}[{length}];")
             self.put(f"memcpy(t{node.id}, {name}, sizeof t{node.id});")
@@ -82,12 +81,12 @@ class Writer:
         down, up = f"int64_t {k} = {loop.length - 1}; {k} >= 0; --{k}", f"int64_t {k} = 0; {k} < {loop.length}; ++{k}"
         self.put(f"for ({down if loop.reverse else up}) {{")
         self.names[counter] = k
-        outs = self._body(node, loop.body, ins)
+        outs = self.loop_body(node, loop.body, ins)
         for j, value in enumerate(outs[: loop.carries]):
             self._assign(f"c{node.id}_{j}", value)
         for j, value in enumerate(outs[loop.carries :]):
             self._assign(f"y{node.id}_{j}[{k}]", value)
-        self._close()
+        self.close()
 
     def _declare(self, node: Node, ins: Iterable[Node]) -> None:
         """Variables for what a loop carries, with their starting values."""
@@ -99,7 +98,7 @@ class Writer:
         for j, n in enumerate(loop.body.outs[loop.carries :]):
             self.put(f"{TYPES[n.dtype]} y{node.id}_{j}[{loop.length}];")
 
-    def _body(self, node: Node, block: Block, ins: Iterable[Node]) -> list[str]:
+    def loop_body(self, node: Node, block: Block, ins: Iterable[Node]) -> list[str]:
         """A body that reads copies of what is carried, so that the order of assignment cannot matter."""
         self.indent += 1
         for j, inner in enumerate(ins):
@@ -110,7 +109,8 @@ class Writer:
     def _assign(self, target: str, value: str) -> None:
         self.put(f"{target} = {value};")
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """End of a loop, a branch or a scope."""
         self.indent -= 1
         self.put("}")
 
@@ -118,11 +118,11 @@ class Writer:
         loop = node.value
         self._declare(node, loop.body.ins)
         self.put("for (;;) {")
-        test = self._body(node, loop.test, loop.body.ins)[0]
+        test = self.loop_body(node, loop.test, loop.body.ins)[0]
         self.put(f"if (!({test})) break;")
         for j, value in enumerate(self.block(loop.body, at_hand=set(loop.test.order()))):
             self._assign(f"c{node.id}_{j}", value)
-        self._close()
+        self.close()
 
     def _branch(self, node: Node) -> None:
         blocks, which = node.value.blocks, node.args[0]
@@ -136,7 +136,7 @@ class Writer:
             self.names.update(zip(block.ins, (self.get(a) for a in node.args[1:]), strict=False))
             for j, value in enumerate(self.block(block)):
                 self._assign(f"c{node.id}_{j}", value)
-            self._close()
+            self.close()
 
     def _proj(self, node: Node) -> None:
         source, k = node.args[0], node.value
@@ -145,6 +145,11 @@ class Writer:
             self.names[node] = f"y{source.id}_{column}[{row}]"
         else:
             self.names[node] = f"c{source.id}_{k}"
+
+
+def is_constant_table(node: Node) -> bool:
+    """Whether a table holds constants only: it stands outside the function."""
+    return node.op == "table" and all(a.op == "const" for a in node.args)
 
 
 def _length(table: Node) -> int:

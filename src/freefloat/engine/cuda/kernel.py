@@ -14,6 +14,7 @@ from freefloat.engine.ctext.expressions import TYPES, helper_text
 from freefloat.engine.graph import Graph
 from freefloat.engine.graph.node import Node
 
+from .own_pace import OwnPace, main_loop
 from .parking import ParkingWriter
 from .prelude import EMULATION, HEAD, SINE_COSINE
 from .shape import Shape
@@ -54,10 +55,24 @@ def rollout_text(graph: Graph, shape: Shape) -> Text:
     """Many steps of every instance; the state after each so-manyth goes into a row of ``records``."""
     ins, size = graph.block.ins, graph.signature.state_size
     state = ins[:size]
-    names = {n: f"x{k}" if k < size else f"h{k}" for k, n in enumerate(ins)}
-    writer, values, slots = _written(graph, names, shape, 2)
+    loop = main_loop(graph.block)
     keep = [_store("records", k, n.dtype, f"s{k}") for k, n in enumerate(state)]
     done = [_store("states", k, n.dtype, f"s{k}") for k, n in enumerate(state)]
+    record = ["if (--due == 0) {", "  due = every;", *_indented(keep, 1), f"  records += {size} * total;", "}"]
+    if loop is None:
+        names = {n: f"x{k}" if k < size else f"h{k}" for k, n in enumerate(ins)}
+        writer, values, slots = _written(graph, names, shape, 2)
+        rounds = [
+            "  for (int64_t step = 0; step < steps; ++step) {",
+            *(f"    const {TYPES[n.dtype]} x{k} = s{k};" for k, n in enumerate(state)),
+            *writer.lines,
+            *(f"    s{k} = {v};" for k, v in enumerate(values)),
+            *_indented(record, 2),
+            "  }",
+        ]
+    else:
+        writer, slots = _at_own_pace(graph, loop, shape, record)
+        rounds = ["  int64_t step = 0;", *writer.lines]
     lines = [
         f"KERNEL {shape.bounds} rollout(double *__restrict__ states, const double *__restrict__ inputs,",
         "    const int64_t *__restrict__ places, double *__restrict__ records, int64_t total, int64_t steps,",
@@ -65,20 +80,28 @@ def rollout_text(graph: Graph, shape: Shape) -> Text:
         *_begin(shape, slots),
         *(f"  {TYPES[n.dtype]} s{k} = {_load('states', f'{k} * total + i', n.dtype)};" for k, n in enumerate(state)),
         *_inputs(ins, size),
-        "  for (int64_t step = 0; step < steps; ++step) {",
-        *(f"    const {TYPES[n.dtype]} x{k} = s{k};" for k, n in enumerate(state)),
-        *writer.lines,
-        *(f"    s{k} = {v};" for k, v in enumerate(values)),
-        "    if (--due == 0) {",
-        "      due = every;",
-        *_indented(keep, 3),
-        f"      records += {size} * total;",
-        "    }",
-        "  }",
+        *rounds,
         *_indented(done, 1),
         "}",
     ]
     return _assemble("rollout", shape, slots, writer, lines)
+
+
+def _at_own_pace(graph: Graph, loop: Node, shape: Shape, record: Sequence[str]) -> tuple[KernelWriter, Slots]:
+    """Statements of all steps, and the memory they need."""
+    size, ins = graph.signature.state_size, graph.block.ins
+    names = {n: f"s{k}" if k < size else f"h{k}" for k, n in enumerate(ins)}
+    writer = (
+        ParkingWriter(graph.block, names, shape) if shape.registers else KernelWriter(graph.block, names, shape.order)
+    )
+
+    def finished(values: Sequence[str]) -> list[str]:
+        kinds = [TYPES[n.dtype] for n in ins[:size]]
+        reached = [f"const {kind} o{k} = {v};" for k, (kind, v) in enumerate(zip(kinds, values, strict=True))]
+        return [*reached, *(f"s{k} = o{k};" for k in range(size)), *record]
+
+    OwnPace(writer, graph, loop).statements(finished)
+    return writer, writer.finish() if isinstance(writer, ParkingWriter) else Slots()
 
 
 def _written(graph: Graph, names: dict[Node, str], shape: Shape, indent: int) -> tuple[KernelWriter, list[str], Slots]:
@@ -129,6 +152,6 @@ def _indented(lines: Sequence[str], depth: int) -> list[str]:
 def _assemble(name: str, shape: Shape, slots: Slots, writer: KernelWriter, lines: Sequence[str]) -> Text:
     sizes = [f"#define BLOCK {shape.block}", f"#define NEAR {max(1, slots.near)}"]
     helpers = [helper_text(h).replace("static inline", "INLINE", 1) for h in sorted(writer.helpers)]
-    tables = [t.replace("static const", "TABLE", 1) for t in writer.tables]
+    tables = [t.replace("static const", "TABLE", 1) for t in writer.tables.values()]
     parts = [*sizes, HEAD.strip(), EMULATION.strip(), SINE_COSINE.strip(), *helpers, *tables, *lines, ""]
     return Text("\n".join(parts), name, shape, slots)

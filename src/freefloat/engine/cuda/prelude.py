@@ -54,6 +54,7 @@ typedef unsigned long long uint64_t;
 #define BACK_FAR(v, s) asm volatile("ld.local.f64 %0, [%1+%2];" : "=d"(v) : "l"(far_at), "n"((s) * 8));
 #define ANEW(v, x) double v = x; asm volatile("" : "+d"(v));
 #define TOGETHER __syncthreads();
+#define WARP_TOGETHER __syncwarp();
 #define LOW_WORD(x) __double2loint(x)
 /* Newton's method from the processor's first 20 bits: no branch in the middle of the code. */
 INLINE double reciprocal(double x) {
@@ -98,6 +99,7 @@ EMULATION = r"""
 #define BACK_FAR(v, s) v = far_slots[s];
 #define ANEW(v, x) const double v = x;
 #define TOGETHER
+#define WARP_TOGETHER
 typedef struct { unsigned x; } place_in_grid;
 static _Thread_local place_in_grid threadIdx, blockIdx;
 INLINE double reciprocal(double x) { return 1.0 / x; }

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from freefloat.engine.graph import Graph
 from freefloat.engine.graph.node import Block, nested
 
+from .own_pace import main_loop
+
 REGISTERS = 105  # numbers in 255 registers, with some left for addresses and for what the compiler moves
 SMALL, LARGE = 800, 8000  # [operations] of the largest straight line of code: below one, above the other
 RESERVED = 1024  # [bytes] of shared memory that the system takes for each block
@@ -59,5 +61,6 @@ def _straight(block: Block) -> int:
     """Operations of the largest straight line of code that every step runs: branches are held to be rare."""
     nodes = block.order()
     inner = [b for node in nodes for b, _ in nested(node)]
-    always = [b for node in nodes if node.op == "loop" for b, _ in nested(node)]
+    main = main_loop(block)
+    always = [b for node in nodes if node.op == "loop" or node is main for b, _ in nested(node)]
     return max([block.size() - sum(b.size() for b in inner), *map(_straight, always)])
