@@ -59,7 +59,8 @@ class OwnPace:
             put(f"{TYPES[n.dtype]} p{n.id};")
         for j, n in enumerate(self.carried):
             put(f"{TYPES[n.dtype]} c{self.loop.id}_{j};")
-        put("bool begun = false, more;")
+        put("bool more;")
+        self._begin_step()
         put("for (;;) {")
         w.indent += 1
         self._next_step(finished)
@@ -78,33 +79,30 @@ class OwnPace:
         put, w = self.writer.put, self.writer
         put("for (;;) {")
         w.indent += 1
-        put("if (!begun) {")
-        self._begin_step()
-        w.close()
-        put("{")
-        put(f"  more = {w.loop_body(self.loop, self.loop.value.test, self.carried)[0]};")
-        w.close()
+        w.names.update({n: f"c{self.loop.id}_{j}" for j, n in enumerate(self.carried)})
+        put(f"more = {w.plain_block(self.loop.value.test)[0]};")
         put("if (more) break;")
         self._end_step(finished)
         put("if (++step == steps) break;")
-        put("begun = false;")
+        self._begin_step()
         w.close()
 
     def _begin_step(self) -> None:
         w = self.writer
+        w.put("{")
         w.indent += 1
-        w.block(Block(self.block.ins, (*self.kept, *self.loop.args), self.block.depth))
+        w.plain_block(Block(self.block.ins, (*self.kept, *self.loop.args), self.block.depth))
         for j in range(len(self.carried)):
             w.put(f"c{self.loop.id}_{j} = {w.get(self.loop.args[j])};")
         for n in self.kept:
             w.put(f"p{n.id} = {w.get(n)};")
             w.names[n] = f"p{n.id}"
-        w.put("begun = true;")
+        w.close()
 
     def _end_step(self, finished: Callable[[Sequence[str]], list[str]]) -> None:
         w = self.writer
         w.put("{")
         w.indent += 1
-        for line in finished(w.block(self.block, at_hand={*self.before, self.loop})):
+        for line in finished(w.plain_block(self.block, at_hand={*self.before, self.loop})):
             w.put(line)
         w.close()

@@ -25,6 +25,13 @@ class KernelWriter(Writer):
         self.angles = known
         return outs
 
+    def plain_block(self, block: Block, at_hand: Collection[Node] = ()) -> list[str]:
+        """Statements of a block, left to the compiler whatever its size."""
+        known = set(self.angles)
+        outs = KernelWriter.statements(self, block, at_hand)
+        self.angles = known
+        return outs
+
     def statements(self, block: Block, at_hand: Collection[Node]) -> list[str]:
         """The block as a whole, left to the compiler."""
         for node in arrange(block, lambda n: n.args, self.order):

@@ -92,10 +92,11 @@ class _Ways:
             self.depth = self.b.level
 
     def are_short(self, budget: int) -> bool:
-        """Whether computing all ways takes no more than so many operations."""
+        """Whether computing all ways and selecting one takes no more than so many operations."""
         blocks = [Block((), tuple(way), self.depth) for way in self.outs]
         endless = any(block.contains("while") for block in blocks)
-        return not endless and sum(block.operations().total() for block in blocks) <= budget
+        selects = len(self.outs[0]) - len(self._same())
+        return not endless and selects + sum(block.operations().total() for block in blocks) <= budget
 
     def results(self, which: Node) -> list[Node]:
         """What the chosen way gives; where every way gives the same number or operand, that."""
