@@ -7,7 +7,9 @@ kernels' text by the C compiler, `--only` takes names or parts of them, `--recor
 
 Of each case: `compile_s` from an empty cache to the first result, layouts tried included; `again_s` the same in a
 second process; `steps_per_second`, copies to and from the card not counted; `difference` from native code after 200
-steps, the largest of |a - b| / (1 + |b|) over all numbers of all instances; `floor` and `aim` where there are any.
+steps, the largest of |a - b| / (1 + |b|) over all numbers of all instances; `rounding` how much native code's own
+results change, in the same measure, if every coordinate at the start is moved to the next floating-point number: where
+that is more than 1e-12, no two compilers agree better; `floor` and `aim` where there are any.
 """
 
 from __future__ import annotations
@@ -46,6 +48,12 @@ def leaves(folder: Path, name: str, stem: str, count: int | None = None) -> list
     return [np.tile(a, (-(-count // len(a)), *[1] * (a.ndim - 1)))[:count] for a in arrays]
 
 
+def rounding(folder: Path, name: str) -> float:
+    """What one unit in the last place of the start does to the end."""
+    with np.load(folder / f"{name}.npz") as file:
+        return float(file["rounding"])
+
+
 def difference(found: list[np.ndarray], expected: list[np.ndarray]) -> float:
     """Largest relative difference; different integers are infinitely wrong."""
     worst = 0.0
@@ -76,6 +84,7 @@ def measure(folder: Path, name: str, instances: int, emulate: bool, every: int |
         "compile_s": compiling,
         "steps_per_second": instances * STEPS / seconds,
         "difference": difference(list(found.state), expected),
+        "rounding": rounding(folder, name),
         "seconds": time.perf_counter() - start,
     }
     if name in GOALS:
@@ -159,7 +168,7 @@ def _line(row: dict[str, Any]) -> str:
     goal = f", floor {row['floor']:.1e}, aim {row['aim']:.1e}" if "floor" in row else ""
     return (
         f"{row['case']:36} {row['steps_per_second']:.3e} steps/s{goal}; difference {row['difference']:.1e}, "
-        f"compiled in {row['compile_s']:.1f} s, again {row['again_s']:.2f} s"
+        f"rounding {row['rounding']:.1e}, compiled in {row['compile_s']:.1f} s, again {row['again_s']:.2f} s"
     )
 
 

@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from flexible import hub, servicer
+from gpu import difference
 from plant import plant_step
 
 from freefloat import engine
@@ -97,10 +98,21 @@ def starts(state: Any, count: int = STARTS) -> Any:
     """Many instances of a state: the coordinates differ a little, or where there are none the positions."""
     rng = np.random.default_rng(1)
     spread = jax.tree.map(lambda x: np.repeat(np.asarray(x)[None], count, 0), state)
-    plant = spread.plants[0] if isinstance(spread, SystemState) else spread
-    moved = plant.state.q if plant.state.q.size else plant.state.p_NB
-    moved[:] += 1e-3 * rng.normal(size=moved.shape)
+    coordinates(spread)[:] += 1e-3 * rng.normal(size=coordinates(spread).shape)
     return spread
+
+
+def moved(many: Any) -> Any:
+    """The same with every coordinate moved to the next number that a computer knows."""
+    many = jax.tree.map(np.array, many)
+    coordinates(many)[:] = np.nextafter(coordinates(many), np.inf)
+    return many
+
+
+def coordinates(many: Any) -> np.ndarray:
+    """Of the first spacecraft."""
+    state = (many.plants[0] if isinstance(many, SystemState) else many).state
+    return state.q if state.q.size else state.p_NB
 
 
 def export(folder: Path, only: str = "", every_variant: bool = False) -> list[str]:
@@ -118,6 +130,8 @@ def export(folder: Path, only: str = "", every_variant: bool = False) -> list[st
         arrays = {f"start{k}": leaf for k, leaf in enumerate(jax.tree.leaves(many))}
         arrays |= {f"end{k}": leaf for k, leaf in enumerate(jax.tree.leaves(ends))}
         arrays |= {f"held{k}": leaf for k, leaf in enumerate(rows)}
+        nearby = engine.compile(graph).rollout_batch(moved(many), *rows, steps=STEPS).state
+        arrays["rounding"] = np.array(difference(jax.tree.leaves(nearby), jax.tree.leaves(ends)))
         engine.save(graph, folder / f"{name}.graph")
         np.savez_compressed(folder / f"{name}.npz", **arrays)
         names.append(name)
