@@ -1,5 +1,6 @@
 """Settings for every test: annotations really run, and code compiles once for each shape."""
 
+import gc
 import os
 import signal
 
@@ -19,6 +20,10 @@ install_import_hook([f"freefloat.{package}" for package in CHECKED], "beartype.b
 
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
+
+# What is imported stays: the search for garbage need not go through it again and again.
+gc.freeze()
+gc.set_threshold(100_000, 20, 50)
 
 SEED = 20031
 

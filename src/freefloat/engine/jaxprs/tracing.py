@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from freefloat.engine.collecting import without_collecting
 from freefloat.engine.errors import EngineError, PrecisionError, UnsupportedError
 from freefloat.engine.graph import Builder, Graph, Leaf, Signature
 from freefloat.engine.graph.pruning import prune
@@ -42,6 +43,7 @@ def trace(
     return trace_with_result(function, *example, strict_nan=strict_nan, unroll=unroll, branch=branch)[0]
 
 
+@without_collecting
 def trace_with_result(
     function: Callable[..., Any],
     *example: Any,

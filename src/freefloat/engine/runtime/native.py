@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from freefloat.engine.collecting import without_collecting
 from freefloat.engine.graph import Graph, Leaf, Signature
 from freefloat.engine.llvm.machine import Library, compile_object, host
 from freefloat.engine.llvm.module import emit_module
@@ -61,6 +62,7 @@ def load_code(program: Compiled, width: int, use_cache: bool, part_size: int) ->
     """Code for one register width, from the disk cache if it is there."""
     here = host()
 
+    @without_collecting
     def build() -> bytes:
         source = emit_module(program.graph, width, fma=here.fma, part_size=part_size)
         return struct.pack("q", source.work_slots) + compile_object(source.text)
