@@ -10,6 +10,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Most tests take few steps: they wait for code longer than for its results. The engine's own tests, and those of the
+# papers' scenarios, run the code that users get.
+os.environ.setdefault("FREEFLOAT_QUICK_CODE", "1")
 
 from jaxtyping import install_import_hook
 

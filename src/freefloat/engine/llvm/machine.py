@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from dataclasses import dataclass
 from functools import cache
 
@@ -47,10 +48,15 @@ def host() -> Host:
     return Host(llvm.get_process_triple(), llvm.get_host_cpu_name(), features, llvmlite.__version__)
 
 
+def quick_code() -> bool:
+    """Whether code shall be there soon rather than be fast: FREEFLOAT_QUICK_CODE=1. It computes the same bits."""
+    return os.environ.get("FREEFLOAT_QUICK_CODE", "") not in ("", "0")
+
+
 def compile_object(text: str) -> bytes:
     """Object code of an IR module. The graph is simplified already: instruction selection is all it takes."""
     here = host()
-    level = 3 if text.count("\n") < SMALL else 1
+    level = 0 if quick_code() else 3 if text.count("\n") < SMALL else 1
     target = llvm.Target.from_triple(here.triple)
     machine = target.create_target_machine(
         cpu=here.cpu, features=here.features, opt=level, reloc="pic", codemodel="jitdefault"

@@ -14,7 +14,7 @@ import numpy as np
 
 from freefloat.engine.collecting import without_collecting
 from freefloat.engine.graph import Graph, Leaf, Signature
-from freefloat.engine.llvm.machine import Library, compile_object, host
+from freefloat.engine.llvm.machine import Library, compile_object, host, quick_code
 from freefloat.engine.llvm.module import emit_module
 from freefloat.engine.llvm.plan import PART_SIZE
 
@@ -67,7 +67,7 @@ def load_code(program: Compiled, width: int, use_cache: bool, part_size: int) ->
         source = emit_module(program.graph, width, fma=here.fma, part_size=part_size)
         return struct.pack("q", source.work_slots) + compile_object(source.text)
 
-    name = cache.key("native", program.summary.hash, width, part_size, here)
+    name = cache.key("native", program.summary.hash, width, part_size, here, *(["quick"] if quick_code() else []))
     content = cache.fetch(name, build) if use_cache else build()
     return Code(Library(content[8:]), width, struct.unpack("q", content[:8])[0])
 
