@@ -54,7 +54,7 @@ if TYPE_CHECKING:
         read_urdf,
         write_urdf,
     )
-    from freefloat.report import compare, map_page, page
+    from freefloat.report import compare, linear_page, map_page, page
     from freefloat.sim import Experiment, Run, RunFailed, check_software, continue_run, simulate, stepper
     from freefloat.spatial import Pose
     from freefloat.values import Channel, LawError, ModelError, record, static
@@ -88,6 +88,7 @@ _NAMES = {
     "check_software": "sim",
     "compare": "report",
     "continue_run": "sim",
+    "linear_page": "report",
     "map_page": "report",
     "page": "report",
     "read_mjcf": "model",
@@ -136,6 +137,7 @@ __all__ = [
     "engine",
     "flex",
     "library",
+    "linear_page",
     "map_page",
     "model",
     "page",

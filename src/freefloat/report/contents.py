@@ -75,7 +75,7 @@ def _channel(run: Run, figure: Figure, store: Bytes, points: int) -> dict[str, A
     }
 
 
-def _unit_mesh(shape: dict[str, Any], store: Bytes) -> dict[str, Any]:
+def unit_mesh(shape: dict[str, Any], store: Bytes) -> dict[str, Any]:
     """A mark of unit size, for goals and camera views."""
     vertices, normals, faces = triangles({"position": [0.0] * 3, "rotation": np.eye(3).tolist(), **shape})
     return {"vertices": store.put(vertices), "normals": store.put(normals), "faces": store.put(faces, "u4")}
@@ -108,8 +108,8 @@ def _scene(scene: Scene, store: Bytes) -> dict[str, Any]:
             for t in scene.tracks
         ],
         "goals": [{"name": g.name, "position": store.put(g.position - origin)} for g in scene.goals],
-        "ball": _unit_mesh({"kind": "ellipsoid", "radii": [1.0, 1.0, 1.0]}, store),
-        "cone": _unit_mesh({"kind": "cone", "radius": 0.4, "length": 1.0}, store),
+        "ball": unit_mesh({"kind": "ellipsoid", "radii": [1.0, 1.0, 1.0]}, store),
+        "cone": unit_mesh({"kind": "cone", "radius": 0.4, "length": 1.0}, store),
         "arrows": [
             {
                 "name": a.name,

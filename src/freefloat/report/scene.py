@@ -86,12 +86,12 @@ def scene_of(run: Run, frames: int = 600) -> Scene | None:
     rows = np.unique(np.linspace(0, samples - 1, min(frames, samples)).round().astype(int))
     position = _sound(run.recorded["bodies.position"].values[rows], np.zeros(3))
     attitude = _unit(_sound(run.recorded["bodies.attitude"].values[rows], np.array([1.0, 0.0, 0.0, 0.0])))
-    parts = tuple(part for index, body in enumerate(drawn) for part in _parts(index, body))
+    parts = tuple(part for index, body in enumerate(drawn) for part in body_parts(index, body))
     flexible = tuple(
         _flexible(run, index, line, rows) for index, body in enumerate(drawn) for line in body.get("flexible", ())
     )
     tracks = _tracks(run, rows)
-    centre, radius = _focus(parts, flexible, position[0], attitude[0])
+    centre, radius = focus_of(parts, flexible, position[0], attitude[0])
     return Scene(
         name=str(run.scene.get("name", "")),
         mass=float(run.scene.get("mass", np.nan)),
@@ -208,14 +208,15 @@ def _flexible(run: Run, index: int, line: dict[str, Any], rows: np.ndarray) -> F
 # ---- what does not move
 
 
-def _parts(index: int, body: dict[str, Any]) -> list[Part]:
+def body_parts(index: int, body: dict[str, Any]) -> list[Part]:
+    """Triangles of a drawn body, one part for each colour."""
     by_colour: dict[str, list[Triangles]] = {}
     for shape in body["shapes"]:
         by_colour.setdefault(str(shape["colour"]), []).append(triangles(shape))
     return [Part(index, colour, merged(pieces)) for colour, pieces in by_colour.items()]
 
 
-def _focus(
+def focus_of(
     parts: tuple[Part, ...], flexible: tuple[Flexible, ...], position: np.ndarray, attitude: np.ndarray
 ) -> tuple[np.ndarray, float]:
     """Centre and radius of what should be seen first: solar panels may reach out of the picture."""

@@ -110,6 +110,7 @@ class Scene extends Painter {
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     this.runs.forEach((run, number) => this.renderRun(run, number));
+    this.underlay?.();
     if (this.shown.ghost) this.renderBodies(first, first.scene.time[0], 0.16, 0);
     this.renderLabels();
     this.frames = (this.frames || 0) + 1;
@@ -192,7 +193,7 @@ class Scene extends Painter {
   }
 
   // A bending body: its points at rest, displaced as recorded times the stretch that the reader chose.
-  renderFlexible(run, line) {
+  renderFlexible(run, line, alpha = 1) {
     const [row, part] = between(run.scene.time, this.time);
     const size = line.points.length;
     const next = Math.min(row + 1, run.scene.time.length - 1);
@@ -201,7 +202,7 @@ class Scene extends Painter {
       return x + this.stretch * (a + part * (b - a));
     });
     const ribbon = this.ribbon(points);
-    this.renderLine(ribbon, this.placed(run, Scene.body(run.scene, line.body, this.time)), rgb(TONES[this.theme].flexible), 7);
+    this.renderLine(ribbon, this.placed(run, Scene.body(run.scene, line.body, this.time)), rgb(TONES[this.theme].flexible), 7, 1, alpha);
     this.gl.deleteBuffer(ribbon.data);
   }
 
