@@ -78,6 +78,8 @@ def default_shapes(craft: Spacecraft, index: int) -> tuple[Shape, ...]:
     ends = [np.asarray(j.X_PJ.p, dtype=float) for j in craft.joints if j.parent == body.name]
     ends += [np.asarray(f.X_BF.p, dtype=float) for f in craft.frames if f.body == body.name]
     ends = [end for end in ends if np.linalg.norm(end) > 1e-6]
+    if body.massless and not ends:
+        return ()
     if index == 0 or not ends:
         box = equivalent_box(body, "bus" if index == 0 else "arm")
         return (_shrink_to_reach(box, _flexible_reach(craft, body.name)),)
