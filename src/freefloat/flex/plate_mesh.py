@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from freefloat.flex.elements import Cell, bogner_fox_schmit
 from freefloat.flex.lines import hermite_row, mesh_lines
 from freefloat.flex.points import MassPoints
 from freefloat.flex.structure import Place, Structure
+from freefloat.flex.surface import Surface, grid_faces
 from freefloat.flex.truncation import truncate_modes
 from freefloat.model.modal import ModalBody
 from freefloat.values.errors import ModelError
@@ -21,6 +23,7 @@ from freefloat.values.errors import ModelError
 Number = float | int
 Point = Sequence[Number]
 _ORDER = 4  # Gauss points per direction: exact for mass (degree 6) and stiffness
+_DRAWN = 10  # cells along each side of the surface that is drawn, at least
 _EDGES = ("x-", "x+", "y-", "y+")
 # Freedoms (w, w_x, w_y, w_xy) held by an edge along y, and by an edge along x.
 _HELD_ACROSS_X = {"clamped": (1, 1, 1, 1), "supported": (1, 0, 1, 0), "free": (0, 0, 0, 0)}
@@ -99,6 +102,7 @@ def meshed_plate(
         points=MassPoints(surface_density * mesh.areas, mesh.positions, sp.kron(deflection, upwards, format="csr")),
         stiffness=sp.csr_array(stiffness),
         places=tuple(_place(mesh, label, point, free) for label, point in (marks | extra).items()),
+        surface=_surface(mesh, free),
     )
 
 
@@ -205,6 +209,23 @@ def _place(mesh: _Mesh, name: str, point: tuple[float, float], free: np.ndarray)
     w, w_x, w_y = (_point_row(mesh, point, *order)[free] for order in ((0, 0), (1, 0), (0, 1)))
     zero = np.zeros_like(w)
     return Place(name, np.array([*point, 0.0]), np.stack([zero, zero, w]), np.stack([w_y, -w_x, zero]))
+
+
+def _surface(mesh: _Mesh, free: np.ndarray) -> Surface:
+    """A grid of points that bends as the elements do."""
+    x, y = (_between(lines) for lines in (mesh.xs, mesh.ys))
+    points = [(float(a), float(b)) for a in x for b in y]
+    motion = np.zeros((len(points), 3, int(np.sum(free))))
+    motion[:, 2] = [_point_row(mesh, point, 0, 0)[free] for point in points]
+    position = np.column_stack([np.array(points), np.zeros(len(points))])
+    return Surface(position, motion, grid_faces(len(x), len(y)))
+
+
+def _between(lines: np.ndarray) -> np.ndarray:
+    """Mesh lines and, where they are few, lines between them."""
+    parts = int(np.ceil(_DRAWN / (len(lines) - 1)))
+    inner = [np.linspace(a, b, parts, endpoint=False) for a, b in pairwise(lines)]
+    return np.append(np.concatenate(inner), lines[-1])
 
 
 def _point_row(mesh: _Mesh, point: tuple[float, float], along_x: int, along_y: int) -> np.ndarray:

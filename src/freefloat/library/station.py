@@ -18,6 +18,7 @@ from scipy.linalg import block_diag
 from freefloat.flex import meshed_beam, meshed_plate, modal_damping, natural_modes, truncate_modes
 from freefloat.flex.craig_bampton import craig_bampton, craig_bampton_basis
 from freefloat.flex.structure import Structure
+from freefloat.flex.surface import tube_skin
 from freefloat.model import Joint, JointLimits, ModalBody, RigidBody, Spacecraft
 from freefloat.spatial import Pose
 from freefloat.values.errors import ModelError
@@ -122,7 +123,8 @@ def _bus(choice: _Choice, damping_ratio: float) -> ModalBody:
     names = (*_numbered("bus left", left.shape[1]), *_numbered("bus right", right.shape[1]))
     body = whole.project(np.hstack([left, right]), names).body("base", damping=modal_damping(damping_ratio))
     assert body.rail is not None
-    return replace(body, rail=replace(body.rail, start=-0.5 * BUS_LENGTH))
+    skin = tube_skin(body.rail, 0.5 * BUS_DIAMETER)
+    return replace(body, rail=replace(body.rail, start=-0.5 * BUS_LENGTH), skin=skin)
 
 
 def _halves(count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ from freefloat.report.decimation import kept
 from freefloat.report.figures import chosen, curve, plottable
 from freefloat.report.payload import Bytes
 from freefloat.report.scatters import scatter_contents
-from freefloat.report.scene import Scene, scene_of
+from freefloat.report.scene import Flexible, Scene, scene_of
 from freefloat.report.solids import triangles
 from freefloat.sim.description import Figure
 
@@ -81,6 +81,13 @@ def unit_mesh(shape: dict[str, Any], store: Bytes) -> dict[str, Any]:
     return {"vertices": store.put(vertices), "normals": store.put(normals), "faces": store.put(faces, "u4")}
 
 
+def skin_contents(flexible: Flexible, store: Bytes) -> dict[str, Any]:
+    """Triangles of a bending body; nothing for a line."""
+    if flexible.faces is None:
+        return {}
+    return {"faces": store.put(flexible.faces, "u4"), "colour": flexible.colour}
+
+
 def _scene(scene: Scene, store: Bytes) -> dict[str, Any]:
     frames = len(scene.time)
     origin = scene.position[0, 0]
@@ -126,6 +133,7 @@ def _scene(scene: Scene, store: Bytes) -> dict[str, Any]:
                 "body": f.body,
                 "points": store.put(f.points),
                 "displacement": store.put(f.displacement.reshape(frames, -1)),
+                **skin_contents(f, store),
             }
             for f in scene.flexible
         ],

@@ -13,6 +13,7 @@ from freefloat.model import Spacecraft
 from freefloat.report import linear_words
 from freefloat.report.documents import document, put
 from freefloat.report.linear_facts import LinearFacts, linear_facts
+from freefloat.report.linear_words import STILL
 from freefloat.report.markup import element, joined, text
 from freefloat.report.mode_scene import mode_scene
 from freefloat.report.payload import Bytes
@@ -24,7 +25,6 @@ _SCRIPTS = (
     *("modes.js", "responses.js", "linear_page.js"),
 )
 _MOST_MODES = 80  # that can be watched
-_STILL = 1e-8  # poles nearer to zero than this are those of free motion, and rounding [1/s]
 _MOST_OUTPUTS = 16  # that are shown where none are chosen
 
 
@@ -124,7 +124,7 @@ def _mode_contents(facts: LinearFacts, shown: range) -> dict[str, Any]:
 
 def _upper(poles: np.ndarray) -> list[list[float]]:
     found = poles[np.isfinite(poles) & (poles.imag >= 0.0)]
-    found = np.where(np.abs(found) < _STILL, 0.0, found)
+    found = np.where(np.abs(found) < STILL, 0.0, found)
     rounding = np.abs(found.real) < 1e-10 * np.abs(found)
     return np.column_stack([np.where(rounding, 0.0, found.real), found.imag]).tolist()
 

@@ -12,6 +12,7 @@ from freefloat.report.linear_facts import LinearFacts
 from freefloat.report.markup import Markup, element, joined, table
 
 _FREE = 1e-9  # frequencies below this are those of free motion [rad/s]
+STILL = 1e-8  # poles nearer to zero than this are those of free motion, and rounding [1/s]
 
 
 def lead(facts: LinearFacts, what: str) -> Markup:
@@ -67,11 +68,14 @@ def badges(facts: LinearFacts) -> Markup:
 
 
 def _stability(when: str, poles: np.ndarray) -> tuple[int, str]:
-    growing = poles[poles.real > 1e-9 * np.maximum(np.abs(poles), 1e-3)]
+    free = int(np.sum((np.abs(poles) <= STILL) & (poles.imag >= 0.0)))
+    poles = poles[np.abs(poles) > STILL]
+    growing = poles[poles.real > 1e-9 * np.abs(poles)]
     count = int(np.sum(growing.imag >= 0.0))
     if count:
-        return 2, f"{when}: {count} modes grow, the quickest at {np.max(growing.real):.3g} 1/s"
-    staying = np.sum((poles.imag >= 0.0) & (poles.real > -1e-9 * np.maximum(np.abs(poles), 1e-3)))
+        words = "mode grows" if count == 1 else "modes grow"
+        return 2, f"{when}: {count} {words}, the quickest at {np.max(growing.real):.3g} 1/s"
+    staying = free + int(np.sum((poles.imag >= 0.0) & (poles.real > -1e-9 * np.abs(poles))))
     if staying:
         return 1, f"{when}: {staying} poles do not decay"
     return 0, f"{when}: stable, slowest decay {-np.max(poles.real):.3g} 1/s"
@@ -119,9 +123,9 @@ def _number(value: float) -> str:
 
 
 def _damped(pole: complex) -> object:
-    if not np.isfinite(pole):
+    if not np.isfinite(pole) or abs(pole) < STILL:
         return "–"
-    if pole.real > 1e-9 * max(abs(pole), 1e-3):
+    if pole.real > 1e-9 * abs(pole):
         return element("span", f"+{pole.real:.2g} 1/s", class_="bad")
     if pole.imag <= _FREE:
         return f"{-pole.real:.2g} 1/s" if pole.real < -1e-9 else "–"

@@ -9,9 +9,9 @@ import numpy as np
 from freefloat.dynamics import body_poses, body_twists
 from freefloat.model import Spacecraft
 from freefloat.model.drawing import drawing
-from freefloat.report.contents import unit_mesh
+from freefloat.report.contents import skin_contents, unit_mesh
 from freefloat.report.payload import Bytes
-from freefloat.report.scene import Flexible, body_parts, focus_of
+from freefloat.report.scene import Flexible, body_parts, focus_of, skin_of
 from freefloat.spatial import angular, linear
 
 
@@ -27,7 +27,11 @@ def mode_scene(craft: Spacecraft, q: np.ndarray, shapes: np.ndarray, store: Byte
     rotation = np.array([np.asarray(pose.R) for pose in poses])
     parts = tuple(part for index, body in enumerate(drawn) for part in body_parts(index, body))
     lines = [_line(craft, index, line) for index, body in enumerate(drawn) for line in body.get("flexible", ())]
-    resting = tuple(Flexible(index, points, np.zeros((1, *points.shape))) for index, points, _, _ in lines)
+    looks = [skin_of(line) for body in drawn for line in body.get("flexible", ())]
+    resting = tuple(
+        Flexible(index, points, np.zeros((1, *points.shape)), *look)
+        for (index, points, _, _), look in zip(lines, looks, strict=True)
+    )
     centre, radius = focus_of(parts, resting, position, attitude)
     corners = [_corners(index, parts) for index in range(len(drawn))]
     modes = []
@@ -69,8 +73,13 @@ def mode_scene(craft: Spacecraft, q: np.ndarray, shapes: np.ndarray, store: Byte
             for part in parts
         ],
         "flexible": [
-            {"body": index, "points": store.put(points), "displacement": store.put(np.zeros(points.size))}
-            for index, points, _, _ in lines
+            {
+                "body": line.body,
+                "points": store.put(line.points),
+                "displacement": store.put(line.displacement),
+                **skin_contents(line, store),
+            }
+            for line in resting
         ],
         "tracks": [],
         "goals": [],

@@ -49,11 +49,13 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Flexible:
-    """A bending body as a line of points that its modes displace."""
+    """A bending body as points that its modes displace: a line, or triangles between them."""
 
     body: int
     points: np.ndarray  # (points, 3) at rest, body frame [m]
     displacement: np.ndarray  # (frames, points, 3), true size [m]
+    faces: np.ndarray | None = None  # (triangles, 3); None: a line
+    colour: str = "flexible"
 
 
 @dataclass(frozen=True)
@@ -202,7 +204,13 @@ def _flexible(run: Run, index: int, line: dict[str, Any], rows: np.ndarray) -> F
         coordinates = _sound(run.recorded[state].values[rows, start:stop], np.zeros(stop - start))
     else:
         coordinates = np.zeros((len(rows), stop - start))
-    return Flexible(index, points, np.einsum("pcm,tm->tpc", modes, coordinates))
+    return Flexible(index, points, np.einsum("pcm,tm->tpc", modes, coordinates), *skin_of(line))
+
+
+def skin_of(line: dict[str, Any]) -> tuple[np.ndarray | None, str]:
+    """Triangles and colour of a bending body; a line has none."""
+    faces = line.get("faces")
+    return (None, "flexible") if faces is None else (np.asarray(faces, dtype=int), str(line.get("colour", "panel")))
 
 
 # ---- what does not move

@@ -29,7 +29,8 @@ def spacecraft_structure(craft: Spacecraft, q: np.ndarray | None = None) -> Seco
         if name == "base":
             coordinates += [f"base {k + 1}" for k in range(6)]
         elif name in craft.layout.modes:
-            coordinates += [f"{name.removesuffix('.modes')} {k + 1}" for k in range(size)]
+            owner = "base bending" if name == "base.modes" else name.removesuffix(".modes")
+            coordinates += [f"{owner} {k + 1}" for k in range(size)]
         elif size:
             coordinates += [name] if size == 1 else [f"{name} {k + 1}" for k in range(size)]
             (wheels if name in craft.wheel_names else joints).append((name, at.start))

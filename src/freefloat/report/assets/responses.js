@@ -10,7 +10,7 @@ class Signed {
   }
 
   at(x) {
-    return x === 0 ? 0 : Math.sign(x) * Math.max(0, 1 + Math.log10(Math.abs(x) / this.zero)) || Math.sign(x) * (Math.abs(x) / this.zero) * 0.5;
+    return Math.sign(x) * Math.log10(1 + Math.abs(x) / this.zero);
   }
 
   // Ticks at powers of ten, few enough to be read.
