@@ -27,7 +27,7 @@ class Bending:
         return replace(self, axis=R @ self.axis)
 
     def foreshortening(self, stations: np.ndarray) -> np.ndarray:
-        """chi_ij at stations along the beam, (stations, 3, n, n): -axis times int phi_i' phi_j' from where it is held."""
+        """chi_ij at stations (stations, 3, n, n): -axis times int phi_i' phi_j' from where the beam is held."""
         n = self.slopes.shape[2]
         products = np.einsum("dki,dkj->kij", self.slopes, self.slopes)
         places = np.concatenate([[self.held_at], np.atleast_1d(stations)])

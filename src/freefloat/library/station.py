@@ -1,16 +1,17 @@
 """A gravity-gradient station: a 100 m bus, two plate arrays at its base and a two-link arm that travels along it.
 
 Body axes at the middle of the bus: x along it, y to the arrays' sides, z out of their plane; everything bends along z.
-Numbers of Bainum and Tan's successors are incomplete, so some are choices:
+The paper's table is incomplete, so some numbers are assumed:
 
-- Density, Young's modulus, lengths, diameters, plate size: published. Poisson ratio, walls of the tubes, where the
-  arm's base and the arrays sit, zero masses of base and payload: chosen.
+- Density, Young's modulus, lengths, diameters and the size of the arrays: the paper's.
+- Poisson ratio, walls of the tubes, where the arrays and the arm's base sit, no mass of base and payload: assumed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.linalg import block_diag
@@ -47,7 +48,7 @@ def station(
     reduction: str = "craig-bampton",
     columns: Sequence[int] = (3, 3, 8),
     elements: Sequence[int] | None = None,
-    base_at: tuple[float, float] = (25.0, 2.5),
+    base_height: float = 0.5 * BUS_DIAMETER,
     base_mass: float = 0.0,
     payload_mass: float = 0.0,
     damping_ratio: float = 0.0,
@@ -57,13 +58,13 @@ def station(
 
     `reduction`: "craig-bampton" with `columns` coordinates for each (bus half, arm, array), or "nodal" with every
     freedom of the finite elements, as in the paper. `elements` of the same components: (8, 6, 6), nodal (2, 1, 2).
-    `base_at`: height of the rail's seat above the bus axis is its second number, the first is where `station_start`
-    puts the arm. Point masses `base_mass` at the arm's base and `payload_mass` at its tip [kg]; `damping_ratio` of the
-    modes of each component alone; `force_chord`: where along the tip edge of the arrays `array.1.force` sits [m].
+    The arm's base rides `base_height` above the bus axis [m]; `station_reference` says where along it. Point masses
+    `base_mass` at the arm's base and `payload_mass` at its tip [kg]; `damping_ratio` of the
+    modes of each component alone; `force_chord`: where along the tip edge of the arrays `array.1.thruster` sits [m].
     """
     choice = _choice(reduction, columns, elements)
     craft = Spacecraft.from_body("station", _bus(choice, damping_ratio))
-    craft = _with_arm(craft, choice, base_at[1], base_mass, payload_mass, damping_ratio)
+    craft = _with_arm(craft, choice, base_height, base_mass, payload_mass, damping_ratio)
     for number, side in ((1, 1.0), (2, -1.0)):
         array = _array(choice, number, side, force_chord, damping_ratio)
         seat = Pose(position=np.array([0.0, side * 0.5 * BUS_DIAMETER, 0.0]))
@@ -71,6 +72,51 @@ def station(
             array, Joint(array.name, kind="fixed", parent="base", X_PJ=seat, axis=(0, 0, 1), node="left.tip")
         )
     return craft
+
+
+@dataclass(frozen=True)
+class StationReference:
+    """The station's nominal place in orbit and the names of its linear model, as `linearise_in_orbit` takes them."""
+
+    q: np.ndarray  # joints and modes [rad, m]
+    attitude: np.ndarray  # R_OB
+    rotations: tuple[str, str, str]
+    coordinates: dict[str, str | tuple[str, ...]]  # order and labels
+    inputs: dict[str, str]  # label -> port
+
+    def arguments(self) -> dict[str, Any]:
+        """All of them by name."""
+        return {name: getattr(self, name) for name in ("q", "attitude", "rotations", "coordinates", "inputs")}
+
+
+def station_reference(craft: Spacecraft, *, arm_at: float = 25.0) -> StationReference:
+    """The arm's base at x [m] on the bus, the arm stretched along x; x up, z along the orbit normal.
+
+    Rotations are yaw, roll and pitch about x, y and z; inputs are their torques, the joints' and six tip forces
+    along z.
+    """
+    q = np.zeros(craft.layout.nq)
+    q[craft.layout.position("rail")] = arm_at
+    modes = {name: craft.body(name.removesuffix(".modes")).mode_names for name in craft.layout.modes}  # pyright: ignore[reportAttributeAccessIssue]
+    return StationReference(
+        q=q,
+        attitude=STATION_ATTITUDE,
+        rotations=("yaw", "roll", "pitch"),
+        coordinates={"shoulder": "theta1", "elbow": "theta2", "rail": "zeta", **modes},
+        inputs={
+            **{
+                f"{name} torque": f"base.torque.{axis}"
+                for name, axis in zip(("yaw", "roll", "pitch"), "xyz", strict=True)
+            },
+            "theta1 torque": "shoulder",
+            "theta2 torque": "elbow",
+            "zeta force": "rail",
+            "bus left tip": "base.left.tip.force.z",
+            "bus right tip": "base.right.tip.force.z",
+            **{f"arm {k} tip": f"arm.{k}.tip.force.z" for k in (1, 2)},
+            **{f"array {k} tip": f"array.{k}.thruster.force.z" for k in (1, 2)},
+        },
+    )
 
 
 def _choice(reduction: str, columns: Sequence[int], elements: Sequence[int] | None) -> _Choice:
@@ -83,7 +129,7 @@ def _choice(reduction: str, columns: Sequence[int], elements: Sequence[int] | No
         raise ModelError(f"station: elements must be three positive numbers (bus half, arm, array), got {elements}.")
     if not nodal and (len(kept) != 3 or min(kept[:2]) < 2 or kept[2] < 1):
         raise ModelError(
-            f"station: columns must be three numbers (bus half, arm, array), two or more for bus and arm, got {columns}."
+            f"station: columns must be three numbers (bus half, arm, array), at least (2, 2, 1), got {columns}."
         )
     return _Choice(mesh, None if nodal else kept)  # pyright: ignore[reportArgumentType]
 
@@ -179,7 +225,7 @@ def _array(choice: _Choice, number: int, side: float, force_chord: float, dampin
         poisson=POISSON,
         elements=(n, n),
         places={"corner": (span, towards * 0.5 * span)},
-        points={"force": (span, towards * force_chord)},
+        points={"thruster": (span, towards * force_chord)},
         name=f"array.{number}",
     )
     plate = plate.project(_chord_along_x(n, len(plate.coordinates), towards), plate.coordinates)
