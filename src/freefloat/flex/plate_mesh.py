@@ -222,8 +222,8 @@ def _surface(mesh: _Mesh, free: np.ndarray) -> Surface:
 
 
 def _between(lines: np.ndarray) -> np.ndarray:
-    """Mesh lines and, where they are few, lines between them."""
-    parts = int(np.ceil(_DRAWN / (len(lines) - 1)))
+    """Mesh lines and lines between them, an even number of cells for each: Simpson's rule is exact along an edge."""
+    parts = 2 * int(np.ceil(_DRAWN / (2 * (len(lines) - 1))))
     inner = [np.linspace(a, b, parts, endpoint=False) for a, b in pairwise(lines)]
     return np.append(np.concatenate(inner), lines[-1])
 

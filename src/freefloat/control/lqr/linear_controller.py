@@ -20,11 +20,20 @@ _WRENCH = tuple(f"base.{kind}.{axis}" for kind in ("force", "torque") for axis i
 
 
 @record
+class ControllerMemory:
+    """What a compensator remembers."""
+
+    now: Vector  # its state at this sample
+    coming: Vector  # and at the next
+    waiting: Matrix  # commands that come late, the oldest first (late + 1, commands); none where none does
+
+
+@record
 class LinearController(Software):
-    """u = C x + D (y - reference) + trim, x(k+1) = A x(k) + B (y - reference); its memory is x now and x next.
+    """u = C x + D (y - reference) + trim, x(k+1) = A x(k) + B (y - reference).
 
     Build it with `of`, which gives the commands to joints, wheels, frames and base by the names of the outputs. What
-    is beyond `largest` is cut.
+    is beyond `largest` is cut. With `late` samples of delay a command waits before it is given.
     """
 
     A: Matrix
@@ -41,6 +50,7 @@ class LinearController(Software):
     wrench: tuple[tuple[int, int], ...] = static(default=())  # places in (force, torque), and which command is theirs
     frames: tuple[tuple[str, str, int], ...] = static(default=())  # names, axes, and which command is theirs
     labels: tuple[str, ...] = static(default=())  # of all commands
+    late: int = static(default=0)  # samples by which commands come late
 
     @staticmethod
     def of(
@@ -81,21 +91,27 @@ class LinearController(Software):
         """What is measured, from the reference."""
         return jnp.concatenate([jnp.ravel(jnp.asarray(y[name])) for name in self.reads]) - self.reference
 
-    def begin(self, y: Measurements) -> tuple[Vector, Vector]:
+    def begin(self, y: Measurements) -> ControllerMemory:
         """It believes that nothing has moved."""
-        return jnp.zeros(len(self.A)), jnp.zeros(len(self.A))
+        x, waiting = jnp.zeros(len(self.A)), self.late + 1 if self.late else 0
+        return ControllerMemory(x, x, jnp.tile(jnp.asarray(self.trim, dtype=float), (waiting, 1)))
 
-    def remember(self, memory: tuple[Vector, Vector], y: Measurements, clock: Clock) -> tuple[Vector, Vector]:
+    def remember(self, memory: ControllerMemory, y: Measurements, clock: Clock) -> ControllerMemory:
         """One sample on."""
-        x = memory[1]
-        return x, jnp.asarray(self.A) @ x + jnp.asarray(self.B) @ self.deviation(y)
+        x, waiting = memory.coming, memory.waiting
+        if self.late:
+            waiting = jnp.concatenate([waiting[1:], self._answer(x, y)[None]])
+        return ControllerMemory(x, jnp.asarray(self.A) @ x + jnp.asarray(self.B) @ self.deviation(y), waiting)
 
-    def commanded(self, memory: tuple[Vector, Vector], y: Measurements) -> Vector:
+    def _answer(self, x: Vector, y: Measurements) -> Vector:
+        return jnp.asarray(self.C) @ x + jnp.asarray(self.D) @ self.deviation(y) + self.trim
+
+    def commanded(self, memory: ControllerMemory, y: Measurements) -> Vector:
         """All commands within their limits, in the order of the compensator's outputs."""
-        u = jnp.asarray(self.C) @ memory[0] + jnp.asarray(self.D) @ self.deviation(y) + self.trim
+        u = memory.waiting[0] if self.late else self._answer(memory.now, y)
         return jnp.clip(u, -jnp.asarray(self.largest), jnp.asarray(self.largest))
 
-    def command(self, memory: tuple[Vector, Vector], y: Measurements, clock: Clock) -> tuple[Command, ...]:
+    def command(self, memory: ControllerMemory, y: Measurements, clock: Clock) -> tuple[Command, ...]:
         """Commands by kind."""
         u = jnp.asarray(self.signs) * self.commanded(memory, y)
         found: list[Command] = []
@@ -118,7 +134,7 @@ class LinearController(Software):
         name, axis = self.tells("controller.command"), self.tells("command")
         return (Channel(name, "Commands of the controller", "", "", axis, self.labels),)
 
-    def observe(self, memory: tuple[Vector, Vector], y: Measurements, clock: Clock, truth: object) -> tuple[Vector]:
+    def observe(self, memory: ControllerMemory, y: Measurements, clock: Clock, truth: object) -> tuple[Vector]:
         """As given now."""
         return (self.commanded(memory, y),)
 
