@@ -276,9 +276,7 @@ def _controlled_travel(station: StationModel) -> Iterator[Claim]:
 
 def from_rest(station: StationModel, speed: float = 0.1) -> np.ndarray:
     """The carriage set in motion by its own motor at once [m/s]: momentum stays what it was."""
-    structure = station.structure
-    v = np.linalg.solve(structure.M, structure.Bf[:, structure.inputs.index("zeta force")])
-    return np.concatenate([np.zeros(len(v)), speed * v / v[structure.coordinates.index("zeta")]])
+    return station.linear_state(rates=station.rates_from_rest(speed))
 
 
 def _travel_from_rest(station: StationModel) -> Iterator[Claim]:

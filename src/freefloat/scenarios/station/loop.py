@@ -1,4 +1,4 @@
-"""The regulator of the linear model as software of the nonlinear one: on the measured state, or on sensors and a filter."""
+"""The regulator of the linear model as software of the nonlinear one: on the measured state, or behind a filter."""
 
 from __future__ import annotations
 
@@ -11,26 +11,36 @@ from freefloat.scenarios.station.model import StationModel
 if TYPE_CHECKING:
     from freefloat.control import OrbitAttitude
     from freefloat.control.lqr import LinearController, Regulator, SecondOrderModel, StateSpace
+    from freefloat.model import Spacecraft
 
 WHEELS = {"yaw torque": "-wheel.x", "roll torque": "-wheel.y", "pitch torque": "-wheel.z"}
 
 
 def state_feedback(
-    station: StationModel, regulator: Regulator, period: float, *, wheels: bool = False, largest: Any = np.inf
+    station: StationModel,
+    regulator: Regulator,
+    period: float,
+    *,
+    wheels_of: Spacecraft | None = None,
+    largest: Any = np.inf,
+    off: bool = False,
 ) -> tuple[OrbitAttitude, LinearController]:
-    """u = trim - F x with x from attitude, gyro, joints and all modes, every period [s]."""
+    """u = trim - F x with x from attitude, gyro, joints and all modes, every period [s]; `off`: the trim alone.
+
+    With `wheels_of`, the station with wheels, torques are theirs.
+    """
     from freefloat.control.lqr import LinearController, StateSpace
 
     reads, places, reference = measured_state(station)
     n = len(station.structure.M)
     columns = [int(np.flatnonzero(station.order == k)[0]) for k in places]
     columns += [n + k for k in columns]
-    gain, names = regulator.gain[:, columns], tuple(regulator.model.states[k] for k in columns)
+    gain, names = (0.0 if off else 1.0) * regulator.gain[:, columns], tuple(regulator.model.states[k] for k in columns)
     nothing = np.zeros((0, 0)), np.zeros((0, 2 * n)), np.zeros((len(gain), 0))
     law = StateSpace(*nothing, -gain, (), names, regulator.model.inputs, period)
-    ports = station.reference.inputs | (WHEELS if wheels else {})
+    ports, craft = station.reference.inputs | (WHEELS if wheels_of else {}), wheels_of or station.craft
     given = {"reference": reference, "trim": trim_commands(station), "ports": ports, "largest": largest}
-    return _attitude(station, period), LinearController.of(law, station.craft, reads, **given)
+    return _attitude(station, period), LinearController.of(law, craft, reads, **given)
 
 
 def _attitude(station: StationModel, period: float) -> OrbitAttitude:
@@ -87,7 +97,7 @@ SENSED = ("orbit.rotation", "joints.position", "frames.deflection", "orbit.rate"
 
 
 def filtered(
-    station: StationModel, compensator: StateSpace, *, wheels: bool = False, largest: Any = np.inf
+    station: StationModel, compensator: StateSpace, *, largest: Any = np.inf
 ) -> tuple[OrbitAttitude, LinearController]:
     """A sampled compensator on what `sensed_structure` measures."""
     from freefloat.control.lqr import LinearController
@@ -99,7 +109,7 @@ def filtered(
     given = {
         "reference": at_rest,
         "trim": np.array([trim[name] for name in compensator.outputs]),
-        "ports": station.reference.inputs | (WHEELS if wheels else {}),
+        "ports": station.reference.inputs,
         "largest": largest,
     }
     return _attitude(station, compensator.period), LinearController.of(compensator, station.craft, SENSED, **given)

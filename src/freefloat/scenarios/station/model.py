@@ -1,4 +1,4 @@
-"""The station, its linear model in orbit and its regulator, found once for each choice; and starts with bent components.
+"""The station, its linear model in orbit and its regulator, found once for each choice; starts with bent parts.
 
 The paper's orbital frame has x away from the Earth, y along the flight and z along the orbit normal; in ours (z to the
 nadir, x along the flight) these are (0, 0, -1), (1, 0, 0) and (0, -1, 0): the attitude R_OB of `station_reference`.
@@ -33,6 +33,7 @@ class StationModel:
     orbit: CircularOrbit
     reference: StationReference  # where it was linearised
     model: OrbitModel
+    reduced: bool = False  # to modes of its components, from the finite elements' freedoms
 
     @property
     def structure(self) -> SecondOrderModel:
@@ -48,10 +49,17 @@ class StationModel:
 
     @cached_property
     def regulator(self) -> Regulator:
-        """With the paper's weights: 1e7 on every state and input, 1 on roll and pitch torque and the bus tips."""
+        """With the paper's weights: 1e7 on every state and input, 1 on roll and pitch torque and the bus tips.
+
+        A coordinate of a reduced component weighs as much as the largest deflection in its shape [m].
+        """
         from freefloat.control.lqr import design_lqr
 
-        return design_lqr(self.structure, *paper_weights(self.structure))
+        Q, R = paper_weights(self.structure)
+        reach = np.ones(3 + self.craft.layout.nq)
+        if self.reduced:
+            reach[3:] = _reaches(self.craft)
+        return design_lqr(self.structure, Q * np.tile(reach[self.order] ** 2, 2), R)
 
     def linear_state(self, rotation: Any = (0.0, 0.0, 0.0), q: Any = None, rates: Any = None) -> np.ndarray:
         """x = (p, p') of a rotation [rad], a deviation of q, and rates (of rotation and q)."""
@@ -59,9 +67,17 @@ class StationModel:
         rates = np.zeros(3 + len(q)) if rates is None else np.asarray(rates, dtype=float)
         return np.concatenate([np.concatenate([rotation, q])[self.order], rates[self.order]])
 
+    def rates_from_rest(self, speed: float) -> np.ndarray:
+        """Rates of (psi, q) when the carriage's motor has just set it in motion [m/s]: momentum stays what it was."""
+        structure, rates = self.structure, np.zeros(len(self.structure.M))
+        v = np.linalg.solve(structure.M, structure.Bf[:, structure.inputs.index("zeta force")])
+        rates[self.order] = speed * v / v[structure.coordinates.index("zeta")]
+        return rates
+
     def start(self, rotation: Any = (0.0, 0.0, 0.0), q: Any = None, rates: Any = None) -> State:
         """The same as a state of the spacecraft, its centre of mass at rest on the orbit."""
-        return orbit_state(self, rotation, q, rates)
+        at = self.reference.q + (0.0 if q is None else np.asarray(q, dtype=float))
+        return orbit_state(self.craft, self.orbit, at, self.reference.attitude, rotation, rates)
 
 
 def paper_weights(structure: SecondOrderModel) -> tuple[np.ndarray, np.ndarray]:
@@ -98,7 +114,17 @@ def station_model(
         q, attitude = trim_in_orbit(craft, orbit, reference.q, attitude=reference.attitude)
         reference = replace(reference, q=q, attitude=attitude)
     model = linearise_in_orbit(craft, orbit, gradient=gradient, damping_ratio=modal_damping, **reference.arguments())
-    return StationModel(craft, orbit, reference, model)
+    return StationModel(craft, orbit, reference, model, reduction != "nodal")
+
+
+def _reaches(craft: Spacecraft) -> np.ndarray:
+    """For each coordinate of q the largest deflection of its component's nodes by a unit of it; 1 for joints."""
+    found = np.ones(craft.layout.nq)
+    for name in craft.layout.modes:
+        body = craft.body(name.removesuffix(".modes"))
+        moved = [np.linalg.norm(np.asarray(node.translation), axis=0) for node in body.nodes]  # pyright: ignore
+        found[craft.layout.position(name)] = np.max(moved, axis=0)
+    return found
 
 
 # ---- bent starts
@@ -148,22 +174,25 @@ def tip_deflection(craft: Spacecraft, name: str) -> np.ndarray:
 # ---- states of the spacecraft
 
 
-def orbit_state(station: StationModel, rotation: Any, q: Any, rates: Any) -> State:
-    """Base turned from its attitude in orbit, q off its reference, rates against the orbital frame; momentum zero."""
+def orbit_state(
+    craft: Spacecraft, orbit: CircularOrbit, q: np.ndarray, attitude: np.ndarray, rotation: Any, rates: Any = None
+) -> State:
+    """Base turned by `rotation` from its attitude R_OB, rates (of rotation and q) against the orbital frame.
+
+    The centre of mass does not move.
+    """
     from freefloat.control import attitude_at
     from freefloat.dynamics import mass_matrix
     from freefloat.spatial.rotations import rotation_matrix
 
-    craft, reference = station.craft, station.reference
     layout = craft.layout
-    q = reference.q + (0.0 if q is None else np.asarray(q, dtype=float))
     rates = np.zeros(3 + layout.nq) if rates is None else np.asarray(rates, dtype=float)
-    quat = attitude_at(station.orbit, reference.attitude, np.asarray(rotation, dtype=float))
+    quat = attitude_at(orbit, attitude, np.asarray(rotation, dtype=float))
     v = np.zeros(layout.nv)
-    turning = np.array([0.0, -float(station.orbit.rate), 0.0])  # of O, which N coincides with now
+    turning = np.array([0.0, -float(orbit.rate), 0.0])  # of O, which N coincides with now
     v[3:6] = np.asarray(rotation_matrix(quat)).T @ turning + rates[:3]
     for name, at in layout.positions.items():
         v[layout.velocities[name]] = rates[3:][at]
     M = np.asarray(mass_matrix(craft, q))
-    v[:3] = -np.linalg.solve(M[:3, :3], M[:3, 3:] @ v[3:])  # the centre of mass does not move
+    v[:3] = -np.linalg.solve(M[:3, :3], M[:3, 3:] @ v[3:])
     return replace(craft.at_rest(), q=q, quat_NB=quat, v=v)
