@@ -62,7 +62,7 @@ def linearise_in_orbit(
     if gradient not in GRADIENTS:
         raise ModelError(f"There is no gradient '{gradient}'. Choose {', '.join(GRADIENTS)}.")
     q = np.zeros(craft.layout.nq) if q is None else np.asarray(craft.layout.require_size("q", np.asarray(q), "q"))
-    R_OB, rate = _attitude(attitude), float(orbit.rate)
+    R_OB, rate = _attitude(attitude), _rate(orbit)
     names = OrbitNames.of(craft, rotations, coordinates)
     moments = displacement_moments(craft, q)
     turning = _Turning(-rate, R_OB[1], R_OB[2])  # rows of R_OB: its axes y and z in base axes
@@ -98,7 +98,7 @@ def trim_in_orbit(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(q, R_OB) of the equilibrium near a reference: attitude and modes find it, joints hold unless they are free."""
     q = np.zeros(craft.layout.nq) if q is None else np.array(q, dtype=float)
-    R_OB, rate = _attitude(attitude), float(orbit.rate)
+    R_OB, rate = _attitude(attitude), _rate(orbit)
     craft.layout.require_moving(free_joints)
     moving = [*craft.layout.modes, *free_joints]
     places = [k for name in moving for k in range(*craft.layout.positions[name].indices(len(q)))]
@@ -107,13 +107,25 @@ def trim_in_orbit(
         moments, turning = displacement_moments(craft, q), _Turning(-rate, R_OB[1], R_OB[2])
         force = _rest_force(craft, q, moments, turning)[free]
         K = _stiffness(craft, q, moments, turning, "exact")[np.ix_(free, free)]
-        step = np.linalg.solve(K, force)
+        step = _solve(craft, K, force)
         R_OB = R_OB @ _rotation(step[:3])
         q[places] += step[3:]
         if np.max(np.abs(step)) < 1e-13:
             return q, R_OB
-    raise ModelError(
-        f"Spacecraft '{craft.name}' found no equilibrium in orbit near this reference after {iterations} steps. "
+    raise _lost(craft)
+
+
+def _solve(craft: Spacecraft, K: np.ndarray, force: np.ndarray) -> np.ndarray:
+    size = np.sqrt(np.maximum(np.abs(np.diag(K)), 1e-300))
+    scaled = K / np.multiply.outer(size, size)
+    if np.linalg.cond(scaled) > 1e13:
+        raise _lost(craft)
+    return np.linalg.solve(scaled, force / size) / size
+
+
+def _lost(craft: Spacecraft) -> ModelError:
+    return ModelError(
+        f"Spacecraft '{craft.name}' found no equilibrium in orbit near this reference. "
         "Start nearer to one: long axis along the vertical, axis of most inertia along the orbit normal."
     )
 
@@ -204,6 +216,14 @@ def _modal_damping(craft: Spacecraft, M: np.ndarray, ratio: float) -> np.ndarray
     momenta = m @ shapes
     found[block] = (momenta * (2.0 * ratio * np.sqrt(np.maximum(squared, 0.0)))) @ momenta.T
     return found
+
+
+def _rate(orbit: CircularOrbit) -> float:
+    if not isinstance(orbit, CircularOrbit):
+        raise ModelError(
+            "Only a circular orbit turns evenly, so that small motion has constant coefficients. Give one."
+        )
+    return float(orbit.rate)
 
 
 def _attitude(attitude: ArrayLike | None) -> np.ndarray:

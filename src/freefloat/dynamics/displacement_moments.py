@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import jax
 import numpy as np
 
-from freefloat.dynamics.tree import edges, rotor_inertias
+from freefloat.dynamics.tree import Edge, edges, rotor_inertias
 from freefloat.model import ModalBody, Spacecraft
 from freefloat.values.arrays import Vector
 from freefloat.values.compiling import compiled_on_call
 
-_edges = compiled_on_call(edges)
+_MANY = 100_000  # numbers of a spacecraft; with more than these as inputs, code is compiled slower than by JAX
+_compiled_edges = compiled_on_call(edges)
 
 
 @dataclass(frozen=True)
@@ -110,12 +112,18 @@ def displacement_moments(craft: Spacecraft, q: Vector) -> DisplacementMoments:
 # ---- one body
 
 
+def _edges_at(craft: Spacecraft, q: np.ndarray) -> tuple[Edge, ...]:
+    if sum(np.size(leaf) for leaf in jax.tree.leaves(craft)) < _MANY:
+        return _compiled_edges(craft, q)
+    return jax.jit(lambda at: edges(craft, at))(q)
+
+
 def body_moments(craft: Spacecraft, q: np.ndarray) -> tuple[BodyMoments, ...]:
     """Poses, motion and integrals of every body, in tree order."""
     nq, column = craft.layout.nq, {dof: k for k, dof in enumerate(craft.layout.coordinates)}
     poses = [(np.eye(3), np.zeros(3))]
     motions = [(np.zeros((3, nq)), np.zeros((3, nq)))]
-    for edge, parent in zip(_edges(craft, q), craft.parents[1:], strict=True):
+    for edge, parent in zip(_edges_at(craft, q), craft.parents[1:], strict=True):
         (R_P, p_P), (move, turn) = poses[parent], motions[parent]
         offset = R_P @ np.asarray(edge.X_PB.p)
         R, own = R_P @ np.asarray(edge.X_PB.R), np.asarray(edge.columns)

@@ -50,6 +50,14 @@ class CircularOrbit:
         """Time of one revolution [s]."""
         return 2.0 * jnp.pi / self.rate
 
+    def tidal_rate(self, t: Scalar) -> Scalar:
+        """Root of mu / r^3, the strength of the gravity gradient [rad/s]; here the mean motion at any time."""
+        return self.rate
+
+    def angular_velocity(self, t: Scalar) -> Vec3:
+        """Of the orbital frame, O axes [rad/s]."""
+        return -self.rate * _Y
+
     def R_NO(self, t: Scalar) -> Mat3:
         """Attitude of the orbital frame: it turns with -n about y."""
         return rotation_about(_Y, -self.rate * t)
