@@ -36,6 +36,7 @@ class OrbitModel:
     com: np.ndarray  # of the whole, in the base frame [m]
     inertia: np.ndarray  # about it, base axes [kg m2]
     rate: float  # of the orbit [rad/s]
+    motion: np.ndarray  # (nv, coordinates): velocities of the spacecraft by rates of the coordinates, for pictures
 
 
 def linearise_in_orbit(
@@ -84,7 +85,8 @@ def linearise_in_orbit(
         inputs=ports,
     )
     trim = -_rest_force(craft, q, moments, turning)
-    return OrbitModel(structure, trim[order], moments.mass, moments.com, moments.J, rate)
+    motion = _velocities(craft, moments)[:, order]
+    return OrbitModel(structure, trim[order], moments.mass, moments.com, moments.J, rate, motion)
 
 
 def trim_in_orbit(
@@ -128,6 +130,17 @@ def _lost(craft: Spacecraft) -> ModelError:
         f"Spacecraft '{craft.name}' found no equilibrium in orbit near this reference. "
         "Start nearer to one: long axis along the vertical, axis of most inertia along the orbit normal."
     )
+
+
+def _velocities(craft: Spacecraft, moments: DisplacementMoments) -> np.ndarray:
+    """v against the orbital frame by the rates of (psi, q); the base moves so that the centre of mass does not."""
+    layout = craft.layout
+    found = np.zeros((layout.nv, 3 + layout.nq))
+    found[:3, :3], found[:3, 3:], found[3:6, :3] = _skew(moments.com), -moments.com_motion, np.eye(3)
+    for name, at in layout.positions.items():
+        places = np.arange(layout.nq)[at]
+        found[np.arange(layout.nv)[layout.velocities[name]], 3 + places] = 1.0
+    return found
 
 
 # ---- the blocks

@@ -65,5 +65,7 @@ def attitude_at(orbit: CircularOrbit, attitude: Mat3, rotation: Vec3, t: float =
     """quat_NB of a base that is turned by a rotation vector [rad] from its attitude R_OB in orbit, at a time [s]."""
     from freefloat.spatial.rotations import quaternion_of, rotation_exp
 
-    R_NB = np.asarray(orbit.R_NO(t)) @ np.asarray(attitude) @ np.asarray(rotation_exp(jnp.asarray(rotation)))
+    R_NB = (
+        np.asarray(orbit.R_NO(jnp.asarray(t))) @ np.asarray(attitude) @ np.asarray(rotation_exp(jnp.asarray(rotation)))
+    )
     return np.asarray(quaternion_of(jnp.asarray(R_NB)))

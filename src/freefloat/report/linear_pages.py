@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -28,8 +28,22 @@ _MOST_MODES = 80  # that can be watched
 _MOST_OUTPUTS = 16  # that are shown where none are chosen
 
 
+class InOrbit(Protocol):
+    """A linear model in orbit, as `analysis.linearise_in_orbit` gives it."""
+
+    @property
+    def structure(self) -> SecondOrderModel:
+        """M, G, C, K."""
+        ...
+
+    @property
+    def motion(self) -> np.ndarray:
+        """Velocities of the spacecraft by the rates of the coordinates."""
+        ...
+
+
 def linear_page(
-    model: SecondOrderModel | Spacecraft,
+    model: SecondOrderModel | Spacecraft | InOrbit,
     path: str | Path,
     *,
     craft: Spacecraft | None = None,
@@ -42,17 +56,18 @@ def linear_page(
     title: str = "",
     notes: Sequence[str] = (),
 ) -> Path:
-    """Write the page of a structure, or of a spacecraft at rest (at joint positions and modal coordinates q).
+    """Write the page of a structure, of a model in orbit, or of a spacecraft at rest (at q, joints and modes).
 
-    With `craft` and `motion` (how its velocities v follow the rates of the model's coordinates; identity by default)
-    the modes move. `controller` is a regulator or a compensator, continuous or sampled. `inputs` and `outputs` choose
+    With `craft` the modes move; a structure of other coordinates than its v needs `motion`: how v follows their rates.
+    `controller` is a regulator or a compensator, continuous or sampled. `inputs` and `outputs` choose
     those of the Bode plots, `units` names theirs (`{"wheel": "N m", "tip": "m"}`).
     """
     if isinstance(model, Spacecraft):
         craft, structure = model, spacecraft_structure(model, q)
         units = {**_craft_units(craft), **(units or {})}
     else:
-        structure = model
+        structure = model if isinstance(model, SecondOrderModel) else model.structure
+        motion = getattr(model, "motion", None) if motion is None else motion
     facts = linear_facts(structure, controller, inputs, _few(structure, outputs))
     heading = title or (f"{craft.name}: modes and poles" if craft else "Modes and poles of a linear model")
     shown = range(min(len(structure.M), _MOST_MODES))

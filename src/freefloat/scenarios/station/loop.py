@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from freefloat.control.lqr import LinearController, Regulator, SecondOrderModel, StateSpace
     from freefloat.model import Spacecraft
 
-WHEELS = {"yaw torque": "-wheel.x", "roll torque": "-wheel.y", "pitch torque": "-wheel.z"}
+WHEELS = {"yaw torque": "-wheels.x", "roll torque": "-wheels.y", "pitch torque": "-wheels.z"}
 
 
 def state_feedback(

@@ -25,6 +25,7 @@ _LINEAR = Source("prototype", "linear model with 132 states")
 _MARGIN = Source("exact", "delay margin of the sampled linear loop")
 _GROWTH = Source("exact", "pole of the full linear model with the controller of few modes")
 _PERIOD = 0.05  # of the filter [s]
+_WHEEL_BOX = 20.0  # a box with three wheels [kg]; the regulator does not know it
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class StationRecovery(Scenario):
             "filter": cls(control="filter", start_deg=1.0, sensor_noise=True, dt=0.002, duration=1000.0),
             "late-below": cls(late=54, duration=300.0, **small),
             "late-above": cls(late=58, duration=300.0, **small),
-            "few-modes": cls(known_modes=10, bold=20.0, duration=200.0, **small),
+            "few-modes": cls(known_modes=10, bold=20.0, duration=200.0, **{**small, "start_deg": 1e-4}),
         }
 
     def station(self) -> StationModel:
@@ -102,13 +103,17 @@ class StationRecovery(Scenario):
         return Experiment.of(craft, *parts, state=_on_wheels(craft, start), **common)
 
     def _craft(self, station: StationModel) -> Spacecraft:
+        """The station, with a box of wheels in the middle of its bus where it has some."""
         import numpy as np
 
-        craft = station.craft
-        if self.wheel_torque:
-            for axis, direction in zip("xyz", np.eye(3), strict=True):
-                craft = craft.with_wheel(f"wheel.{axis}", axis=direction, inertia=100.0, max_torque=self.wheel_torque)
-        return craft
+        from freefloat.model import Spacecraft
+
+        if not self.wheel_torque:
+            return station.craft
+        box = Spacecraft.from_base("wheels", mass=_WHEEL_BOX, inertia=(5.0, 5.0, 5.0))  # [kg], [kg m2]
+        for axis, direction in zip("xyz", np.eye(3), strict=True):
+            box = box.with_wheel(axis, axis=direction, inertia=2.0, max_torque=self.wheel_torque)  # [kg m2]
+        return station.craft.mount(box, name="wheels", to="base.middle")
 
     def _sensors(self, station: StationModel) -> tuple[Any, ...]:
         from freefloat.scenarios.station.loop import TIP_FRAMES
