@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from freefloat.scenarios.station.recovery import StationRecovery
     from freefloat.sim import Run
 
-_LINEAR = Source("own run", "linear model of the same spacecraft; 5 deg are not quite small")
+_LINEAR = Source("own run", "linear model of the same spacecraft")
+_NOT_SMALL = "from 5 deg the nonlinear station settles up to 3 % earlier or later; from 0.005 deg in the same time"
 _MARGIN = Source("exact", "delay margin of the sampled linear loop")
 _GROWTH = Source("exact", "pole of the full linear model with this controller")
 _SWING = 40.0  # two periods of the oscillation at the delay margin, and more of the quicker ones [s]
@@ -31,7 +32,7 @@ def nominal(scenario: StationRecovery, run: Run) -> list[Claim]:
         reference, ours = (
             settling_time(x, y, 0.02 * FIVE) for x, y in ((linear.times, linear[axis]), (t, angles[:, k]))
         )
-        found.append(Claim(f"nonlinear: {axis} within 2 %", _LINEAR, "within", reference, ours, "s", 0.02))
+        found.append(Claim(f"nonlinear: {axis} within 2 %", _LINEAR, "within", reference, ours, "s", 0.05, _NOT_SMALL))
     return [*regulator_claims(), *recovery_claims(), *found]
 
 
