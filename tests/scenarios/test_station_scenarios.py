@@ -5,6 +5,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from freefloat.control.lqr import (
     sample,
     spillover,
 )
+from freefloat.control.lqr.second_order import component_of
 from freefloat.scenarios import ScenarioError, find
 from freefloat.scenarios.performance import judge, simulate_variant
 from freefloat.scenarios.station import StationRecovery, linear_claims
@@ -129,10 +131,10 @@ def test_settings_that_cannot_be_are_refused() -> None:
 
 @pytest.mark.slow
 def test_nonlinear_motion_is_linear_to_1e_6_when_it_is_small() -> None:
-    """The same gains, sampled: exact discretisation against the nonlinear model, every coordinate by its largest value.
+    """The same gains, sampled: exact discretisation against the nonlinear model, each component by its largest value.
 
-    At 1e-6 rad second-order terms are below 1e-6 of the motion, and RK4 errs by 1e-7 of the bus at 228 rad/s; rounding
-    of the rail's q = 25 m leaves 2e-12 m.
+    At 1e-6 rad second-order terms are below 1e-6 of the motion, and RK4 errs by 3e-7 of the bus at 228 rad/s; more
+    or longer steps round or err more. Rounding of the rail's q = 25 m leaves some 1e-12 m.
     """
     station = station_model(reduction="craig-bampton", columns=(2, 2, 1), gradient="exact", trimmed=True)
     n, period, small = len(station.structure.M), 1e-3, 1e-6
@@ -141,17 +143,21 @@ def test_nonlinear_motion_is_linear_to_1e_6_when_it_is_small() -> None:
     rotation = np.full(3, small)
     parts = ff.effects.GravityGradient(station.orbit), *state_feedback(station, station.regulator, period)
     start = station.start(rotation, q)
-    common = {"state": start, "duration": 20.0, "dt": 0.25 * period, "record_dt": 0.1}
+    common: dict[str, Any] = {"state": start, "duration": 10.0, "dt": 0.5 * period, "record_dt": 0.1}
     run = ff.simulate(ff.Experiment.of(station.craft, *parts, **common))
     plant = sample(station.structure.state_space, period)
     step = np.linalg.matrix_power(plant.A - plant.B @ station.regulator.gain, 100)
     linear = [station.linear_state(rotation, q)]
-    for _ in range(200):
+    for _ in range(100):
         linear.append(step @ linear[-1])
     moved = np.hstack([run["orbit.rotation"].values, run["state.q"].values - station.reference.q])[:, station.order]
     linear = np.array(linear)[:, :n]
     error, largest = np.max(np.abs(moved - linear), axis=0), np.max(np.abs(linear), axis=0)
-    assert np.all(error <= 1e-6 * largest + 4e-12 * (np.array(station.structure.coordinates) == "zeta"))
+    owners = [component_of(name) for name in station.structure.coordinates]
+    for owner in dict.fromkeys(owners):
+        own = [name == owner for name in owners]
+        rounding = 4e-12 if owner == "zeta" else 0.0  # [m]
+        assert np.max(error[own]) <= 1e-6 * np.max(largest[own]) + rounding, owner
 
 
 def test_recovery_with_wheels_has_them_in_a_box() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
@@ -72,7 +72,7 @@ class StationLibration(Scenario):
         craft, orbit, q, attitude = slow_station()
         start = orbit_state(craft, orbit, q, attitude, np.deg2rad([self.yaw_deg, self.roll_deg, self.pitch_deg]))
         parts = GravityGradient(orbit), OrbitAttitude(orbit, attitude)
-        common = {"duration": self.duration, "dt": self.dt, "record_dt": 25 * self.dt}
+        common: dict[str, Any] = {"duration": self.duration, "dt": self.dt, "record_dt": 25 * self.dt}
         return Experiment.of(craft, *parts, state=start, **common)
 
     def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:

@@ -22,7 +22,7 @@ FIVE = np.deg2rad(5.0)
 
 def about(what: str, reference: float, ours: float, unit: str, tolerance: float, source: Source = REFERENCE) -> Claim:
     """To the digits given."""
-    return Claim(what, source, "about", reference, float(ours), unit, tolerance)
+    return Claim(what, source, "about", float(reference), float(ours), unit, tolerance)
 
 
 def within(what: str, reference: float, ours: float, unit: str, relative: float = 2e-3) -> Claim:

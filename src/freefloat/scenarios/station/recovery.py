@@ -99,7 +99,7 @@ class StationRecovery(Scenario):
         )
         craft = self._craft(station)
         parts = GravityGradient(station.orbit), *self._sensors(station), *self._software(station, craft)
-        common = {"duration": self.duration, "dt": self.dt, "record_dt": 50 * self.dt}
+        common: dict[str, Any] = {"duration": self.duration, "dt": self.dt, "record_dt": 50 * self.dt}
         return Experiment.of(craft, *parts, state=_on_wheels(craft, start), **common)
 
     def _craft(self, station: StationModel) -> Spacecraft:
@@ -121,7 +121,7 @@ class StationRecovery(Scenario):
 
         if self.control == "state":
             return ()
-        at = {"period": _PERIOD}
+        at: dict[str, Any] = {"period": _PERIOD}
         if not self.sensor_noise:
             ideal = Ideal(("base.attitude", "base.rate", "joints.position"))
             return Deflection(TIP_FRAMES, station.reference.q, **at), ideal

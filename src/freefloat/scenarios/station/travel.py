@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
@@ -55,12 +55,12 @@ class StationTravel(Scenario):
     @classmethod
     def variants(cls) -> Mapping[str, StationTravel]:
         """Free, controlled, and heavy arms that are set in motion from rest."""
-        calm = {"start_deg": 0.0, "tips_mm": 0.0, "from_rest": True}
+        calm: dict[str, Any] = {"start_deg": 0.0, "tips_mm": 0.0, "from_rest": True}
         return {
             "nominal": cls(),
             "controlled": cls(controlled=True, duration=240.0),
             "light-from-rest": cls(**calm),
-            "heavy-from-rest": cls(base_mass=200.0, payload_mass=1000.0, **calm),
+            "heavy-from-rest": cls(base_mass=200.0, payload_mass=1000.0, dt=1e-4, **calm),
         }
 
     def station(self) -> StationModel:
@@ -96,7 +96,7 @@ class StationTravel(Scenario):
             state=start,
             duration=self.duration,
             dt=self.dt,
-            record_dt=50 * self.dt,
+            record_dt=0.05,
         )
 
     def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
