@@ -46,7 +46,7 @@ def rows(quick: bool = False) -> Iterator[Row]:
 
 def _python_control(plain, Q: np.ndarray, R: np.ndarray, ours: float, residual: float) -> Iterator[Row]:
     try:
-        import control
+        import control  # pyright: ignore[reportMissingImports]
     except ModuleNotFoundError:
         return
     for method in ("scipy", "slycot"):

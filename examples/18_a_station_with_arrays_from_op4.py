@@ -37,7 +37,7 @@ def station_with(damping_ratio):
     for name, side in (("array.1", 1.0), ("array.2", -1.0)):
         seat = ff.Pose.from_rpy_deg((0.0, 0.0, side * 90.0), (0.0, side * 2.5, 0.0))
         craft = craft.mount(array, name=name, to="base.left.tip", at=seat)
-        craft = craft.with_frame(f"{name}.corner", body=name, node="tip", at=(0.0, -side * 4.0, 0.0))
+        craft = craft.with_frame(f"{name}.corner", body=name, node="tip", at=ff.Pose(position=(0.0, -side * 4.0, 0.0)))
     return craft
 
 
@@ -85,7 +85,7 @@ for name, pole in list(zip(orbiting.structure.modes.names, poles, strict=True))[
 page = ff.linear_page(orbiting, FOLDER / "station.html", craft=craft, q=q, controller=regulator)
 print(f"\n{page.name}, {page.stat().st_size / 1e6:.1f} MB: open it and choose a mode\n")
 
-array = craft.body("array.1")
+array = sent.body("array", attach=101)
 print(f"checked: mass of the array {float(array.mass):.6f} kg (expected 200 +- 1e-6)")
 print(f"checked: lowest frequency, root held {array.frequencies()[0]:.5f} rad/s (expected 0.48114 +- 1e-5)")
 print(f"checked: modes that forces at the tips miss {len(refused['tip'])} (expected 5 +- 0)")

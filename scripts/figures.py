@@ -277,7 +277,7 @@ def station_sweep() -> str:
 def station_recovery() -> str:
     """Attitude and the corner of an array while the station recovers: nonlinear, and its linear model (dashed)."""
     scenario = find("station-recovery").variants()["nominal"]
-    run, station = simulate(scenario.build()), scenario.station()
+    run, station = simulate(scenario.build()), scenario.station()  # pyright: ignore[reportAttributeAccessIssue]
     t, angles = run["time"].values, np.rad2deg(run["orbit.rotation"].values)
     axes = ("yaw", "roll", "pitch")
     linear = move(station.regulator.closed_loop.part(outputs=axes), start_of_recovery(station), 0.05, float(t[-1]))

@@ -121,12 +121,12 @@ def response_grid(before: np.ndarray, after: np.ndarray | None, pairs: int, peri
     sizes = np.abs(poles)
     low, high = (0.1 * np.min(sizes), 3.0 * np.max(sizes)) if len(sizes) else (1e-2, 1e2)
     high = high if period is None else min(high, np.pi / period)
-    turn = np.abs(poles.imag)
-    swinging = (turn > 0.0) & (np.abs(poles.real) < 0.3 * sizes)
-    width = np.maximum(np.abs(poles.real[swinging]), _WIDTH * turn[swinging])
+    turn = np.abs(np.imag(poles))
+    swinging = (turn > 0.0) & (np.abs(np.real(poles)) < 0.3 * sizes)
+    width = np.maximum(np.abs(np.real(poles)[swinging]), _WIDTH * turn[swinging])
     near = turn[swinging][:, None] + width[:, None] * _AROUND
     grid = np.unique(np.concatenate([np.geomspace(low, high, _POINTS), near.ravel()]))
     grid = grid[(grid >= low) & (grid <= high)]
-    grid = np.setdiff1d(grid, turn[np.abs(poles.real) < 1e-9 * sizes])  # not on a pole without damping
+    grid = np.setdiff1d(grid, turn[np.abs(np.real(poles)) < 1e-9 * sizes])  # not on a pole without damping
     most = max(_NUMBERS // max(4 * pairs, 1), 60)
     return grid if len(grid) <= most else grid[np.unique(np.linspace(0, len(grid) - 1, most).round().astype(int))]

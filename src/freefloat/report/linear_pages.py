@@ -138,10 +138,10 @@ def _mode_contents(facts: LinearFacts, shown: range) -> dict[str, Any]:
 
 
 def _upper(poles: np.ndarray) -> list[list[float]]:
-    found = poles[np.isfinite(poles) & (poles.imag >= 0.0)]
+    found = poles[np.isfinite(poles) & (np.imag(poles) >= 0.0)]
     found = np.where(np.abs(found) < STILL, 0.0, found)
-    rounding = np.abs(found.real) < 1e-10 * np.abs(found)
-    return np.column_stack([np.where(rounding, 0.0, found.real), found.imag]).tolist()
+    rounding = np.abs(np.real(found)) < 1e-10 * np.abs(found)
+    return np.column_stack([np.where(rounding, 0.0, np.real(found)), np.imag(found)]).tolist()
 
 
 def _response_contents(facts: LinearFacts, units: Mapping[str, str], store: Bytes) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def lead(facts: LinearFacts, what: str) -> Markup:
 
 
 def _damping_words(when: str, poles: np.ndarray, facts: LinearFacts) -> str:
-    swinging = np.flatnonzero(np.isfinite(poles) & (poles.imag > _FREE))
+    swinging = np.flatnonzero(np.isfinite(poles) & (np.imag(poles) > _FREE))
     if not len(swinging):
         return ""
     ratios = damping(poles[swinging])
@@ -68,17 +68,17 @@ def badges(facts: LinearFacts) -> Markup:
 
 
 def _stability(when: str, poles: np.ndarray) -> tuple[int, str]:
-    free = int(np.sum((np.abs(poles) <= STILL) & (poles.imag >= 0.0)))
+    free = int(np.sum((np.abs(poles) <= STILL) & (np.imag(poles) >= 0.0)))
     poles = poles[np.abs(poles) > STILL]
-    growing = poles[poles.real > 1e-9 * np.abs(poles)]
-    count = int(np.sum(growing.imag >= 0.0))
+    growing = poles[np.real(poles) > 1e-9 * np.abs(poles)]
+    count = int(np.sum(np.imag(growing) >= 0.0))
     if count:
         words = "mode grows" if count == 1 else "modes grow"
-        return 2, f"{when}: {count} {words}, the quickest at {np.max(growing.real):.3g} 1/s"
-    staying = free + int(np.sum((poles.imag >= 0.0) & (poles.real > -1e-9 * np.abs(poles))))
+        return 2, f"{when}: {count} {words}, the quickest at {np.max(np.real(growing)):.3g} 1/s"
+    staying = free + int(np.sum((np.imag(poles) >= 0.0) & (np.real(poles) > -1e-9 * np.abs(poles))))
     if staying:
         return 1, f"{when}: {staying} poles do not decay"
-    return 0, f"{when}: stable, slowest decay {-np.max(poles.real):.3g} 1/s"
+    return 0, f"{when}: stable, slowest decay {-np.max(np.real(poles)):.3g} 1/s"
 
 
 def _badge(gravity: int, words: str) -> Markup:
@@ -138,7 +138,7 @@ def _measure(value: float) -> object:
 
 def damping(poles: np.ndarray) -> np.ndarray:
     """Share of critical damping of each pole; rounding is none."""
-    ratio = -poles.real / np.maximum(np.abs(poles), 1e-300)
+    ratio = -np.real(poles) / np.maximum(np.abs(poles), 1e-300)
     return np.where(np.abs(ratio) < 1e-10, 0.0, ratio)
 
 

@@ -1,6 +1,7 @@
 """Attitude against the orbit, forces at frames, deflections, and a linear controller that uses them."""
 
 import dataclasses
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -35,10 +36,10 @@ def static_law(D: np.ndarray, craft: ff.Spacecraft, reads, **more) -> LinearCont
 class Told(dict):
     """Measurements by name."""
 
-    def valid(self, name):
+    def valid(self, name: str) -> Any:
         return True
 
-    def taken(self, name):
+    def taken(self, name: str) -> Any:
         return 0.0
 
 

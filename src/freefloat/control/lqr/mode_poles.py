@@ -21,7 +21,7 @@ def mode_poles(structure: SecondOrderModel, controller: StateSpace | Regulator |
     """
     rates, vectors = loop_poles(structure, controller)
     n = len(structure.M)
-    upper = np.flatnonzero(rates.imag >= 0.0)
+    upper = np.flatnonzero(np.imag(rates) >= 0.0)
     size = np.abs(vectors[:, upper]) ** 2
     share = (size[:n] + size[n : 2 * n]) / np.maximum(np.sum(size, axis=0), 1e-300)
     # Real poles come in twos of one mode, and a controller has poles of its own: there are more poles than modes.
