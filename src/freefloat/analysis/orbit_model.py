@@ -68,7 +68,7 @@ def linearise_in_orbit(
     turning = _Turning(-rate, R_OB[1], R_OB[2])  # rows of R_OB: its axes y and z in base axes
     M, G = _inertia(moments), _gyroscopic(moments, turning)
     K = _stiffness(craft, q, moments, turning, gradient)
-    C = block_diag(np.zeros((3, 3)), _damping(craft))
+    C = np.asarray(block_diag(np.zeros((3, 3)), _damping(craft)))
     if damping_ratio:
         C = C + _modal_damping(craft, M, damping_ratio)
     ports, columns = input_columns(craft, q, moments, inputs)
