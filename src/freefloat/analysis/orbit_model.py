@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import block_diag, eigh
 
-from freefloat.analysis.orbit_names import OrbitNames, input_columns
+from freefloat.analysis.orbit_names import OrbitNames, input_columns, output_rows
 from freefloat.analysis.tidal_stiffness import bending_under_tide
 from freefloat.control.lqr import SecondOrderModel
 from freefloat.dynamics.displacement_moments import DisplacementMoments, displacement_moments
@@ -49,6 +49,7 @@ def linearise_in_orbit(
     rotations: Sequence[str] = ("psi.x", "psi.y", "psi.z"),
     coordinates: Mapping[str, str | Sequence[str]] | None = None,
     inputs: Mapping[str, str] | Sequence[str] | None = None,
+    outputs: Sequence[str] | None = None,
 ) -> OrbitModel:
     """Linear equations about the configuration q and the attitude R_OB (3, 3) of the base in the orbital frame.
 
@@ -58,6 +59,8 @@ def linearise_in_orbit(
 
     `coordinates` gives order and labels of joints and modes: {"elbow": "theta2", "panel.modes": ("panel 1", ...)}.
     Inputs are `base.torque.x`, joints by name, `tip.force.z` of any frame in its axes; a mapping gives them labels.
+    Outputs are coordinates by label, `tip.displacement.z` and `tip.rotation.y` of any frame in the base, along base
+    axes, and their rates (`pitch rate`); by default all coordinates and rates.
     """
     if gradient not in GRADIENTS:
         raise ModelError(f"There is no gradient '{gradient}'. Choose {', '.join(GRADIENTS)}.")
@@ -83,6 +86,10 @@ def linearise_in_orbit(
         coordinates=names.labels,
         inputs=ports,
     )
+    if outputs is not None:
+        own = tuple(names.labels[k] for k in np.argsort(order))  # in the order of (psi, q)
+        Cp, Cv = output_rows(craft, q, moments, own, outputs)
+        structure = structure.with_outputs(Cp[:, order], Cv[:, order], outputs)
     trim = -_rest_force(craft, q, moments, turning)
     return OrbitModel(structure, trim[order], moments.mass, moments.com, moments.J, rate)
 
