@@ -255,7 +255,7 @@ def station_sweep() -> str:
             station = station_model(
                 reduction="craig-bampton", columns=(2, 2, 2), base_mass=base_mass, payload_mass=float(payload)
             )
-            start = station.linear_state(rates=station.rates_from_rest(0.1))
+            start = station.linear_state(rates=station.gentle_rates(0.1))
             motion = move(station.structure.state_space.part(outputs=axes), start, 0.1, 60.0)
             turned.append(np.max(np.abs(np.rad2deg(motion.values)), axis=0))
     worst = {base: np.log10(np.max(turned, axis=1)) for base, turned in curves.items()}

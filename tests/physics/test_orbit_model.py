@@ -180,6 +180,26 @@ def test_inputs_are_the_frames_own_axes(craft, q):
     np.testing.assert_array_equal(model.structure.Bf[:, 3], np.eye(len(model.structure.M))[2])
 
 
+def test_outputs_are_coordinates_frames_and_rates(craft, q):
+    """Displacement of a frame in the base: its Jacobian beyond the base, in base axes."""
+    names = ["psi.y", "boom rate", "boom.tip.displacement.z", "cart.rotation.x rate"]
+    structure = linearise_in_orbit(craft, ORBIT, q, attitude=TILT, outputs=names).structure
+    assert structure.outputs == tuple(names)
+    n, labels = len(structure.M), structure.coordinates
+    np.testing.assert_array_equal(structure.Cp[0], np.eye(n)[1])
+    np.testing.assert_array_equal(structure.Cv[1], np.eye(n)[labels.index("boom")])
+    assert not np.any(structure.Cp[[1, 3]])
+    assert not np.any(structure.Cv[[0, 2]])
+    at = np.array(craft.layout.coordinates, dtype=int)
+    for row, frame, axis, matrix in ((2, "boom.tip", 2, structure.Cp), (3, "cart", 3, structure.Cv)):
+        R = np.asarray(ff.dynamics.frame_pose(craft, q, frame).R)
+        J = np.asarray(frame_jacobian(craft, q, frame, "base"))[:, at]
+        expected = np.vstack([R @ J[:3], R @ J[3:]])[axis]
+        np.testing.assert_allclose(matrix[row, 3:], expected, atol=1e-14)
+    with pytest.raises(ff.ModelError, match=r"There is no output 'boom.tip'.*such as 'hand.displacement.z'"):
+        linearise_in_orbit(craft, ORBIT, q, attitude=TILT, outputs=["boom.tip"])
+
+
 def test_damping_of_joints_and_bodies_is_in_the_model(craft, found):
     C, names = found.structure.C, found.structure.coordinates
     assert C[names.index("rail"), names.index("rail")] == 0.3

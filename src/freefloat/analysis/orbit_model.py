@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import block_diag, eigh
 
-from freefloat.analysis.orbit_names import OrbitNames, input_columns
+from freefloat.analysis.orbit_names import OrbitNames, input_columns, output_rows
 from freefloat.analysis.tidal_stiffness import bending_under_tide
 from freefloat.control.lqr import SecondOrderModel
 from freefloat.dynamics.displacement_moments import DisplacementMoments, displacement_moments
@@ -50,6 +50,7 @@ def linearise_in_orbit(
     rotations: Sequence[str] = ("psi.x", "psi.y", "psi.z"),
     coordinates: Mapping[str, str | Sequence[str]] | None = None,
     inputs: Mapping[str, str] | Sequence[str] | None = None,
+    outputs: Sequence[str] | None = None,
 ) -> OrbitModel:
     """Linear equations about the configuration q and the attitude R_OB (3, 3) of the base in the orbital frame.
 
@@ -59,6 +60,8 @@ def linearise_in_orbit(
 
     `coordinates` gives order and labels of joints and modes: {"elbow": "theta2", "panel.modes": ("panel 1", ...)}.
     Inputs are `base.torque.x`, joints by name, `tip.force.z` of any frame in its axes; a mapping gives them labels.
+    Outputs are coordinates by label, `tip.displacement.z` and `tip.rotation.y` of any frame in the base, along base
+    axes, and their rates (`pitch rate`); by default all coordinates and rates.
     """
     if gradient not in GRADIENTS:
         raise ModelError(f"There is no gradient '{gradient}'. Choose {', '.join(GRADIENTS)}.")
@@ -69,7 +72,7 @@ def linearise_in_orbit(
     turning = _Turning(-rate, R_OB[1], R_OB[2])  # rows of R_OB: its axes y and z in base axes
     M, G = _inertia(moments), _gyroscopic(moments, turning)
     K = _stiffness(craft, q, moments, turning, gradient)
-    C = block_diag(np.zeros((3, 3)), _damping(craft))
+    C = np.asarray(block_diag(np.zeros((3, 3)), _damping(craft)))
     if damping_ratio:
         C = C + _modal_damping(craft, M, damping_ratio)
     ports, columns = input_columns(craft, q, moments, inputs)
@@ -84,6 +87,10 @@ def linearise_in_orbit(
         coordinates=names.labels,
         inputs=ports,
     )
+    if outputs is not None:
+        own = tuple(names.labels[k] for k in np.argsort(order))  # in the order of (psi, q)
+        Cp, Cv = output_rows(craft, q, moments, own, outputs)
+        structure = structure.with_outputs(Cp[:, order], Cv[:, order], outputs)
     trim = -_rest_force(craft, q, moments, turning)
     motion = _velocities(craft, moments)[:, order]
     return OrbitModel(structure, trim[order], moments.mass, moments.com, moments.J, rate, motion)

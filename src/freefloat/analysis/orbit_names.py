@@ -91,6 +91,36 @@ def _column(craft: Spacecraft, q: np.ndarray, moments: DisplacementMoments, port
     return np.concatenate([np.cross(point - moments.com, axis), axis @ (moving - moments.com_motion)])
 
 
+def output_rows(
+    craft: Spacecraft, q: np.ndarray, moments: DisplacementMoments, labels: Sequence[str], outputs: Sequence[str]
+) -> tuple[np.ndarray, np.ndarray]:
+    """(Cp, Cv) over (psi, q) of outputs; `labels` name the coordinates in that order."""
+    Cp, Cv = np.zeros((len(outputs), 3 + len(q))), np.zeros((len(outputs), 3 + len(q)))
+    for row, name in enumerate(outputs):
+        rate = name.endswith(" rate")
+        rows = _output_row(craft, q, moments, labels, name.removesuffix(" rate"))
+        (Cv if rate else Cp)[row] = rows
+    return Cp, Cv
+
+
+def _output_row(
+    craft: Spacecraft, q: np.ndarray, moments: DisplacementMoments, labels: Sequence[str], name: str
+) -> np.ndarray:
+    row = np.zeros(3 + len(q))
+    if name in labels:
+        row[list(labels).index(name)] = 1.0
+        return row
+    frame, kind, axis_name = name.rsplit(".", 2) if name.count(".") > 1 else ("", "", "")
+    if kind not in ("displacement", "rotation") or axis_name not in _AXES:
+        raise ModelError(
+            f"There is no output '{name}'. Outputs: coordinates ({', '.join(labels[:6])}, ...), and displacement or "
+            "rotation of any frame in the base, along base axes, such as 'hand.displacement.z'; ' rate' after it for rates."
+        )
+    _, _, moving, turning = frame_motion(craft, q, moments, frame)
+    row[3:] = (moving if kind == "displacement" else turning)[_AXES.index(axis_name)]
+    return row
+
+
 def frame_motion(
     craft: Spacecraft, q: np.ndarray, moments: DisplacementMoments, frame: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

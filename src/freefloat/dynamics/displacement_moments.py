@@ -89,9 +89,9 @@ class DisplacementMoments:
 def displacement_moments(craft: Spacecraft, q: Vector) -> DisplacementMoments:
     """The sums at a configuration; wheels are locked to their bodies."""
     bodies = body_moments(craft, np.asarray(q, dtype=float))
-    mass = sum(body.mass for body in bodies)
-    com = sum(body.mass * body.p + body.R @ body.x for body in bodies) / mass
-    com_motion = sum(_first(body) for body in bodies) / mass
+    mass = float(sum(body.mass for body in bodies))
+    com = np.sum([body.mass * body.p + body.R @ body.x for body in bodies], axis=0) / mass
+    com_motion = np.sum([_first(body) for body in bodies], axis=0) / mass
     nq, coordinates = craft.layout.nq, np.array(craft.layout.coordinates, dtype=int)
     XX, XD, DD = np.zeros((3, 3)), np.zeros((nq, 3, 3)), np.zeros((nq, nq, 3, 3))
     inertia = np.diag(np.asarray(rotor_inertias(craft))[coordinates])

@@ -87,52 +87,55 @@ class EllipticOrbit:
 
     # ---- where it is
 
-    def true_anomaly(self, t: Scalar) -> Scalar:
+    def true_anomaly(self, t: Scalar | float) -> Scalar:
         """Angle from the perigee [rad]."""
         e = self.eccentricity
         E = eccentric_anomaly(self.mean_anomaly + (self.mean_motion + self.anomaly_drift) * t, e)
         return 2.0 * jnp.arctan2(jnp.sqrt(1.0 + e) * jnp.sin(0.5 * E), jnp.sqrt(1.0 - e) * jnp.cos(0.5 * E))
 
-    def distance(self, t: Scalar) -> Scalar:
+    def distance(self, t: Scalar | float) -> Scalar:
         """Distance from the centre [m]."""
         e = self.eccentricity
         return self.semi_major_axis * (1.0 - e**2) / (1.0 + e * jnp.cos(self.true_anomaly(t)))
 
-    def tidal_rate(self, t: Scalar) -> Scalar:
+    def tidal_rate(self, t: Scalar | float) -> Scalar:
         """Root of mu / r^3, the strength of the gravity gradient [rad/s]."""
         return jnp.sqrt(self.gravity / self.distance(t) ** 3)
 
-    def R_NO(self, t: Scalar) -> Mat3:
+    def R_NO(self, t: Scalar | float) -> Mat3:
         """Attitude of the orbital frame."""
         return self._R_EO(jnp.zeros(())).T @ self._R_EO(t)
 
-    def _R_EO(self, t: Scalar) -> Mat3:
+    def _R_EO(self, t: Scalar | float) -> Mat3:
         """The same in equatorial axes."""
         along = self.perigee + self.perigee_drift * t + self.true_anomaly(t)
-        node, tilt = rotation_about(_Z, self.node_drift * t), rotation_about(_X, self.inclination)
+        node, tilt = (
+            rotation_about(_Z, self.node_drift * t),
+            rotation_about(_X, jnp.asarray(self.inclination, dtype=float)),
+        )
         return node @ tilt @ rotation_about(_Z, along) @ _R_RADIAL_O
 
-    def nadir(self, t: Scalar) -> Vec3:
+    def nadir(self, t: Scalar | float) -> Vec3:
         """Unit vector to the centre, N axes."""
         return self.R_NO(t) @ _Z
 
-    def X_CO(self, t: Scalar) -> Pose:
+    def X_CO(self, t: Scalar | float) -> Pose:
         """Orbital frame in the inertial frame at the centre of the body, with N's axes."""
         return Pose(position=-self.distance(t) * self.nadir(t), rotation=self.R_NO(t))
 
-    def angular_velocity(self, t: Scalar) -> Vec3:
+    def angular_velocity(self, t: Scalar | float) -> Vec3:
         """Of the orbital frame, O axes [rad/s]; along -y but for the drift of the node."""
         t = jnp.asarray(t, dtype=float)
         R, R_dot = jax.jvp(self.R_NO, (t,), (jnp.ones(()),))
         return 0.5 * axial((R.T @ R_dot).T)
 
-    def angular_acceleration(self, t: Scalar) -> Vec3:
+    def angular_acceleration(self, t: Scalar | float) -> Vec3:
         """Of the orbital frame, O axes [rad/s2]."""
         t = jnp.asarray(t, dtype=float)
         return jax.jvp(self.angular_velocity, (t,), (jnp.ones(()),))[1]
 
 
-def eccentric_anomaly(mean: Scalar, eccentricity: Scalar | float) -> Scalar:
+def eccentric_anomaly(mean: Numeric | float, eccentricity: Numeric | float) -> Numeric:
     """E of Kepler's equation M = E - e sin E, E between -pi and pi [rad]."""
     e = eccentricity
     M = mean - 2.0 * jnp.pi * jnp.round(mean / (2.0 * jnp.pi))

@@ -11,10 +11,10 @@ import numpy as np
 from freefloat.flex.beams import section_ring
 from freefloat.flex.bending import Bending
 from freefloat.flex.elements import hermite_line, quadratic_line
-from freefloat.flex.lines import Line, hermite_row, mesh_lines, quadratic_row
+from freefloat.flex.lines import Line, mesh_lines
 from freefloat.flex.points import MassPoints
 from freefloat.flex.structure import Place, Structure
-from freefloat.flex.track import Track
+from freefloat.flex.track import beam_track
 from freefloat.values.errors import ModelError
 
 Number = float | int
@@ -72,7 +72,9 @@ def meshed_beam(
         raise ModelError(f"Beam '{name}' has torsion_stiffness but no section_inertia [kg m]. Give it.")
     fields = [_field(mesh, motion, mesh.sample(motion, rigidity[motion]), supports) for motion in motions]
     structure = _assemble(name, mesh, fields, density, polar, marks, supports)
-    return replace(structure, track=_track(mesh, fields, rail_stations)) if rail_stations else structure
+    free = {f.motion: f.free for f in fields}
+    track = beam_track(name, mesh.edges, free, rail_stations) if rail_stations else None
+    return replace(structure, track=track) if track else structure
 
 
 @dataclass(frozen=True)
@@ -283,43 +285,4 @@ def _ring_points(
         position=np.vstack(positions),
         shapes=np.concatenate(shapes).reshape(3 * len(line.points) * len(ring), -1),
         station=np.tile(line.points, len(ring)),
-    )
-
-
-# ---- a track along the beam
-
-
-def _track(mesh: _Mesh, fields: list[_Field], count: int) -> Track:
-    if count < 2:
-        raise ModelError(f"A rail along beam '{mesh.name}' needs at least two stations, not {count}.")
-    stations = np.linspace(0.0, mesh.length, count)
-    total = sum(len(f.names) for f in fields)
-    starts = dict(zip([f.motion for f in fields], np.cumsum([0] + [len(f.names) for f in fields]), strict=False))
-
-    def table(motion: str, derivative: int) -> np.ndarray:
-        """(stations, coordinates) of one motion; zeros where there is no such motion."""
-        full = np.zeros((count, total))
-        for field in fields:
-            if field.motion == motion:
-                row = hermite_row if motion in ("y", "z") else quadratic_row
-                rows = np.array([row(mesh.edges, x, derivative)[field.free] for x in stations])
-                full[:, starts[motion] : starts[motion] + rows.shape[1]] = rows
-        return full
-
-    def moves(derivative: int) -> np.ndarray:
-        return np.stack([table(m, derivative) for m in ("axial", "y", "z")], axis=1)
-
-    def turns(derivative: int) -> np.ndarray:
-        bends = -table("z", derivative + 1), table("y", derivative + 1)
-        return np.stack([table("torsion", derivative), *bends], axis=1)
-
-    along = np.array([1.0, 0.0, 0.0])
-    return Track(
-        spacing=mesh.length / (count - 1),
-        position=np.outer(stations, along),
-        direction=along,
-        translation=moves(0),
-        translation_slope=moves(1),
-        rotation=turns(0),
-        rotation_slope=turns(1),
     )

@@ -79,7 +79,7 @@ def hermite_row(edges: np.ndarray, x: float, derivative: int) -> np.ndarray:
         cubics = np.array([(1, 0, -3, 2), (0, h, -2 * h, h), (0, 0, 3, -2), (0, 0, -h, h)], float)
         row[2 * element : 2 * element + 4] = _at(cubics, (x - edges[element]) / h, derivative) / h**derivative
         rows.append(row)
-    return np.mean(rows, axis=0)
+    return np.sum(rows, axis=0) / len(rows)
 
 
 def quadratic_row(edges: np.ndarray, x: float, derivative: int) -> np.ndarray:
@@ -90,7 +90,7 @@ def quadratic_row(edges: np.ndarray, x: float, derivative: int) -> np.ndarray:
         parabolas = np.array([(1, -3, 2), (0, 4, -4), (0, -1, 2)], float)
         row[2 * element : 2 * element + 3] = _at(parabolas, (x - edges[element]) / h, derivative) / h**derivative
         rows.append(row)
-    return np.mean(rows, axis=0)
+    return np.sum(rows, axis=0) / len(rows)
 
 
 def elements_at(edges: np.ndarray, x: float) -> list[int]:
@@ -101,4 +101,4 @@ def elements_at(edges: np.ndarray, x: float) -> list[int]:
 
 def _at(rows: np.ndarray, r: float, derivative: int) -> np.ndarray:
     """Polynomials, a row of coefficients each, or their derivatives, at r."""
-    return polynomial.polyval(r, polynomial.polyder(rows, derivative, axis=1).T)
+    return np.asarray(polynomial.polyval(r, polynomial.polyder(rows, derivative, axis=1).T))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from freefloat.flex.lines import hermite_row, quadratic_row
 from freefloat.model.modal import Rail
+from freefloat.values.errors import ModelError
 
 
 @dataclass(frozen=True)
@@ -50,3 +53,37 @@ class Track:
 
 
 _TABLES = ("translation", "translation_slope", "rotation", "rotation_slope")
+
+
+def beam_track(name: str, edges: np.ndarray, free: Mapping[str, np.ndarray], count: int) -> Track:
+    """Along a beam on x with mesh lines `edges`; `free` says which freedoms of each motion are coordinates, in order."""
+    if count < 2:
+        raise ModelError(f"A rail along beam '{name}' needs at least two stations, not {count}.")
+    stations = np.linspace(edges[0], edges[-1], count)
+
+    def table(motion: str, derivative: int) -> np.ndarray:
+        """(stations, coordinates) of one motion; zeros where there is no such motion."""
+        blocks = []
+        for other, kept in free.items():
+            row = hermite_row if other in ("y", "z") else quadratic_row
+            found = np.array([row(edges, x, derivative)[kept] for x in stations])
+            blocks.append(found if other == motion else np.zeros_like(found))
+        return np.hstack(blocks)
+
+    def moves(derivative: int) -> np.ndarray:
+        return np.stack([table(m, derivative) for m in ("axial", "y", "z")], axis=1)
+
+    def turns(derivative: int) -> np.ndarray:
+        bends = -table("z", derivative + 1), table("y", derivative + 1)
+        return np.stack([table("torsion", derivative), *bends], axis=1)
+
+    along = np.array([1.0, 0.0, 0.0])
+    return Track(
+        spacing=float(stations[1] - stations[0]),
+        position=np.outer(stations, along),
+        direction=along,
+        translation=moves(0),
+        translation_slope=moves(1),
+        rotation=turns(0),
+        rotation_slope=turns(1),
+    )

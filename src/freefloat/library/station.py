@@ -137,7 +137,7 @@ def _choice(reduction: str, columns: Sequence[int], elements: Sequence[int] | No
 # ---- components
 
 
-def _tube(diameter: float, wall: float) -> dict[str, float]:
+def _tube(diameter: float, wall: float) -> dict[str, Any]:
     """Mass per length [kg/m] and bending stiffness [N m2] of a thin tube."""
     area, second = np.pi * diameter * wall, np.pi * diameter**3 * wall / 8.0
     return {"mass_per_length": DENSITY * area, "bending_stiffness_z": YOUNG * second}
@@ -178,7 +178,7 @@ def _halves(count: int) -> tuple[np.ndarray, np.ndarray]:
 
     The beam's own are (deflection, slope along x) at every mesh line from the left tip, without the middle.
     """
-    turned = block_diag(*[np.array([[1.0, 0.0], [0.0, -1.0]])] * (count // 2))
+    turned = np.asarray(block_diag(*[np.array([[1.0, 0.0], [0.0, -1.0]])] * (count // 2)))
     outwards = turned.reshape(count, count // 2, 2)[:, ::-1].reshape(count, count)
     nothing = np.zeros((count, count))
     return np.vstack([outwards, nothing]), np.vstack([nothing, np.eye(count)])

@@ -74,6 +74,15 @@ class StationModel:
         rates[self.order] = speed * v / v[structure.coordinates.index("zeta")]
         return rates
 
+    def gentle_rates(self, speed: float) -> np.ndarray:
+        """Rates of (psi, q) when the carriage moves [m/s] and nothing rings: the rest follows rigidly, momentum zero."""
+        structure, rates = self.structure, np.zeros(len(self.structure.M))
+        zeta, found = structure.coordinates.index("zeta"), np.zeros(len(self.structure.M))
+        found[zeta] = speed
+        found[:3] = -np.linalg.solve(structure.M[:3, :3], structure.M[:3, zeta] * speed)
+        rates[self.order] = found
+        return rates
+
     def start(self, rotation: Any = (0.0, 0.0, 0.0), q: Any = None, rates: Any = None) -> State:
         """The same as a state of the spacecraft, its centre of mass at rest on the orbit."""
         at = self.reference.q + (0.0 if q is None else np.asarray(q, dtype=float))
