@@ -129,7 +129,7 @@ def regulator_claims() -> Iterator[Claim]:
     yield Claim("relative residual of the Riccati equation", REFERENCE, "below", 1e-12, regulator.residual, "1")
     yield about("fastest real part", -214.1, np.min(np.real(poles)), "1/s", 0.06)
     yield about("slowest real part", -3.458e-3, np.max(np.real(poles)), "1/s", 6e-7)
-    yield about("real poles", 6.0, np.sum(np.abs(np.imag(poles)) < 1e-9), "1", 0.0)
+    yield about("real poles", 6.0, float(np.sum(np.abs(np.imag(poles)) < 1e-9)), "1", 0.0)
     swinging = poles[np.imag(poles) > 1e-9]
     ratio = -np.real(swinging) / np.abs(swinging)
     yield about("least damping, a plate mode", 1.96e-4, np.min(ratio), "1", 6e-7)

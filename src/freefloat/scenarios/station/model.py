@@ -75,7 +75,7 @@ class StationModel:
         return rates
 
     def gentle_rates(self, speed: float) -> np.ndarray:
-        """Rates of (psi, q) when the carriage moves [m/s] and nothing rings: the rest follows rigidly, momentum zero."""
+        """Rates of (psi, q) when the carriage moves [m/s] and nothing rings: all follows rigidly, momentum zero."""
         structure, rates = self.structure, np.zeros(len(self.structure.M))
         zeta, found = structure.coordinates.index("zeta"), np.zeros(len(self.structure.M))
         found[zeta] = speed

@@ -54,13 +54,13 @@ class StationTravel(Scenario):
 
     @classmethod
     def variants(cls) -> Mapping[str, StationTravel]:
-        """Free, controlled, and heavy arms that are set in motion from rest."""
+        """Free, controlled, and an arm on a light and on a heavy base, set in motion from rest."""
         calm: dict[str, Any] = {"start_deg": 0.0, "tips_mm": 0.0, "from_rest": True}
         return {
             "nominal": cls(),
             "controlled": cls(controlled=True, duration=240.0),
             "light-from-rest": cls(**calm),
-            "heavy-from-rest": cls(base_mass=200.0, payload_mass=1000.0, **calm),
+            "heavy-from-rest": cls(base_mass=1000.0, **calm),
         }
 
     def station(self) -> StationModel:
