@@ -11,10 +11,13 @@ import numpy as np
 from map_figure import MapPanel, figure_of_maps
 
 from freefloat.analysis import disturbance_map, singularity_map
+from freefloat.control.lqr import move
 from freefloat.dynamics import FrameRows, frame_jacobian, inertial_frame_pose, row_impact
 from freefloat.library import ets7, srms, srms_payload
 from freefloat.report.singular_lines import singular_lines
 from freefloat.scenarios import find
+from freefloat.scenarios.station.linear_claims import start_of_recovery
+from freefloat.scenarios.station.model import station_model
 from freefloat.sim import simulate
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
@@ -243,6 +246,56 @@ def srms_motors() -> str:
     )
 
 
+def station_sweep() -> str:
+    """How far the station turns in a minute while its arm's base travels at 0.1 m/s, for heavier arms."""
+    payloads = np.array([0.0, 25.0, 50.0, 100.0, 200.0, 400.0, 600.0, 800.0, 1000.0])  # [kg]
+    axes, curves = ("yaw", "roll", "pitch"), {0.0: [], 500.0: []}
+    for base_mass, turned in curves.items():
+        for payload in payloads:
+            station = station_model(
+                reduction="craig-bampton", columns=(2, 2, 2), base_mass=base_mass, payload_mass=float(payload)
+            )
+            start = station.linear_state(rates=station.gentle_rates(0.1))
+            motion = move(station.structure.state_space.part(outputs=axes), start, 0.1, 60.0)
+            turned.append(np.max(np.abs(np.rad2deg(motion.values)), axis=0))
+    worst = {base: np.log10(np.max(turned, axis=1)) for base, turned in curves.items()}
+    by_base = tuple(
+        Curve(f"base {base:g} kg" if base else "no mass of the base", payloads, y, base == 0.0)
+        for base, y in worst.items()
+    )
+    limit = Curve("0.05 deg", payloads, np.full(len(payloads), np.log10(0.05)), dashed=True, colour=3)
+    by_axis = np.log10(np.array(curves[0.0]))
+    single = tuple(Curve(name, payloads, by_axis[:, k], k > 0) for k, name in enumerate(("yaw", "roll, pitch", "")))
+    shared = {"limits": (-4.0, 1.0), "ticks": (-4, -3, -2, -1, 0, 1), "decades": True}
+    common = {**shared, "xlabel": "payload at the arm's tip [kg]", "every": 200.0}
+    return figure_svg(
+        Panel("largest rotation in a minute", "[deg]", (*by_base, limit), **common),
+        Panel("about each axis, no mass of the base", "[deg]", single, **common),
+    )
+
+
+def station_recovery() -> str:
+    """Attitude and the corner of an array while the station recovers: nonlinear, and its linear model (dashed)."""
+    scenario = find("station-recovery").variants()["nominal"]
+    run, station = simulate(scenario.build()), scenario.station()  # pyright: ignore[reportAttributeAccessIssue]
+    t, angles = run["time"].values, np.rad2deg(run["orbit.rotation"].values)
+    axes = ("yaw", "roll", "pitch")
+    linear = move(station.regulator.closed_loop.part(outputs=axes), start_of_recovery(station), 0.05, float(t[-1]))
+    turns = [Curve(axis, t[::40], angles[::40, k], axis == "roll", colour=k) for k, axis in enumerate(axes)]
+    turns += [
+        Curve("", linear.times[::40], np.rad2deg(linear[axis])[::40], dashed=True, colour=k)
+        for k, axis in enumerate(axes)
+    ]
+    early = t <= 60.0
+    corner = 1e3 * run["array.1.corner.displacement"].values[early, 2]
+    tip = 1e3 * run["base.right.tip.displacement"].values[early, 2]
+    bends = [Curve("corner of array 1", t[early], corner), Curve("tip of the bus", t[early], tip, below=True)]
+    return figure_svg(
+        Panel("rotation from the attitude in orbit", "[deg]", tuple(turns), *_rounded(turns), every=100.0),
+        Panel("deflections, at the beginning", "[mm]", tuple(bends), *_rounded(bends), every=10.0),
+    )
+
+
 def _rounded(curves: list[Curve]) -> tuple[tuple[float, float], tuple[float, ...]]:
     """Limits and ticks of an axis that holds all curves."""
     low, high = (float(f([f(curve.y) for curve in curves])) for f in (np.min, np.max))
@@ -258,5 +311,7 @@ if __name__ == "__main__":
         (IMAGES / f"{name}.svg").write_text(srms_impact(name), encoding="utf-8")
     (IMAGES / "srms-motors.svg").write_text(srms_motors(), encoding="utf-8")
     (IMAGES / "srms-modes.svg").write_text(srms_modes(), encoding="utf-8")
+    (IMAGES / "station-sweep.svg").write_text(station_sweep(), encoding="utf-8")
+    (IMAGES / "station-recovery.svg").write_text(station_recovery(), encoding="utf-8")
     (IMAGES / "ets7-gjm.svg").write_text(ets7_gjm(), encoding="utf-8")
     (IMAGES / "ets7-maps.svg").write_text(ets7_maps(), encoding="utf-8")

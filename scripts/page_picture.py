@@ -1,4 +1,4 @@
-"""Photograph the page of a run in a real browser: `python scripts/page_picture.py` writes docs/images/page.png."""
+"""Photograph pages in a real browser: `scripts/page_picture.py` writes two pictures into docs/images."""
 
 import shutil
 import sys
@@ -8,10 +8,12 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
+from freefloat.report import linear_page
 from freefloat.scenarios import find
 from freefloat.scenarios.performance import perform
+from freefloat.scenarios.station.model import station_model
 
-IMAGE = Path(__file__).parents[1] / "docs" / "images" / "page.png"
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
 WIDTH, HEIGHT = 1280, 760  # [px]
 MIDDLE = 0.6  # of the run, where the cursor stands
 _MOVE = """(share) => {
@@ -19,6 +21,28 @@ _MOVE = """(share) => {
     slider.value = slider.min * (1 - share) + slider.max * share;
     slider.dispatchEvent(new Event("input"));
 }"""
+
+
+def _photograph_modes(browser, folder: Path) -> None:
+    """The page of the station's linear model, its third bending mode at its largest."""
+    station = station_model(reduction="craig-bampton")
+    page = linear_page(
+        station.model, folder / "linear.html", craft=station.craft, q=station.reference.q, **_words(station)
+    )
+    tab = browser.new_page(viewport={"width": WIDTH, "height": 1060})
+    tab.goto(page.as_uri())
+    tab.wait_for_selector("html[data-ready]", state="attached")
+    tab.evaluate("freefloat.modes.play(false); freefloat.modes.phase = Math.PI / 2; freefloat.modes.choose(10)")
+    tab.wait_for_timeout(1500)
+    tab.screenshot(path=IMAGES / "linear-page.png")
+
+
+def _words(station) -> dict:
+    return {
+        "controller": station.regulator,
+        "title": "Station: modes and poles, without and with its regulator",
+        "outputs": ("yaw", "roll", "pitch", "theta1", "theta2", "zeta"),
+    }
 
 
 def main() -> int:
@@ -37,7 +61,8 @@ def main() -> int:
         tab.wait_for_selector("html[data-ready]", state="attached")
         tab.evaluate(_MOVE, MIDDLE)
         tab.wait_for_timeout(1500)  # the plots are drawn one after the other
-        tab.screenshot(path=IMAGE)
+        tab.screenshot(path=IMAGES / "page.png")
+        _photograph_modes(browser, Path(folder))
         browser.close()
     return 0
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         Brake,
         Clock,
         Effect,
+        FrameForces,
         JointRates,
         JointTorques,
         Latch,
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
         read_urdf,
         write_urdf,
     )
-    from freefloat.report import compare, map_page, page
+    from freefloat.report import compare, linear_page, map_page, page
     from freefloat.sim import Experiment, Run, RunFailed, check_software, continue_run, simulate, stepper
     from freefloat.spatial import Pose
     from freefloat.values import Channel, LawError, ModelError, record, static
@@ -66,6 +67,7 @@ _NAMES = {
     "Clock": "model",
     "Effect": "model",
     "Experiment": "sim",
+    "FrameForces": "model",
     "JointRates": "model",
     "JointTorques": "model",
     "LawError": "values",
@@ -88,6 +90,7 @@ _NAMES = {
     "check_software": "sim",
     "compare": "report",
     "continue_run": "sim",
+    "linear_page": "report",
     "map_page": "report",
     "page": "report",
     "read_mjcf": "model",
@@ -107,6 +110,7 @@ __all__ = [
     "Clock",
     "Effect",
     "Experiment",
+    "FrameForces",
     "JointRates",
     "JointTorques",
     "Latch",
@@ -136,6 +140,7 @@ __all__ = [
     "engine",
     "flex",
     "library",
+    "linear_page",
     "map_page",
     "model",
     "page",

@@ -2,16 +2,20 @@
 
 from freefloat.analysis.free_linear_model import FreeLinearModel, linearise_free
 from freefloat.analysis.linear_model import LinearModel, linearise
+from freefloat.analysis.orbit_model import OrbitModel, linearise_in_orbit, trim_in_orbit
 from freefloat.analysis.vibration_modes import VibrationModes, vibration_modes
 from freefloat.analysis.workspace import disturbance_map, singularity_map
 
 __all__ = [
     "FreeLinearModel",
     "LinearModel",
+    "OrbitModel",
     "VibrationModes",
     "disturbance_map",
     "linearise",
     "linearise_free",
+    "linearise_in_orbit",
     "singularity_map",
+    "trim_in_orbit",
     "vibration_modes",
 ]

@@ -10,6 +10,7 @@ from freefloat.control.joint_motion import JointMotion
 from freefloat.control.joint_servo import JointServo
 from freefloat.control.joint_spline import HoldJoints, JointSpline
 from freefloat.control.measured import Motion, measured_motion, measured_positions, measured_state
+from freefloat.control.orbit_attitude import OrbitAttitude, attitude_at
 from freefloat.control.paths import Line, Path, Turn
 from freefloat.control.pose_spline import PoseSpline
 from freefloat.control.profiles import Profile, Quintic, Trapezoid
@@ -37,6 +38,7 @@ __all__ = [
     "Line",
     "MomentumUnloading",
     "Motion",
+    "OrbitAttitude",
     "Path",
     "PoseSpline",
     "Profile",
@@ -53,6 +55,7 @@ __all__ = [
     "Trapezoid",
     "Turn",
     "UnreachableError",
+    "attitude_at",
     "measured_motion",
     "measured_positions",
     "measured_state",

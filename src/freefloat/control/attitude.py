@@ -11,19 +11,29 @@ import numpy as np
 from freefloat.control.measured import Replaced, at_time, measured_positions
 from freefloat.control.rate_law import RateLaw, require_rate_law
 from freefloat.dynamics import free_floating, spd_solve
-from freefloat.model import Clock, Measurements, Software, Spacecraft, Truth, WheelTorques
-from freefloat.spatial.rotations import quaternion_conjugate, quaternion_log, quaternion_multiply
+from freefloat.effects import CircularOrbit, EllipticOrbit
+from freefloat.model import BaseWrench, Clock, Measurements, Software, Spacecraft, Truth, WheelTorques
+from freefloat.spatial import six
+from freefloat.spatial.rotations import (
+    quaternion_conjugate,
+    quaternion_log,
+    quaternion_multiply,
+    quaternion_of,
+    rotation_matrix,
+)
 from freefloat.values import ModelError, record, static
 from freefloat.values.arrays import Matrix, Numeric, Quaternion, Scalar, Vec3, Vector, is_traced
 from freefloat.values.channels import Channel, vector
 from freefloat.values.checks import require_bounds
+
+_ACTUATORS = ("wheels", "base torque")
 
 
 @record
 class HoldMemory:
     """What attitude control remembers."""
 
-    reference: Quaternion  # quat_NB to hold
+    reference: Quaternion  # quat_NB to hold, or quat_OB in an orbit
     arm: Any  # memory of the law whose reaction is fed forward; () where there is none
 
 
@@ -31,20 +41,27 @@ class HoldMemory:
 class AttitudeHold(Software):
     """Holds an attitude of the base: tau = -K_p (rotation from the reference) - K_d rate [+ feed-forward].
 
-    The torque is asked of the wheels of the base, as if they had no limits (docs/theory-free-floating.md). It is off
-    while the message `off_message` of other software, such as "capture.distance", is below `off_below`.
+    With an `orbit` both are counted from the orbital frame O, so the base keeps pointing to the nadir. The torque is
+    asked of the wheels of the base, as if they had no limits (docs/theory-free-floating.md), or with
+    `actuator="base torque"` put on the base itself. It is off while the message `off_message` of other software, such
+    as "capture.distance", is below `off_below`.
     """
 
     craft: Spacecraft
     stiffness: Numeric | float = 10.0  # K_p [N m/rad]
     damping: Numeric | float = 400.0  # K_d [N m s/rad]
     feed_forward: RateLaw | None = None  # a law whose reaction is compensated before it shows
-    reference: Quaternion | None = None  # quat_NB; None: the attitude of the start
+    reference: Quaternion | None = None  # quat_NB, in an orbit quat_OB; None: the attitude of the start
     off_message: str = static(default="")  # empty: always on
     off_below: Numeric | float = 0.0
+    orbit: CircularOrbit | EllipticOrbit | None = None  # turn with its frame O; None: stand still in N
+    actuator: str = static(default="wheels")  # or "base torque"
 
     def __post_init__(self) -> None:
-        wheel_mixing(self.craft)
+        if self.actuator not in _ACTUATORS:
+            raise ModelError(f"AttitudeHold has no actuator '{self.actuator}'. Choose {' or '.join(_ACTUATORS)}.")
+        if self.actuator == "wheels":
+            wheel_mixing(self.craft)
         require_bounds(self, {"stiffness": "N m/rad", "damping": "N m s/rad"}, least=0.0)
         if self.feed_forward is not None:
             require_rate_law("AttitudeHold.feed_forward", self.feed_forward)
@@ -66,15 +83,26 @@ class AttitudeHold(Software):
         # The rotation vector from the reference to the base has the same components in both.
         return -self.stiffness * quaternion_log(turned) - self.damping * rate_B
 
-    def command(self, memory: HoldMemory, y: Measurements, clock: Clock) -> WheelTorques:
-        """Torques of the wheels' motors."""
-        wanted = self.torque(memory.reference, y["base.attitude"], y["base.rate"])
+    def command(self, memory: HoldMemory, y: Measurements, clock: Clock) -> WheelTorques | BaseWrench:
+        """Torques of the wheels' motors, or on the base."""
+        wanted = self.torque(memory.reference, *self._seen_from_frame(y, clock.t))
         if self.feed_forward is not None:
             wanted = wanted + arm_reaction(self.craft, self.feed_forward, memory.arm, y, clock)
         if self.off_message:
             wanted = jnp.where(y[self.off_message] < self.off_below, 0.0, 1.0) * wanted
+        if self.actuator == "base torque":
+            return BaseWrench(six(jnp.zeros(3), wanted))
         names = tuple(wheel.name for wheel in self.craft.wheels_on("base"))
         return WheelTorques(names, wheel_mixing(self.craft) @ wanted)
+
+    def _seen_from_frame(self, y: Measurements, t: Scalar) -> tuple[Quaternion, Vec3]:
+        """Attitude and rate of the base (base axes) against the frame that it is held in: N, or O of the orbit."""
+        quat_NB, rate = jnp.asarray(y["base.attitude"]), y["base.rate"]
+        if self.orbit is None:
+            return quat_NB, rate
+        R_NO = self.orbit.R_NO(t)
+        carried = rotation_matrix(quat_NB).T @ (R_NO @ self.orbit.angular_velocity(t))
+        return quaternion_multiply(quaternion_conjugate(quaternion_of(R_NO)), quat_NB), rate - carried
 
     def channels(self) -> tuple[Channel, ...]:
         """What this law adds to a run."""

@@ -2,6 +2,7 @@
 
 from freefloat.effects.circular_orbit import EARTH_GRAVITY, EARTH_RADIUS, CircularOrbit
 from freefloat.effects.co_rotation import co_rotating_state
+from freefloat.effects.elliptic_orbit import EARTH_J2, EllipticOrbit, eccentric_anomaly
 from freefloat.effects.failures import BlindSensor, DeadWheel, Failure, OpenThruster, StuckJoint
 from freefloat.effects.gravity_gradient import GravityGradient, gravity_gradient_torque
 from freefloat.effects.joint_friction import Friction, JointFriction
@@ -14,10 +15,12 @@ from freefloat.effects.wrench_pulse import WrenchPulse
 
 __all__ = [
     "EARTH_GRAVITY",
+    "EARTH_J2",
     "EARTH_RADIUS",
     "BlindSensor",
     "CircularOrbit",
     "DeadWheel",
+    "EllipticOrbit",
     "Failure",
     "Friction",
     "GravityGradient",
@@ -31,6 +34,7 @@ __all__ = [
     "Thrusters",
     "WrenchPulse",
     "co_rotating_state",
+    "eccentric_anomaly",
     "gravity_gradient_torque",
     "joint_motor_channels",
     "limit_joint_torques",

@@ -50,14 +50,22 @@ class CircularOrbit:
         """Time of one revolution [s]."""
         return 2.0 * jnp.pi / self.rate
 
-    def R_NO(self, t: Scalar) -> Mat3:
+    def tidal_rate(self, t: Scalar | float) -> Scalar:
+        """Root of mu / r^3, the strength of the gravity gradient [rad/s]; here the mean motion at any time."""
+        return self.rate
+
+    def angular_velocity(self, t: Scalar | float) -> Vec3:
+        """Of the orbital frame, O axes [rad/s]."""
+        return -self.rate * _Y
+
+    def R_NO(self, t: Scalar | float) -> Mat3:
         """Attitude of the orbital frame: it turns with -n about y."""
         return rotation_about(_Y, -self.rate * t)
 
-    def nadir(self, t: Scalar) -> Vec3:
+    def nadir(self, t: Scalar | float) -> Vec3:
         """Unit vector to the centre, N axes."""
         return self.R_NO(t) @ _Z
 
-    def X_CO(self, t: Scalar) -> Pose:
+    def X_CO(self, t: Scalar | float) -> Pose:
         """Orbital frame in the inertial frame at the centre of the body, with N's axes."""
         return Pose(position=-self.radius * self.nadir(t), rotation=self.R_NO(t))

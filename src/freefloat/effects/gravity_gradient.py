@@ -13,6 +13,7 @@ import numpy as np
 
 from freefloat.dynamics import composite_inertia
 from freefloat.effects.circular_orbit import CircularOrbit
+from freefloat.effects.elliptic_orbit import EllipticOrbit
 from freefloat.model import Spacecraft, State
 from freefloat.model.ports import Clock, Effect
 from freefloat.spatial import six
@@ -35,21 +36,22 @@ def tidal_potential(craft: Spacecraft, q: Vector, nadir: Vec3, rate: Scalar) -> 
 
 @record
 class GravityGradient(Effect):
-    """The gravity gradient of a circular orbit. `factor` 0 switches it off and still reports the attitude."""
+    """The gravity gradient of an orbit. `factor` 0 switches it off and still reports the attitude."""
 
-    orbit: CircularOrbit
+    orbit: CircularOrbit | EllipticOrbit
     factor: Numeric | float = 1.0
 
     def torque(self, craft: Spacecraft, state: State, t: Scalar) -> Vec3:
         """On the whole spacecraft, base axes [N m]."""
         inertia = composite_inertia(craft, state.q).about_com()
         nadir = state.X_NB.R.T @ self.orbit.nadir(t)
-        return self.factor * gravity_gradient_torque(inertia, nadir, self.orbit.rate)
+        return self.factor * gravity_gradient_torque(inertia, nadir, self.orbit.tidal_rate(t))
 
     def force(self, craft: Spacecraft, state: State, clock: Clock) -> Vector:
         """Generalised force: a couple on the whole, and the joints' and modes' share."""
         nadir, layout = state.X_NB.R.T @ self.orbit.nadir(clock.t), craft.layout
-        slope = jax.grad(lambda q: tidal_potential(craft, q, nadir, self.orbit.rate))(jnp.asarray(state.q))
+        rate = self.orbit.tidal_rate(clock.t)
+        slope = jax.grad(lambda q: tidal_potential(craft, q, nadir, rate))(jnp.asarray(state.q))
         couple = six(jnp.zeros(3), self.torque(craft, state, clock.t))
         moving = np.array(layout.coordinates, dtype=int)
         return jnp.zeros(layout.nv).at[:6].set(couple).at[moving].set(-self.factor * slope)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from freefloat.flex.elements import hermite_line, quadratic_line
 from freefloat.flex.lines import Line, mesh_lines
 from freefloat.flex.points import MassPoints
 from freefloat.flex.structure import Place, Structure
+from freefloat.flex.track import beam_track
 from freefloat.values.errors import ModelError
 
 Number = float | int
@@ -42,6 +43,8 @@ def meshed_beam(
     planes: str = "yz",
     ends: tuple[str, str] = ("clamped", "free"),
     stations: Mapping[str, Number] | None = None,
+    held: Sequence[str] = (),
+    rail_stations: int = 0,
     name: str = "beam",
 ) -> Structure:
     """A straight beam along x from the origin, as finite elements.
@@ -49,7 +52,8 @@ def meshed_beam(
     Section properties are numbers, or sequences with one value for each of as many equal segments of the length:
     mass [kg/m], EI for deflection along y and z [N m2] (or one `bending_stiffness` for both), GJ [N m2], EA [N],
     inertia about the axis [kg m]. Places: `root`, `tip` and the named stations. Tip masses and springs: `with_rider`,
-    `with_spring`; a root offset: `place_at`.
+    `with_spring`; a root offset: `place_at`. `held` names stations that are clamped in the body frame, such as the
+    middle of a beam with free ends. With `rail_stations` a carriage can travel along the whole beam.
     """
     if length <= 0.0 or elements < 1:
         raise ModelError(f"Beam '{name}' needs a positive length and at least one element.")
@@ -62,11 +66,15 @@ def meshed_beam(
     motions = [m for m, value in rigidity.items() if value is not None and (m not in ("y", "z") or m in planes)]
     marks = {"root": 0.0, "tip": float(length), **{key: float(x) for key, x in (stations or {}).items()}}
     mesh = _Mesh.through(float(length), elements, marks, [mass_per_length, section_inertia, *rigidity.values()], name)
+    supports = _Supports.of(mesh, ends, marks, held)
     density, polar = mesh.sample("mass_per_length", mass_per_length), mesh.sample("section_inertia", section_inertia)
     if "torsion" in motions and np.min(polar) <= 0.0:
         raise ModelError(f"Beam '{name}' has torsion_stiffness but no section_inertia [kg m]. Give it.")
-    fields = [_field(mesh, motion, mesh.sample(motion, rigidity[motion]), ends) for motion in motions]
-    return _assemble(name, mesh, fields, density, polar, marks)
+    fields = [_field(mesh, motion, mesh.sample(motion, rigidity[motion]), supports) for motion in motions]
+    structure = _assemble(name, mesh, fields, density, polar, marks, supports)
+    free = {f.motion: f.free for f in fields}
+    track = beam_track(name, mesh.edges, free, rail_stations) if rail_stations else None
+    return replace(structure, track=track) if track else structure
 
 
 @dataclass(frozen=True)
@@ -88,6 +96,10 @@ class _Mesh:
     def elements(self) -> int:
         return len(self.edges) - 1
 
+    def line_at(self, x: float) -> int:
+        """The mesh line nearest to a place."""
+        return int(np.argmin(np.abs(self.edges - x)))
+
     def sample(self, label: str, value: Any) -> np.ndarray:
         """A section property at every element."""
         values = np.atleast_1d(np.asarray(value, float))
@@ -97,6 +109,39 @@ class _Mesh:
             raise ModelError(f"Beam '{self.name}' has {what} {np.min(values):g}. Give positive numbers.")
         middles = 0.5 * (self.edges[1:] + self.edges[:-1]) / self.length
         return values[np.minimum((middles * len(values)).astype(int), len(values) - 1)]
+
+
+@dataclass(frozen=True)
+class _Supports:
+    """What holds the beam: conditions at its ends, and mesh lines that are clamped."""
+
+    ends: tuple[str, str]
+    lines: tuple[int, ...]
+
+    @staticmethod
+    def of(mesh: _Mesh, ends: tuple[str, str], marks: Mapping[str, float], held: Sequence[str]) -> _Supports:
+        for end in ends:
+            if end not in _HELD:
+                raise ModelError(f"There is no end condition '{end}'. End conditions: {', '.join(_HELD)}.")
+        if unknown := [station for station in held if station not in marks]:
+            known = ", ".join(marks)
+            raise ModelError(f"Beam '{mesh.name}' has no station '{unknown[0]}' to be held. Stations: {known}.")
+        return _Supports(ends, tuple(mesh.line_at(marks[station]) for station in held))
+
+    def bending(self, lines: int) -> np.ndarray:
+        """Which of (deflection, slope) at every line are held."""
+        held = np.zeros(2 * lines, bool)
+        held[:2], held[-2:] = _HELD[self.ends[0]], _HELD[self.ends[1]]
+        for line in self.lines:
+            held[2 * line : 2 * line + 2] = True
+        return held
+
+    def rod(self, count: int) -> np.ndarray:
+        """Which freedoms along the axis, or about it, are held; mesh lines are every second one."""
+        held = np.zeros(count, bool)
+        held[0], held[-1] = (end in ("clamped", "pinned") for end in self.ends)
+        held[[2 * line for line in self.lines]] = True
+        return held
 
 
 @dataclass(frozen=True)
@@ -110,18 +155,16 @@ class _Field:
     at_lines: np.ndarray  # (lines, dofs)
     slope_at_lines: np.ndarray
     names: tuple[str, ...]
+    free: np.ndarray  # which of all freedoms these are
 
 
-def _field(mesh: _Mesh, motion: str, rigidity: np.ndarray, ends: tuple[str, str]) -> _Field:
-    for end in ends:
-        if end not in _HELD:
-            raise ModelError(f"There is no end condition '{end}'. End conditions: {', '.join(_HELD)}.")
+def _field(mesh: _Mesh, motion: str, rigidity: np.ndarray, supports: _Supports) -> _Field:
     if motion in ("y", "z"):
-        return _bending_field(mesh, motion, rigidity, ends)
-    return _rod_field(mesh, motion, rigidity, ends)
+        return _bending_field(mesh, motion, rigidity, supports)
+    return _rod_field(mesh, motion, rigidity, supports)
 
 
-def _bending_field(mesh: _Mesh, motion: str, rigidity: np.ndarray, ends: tuple[str, str]) -> _Field:
+def _bending_field(mesh: _Mesh, motion: str, rigidity: np.ndarray, supports: _Supports) -> _Field:
     cell, lines = hermite_line(_ORDER), mesh.elements + 1
     assert cell.hessian is not None
     half = 0.5 * np.diff(mesh.edges)
@@ -131,16 +174,14 @@ def _bending_field(mesh: _Mesh, motion: str, rigidity: np.ndarray, ends: tuple[s
     slope = _scatter(cell.gradient[:, 0], dofs, scale / half[:, None], 2 * lines)
     curvature = _scatter(cell.hessian[:, 0, 0], dofs, scale / half[:, None] ** 2, 2 * lines)
     weights = np.repeat(rigidity * half, _ORDER) * np.tile(cell.weights, mesh.elements)
-    held = np.zeros(2 * lines, bool)
-    held[:2], held[-2:] = _HELD[ends[0]], _HELD[ends[1]]
-    identity = np.eye(2 * lines)
+    held, identity = supports.bending(lines), np.eye(2 * lines)
     names = tuple(f"{motion}{k // 2}" + ("'" if k % 2 else "") for k in range(2 * lines))
     return _free_field(
         motion, value, slope, curvature.T @ (weights[:, None] * curvature), identity[::2], identity[1::2], names, held
     )
 
 
-def _rod_field(mesh: _Mesh, motion: str, rigidity: np.ndarray, ends: tuple[str, str]) -> _Field:
+def _rod_field(mesh: _Mesh, motion: str, rigidity: np.ndarray, supports: _Supports) -> _Field:
     cell, lines = quadratic_line(_ORDER), mesh.elements + 1
     half = 0.5 * np.diff(mesh.edges)
     start = np.arange(mesh.elements)[:, None]
@@ -150,9 +191,7 @@ def _rod_field(mesh: _Mesh, motion: str, rigidity: np.ndarray, ends: tuple[str, 
     value = _scatter(cell.value, dofs, one, count)
     slope = _scatter(cell.gradient[:, 0], dofs, one / half[:, None], count)
     weights = np.repeat(rigidity * half, _ORDER) * np.tile(cell.weights, mesh.elements)
-    held = np.zeros(count, bool)
-    held[0], held[-1] = (end in ("clamped", "pinned") for end in ends)
-    identity = np.eye(count)[::2]
+    held, identity = supports.rod(count), np.eye(count)[::2]
     names = tuple(f"{motion}{k / 2:g}" for k in range(count))
     stiffness = slope.T @ (weights[:, None] * slope)
     return _free_field(motion, value, slope, stiffness, identity, 0.0 * identity, names, held)
@@ -164,7 +203,7 @@ def _free_field(motion: str, *columns: Any) -> _Field:
     free = ~held
     kept = tuple(name for name, keep in zip(names, free, strict=True) if keep)
     inner = stiffness[np.ix_(free, free)]
-    return _Field(motion, value[:, free], slope[:, free], inner, at_lines[:, free], slope_at_lines[:, free], kept)
+    return _Field(motion, value[:, free], slope[:, free], inner, at_lines[:, free], slope_at_lines[:, free], kept, free)
 
 
 def _scatter(local: np.ndarray, dofs: np.ndarray, scale: np.ndarray, count: int) -> np.ndarray:
@@ -177,7 +216,13 @@ def _scatter(local: np.ndarray, dofs: np.ndarray, scale: np.ndarray, count: int)
 
 
 def _assemble(
-    name: str, mesh: _Mesh, fields: list[_Field], density: np.ndarray, polar: np.ndarray, marks: dict[str, float]
+    name: str,
+    mesh: _Mesh,
+    fields: list[_Field],
+    density: np.ndarray,
+    polar: np.ndarray,
+    marks: dict[str, float],
+    supports: _Supports,
 ) -> Structure:
     line = Line(mesh.edges, _ORDER)
     ends = np.cumsum([0] + [len(f.names) for f in fields])
@@ -202,7 +247,7 @@ def _assemble(
         stiffness[slices[f.motion], slices[f.motion]] = f.stiffness
     places = []
     for label, x in marks.items():
-        at = int(np.argmin(np.abs(mesh.edges - x)))
+        at = mesh.line_at(x)
         translation = np.stack([spread(m, "at_lines", at) for m in ("axial", "y", "z")])
         turns = [
             spread("torsion", "at_lines", at),
@@ -216,7 +261,12 @@ def _assemble(
         points=points,
         stiffness=stiffness,
         places=tuple(places),
-        bending=Bending(line, np.stack([spread(m, "slope") for m in "yz"]), np.array([1.0, 0.0, 0.0])),
+        bending=Bending(
+            line,
+            np.stack([spread(m, "slope") for m in "yz"]),
+            np.array([1.0, 0.0, 0.0]),
+            float(mesh.edges[supports.lines[0]]) if supports.lines else 0.0,
+        ),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,20 +16,23 @@ class Bending:
     line: Line
     slopes: np.ndarray  # (2, points, coordinates): dy/dx, dz/dx
     axis: np.ndarray  # unit vector along the beam at rest, body frame
+    held_at: float = 0.0  # where along the beam it does not move [m]
 
     def project(self, basis: np.ndarray) -> Bending:
         """The same beam with fewer coordinates."""
-        return Bending(self.line, self.slopes @ basis, self.axis)
+        return replace(self, slopes=self.slopes @ basis)
 
     def place_at(self, R: np.ndarray) -> Bending:
         """The same beam in another frame."""
-        return Bending(self.line, self.slopes, R @ self.axis)
+        return replace(self, axis=R @ self.axis)
 
     def foreshortening(self, stations: np.ndarray) -> np.ndarray:
-        """chi_ij at stations along the beam, (stations, 3, n, n): -axis times int_0^x phi_i' phi_j'."""
+        """chi_ij at stations (stations, 3, n, n): -axis times int phi_i' phi_j' from where the beam is held."""
         n = self.slopes.shape[2]
         products = np.einsum("dki,dkj->kij", self.slopes, self.slopes)
-        running = self.line.running_integral(products.reshape(-1, n * n), np.atleast_1d(stations))
+        places = np.concatenate([[self.held_at], np.atleast_1d(stations)])
+        running = self.line.running_integral(products.reshape(-1, n * n), places)
+        running = running[1:] - running[0]
         return -np.einsum("a,kij->kaij", self.axis, running.reshape(-1, n, n))
 
 

@@ -19,6 +19,14 @@ def craig_bampton(structure: Structure, interface: Sequence[str], modes: int) ->
 
     A place's motion that the structure does not have (axial motion of a beam without it) is left out.
     """
+    basis, names = craig_bampton_basis(structure, interface, modes)
+    return structure.project(basis, names)
+
+
+def craig_bampton_basis(
+    structure: Structure, interface: Sequence[str], modes: int
+) -> tuple[np.ndarray, tuple[str, ...]]:
+    """The reduced coordinates' shapes as columns over the structure's own, and their names."""
     names, rows = _interface_motions(structure, interface)
     stiffness, mass = dense(structure.stiffness), dense(structure.mass_matrix())
     particular, inner = np.linalg.pinv(rows), null_space(rows)
@@ -35,7 +43,7 @@ def craig_bampton(structure: Structure, interface: Sequence[str], modes: int) ->
     fixed = inner @ shapes[:, :modes]
     largest = fixed[np.argmax(np.abs(fixed), axis=0), np.arange(modes)]
     basis = np.hstack([particular - inner @ lift, fixed * np.sign(largest)])
-    return structure.project(basis, (*names, *(f"fixed{k + 1}" for k in range(modes))))
+    return basis, (*names, *(f"fixed{k + 1}" for k in range(modes)))
 
 
 def _interface_motions(structure: Structure, interface: Sequence[str]) -> tuple[list[str], np.ndarray]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.polynomial import legendre
+from numpy.polynomial import legendre, polynomial
 
 
 @dataclass(frozen=True)
@@ -66,3 +66,39 @@ def mesh_lines(start: float, stop: float, elements: int, through: list[float]) -
     merged = np.unique(np.round(np.array([start, *kept, *inner, stop]), 15))
     distinct = np.concatenate([[True], np.diff(merged) > 1e-9 * (stop - start)])
     return merged[distinct]
+
+
+def hermite_row(edges: np.ndarray, x: float, derivative: int) -> np.ndarray:
+    """Of a cubic Hermite field, its value or a derivative at x over (value, slope) at every mesh line.
+
+    Where two elements meet it is the mean of theirs, which only differ from the second derivative on.
+    """
+    rows = []
+    for element in elements_at(edges, x):
+        h, row = edges[element + 1] - edges[element], np.zeros(2 * len(edges))
+        cubics = np.array([(1, 0, -3, 2), (0, h, -2 * h, h), (0, 0, 3, -2), (0, 0, -h, h)], float)
+        row[2 * element : 2 * element + 4] = _at(cubics, (x - edges[element]) / h, derivative) / h**derivative
+        rows.append(row)
+    return np.sum(rows, axis=0) / len(rows)
+
+
+def quadratic_row(edges: np.ndarray, x: float, derivative: int) -> np.ndarray:
+    """The same of a quadratic field over its values at every mesh line and in between."""
+    rows = []
+    for element in elements_at(edges, x):
+        h, row = edges[element + 1] - edges[element], np.zeros(2 * len(edges) - 1)
+        parabolas = np.array([(1, -3, 2), (0, 4, -4), (0, -1, 2)], float)
+        row[2 * element : 2 * element + 3] = _at(parabolas, (x - edges[element]) / h, derivative) / h**derivative
+        rows.append(row)
+    return np.sum(rows, axis=0) / len(rows)
+
+
+def elements_at(edges: np.ndarray, x: float) -> list[int]:
+    """The element that a place is in, or the two that meet there."""
+    tight = 1e-9 * (edges[-1] - edges[0])
+    return [int(k) for k in np.flatnonzero((edges[:-1] <= x + tight) & (x - tight <= edges[1:]))]
+
+
+def _at(rows: np.ndarray, r: float, derivative: int) -> np.ndarray:
+    """Polynomials, a row of coefficients each, or their derivatives, at r."""
+    return np.asarray(polynomial.polyval(r, polynomial.polyder(rows, derivative, axis=1).T))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,10 @@ import scipy.sparse as sp
 
 from freefloat.flex.damping import modal_damping
 from freefloat.flex.elements import Cell, bogner_fox_schmit
-from freefloat.flex.lines import mesh_lines
+from freefloat.flex.lines import hermite_row, mesh_lines
 from freefloat.flex.points import MassPoints
 from freefloat.flex.structure import Place, Structure
+from freefloat.flex.surface import Surface, grid_faces
 from freefloat.flex.truncation import truncate_modes
 from freefloat.model.modal import ModalBody
 from freefloat.values.errors import ModelError
@@ -21,6 +23,7 @@ from freefloat.values.errors import ModelError
 Number = float | int
 Point = Sequence[Number]
 _ORDER = 4  # Gauss points per direction: exact for mass (degree 6) and stiffness
+_DRAWN = 10  # cells along each side of the surface that is drawn, at least
 _EDGES = ("x-", "x+", "y-", "y+")
 # Freedoms (w, w_x, w_y, w_xy) held by an edge along y, and by an edge along x.
 _HELD_ACROSS_X = {"clamped": (1, 1, 1, 1), "supported": (1, 0, 1, 0), "free": (0, 0, 0, 0)}
@@ -60,6 +63,7 @@ def meshed_plate(
     edges: Mapping[str, str] | None = None,
     root_points: Sequence[Point] = (),
     places: Mapping[str, Point] | None = None,
+    points: Mapping[str, Point] | None = None,
     name: str = "plate",
 ) -> Structure:
     """A plate in the x-y plane, x from 0 to size[0], y from -size[1]/2 to size[1]/2, that bends along z.
@@ -67,14 +71,15 @@ def meshed_plate(
     Surface density [kg/m2], rigidity D = E h^3 / (12 (1 - poisson^2)) [N m]. `edges` maps "x-", "x+", "y-", "y+" to
     clamped, supported or free; "x-" is clamped unless `root_points` (x, y) are given, where it is bolted on instead
     (deflection and both slopes held). Places: `tip`, the middle of the edge "x+", and the named points. The mesh
-    gets a line through every point. In its plane the plate is rigid.
+    gets a line through every one of them; `points` are places too, and leave the mesh as it is. In its plane the plate
+    is rigid.
     """
     edges = edges if edges is not None else ({} if len(root_points) else {"x-": "clamped"})
     marks = {"tip": (float(size[0]), 0.0), **{k: (float(p[0]), float(p[1])) for k, p in (places or {}).items()}}
+    extra = {k: (float(p[0]), float(p[1])) for k, p in (points or {}).items()}
     roots = [(float(p[0]), float(p[1])) for p in root_points]
-    _check(
-        name, size, surface_density, bending_rigidity, poisson, edges, [*marks.items(), *(("root", p) for p in roots)]
-    )
+    named = [*marks.items(), *extra.items(), *(("root", p) for p in roots)]
+    _check(name, size, surface_density, bending_rigidity, poisson, edges, named)
     through = [*marks.values(), *roots]
     xs = mesh_lines(0.0, float(size[0]), elements[0], [p[0] for p in through])
     ys = mesh_lines(-0.5 * size[1], 0.5 * size[1], elements[1], [p[1] for p in through])
@@ -96,7 +101,8 @@ def meshed_plate(
         coordinates=tuple(str(label) for label in labels[free]),
         points=MassPoints(surface_density * mesh.areas, mesh.positions, sp.kron(deflection, upwards, format="csr")),
         stiffness=sp.csr_array(stiffness),
-        places=tuple(_place(mesh, label, point, free) for label, point in marks.items()),
+        places=tuple(_place(mesh, label, point, free) for label, point in (marks | extra).items()),
+        surface=_surface(mesh, free),
     )
 
 
@@ -200,8 +206,30 @@ class _Mesh:
 
 def _place(mesh: _Mesh, name: str, point: tuple[float, float], free: np.ndarray) -> Place:
     """Deflection along z; a slope along x turns about -y, a slope along y turns about x."""
-    rows = np.zeros((3, len(free)))
-    rows[np.arange(3), mesh.nearest(point) + np.arange(3)] = 1.0
-    w, w_x, w_y = rows[:, free]
+    w, w_x, w_y = (_point_row(mesh, point, *order)[free] for order in ((0, 0), (1, 0), (0, 1)))
     zero = np.zeros_like(w)
     return Place(name, np.array([*point, 0.0]), np.stack([zero, zero, w]), np.stack([w_y, -w_x, zero]))
+
+
+def _surface(mesh: _Mesh, free: np.ndarray) -> Surface:
+    """A grid of points that bends as the elements do."""
+    x, y = (_between(lines) for lines in (mesh.xs, mesh.ys))
+    points = [(float(a), float(b)) for a in x for b in y]
+    motion = np.zeros((len(points), 3, int(np.sum(free))))
+    motion[:, 2] = [_point_row(mesh, point, 0, 0)[free] for point in points]
+    position = np.column_stack([np.array(points), np.zeros(len(points))])
+    return Surface(position, motion, grid_faces(len(x), len(y)))
+
+
+def _between(lines: np.ndarray) -> np.ndarray:
+    """Mesh lines and lines between them, an even number of cells for each: Simpson's rule is exact along an edge."""
+    parts = 2 * int(np.ceil(_DRAWN / (2 * (len(lines) - 1))))
+    inner = [np.linspace(a, b, parts, endpoint=False) for a, b in pairwise(lines)]
+    return np.append(np.concatenate(inner), lines[-1])
+
+
+def _point_row(mesh: _Mesh, point: tuple[float, float], along_x: int, along_y: int) -> np.ndarray:
+    """Deflection, or a derivative, anywhere on the plate over all freedoms: products of cubics along x and y."""
+    x = hermite_row(mesh.xs, point[0], along_x).reshape(-1, 2)
+    y = hermite_row(mesh.ys, point[1], along_y).reshape(-1, 2)
+    return np.einsum("ia,jb->ijba", x, y).ravel()  # w, w_x, w_y, w_xy at every mesh point

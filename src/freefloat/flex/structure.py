@@ -13,6 +13,8 @@ import numpy as np
 
 from freefloat.flex.bending import Bending, turn_arm
 from freefloat.flex.points import MassPoints, dense, drop_rounding, integrals, match_storage, rigid_points
+from freefloat.flex.surface import Surface
+from freefloat.flex.track import Track
 from freefloat.model.modal import ModalBody, Node, modal_faults
 from freefloat.spatial import Pose
 from freefloat.values.errors import ModelError
@@ -58,6 +60,8 @@ class Structure:
     places: tuple[Place, ...]
     riders: tuple[Rider, ...] = ()
     bending: Bending | None = None  # what geometric stiffening needs; beams have it
+    track: Track | None = None  # for a carriage; beams may have one
+    surface: Surface | None = None  # what it looks like; plates have one
 
     @property
     def all_points(self) -> MassPoints:
@@ -96,6 +100,8 @@ class Structure:
             stiffness=basis.T @ (self.stiffness @ basis),
             places=places,
             bending=self.bending.project(basis) if self.bending else None,
+            track=self.track.project(basis) if self.track else None,
+            surface=self.surface.project(basis) if self.surface else None,
         )
 
     def place_at(self, pose: Pose) -> Structure:
@@ -107,7 +113,10 @@ class Structure:
         )
         riders = tuple(replace(r, com=R @ r.com, inertia=R @ r.inertia @ R.T) for r in self.riders)
         bending = self.bending.place_at(R) if self.bending else None
-        return replace(self, points=self.points.place_at(R, p), places=places, riders=riders, bending=bending)
+        track = self.track.place_at(R, p) if self.track else None
+        surface = self.surface.place_at(R, p) if self.surface else None
+        moved = {"places": places, "riders": riders, "bending": bending, "track": track, "surface": surface}
+        return replace(self, points=self.points.place_at(R, p), **moved)
 
     def with_rider(
         self, place: str, *, mass: float | int, com: Any = (0.0, 0.0, 0.0), inertia: Any = (0.0, 0.0, 0.0)
@@ -181,6 +190,8 @@ class Structure:
             short_moment=np.einsum("k,kaij->ija", points.mass, chi, optimize=True),
             short_mixed_moment=np.einsum("k,ka,kbij->ijab", points.mass, points.position, chi, optimize=True),
             nodes=tuple(Node(p.name, p.position, p.translation, p.rotation, at.get(p.name, flat)) for p in self.places),
+            rail=self.track.rail() if self.track else None,
+            skin=self.surface.skin() if self.surface else None,
             mode_names=self.coordinates,
         )
         return check_modal_body(body)

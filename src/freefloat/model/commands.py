@@ -38,6 +38,15 @@ class BaseWrench:
 
 
 @record
+class FrameForces:
+    """Forces of actuators at frames, each along one axis of its frame: small thrusters on the tips of a structure."""
+
+    frames: tuple[str, ...] = static()
+    forces: Vector  # [N]
+    axes: str = static(default="z")  # of all frames, or one letter for each
+
+
+@record
 class ThrusterDuty:
     """Share of the time that each thruster is to burn, 0 to 1; valves make pulses of it."""
 
@@ -70,7 +79,7 @@ class Brake:
 
 
 SWITCHES = (Latch, Release, Brake)  # what takes effect at a tick, and pushes nothing by itself
-Command = JointRates | JointTorques | WheelTorques | BaseWrench | ThrusterDuty | Latch | Release | Brake
+Command = JointRates | JointTorques | WheelTorques | BaseWrench | FrameForces | ThrusterDuty | Latch | Release | Brake
 
 
 def numbers(command: Command) -> Numeric:
@@ -79,6 +88,8 @@ def numbers(command: Command) -> Numeric:
         return command.rates
     if isinstance(command, (JointTorques, WheelTorques)):
         return command.torques
+    if isinstance(command, FrameForces):
+        return command.forces
     if isinstance(command, (Latch, Release)):
         return command.now
     if isinstance(command, Brake):

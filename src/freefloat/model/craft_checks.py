@@ -36,12 +36,16 @@ def require_possible_group(craft: Spacecraft, body: str) -> None:
     root = _root(craft, craft.body_index(body))
     carried = craft.bodies[craft.parents[root]] if root else None
     group = [(craft.bodies[i], X) for i, X in _fixed_to(craft, root).items()]
+    _require_outboard_mass(craft, body)
     for one, _ in group:
-        if not float(one.mass) > 0.0:
+        if not float(one.mass) > 0.0 and not getattr(one, "massless", False):
             raise ModelError(f"Body '{one.name}': mass must be positive, got {float(one.mass):g} kg.")
     if root and craft.joints[root - 1].kind == "fixed" and isinstance(carried, ModalBody):
         return  # a part of a flexible body, which has inertia of its own
     mass = sum(float(one.mass) for one, _ in group)
+    only_translates = root and craft.joints[root - 1].kind in ("prismatic", "rail")
+    if mass == 0.0 or (only_translates and not any(np.any(one.inertia) for one, _ in group)):
+        return  # what carries it and what it carries have the inertia; a point mass may slide
     com = sum(float(one.mass) * np.asarray(X.apply(one.com)) for one, X in group) / mass
     inertia = np.zeros((3, 3))
     for one, X in group:
@@ -50,6 +54,18 @@ def require_possible_group(craft: Spacecraft, body: str) -> None:
     names = [f"'{one.name}'" for one, _ in group]
     owner = f"Body {names[0]}" if len(names) == 1 else f"Bodies {', '.join(names)}, fixed together"
     require_physical(owner, mass, inertia)
+
+
+def _require_outboard_mass(craft: Spacecraft, body: str) -> None:
+    """A massless link must carry mass, or any force would move it without bound."""
+    index = craft.body_index(body)
+    if not getattr(craft.bodies[index], "massless", False):
+        return
+    carried = {index}
+    for other, parent in enumerate(craft.parents):
+        carried |= {other} if parent in carried else set()
+    if index == 0 or not any(float(craft.bodies[i].mass) > 0.0 for i in carried):
+        raise ModelError(f"Body '{body}' is massless and carries no mass. Give it some, or hang a body on it.")
 
 
 def _root(craft: Spacecraft, index: int) -> int:

@@ -78,6 +78,8 @@ def default_shapes(craft: Spacecraft, index: int) -> tuple[Shape, ...]:
     ends = [np.asarray(j.X_PJ.p, dtype=float) for j in craft.joints if j.parent == body.name]
     ends += [np.asarray(f.X_BF.p, dtype=float) for f in craft.frames if f.body == body.name]
     ends = [end for end in ends if np.linalg.norm(end) > 1e-6]
+    if body.massless and not ends:
+        return ()
     if index == 0 or not ends:
         box = equivalent_box(body, "bus" if index == 0 else "arm")
         return (_shrink_to_reach(box, _flexible_reach(craft, body.name)),)
@@ -121,8 +123,13 @@ def _shrink_to_reach(box: Shape, reach: float) -> Shape:
 
 
 def _flexible(craft: Spacecraft, body: ModalBody) -> list[dict[str, Any]]:
-    """Lines through the body at rest, how each mode moves their points, and where the modes stand in q."""
+    """Its skin, or lines through the body at rest, how each mode moves their points, and where the modes stand in q."""
     where = craft.layout.positions[f"{body.name}.modes"]
+    if body.skin is not None:
+        points, modes = (np.round(np.asarray(x, dtype=float), 9) for x in (body.skin.points, body.skin.motion))
+        faces = np.asarray(body.skin.faces, dtype=int).tolist()
+        look = {"faces": faces, "colour": body.skin.colour, "q": [where.start, where.stop]}
+        return [{"points": points.tolist(), "modes": modes.tolist(), **look}]
     if body.rail is not None:
         lines = [(np.asarray(body.rail.position, dtype=float), np.asarray(body.rail.translation, dtype=float))]
     else:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
+from freefloat.model.shapes import Skin
 from freefloat.values import record, static
 from freefloat.values.arrays import Mat3, Matrix, Numeric, Scalar, Vec3, is_traced
 from freefloat.values.errors import ModelError
@@ -68,6 +69,7 @@ class ModalBody:
     nodes: tuple[Node, ...] = ()
     rail: Rail | None = None
     mode_names: tuple[str, ...] = static(default=())
+    skin: Skin | None = static(default=None)  # what it looks like; None: lines through its nodes
     first_order: bool = static(default=False)  # shapes unknown: the inertia does not change with deformation
 
     @property

@@ -30,15 +30,23 @@ class RigidBody:
     com: ArrayLike  # (3,) centre of mass in the body frame [m]
     inertia: ArrayLike  # (3, 3), or (3,) principal moments, about the centre of mass, body axes [kg m2]
     shapes: tuple[Shape, ...] = static(default=())  # what it looks like
+    massless: bool = static(default=False)  # a mere joint between joints: no mass, no inertia
 
     def __post_init__(self) -> None:
         owner = f"Body '{self.name}'"
         set_fields(
             self,
-            mass=require_number(f"{owner}: mass", self.mass, "kg", above=0.0),
+            mass=require_number(f"{owner}: mass", self.mass, "kg", **_mass_bounds(self.massless)),
             com=require_array(f"{owner}: com", self.com, "m", (3,), "three numbers"),
             inertia=require_tensor(f"{owner}: inertia", self.inertia, "kg m2"),
         )
+        if self.massless and not is_traced(self.inertia) and np.any(self.inertia):
+            raise ModelError(f"{owner} is massless but has an inertia. Give it none, or leave massless out.")
+
+    @staticmethod
+    def without_mass(name: str) -> "RigidBody":
+        """A massless link, for two joints at one place; what it carries must have mass."""
+        return RigidBody(name=name, mass=0.0, com=np.zeros(3), inertia=np.zeros(3), massless=True)
 
     @property
     def modes(self) -> int:
@@ -48,6 +56,10 @@ class RigidBody:
     def spatial_inertia(self) -> SpatialInertia:
         """Inertia about the origin of the body frame."""
         return SpatialInertia.from_com(self.mass, self.com, self.inertia)
+
+
+def _mass_bounds(massless: bool) -> dict[str, float]:
+    return {"least": 0.0, "most": 0.0} if massless else {"above": 0.0}
 
 
 @record

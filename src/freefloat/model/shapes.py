@@ -6,7 +6,9 @@ Colours are names of roles, so that every viewer can choose tones that suit its 
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -50,6 +52,27 @@ class Mesh:
 
     vertices: np.ndarray = field(repr=False)  # (n, 3) [m]
     faces: np.ndarray = field(repr=False)  # (m, 3) indices of vertices, counter-clockwise seen from outside
+
+
+@dataclass(frozen=True, eq=False)
+class Skin:
+    """What a flexible body looks like: points that its modes move, and triangles between them, seen from both sides."""
+
+    points: np.ndarray = field(repr=False)  # (n, 3) at rest [m]
+    motion: np.ndarray = field(repr=False)  # (n, 3, modes)
+    faces: np.ndarray = field(repr=False)  # (m, 3) indices of points
+    colour: str = "panel"
+
+    @cached_property
+    def _digest(self) -> bytes:
+        parts = (self.points, self.motion, self.faces)
+        return hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in parts)).digest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Skin) and (self._digest, self.colour) == (other._digest, other.colour)
+
+    def __hash__(self) -> int:
+        return hash((self._digest, self.colour))
 
 
 Solid: TypeAlias = Box | Cylinder | Cone | Ellipsoid | Mesh

@@ -56,6 +56,15 @@ class Spacecraft:
         """A spacecraft that is one free body, called `base`; inertia about the centre of mass [kg m2]."""
         return Spacecraft(name=name, bodies=(_rigid_body("base", mass, com, inertia),))
 
+    @staticmethod
+    def from_body(name: str, body: RigidBody | ModalBody) -> Spacecraft:
+        """A spacecraft whose base is a body that exists already, rigid or flexible; it becomes `base`.
+
+        The base frame of a flexible body is where the body is held; `base.modes` move everything else.
+        """
+        require_possible_body(body)
+        return Spacecraft(name=name, bodies=(dataclasses.replace(body, name="base"),))
+
     def with_link(
         self,
         name: str,

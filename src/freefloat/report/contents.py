@@ -11,7 +11,7 @@ from freefloat.report.decimation import kept
 from freefloat.report.figures import chosen, curve, plottable
 from freefloat.report.payload import Bytes
 from freefloat.report.scatters import scatter_contents
-from freefloat.report.scene import Scene, scene_of
+from freefloat.report.scene import Flexible, Scene, scene_of
 from freefloat.report.solids import triangles
 from freefloat.sim.description import Figure
 
@@ -75,10 +75,17 @@ def _channel(run: Run, figure: Figure, store: Bytes, points: int) -> dict[str, A
     }
 
 
-def _unit_mesh(shape: dict[str, Any], store: Bytes) -> dict[str, Any]:
+def unit_mesh(shape: dict[str, Any], store: Bytes) -> dict[str, Any]:
     """A mark of unit size, for goals and camera views."""
     vertices, normals, faces = triangles({"position": [0.0] * 3, "rotation": np.eye(3).tolist(), **shape})
     return {"vertices": store.put(vertices), "normals": store.put(normals), "faces": store.put(faces, "u4")}
+
+
+def skin_contents(flexible: Flexible, store: Bytes) -> dict[str, Any]:
+    """Triangles of a bending body; nothing for a line."""
+    if flexible.faces is None:
+        return {}
+    return {"faces": store.put(flexible.faces, "u4"), "colour": flexible.colour}
 
 
 def _scene(scene: Scene, store: Bytes) -> dict[str, Any]:
@@ -108,8 +115,8 @@ def _scene(scene: Scene, store: Bytes) -> dict[str, Any]:
             for t in scene.tracks
         ],
         "goals": [{"name": g.name, "position": store.put(g.position - origin)} for g in scene.goals],
-        "ball": _unit_mesh({"kind": "ellipsoid", "radii": [1.0, 1.0, 1.0]}, store),
-        "cone": _unit_mesh({"kind": "cone", "radius": 0.4, "length": 1.0}, store),
+        "ball": unit_mesh({"kind": "ellipsoid", "radii": [1.0, 1.0, 1.0]}, store),
+        "cone": unit_mesh({"kind": "cone", "radius": 0.4, "length": 1.0}, store),
         "arrows": [
             {
                 "name": a.name,
@@ -126,6 +133,7 @@ def _scene(scene: Scene, store: Bytes) -> dict[str, Any]:
                 "body": f.body,
                 "points": store.put(f.points),
                 "displacement": store.put(f.displacement.reshape(frames, -1)),
+                **skin_contents(f, store),
             }
             for f in scene.flexible
         ],

@@ -49,11 +49,13 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Flexible:
-    """A bending body as a line of points that its modes displace."""
+    """A bending body as points that its modes displace: a line, or triangles between them."""
 
     body: int
     points: np.ndarray  # (points, 3) at rest, body frame [m]
     displacement: np.ndarray  # (frames, points, 3), true size [m]
+    faces: np.ndarray | None = None  # (triangles, 3); None: a line
+    colour: str = "flexible"
 
 
 @dataclass(frozen=True)
@@ -86,12 +88,12 @@ def scene_of(run: Run, frames: int = 600) -> Scene | None:
     rows = np.unique(np.linspace(0, samples - 1, min(frames, samples)).round().astype(int))
     position = _sound(run.recorded["bodies.position"].values[rows], np.zeros(3))
     attitude = _unit(_sound(run.recorded["bodies.attitude"].values[rows], np.array([1.0, 0.0, 0.0, 0.0])))
-    parts = tuple(part for index, body in enumerate(drawn) for part in _parts(index, body))
+    parts = tuple(part for index, body in enumerate(drawn) for part in body_parts(index, body))
     flexible = tuple(
         _flexible(run, index, line, rows) for index, body in enumerate(drawn) for line in body.get("flexible", ())
     )
     tracks = _tracks(run, rows)
-    centre, radius = _focus(parts, flexible, position[0], attitude[0])
+    centre, radius = focus_of(parts, flexible, position[0], attitude[0])
     return Scene(
         name=str(run.scene.get("name", "")),
         mass=float(run.scene.get("mass", np.nan)),
@@ -202,20 +204,27 @@ def _flexible(run: Run, index: int, line: dict[str, Any], rows: np.ndarray) -> F
         coordinates = _sound(run.recorded[state].values[rows, start:stop], np.zeros(stop - start))
     else:
         coordinates = np.zeros((len(rows), stop - start))
-    return Flexible(index, points, np.einsum("pcm,tm->tpc", modes, coordinates))
+    return Flexible(index, points, np.einsum("pcm,tm->tpc", modes, coordinates), *skin_of(line))
+
+
+def skin_of(line: dict[str, Any]) -> tuple[np.ndarray | None, str]:
+    """Triangles and colour of a bending body; a line has none."""
+    faces = line.get("faces")
+    return (None, "flexible") if faces is None else (np.asarray(faces, dtype=int), str(line.get("colour", "panel")))
 
 
 # ---- what does not move
 
 
-def _parts(index: int, body: dict[str, Any]) -> list[Part]:
+def body_parts(index: int, body: dict[str, Any]) -> list[Part]:
+    """Triangles of a drawn body, one part for each colour."""
     by_colour: dict[str, list[Triangles]] = {}
     for shape in body["shapes"]:
         by_colour.setdefault(str(shape["colour"]), []).append(triangles(shape))
     return [Part(index, colour, merged(pieces)) for colour, pieces in by_colour.items()]
 
 
-def _focus(
+def focus_of(
     parts: tuple[Part, ...], flexible: tuple[Flexible, ...], position: np.ndarray, attitude: np.ndarray
 ) -> tuple[np.ndarray, float]:
     """Centre and radius of what should be seen first: solar panels may reach out of the picture."""

@@ -4,6 +4,7 @@ from freefloat.scenarios.ets7 import Ets7Capture, Ets7Gjm, Ets7GravityGradient, 
 from freefloat.scenarios.goddard import GoddardAsymmetric, GoddardSymmetric
 from freefloat.scenarios.scenario import Scenario, ScenarioError
 from freefloat.scenarios.srms import SrmsNormal, SrmsTangential
+from freefloat.scenarios.station import StationLibration, StationRecovery, StationTravel
 from freefloat.scenarios.user_file import scenario_of_file
 
 SCENARIOS: dict[str, type[Scenario]] = {
@@ -18,6 +19,9 @@ SCENARIOS: dict[str, type[Scenario]] = {
         GoddardAsymmetric,
         SrmsTangential,
         SrmsNormal,
+        StationLibration,
+        StationRecovery,
+        StationTravel,
     )
 }
 

@@ -1,6 +1,7 @@
 """Sensors: what is true becomes what is measured, with rate, noise, bias, quantisation, latency and dropouts."""
 
 from freefloat.sensors.camera import RelativePoseCamera
+from freefloat.sensors.deflection import Deflection
 from freefloat.sensors.encoder import JointEncoder
 from freefloat.sensors.gyro import Gyro
 from freefloat.sensors.ideal import Ideal, IdealMeasurements, measurable, true_value
@@ -9,6 +10,7 @@ from freefloat.sensors.noise import normal, threefry, uniform
 from freefloat.sensors.star_tracker import StarTracker
 
 __all__ = [
+    "Deflection",
     "Gyro",
     "Ideal",
     "IdealMeasurements",

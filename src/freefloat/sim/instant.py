@@ -17,6 +17,7 @@ from freefloat.model import (
     BaseWrench,
     Clock,
     Command,
+    FrameForces,
     JointRates,
     JointTorques,
     State,
@@ -271,11 +272,22 @@ class Instant:
         nothing = jnp.zeros(layout.nv)
         if isinstance(command, BaseWrench):
             return nothing.at[:6].set(command.wrench)
+        if isinstance(command, FrameForces):
+            return self._of_frames(c, command)
         if isinstance(command, (JointTorques, WheelTorques)):
             names = command.joints if isinstance(command, JointTorques) else command.wheels
             torques = self._of_living(c, names, command.torques, failed_at)
             return nothing.at[np.array(layout.indices(names), dtype=int)].set(torques)
         return nothing  # valves have the thrusters' share
+
+    def _of_frames(self, c: int, command: FrameForces) -> Vector:
+        craft, state = self.system.world.crafts[c], self.states[c]
+        total = jnp.zeros(craft.layout.nv)
+        axes = command.axes * (len(command.frames) if len(command.axes) == 1 else 1)
+        for k, (frame, axis) in enumerate(zip(command.frames, axes, strict=True)):
+            wrench = jnp.zeros(6).at["xyz".index(axis)].set(command.forces[k])
+            total = total + generalized_force(craft, state.q, frame, wrench)
+        return total
 
     def _of_living(self, c: int, names: tuple[str, ...], torques: Vector, failed_at: Scalar) -> Vector:
         for failure in self.system.failures:

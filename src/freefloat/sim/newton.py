@@ -57,8 +57,9 @@ def open_laws(craft: Spacecraft, now: Balance) -> Iterator[tuple[Channel, Numeri
     if craft.has_followers:
         turning = turning + _turning_of_followers(craft, v)
     exchanged = gyroscopic * _size(omega) + 2.0 * jnp.abs(energy) * turning
-    if now.connection is not None:
-        # A hand that is held moves little while joints and booms swing against one another: each is rounded by itself.
+    if now.connection is not None or craft.bodies[0].modes:
+        # A hand that is held moves little while joints and booms swing against one another, and a flexible base swings
+        # against its own modes: each is rounded by itself.
         exchanged = exchanged + jnp.abs(speeds) @ (jnp.abs(mass_matrix(craft, q)) @ jnp.abs(inner_rate))
     yield Channel("turnover.power", "Sizes of all powers", "W"), jnp.sum(jnp.abs(powers)) + exchanged
     # Kinetic energy of the acceleration: how quickly the motion changes.

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from freefloat.effects.joint_motors import joint_motor_channels
 from freefloat.effects.wheels import wheel_channel
-from freefloat.model import Clock, Command, JointTorques, WheelTorques
+from freefloat.model import Clock, Command, FrameForces, JointTorques, WheelTorques
 from freefloat.sim.instant import Instant, command_inputs, limit
 from freefloat.sim.software_checks import checked_call, require_observed
 from freefloat.values.arrays import Numeric, Scalar
@@ -67,8 +67,10 @@ def _commands(here: Instant, c: int) -> Iterator[tuple[Command, Command]]:
 def _actuators(here: Instant, c: int) -> Iterator[ChannelValue]:
     """What motors of joints and wheels give, and which limits they meet, as all software now asks of them."""
     craft = here.system.world.crafts[c]
-    given, met = {}, {}
+    given, met, pushed = {}, {}, {}
     for command, wanted in _commands(here, c):
+        if isinstance(command, FrameForces):
+            pushed |= {name: command.forces[place] for place, name in enumerate(command.frames)}
         if isinstance(command, (JointTorques, WheelTorques)):
             names = command.joints if isinstance(command, JointTorques) else command.wheels
             limits: Any = limit(here.truth(c), wanted)[1]
@@ -79,5 +81,8 @@ def _actuators(here: Instant, c: int) -> Iterator[ChannelValue]:
     if joints:
         values = jnp.stack([given[name] for name in joints]), jnp.stack([met[name] for name in joints])
         yield from zip(joint_motor_channels(craft, joints), values, strict=True)
+    if pushed:
+        channel = Channel("frames.force", "Force of actuators at frames", "N", "", "pushed_frame", tuple(pushed))
+        yield channel, jnp.stack(list(pushed.values()))
     if wheels:
         yield wheel_channel(craft, wheels), jnp.stack([met[name] for name in wheels])

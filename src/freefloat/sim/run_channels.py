@@ -167,8 +167,9 @@ def _joints(craft: Spacecraft, state: State, now: Balance) -> Iterator[ChannelVa
 
 def _flexible(craft: Spacecraft, state: State) -> Iterator[ChannelValue]:
     for body in flexible_bodies(craft):
-        twist = body_twists(craft, state.q, state.v)[craft.body_index(body.name)]
-        yield vector(f"{body.name}.rate", f"{body.name}: angular rate of its frame", "rad/s", body.name), angular(twist)
+        if index := craft.body_index(body.name):  # the base's is there already
+            rate = angular(body_twists(craft, state.q, state.v)[index])
+            yield vector(f"{body.name}.rate", f"{body.name}: angular rate of its frame", "rad/s", body.name), rate
         name, axis = body.name, f"{body.name}.mode"
         modes = body.mode_names or tuple(str(k + 1) for k in range(body.modes))
         at, speed = craft.layout.position(f"{name}.modes"), craft.layout.velocity(f"{name}.modes")

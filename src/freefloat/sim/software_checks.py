@@ -16,6 +16,7 @@ from freefloat.model import (
     Brake,
     Command,
     Effect,
+    FrameForces,
     JointRates,
     JointTorques,
     Latch,
@@ -184,6 +185,8 @@ def _require_names(craft: Spacecraft, law: Software, command: Any) -> None:
         for wheel in names:
             if wheel not in craft.wheel_names:
                 raise LawError(f"{law.title}: {unknown_name(craft.name, 'wheel', wheel, craft.wheel_names)}")
+    elif isinstance(command, FrameForces):
+        names = _require_frames(craft, law, command)
     elif isinstance(command, (Latch, Release)) and np.shape(command.now) != ():
         raise LawError(f"{law.title}.command must give one flag in {type(command).__name__}, got {command.now!r}.")
     size, given = 6 if isinstance(command, BaseWrench) else len(names) if names else None, numbers(command)
@@ -195,6 +198,19 @@ def _require_names(craft: Spacecraft, law: Software, command: Any) -> None:
         raise LawError(
             f"{law.title}.command must give {size} numbers ({wanted}) in {type(command).__name__}, got shape {shape}."
         )
+
+
+def _require_frames(craft: Spacecraft, law: Software, command: FrameForces) -> tuple[str, ...]:
+    names = _require_tuple(law, command, "frames", command.frames)
+    for frame in names:
+        if frame not in craft.frame_names:
+            raise LawError(f"{law.title}: {unknown_name(craft.name, 'frame', frame, craft.frame_names)}")
+    if len(command.axes) not in (1, len(names)) or set(command.axes) - set("xyz"):
+        raise LawError(
+            f"{law.title}: axes of FrameForces must be x, y or z, one letter for all or one for each of "
+            f"{len(names)} frames, got '{command.axes}'."
+        )
+    return names
 
 
 def _require_tuple(law: Software, command: Any, what: str, names: Any) -> tuple[str, ...]:

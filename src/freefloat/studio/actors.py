@@ -53,10 +53,12 @@ class Actors:
                 )
 
     def bend(self, scene: Scene, row: int, stretch: float) -> None:
-        """Draw bending bodies as lines, displaced as recorded times the stretch."""
+        """Draw bending bodies as lines or nets, displaced as recorded times the stretch."""
         for number, line in enumerate(scene.flexible):
             points = line.points + stretch * line.displacement[row]
-            segments = np.stack([points[:-1], points[1:]], axis=1).astype(np.float32)
+            segments = (
+                np.stack([points[:-1], points[1:]], axis=1) if line.faces is None else points[_edges(line.faces)]
+            ).astype(np.float32)
             self._server.scene.add_line_segments(
                 f"/craft/{line.body}/line{number}", segments, _FLEXIBLE, thickness=6.0, thickness_units="screen"
             )
@@ -65,6 +67,12 @@ class Actors:
         """Take everything away."""
         for handle in (*self._nodes, *self._extras):
             handle.remove()
+
+
+def _edges(faces: np.ndarray) -> np.ndarray:
+    """Pairs of points that a triangle joins, each once."""
+    pairs = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
+    return np.unique(np.sort(pairs, axis=1), axis=0)
 
 
 def look_at(server: Any, centre: np.ndarray, radius: float) -> None:

@@ -9,6 +9,7 @@ from freefloat.control.lqr.linear_controller import LinearController
 from freefloat.control.lqr.linear_motion import LinearMotion, move, named_start, overshoot, period_of, settling_time
 from freefloat.control.lqr.loops import close_loop, loop_gain
 from freefloat.control.lqr.margins import LoopMargin, RobustnessReport, robustness
+from freefloat.control.lqr.mode_poles import loop_poles, mode_poles
 from freefloat.control.lqr.mode_reach import ModeReach, controllability, observability
 from freefloat.control.lqr.reduction import Reduction, balanced_truncation
 from freefloat.control.lqr.refusals import DesignRefused
@@ -17,6 +18,7 @@ from freefloat.control.lqr.sampling import sample, sampled_cost
 from freefloat.control.lqr.second_order import SecondOrderModel, StructureModes
 from freefloat.control.lqr.spillover import ModeChange, Spillover, spillover
 from freefloat.control.lqr.state_space import Scaling, StateSpace
+from freefloat.control.lqr.structures import spacecraft_structure
 
 __all__ = [
     "DesignRefused",
@@ -43,7 +45,9 @@ __all__ = [
     "design_lqr",
     "frequency_grid",
     "loop_gain",
+    "loop_poles",
     "lyapunov_cost",
+    "mode_poles",
     "move",
     "named_start",
     "observability",
@@ -53,5 +57,6 @@ __all__ = [
     "sample",
     "sampled_cost",
     "settling_time",
+    "spacecraft_structure",
     "spillover",
 ]

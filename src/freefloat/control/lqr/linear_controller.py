@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -10,19 +10,30 @@ import numpy as np
 
 from freefloat.control.lqr.state_space import StateSpace
 from freefloat.model import Spacecraft
-from freefloat.model.commands import BaseWrench, Command, JointTorques, WheelTorques
+from freefloat.model.commands import BaseWrench, Command, FrameForces, JointTorques, WheelTorques
 from freefloat.model.ports import Clock, Measurements, Software
 from freefloat.values import ModelError, record, static
 from freefloat.values.arrays import Matrix, Vector
+from freefloat.values.channels import Channel
 
 _WRENCH = tuple(f"base.{kind}.{axis}" for kind in ("force", "torque") for axis in "xyz")
 
 
 @record
-class LinearController(Software):
-    """u = C x + D (y - reference) + trim, x(k+1) = A x(k) + B (y - reference); its memory is x now and x next.
+class ControllerMemory:
+    """What a compensator remembers."""
 
-    Build it with `of`, which gives the commands to joints, wheels and base by the names of the outputs.
+    now: Vector  # its state at this sample
+    coming: Vector  # and at the next
+    waiting: Matrix  # commands that come late, the oldest first (late + 1, commands); none where none does
+
+
+@record
+class LinearController(Software):
+    """u = C x + D (y - reference) + trim, x(k+1) = A x(k) + B (y - reference).
+
+    Build it with `of`, which gives the commands to joints, wheels, frames and base by the names of the outputs. What
+    is beyond `largest` is cut. With `late` samples of delay a command waits before it is given.
     """
 
     A: Matrix
@@ -31,10 +42,15 @@ class LinearController(Software):
     D: Matrix
     reference: Vector  # what is measured where the model was linearised
     trim: Vector  # commands there [N m, N]
+    largest: Vector  # of each command [N m, N]
+    signs: Vector  # of each command as its actuator takes it
     reads: tuple[str, ...] = static()
     joints: tuple[tuple[str, int], ...] = static(default=())  # names, and which command is theirs
     wheels: tuple[tuple[str, int], ...] = static(default=())
     wrench: tuple[tuple[int, int], ...] = static(default=())  # places in (force, torque), and which command is theirs
+    frames: tuple[tuple[str, str, int], ...] = static(default=())  # names, axes, and which command is theirs
+    labels: tuple[str, ...] = static(default=())  # of all commands
+    late: int = static(default=0)  # samples by which commands come late
 
     @staticmethod
     def of(
@@ -44,11 +60,15 @@ class LinearController(Software):
         *,
         reference: Any,
         trim: Any = 0.0,
+        largest: Any = np.inf,
+        ports: Mapping[str, str] | None = None,
         **fields: Any,
     ) -> LinearController:
         """From a sampled compensator whose inputs are the numbers of the measurements `reads`, one after the other.
 
-        Its outputs are named as inputs of `linearise`: joints, wheels, `base.force.x`, `base.torque.z`.
+        Its outputs are named as inputs of `linearise`: joints, wheels, `base.force.x`, `base.torque.z`, and forces
+        at frames, `tip.force.z`. `ports` says so for outputs with other names, `{"pitch torque": "-wheel.z"}`; a minus
+        turns the command around (a wheel turns its carrier the other way).
         """
         if controller.period is None:
             raise ModelError("LinearController runs sampled compensators: `sample` the plant before designing.")
@@ -57,47 +77,85 @@ class LinearController(Software):
             raise ModelError(
                 f"The reference must be {count} numbers, one for each measured one, got {reference.shape}."
             )
-        places: dict[str, list[tuple[Any, int]]] = {"joints": [], "wheels": [], "wrench": []}
-        for row, name in enumerate(controller.outputs):
-            if name in craft.layout.joints:
-                places["joints"].append((name, row))
-            elif name in craft.wheel_names:
-                places["wheels"].append((name, row))
-            elif name in _WRENCH:
-                places["wrench"].append((_WRENCH.index(name), row))
-            else:
-                known = ", ".join((*craft.layout.joints, *craft.wheel_names, *_WRENCH))
-                raise ModelError(f"Spacecraft '{craft.name}' takes no command '{name}'. Commands: {known}.")
+        ports = {name: (ports or {}).get(name, name) for name in controller.outputs}
+        places = _places(craft, [port.removeprefix("-") for port in ports.values()])
         matrices = {name: np.asarray(getattr(controller, name)) for name in "ABCD"}
-        trim = np.broadcast_to(np.asarray(trim, dtype=float), len(controller.outputs)).copy()
-        given = {name: tuple(rows) for name, rows in places.items()}
-        common = {"reads": tuple(reads), "period": controller.period}
-        return LinearController(**matrices, reference=reference, trim=trim, **given, **common, **fields)
+        count = len(controller.outputs)
+        trim, largest = (np.broadcast_to(np.asarray(x, dtype=float), count).copy() for x in (trim, largest))
+        signs = np.array([-1.0 if port.startswith("-") else 1.0 for port in ports.values()])
+        given = {"trim": trim, "largest": largest, "signs": signs, **places}
+        common = {"reads": tuple(reads), "period": controller.period, "labels": controller.outputs}
+        return LinearController(**matrices, reference=reference, **given, **common, **fields)
 
     def deviation(self, y: Measurements) -> Vector:
         """What is measured, from the reference."""
         return jnp.concatenate([jnp.ravel(jnp.asarray(y[name])) for name in self.reads]) - self.reference
 
-    def begin(self, y: Measurements) -> tuple[Vector, Vector]:
+    def begin(self, y: Measurements) -> ControllerMemory:
         """It believes that nothing has moved."""
-        return jnp.zeros(len(self.A)), jnp.zeros(len(self.A))
+        x, waiting = jnp.zeros(len(self.A)), self.late + 1 if self.late else 0
+        return ControllerMemory(x, x, jnp.tile(jnp.asarray(self.trim, dtype=float), (waiting, 1)))
 
-    def remember(self, memory: tuple[Vector, Vector], y: Measurements, clock: Clock) -> tuple[Vector, Vector]:
+    def remember(self, memory: ControllerMemory, y: Measurements, clock: Clock) -> ControllerMemory:
         """One sample on."""
-        x = memory[1]
-        return x, jnp.asarray(self.A) @ x + jnp.asarray(self.B) @ self.deviation(y)
+        x, waiting = memory.coming, memory.waiting
+        if self.late:
+            waiting = jnp.concatenate([waiting[1:], self._answer(x, y)[None]])
+        return ControllerMemory(x, jnp.asarray(self.A) @ x + jnp.asarray(self.B) @ self.deviation(y), waiting)
 
-    def command(self, memory: tuple[Vector, Vector], y: Measurements, clock: Clock) -> tuple[Command, ...]:
+    def _answer(self, x: Vector, y: Measurements) -> Vector:
+        return jnp.asarray(self.C) @ x + jnp.asarray(self.D) @ self.deviation(y) + self.trim
+
+    def commanded(self, memory: ControllerMemory, y: Measurements) -> Vector:
+        """All commands within their limits, in the order of the compensator's outputs."""
+        u = memory.waiting[0] if self.late else self._answer(memory.now, y)
+        return jnp.clip(u, -jnp.asarray(self.largest), jnp.asarray(self.largest))
+
+    def command(self, memory: ControllerMemory, y: Measurements, clock: Clock) -> tuple[Command, ...]:
         """Commands by kind."""
-        u = jnp.asarray(self.C) @ memory[0] + jnp.asarray(self.D) @ self.deviation(y) + self.trim
+        u = jnp.asarray(self.signs) * self.commanded(memory, y)
         found: list[Command] = []
         if self.joints:
             found.append(JointTorques(tuple(n for n, _ in self.joints), jnp.stack([u[k] for _, k in self.joints])))
         if self.wheels:
             found.append(WheelTorques(tuple(n for n, _ in self.wheels), jnp.stack([u[k] for _, k in self.wheels])))
+        if self.frames:
+            names, axes = tuple(n for n, _, _ in self.frames), "".join(axis for _, axis, _ in self.frames)
+            found.append(FrameForces(names, jnp.stack([u[k] for _, _, k in self.frames]), axes))
         if self.wrench:
             wrench = jnp.zeros(6)
             for place, k in self.wrench:
                 wrench = wrench.at[place].set(u[k])
             found.append(BaseWrench(wrench))
         return tuple(found)
+
+    def channels(self) -> tuple[Channel, ...]:
+        """Commands by name."""
+        name, axis = self.tells("controller.command"), self.tells("command")
+        return (Channel(name, "Commands of the controller", "", "", axis, self.labels),)
+
+    def observe(self, memory: ControllerMemory, y: Measurements, clock: Clock, truth: object) -> tuple[Vector]:
+        """As given now."""
+        return (self.commanded(memory, y),)
+
+
+def _places(craft: Spacecraft, ports: Sequence[str]) -> dict[str, tuple[Any, ...]]:
+    """Who takes each command."""
+    found: dict[str, list[Any]] = {"joints": [], "wheels": [], "wrench": [], "frames": []}
+    for row, name in enumerate(ports):
+        frame, _, kind = name.rpartition(".force.")
+        if name in craft.layout.joints:
+            found["joints"].append((name, row))
+        elif name in craft.wheel_names:
+            found["wheels"].append((name, row))
+        elif name in _WRENCH:
+            found["wrench"].append((_WRENCH.index(name), row))
+        elif frame in craft.frame_names and kind in ("x", "y", "z"):
+            found["frames"].append((frame, kind, row))
+        else:
+            known = ", ".join((*craft.layout.joints, *craft.wheel_names, *_WRENCH))
+            raise ModelError(
+                f"Spacecraft '{craft.name}' takes no command '{name}'. Commands: {known}, and forces at frames, "
+                f"such as '{craft.frame_names[-1]}.force.z'."
+            )
+    return {name: tuple(rows) for name, rows in found.items()}

@@ -47,6 +47,13 @@ class Regulator:
         names = tuple(f"{name} command" for name in m.inputs)
         return StateSpace(m.A - m.B @ self.gain, m.B, -self.gain, None, m.states, m.inputs, names, m.period, m.scaling)
 
+    def compensator(self, period: float | None = None) -> StateSpace:
+        """The gain as a compensator from the measured state to commands, for a loop that is run at a period [s]."""
+        n, m = len(self.model.states), len(self.model.inputs)
+        period = self.model.period if period is None else period
+        nothing = np.zeros((0, 0)), np.zeros((0, n)), np.zeros((m, 0))
+        return StateSpace(*nothing, -self.gain, (), self.model.states, self.model.inputs, period)
+
     def entry(self, input_name: str, state: str) -> float:
         """One element of the gain, by names."""
         for kind, name, known in (("input", input_name, self.model.inputs), ("state", state, self.model.states)):

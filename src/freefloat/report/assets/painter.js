@@ -107,7 +107,7 @@ class Painter {
     for (const place of [solid.position, solid.normal]) gl.disableVertexAttribArray(place);
   }
 
-  renderLine(ribbon, model, colour, width, faint = 1) {
+  renderLine(ribbon, model, colour, width, faint = 1, alpha = 1) {
     const { gl, line, canvas } = this;
     gl.useProgram(line.program);
     gl.disable(gl.CULL_FACE);
@@ -116,7 +116,7 @@ class Painter {
     gl.uniform3fv(line.colour, colour);
     gl.uniform2f(line.size, canvas.width, canvas.height);
     gl.uniform1f(line.width, width * Math.min(window.devicePixelRatio || 1, 2));
-    gl.uniform1f(line.alpha, 1);
+    gl.uniform1f(line.alpha, alpha);
     gl.uniform1f(line.faint, faint);
     gl.uniform1f(line.now, this.time);
     gl.bindBuffer(gl.ARRAY_BUFFER, ribbon.data);

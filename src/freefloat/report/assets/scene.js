@@ -110,6 +110,7 @@ class Scene extends Painter {
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     this.runs.forEach((run, number) => this.renderRun(run, number));
+    this.underlay?.();
     if (this.shown.ghost) this.renderBodies(first, first.scene.time[0], 0.16, 0);
     this.renderLabels();
     this.frames = (this.frames || 0) + 1;
@@ -192,7 +193,7 @@ class Scene extends Painter {
   }
 
   // A bending body: its points at rest, displaced as recorded times the stretch that the reader chose.
-  renderFlexible(run, line) {
+  renderFlexible(run, line, alpha = 1) {
     const [row, part] = between(run.scene.time, this.time);
     const size = line.points.length;
     const next = Math.min(row + 1, run.scene.time.length - 1);
@@ -200,9 +201,31 @@ class Scene extends Painter {
       const [a, b] = [line.displacement[row * size + i], line.displacement[next * size + i]];
       return x + this.stretch * (a + part * (b - a));
     });
+    if (line.faces) return this.renderSkin(run, line, points, alpha);
     const ribbon = this.ribbon(points);
-    this.renderLine(ribbon, this.placed(run, Scene.body(run.scene, line.body, this.time)), rgb(TONES[this.theme].flexible), 7);
+    this.renderLine(ribbon, this.placed(run, Scene.body(run.scene, line.body, this.time)), rgb(TONES[this.theme].flexible), 7, 1, alpha);
     this.gl.deleteBuffer(ribbon.data);
+  }
+
+  // Its triangles as they are bent now, from both sides.
+  renderSkin(run, { faces, colour, body }, points, alpha) {
+    const { gl } = this;
+    const [vertices, normals] = [new Float32Array(6 * faces.length), new Float32Array(6 * faces.length)];
+    for (let f = 0; f < faces.length; f += 3) {
+      const corners = [0, 1, 2].map((i) => points.subarray(3 * faces[f + i], 3 * faces[f + i] + 3));
+      const normal = unit3(cross3(minus(corners[1], corners[0]), minus(corners[2], corners[0])));
+      [[0, 1, 2], [0, 2, 1]].forEach((order, side) => order.forEach((i, place) => {
+        const at = 3 * (2 * f + 3 * side + place);
+        vertices.set(corners[i], at);
+        normals.set(side ? times3(normal, -1) : normal, at);
+      }));
+    }
+    const mesh = { vertices: this.buffer(vertices), normals: this.buffer(normals), faces: null, count: 2 * faces.length };
+    if (alpha < 1) gl.depthMask(false);
+    this.renderMesh(mesh, this.placed(run, Scene.body(run.scene, body, this.time)), rgb(TONES[this.theme][colour] || TONES[this.theme].flexible), alpha);
+    gl.depthMask(true);
+    gl.deleteBuffer(mesh.vertices);
+    gl.deleteBuffer(mesh.normals);
   }
 
   renderLabels() {

@@ -1,0 +1,52 @@
+"""Which pole of a loop belongs to which mode of the structure: frequency and damping of each, before and after."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+from scipy.optimize import linear_sum_assignment
+
+from freefloat.control.lqr.loops import loop_gain
+from freefloat.control.lqr.regulator import Regulator
+from freefloat.control.lqr.sampling import sample
+from freefloat.control.lqr.second_order import SecondOrderModel
+from freefloat.control.lqr.state_space import StateSpace
+
+
+def mode_poles(structure: SecondOrderModel, controller: StateSpace | Regulator | None = None) -> np.ndarray:
+    """One pole [1/s] for each mode, of the structure alone or with a controller; imaginary parts are not negative.
+
+    Poles are shared out so that each mode gets the one in which it moves most, all in all. A mode without oscillation
+    has two real poles: the slower is told. A sampled controller meets the structure sampled.
+    """
+    rates, vectors = loop_poles(structure, controller)
+    n = len(structure.M)
+    upper = np.flatnonzero(np.imag(rates) >= 0.0)
+    size = np.abs(vectors[:, upper]) ** 2
+    share = (size[:n] + size[n : 2 * n]) / np.maximum(np.sum(size, axis=0), 1e-300)
+    # Real poles come in twos of one mode, and a controller has poles of its own: there are more poles than modes.
+    modes, chosen = linear_sum_assignment(-share)
+    found = np.full(n, np.nan + 0j)
+    found[modes] = rates[upper[chosen]]
+    return found
+
+
+def loop_poles(
+    structure: SecondOrderModel, controller: StateSpace | Regulator | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """All poles [1/s] and their vectors: modal coordinates, times their frequency, and rates, then the controller."""
+    plant = structure.state_space
+    if controller is None:
+        rates, vectors = linalg.eig(plant.scaled().A)  # pyright: ignore[reportAssignmentType]
+        return rates, vectors
+    period = None if isinstance(controller, Regulator) and controller.model.period is None else _period(controller)
+    plant = plant if period is None else sample(plant, period)
+    loop = loop_gain(plant, controller)
+    s, one = loop.scaling, np.eye(len(loop.inputs))
+    A = s.T_inverse @ (loop.A - loop.B @ np.linalg.solve(one + loop.D, loop.C)) @ s.T
+    poles, vectors = linalg.eig(A)  # pyright: ignore[reportAssignmentType]
+    return (poles if period is None else np.log(poles + 0j) / period), vectors
+
+
+def _period(controller: StateSpace | Regulator) -> float | None:
+    return controller.model.period if isinstance(controller, Regulator) else controller.period

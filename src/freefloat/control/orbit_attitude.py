@@ -1,0 +1,71 @@
+"""Attitude against an orbital frame that turns, from measurements against the stars: for regulators in orbit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.effects.circular_orbit import CircularOrbit
+from freefloat.model import Clock, Measurements, Software
+from freefloat.spatial.rotations import rotation_log, rotation_matrix
+from freefloat.values import record
+from freefloat.values.arrays import Mat3, Matrix, Numeric, Vec3, Vector
+from freefloat.values.channels import Channel, vector
+from freefloat.values.checks import require_array, set_fields
+
+
+@record
+class OrbitAttitude(Software):
+    """Tells `orbit.rotation`, by which the base has turned from its attitude in orbit, and `orbit.rate`, base axes.
+
+    R_OB = attitude exp(rotation); the rate is that of the base against the orbital frame. It reads `base.attitude` and
+    `base.rate`, whoever measures them, and knows the orbit and the time. Commands nothing.
+    """
+
+    orbit: CircularOrbit
+    attitude: Matrix  # R_OB to be held (3, 3)
+
+    def __post_init__(self) -> None:
+        given = require_array("OrbitAttitude.attitude", self.attitude, "", (3, 3), "a rotation matrix R_OB")
+        set_fields(self, attitude=given)
+
+    def rotation(self, y: Measurements, clock: Clock) -> Vec3:
+        """Of the base from where it should be, base axes [rad]."""
+        R_NB, R_NO = rotation_matrix(jnp.asarray(y["base.attitude"])), self.orbit.R_NO(clock.t)
+        return rotation_log(jnp.asarray(self.attitude).T @ R_NO.T @ R_NB)
+
+    def rate(self, y: Measurements, clock: Clock) -> Vec3:
+        """Of the base against the orbital frame, base axes [rad/s]."""
+        turning = jnp.array([0.0, -1.0, 0.0]) * self.orbit.rate  # of O, in N and in O alike
+        return jnp.asarray(y["base.rate"]) - rotation_matrix(jnp.asarray(y["base.attitude"])).T @ turning
+
+    def command(self, memory: tuple[()], y: Measurements, clock: Clock) -> tuple[()]:
+        """Nothing."""
+        return ()
+
+    def tell(self, memory: tuple[()], y: Measurements, clock: Clock) -> Mapping[str, Numeric]:
+        """For the software after it."""
+        return {"orbit.rotation": self.rotation(y, clock), "orbit.rate": self.rate(y, clock)}
+
+    def channels(self) -> tuple[Channel, ...]:
+        """Rotation and rate."""
+        return (
+            vector("orbit.rotation", "Rotation from the attitude in orbit", "rad", "B"),
+            vector("orbit.rate", "Rate against the orbital frame", "rad/s", "B"),
+        )
+
+    def observe(self, memory: tuple[()], y: Measurements, clock: Clock, truth: object) -> tuple[Vector, Vector]:
+        """As measured now."""
+        return self.rotation(y, clock), self.rate(y, clock)
+
+
+def attitude_at(orbit: CircularOrbit, attitude: Mat3, rotation: Vec3, t: float = 0.0) -> np.ndarray:
+    """quat_NB of a base that is turned by a rotation vector [rad] from its attitude R_OB in orbit, at a time [s]."""
+    from freefloat.spatial.rotations import quaternion_of, rotation_exp
+
+    R_NB = (
+        np.asarray(orbit.R_NO(jnp.asarray(t))) @ np.asarray(attitude) @ np.asarray(rotation_exp(jnp.asarray(rotation)))
+    )
+    return np.asarray(quaternion_of(jnp.asarray(R_NB)))

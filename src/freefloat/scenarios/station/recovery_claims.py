@@ -1,0 +1,88 @@
+"""What the station's closed loops must show: the paper's recovery, a delay margin, spillover."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from freefloat.scenarios.station.linear_claims import AXES, FIVE, recovery_claims, regulator_claims, start_of_recovery
+from freefloat.sim.claims import OWN_BOUND, Claim, Source
+
+if TYPE_CHECKING:
+    from freefloat.scenarios.station.recovery import StationRecovery
+    from freefloat.sim import Run
+
+_LINEAR = Source("own run", "linear model of the same spacecraft")
+_NOT_SMALL = "from 5 deg the nonlinear station settles up to 3 % earlier or later; from 0.005 deg in the same time"
+_MARGIN = Source("exact", "delay margin of the sampled linear loop")
+_GROWTH = Source("exact", "pole of the full linear model with this controller")
+_SWING = 40.0  # two periods of the oscillation at the delay margin, and more of the quicker ones [s]
+
+
+def nominal(scenario: StationRecovery, run: Run) -> list[Claim]:
+    """Linear reference numbers, and how near the nonlinear run comes to its own linear model."""
+    from freefloat.control.lqr import move, settling_time
+
+    station = scenario.station()
+    linear = move(station.regulator.closed_loop.part(outputs=AXES), start_of_recovery(station), 0.05, scenario.duration)
+    t, angles = run["time"].values, run["orbit.rotation"].values
+    found = []
+    for k, axis in enumerate(AXES):
+        reference, ours = (
+            settling_time(x, y, 0.02 * FIVE) for x, y in ((linear.times, linear[axis]), (t, angles[:, k]))
+        )
+        found.append(Claim(f"nonlinear: {axis} within 2 %", _LINEAR, "within", reference, ours, "s", 0.05, _NOT_SMALL))
+    return [*regulator_claims(), *recovery_claims(), *found]
+
+
+def settled(run: Run, degrees: float) -> list[Claim]:
+    """The attitude is back in the last tenth of the run."""
+    last = np.abs(np.rad2deg(run["orbit.rotation"].values))[-len(run["time"]) // 10 :]
+    return [Claim("largest rotation in the last tenth", OWN_BOUND, "below", degrees, float(np.max(last)), "deg")]
+
+
+def delay_margin(scenario: StationRecovery, above: Run, below: Run) -> list[Claim]:
+    """Growth of the travel's oscillation on both sides of the margin; between them it is zero."""
+    from freefloat.control.lqr import robustness, sample
+    from freefloat.scenarios.station.loop import ATTITUDE_AND_ARM, sensed_structure
+
+    compensator = scenario.compensator()
+    assert compensator.period is not None
+    plant = sample(sensed_structure(scenario.station()).with_inputs(ATTITUDE_AND_ARM).state_space, compensator.period)
+    predicted = robustness(plant, compensator).delay
+    rates = [growth(run, "joints.position", 0) for run in (below, above)]
+    delays = [compensator.period * samples for samples in (scenario.variants()["late-below"].late, scenario.late)]
+    zero = delays[0] - rates[0] * (delays[1] - delays[0]) / (rates[1] - rates[0])
+    return [
+        Claim("delay at which oscillations begin to grow", _MARGIN, "within", predicted, float(zero), "s", 0.02),
+        Claim("growth below the margin", OWN_BOUND, "below", 0.0, rates[0], "1/s"),
+        Claim("growth above the margin", OWN_BOUND, "above", 0.0, rates[1], "1/s"),
+    ]
+
+
+def spillover_seen(scenario: StationRecovery, run: Run) -> list[Claim]:
+    """The mode that the report names grows in simulation, as fast as it says."""
+    from freefloat.control.lqr import sample, spillover
+    from freefloat.scenarios.station.loop import ATTITUDE_AND_ARM, sensed_structure
+
+    compensator, structure = scenario.compensator(), sensed_structure(scenario.station()).with_inputs(ATTITUDE_AND_ARM)
+    assert compensator.period is not None
+    found = spillover(structure, compensator, sample(structure.state_space, compensator.period))
+    ours = growth(run, "arm.1.tip.displacement", 2)
+    predicted = found.unstable[0].pole.real if found.unstable else 0.0
+    return [
+        Claim("unstable modes that the report names", OWN_BOUND, "above", 0.5, float(len(found.unstable)), "1"),
+        Claim("growth of the arm's oscillation", _GROWTH, "within", predicted, ours, "1/s", 0.05),
+    ]
+
+
+def growth(run: Run, channel: str, component: int) -> float:
+    """Rate at which an oscillation grows [1/s], from its largest swings in two stretches of time, late in the run."""
+    t, values = run["time"].values, run[channel].values[:, component]
+    end, middle = t[-1], 0.5 * (t[0] + t[-1])
+    sizes = []
+    for start in (middle, end - _SWING):
+        there = (t >= start) & (t <= start + _SWING)
+        sizes.append(np.max(np.abs(values[there] - np.mean(values[there]))))
+    return float(np.log(sizes[1] / sizes[0]) / (end - _SWING - middle))
