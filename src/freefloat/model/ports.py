@@ -158,6 +158,10 @@ class Interaction(Part):
         """How far it is from acting [m], and how fast that changes [m/s]; positive while it cannot act."""
         raise NotImplementedError
 
+    def far(self, truth: Truth) -> tuple[Scalar, Scalar]:
+        """At a glance: its gaps are no less than this [m], and close no faster than that [m/s]."""
+        return jnp.asarray(-jnp.inf), jnp.asarray(jnp.inf)
+
     def act(self, truth: Truth, inner: Any, on: Numeric, clock: Clock) -> Action:
         """What it does, with the flags of its margins; evaluated in every stage of the integrator."""
         raise NotImplementedError
@@ -170,8 +174,12 @@ class Interaction(Part):
         """Its inner state after flags have changed, and the energy that is lost with that [J]."""
         return inner, jnp.zeros(())
 
-    def overlap(self, truth: Truth) -> str:
-        """What is wrong with a start, in a sentence with its remedy; empty where nothing is. Plain numbers, once."""
+    def seen_at_start(self, truth: Truth) -> Any:
+        """Numbers of a start that `objection` judges."""
+        return ()
+
+    def objection(self, seen: Any) -> str:
+        """What is wrong with a start, in a sentence with its remedy; empty where nothing is."""
         return ""
 
     def channels(self, world: World) -> tuple[Channel, ...]:

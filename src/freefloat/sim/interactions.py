@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 
@@ -9,6 +11,7 @@ from freefloat.model import Action, Clock, State, Truth
 from freefloat.sim.plant import Inner
 from freefloat.sim.software_checks import checked_call
 from freefloat.sim.system import System
+from freefloat.sim.varied_numbers import compile_system
 from freefloat.spatial import angular, linear, six
 from freefloat.spatial.rotations import cross
 from freefloat.values import LawError, ModelError
@@ -24,9 +27,16 @@ def begin_interactions(system: System) -> tuple[Inner, ...]:
 
 def require_apart(system: System, states: tuple[State, ...]) -> None:
     """Refuse a start in which bodies overlap that are not meant to; the message says by how much."""
-    for one in system.interactions:
-        if said := one.overlap(Truth(system.world, states)):
+    if not system.interactions:
+        return
+    seen = compile_system(_seen_at_start, system, states)(states)
+    for one, numbers in zip(system.interactions, seen, strict=True):
+        if said := one.objection(numbers):
             raise ModelError(said)
+
+
+def _seen_at_start(system: System, states: tuple[State, ...]) -> tuple[Any, ...]:
+    return tuple(one.seen_at_start(Truth(system.world, states)) for one in system.interactions)
 
 
 def margins(system: System, states: tuple[State, ...], inner: tuple[Inner, ...]) -> tuple[Vector, ...]:

@@ -27,6 +27,7 @@ _NARROW = 1e-11  # of a step: where a piece ends
 _SHORTEST = 1e-9  # of a step: what is shorter is accepted as it is
 _ROUNDS = 6000  # attempts in one step, at most
 _ORDER = 5
+_WIDE = 2.0  # so many times as far as anything comes in a step: far away
 
 RateOf = Callable[[Flags], RateFunction]  # the rates with given flags; with none at all no interaction acts
 
@@ -44,6 +45,16 @@ def advance_motion(system: System, plants: Plants, rate_of: RateOf, t: Scalar, h
 
 
 def _stays_apart(system: System, before: Plants, after: Plants, h: Scalar) -> Flag:
+    """Whether nothing acts in a step; only what is not far away is looked at closely."""
+    far = jnp.asarray(True)
+    for one in system.interactions:
+        for plants in (before, after):
+            gap, speed = one.far(Truth(system.world, tuple(p.state for p in plants)))
+            far = far & (gap > _WIDE * speed * h)
+    return jax.lax.cond(far, lambda: jnp.asarray(True), lambda: _is_clear(system, before, after, h))
+
+
+def _is_clear(system: System, before: Plants, after: Plants, h: Scalar) -> Flag:
     """Whether nothing acts at both ends of a step, nor in between: there a gap lies above both its tangents."""
     clear = jnp.asarray(True)
     for one in system.interactions:

@@ -17,7 +17,7 @@ from freefloat.model.contact_shapes import ContactShape
 from freefloat.model.ports import Action, Interaction
 from freefloat.spatial import Pose, linear
 from freefloat.values import ModelError, record, static
-from freefloat.values.arrays import Matrix, Numeric, Scalar, Vector
+from freefloat.values.arrays import Matrix, Numeric, Scalar, Vec6, Vector
 from freefloat.values.channels import Channel, vector
 from freefloat.values.errors import require_name
 
@@ -80,6 +80,10 @@ class CompliantContact(Interaction):
         now = self._touching(truth)[1]
         return -now.depths, -now.rates
 
+    def far(self, truth: Truth) -> tuple[Scalar, Scalar]:
+        """By balls around its shapes."""
+        return self.pair.far(*self._motion(truth))
+
     def act(self, truth: Truth, inner: Matrix, on: Numeric, clock: Clock) -> Action:
         """Forces on both bodies, and how the bristles bend."""
         crafts, states, rows = truth.world.crafts, truth.states, (self._rows(truth.world),)
@@ -95,16 +99,19 @@ class CompliantContact(Interaction):
         """Bristles of points that part spring back."""
         return self.pair.released(inner, on)
 
-    def overlap(self, truth: Truth) -> str:
-        """How deep it is, and where to."""
+    def seen_at_start(self, truth: Truth) -> tuple[Vector, Matrix, Scalar]:
+        """Depths, normals in N axes, and the energy that is stored."""
         now = self._touching(truth)[1]
-        depths = np.asarray(now.depths)
+        R = self._attitude(truth, self._place(truth.world, self.a))
+        return now.depths, now.normals @ R.T, self.pair.stored(now, self.begin(truth.world))
+
+    def objection(self, seen: tuple[Vector, Matrix, Scalar]) -> str:
+        """How deep it is, and where to."""
+        depths, normals, stored = map(np.asarray, seen)
         worst = int(np.argmax(depths))
         if self.pressed or not depths[worst] > _DEEP:
             return ""
-        R = np.asarray(self._attitude(truth, self._place(truth.world, self.a)))
-        way = ", ".join(f"{x:.3g}" for x in R @ np.asarray(now.normals)[worst] + 0.0)
-        stored = float(self.pair.stored(now, jnp.asarray(self.begin(truth.world))))
+        way = ", ".join(f"{x:.3g}" for x in normals[worst] + 0.0)
         return (
             f"{self.title}: '{self.a}' and '{self.b}' overlap by {1e3 * depths[worst]:.4g} mm at the start, which "
             f"would release {stored:.3g} J. Move '{self.b}' along ({way}) in N by that much, or say pressed=True where "
@@ -150,9 +157,13 @@ class CompliantContact(Interaction):
         return FrameRows(self._place(world, self.a), self._place(world, self.b))
 
     def _touching(self, truth: Truth) -> tuple[Pose, Touching]:
+        X_ab, V_ab = self._motion(truth)
+        return X_ab, self.pair.touching(X_ab, V_ab)
+
+    def _motion(self, truth: Truth) -> tuple[Pose, Vec6]:
         crafts, states, rows = truth.world.crafts, truth.states, self._rows(truth.world)
         X_ab = relative_pose(crafts, states, rows.first, rows.second)
-        return X_ab, self.pair.touching(X_ab, row_velocity(crafts, states, (rows,)))
+        return X_ab, row_velocity(crafts, states, (rows,))
 
     def _forces(self, truth: Truth, inner: Matrix, flags: Numeric) -> ContactForces:
         X_ab, now = self._touching(truth)

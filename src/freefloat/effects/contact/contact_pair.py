@@ -5,6 +5,8 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
+from freefloat.dynamics.bounding_balls import least_gap, reach_of
+from freefloat.dynamics.closest_points import length
 from freefloat.dynamics.touching_points import TouchingPoints, is_surface_first, touching_points
 from freefloat.effects.contact.bristles import Bristles
 from freefloat.effects.contact.normal_laws import NormalLaw
@@ -63,6 +65,12 @@ class ContactPair:
             found, X, sign = touching_points(self.a, self.b, X_AB.inverse()), X_ab @ self.at_b, -1.0
         points = found.points @ jnp.asarray(X.R).T + jnp.asarray(X.p)
         return TouchingPoints(points, sign * (found.normals @ jnp.asarray(X.R).T), found.gaps)
+
+    def far(self, X_ab: Pose, V_ab: Vec6) -> tuple[Scalar, Scalar]:
+        """No gap is less than this [m], and none closes faster than that [m/s]."""
+        gap = least_gap(self.a, self.b, self.at_a.inverse() @ X_ab @ self.at_b)
+        lever = reach_of(self.a, self.b) + length(jnp.asarray(self.at_b.p)) + jnp.maximum(gap, 0.0)
+        return gap, length(linear(V_ab)) + lever * length(angular(V_ab))
 
     def touching(self, X_ab: Pose, V_ab: Vec6) -> Touching:
         """The same with its motion; V_ab: velocity of the origin of b and its rate, relative to a, in axes of a."""
