@@ -211,9 +211,10 @@ def _sizes(data: LabelledArrays, prefix: str, mass: float) -> Sizes:
     inner, inertia = np.abs(of("energy.inner")), of("com.inertia_trace")
     energy, agility = float(np.max(inner)), of("energy.agility")
     stored = float(np.max(of("energy.inner") + of("energy.elastic")))
-    connected = f"{prefix}connections.work" in data
+    connected, between = f"{prefix}connections.work" in data, f"{BETWEEN}work" in data
+    handed = [np.max(np.abs(data[f"{BETWEEN}{name}"].values)) for name in ("work", "stored")] if between else [0.0]
     # Forces of contacts and connections may cancel: what is rounded is each of them, at its lever, and its work.
-    lever = float(np.sqrt(np.max(inertia) / mass)) if connected else 0.0
+    lever = float(np.sqrt(np.max(inertia) / mass)) if connected or between else 0.0
     spins = of("wheels.absolute_momentum") if f"{prefix}wheels.absolute_momentum" in data else np.zeros((1, 1))
     return Sizes(
         size={
@@ -225,7 +226,7 @@ def _sizes(data: LabelledArrays, prefix: str, mass: float) -> Sizes:
             "linear": top("momentum.linear"),
             "angular": float(np.max(np.sum(np.abs(spins), axis=-1)))
             + (top("com.from_base") + lever) * top("impulse.linear"),
-            "energy": top("connections.work") if connected else 0.0,
+            "energy": (top("connections.work") if connected else 0.0) + float(sum(handed)),
         },
         at_instants={
             "open.force": np.sqrt(2.0 * agility * mass) + of("turnover.force"),

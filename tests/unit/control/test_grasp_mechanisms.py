@@ -14,7 +14,9 @@ X, Y, Z = np.eye(3)
 
 
 def at(position, axis=Z, angle=0.0):
-    return ff.Pose(position=np.array(position, dtype=float), rotation=np.asarray(rotation_about(axis, np.float64(angle))))
+    return ff.Pose(
+        position=np.array(position, dtype=float), rotation=np.asarray(rotation_about(axis, np.float64(angle)))
+    )
 
 
 def test_a_snare_takes_a_pin_in_its_tube_however_it_is_turned_about_its_axis():
