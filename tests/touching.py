@@ -63,7 +63,7 @@ BODY = BALL.with_frame("tip", body="base", at=(0.0, 0.0, 0.0))
 
 def rub(tip, start, gravity=0.0, friction=0.3, stiffness=1e7, damping=0.5, bristle=1e6, bristle_damping=2e3, **options):
     """HuntCrossley and bristles at a frame `tip` of the body [m]."""
-    craft = BODY.with_value("tip.position", np.asarray(tip, float)) if np.any(tip) else BODY
+    craft = BODY.with_value("tip.X_BF.position", np.asarray(tip, float)) if np.any(tip) else BODY
     contact = CompliantContact(
         "tip",
         Sphere(RADIUS),

@@ -13,6 +13,7 @@ from freefloat.effects.contact.bristles import Bristles
 from freefloat.effects.contact.contact_pair import ContactForces, ContactPair, Touching
 from freefloat.effects.contact.normal_laws import NormalLaw
 from freefloat.model import Clock, Truth, World
+from freefloat.model.connections import INERTIAL as INERTIAL_NAME
 from freefloat.model.contact_shapes import ContactShape
 from freefloat.model.ports import Action, Interaction
 from freefloat.spatial import Pose, linear
@@ -111,10 +112,11 @@ class CompliantContact(Interaction):
         worst = int(np.argmax(depths))
         if self.pressed or not depths[worst] > _DEEP:
             return ""
-        way = ", ".join(f"{x:.3g}" for x in normals[worst] + 0.0)
+        moves, sign = (self.a, -1.0) if self.b == INERTIAL_NAME else (self.b, 1.0)
+        way = ", ".join(f"{x:.3g}" for x in sign * normals[worst] + 0.0)
         return (
             f"{self.title}: '{self.a}' and '{self.b}' overlap by {1e3 * depths[worst]:.4g} mm at the start, which "
-            f"would release {stored:.3g} J. Move '{self.b}' along ({way}) in N by that much, or say pressed=True where "
+            f"would release {stored:.3g} J. Move '{moves}' along ({way}) in N by that much, or say pressed=True where "
             "they are meant to be pressed together."
         )
 
