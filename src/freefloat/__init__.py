@@ -32,12 +32,13 @@ if TYPE_CHECKING:
         values,
     )
     from freefloat.control import Line, ResolvedMotion
-    from freefloat.effects import WrenchPulse
+    from freefloat.effects import CompliantContact, WrenchPulse
     from freefloat.model import (
         BaseWrench,
         Brake,
         Clock,
         Effect,
+        Interaction,
         JointRates,
         JointTorques,
         Latch,
@@ -64,8 +65,10 @@ _NAMES = {
     "Brake": "model",
     "Channel": "values",
     "Clock": "model",
+    "CompliantContact": "effects",
     "Effect": "model",
     "Experiment": "sim",
+    "Interaction": "model",
     "JointRates": "model",
     "JointTorques": "model",
     "LawError": "values",
@@ -105,8 +108,10 @@ __all__ = [
     "Brake",
     "Channel",
     "Clock",
+    "CompliantContact",
     "Effect",
     "Experiment",
+    "Interaction",
     "JointRates",
     "JointTorques",
     "Latch",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import jax.numpy as jnp
+import numpy as np
 
 from freefloat.dynamics.closest_points import length
 from freefloat.spatial import Pose
@@ -73,7 +74,8 @@ class ParallelJaw(_Mechanism):
 class ProbeAndDrogue(_Mechanism):
     """A cone that guides the tip of a probe to its throat, where latches close: the tip must be near the floor.
 
-    The frame is that of the cone, z from its floor to its mouth; a turn of the probe about z does not matter.
+    The frame is that of the cone, z from its floor to its mouth; z of the probe's frame points ahead, against that. A
+    turn of the probe about its axis does not matter.
     """
 
     mouth: Numeric | float = 0.15  # radius of the cone at its open end [m]
@@ -87,7 +89,7 @@ class ProbeAndDrogue(_Mechanism):
 
     def inside(self, X_MG: Pose) -> Flag:
         """Whether a probe with the centre of its tip at the origin of frame G is where the latches close."""
-        return self.guides(X_MG) & (X_MG.p[2] <= self.latches) & (tilt(X_MG) <= self.angle)
+        return self.guides(X_MG) & (X_MG.p[2] <= self.latches) & (np.pi - tilt(X_MG) <= self.angle)
 
     def guides(self, X_MG: Pose) -> Flag:
         """Whether the tip is anywhere in the cone."""

@@ -17,7 +17,8 @@ from freefloat.spatial.rotations import cross
 from freefloat.values import LawError, ModelError
 from freefloat.values.arrays import Numeric, Scalar, Vec6, Vector
 
-Flags = tuple[Numeric, ...]  # of the margins of each interaction
+Margins = tuple[Vector, ...]  # of each interaction
+Flags = tuple[Numeric, ...]  # of these margins
 
 
 def begin_interactions(system: System) -> tuple[Inner, ...]:
@@ -39,7 +40,7 @@ def _seen_at_start(system: System, states: tuple[State, ...]) -> tuple[Any, ...]
     return tuple(one.seen_at_start(Truth(system.world, states)) for one in system.interactions)
 
 
-def margins(system: System, states: tuple[State, ...], inner: tuple[Inner, ...]) -> tuple[Vector, ...]:
+def margins(system: System, states: tuple[State, ...], inner: tuple[Inner, ...]) -> Margins:
     """Of every interaction."""
     truth, found = Truth(system.world, states), []
     for one, own in zip(system.interactions, inner, strict=True):

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 
 from freefloat.model import Truth
 from freefloat.sim.integrators import RateFunction, dormand_prince_attempt, rk4_step
-from freefloat.sim.interactions import Flags, flags, margins
+from freefloat.sim.interactions import Flags, Margins, margins
 from freefloat.sim.plant import Plants, WorldRate
 from freefloat.sim.system import System
 from freefloat.values import record
@@ -89,7 +89,8 @@ class _Pieces:
 
 def _advance_in_pieces(system: System, plants: Plants, rate_of: RateOf, t: Scalar, h: Scalar, share: Scalar) -> Plants:
     tolerance = _TOLERANCE * jnp.asarray(share, float) ** _ORDER
-    on = _flags(system, plants)
+    here = _margins(system, plants)
+    on = _flags(here)
     # Zeros that the engine does not know to be zeros: it would trace the loop anew for each that it finds changing.
     none = jnp.minimum(jnp.abs(t), 0.0)
     count = none.astype(jnp.int32)
@@ -105,7 +106,7 @@ def _advance_in_pieces(system: System, plants: Plants, rate_of: RateOf, t: Scala
         at_low=none,
         at_high=none,
         side=count,
-        start=_smallest(system, plants, on),
+        start=_smallest(here, on),
         rounds=count,
     )
     last = jax.lax.while_loop(
@@ -120,7 +121,8 @@ def _round(system: System, p: _Pieces, rate_of: RateOf, t: Scalar, h: Scalar, to
     """Attempt one piece; accept it, try a shorter one, or look for where it ends."""
     reached, error = dormand_prince_attempt(rate_of(p.on), p.plants, t + p.done, p.trial)
     off = _size(error) / tolerance
-    value = _smallest(system, reached, p.on)
+    there = _margins(system, reached)
+    value, on = _smallest(there, p.on), _flags(there)
     shortest = p.trial <= _SHORTEST * h
     coarse = ~(off <= 1.0) & ~p.searching & ~shortest
     ended = ~(value >= 0.0) & ~coarse
@@ -140,12 +142,13 @@ def _round(system: System, p: _Pieces, rate_of: RateOf, t: Scalar, h: Scalar, to
     rest = h - done
     over = accepted & (rest <= _NARROW * h)
     trial = jnp.where(searching, _guess(low, high, at_low, at_high, p.rounds, h), jnp.minimum(length, rest))
-    after = _settle(system, reached, p)
-    plants = jax.tree.map(lambda new, old: jnp.where(accepted, new, old), after, p.plants)
-    on = jax.lax.cond(accepted, lambda: _flags(system, plants), lambda: p.on)
+
+    def taken(new: Numeric, old: Numeric) -> Numeric:
+        return jnp.where(accepted, new, old)
+
     return _Pieces(
-        plants=plants,
-        on=on,
+        plants=jax.tree.map(taken, _settle(system, reached, on), p.plants),
+        on=jax.tree.map(taken, on, p.on),
         done=jnp.where(over, h, done),
         trial=trial,
         length=length,
@@ -155,7 +158,7 @@ def _round(system: System, p: _Pieces, rate_of: RateOf, t: Scalar, h: Scalar, to
         at_low=at_low,
         at_high=at_high,
         side=jnp.where(p.searching, side, 0).astype(jnp.int32),
-        start=jax.lax.cond(accepted, lambda: _smallest(system, plants, on), lambda: p.start),
+        start=taken(_smallest(there, on), p.start),
         rounds=p.rounds + 1,
     )
 
@@ -174,13 +177,16 @@ def _guess(low: Scalar, high: Scalar, at_low: Scalar, at_high: Scalar, rounds: N
     return jnp.where(halve, 0.5 * (low + high), jnp.minimum(straight, high))
 
 
-def _flags(system: System, plants: Plants) -> Flags:
-    return flags(system, tuple(plant.state for plant in plants), plants[0].inner)
+def _margins(system: System, plants: Plants) -> Margins:
+    return margins(system, tuple(plant.state for plant in plants), plants[0].inner)
 
 
-def _smallest(system: System, plants: Plants, on: Flags) -> Scalar:
+def _flags(found: Margins) -> Flags:
+    return tuple(margin > 0.0 for margin in found)
+
+
+def _smallest(found: Margins, on: Flags) -> Scalar:
     """The smallest margin, counted so that it becomes negative where a piece ends."""
-    found = margins(system, tuple(plant.state for plant in plants), plants[0].inner)
     return jnp.min(jnp.concatenate([jnp.where(flag, m, -m) for m, flag in zip(found, on, strict=True)]))
 
 
@@ -191,9 +197,9 @@ def _size(error: WorldRate) -> Scalar:
     return jnp.max(jnp.abs(jnp.concatenate(parts)))
 
 
-def _settle(system: System, plants: Plants, p: _Pieces) -> Plants:
+def _settle(system: System, plants: Plants, on: Flags) -> Plants:
     """Inner states after the flags of a piece have changed; what that loses is booked."""
-    on, settled = _flags(system, plants), []
+    settled = []
     for one, own, flag in zip(system.interactions, plants[0].inner, on, strict=True):
         state, lost = one.settle(own.state, flag)
         settled.append(dataclasses.replace(own, state=state, dissipated=own.dissipated + lost))

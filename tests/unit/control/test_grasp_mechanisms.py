@@ -37,12 +37,15 @@ def test_jaws_take_what_is_between_them_and_aligned():
 
 def test_a_drogue_guides_the_tip_in_its_cone_and_latches_it_near_the_floor():
     drogue = ProbeAndDrogue(0.3, 0.5, mouth=0.15, depth=0.2, throat=0.03, latches=0.05)
+    about = np.array([np.cos(0.7), np.sin(0.7), 0.0])  # half a turn about it: the probe points to the floor
     assert drogue.guides(at((0.08, 0.0, 0.1)))  # there the cone is 0.09 m wide
     assert not drogue.inside(at((0.08, 0.0, 0.1)))  # too far from the latches
     assert not drogue.guides(at((0.1, 0.0, 0.1)))
     assert not drogue.guides(at((0.0, 0.0, 0.21)))
-    assert drogue.inside(at((0.02, 0.0, 0.04), Z, 1.0))
-    assert not drogue.inside(at((0.02, 0.0, 0.04), X, 0.31))
+    assert drogue.inside(at((0.02, 0.0, 0.04), about, np.pi))
+    assert drogue.inside(at((0.02, 0.0, 0.04), X, np.pi - 0.29))
+    assert not drogue.inside(at((0.02, 0.0, 0.04), X, np.pi - 0.31))
+    assert not drogue.inside(at((0.02, 0.0, 0.04)))
 
 
 def test_impossible_mechanisms_are_refused():

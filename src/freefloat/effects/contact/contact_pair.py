@@ -84,6 +84,14 @@ class ContactPair:
         """Positive at points where the law acts, then at points that overlap [m]."""
         return jnp.concatenate([self.law.margin(now.depths, now.rates), now.depths])
 
+    def at(self, X_ab: Pose, V_ab: Vec6, z: Matrix | None = None) -> ContactForces:
+        """What it does at a pose and a twist of frame b relative to frame a, in axes of a, wherever these come from.
+
+        Whoever has bristles keeps their deflections z, and lets them bend by `bristle_rates`; None: they are not bent.
+        """
+        now = self.touching(X_ab, V_ab)
+        return self.forces(X_ab, now, self.rest() if z is None else z, self.margins(now) > 0.0)
+
     def forces(self, X_ab: Pose, now: Touching, z: Matrix, flags: Numeric) -> ContactForces:
         """From the deflections z of the bristles and the flags of the margins.
 
