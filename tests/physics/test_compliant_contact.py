@@ -113,6 +113,7 @@ def docking():
     return ff.simulate(PAIR, DOCKING, state={"client": touching.approach()}, duration=2.0, dt=1e-3, record_dt=5e-3)
 
 
+@pytest.mark.slow  # lesson 19 shows the same
 def test_a_probe_slides_into_a_cone(docking):
     assert docking.audit.holds
     assert np.max(docking["contact.docking.points"].values) >= 1.0
@@ -164,6 +165,7 @@ def test_compiled_contact_is_the_same_as_in_jax(docking):
         np.testing.assert_allclose(other[name].values, docking[name].values, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_nothing_is_changed_by_a_contact_that_is_far_away():
     """The same bits as in a world without one."""
     start = touching.approach(distance=5.0)

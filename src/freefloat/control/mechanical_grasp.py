@@ -33,8 +33,8 @@ class MechanicalGrasp(Software):
     """Closes a mechanism at `frame` on the frame `target`, and latches a connection once it has closed.
 
     It closes by itself or, with a `message` of other software, once that has reached a value. What leaves the envelope
-    while it closes is missed: the mechanism opens again and waits for the next time. It tells `NAME.grasp`, where NAME
-    is that of the connection.
+    while it closes is missed: the mechanism opens again and waits for the next time. It tells `NAME.mechanism`, NAME
+    being that of the connection.
     """
 
     connection: str = static()
@@ -81,13 +81,13 @@ class MechanicalGrasp(Software):
 
     def tell(self, memory: GraspMemory, y: Measurements, clock: Clock) -> Mapping[str, Numeric]:
         """What it does: 0 open, 1 closing, 2 holds, 3 missed, 4 let go."""
-        return {f"{self.connection}.grasp": 1.0 * memory.state}
+        return {f"{self.connection}.mechanism": 1.0 * memory.state}
 
     def channels(self) -> tuple[Channel, ...]:
         """What it does, and how often it missed."""
         ways = ("open", "closing", "holds", "missed", "let go")
         return (
-            mode(f"{self.connection}.grasp", f"{self.connection}: {type(self.mechanism).__name__}", ways),
+            mode(f"{self.connection}.mechanism", f"{self.connection}: {type(self.mechanism).__name__}", ways),
             Channel(f"{self.connection}.misses", f"{self.connection}: times that it closed on nothing", "1"),
         )
 

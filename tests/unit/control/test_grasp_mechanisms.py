@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -72,19 +73,55 @@ def passing(speed, release_after=100.0):
     return ff.simulate(WORLD, grasp, state={"client": start}, duration=4.0, dt=0.1)
 
 
+class Told(dict):
+    """Measurements by name."""
+
+    def valid(self, name):
+        return jnp.asarray(True)
+
+    def taken(self, name):
+        return jnp.zeros(())
+
+
+def sequence(places, mechanism, **fields):
+    """States after each of several ticks, 0.1 s apart, of a pin at places along x."""
+    law = MechanicalGrasp("latch", mechanism, "snare", "client.pin", period=0.1, **fields)
+    memory, found = law.begin(Told()), []
+    for tick, x in enumerate(places):
+        y = Told({"snare.position": jnp.zeros(3), "client.pin.position": jnp.array([x, 0.0, -0.05])})
+        y.update({f"{name}.attitude": jnp.array([1.0, 0.0, 0.0, 0.0]) for name in ("snare", "client.pin")})
+        memory = law.remember(memory, y, ff.Clock(t=np.float64(0.1 * tick), tick=np.array(tick), dt=0.1, hold=0.1))
+        found.append(int(memory.state))
+    latch, release = law.command(memory, y, ff.Clock(t=np.float64(0.0), tick=np.array(0), dt=0.1))
+    return found, bool(latch.now), bool(release.now), int(memory.misses)
+
+
+def test_the_sequence_of_a_grasp():
+    """Open, closing for 0.3 s, holds for 0.2 s, lets go."""
+    snare = ThreeWireSnare(0.2, 0.3, 0.2, radius=0.1, depth=0.1)
+    assert sequence([0.2, 0.05, 0.05, 0.0, 0.0], snare) == ([0, 1, 1, 1, 2], True, False, 0)
+    assert sequence([0.05] * 6, snare, release_after=0.2) == ([1, 1, 1, 2, 2, 4], False, True, 0)
+    # It leaves after 0.2 s: missed; 0.2 s later it is open, and tries again.
+    assert sequence([0.05, 0.05, 0.2, 0.2, 0.05, 0.05], snare) == ([1, 1, 3, 3, 1, 1], False, False, 1)
+    instant = ThreeWireSnare(0.2, 0.0, radius=0.1, depth=0.1)
+    assert sequence([0.2, 0.05], instant) == ([0, 2], True, False, 0)
+
+
+@pytest.mark.slow
 def test_a_slow_pin_is_held_after_the_time_of_closing():
     run = passing(0.1, release_after=0.5)  # in the tube from 0.15 s on
     kinds = [(event["kind"], round(event["time"], 9)) for event in run.events]
     assert kinds == [("latched", 1.2), ("released", 1.7)]
-    states = run["servicer.latch.grasp"].values
+    states = run["servicer.latch.mechanism"].values
     assert [int(x) for x in states[[0, 5, 14, 20]]] == [0, 1, 2, 4]
     assert run["servicer.latch.misses"].values[-1] == 0
 
 
+@pytest.mark.slow
 def test_a_fast_pin_is_missed():
     run = passing(0.3)  # in the tube for 0.67 s
     assert len(run.events) == 0
     assert run["servicer.latch.misses"].values[-1] == 1
-    states = run["servicer.latch.grasp"].values
+    states = run["servicer.latch.mechanism"].values
     assert 3 in states
     assert states[-1] == 0  # open again

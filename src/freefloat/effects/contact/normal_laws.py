@@ -5,7 +5,7 @@ Depth is the overlap of the two shapes [m], its rate is the speed at which they 
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import jax.numpy as jnp
 
@@ -84,7 +84,7 @@ class HuntCrossley:
             raise ModelError("HuntCrossley.from_restitution needs plain numbers: find the damping before the run.")
         if restitution == 1.0:
             return HuntCrossley(stiffness, 0.0, exponent)
-        found = brentq(lambda x: _open_restitution(x, restitution), 1e-12, (1.0 - 1e-15) / restitution, xtol=1e-15)
+        found: Any = brentq(lambda x: _open_restitution(x, restitution), 1e-12, (1.0 - 1e-15) / restitution, xtol=1e-15)
         return HuntCrossley(stiffness, float(found) / speed, exponent)
 
     def margin(self, depth: Vector, rate: Vector) -> Vector:
