@@ -108,7 +108,7 @@ def errors(batch: Batch, steps: int) -> Iterator[tuple[str, float]]:
 
 def rows(quick: bool) -> Iterator[Row]:
     """Times beside a world without contact, then the books."""
-    runs, steps = (16, 1000) if quick else (RUNS, STEPS)
+    runs, steps = (16, STEPS) if quick else (RUNS, STEPS)
     without = Batch((), runs, 0.25).seconds(steps)
     near = Batch((CONTACT,), runs, 0.25)
     yield row("apart", "step", Batch((CONTACT,), runs, 5.0).seconds(steps), "without contact", without)

@@ -10,12 +10,12 @@ from freefloat.dynamics import closest_points as near
 
 RANDOM = np.random.default_rng(14)
 POINTS = RANDOM.normal(size=(60, 3))
-ENDS = RANDOM.normal(size=(40, 4, 3))
+ENDS = RANDOM.normal(size=(16, 4, 3))
 HALF = np.array([0.5, 0.8, 0.3])  # [m]
 MOUTH, DEPTH, THROAT = 0.9, 0.7, 0.2  # [m]
 
 
-def along(a, b, count=200001):
+def along(a, b, count=20001):
     return a + np.linspace(0.0, 1.0, count)[:, None] * (b - a)
 
 
@@ -87,7 +87,7 @@ def test_segment_and_circle():
     found = jax.jit(jax.vmap(lambda e: jnp.stack(near.closest_on_segment_to_circle(e[0], e[1], 0.7))))(ENDS)
     for ends, (p, c) in zip(ENDS, found, strict=True):
         sampled = np.min(sampled_circle(along(ends[0], ends[1]), 0.7))
-        assert np.linalg.norm(p - c) == pytest.approx(sampled, abs=1e-5)
+        assert np.linalg.norm(p - c) == pytest.approx(sampled, abs=1e-3)
         assert np.linalg.norm(p - c) <= sampled + 1e-12
         assert np.hypot(c[0], c[1]) == pytest.approx(0.7, abs=1e-14)
 

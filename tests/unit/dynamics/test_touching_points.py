@@ -5,6 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from freefloat import engine
+from freefloat.dynamics.touching_points import TouchingPoints
 from freefloat.effects.contact import (
     Box,
     Capsule,
@@ -67,33 +69,38 @@ def test_gap_changes_as_the_points_separate(a, b):
         now = pair.touching(X, twist)
         return rate, -now.rates, pair.points(X).normals
 
-    rates, expected, normals = jax.vmap(both)(rng.normal(size=(6, 6)), rng.normal(size=(6, 6)))
+    numbers, twists = rng.normal(size=(6, 6)), rng.normal(size=(6, 6))
+    rates, expected, normals = engine.compile(both, numbers[0], twists[0]).batch(numbers, twists)
     np.testing.assert_allclose(rates, expected, atol=1e-9)
     np.testing.assert_allclose(np.linalg.norm(normals, axis=-1), 1.0, atol=1e-12)
 
 
 @pytest.mark.parametrize(("a", "b"), [("sphere", "box"), ("probe", "cone"), ("capsule", "ring"), ("ring", "plane")])
 def test_a_pair_is_the_same_seen_from_the_other_side(a, b):
-    rng = np.random.default_rng(5)
-    for numbers in rng.normal(size=(3, 6)):
+    def both(numbers):
         X = pose_of(numbers)
         one, other = pair_of(a, b).points(X), pair_of(b, a).points(X.inverse())
-        np.testing.assert_allclose(one.gaps, other.gaps, atol=1e-12)
-        np.testing.assert_allclose(one.points, other.points @ np.asarray(X.R).T + np.asarray(X.p), atol=1e-12)
-        np.testing.assert_allclose(one.normals, -other.normals @ np.asarray(X.R).T, atol=1e-12)
+        return one, TouchingPoints(other.points @ X.R.T + X.p, -other.normals @ X.R.T, other.gaps)
+
+    numbers = np.random.default_rng(5).normal(size=(3, 6))
+    one, other = engine.compile(both, numbers[0]).batch(numbers)
+    jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, atol=1e-12), one, other)
+
+
+def gaps_of(pair, position, rotation):
+    place = np.array(position)
+    return engine.compile(lambda p: pair.points(Pose(position=p, rotation=rotation)).gaps, place)(place)
 
 
 def test_a_box_on_a_plane_stands_on_four_corners():
-    gaps = pair_of("plane", "box").points(Pose(position=(0.0, 0.0, 0.14))).gaps
+    gaps = gaps_of(pair_of("plane", "box"), (0.0, 0.0, 0.14), np.eye(3))
     np.testing.assert_allclose(np.sort(gaps), [-0.01] * 4 + [0.29] * 4, atol=1e-14)
 
 
 def test_a_probe_in_a_cone_touches_wall_floor_and_mouth():
     """Against the geometry of the cone: half angle atan((mouth - throat)/depth), here 45 deg."""
     pair = pair_of("cone", "probe")
-    gaps = pair.points(
-        Pose(position=(0.05, 0.0, 0.2), rotation=np.diag([1.0, -1.0, -1.0]))
-    ).gaps  # the tip points to -z
+    gaps = gaps_of(pair, (0.05, 0.0, 0.2), np.diag([1.0, -1.0, -1.0]))  # the tip points to -z
     wall = (0.1 + 0.2 - 0.05) / np.sqrt(2.0)  # from the centre of the ball, across the wall
     far = (0.1 + 0.2 + 0.05) / np.sqrt(2.0)
     np.testing.assert_allclose(gaps, [wall - 0.1, far - 0.1, 0.2 - 0.1, 0.45 - 0.05], atol=1e-12)
