@@ -32,13 +32,14 @@ if TYPE_CHECKING:
         values,
     )
     from freefloat.control import Line, ResolvedMotion
-    from freefloat.effects import WrenchPulse
+    from freefloat.effects import CompliantContact, WrenchPulse
     from freefloat.model import (
         BaseWrench,
         Brake,
         Clock,
         Effect,
         FrameForces,
+        Interaction,
         JointRates,
         JointTorques,
         Latch,
@@ -65,9 +66,11 @@ _NAMES = {
     "Brake": "model",
     "Channel": "values",
     "Clock": "model",
+    "CompliantContact": "effects",
     "Effect": "model",
     "Experiment": "sim",
     "FrameForces": "model",
+    "Interaction": "model",
     "JointRates": "model",
     "JointTorques": "model",
     "LawError": "values",
@@ -108,9 +111,11 @@ __all__ = [
     "Brake",
     "Channel",
     "Clock",
+    "CompliantContact",
     "Effect",
     "Experiment",
     "FrameForces",
+    "Interaction",
     "JointRates",
     "JointTorques",
     "Latch",

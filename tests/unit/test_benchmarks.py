@@ -19,7 +19,7 @@ ONLY = {"latency": ["--only", "linear", "jacobian"]}  # the others start whole r
         "engine",
         "flexible",
         "connections",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("branches", "latency", "station")),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("branches", "latency", "station", "contact")),
     ],
 )
 def test_benchmark_speaks_json(name, tmp_path):

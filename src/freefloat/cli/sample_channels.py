@@ -10,12 +10,15 @@ from freefloat.control import (
     CaptureApproach,
     JointServo,
     Line,
+    MechanicalGrasp,
     MomentumUnloading,
+    ParallelJaw,
     ReactionlessTurn,
     ResolvedMotion,
     Turn,
 )
 from freefloat.effects import CircularOrbit, GravityGradient, JointFriction, JointSpring, Thrusters, torque_pairs
+from freefloat.effects.contact import CompliantContact, KelvinVoigt, Plane, Sphere
 from freefloat.effects.joint_friction import Friction
 from freefloat.effects.joint_motors import joint_motor_channels
 from freefloat.effects.wheels import wheel_channel
@@ -30,7 +33,9 @@ def sample_channels() -> tuple[Channel, ...]:
     hub = hub.mount(ff.flex.beam(length=2.0, mass=2.0, bending_stiffness=50.0, modes=1), name="panel")
     world = ff.World.of(hub).connection("grasp", "hand", "N").brake("elbow").contact("foot", "hand", "N")
     parts = JointSpring("elbow", stiffness=1.0), JointFriction(Friction(coulomb=0.1))  # [N m/rad], [N m]
-    common = ff.Experiment.of(world, *parts, duration=1.0).channels()
+    law = KelvinVoigt(stiffness=1e4)  # [N/m]
+    touch = CompliantContact("hand", Sphere(0.1), "N", Plane(), law, name="finger", pressed=True)  # [m]
+    common = ff.Experiment.of(world, *parts, touch, duration=1.0).channels()
     craft, thrusters = ff.library.ets7(wheels=True), Thrusters.from_nozzles(torque_pairs(arm=1.0, thrust=1.0))
     arm = ResolvedMotion(craft, Line(direction=(1, 0, 0), length=0.2, speed=0.01), frame="hand")
     software = (
@@ -40,6 +45,7 @@ def sample_channels() -> tuple[Channel, ...]:
         AttitudeFilter.steady(0.5, star_noise=1e-4, gyro_noise=1e-5, bias_walk=1e-7, period=0.1),
         MomentumUnloading(craft=craft, thrusters=thrusters),
         CaptureApproach(craft=craft, frame="hand", target="client.ring", limits=ApproachLimits(), period=0.1),
+        MechanicalGrasp("grasp", ParallelJaw(angle=0.1, closing_time=1.0), "hand", "client.ring", period=0.1),
     )
     added = [channel for law in software for channel in law.channels()]
     added += [*thrusters.channels(), *GravityGradient(CircularOrbit(altitude=550e3)).channels(craft)]

@@ -4,12 +4,14 @@ from freefloat.control.attitude import AttitudeHold
 from freefloat.control.attitude_filter import AttitudeFilter
 from freefloat.control.capture import ApproachLimits, CaptureApproach, UnreachableError, spline_to
 from freefloat.control.circle import Circle
+from freefloat.control.grasp_mechanisms import GraspMechanism, ParallelJaw, ProbeAndDrogue, ThreeWireSnare
 from freefloat.control.grasping import GraspOnMessage, TimedGrasp
 from freefloat.control.joint_damping import JointHold, ReactionlessDamping
 from freefloat.control.joint_motion import JointMotion
 from freefloat.control.joint_servo import JointServo
 from freefloat.control.joint_spline import HoldJoints, JointSpline
 from freefloat.control.measured import Motion, measured_motion, measured_positions, measured_state
+from freefloat.control.mechanical_grasp import MechanicalGrasp
 from freefloat.control.orbit_attitude import OrbitAttitude, attitude_at
 from freefloat.control.paths import Line, Path, Turn
 from freefloat.control.pose_spline import PoseSpline
@@ -29,6 +31,7 @@ __all__ = [
     "CaptureApproach",
     "Circle",
     "FunctionPath",
+    "GraspMechanism",
     "GraspOnMessage",
     "HoldJoints",
     "JointHold",
@@ -36,11 +39,14 @@ __all__ = [
     "JointServo",
     "JointSpline",
     "Line",
+    "MechanicalGrasp",
     "MomentumUnloading",
     "Motion",
     "OrbitAttitude",
+    "ParallelJaw",
     "Path",
     "PoseSpline",
+    "ProbeAndDrogue",
     "Profile",
     "Quintic",
     "RateLaw",
@@ -50,6 +56,7 @@ __all__ = [
     "ResolvedMotion",
     "SatelliteBasedMotion",
     "TargetTracker",
+    "ThreeWireSnare",
     "TimedGrasp",
     "TimedPath",
     "Trapezoid",

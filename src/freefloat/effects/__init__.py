@@ -2,6 +2,7 @@
 
 from freefloat.effects.circular_orbit import EARTH_GRAVITY, EARTH_RADIUS, CircularOrbit
 from freefloat.effects.co_rotation import co_rotating_state
+from freefloat.effects.contact import CompliantContact
 from freefloat.effects.elliptic_orbit import EARTH_J2, EllipticOrbit, eccentric_anomaly
 from freefloat.effects.failures import BlindSensor, DeadWheel, Failure, OpenThruster, StuckJoint
 from freefloat.effects.gravity_gradient import GravityGradient, gravity_gradient_torque
@@ -19,6 +20,7 @@ __all__ = [
     "EARTH_RADIUS",
     "BlindSensor",
     "CircularOrbit",
+    "CompliantContact",
     "DeadWheel",
     "EllipticOrbit",
     "Failure",

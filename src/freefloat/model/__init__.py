@@ -18,7 +18,18 @@ from freefloat.model.commands import (
 from freefloat.model.connections import Connection, Contact, JointBrake, Place
 from freefloat.model.modal import ModalBody, Node, Rail
 from freefloat.model.parts import Follow, Frame, Joint, JointLimits, RigidBody, Wheel
-from freefloat.model.ports import Clock, Effect, Measurements, Part, Sensor, SensorMemory, Software, Truth
+from freefloat.model.ports import (
+    Action,
+    Clock,
+    Effect,
+    Interaction,
+    Measurements,
+    Part,
+    Sensor,
+    SensorMemory,
+    Software,
+    Truth,
+)
 from freefloat.model.spacecraft import Spacecraft
 from freefloat.model.state import State
 from freefloat.model.world import World
@@ -31,6 +42,7 @@ if TYPE_CHECKING:
     from freefloat.model.readers.urdf.writer import write_urdf
 
 __all__ = [
+    "Action",
     "BaseWrench",
     "Brake",
     "Clock",
@@ -41,6 +53,7 @@ __all__ = [
     "Follow",
     "Frame",
     "FrameForces",
+    "Interaction",
     "Joint",
     "JointBrake",
     "JointLimits",

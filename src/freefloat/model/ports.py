@@ -121,6 +121,77 @@ class Effect(Part):
 
 
 @record
+class Action:
+    """What an interaction does at an instant."""
+
+    forces: tuple[Vector, ...]  # generalised, on each spacecraft of the world
+    rate: Any  # of its inner state, nested as `begin` made it
+    power: Scalar  # of its forces on all spacecraft together [W]
+    heat: Scalar  # power that it loses [W]
+
+
+@record
+class Interaction(Part):
+    """Something between bodies of a world that stores energy and may have a state of its own: compliant contact.
+
+    Its law consists of smooth pieces. Which of them hold is told by the signs of its `margins`: flags that are on where
+    a margin is positive. A step is cut where a margin changes its sign, and made of as many smaller ones as it takes;
+    where all margins are negative and nothing comes near, it costs nothing. Names in it are full ones: `client.ring`.
+    """
+
+    def check_world(self, world: World) -> None:
+        """Refuse a world that it does not fit. Asked once, when a system is built."""
+
+    def is_between_spacecraft(self, world: World) -> bool:
+        """False if it pushes against something that stands still: then its forces do not cancel."""
+        return True
+
+    def begin(self, world: World) -> Any:
+        """Its inner state at the start: any nest of float arrays. () where it has none."""
+        return ()
+
+    def margins(self, truth: Truth, inner: Any) -> Vector:
+        """One for each smooth piece of its law; it acts while one of them is positive."""
+        raise NotImplementedError
+
+    def gaps(self, truth: Truth) -> tuple[Vector, Vector]:
+        """How far it is from acting [m], and how fast that changes [m/s]; positive while it cannot act."""
+        raise NotImplementedError
+
+    def far(self, truth: Truth) -> tuple[Scalar, Scalar]:
+        """At a glance: its gaps are no less than this [m], and close no faster than that [m/s]."""
+        return jnp.asarray(-jnp.inf), jnp.asarray(jnp.inf)
+
+    def act(self, truth: Truth, inner: Any, on: Numeric, clock: Clock) -> Action:
+        """What it does, with the flags of its margins; evaluated in every stage of the integrator."""
+        raise NotImplementedError
+
+    def stored(self, truth: Truth, inner: Any) -> Scalar:
+        """Energy in it [J]."""
+        return jnp.zeros(())
+
+    def settle(self, inner: Any, on: Numeric) -> tuple[Any, Scalar]:
+        """Its inner state after flags have changed, and the energy that is lost with that [J]."""
+        return inner, jnp.zeros(())
+
+    def seen_at_start(self, truth: Truth) -> Any:
+        """Numbers of a start that `objection` judges."""
+        return ()
+
+    def objection(self, seen: Any) -> str:
+        """What is wrong with a start, in a sentence with its remedy; empty where nothing is."""
+        return ""
+
+    def channels(self, world: World) -> tuple[Channel, ...]:
+        """What it adds to a run, by full names."""
+        return ()
+
+    def observe(self, truth: Truth, inner: Any, clock: Clock) -> tuple[Numeric, ...]:
+        """The values of its channels."""
+        return ()
+
+
+@record
 class SensorMemory:
     """Measurements that a sensor holds: the latest ones, until their latency is over."""
 

@@ -99,7 +99,7 @@ class World:
         `Latch(name)`, or, if it is `automatic`, as soon as they are closer than the reach ([m], [rad]) to `at`, the
         pose of frame b in frame a. One that is `on` from the start holds that pose.
         """
-        pose, first, second = require_pose(f"Connection '{name}': at", at), self._place(a, name), self._place(b, name)
+        pose, first, second = require_pose(f"Connection '{name}': at", at), self.place(a, name), self.place(b, name)
         if not second.craft and first.craft:  # what stands still goes first
             if holds == "hinge":
                 raise ModelError(f"Connection '{name}': a hinge turns about z of frame a. Name '{b}' first.")
@@ -135,7 +135,7 @@ class World:
         A sphere without radius [m] is a point. What touches bounces by the restitution, 0 to 1; friction is Coulomb's
         coefficient, and acts at impacts.
         """
-        one = Contact(name, self._place(a, name), self._place(b, name), radius, restitution, friction)
+        one = Contact(name, self.place(a, name), self.place(b, name), radius, restitution, friction)
         return self._with(contacts=(*self.contacts, self._require_new(one)))
 
     @property
@@ -143,7 +143,8 @@ class World:
         """Whether anything can latch, brake or touch."""
         return bool(self.connections or self.brakes or self.contacts)
 
-    def _place(self, at: str | Pose, owner: str) -> Place:
+    def place(self, at: str | Pose, owner: str) -> Place:
+        """The frame that a name, or a pose in N, stands for; `owner` is who asks, for messages."""
         if isinstance(at, Pose):
             return Place("", INERTIAL, at)
         if not isinstance(at, str):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from freefloat.sim.books import AT_EVERY_INSTANT, WHOLE, Sizes, book_of, open_ends
+from freefloat.sim.books import AT_EVERY_INSTANT, COVERED, UNFINISHED, WHOLE, Sizes, book_of, open_ends
 
 if TYPE_CHECKING:
     from freefloat.values.labelled import LabelledArrays
@@ -39,6 +39,7 @@ class Accuracy:
 
     reason: str
     steps: int  # how many steps were made: each may round once
+    dt: float = 0.0  # length of a fixed step [s]
     relative: float = 0.0  # permitted share of the motion, for adaptive steps
     lost: dict[str, float] = field(default_factory=dict)  # permitted loss of each book, for fixed steps, in its unit
     remedy: str = ""  # what to do where a balance is off by more than a thousandth
@@ -156,8 +157,27 @@ def audit(
         for prefix in prefixes
         for norms in (np.linalg.norm(data[f"{prefix}base.attitude"].values, axis=-1) - 1.0,)
     ]
-    why = _why(over_time, now, accuracy, sizes)
-    return Audit(entries=(*over_time.values(), *now, *quaternions), reason=accuracy.reason + why, warnings=warnings)
+    stiff = _unfinished(data, t)
+    why = _too_stiff(data, accuracy) if stiff and not stiff[0].holds else _why(over_time, now, accuracy, sizes)
+    entries = (*over_time.values(), *now, *quaternions, *stiff)
+    return Audit(entries=entries, reason=accuracy.reason + why, warnings=warnings)
+
+
+def _unfinished(data: LabelledArrays, t: np.ndarray) -> list[Entry]:
+    """Steps that contact was too stiff for."""
+    if UNFINISHED not in data:
+        return []
+    return [_entry("interactions: steps left unfinished", "1", t, data[UNFINISHED].values, 0.0)]
+
+
+def _too_stiff(data: LabelledArrays, accuracy: Accuracy) -> str:
+    """Why steps were left unfinished, and a step that would do."""
+    share = float(np.min(data[COVERED].values))
+    shorter = f"dt = {accuracy.dt * 0.5 * share:.3g} would do" if accuracy.dt and share > 0.0 else "Shorten dt"
+    return (
+        f": contact is too stiff for this step, of which {100.0 * share:.2g} % could be made. {shorter}; or make the "
+        "contact softer, or less damped"
+    )
 
 
 def _owned(prefix: str, quantity: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 
@@ -19,7 +21,8 @@ from freefloat.model import State
 from freefloat.sim.constraint_forces import accelerate_together, slip_forces
 from freefloat.sim.constraint_state import Holding
 from freefloat.sim.instant import Flow, Instant
-from freefloat.sim.plant import Exchange, Ledger, PlantRate, Plants, WorldRate
+from freefloat.sim.interactions import Flags, actions, inner_rates
+from freefloat.sim.plant import Exchange, Inner, Ledger, PlantRate, Plants, WorldRate
 from freefloat.sim.prescribed_motion import stop_stuck, stuck_joints, with_prescribed_rates, with_speeds_on_rows
 from freefloat.sim.system import Inputs, System, SystemState
 from freefloat.sim.tick import Tick
@@ -38,6 +41,8 @@ class Balance:
     force: Vector  # generalised force: effects, actuators, inputs, what prescribed motion needs, elasticity, damping
     heat: Scalar  # power lost in damping, and in brakes that slip [W]
     connection: ConnectionShare | None = None  # None in a world where nothing can be held
+    touch: Vector | None = None  # generalised force of interactions, a part of the force; None where there are none
+    inner: tuple[Inner, ...] = ()  # rates of what is between bodies, at the first spacecraft
 
 
 @record
@@ -60,10 +65,13 @@ def balances(
     t_inside: Scalar,
     *,
     holding: Holding | None = None,
+    inner: tuple[Inner, ...] | None = None,
+    on: Flags | None = None,
 ) -> tuple[Balance, ...]:
     """Accelerations and forces at time t of the step since a tick; `t_inside`: see integrators.
 
-    `holding`: which connections, brakes and contacts hold, where that is known beforehand.
+    `holding`: which connections, brakes and contacts hold, where that is known beforehand. `inner`: states of what is
+    between bodies, if not as at the tick; `on`: flags of its laws, where they are known; () if none of it acts.
     """
     crafts, every = system.world.crafts, range(len(states))
     before = Instant(system, loop, states, inputs, t, tick.number, before_rates=True)
@@ -74,11 +82,25 @@ def balances(
     here = Instant(system, loop, states, inputs, t_inside, tick.number)
     dampings = [damping_force(crafts[c], states[c].v) for c in every]
     forces = tuple(here.force(c, tick.t) + elastic_force(crafts[c], states[c].q) + dampings[c] for c in every)
+    if not system.interactions:
+        return _accelerated(here, forces, dampings, tick, holding)
+    inner = loop.plants[0].inner if inner is None else inner
+    found = actions(system, states, inner, on, t_inside, tick.number)
+    touch = [sum((one.forces[c] for one in found), jnp.zeros(crafts[c].layout.nv)) for c in every]
+    moving = _accelerated(here, tuple(forces[c] + touch[c] for c in every), dampings, tick, holding)
+    own = inner_rates(system, states, inner, found)
+    return tuple(dataclasses.replace(moving[c], touch=touch[c], inner=own if c == 0 else ()) for c in every)
+
+
+def _accelerated(
+    here: Instant, forces: tuple[Vector, ...], dampings: list[Vector], tick: Tick, holding: Holding | None
+) -> tuple[Balance, ...]:
+    """Accelerations under generalised forces."""
+    system, states, found = here.system, here.states, []
     accelerations = _prescribed_accelerations(here, forces, tick)
     if system.world.has_events:
-        return _connected(system, states, loop, forces, dampings, accelerations, tick.t, holding)
-    found = []
-    for c in every:
+        return _connected(system, states, here.loop, forces, dampings, accelerations, tick.t, holding)
+    for c in range(len(states)):
         vdot, force = _accelerate(system, c, states[c], forces[c], accelerations[c], tick.t)
         heat = -(dampings[c] @ states[c].v)
         found.append(Balance(state=states[c], vdot=free_of_drift(vdot, states[c].v), force=force, heat=heat))
@@ -175,10 +197,11 @@ def derivative(
     t_inside: Scalar,
     *,
     holding: Holding | None = None,
+    on: Flags | None = None,
 ) -> WorldRate:
     """Rates of all plants, their books included."""
-    states = tuple(plant.state for plant in plants)
-    now = balances(system, states, loop, inputs, tick, t, t_inside, holding=holding)
+    states, inner = tuple(plant.state for plant in plants), plants[0].inner
+    now = balances(system, states, loop, inputs, tick, t, t_inside, holding=holding, inner=inner, on=on)
     return WorldRate(tuple(_plant_rate(system, c, one) for c, one in enumerate(now)))
 
 
@@ -202,4 +225,5 @@ def _plant_rate(system: System, c: int, now: Balance) -> PlantRate:
             turning=X_NB.R @ (angular(wrench) - cross(com, linear(wrench))),
             exchange=exchange,
         ),
+        inner=now.inner,
     )

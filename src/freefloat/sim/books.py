@@ -46,13 +46,21 @@ CONNECTED = {
     "connections.angular": Book("connections: action = reaction, about the origin", "N m s"),
     "connections.energy": Book("connections: work = energy lost at events", "J"),
 }
+BETWEEN = "interactions."  # what the channels of all interactions together begin with
+UNFINISHED, COVERED = f"{BETWEEN}unfinished", f"{BETWEEN}covered"  # steps that contact was too stiff for
+# What interactions between bodies do: energy that they take is stored or lost, and their forces cancel.
+INTERACTING = {
+    "interactions.energy": Book("interactions: work = - stored - dissipated", "J"),
+    "interactions.linear": Book("interactions: action = reaction, linear", "N s"),
+    "interactions.angular": Book("interactions: action = reaction, angular", "N m s"),
+}
 LOST = "connections.energy_lost"  # the channel of all spacecraft together
 
 
 def book_of(key: str) -> Book:
     """The book behind a key such as `linear` or `client.energy`, named for a reader."""
-    if key in CONNECTED:
-        return CONNECTED[key]
+    if key in CONNECTED or key in INTERACTING:
+        return (CONNECTED | INTERACTING)[key]
     owner, _, name = key.rpartition(".")
     book = BOOKS[name]
     if key == f"{WHOLE}angular":
@@ -82,7 +90,20 @@ def open_ends(
     if LOST in data:
         now, then = _connected(data, prefixes), None if start is None else _connected(start, prefixes)
         found |= {name: x - (x[:1] if then is None else then[name]) for name, x in now.items()}
+    if f"{BETWEEN}work" in data:
+        now, then = _interacting(data), None if start is None else _interacting(start)
+        found |= {name: x - (x[:1] if then is None else then[name]) for name, x in now.items()}
     return found
+
+
+def _interacting(data: LabelledArrays) -> dict[str, np.ndarray]:
+    """What would be constant if interactions only stored, lost and handed on what they take."""
+    parts = [data[f"{BETWEEN}{name}"].values for name in ("work", "stored", "dissipated")]
+    return {
+        "interactions.energy": np.sum(parts, axis=0),
+        "interactions.linear": data[f"{BETWEEN}impulse.linear"].values,
+        "interactions.angular": data[f"{BETWEEN}impulse.angular"].values,
+    }
 
 
 def _connected(data: LabelledArrays, prefixes: tuple[str, ...]) -> dict[str, np.ndarray]:
@@ -139,6 +160,9 @@ def sizes(data: LabelledArrays, masses: Mapping[str, float]) -> Sizes:
     if LOST in data:
         kinds["size"] |= _connected_sizes(data, tuple(parts), kinds["size"])
         kinds["rounded"] |= dict.fromkeys(CONNECTED, 0.0)
+    if f"{BETWEEN}work" in data:
+        kinds["size"] |= _interacting_sizes(data, tuple(parts), kinds["size"])
+        kinds["rounded"] |= dict.fromkeys(INTERACTING, 0.0)
     return Sizes(**kinds)
 
 
@@ -153,6 +177,20 @@ def _connected_sizes(data: LabelledArrays, prefixes: tuple[str, ...], size: Mapp
         "connections.linear": moved["linear"],
         "connections.angular": moved["angular"] + handed["impulse.angular"],
         "connections.energy": moved["energy"] + handed["work"],
+    }
+
+
+def _interacting_sizes(data: LabelledArrays, prefixes: tuple[str, ...], size: Mapping[str, float]) -> dict[str, float]:
+    """How large the motion and the energies are against which interactions are judged."""
+    handed = sum(float(np.max(np.abs(data[f"{BETWEEN}{name}"].values))) for name in ("work", "stored", "dissipated"))
+    moved = {name: sum(size[prefix + name] for prefix in prefixes) for name in BOOKS}
+    apart = [data[f"{prefix}com.position"].values - data[f"{prefixes[0]}com.position"].values for prefix in prefixes]
+    lever = max(float(np.max(np.linalg.norm(way, axis=-1))) for way in apart)
+    lever += max(float(np.max(np.linalg.norm(data[f"{p}com.from_base"].values, axis=-1))) for p in prefixes)
+    return {
+        "interactions.energy": moved["energy"] + handed,
+        "interactions.linear": moved["linear"],
+        "interactions.angular": moved["angular"] + lever * moved["linear"],
     }
 
 
@@ -173,9 +211,10 @@ def _sizes(data: LabelledArrays, prefix: str, mass: float) -> Sizes:
     inner, inertia = np.abs(of("energy.inner")), of("com.inertia_trace")
     energy, agility = float(np.max(inner)), of("energy.agility")
     stored = float(np.max(of("energy.inner") + of("energy.elastic")))
-    connected = f"{prefix}connections.work" in data
+    connected, between = f"{prefix}connections.work" in data, f"{BETWEEN}work" in data
+    handed = [np.max(np.abs(data[f"{BETWEEN}{name}"].values)) for name in ("work", "stored")] if between else [0.0]
     # Forces of contacts and connections may cancel: what is rounded is each of them, at its lever, and its work.
-    lever = float(np.sqrt(np.max(inertia) / mass)) if connected else 0.0
+    lever = float(np.sqrt(np.max(inertia) / mass)) if connected or between else 0.0
     spins = of("wheels.absolute_momentum") if f"{prefix}wheels.absolute_momentum" in data else np.zeros((1, 1))
     return Sizes(
         size={
@@ -187,7 +226,7 @@ def _sizes(data: LabelledArrays, prefix: str, mass: float) -> Sizes:
             "linear": top("momentum.linear"),
             "angular": float(np.max(np.sum(np.abs(spins), axis=-1)))
             + (top("com.from_base") + lever) * top("impulse.linear"),
-            "energy": top("connections.work") if connected else 0.0,
+            "energy": (top("connections.work") if connected else 0.0) + float(sum(handed)),
         },
         at_instants={
             "open.force": np.sqrt(2.0 * agility * mass) + of("turnover.force"),

@@ -11,7 +11,6 @@ import numpy as np
 from freefloat.model import Software, Spacecraft, State, World
 from freefloat.sim.balance import balances
 from freefloat.sim.loop import act
-from freefloat.sim.plant import Plant
 from freefloat.sim.starting import begin
 from freefloat.sim.system import SystemState, assemble
 from freefloat.sim.tick import tick_of
@@ -71,7 +70,7 @@ def _shaken(loop: SystemState, number: int) -> SystemState:
         size = _NEAR if number and np.asarray(x).dtype.kind == "f" else 0.0
         return x + size * rng.normal(size=np.shape(x)) if size else x
 
-    plants = tuple(Plant(_shaken_state(plant.state, shaken), plant.ledger) for plant in loop.plants)
+    plants = tuple(dataclasses.replace(plant, state=_shaken_state(plant.state, shaken)) for plant in loop.plants)
     return dataclasses.replace(loop, plants=plants)
 
 

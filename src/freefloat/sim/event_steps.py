@@ -21,7 +21,9 @@ from freefloat.sim.constraint_state import ConstraintState, Holding, holding_cas
 from freefloat.sim.event_signals import Signals, event_signals, has_signals, stays_quiet
 from freefloat.sim.impulse_books import book_return
 from freefloat.sim.instant import Instant
-from freefloat.sim.integrators import rk4_step
+from freefloat.sim.integrators import RateFunction
+from freefloat.sim.interactions import Flags
+from freefloat.sim.piecewise_steps import advance_motion
 from freefloat.sim.plant import Plants, WorldRate
 from freefloat.sim.switching import Switches, asked_switches, happening, switch, would_switch
 from freefloat.sim.system import Inputs, System, SystemState
@@ -181,10 +183,14 @@ class _Round:
         return dataclasses.replace(here, plants=plants, constraints=modes)
 
     def _advance(self, here: SystemState, done: Scalar, length: Scalar, case: Holding) -> tuple[Plants, Scalar]:
-        def rate(plants: Plants, *times: Scalar) -> WorldRate:
-            return derivative(self.system, plants, here, self.inputs, self.tick, *times, holding=case)
+        def rate_of(on: Flags) -> RateFunction:
+            def rate(plants: Plants, *times: Scalar) -> WorldRate:
+                return derivative(self.system, plants, here, self.inputs, self.tick, *times, holding=case, on=on)
 
-        plants = rk4_step(rate, here.plants, self.tick.t + done, length)
+            return rate
+
+        share = self.h / self.system.dt
+        plants = advance_motion(self.system, here.plants, rate_of, self.tick.t + done, length, share)
         if case == "nothing":
             return plants, here.constraints.lost
         return hold_on(self.system, dataclasses.replace(here, plants=plants), case)

@@ -11,7 +11,7 @@ from freefloat.dynamics.manifold import Return
 from freefloat.dynamics.relative_rows import Rows
 from freefloat.model import Spacecraft, State
 from freefloat.sim.constraint_forces import exchanged
-from freefloat.sim.plant import Exchange, Ledger, Plant, Plants
+from freefloat.sim.plant import Exchange, Ledger, Plants
 from freefloat.sim.system import System
 from freefloat.spatial import angular, linear
 from freefloat.spatial.rotations import cross
@@ -27,7 +27,8 @@ def book_impulses(system: System, plants: Plants, rows: tuple[Rows, ...], impact
     for c, plant in enumerate(plants):
         after = dataclasses.replace(plant.state, v=impact.speeds[c])
         books = book_impulse(crafts[c], plant.state, after.v, plant.ledger, pushes[c] + impact.prescribed[c])
-        found.append(Plant(after, _exchanged(books, plant.state, after.v, pushes[c], shared[c])))
+        books = _exchanged(books, plant.state, after.v, pushes[c], shared[c])
+        found.append(dataclasses.replace(plant, state=after, ledger=books))
     return tuple(found)
 
 
@@ -55,7 +56,8 @@ def book_return(system: System, plants: Plants, rows: tuple[Rows, ...], back: Re
     for c, plant in enumerate(plants):
         v = back.states[c].v
         books = book_impulse(crafts[c], plant.state, v, plant.ledger, pushes[c])
-        found.append(Plant(back.states[c], _exchanged(books, plant.state, v, pushes[c], shared[c])))
+        books = _exchanged(books, plant.state, v, pushes[c], shared[c])
+        found.append(dataclasses.replace(plant, state=back.states[c], ledger=books))
     return tuple(found)
 
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.dynamics.state_rate import retract
-from freefloat.sim.plant import PlantRate, Plants, StateRates, WorldRate, retract_plants, zero_rate
+from freefloat.sim.plant import Inner, PlantRate, Plants, StateRates, WorldRate, retract_plants, zero_rate
 from freefloat.spatial.rotations import dexp_inverse, dexp_inverse_second_order
 from freefloat.values.arrays import Numeric, Scalar, Vec3
 
@@ -30,8 +30,10 @@ def rk4_step(rate: RateFunction, plants: Plants, t: Scalar, h: Scalar | float) -
         node, weight = row[0], row[1]
         delta = last * (node * h)
         there = tuple(
-            dataclasses.replace(plant, state=retract(plant.state, step))
-            for plant, step in zip(plants, delta.states, strict=True)
+            dataclasses.replace(
+                plant, state=retract(plant.state, step), inner=jax.tree.map(jnp.add, plant.inner, inner)
+            )
+            for plant, step, inner in zip(plants, delta.states, delta.inner, strict=True)
         )
         k = rate(there, t + node * h, t + jnp.clip(node, _INSIDE, 1.0 - _INSIDE) * h)
         k = _with_turns(k, delta, dexp_inverse_second_order)
@@ -66,6 +68,12 @@ def dormand_prince_step(
     rate: RateFunction, plants: Plants, t: Scalar, h: Scalar, tolerance: float
 ) -> tuple[Plants, Scalar]:
     """One attempted step of order five and its error in units of the tolerance: accept it if that is at most one."""
+    reached, error = dormand_prince_attempt(rate, plants, t, h)
+    return reached, _in_units_of(tolerance, error, plants)
+
+
+def dormand_prince_attempt(rate: RateFunction, plants: Plants, t: Scalar, h: Scalar) -> tuple[Plants, WorldRate]:
+    """One attempted step of order five and its error, component by component."""
 
     def combine(ks: WorldRate, weights: Numeric) -> WorldRate:
         return jax.tree.map(lambda k: h * jnp.tensordot(weights, k, axes=1), ks)
@@ -81,7 +89,7 @@ def dormand_prince_step(
     nothing = jax.tree.map(lambda x: jnp.zeros((7, *x.shape)), zero_rate(plants))
     ks, _ = jax.lax.scan(stage, nothing, (jnp.asarray(_DP_NODES), jnp.asarray(_DP_STAGES), jnp.eye(7)))
     reached = retract_plants(plants, combine(ks, _DP_STAGES[-1]))
-    return reached, _in_units_of(tolerance, combine(ks, _DP_ERROR), plants)
+    return reached, combine(ks, _DP_ERROR)
 
 
 def _with_turns(rate: WorldRate, delta: StateRates, correct: Callable[[Vec3, Vec3], Vec3]) -> WorldRate:
@@ -94,10 +102,19 @@ def _with_turns(rate: WorldRate, delta: StateRates, correct: Callable[[Vec3, Vec
     return WorldRate(tuple(turned(plant, step.turn) for plant, step in zip(rate.plants, delta.states, strict=True)))
 
 
+def _inner_pairs(error: tuple[Inner, ...], inner: tuple[Inner, ...]) -> list[tuple[Numeric, Numeric]]:
+    """Errors of what is between bodies, and its values."""
+    leaves = zip(
+        jax.tree.leaves([one.state for one in error]), jax.tree.leaves([one.state for one in inner]), strict=True
+    )
+    return [(jnp.ravel(e), jnp.ravel(x)) for e, x in leaves]
+
+
 def _in_units_of(tolerance: float, error: WorldRate, plants: Plants) -> Scalar:
     """Largest error of the motion relative to 1 + its size: mixed absolute and relative, in SI units."""
     pairs = []
     for found, plant in zip(error.plants, plants, strict=True):
         rate, state = found.state, plant.state
         pairs += [(rate.velocity, state.p_NB), (rate.turn, jnp.zeros(3)), (rate.q, state.q), (rate.v, state.v)]
+        pairs += _inner_pairs(found.inner, plant.inner)
     return jnp.max(jnp.concatenate([jnp.abs(e) / (tolerance * (1.0 + jnp.abs(x))) for e, x in pairs]))

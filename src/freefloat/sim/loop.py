@@ -18,7 +18,9 @@ from freefloat.model.ports import ticks_in
 from freefloat.sim.balance import derivative
 from freefloat.sim.event_steps import step_with_events
 from freefloat.sim.instant import Instant, command_inputs
-from freefloat.sim.integrators import rk4_step
+from freefloat.sim.integrators import RateFunction
+from freefloat.sim.interactions import Flags
+from freefloat.sim.piecewise_steps import advance_motion
 from freefloat.sim.prescribed_motion import (
     apply_prescribed_rates,
     with_rates_from_outside,
@@ -45,7 +47,11 @@ def step(system: System, loop: SystemState, inputs: Inputs, parts: Numeric | Non
     if system.world.has_events:
         loop = step_with_events(system, loop, inputs, tick, h)
         return dataclasses.replace(loop, tick=loop.tick + 1)
-    plants = rk4_step(lambda p, *times: derivative(system, p, loop, inputs, tick, *times), loop.plants, tick.t, h)
+
+    def rate_of(on: Flags) -> RateFunction:
+        return lambda p, *times: derivative(system, p, loop, inputs, tick, *times, on=on)
+
+    plants = advance_motion(system, loop.plants, rate_of, tick.t, h, h / system.dt)
     return dataclasses.replace(loop, tick=loop.tick + 1, plants=plants)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -46,11 +48,30 @@ class Ledger:
 
 
 @record
+class Inner:
+    """State of an interaction between bodies, and its books."""
+
+    state: Any  # as the interaction's `begin` made it
+    work: Scalar  # that it did on spacecraft [J]
+    dissipated: Scalar  # that it lost [J]
+    impulse: Vec6  # on all spacecraft together, about the base origin of the first, N axes; what stands still apart
+    unfinished: Scalar  # steps that were too stiff to be finished
+    covered: Scalar  # the smallest share of a step that was
+
+    @staticmethod
+    def at_start(state: Any) -> Inner:
+        """Nothing done yet."""
+        nothing = np.zeros(())
+        return Inner(state, nothing, nothing, np.zeros(6), nothing, np.ones(()))
+
+
+@record
 class Plant:
-    """State of a spacecraft and its ledger."""
+    """State of a spacecraft and its ledger; the first one has what happens between bodies, too."""
 
     state: State
     ledger: Ledger
+    inner: tuple[Inner, ...] = ()  # of each interaction of the system
 
 
 Plants = tuple[Plant, ...]  # of a world, in the order of its spacecraft
@@ -62,6 +83,7 @@ class PlantRate(Tangent):
 
     state: StateRate
     ledger: Ledger
+    inner: tuple[Inner, ...] = ()
 
 
 @record
@@ -73,20 +95,25 @@ class WorldRate(Tangent):
     @property
     def states(self) -> StateRates:
         """The motion without the books."""
-        return StateRates(tuple(plant.state for plant in self.plants))
+        return StateRates(tuple(plant.state for plant in self.plants), tuple(plant.inner for plant in self.plants))
 
 
 @record
 class StateRates(Tangent):
-    """Rates of all states of a world."""
+    """Rates of all states of a world, and of what is between bodies."""
 
     states: tuple[StateRate, ...]
+    inner: tuple[tuple[Inner, ...], ...]
 
 
 def retract_plants(plants: Plants, step: WorldRate) -> Plants:
     """Take a finite step; the books add."""
     return tuple(
-        Plant(state=retract(plant.state, rate.state), ledger=jax.tree.map(jnp.add, plant.ledger, rate.ledger))
+        Plant(
+            state=retract(plant.state, rate.state),
+            ledger=jax.tree.map(jnp.add, plant.ledger, rate.ledger),
+            inner=jax.tree.map(jnp.add, plant.inner, rate.inner),
+        )
         for plant, rate in zip(plants, step.plants, strict=True)
     )
 
@@ -101,4 +128,5 @@ def _zero_rate(plant: Plant) -> PlantRate:
     return PlantRate(
         state=StateRate(velocity=jnp.zeros(3), turn=jnp.zeros(3), q=jnp.zeros_like(state.q), v=jnp.zeros_like(state.v)),
         ledger=jax.tree.map(jnp.zeros_like, plant.ledger),
+        inner=jax.tree.map(jnp.zeros_like, plant.inner),
     )

@@ -142,7 +142,7 @@ def _jump(system: System, c: int, plant: Plant, names: tuple[str, ...], rates: V
         books = _with_stand(craft, state, v, books, jnp.zeros_like(v).at[given].set(impulse))
     else:
         books = dataclasses.replace(books, inner_work=books.inner_work + work)
-    return Plant(dataclasses.replace(state, v=v), books)
+    return dataclasses.replace(plant, state=dataclasses.replace(state, v=v), ledger=books)
 
 
 def _with_stand(craft: Spacecraft, state: State, v: Vector, books: Ledger, impulse: Vector) -> Ledger:

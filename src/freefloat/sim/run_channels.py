@@ -25,6 +25,7 @@ from freefloat.sim.balance import Balance, balances
 from freefloat.sim.constraint_channels import constraint_channels
 from freefloat.sim.input_ports import port_shape
 from freefloat.sim.instant import Instant
+from freefloat.sim.interaction_channels import interaction_channels
 from freefloat.sim.newton import open_laws
 from freefloat.sim.part_channels import part_channels
 from freefloat.sim.plant import Plant
@@ -72,6 +73,8 @@ def run_channels(system: System, loop: SystemState, start: tuple[State, ...], in
         found += _whole(system, loop)
     if world.has_events:
         found += constraint_channels(world, loop, now)
+    if system.interactions:
+        found += interaction_channels(system, loop)
     found += [(_input_channel(system, port), inputs[port]) for port in system.ports]
     _require_distinct([channel for channel, _ in found])
     return found
@@ -152,6 +155,7 @@ def _joints(craft: Spacecraft, state: State, now: Balance) -> Iterator[ChannelVa
         yield Channel("joints.rate", "Joint rate", rate, "", axis, names), state.v[joints]
         # What a connection elsewhere pulls at a joint, by way of the links, is no torque of the joint.
         own = now.force if now.connection is None else now.force - now.connection.pull
+        own = own if now.touch is None else own - now.touch
         yield Channel("joints.torque", "Joint torque, friction subtracted", torque, "", axis, names), own[joints]
     if wheels.size:
         yield Channel("wheels.speed", "Wheel speed", "rad/s", "", "wheel", layout.wheels), state.v[wheels]

@@ -29,6 +29,7 @@ from freefloat.model.ports import ticks_in
 from freefloat.sim.held_start import require_free_joints, start_held
 from freefloat.sim.input_ports import port_shape
 from freefloat.sim.instant import RATE_PORT, Instant
+from freefloat.sim.interactions import begin_interactions, require_apart
 from freefloat.sim.plant import Ledger, Plant
 from freefloat.sim.software_checks import (
     checked_call,
@@ -60,6 +61,7 @@ def begin(system: System, states: Iterable[State], inputs: Inputs | None = None)
     states = tuple(jax.tree.map(np.asarray, state) for state in states)
     _require_held_at_rest(system, states)
     states, held = start_held(system, states)
+    require_apart(system, states)
     learnt: list[Wiring] = []
 
     def start(system: System, states: tuple[State, ...], inputs: Inputs) -> SystemState:
@@ -85,7 +87,12 @@ def _begin(system: System, states: tuple[State, ...], inputs: Inputs) -> tuple[W
     for effect in system.effects:
         require_effect(effect)
     plants = tuple(
-        Plant(state, jax.tree.map(jnp.asarray, Ledger.empty(connected=system.world.has_events))) for state in states
+        Plant(
+            state,
+            jax.tree.map(jnp.asarray, Ledger.empty(connected=system.world.has_events)),
+            jax.tree.map(jnp.asarray, begin_interactions(system)) if c == 0 else (),
+        )
+        for c, state in enumerate(states)
     )
     loop = SystemState(tick=jnp.zeros((), jnp.int32), plants=plants)
     system, loop = _begin_sensors(system, loop)

@@ -54,7 +54,7 @@ def of_fixed_steps(
 ) -> Accuracy:
     """What RK4 lost in this run; `records` are the states behind `data`."""
     count, ends = int(records.tick[-1] - records.tick[0]), open_ends(data, prefixes)
-    plain = Accuracy(f"RK4, {count} steps of {dt:g} s", count)
+    plain = Accuracy(f"RK4, {count} steps of {dt:g} s", count, dt)
     off = {name: float(np.max(_length(values))) for name, values in ends.items()}
     if all(off[name] <= plain.permitted(name, motion) for name in ends):
         return dataclasses.replace(plain, reason=f"{plain.reason}, which lost no more than rounding")
@@ -70,6 +70,7 @@ def of_fixed_steps(
     return Accuracy(
         reason=f"{plain.reason}; half the step would change the {what} by {lost[worst]:.1e} {unit}",
         steps=count,
+        dt=dt,
         lost={name: _MARGIN * value for name, value in lost.items()},
         remedy=_shorter(dt, share[worst], shrinks),
         otherwise="with half the step it stays, so the step is not to blame: a force is missing from the books, or a "

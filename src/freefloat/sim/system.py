@@ -11,7 +11,7 @@ import numpy as np
 
 from freefloat.effects.failures import BlindSensor, Failure, OpenThruster
 from freefloat.effects.thrusters import Thrusters
-from freefloat.model import Command, Effect, Part, Sensor, Software, Spacecraft, State, World
+from freefloat.model import Command, Effect, Interaction, Part, Sensor, Software, Spacecraft, State, World
 from freefloat.sensors.ideal import Ideal
 from freefloat.sim.plant import Plant
 from freefloat.sim.wiring import Wiring
@@ -30,6 +30,7 @@ class System:
     ideal: tuple[Ideal, ...] = ()
     software: tuple[Software, ...] = ()  # in the order in which it runs
     failures: tuple[Failure, ...] = ()
+    interactions: tuple[Interaction, ...] = ()
     dt: float = static(default=0.01)  # length of a tick [s]
     ports: tuple[str, ...] = static(default=())  # what comes from outside, by name
     vary: str | tuple[str, ...] = static(default="all")  # numbers that are inputs of compiled code: see varied_numbers
@@ -38,10 +39,13 @@ class System:
     @property
     def parts(self) -> tuple[Part, ...]:
         """Everything that acts."""
-        return (*self.effects, *self.thrusters, *self.sensors, *self.ideal, *self.software, *self.failures)
+        alone = (*self.effects, *self.thrusters, *self.sensors, *self.ideal, *self.software, *self.failures)
+        return (*alone, *self.interactions)
 
     def on(self, part: Part) -> int:
-        """Number of the spacecraft that a part is on."""
+        """Number of the spacecraft that a part is on; the first one keeps what is between bodies."""
+        if isinstance(part, Interaction):
+            return 0
         if not isinstance(part.on, str):
             raise ModelError(f"{part.title}: on must be the name of a spacecraft, got {part.on!r}.")
         try:
@@ -94,6 +98,7 @@ _KINDS: tuple[tuple[str, type[Part]], ...] = (
     ("ideal", Ideal),
     ("software", Software),
     ("failures", Failure),
+    ("interactions", Interaction),
 )
 
 
@@ -108,6 +113,8 @@ def assemble(
     system = System(world=world, dt=dt, ports=ports, vary=vary, **kinds)
     for part in system.parts:
         part.check(system.spacecraft_of(part))
+    for one in system.interactions:
+        one.check_world(world)
     _check_names(system)
     return system
 
@@ -128,7 +135,7 @@ def _kind_of(part: Any) -> str:
 
 def _check_names(system: System) -> None:
     """Two parts of one name would answer for one another."""
-    for parts in (system.sensors, system.thrusters):
+    for parts in (system.sensors, system.thrusters, system.interactions):
         seen: set[tuple[int, str, str]] = set()
         for part in parts:
             key = system.on(part), type(part).__name__, part.name

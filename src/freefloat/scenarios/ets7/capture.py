@@ -86,6 +86,7 @@ class Ets7Capture(Scenario):
     dt: Seconds = 0.05
     servo: Servo | None = None  # None: rate level
     camera: Camera | None = None  # None: the target is known exactly
+    closing_time: Annotated[NotNegative, Unit("s")] = 0.0  # of the hand's jaws; the approach waits with them open
     latch: bool = True  # the hand holds the target once it is captured, and the wheels work again
     release_after: Seconds | None = None  # the capture, the hand lets go; None: never
     craft: Mapping[str, Any] = field(default_factory=dict)  # changes to the spacecraft by dotted path
@@ -171,14 +172,19 @@ class Ets7Capture(Scenario):
         return (camera, Ideal(on=CHASER), tracker, *blind)
 
     def _grasp(self) -> tuple[Part, ...]:
-        """What latches when the approach says that the target is captured."""
-        from freefloat.control import GraspOnMessage
+        """The jaws of the hand, which close when the approach says that the target is captured."""
+        from freefloat.control import MechanicalGrasp, ParallelJaw
         from freefloat.control.capture import CAPTURED
 
         if not self.latch:
             return ()
+        far, turned = _REACH
+        jaw = ParallelJaw(turned, self.closing_time, opening=2.0 * far, width=2.0 * far, depth=2.0 * far)
         let_go = float("inf") if self.release_after is None else self.release_after  # [s] later
-        return (GraspOnMessage(GRASP, "capture.mode", float(CAPTURED), let_go, period=WHEEL_PERIOD, on=CHASER),)
+        asked = {"message": "capture.mode", "value": float(CAPTURED)}
+        return (
+            MechanicalGrasp(GRASP, jaw, "hand", GRIP, **asked, release_after=let_go, period=WHEEL_PERIOD, on=CHASER),
+        )
 
     def build(self) -> Experiment:
         """The arm towards the target, the wheels against its reaction."""

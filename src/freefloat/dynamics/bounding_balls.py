@@ -1,0 +1,42 @@
+"""Balls around shapes: whether two of them are so far apart that nobody need look closer."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+
+from freefloat.dynamics.closest_points import length
+from freefloat.model.contact_shapes import Box, Capsule, Cone, ContactShape, Plane, Probe, Ring, Sphere
+from freefloat.spatial import Pose
+from freefloat.values.arrays import Numeric, Scalar
+
+
+def ball_radius(shape: ContactShape) -> Numeric | float:
+    """Of a ball around the origin of a shape that holds all of it [m]; of a plane none does."""
+    if isinstance(shape, Sphere):
+        return shape.radius
+    if isinstance(shape, Ring):
+        return shape.radius + shape.bar
+    if isinstance(shape, Capsule):
+        return 0.5 * shape.length + shape.radius
+    if isinstance(shape, Box):
+        return 0.5 * length(jnp.asarray(shape.size))
+    if isinstance(shape, Probe):
+        return jnp.maximum(shape.radius, shape.length + shape.shaft)
+    if isinstance(shape, Cone):
+        return jnp.sqrt(jnp.asarray(shape.mouth**2 + shape.depth**2, float))
+    return jnp.inf
+
+
+def least_gap(a: ContactShape, b: ContactShape, X_AB: Pose) -> Scalar:
+    """No point of b, in pose X_AB in the frame of a, is closer to a than this [m]."""
+    if isinstance(a, Plane):
+        return X_AB.p[2] - ball_radius(b)
+    if isinstance(b, Plane):
+        return X_AB.inverse().p[2] - ball_radius(a)
+    return length(jnp.asarray(X_AB.p)) - ball_radius(a) - ball_radius(b)
+
+
+def reach_of(a: ContactShape, b: ContactShape) -> Scalar:
+    """How far from the origin of b points may be where both are closest, while they are near [m]: a lever for turns."""
+    finite = [ball_radius(shape) for shape in (a, b) if not isinstance(shape, Plane)]
+    return jnp.asarray(2.0 * sum(finite), float)

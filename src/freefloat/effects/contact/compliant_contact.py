@@ -1,0 +1,178 @@
+"""Compliant contact between two shapes on bodies of one or two spacecraft, or on what stands still in space."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.dynamics.constrained import row_forces
+from freefloat.dynamics.relative_rows import INERTIAL, FrameRows, relative_pose, row_velocity
+from freefloat.dynamics.relative_rows import Place as NumberedPlace
+from freefloat.dynamics.touching_points import is_surface_first
+from freefloat.effects.contact.bristles import Bristles
+from freefloat.effects.contact.contact_pair import ContactForces, ContactPair, Touching
+from freefloat.effects.contact.normal_laws import NormalLaw
+from freefloat.model import Clock, Truth, World
+from freefloat.model.connections import INERTIAL as INERTIAL_NAME
+from freefloat.model.contact_shapes import ContactShape
+from freefloat.model.ports import Action, Interaction
+from freefloat.spatial import Pose, linear
+from freefloat.values import ModelError, record, static
+from freefloat.values.arrays import Matrix, Numeric, Scalar, Vec6, Vector
+from freefloat.values.channels import Channel, vector
+from freefloat.values.errors import require_name
+
+_DEEP = 1e-12  # [m]: less is rounding, and no overlap
+
+
+@record
+class CompliantContact(Interaction):
+    """A shape at frame a that touches a shape at frame b with a normal law and, where it rubs, bristles.
+
+    Frames are called `servicer.probe`; `N` stands still in space. A shape may sit at a pose `at_a` or `at_b` in its
+    frame. Several points touch at once: each of them has the law's stiffness.
+    """
+
+    a: str = static()
+    shape_a: ContactShape
+    b: str = static()
+    shape_b: ContactShape
+    law: NormalLaw
+    bristles: Bristles | None = None
+    at_a: Pose = Pose()  # of shape a in frame a
+    at_b: Pose = Pose()
+    name: str = static(default="contact", kw_only=True)  # what channels and messages call it
+    pressed: bool = static(
+        default=False, kw_only=True
+    )  # True: it may overlap at the start, where it is pressed together
+
+    def __post_init__(self) -> None:
+        require_name("A compliant contact", self.name)
+        if self.a == self.b:
+            raise ModelError(f"{self.title} would let '{self.a}' touch itself. Name two frames.")
+        is_surface_first(self.shape_a, self.shape_b)  # refuses a pair that cannot touch
+
+    @property
+    def pair(self) -> ContactPair:
+        """The shapes and their laws, for a force from any pose and twist."""
+        return ContactPair(self.shape_a, self.shape_b, self.law, self.bristles, self.at_a, self.at_b)
+
+    # ---- how it acts
+
+    def check_world(self, world: World) -> None:
+        """Its frames."""
+        if all(self._place(world, at)[0] < 0 for at in (self.a, self.b)):
+            raise ModelError(f"{self.title}: '{self.a}' and '{self.b}' both stand still. Name a frame of a spacecraft.")
+
+    def is_between_spacecraft(self, world: World) -> bool:
+        """Unless one of its frames stands still."""
+        return all(self._place(world, at)[0] >= 0 for at in (self.a, self.b))
+
+    def begin(self, world: World) -> Matrix:
+        """Bristles that are not bent."""
+        return self.pair.rest()
+
+    def margins(self, truth: Truth, inner: Matrix) -> Vector:
+        """Of every point: whether it acts, and whether it overlaps."""
+        return self.pair.margins(self._touching(truth)[1])
+
+    def gaps(self, truth: Truth) -> tuple[Vector, Vector]:
+        """Of every point."""
+        now = self._touching(truth)[1]
+        return -now.depths, -now.rates
+
+    def far(self, truth: Truth) -> tuple[Scalar, Scalar]:
+        """By balls around its shapes."""
+        return self.pair.far(*self._motion(truth))
+
+    def act(self, truth: Truth, inner: Matrix, on: Numeric, clock: Clock) -> Action:
+        """Forces on both bodies, and how the bristles bend."""
+        crafts, states, rows = truth.world.crafts, truth.states, (self._rows(truth.world),)
+        found = self._forces(truth, inner, on)
+        power = found.wrench @ row_velocity(crafts, states, rows)
+        return Action(tuple(row_forces(crafts, states, rows, found.wrench)), found.bristle_rates, power, found.heat)
+
+    def stored(self, truth: Truth, inner: Matrix) -> Scalar:
+        """In springs and bristles [J]."""
+        return self.pair.stored(self._touching(truth)[1], inner)
+
+    def settle(self, inner: Matrix, on: Numeric) -> tuple[Matrix, Scalar]:
+        """Bristles of points that part spring back."""
+        return self.pair.released(inner, on)
+
+    def seen_at_start(self, truth: Truth) -> tuple[Vector, Matrix, Scalar]:
+        """Depths, normals in N axes, and the energy that is stored."""
+        now = self._touching(truth)[1]
+        R = self._attitude(truth, self._place(truth.world, self.a))
+        return now.depths, now.normals @ R.T, self.pair.stored(now, self.begin(truth.world))
+
+    def objection(self, seen: tuple[Vector, Matrix, Scalar]) -> str:
+        """How deep it is, and where to."""
+        depths, normals, stored = map(np.asarray, seen)
+        worst = int(np.argmax(depths))
+        if self.pressed or not depths[worst] > _DEEP:
+            return ""
+        moves, sign = (self.a, -1.0) if self.b == INERTIAL_NAME else (self.b, 1.0)
+        way = ", ".join(f"{x:.3g}" for x in sign * normals[worst] + 0.0)
+        return (
+            f"{self.title}: '{self.a}' and '{self.b}' overlap by {1e3 * depths[worst]:.4g} mm at the start, which "
+            f"would release {stored:.3g} J. Move '{moves}' along ({way}) in N by that much, or say pressed=True where "
+            "they are meant to be pressed together."
+        )
+
+    # ---- what it tells
+
+    def channels(self, world: World) -> tuple[Channel, ...]:
+        """Gap, forces, and where the energy is."""
+        own, both = f"contact.{self.name}", f"{self.name}: {self.a} and {self.b}"
+        return (
+            Channel(f"{own}.gap", f"{both}: smallest gap", "m"),
+            Channel(f"{own}.points", f"{both}: points that touch", "1"),
+            Channel(f"{own}.push", f"{both}: sum of normal forces", "N"),
+            vector(f"{own}.force", f"{both}: force on the second", "N", "N"),
+            Channel(f"{own}.slipping", f"{both}: points that slip", "1"),
+            Channel(f"{own}.stored", f"{both}: energy stored", "J"),
+        )
+
+    def observe(self, truth: Truth, inner: Matrix, clock: Clock) -> tuple[Numeric, ...]:
+        """The same."""
+        _, now = self._touching(truth)
+        flags = self.pair.margins(now) > 0.0
+        found = self._forces(truth, inner, flags)
+        R = self._attitude(truth, self._place(truth.world, self.a))
+        return (
+            -jnp.max(now.depths),
+            jnp.sum(1.0 * (now.depths > 0.0)),
+            jnp.sum(found.pushes),
+            R @ linear(found.wrench),
+            jnp.sum(1.0 * found.slips),
+            self.pair.stored(now, inner),
+        )
+
+    # ---- where its frames are
+
+    def _place(self, world: World, at: str) -> NumberedPlace:
+        place = world.place(at, self.title)
+        return (world.names.index(place.craft), place.frame) if place.craft else INERTIAL
+
+    def _rows(self, world: World) -> FrameRows:
+        return FrameRows(self._place(world, self.a), self._place(world, self.b))
+
+    def _touching(self, truth: Truth) -> tuple[Pose, Touching]:
+        X_ab, V_ab = self._motion(truth)
+        return X_ab, self.pair.touching(X_ab, V_ab)
+
+    def _motion(self, truth: Truth) -> tuple[Pose, Vec6]:
+        crafts, states, rows = truth.world.crafts, truth.states, self._rows(truth.world)
+        X_ab = relative_pose(crafts, states, rows.first, rows.second)
+        return X_ab, row_velocity(crafts, states, (rows,))
+
+    def _forces(self, truth: Truth, inner: Matrix, flags: Numeric) -> ContactForces:
+        X_ab, now = self._touching(truth)
+        return self.pair.forces(X_ab, now, jnp.asarray(inner), flags)
+
+    def _attitude(self, truth: Truth, place: NumberedPlace) -> Matrix:
+        from freefloat.dynamics.kinematics import inertial_frame_pose
+
+        c, frame = place
+        return np.eye(3) if c < 0 else inertial_frame_pose(truth.world.crafts[c], truth.states[c], frame).R
