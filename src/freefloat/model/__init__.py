@@ -15,6 +15,7 @@ from freefloat.model.commands import (
     WheelTorques,
 )
 from freefloat.model.connections import Connection, Contact, JointBrake, Place
+from freefloat.model.flexibility import JointFlexibility
 from freefloat.model.modal import ModalBody, Node, Rail
 from freefloat.model.parts import Follow, Frame, Joint, JointLimits, RigidBody, Wheel
 from freefloat.model.ports import Clock, Effect, Measurements, Part, Sensor, SensorMemory, Software, Truth
@@ -41,6 +42,7 @@ __all__ = [
     "Frame",
     "Joint",
     "JointBrake",
+    "JointFlexibility",
     "JointLimits",
     "JointRates",
     "JointTorques",

@@ -153,6 +153,7 @@ def _joints(craft: Spacecraft, state: State, now: Balance) -> Iterator[ChannelVa
         # What a connection elsewhere pulls at a joint, by way of the links, is no torque of the joint.
         own = now.force if now.connection is None else now.force - now.connection.pull
         yield Channel("joints.torque", "Joint torque, friction subtracted", torque, "", axis, names), own[joints]
+    yield from _motors(craft, state, angle)
     if wheels.size:
         yield Channel("wheels.speed", "Wheel speed", "rad/s", "", "wheel", layout.wheels), state.v[wheels]
         yield (
@@ -163,6 +164,20 @@ def _joints(craft: Spacecraft, state: State, now: Balance) -> Iterator[ChannelVa
             Channel("wheels.absolute_momentum", "Wheel momentum in space", "N m s", "", "wheel", layout.wheels),
             wheel_momentum(craft, state.q, state.v),
         )
+
+
+def _motors(craft: Spacecraft, state: State, angle: str) -> Iterator[ChannelValue]:
+    """Of flexible joints, counted at the joint: rotor angle over gear ratio."""
+    layout, names = craft.layout, craft.layout.flexible_joints
+    if not names:
+        return
+    rate = "/s, ".join(angle.split(", ")) + "/s"
+    position = state.q[np.array(layout.motor_positions, dtype=int)]
+    joints = np.array([layout.position(name).start for name in names], dtype=int)
+    motors = np.array(layout.motor_velocities, dtype=int)
+    yield Channel("motors.position", "Motor position, at the joint", angle, "", "motor", names), position
+    yield Channel("motors.rate", "Motor rate, at the joint", rate, "", "motor", names), state.v[motors]
+    yield Channel("motors.torsion", "Motor minus joint position", angle, "", "motor", names), position - state.q[joints]
 
 
 def _flexible(craft: Spacecraft, state: State) -> Iterator[ChannelValue]:

@@ -149,6 +149,7 @@ def _begin_software(
             _require_thrusters(system, k, command)
         if isinstance(command, SWITCHES):
             _require_switch(system, k, command)
+    layout = system.world.crafts[c].layout
     rates_from_outside = system.world.prefix(c) + RATE_PORT in system.ports
     wires = SoftwareWires(
         craft=c,
@@ -156,7 +157,7 @@ def _begin_software(
         remembers=remembers(law),
         prescribes=()
         if rates_from_outside
-        else tuple(j for x in commands if isinstance(x, JointRates) for j in x.joints),
+        else tuple(j for x in commands if isinstance(x, JointRates) for j in layout.drives(x.joints)),
         pushes=any(not isinstance(x, (JointRates, *SWITCHES)) for x in commands),
         switches=any(isinstance(x, SWITCHES) for x in commands),
         tells=tuple(messages),
@@ -254,7 +255,8 @@ def _require_switch(system: System, k: int, command: Latch | Release | Brake) ->
 
 def _prescribed(system: System, c: int) -> tuple[str, ...]:
     if system.world.prefix(c) + RATE_PORT in system.ports:
-        return system.world.crafts[c].layout.moving_joints
+        layout = system.world.crafts[c].layout
+        return layout.drives(layout.moving_joints)
     return tuple(j for wires in system.wiring.software if wires.craft == c for j in wires.prescribes)
 
 
