@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from freefloat.model import (
         BaseWrench,
         Brake,
+        Clearance,
         Clock,
         Effect,
         JointFlexibility,
@@ -64,6 +65,7 @@ _NAMES = {
     "BaseWrench": "model",
     "Brake": "model",
     "Channel": "values",
+    "Clearance": "model",
     "Clock": "model",
     "Effect": "model",
     "Experiment": "sim",
@@ -106,6 +108,7 @@ __all__ = [
     "BaseWrench",
     "Brake",
     "Channel",
+    "Clearance",
     "Clock",
     "Effect",
     "Experiment",

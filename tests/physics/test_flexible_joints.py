@@ -83,7 +83,13 @@ def random_arm(rng, *, modal):
         beam = ff.flex.beam(length=3.0, mass=8.0, bending_stiffness=400.0, modes={"y": 2, "z": 1}, name="beam")
         craft = craft.mount(beam, name="beam", at=Pose(position=(0.2, -0.1, 0.3)))
         at = Pose(position=(0.0, 0.1, 0.0), rotation=trees.draw_rotation(rng))
-        hand = dict(joint="revolute", mass=2.0, com=(0.1, 0.2, -0.1), inertia=(0.2, 0.3, 0.25), axis=rng.normal(size=3))
+        hand = {
+            "joint": "revolute",
+            "mass": 2.0,
+            "com": (0.1, 0.2, -0.1),
+            "inertia": (0.2, 0.3, 0.25),
+            "axis": rng.normal(size=3),
+        }
         craft = craft.with_link("gripper", parent="beam.tip", at=at, **hand)
     for joint in craft.layout.moving_joints:
         rotor = 0.05 * np.min(np.linalg.eigvalsh(craft.bodies[0].inertia))
@@ -118,7 +124,14 @@ def test_the_rotor_is_a_body_that_turns(rng):
     whole = np.diag([3.0, 4.0, 5.0])
     at = Pose(position=(0.3, -0.2, 0.1), rotation=trees.draw_rotation(rng))
     axis = np.array([0.0, 0.0, 1.0])
-    link = dict(joint="revolute", mass=6.0, com=(0.4, 0.1, 0.0), inertia=(0.3, 0.8, 0.9), at=at, parent="base")
+    link = {
+        "joint": "revolute",
+        "mass": 6.0,
+        "com": (0.4, 0.1, 0.0),
+        "inertia": (0.3, 0.8, 0.9),
+        "at": at,
+        "parent": "base",
+    }
     gear = ff.JointFlexibility(stiffness=k, motor_inertia=J, ratio=n)
     ours = ff.Spacecraft.from_base("hub", mass=40.0, inertia=whole).with_link("arm", flexibility=gear, **link)
     # The rotor: a disc of next to no mass at the centre of the base, its inertia taken out of the base's.

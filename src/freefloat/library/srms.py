@@ -34,7 +34,7 @@ _PAYLOAD_MASS, _PAYLOAD_RADIUS, _PAYLOAD_LENGTH = 1.0e4, 1.0, 6.0  # [kg], [m], 
 # the arm's makers gives for the unloaded arm, stretched out sideways, brakes on, on an orbiter that does not move
 # (Table 4, row S: 0.3463, 0.4614 and 3.5544 Hz for the first three; transcription.si.edu/view/24585, page 12 of
 # NASM.2014.0025-bx011-fd006, without its title page; by its subject P. K. Nguyen, R. Ravindran, R. Carr et al., 1982),
-# wrists taken like the shoulder's pitch. What that leaves to compare is in docs/flexible-joints.md. The ratios are those
+# wrists like the pitch of the shoulder. What is left to compare is in docs/flexible-joints.md. The ratios are those
 # that are commonly quoted; they and the rotors, of which nothing was found, have no part in those frequencies.
 _ROTOR = 1.0e-4  # [kg m2]
 _GEARS = {  # stiffness at the joint [N m/rad], gear ratio

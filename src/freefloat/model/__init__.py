@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from freefloat.model.clearance import Clearance
 from freefloat.model.commands import (
     BaseWrench,
     Brake,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BaseWrench",
     "Brake",
+    "Clearance",
     "Clock",
     "Command",
     "Connection",

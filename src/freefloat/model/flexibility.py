@@ -14,7 +14,7 @@ from freefloat.values.errors import ModelError
 class JointFlexibility:
     """A spring between motor and joint. The motor's position is counted at the joint: rotor angle over gear ratio.
 
-    The rotor turns about the joint's axis, `ratio` times as fast as the motor side of the joint, on the parent body; its
+    The rotor turns on the parent body about the joint's axis, `ratio` times as fast as the motor side of the joint. Its
     mass and locked inertia belong to that body, like a wheel's. Torsion is motor minus joint position. With free play
     nothing is carried while the torsion is less than half of it, and teeth push but do not pull. Hysteresis is dry
     friction across the spring: torque over torsion runs around a loop that is twice as high.

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from freefloat.model.flexibility import JointFlexibility
 from freefloat.model.following import require_leaders
 from freefloat.model.layout import Layout, layout_of
 from freefloat.model.modal import ModalBody, require_possible_body
-from freefloat.model.mounting_checks import require_mountable, require_node
-from freefloat.model.flexibility import JointFlexibility
 from freefloat.model.motors import Motor, motors_on, require_rotors
+from freefloat.model.mounting_checks import require_mountable, require_node
 from freefloat.model.parts import Follow, Frame, Joint, JointKind, JointLimits, RigidBody, Wheel
 from freefloat.model.physical_checks import require_physical
 from freefloat.model.placement import require_pose

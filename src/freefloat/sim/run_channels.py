@@ -22,6 +22,7 @@ from freefloat.dynamics.momentum import momentum_about_origin, wheel_momentum
 from freefloat.dynamics.tree import mount_of
 from freefloat.model import Spacecraft, State, World
 from freefloat.sim.balance import Balance, balances
+from freefloat.sim.clearance_pairs import clearance_channels
 from freefloat.sim.constraint_channels import constraint_channels
 from freefloat.sim.input_ports import port_shape
 from freefloat.sim.instant import Instant
@@ -72,6 +73,7 @@ def run_channels(system: System, loop: SystemState, start: tuple[State, ...], in
         found += _whole(system, loop)
     if world.has_events:
         found += constraint_channels(world, loop, now)
+    found += clearance_channels(system, states)
     found += [(_input_channel(system, port), inputs[port]) for port in system.ports]
     _require_distinct([channel for channel, _ in found])
     return found

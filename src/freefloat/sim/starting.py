@@ -26,6 +26,7 @@ from freefloat.model import (
 )
 from freefloat.model.commands import SWITCHES
 from freefloat.model.ports import ticks_in
+from freefloat.sim.clearance_watch import begin_clearances
 from freefloat.sim.held_start import require_free_joints, start_held
 from freefloat.sim.input_ports import port_shape
 from freefloat.sim.instant import RATE_PORT, Instant
@@ -56,7 +57,8 @@ def begin(system: System, states: Iterable[State], inputs: Inputs | None = None)
     if is_traced(system, states, given):
         states, held = start_held(system, states)
         wiring, loop = _begin(system, states, given)
-        return dataclasses.replace(system, wiring=wiring), dataclasses.replace(loop, constraints=held)
+        loop = dataclasses.replace(loop, constraints=held, clearances=begin_clearances(system, None))
+        return dataclasses.replace(system, wiring=wiring), loop
     states = tuple(jax.tree.map(np.asarray, state) for state in states)
     _require_held_at_rest(system, states)
     states, held = start_held(system, states)
@@ -74,7 +76,8 @@ def begin(system: System, states: Iterable[State], inputs: Inputs | None = None)
         if not (engine.needs_numbers(error) or isinstance(error, engine.EngineError)):
             raise
         wiring, loop = _begin(system, states, given)  # software may plan with NumPy or SciPy: once, as it is written
-    return dataclasses.replace(system, wiring=wiring), dataclasses.replace(loop, constraints=held)
+    loop = dataclasses.replace(loop, constraints=held, clearances=begin_clearances(system, states))
+    return dataclasses.replace(system, wiring=wiring), loop
 
 
 def _begin(system: System, states: tuple[State, ...], inputs: Inputs) -> tuple[Wiring, SystemState]:

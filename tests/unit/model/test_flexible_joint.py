@@ -10,7 +10,7 @@ from freefloat.model import Follow, Joint
 from freefloat.spatial import Pose
 
 GEAR = ff.JointFlexibility(stiffness=2000.0, motor_inertia=2e-3, ratio=50.0)
-LINK = dict(parent="base", joint="revolute", mass=5.0, inertia=(1.5, 1.5, 2.0))
+LINK = {"parent": "base", "joint": "revolute", "mass": 5.0, "inertia": (1.5, 1.5, 2.0)}
 
 
 def hub():
@@ -84,5 +84,5 @@ def test_bad_joints_are_refused_by_name():
     heavy = dataclasses.replace(GEAR, motor_inertia=31.0)
     with pytest.raises(ff.ModelError, match=r"Motor 'arm.motor': its 31 kg m2.*exceed the 30 kg m2 that 'base' has"):
         hub().with_link("arm", flexibility=heavy, **LINK)
-    with pytest.raises(ff.ModelError, match="already has a base, joint or wheel 'arm.motor'"):
+    with pytest.raises(ff.ModelError, match=r"already has a base, joint or wheel 'arm\.motor'"):
         hub().with_link("arm.motor", **LINK).with_link("arm", flexibility=GEAR, **LINK)
