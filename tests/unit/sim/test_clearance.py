@@ -89,17 +89,17 @@ def stopped():
     """The client comes straight at the hand; the run ends when it is 0.1 m away."""
     world = ff.World(servicer=servicer(), client=client())
     part = ff.Clearance(limit=0.1, stop=True)
-    return ff.simulate(world, part, state={"client": approaching(0.3)}, duration=20.0, record_dt=0.1)
+    return ff.simulate(world, part, state={"client": approaching(0.31)}, duration=20.0, record_dt=0.1)
 
 
 def test_a_run_ends_where_a_clearance_closes_and_says_why(stopped):
-    closes = (5.0 - BALL - REACH - 0.1) / 0.3
+    closes = (5.0 - BALL - REACH - 0.1) / 0.31
     assert stopped.events[0]["time"] == pytest.approx(closes, abs=1e-9)
     assert stopped.events[0]["kind"] == "clearance closed"
     assert stopped.status == f"stopped at {closes:.9g} s: clearance of servicer.hand - client.base closed"
     assert stopped.stopped
     assert not stopped.completed
-    assert stopped["time"].values[-1] == pytest.approx(6.5)  # the record after it
+    assert stopped["time"].values[-1] == pytest.approx(6.3)  # the record after it
     assert "stopped" in repr(stopped)
 
 
@@ -107,7 +107,7 @@ def test_the_channel_has_every_pair(stopped):
     distance, t = stopped["clearance"], stopped["time"].values
     assert distance.units == "m"
     assert list(distance.pair.values)[-1] == "servicer.hand - client.base"
-    assert np.max(np.abs(distance.values[:, -1] - (5.0 - BALL - REACH - 0.3 * t))) < 1e-12
+    assert np.max(np.abs(distance.values[:, -1] - (5.0 - BALL - REACH - 0.31 * t))) < 1e-12
     assert np.max(np.abs(distance.values[:, 0] - (1.7 - 0.5 - 0.05))) < 1e-12  # base and hand
 
 
