@@ -2,8 +2,8 @@
 
 Run it: python examples/20_a_gear_that_winds_up_and_how_close_it_comes.py
 
-The motor brings the arm to 80 degrees and stands. A ball is at 90 degrees. With a stiff gear the arm stops beside it; with
-a real one it swings on, and the clearance that was planned is not the clearance that is left.
+The motor brings the arm to 80 degrees and stands. A ball is at 90 degrees. With a stiff gear the arm stops beside it;
+with a real one it swings on, and the clearance that was planned is not the clearance that is left.
 """
 
 import numpy as np

@@ -169,6 +169,7 @@ def test_frequency_of_two_inertias():
         assert locked.frequencies[0] ** 2 == pytest.approx(gear.stiffness / LINK, rel=1e-13)
 
 
+@pytest.mark.slow
 def test_linear_model_of_two_inertias():
     model = ff.analysis.linearise(ff.Experiment.of(two_inertias(), duration=1.0))
     assert "arm.motor" in " ".join(model.states)
@@ -221,6 +222,7 @@ def playing():
     return ff.simulate(craft, state=start, duration=3.0, dt=2e-4, record_dt=5e-3)
 
 
+@pytest.mark.slow
 def test_books_of_a_gear_with_free_play_balance(playing):
     torsion = playing["motors.torsion"].values[:, 0]
     assert np.max(torsion) > 0.011
@@ -245,6 +247,7 @@ def test_the_shuttle_arm_with_gears_keeps_its_books(rng):
     assert np.max(np.abs(found["push"])) < TOLERANCE * np.max(np.abs(found["M"]) @ np.abs(found["vdot"]))
 
 
+@pytest.mark.slow
 def test_batches_compute_what_one_run_does(rng):
     craft = two_inertias(dataclasses.replace(GEAR, free_play=0.01, damping=1.0))
     q, v, force = 0.1 * rng.normal(size=(64, 2)), rng.normal(size=(64, 8)), rng.normal(size=(64, 8))

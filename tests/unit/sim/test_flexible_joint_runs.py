@@ -40,6 +40,7 @@ def driven(craft):
     return ff.simulate(ff.World.of(craft).hold_base(), *parts, duration=3.0, dt=1e-3)
 
 
+@pytest.mark.slow
 def test_a_servo_that_sees_the_motor_moves_the_motor(driven):
     motor, joint = (np.rad2deg(driven[f"{name}.position"].values[:, 0]) for name in ("motors", "joints"))
     late = driven["time"].values > 1.5
@@ -53,6 +54,7 @@ def test_a_servo_that_sees_the_motor_moves_the_motor(driven):
     assert 2.0 * np.pi / period == pytest.approx(RATE, rel=0.05)
 
 
+@pytest.mark.slow
 def test_prescribed_rates_are_those_of_the_motor(craft):
     spline = JointSpline.through(craft, [(0.0,), (30.0,)], durations=[0.5])
     run = ff.simulate(ff.World.of(craft).hold_base(), spline, duration=1.0, dt=1e-3)
