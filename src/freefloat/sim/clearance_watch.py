@@ -31,7 +31,7 @@ class ClearanceState:
     closed: Numeric  # int32: 1 while a pair is closer than its limit
     changed_at: Vector  # when it last closed or opened [s]
     changes: Numeric  # int32: how often it did
-    stopped: Numeric  # int32: 1 from when one closed that ends the run
+    stopped: Numeric  # int32: steps in which one closed that ends the run
 
 
 def begin_clearances(system: System, start: tuple[State, ...] | None) -> ClearanceState | tuple[()]:
@@ -76,7 +76,7 @@ def watch_clearances(system: System, loop: SystemState, advance: Advance, tick: 
             closed=now.astype(jnp.int32),
             changed_at=jnp.where(changed, tick.t + since, before.changed_at),
             changes=(before.changes + changed).astype(jnp.int32),
-            stopped=jnp.maximum(before.stopped, ends.astype(jnp.int32)),
+            stopped=(before.stopped + ends).astype(jnp.int32),
         ),
     )
 

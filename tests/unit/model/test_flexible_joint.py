@@ -86,3 +86,22 @@ def test_bad_joints_are_refused_by_name():
         hub().with_link("arm", flexibility=heavy, **LINK)
     with pytest.raises(ff.ModelError, match=r"already has a base, joint or wheel 'arm\.motor'"):
         hub().with_link("arm.motor", **LINK).with_link("arm", flexibility=GEAR, **LINK)
+
+
+def test_a_file_has_stiff_joints_with_their_rotors(tmp_path):
+    craft = hub().with_link("arm", flexibility=GEAR, **LINK)
+    ff.write_urdf(craft, tmp_path / "arm.urdf")
+    read = ff.read_urdf(tmp_path / "arm.urdf")
+    assert read.joint("arm").flexibility is None
+    assert read.joint("arm").rotor_inertia == pytest.approx(5.0, rel=1e-12)
+
+
+def test_a_pose_is_reached_without_winding_gears_up():
+    arm = ff.library.ets7()
+    for joint in arm.layout.moving_joints:
+        arm = arm.with_flexible_joint(joint, ff.JointFlexibility(stiffness=1e4, motor_inertia=1e-5, ratio=100.0))
+    bent = arm.at_rest(joints_deg=(0, 0, 10, -32.8, 0, 0)).q
+    goal = ff.dynamics.frame_pose(arm, arm.at_rest(joints_deg=(2, 3, 8, -30, 1, 4)).q, "hand")
+    found = ff.dynamics.inverse_kinematics(arm, "hand", goal, bent)
+    assert found.reached
+    assert np.array_equal(found.q[::2], found.q[1::2])
