@@ -6,8 +6,10 @@ rounding; of what overlaps it is the shortest way apart, with a minus.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from itertools import product
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -22,7 +24,12 @@ from freefloat.dynamics.closest_points import (
 )
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import cross
-from freefloat.values.arrays import Mat3, Numeric, Scalar, Vec3
+from freefloat.values import record, static
+from freefloat.values.arrays import Mat3, Numeric, Scalar, Vec3, Vector
+
+Kind = Literal["point", "segment", "box"]
+Placed: TypeAlias = "tuple[Core, Pose]"
+Two = tuple[Vec3, Vec3]
 
 _PARALLEL = 1e-12  # squared sine of the angle between edges: the axis across them says nothing
 
@@ -34,9 +41,9 @@ class Core(NamedTuple):
     radius: float  # [m]
 
     @property
-    def dimensions(self) -> int:
-        """0 of a point, 1 of a segment, 3 of a box."""
-        return int(np.count_nonzero(self.half))
+    def kind(self) -> Kind:
+        """What it is without its radius."""
+        return ("point", "segment", "", "box")[int(np.count_nonzero(self.half))]  # pyright: ignore[reportReturnType]
 
     @property
     def reach(self) -> float:
@@ -44,44 +51,93 @@ class Core(NamedTuple):
         return float(np.linalg.norm(self.half)) + self.radius
 
 
-def core_distance(a: Core, X_NA: Pose, b: Core, X_NB: Pose) -> Scalar:
-    """Between two solids at their poses [m]; negative where they overlap."""
-    if a.dimensions > b.dimensions:
-        a, X_NA, b, X_NB = b, X_NB, a, X_NA
-    # All of it in the frame of the one with more edges.
-    R, p = X_NB.R.T @ X_NA.R, X_NB.R.T @ (X_NA.p - X_NB.p)
-    return _bare_distance(a, R, p, b) - (a.radius + b.radius)
+@record
+class PlacedPairs:
+    """Pairs of solids of the same two kinds, one after the other: `half` and `radius` of cores, and where they are."""
+
+    kinds: tuple[Kind, Kind] = static()  # the simpler one first
+    half: tuple[Numeric, Numeric]  # (n, 3) each [m]
+    radius: Numeric  # (n) of both together [m]
+    reach: Numeric  # (n) of both together [m]
+    R: tuple[Numeric, Numeric]  # (n, 3, 3) each: axes of the solids in N
+    p: tuple[Numeric, Numeric]  # (n, 3) each: their centres in N [m]
+
+    @staticmethod
+    def of(pairs: Sequence[tuple[Placed, Placed]]) -> PlacedPairs:
+        """From pairs of (core, pose in N), the simpler core first."""
+        cores = tuple([placed[side][0] for placed in pairs] for side in (0, 1))
+        poses = tuple([placed[side][1] for placed in pairs] for side in (0, 1))
+        return PlacedPairs(
+            kinds=(cores[0][0].kind, cores[1][0].kind),
+            half=(np.stack([core.half for core in cores[0]]), np.stack([core.half for core in cores[1]])),
+            radius=np.array([a.radius + b.radius for a, b in zip(*cores, strict=True)]),
+            reach=np.array([a.reach + b.reach for a, b in zip(*cores, strict=True)]),
+            R=(jnp.stack([X.R for X in poses[0]]), jnp.stack([X.R for X in poses[1]])),
+            p=(jnp.stack([X.p for X in poses[0]]), jnp.stack([X.p for X in poses[1]])),
+        )
 
 
-def ball_distance(a: Core, X_NA: Pose, b: Core, X_NB: Pose) -> Scalar:
-    """Between the balls that contain two solids [m]: never more than the distance."""
-    return length(X_NA.p - X_NB.p) - (a.reach + b.reach)
+def pair_order(a: Placed, b: Placed) -> tuple[Placed, Placed]:
+    """Two placed cores, the simpler one first."""
+    return (a, b) if _KINDS.index(a[0].kind) <= _KINDS.index(b[0].kind) else (b, a)
 
 
-def _bare_distance(a: Core, R: Mat3, p: Vec3, b: Core) -> Scalar:
-    """Without radii; R, p: pose of a in the frame of b."""
-    if b.dimensions == 0:
-        return length(p)
-    if b.dimensions == 1:
-        start, end = -b.half, b.half
-        if a.dimensions == 0:
-            return length(p - closest_on_segment(p, start, end))
-        ours, theirs = closest_of_segments(p - R @ a.half, p + R @ a.half, jnp.asarray(start), jnp.asarray(end))
-        return length(ours - theirs)
-    if a.dimensions == 0:
-        return point_to_box(p, b.half).distance
-    if a.dimensions == 1:
-        nearest = closest_on_segment_to_box(p - R @ a.half, p + R @ a.half, b.half)
-        apart = point_to_box(nearest, b.half).distance
-        return jnp.where(apart > 0.0, apart, _largest_gap(R, p, a.half, b.half))
-    return _between_boxes(R, p, a.half, b.half)
+def solid_distances(pairs: PlacedPairs, beyond: Numeric | None = None) -> Vector:
+    """Distance of every pair [m], negative where it overlaps.
+
+    Of pairs whose balls are farther apart than `beyond` (n) that is all that is told, which is less than the distance
+    and takes no time. The pairs are gone through in a loop, so that code does not grow with their number.
+    """
+    measure = partial(_distance, pairs.kinds)
+    numbers = pairs.half, pairs.radius, pairs.R, pairs.p
+    if beyond is None:
+        return jax.lax.map(lambda one: measure(*one), jax.tree.map(jnp.asarray, numbers))
+
+    def look(one: tuple) -> Scalar:
+        reach, edge, numbers = one
+        p_NA, p_NB = numbers[3]
+        balls = length(p_NA - p_NB) - reach
+        return jax.lax.cond(balls > edge, lambda: balls, lambda: measure(*numbers))
+
+    return jax.lax.map(look, jax.tree.map(jnp.asarray, (pairs.reach, beyond, numbers)))
+
+
+def _distance(kinds: tuple[Kind, Kind], half: Two, radius: Scalar, R: tuple[Mat3, Mat3], p: Two) -> Scalar:
+    """Between two solids, the simpler one first; everything in the frame of the other."""
+    turn, way = R[1].T @ R[0], R[1].T @ (p[0] - p[1])
+    return _MEASURES[kinds](turn, way, *half) - radius
+
+
+# ---- points and segments against everything; R, p: pose of the first in the frame of the second
+
+
+def _point_point(R: Mat3, p: Vec3, a: Vec3, b: Vec3) -> Scalar:
+    return length(p)
+
+
+def _point_segment(R: Mat3, p: Vec3, a: Vec3, b: Vec3) -> Scalar:
+    return length(p - closest_on_segment(p, -b, b))
+
+
+def _point_box(R: Mat3, p: Vec3, a: Vec3, b: Vec3) -> Scalar:
+    return point_to_box(p, b).distance
+
+
+def _segment_segment(R: Mat3, p: Vec3, a: Vec3, b: Vec3) -> Scalar:
+    ours, theirs = closest_of_segments(p - R @ a, p + R @ a, -b, b)
+    return length(ours - theirs)
+
+
+def _segment_box(R: Mat3, p: Vec3, a: Vec3, b: Vec3) -> Scalar:
+    apart = point_to_box(closest_on_segment_to_box(p - R @ a, p + R @ a, b), b).distance
+    return jnp.where(apart > 0.0, apart, _largest_gap(R, p, a, b))
 
 
 # ---- two boxes
 
 
-def _between_boxes(R: Mat3, p: Vec3, a: np.ndarray, b: np.ndarray) -> Scalar:
-    """Boxes with half edges a and b; R, p: pose of the first in the frame of the second.
+def _box_box(R: Mat3, p: Vec3, a: Vec3, b: Vec3) -> Scalar:
+    """Boxes with half edges a and b.
 
     Apart, the closest points are a corner of one and a point of the other, or points of two edges: all of them are
     looked at. Overlapping, the depth is the least along the 15 directions that can part two boxes.
@@ -95,7 +151,7 @@ def _between_boxes(R: Mat3, p: Vec3, a: np.ndarray, b: np.ndarray) -> Scalar:
     return jnp.where(depth > 0.0, apart, depth)
 
 
-def _largest_gap(R: Mat3, p: Vec3, a: np.ndarray, b: np.ndarray) -> Scalar:
+def _largest_gap(R: Mat3, p: Vec3, a: Vec3, b: Vec3) -> Scalar:
     """The largest gap that a direction shows between two boxes (Gottschalk 1996); negative: none parts them."""
     size = jnp.abs(R)
     gaps = [*(jnp.abs(p) - (b + size @ a)), *(jnp.abs(R.T @ p) - (a + size.T @ b))]
@@ -109,23 +165,23 @@ def _largest_gap(R: Mat3, p: Vec3, a: np.ndarray, b: np.ndarray) -> Scalar:
     return jnp.max(jnp.stack(gaps))
 
 
-def _edges(half: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Starts and ends of the twelve edges of a box (12, 3)."""
+def _unit_edges() -> tuple[np.ndarray, np.ndarray]:
+    """Starts and ends (12, 3) of the edges of a box, as multiples of half its edges."""
     found = []
     for along, (s, t) in product(range(3), product((-1.0, 1.0), repeat=2)):
         start = np.zeros(3)
         start[along], start[(along + 1) % 3], start[(along + 2) % 3] = -1.0, s, t
         end = start.copy()
         end[along] = 1.0
-        found.append((start * half, end * half))
+        found.append((start, end))
     starts, ends = zip(*found, strict=True)
     return np.array(starts), np.array(ends)
 
 
-def _between_edges(R: Mat3, p: Vec3, a: np.ndarray, b: np.ndarray) -> Scalar:
+def _between_edges(R: Mat3, p: Vec3, a: Vec3, b: Vec3) -> Scalar:
     """The smallest distance of an edge of the first box from one of the second: a loop, because there are 144 pairs."""
-    starts, ends = (p + edge @ R.T for edge in _edges(a))
-    theirs, their_ends = (jnp.asarray(edge) for edge in _edges(b))
+    starts, ends = (p + (edge * a) @ R.T for edge in _unit_edges())
+    theirs, their_ends = (jnp.asarray(edge * b) for edge in _unit_edges())
 
     def look(k: Numeric, least: Scalar) -> Scalar:
         i, j = k // 12, k % 12
@@ -134,3 +190,14 @@ def _between_edges(R: Mat3, p: Vec3, a: np.ndarray, b: np.ndarray) -> Scalar:
 
     squared = jax.lax.fori_loop(0, 144, look, jnp.asarray(jnp.inf))
     return jnp.sqrt(squared)
+
+
+_KINDS: tuple[Kind, ...] = ("point", "segment", "box")
+_MEASURES = {
+    ("point", "point"): _point_point,
+    ("point", "segment"): _point_segment,
+    ("point", "box"): _point_box,
+    ("segment", "segment"): _segment_segment,
+    ("segment", "box"): _segment_box,
+    ("box", "box"): _box_box,
+}

@@ -21,21 +21,23 @@ class Clearance(Part):
     have shapes, but for those on one joint, those that do not move against each other, those that touch at the start,
     and those in `ignore`. With a `limit`, coming that close is an event and, if it says so, the end of the run.
     Boxes, balls, capsules and cylinders (as capsules that contain them) are exact in every step. Other solids are
-    looked at with `coal`, in the record only.
+    looked at with `coal`, in the record only, or, with `simple`, not at all.
     """
 
     pairs: Pairs = static(default=())
     ignore: Pairs = static(default=())
     limit: Numeric | float | None = None  # [m]
     stop: bool = static(default=False)
+    simple: bool = static(default=False)  # leave out solids that only coal can measure: views, horns, meshes
 
     def __post_init__(self) -> None:
         for field in ("pairs", "ignore"):
             object.__setattr__(self, field, _require_pairs(f"Clearance.{field}", getattr(self, field)))
         if self.limit is not None:
             require_number("Clearance.limit", self.limit, "m", least=0.0)
-        if not isinstance(self.stop, bool):
-            raise ModelError(f"Clearance.stop must be True or False, got {self.stop!r}.")
+        for field in ("stop", "simple"):
+            if not isinstance(getattr(self, field), bool):
+                raise ModelError(f"Clearance.{field} must be True or False, got {getattr(self, field)!r}.")
         if self.stop and self.limit is None:
             raise ModelError("Clearance: it stops at a limit, and none is given. Say limit=0.0 [m] for touching.")
         if self.pairs and self.ignore:

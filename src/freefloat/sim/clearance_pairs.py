@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import defaultdict
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, product
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from freefloat.dynamics.kinematics import body_poses
-from freefloat.dynamics.shape_distance import Core, ball_distance, core_distance
+from freefloat.dynamics.shape_distance import Core, Placed, PlacedPairs, pair_order, solid_distances
 from freefloat.engine import compile_varied
 from freefloat.model import Clearance, ModalBody, State, World
 from freefloat.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Shape, Solid
@@ -49,15 +49,19 @@ def core_of(solid: Solid) -> Core | None:
     return None
 
 
-def shapes_of(world: World, one: Watched) -> tuple[Shape, ...]:
-    """What a body looks like."""
+def shapes_of(world: World, one: Watched, part: Clearance) -> tuple[Shape, ...]:
+    """What a body looks like, as far as a clearance looks at it."""
+    return tuple(shape for shape in _drawn(world, one) if not part.simple or core_of(shape.solid) is not None)
+
+
+def _drawn(world: World, one: Watched) -> tuple[Shape, ...]:
     body = world.crafts[one.craft].body(one.body)
     return () if isinstance(body, ModalBody) else body.shapes
 
 
-def is_simple(world: World, pair: Pair) -> bool:
+def is_simple(world: World, pair: Pair, part: Clearance) -> bool:
     """Whether compiled code can measure a pair."""
-    return all(core_of(shape.solid) is not None for one in pair for shape in shapes_of(world, one))
+    return all(core_of(shape.solid) is not None for one in pair for shape in shapes_of(world, one, part))
 
 
 # ---- distances
@@ -65,33 +69,32 @@ def is_simple(world: World, pair: Pair) -> bool:
 
 def pair_distances(world: World, pairs: tuple[Pair, ...], states: tuple[State, ...]) -> Vector:
     """Of every pair [m], negative where it overlaps."""
-    places = _shape_poses(world, pairs, states)
-    return jnp.stack([_smallest(places[a], places[b]) for a, b in pairs]) if pairs else jnp.zeros(0)
+    return _smallest(world, pairs, states, None)
 
 
 def margins(world: World, pairs: tuple[Pair, ...], limits: Vector, states: tuple[State, ...]) -> Vector:
-    """Distance of every pair less its limit: with its sign, but where they are far apart no more than that.
+    """Distance of every pair less its limit: with its sign, but of pairs that are far apart no more than that."""
+    return _smallest(world, pairs, states, limits) - limits
 
-    Far apart are those whose balls are: nothing else is computed of them.
-    """
-    places, found = _shape_poses(world, pairs, states), []
+
+def _smallest(world: World, pairs: tuple[Pair, ...], states: tuple[State, ...], limits: Vector | None) -> Vector:
+    """Smallest distance between the shapes of every pair; all pairs of shapes of two kinds are measured together."""
+    placed, groups = _placed_cores(world, pairs, states), defaultdict(list)
     for k, (a, b) in enumerate(pairs):
-        far = _smallest(places[a], places[b], ball_distance) - limits[k]
-        near = jax.lax.cond(
-            far > 0.0, lambda far=far: far, lambda a=a, b=b, k=k: _smallest(places[a], places[b]) - limits[k]
-        )
-        found.append(near)
-    return jnp.stack(found)
+        for one, other in product(placed[a], placed[b]):
+            both = pair_order(one, other)
+            groups[both[0][0].kind, both[1][0].kind].append((k, both))
+    found: list[list[Scalar]] = [[] for _ in pairs]
+    for group in groups.values():
+        numbers = np.array([k for k, _ in group])
+        beyond = None if limits is None else limits[numbers]
+        distances = solid_distances(PlacedPairs.of([both for _, both in group]), beyond)
+        for i, k in enumerate(numbers):
+            found[k].append(distances[i])
+    return jnp.stack([jnp.min(jnp.stack(some)) for some in found]) if pairs else jnp.zeros(0)
 
 
-def _smallest(first: list[tuple[Core, Pose]], second: list[tuple[Core, Pose]], measure=core_distance) -> Scalar:
-    found = [measure(a, X_NA, b, X_NB) for a, X_NA in first for b, X_NB in second]
-    return jnp.min(jnp.stack(found))
-
-
-def _shape_poses(
-    world: World, pairs: tuple[Pair, ...], states: tuple[State, ...]
-) -> dict[Watched, list[tuple[Core, Pose]]]:
+def _placed_cores(world: World, pairs: tuple[Pair, ...], states: tuple[State, ...]) -> dict[Watched, list[Placed]]:
     """Cores of the shapes of every body in the pairs, and their poses in N."""
     bodies = {c: body_poses(world.crafts[c], states[c].q) for c in {one.craft for pair in pairs for one in pair}}
     found = {}
@@ -99,7 +102,7 @@ def _shape_poses(
         X_NB = states[one.craft].X_NB @ bodies[one.craft][world.crafts[one.craft].body_index(one.body)]
         found[one] = [
             (core, X_NB @ Pose(position=np.array(shape.position), rotation=np.array(shape.rotation)))
-            for shape in shapes_of(world, one)
+            for shape in _drawn(world, one)
             if (core := core_of(shape.solid)) is not None
         ]
     return found
@@ -144,7 +147,7 @@ def _watched(system: System, part: Clearance, name: str) -> Watched:
     if body not in world.crafts[craft].body_names:
         known = ", ".join(world.crafts[craft].body_names)
         raise ModelError(f"{part.title}: '{world.names[craft]}' has no body '{body}'. Bodies: {known}.")
-    if not shapes_of(world, one):
+    if not shapes_of(world, one, part):
         flexible = isinstance(world.crafts[craft].body(body), ModalBody)
         remedy = (
             "Fix a rigid body with shapes to it." if flexible else f"Give it some: craft.with_shapes('{body}', ...)."
@@ -158,13 +161,16 @@ def _choose(system: System, part: Clearance, start: tuple[State, ...]) -> tuple[
     world = system.world
     crafts = (system.on(part),) if part.on else range(len(world.crafts))
     bodies = [
-        Watched(c, name) for c in crafts for name in world.crafts[c].body_names if shapes_of(world, Watched(c, name))
+        Watched(c, name)
+        for c in crafts
+        for name in world.crafts[c].body_names
+        if shapes_of(world, Watched(c, name), part)
     ]
     left_out = {frozenset(_named_pair(system, part, pair)) for pair in part.ignore}
     pairs = tuple(
         pair for pair in combinations(bodies, 2) if frozenset(pair) not in left_out and not _joined(world, *pair)
     )
-    simple = tuple(pair for pair in pairs if is_simple(world, pair))
+    simple = tuple(pair for pair in pairs if is_simple(world, pair, part))
     apart = dict(zip(simple, compiled_distances(world, simple, start), strict=True))
     found = tuple(pair for pair in pairs if apart.get(pair, np.inf) > _TOUCHING)
     if not found:
@@ -204,13 +210,14 @@ def _joined(world: World, a: Watched, b: Watched) -> bool:
 
 def _require_simple(world: World, part: Clearance, pairs: tuple[Pair, ...]) -> None:
     for pair in pairs:
-        if not is_simple(world, pair):
+        if not is_simple(world, pair, part):
             worst = next(
-                (one, shape) for one in pair for shape in shapes_of(world, one) if core_of(shape.solid) is None
+                (one, shape) for one in pair for shape in shapes_of(world, one, part) if core_of(shape.solid) is None
             )
             raise ModelError(
                 f"{part.title}: '{_name(world, worst[0])}' has a {type(worst[1].solid).__name__}, which compiled code "
-                "does not measure, so its limit cannot be watched. Use boxes, balls and capsules, or leave limit out."
+                "does not measure, so its limit cannot be watched. Say simple=True to leave such solids out, give the "
+                "body boxes, balls and capsules, or leave limit out."
             )
 
 
@@ -230,7 +237,7 @@ def clearance_channels(system: System, states: tuple[State, ...]) -> Iterator[tu
     """Distances of all pairs; zero for those that are measured afterwards, in the record."""
     for part in system.clearances:
         pairs = watched_pairs(system, part)
-        simple = tuple(pair for pair in pairs if is_simple(system.world, pair))
+        simple = tuple(pair for pair in pairs if is_simple(system.world, pair, part))
         known = dict(zip(simple, pair_distances(system.world, simple, states), strict=True)) if simple else {}
         values = jnp.stack([jnp.asarray(known.get(pair, 0.0), float) for pair in pairs])
         label = "Distance between bodies"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freefloat.model import World
+from freefloat.model import Clearance, World
 from freefloat.model.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Shape, Solid
 from freefloat.sim.clearance_pairs import Pair, Watched, is_simple, shapes_of, watched_pairs
 from freefloat.sim.system import System
@@ -21,7 +21,7 @@ _ITERATIONS = 1000
 def require_measurable(system: System) -> None:
     """Refuse solids that need `coal` where it is not installed."""
     for part in system.clearances:
-        if all(is_simple(system.world, pair) for pair in watched_pairs(system, part)):
+        if all(is_simple(system.world, pair, part) for pair in watched_pairs(system, part)):
             continue
         try:
             _coal()
@@ -41,13 +41,13 @@ def fill_mesh_distances(system: System, data: LabelledArrays) -> None:
     """Put the distances of such pairs into a record, from the recorded places of all bodies."""
     for part in system.clearances:
         for k, pair in enumerate(watched_pairs(system, part)):
-            if not is_simple(system.world, pair):
-                data[part.channel].values[:, k] = _distances(system.world, pair, data)
+            if not is_simple(system.world, pair, part):
+                data[part.channel].values[:, k] = _distances(system.world, pair, part, data)
 
 
-def _distances(world: World, pair: Pair, data: LabelledArrays) -> np.ndarray:
+def _distances(world: World, pair: Pair, part: Clearance, data: LabelledArrays) -> np.ndarray:
     coal = _coal()
-    solids = [[(_coal_solid(s.solid), _place(s)) for s in shapes_of(world, one)] for one in pair]
+    solids = [[(_coal_solid(s.solid), _place(s)) for s in shapes_of(world, one, part)] for one in pair]
     places = [_recorded(world, one, data) for one in pair]
     request, result = coal.DistanceRequest(), coal.DistanceResult()
     request.gjk_tolerance, request.gjk_max_iterations = _TOLERANCE, _ITERATIONS

@@ -6,13 +6,14 @@
 from itertools import combinations_with_replacement
 
 import coal
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import trees
 from compiling import compiled
 from freefloat import engine
-from freefloat.dynamics.shape_distance import Core, ball_distance, core_distance
+from freefloat.dynamics.shape_distance import Core, PlacedPairs, pair_order, solid_distances
 from freefloat.spatial import Pose
 
 POSES = 10_000
@@ -30,11 +31,13 @@ THEIRS = {
 }
 
 
-def between(a, b, measure=core_distance):
-    """Compiled, a function of R_NA, p_NA, R_NB, p_NB."""
+def between(a, b, beyond=None):
+    """Distance of two cores, a function of R_NA, p_NA, R_NB, p_NB."""
 
     def distance(R_NA, p_NA, R_NB, p_NB):
-        return measure(a, Pose(position=p_NA, rotation=R_NA), b, Pose(position=p_NB, rotation=R_NB))
+        first, second = Pose(position=p_NA, rotation=R_NA), Pose(position=p_NB, rotation=R_NB)
+        pairs = PlacedPairs.of([pair_order((a, first), (b, second))])
+        return solid_distances(pairs, None if beyond is None else jnp.array([beyond]))[0]
 
     return distance
 
@@ -66,8 +69,12 @@ def test_random_poses_are_as_far_apart_as_coal_says(rng, a, b):
     assert np.count_nonzero(apart) > 0.8 * POSES
     assert np.max(np.abs(ours - theirs)[apart]) < 1e-9
     assert np.max(np.abs(ours - theirs)[~apart], initial=0.0) < 1e-6
-    balls = engine.compile(between(CORES[a], CORES[b], ball_distance), *(x[0] for x in poses)).batch(*poses)
-    assert np.all(balls <= ours + 1e-12)
+    # Where only what is close matters, the rest is told to be farther than that, and no farther than it is.
+    near = engine.compile(between(CORES[a], CORES[b], 0.2), *(x[0] for x in poses)).batch(*poses)
+    assert np.array_equal(near[ours <= 0.2], ours[ours <= 0.2])
+    assert np.all(near[ours > 0.2] > 0.2)
+    assert np.all(near <= ours + 1e-12)
+    assert np.count_nonzero(near != ours) > 0.1 * POSES
 
 
 distance_of_boxes = compiled(between(Core(np.array([0.5, 1.0, 1.5]), 0.0), Core(np.array([0.4, 0.3, 0.2]), 0.0)))

@@ -10,7 +10,7 @@ import pytest
 import freefloat as ff
 from freefloat import engine
 from freefloat.control import HoldJoints
-from freefloat.model.shapes import Box, Cylinder, Mesh, Shape
+from freefloat.model.shapes import Box, Cone, Cylinder, Mesh, Shape
 from freefloat.sim.clearance_pairs import compiled_distances, watched_pairs, with_chosen_pairs
 from freefloat.sim.loop import step
 
@@ -182,6 +182,16 @@ def test_a_cylinder_counts_as_the_capsule_around_it():
     assert compiled_distances(system.world, pairs, (craft.at_rest(),))[0] == pytest.approx(1.7 - 0.05 - 0.1, abs=1e-12)
 
 
+def test_what_only_coal_can_measure_may_be_left_out():
+    """A view that is drawn is no body."""
+    craft = servicer().with_shapes("base", Shape(Box((1.0, 1.0, 1.0))), Shape(Cone(1.0, 5.0)))
+    for part in (ff.Clearance(simple=True, limit=0.1), ff.Clearance((("base", "hand"),), simple=True, limit=0.1)):
+        system = ff.Experiment.of(craft, part, duration=1.0).system
+        pairs = watched_pairs(system, system.clearances[0])
+        assert system.clearances[0].pairs == (("base", "hand"),)
+        assert compiled_distances(system.world, pairs, (craft.at_rest(),))[0] == pytest.approx(1.15, abs=1e-12)
+
+
 # ---- what is refused
 
 
@@ -216,6 +226,8 @@ def test_more_that_is_refused():
     mesh = servicer(Mesh(CORNERS, FACES))
     with pytest.raises(ff.ModelError, match="'base' has a Mesh, which compiled code does not measure"):
         ff.Experiment.of(mesh, ff.Clearance((("base", "hand"),), limit=0.1), duration=1.0)
+    with pytest.raises(ff.ModelError, match="body 'base' of 'servicer' has no shapes"):
+        ff.Experiment.of(mesh, ff.Clearance((("base", "hand"),), limit=0.1, simple=True), duration=1.0)
     with pytest.raises(ff.ModelError, match="a limit needs integrator='rk4'"):
         ff.Experiment.of(servicer(), ff.Clearance(limit=0.1), duration=1.0, integrator="adaptive").begin()
     assert with_chosen_pairs(ff.Experiment.of(bare, duration=1.0).system, ()).clearances == ()
