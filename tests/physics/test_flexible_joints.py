@@ -159,7 +159,7 @@ def test_the_rotor_is_a_body_that_turns(rng):
 
 
 def test_frequency_of_two_inertias():
-    for gear in (GEAR, dataclasses.replace(GEAR, ratio=-3.0), dataclasses.replace(GEAR, ratio=1.0)):
+    for gear in (GEAR, dataclasses.replace(GEAR, ratio=-3.0)):
         craft = two_inertias(gear)
         assert dynamics.natural_frequencies(craft)[0] ** 2 == pytest.approx(closed_form(gear)[0], rel=1e-13)
         held = ff.analysis.vibration_modes(craft, held=True)
@@ -236,6 +236,7 @@ def test_books_of_a_gear_with_free_play_balance(playing):
     assert np.max(np.abs(playing["joints.torque"].values[between, 0])) == 0.0
 
 
+@pytest.mark.slow
 def test_the_shuttle_arm_with_gears_keeps_its_books(rng):
     """Motors at the tips of booms that bend: nothing from outside, so nothing changes but by rounding."""
     craft = ff.library.srms(modes=1, planar=True, flexible_joints=True)

@@ -20,6 +20,7 @@ def craft():
     return hub.with_link("arm", parent="base", joint="revolute", mass=5.0, inertia=(1.5, 1.5, LINK), flexibility=GEAR)
 
 
+@pytest.mark.slow  # the world with a brake is a long program
 def test_a_brake_holds_the_motor_and_the_link_swings(craft):
     start = dataclasses.replace(craft.at_rest(), q=np.array([0.05, 0.0]))  # wound up
     world = ff.World.of(craft).hold_base().brake("arm", on=True)
