@@ -128,7 +128,7 @@ def differences(craft: Spacecraft, peer: Peer, rng: np.random.Generator) -> dict
     return {
         "mass matrix": _gap(dynamics.mass_matrix(craft, q)[free, free], (G.T @ M @ G)[free, free]),
         "bias": _gap(dynamics.bias(craft, q, v)[free], bias[free]),
-        "damping": _gap(dynamics.damping_force(craft, v)[free], damping[free]),
+        "damping": _gap(dynamics.damping_force(craft, q, v)[free], damping[free]),
         "poses": worst,
     }
 

@@ -48,7 +48,7 @@ def deviation_rate(craft: Spacecraft, state: State, deviation: Vector, force: Ve
     coordinates = np.array(craft.layout.coordinates, dtype=int)
     turn = rotation_exp(step.turn)
     q, v = state.q + step.q, state.v + step.v
-    structure = elastic_force(craft, q) + damping_force(craft, v)
+    structure = elastic_force(craft, q) + damping_force(craft, q, v)
     rate = StateRate(
         velocity=state.X_NB.R @ turn @ linear(v[:6]),
         # The rotation error exp(theta) = R_ref^T R turns with the difference of the two rates, in our axes.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from freefloat.dynamics.momentum import composite_inertia
-from freefloat.dynamics.vibration import stiffness_matrix, vibration_shapes
+from freefloat.dynamics.vibration import elastic_places, stiffness_matrix, vibration_shapes
 from freefloat.model import Spacecraft
 from freefloat.values import record, static
 from freefloat.values.arrays import Matrix, Vector
@@ -18,7 +20,7 @@ _TOLD, _NAMED = 0.05, 3  # shares above this are told in the table, of so many b
 
 @record
 class VibrationModes:
-    """Small vibration about a configuration, joints and wheels free; one column of `shapes` for each mode.
+    """Small vibration about a configuration, joints and wheels free or locked; one column of `shapes` for each mode.
 
     A shape moves the base in base axes [m, rad], joints [rad or m] and modal coordinates. Where frequencies coincide,
     any mixture of their shapes is a shape too.
@@ -26,10 +28,10 @@ class VibrationModes:
 
     frequencies: Vector  # (modes) ascending [rad/s]
     shapes: Matrix  # (nv, modes), unit modal mass: shapes^T M shapes = 1
-    energy_shares: Matrix  # (flexible bodies, modes) of the elastic energy; each column sums to one
+    energy_shares: Matrix  # (flexible bodies and gears, modes) of the elastic energy; each column sums to one
     labels: tuple[str, ...] = static()  # of every row of `shapes`, in the order of v
-    flexible: tuple[str, ...] = static()  # names of the flexible bodies, the rows of `energy_shares`
-    main_rows: tuple[str, ...] = static()  # for each mode the modal coordinate with most elastic energy
+    flexible: tuple[str, ...] = static()  # names of flexible bodies, and `elbow.gear`: the rows of `energy_shares`
+    main_rows: tuple[str, ...] = static()  # for each mode the modal coordinate or gear with most elastic energy
     base_motions: tuple[str, ...] = static()  # for each mode how the base moves most, `x ry`; empty: hardly at all
     held: bool = static()  # whether the base is held
 
@@ -63,29 +65,46 @@ class VibrationModes:
         return ", ".join(f"{self.flexible[i]} {100.0 * shares[i]:.0f} %" for i in told)
 
 
-def vibration_modes(craft: Spacecraft, q: Vector | None = None, held: bool = False) -> VibrationModes:
-    """Natural modes of the spacecraft about a configuration, the base free or, as on a test stand, held."""
-    frequencies, shapes = vibration_shapes(craft, q, held=held)
-    modal, labels = list(craft.layout.modal_velocities), velocity_labels(craft)
+def vibration_modes(
+    craft: Spacecraft, q: Vector | None = None, held: bool = False, locked: Sequence[str] = ()
+) -> VibrationModes:
+    """Natural modes of the spacecraft about a configuration, the base free or, as on a test stand, held.
+
+    Joints that are `locked` do not move; of a flexible joint it is the motor that is locked.
+    """
+    frequencies, shapes = vibration_shapes(craft, q, held=held, locked=locked)
+    places, labels = elastic_places(craft), velocity_labels(craft)
     # Each coordinate's part of the elastic energy; a mode without any, of a body without stiffness, has none to share.
     parts = shapes * (stiffness_matrix(craft) @ shapes)
     total = np.sum(parts, axis=0)
     parts = parts / np.where(total > 0.0, total, 1.0)
-    shares = [np.sum(parts[craft.layout.velocities[name]], axis=0) for name in craft.layout.modes]
+    shares = [np.sum(parts[at], axis=0) for at in places.values()]
+    strains, strained = _strains(craft, parts, labels)
     return VibrationModes(
         frequencies=frequencies,
-        shapes=shapes * _signs(shapes[modal]),
-        energy_shares=np.reshape(shares, (len(shares), len(modal))),
+        shapes=shapes * _signs(_strains(craft, shapes, labels, torsion=True)[0]),
+        energy_shares=np.reshape(shares, (len(shares), len(frequencies))),
         labels=labels,
-        flexible=tuple(name.removesuffix(".modes") for name in craft.layout.modes),
+        flexible=tuple(places),
         base_motions=tuple(_base_motion(column) for column in (_base_weights(craft, q) * shapes[:6].T)),
-        main_rows=tuple(labels[modal[_largest(column[modal])]] for column in parts.T),
+        main_rows=tuple(strained[_largest(column)] for column in strains.T),
         held=held,
     )
 
 
+def _strains(
+    craft: Spacecraft, rows: Matrix, labels: tuple[str, ...], torsion: bool = False
+) -> tuple[Matrix, tuple[str, ...]]:
+    """Rows of modal coordinates and, for each gear, the sum of joint and motor, or the torsion; with their names."""
+    modal, gears = list(craft.layout.modal_velocities), craft.layout.flexible_joints
+    ends = [craft.layout.indices([joint, craft.layout.drive(joint)]) for joint in gears]
+    across = [rows[motor] - rows[own] if torsion else rows[motor] + rows[own] for own, motor in ends]
+    names = (*(labels[i] for i in modal), *(f"{joint}.gear" for joint in gears))
+    return np.concatenate([rows[modal], np.reshape(across, (len(gears), rows.shape[1]))]), names
+
+
 def velocity_labels(craft: Spacecraft) -> tuple[str, ...]:
-    """A name for every entry of v: `base.x` to `base.rz`, joints, `panel.modes 1`, wheels."""
+    """A name for every entry of v: `base.x` to `base.rz`, joints and their motors, `panel.modes 1`, wheels."""
     labels = []
     for name, at in craft.layout.velocities.items():
         if name == "base":

@@ -22,20 +22,27 @@ from freefloat.effects.contact import CompliantContact, KelvinVoigt, Plane, Sphe
 from freefloat.effects.joint_friction import Friction
 from freefloat.effects.joint_motors import joint_motor_channels
 from freefloat.effects.wheels import wheel_channel
+from freefloat.model.shapes import Shape
 from freefloat.values.channels import Channel
 
 
 def sample_channels() -> tuple[Channel, ...]:
     """Of every run first, then those that connections, brakes and contacts add, then those of the parts."""
     hub = ff.Spacecraft.from_base("hub", mass=100.0, inertia=(20.0, 20.0, 20.0))  # [kg], [kg m2]
-    hub = hub.with_link("elbow", parent="base", joint="revolute", mass=5.0, inertia=(0.1, 0.4, 0.4))
+    gear = ff.JointFlexibility(stiffness=1e3, motor_inertia=1e-4, ratio=100.0)  # [N m/rad], [kg m2]
+    link = {"joint": "revolute", "mass": 5.0, "inertia": (0.1, 0.4, 0.4)}
+    hub = hub.with_link("elbow", parent="base", flexibility=gear, **link)
+    hub = hub.with_shapes("elbow", Shape.ball((2.0, 0.0, 0.0), 0.1)).with_shapes(
+        "base", Shape.ball((0.0, 0.0, 0.0), 0.5)
+    )
     hub = hub.with_frame("hand", body="elbow").with_wheel("wheel", axis=(0.0, 0.0, 1.0), inertia=0.05)
     hub = hub.mount(ff.flex.beam(length=2.0, mass=2.0, bending_stiffness=50.0, modes=1), name="panel")
     world = ff.World.of(hub).connection("grasp", "hand", "N").brake("elbow").contact("foot", "hand", "N")
     parts = JointSpring("elbow", stiffness=1.0), JointFriction(Friction(coulomb=0.1))  # [N m/rad], [N m]
     law = KelvinVoigt(stiffness=1e4)  # [N/m]
     touch = CompliantContact("hand", Sphere(0.1), "N", Plane(), law, name="finger", pressed=True)  # [m]
-    common = ff.Experiment.of(world, *parts, touch, duration=1.0).channels()
+    watched = ff.Clearance(pairs=(("base", "elbow"),))
+    common = ff.Experiment.of(world, *parts, touch, watched, duration=1.0).channels()
     craft, thrusters = ff.library.ets7(wheels=True), Thrusters.from_nozzles(torque_pairs(arm=1.0, thrust=1.0))
     arm = ResolvedMotion(craft, Line(direction=(1, 0, 0), length=0.2, speed=0.01), frame="hand")
     software = (

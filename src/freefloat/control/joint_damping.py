@@ -9,7 +9,7 @@ from freefloat.dynamics import free_floating, spd_solve
 from freefloat.model import Clock, JointTorques, Measurements, Software, Spacecraft
 from freefloat.values import LawError, record
 from freefloat.values.arrays import Matrix, Numeric, Vector
-from freefloat.values.checks import require_bounds
+from freefloat.values.checks import require_bounds, set_fields
 
 _NO_DIRECTION = 1e-9  # of the size of H: what is left of a row that depends on the others
 
@@ -32,6 +32,7 @@ class EncoderLaw(Software):
 
     def __post_init__(self) -> None:
         require_bounds(self, {"smoothing": "s"}, least=0.0)
+        set_fields(self, craft=self.craft.with_stiff_joints())
         if self.period is None:
             raise LawError(f"{self.title} takes differences between ticks: give it a period, such as period=0.01.")
 

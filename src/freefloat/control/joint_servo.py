@@ -18,7 +18,7 @@ from freefloat.model.ports import ticks_in
 from freefloat.values import record
 from freefloat.values.arrays import Numeric, Scalar, Vector
 from freefloat.values.channels import Channel, flag
-from freefloat.values.checks import require_bounds
+from freefloat.values.checks import require_bounds, set_fields
 
 RATE_LIMIT, POSITION_LIMIT = 1.0, 2.0
 
@@ -40,7 +40,8 @@ class JointServo(Software):
 
     `craft` is the model that the motors know, rotors included; of the friction they make up for the share
     `compensation`. Limits of rate and position come from its joints. The arm's law is continuous, or commands with its
-    own `period` and is held in between.
+    own `period` and is held in between. It takes gears as stiff: with a `MotorEncoder` it sees the motors, and is a
+    servo around these.
     """
 
     craft: Spacecraft
@@ -51,6 +52,7 @@ class JointServo(Software):
 
     def __post_init__(self) -> None:
         require_rate_law("JointServo.arm", self.arm)
+        set_fields(self, craft=self.craft.with_stiff_joints())
         require_bounds(self, {"bandwidth": "rad/s"}, above=0.0)
         require_bounds(self, {"compensation": ""}, least=0.0, most=1.0)
         if self.arm.period is not None and self.period is not None:

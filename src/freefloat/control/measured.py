@@ -65,6 +65,7 @@ def measured_positions(craft: Spacecraft, y: Measurements) -> Vector:
     layout, q = craft.layout, jnp.zeros(craft.layout.nq)
     if layout.joint_positions:
         q = q.at[np.array(layout.joint_positions, dtype=int)].set(y["joints.position"])
+        q = _with_motors(q, layout.motor_positions, layout.position, layout.flexible_joints)
     for body in flexible_bodies(craft):
         q = q.at[layout.position(f"{body.name}.modes")].set(y[f"{body.name}.modes"])
     return q
@@ -76,9 +77,19 @@ def measured_speeds(craft: Spacecraft, y: Measurements) -> Vector:
     v = jnp.zeros(layout.nv).at[:6].set(six(y["base.velocity"], y["base.rate"]))
     for name, places in (("joints.rate", layout.joint_velocities), ("wheels.speed", layout.wheel_velocities)):
         v = v.at[np.array(places, dtype=int)].set(y[name]) if places else v
+    v = _with_motors(v, layout.motor_velocities, layout.velocity, layout.flexible_joints)
     for body in flexible_bodies(craft):
         v = v.at[layout.velocity(f"{body.name}.modes")].set(y[f"{body.name}.modal_rates"])
     return v
+
+
+def _with_motors(
+    vector: Vector, motors: tuple[int, ...], place: Callable[[str], slice], joints: tuple[str, ...]
+) -> Vector:
+    """Motors of flexible joints as their joints are measured: software that wants more reads `motors.position`."""
+    if not motors:
+        return vector
+    return vector.at[np.array(motors, dtype=int)].set(vector[np.array([place(j).start for j in joints], dtype=int)])
 
 
 def believed_pose(craft: Spacecraft, y: Measurements, frame: str) -> Pose:

@@ -40,7 +40,7 @@ class ResolvedAcceleration(Software):
     @property
     def craft(self) -> Spacecraft:
         """The controller's own model of the spacecraft."""
-        return self.follow.craft
+        return self.follow.craft.with_stiff_joints()
 
     def begin(self, y: Measurements) -> Pose:
         """Start the path where the frame is now."""

@@ -131,7 +131,7 @@ Factor: TypeAlias = DenseFactor | ArticulatedFactor
 def factorise(craft: Spacecraft, q: Vector, given: Given = ()) -> Factor:
     """The mass matrix at q as a product; dofs in `given` follow a prescribed motion and answer to no force."""
     base_free = [d not in given for d in range(6)]
-    wheels_free = not set(given) & set(craft.layout.wheel_velocities)
+    wheels_free = not set(given) & {*craft.layout.wheel_velocities, *craft.layout.motor_velocities}
     if craft.is_rigid and not craft.has_followers and wheels_free and len(set(base_free)) == 1:
         return _articulate(craft, q, given)
     free = tuple(d for d in range(craft.layout.nv) if d not in given)

@@ -5,7 +5,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.dynamics.tree import (
-    ExtendedInertia,
     edge_drifts,
     edges,
     extended_inertias,
@@ -52,7 +51,7 @@ def inverse_dynamics(craft: Spacecraft, q: Vector, v: Vector, vdot: Vector) -> V
         wrench = inertia.rigid @ rate + inertia.coupling @ own_rate + cross_force(twist, momentum)
         on_own = inertia.coupling.T @ rate + inertia.own @ own_rate
         if isinstance(body, ModalBody) and body.modes:
-            bending, on_modes = _bending(body, inertia.dofs, modal_coordinates(craft, body, q), twist, own)
+            bending, on_modes = _bending(craft, body, modal_coordinates(craft, body, q), twist, own)
             wrench, on_own = wrench + bending, on_own + on_modes
         wrenches.append(wrench)
         force = force.at[np.array(inertia.dofs, dtype=int)].add(on_own)
@@ -65,23 +64,28 @@ def inverse_dynamics(craft: Spacecraft, q: Vector, v: Vector, vdot: Vector) -> V
     return force.at[:6].add(wrenches[0])
 
 
-def _bending(body: ModalBody, dofs: tuple[int, ...], b: Vector, twist: Vec6, rate: Vector) -> tuple[Vec6, Vector]:
-    """What a flexible body's changing inertia adds to the wrench and to the modal forces.
+def _bending(craft: Spacecraft, body: ModalBody, b: Vector, twist: Vec6, rate: Vector) -> tuple[Vec6, Vector]:
+    """What a flexible body's changing inertia adds to the wrench and to the forces on its own speeds.
 
     Both follow from one kinetic energy T(b, V, b'): d/dt of dT/dV and of dT/db' at fixed speeds, less dT/db. They are
-    differentiated, not written out, so that energy is conserved whatever terms the inertia keeps.
+    differentiated, not written out, so that energy is conserved whatever terms the inertia keeps. The own speeds are
+    the modal rates b' and, after them, those of motors.
     """
+    motors = bool(craft.motors_on(body.name))  # without them the inertia of the own speeds is constant
 
     def momenta(b: Vector) -> tuple[Vec6, Vector]:
-        inertia = flexible_inertia(body, dofs, b)
-        return inertia.rigid @ twist + inertia.coupling @ rate, inertia.coupling.T @ twist
+        inertia = flexible_inertia(craft, body, b)
+        own = inertia.coupling.T @ twist
+        return inertia.rigid @ twist + inertia.coupling @ rate, own + inertia.own @ rate if motors else own
 
     def energy(b: Vector) -> jax.Array:
-        inertia: ExtendedInertia = flexible_inertia(body, dofs, b)
-        return 0.5 * twist @ (inertia.rigid @ twist) + twist @ (inertia.coupling @ rate)
+        inertia = flexible_inertia(craft, body, b)
+        moving = 0.5 * twist @ (inertia.rigid @ twist) + twist @ (inertia.coupling @ rate)
+        return moving + 0.5 * rate @ inertia.own @ rate if motors else moving
 
-    _, (wrench, modal) = jax.jvp(momenta, (b,), (rate,))
-    return wrench, modal - jax.grad(energy)(b)
+    _, (wrench, own) = jax.jvp(momenta, (b,), (rate[: body.modes],))
+    slope = jax.grad(energy)(b)
+    return wrench, own.at[: body.modes].add(-slope) if motors else own - slope
 
 
 @compiled_on_call

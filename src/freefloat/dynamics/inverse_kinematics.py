@@ -70,6 +70,9 @@ def inverse_kinematics(craft: Spacecraft, frame: str, X_BE: Pose, start: Numeric
             damping *= 4.0
             if damping > 1e3:
                 break
+    layout = craft.layout
+    for joint, motor in zip(layout.flexible_joints, layout.motor_positions, strict=True):
+        q[motor] = q[layout.position(joint).start]  # gears are not wound up
     return JointSolution(q, float(np.linalg.norm(position)), float(np.linalg.norm(rotation)))
 
 

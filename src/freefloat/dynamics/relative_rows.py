@@ -247,7 +247,10 @@ def _craft(crafts: Crafts, c: int) -> Spacecraft:
 
 def _joint_dof(crafts: Crafts, rows: JointRows) -> tuple[int, int]:
     c, name = rows.place
-    joint = _craft(crafts, c).joint(name)
+    layout = _craft(crafts, c).layout
+    if name in layout.drives(layout.flexible_joints):  # the motor of a flexible joint
+        return c, layout.velocity(name).start
+    joint = crafts[c].joint(name)
     crafts[c].layout.refuse_followers([name])
     if not joint.dofs:
         raise ModelError(

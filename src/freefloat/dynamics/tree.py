@@ -1,7 +1,7 @@
 """The tree at a configuration: how each body hangs on its parent, and what it brings along.
 
 Every recursion of this package walks these two lists. A body brings an inertia and, where it has modes or carries
-wheels, generalised speeds of its own: its inertia is an extended one.
+wheels or motors of flexible joints, generalised speeds of its own: its inertia is an extended one.
 """
 
 import jax
@@ -10,7 +10,8 @@ import numpy as np
 
 from freefloat.dynamics.deformation import Mount, node_mount, rail_mount
 from freefloat.model import Joint, ModalBody, RigidBody, Spacecraft
-from freefloat.spatial import Pose, SpatialInertia, six
+from freefloat.model.motors import Motor
+from freefloat.spatial import Pose, SpatialInertia, angular, six
 from freefloat.spatial.rotations import axial
 from freefloat.values import record, static
 from freefloat.values.arrays import Matrix, Scalar, Vec6, Vector, is_traced
@@ -114,23 +115,55 @@ def extended_inertias(craft: Spacecraft, q: Vector) -> tuple[ExtendedInertia, ..
         if isinstance(body, RigidBody):
             found.append(_rigid_inertia(craft, body))
         else:
-            found.append(flexible_inertia(body, _modal_dofs(craft, body), modal_coordinates(craft, body, q)))
+            found.append(flexible_inertia(craft, body, modal_coordinates(craft, body, q)))
     return tuple(found)
 
 
 def _rigid_inertia(craft: Spacecraft, body: RigidBody) -> ExtendedInertia:
-    """A rigid body; each wheel couples by its axial inertia about its axis (docs/theory-free-floating.md)."""
+    """A rigid body; each wheel couples by its axial inertia about its axis (docs/theory-free-floating.md).
+
+    A motor that turns at `ratio` times the rate of its coordinate couples by as much more, and has its square.
+    """
     wheels = craft.wheels_on(body.name)
     columns = [six(np.zeros(3), wheel.inertia * wheel.axis) for wheel in wheels]
+    inertias = [jnp.asarray(wheel.inertia) for wheel in wheels]
+    for motor in craft.motors_on(body.name):
+        columns.append(six(np.zeros(3), motor.coupling * motor.axis))
+        inertias.append(jnp.asarray(motor.inertia))
+    names = [w.name for w in wheels] + [m.name for m in craft.motors_on(body.name)]
     return ExtendedInertia(
-        dofs=craft.layout.indices([w.name for w in wheels]),
+        dofs=craft.layout.indices(names),
         rigid=body.spatial_inertia(),
-        coupling=jnp.stack(columns, axis=1) if wheels else np.zeros((6, 0)),
-        own=jnp.diag(jnp.stack([jnp.asarray(w.inertia) for w in wheels])) if wheels else np.zeros((0, 0)),
+        coupling=jnp.stack(columns, axis=1) if columns else np.zeros((6, 0)),
+        own=jnp.diag(jnp.stack(inertias)) if inertias else np.zeros((0, 0)),
     )
 
 
-def flexible_inertia(body: ModalBody, dofs: Dofs, b: Vector) -> ExtendedInertia:
+def flexible_inertia(craft: Spacecraft, body: ModalBody, b: Vector) -> ExtendedInertia:
+    """A flexible body deformed by modal coordinates b, with the motors of the joints that it carries."""
+    inertia = _modal_inertia(body, _modal_dofs(craft, body), b)
+    for motor in craft.motors_on(body.name):
+        inertia = _with_motor(inertia, motor, craft.layout.indices([motor.name]), body, b)
+    return inertia
+
+
+def _with_motor(inertia: ExtendedInertia, motor: Motor, dofs: Dofs, body: ModalBody, b: Vector) -> ExtendedInertia:
+    """A motor at a node couples with the rate about its axis there, to which the modes add."""
+    axis, bending = motor.axis, np.zeros(inertia.own.shape[0])
+    if motor.node:
+        mount = node_mount(body.node(motor.node), b)
+        axis = mount.pose.R @ motor.axis
+        bending = jnp.zeros(inertia.own.shape[0]).at[: body.modes].set(motor.axis @ angular(mount.columns))
+    row = motor.coupling * bending
+    return ExtendedInertia(
+        dofs=inertia.dofs + dofs,
+        rigid=inertia.rigid,
+        coupling=jnp.concatenate([inertia.coupling, six(np.zeros(3), motor.coupling * axis)[:, None]], axis=1),
+        own=jnp.block([[inertia.own, row[:, None]], [row[None, :], jnp.reshape(jnp.asarray(motor.inertia), (1, 1))]]),
+    )
+
+
+def _modal_inertia(body: ModalBody, dofs: Dofs, b: Vector) -> ExtendedInertia:
     """A flexible body deformed by modal coordinates b, to second order in (b, b') (docs/theory-flexible.md)."""
     # Foreshortening enters the rigid part with one half of b b, the coupling with b.
     short_moment = jnp.tensordot(b, body.short_moment, axes=1)  # (modes, 3)

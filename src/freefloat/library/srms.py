@@ -7,6 +7,7 @@ The paper gives no table ("similar to the SRMS", payload mass ratio 10). Sources
 - Bending stiffness 4.0e6 and 2.8e6 N m2: assumed, an estimate for 13-inch graphite-epoxy tubes.
 - Base (100 t, orbiter-like) and shoulder position: assumed. Payload: 10 t (the ratio), a solid cylinder of 1 m radius
   (0.5 rpm and 0.052 m/s in the paper) and 6 m length: assumed. No damping, joints free.
+- Gears, with `flexible_joints`: see `_GEARS`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 
 from freefloat.flex import beam
 from freefloat.library.srms_shapes import with_orbiter_shapes, with_payload_shapes
-from freefloat.model import Joint, RigidBody, Spacecraft
+from freefloat.model import Joint, JointFlexibility, RigidBody, Spacecraft
 from freefloat.spatial import Pose
 from freefloat.values.errors import ModelError
 
@@ -29,6 +30,19 @@ _BASE_MASS = 1.0e5  # [kg]
 _BASE_INERTIA = (1.3e6, 1.0e7, 1.03e7)  # about x, y, z of the spatial arm [kg m2]
 _HAND_MASS, _HAND_LENGTH = 99.63, 1.8796  # wrist and end effector in one, of the planar arm [kg], [m]
 _PAYLOAD_MASS, _PAYLOAD_RADIUS, _PAYLOAD_LENGTH = 1.0e4, 1.0, 6.0  # [kg], [m], [m]
+# Stiffness of the gears: no table of it was found that could be cited. Identified from the frequencies that a paper by
+# the arm's makers gives for the unloaded arm, stretched out sideways, brakes on, on an orbiter that does not move
+# (Table 4, row S: 0.3463, 0.4614 and 3.5544 Hz for the first three; transcription.si.edu/view/24585, page 12 of
+# NASM.2014.0025-bx011-fd006, without its title page; by its subject P. K. Nguyen, R. Ravindran, R. Carr et al., 1982),
+# wrists like the pitch of the shoulder. What is left to compare is in docs/flexible-joints.md. The ratios are those
+# that are commonly quoted; they and the rotors, of which nothing was found, have no part in those frequencies.
+_ROTOR = 1.0e-4  # [kg m2]
+_GEARS = {  # stiffness at the joint [N m/rad], gear ratio
+    "shoulder.yaw": (3.73e5, 1842.0),
+    "shoulder.pitch": (1.85e5, 1842.0),
+    "elbow": (1.51e6, 1261.0),
+    "wrist": (1.85e5, 738.0),
+}
 _WRIST = (  # name, axis, mass [kg], centre of mass [m], inertia about it [kg m2], length along x [m]
     ("wrist.pitch", (0.0, -1.0, 0.0), 8.48, 0.2286, (0.02, 0.15, 0.15), 0.4572),
     ("wrist.yaw", (0.0, 0.0, 1.0), 45.94, 0.381, (0.4, 2.2, 2.2), 0.762),
@@ -36,8 +50,10 @@ _WRIST = (  # name, axis, mass [kg], centre of mass [m], inertia about it [kg m2
 )
 
 
-def srms(*, modes: int = 2, planar: bool = False) -> Spacecraft:
+def srms(*, modes: int = 2, planar: bool = False, flexible_joints: bool = False) -> Spacecraft:
     """The arm on its base, joints free; `modes` bending modes for each boom and plane, 0 for rigid booms.
+
+    With `flexible_joints` gears wind up between motors and joints, which is most of the flexibility of this arm.
 
     Spatial: joints `shoulder.yaw`, `shoulder.pitch`, `elbow`, `wrist.pitch`, `wrist.yaw`, `wrist.roll`; it is stretched
     along x at zero and pitches up towards z. Planar, in x and y: `shoulder`, `elbow`, `wrist` about z. Booms `boom.1`
@@ -46,6 +62,8 @@ def srms(*, modes: int = 2, planar: bool = False) -> Spacecraft:
     if isinstance(modes, bool) or not isinstance(modes, (int, np.integer)) or modes < 0:
         raise ModelError(f"srms: modes must be a whole number of bending modes, 0 or more, got {modes!r}.")
     craft = _planar_arm(int(modes)) if planar else _spatial_arm(int(modes))
+    for joint in craft.layout.moving_joints if flexible_joints else ():
+        craft = craft.with_flexible_joint(joint, _gear(joint))
     return with_orbiter_shapes(craft, planar=planar)
 
 
@@ -103,6 +121,13 @@ def _with_booms(
         boom = beam(length=length, mass=mass, bending_stiffness=stiffness, modes=modes, name=f"boom.{number}")
         craft = craft.with_body(boom, _joint(joint, parent, axis, at))
     return craft
+
+
+def _gear(joint: str) -> JointFlexibility:
+    """Of a joint of either arm; the planar one pitches."""
+    kind = {"shoulder": "shoulder.pitch"}.get(joint, joint if joint in _GEARS else joint.partition(".")[0])
+    stiffness, ratio = _GEARS[kind]
+    return JointFlexibility(stiffness=stiffness, motor_inertia=_ROTOR, ratio=ratio)
 
 
 def _joint(name: str, parent: str, axis: Axis, at: Pose) -> Joint:

@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from freefloat.model.clearance import Clearance
 from freefloat.model.commands import (
     BaseWrench,
     Brake,
@@ -16,6 +17,7 @@ from freefloat.model.commands import (
     WheelTorques,
 )
 from freefloat.model.connections import Connection, Contact, JointBrake, Place
+from freefloat.model.flexibility import JointFlexibility
 from freefloat.model.modal import ModalBody, Node, Rail
 from freefloat.model.parts import Follow, Frame, Joint, JointLimits, RigidBody, Wheel
 from freefloat.model.ports import (
@@ -45,6 +47,7 @@ __all__ = [
     "Action",
     "BaseWrench",
     "Brake",
+    "Clearance",
     "Clock",
     "Command",
     "Connection",
@@ -56,6 +59,7 @@ __all__ = [
     "Interaction",
     "Joint",
     "JointBrake",
+    "JointFlexibility",
     "JointLimits",
     "JointRates",
     "JointTorques",

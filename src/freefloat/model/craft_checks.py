@@ -6,7 +6,8 @@ Traced numbers are unknown and pass: check again when they are known.
 import numpy as np
 
 from freefloat.model.modal import ModalBody, require_possible_body
-from freefloat.model.physical_checks import require_physical, require_wheels_fit
+from freefloat.model.motors import require_rotors
+from freefloat.model.physical_checks import require_physical
 from freefloat.model.spacecraft import Spacecraft
 from freefloat.spatial import Pose
 from freefloat.values.arrays import is_traced
@@ -26,7 +27,7 @@ def require_possible_craft(craft: Spacecraft) -> None:
             raise ModelError(f"Joint '{joint.name}' of spacecraft '{craft.name}': its damping or rotor is negative.")
     for body in craft.body_names:
         require_possible_group(craft, body)
-        require_wheels_fit(body, craft.body(body).inertia, craft.wheels_on(body))
+        require_rotors(craft, body)
 
 
 def require_possible_group(craft: Spacecraft, body: str) -> None:

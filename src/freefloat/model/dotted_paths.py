@@ -14,8 +14,8 @@ import numpy as np
 
 from freefloat.model.craft_checks import require_possible_group
 from freefloat.model.modal import require_possible_body
+from freefloat.model.motors import require_rotors
 from freefloat.model.parts import RigidBody
-from freefloat.model.physical_checks import require_wheels_fit
 from freefloat.model.spacecraft import Spacecraft
 from freefloat.values.checks import require_numbers
 from freefloat.values.errors import ModelError
@@ -119,7 +119,7 @@ def replace(craft: Spacecraft, path: str, new: Any) -> Spacecraft:
     changed = dataclasses.replace(craft, **{group: tuple(parts)})
     if isinstance(part, RigidBody):
         require_possible_group(changed, part.name)
-    carrier = {"bodies": part.name, "wheels": getattr(part, "body", None)}.get(group)
-    if carrier is not None:
-        require_wheels_fit(carrier, changed.body(carrier).inertia, changed.wheels_on(carrier))
+    carrier = {"bodies": part.name, "wheels": getattr(part, "body", None), "joints": getattr(part, "parent", None)}
+    if (name := carrier.get(group)) is not None:
+        require_rotors(changed, name)
     return changed

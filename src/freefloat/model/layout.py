@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from freefloat.model.modal import ModalBody
-from freefloat.model.parts import Joint, RigidBody, Wheel
+from freefloat.model.parts import Joint, RigidBody, Wheel, motor_name
 from freefloat.values.errors import ModelError, unknown_name
 
 
@@ -13,7 +13,8 @@ from freefloat.values.errors import ModelError, unknown_name
 class Layout:
     """Slices of q (joint positions, modes) and v (base twist, joint rates, modal rates, wheel speeds), in tree order.
 
-    The modes of a flexible body `panel` are called `panel.modes`. A wheel's speed comes right after the body that
+    The modes of a flexible body `panel` are called `panel.modes`, the motor of a flexible joint `elbow` is called
+    `elbow.motor` and comes right after the joint. A wheel's speed comes right after the body that
     carries it; its angle is not a coordinate. Fixed joints, and joints that follow others, have an empty slice.
     """
 
@@ -24,6 +25,7 @@ class Layout:
     revolute: tuple[str, ...]  # those of the joints that turn
     wheels: tuple[str, ...]
     leaders: dict[str, str]  # joints that follow others -> those that they follow
+    flexible_joints: tuple[str, ...]  # joints whose motors have coordinates of their own
     nq: int
     nv: int
 
@@ -77,7 +79,26 @@ class Layout:
     @property
     def modes(self) -> tuple[str, ...]:
         """Names of the modal coordinates, one for each flexible body."""
-        return tuple(name for name in self.positions if name not in self.joints)
+        others = {*self.joints, *map(motor_name, self.flexible_joints)}
+        return tuple(name for name in self.positions if name not in others)
+
+    def drive(self, joint: str) -> str:
+        """Name of the coordinate that the motor of a joint moves: its own, or its motor's where it is flexible."""
+        return motor_name(joint) if joint in self.flexible_joints else joint
+
+    def drives(self, joints: Iterable[str]) -> tuple[str, ...]:
+        """The same of several joints."""
+        return tuple(map(self.drive, joints))
+
+    @property
+    def motor_positions(self) -> tuple[int, ...]:
+        """Indices into q of the motors of flexible joints."""
+        return tuple(self.positions[motor_name(joint)].start for joint in self.flexible_joints)
+
+    @property
+    def motor_velocities(self) -> tuple[int, ...]:
+        """Indices into v of the motors of flexible joints."""
+        return self.indices(self.drives(self.flexible_joints))
 
     @property
     def modal_velocities(self) -> tuple[int, ...]:
@@ -125,6 +146,9 @@ def layout_of(
             positions[joint.name] = slice(nq, nq + joint.dofs)
             velocities[joint.name] = slice(nv, nv + joint.dofs)
             nq, nv = nq + joint.dofs, nv + joint.dofs
+            if joint.flexibility is not None:
+                positions[joint.motor], velocities[joint.motor] = slice(nq, nq + 1), slice(nv, nv + 1)
+                nq, nv = nq + 1, nv + 1
         if body.modes:
             positions[f"{body.name}.modes"] = slice(nq, nq + body.modes)
             velocities[f"{body.name}.modes"] = slice(nv, nv + body.modes)
@@ -141,6 +165,7 @@ def layout_of(
         revolute=tuple(j.name for j in joints if j.kind == "revolute"),
         wheels=tuple(w.name for w in wheels),
         leaders={j.name: j.follows.leader for j in joints if j.follows is not None},
+        flexible_joints=tuple(j.name for j in joints if j.flexibility is not None),
         nq=nq,
         nv=nv,
     )

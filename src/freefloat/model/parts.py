@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from freefloat.model.flexibility import JointFlexibility
 from freefloat.model.physical_checks import require_rotation, unit_axis
 from freefloat.model.placement import require_pose
 from freefloat.model.shapes import Shape
@@ -106,7 +107,8 @@ class Joint:
     joint's coordinate is the station of a carriage on the parent's rail [m]. A joint that follows another has no
     coordinate of its own: it moves with its leader's. Dry friction is a stated fact, like the limits.
     The rotor inertia is that of motor rotor and gear times the gear ratio squared: it resists the joint's acceleration,
-    while what the fast rotor adds to the momentum of the spacecraft is left out.
+    while what the fast rotor adds to the momentum of the spacecraft is left out. A joint with a flexibility has a motor
+    with a coordinate of its own instead, `elbow.motor`, whose momentum is not left out.
     """
 
     name: str = static()
@@ -120,6 +122,7 @@ class Joint:
     limits: JointLimits = JointLimits()
     follows: Follow | None = None
     node: str = static(default="")  # of a flexible parent; empty: the parent's own frame
+    flexibility: JointFlexibility | None = None  # of the gear between motor and joint; None: stiff
 
     def __post_init__(self) -> None:
         owner = f"Joint '{self.name}'"
@@ -140,6 +143,30 @@ class Joint:
         if self.follows is not None and self.kind not in ("revolute", "prismatic"):
             raise ModelError(f"{owner} is {self.kind}, so it cannot follow '{self.follows.leader}'. Leave follows out.")
         require_rotation(owner, self.X_PJ.R)
+        self._check_flexibility(owner)
+
+    def _check_flexibility(self, owner: str) -> None:
+        if self.flexibility is None:
+            return
+        if not isinstance(self.flexibility, JointFlexibility):
+            raise ModelError(f"{owner}: flexibility must be JointFlexibility(...), got {self.flexibility!r}.")
+        if self.kind not in ("revolute", "prismatic"):
+            raise ModelError(f"{owner} is {self.kind}, so it has no motor that could wind up. Leave flexibility out.")
+        if self.follows is not None:
+            raise ModelError(
+                f"{owner} follows '{self.follows.leader}', which has the motor. Give '{self.follows.leader}' the "
+                "flexibility."
+            )
+        if not is_traced(self.rotor_inertia) and float(self.rotor_inertia) != 0.0:
+            raise ModelError(
+                f"{owner} has a rotor_inertia and a flexibility with a motor_inertia. Give its rotor once: leave "
+                "rotor_inertia out."
+            )
+
+    @property
+    def motor(self) -> str:
+        """Name of the motor's coordinate where the joint is flexible, else of the joint's own."""
+        return self.name if self.flexibility is None else motor_name(self.name)
 
     @property
     def dofs(self) -> int:
@@ -158,6 +185,11 @@ class Joint:
         if self.kind == "revolute":
             return Pose(position=self.X_PJ.p, rotation=self.X_PJ.R @ rotation_about(self.axis, q))
         return Pose(position=self.X_PJ.p + self.X_PJ.R @ (q * self.axis), rotation=self.X_PJ.R)
+
+
+def motor_name(joint: str) -> str:
+    """What the coordinate of a flexible joint's motor is called."""
+    return f"{joint}.motor"
 
 
 @record

@@ -1,6 +1,7 @@
 """Inertia lint: which numbers cannot belong to any rigid body, said by name."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -60,17 +61,26 @@ def require_rotation(owner: str, rotation: Numeric) -> None:
         raise ModelError(f"{owner}: the placement is not a rotation ({fault}).")
 
 
-def require_wheels_fit(body: str, locked: Numeric, wheels: Any) -> None:
-    """Refuse wheels that have more inertia than the body that carries them, which includes them, locked."""
-    if not wheels or is_traced(locked, wheels):
+class Rotor(NamedTuple):
+    """What turns on a body about an axis of it."""
+
+    title: str  # how messages call it
+    axis: Numeric
+    inertia: Numeric | float  # about the axis [kg m2]
+
+
+def require_rotors_fit(body: str, locked: Numeric, rotors: Sequence[Rotor]) -> None:
+    """Refuse wheels and motors with more inertia than the body that carries them, which includes them, locked."""
+    if not rotors or is_traced(locked, [(one.axis, one.inertia) for one in rotors]):
         return
-    own, carried = np.asarray(locked), sum(float(w.inertia) * np.outer(w.axis, w.axis) for w in wheels)
+    own, carried = np.asarray(locked), sum(float(one.inertia) * np.outer(one.axis, one.axis) for one in rotors)
     if np.linalg.eigvalsh(own - carried)[0] > 0.0:
         return
-    worst = max(reversed(wheels), key=lambda w: float(w.inertia) / float(w.axis @ own @ w.axis))
+    worst = max(reversed(rotors), key=lambda one: float(one.inertia) / float(one.axis @ own @ one.axis))
     along, together = (float(worst.axis @ inertia @ worst.axis) for inertia in (own, carried))
+    kinds = "wheels" if all(one.title.startswith("Wheel") for one in rotors) else "wheels and motors"
     raise ModelError(
-        f"Wheel '{worst.name}': its {float(worst.inertia):g} kg m2, with the {together - float(worst.inertia):g} kg m2 "
-        f"of the other wheels, exceed the {along:g} kg m2 that '{body}' has about the spin axis. "
-        "The body's inertia includes its wheels, locked."
+        f"{worst.title}: its {float(worst.inertia):g} kg m2, with the {together - float(worst.inertia):g} kg m2 "
+        f"of the other {kinds}, exceed the {along:g} kg m2 that '{body}' has about the spin axis. "
+        f"The body's inertia includes its {kinds}, locked."
     )

@@ -1,4 +1,6 @@
-"""What a body looks like: simple solids and triangle meshes in the body frame. For pictures only, never for motion.
+"""What a body looks like: simple solids and triangle meshes in the body frame. For pictures and clearances.
+
+Nothing of it acts on the motion.
 
 Colours are names of roles, so that every viewer can choose tones that suit its background: `bus`, `panel`, `arm`,
 `joint`, `hand`, `tank`, `antenna`, `target`; or `#rrggbb`.
@@ -29,6 +31,14 @@ class Cylinder:
 
     radius: float  # [m]
     length: float  # [m]
+
+
+@dataclass(frozen=True)
+class Capsule:
+    """A round bar along z with half balls at its ends, centred on its origin."""
+
+    radius: float  # [m]
+    length: float  # between the centres of the balls [m]
 
 
 @dataclass(frozen=True)
@@ -75,7 +85,7 @@ class Skin:
         return hash((self._digest, self.colour))
 
 
-Solid: TypeAlias = Box | Cylinder | Cone | Ellipsoid | Mesh
+Solid: TypeAlias = Box | Cylinder | Capsule | Cone | Ellipsoid | Mesh
 
 
 @dataclass(frozen=True)
@@ -90,15 +100,27 @@ class Shape:
     @staticmethod
     def tube(start: Any, end: Any, radius: float, colour: str = "arm") -> Shape:
         """A cylinder from one point to another [m]."""
-        start, end = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
-        length = float(np.linalg.norm(end - start))
-        axis = (end - start) / length if length else np.array([0.0, 0.0, 1.0])
-        return Shape(Cylinder(radius, length), triple((start + end) / 2.0), _rotation_to(axis), colour)
+        length, middle, rotation = _between(start, end)
+        return Shape(Cylinder(radius, length), middle, rotation, colour)
+
+    @staticmethod
+    def capsule(start: Any, end: Any, radius: float, colour: str = "arm") -> Shape:
+        """A round bar from one point to another, where the centres of its end balls are [m]."""
+        length, middle, rotation = _between(start, end)
+        return Shape(Capsule(radius, length), middle, rotation, colour)
 
     @staticmethod
     def ball(centre: Any, radius: float, colour: str = "joint") -> Shape:
         """A ball around a point [m]."""
         return Shape(Ellipsoid((radius, radius, radius)), triple(centre), colour=colour)
+
+
+def _between(start: Any, end: Any) -> tuple[float, Triple, tuple[Triple, Triple, Triple]]:
+    """Length, middle and rotation of what lies along z between two points."""
+    start, end = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
+    length = float(np.linalg.norm(end - start))
+    axis = (end - start) / length if length else np.array([0.0, 0.0, 1.0])
+    return length, triple((start + end) / 2.0), _rotation_to(axis)
 
 
 def _rotation_to(axis: np.ndarray) -> tuple[Triple, Triple, Triple]:

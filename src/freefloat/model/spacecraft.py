@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from freefloat.model.flexibility import JointFlexibility
 from freefloat.model.following import require_leaders
 from freefloat.model.layout import Layout, layout_of
 from freefloat.model.modal import ModalBody, require_possible_body
+from freefloat.model.motors import Motor, motors_on, require_rotors
 from freefloat.model.mounting_checks import require_mountable, require_node
 from freefloat.model.parts import Follow, Frame, Joint, JointKind, JointLimits, RigidBody, Wheel
-from freefloat.model.physical_checks import require_physical, require_wheels_fit
+from freefloat.model.physical_checks import require_physical
 from freefloat.model.placement import require_pose
 from freefloat.model.shapes import Shape
 from freefloat.model.start_state import Joints, Speeds, require_sound_state, start_motion, start_positions
@@ -81,6 +83,7 @@ class Spacecraft:
         rotor_inertia: float = 0.0,
         limits: JointLimits | None = None,
         follows: Follow | None = None,
+        flexibility: JointFlexibility | None = None,
         joint_name: str | None = None,
     ) -> Spacecraft:
         """Add a rigid link on a joint of its own; `at` places the joint in the parent: a body, frame or node."""
@@ -97,6 +100,7 @@ class Spacecraft:
             rotor_inertia=rotor_inertia,
             limits=JointLimits() if limits is None else limits,
             follows=follows,
+            flexibility=flexibility,
             node=carrier.node,
         )
         return self.with_body(body, connection)
@@ -107,9 +111,13 @@ class Spacecraft:
             raise unknown_name(self.name, "body", joint.parent, self.body_names)
         self._refuse_taken("body or frame", body.name, self.frame_names)
         self._refuse_taken("base, joint or wheel", joint.name, tuple(self.layout.velocities))
+        self._refuse_taken("base, joint or wheel", joint.motor, tuple(self.layout.velocities))
         require_mountable(self, joint)
         require_possible_body(body)
-        return dataclasses.replace(self, bodies=(*self.bodies, body), joints=(*self.joints, joint))
+        grown = dataclasses.replace(self, bodies=(*self.bodies, body), joints=(*self.joints, joint))
+        if joint.flexibility is not None:
+            require_rotors(grown, joint.parent)
+        return grown
 
     def with_wheel(
         self,
@@ -140,8 +148,9 @@ class Spacecraft:
                 "Mount the wheel on a rigid body at one of its nodes."
             )
         self._refuse_taken("base, joint or wheel", wheel.name, tuple(self.layout.velocities))
-        require_wheels_fit(wheel.body, self.body(wheel.body).inertia, (*self.wheels_on(wheel.body), wheel))
-        return dataclasses.replace(self, wheels=(*self.wheels, wheel))
+        grown = dataclasses.replace(self, wheels=(*self.wheels, wheel))
+        require_rotors(grown, wheel.body)
+        return grown
 
     def with_frame(self, name: str, *, body: str, at: PoseLike = HERE, node: str = "") -> Spacecraft:
         """Add a named frame fixed to a body, or to a node of a flexible one."""
@@ -296,6 +305,27 @@ class Spacecraft:
     def wheels_on(self, body: str) -> tuple[Wheel, ...]:
         """The wheels that a body carries."""
         return tuple(w for w in self.wheels if w.body == body)
+
+    def motors_on(self, body: str) -> tuple[Motor, ...]:
+        """The motors of flexible joints that a body carries."""
+        return motors_on(self.joints, body)
+
+    def with_flexible_joint(self, joint: str, flexibility: JointFlexibility) -> Spacecraft:
+        """The same with a joint whose gear gives way, and which has a motor of its own."""
+        stiff = dataclasses.replace(self.joint(joint), rotor_inertia=0.0, flexibility=flexibility)
+        changed = dataclasses.replace(self, joints=tuple(stiff if j.name == joint else j for j in self.joints))
+        require_rotors(changed, stiff.parent)
+        return changed
+
+    def with_stiff_joints(self) -> Spacecraft:
+        """The same with stiff gears, as a control law's model has them; the rotors stay, seen at the joints."""
+        joints = tuple(
+            j
+            if j.flexibility is None
+            else dataclasses.replace(j, rotor_inertia=j.flexibility.reflected_inertia, flexibility=None)
+            for j in self.joints
+        )
+        return dataclasses.replace(self, joints=joints) if self.layout.flexible_joints else self
 
     def at_rest(
         self,

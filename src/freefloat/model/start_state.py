@@ -69,6 +69,8 @@ def start_motion(layout: Layout, state: State, speeds: Speeds) -> State:
             places = np.array(where, dtype=int)
             values = _named_values(layout, what, given, unit, tuple(names), v[places] / scale)
             v = _set_entries(v, places, values * scale)
+            if what.startswith("joints"):
+                v = _with_motors(layout, v, layout.motor_velocities, layout.velocities)
     return dataclasses.replace(state, v=v)
 
 
@@ -78,7 +80,16 @@ def _positions_of_joints(layout: Layout, what: str, given: Joints) -> Any:
     values = _named_values(layout, what, given, unit, names, np.zeros(len(names)))
     turns = np.array([what == "joints_deg" and name in layout.revolute for name in names], dtype=bool)
     places = np.array(layout.joint_positions, dtype=int)
-    return _set_entries(np.zeros(layout.nq), places, values * np.where(turns, np.pi / 180.0, 1.0))
+    q = _set_entries(np.zeros(layout.nq), places, values * np.where(turns, np.pi / 180.0, 1.0))
+    return _with_motors(layout, q, layout.motor_positions, layout.positions)
+
+
+def _with_motors(layout: Layout, vector: Any, motors: tuple[int, ...], places: Mapping[str, slice]) -> Any:
+    """Motors of flexible joints where their joints are: the gears are not wound up."""
+    if not motors:
+        return vector
+    joints = np.array([places[joint].start for joint in layout.flexible_joints], dtype=int)
+    return _set_entries(vector, np.array(motors, dtype=int), vector[joints])
 
 
 def _named_values(layout: Layout, what: str, given: Joints, unit: str, names: tuple[str, ...], present: Any) -> Any:

@@ -20,6 +20,7 @@ _USUAL = (
     ("*.position_error", "mm"),
     ("joints.rate", ""),
     ("*.modes", ""),
+    ("clearance", ""),
     ("*.force", ""),
     ("momentum.angular_com", ""),
     ("energy.kinetic", ""),

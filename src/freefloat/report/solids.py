@@ -45,6 +45,13 @@ def _cylinder(shape: dict[str, Any]) -> Triangles:
     return merged([_wall(r, -h, r, h), _disc(r, h, 1.0), _disc(r, -h, -1.0)])
 
 
+def _capsule(shape: dict[str, Any]) -> Triangles:
+    r, h = float(shape["radius"]), float(shape["length"]) / 2.0
+    vertices, normals, faces = _ellipsoid({"radii": [r, r, r]})
+    ends = [(vertices + np.array([0.0, 0.0, z]), normals, faces) for z in (-h, h)]
+    return merged([_wall(r, -h, r, h), *ends])
+
+
 def _cone(shape: dict[str, Any]) -> Triangles:
     """Open at its wide end and seen from both sides, like a horn or a field of view."""
     vertices, normals, faces = _wall(0.0, 0.0, float(shape["radius"]), float(shape["length"]))
@@ -95,4 +102,11 @@ def _disc(r: float, z: float, side: float) -> Triangles:
     return vertices, np.tile([0.0, 0.0, side], (len(vertices), 1)), faces if side > 0.0 else faces[:, ::-1]
 
 
-_MAKERS = {"box": _box, "cylinder": _cylinder, "cone": _cone, "ellipsoid": _ellipsoid, "mesh": _mesh}
+_MAKERS = {
+    "box": _box,
+    "cylinder": _cylinder,
+    "capsule": _capsule,
+    "cone": _cone,
+    "ellipsoid": _ellipsoid,
+    "mesh": _mesh,
+}

@@ -6,6 +6,7 @@ from freefloat.sensors.encoder import JointEncoder
 from freefloat.sensors.gyro import Gyro
 from freefloat.sensors.ideal import Ideal, IdealMeasurements, measurable, true_value
 from freefloat.sensors.imperfection import Imperfection, ImperfectSensor, noise_key
+from freefloat.sensors.motor_encoder import MotorEncoder
 from freefloat.sensors.noise import normal, threefry, uniform
 from freefloat.sensors.star_tracker import StarTracker
 
@@ -17,6 +18,7 @@ __all__ = [
     "ImperfectSensor",
     "Imperfection",
     "JointEncoder",
+    "MotorEncoder",
     "RelativePoseCamera",
     "StarTracker",
     "measurable",

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.model import Spacecraft
+from freefloat.model import Sensor, Spacecraft
 from freefloat.model.ports import Clock, Truth
 from freefloat.sensors.imperfection import ImperfectSensor, quantise
 from freefloat.values import ModelError, record
@@ -30,8 +30,7 @@ class JointEncoder(ImperfectSensor):
 
     def check(self, craft: Spacecraft) -> None:
         """Something must turn or slide."""
-        if not craft.layout.moving_joints:
-            raise ModelError(f"{self.title}: spacecraft '{craft.name}' has no joint that moves. Leave the encoder out.")
+        require_moving_joint(self, craft)
 
     def measure(self, truth: Truth, number: Numeric, clock: Clock) -> Mapping[str, Numeric]:
         """Measured joint positions."""
@@ -39,3 +38,9 @@ class JointEncoder(ImperfectSensor):
         positions = jnp.asarray(truth.state.q)[places]
         noise = self.noise * self.draw(truth, number, len(places))
         return {"joints.position": quantise(positions + self.offset + noise, self.step)}
+
+
+def require_moving_joint(encoder: Sensor, craft: Spacecraft) -> None:
+    """Refuse an encoder where nothing turns or slides."""
+    if not craft.layout.moving_joints:
+        raise ModelError(f"{encoder.title}: spacecraft '{craft.name}' has no joint that moves. Leave the encoder out.")

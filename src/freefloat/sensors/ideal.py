@@ -33,6 +33,8 @@ _OF_THE_CRAFT: dict[str, Callable[[Spacecraft, State], Numeric]] = {
     "base.rate": lambda craft, state: angular(state.V_NB),
     "joints.position": lambda craft, state: _at(state.q, craft.layout.joint_positions),
     "joints.rate": lambda craft, state: _at(state.v, craft.layout.joint_velocities),
+    "motors.position": lambda craft, state: _at(state.q, craft.layout.motor_positions),
+    "motors.rate": lambda craft, state: _at(state.v, craft.layout.motor_velocities),
     "wheels.speed": lambda craft, state: _at(state.v, craft.layout.wheel_velocities),
     "wheels.absolute_momentum": lambda craft, state: wheel_momentum(craft, state.q, state.v),
     "momentum.linear": lambda craft, state: linear(momentum_about_origin(craft, state)),

@@ -80,7 +80,7 @@ def balances(
     if holding != "nothing" and not all(rates_are_held(system, c) for c in every) and system.world.has_events:
         states = with_speeds_on_rows(system, states, loop)  # rows that are off change nothing
     here = Instant(system, loop, states, inputs, t_inside, tick.number)
-    dampings = [damping_force(crafts[c], states[c].v) for c in every]
+    dampings = [damping_force(crafts[c], states[c].q, states[c].v) for c in every]
     forces = tuple(here.force(c, tick.t) + elastic_force(crafts[c], states[c].q) + dampings[c] for c in every)
     if not system.interactions:
         return _accelerated(here, forces, dampings, tick, holding)
@@ -207,7 +207,7 @@ def derivative(
 
 def _plant_rate(system: System, c: int, now: Balance) -> PlantRate:
     craft, state, X_NB = system.world.crafts[c], now.state, now.state.X_NB
-    pushing = now.force - elastic_force(craft, state.q) - damping_force(craft, state.v)
+    pushing = now.force - elastic_force(craft, state.q) - damping_force(craft, state.q, state.v)
     prescribed = system.wiring.prescribed[c] or system.world.is_held(c)
     of_com = motion_of_com_by_mass_matrix if prescribed else motion_of_com
     wrench, (com, velocity) = now.force[:6], of_com(craft, state.q, state.v)

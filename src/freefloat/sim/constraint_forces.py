@@ -11,7 +11,7 @@ from freefloat.dynamics.constrained import held_motion, row_forces
 from freefloat.dynamics.inner_motion import free_of_drift
 from freefloat.dynamics.relative_rows import Rows, row_count
 from freefloat.model import State, World
-from freefloat.sim.constraint_rows import between_spacecraft, rows_of
+from freefloat.sim.constraint_rows import between_spacecraft, brake_dof, rows_of
 from freefloat.sim.constraint_state import ConstraintState, Holding, active_rows, slip_signs
 from freefloat.sim.system import System, SystemState
 from freefloat.values import record
@@ -112,7 +112,7 @@ def slip_forces(world: World, loop: SystemState) -> tuple[Vector, ...]:
     for i, brake in enumerate(world.brakes):
         if brake.slip_torque is not None:
             c = world.names.index(brake.craft)
-            at = world.crafts[c].layout.velocity(brake.joint).start
+            at = brake_dof(world, brake)
             forces[c] = forces[c].at[at].add(-signs[i] * brake.slip_torque)
     return tuple(forces)
 

@@ -16,7 +16,7 @@ from freefloat.dynamics.relative_rows import (
     row_velocity,
 )
 from freefloat.dynamics.row_directions import GRASP, POINT, Directions, contact, hinge, normal
-from freefloat.model import Connection, Contact, State, World
+from freefloat.model import Connection, Contact, JointBrake, State, World
 from freefloat.model import Place as NamedPlace
 from freefloat.sim.constraint_state import ConstraintState
 from freefloat.spatial import Pose
@@ -39,8 +39,9 @@ def rows_of(world: World, states: tuple[State, ...], modes: ConstraintState) -> 
     brakes = []
     for brake in world.brakes:  # held where it stands: what holds has no rate, and so does not drift
         c = world.names.index(brake.craft)
-        at = world.crafts[c].layout.position(brake.joint).start
-        brakes.append(JointRows((c, brake.joint), states[c].q[at]))
+        moved = world.crafts[c].layout.drive(brake.joint)  # brakes sit on the motors of flexible joints
+        at = world.crafts[c].layout.position(moved).start
+        brakes.append(JointRows((c, moved), states[c].q[at]))
     return (*connections, *brakes, *(contact_rows(world, one) for one in world.contacts))
 
 
@@ -120,8 +121,14 @@ def gaps(world: World, states: tuple[State, ...]) -> tuple[Vector, Vector]:
 def brake_rates(world: World, states: tuple[State, ...]) -> Numeric:
     """Rate of every joint that has a brake [rad/s, m/s]."""
     found = [
-        jnp.asarray(states[c].v)[world.crafts[c].layout.velocity(brake.joint).start]
+        jnp.asarray(states[c].v)[brake_dof(world, brake)]
         for brake in world.brakes
         for c in (world.names.index(brake.craft),)
     ]
     return jnp.stack(found) if found else jnp.zeros(0)
+
+
+def brake_dof(world: World, brake: JointBrake) -> int:
+    """Index into v, of its spacecraft, of what a brake holds: of the motor where the joint is flexible."""
+    layout = world.crafts[world.names.index(brake.craft)].layout
+    return layout.velocity(layout.drive(brake.joint)).start

@@ -93,6 +93,8 @@ def _channels(system: System) -> list[str]:
                 names.append(f"wheels.speed ({name})")
             elif name in layout.joints:
                 names.append(f"joints.rate ({name})")
+            elif name in (motors := layout.drives(layout.flexible_joints)):
+                names.append(f"motors.rate ({layout.flexible_joints[motors.index(name)]})")
             else:
                 body = name.removesuffix(".modes")
                 names += [f"{body}.modal_rates ({k + 1})" for k in range(place.stop - place.start)]

@@ -12,7 +12,7 @@ import numpy as np
 
 from freefloat.model import World
 from freefloat.sim.balance import Balance, balances
-from freefloat.sim.constraint_rows import brake_rates, gaps, out_of_reach
+from freefloat.sim.constraint_rows import brake_dof, brake_rates, gaps, out_of_reach
 from freefloat.sim.constraint_state import HOLDS, OFF, slip_signs
 from freefloat.sim.system import Inputs, System, SystemState
 from freefloat.sim.tick import Tick
@@ -156,9 +156,5 @@ def _held(
 
 
 def _joint_accelerations(world: World, now: tuple[Balance, ...]) -> Vector:
-    found = [
-        now[c].vdot[world.crafts[c].layout.velocity(brake.joint).start]
-        for brake in world.brakes
-        for c in (world.names.index(brake.craft),)
-    ]
+    found = [now[c].vdot[brake_dof(world, brake)] for brake in world.brakes for c in (world.names.index(brake.craft),)]
     return jnp.stack(found) if found else jnp.zeros(0)

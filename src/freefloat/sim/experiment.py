@@ -12,7 +12,9 @@ import numpy as np
 
 from freefloat.model import Spacecraft, State, World
 from freefloat.model.start_state import Joints
+from freefloat.sim.clearance_pairs import with_chosen_pairs
 from freefloat.sim.input_ports import Signal, tabulate
+from freefloat.sim.mesh_clearance import require_measurable
 from freefloat.sim.recording import channels_of
 from freefloat.sim.rollout import grid
 from freefloat.sim.starting import begin
@@ -68,6 +70,8 @@ class Experiment:
         grid(duration, dt, record_dt)  # its checks
         system = assemble(world, parts, dt, tuple(inputs), vary if isinstance(vary, str) else tuple(vary))
         start = _start(world, state, joints, joints_deg)
+        system = with_chosen_pairs(system, start)
+        require_measurable(system)
         return Experiment(system, start, duration, record_dt, integrator, tolerance, dict(inputs))
 
     @property
@@ -87,6 +91,11 @@ class Experiment:
                 "Adaptive steps do not look for events: connections, brakes and contacts need integrator='rk4'. "
                 "Shorten dt until the result no longer changes."
             )
+        if self.integrator == "adaptive" and any(part.limit is not None for part in self.system.clearances):
+            raise ModelError(
+                "Adaptive steps do not look for clearances that close: a limit needs integrator='rk4'. Leave it out to "
+                "record distances only."
+            )
         rows = tabulate(self.system, self.inputs, 0, 1, end=grid(self.duration, self.dt, self.record_dt).steps)
         return begin(self.system, self.start, {port: np.asarray(values[0]) for port, values in rows.items()})
 
@@ -103,7 +112,7 @@ class Experiment:
     def with_parts(self, *parts: Any) -> Experiment:
         """The same experiment with more parts, such as a failure."""
         system = assemble(self.world, (*self.system.parts, *parts), self.dt, self.system.ports, self.system.vary)
-        return dataclasses.replace(self, system=system)
+        return dataclasses.replace(self, system=with_chosen_pairs(system, self.start))
 
 
 def _require_signals(inputs: Any) -> Mapping[str, Signal]:

@@ -66,7 +66,7 @@ def require_free_joints(system: System) -> None:
     """Refuse a brake on a joint whose rate is prescribed."""
     for c, names in enumerate(system.wiring.prescribed):
         for brake in system.world.brakes:
-            if system.world.names[c] == brake.craft and brake.joint in names:
+            if system.world.names[c] == brake.craft and system.world.crafts[c].layout.drive(brake.joint) in names:
                 raise ModelError(
                     f"Joint '{brake.joint}' has a brake, but software prescribes its rate: both cannot be. Drive it by "
                     "torques, or leave the brake away."

@@ -275,7 +275,7 @@ class Instant:
         if isinstance(command, FrameForces):
             return self._of_frames(c, command)
         if isinstance(command, (JointTorques, WheelTorques)):
-            names = command.joints if isinstance(command, JointTorques) else command.wheels
+            names = layout.drives(command.joints) if isinstance(command, JointTorques) else command.wheels
             torques = self._of_living(c, names, command.torques, failed_at)
             return nothing.at[np.array(layout.indices(names), dtype=int)].set(torques)
         return nothing  # valves have the thrusters' share

@@ -16,6 +16,7 @@ from freefloat.effects.thrusters import Thrusters
 from freefloat.model import Clock, Sensor, State, ThrusterDuty, Truth
 from freefloat.model.ports import ticks_in
 from freefloat.sim.balance import derivative
+from freefloat.sim.clearance_watch import watch_clearances
 from freefloat.sim.event_steps import step_with_events
 from freefloat.sim.instant import Instant, command_inputs
 from freefloat.sim.integrators import RateFunction
@@ -44,15 +45,21 @@ def step(system: System, loop: SystemState, inputs: Inputs, parts: Numeric | Non
     loop = jax.tree.map(jnp.asarray, loop)
     tick = tick_of(system, loop, parts)
     loop = act(system, loop, inputs, tick, parts)
+    advance = partial(_advance, system, loop, inputs, tick)
+    after = watch_clearances(system, loop, advance, tick, jnp.asarray(h, float)) if loop.clearances else advance(h)
+    return dataclasses.replace(after, tick=loop.tick + 1)
+
+
+def _advance(system: System, loop: SystemState, inputs: Inputs, tick: Tick, h: Scalar | float) -> SystemState:
+    """The motion over a time h from a tick at which everything due has been done."""
     if system.world.has_events:
-        loop = step_with_events(system, loop, inputs, tick, h)
-        return dataclasses.replace(loop, tick=loop.tick + 1)
+        return step_with_events(system, loop, inputs, tick, h)
 
     def rate_of(on: Flags) -> RateFunction:
         return lambda p, *times: derivative(system, p, loop, inputs, tick, *times, on=on)
 
     plants = advance_motion(system, loop.plants, rate_of, tick.t, h, h / system.dt)
-    return dataclasses.replace(loop, tick=loop.tick + 1, plants=plants)
+    return dataclasses.replace(loop, plants=plants)
 
 
 # ---- at a tick

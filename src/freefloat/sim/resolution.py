@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from freefloat.dynamics import mass_matrix
-from freefloat.dynamics.elastic import flexible_bodies
+from freefloat.dynamics.vibration import elastic_places, stiffness_matrix
 from freefloat.engine import compile_varied
 from freefloat.model import Spacecraft, State
 from freefloat.sim.system import System
@@ -28,7 +28,8 @@ def unresolved(system: System, states: tuple[State, ...]) -> tuple[str, ...]:
         found += [
             f"{world.prefix(c)}{body}: dt = {system.dt:g} s cannot follow its mode at {rate:.3g} rad/s: the "
             f"integration would {'make it grow' if rate * system.dt > _UNSTABLE else 'damp it away'}. Use dt = "
-            f"{_fitting(system.dt, rate):.10g} or shorter, or keep fewer modes."
+            f"{_fitting(system.dt, rate):.10g} or shorter, or "
+            f"{'leave its flexibility out' if body.endswith('.gear') else 'keep fewer modes'}."
             for body, rate in fastest_modes(craft, np.asarray(state.q)).items()
             if rate * system.dt > _RESOLVED
         ]
@@ -43,22 +44,18 @@ def unresolved(system: System, states: tuple[State, ...]) -> tuple[str, ...]:
 
 
 def fastest_modes(craft: Spacecraft, q: np.ndarray) -> dict[str, float]:
-    """For each flexible body, the fastest natural frequency of the whole [rad/s] that is mostly its own."""
-    bodies = flexible_bodies(craft)
-    if not bodies:
+    """For each flexible body or joint, the fastest natural frequency of the whole [rad/s] that is mostly its own."""
+    places = elastic_places(craft)
+    if not places:
         return {}
     import scipy.linalg  # only flexible spacecraft need it
 
     q = np.asarray(q, dtype=float)
-    M = np.asarray(compile_varied(mass_matrix, craft, q)(q))
-    K, places = np.zeros_like(M), {}
-    for body in bodies:
-        at = places[body.name] = craft.layout.velocities[f"{body.name}.modes"]
-        K[at, at] = np.asarray(body.stiffness)
+    M, K = np.asarray(compile_varied(mass_matrix, craft, q)(q)), stiffness_matrix(craft)
     squared, shapes = scipy.linalg.eigh(K, M)
     found: dict[str, float] = {}
     for value, shape in zip(squared, shapes.T, strict=True):
-        stored = {name: float(shape[at] @ K[at, at] @ shape[at]) for name, at in places.items()}
+        stored = {name: float(shape[at] @ K[np.ix_(at, at)] @ shape[at]) for name, at in places.items()}
         owner = max(stored, key=lambda name: stored[name])
         found[owner] = max(found.get(owner, 0.0), float(np.sqrt(max(value, 0.0))))
     return found

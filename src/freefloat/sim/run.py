@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 FORMAT_VERSION = 3  # 2: laws in place of parts, no saved state; 1: no description, claims without their kind
 COMPLETED = "completed"
+STOPPED = "stopped at "  # and when, and why
 DIVERGED = "diverged"  # until it is explained
 CUSTOM = "custom"  # the variant of settings that are the user's own
 _TEXTS = ("scene", "description")  # of any length, so variables of their own: an attribute holds 64 kB
@@ -49,7 +50,7 @@ class Run:
         name = self.scenario.get("scenario") or self.scenario.get("spacecraft") or "unnamed"
         t, verdict = self.recorded["time"].values, "holds" if self.audit.holds else "VIOLATED"
         size = f"{t[-1]:g} s, {len(t)} records of {len(self.channels)} channels"
-        happened = sum("energy_lost" in event for event in self.events)
+        happened = sum("energy_lost" in event or "limit" in event for event in self.events)
         events = f", {happened} event{'s' * (happened != 1)}" if happened else ""
         return f"<Run '{name}': {self.status}, {size}{events}, audit {verdict}>"
 
@@ -80,6 +81,11 @@ class Run:
     def completed(self) -> bool:
         """True if it ran to its end."""
         return self.status == COMPLETED
+
+    @property
+    def stopped(self) -> bool:
+        """True if it ended before its time because it was told to: `status` says at which condition."""
+        return self.status.startswith(STOPPED)
 
     @property
     def variant(self) -> str:

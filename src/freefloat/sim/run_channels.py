@@ -22,6 +22,7 @@ from freefloat.dynamics.momentum import momentum_about_origin, wheel_momentum
 from freefloat.dynamics.tree import mount_of
 from freefloat.model import Spacecraft, State, World
 from freefloat.sim.balance import Balance, balances
+from freefloat.sim.clearance_pairs import clearance_channels
 from freefloat.sim.constraint_channels import constraint_channels
 from freefloat.sim.input_ports import port_shape
 from freefloat.sim.instant import Instant
@@ -75,6 +76,7 @@ def run_channels(system: System, loop: SystemState, start: tuple[State, ...], in
         found += constraint_channels(world, loop, now)
     if system.interactions:
         found += interaction_channels(system, loop)
+    found += clearance_channels(system, states)
     found += [(_input_channel(system, port), inputs[port]) for port in system.ports]
     _require_distinct([channel for channel, _ in found])
     return found
@@ -157,6 +159,7 @@ def _joints(craft: Spacecraft, state: State, now: Balance) -> Iterator[ChannelVa
         own = now.force if now.connection is None else now.force - now.connection.pull
         own = own if now.touch is None else own - now.touch
         yield Channel("joints.torque", "Joint torque, friction subtracted", torque, "", axis, names), own[joints]
+    yield from _motors(craft, state, angle)
     if wheels.size:
         yield Channel("wheels.speed", "Wheel speed", "rad/s", "", "wheel", layout.wheels), state.v[wheels]
         yield (
@@ -167,6 +170,20 @@ def _joints(craft: Spacecraft, state: State, now: Balance) -> Iterator[ChannelVa
             Channel("wheels.absolute_momentum", "Wheel momentum in space", "N m s", "", "wheel", layout.wheels),
             wheel_momentum(craft, state.q, state.v),
         )
+
+
+def _motors(craft: Spacecraft, state: State, angle: str) -> Iterator[ChannelValue]:
+    """Of flexible joints, counted at the joint: rotor angle over gear ratio."""
+    layout, names = craft.layout, craft.layout.flexible_joints
+    if not names:
+        return
+    rate = "/s, ".join(angle.split(", ")) + "/s"
+    position = state.q[np.array(layout.motor_positions, dtype=int)]
+    joints = np.array([layout.position(name).start for name in names], dtype=int)
+    motors = np.array(layout.motor_velocities, dtype=int)
+    yield Channel("motors.position", "Motor position, at the joint", angle, "", "motor", names), position
+    yield Channel("motors.rate", "Motor rate, at the joint", rate, "", "motor", names), state.v[motors]
+    yield Channel("motors.torsion", "Motor minus joint position", angle, "", "motor", names), position - state.q[joints]
 
 
 def _flexible(craft: Spacecraft, state: State) -> Iterator[ChannelValue]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from freefloat.dynamics.relative_rows import row_error
 from freefloat.model import State, World
+from freefloat.sim.clearance_watch import clearance_events
 from freefloat.sim.constraint_rows import connection_rows
 from freefloat.sim.constraint_state import HOLDS
 from freefloat.sim.event_log import KINDS, ROOM
@@ -28,8 +29,9 @@ def run_events(system: System, records: SystemState, start: tuple[State, ...]) -
 
     `start`: the states that were asked for, which may have been moved onto what is held from the start.
     """
+    watched = tuple(sorted(clearance_events(system, records), key=lambda event: event["time"]))
     if not system.world.has_events:
-        return ()
+        return watched
     log, found, lost = records.constraints.log, [], 0
     counts = np.asarray(log.count)
     for k in range(1, len(counts)):
@@ -37,7 +39,7 @@ def run_events(system: System, records: SystemState, start: tuple[State, ...]) -
         lost += max(0, new - ROOM)
         for number in range(int(counts[k]) - min(new, ROOM), int(counts[k])):
             found.append(_event(system.world, np.asarray(log.rows)[k, number % ROOM]))
-    found.sort(key=lambda event: event["time"])
+    found = sorted([*found, *watched], key=lambda event: event["time"])
     return (*_moved_start(records, start), *found, *_remarks(system, records, lost))
 
 

@@ -16,11 +16,13 @@ from freefloat.model.drawing import drawing
 from freefloat.model.start_state import starts_beyond_limits
 from freefloat.sim.audit import Accuracy, Audit, audit
 from freefloat.sim.books import sizes
+from freefloat.sim.clearance_watch import stop_of
 from freefloat.sim.divergence import explain_divergence, first_non_finite
 from freefloat.sim.experiment import Experiment, require_choice
 from freefloat.sim.input_ports import tabulate
 from freefloat.sim.interruption import heard_interrupts
 from freefloat.sim.linear_domain import domain_warnings
+from freefloat.sim.mesh_clearance import fill_mesh_distances
 from freefloat.sim.part_description import describe_system
 from freefloat.sim.recording import Recorder
 from freefloat.sim.resolution import UnresolvedWarning, unresolved
@@ -156,6 +158,7 @@ class _Driver:
             again = partial(self._drive, timing=Grid(self.timing.record_every, 1), count=AdaptiveCount())
             status = explain_divergence(system, records, table, since, again, self.engine, fixed=self.fixed)
         data = watch.dataset(records)
+        fill_mesh_distances(system, data)
         judged = self._judge(watch, records, data, (*too_fast, *beyond))
         data = data.isel(time=slice(None, None, self.asked.record_every // self.timing.record_every))
         last = jax.tree.map(lambda x: np.asarray(x)[-1], records)
@@ -199,12 +202,22 @@ class _Driver:
                         status = DIVERGED
                         break
                     self._report(block, float(block.tick[-1]) * dt - since)
+                    if (stop := stop_of(self.system, self.loop, block)) is not None:
+                        at, status = stop
+                        end = self._kept_until(kept, at)
+                        kept[-1] = jax.tree.map(lambda x, end=end: x[:end], block)
+                        break
                     obey()
         except KeyboardInterrupt:
             status = f"interrupted after {float(kept[-1].tick[-1]) * dt - since:g} s of {duration:g} s"
         except ToleranceError as error:
             status = str(error)
         return jax.tree.map(lambda *parts: np.concatenate(parts), *kept), status
+
+    def _kept_until(self, kept: list[SystemState], at: int) -> int:
+        """End of the last block, after record number `at` of it, so that the record that was asked for is in it."""
+        every, before = self.asked.record_every // self.timing.record_every, sum(len(one.tick) for one in kept[:-1])
+        return at + 1 + (-(before + at)) % every
 
     def _report(self, block: SystemState, done: float) -> None:
         if self.progress:
@@ -228,7 +241,7 @@ class _Driver:
 
 
 def _raise_on_failure(run: Run) -> None:
-    if not run.completed:
+    if not run.completed and not run.stopped:
         raise RunFailed(f"The run stopped: {run.status}. What was recorded until then is in the exception's .run.", run)
     if not run.audit.holds:
         lines = "\n".join(f"  {entry}" for entry in run.audit.violations)

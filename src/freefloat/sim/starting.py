@@ -26,6 +26,7 @@ from freefloat.model import (
 )
 from freefloat.model.commands import SWITCHES
 from freefloat.model.ports import ticks_in
+from freefloat.sim.clearance_watch import begin_clearances
 from freefloat.sim.held_start import require_free_joints, start_held
 from freefloat.sim.input_ports import port_shape
 from freefloat.sim.instant import RATE_PORT, Instant
@@ -57,7 +58,8 @@ def begin(system: System, states: Iterable[State], inputs: Inputs | None = None)
     if is_traced(system, states, given):
         states, held = start_held(system, states)
         wiring, loop = _begin(system, states, given)
-        return dataclasses.replace(system, wiring=wiring), dataclasses.replace(loop, constraints=held)
+        loop = dataclasses.replace(loop, constraints=held, clearances=begin_clearances(system, None))
+        return dataclasses.replace(system, wiring=wiring), loop
     states = tuple(jax.tree.map(np.asarray, state) for state in states)
     _require_held_at_rest(system, states)
     states, held = start_held(system, states)
@@ -76,7 +78,8 @@ def begin(system: System, states: Iterable[State], inputs: Inputs | None = None)
         if not (engine.needs_numbers(error) or isinstance(error, engine.EngineError)):
             raise
         wiring, loop = _begin(system, states, given)  # software may plan with NumPy or SciPy: once, as it is written
-    return dataclasses.replace(system, wiring=wiring), dataclasses.replace(loop, constraints=held)
+    loop = dataclasses.replace(loop, constraints=held, clearances=begin_clearances(system, states))
+    return dataclasses.replace(system, wiring=wiring), loop
 
 
 def _begin(system: System, states: tuple[State, ...], inputs: Inputs) -> tuple[Wiring, SystemState]:
@@ -156,6 +159,7 @@ def _begin_software(
             _require_thrusters(system, k, command)
         if isinstance(command, SWITCHES):
             _require_switch(system, k, command)
+    layout = system.world.crafts[c].layout
     rates_from_outside = system.world.prefix(c) + RATE_PORT in system.ports
     wires = SoftwareWires(
         craft=c,
@@ -163,7 +167,7 @@ def _begin_software(
         remembers=remembers(law),
         prescribes=()
         if rates_from_outside
-        else tuple(j for x in commands if isinstance(x, JointRates) for j in x.joints),
+        else tuple(j for x in commands if isinstance(x, JointRates) for j in layout.drives(x.joints)),
         pushes=any(not isinstance(x, (JointRates, *SWITCHES)) for x in commands),
         switches=any(isinstance(x, SWITCHES) for x in commands),
         tells=tuple(messages),
@@ -261,7 +265,8 @@ def _require_switch(system: System, k: int, command: Latch | Release | Brake) ->
 
 def _prescribed(system: System, c: int) -> tuple[str, ...]:
     if system.world.prefix(c) + RATE_PORT in system.ports:
-        return system.world.crafts[c].layout.moving_joints
+        layout = system.world.crafts[c].layout
+        return layout.drives(layout.moving_joints)
     return tuple(j for wires in system.wiring.software if wires.craft == c for j in wires.prescribes)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from freefloat.effects.failures import BlindSensor, Failure, OpenThruster
 from freefloat.effects.thrusters import Thrusters
-from freefloat.model import Command, Effect, Interaction, Part, Sensor, Software, Spacecraft, State, World
+from freefloat.model import Clearance, Command, Effect, Interaction, Part, Sensor, Software, Spacecraft, State, World
 from freefloat.sensors.ideal import Ideal
 from freefloat.sim.plant import Plant
 from freefloat.sim.wiring import Wiring
@@ -31,6 +31,7 @@ class System:
     software: tuple[Software, ...] = ()  # in the order in which it runs
     failures: tuple[Failure, ...] = ()
     interactions: tuple[Interaction, ...] = ()
+    clearances: tuple[Clearance, ...] = ()
     dt: float = static(default=0.01)  # length of a tick [s]
     ports: tuple[str, ...] = static(default=())  # what comes from outside, by name
     vary: str | tuple[str, ...] = static(default="all")  # numbers that are inputs of compiled code: see varied_numbers
@@ -40,7 +41,7 @@ class System:
     def parts(self) -> tuple[Part, ...]:
         """Everything that acts."""
         alone = (*self.effects, *self.thrusters, *self.sensors, *self.ideal, *self.software, *self.failures)
-        return (*alone, *self.interactions)
+        return (*alone, *self.interactions, *self.clearances)
 
     def on(self, part: Part) -> int:
         """Number of the spacecraft that a part is on; the first one keeps what is between bodies."""
@@ -48,6 +49,8 @@ class System:
             return 0
         if not isinstance(part.on, str):
             raise ModelError(f"{part.title}: on must be the name of a spacecraft, got {part.on!r}.")
+        if isinstance(part, Clearance) and not part.on:
+            return 0  # it looks at all of them
         try:
             return self.world.index(part.on)
         except ModelError as error:
@@ -82,6 +85,7 @@ class SystemState:
     software: tuple[SoftwareState, ...] = ()
     valves: tuple[Any, ...] = ()  # of each set of thrusters
     constraints: Any = ()  # ConstraintState; nothing in a world without connections, brakes and contacts
+    clearances: Any = ()  # ClearanceState; nothing where no clearance has a limit
 
     @property
     def states(self) -> tuple[State, ...]:
@@ -99,6 +103,7 @@ _KINDS: tuple[tuple[str, type[Part]], ...] = (
     ("software", Software),
     ("failures", Failure),
     ("interactions", Interaction),
+    ("clearances", Clearance),
 )
 
 

@@ -21,7 +21,7 @@ class SoftwareWires:
     craft: int
     ticks: int  # between two of its ticks; 0: continuous
     remembers: bool
-    prescribes: tuple[str, ...] = ()  # joints whose rates it commands
+    prescribes: tuple[str, ...] = ()  # joints whose rates it commands; of flexible ones their motors
     pushes: bool = False  # whether it commands anything else that pushes
     switches: bool = False  # whether it latches, releases or brakes
     tells: tuple[str, ...] = ()
@@ -35,4 +35,4 @@ class Wiring:
 
     sensors: tuple[SensorWires, ...] = ()
     software: tuple[SoftwareWires, ...] = ()
-    prescribed: tuple[tuple[str, ...], ...] = ()  # of each spacecraft: joints whose rates are prescribed, in order
+    prescribed: tuple[tuple[str, ...], ...] = ()  # of each spacecraft: what has a prescribed rate, in order

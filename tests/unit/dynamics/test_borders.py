@@ -87,7 +87,7 @@ SIZES = {
     "frame_twist": lambda c, q, v, f: dynamics.frame_twist(c, q, v, "hand"),
     "frame_jacobian": lambda c, q, v, f: dynamics.frame_jacobian(c, q, "hand"),
     "free_floating": lambda c, q, v, f: dynamics.free_floating(c, q),
-    "damping_force": lambda c, q, v, f: dynamics.damping_force(c, v),
+    "damping_force": lambda c, q, v, f: dynamics.damping_force(c, q, v),
 }
 USES_V = ("inverse", "forward", "by mass", "hybrid", "held", "impose", "kinetic", "momentum", "frame_twist", "damping")
 
@@ -98,7 +98,6 @@ def test_a_vector_of_the_wrong_size_is_refused_while_tracing(name, wrong):
     """One number too few or too many would otherwise be clamped or dropped, and the answer be silently wrong."""
     craft, ask = two_links("revolute"), SIZES[name]
     sizes = {"q": 2, "v": 8} if name.startswith(USES_V) else {"q": 2}
-    sizes = {"v": 8} if name == "damping_force" else sizes
     for field, size in sizes.items():
         vectors = {"q": np.zeros(2), "v": np.zeros(8), "f": np.zeros(8)} | {field: np.zeros(size + wrong)}
         with pytest.raises(ModelError) as caught:

@@ -58,7 +58,7 @@ FUNCTIONS = {
     "centre_of_mass": lambda c, q, v: d.centre_of_mass(c, q),
     "component_rates": lambda c, q, v: d.component_rates(state_of(q, v), d.state_rate(c, state_of(q, v), v)),
     "composite_inertia": lambda c, q, v: d.composite_inertia(c, q),
-    "damping_force": lambda c, q, v: d.damping_force(c, v),
+    "damping_force": lambda c, q, v: d.damping_force(c, q, v),
     "drift_twist": lambda c, q, v: d.drift_twist(c, q, "hand", v[:6], v[-1:], R_NB),
     "elastic_energy": lambda c, q, v: d.elastic_energy(c, q) + 0.0 * q[0],
     "elastic_force": lambda c, q, v: d.elastic_force(c, q) + 0.0 * v,

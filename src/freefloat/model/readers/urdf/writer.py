@@ -23,12 +23,15 @@ from freefloat.values.errors import ModelError
 
 
 def write_urdf(craft: Spacecraft, path: str | Path | None = None) -> str:
-    """The spacecraft as URDF text, also written to `path` when one is given; an existing file is replaced."""
+    """The spacecraft as URDF text, also written to `path` when one is given; an existing file is replaced.
+
+    Flexible joints are written as stiff ones with their rotors' inertia.
+    """
     if not isinstance(craft, Spacecraft):
         raise ModelError(f"write_urdf writes a Spacecraft, got {craft!r}.")
     if is_traced(craft):
         raise ModelError(f"Spacecraft '{craft.name}' holds traced numbers. Write it outside of jit, vmap and grad.")
-    robot = ET.Element("robot", name=craft.name)
+    craft, robot = craft.with_stiff_joints(), ET.Element("robot", name=craft.name)
     for body in craft.bodies:
         if not isinstance(body, RigidBody):
             raise ModelError(f"Body '{body.name}' is flexible, and URDF knows rigid bodies only. Detach it first.")

@@ -1,0 +1,51 @@
+"""Encoder on the motor shafts of joints: what servos see where gears give way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.model import Spacecraft
+from freefloat.model.ports import Clock, Truth
+from freefloat.sensors.encoder import require_moving_joint
+from freefloat.sensors.imperfection import ImperfectSensor, quantise
+from freefloat.values import record
+from freefloat.values.arrays import Numeric, Vector
+from freefloat.values.checks import require_bounds
+
+
+@record
+class MotorEncoder(ImperfectSensor):
+    """One on each motor, all of the same kind; tells `joints.position` and `joints.rate`, both by the motors.
+
+    Counted at the joint: rotor angle over gear ratio. Motor and joint are the same where the gear is stiff.
+    """
+
+    offset: Vector | float = 0.0  # [rad, m]
+    noise: Numeric | float = 0.0  # one sigma [rad, m]
+    step: Numeric | float = 0.0  # resolution [rad, m]
+    rate_noise: Numeric | float = 0.0  # one sigma [rad/s, m/s]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_bounds(self, {"offset": "rad, m"})
+        require_bounds(self, {"noise": "rad, m", "step": "rad, m", "rate_noise": "rad/s, m/s"}, least=0.0)
+
+    def check(self, craft: Spacecraft) -> None:
+        """Something must turn or slide."""
+        require_moving_joint(self, craft)
+
+    def measure(self, truth: Truth, number: Numeric, clock: Clock) -> Mapping[str, Numeric]:
+        """Measured motor positions and rates, under the names of the joints'."""
+        layout = truth.craft.layout
+        motors = layout.drives(layout.moving_joints)
+        at = np.array([layout.position(name).start for name in motors], dtype=int)
+        draws = self.draw(truth, number, 2 * len(motors))
+        positions = jnp.asarray(truth.state.q)[at] + self.offset + self.noise * draws[: len(motors)]
+        rates = jnp.asarray(truth.state.v)[np.array(layout.indices(motors), dtype=int)]
+        return {
+            "joints.position": quantise(positions, self.step),
+            "joints.rate": rates + self.rate_noise * draws[len(motors) :],
+        }
