@@ -45,20 +45,22 @@ def step(system: System, loop: SystemState, inputs: Inputs, parts: Numeric | Non
     loop = jax.tree.map(jnp.asarray, loop)
     tick = tick_of(system, loop, parts)
     loop = act(system, loop, inputs, tick, parts)
-    advance = partial(_advance, system, loop, inputs, tick)
+    advance = partial(_advance, system, loop, inputs, tick, h / system.dt)
     after = watch_clearances(system, loop, advance, tick, jnp.asarray(h, float)) if loop.clearances else advance(h)
     return dataclasses.replace(after, tick=loop.tick + 1)
 
 
-def _advance(system: System, loop: SystemState, inputs: Inputs, tick: Tick, h: Scalar | float) -> SystemState:
-    """The motion over a time h from a tick at which everything due has been done."""
+def _advance(
+    system: System, loop: SystemState, inputs: Inputs, tick: Tick, share: Scalar | float, h: Scalar | float
+) -> SystemState:
+    """The motion over a time h from a tick at which everything due has been done; `share`: of a tick in a step."""
     if system.world.has_events:
         return step_with_events(system, loop, inputs, tick, h)
 
     def rate_of(on: Flags) -> RateFunction:
         return lambda p, *times: derivative(system, p, loop, inputs, tick, *times, on=on)
 
-    plants = advance_motion(system, loop.plants, rate_of, tick.t, h, h / system.dt)
+    plants = advance_motion(system, loop.plants, rate_of, tick.t, h, share)
     return dataclasses.replace(loop, plants=plants)
 
 
