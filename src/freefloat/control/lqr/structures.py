@@ -22,7 +22,7 @@ def spacecraft_structure(craft: Spacecraft, q: np.ndarray | None = None) -> Seco
     q = np.zeros(craft.layout.nq) if q is None else np.asarray(q, dtype=float)
     M, K = np.asarray(mass_matrix(craft, q)), stiffness_matrix(craft)
     nv = craft.layout.nv
-    C = -np.column_stack([np.asarray(damping_force(craft, v)) for v in np.eye(nv)])
+    C = -np.column_stack([np.asarray(damping_force(craft, q, v)) for v in np.eye(nv)])
     coordinates, joints, wheels = [], [], []
     for name, at in craft.layout.velocities.items():
         size = at.stop - at.start
