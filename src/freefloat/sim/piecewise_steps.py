@@ -32,7 +32,9 @@ _WIDE = 2.0  # so many times as far as anything comes in a step: far away
 RateOf = Callable[[Flags], RateFunction]  # the rates with given flags; with none at all no interaction acts
 
 
-def advance_motion(system: System, plants: Plants, rate_of: RateOf, t: Scalar, h: Scalar, share: Scalar) -> Plants:
+def advance_motion(
+    system: System, plants: Plants, rate_of: RateOf, t: Scalar, h: Scalar | float, share: Scalar | float
+) -> Plants:
     """Integrate over a length h from time t; `share`: of the step in a whole tick, 1 or one part of it."""
     whole = rk4_step(rate_of(()), plants, t, h)
     if not system.interactions:
@@ -44,7 +46,7 @@ def advance_motion(system: System, plants: Plants, rate_of: RateOf, t: Scalar, h
     )
 
 
-def _stays_apart(system: System, before: Plants, after: Plants, h: Scalar) -> Flag:
+def _stays_apart(system: System, before: Plants, after: Plants, h: Scalar | float) -> Flag:
     """Whether nothing acts in a step; only what is not far away is looked at closely."""
     far = jnp.asarray(True)
     for one in system.interactions:
@@ -54,7 +56,7 @@ def _stays_apart(system: System, before: Plants, after: Plants, h: Scalar) -> Fl
     return jax.lax.cond(far, lambda: jnp.asarray(True), lambda: _is_clear(system, before, after, h))
 
 
-def _is_clear(system: System, before: Plants, after: Plants, h: Scalar) -> Flag:
+def _is_clear(system: System, before: Plants, after: Plants, h: Scalar | float) -> Flag:
     """Whether nothing acts at both ends of a step, nor in between: there a gap lies above both its tangents."""
     clear = jnp.asarray(True)
     for one in system.interactions:
@@ -87,7 +89,9 @@ class _Pieces:
     rounds: Numeric  # int32
 
 
-def _advance_in_pieces(system: System, plants: Plants, rate_of: RateOf, t: Scalar, h: Scalar, share: Scalar) -> Plants:
+def _advance_in_pieces(
+    system: System, plants: Plants, rate_of: RateOf, t: Scalar, h: Scalar, share: Scalar | float
+) -> Plants:
     tolerance = _TOLERANCE * jnp.asarray(share, float) ** _ORDER
     here = _margins(system, plants)
     on = _flags(here)
