@@ -87,6 +87,11 @@ class Experiment:
                 "Adaptive steps do not look for events: connections, brakes and contacts need integrator='rk4'. "
                 "Shorten dt until the result no longer changes."
             )
+        if self.integrator == "adaptive" and self.system.interactions:
+            raise ModelError(
+                f"Adaptive steps do not look for where contact begins: {self.system.interactions[0].title} needs "
+                "integrator='rk4', which makes its steps as short as contact needs them."
+            )
         rows = tabulate(self.system, self.inputs, 0, 1, end=grid(self.duration, self.dt, self.record_dt).steps)
         return begin(self.system, self.start, {port: np.asarray(values[0]) for port, values in rows.items()})
 
