@@ -96,6 +96,11 @@ class Experiment:
                 "Adaptive steps do not look for clearances that close: a limit needs integrator='rk4'. Leave it out to "
                 "record distances only."
             )
+        if self.integrator == "adaptive" and self.system.interactions:
+            raise ModelError(
+                f"Adaptive steps do not look for where contact begins: {self.system.interactions[0].title} needs "
+                "integrator='rk4', which makes its steps as short as contact needs them."
+            )
         rows = tabulate(self.system, self.inputs, 0, 1, end=grid(self.duration, self.dt, self.record_dt).steps)
         return begin(self.system, self.start, {port: np.asarray(values[0]) for port, values in rows.items()})
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from freefloat.effects.failures import Failure
 from freefloat.effects.thrusters import Thrusters
-from freefloat.model import Clearance, Effect, Part, Place, Sensor, Software, Spacecraft, State, World
+from freefloat.model import Clearance, Effect, Interaction, Part, Place, Sensor, Software, Spacecraft, State, World
 from freefloat.sensors.ideal import Ideal
 from freefloat.sim.description import Description
 from freefloat.sim.system import System
@@ -25,6 +25,7 @@ _KINDS = {
     "software": Software,
     "failure": Failure,
     "clearance": Clearance,
+    "interaction": Interaction,
 }
 _LISTED = 24  # numbers of an array that are told one by one
 
