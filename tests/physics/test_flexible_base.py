@@ -130,6 +130,7 @@ def test_small_motion_is_the_linear_one(craft):
     assert errors[1] < errors[0]
 
 
+@pytest.mark.slow
 def test_measurements_of_the_base_modes_reach_software(craft):
     law = _Damper(tuple(craft.bodies[0].modal_moment[2]), period=0.01)
     start = craft.at_rest(1e-3 * np.array([1.0, 0.0, 0.0, 0.0]))

@@ -4,6 +4,8 @@ bends keeps energy and momentum.
 
 import dataclasses
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -45,22 +47,32 @@ def field(structure, b: np.ndarray, motion: str, x: float) -> float:
     return float(np.dot(ends, shapes))
 
 
-@pytest.mark.parametrize("rail_stations", [5, 9, 17])  # all have the mesh lines among them
+def mounts(rail, b: np.ndarray, stations):
+    """Positions (stations, 3), rotations (stations, 3, 3) and columns along a rail."""
+
+    def at(x):
+        mount = rail_mount(rail, b, x)
+        return mount.pose.p, mount.pose.R, mount.columns
+
+    return tuple(np.asarray(x) for x in jax.jit(jax.vmap(at))(jnp.asarray(stations, dtype=float)))
+
+
+@pytest.mark.parametrize("rail_stations", [5, 17])  # both have the mesh lines among them
 def test_deflection_along_the_rail_is_that_of_the_elements(rail_stations):
     structure = mesh(rail_stations)
     rail, b = structure.body().rail, 0.01 * RNG.standard_normal(len(structure.coordinates))
-    for x in RNG.uniform(0.0, LENGTH, 12):
-        moved = np.asarray(rail_mount(rail, b, x).pose.p)
+    stations = RNG.uniform(0.0, LENGTH, 30)
+    for x, moved in zip(stations, mounts(rail, b, stations)[0], strict=True):
         assert moved[1:] == pytest.approx([field(structure, b, "y", x), field(structure, b, "z", x)], abs=1e-15)
 
 
 def test_at_mesh_lines_the_rail_is_the_place_there():
     structure = mesh(9)
     body, b = structure.body(), 0.01 * RNG.standard_normal(len(structure.coordinates))
-    for k in range(ELEMENTS + 1):
-        node, mount = body.node(f"line{k}"), rail_mount(body.rail, b, np.float64(k * LENGTH / ELEMENTS))
-        np.testing.assert_allclose(mount.pose.p, node.position + node.translation @ b, atol=1e-15)
-        turned = np.asarray(mount.pose.R)
+    places, rotations, _ = mounts(body.rail, b, [k * LENGTH / ELEMENTS for k in range(ELEMENTS + 1)])
+    for k, (place, turned) in enumerate(zip(places, rotations, strict=True)):
+        node = body.node(f"line{k}")
+        np.testing.assert_allclose(place, node.position + node.translation @ b, atol=1e-15)
         small = node.rotation @ b
         assert turned[1, 0] == pytest.approx(np.sin(small[2]) * np.cos(small[1]), abs=1e-14)
 
@@ -70,7 +82,7 @@ def test_a_carriage_turns_smoothly_over_a_mesh_line():
     structure = mesh(17)
     rail, b = structure.body().rail, 0.01 * RNG.standard_normal(len(structure.coordinates))
     line, tiny = LENGTH / ELEMENTS, 1e-7
-    rates = [np.asarray(rail_mount(rail, b, np.float64(line + side * tiny)).columns)[3:, -1] for side in (-1.0, 1.0)]
+    rates = mounts(rail, b, [line - tiny, line + tiny])[2][:, 3:, -1]
     np.testing.assert_allclose(rates[0], rates[1], atol=1e-6)
     assert np.linalg.norm(rates[0]) > 1e-3
     jumps = [np.diff([field(structure, b, "z", line + side * tiny * k) for k in (0, 1, 2)], 2)[0] for side in (-1, 1)]
@@ -83,9 +95,10 @@ def test_the_rail_moves_with_the_frame_and_with_reduced_coordinates():
     basis = RNG.standard_normal((len(structure.coordinates), 3))
     placed = structure.place_at(turned).project(basis, ("a", "b", "c"))
     b = 0.01 * RNG.standard_normal(3)
-    at = np.float64(0.7)
-    here, there = rail_mount(structure.track.rail(), basis @ b, at), rail_mount(placed.track.rail(), b, at)
-    np.testing.assert_allclose(turned.R @ here.pose.p + turned.p, there.pose.p, atol=1e-14)
+    here, there = (
+        mounts(rail, c, [0.7])[0][0] for rail, c in ((structure.track.rail(), basis @ b), (placed.track.rail(), b))
+    )
+    np.testing.assert_allclose(turned.R @ here + turned.p, there, atol=1e-14)
 
 
 def test_too_few_stations_are_refused():

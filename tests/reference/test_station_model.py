@@ -139,14 +139,14 @@ def test_links_that_turn_are_pendulums_in_the_tide(nodal):
     assert slow[4] == pytest.approx(swings[1], rel=2e-2)
 
 
-def test_equilibrium_near_the_nominal_place(reduced):
+def test_equilibrium_near_the_nominal_place(nodal):
     """Attitude and modes find it; the joints hold with the torques that the tides ask for."""
-    reference = ff.library.station_reference(reduced)
-    q, R_OB = trim_in_orbit(reduced, ORBIT, reference.q, attitude=reference.attitude)
+    reference = ff.library.station_reference(nodal)
+    q, R_OB = trim_in_orbit(nodal, ORBIT, reference.q, attitude=reference.attitude)
     tilt = np.arcsin((reference.attitude.T @ R_OB)[0, 2])
     assert abs(tilt) == pytest.approx(112.935 / (9.40597e6 - 1.20657e5), rel=2e-2)  # the principal axis of Jxz
     names = {k: v for k, v in reference.arguments().items() if k not in ("q", "attitude")}
-    trim = linearise_in_orbit(reduced, ORBIT, q, attitude=R_OB, **names).trim
+    trim = linearise_in_orbit(nodal, ORBIT, q, attitude=R_OB, **names).trim
     assert np.max(np.abs(np.delete(trim, [3, 4, 5]))) < 1e-15
     assert trim[5] == pytest.approx(-1.73e-4, rel=5e-3)
 

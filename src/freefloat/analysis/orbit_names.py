@@ -114,7 +114,7 @@ def _output_row(
     if kind not in ("displacement", "rotation") or axis_name not in _AXES:
         raise ModelError(
             f"There is no output '{name}'. Outputs: coordinates ({', '.join(labels[:6])}, ...), and displacement or "
-            "rotation of any frame in the base, along base axes, such as 'hand.displacement.z'; ' rate' after it for rates."
+            "rotation of any frame in the base, such as 'hand.displacement.z'; with ' rate' after it its rate."
         )
     _, _, moving, turning = frame_motion(craft, q, moments, frame)
     row[3:] = (moving if kind == "displacement" else turning)[_AXES.index(axis_name)]

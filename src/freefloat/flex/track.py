@@ -56,7 +56,7 @@ _TABLES = ("translation", "translation_slope", "rotation", "rotation_slope")
 
 
 def beam_track(name: str, edges: np.ndarray, free: Mapping[str, np.ndarray], count: int) -> Track:
-    """Along a beam on x with mesh lines `edges`; `free` says which freedoms of each motion are coordinates, in order."""
+    """Along a beam on x with mesh lines `edges`; `free`: which freedoms of each motion are coordinates, in order."""
     if count < 2:
         raise ModelError(f"A rail along beam '{name}' needs at least two stations, not {count}.")
     stations = np.linspace(edges[0], edges[-1], count)
