@@ -281,7 +281,8 @@ def station_recovery() -> str:
     t, angles = run["time"].values, np.rad2deg(run["orbit.rotation"].values)
     axes = ("yaw", "roll", "pitch")
     linear = move(station.regulator.closed_loop.part(outputs=axes), start_of_recovery(station), 0.05, float(t[-1]))
-    turns = [Curve(axis, t[::40], angles[::40, k], axis == "roll", colour=k) for k, axis in enumerate(axes)]
+    labels = ("yaw", "roll", "pitch" + 8 * "\u00a0")  # beside yaw, where both end
+    turns = [Curve(labels[k], t[::40], angles[::40, k], k == 1, colour=k) for k in range(3)]
     turns += [
         Curve("", linear.times[::40], np.rad2deg(linear[axis])[::40], dashed=True, colour=k)
         for k, axis in enumerate(axes)

@@ -55,12 +55,12 @@ class StationTravel(Scenario):
     @classmethod
     def variants(cls) -> Mapping[str, StationTravel]:
         """Free, controlled, and an arm on a light and on a heavy base, set in motion from rest."""
-        calm: dict[str, Any] = {"start_deg": 0.0, "tips_mm": 0.0, "from_rest": True}
+        calm: dict[str, Any] = {"start_deg": 0.0, "from_rest": True}
         return {
             "nominal": cls(),
             "controlled": cls(controlled=True, duration=240.0),
             "light-from-rest": cls(**calm),
-            "heavy-from-rest": cls(base_mass=1000.0, **calm),
+            "heavy-from-rest": cls(base_mass=200.0, payload_mass=1000.0, **calm),
         }
 
     def station(self) -> StationModel:
@@ -116,7 +116,7 @@ class StationTravel(Scenario):
             ]
         if variant == "light-from-rest":
             worst = float(np.max(np.abs(turned)))
-            return [Claim("largest rotation in a minute", OWN_BOUND, "below", 1e-3, worst, "deg")]
+            return [Claim("largest rotation in a minute", OWN_BOUND, "below", 2e-3, worst, "deg")]
         if variant == "controlled":
             largest = float(np.max(np.abs(travel)))
             found = [Claim("nonlinear: largest travel", _LINEAR, "within", 0.0430, largest, "m", 0.05)]
