@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[2]
 LESSONS = sorted((ROOT / "examples").glob("[0-9]*.py"))
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 RUN_MARK = "<!-- run by tests -->"
+LONG = ("10", "12", "17", "18")  # lessons that take longest: `make slow` runs them
 LONGEST = 80  # lines of a lesson
 PATIENCE = 600.0  # [s] after which a lesson hangs; they take seconds
 
@@ -77,7 +78,11 @@ def run_python(*arguments: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "lesson",
+    [pytest.param(p, marks=[pytest.mark.slow] if p.stem.startswith(LONG) else []) for p in LESSONS],
+    ids=lambda path: path.stem,
+)
 def test_lesson_prints_the_numbers_it_promises(lesson: Path) -> None:
     checks = checks_in(run_python(str(lesson)))
     assert checks, f"{lesson.name} prints no line 'checked: ...'; see CONTRIBUTING.md."

@@ -274,6 +274,7 @@ def test_prescribed_joints_stay_on_the_way_back(rng, latched):
         assert np.max(np.abs(row_error(crafts, back.states, RETURNS["as one tree"]))) < 1e-9 or rows is ROWS["hinge"]
 
 
+@pytest.mark.slow
 def test_three_spacecraft_in_a_row(rng):
     """A holds B by its base, B's arm holds C by its base: one tree of three, and the same as rows."""
     a, b = draw_tree(rng, "chain of 2"), draw_tree(rng, "branched 7")

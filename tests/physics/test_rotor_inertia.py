@@ -101,6 +101,7 @@ def derivatives(craft, q, v, force):
     return [jax.jacfwd(way)(craft, q, v, force).joints[1].rotor_inertia for way in ways]
 
 
+@pytest.mark.slow
 def test_acceleration_is_differentiated_by_the_rotors(rng):
     _, craft, q, v, _ = draw(rng, "small")
     by_rule, by_recursion = derivatives(craft, q, v, rng.normal(size=v.size))

@@ -68,6 +68,7 @@ def test_second_code_as_printed(settings: dict, printed: tuple[float, float, flo
 
 
 @pytest.mark.parametrize(("ramp", "printed"), [(2.0, (9.8, 21.3, 0.228)), (0.0, (8.55, 20.9, 0.221))])
+@pytest.mark.slow
 def test_a_start_ramp_is_a_setting(ramp: float, printed: tuple[float, float, float]) -> None:
     scenario = Ets7Capture(wheel_torque=0.1)  # case 1 does not feel the wheels' strength
     nominal = dataclasses.replace(scenario, duration=25.0, latch=False).build()
@@ -84,6 +85,7 @@ def test_the_step_changes_the_attitude_by_less_than_a_hundredth_of_a_degree(dt: 
     assert plain_ets7.Capture(case=1, dt=dt).run(30.0)[2] == pytest.approx(0.2281, abs=0.01)
 
 
+@pytest.mark.slow
 def test_the_spline_ends_as_printed_and_its_joints_are_limited() -> None:
     printed = (-0.780, -79.113, -13.982, 140.198, 0.531, -0.571)  # [deg]
     arm, _ = Ets7Capture(case=2).software(spacecraft(0.05, {}))

@@ -24,15 +24,15 @@ from freefloat.sim.claims import Claim
 VARIANTS = [
     ("ets7-gjm", "nominal"),
     pytest.param("ets7-gjm", "torque-level-4hz", marks=pytest.mark.slow),
-    ("ets7-satellite-based", "nominal"),
+    pytest.param("ets7-satellite-based", "nominal", marks=pytest.mark.slow),
     pytest.param("ets7-satellite-based", "feed-forward-0.1", marks=pytest.mark.slow),
-    ("ets7-rns", "nominal"),
+    pytest.param("ets7-rns", "nominal", marks=pytest.mark.slow),
     pytest.param("ets7-rns", "ideal", marks=pytest.mark.slow),
     pytest.param("ets7-rns", "torque-level", marks=pytest.mark.slow),
     ("ets7-gravity-gradient", "nominal"),
     pytest.param("ets7-gravity-gradient", "torque-level", marks=pytest.mark.slow),
     ("ets7-capture", "case-1"),
-    ("ets7-capture", "case-1-release"),
+    pytest.param("ets7-capture", "case-1-release", marks=pytest.mark.slow),
     pytest.param("ets7-capture", "case-2", marks=pytest.mark.slow),
 ]
 
@@ -78,11 +78,13 @@ def test_a_target_out_of_reach_is_not_captured_and_the_run_says_so() -> None:
         (Camera(), "Captured after 21.25 s; the fine approach began after 9.8 s"),
     ],
 )
+@pytest.mark.slow
 def test_a_capture_says_when_it_was(camera: Camera, said: str) -> None:
     words = Ets7Capture.outcome(simulate(replace(Ets7Capture(), camera=camera, latch=False, duration=30.0).build()))
     assert words.startswith(said)
 
 
+@pytest.mark.slow
 def test_the_latch_changes_nothing_before_it() -> None:
     held, passed = (simulate(replace(Ets7Capture(), latch=latch, duration=25.0).build()) for latch in (True, False))
     assert replace(outcome(held), attitude=0.0) == replace(outcome(passed), attitude=0.0)  # to the tick

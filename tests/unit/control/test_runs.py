@@ -63,6 +63,7 @@ def _run_servo(craft: Spacecraft, *effects: JointFriction, **settings):
     return simulate(craft, servo, *effects, joints_deg=Q0_DEG, duration=12.0, dt=0.02, check=False)
 
 
+@pytest.mark.slow
 def test_friction_holds_the_joints_back_unless_the_motors_know_it(servo_craft: Spacecraft) -> None:
     friction = Friction(coulomb=2.0, viscous=1.0)  # [N m], [N m s/rad]
     craft = servo_craft

@@ -238,6 +238,7 @@ def test_numbers_that_become_simple_or_stop_being_so_are_right(gain):
         assert force_on(Push(one)) == pytest.approx(one, rel=1e-12, abs=1e-15)
 
 
+@pytest.mark.slow
 def test_baked_and_varied_agree_to_rounding():
     varied = ff.simulate(CRAFT, Push(1.1), duration=1.0, dt=0.25)
     baked = ff.simulate(CRAFT, Baked(1.1), duration=1.0, dt=0.25)

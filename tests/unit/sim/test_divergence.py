@@ -114,6 +114,7 @@ def test_a_mode_that_is_too_stiff_is_named():
         assert "panel.modal_rates" in str(failure(craft=craft, state=bent))
 
 
+@pytest.mark.slow
 def test_a_tolerance_that_cannot_be_met_keeps_the_run():
     failed = failure(Spring(-1000.0, -500.0), integrator="adaptive", duration=1.0)
     assert "the adaptive step fell below 1e-09 s" in str(failed)

@@ -133,6 +133,7 @@ def test_somebody_outside_latches_and_lets_go():
 # ---- prescribed joints
 
 
+@pytest.mark.slow
 def test_prescribed_joints_keep_their_rates_while_they_carry_something():
     hub = ff.Spacecraft.from_base("hub", mass=100.0, inertia=(20.0, 20.0, 20.0)).with_link(
         "rod", parent="base", joint="revolute", mass=5.0, com=(0.5, 0.0, 0.0), inertia=(0.01, 0.42, 0.42)

@@ -185,6 +185,7 @@ def test_replaced_functions_are_used_while_nothing_is_looked_up(spring):
     assert isinstance(pull(spring, x), np.ndarray)
 
 
+@pytest.mark.slow
 def test_functions_of_dynamics_agree_with_plain_jax(rng):
     craft = ff.library.ets7()
     q, v = rng.normal(size=6), rng.normal(size=12)
