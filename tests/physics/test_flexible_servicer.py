@@ -53,7 +53,7 @@ def frozen(craft: Spacecraft, q: np.ndarray) -> Spacecraft:
         if not body.modes:
             return body
         b = q[craft.layout.positions[f"{body.name}.modes"]]
-        bent = flexible_inertia(body, (), b).rigid
+        bent = flexible_inertia(craft, body, b).rigid
         mass, com = float(bent.mass), np.asarray(bent.moment) / float(bent.mass)
         inertia = np.asarray(bent.inertia) - mass * (com @ com * np.eye(3) - np.outer(com, com))
         return RigidBody(name=body.name, mass=mass, com=com, inertia=inertia)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+from inspect import isfunction
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, get_type_hints
 
 import numpy as np
 import typer
@@ -71,10 +72,12 @@ def _save(maps: list[xarray.Dataset], path: Path) -> None:
 
 def _spacecraft(name: str) -> Spacecraft:
     """A spacecraft of the library, or one from a URDF file."""
-    if name in library.__all__:
-        return getattr(library, name)()
+    offered = {one: getattr(library, one) for one in library.__all__ if isfunction(getattr(library, one))}
+    ready = {one: make for one, make in offered.items() if get_type_hints(make)["return"] is Spacecraft}
+    if name in ready:
+        return ready[name]()
     if not Path(name).is_file():
-        raise ValueError(f"'{name}' is neither in the library ({', '.join(library.__all__)}) nor a URDF file.")
+        raise ValueError(f"'{name}' is neither in the library ({', '.join(ready)}) nor a URDF file.")
     return read_urdf(Path(name))
 
 

@@ -163,7 +163,10 @@ def test_map_reads_a_urdf_with_a_joint_that_slides(tmp_path, monkeypatch, capsys
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("map", "ets8", *MAP[2:]), "'ets8' is neither in the library (ets7, srms, srms_payload) nor a URDF file"),
+        (
+            ("map", "ets8", *MAP[2:]),
+            "'ets8' is neither in the library (ets7, srms, srms_payload, station) nor a URDF file",
+        ),
         ((*MAP[:4], "--joint", "elbow=0:1"), "no moving joint 'elbow'. Moving joints: arm.1, arm.2"),
         ((*MAP[:4], "--joint", "arm.2=0:1"), "Both axes of the map are joint 'arm.2'"),
         (MAP[:4], "needs two joints, got 1"),
@@ -248,7 +251,7 @@ def test_list_shows_what_can_be_set_in_one_scenario(monkeypatch, capsys):
 
 
 def test_every_setting_with_a_dimension_has_its_unit():
-    plain = {"arm_error", "damping_ratio"}
+    plain = {"arm_error", "damping_ratio", "bold"}
     for scenario in SCENARIOS.values():
         numbers = [s for s in settings_of(scenario()) if s.kind == "number" and s.path not in plain]
         assert all(s.unit for s in numbers), [s.path for s in numbers if not s.unit]
