@@ -58,7 +58,8 @@ if TYPE_CHECKING:
         read_urdf,
         write_urdf,
     )
-    from freefloat.report import compare, linear_page, map_page, page
+    from freefloat.report import compare, map_page, page
+    from freefloat.report.linear_pages import linear_page
     from freefloat.sim import Experiment, Run, RunFailed, check_software, continue_run, simulate, stepper
     from freefloat.spatial import Pose
     from freefloat.values import Channel, LawError, ModelError, record, static
@@ -97,7 +98,7 @@ _NAMES = {
     "check_software": "sim",
     "compare": "report",
     "continue_run": "sim",
-    "linear_page": "report",
+    "linear_page": "report.linear_pages",
     "map_page": "report",
     "page": "report",
     "read_mjcf": "model",

@@ -8,7 +8,7 @@ import pytest
 import freefloat as ff
 from browsing import not_blank
 from freefloat.control.lqr import SecondOrderModel, design_lqr, spacecraft_structure
-from freefloat.report import linear_page
+from freefloat.report.linear_pages import linear_page
 
 _EVIL = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked=1'>$$\\unsafe$$"
 

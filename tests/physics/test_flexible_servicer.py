@@ -148,6 +148,7 @@ def tips_mm(run: Run) -> np.ndarray:
     return 1e3 * np.stack([run[f"{name}.tip.displacement"].sel(xyz="z").values for name in PANELS], axis=1)
 
 
+@pytest.mark.slow
 def test_both_motions_reach_the_same_point_and_keep_their_books(reactionless, spline):
     ends = [run["joints.position"].values[-1] for run in (reactionless, spline)]
     np.testing.assert_allclose(*ends, atol=1e-8)

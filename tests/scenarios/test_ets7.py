@@ -101,6 +101,7 @@ def test_a_release_needs_a_latch() -> None:
         replace(Ets7Capture(), latch=False, release_after=5.0)
 
 
+@pytest.mark.slow
 def test_a_lost_camera_stops_the_hand_and_says_so() -> None:
     blind = replace(Ets7Capture(), camera=Camera(blind_from=5.0), latch=False, duration=20.0)
     run = simulate(blind.build())

@@ -1,8 +1,7 @@
 """What people see of a run or a map: self-contained pages, figures for papers, files for other programs."""
 
-from freefloat.report.linear_pages import linear_page
 from freefloat.report.maps import map_page
 from freefloat.report.pages import compare, page
 from freefloat.report.scene import Scene, scene_of
 
-__all__ = ["Scene", "compare", "linear_page", "map_page", "page", "scene_of"]
+__all__ = ["Scene", "compare", "map_page", "page", "scene_of"]

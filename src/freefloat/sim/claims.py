@@ -57,13 +57,13 @@ class Claim:
         if self.relation == "not reproduced":
             return None
         if self.relation == "below":
-            return self.ours < self.reference
+            return bool(self.ours < self.reference)
         if self.relation == "above":
-            return self.ours > self.reference
+            return bool(self.ours > self.reference)
         if self.tolerance is None:
             raise ValueError(f"Claim '{self.claim}' compares by '{self.relation}' and needs a tolerance.")
         permitted = self.tolerance * (abs(self.reference) if self.relation == "within" else 1.0)
-        return math.isfinite(self.ours) and abs(self.ours - self.reference) <= permitted
+        return math.isfinite(self.ours) and bool(abs(self.ours - self.reference) <= permitted)
 
     @property
     def statement(self) -> str:
@@ -97,7 +97,7 @@ class Claim:
             "source": self.source.text,
             "relation": self.relation,
             "reference": self.reference,
-            "ours": self.ours,
+            "ours": float(self.ours),
             "unit": self.unit,
             "tolerance": self.tolerance,
             "holds": self.holds,

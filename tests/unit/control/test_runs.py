@@ -30,6 +30,7 @@ for _letter, _axis in zip("xyz", np.eye(3), strict=True):
     HUB = HUB.with_wheel(f"wheel.{_letter}", axis=_axis, inertia=0.05, max_torque=0.2)
 
 
+@pytest.mark.slow
 def test_total_angular_momentum_with_wheels_is_constant() -> None:
     """With spinning wheels under control and a moving arm, to 1e-10 of the momentum there is."""
     craft = ets7(wheels=True)
