@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from freefloat.report.decimation import kept
 from freefloat.report.figures import chosen, curve, plottable
 from freefloat.report.payload import Bytes
 from freefloat.report.scatters import scatter_contents
-from freefloat.report.scene import Flexible, Scene, scene_of
+from freefloat.report.scene import Flexible, Part, Scene, scene_of
 from freefloat.report.solids import triangles
 from freefloat.sim.description import Figure
 
@@ -81,6 +81,20 @@ def unit_mesh(shape: dict[str, Any], store: Bytes) -> dict[str, Any]:
     return {"vertices": store.put(vertices), "normals": store.put(normals), "faces": store.put(faces, "u4")}
 
 
+def part_contents(parts: Iterable[Part], store: Bytes) -> list[dict[str, Any]]:
+    """Rigid shapes as triangles, each on its body."""
+    return [
+        {
+            "body": part.body,
+            "colour": part.colour,
+            "vertices": store.put(part.triangles[0]),
+            "normals": store.put(part.triangles[1]),
+            "faces": store.put(part.triangles[2], "u4"),
+        }
+        for part in parts
+    ]
+
+
 def skin_contents(flexible: Flexible, store: Bytes) -> dict[str, Any]:
     """Triangles of a bending body; nothing for a line."""
     if flexible.faces is None:
@@ -100,16 +114,7 @@ def _scene(scene: Scene, store: Bytes) -> dict[str, Any]:
         "attitude": store.put(scene.attitude),
         "centre": (scene.centre - origin).tolist(),
         "radius": scene.radius,
-        "parts": [
-            {
-                "body": part.body,
-                "colour": part.colour,
-                "vertices": store.put(part.triangles[0]),
-                "normals": store.put(part.triangles[1]),
-                "faces": store.put(part.triangles[2], "u4"),
-            }
-            for part in scene.parts
-        ],
+        "parts": part_contents(scene.parts, store),
         "tracks": [
             {"name": t.name, "position": store.put(t.position - origin), "attitude": store.put(t.attitude)}
             for t in scene.tracks

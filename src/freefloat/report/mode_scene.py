@@ -9,10 +9,12 @@ import numpy as np
 from freefloat.dynamics import body_poses, body_twists
 from freefloat.model import Spacecraft
 from freefloat.model.drawing import drawing
-from freefloat.report.contents import skin_contents, unit_mesh
+from freefloat.report.contents import part_contents, skin_contents, unit_mesh
 from freefloat.report.payload import Bytes
 from freefloat.report.scene import Flexible, body_parts, focus_of, skin_of
 from freefloat.spatial import angular, linear
+
+Line = tuple[int, np.ndarray, np.ndarray, slice]  # body, points at rest, how its modes move them, where they are in v
 
 
 def mode_scene(craft: Spacecraft, q: np.ndarray, shapes: np.ndarray, store: Bytes) -> dict[str, Any]:
@@ -33,26 +35,9 @@ def mode_scene(craft: Spacecraft, q: np.ndarray, shapes: np.ndarray, store: Byte
         for (index, points, _, _), look in zip(lines, looks, strict=True)
     )
     centre, radius = focus_of(parts, resting, position, attitude)
-    corners = [_corners(index, parts) for index in range(len(drawn))]
-    modes = []
-    for shape in shapes.T:
-        twists = body_twists(craft, q, shape)
-        shift = np.array([R @ np.asarray(linear(V)) for R, V in zip(rotation, twists, strict=True)])
-        turn = np.array([R @ np.asarray(angular(V)) for R, V in zip(rotation, twists, strict=True)])
-        bends = [motion @ shape[at] for _, _, motion, at in lines]
-        moved = [shift[k] + np.cross(turn[k], corners[k] @ rotation[k].T) for k in range(len(drawn))]
-        moved += [
-            shift[k] + np.cross(turn[k], points @ rotation[k].T) + bend @ rotation[k].T
-            for (k, points, _, _), bend in zip(lines, bends, strict=True)
-        ]
-        scale = 1.0 / max(float(np.max([np.max(np.linalg.norm(each, axis=1), initial=0.0) for each in moved])), 1e-300)
-        modes.append(
-            {
-                "shift": store.put(scale * shift),
-                "turn": store.put(scale * turn),
-                "bends": [store.put(scale * bend) for bend in bends],
-            }
-        )
+    moving = [
+        _motion(craft, q, shape, rotation, [_corners(k, parts) for k in range(len(drawn))], lines) for shape in shapes.T
+    ]
     return {
         "name": craft.name,
         "bodies": [str(body["name"]) for body in drawn],
@@ -62,16 +47,7 @@ def mode_scene(craft: Spacecraft, q: np.ndarray, shapes: np.ndarray, store: Byte
         "attitude": store.put(attitude),
         "centre": centre.tolist(),
         "radius": radius,
-        "parts": [
-            {
-                "body": part.body,
-                "colour": part.colour,
-                "vertices": store.put(part.triangles[0]),
-                "normals": store.put(part.triangles[1]),
-                "faces": store.put(part.triangles[2], "u4"),
-            }
-            for part in parts
-        ],
+        "parts": part_contents(parts, store),
         "flexible": [
             {
                 "body": line.body,
@@ -86,11 +62,36 @@ def mode_scene(craft: Spacecraft, q: np.ndarray, shapes: np.ndarray, store: Byte
         "arrows": [],
         "ball": unit_mesh({"kind": "ellipsoid", "radii": [1.0, 1.0, 1.0]}, store),
         "cone": unit_mesh({"kind": "cone", "radius": 0.4, "length": 1.0}, store),
-        "modes": modes,
+        "modes": [
+            {"shift": store.put(shift), "turn": store.put(turn), "bends": [store.put(bend) for bend in bends]}
+            for shift, turn, bends in moving
+        ],
     }
 
 
-def _line(craft: Spacecraft, index: int, line: dict[str, Any]) -> tuple[int, np.ndarray, np.ndarray, slice]:
+def _motion(
+    craft: Spacecraft,
+    q: np.ndarray,
+    shape: np.ndarray,
+    rotation: np.ndarray,
+    corners: list[np.ndarray],
+    lines: list[Line],
+) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+    """Shift and turn of every body in base axes, and bending of every line, where the fastest point moves by 1 m."""
+    twists = body_twists(craft, q, shape)
+    shift = np.array([R @ np.asarray(linear(V)) for R, V in zip(rotation, twists, strict=True)])
+    turn = np.array([R @ np.asarray(angular(V)) for R, V in zip(rotation, twists, strict=True)])
+    bends = [motion @ shape[at] for _, _, motion, at in lines]
+    moved = [shift[k] + np.cross(turn[k], points @ rotation[k].T) for k, points in enumerate(corners)]
+    moved += [
+        shift[k] + np.cross(turn[k], points @ rotation[k].T) + bend @ rotation[k].T
+        for (k, points, _, _), bend in zip(lines, bends, strict=True)
+    ]
+    scale = 1.0 / max(float(np.max([np.max(np.linalg.norm(each, axis=1), initial=0.0) for each in moved])), 1e-300)
+    return scale * shift, scale * turn, [scale * bend for bend in bends]
+
+
+def _line(craft: Spacecraft, index: int, line: dict[str, Any]) -> Line:
     """Body, points at rest, how its modes move them, and where its modes stand in v."""
     at = craft.layout.velocities[f"{craft.body_names[index]}.modes"]
     return index, np.asarray(line["points"], dtype=float), np.asarray(line["modes"], dtype=float), at

@@ -18,7 +18,7 @@ from freefloat.control.lqr import (
     sample,
     spacecraft_structure,
 )
-from freefloat.report import linear_page
+from freefloat.report.linear_pages import linear_page
 from freefloat.report.linear_facts import linear_facts
 
 
