@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from freefloat.report import linear_page
+from freefloat.report.linear_pages import linear_page
 from freefloat.scenarios import find
 from freefloat.scenarios.performance import perform
 from freefloat.scenarios.station.model import station_model

@@ -18,8 +18,8 @@ from freefloat.control.lqr import (
     sample,
     spacecraft_structure,
 )
-from freefloat.report.linear_pages import linear_page
 from freefloat.report.linear_facts import linear_facts
+from freefloat.report.linear_pages import linear_page
 
 
 @pytest.fixture(scope="module")
