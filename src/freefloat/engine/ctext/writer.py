@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from freefloat.engine.graph.fusion import count_uses
 from freefloat.engine.graph.node import Block, Node
-from freefloat.engine.llvm.fusion import count_uses
 
 from .expressions import TYPES, expression, helper_name, literal
 

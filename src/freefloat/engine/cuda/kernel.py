@@ -14,9 +14,10 @@ from freefloat.engine.ctext.expressions import TYPES, helper_text
 from freefloat.engine.graph import Graph
 from freefloat.engine.graph.node import Node
 
+from . import elementary
 from .own_pace import OwnPace, main_loop
 from .parking import ParkingWriter
-from .prelude import EMULATION, HEAD, SINE_COSINE
+from .prelude import EMULATION, HEAD
 from .shape import Shape
 from .slots import Slots
 from .writer import KernelWriter
@@ -153,5 +154,5 @@ def _assemble(name: str, shape: Shape, slots: Slots, writer: KernelWriter, lines
     sizes = [f"#define BLOCK {shape.block}", f"#define NEAR {max(1, slots.near)}"]
     helpers = [helper_text(h).replace("static inline", "INLINE", 1) for h in sorted(writer.helpers)]
     tables = [t.replace("static const", "TABLE", 1) for t in writer.tables.values()]
-    parts = [*sizes, HEAD.strip(), EMULATION.strip(), SINE_COSINE.strip(), *helpers, *tables, *lines, ""]
+    parts = [*sizes, HEAD.strip(), EMULATION.strip(), elementary.TEXT, *helpers, *tables, *lines, ""]
     return Text("\n".join(parts), name, shape, slots)

@@ -11,11 +11,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 
-from freefloat.engine.ctext.expressions import expression
 from freefloat.engine.graph.node import Block, Node, nested
-from freefloat.engine.llvm.fusion import fuse
 
-from .order import arrange
 from .shape import Shape
 from .slots import Slots, Stay, give_slots
 from .writer import KernelWriter
@@ -55,12 +52,6 @@ class ParkingWriter(KernelWriter):
         self.home: dict[Node, int] = {}  # the stay of everything that was ever set aside
         self._time, self._times, self._names = 0, 1.0, 0
         self._frame = Frame({}, ())
-        self._fused = {
-            product: node
-            for node in fuse(block)
-            for product in node.args
-            if product.op == "mul" and self.uses[product] == 1 and product.depth == node.depth
-        }
 
     # ---- blocks
     def statements(self, block: Block, at_hand: Collection[Node]) -> list[str]:
@@ -68,10 +59,10 @@ class ParkingWriter(KernelWriter):
         return self._parked(block, at_hand) if block.size() > LARGE else super().statements(block, at_hand)
 
     def _parked(self, block: Block, at_hand: Collection[Node]) -> list[str]:
-        order = [n for n in arrange(block, self._operands, self.order) if n not in self._fused and n not in at_hand]
+        order = [n for n in self.arranged(block) if n not in at_hand]
         uses: dict[Node, list[int]] = defaultdict(list)
         for k, node in enumerate([*order, None]):
-            for a in dict.fromkeys(self._operands(node) if node else block.outs):
+            for a in dict.fromkeys(self.operands(node) if node else block.outs):
                 if _is_number(a):
                     uses[a].append(k)
         outside, names = self._frame, dict(self.names)
@@ -102,11 +93,8 @@ class ParkingWriter(KernelWriter):
         if any(b.size() > LARGE for b, _ in nested(node)):
             self._around(node)
             return
-        operands = self._operands(node)
+        operands = self.operands(node)
         self._fetch_all(operands)
-        for product in node.args:
-            if self._fused.get(product) is node:
-                self._write(product)
         self._write(node)
         for a in operands:
             if a in frame.resident and frame.next_use(a) == NEVER:
@@ -117,13 +105,6 @@ class ParkingWriter(KernelWriter):
 
     def _write(self, node: Node) -> None:
         getattr(self, f"_{node.op}", self._operation)(node)
-
-    def _operands(self, node: Node) -> tuple[Node, ...]:
-        """What a statement reads; a product that only one sum needs is part of that sum."""
-        found: list[Node] = []
-        for a in node.args:
-            found.extend(a.args if self._fused.get(a) is node else (a,))
-        return tuple(found)
 
     # ---- registers
     def _fetch_all(self, nodes: Collection[Node]) -> None:
@@ -177,7 +158,7 @@ class ParkingWriter(KernelWriter):
         if node.op not in CHEAP or most < 1:
             return NEVER
         total = 1
-        for a in node.args:
+        for a in self.operands(node):
             total += self._effort(a, most - total)
             if total > most:
                 return NEVER
@@ -185,15 +166,16 @@ class ParkingWriter(KernelWriter):
 
     def _make_again(self, node: Node) -> None:
         """Compute a value once more; the compiler must not notice that it had it before."""
-        args = [self._argument_again(a) for a in node.args]
-        hide = all(a.op == "const" or a in self._frame.resident for a in node.args)
+        operands = self.operands(node)
+        args = [self._argument_again(a) for a in operands]
+        hide = all(a.op == "const" or a in self._frame.resident for a in operands)
         if hide:
-            k = next(k for k, a in enumerate(node.args) if a.op != "const")
+            k = next(k for k, a in enumerate(operands) if a.op != "const")
             name = self._new_name()
             self.put(f"ANEW({name}, {args[k]})")
             args[k] = name
         self.names[node] = self._new_name()
-        self.put(f"const double {self.names[node]} = {expression(node, args)};")
+        self.put(f"const double {self.names[node]} = {self.value(node, args)};")
 
     def _argument_again(self, node: Node) -> str:
         if node.op == "const" or node in self._frame.resident:

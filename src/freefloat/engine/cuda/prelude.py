@@ -29,6 +29,8 @@ typedef unsigned long long uint64_t;
 #include <cmath>
 #include <cstdint>
 #endif
+/* An instruction, where the function of that name would have to be inlined thousands of times. */
+#define fma __fma_rn
 #define KERNEL extern "C" __global__ void
 #define INLINE static __device__ __forceinline__
 #define SEPARATE static __device__ __noinline__
@@ -55,12 +57,15 @@ typedef unsigned long long uint64_t;
 #define ANEW(v, x) double v = x; asm volatile("" : "+d"(v));
 #define TOGETHER __syncthreads();
 #define WARP_TOGETHER __syncwarp();
-#define LOW_WORD(x) __double2loint(x)
-/* Newton's method from the processor's first 20 bits: no branch in the middle of the code. */
+INLINE int64_t bits_of(double x) { return __double_as_longlong(x); }
+INLINE double number_of(int64_t bits) { return __longlong_as_double(bits); }
+/* Newton's method from the processor's first 20 bits: no branch in the middle of the code. The last round brings the
+   nearest number (Markstein). */
 INLINE double reciprocal(double x) {
   double r, first;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(first) : "d"(x));
   r = fma(fma(-x, first, 1.0), first, first);
+  r = fma(fma(-x, r, 1.0), r, r);
   r = fma(fma(-x, r, 1.0), r, r);
   return r == r ? r : first;
 }
@@ -69,6 +74,9 @@ INLINE double square_root(double x) {
   asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
   g = x * y;
   h = 0.5 * y;
+  r = fma(-g, h, 0.5);
+  g = fma(g, r, g);
+  h = fma(h, r, h);
   r = fma(-g, h, 0.5);
   g = fma(g, r, g);
   h = fma(h, r, h);
@@ -104,37 +112,7 @@ typedef struct { unsigned x; } place_in_grid;
 static _Thread_local place_in_grid threadIdx, blockIdx;
 INLINE double reciprocal(double x) { return 1.0 / x; }
 INLINE double square_root(double x) { return sqrt(x); }
-INLINE int LOW_WORD(double x) { int64_t bits; memcpy(&bits, &x, sizeof bits); return (int)(uint32_t)bits; }
+INLINE int64_t bits_of(double x) { int64_t bits; memcpy(&bits, &x, sizeof bits); return bits; }
+INLINE double number_of(int64_t bits) { double x; memcpy(&x, &bits, sizeof x); return x; }
 #endif
-"""
-
-# Sine and cosine together: Cody and Waite's reduction, pi/2 in three parts, then the polynomials of FDLIBM. The first
-# difference is exact, and the quadrant is in the last bits of the shifted number. CUDA's own functions carry the
-# reduction of huge angles with them, and a call in the middle of a large kernel costs registers: angles beyond 2^45 are
-# not a number here.
-SINE_COSINE = r"""
-INLINE void sine_cosine(double x, double *s, double *c) {
-  const double shifted = fma(x, 6.36619772367581382433e-01, 6755399441055744.0);
-  const double n = shifted - 6755399441055744.0;
-  double r = fabs(x) < 35184372088832.0 ? fma(n, -1.57079632679489655800e+00, x) : NAN;
-  r = fma(n, -6.12323399573676603587e-17, r);
-  r = fma(n, 1.49738490485916983200e-33, r);
-  const double z = r * r;
-  double p = 1.58969099521155010221e-10, q = -1.13596475577881948265e-11;
-  p = fma(p, z, -2.50507602534068634195e-08);
-  p = fma(p, z, 2.75573137070700676789e-06);
-  p = fma(p, z, -1.98412698298579493134e-04);
-  p = fma(p, z, 8.33333333332248946124e-03);
-  p = fma(p, z, -1.66666666666666324348e-01);
-  q = fma(q, z, 2.08757232129817482790e-09);
-  q = fma(q, z, -2.75573143513906633035e-07);
-  q = fma(q, z, 2.48015872894767294178e-05);
-  q = fma(q, z, -1.38888888888741095749e-03);
-  q = fma(q, z, 4.16666666666666019037e-02);
-  const double sine = fma(z * r, p, r), cosine = fma(z * z, q, fma(-0.5, z, 1.0));
-  const int quadrant = LOW_WORD(shifted);
-  const double a = quadrant & 1 ? cosine : sine, b = quadrant & 1 ? sine : cosine;
-  *s = quadrant & 2 ? -a : a;
-  *c = (quadrant + 1) & 2 ? -b : b;
-}
 """

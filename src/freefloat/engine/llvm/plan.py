@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from freefloat.engine.graph.fusion import Fused, count_uses, fuse
 from freefloat.engine.graph.node import FREE, Block, Node, nested
 from freefloat.engine.graph.program import Graph
 
-from .fusion import Fused, count_uses, fuse
 from .schedule import schedule
 
 PART_SIZE = 3000  # [operations] straight-line code above this is split

@@ -1,6 +1,6 @@
 """Which products are folded into a following sum as one fused multiply-add.
 
-Decided here, on the graph, and not by the compiler: scalar and vector code then round alike.
+Decided here, on the graph, and not by a compiler: scalar code, vector code and a graphics card then round alike.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from freefloat.engine.graph.node import Block, Node, nested
+from .node import Block, Node, nested
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,14 @@ def all_nodes(block: Block) -> list[Node]:
 
 
 def fuse(block: Block) -> dict[Node, Fused]:
-    """The sums that take in a product which nothing else needs."""
+    """The sums that take in a product which nothing else needs and which is computed in the same block."""
     uses = count_uses(block)
     taken: dict[Node, Fused] = {}
     for node in all_nodes(block):
         if node.op not in ("add", "sub"):
             continue
         a, b = node.args
-        candidates = [m for m in (a, b) if m.op == "mul" and uses[m] == 1]
+        candidates = [m for m in (a, b) if m.op == "mul" and uses[m] == 1 and m.depth == node.depth]
         if not candidates or a is b:
             continue
         product = max(candidates, key=lambda m: m.id)
