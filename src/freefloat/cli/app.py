@@ -61,14 +61,18 @@ def run(
     settings: Settings = None,
     variant: Variant = None,
     engine: Engine = "native",
-    force: Annotated[bool, typer.Option("--force", help="Replace results that exist already.")] = False,
+    most_gb: Annotated[
+        float, typer.Option("--most-gb", min=0.0, help="Refuse to record more than this many gigabytes.")
+    ] = 1.0,
+    force: Force = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Run a scenario and write the run, the resolved scenario and a summary."""
     from freefloat.cli import run as command
 
-    sys.exit(command.run(scenario, out, settings or [], variant, engine, force=force, as_json=as_json, quiet=quiet))
+    words = (scenario, out, settings or [], variant, engine, most_gb)
+    sys.exit(command.run(*words, force=force, as_json=as_json, quiet=quiet))
 
 
 @app.command()

@@ -30,6 +30,7 @@ def run(
     settings: list[str],
     variant: str | None,
     engine: Engine,
+    most_gb: float,
     *,
     force: bool,
     as_json: bool,
@@ -41,7 +42,7 @@ def run(
     taken = [str(path) for path in files.values() if path.exists()]
     if taken and not force:
         raise FileExistsError(f"{', '.join(taken)} exist already. Choose another --out or add --force.")
-    kept = perform(scenario, variant, out, engine, partial(progress_bar, quiet=quiet or as_json))
+    kept = perform(scenario, variant, out, engine, partial(progress_bar, quiet=quiet or as_json), 1e9 * most_gb)
     if as_json:
         typer.echo(json.dumps(kept.summary, indent=2))
     else:
@@ -83,7 +84,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
 def _print(run: Run, files: dict[str, Path]) -> None:
     told = run.description
-    typer.echo(f"{told.title}\n{run.status}{'' if run.audit.holds else ', but the audit is violated'}\n")
+    typer.echo(f"{told.title}\n{run.verdict}\n")
     sentences = (told.outcome, *told.notes, *(scatter.sentence for scatter in told.scatters), *run.conditions)
     for line in filter(None, sentences):
         typer.echo(line)

@@ -48,6 +48,9 @@ class Recorder:
             values_of, system, loop, start, zero_inputs(system), target=target, notes=lambda: tuple(learnt)
         )
         self.channels = _with_numbers(system, self._values.notes)
+        results = self._values.compiled.structure.signature.results
+        coordinates = sum(state.q.size + state.v.size for state in loop.states)
+        self.numbers = 1 + sum(leaf.size for leaf in results) + int(coordinates)  # of one record, its time included
 
     def dataset(self, records: SystemState) -> LabelledArrays:
         """Every channel of every record."""

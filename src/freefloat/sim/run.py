@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 3  # 2: laws in place of parts, no saved state; 1: no description, claims without their kind
 COMPLETED = "completed"
 STOPPED = "stopped at "  # and when, and why
+INTERRUPTED = "interrupted after "  # so many seconds
 DIVERGED = "diverged"  # until it is explained
 CUSTOM = "custom"  # the variant of settings that are the user's own
 _TEXTS = ("scene", "description")  # of any length, so variables of their own: an attribute holds 64 kB
@@ -48,11 +49,11 @@ class Run:
 
     def __repr__(self) -> str:
         name = self.scenario.get("scenario") or self.scenario.get("spacecraft") or "unnamed"
-        t, verdict = self.recorded["time"].values, "holds" if self.audit.holds else "VIOLATED"
+        t, held = self.recorded["time"].values, ", audit holds" if self.audit.holds else ""
         size = f"{t[-1]:g} s, {len(t)} records of {len(self.channels)} channels"
         happened = sum("energy_lost" in event or "limit" in event for event in self.events)
         events = f", {happened} event{'s' * (happened != 1)}" if happened else ""
-        return f"<Run '{name}': {self.status}, {size}{events}, audit {verdict}>"
+        return f"<Run '{name}': {self.verdict}, {size}{events}{held}>"
 
     def __getitem__(self, channel: str) -> xarray.DataArray:
         self._require(channel)
@@ -86,6 +87,17 @@ class Run:
     def stopped(self) -> bool:
         """True if it ended before its time because it was told to: `status` says at which condition."""
         return self.status.startswith(STOPPED)
+
+    @property
+    def interrupted(self) -> bool:
+        """True if somebody stopped it: `status` says when."""
+        return self.status.startswith(INTERRUPTED)
+
+    @property
+    def verdict(self) -> str:
+        """Its status in words for people, who must not take a run for good whose balances are violated."""
+        happened = "ran to its end" if self.completed else self.status
+        return self.status if self.audit.holds else f"{happened}, but the audit is VIOLATED"
 
     @property
     def variant(self) -> str:

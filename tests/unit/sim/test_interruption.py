@@ -11,12 +11,12 @@ from freefloat.sim.interruption import heard_interrupts
 
 
 def test_a_dropped_interrupt_is_raised_again_when_asked():
-    with heard_interrupts() as obey:
-        obey()
+    with heard_interrupts() as signals:
+        signals.obey()
         with contextlib.suppress(KeyboardInterrupt):  # as a library's callback would
             os.kill(os.getpid(), signal.SIGINT)
         with pytest.raises(KeyboardInterrupt):
-            obey()
+            signals.obey()
 
 
 def test_the_handler_of_before_is_back_afterwards_and_other_threads_are_left_alone():
@@ -27,8 +27,8 @@ def test_the_handler_of_before_is_back_afterwards_and_other_threads_are_left_alo
     found = []
 
     def elsewhere() -> None:
-        with heard_interrupts() as obey:
-            obey()
+        with heard_interrupts() as signals:
+            signals.obey()
             found.append(signal.getsignal(signal.SIGINT) is before)
 
     thread = threading.Thread(target=elsewhere)
