@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import io
 import os
+import signal
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, NoReturn
 
 import typer
 
@@ -227,25 +230,43 @@ def doctor(
     command.show(clear=clear, as_json=as_json)
 
 
+class _Terminated(KeyboardInterrupt):
+    """The process was asked to end (SIGTERM): like Ctrl-C, but for its exit status."""
+
+
+def _terminate(number: int, frame: Any) -> None:
+    raise _Terminated
+
+
 def main() -> None:
     """Entry point: errors of the user are sentences, not tracebacks."""
     # A command makes a million objects and keeps nearly all of them: looking for cycles among them as often as Python
     # does by itself takes an eighth of its time. Looking for pydantic's plugins reads every installed package.
     gc.set_threshold(50_000, 20, 50)
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without our letters shows others, and the work goes on
+    with contextlib.suppress(ValueError):  # called in a thread, which has no signals
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, _terminate)
     try:
         app()
-    except KeyboardInterrupt:
-        typer.echo("Interrupted.", err=True)
-        sys.exit(130)
+    except KeyboardInterrupt as asked:
+        _complain("Interrupted.", 143 if isinstance(asked, _Terminated) else 130)
     except OSError as error:
         where = f"{error.strerror}: {error.filename}. Choose another --out." if error.filename else str(error)
-        typer.echo(f"Error: {where}", err=True)
-        sys.exit(2)
+        _complain(f"Error: {where}", 2)
+    except MemoryError:
+        _complain("Error: There is not enough memory for this.", 2)
     except (ValueError, KeyError) as error:
         # Every error of the package that a user can cause is one of these and carries its remedy.
-        message = error.args[0] if error.args else str(error)
-        typer.echo(f"Error: {message}", err=True)
-        sys.exit(2)
+        _complain(f"Error: {error.args[0] if error.args else error}", 2)
     finally:
         gc.freeze()  # the process ends: nothing is worth looking for any more
+
+
+def _complain(sentence: str, status: int) -> NoReturn:
+    with contextlib.suppress(OSError):  # nobody listens any more
+        typer.echo(sentence, err=True)
+    sys.exit(status)

@@ -46,7 +46,8 @@ def simulate_variant(
         run = simulate(experiment, progress=progress, engine=engine, most_bytes=most_bytes)
         return _described(scenario, variant, run)
     except RunFailed as failure:
-        raise RunFailed(str(failure), _described(scenario, variant, failure.run)) from None
+        told = _described(scenario, variant, failure.run)
+        raise RunFailed(str(failure), told, interrupted=failure.interrupted) from None
 
 
 def judge(scenario: Scenario, run: Run, simulate: Callable[[str, str], Run]) -> Run:

@@ -267,4 +267,5 @@ def _raise_on_signal(run: Run, signals: Interruptions) -> None:
     try:
         signals.obey()
     except KeyboardInterrupt:
-        raise RunFailed("The run ended before it was interrupted. It is in the exception's .run.", run) from None
+        words = "Interrupted after the last step: the run is whole, and in the exception's .run."
+        raise RunFailed(words, run, interrupted=True) from None
