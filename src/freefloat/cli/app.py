@@ -196,15 +196,16 @@ def studio(
     pace: Annotated[float, typer.Option("--pace", help="Simulated seconds per second of a live run.")] = 1.0,
     runs: Annotated[Path, typer.Option("--runs", help="Where runs are kept and looked for.")] = Path("runs"),
     host: Annotated[
-        str, typer.Option("--host", help="Address to listen on; any but this machine's own asks for a token.")
+        str, typer.Option("--host", help="Address to listen on; any but this machine's own can be reached by others.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", help="Port; 0: any free one.")] = 8080,
-    token: Annotated[str | None, typer.Option("--token", help="Token for --host; made up when not given.")] = None,
+    token: Annotated[str | None, typer.Option("--token", help="Token to ask for; made up when not given.")] = None,
+    browse: Annotated[bool, typer.Option("--open", help="Open it in the browser, token included.")] = False,
 ) -> None:
     """Open the studio in the browser: replay, set up, run, watch live, abort."""
     from freefloat.cli import studio as command
 
-    sys.exit(command.studio(what, runs, host, port, token, live=live, pace=pace))
+    sys.exit(command.studio(what, runs, host, port, token, live=live, pace=pace, browse=browse))
 
 
 @app.command()
