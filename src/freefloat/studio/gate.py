@@ -74,7 +74,7 @@ class Gate:
         try:
             head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), _PATIENCE)
             await self._admit(head, reader, writer)
-        except (TimeoutError, OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+        except (TimeoutError, OSError, ValueError, EOFError, asyncio.LimitOverrunError, asyncio.CancelledError):
             pass
         finally:
             writer.close()
