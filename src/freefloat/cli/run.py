@@ -84,7 +84,9 @@ def _read_toml(path: Path) -> dict[str, Any]:
     try:
         given = flatten(tomllib.loads(path.read_text(encoding="utf-8")))
     except RecursionError:
-        raise ScenarioError(f"{path} is nested too deeply. A scenario's settings are tables in tables at most.") from None
+        raise ScenarioError(
+            f"{path} is nested too deeply. A scenario's settings are tables in tables at most."
+        ) from None
     except ValueError as error:
         raise ScenarioError(f"{path} is not valid TOML: {error}.") from None
     if not given.get("scenario"):

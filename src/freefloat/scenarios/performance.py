@@ -71,8 +71,10 @@ class Kept:
 def perform(
     scenario: Scenario, variant: str, folder: Path, engine: Engine, report: Report, most_bytes: float = MOST_BYTES
 ) -> Kept:
-    """Simulate a scenario into a folder, which is claimed first. The run is on disk before anything judges it, and stays
-    whatever happens; a signal stops what can be done again, never what cannot."""
+    """Simulate a scenario into a folder, which is claimed first. The run is on disk before anything judges it.
+
+    It stays there whatever happens; a signal stops what can be done again, never what cannot.
+    """
 
     def simulate(scenario: Scenario, variant: str, most: float) -> Run:
         signals.release()
@@ -81,15 +83,17 @@ def perform(
 
     faults: list[str] = []
     with claimed_folder(folder), heard_interrupts() as signals:
-        room = free_bytes(folder) - _PAGE_BYTES
+        room = float(free_bytes(folder) - _PAGE_BYTES)
         try:
-            run = simulate(scenario, variant, min(most_bytes, max(room, 1)))
+            run = simulate(scenario, variant, min(most_bytes, max(room, 1.0)))
         except RunFailed as failure:
             run, faults = failure.run, [str(failure)]
         except RecordTooLarge as error:
             if error.size <= room:
                 raise
-            raise OSError(f"{error.words}, and there is room for {in_words(room)} in {folder}. Choose another --out.") from None
+            raise OSError(
+                f"{error.words}, and there is room for {in_words(room)} in {folder}. Choose another --out."
+            ) from None
         _save(run, folder)
         try:
             signals.release()

@@ -12,8 +12,8 @@ class RecordTooLarge(ValueError):
         self.size = 8.0 * instants * numbers  # [B]
         self.words = f"The run would record {in_words(self.size)}: {instants} instants of {numbers} numbers"
         super().__init__(
-            f"{self.words}, more than {in_words(most)}. Record less often (record_dt), run for a shorter time, or ask for "
-            f"it: most_bytes={1.1 * self.size:.2g} (freefloat run --most-gb {1.1e-9 * self.size:.2g})."
+            f"{self.words}, more than {in_words(most)}. Record less often (record_dt), run for a shorter time, or ask "
+            f"for it: most_bytes={1.1 * self.size:.2g} (freefloat run --most-gb {1.1e-9 * self.size:.2g})."
         )
 
 

@@ -65,8 +65,8 @@ def read_run(path: Path, *, changed: bool) -> dict[str, Any]:
 
 def _altered(path: Path, how: str) -> str:
     return (
-        f"{path} has changed since it was written: {how}. Take a copy that is intact, or run the scenario again. If you "
-        "changed it yourself, Run.load(path, changed=True) reads it."
+        f"{path} has changed since it was written: {how}. Take a copy that is intact, or run the scenario again. If "
+        "you changed it yourself, Run.load(path, changed=True) reads it."
     )
 
 

@@ -239,7 +239,6 @@ class Studio:
         self.server.stop()
 
 
-
 def is_local(host: str) -> bool:
     """Whether an address is this machine's own, which no other can reach."""
     try:

@@ -100,7 +100,9 @@ class Worker:
 def _last_words(status: int | None) -> str:
     """What is known of a process that ended without saying so."""
     how = f"by signal {-status} ({signal.Signals(-status).name})" if status and status < 0 else f"with status {status}"
-    return f"The process of the run ended {how} before the run did. Nothing of it was kept; was there too little memory?"
+    return (
+        f"The process of the run ended {how} before the run did. Nothing of it was kept; was there too little memory?"
+    )
 
 
 def _wait(jobs: Connection, reports: Connection, stop: Any) -> None:

@@ -21,7 +21,7 @@ _HIDDEN = {"CLASS", "NAME", "REFERENCE_LIST", "DIMENSION_LIST", "_FillValue", "_
 
 
 def write_netcdf(data: LabelledArrays, path: Path) -> None:
-    """Write all arrays with their axes and attributes, and a checksum behind them; xarray, MATLAB and the netCDF library read it."""
+    """Write all arrays with axes and attributes, and a checksum; xarray, MATLAB and the netCDF library read it."""
     import h5py
 
     if slashed := [name for name in (*data.sizes, *data.coords, *data.data_vars) if "/" in name]:
@@ -52,12 +52,12 @@ def read_netcdf(path: Path) -> LabelledArrays:
     coords: dict[str, Given] = {}
     try:
         with h5py.File(path, "r") as file:
-            for name in file:
+            for name in map(str, file):
                 entry = _own_dataset(file, name)
                 scale = entry.attrs.get("CLASS") == b"DIMENSION_SCALE"
-                if scale and entry.attrs["NAME"].startswith(b"This is a netCDF dimension but not"):
+                if scale and bytes(entry.attrs["NAME"]).startswith(b"This is a netCDF dimension but not"):
                     continue
-                axes = (name,) if scale else tuple(axis[0].name.removeprefix("/") for axis in entry.dims)
+                axes = (name,) if scale else tuple(str(axis[0].name).removeprefix("/") for axis in entry.dims)
                 (coords if scale else arrays)[name] = axes, _values(entry), _attributes(entry)
             return LabelledArrays(arrays, coords, _attributes(file))
     except OSError:

@@ -40,6 +40,6 @@ def _is(value: Any, hint: Any) -> bool:
         return isinstance(value, Mapping) and all(isinstance(key, str) and _is(value[key], inner[1]) for key in value)
     if hint is None or hint is type(None):
         return value is None
-    if dataclasses.is_dataclass(hint):
+    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
         return isinstance(value, hint) and all(_is(getattr(value, n), h) for n, h in _hints(hint).items())
     return isinstance(value, hint)

@@ -126,7 +126,15 @@ def test_only_runs_under_the_folder_are_opened_and_nothing_is_said_of_others(tmp
     studio = Studio(tmp_path / "runs", port=0)
     try:
         sentences = set()
-        for value in ("../outside", str(outside.parent), "leads-out", "nowhere", "../nowhere", "/etc", "mine/../../outside"):
+        for value in (
+            "../outside",
+            str(outside.parent),
+            "leads-out",
+            "nowhere",
+            "../nowhere",
+            "/etc",
+            "mine/../../outside",
+        ):
             studio._recent.value = value
             studio._open_chosen()
             sentences.add(studio._message.content)

@@ -1,6 +1,5 @@
 """A run in a process that was started beforehand: it knows the file as it is when the run is asked for."""
 
-import os
 import time
 from pathlib import Path
 
@@ -43,14 +42,10 @@ def test_a_process_that_died_while_waiting_is_replaced(tmp_path: Path) -> None:
 
 def test_a_process_that_dies_is_spoken_for(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
-    file.write_text("import os, signal\nos.kill(os.getpid(), signal.SIGKILL) if 'run' in os.environ else None\n" + MINE)
+    file.write_text(MINE)
     scenario = next(iter(find(str(file)).variants().values()))
-    os.environ["run"] = "there"
-    try:
-        worker = Worker(scenario, "custom", tmp_path / "run")
-    finally:
-        del os.environ["run"]
-    found, deadline = [], time.monotonic() + 120.0
+    file.write_text("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
+    worker, found, deadline = Worker(scenario, "custom", tmp_path / "run"), [], time.monotonic() + 120.0
     while worker.alive:
         assert time.monotonic() < deadline
         found += worker.poll()

@@ -1,4 +1,4 @@
-"""XML from files of unknown origin: no document type, hence no entities; nothing is fetched, nothing is nested for ever."""
+"""XML from files of unknown origin: no document type, hence no entities, and nothing is nested for ever."""
 
 import xml.etree.ElementTree as ET
 from xml.parsers import expat
