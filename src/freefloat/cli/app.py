@@ -8,6 +8,8 @@ import io
 import os
 import signal
 import sys
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
 
@@ -239,6 +241,19 @@ def _terminate(number: int, frame: Any) -> None:
     raise _Terminated
 
 
+@contextlib.contextmanager
+def _heard_termination() -> Iterator[None]:
+    """While a command runs, SIGTERM is obeyed as Ctrl-C is: what was computed is kept."""
+    ours = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if ours:
+        signal.signal(signal.SIGTERM, _terminate)
+    try:
+        yield
+    finally:
+        if ours:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
 def main() -> None:
     """Entry point: errors of the user are sentences, not tracebacks."""
     # A command makes a million objects and keeps nearly all of them: looking for cycles among them as often as Python
@@ -248,11 +263,9 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without our letters shows others, and the work goes on
-    with contextlib.suppress(ValueError):  # called in a thread, which has no signals
-        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-            signal.signal(signal.SIGTERM, _terminate)
     try:
-        app()
+        with _heard_termination():
+            app()
     except KeyboardInterrupt as asked:
         _complain("Interrupted.", 143 if isinstance(asked, _Terminated) else 130)
     except OSError as error:

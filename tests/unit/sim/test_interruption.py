@@ -53,9 +53,10 @@ def test_held_signals_wait_until_they_may_be_obeyed():
 def test_who_asks_three_times_is_obeyed_at_once():
     with heard_interrupts() as signals:
         signals.hold()
+        for _ in range(2):
+            os.kill(os.getpid(), signal.SIGINT)
         with pytest.raises(KeyboardInterrupt):
-            for _ in range(3):
-                os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)
 
 
 def test_work_inside_other_work_shares_its_ear():
