@@ -53,9 +53,9 @@ def read_netcdf(path: Path) -> LabelledArrays:
     try:
         with h5py.File(path, "r") as file:
             for name in map(str, file):
-                entry = _own_dataset(file, name)
+                entry: Any = _own_dataset(file, name)
                 scale = entry.attrs.get("CLASS") == b"DIMENSION_SCALE"
-                if scale and bytes(entry.attrs["NAME"]).startswith(b"This is a netCDF dimension but not"):
+                if scale and entry.attrs["NAME"].startswith(b"This is a netCDF dimension but not"):
                     continue
                 axes = (name,) if scale else tuple(str(axis[0].name).removeprefix("/") for axis in entry.dims)
                 (coords if scale else arrays)[name] = axes, _values(entry), _attributes(entry)
