@@ -15,6 +15,7 @@ _FLAGS = (
     "--disable-dev-shm-usage",
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
+    "--host-resolver-rules=MAP evil.example 127.0.0.1",  # a stranger's name may lead to this machine
 )
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import io
 import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, NoReturn
 
 import typer
 
@@ -61,14 +66,18 @@ def run(
     settings: Settings = None,
     variant: Variant = None,
     engine: Engine = "native",
-    force: Annotated[bool, typer.Option("--force", help="Replace results that exist already.")] = False,
+    most_gb: Annotated[
+        float, typer.Option("--most-gb", min=0.0, help="Refuse to record more than this many gigabytes.")
+    ] = 1.0,
+    force: Force = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Run a scenario and write the run, the resolved scenario and a summary."""
     from freefloat.cli import run as command
 
-    sys.exit(command.run(scenario, out, settings or [], variant, engine, force=force, as_json=as_json, quiet=quiet))
+    words = (scenario, out, settings or [], variant, engine, most_gb)
+    sys.exit(command.run(*words, force=force, as_json=as_json, quiet=quiet))
 
 
 @app.command()
@@ -189,15 +198,16 @@ def studio(
     pace: Annotated[float, typer.Option("--pace", help="Simulated seconds per second of a live run.")] = 1.0,
     runs: Annotated[Path, typer.Option("--runs", help="Where runs are kept and looked for.")] = Path("runs"),
     host: Annotated[
-        str, typer.Option("--host", help="Address to listen on; any but this machine's own asks for a token.")
+        str, typer.Option("--host", help="Address to listen on; any but this machine's own can be reached by others.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", help="Port; 0: any free one.")] = 8080,
-    token: Annotated[str | None, typer.Option("--token", help="Token for --host; made up when not given.")] = None,
+    token: Annotated[str | None, typer.Option("--token", help="Token to ask for; made up when not given.")] = None,
+    browse: Annotated[bool, typer.Option("--open", help="Open it in the browser, token included.")] = False,
 ) -> None:
     """Open the studio in the browser: replay, set up, run, watch live, abort."""
     from freefloat.cli import studio as command
 
-    sys.exit(command.studio(what, runs, host, port, token, live=live, pace=pace))
+    sys.exit(command.studio(what, runs, host, port, token, live=live, pace=pace, browse=browse))
 
 
 @app.command()
@@ -223,25 +233,54 @@ def doctor(
     command.show(clear=clear, as_json=as_json)
 
 
+class _Terminated(KeyboardInterrupt):
+    """The process was asked to end (SIGTERM): like Ctrl-C, but for its exit status."""
+
+
+def _terminate(number: int, frame: Any) -> None:
+    raise _Terminated
+
+
+@contextlib.contextmanager
+def _heard_termination() -> Iterator[None]:
+    """While a command runs, SIGTERM is obeyed as Ctrl-C is: what was computed is kept."""
+    ours = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if ours:
+        signal.signal(signal.SIGTERM, _terminate)
+    try:
+        yield
+    finally:
+        if ours:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
 def main() -> None:
     """Entry point: errors of the user are sentences, not tracebacks."""
     # A command makes a million objects and keeps nearly all of them: looking for cycles among them as often as Python
     # does by itself takes an eighth of its time. Looking for pydantic's plugins reads every installed package.
     gc.set_threshold(50_000, 20, 50)
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without our letters shows others, and the work goes on
     try:
-        app()
-    except KeyboardInterrupt:
-        typer.echo("Interrupted.", err=True)
-        sys.exit(130)
+        with _heard_termination():
+            app()
+    except KeyboardInterrupt as asked:
+        _complain("Interrupted.", 143 if isinstance(asked, _Terminated) else 130)
     except OSError as error:
         where = f"{error.strerror}: {error.filename}. Choose another --out." if error.filename else str(error)
-        typer.echo(f"Error: {where}", err=True)
-        sys.exit(2)
+        _complain(f"Error: {where}", 2)
+    except MemoryError:
+        _complain("Error: There is not enough memory for this.", 2)
     except (ValueError, KeyError) as error:
         # Every error of the package that a user can cause is one of these and carries its remedy.
-        message = error.args[0] if error.args else str(error)
-        typer.echo(f"Error: {message}", err=True)
-        sys.exit(2)
+        _complain(f"Error: {error.args[0] if error.args else error}", 2)
     finally:
         gc.freeze()  # the process ends: nothing is worth looking for any more
+
+
+def _complain(sentence: str, status: int) -> NoReturn:
+    with contextlib.suppress(OSError):  # nobody listens any more
+        typer.echo(sentence, err=True)
+    sys.exit(status)

@@ -28,12 +28,17 @@ def check(names: list[str], engine: Engine, *, as_json: bool, quiet: bool) -> in
 
     rows: list[dict[str, Any]] = []
     failures: list[str] = []
-    for name in [find(n).key() for n in names] or list(SCENARIOS):
-        for variant, scenario in find(name).variants().items():
-            try:
-                rows += judge(scenario, simulate(name, variant), simulate).claims
-            except RunFailed as failure:
-                failures.append(f"{name} ({variant}): {failure}")
+    try:
+        for name in [find(n).key() for n in names] or list(SCENARIOS):
+            for variant, scenario in find(name).variants().items():
+                try:
+                    rows += judge(scenario, simulate(name, variant), simulate).claims
+                except RunFailed as failure:
+                    failures.append(f"{name} ({variant}): {failure}")
+                    if failure.interrupted:
+                        raise KeyboardInterrupt from None
+    except KeyboardInterrupt:
+        failures.append("Interrupted: what was checked until then stands above.")
     if as_json:
         typer.echo(json.dumps(rows, indent=2))
     else:

@@ -18,6 +18,7 @@ from freefloat.model import Spacecraft, read_urdf
 from freefloat.report.joint_plane import MOST_POINTS, joint_plane
 from freefloat.report.map_words import extremes
 from freefloat.report.maps import map_page, sentences
+from freefloat.values.files import write_atomically
 
 if TYPE_CHECKING:
     import xarray
@@ -66,8 +67,7 @@ def _save(maps: list[xarray.Dataset], path: Path) -> None:
     """All maps as one data set; it can be given to `map_page` again."""
     whole = maps[0].assign({name: array for data in maps[1:] for name, array in data.data_vars.items()})
     whole.attrs = {name: value for data in maps for name, value in data.attrs.items()}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    whole.to_netcdf(path, engine="h5netcdf")
+    write_atomically(path, lambda partial: whole.to_netcdf(partial, engine="h5netcdf"))
 
 
 def _spacecraft(name: str) -> Spacecraft:

@@ -30,6 +30,7 @@ def run(
     settings: list[str],
     variant: str | None,
     engine: Engine,
+    most_gb: float,
     *,
     force: bool,
     as_json: bool,
@@ -41,7 +42,7 @@ def run(
     taken = [str(path) for path in files.values() if path.exists()]
     if taken and not force:
         raise FileExistsError(f"{', '.join(taken)} exist already. Choose another --out or add --force.")
-    kept = perform(scenario, variant, out, engine, partial(progress_bar, quiet=quiet or as_json))
+    kept = perform(scenario, variant, out, engine, partial(progress_bar, quiet=quiet or as_json), 1e9 * most_gb)
     if as_json:
         typer.echo(json.dumps(kept.summary, indent=2))
     else:
@@ -57,7 +58,7 @@ def resolve(name: str, settings: list[str], variant: str | None) -> tuple[Scenar
     if Path(name).suffix == ".toml":
         given = _read_toml(Path(name))
         name = str(given.pop("scenario"))
-        variant = variant or given.pop("variant", None)
+        variant = variant or _word(given, "variant")
         variant = None if variant == CUSTOM else variant
         given.pop("variant", None)
     variants = find(name).variants()
@@ -68,13 +69,25 @@ def resolve(name: str, settings: list[str], variant: str | None) -> tuple[Scenar
     return changed, changed.variant_if_unchanged(variant)
 
 
+def _word(given: dict[str, Any], key: str) -> str | None:
+    """A word of a scenario file."""
+    found = given.pop(key, None)
+    if not isinstance(found, str | None):
+        raise ScenarioError(f"{key} in a scenario file is a word, got {found!r:.80}.")
+    return found
+
+
 def _read_toml(path: Path) -> dict[str, Any]:
     """Settings of a scenario by dotted paths."""
     if not path.is_file():
         raise ScenarioError(f"There is no scenario file {path}.")
     try:
         given = flatten(tomllib.loads(path.read_text(encoding="utf-8")))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError:
+        raise ScenarioError(
+            f"{path} is nested too deeply. A scenario's settings are tables in tables at most."
+        ) from None
+    except ValueError as error:
         raise ScenarioError(f"{path} is not valid TOML: {error}.") from None
     if not given.get("scenario"):
         raise ScenarioError(f'{path} does not say which scenario it is: add scenario = "ets7-gjm", for example.')
@@ -83,7 +96,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
 def _print(run: Run, files: dict[str, Path]) -> None:
     told = run.description
-    typer.echo(f"{told.title}\n{run.status}{'' if run.audit.holds else ', but the audit is violated'}\n")
+    typer.echo(f"{told.title}\n{run.verdict}\n")
     sentences = (told.outcome, *told.notes, *(scatter.sentence for scatter in told.scatters), *run.conditions)
     for line in filter(None, sentences):
         typer.echo(line)

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import webbrowser
 from pathlib import Path
 
 import typer
 
 from freefloat.cli.pages import run_file
 from freefloat.scenarios import SCENARIOS, find
-from freefloat.studio import Studio, require_viser
+from freefloat.studio import Studio, is_local, require_viser
 
 
-def studio(what: str | None, runs: Path, host: str, port: int, token: str | None, *, live: bool, pace: float) -> int:
+def studio(
+    what: str | None,
+    runs: Path,
+    host: str,
+    port: int,
+    token: str | None,
+    *,
+    live: bool,
+    pace: float,
+    browse: bool,
+) -> int:
     """Serve the studio until Ctrl-C; a run is replayed at once, a scenario's form is shown or runs live."""
     require_viser()
     if not pace > 0.0:
@@ -27,9 +38,12 @@ def studio(what: str | None, runs: Path, host: str, port: int, token: str | None
         if file:
             stage.open(file)
         typer.echo(f"studio    {stage.url}")
-        if stage.token:
-            typer.echo("Everyone who has this address, token included, can run and abort. It is not encrypted.")
+        typer.echo("Everyone who has this address, token included, can run and abort.")
+        if not is_local(host):
+            typer.echo("It can be reached from other machines, and it is not encrypted.")
         typer.echo("Ctrl-C ends it.")
+        if browse:
+            webbrowser.open(stage.url)
         if live:
             stage.start(live=True, pace=pace)
         stage.wait()

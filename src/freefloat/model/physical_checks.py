@@ -12,12 +12,15 @@ from freefloat.values.errors import ModelError
 
 # Printed tables round: a violation below one part in 1e9 of the largest moment is rounding, not physics.
 _ROUNDING = 1e-9
+_LARGEST = 1e60  # [kg, kg m2]: more than the universe has; squares of it are still finite numbers
 
 
 def inertia_faults(mass: float, inertia: np.ndarray) -> list[str]:
     """Everything that is impossible about a mass and an inertia about the centre of mass, with the amount."""
     if not np.all(np.isfinite(inertia)) or not np.isfinite(mass):
         return ["mass and inertia must be finite numbers"]
+    if max(abs(mass), float(np.max(np.abs(inertia)))) > _LARGEST:
+        return [f"mass and inertia beyond {_LARGEST:g} kg or kg m2 cannot be computed with"]
     faults = [] if mass > 0.0 else [f"mass must be positive, got {mass:g} kg"]
     scale = max(float(np.max(np.abs(inertia))), 1e-300)
     if np.max(np.abs(inertia - inertia.T)) > _ROUNDING * scale:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,11 +12,13 @@ from freefloat.report.documents import put
 from freefloat.report.pages import page
 from freefloat.report.toml import to_toml
 from freefloat.sim.claims import count_kinds
+from freefloat.values.folders import replaced_folder
 
 if TYPE_CHECKING:
     from freefloat.sim import Run
 
 _FILES = {"run": "run.nc", "scenario": "scenario.toml", "summary": "summary.json", "page": "page.html"}
+_NOT_JUDGED = "The run has not been judged."
 
 
 def files_in(folder: Path) -> dict[str, Path]:
@@ -24,31 +27,45 @@ def files_in(folder: Path) -> dict[str, Path]:
 
 
 def save_run(run: Run, folder: Path) -> None:
-    """The run and its settings: what must not be lost."""
-    files = files_in(folder)
-    run.save(files["run"], force=True)
-    put(to_toml(run.scenario), files["scenario"])
+    """The run and its settings, which must not be lost, in place of what the folder held of another run."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with replaced_folder(folder, last=_FILES["summary"], without=_FILES.values()) as fresh:
+        files = files_in(fresh)
+        run.save(files["run"])
+        put(to_toml(run.scenario), files["scenario"])
+        put(_text(_summary(run, folder, [_NOT_JUDGED])), files["summary"])
 
 
 def finish_folder(run: Run, folder: Path, faults: Sequence[str] = ()) -> dict[str, Any]:
     """The run again with its claims, and the summary and page of it; returns the summary."""
-    files = files_in(folder)
-    if run.claims:
-        run.save_claims(files["run"])
-    summary = {
+    summary = _summary(run, folder, faults)
+    with replaced_folder(folder, last=_FILES["summary"]) as fresh:
+        files = files_in(fresh)
+        if run.claims:
+            shutil.copyfile(folder / _FILES["run"], files["run"])
+            run.save_claims(files["run"])
+        page(run, files["page"])
+        put(_text(summary), files["summary"])
+    return summary
+
+
+def _text(summary: dict[str, Any]) -> str:
+    return json.dumps(summary, indent=2) + "\n"
+
+
+def _summary(run: Run, folder: Path, faults: Sequence[str]) -> dict[str, Any]:
+    return {
         "ok": run.completed and run.audit.holds and not faults and all(c["holds"] is not False for c in run.claims),
         "scenario": run.scenario.get("scenario", ""),
         "variant": run.variant,
         "status": run.status,
+        "verdict": run.verdict,
         "faults": list(faults),
         "audit_holds": run.audit.holds,
         "audit": run.audit.as_dict(),
         "conditions": list(run.conditions),
         "claims": list(run.claims),
         "claims_by_kind": count_kinds(run.claims),
-        "files": {kind: str(path) for kind, path in files.items()},
+        "files": {kind: str(path) for kind, path in files_in(folder).items()},
         "versions": run.versions,
     }
-    put(json.dumps(summary, indent=2) + "\n", files["summary"])
-    page(run, files["page"])
-    return summary

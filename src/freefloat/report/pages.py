@@ -61,6 +61,15 @@ def _names(runs: Sequence[Run | str | Path]) -> list[str]:
 
 
 def _html(sheets: list[Sheet]) -> str:
+    """The page; runs from files of unknown origin may hold, in the right places, what nobody can draw."""
+    try:
+        return _written(sheets)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        names = ", ".join(sheet.name or sections.title(sheet.run) for sheet in sheets)
+        raise ValueError(f"{names}: the run cannot be shown ({type(error).__name__}: {error}).") from error
+
+
+def _written(sheets: list[Sheet]) -> str:
     several = len(sheets) > 1
     heading = "Comparison: " + ", ".join(sheet.name for sheet in sheets) if several else sections.title(sheets[0].run)
     places = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -13,7 +14,10 @@ from freefloat.report.folder import finish_folder, save_run
 from freefloat.scenarios.catalogue import find
 from freefloat.scenarios.settings import settings_of
 from freefloat.sim import Run, RunFailed
+from freefloat.sim.interruption import heard_interrupts
+from freefloat.sim.record_size import MOST_BYTES, RecordTooLarge, in_words
 from freefloat.sim.run import CUSTOM
+from freefloat.values.folders import claimed_folder, free_bytes
 
 if TYPE_CHECKING:
     from freefloat.scenarios.scenario import Scenario
@@ -21,21 +25,29 @@ if TYPE_CHECKING:
     from freefloat.sim.rollout import Engine
     from freefloat.sim.simulate import Progress
 
+_PAGE_BYTES = 10_000_000  # room for what stands beside the record: page, settings, summary
+
 # Opens a report of progress for a piece of work with this title.
 Report = Callable[[str], AbstractContextManager["Progress | None"]]
 
 
 def simulate_variant(
-    scenario: Scenario, variant: str = CUSTOM, progress: Progress | None = None, engine: Engine = "native"
+    scenario: Scenario,
+    variant: str = CUSTOM,
+    progress: Progress | None = None,
+    engine: Engine = "native",
+    most_bytes: float = MOST_BYTES,
 ) -> Run:
     """The run of a scenario with everything that its page will tell; of a failed one too."""
     from freefloat.sim import simulate
 
     experiment = dataclasses.replace(scenario.build(), scenario=scenario.as_dict())
     try:
-        return _described(scenario, variant, simulate(experiment, progress=progress, engine=engine))
+        run = simulate(experiment, progress=progress, engine=engine, most_bytes=most_bytes)
+        return _described(scenario, variant, run)
     except RunFailed as failure:
-        raise RunFailed(str(failure), _described(scenario, variant, failure.run)) from None
+        told = _described(scenario, variant, failure.run)
+        raise RunFailed(str(failure), told, interrupted=failure.interrupted) from None
 
 
 def judge(scenario: Scenario, run: Run, simulate: Callable[[str, str], Run]) -> Run:
@@ -56,26 +68,54 @@ class Kept:
     faults: tuple[str, ...]  # why the run failed, or why it could not be judged
 
 
-def perform(scenario: Scenario, variant: str, folder: Path, engine: Engine, report: Report) -> Kept:
-    """Simulate a scenario into a folder. The run is on disk before anything judges it, and stays whatever happens."""
-    faults: list[str] = []
+def perform(
+    scenario: Scenario, variant: str, folder: Path, engine: Engine, report: Report, most_bytes: float = MOST_BYTES
+) -> Kept:
+    """Simulate a scenario into a folder, which is claimed first. The run is on disk before anything judges it.
 
-    def simulate(scenario: Scenario, variant: str) -> Run:
+    It stays there whatever happens; a signal stops what can be done again, never what cannot.
+    """
+
+    def simulate(scenario: Scenario, variant: str, most: float) -> Run:
+        signals.release()
         with report(f"{scenario.name} {variant}") as progress:
-            return simulate_variant(scenario, variant, progress, engine)
+            return simulate_variant(scenario, variant, progress, engine, most)
 
+    faults: list[str] = []
+    with claimed_folder(folder), heard_interrupts() as signals:
+        room = float(free_bytes(folder) - _PAGE_BYTES)
+        try:
+            run = simulate(scenario, variant, min(most_bytes, max(room, 1.0)))
+        except RunFailed as failure:
+            run, faults = failure.run, [str(failure)]
+        except RecordTooLarge as error:
+            if error.size <= room:
+                raise
+            raise OSError(
+                f"{error.words}, and there is room for {in_words(room)} in {folder}. Choose another --out."
+            ) from None
+        _save(run, folder)
+        try:
+            signals.release()
+            run = judge(scenario, run, lambda name, other: simulate(find(name).variants()[other], other, most_bytes))
+        except Exception as error:  # whatever a claim does, the run is worth more
+            faults.append(f"The run is saved, but it could not be judged: {type(error).__name__}: {error}")
+        except KeyboardInterrupt:
+            faults.append("The run is saved, but judging it was interrupted.")
+        signals.hold()
+        return Kept(run, finish_folder(run, folder, faults), tuple(faults))
+
+
+def _save(run: Run, folder: Path) -> None:
+    """Keep the run; where its folder cannot take it any more, in another place."""
     try:
-        run = simulate(scenario, variant)
-    except RunFailed as failure:
-        run, faults = failure.run, [str(failure)]
-    save_run(run, folder)
-    try:
-        run = judge(scenario, run, lambda name, other: simulate(find(name).variants()[other], other))
-    except Exception as error:  # whatever a claim does, the run is worth more
-        faults.append(f"The run is saved, but it could not be judged: {type(error).__name__}: {error}")
-    except KeyboardInterrupt:
-        faults.append("The run is saved, but judging it was interrupted.")
-    return Kept(run, finish_folder(run, folder, faults), tuple(faults))
+        save_run(run, folder)
+    except OSError as error:
+        try:
+            elsewhere = run.save(Path(tempfile.mkdtemp(prefix="freefloat-")) / "run.nc")
+        except OSError:
+            raise error from None
+        raise OSError(f"{folder} cannot be written ({error.strerror or error}). The run is in {elsewhere}.") from error
 
 
 def _place(scenario: Scenario, name: str) -> tuple[str, str]:

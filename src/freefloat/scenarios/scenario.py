@@ -131,4 +131,6 @@ def parse_setting(text: str) -> tuple[str, Any]:
             return path.strip(), tomllib.loads(f"value = {written}")["value"]
         except tomllib.TOMLDecodeError:
             continue
+        except (ValueError, RecursionError):  # numbers of thousands of digits, lists in lists in lists
+            raise ScenarioError(f"'{text:.60} ...' is no value that a setting could have.") from None
     return path.strip(), value.strip()

@@ -17,6 +17,7 @@ from freefloat.sim.starting import zero_inputs
 from freefloat.sim.system import Inputs, System, SystemState
 from freefloat.sim.varied_numbers import compile_system
 from freefloat.values.channels import Channel
+from freefloat.values.errors import ModelError, name_fault
 from freefloat.values.labelled import LabelledArrays
 
 
@@ -48,6 +49,10 @@ class Recorder:
             values_of, system, loop, start, zero_inputs(system), target=target, notes=lambda: tuple(learnt)
         )
         self.channels = _with_numbers(system, self._values.notes)
+        _require_storable(self.channels)
+        results = self._values.compiled.structure.signature.results
+        coordinates = sum(state.q.size + state.v.size for state in loop.states)
+        self.numbers = 1 + sum(leaf.size for leaf in results) + int(coordinates)  # of one record, its time included
 
     def dataset(self, records: SystemState) -> LabelledArrays:
         """Every channel of every record."""
@@ -95,6 +100,13 @@ def channels_of(system: System, loop: SystemState, start: tuple[State, ...]) -> 
 
     jax.eval_shape(tell, loop, start, zero_inputs(system))
     return _with_numbers(system, tuple(learnt))
+
+
+def _require_storable(channels: tuple[Channel, ...]) -> None:
+    """Refuse names before the run that no file could hold after it."""
+    for channel in channels:
+        if fault := next(filter(None, map(name_fault, (channel.name, channel.axis or ""))), ""):
+            raise ModelError(f"The channel {channel.name!r:.80} cannot be recorded: {fault}. Give it another name.")
 
 
 def _with_numbers(system: System, channels: tuple[Channel, ...]) -> tuple[Channel, ...]:

@@ -76,7 +76,10 @@ def grid(duration: float, dt: float, record_dt: float | None) -> Grid:
 
 
 def _whole(name: str, value: float, dt: float) -> int:
-    count = round(require_quantity(name, value, "s", above=0.0) / dt)
+    ratio = require_quantity(name, value, "s", above=0.0) / dt
+    if not ratio < 2.0**53:  # beyond, a float does not tell one count from the next
+        raise ValueError(f"{name}={value:g} s is far too long for steps of dt={dt:g} s. Use a longer dt.")
+    count = round(ratio)
     if count < 1 or abs(count * dt - value) > 1e-9 * max(value, dt):
         raise ValueError(f"{name}={value} s must be a whole number of steps of dt={dt} s.")
     return count

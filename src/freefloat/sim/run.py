@@ -13,22 +13,21 @@ from typing import TYPE_CHECKING, Any
 from freefloat.sim.audit import Audit
 from freefloat.sim.conditions import find_conditions
 from freefloat.sim.description import Description
-from freefloat.sim.run_events import Events
+from freefloat.sim.run_file import arrays_of, read_run
 from freefloat.sim.saved_state import SavedState
 from freefloat.values.files import write_atomically
 from freefloat.values.labelled import LabelledArrays
-from freefloat.values.netcdf import read_netcdf, rewrite_attribute, write_netcdf
+from freefloat.values.netcdf import rewrite_attribute, write_netcdf
 
 if TYPE_CHECKING:
     import numpy as np
     import xarray
 
-FORMAT_VERSION = 3  # 2: laws in place of parts, no saved state; 1: no description, claims without their kind
 COMPLETED = "completed"
 STOPPED = "stopped at "  # and when, and why
+INTERRUPTED = "interrupted after "  # so many seconds
 DIVERGED = "diverged"  # until it is explained
 CUSTOM = "custom"  # the variant of settings that are the user's own
-_TEXTS = ("scene", "description")  # of any length, so variables of their own: an attribute holds 64 kB
 
 
 @dataclass(frozen=True)
@@ -48,11 +47,11 @@ class Run:
 
     def __repr__(self) -> str:
         name = self.scenario.get("scenario") or self.scenario.get("spacecraft") or "unnamed"
-        t, verdict = self.recorded["time"].values, "holds" if self.audit.holds else "VIOLATED"
+        t, held = self.recorded["time"].values, ", audit holds" if self.audit.holds else ""
         size = f"{t[-1]:g} s, {len(t)} records of {len(self.channels)} channels"
         happened = sum("energy_lost" in event or "limit" in event for event in self.events)
         events = f", {happened} event{'s' * (happened != 1)}" if happened else ""
-        return f"<Run '{name}': {self.status}, {size}{events}, audit {verdict}>"
+        return f"<Run '{name}': {self.verdict}, {size}{events}{held}>"
 
     def __getitem__(self, channel: str) -> xarray.DataArray:
         self._require(channel)
@@ -88,6 +87,17 @@ class Run:
         return self.status.startswith(STOPPED)
 
     @property
+    def interrupted(self) -> bool:
+        """True if somebody stopped it: `status` says when."""
+        return self.status.startswith(INTERRUPTED)
+
+    @property
+    def verdict(self) -> str:
+        """Its status in words for people, who must not take a run for good whose balances are violated."""
+        happened = "ran to its end" if self.completed else self.status
+        return self.status if self.audit.holds else f"{happened}, but the audit is VIOLATED"
+
+    @property
     def variant(self) -> str:
         """Which variant of its scenario it is, or `custom`."""
         return str(self.scenario.get("variant", CUSTOM))
@@ -105,20 +115,7 @@ class Run:
             raise FileExistsError(f"{path} exists already. Choose another name or pass force=True (--force).")
         if path.is_dir():
             raise IsADirectoryError(f"{path} is a directory. Give the name of a file in it, such as {path / 'run.nc'}.")
-        attributes = {
-            "format_version": FORMAT_VERSION,
-            "status": self.status,
-            "audit": json.dumps(self.audit.as_dict()),
-            "scenario": json.dumps(self.scenario),
-            "claims": json.dumps(self.claims),
-            "versions": json.dumps(self.versions or versions()),
-            "events": json.dumps(self.events),
-        }
-        texts = {"scene": self.scene, "description": self.description.as_dict()}
-        more: dict[str, Any] = {name: ((), json.dumps(text)) for name, text in texts.items()}
-        if self.saved is not None:
-            more |= {name: _without_time(name, values) for name, values in self.saved.as_arrays().items()}
-        data = self.recorded.joined(more, attributes)
+        data = arrays_of(self, self.versions or versions())
         return write_atomically(path, lambda partial: write_netcdf(data, partial))
 
     def save_claims(self, path: Path) -> Path:
@@ -131,70 +128,21 @@ class Run:
         return write_atomically(path, write)
 
     @staticmethod
-    def load(path: str | Path) -> Run:
-        """Read a run that `save` wrote."""
-        path = Path(path)
-        if not path.exists():
-            raise FileNotFoundError(f"There is no run file {path}.")
-        try:
-            data = read_netcdf(path)
-        except OSError as error:
-            raise ValueError(f"{path} is not a readable run file (NetCDF 4): {error}") from error
-        _require_complete(path, data)
-        attributes = {
-            key: json.loads(data.attrs[key])
-            for key in ("audit", "scenario", "claims", "versions", "events")
-            if key in data.attrs
-        }
-        texts = {name: json.loads(str(data[name].values.item())) for name in _TEXTS if name in data}
-        described = texts.get("description")
-        saved = [name for name in data if name.startswith("saved.")]
-        return Run(
-            recorded=data.without((*_TEXTS, *saved)),
-            audit=Audit.from_dict(attributes["audit"]),
-            status=str(data.attrs["status"]),
-            scenario=attributes["scenario"],
-            claims=tuple(map(_claim_of_today, attributes["claims"])),
-            versions=attributes["versions"],
-            scene=texts.get("scene"),
-            events=Events(attributes.get("events", ())),
-            description=Description.from_dict(described) if described else Description(),
-            saved=SavedState.from_arrays({name: data[name].values for name in saved}),
-        )
+    def load(path: str | Path, *, changed: bool = False) -> Run:
+        """Read a run that `save` wrote; one that has changed since is refused, unless `changed` is permitted."""
+        return Run(**read_run(Path(path), changed=changed))
 
     def with_claims(self, claims: list[dict[str, Any]]) -> Run:
         """The same run with its claims judged."""
         return replace(self, claims=tuple(claims))
 
 
-def _without_time(name: str, values: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
-    """An array with axes of its own."""
-    return tuple(f"{name}.{axis}" for axis in range(values.ndim)), values
-
-
-def _require_complete(path: Path, data: LabelledArrays) -> None:
-    version = data.attrs.get("format_version")
-    if version not in range(1, FORMAT_VERSION + 1):
-        raise ValueError(
-            f"{path} has run format {version}, this freefloat reads formats 1 to {FORMAT_VERSION}. "
-            "Read it with the version that wrote it, or run the scenario again."
-        )
-    missing = [key for key in ("status", "audit", "scenario", "claims", "versions") if key not in data.attrs]
-    if missing:
-        raise ValueError(f"{path} is no complete run file: it lacks {', '.join(missing)}. Run the scenario again.")
-
-
-def _claim_of_today(row: dict[str, Any]) -> dict[str, Any]:
-    """A claim of format 1 called every reference published, and did not say of which kind it is."""
-    return row if "published" not in row else {"kind": "", **row, "reference": row["published"]}
-
-
 class RunFailed(RuntimeError):
     """A run that did not end well. Nothing is lost: the run so far is in `.run`."""
 
-    def __init__(self, message: str, run: Run) -> None:
+    def __init__(self, message: str, run: Run, *, interrupted: bool = False) -> None:
         super().__init__(message)
-        self.run = run
+        self.run, self.interrupted = run, interrupted or run.interrupted
 
 
 def versions() -> dict[str, str]:

@@ -20,10 +20,11 @@ from freefloat.sim.clearance_watch import stop_of
 from freefloat.sim.divergence import explain_divergence, first_non_finite
 from freefloat.sim.experiment import Experiment, require_choice
 from freefloat.sim.input_ports import tabulate
-from freefloat.sim.interruption import heard_interrupts
+from freefloat.sim.interruption import Interruptions, heard_interrupts
 from freefloat.sim.linear_domain import domain_warnings
 from freefloat.sim.mesh_clearance import fill_mesh_distances
 from freefloat.sim.part_description import describe_system
+from freefloat.sim.record_size import MOST_BYTES, require_size
 from freefloat.sim.recording import Recorder
 from freefloat.sim.resolution import UnresolvedWarning, unresolved
 from freefloat.sim.rollout import (
@@ -36,7 +37,7 @@ from freefloat.sim.rollout import (
     grid,
     with_audited_instants,
 )
-from freefloat.sim.run import COMPLETED, DIVERGED, Run, RunFailed, versions
+from freefloat.sim.run import COMPLETED, DIVERGED, INTERRUPTED, Run, RunFailed, versions
 from freefloat.sim.run_events import Events, run_events
 from freefloat.sim.saved_state import SavedState
 from freefloat.sim.step_error import of_fixed_steps
@@ -65,11 +66,13 @@ def simulate(
     engine: Engine = "native",
     progress: Progress | None = None,
     check: bool = True,
+    most_bytes: float = MOST_BYTES,
     **options: Any,
 ) -> Run:
     """Simulate an experiment, or a spacecraft or world with parts and the options of `Experiment.of`, and audit it.
 
-    `engine="jax"` runs the same functions under plain `jax.jit`, to compare.
+    `engine="jax"` runs the same functions under plain `jax.jit`, to compare. A run that would record more than
+    `most_bytes` is refused before it begins.
     A run that becomes non-finite, is interrupted, or violates a balance raises `RunFailed` with the run so far in
     `.run`; with `check=False` it is returned, and its `status` and `audit` say what happened.
     """
@@ -86,7 +89,8 @@ def simulate(
     else:
         raise ValueError(f"simulate needs an Experiment, or a Spacecraft or World and parts, got {what!r}.")
     system, loop = experiment.begin()
-    return _Driver(experiment, system, loop, experiment.start, engine, progress).run(check=check)
+    driver = _Driver(experiment, system, loop, experiment.start, engine, progress)
+    return driver.run(check=check, most_bytes=most_bytes)
 
 
 def continue_run(
@@ -97,6 +101,7 @@ def continue_run(
     engine: Engine = "native",
     progress: Progress | None = None,
     check: bool = True,
+    most_bytes: float = MOST_BYTES,
 ) -> Run:
     """Go on from the end of a run, for `duration` or as long as the experiment says [s].
 
@@ -109,7 +114,8 @@ def continue_run(
         raise ValueError("This run has no saved state to go on from. Run it again with this version.")
     loop, start = run.saved.restore(fresh, experiment.start)
     more = dataclasses.replace(experiment, duration=experiment.duration if duration is None else duration)
-    return _Driver(more, system, loop, start, engine, progress, run.saved.adaptive_step).run(check=check)
+    driver = _Driver(more, system, loop, start, engine, progress, run.saved.adaptive_step)
+    return driver.run(check=check, most_bytes=most_bytes)
 
 
 class StartWarning(UserWarning):
@@ -137,23 +143,33 @@ class _Driver:
         self.timing = with_audited_instants(self.asked)
         self.count = AdaptiveCount(step=adaptive_step)
 
-    def run(self, *, check: bool) -> Run:
-        """Simulate, record, judge."""
+    def run(self, *, check: bool, most_bytes: float) -> Run:
+        """Simulate, record, judge; a signal stops it, and loses nothing that was simulated."""
+        with heard_interrupts() as signals:
+            run = self._run(signals, most_bytes)
+            if check:
+                _raise_on_failure(run)
+                _raise_on_signal(run, signals)
+        return run
+
+    def _run(self, signals: Interruptions, most_bytes: float) -> Run:
         system, loop, steps = self.system, self.loop, self.timing.steps
         too_fast = unresolved(system, self.start) if self.fixed else ()
         for sentence in too_fast:
-            warnings.warn(sentence, UnresolvedWarning, stacklevel=3)
+            warnings.warn(sentence, UnresolvedWarning, stacklevel=4)
         beyond = self._starts_beyond_limits()
         for sentence in beyond:
-            warnings.warn(sentence, StartWarning, stacklevel=3)
+            warnings.warn(sentence, StartWarning, stacklevel=4)
         since = max(self.first - 1, 0)  # a record tells what came in just before it
         table = tabulate(system, self.experiment.inputs, since, self.first + steps - since)
         # Compiled first: a part with faulty channels is refused before the run.
         watch = Recorder(system, loop, self.start, table, since, self.engine)
+        require_size(self.asked.records + 1, watch.numbers, most_bytes)
         self._fixed_steps = (
             FixedSteps(system, loop, self.experiment.inputs, self.first, steps, self.engine) if self.fixed else None
         )
-        records, status = self._collect()
+        signals.hold()
+        records, status = self._collect(signals)
         if status == DIVERGED:
             again = partial(self._drive, timing=Grid(self.timing.record_every, 1), count=AdaptiveCount())
             status = explain_divergence(system, records, table, since, again, self.engine, fixed=self.fixed)
@@ -162,7 +178,7 @@ class _Driver:
         judged = self._judge(watch, records, data, (*too_fast, *beyond))
         data = data.isel(time=slice(None, None, self.asked.record_every // self.timing.record_every))
         last = jax.tree.map(lambda x: np.asarray(x)[-1], records)
-        run = Run(
+        return Run(
             recorded=data,
             audit=judged,
             status=status,
@@ -173,9 +189,6 @@ class _Driver:
             events=Events(run_events(system, records, self.experiment.start)),
             saved=SavedState.of(last, self.start, self.count.step),
         )
-        if check:
-            _raise_on_failure(run)
-        return run
 
     def _starts_beyond_limits(self) -> tuple[str, ...]:
         if self.first:  # a run that goes on was told before
@@ -189,27 +202,26 @@ class _Driver:
         inputs, tolerance = self.experiment.inputs, self.experiment.tolerance
         return adaptive_steps(self.system, loop, inputs, timing, self.engine, tolerance, count)
 
-    def _collect(self) -> tuple[SystemState, str]:
+    def _collect(self, signals: Interruptions) -> tuple[SystemState, str]:
         """Gather recorded blocks until the end, a number that is not finite, or an interruption."""
         dt, since, duration = self.system.dt, self.first * self.system.dt, self.experiment.duration
         kept, status = [jax.tree.map(lambda x: np.asarray(x)[None], self.loop)], COMPLETED
         try:
-            with heard_interrupts() as obey:
-                for block in self._drive(self.loop, self.timing, self.count):
-                    bad = first_non_finite(block)
-                    kept.append(jax.tree.map(lambda x, bad=bad: x[:bad], block))
-                    if bad is not None:
-                        status = DIVERGED
-                        break
-                    self._report(block, float(block.tick[-1]) * dt - since)
-                    if (stop := stop_of(self.system, self.loop, block)) is not None:
-                        at, status = stop
-                        end = self._kept_until(kept, at)
-                        kept[-1] = jax.tree.map(lambda x, end=end: x[:end], block)
-                        break
-                    obey()
+            for block in self._drive(self.loop, self.timing, self.count):
+                bad = first_non_finite(block)
+                kept.append(jax.tree.map(lambda x, bad=bad: x[:bad], block))
+                if bad is not None:
+                    status = DIVERGED
+                    break
+                self._report(block, float(block.tick[-1]) * dt - since)
+                if (stop := stop_of(self.system, self.loop, block)) is not None:
+                    at, status = stop
+                    end = self._kept_until(kept, at)
+                    kept[-1] = jax.tree.map(lambda x, end=end: x[:end], block)
+                    break
+                signals.obey()
         except KeyboardInterrupt:
-            status = f"interrupted after {float(kept[-1].tick[-1]) * dt - since:g} s of {duration:g} s"
+            status = f"{INTERRUPTED}{float(kept[-1].tick[-1]) * dt - since:g} s of {duration:g} s"
         except ToleranceError as error:
             status = str(error)
         return jax.tree.map(lambda *parts: np.concatenate(parts), *kept), status
@@ -248,3 +260,12 @@ def _raise_on_failure(run: Run) -> None:
         also = "".join(f"\n{condition}" for condition in run.conditions)
         message = f"The audit is violated, so the result cannot be trusted:\n{lines}\n({run.audit.reason}){also}"
         raise RunFailed(message, run)
+
+
+def _raise_on_signal(run: Run, signals: Interruptions) -> None:
+    """What came after the last step: the run is whole, but whoever made it shall not go on."""
+    try:
+        signals.obey()
+    except KeyboardInterrupt:
+        words = "Interrupted after the last step: the run is whole, and in the exception's .run."
+        raise RunFailed(words, run, interrupted=True) from None

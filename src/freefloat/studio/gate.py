@@ -1,7 +1,9 @@
-"""A door before the studio for other machines: who does not bring the token is sent away.
+"""The door of the studio, on this machine as for others: who does not bring the token is sent away.
 
-The studio itself listens on this machine only. The gate forwards connections whose first request carries the token,
-in the address (`?token=...`, then remembered in a cookie) or in that cookie.
+A request passes if it calls this machine by a name of its own, comes from a page that the studio itself served, and
+carries the token, in the address (`?token=...`, then remembered in a cookie) or in that cookie. The viewer behind the
+door listens on this machine only, and takes only what the gate has marked: every other page and program that finds its
+port is refused there too.
 """
 
 from __future__ import annotations
@@ -11,26 +13,36 @@ import contextlib
 import hmac
 import threading
 from concurrent.futures import Future
-from http.cookies import SimpleCookie
-from urllib.parse import parse_qs, urlsplit
+
+from freefloat.studio.requests import Request, is_own_name
 
 _HEAD = 32 * 1024  # bytes of a request's head, at most
 _PATIENCE = 10.0  # for the head of a request [s]
-_REFUSED = b"HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain\r\nContent-Length: 48\r\nConnection: close\r\n\r\n"
-_REFUSED += b"The studio asks for the token that it printed. \n"
+MARK = "X-Freefloat-Gate"  # the header by which the viewer knows requests that passed
+
+
+def _refusal(words: str) -> bytes:
+    body = f"{words}\n".encode()
+    head = f"HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain\r\nContent-Length: {len(body)}\r\nConnection: close\r\n"
+    return head.encode() + b"\r\n" + body
+
+
+_NO_TOKEN = _refusal("The studio asks for the token that it printed.")
+_STRANGER = _refusal("The studio answers its own pages only. Open the address that it printed.")
 
 
 class Gate:
     """Listens on an address of one's choice and forwards to a local port."""
 
-    def __init__(self, host: str, port: int, token: str, inner_port: int) -> None:
-        self._token, self._inner = token, inner_port
+    def __init__(self, host: str, port: int, token: str, inner_port: int, mark: str) -> None:
+        self._host, self._token, self._inner, self._mark = host, token, inner_port, mark
         self._loop = asyncio.new_event_loop()
         self._listening: Future[asyncio.Server] = Future()
         self._thread = threading.Thread(target=self._serve, args=(host, port), daemon=True)
         self._thread.start()
         self._server = self._listening.result()  # or what kept it from listening
         self.port: int = self._server.sockets[0].getsockname()[1]
+        self._cookie = f"freefloat-{self.port}"  # browsers share cookies between the ports of a machine
 
     def _serve(self, host: str, port: int) -> None:
         """The thread of the gate: a loop of its own, whatever the caller's thread is doing."""
@@ -41,6 +53,8 @@ class Gate:
             self._loop.run_until_complete(self._let_go())
         except OSError as fault:
             self._listening.set_exception(ValueError(f"Cannot listen on {host}, port {port}: {fault.strerror}."))
+        except (OverflowError, UnicodeError):
+            self._listening.set_exception(ValueError(f"There is no address {host!r}, port {port}."))
         finally:
             self._loop.close()
 
@@ -60,23 +74,34 @@ class Gate:
         try:
             head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), _PATIENCE)
             await self._admit(head, reader, writer)
-        except (TimeoutError, OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+        except (TimeoutError, OSError, ValueError, EOFError, asyncio.LimitOverrunError, asyncio.CancelledError):
             pass
         finally:
             writer.close()
 
     async def _admit(self, head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked, remembered = tokens_of(head)
-        if self._knows(asked):
-            cookie = f"freefloat={self._token}; HttpOnly; SameSite=Strict; Path=/"
-            answer = f"HTTP/1.1 303 See Other\r\nLocation: /\r\nSet-Cookie: {cookie}\r\nContent-Length: 0\r\n\r\n"
-            writer.write(answer.encode())
-            await writer.drain()
-        elif self._knows(remembered):
+        request = Request.of(head)
+        if not is_own_name(request.host, self._host) or not request.is_from_our_page or MARK.lower() in request.headers:
+            await _answer(writer, _STRANGER)
+        elif self._knows(request.token):
+            await _answer(writer, self._welcome())
+        elif self._knows(request.cookie(self._cookie)):
             await self._forward(head, reader, writer)
         else:
-            writer.write(_REFUSED)
-            await writer.drain()
+            await _answer(writer, _NO_TOKEN)
+
+    def _welcome(self) -> bytes:
+        """The token becomes a cookie, and leaves the address."""
+        lines = (
+            "HTTP/1.1 303 See Other",
+            "Location: /",
+            f"Set-Cookie: {self._cookie}={self._token}; HttpOnly; SameSite=Strict; Path=/",
+            "Cache-Control: no-store",
+            "Referrer-Policy: no-referrer",
+            "Connection: close",
+            "Content-Length: 0",
+        )
+        return "\r\n".join((*lines, "", "")).encode()
 
     def _knows(self, token: str) -> bool:
         return bool(token) and hmac.compare_digest(token.encode(), self._token.encode())
@@ -84,10 +109,15 @@ class Gate:
     async def _forward(self, head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         inner_reader, inner_writer = await asyncio.open_connection("127.0.0.1", self._inner)
         try:
-            inner_writer.write(head)
+            inner_writer.write(head[:-2] + f"{MARK}: {self._mark}\r\n\r\n".encode())
             await asyncio.gather(_pour(reader, inner_writer), _pour(inner_reader, writer))
         finally:
             inner_writer.close()
+
+
+async def _answer(writer: asyncio.StreamWriter, words: bytes) -> None:
+    writer.write(words)
+    await writer.drain()
 
 
 async def _pour(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
@@ -97,19 +127,3 @@ async def _pour(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> Non
             await sink.drain()
     with contextlib.suppress(OSError):
         sink.close()
-
-
-def tokens_of(head: bytes) -> tuple[str, str]:
-    """The token in the address and the one in the cookie of a request's head; empty where there is none."""
-    first, *lines = head.decode("latin-1").split("\r\n")
-    words = first.split(" ")
-    asked = parse_qs(urlsplit(words[1]).query).get("token", [""])[0] if len(words) == 3 else ""
-    for line in lines:
-        name, _, value = line.partition(":")
-        if name.strip().lower() == "cookie":
-            cookie = SimpleCookie()
-            with contextlib.suppress(Exception):
-                cookie.load(value.strip())
-            if "freefloat" in cookie:
-                return asked, cookie["freefloat"].value
-    return asked, ""

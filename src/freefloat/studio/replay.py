@@ -41,7 +41,7 @@ class Replay:
         self._actors: Actors | None = None
         gui = server.gui
         with places.time:
-            self._add(gui.add_html(panels.sentence(title, good=run.completed)))
+            self._add(gui.add_html(panels.sentence(title, good=run.completed and run.audit.holds)))
             if self._scene is None or run.scene is None:
                 self._add(gui.add_html(panels.sentence("This run does not say what it looks like.", good=False)))
             else:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import ipaddress
 import re
 import secrets
@@ -21,38 +19,29 @@ from freefloat.studio.frames import Report, Source
 from freefloat.studio.gate import Gate
 from freefloat.studio.live import LiveStage
 from freefloat.studio.replay import Places, Replay
+from freefloat.studio.viewer import start_viewer
 from freefloat.studio.worker import ReadyProcess, Worker
 
 _RECENT = 20
-
-
-def require_viser() -> Any:
-    """The viewer's package, or a sentence that says how to get it."""
-    try:
-        import viser
-    except ModuleNotFoundError:
-        raise ValueError("The studio needs viser. Install it: pip install 'freefloat[studio]'.") from None
-    return viser
 
 
 class Studio:
     """Serves the page until closed. Several viewers may look; one that leaves harms nothing."""
 
     def __init__(self, runs: Path, *, host: str = "127.0.0.1", port: int = 8080, token: str | None = None) -> None:
-        viser = require_viser()
-        local = _is_local(host)
         if token is not None and not re.fullmatch(r"[\w-]{8,}", token, re.ASCII):
             raise ValueError("A token needs at least eight letters, digits, - or _.")
-        self.token = "" if local else token or secrets.token_urlsafe(16)
+        self.token = token or secrets.token_urlsafe(16)
         self.runs = runs
-        with contextlib.redirect_stdout(io.StringIO()):  # its banner would show the wrong address behind a gate
-            self.server = viser.ViserServer(
-                host=host if local else "127.0.0.1", port=port if local else 0, label="freefloat studio", verbose=False
-            )
-        self._gate = None if local else Gate(host, port, self.token, self.server.get_port())
+        mark = secrets.token_urlsafe(32)
+        self.server = start_viewer("freefloat studio", mark)
+        try:
+            self._gate = Gate(host, port, self.token, self.server.get_port(), mark)
+        except ValueError:
+            self.server.stop()
+            raise
         shown = f"[{host}]" if ":" in host else host
-        at = self._gate.port if self._gate else self.server.get_port()
-        self.url = f"http://{shown}:{at}/" + (f"?token={self.token}" if self.token else "")
+        self.url = f"http://{shown}:{self._gate.port}/?token={self.token}"
         self._source: Source | None = None
         self._ready: ReadyProcess | None = ReadyProcess()
         self._stage: Replay | LiveStage | None = None
@@ -74,10 +63,11 @@ class Studio:
         tabs = gui.add_tab_group()
         with tabs.add_tab("Run"):
             names = tuple(SCENARIOS)
+            self._offered = set(names)
             self._choice = gui.add_dropdown("scenario", names, initial_value=names[0])
             self._variant = gui.add_dropdown("variant", tuple(find(names[0]).variants()))
-            self._choice.on_update(lambda _: self.choose(self._choice.value))
-            self._variant.on_update(lambda _: self._new_form(find(self._choice.value).variants()[self._variant.value]))
+            self._choice.on_update(lambda _: self._chosen())
+            self._variant.on_update(lambda _: self._chosen_variant())
             self._form_place = gui.add_folder("Settings")
             self.run_button = gui.add_button("Run", color="green")
             self.live_button = gui.add_button("Run live, in step with the clock")
@@ -103,12 +93,23 @@ class Studio:
     def choose(self, name: str) -> None:
         """Show the form of a scenario."""
         variants = find(name).variants()
-        if name not in self._choice.options:
-            self._choice.options = (*self._choice.options, name)  # a user's file
+        if name not in self._offered:
+            self._offered.add(name)  # a user's file
+            self._choice.options = (*self._choice.options, name)
         if self._choice.value != name:
             self._choice.value = name
         self._variant.options = tuple(variants)
         self._new_form(next(iter(variants.values())))
+
+    def _chosen(self) -> None:
+        """A scenario that the page names; only those that it was offered, since a name may be a file that is run."""
+        if self._choice.value in self._offered:
+            self.choose(self._choice.value)
+
+    def _chosen_variant(self) -> None:
+        variants = find(self._choice.value).variants() if self._choice.value in self._offered else {}
+        if self._variant.value in variants:
+            self._new_form(variants[self._variant.value])
 
     def _new_form(self, scenario: Scenario) -> None:
         with self._lock:
@@ -155,8 +156,11 @@ class Studio:
             source = self._source
             if source is None:
                 continue
-            for report in source.poll():
-                self._hear(report)
+            try:
+                for report in source.poll():
+                    self._hear(report)
+            except Exception as fault:  # of one report; whatever it was, the next one is listened to
+                self.say(f"{type(fault).__name__}: {fault}", good=False)
             if not source.alive:
                 self._ended()
 
@@ -188,8 +192,8 @@ class Studio:
         """Put a run on the stage."""
         file = path / "run.nc" if path.is_dir() else path
         run = Run.load(file)
-        self._on_stage(lambda: Replay(self.server, self._places, run, f"{file.parent.name}: {run.status}"))
-        self.say(f"{file}: {run.status}", good=run.completed)
+        self._on_stage(lambda: Replay(self.server, self._places, run, f"{file.parent.name}: {run.verdict}"))
+        self.say(f"{file.parent.name}: {run.verdict}", good=run.completed and run.audit.holds)
 
     def _on_stage(self, make: Any) -> None:
         with self._lock:
@@ -199,17 +203,22 @@ class Studio:
             self._stage = make()
 
     def _recent_runs(self) -> tuple[str, ...]:
-        found = sorted(self.runs.glob("**/run.nc"), key=lambda file: file.stat().st_mtime, reverse=True)
+        files = [file for file in self.runs.glob("**/run.nc") if not file.parent.name.startswith(".")]
+        found = sorted(files, key=lambda file: file.stat().st_mtime, reverse=True)
         return tuple(str(file.parent.relative_to(self.runs)) for file in found[:_RECENT])
 
     def _look_again(self) -> None:
         self._recent.options = self._recent_runs() or ("none yet",)
 
     def _open_chosen(self) -> None:
-        chosen = self.runs / self._recent.value
+        """A run that the page names: under the folder of runs, or it is as if there were nothing."""
+        chosen = (self.runs / str(self._recent.value) / "run.nc").resolve()
+        if not chosen.is_relative_to(self.runs.resolve()) or not chosen.is_file():
+            self.say("There is no such run in the folder of runs. Press Look again.", good=False)
+            return
         try:
             self.open(chosen)
-        except (FileNotFoundError, ValueError) as fault:
+        except (OSError, ValueError) as fault:
             self.say(str(fault), good=False)
 
     # ---- ending
@@ -226,12 +235,12 @@ class Studio:
             self._source.close()
         if self._ready is not None:
             self._ready.close()
-        if self._gate:
-            self._gate.close()
+        self._gate.close()
         self.server.stop()
 
 
-def _is_local(host: str) -> bool:
+def is_local(host: str) -> bool:
+    """Whether an address is this machine's own, which no other can reach."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import multiprocessing
+import signal
 import time
 import traceback
 from collections.abc import Iterator
@@ -57,18 +58,23 @@ class Worker:
     ) -> None:
         ready = ready if ready is not None and ready.process.is_alive() else ReadyProcess()
         self._reports, self._stop, self._process = ready.reports, ready.stop, ready.process
+        self._concluded = False  # it said how it ended
         ready.jobs.send((scenario.key(), dataclasses.asdict(scenario), variant, folder, pace))
         ready.jobs.close()
 
     def poll(self) -> list[Report]:
-        """What came since the last call; a process that died says so once."""
-        found = []
+        """What came since the last call; a process that died without a word is spoken for, once."""
+        found: list[Report] = []
         try:
-            while self._reports.poll():
+            while not self._reports.closed and self._reports.poll():
                 found.append(self._reports.recv())
         except (EOFError, OSError):
-            if not self._reports.closed:
-                self._reports.close()
+            self._reports.close()
+            self._process.join(5.0)
+        self._concluded |= any(report.kind in ("done", "failed") for report in found)
+        if self._reports.closed and not self._concluded:
+            self._concluded = True
+            found.append(Report("failed", _last_words(self._process.exitcode)))
         return found
 
     def abort(self) -> None:
@@ -86,6 +92,17 @@ class Worker:
         self._process.join(patience)
         if self._process.is_alive():
             self._process.terminate()
+            self._process.join(patience)
+        if self._process.is_alive():
+            self._process.kill()
+
+
+def _last_words(status: int | None) -> str:
+    """What is known of a process that ended without saying so."""
+    how = f"by signal {-status} ({signal.Signals(-status).name})" if status and status < 0 else f"with status {status}"
+    return (
+        f"The process of the run ended {how} before the run did. Nothing of it was kept; was there too little memory?"
+    )
 
 
 def _wait(jobs: Connection, reports: Connection, stop: Any) -> None:
@@ -95,7 +112,8 @@ def _wait(jobs: Connection, reports: Connection, stop: Any) -> None:
     import freefloat.engine.runtime.native
     import freefloat.scenarios.performance  # noqa: F401
 
-    with contextlib.suppress(EOFError):  # the studio ended without another run
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was computed is kept
+    with contextlib.suppress(EOFError, KeyboardInterrupt):  # the studio ended without another run
         _work(reports, stop, *jobs.recv())
 
 
@@ -110,10 +128,10 @@ def _work(
     try:
         scenario = next(iter(find(key).variants().values())).with_settings(settings)
         kept = perform(scenario, variant, folder, "native", watch.report)
+        reports.send(Report("done", folder))
         if kept.faults and not stop.is_set():
             reports.send(Report("failed", " ".join(kept.faults)))
-        reports.send(Report("done", folder))
-    except (ValueError, ArithmeticError, KeyboardInterrupt) as fault:
+    except (ValueError, ArithmeticError, OSError, KeyboardInterrupt) as fault:
         reports.send(Report("failed", str(fault) or "stopped before anything was recorded"))
     except Exception:
         reports.send(Report("failed", traceback.format_exc(limit=-2)))
@@ -141,7 +159,7 @@ class _Watch:
 
     def _tell(self, done: float, total: float, title: str) -> None:
         self._obey()
-        self._reports.send(Report("progress", (done, total, title)))
+        self._send(Report("progress", (done, total, title)))
 
     def __call__(self, done: float, total: float) -> None:
         self._tell(done, total, "")
@@ -152,7 +170,7 @@ class _Watch:
 
         if not self._drawn:
             self._drawn, self._began = True, time.monotonic()
-            self._reports.send(Report("started", drawing(system.world)))
+            self._send(Report("started", drawing(system.world)))
         if self._pace is None:
             return
         ticks = np.asarray(block.tick) * system.dt
@@ -176,7 +194,13 @@ class _Watch:
         self._obey()
         late = max(0.0, time.monotonic() - deadline)
         lights = {"simulation": "good", "deadline": "good" if late < 1.0 / _SHOWN_RATE else "waiting"}
-        self._reports.send(Report("frame", LiveFrame(when, position, attitude, late, lights)))  # pyright: ignore[reportArgumentType]
+        self._send(Report("frame", LiveFrame(when, position, attitude, late, lights)))  # pyright: ignore[reportArgumentType]
+
+    def _send(self, report: Report) -> None:
+        try:
+            self._reports.send(report)
+        except OSError:
+            raise KeyboardInterrupt from None  # nobody listens any more: stop, and keep what there is
 
     def _obey(self) -> None:
         if self._stop.is_set():

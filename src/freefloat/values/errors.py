@@ -22,3 +22,12 @@ def require_name(what: str, name: object) -> None:
     """Refuse a name that is none."""
     if not isinstance(name, str) or not name:
         raise ModelError(f"{what} needs a name that is text, got {name!r}.")
+    if fault := name_fault(name):
+        raise ModelError(f"{what} cannot be called {name!r:.80}: {fault}. Choose another name.")
+
+
+def name_fault(name: str) -> str:
+    """Why a name cannot stand in a file of channels, where it is part of a path; nothing if it can."""
+    if "/" in name:
+        return "a slash separates folders in the files that runs are kept in"
+    return "" if name.isprintable() and name != "." else "it has signs that cannot be printed"

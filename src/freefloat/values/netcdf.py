@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from freefloat.values.checksums import append_checksum, remove_checksum
 from freefloat.values.labelled import Given, LabelledArray, LabelledArrays
 
 if TYPE_CHECKING:
     import h5py
 
+_FOREIGN_FILTERS = 256  # numbers from here on are not HDF5's own
+_MOST_PACKED = 1100  # times, by the packing that HDF5 has itself
+_SMALL = 1_000_000  # bytes that nobody need count
 # What HDF5 and NetCDF themselves write beside an array.
 _HIDDEN = {"CLASS", "NAME", "REFERENCE_LIST", "DIMENSION_LIST", "_FillValue", "_NCProperties", "dtype"}
 
 
 def write_netcdf(data: LabelledArrays, path: Path) -> None:
-    """Write all arrays with their axes and attributes; xarray, MATLAB and the netCDF library read it."""
+    """Write all arrays with axes and attributes, and a checksum; xarray, MATLAB and the netCDF library read it."""
     import h5py
 
     if slashed := [name for name in (*data.sizes, *data.coords, *data.data_vars) if "/" in name]:
@@ -34,22 +38,56 @@ def write_netcdf(data: LabelledArrays, path: Path) -> None:
                     written.dims[place].attach_scale(scales[axis])
             _describe(file[name], array.attrs)
         _describe(file, data.attrs)
+    append_checksum(path)
 
 
 def read_netcdf(path: Path) -> LabelledArrays:
-    """Read a file without groups; what is called like its own axis stands along that axis."""
+    """Read a file without groups; what is called like its own axis stands along that axis.
+
+    Whatever is wrong with it is an OSError. What lies in other files, or leads to them, is refused.
+    """
     import h5py
 
     arrays: dict[str, Given] = {}
     coords: dict[str, Given] = {}
-    with h5py.File(path, "r") as file:
-        for name, entry in file.items():
-            scale = entry.attrs.get("CLASS") == b"DIMENSION_SCALE"
-            if scale and entry.attrs["NAME"].startswith(b"This is a netCDF dimension but not"):
-                continue
-            axes = (name,) if scale else tuple(axis[0].name.removeprefix("/") for axis in entry.dims)
-            (coords if scale else arrays)[name] = axes, _values(entry), _attributes(entry)
-        return LabelledArrays(arrays, coords, _attributes(file))
+    try:
+        with h5py.File(path, "r") as file:
+            for name in map(str, file):
+                entry: Any = _own_dataset(file, name)
+                scale = entry.attrs.get("CLASS") == b"DIMENSION_SCALE"
+                if scale and entry.attrs["NAME"].startswith(b"This is a netCDF dimension but not"):
+                    continue
+                axes = (name,) if scale else tuple(str(axis[0].name).removeprefix("/") for axis in entry.dims)
+                (coords if scale else arrays)[name] = axes, _values(entry), _attributes(entry)
+            return LabelledArrays(arrays, coords, _attributes(file))
+    except OSError:
+        raise
+    except Exception as error:  # HDF5 has an exception of every kind for files that are not what they seem
+        raise OSError(f"{type(error).__name__}: {error}") from error
+
+
+def _own_dataset(file: h5py.File, name: str) -> h5py.Dataset:
+    """An array whose values are in this very file, in a form that needs no code from elsewhere."""
+    import h5py
+
+    if not isinstance(file.get(name, getlink=True), h5py.HardLink):
+        raise OSError(f"'{name}' is a link to another place, which is not followed")
+    entry = file[name]
+    if not isinstance(entry, h5py.Dataset):
+        raise OSError(f"'{name}' is no array")
+    made = entry.id.get_create_plist()
+    if made.get_external_count() or entry.is_virtual:
+        raise OSError(f"the values of '{name}' are in other files, which are not read")
+    if any(made.get_filter(place)[0] >= _FOREIGN_FILTERS for place in range(made.get_nfilters())):
+        raise OSError(f"'{name}' is packed in a way that needs other programs")
+    if entry.nbytes > _MOST_PACKED * entry.id.get_storage_size() + _SMALL and not _is_bare_axis(entry):
+        raise OSError(f"'{name}' claims {entry.nbytes} bytes, of which the file holds {entry.id.get_storage_size()}")
+    return entry
+
+
+def _is_bare_axis(entry: h5py.Dataset) -> bool:
+    """An axis along which nothing stands: it has a length, and no values."""
+    return entry.attrs.get("CLASS") == b"DIMENSION_SCALE" and entry.id.get_storage_size() == 0
 
 
 def _values(entry: h5py.Dataset) -> np.ndarray:
@@ -76,8 +114,10 @@ def rewrite_attribute(path: Path, name: str, value: Any) -> None:
     """Change one fact of a file that `write_netcdf` wrote."""
     import h5py
 
+    remove_checksum(path)
     with h5py.File(path, "r+") as file:
         file.attrs[name] = value
+    append_checksum(path)
 
 
 def _scale(file: h5py.File, axis: str, length: int, along: LabelledArray | None) -> h5py.Dataset:

@@ -1,10 +1,12 @@
 """The command line as a user meets it."""
 
 import json
+import os
 import re
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +16,10 @@ import xarray
 from freefloat import engine
 from freefloat.cli import main
 from freefloat.scenarios import SCENARIOS
+from freefloat.scenarios.performance import simulate_variant
 from freefloat.scenarios.settings import settings_of
+from freefloat.sim import RunFailed
+from recorded import made_up
 
 URDF = """<robot name="probe"><link name="bus"><inertial><mass value="100"/>
 <inertia ixx="20" iyy="20" izz="20" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
@@ -92,6 +97,15 @@ def test_claims_speak_json(monkeypatch, capsys):
         (("run", "nowhere.toml", "--out", "x"), "no scenario file nowhere.toml"),
         (("run", "ets7-capture", "--out", "x", "--set", "target_direction=0,0,0"), "must not be zero: it points"),
         (("claims", "nothing"), "no scenario 'nothing'"),
+        (("run", "ets7-gjm", "--out", "x", "--set", "duration=1e308"), "far too long for steps of dt=0.05 s"),
+        (("run", "ets7-gjm", "--out", "x", "--set", "dt=1e-308"), "far too long for steps of dt=1e-308 s"),
+        (("run", "ets7-gjm", "--out", "x", "--set", "craft.base.mass=1e308"), "cannot be computed with"),
+        (
+            ("run", "ets7-gjm", "--out", "x", "--set", "craft.base.inertia=[[1e308,0,0],[0,1e308,0],[0,0,1e308]]"),
+            "cannot be computed with",
+        ),
+        (("run", "ets7-gjm", "--out", "x", "--set", f"path={'[' * 3000}{']' * 3000}"), "no value that a setting"),
+        (("run", "ets7-gjm", "--out", "x", "--set", f"duration={'9' * 5000}"), "no value that a setting"),
     ],
 )
 def test_wrong_words_get_a_sentence(words, message, monkeypatch, capsys, tmp_path):
@@ -222,7 +236,13 @@ def test_check_knows_three_languages(name, monkeypatch, capsys):
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(b"duration = ", "not valid TOML"), (b"\xff\xfe", "not valid TOML"), (b"duration = 3.0", "which scenario it is")],
+    [
+        (b"duration = ", "not valid TOML"),
+        (b"\xff\xfe", "not valid TOML"),
+        (b"duration = 3.0", "which scenario it is"),
+        (b"x = " + b"[" * 3000 + b"]" * 3000, "nested too deeply"),
+        (b'scenario = "ets7-gjm"\n' + b".".join([b"a"] * 5000) + b" = 1", "nested more than 30 deep"),
+    ],
 )
 def test_a_broken_scenario_file_gets_a_sentence(content, said, tmp_path, monkeypatch, capsys):
     path = tmp_path / "mine.toml"
@@ -305,3 +325,47 @@ def test_the_page_of_channels_is_what_the_command_prints(monkeypatch, capsys):
     assert freefloat("channels", "--markdown", monkeypatch=monkeypatch) == 0
     page = Path(__file__).parents[3] / "docs" / "channels.md"
     assert capsys.readouterr().out.strip() in page.read_text(encoding="utf-8")
+
+
+def test_an_ascii_terminal_gets_what_it_can_show():
+    words = [sys.executable, "-m", "freefloat", "list", "ets7-gjm"]
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
+    done = subprocess.run(words, capture_output=True, check=False, env=ascii_only)
+    assert done.returncode == 0, done.stderr
+    assert b"freefloat run ets7-gjm --set" in done.stdout
+
+
+def test_interrupted_claims_show_what_was_checked_until_then(monkeypatch, capsys):
+    whole = simulate_variant
+
+    def interrupted(scenario, variant, progress, engine):
+        run = whole(replace(scenario, duration=1.0), variant, progress, engine)
+        if variant == "25-kg":
+            raise RunFailed("The run stopped.", run, interrupted=True)
+        return run
+
+    monkeypatch.setattr("freefloat.cli.claims.simulate_variant", interrupted)
+    assert freefloat("claims", "goddard-symmetric", "--json", monkeypatch=monkeypatch) == 1
+    said = capsys.readouterr()
+    assert {row["variant"] for row in json.loads(said.out)} == {"50-kg"}
+    assert "Interrupted: what was checked until then" in said.err
+
+
+def test_a_violated_run_is_never_announced_as_completed():
+    sound = made_up(20, 1)
+    run = replace(sound, audit=replace(sound.audit, entries=(replace(sound.audit.entries[0], imbalance=1e9),)))
+    assert run.status == "completed"
+    assert run.verdict == "ran to its end, but the audit is VIOLATED"
+    assert "completed" not in repr(run)
+
+
+@pytest.mark.parametrize("command", ["page", "compare", "export", "channels"])
+def test_a_file_that_is_no_run_gets_a_sentence(command, tmp_path, monkeypatch, capsys):
+    file = tmp_path / "run.nc"
+    for content in (b"", b"\x89HDF\r\n\x1a\n" + bytes(500), b"CDF\x01" + bytes(100), b"words"):
+        file.write_bytes(content)
+        more = {"compare": (str(file), "--out", str(tmp_path / "x.html")), "export": ("--to", "csv")}.get(command, ())
+        assert freefloat(command, str(file), *more, monkeypatch=monkeypatch) == 2
+        said = capsys.readouterr().err
+        assert "run.nc" in said
+        assert "Traceback" not in said

@@ -38,3 +38,33 @@ def test_a_process_that_died_while_waiting_is_replaced(tmp_path: Path) -> None:
     ready.process.join(10.0)
     scenario = next(iter(find(str(file)).variants().values()))
     assert _finished(Worker(scenario, "custom", tmp_path / "run", ready=ready))[-1] == "done"
+
+
+def test_a_process_that_dies_is_spoken_for(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(MINE)
+    scenario = next(iter(find(str(file)).variants().values()))
+    file.write_text("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
+    worker, found, deadline = Worker(scenario, "custom", tmp_path / "run"), [], time.monotonic() + 120.0
+    while worker.alive:
+        assert time.monotonic() < deadline
+        found += worker.poll()
+        time.sleep(0.02)
+    assert [report.kind for report in found] == ["failed"]
+    assert "SIGKILL" in found[0].content
+
+
+def test_a_process_that_is_asked_to_end_keeps_what_it_has(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(MINE.replace("duration: float = 2.0", "duration: float = 2e5"))
+    scenario = next(iter(find(str(file)).variants().values()))
+    worker, kinds = Worker(scenario, "custom", tmp_path / "run"), []
+    while worker.alive:
+        kinds += [report.kind for report in worker.poll()]
+        if "progress" in kinds and worker._process.is_alive():
+            worker._process.terminate()
+            break
+        time.sleep(0.02)
+    kinds += _finished(worker)
+    assert "done" in kinds
+    assert Run.load(tmp_path / "run" / "run.nc").interrupted

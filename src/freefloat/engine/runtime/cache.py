@@ -1,30 +1,76 @@
-"""Compiled code on disk, shared by processes.
+"""Compiled code on disk, shared by the processes of one user.
 
-An entry is written beside its final name and moved there in one step, so readers see all of it or
-nothing, and carries a checksum, so a damaged one is built again. A cache that cannot be used at all
-(read-only home) is no error: code is then compiled each time.
+An entry is written beside its final name and moved there in one step, so readers see all of it or nothing. It is signed
+with a secret of the user, together with its name: one that is damaged, misplaced or made by somebody else is never
+loaded, but built again. A cache that cannot be used (no home, a read-only one, a directory that others may write to) is
+no error: code is then compiled each time, and `doctor` says why.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import hmac
 import os
+import stat
 import tempfile
+import time
+import warnings
 from collections.abc import Callable
 from functools import cache as remember
 from pathlib import Path
 
-MAGIC = b"freefloat1"
+from .secret import read_own_file, secret_file, user_secret
+
+MAGIC = b"freefloat2"
 SUFFIX = ".code"
+_UNFINISHED = ".part"
+_ABANDONED = 3600.0  # [s] after which an unfinished entry is nobody's any more
 
 
-def directory() -> Path:
-    """Where entries are: $FREEFLOAT_CACHE, else the user's cache directory."""
+class CacheWarning(UserWarning):
+    """Something in the cache was not used, since it may be somebody else's."""
+
+
+def directory() -> Path | None:
+    """Where entries are: $FREEFLOAT_CACHE, else the user's cache directory; None for a user without a home."""
     chosen = os.environ.get("FREEFLOAT_CACHE")
     if chosen:
         return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "freefloat"
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "freefloat"
+    except RuntimeError:
+        return None
+
+
+def obstacle() -> str:
+    """Why the cache cannot be used, with a remedy; nothing where it can."""
+    folder = directory()
+    if folder is None:
+        return "there is no home directory. Name a folder of your own in FREEFLOAT_CACHE and one in XDG_CONFIG_HOME."
+    if user_secret() is None:
+        where = secret_file()
+        return f"{where} cannot be made, or others may read it. Remove it, or name a folder in XDG_CONFIG_HOME."
+    with contextlib.suppress(OSError):
+        facts = folder.stat()
+        if facts.st_uid != os.geteuid():
+            return f"{folder} belongs to another user. Name a folder of your own in FREEFLOAT_CACHE."
+        if facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            return f"others may write to {folder}. Run chmod 700 on it, or name another folder in FREEFLOAT_CACHE."
+    return ""
+
+
+@remember
+def _warn(sentence: str) -> None:
+    warnings.warn(sentence, CacheWarning, stacklevel=3)
+
+
+def _folder() -> Path | None:
+    """The directory, if entries may be read from it and written to it."""
+    if why := obstacle():
+        _warn(f"Compiled code is not kept: {why}")
+        return None
+    return directory()
 
 
 @remember
@@ -51,33 +97,41 @@ def fetch(name: str, build: Callable[[], bytes]) -> bytes:
 
 
 def read(name: str) -> bytes | None:
-    """An entry's content; None if it is missing or damaged."""
-    path = directory() / f"{name}{SUFFIX}"
-    try:
-        data = path.read_bytes()
-    except OSError:
+    """An entry's content; None if it is missing, damaged or somebody else's, which is said."""
+    folder = _folder()
+    if folder is None or not os.path.lexists(path := folder / f"{name}{SUFFIX}"):
         return None
-    with contextlib.suppress(OSError):
-        os.utime(path)  # used last: the oldest go first
+    data = read_own_file(path, size_limit()) or b""
     head = len(MAGIC) + 32
     content = data[head:]
-    intact = data[:head] == MAGIC + hashlib.sha256(content).digest()
-    return content if intact else None
+    if hmac.compare_digest(data[:head], MAGIC + _signature(name, content)):
+        return content
+    _warn(f"{path} is damaged, or not from this user: it is not used, and made again.")
+    return None
 
 
 def write(name: str, content: bytes) -> None:
     """Keep an entry, and let the oldest go where there are too many."""
-    path = directory() / f"{name}{SUFFIX}"
+    folder = _folder()
+    if folder is None:
+        return
     with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not os.environ.get("FREEFLOAT_CACHE"):
+            folder.chmod(0o700)  # versions before made it readable
+        handle, temporary = tempfile.mkstemp(dir=folder, suffix=_UNFINISHED)
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(MAGIC + hashlib.sha256(content).digest() + content)
-            Path(temporary).replace(path)
+                file.write(MAGIC + _signature(name, content) + content)
+            Path(temporary).replace(folder / f"{name}{SUFFIX}")
         except OSError:
             Path(temporary).unlink(missing_ok=True)
-        _shrink(size_limit())
+        _shrink(folder, size_limit())
+
+
+def _signature(name: str, content: bytes) -> bytes:
+    """What only this user can write under this content with this name."""
+    return hmac.digest(user_secret() or b"", name.encode() + b"\0" + content, "sha256")
 
 
 def size_limit() -> int:
@@ -86,10 +140,17 @@ def size_limit() -> int:
     return int(float(chosen) * 1e6) if chosen.replace(".", "", 1).isdigit() else 1_000_000_000
 
 
-def _shrink(limit: int) -> None:
-    """Remove the entries that were used longest ago, until a tenth of the room is free."""
-    with os.scandir(directory()) as found:
-        files = [(entry.stat(), entry.path) for entry in found if entry.name.endswith(SUFFIX)]
+def _shrink(folder: Path, limit: int) -> None:
+    """Remove what others left unfinished, then the entries used longest ago, until a tenth of the room is free."""
+    files = []
+    with os.scandir(folder) as found:
+        for entry in found:
+            with contextlib.suppress(FileNotFoundError):  # another process removes too
+                facts = entry.stat(follow_symlinks=False)
+                if entry.name.endswith(SUFFIX):
+                    files.append((facts, entry.path))
+                elif entry.name.endswith(_UNFINISHED) and facts.st_mtime < time.time() - _ABANDONED:
+                    Path(entry.path).unlink(missing_ok=True)
     total = sum(facts.st_size for facts, _ in files)
     if total <= limit:
         return
@@ -102,12 +163,13 @@ def _shrink(limit: int) -> None:
 
 def entries() -> list[Path]:
     """Files of the cache."""
-    return sorted(directory().glob(f"*{SUFFIX}"))
+    folder = directory()
+    return [] if folder is None else sorted(folder.glob(f"*{SUFFIX}"))
 
 
 def clear() -> int:
     """Remove every entry; returns how many there were."""
-    found = entries()
-    for path in [*found, *directory().glob("*.part")]:
+    found, folder = entries(), directory()
+    for path in [*found, *(folder.glob(f"*{_UNFINISHED}") if folder else ())]:
         path.unlink(missing_ok=True)
     return len(found)

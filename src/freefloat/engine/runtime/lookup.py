@@ -9,7 +9,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -195,30 +194,17 @@ _reasons: dict[str, str] = {}  # of this process, where the disk cannot be writt
 def _remember_reason(function: str, why: str) -> None:
     _reasons[function] = why
     reasons = {name: reason for name, reason in traced_again().items() if name != function} | {function: why}
-    with contextlib.suppress(OSError):
-        path = _reasons_file()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(dict(list(reasons.items())[-_MOST_REASONS:])))
+    cache.write(cache.key("reasons"), json.dumps(dict(list(reasons.items())[-_MOST_REASONS:])).encode())
 
 
 def traced_again() -> Mapping[str, str]:
     """Functions that could not be looked up lately, and what of them cannot be seen."""
-    try:
-        found = json.loads(_reasons_file().read_text())
-    except (OSError, ValueError):
-        found = {}
-    return (found if isinstance(found, dict) else {}) | _reasons
+    return json.loads(cache.read(cache.key("reasons")) or b"{}") | _reasons
 
 
 def forget_reasons() -> None:
-    """Begin a new list of what is traced again."""
+    """Forget what had to be traced in this process; on disk it goes with the rest of the cache."""
     _reasons.clear()
-    with contextlib.suppress(OSError):
-        _reasons_file().unlink(missing_ok=True)
-
-
-def _reasons_file() -> Path:
-    return cache.directory() / "traced-again.json"
 
 
 # ---- what cannot take its numbers as inputs

@@ -20,6 +20,11 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="freefloat")
 
 
+if hasattr(os, "register_at_fork"):
+    # A forked process has the pools but not their threads, and would wait for them for ever: it begins new ones.
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
 def run_parts(part: Callable[[int, int], None], total: int, width: int, threads: int) -> None:
     """Call ``part(first, end)`` over [0, total), cut at multiples of the register width."""
     groups = -(-total // width)

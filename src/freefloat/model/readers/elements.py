@@ -77,12 +77,11 @@ def parse_text(text: str, language: str, findings: Findings) -> ET.Element | Non
         )
     except UnicodeEncodeError as fault:
         findings.error("", f"character {fault.start} cannot be part of XML. Remove it.")
-    except (expat.ExpatError, ET.ParseError) as fault:
-        line, column = (fault.lineno, fault.offset) if isinstance(fault, expat.ExpatError) else fault.position
-        reason = str(fault).split(":")[0]
-        findings.error(
-            "", f"it is not well-formed XML: {reason} at line {line}, column {column + 1}. Correct it there."
-        )
+    except expat.ExpatError as fault:
+        where = f"line {fault.lineno}, column {fault.offset + 1}"
+        findings.error("", f"it is not well-formed XML: {str(fault).split(':')[0]} at {where}. Correct it there.")
+    except ValueError as fault:
+        findings.error("", f"it is not read: {fault}.")
     return None
 
 
