@@ -152,6 +152,25 @@ def test_in_a_world_of_several_a_port_says_whose_it_is():
     assert not np.any(pushed["one.impulse.linear"].values)
 
 
+def test_each_tick_gets_its_own_row_with_adaptive_steps_too():
+    rows = np.zeros((STEPS, 6))
+    rows[40:60, 0] = 1.0
+    pushed = run(inputs={"base.wrench": rows}, integrator="adaptive")
+    np.testing.assert_allclose(pushed["momentum.linear"].values[-1, 0], 20 * DT, rtol=1e-6)
+
+
+def test_valves_that_are_moved_every_fifth_tick_give_what_is_asked_for():
+    """Half of the time in holds of 0.1 s: at the end they owe a hold at most, and propellant is that of the pulses."""
+    pairs = effects.torque_pairs(arm=1.0, thrust=0.1)
+    duty = 0.5 * np.eye(12)[0]
+    slow = effects.Thrusters.from_nozzles(pairs, period=5 * DT)
+    burnt = run(slow, inputs={"command.thrusters.duty": duty}, record_dt=DT)
+    given = 0.1 * DT * np.sum(burnt["thrusters.burning"].values[1:, 0])  # [N s]
+    assert abs(given - 0.1 * 0.5 * DT * STEPS) <= 0.1 * 5 * DT + 1e-12
+    used = float(burnt["thrusters.propellant"].values[-1])
+    assert used == pytest.approx(given / (220.0 * effects.thrusters.STANDARD_GRAVITY), rel=1e-9)
+
+
 def test_duties_of_two_sets_of_thrusters_come_one_after_the_other():
     sets = [effects.Thrusters.from_nozzles(effects.torque_pairs(arm=1.0, thrust=0.1), name=name) for name in ("a", "b")]
     duty = np.zeros(24)
