@@ -108,7 +108,7 @@ class Bench:
             process.wait()
 
     def _environment(self, cache: Path) -> dict[str, str]:
-        """Annotations are not executed: that takes longer than most tests, and bugs are to be found by what they say."""
+        """Annotations are not executed: that takes longer than most tests do, and bugs are to be found by asserts."""
         own = {"PYTHONPATH": str(self.folder / "src"), "FREEFLOAT_CACHE": str(cache), "FREEFLOAT_UNCHECKED": "1"}
         return os.environ | own
 
