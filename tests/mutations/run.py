@@ -79,9 +79,9 @@ class Bench:
         cache, started = Path(tempfile.mkdtemp(dir=self.folder, prefix="code-")), time.monotonic()
         try:
             code, said = self._pytest(words, cache, limit or self.limit)
-            if code is not None and code not in _WORDS:
+            if code is not None and code not in _WORDS and code >= 0:  # less is a signal: the bug ended the process
                 raise RuntimeError(f"pytest {shlex.join(words)} did not run (exit code {code}):\n{said}")
-            word = TIMED_OUT if code is None else _WORDS[code]
+            word = TIMED_OUT if code is None else _WORDS.get(code, KILLED)
             return Finding(word, time.monotonic() - started, _failed(cache))
         finally:
             shutil.rmtree(cache, ignore_errors=True)
@@ -182,8 +182,10 @@ def work(mutations: Sequence[Mutation], findings: Findings, jobs: int, limit: fl
 def _require_passing(bench: Bench, found: Sequence[tuple[Mutation, Finding | None]]) -> None:
     """Tests that fail without a bug say nothing about one."""
     killers = sorted({test for _, finding in found if finding for test in finding.failed})
-    slow = dict.fromkeys(mutation.tests for mutation, finding in found if finding and finding.word == TIMED_OUT)
-    for words in ([killers] if killers else []) + [shlex.split(tests) for tests in slow]:
+    nameless = [
+        mutation.tests for mutation, finding in found if finding and finding.word != SURVIVED and not finding.failed
+    ]
+    for words in ([killers] if killers else []) + [shlex.split(tests) for tests in dict.fromkeys(nameless)]:
         said = bench.test(words, limit=100.0 * bench.limit)
         if said.word != SURVIVED:
             raise RuntimeError(f"Without any bug these fail too, so that they prove nothing: {', '.join(said.failed)}.")

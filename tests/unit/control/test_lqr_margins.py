@@ -56,7 +56,7 @@ def test_three_lags_have_the_gain_margin_of_the_textbook(value):
 
 
 def test_a_loop_may_be_nearest_to_instability_by_a_lead():
-    """4 s^2/(s + 1)^2 has the size of one at 1/sqrt(3) rad/s, and there an angle of 120 deg: 60 deg more are too much."""
+    """4 s^2/(s + 1)^2 has the size of one at 1/sqrt(3) rad/s, and an angle of 120 deg: 60 deg more are too much."""
     A, B = np.array([[-2.0, -1.0], [1.0, 0.0]]), np.array([[1.0], [0.0]])
     plant = StateSpace(A, B, 4.0 * np.array([[-2.0, -1.0]]), [[4.0]])  # s^2 = (s + 1)^2 - 2 s - 1
     (loop,) = robustness(plant, gain_only(1.0)).loops

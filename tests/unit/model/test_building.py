@@ -1,5 +1,7 @@
 """Growing a spacecraft, the order of its coordinates, and what is said when something cannot be."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np

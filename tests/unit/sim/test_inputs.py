@@ -35,12 +35,14 @@ def test_a_wrench_is_the_same_however_it_is_given():
 
 def test_each_tick_gets_its_own_row():
     rows = np.zeros((STEPS, 6))
-    rows[40:60, 0] = 1.0
+    rows[40:60, 0], rows[-1, 2] = 1.0, 1e-3
     pushed = run(inputs={"base.wrench": rows}, record_dt=DT)
     momentum = pushed["momentum.linear"].values[:, 0]
     np.testing.assert_allclose(momentum[40], 0.0, atol=1e-14)
     np.testing.assert_allclose(momentum[60:], 20 * DT, rtol=1e-6)
-    np.testing.assert_array_equal(pushed["input.base.wrench"].values[1:, 0], rows[:, 0])
+    told = pushed["input.base.wrench"].values
+    np.testing.assert_array_equal(told[1:], rows)  # what came in the step before
+    np.testing.assert_array_equal(told[0], rows[0])  # at the start, in the step after it
 
 
 @record
