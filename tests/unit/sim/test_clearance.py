@@ -175,15 +175,15 @@ def test_convex_meshes_are_measured_in_the_record(passing):
     assert np.max(np.abs(run["clearance"].values - passing["clearance"].values)) < 1e-9
 
 
-@pytest.mark.parametrize(("z", "away"), [(-1.0, 1.0), (3.0, 1.0)])
-def test_a_cone_has_its_tip_at_the_origin_and_opens_along_z(z, away):
-    """A view of 2 m: its tip is 1 m from a ball's centre below, its rim's disc 1 m from one above."""
+@pytest.mark.parametrize("place", [(0.0, 0.0, -0.5), (0.0, 0.0, 2.5), (1.5, 0.0, 2.0)])
+def test_a_cone_has_its_tip_at_the_origin_and_opens_along_z(place):
+    """A view of 2 m, 1 m wide: half a metre from its tip, from its open end, and from the rim there."""
     craft = ff.Spacecraft.from_base("servicer", mass=100.0, inertia=(20.0, 20.0, 20.0))
     world = ff.World(servicer=craft.with_shapes("base", Shape(Cone(1.0, 2.0))), client=client())
-    there = dataclasses.replace(client().at_rest(), p_NB=np.array([0.0, 0.0, z]))
+    there = dataclasses.replace(client().at_rest(), p_NB=np.array(place))
     clearance = ff.Clearance((("servicer.base", "client.base"),))
     run = ff.simulate(world, clearance, state={"client": there}, duration=0.02)
-    assert float(run["clearance"].values[0, 0]) == pytest.approx(away - BALL, abs=1e-9)
+    assert float(run["clearance"].values[0, 0]) == pytest.approx(0.5 - BALL, abs=1e-9)
 
 
 def test_a_cylinder_counts_as_the_capsule_around_it():

@@ -161,6 +161,16 @@ def test_each_tick_gets_its_own_row_with_adaptive_steps_too():
     np.testing.assert_allclose(pushed["momentum.linear"].values[-1, 0], 20 * DT, rtol=1e-6)
 
 
+def test_a_run_that_goes_on_reads_its_table_where_it_is():
+    rows = np.zeros((STEPS, 6))
+    rows[60:80, 0] = 1.0
+    half = ff.Experiment.of(HUB, inputs={"base.wrench": rows}, duration=DT * STEPS / 2, dt=DT)
+    first = ff.simulate(half)
+    assert np.all(first["momentum.linear"].values == 0.0)
+    rest = ff.continue_run(first, half)
+    np.testing.assert_allclose(rest["momentum.linear"].values[-1, 0], 20 * DT, rtol=1e-6)
+
+
 def test_valves_that_are_moved_every_fifth_tick_give_what_is_asked_for():
     """Half of the time in holds of 0.1 s: at the end they owe a hold at most, and propellant is that of the pulses."""
     pairs = effects.torque_pairs(arm=1.0, thrust=0.1)
