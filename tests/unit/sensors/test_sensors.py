@@ -65,6 +65,9 @@ def test_gyro_bias_scale_and_steps() -> None:
     gyro = Gyro(bias=np.array([1e-3, 0.0, 0.0]), scale_error=0.01, step=1e-4)
     measured = gyro.measure(truth(rate=(0.1, 0.0, -0.1)), ZERO, NOW)["base.rate"]
     np.testing.assert_allclose(measured, [0.102, 0.0, -0.101], atol=1e-12)
+    # The bias is what it tells at rest: the scale error is of the rate alone.
+    fine = Gyro(bias=np.array([1e-3, 0.0, 0.0]), scale_error=0.01).measure(truth(rate=(0.1, 0.0, 0.0)), ZERO, NOW)
+    np.testing.assert_allclose(fine["base.rate"], [0.101 + 0.001, 0.0, 0.0], atol=1e-15)
 
 
 def test_encoder_rounds_to_its_resolution() -> None:
@@ -97,6 +100,11 @@ def test_a_star_tracker_errs_in_its_own_axes(rng: np.random.Generator) -> None:
         for tracker in (StarTracker(**sizes), StarTracker(**sizes, R_BS=R_BS, bias=(3e-4, 0.0, 0.0)))
     )
     np.testing.assert_allclose(mounted, aligned @ R_BS.T + np.array([3e-4, 0.0, 0.0]), atol=1e-15)
+    # Base axes, however the base is turned.
+    quat = np.asarray(quaternion_exp(jnp.asarray(rng.normal(size=3))))
+    told = StarTracker(bias=(3e-4, 0.0, 0.0)).measure(truth(quat=quat), ZERO, NOW)["base.attitude"]
+    error = quaternion_log(quaternion_multiply(quaternion_conjugate(jnp.asarray(quat)), told))
+    np.testing.assert_allclose(error, [3e-4, 0.0, 0.0], atol=1e-15)
 
 
 def test_a_motor_encoder_s_errors_of_position_and_rate_are_independent() -> None:
