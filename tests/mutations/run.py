@@ -109,7 +109,11 @@ class Bench:
 
     def _environment(self, cache: Path) -> dict[str, str]:
         """Annotations are not executed: that takes longer than most tests do, and bugs are to be found by asserts."""
-        own = {"PYTHONPATH": str(self.folder / "src"), "FREEFLOAT_CACHE": str(cache), "FREEFLOAT_UNCHECKED": "1"}
+        own = {
+            "PYTHONPATH": str(self.folder / "src"),
+            "FREEFLOAT_CACHE": str(cache / "code"),
+            "FREEFLOAT_UNCHECKED": "1",
+        }
         return os.environ | own
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from freefloat.effects import (
+    Thruster,
     Thrusters,
     joint_motor_channels,
     limit_joint_torques,
@@ -89,6 +90,15 @@ def burn(thrusters: Thrusters, duties: np.ndarray, stuck: jax.Array = NONE, hold
     start = jax.tree.map(jnp.asarray, thrusters.begin())
     end, burning = jax.lax.scan(tick, start, (jnp.arange(len(duties)), jnp.asarray(duties)))
     return np.asarray(burning), end
+
+
+def test_a_nozzle_pushes_at_its_place() -> None:
+    """2 N along x at y = 1.5 m turns about -z. Pairs turn about the axis, and the way, that their names say."""
+    one = Thruster("one", position=(0.0, 1.5, 0.0), direction=(3.0, 0.0, 0.0), thrust=2.0)
+    np.testing.assert_allclose(one.wrench(), [2.0, 0.0, 0.0, 0.0, 0.0, -3.0], atol=1e-15)
+    for k, name in enumerate(f"{axis}{sign}" for axis in "xyz" for sign in "+-"):
+        both = sum(np.asarray(nozzle.wrench()) for nozzle in PAIRS if nozzle.name.startswith(name))
+        np.testing.assert_allclose(both, (1.0 - 2.0 * (k % 2)) * 4.0 * np.eye(6)[3 + k // 2], atol=1e-15)
 
 
 def test_pulses_add_up_to_the_impulse_that_was_asked_for(rng: np.random.Generator) -> None:
