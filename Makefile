@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --constraint constraints.txt
 export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 
-.PHONY: demo test slow quick check bench docs format clean
+.PHONY: demo test slow quick mutations check bench docs format clean
 
 demo: .venv/run.stamp
 	$(BIN)/freefloat run ets7-gjm --out runs/demo --force
@@ -23,6 +23,10 @@ slow: .venv/test.stamp
 quick: .venv/test.stamp
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests/unit/spatial tests/unit/values tests/unit/model tests/unit/sensors tests/unit/report/test_sections.py \
 	  tests/unit/scenarios/test_settings.py tests/unit/dynamics/test_by_hand.py tests/unit/engine/test_graph.py
+
+# Do the tests bite? Plants the bugs of tests/mutations/table one by one and tells which of them no test finds: an hour or so.
+mutations: .venv/test.stamp
+	$(BIN)/python tests/mutations/run.py --jobs 2
 
 check: .venv/check.stamp
 	$(BIN)/ruff format --check .

@@ -46,6 +46,18 @@ def test_a_thousand_elastic_bounces():
     assert np.min(height) > -1e-12
 
 
+def test_a_bounce_tells_what_the_floor_gave():
+    """From 1 m: m v before, -e m v after, the impulse (1 + e) m v on the ball, energy (1 - e^2) m v^2 / 2 lost."""
+    (event,) = drop(0.5, 0.5).events
+    momentum = 2.0 * np.sqrt(2.0 * G)  # [N s]
+    assert event["time"] == pytest.approx(FALL, abs=1e-12)
+    np.testing.assert_allclose(event["impulse"], [0.0, 0.0, 1.5 * momentum], atol=1e-9)
+    told = event["momentum of ball"]
+    np.testing.assert_allclose(told["before"][:3], [0.0, 0.0, -momentum], atol=1e-9)
+    np.testing.assert_allclose(told["after"][:3], [0.0, 0.0, 0.5 * momentum], atol=1e-9)
+    assert event["energy_lost"] == pytest.approx(0.75 * 2.0 * G, rel=1e-9)
+
+
 @pytest.mark.parametrize("restitution", [0.9, 0.5, 0.0])
 def test_bounces_end_when_they_must(restitution):
     """After the n-th bounce the ball flies 2 e^n FALL: all together FALL (1 + e) / (1 - e); then it rests."""

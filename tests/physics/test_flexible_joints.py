@@ -191,6 +191,18 @@ def test_step_response_of_two_inertias_that_float():
     assert run.audit.holds
 
 
+def test_friction_of_the_motor_and_damping_of_the_gear_act_where_they_are():
+    """Between both sides for the gear, against the motor's own rate for its friction."""
+    craft = two_inertias(dataclasses.replace(GEAR, damping=2.0, motor_damping=3.0))
+    arm, motor = (craft.layout.velocity(name).start for name in ("arm", "arm.motor"))
+    v = np.zeros(craft.layout.nv)
+    v[arm], v[motor] = 0.5, 0.9
+    force = np.asarray(dynamics.damping_force(craft, np.zeros(2), v))
+    assert force[arm] == pytest.approx(2.0 * 0.4)
+    assert force[motor] == pytest.approx(-2.0 * 0.4 - 3.0 * 0.9)
+    assert np.count_nonzero(force) == 2
+
+
 def test_gears_only_take_energy():
     """Damping, friction and free play, over torsions and rates of all signs; and teeth never pull."""
     gear = dataclasses.replace(GEAR, damping=3.0, hysteresis=0.5, free_play=0.02)

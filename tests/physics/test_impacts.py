@@ -215,6 +215,23 @@ def test_several_contacts_at_once(rng, mu):
                 assert np.max(np.abs(push * found.after[::3])) < 1e-8
 
 
+def test_contacts_of_different_restitution_do_not_gain_energy():
+    """A rod lies on one end, e = 0, and strikes with the other, e = 1. At 1 m/s compression takes m/6 J. Giving back
+    all of the striking end's impulse, m/3, at its mobility 4/m would return 2 m/9 J. So only a share s is given back,
+    2 s^2/9 = 1/6. That drives the end that lay into the ground at 2 s/3 m/s, which a last plastic impact ends."""
+    rod = Spacecraft.from_base("rod", mass=3.0, inertia=(0.01, 1.0, 1.0))  # m L^2 / 12 with L = 2 m
+    rod = rod.with_frame("left", body="base", at=(-1.0, 0.0, 0.0)).with_frame("right", body="base", at=(1.0, 0.0, 0.0))
+    rows = tuple(FrameRows(dynamics.INERTIAL, (0, end), normal((0, 0, 1))) for end in ("left", "right"))
+    state = dataclasses.replace(rod.at_rest(), v=np.array([0.0, 0.0, -0.5, 0.0, -0.5, 0.0]))
+    found = contact_impact((rod,), (state,), rows, np.array([1.0, 0.0]))
+    np.testing.assert_allclose(found.before, [-1.0, 0.0], atol=1e-15)
+    share = np.sqrt(0.75)
+    np.testing.assert_allclose(found.after, [share * (4.0 - 1.0) / 3.0, 0.0], atol=1e-12)
+    np.testing.assert_allclose(found.energy_lost, 0.5 * 3.0 / 4.0 * (2.0 * share / 3.0) ** 2, rtol=1e-12)
+    plastic = contact_impact((rod,), (state,), rows)
+    np.testing.assert_allclose(plastic.energy_lost, 3.0 / 6.0, rtol=1e-12)
+
+
 def test_a_flat_landing_is_shared():
     """Straight down on four feet: no turn, and the whole momentum is given back."""
     craft, rows = plank()

@@ -123,3 +123,16 @@ def test_the_adaptive_run_meets_its_tolerance(rng):
         assert errors[-1] < 30.0 * tolerance
     trees.report("adaptive:", errors)
     assert errors[0] > 100.0 * errors[1]
+
+
+def test_the_adaptive_step_follows_the_attitude_too():
+    """A ball under a constant torque in its own axes: its rate is linear in time, which both formulas of the pair get
+    exactly, and it does not move. Only the attitude errs: about axes that turn, by 30 tolerances at most."""
+    ball = ff.Spacecraft.from_base("ball", mass=1.0, inertia=(1.0, 1.0, 1.0))
+    push = ff.effects.WrenchPulse(frame="base", wrench=(0.0, 0.0, 0.0, 0.0, 1.5, -1.0))
+    start = dataclasses.replace(ball.at_rest(), v=np.array([0.0, 0.0, 0.0, 3.0, 0.0, 1.0]))
+    fine = swinging.advance(ball, (push,), swinging.starting(start), 0.0, 0.0005, 4000).state  # 1e-13 from RK4
+    run = ff.simulate(ball, push, state=start, duration=2.0, dt=1.0, integrator="adaptive", tolerance=1e-9)
+    error = np.min([np.linalg.norm(run["base.attitude"].values[-1] - s * fine.quat_NB) for s in (1.0, -1.0)])
+    trees.report("attitude:", error)
+    assert error < 30.0 * 1e-9

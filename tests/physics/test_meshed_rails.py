@@ -75,6 +75,7 @@ def test_at_mesh_lines_the_rail_is_the_place_there():
         np.testing.assert_allclose(place, node.position + node.translation @ b, atol=1e-15)
         small = node.rotation @ b
         assert turned[1, 0] == pytest.approx(np.sin(small[2]) * np.cos(small[1]), abs=1e-14)
+        assert turned[2, 0] == pytest.approx(-np.sin(small[1]), abs=1e-14)
 
 
 def test_a_carriage_turns_smoothly_over_a_mesh_line():

@@ -209,6 +209,15 @@ def test_damping_of_joints_and_bodies_is_in_the_model(craft, found):
     assert not np.any(C[:3])
 
 
+def test_damping_of_a_follower_reaches_its_leader_by_the_square_of_the_ratio():
+    link = {"joint": "revolute", "mass": 1.0, "inertia": (1.0, 1.0, 1.0)}
+    craft = ff.Spacecraft.from_base("arm", mass=9.0, inertia=(3.0, 4.0, 5.0))
+    craft = craft.with_link("upper", parent="base", damping=0.2, **link)
+    craft = craft.with_link("lower", parent="upper", damping=0.5, follows=ff.model.Follow("upper", -3.0), **link)
+    C = linearise_in_orbit(craft, ORBIT).structure.C
+    np.testing.assert_allclose(C[3:, 3:], [[0.2 + 0.5 * 9.0]], rtol=1e-14)
+
+
 def test_no_equilibrium_nearby_is_said():
     """A ball has no attitude of its own."""
     ball = ff.Spacecraft.from_base("ball", mass=1.0, inertia=(1.0, 1.0, 1.0))

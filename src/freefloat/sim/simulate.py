@@ -207,7 +207,7 @@ class _Driver:
         dt, since, duration = self.system.dt, self.first * self.system.dt, self.experiment.duration
         kept, status = [jax.tree.map(lambda x: np.asarray(x)[None], self.loop)], COMPLETED
         try:
-            for block in self._drive(self.loop, self.timing, self.count):
+            for block in (blocks := self._drive(self.loop, self.timing, self.count)):
                 bad = first_non_finite(block)
                 kept.append(jax.tree.map(lambda x, bad=bad: x[:bad], block))
                 if bad is not None:
@@ -216,8 +216,7 @@ class _Driver:
                 self._report(block, float(block.tick[-1]) * dt - since)
                 if (stop := stop_of(self.system, self.loop, block)) is not None:
                     at, status = stop
-                    end = self._kept_until(kept, at)
-                    kept[-1] = jax.tree.map(lambda x, end=end: x[:end], block)
+                    kept[-1:] = self._kept_until(kept, at, blocks)
                     break
                 signals.obey()
         except KeyboardInterrupt:
@@ -226,10 +225,13 @@ class _Driver:
             status = str(error)
         return jax.tree.map(lambda *parts: np.concatenate(parts), *kept), status
 
-    def _kept_until(self, kept: list[SystemState], at: int) -> int:
-        """End of the last block, after record number `at` of it, so that the record that was asked for is in it."""
+    def _kept_until(self, kept: list[SystemState], at: int, blocks: Iterator[SystemState]) -> list[SystemState]:
+        """The last block up to the first record from number `at` on that was asked for; that may be in the next one."""
         every, before = self.asked.record_every // self.timing.record_every, sum(len(one.tick) for one in kept[:-1])
-        return at + 1 + (-(before + at)) % every
+        end = at + 1 + (-(before + at)) % every
+        last = [kept[-1], *([next(blocks)] if end > len(kept[-1].tick) else [])]
+        ends = end - np.cumsum([0, *(len(one.tick) for one in last[:-1])])
+        return [jax.tree.map(lambda x, n=n: x[:n], one) for one, n in zip(last, ends, strict=True)]
 
     def _report(self, block: SystemState, done: float) -> None:
         if self.progress:

@@ -43,6 +43,26 @@ def test_a_wheel_loop_has_the_poles_of_its_gains():
     assert "AttitudeHold, sampled every 0.5 s, is taken as continuous." in str(model)
 
 
+def test_damping_of_joints_and_modes_is_in_it():
+    """What damping adds to A is -M^-1 D in the columns of the speeds, of the start at rest, and nothing else."""
+    beam = ff.flex.beam(length=4.0, mass=8.0, bending_stiffness=300.0, modes={"y": 2}, damping_ratio=0.02)
+    craft = CRAFT.with_value("rod.damping", 3.0).mount(beam, name="panel")
+    bare = dataclasses.replace(beam, damping=np.zeros_like(beam.damping))
+    without = CRAFT.mount(bare, name="panel")
+    n, at = craft.layout.nv, craft.layout.velocity
+    D = np.zeros((n, n))
+    D[at("rod"), at("rod")] = 3.0
+    D[at("panel.modes"), at("panel.modes")] = beam.damping
+    start = craft.at_rest(joints=(0.4,))
+    adds = -np.linalg.solve(np.asarray(ff.dynamics.mass_matrix(craft, start.q)), D)
+    found = [linearise(ff.Experiment.of(one, duration=1.0, state=start)).A for one in (craft, without)]
+    free = [linearise_free(one, start, np.zeros(n)).A for one in (craft, without)]
+    for damped, undamped in (found, free):
+        np.testing.assert_allclose((damped - undamped)[-n:, -n:], adds, rtol=1e-9, atol=1e-12)
+        np.testing.assert_array_equal((damped - undamped)[:, :-n], 0.0)
+    assert np.max(np.abs(adds)) > 0.1
+
+
 def test_the_gravity_gradient_librates():
     """Pitch of a body in a circular orbit: the stiffness about the orbit normal is 3 n^2 (I_x - I_z)."""
     hub = ff.Spacecraft.from_base("hub", mass=100.0, inertia=(24.0, 22.0, 10.0))

@@ -8,6 +8,7 @@ import sys
 import tomllib
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -81,6 +82,24 @@ def test_claims_speak_json(monkeypatch, capsys):
     assert all(row["holds"] for row in rows if row["relation"] != "not reproduced")
     assert all(row["reason"] for row in rows if row["relation"] == "not reproduced")
     assert {row["kind"] for row in rows} == {"printed", "exact"}
+
+
+def test_a_run_that_fails_or_a_claim_that_does_not_hold_shows_in_the_exit_code(tmp_path, monkeypatch, capsys):
+    run = made_up(3, 1)
+
+    def fails(*_, **__):
+        raise RunFailed("The run stopped: planted.", run)
+
+    monkeypatch.setattr("freefloat.cli.claims.simulate_variant", fails)
+    assert freefloat("claims", "goddard-symmetric", "--json", monkeypatch=monkeypatch) == 1
+    said = capsys.readouterr()
+    assert json.loads(said.out) == []
+    assert "goddard-symmetric (50-kg): The run stopped: planted." in said.err
+    for ok, code in ((True, 0), (False, 1)):
+        kept = SimpleNamespace(run=run, summary={"ok": ok}, faults=[])
+        monkeypatch.setattr("freefloat.cli.run.perform", lambda *_, kept=kept: kept)
+        words = ("run", "goddard-symmetric", "--out", str(tmp_path / f"{code}"), "--json")
+        assert freefloat(*words, monkeypatch=monkeypatch) == code
 
 
 @pytest.mark.parametrize(

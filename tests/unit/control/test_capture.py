@@ -10,12 +10,14 @@ import pytest
 from compiling import compiled
 from freefloat.control import ApproachLimits, CaptureApproach, spline_to
 from freefloat.control.capture import CAPTURED, COARSE, FINE, WAITING, CaptureMemory
+from freefloat.control.measured import measured_motion
+from freefloat.control.resolved_motion import floating_jacobian
 from freefloat.dynamics import frame_pose
 from freefloat.library import ets7
 from freefloat.model import Clock, Spacecraft, State, Truth, World
 from freefloat.sensors.ideal import IdealMeasurements
 from freefloat.spatial import Pose
-from freefloat.spatial.rotations import quaternion_exp
+from freefloat.spatial.rotations import quaternion_exp, quaternion_multiply
 from freefloat.values import LawError, ModelError
 from ports import clock_at
 
@@ -84,6 +86,33 @@ def test_the_approach_goes_from_coarse_to_fine_to_captured() -> None:
     assert modes == [COARSE, COARSE, *[FINE] * 6, CAPTURED, CAPTURED]
     assert memory.switched_at == 1.0
     assert memory.captured_at == 4.0
+
+
+def test_a_target_at_an_angle_is_not_captured_however_near() -> None:
+    memory = dataclasses.replace(_begin(), mode=np.asarray(FINE, np.int32))
+    for angle_deg, expected in ((0.6, FINE), (0.4, CAPTURED)):  # either side of half a degree
+        servicer, client = _truth(np.zeros(3)).states
+        turned = quaternion_multiply(
+            jnp.asarray(client.quat_NB), quaternion_exp(jnp.deg2rad(angle_deg) * jnp.eye(3)[0])
+        )
+        y = Sight(Truth(WORLD, (servicer, dataclasses.replace(client, quat_NB=turned))), jnp.asarray(True))
+        now = memory
+        for k in range(5):
+            now = LAW.remember(now, y, clock_at(0.5 * k))
+        assert int(now.mode) == expected
+
+
+def test_a_hand_at_its_target_follows_it() -> None:
+    """In the fine approach without an error the joints give the hand the target's velocity, and no turn."""
+    memory = dataclasses.replace(_begin(), mode=np.asarray(FINE, np.int32))
+
+    @compiled
+    def twist(memory: CaptureMemory, gap: Any) -> Any:
+        y = IdealMeasurements(_truth(gap))
+        J_g, drift = floating_jacobian(CRAFT, measured_motion(CRAFT, y), "hand")
+        return J_g @ LAW.rates(memory, y, clock_at(7.0)) + drift
+
+    np.testing.assert_allclose(twist(memory, np.zeros(3)), [*DRIFT, 0.0, 0.0, 0.0], atol=1e-9)  # hardly damped
 
 
 def test_the_arm_rests_while_the_target_is_lost_and_says_so() -> None:

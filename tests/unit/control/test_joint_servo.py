@@ -136,6 +136,21 @@ def test_limits_of_rate_and_position_are_kept_and_told() -> None:
     np.testing.assert_allclose(error[0], 0.5 * 3.0 * rates[0], atol=1e-12)
 
 
+@pytest.mark.parametrize(("joint", "side"), [(2, "upper"), (1, "lower")])
+def test_a_joint_at_a_position_limit_may_only_come_back(joint: int, side: str) -> None:
+    """The spline moves joint 3 up and joint 2 down, each at its limit; mirrored, it moves away from it."""
+    craft = CRAFT.with_value(f"arm.{joint + 1}.limits.{side}", float(FIRST[joint]))
+    y = IdealMeasurements.of(craft, craft.at_rest(FIRST))
+    for points, held in ((POINTS, True), (2.0 * FIRST - POINTS, False)):
+        spline = JointSpline(CRAFT.layout.moving_joints, points, np.array([6.0]))
+        servo = JointServo(craft=craft, arm=spline)
+        rates = np.asarray(servo.remember(servo.begin(y), y, _clock(np.asarray(30, np.int32))).rates)
+        asked = np.asarray(spline.rates_at(jnp.asarray(3.0)))
+        expected = np.where(np.arange(6) == joint, 0.0, asked) if held else asked
+        assert abs(asked[joint]) > 0.01
+        np.testing.assert_allclose(rates, expected, atol=1e-15)
+
+
 @record
 class _Counting(RateLaw):
     """Counts its ticks and tells them."""

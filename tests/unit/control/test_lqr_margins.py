@@ -16,6 +16,7 @@ from freefloat.control.lqr import (
     sample,
     spillover,
 )
+from freefloat.control.lqr.margins import RobustnessReport
 from freefloat.values import ModelError
 
 
@@ -52,6 +53,23 @@ def test_three_lags_have_the_gain_margin_of_the_textbook(value):
         phase = np.pi - 3 * np.arctan(w)
         assert loop.phase == pytest.approx(phase, rel=1e-6)
         assert (loop.delay, loop.delay_frequency) == pytest.approx((phase / w, w), rel=1e-6)
+
+
+def test_a_loop_may_be_nearest_to_instability_by_a_lead():
+    """4 s^2/(s + 1)^2 has the size of one at 1/sqrt(3) rad/s, and an angle of 120 deg: 60 deg more are too much."""
+    A, B = np.array([[-2.0, -1.0], [1.0, 0.0]]), np.array([[1.0], [0.0]])
+    plant = StateSpace(A, B, 4.0 * np.array([[-2.0, -1.0]]), [[4.0]])  # s^2 = (s + 1)^2 - 2 s - 1
+    (loop,) = robustness(plant, gain_only(1.0)).loops
+    assert loop.phase == pytest.approx(np.pi / 3.0, rel=1e-6)
+    assert loop.delay == pytest.approx((2.0 * np.pi - np.pi / 3.0) * np.sqrt(3.0), rel=1e-6)
+
+
+def test_phase_and_gains_of_a_disk_are_its_points():
+    """(1 + a d/2)/(1 - a d/2) with |d| = 1: the real points are the gains, those on the unit circle the phases."""
+    report = RobustnessReport((), distance=0.5, disk=0.7, delay=np.inf, delay_frequency=np.nan, decay=1.0)
+    assert report.disk_gain == pytest.approx(tuple((1 + 0.35 * d) / (1 - 0.35 * d) for d in (-1, 1)))
+    turned = (1 + 0.35j) / (1 - 0.35j)
+    assert (abs(turned), np.angle(turned)) == pytest.approx((1.0, report.disk_phase))
 
 
 def test_an_unstable_loop_has_no_margins():

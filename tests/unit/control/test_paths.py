@@ -229,6 +229,27 @@ def test_two_arms_move_one_hand_each() -> None:
     np.testing.assert_array_equal(still, np.broadcast_to(still[0], still.shape))
 
 
+@pytest.mark.parametrize("degrees", [-30.1, 40.1])
+def test_points_beyond_the_limits_of_a_joint_are_refused(degrees) -> None:
+    craft = (
+        ets7().with_value("arm.2.limits.lower", np.deg2rad(-30.0)).with_value("arm.2.limits.upper", np.deg2rad(40.0))
+    )
+    with pytest.raises(ModelError, match=rf"asks joint 'arm.2' for {degrees:g} deg, beyond its limits -30 to 40 deg"):
+        JointSpline.through(craft, [{}, {"arm.2": degrees}], [1.0])
+    JointSpline.through(craft, [{"arm.2": -29.9}, {"arm.2": 39.9}], [1.0])
+
+
+def test_a_sampled_joint_spline_commands_the_mean_of_the_coming_hold() -> None:
+    """At every tick the joints are exactly on the path; commanded by the rate now, they would lag by half a hold."""
+    craft, period = ets7(), 0.25
+    spline = JointSpline.through(craft, [{"arm.2": 0.0}, {"arm.2": 20.0}, {"arm.2": 5.0}], [1.0, 1.5], joints=["arm.2"])
+    sampled = dataclasses.replace(spline, period=period)
+    run = ff.simulate(craft, sampled, duration=3.0, dt=0.05, record_dt=period)
+    asked = [spline.positions(jnp.asarray(t))[0] for t in run["time"].values]
+    np.testing.assert_allclose(run["joints.position"].sel(joint="arm.2").values, asked, atol=1e-14)
+    assert np.max(np.abs(np.diff(asked))) > 0.05
+
+
 def test_joints_follow_a_function_and_points_by_name() -> None:
     craft = ets7()
     motion = JointMotion(

@@ -1,13 +1,22 @@
 """Equations of motion that fit on a page, worked out by hand. Tolerance 1e-13: a dozen operations on numbers near 1."""
 
+import dataclasses
+
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import trees
 from compiling import compiled
 from freefloat import analysis, dynamics
+from freefloat.dynamics.impact import row_impact
+from freefloat.dynamics.relative_rows import FrameRows
+from freefloat.dynamics.row_directions import normal
+from freefloat.dynamics.state_rate import component_rates, state_rate
 from freefloat.model import Spacecraft, State
 from freefloat.spatial import Pose
+from freefloat.spatial.rotations import rotation_exp, rotation_matrix, skew
 
 TOLERANCE = 1e-13
 M0, I0 = 20.0, 10.0  # base [kg], [kg m2]
@@ -107,6 +116,32 @@ def test_pose_and_jacobian_of_a_tip(hinge):
 
 
 # ---- one body
+
+
+def test_the_tangent_of_a_state_is_how_it_moves(rng):
+    """Speeds are in base axes: the origin moves with R v, the attitude by R' = R skew(w), joints at their rates."""
+    turn = np.asarray(rotation_exp(jnp.asarray(rng.normal(size=3))))
+    craft = Spacecraft.from_base("ball", mass=3.0, inertia=(1.0, 1.0, 1.0))
+    state = dataclasses.replace(craft.at_rest(at=Pose(rotation=turn)), v=rng.normal(size=6))
+    along = state_rate(craft, state, np.zeros(6))
+    numbers = component_rates(state, along)
+    close(along.velocity, turn @ state.v[:3])
+    close(numbers.p_NB, turn @ state.v[:3])
+    moved = jax.jvp(rotation_matrix, (jnp.asarray(state.quat_NB),), (numbers.quat_NB,))[1]
+    close(moved, turn @ np.asarray(skew(jnp.asarray(state.v[3:]))))
+
+
+def test_two_balls_bounce():
+    """2 kg at 3 m/s into 1 kg at rest, restitution 0.5: the closed forms of momentum and restitution."""
+    balls = [Spacecraft.from_base("ball", mass=m, inertia=(1.0, 1.0, 1.0)) for m in (2.0, 1.0)]
+    fast = dataclasses.replace(balls[0].at_rest(), v=3.0 * np.eye(6)[0])
+    rows = FrameRows((0, "base"), (1, "base"), normal((1.0, 0.0, 0.0)))
+    found = row_impact(tuple(balls), (fast, balls[1].at_rest()), (rows,), 0.5)
+    reduced = 2.0 / 3.0  # [kg]
+    close(found.impulse, [1.5 * reduced * 3.0])
+    close(found.speeds[0], 1.5 * np.eye(6)[0])
+    close(found.speeds[1], 3.0 * np.eye(6)[0])
+    close(found.energy_lost, 0.5 * reduced * 3.0**2 * (1.0 - 0.5**2))
 
 
 def test_blow_on_the_end_of_a_free_rod():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from freefloat import engine
+from freefloat.dynamics.bounding_balls import ball_radius, least_gap
 from freefloat.dynamics.touching_points import TouchingPoints
 from freefloat.effects.contact import (
     Box,
@@ -104,6 +105,32 @@ def test_a_probe_in_a_cone_touches_wall_floor_and_mouth():
     wall = (0.1 + 0.2 - 0.05) / np.sqrt(2.0)  # from the centre of the ball, across the wall
     far = (0.1 + 0.2 + 0.05) / np.sqrt(2.0)
     np.testing.assert_allclose(gaps, [wall - 0.1, far - 0.1, 0.2 - 0.1, 0.45 - 0.05], atol=1e-12)
+
+
+def test_the_ball_around_a_shape_holds_all_of_it(rng):
+    """Farthest points: of a capsule its caps, of a box its corners, of a cone its rim. No gap is less than theirs."""
+    radii = {
+        "sphere": 0.2,
+        "ring": 0.43,
+        "capsule": 0.4,
+        "box": 0.5 * np.sqrt(0.98),
+        "probe": 0.75,
+        "cone": np.sqrt(0.41),
+    }
+    for name, radius in radii.items():
+        assert float(ball_radius(SHAPES[name])) == pytest.approx(radius), name
+    for _ in range(20):
+        X = pose_of(np.concatenate([rng.normal(size=3), rng.uniform(-3.0, 3.0, 3)]))
+        gaps = ContactPair(SHAPES["capsule"], SHAPES["sphere"], LAW).points(X).gaps
+        assert float(least_gap(SHAPES["capsule"], SHAPES["sphere"], X)) <= float(jnp.min(gaps)) + 1e-12
+
+
+@pytest.mark.parametrize("height", [0.3, 0.15])
+def test_points_lie_in_the_middle_between_both_shapes(height):
+    """A ball of 0.2 m above a plane, and pressed into it: half way between its lowest point and the plane."""
+    found = ContactPair(Plane(), SHAPES["sphere"], LAW).points(Pose(position=(1.0, 2.0, height)))
+    np.testing.assert_allclose(found.gaps, [height - 0.2], atol=1e-15)
+    np.testing.assert_allclose(found.points, [[1.0, 2.0, 0.5 * (height - 0.2)]], atol=1e-15)
 
 
 def test_impossible_pairs_are_refused():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from freefloat.effects import (
+    Thruster,
     Thrusters,
     joint_motor_channels,
     limit_joint_torques,
@@ -91,6 +92,15 @@ def burn(thrusters: Thrusters, duties: np.ndarray, stuck: jax.Array = NONE, hold
     return np.asarray(burning), end
 
 
+def test_a_nozzle_pushes_at_its_place() -> None:
+    """2 N along x at y = 1.5 m turns about -z. Pairs turn about the axis, and the way, that their names say."""
+    one = Thruster("one", position=(0.0, 1.5, 0.0), direction=(3.0, 0.0, 0.0), thrust=2.0)
+    np.testing.assert_allclose(one.wrench(), [2.0, 0.0, 0.0, 0.0, 0.0, -3.0], atol=1e-15)
+    for k, name in enumerate(f"{axis}{sign}" for axis in "xyz" for sign in "+-"):
+        both = sum(np.asarray(nozzle.wrench()) for nozzle in PAIRS if nozzle.name.startswith(name))
+        np.testing.assert_allclose(both, (1.0 - 2.0 * (k % 2)) * 4.0 * np.eye(6)[3 + k // 2], atol=1e-15)
+
+
 def test_pulses_add_up_to_the_impulse_that_was_asked_for(rng: np.random.Generator) -> None:
     thrusters = Thrusters.from_nozzles(PAIRS)
     duties = np.abs(rng.normal(size=(2000, 12))) * rng.uniform(0.0, 0.4, 12)
@@ -104,6 +114,35 @@ def test_pulses_add_up_to_the_impulse_that_was_asked_for(rng: np.random.Generato
     for k in range(12):  # no pulse is shorter than the shortest, but for the last that is cut off
         edges = np.flatnonzero(np.diff(np.concatenate([[0.0], burning[:, k], [0.0]])))
         assert np.all((edges[1::2] - edges[::2])[:-1] >= 3)
+
+
+def test_a_valve_waits_until_a_shortest_pulse_is_owed() -> None:
+    """Asked for half the time it owes 10 ms more at every tick: 60 ms at the sixth. Burning pays 20 ms a tick, so that
+    at the eleventh less than a tick is owed."""
+    duties = np.tile(0.5 * np.eye(12)[0], (11, 1))
+    burning, end = burn(Thrusters.from_nozzles(PAIRS), duties)
+    np.testing.assert_array_equal(np.flatnonzero(burning[:, 0]), [5, 6, 7, 8, 9])
+    assert not np.any(burning[:, 1:])
+    np.testing.assert_allclose(end.debt[0], 2.0 * 0.01, atol=1e-12)
+
+
+def test_a_valve_stays_open_for_the_shortest_pulse() -> None:
+    """50 ms in ticks of 20 ms: after two ticks 10 ms are owed, less than a tick, but 40 ms are no pulse yet."""
+    nozzles = torque_pairs(arm=1.0, thrust=2.0, shortest_pulse=0.05)
+    duties = np.zeros((8, 12))
+    duties[:3, 0], duties[2, 0] = 1.0, 0.5  # 20, 40 and then 50 ms are owed
+    duties[:, 5] = 1e-6  # others still work, so that debts are not forgotten
+    burning, end = burn(Thrusters.from_nozzles(nozzles), duties)
+    np.testing.assert_array_equal(burning[:, 0], [0, 0, 1, 1, 1, 0, 0, 0])
+    np.testing.assert_allclose(end.debt[0], 2.0 * (0.05 - 0.06), atol=1e-12)  # paid 10 ms in advance
+
+
+def test_nobody_burns_more_than_all_of_the_time_or_less_than_none() -> None:
+    thrusters = Thrusters.from_nozzles(PAIRS)
+    pulses = thrusters.actuate(
+        thrusters.begin(), NONE.at[:3].set(jnp.array([3.0, 1.0, -2.0])), clock_at(0.0, 0.02), NONE
+    )
+    np.testing.assert_allclose(pulses.debt[:3], [2.0 * 0.02, 2.0 * 0.02, 0.0], atol=1e-15)
 
 
 def test_a_stuck_thruster_burns_whatever_is_asked() -> None:

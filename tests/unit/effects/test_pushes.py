@@ -8,8 +8,9 @@ import pytest
 from freefloat.dynamics import frame_jacobian
 from freefloat.effects import Friction, GravityGradient, JointFriction, JointSpring, WrenchPulse
 from freefloat.effects.circular_orbit import CircularOrbit
+from freefloat.effects.failures import DeadWheel
 from freefloat.library import ets7
-from freefloat.model import Spacecraft, State
+from freefloat.model import Follow, Spacecraft, State
 from freefloat.model.ports import Effect
 from freefloat.values import ModelError
 from ports import clock_at
@@ -60,6 +61,26 @@ def test_a_spring_gives_back_what_it_stores(rng: np.random.Generator) -> None:
     np.testing.assert_allclose(force[np.array(CRAFT.layout.joint_velocities)], -slope, rtol=1e-14)
     np.testing.assert_allclose(spring.observe(CRAFT, state, NOW)[0], 3.5 * (state.q[place] - 0.4) ** 2, rtol=1e-15)
     assert spring.channels(CRAFT)[0].name == f"{joint}.spring_energy"
+
+
+def test_friction_and_spring_of_a_follower_work_at_its_own_rate() -> None:
+    """What reaches the leader does the work that the follower's own torque does at the follower's own rate."""
+    link = {"joint": "revolute", "mass": 1.0, "inertia": (1.0, 1.0, 1.0)}
+    craft = Spacecraft.from_base("arm", mass=9.0, inertia=(3.0, 3.0, 3.0)).with_link("upper", parent="base", **link)
+    craft = craft.with_link("lower", parent="upper", follows=Follow("upper", -2.5, 0.1), **link)
+    state = craft.in_motion(craft.at_rest(joints={"upper": 0.3}), joints={"upper": 0.2})
+    position, rate = -2.5 * 0.3 + 0.1, -2.5 * 0.2  # of the follower
+    friction, spring = Friction(viscous=2.0), JointSpring("lower", stiffness=7.0, rest=0.4)
+    for effect, torque in ((JointFriction(friction, ("lower",)), -2.0 * rate), (spring, -7.0 * (position - 0.4))):
+        force = np.asarray(effect.force(craft, state, NOW))
+        np.testing.assert_allclose(force[6], -2.5 * torque, rtol=1e-14)
+        np.testing.assert_allclose(force @ state.v, torque * rate, rtol=1e-14)
+
+
+def test_a_failure_is_present_from_its_tick_until_that_of_its_recovery() -> None:
+    fault = DeadWheel(wheel="wheel.x", at=0.3, until=0.6)
+    ticks = jnp.asarray(0.1 * np.arange(9))  # 0.30000000000000004 among them
+    assert [bool(fault.present(t)) for t in ticks] == [False] * 3 + [True] * 3 + [False] * 3
 
 
 def test_a_push_acts_from_its_start_to_its_stop(rng: np.random.Generator) -> None:

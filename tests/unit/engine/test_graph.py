@@ -82,6 +82,37 @@ def test_simplification(function, count):
     assert sum(used.values()) == count
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: (3.0 - x) + 2.0,
+        lambda x: (3.0 - x) - 2.0,
+        lambda x: 5.0 - (3.0 - x),
+        lambda x: 5.0 - (x + 3.0),
+        lambda x: (x + 3.0) - 5.0,
+        lambda x: -(x * 3.0) * 2.0,
+        lambda x: 2.0 * (-x) - 1.0,
+        lambda x: -x + (-3.0),
+        lambda x: (x - 2.0 * x) - (2.0 * x - x),
+        lambda x: 1.0 / (-x) + x**-1.5,
+    ],
+)
+def test_simplified_code_computes_the_same(function):
+    compiled = engine.compile(function, 0.7)
+    for x in (0.7, 12.25):
+        assert float(compiled(x)) == pytest.approx(float(function(np.float64(x))), rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [lambda i: (i + 2) - 1, lambda i: (i + 2) + 5, lambda i: (i - 2) - 1, lambda i: (i * 3) - i, lambda i: -i % 5],
+)
+def test_simplified_integers_are_the_same(function):
+    compiled = engine.compile(function, np.int32(0))
+    for i in (-7, 0, 4):
+        assert int(compiled(np.int32(i))) == int(jax.jit(function)(np.int32(i)))
+
+
 def test_derivative_of_a_loop_keeps_its_zeros():
     """Zeros that a loop carries from start to end cost nothing."""
 

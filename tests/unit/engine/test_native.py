@@ -88,6 +88,16 @@ def test_chunks_change_nothing(chunk, program):
     same(np.concatenate([c.record["q"] for c in chunks]), whole.record["q"])
 
 
+@pytest.mark.parametrize("target", ["native", "jax"])
+@pytest.mark.parametrize(("chunk", "every"), [(1, 3), (4, 3), (5, 3), (7, 4), (3, 6)])
+def test_records_come_in_time_whatever_the_chunk(target, chunk, every):
+    """A chunk need be no multiple of the records' distance: record k is the state after k times that distance."""
+    count = engine.compile(lambda n: n + 1, np.int32(0), target=target)
+    chunks = list(count.rollout_chunks(np.int32(0), steps=20, chunk=chunk, record_every=every))
+    np.testing.assert_array_equal(np.concatenate([c.record for c in chunks]), np.arange(every, 21, every))
+    assert (chunks[-1].done, int(chunks[-1].state)) == (20, 20)
+
+
 def test_rollout_can_be_left_and_taken_up_again(program):
     state, tau = chain.start(1)
     first = next(program.rollout_chunks(chain.one(state), tau[0], steps=50, chunk=20))

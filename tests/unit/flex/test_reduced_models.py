@@ -211,6 +211,15 @@ def test_op4_sparse_columns(tmp_path):
     np.testing.assert_array_equal(found["BIG"][:, 1], [0.0, 0.0, 0.0, 7.0, 0.0, 0.0])
 
 
+def test_op4_sparse_columns_of_single_precision(tmp_path):
+    """A word for each number: a string of two, then one of one, each with its header."""
+    path = tmp_path / "single.op4"
+    strings = f"{65536 * 3 + 2:8d}\n  1.000000000E+00  2.000000000E+00\n{65536 * 2 + 5:8d}\n -3.000000000E+00\n"
+    column, end = f"{1:8d}{0:8d}{5:8d}\n{strings}", f"{2:8d}{1:8d}{1:8d}\n  1.000000000E+00\n"
+    path.write_text(f"{1:8d}{6:8d}{2:8d}{1:8d}{'SINGLE':<8}1P,4E17.9\n{column}{end}")
+    np.testing.assert_array_equal(read_op4(path)["SINGLE"][:, 0], [0.0, 1.0, 2.0, 0.0, -3.0, 0.0])
+
+
 def op4_text():
     head = f"{2:8d}{2:8d}{6:8d}{2:8d}{'MAA':<8}1P,3E23.16\n"
     rows = "".join(f"{k:8d}{1:8d}{2:8d}\n{1.0:23.16E}{2.0:23.16E}\n" for k in (1, 2))

@@ -35,6 +35,7 @@ def test_truncation_keeps_frequencies_and_integrals():
     assert few.mode_names == ("mode1", "mode2", "mode3")
     second = truncate_modes(mesh, [2]).body()
     assert second.frequencies()[0] == pytest.approx(omega[1])
+    np.testing.assert_allclose(second.modal_moment, full.modal_moment @ shapes[:, 1:2], atol=1e-12)
 
 
 def static_tip_motion(structure, force):

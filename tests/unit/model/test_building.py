@@ -1,5 +1,7 @@
 """Growing a spacecraft, the order of its coordinates, and what is said when something cannot be."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -73,6 +75,17 @@ def test_joints_place_and_move_their_child(chaser):
     np.testing.assert_array_equal(slide.placement(np.asarray(0.5)).p, [0.5, 0.0, 0.0])
     np.testing.assert_array_equal(shoulder.column(), [0, 0, 0, 0, 0, 1])
     np.testing.assert_array_equal(slide.column(), [1, 0, 0, 0, 0, 0])
+
+
+def test_a_joint_moves_in_its_own_axes_wherever_these_are_turned(chaser):
+    """Seated at 90 deg about y, a joint's z axis is the parent's x: it turns about that, and slides along it."""
+    seat = Pose.from_rpy_deg((0.0, 90.0, 0.0), (1.0, 2.0, 3.0))
+    hinge = dataclasses.replace(chaser.joint("shoulder"), X_PJ=seat, axis=(0.0, 0.0, 1.0))
+    turned = hinge.placement(np.asarray(np.pi / 2))
+    np.testing.assert_allclose(turned.R @ np.array([1.0, 0.0, 0.0]), [0.0, 1.0, 0.0], atol=1e-15)
+    np.testing.assert_allclose(turned.R @ np.array([0.0, 0.0, 1.0]), [1.0, 0.0, 0.0], atol=1e-15)
+    slider = dataclasses.replace(chaser.joint("slide"), X_PJ=seat, axis=(0.0, 0.0, 1.0))
+    np.testing.assert_allclose(slider.placement(np.asarray(0.5)).p, [1.5, 2.0, 3.0], atol=1e-15)
 
 
 def test_rest_is_a_checked_state(chaser):

@@ -45,6 +45,19 @@ def test_numbers_go_by_path_and_stiff_joints_keep_the_rotor():
     assert again.joint("arm").rotor_inertia == 0.0
 
 
+def test_teeth_push_beyond_half_the_free_play_and_never_pull():
+    gear = ff.JointFlexibility(stiffness=1000.0, motor_inertia=1e-3, damping=50.0, free_play=0.02)
+    torsions = np.array([-0.015, -0.009, 0.0, 0.009, 0.015])
+    spring = np.array([gear.spring_torque(x) for x in torsions])
+    np.testing.assert_allclose(spring, [-5.0, 0.0, 0.0, 0.0, 5.0], atol=1e-12)
+    np.testing.assert_allclose([gear.energy(x) for x in torsions], spring**2 / 2000.0, atol=1e-12)
+    for rate, whole in ((0.04, 7.0), (-0.04, 3.0), (-1.0, 0.0)):  # 5 N m and 50 N m s/rad; teeth that part let go
+        for x, sign in zip(torsions[[0, 4]], (-1.0, 1.0), strict=True):
+            found = gear.spring_torque(x) + gear.loss_torque(x, np.float64(sign * rate))
+            assert float(found) == pytest.approx(sign * whole)
+        assert float(gear.loss_torque(torsions[3], np.float64(rate))) == 0.0
+
+
 def test_mounting_takes_the_motor_along():
     arm = hub().with_link("arm", flexibility=GEAR, **LINK)
     pair = hub().mount(arm, name="other", at=Pose(position=(1.0, 0.0, 0.0)))

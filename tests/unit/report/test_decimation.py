@@ -23,6 +23,14 @@ def test_one_sample_in_a_million_is_seen() -> None:
     assert 654_321 in kept(values, 500)
 
 
+@pytest.mark.parametrize("size", [3.0, -3.0])
+def test_a_peak_in_the_last_bucket_that_is_not_full_stays(size: float) -> None:
+    """1003 samples in 133 buckets of 8: the last has three, and the peak is neither the first nor the last of them."""
+    values = np.zeros((1003, 1))
+    values[1001] = size
+    assert 1001 in kept(values, 400)
+
+
 def test_a_gap_stays_a_gap() -> None:
     values = np.sin(np.linspace(0.0, 9.0, 100_000))[:, None]
     values[40_000:40_003] = np.nan

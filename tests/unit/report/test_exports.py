@@ -3,11 +3,12 @@
 import csv
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from freefloat.report.foxglove import to_mcap
+from freefloat.report.foxglove import _transform, to_mcap
 from freefloat.report.paper import figures
 from freefloat.report.tabular import to_csv, to_parquet
 from freefloat.sim import Run
@@ -42,6 +43,16 @@ def test_mcap_has_channels_transforms_and_the_spacecraft(gjm_run: Run, tmp_path:
     assert found["/tf"][0]["schema"] == "foxglove.FrameTransforms"
     assert {t["child_frame_id"] for t in found["/tf"][0]["transforms"]} == set(gjm_run.data["body"].values)
     assert len(found["/scene"][0]["entities"]) == 7
+
+
+def test_a_transform_has_its_scalar_last() -> None:
+    """Ours is first."""
+    still, turned = np.array([[[1.0, 2.0, 3.0]]]), np.array([[[0.6, 0.0, 0.0, 0.8]]])
+    scene = SimpleNamespace(bodies=("hub",), position=still, attitude=turned)
+    told = _transform(scene, 0, 0, 1_500_000_000)
+    assert told["translation"] == {"x": 1.0, "y": 2.0, "z": 3.0}
+    assert told["rotation"] == {"x": 0.0, "y": 0.0, "z": 0.8, "w": 0.6}
+    assert told["timestamp"] == {"sec": 1, "nsec": 500_000_000}
 
 
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])

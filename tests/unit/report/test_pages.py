@@ -4,6 +4,7 @@ import dataclasses
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from freefloat.report import compare, page
@@ -49,19 +50,19 @@ def test_markup_escapes_what_it_is_given() -> None:
 
 
 @pytest.mark.parametrize(
-    ("unit", "largest", "wanted", "shown"),
+    ("unit", "largest", "wanted", "shown", "factor"),
     [
-        ("rad", 1.0, "", "deg"),
-        ("rad/s", 1.0, "", "deg/s"),
-        ("m", 0.01, "", "mm"),
-        ("m", 5.0, "", "m"),
-        ("m", 5.0, "mm", "mm"),
-        ("rad, m", 1.0, "", "rad, m"),
-        ("N m", 0.01, "mm", "N m"),
+        ("rad", 1.0, "", "deg", 180.0 / np.pi),
+        ("rad/s", 1.0, "", "deg/s", 180.0 / np.pi),
+        ("m", 0.01, "", "mm", 1e3),
+        ("m", 5.0, "", "m", 1.0),
+        ("m", 5.0, "mm", "mm", 1e3),
+        ("rad, m", 1.0, "", "rad, m", 1.0),
+        ("N m", 0.01, "mm", "N m", 1.0),
     ],
 )
-def test_units_that_people_read(unit: str, largest: float, wanted: str, shown: str) -> None:
-    assert displayed(unit, largest, wanted)[0] == shown
+def test_units_that_people_read(unit: str, largest: float, wanted: str, shown: str, factor: float) -> None:
+    assert displayed(unit, largest, wanted) == (shown, pytest.approx(factor))
 
 
 def test_a_thousand_channels_stay_below_the_limit(tmp_path: Path) -> None:

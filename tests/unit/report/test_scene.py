@@ -10,7 +10,7 @@ from freefloat.model import Spacecraft
 from freefloat.model.drawing import drawing, equivalent_box
 from freefloat.model.parts import RigidBody
 from freefloat.model.shapes import Shape
-from freefloat.report.scene import scene_of
+from freefloat.report.scene import Track, _goals, _unit, scene_of
 from freefloat.sim import Run
 from freefloat.spatial.rotations import rotation_matrix
 from freefloat.values.labelled import LabelledArrays
@@ -48,6 +48,23 @@ def test_momentum_and_forces_are_arrows(gjm_run: Run) -> None:
 
 def test_a_run_without_looks_has_no_scene() -> None:
     assert scene_of(made_up(10, 1)) is None
+
+
+def test_an_attitude_keeps_its_sign_after_a_jump() -> None:
+    """Of a quaternion that changes its sign half way, all that follows is turned back."""
+    angles = np.linspace(0.0, 1.0, 6)
+    smooth = np.column_stack([np.cos(angles), np.sin(angles), 0.0 * angles, 0.0 * angles])
+    signs = np.array([1.0, 1.0, -1.0, -1.0, 1.0, -1.0])
+    np.testing.assert_allclose(_unit(signs[:, None] * smooth), smooth, atol=1e-15)
+
+
+def test_a_goal_is_where_the_error_points() -> None:
+    """Errors are target minus position: the ghost stands at position plus error."""
+    position, error = np.array([[1.0, 2.0, 3.0]] * 2), np.array([[0.5, 0.0, -0.25]] * 2)
+    recorded = LabelledArrays({"hand.position_error": (("time", "xyz"), error)})
+    hand = Track("hand", position, np.tile([1.0, 0.0, 0.0, 0.0], (2, 1)))
+    (goal,) = _goals(dataclasses.replace(made_up(2, 1), recorded=recorded), (hand,), np.arange(2))
+    np.testing.assert_allclose(goal.position, position + error)
 
 
 def test_the_equivalent_box_has_the_inertia_it_was_made_from() -> None:

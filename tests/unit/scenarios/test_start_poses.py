@@ -4,10 +4,19 @@ import numpy as np
 import pytest
 
 from freefloat.scenarios import find
+from freefloat.scenarios.ets7.start_pose_scatter import lever
 from freefloat.scenarios.ets7.start_poses import FORTH, Scan, start_poses
 from freefloat.scenarios.measures import roll_pitch_yaw_deg
 from freefloat.scenarios.tables import load
 from freefloat.sim import simulate
+
+
+def test_the_lever_is_the_distance_of_the_hand_s_line_from_the_centre(rng: np.random.Generator) -> None:
+    """hand x direction about y, the direction being the base's x axis turned by the pitch about y."""
+    for pitch_deg in (-22.8, 0.0, 40.0, 90.0):
+        angle, hand = np.deg2rad(pitch_deg), rng.normal(size=3) * [1.0, 0.0, 1.0]
+        along = np.array([np.cos(angle), 0.0, -np.sin(angle)])
+        assert float(lever(hand, pitch_deg)) == pytest.approx(np.cross(hand, along)[1], abs=1e-14)
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ SCATTERS = [scatter for scenario in SCENARIOS.values() for scatter in scenario.s
 def test_a_table_survives_being_written(tmp_path: Path) -> None:
     data = xarray.Dataset(
         {
-            "time": ("case", np.array([1.25, np.inf]), {"units": "s"}),
+            "time": ("case", np.array([1.234567, np.inf]), {"units": "s"}),
             "place": (("case", "xyz"), np.array([[1.0, 2.0, 3.0], [-1.0, 0.0, 1e-9]]), {"units": "m"}),
             "word": ("case", np.array(["so", "not, so"])),
         },
@@ -28,7 +28,7 @@ def test_a_table_survives_being_written(tmp_path: Path) -> None:
     assert text.startswith("# made by: make it\n# seed: 3\n")
     again = parsed(text)
     assert list(again) == ["time", "place.1", "place.2", "place.3", "word"]
-    np.testing.assert_array_equal(again["time"].values, [1.25, np.inf])
+    np.testing.assert_array_equal(again["time"].values, [1.234567, np.inf])  # seven digits
     assert again["place.3"].values[1] == 1e-9
     assert again["place.1"].attrs["units"] == "m"
     assert list(again["word"].values) == ["so", "not, so"]

@@ -11,9 +11,27 @@ from compiling import compiled
 from freefloat.dynamics import inertial_frame_pose
 from freefloat.library import ets7
 from freefloat.model import Spacecraft, State, Truth, World
-from freefloat.sensors import Gyro, Imperfection, JointEncoder, RelativePoseCamera, StarTracker, noise_key
+from freefloat.sensors import (
+    Gyro,
+    Imperfection,
+    JointEncoder,
+    MotorEncoder,
+    RelativePoseCamera,
+    StarTracker,
+    noise_key,
+)
+from freefloat.sensors.ideal import true_value
 from freefloat.sensors.imperfection import ImperfectSensor
-from freefloat.spatial.rotations import quaternion_conjugate, quaternion_exp, quaternion_log, quaternion_multiply
+from freefloat.spatial import Pose
+from freefloat.spatial.rotations import (
+    quaternion_conjugate,
+    quaternion_exp,
+    quaternion_log,
+    quaternion_multiply,
+    quaternion_of,
+    rotation_exp,
+    rotation_matrix,
+)
 from freefloat.values import ModelError
 from ports import clock_at, truth_of
 
@@ -47,6 +65,9 @@ def test_gyro_bias_scale_and_steps() -> None:
     gyro = Gyro(bias=np.array([1e-3, 0.0, 0.0]), scale_error=0.01, step=1e-4)
     measured = gyro.measure(truth(rate=(0.1, 0.0, -0.1)), ZERO, NOW)["base.rate"]
     np.testing.assert_allclose(measured, [0.102, 0.0, -0.101], atol=1e-12)
+    # The bias is what it tells at rest: the scale error is of the rate alone.
+    fine = Gyro(bias=np.array([1e-3, 0.0, 0.0]), scale_error=0.01).measure(truth(rate=(0.1, 0.0, 0.0)), ZERO, NOW)
+    np.testing.assert_allclose(fine["base.rate"], [0.101 + 0.001, 0.0, 0.0], atol=1e-15)
 
 
 def test_encoder_rounds_to_its_resolution() -> None:
@@ -68,6 +89,37 @@ def test_star_tracker_is_worse_about_its_boresight() -> None:
     turned = jax.vmap(quaternion_log)(jnp.asarray(errors(tracker, "base.attitude", 2000)))
     # 2000 samples: the standard deviation is known to 1.6 %.
     np.testing.assert_allclose(np.asarray(turned).std(axis=0), [1e-5, 1e-5, 1e-4], rtol=0.07)
+
+
+def test_a_star_tracker_errs_in_its_own_axes(rng: np.random.Generator) -> None:
+    """Mounted by R_BS, its errors are those of an aligned one turned by R_BS; the bias stays in base axes."""
+    R_BS = np.asarray(rotation_exp(jnp.asarray(rng.normal(size=3))))
+    sizes = {"cross_noise": 1e-5, "roll_noise": 1e-4}
+    aligned, mounted = (
+        np.asarray(jax.vmap(quaternion_log)(jnp.asarray(errors(tracker, "base.attitude", 50))))
+        for tracker in (StarTracker(**sizes), StarTracker(**sizes, R_BS=R_BS, bias=(3e-4, 0.0, 0.0)))
+    )
+    np.testing.assert_allclose(mounted, aligned @ R_BS.T + np.array([3e-4, 0.0, 0.0]), atol=1e-15)
+    # Base axes, however the base is turned.
+    quat = np.asarray(quaternion_exp(jnp.asarray(rng.normal(size=3))))
+    told = StarTracker(bias=(3e-4, 0.0, 0.0)).measure(truth(quat=quat), ZERO, NOW)["base.attitude"]
+    error = quaternion_log(quaternion_multiply(quaternion_conjugate(jnp.asarray(quat)), told))
+    np.testing.assert_allclose(error, [3e-4, 0.0, 0.0], atol=1e-15)
+
+
+def test_a_motor_encoder_s_errors_of_position_and_rate_are_independent() -> None:
+    encoder = MotorEncoder(noise=1e-3, rate_noise=1e-3)
+    both = np.hstack([errors(encoder, name, 2000) for name in ("joints.position", "joints.rate")])
+    np.testing.assert_allclose(both.std(axis=0), 1e-3, rtol=0.07)  # known to 1.6 %
+    assert np.all(np.abs(np.corrcoef(both.T) - np.eye(4)) < 0.09)  # four times 0.022
+
+
+def test_the_attitude_of_a_frame_on_the_base_is_that_of_the_base_and_then_its_own(rng: np.random.Generator) -> None:
+    R_BF, R_NB = (np.asarray(rotation_exp(jnp.asarray(rng.normal(size=3)))) for _ in range(2))
+    craft = ROD.with_frame("eye", body="base", at=Pose(rotation=R_BF))
+    state = dataclasses.replace(craft.at_rest(), quat_NB=np.asarray(quaternion_of(jnp.asarray(R_NB))))
+    found = rotation_matrix(true_value(truth_of(craft, state), "eye.attitude"))
+    np.testing.assert_allclose(found, R_NB @ R_BF, atol=1e-14)
 
 
 def test_errors_are_keyed_by_spacecraft_class_and_name() -> None:
@@ -200,6 +252,15 @@ def test_camera_noise_and_range(rng: np.random.Generator) -> None:
     away = float(np.linalg.norm(X_KT.p))
     for farthest, expected in ((1.01 * away, True), (0.99 * away, False)):
         assert bool(dataclasses.replace(camera, farthest=farthest).seen(at, ZERO, NOW)) is expected
+
+
+def test_a_camera_in_range_loses_pictures_at_their_share(rng: np.random.Generator) -> None:
+    at, numbers = scene(rng), jnp.arange(4000, dtype=jnp.int32)
+    lossy = RelativePoseCamera(frame="hand", target="client.ring", imperfection=Imperfection(seed=5, dropout=0.3))
+    seen = np.asarray(jax.vmap(lambda k: lossy.seen(at, k, NOW))(numbers))
+    assert abs(seen.mean() - 0.7) < 0.03  # four standard errors
+    blind = dataclasses.replace(lossy, farthest=0.1)
+    assert not np.any(jax.vmap(lambda k: blind.seen(at, k, NOW))(numbers))
 
 
 def test_unknown_frames_are_refused_by_the_cameras_name(rng: np.random.Generator) -> None:

@@ -130,6 +130,18 @@ def test_somebody_outside_latches_and_lets_go():
         ff.simulate(docked(), state=FACING, duration=1.0, inputs={"command.connection.dok": 0.0})
 
 
+def test_latch_and_release_at_once_leave_it_off():
+    @ff.record
+    class Both(ff.Software):
+        """Cannot make up its mind."""
+
+        def command(self, memory, y, clock):
+            return ff.Latch("dock", clock.t >= 0.5), ff.Release("dock", clock.t >= 0.5)
+
+    run = ff.simulate(docked(reach=(0.3, 0.1)), Both(on="one"), state=FACING, duration=0.6)
+    assert not run.events
+
+
 # ---- prescribed joints
 
 

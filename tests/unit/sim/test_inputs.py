@@ -35,12 +35,14 @@ def test_a_wrench_is_the_same_however_it_is_given():
 
 def test_each_tick_gets_its_own_row():
     rows = np.zeros((STEPS, 6))
-    rows[40:60, 0] = 1.0
+    rows[40:60, 0], rows[-1, 2] = 1.0, 1e-3
     pushed = run(inputs={"base.wrench": rows}, record_dt=DT)
     momentum = pushed["momentum.linear"].values[:, 0]
     np.testing.assert_allclose(momentum[40], 0.0, atol=1e-14)
     np.testing.assert_allclose(momentum[60:], 20 * DT, rtol=1e-6)
-    np.testing.assert_array_equal(pushed["input.base.wrench"].values[1:, 0], rows[:, 0])
+    told = pushed["input.base.wrench"].values
+    np.testing.assert_array_equal(told[1:], rows)  # what came in the step before
+    np.testing.assert_array_equal(told[0], rows[0])  # at the start, in the step after it
 
 
 @record
@@ -150,6 +152,35 @@ def test_in_a_world_of_several_a_port_says_whose_it_is():
     pushed = ff.simulate(world, duration=1.0, inputs={"two.base.wrench": PUSH})
     assert np.any(pushed["two.impulse.linear"].values)
     assert not np.any(pushed["one.impulse.linear"].values)
+
+
+def test_each_tick_gets_its_own_row_with_adaptive_steps_too():
+    rows = np.zeros((STEPS, 6))
+    rows[40:60, 0] = 1.0
+    pushed = run(inputs={"base.wrench": rows}, integrator="adaptive")
+    np.testing.assert_allclose(pushed["momentum.linear"].values[-1, 0], 20 * DT, rtol=1e-6)
+
+
+def test_a_run_that_goes_on_reads_its_table_where_it_is():
+    rows = np.zeros((STEPS, 6))
+    rows[60:80, 0] = 1.0
+    half = ff.Experiment.of(HUB, inputs={"base.wrench": rows}, duration=DT * STEPS / 2, dt=DT)
+    first = ff.simulate(half)
+    assert np.all(first["momentum.linear"].values == 0.0)
+    rest = ff.continue_run(first, half)
+    np.testing.assert_allclose(rest["momentum.linear"].values[-1, 0], 20 * DT, rtol=1e-6)
+
+
+def test_valves_that_are_moved_every_fifth_tick_give_what_is_asked_for():
+    """Half of the time in holds of 0.1 s: at the end they owe a hold at most, and propellant is that of the pulses."""
+    pairs = effects.torque_pairs(arm=1.0, thrust=0.1)
+    duty = 0.5 * np.eye(12)[0]
+    slow = effects.Thrusters.from_nozzles(pairs, period=5 * DT)
+    burnt = run(slow, inputs={"command.thrusters.duty": duty}, record_dt=DT)
+    given = 0.1 * DT * np.sum(burnt["thrusters.burning"].values[1:, 0])  # [N s]
+    assert abs(given - 0.1 * 0.5 * DT * STEPS) <= 0.1 * 5 * DT + 1e-12
+    used = float(burnt["thrusters.propellant"].values[-1])
+    assert used == pytest.approx(given / (220.0 * effects.thrusters.STANDARD_GRAVITY), rel=1e-9)
 
 
 def test_duties_of_two_sets_of_thrusters_come_one_after_the_other():

@@ -112,6 +112,19 @@ def test_memory_of_continuous_software_changes_at_ticks_only():
     np.testing.assert_allclose(torque[1:], 0.2 * 0.01 * np.cumsum(rate)[:-1], rtol=1e-12)
 
 
+def test_sampled_noise_does_not_depend_on_the_step():
+    """A sample's errors are keyed by its number: a gyro at 10 Hz says the same in steps of 0.1 s and of 0.05 s."""
+    told = []
+    for dt in (0.1, 0.05):
+        parts = ff.sensors.Gyro(noise=1e-3, period=0.1), Integral(period=0.1)
+        watched = ff.stepper(ff.Experiment.of(CRAFT, *parts, duration=1.0, dt=dt), measure=("base.rate",))
+        told.append(
+            [watched.step()["base.rate"] for _ in range(round(0.5 / dt))][round(0.1 / dt) - 1 :: round(0.1 / dt)]
+        )
+    np.testing.assert_array_equal(np.array(told[0])[:, :2], np.array(told[1])[:, :2])  # the law acts about z
+    assert np.ptp(told[0], axis=0).min() > 1e-5
+
+
 def test_inputs_push_and_the_ledger_books_the_impulse():
     system, at = begin(assemble(ff.World.of(CRAFT), (), 0.01, ports=("arm.wrench",)), (moving(),))
     push = {"arm.wrench": np.array([0.0, 2.0, 0.0, 0.1, 0.0, 0.0])}

@@ -64,6 +64,12 @@ def test_log_is_the_shorter_turn(rng):
     np.testing.assert_allclose(back, vectors * (1.0 - 2.0 * np.pi / 4.0), rtol=0.0, atol=ROUNDING)
 
 
+def test_a_quaternion_and_its_opposite_have_the_same_log(rng):
+    vectors = np.concatenate([angle * directions(rng, 4) for angle in ANGLES])
+    opposite = jax.vmap(lambda r: so3.quaternion_log(-so3.quaternion_exp(r)))(vectors)
+    np.testing.assert_allclose(opposite, vectors, rtol=0.0, atol=4.0 * ROUNDING)
+
+
 def test_exp_of_a_vector_and_its_opposite_are_inverse(rng):
     vectors = rng.uniform(0.0, 3.0, (DRAWS, 1)) * directions(rng)
     product = exp(vectors) @ exp(-vectors)
@@ -169,6 +175,10 @@ def test_roll_pitch_yaw_give_the_matrix_again_even_at_gimbal_lock(rng, pitch, of
     R = angles_to_matrix(rpy)
     again = angles_to_matrix(matrix_to_angles(R))
     np.testing.assert_allclose(again, R, rtol=0.0, atol=1e-15)  # what URDF files lose, see the URDF writer
+    # As others make such a matrix: of what is nearly zero in it, only rounding is left.
+    other = rotations(rng)
+    rounded = other @ (np.swapaxes(other, 1, 2) @ R)
+    np.testing.assert_allclose(angles_to_matrix(matrix_to_angles(rounded)), rounded, rtol=0.0, atol=4e-15)
 
 
 @pytest.mark.parametrize("jacobian", [jax.jacfwd, jax.jacrev])

@@ -47,6 +47,7 @@ def test_it_is_the_same_as_xarray_s(data: LabelledArrays) -> None:
     assert data.isel(time=rows).as_dataset().identical(theirs.isel(time=rows))
     for name, axis in (("base.position", "xyz"), ("state.q", "coordinate"), ("gap", "time")):
         np.testing.assert_array_equal(data[name].along(axis), theirs[name][axis].values)
+        assert set(data[name].coords) == set(theirs[name].coords)
 
 
 def test_a_file_is_read_as_one_that_xarray_wrote(data: LabelledArrays, tmp_path: Path) -> None:
