@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -41,7 +41,7 @@ class Dispersion:
         names = _column_names(place) if each else (self.path,)
         groups = place.groups if each else (tuple(k for group in place.groups for k in group),)
         targets = tuple((place, group) for group in groups)
-        return Bound(names, targets, self.how, lambda shares: self.distribution.value(shares), count)
+        return Bound(names, targets, self.how, lambda shares, runs: self.distribution.value(shares), count)
 
     def as_dict(self) -> dict[str, Any]:
         """As a file has it."""
@@ -83,7 +83,7 @@ class Correlated:
         if mean.shape != (len(names),):
             raise CampaignError(f"Correlated {', '.join(self.paths)}: mean must have {len(names)} numbers.")
 
-        def draw(shares: np.ndarray) -> np.ndarray:
+        def draw(shares: np.ndarray, runs: np.ndarray) -> np.ndarray:
             from scipy.special import ndtri
 
             # Products of each run by itself: the last digit must not depend on how many runs are drawn together.
@@ -107,13 +107,54 @@ class Correlated:
 
 
 @dataclass(frozen=True)
+class Listed:
+    """Values that are given run by run, as a search or a table has them: (runs,) or (runs, entries)."""
+
+    path: str
+    values: Any
+    how: How = "set"
+
+    def bind(self, places: Places) -> Bound:
+        """Where it acts in an experiment."""
+        place, values = places.find(self.path), np.asarray(self.values, dtype=float)
+        _require_how(self.path, self.how, place)
+        rows = values.reshape(len(values), -1)
+        if rows.shape[1] != len(place.groups) or not np.all(np.isfinite(rows)):
+            raise CampaignError(
+                f"'{self.path}' takes {len(place.groups)} finite numbers in each run, got an array of {values.shape}."
+            )
+        targets = tuple((place, group) for group in place.groups)
+
+        def draw(shares: np.ndarray, runs: np.ndarray) -> np.ndarray:
+            if np.max(runs, initial=0) >= len(rows):
+                raise CampaignError(f"'{self.path}' lists {len(rows)} runs; run {np.max(runs)} is not among them.")
+            return rows[runs]
+
+        return Bound(_column_names(place), targets, self.how, draw, len(place.groups))
+
+    def as_dict(self) -> dict[str, Any]:
+        """As a file has it."""
+        return {"path": self.path, "listed": np.asarray(self.values).tolist(), "how": self.how}
+
+    @staticmethod
+    def from_dict(given: Mapping[str, Any]) -> Listed:
+        """From a file."""
+        if unknown := [name for name in given if name not in ("path", "listed", "how")]:
+            raise CampaignError(f"A list of values has no '{unknown[0]}'. It has: path, listed, how.")
+        return Listed(given["path"], given["listed"], given.get("how", "set"))
+
+
+Spread = Dispersion | Correlated | Listed
+
+
+@dataclass(frozen=True)
 class Bound:
     """A dispersion that knows where it acts: what its draws are called, and what each of them changes."""
 
     names: tuple[str, ...]
     targets: tuple[tuple[Place, tuple[int, ...]], ...]  # of each draw
     how: How
-    draw: Any  # shares (runs, draws) -> draws
+    draw: Callable[[np.ndarray, np.ndarray], np.ndarray]  # shares (runs, draws) and numbers of the runs -> draws
     count: int
 
 
@@ -142,7 +183,7 @@ def _cholesky(group: Correlated, size: int) -> np.ndarray:
     return vectors * np.sqrt(np.clip(values, 0.0, None))
 
 
-def bind_all(dispersions: Sequence[Dispersion | Correlated], places: Places) -> tuple[Bound, ...]:
+def bind_all(dispersions: Sequence[Spread], places: Places) -> tuple[Bound, ...]:
     """Every dispersion where it acts; two that set the same entry are refused."""
     bound = tuple(one.bind(places) for one in dispersions)
     taken: dict[tuple[int, int, bool], str] = {}
@@ -153,3 +194,10 @@ def bind_all(dispersions: Sequence[Dispersion | Correlated], places: Places) -> 
                 if other != name:
                     raise CampaignError(f"'{other}' and '{name}' change the same number. Keep one of them.")
     return bound
+
+
+def spread_of(given: Mapping[str, Any]) -> Spread:
+    """A dispersion of any kind from a file."""
+    if "paths" in given:
+        return Correlated.from_dict(given)
+    return Listed.from_dict(given) if "listed" in given else Dispersion.from_dict(given)

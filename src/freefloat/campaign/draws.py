@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from freefloat.campaign.designs import require_design, shares
-from freefloat.campaign.dispersions import Bound, Correlated, Dispersion, bind_all
+from freefloat.campaign.dispersions import Spread, bind_all
 from freefloat.campaign.errors import CampaignError
 from freefloat.campaign.numbers import Numbers
 from freefloat.campaign.physical_draws import PhysicalDraws
@@ -38,19 +38,17 @@ class Draws:
     def __init__(
         self,
         experiment: Experiment,
-        dispersions: Sequence[Dispersion | Correlated],
+        dispersions: Sequence[Spread],
         *,
         seed: int,
         runs: int,
         design: str = "random",
         impossible: str = "refuse",
-        table: np.ndarray | None = None,
     ) -> None:
         self.seed, self.runs, self.design = seed, runs, design
         places = Places(experiment)
         self._bound = bind_all(dispersions, places)
         self.names = tuple(name for one in self._bound for name in one.names)
-        self._table = table
         if impossible not in IMPOSSIBLE:
             raise CampaignError(f"impossible must be one of {', '.join(IMPOSSIBLE)}, got {impossible!r}.")
         if impossible == "redraw" and design == "saltelli":
@@ -64,7 +62,7 @@ class Draws:
         """What these runs draw."""
         runs = np.asarray(runs, np.int64)
         first = shares(self.design, self.seed, self.runs, runs, len(self.names))
-        draws = self._values(first)
+        draws = self._values(first, runs)
         numbers = self.numbers.of_draws(draws)
         attempts, bad = np.zeros(len(runs), np.int32), self._judge.impossible(numbers)
         attempt = 0
@@ -75,23 +73,18 @@ class Draws:
                     f"Run {runs[bad][0]} was drawn {_ATTEMPTS} times and is still impossible: "
                     f"{self._words(draws[bad][0])}. Narrow the distributions, or truncate them."
                 )
-            draws[bad] = self._values(uniforms(self.seed, runs[bad], len(self.names), attempt))
+            draws[bad] = self._values(uniforms(self.seed, runs[bad], len(self.names), attempt), runs[bad])
             numbers[bad] = self.numbers.of_draws(draws[bad])
             attempts[bad] = attempt
             bad[bad] = self._judge.impossible(numbers[bad])
         return Drawn(draws, numbers, attempts, bad)
 
-    def _values(self, points: np.ndarray) -> np.ndarray:
+    def _values(self, points: np.ndarray, runs: np.ndarray) -> np.ndarray:
         parts, first = [np.zeros((len(points), 0))], 0
         for one in self._bound:
-            parts.append(one.draw(points[:, first : first + one.count]))
+            parts.append(one.draw(points[:, first : first + one.count], runs))
             first += one.count
         return np.concatenate(parts, axis=1)
 
     def _words(self, row: np.ndarray) -> str:
         return ", ".join(f"{name} = {value:.4g}" for name, value in zip(self.names, row, strict=True))
-
-    @property
-    def bound(self) -> tuple[Bound, ...]:
-        """The dispersions where they act."""
-        return self._bound

@@ -64,7 +64,10 @@ class Numbers:
         return values.reshape(len(rows), *base.shape)
 
     def fill(self, row: Any, run: Any) -> tuple[System, tuple[State, ...]]:
-        """The system and the start of one run; sensors know which run it is, so that each has errors of its own."""
+        """The system and the start of one run; sensors know which run it is, so that each has errors of its own.
+
+        Where `run` is None they stay those of the experiment.
+        """
         xp: Any = jnp if is_traced(row, run) else np
         leaves: list[Any] = list(self._places.leaves)
         for leaf, some in self.entries.items():
@@ -77,8 +80,9 @@ class Numbers:
                 flat = base.ravel().copy()
                 flat[some] = given
                 leaves[leaf] = flat.reshape(base.shape)
-        for leaf in self._places.runs:
-            leaves[leaf] = xp.asarray(run)
+        if run is not None:
+            for leaf in self._places.runs:
+                leaves[leaf] = xp.asarray(run)
         return jax.tree.unflatten(self._places.structure, leaves)
 
 

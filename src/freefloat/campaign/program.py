@@ -54,7 +54,7 @@ class Rules:
         """A run at tick zero, its first sample taken."""
         system, states = self.numbers.fill(row, run)
         _, loop = begin(system, states, self.inputs(0))
-        kept = self.meters.begin(self._values(system, loop, states))
+        kept = self.meters.begin(self.channel_values(system, loop, states))
         return Carried(loop, kept, jnp.zeros((), jnp.int32), jnp.asarray(jnp.inf))
 
     def advance(self, run: Carried, row: Any, number: Any) -> Carried:
@@ -71,18 +71,23 @@ class Rules:
         )
         return Carried(loop, kept, status, ended)
 
+    def advance_in_parts(self, loop: SystemState, row: Any, number: Any, parts: Any) -> SystemState:
+        """A part of a tick later, without metrics: what the audit of a replayed run repeats with finer steps."""
+        system, _ = self.numbers.fill(row, number)
+        return step(system, loop, self.inputs(loop.tick // parts), parts)
+
     def _sampled(self, run: Carried, system: System, loop: SystemState, states: Any) -> Carried:
         """With one more sample, unless the run has ended before."""
         goes_on, time = run.status == COMPLETED, loop.tick * system.dt
         sound = jnp.all(jnp.stack([jnp.all(jnp.isfinite(x)) for s in loop.states for x in jax.tree.leaves(s)]))
         stopped = loop.clearances.stopped > 0 if loop.clearances else jnp.asarray(False)
-        counted = self.meters.update(run.kept, self._values(system, loop, states))
+        counted = self.meters.update(run.kept, self.channel_values(system, loop, states))
         kept = jax.tree.map(lambda new, old: jnp.where(goes_on & sound, new, old), counted, run.kept)
         ends = jnp.where(~sound, DIVERGED, jnp.where(stopped, STOPPED, COMPLETED)).astype(jnp.int32)
         status = jnp.where(goes_on, ends, run.status).astype(jnp.int32)
         return Carried(loop, kept, status, jnp.where(goes_on & (status != COMPLETED), time, run.ended))
 
-    def _values(self, system: System, loop: SystemState, states: Any) -> dict[str, Any]:
+    def channel_values(self, system: System, loop: SystemState, states: Any) -> dict[str, Any]:
         """Every channel; those that no metric asks for are not computed."""
         found = run_channels(system, loop, states, self.inputs(jnp.maximum(loop.tick - 1, 0)))
         return {"time": loop.tick * system.dt} | {channel.name: value for channel, value in found}

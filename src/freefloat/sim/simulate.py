@@ -112,6 +112,21 @@ def continue_run(
     return _Driver(more, system, loop, start, engine, progress, run.saved.adaptive_step).run(check=check)
 
 
+def simulate_by(
+    experiment: Experiment,
+    loop: SystemState,
+    steps: FixedSteps,
+    *,
+    progress: Progress | None = None,
+    check: bool = True,
+) -> Run:
+    """Simulate an experiment from a state of it, begun already, by steps of the caller; recorded and audited as ever."""
+    require_float64()
+    driver = _Driver(experiment, experiment.system, loop, experiment.start, "native", progress)
+    driver.own_steps = steps
+    return driver.run(check=check)
+
+
 class StartWarning(UserWarning):
     """A joint starts beyond its limits."""
 
@@ -136,6 +151,7 @@ class _Driver:
         self.asked = grid(experiment.duration, system.dt, experiment.record_dt)
         self.timing = with_audited_instants(self.asked)
         self.count = AdaptiveCount(step=adaptive_step)
+        self.own_steps: FixedSteps | None = None  # in place of those that are compiled here
 
     def run(self, *, check: bool) -> Run:
         """Simulate, record, judge."""
@@ -150,9 +166,9 @@ class _Driver:
         table = tabulate(system, self.experiment.inputs, since, self.first + steps - since)
         # Compiled first: a part with faulty channels is refused before the run.
         watch = Recorder(system, loop, self.start, table, since, self.engine)
-        self._fixed_steps = (
-            FixedSteps(system, loop, self.experiment.inputs, self.first, steps, self.engine) if self.fixed else None
-        )
+        self._fixed_steps = self.own_steps
+        if self.fixed and self.own_steps is None:
+            self._fixed_steps = FixedSteps(system, loop, self.experiment.inputs, self.first, steps, self.engine)
         records, status = self._collect()
         if status == DIVERGED:
             again = partial(self._drive, timing=Grid(self.timing.record_every, 1), count=AdaptiveCount())
