@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from freefloat.campaign.dispersions import Spread
 from freefloat.campaign.draws import Draws
 from freefloat.campaign.errors import CampaignError
@@ -91,7 +93,7 @@ class Campaign:
         draws = Draws(
             wired, self.dispersions, seed=self.seed, runs=self.runs, design=self.design, impossible=self.impossible
         )
-        draws.of(range(min(self.runs, self.block)))  # what is impossible altogether is found now
+        draws.of(np.arange(min(self.runs, self.block)))  # what is impossible altogether is found now
         return Prepared(draws, CampaignProgram(wired, draws.numbers, self.all_metrics, self.timing))
 
     def described(self) -> dict[str, Any]:
@@ -110,7 +112,9 @@ class Campaign:
             "dispersions": [one.as_dict() for one in self.dispersions],
             "metrics": {one.name: one.as_dict() for one in self.all_metrics},
             "requirements": {one.name: one.as_dict() for one in self.requirements},
-            "history": None if self.history is None else {"channels": list(self.history.channels), "dt": self.history.dt},
+            "history": None
+            if self.history is None
+            else {"channels": list(self.history.channels), "dt": self.history.dt},
             "balances": self.balances,
         }
 

@@ -21,8 +21,8 @@ _HOWS = ("set", "add", "scale")
 class Dispersion:
     """One number, or the entries of an array, with a distribution.
 
-    What is drawn becomes the number (`set`), is added to it, or multiplies it (`scale`). `each`: every entry of an array
-    has a draw of its own; without it a scale is one factor for all of them, anything else one for each.
+    What is drawn becomes the number (`set`), is added to it, or multiplies it (`scale`). `each`: every entry of an
+    array has a draw of its own; where it is left out, a scale is one factor for all and anything else one for each.
     """
 
     path: str
@@ -45,7 +45,9 @@ class Dispersion:
 
     def as_dict(self) -> dict[str, Any]:
         """As a file has it."""
-        numbers = dataclasses.asdict(self.distribution)
+        fields = dataclasses.fields(self.distribution)
+        numbers = {f.name: getattr(self.distribution, f.name) for f in fields}
+        numbers = {f.name: numbers[f.name] for f in fields if numbers[f.name] != f.default}
         own: dict[str, Any] = {"path": self.path, "distribution": self.distribution.kind, **numbers, "how": self.how}
         return own if self.each is None else own | {"each": self.each}
 
@@ -190,9 +192,10 @@ def bind_all(dispersions: Sequence[Spread], places: Places) -> tuple[Bound, ...]
     for one in bound:
         for name, (place, group) in zip(one.names, one.targets, strict=True):
             for entry in group:
-                other = taken.setdefault((place.leaf, entry, place.turns), name)
-                if other != name:
-                    raise CampaignError(f"'{other}' and '{name}' change the same number. Keep one of them.")
+                key = place.leaf, entry, place.turns
+                if key in taken:
+                    raise CampaignError(f"'{taken[key]}' and '{name}' change the same number. Keep one of them.")
+                taken[key] = name
     return bound
 
 

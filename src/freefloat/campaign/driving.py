@@ -1,4 +1,4 @@
-"""Running a campaign: block after block on this machine, every finished block kept, until the end or an interruption."""
+"""Running a campaign block after block, every finished block kept, until the end or an interruption."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Route:
     target: str = "auto"  # the card where there is one, machine code otherwise
     threads: int | None = None  # None: all processors
     shard: tuple[int, int] = (1, 1)  # this part of so many
-    dask: str | None = None  # address of a scheduler; "" starts workers here
+    dask: str | None = None  # address of a Dask scheduler; "local" starts workers here
     workers: int | None = None  # of those
 
     def __post_init__(self) -> None:
@@ -81,8 +81,16 @@ def _filled(campaign: Campaign, store: Store, route: Route, progress: Progress |
     with store.writing():
         whole = set(store.done(check=True))
         missing = [n for n in route.mine(range(campaign.blocks)) if n not in whole]
-        for number, block, facts in _computed(campaign, missing, route, progress):
-            store.write(number, block, facts)
+        kept = len(whole)
+        try:
+            for number, block, facts in _computed(campaign, missing, route, progress):
+                store.write(number, block, facts)
+                kept += 1
+        except OSError as error:
+            raise CampaignError(
+                f"{error.strerror or error}: the campaign ended with {kept} of {campaign.blocks} blocks kept in "
+                f"{store.folder}. Make room, or get permission, and resume it."
+            ) from error
     return Results.of_store(store)
 
 

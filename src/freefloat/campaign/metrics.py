@@ -37,7 +37,9 @@ class Metric:
 
     def __post_init__(self) -> None:
         if isinstance(self.reduce, str) and self.reduce not in REDUCTIONS:
-            raise CampaignError(f"Metric '{self.name}': no reduction '{self.reduce}'. Reductions: {', '.join(REDUCTIONS)}.")
+            raise CampaignError(
+                f"Metric '{self.name}': no reduction '{self.reduce}'. Reductions: {', '.join(REDUCTIONS)}."
+            )
         if self.reduction.needs_level != (self.level is not None) and isinstance(self.reduce, str):
             raise CampaignError(f"Metric '{self.name}': level belongs to crossing, and crossing needs one.")
 
@@ -91,8 +93,8 @@ class Meters:
             value = jnp.asarray(quantity(values), float)
             if value.shape != () and not metric.reduction.takes_vectors:
                 raise CampaignError(
-                    f"Metric '{metric.name}': '{_said(metric.of)}' is {value.size} numbers, and '{metric.as_dict()['reduce']}' "
-                    "takes one. Write norm(...), max(...) or one component in brackets."
+                    f"Metric '{metric.name}': '{_said(metric.of)}' is {value.size} numbers, its reduction takes one. "
+                    "Write norm(...), max(...) or one component in brackets."
                 )
             found.append(metric.reduction.begin(value))
         return self.update(tuple(found), values)

@@ -40,14 +40,14 @@ class PhysicalDraws:
         """(runs,) bool."""
         bad = ~np.all(np.isfinite(rows), axis=1)
         for mass, inertia in self._bodies:
-            bad |= impossible_bodies(
-                self._numbers.leaf_values(mass, rows), self._numbers.leaf_values(inertia, rows)
-            )
+            bad |= impossible_bodies(self._numbers.leaf_values(mass, rows), self._numbers.leaf_values(inertia, rows))
         for side, worst in ((0, np.fmin.reduce(rows, 0)), (1, np.fmax.reduce(rows, 0))):
             for k in np.flatnonzero(self._alone):
-                self._look(k, side, worst[k])
-        return bad | np.any(rows < self._good[0], axis=1, where=self._alone) | np.any(
-            rows > self._good[1], axis=1, where=self._alone
+                self._look(int(k), side, float(worst[k]))
+        return (
+            bad
+            | np.any(rows < self._good[0], axis=1, where=self._alone)
+            | np.any(rows > self._good[1], axis=1, where=self._alone)
         )
 
     def _look(self, k: int, side: int, worst: float) -> None:

@@ -48,7 +48,9 @@ class Places:
             found.setdefault(place.path, []).append(place)
         self._places = found
         names = number_names(experiment.system).values()
-        self.runs = tuple(k for k, name in enumerate(names) if name.endswith(".run") and self.leaves[k].dtype.kind in "iu")
+        self.runs = tuple(
+            k for k, name in enumerate(names) if name.endswith(".run") and self.leaves[k].dtype.kind in "iu"
+        )
 
     def find(self, path: str) -> Place:
         """The place that a path names; an error says what is near."""
@@ -61,7 +63,9 @@ class Places:
         if not whole:
             raise CampaignError(f"There is no number '{path}' in this experiment. {self._hint(path)}")
         if len(self._places[whole]) > 1:
-            raise CampaignError(f"More than one number of this experiment is called '{whole}'. Give one of the parts a name.")
+            raise CampaignError(
+                f"More than one number of this experiment is called '{whole}'. Give one of the parts a name."
+            )
         place = self._places[whole][0]
         return place if not entry else _one_entry(place, entry)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -15,8 +16,10 @@ import numpy as np
 
 from freefloat import engine
 from freefloat.campaign.campaign import Campaign
+from freefloat.campaign.driving import block_facts
 from freefloat.campaign.errors import CampaignError
 from freefloat.campaign.program import CampaignProgram, Carried
+from freefloat.campaign.store import Store
 from freefloat.sim import Experiment, Run, SystemState
 from freefloat.sim.rollout import BLOCK, FixedSteps, Grid
 from freefloat.sim.simulate import simulate_by
@@ -83,7 +86,20 @@ def case(campaign: Campaign, number: int) -> Experiment:
     return dataclasses.replace(campaign.experiment, system=system, start=start)
 
 
-def require_same_metrics(replayed: Replayed, kept: np.ndarray, *, exact: bool) -> None:
+def replay_from_store(campaign: Campaign, folder: Path, number: int) -> Run:
+    """Run `number` of a campaign that is kept in a folder, and that it is the one that was kept, where it was."""
+    store, replayed = Store(folder), replay(campaign, number)
+    store.require_same(campaign)
+    block, place = divmod(number, campaign.block)
+    if block in store.done():
+        facts = store.facts(block)
+        here = block_facts(campaign, "native")
+        exact = all(facts[key] == here[key] for key in ("target", "program", "machine"))
+        _require_same_metrics(replayed, store.read("metrics", [block])[place], exact=exact)
+    return replayed.run
+
+
+def _require_same_metrics(replayed: Replayed, kept: np.ndarray, *, exact: bool) -> None:
     """Refuse a replay that is another run than the one that was kept."""
     same = np.array_equal(replayed.metrics, kept, equal_nan=True)
     close = np.allclose(replayed.metrics, kept, rtol=1e-9, atol=1e-12, equal_nan=True)

@@ -39,9 +39,10 @@ def quantile(values: np.ndarray, probability: float, confidence: float = CONFIDE
 
 
 def probability(successes: int, runs: int, confidence: float = CONFIDENCE) -> Estimate:
-    """A probability with the exact interval of Clopper and Pearson (1934): it holds for every probability and number."""
-    low, high = one_sided_low(successes, runs, 0.5 * (1.0 + confidence)), one_sided_high(
-        successes, runs, 0.5 * (1.0 + confidence)
+    """A probability with the exact interval of Clopper and Pearson (1934), which holds for every probability."""
+    low, high = (
+        one_sided_low(successes, runs, 0.5 * (1.0 + confidence)),
+        one_sided_high(successes, runs, 0.5 * (1.0 + confidence)),
     )
     return Estimate(successes / runs if runs else np.nan, low, high)
 

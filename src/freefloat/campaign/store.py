@@ -55,7 +55,7 @@ class Store:
             group.create_array(
                 name,
                 shape=(campaign.runs, *shape),
-                chunks=(campaign.block, *map(lambda n: max(n, 1), shape)),
+                chunks=(campaign.block, *(max(n, 1) for n in shape)),
                 dtype=kind,
                 fill_value=np.nan if kind.kind == "f" else -1,
                 dimension_names=("run", *(f"{name}.{k}" for k in range(len(shape)))),

@@ -1,26 +1,26 @@
 """Campaigns in TOML: which scenario, how many runs, which numbers differ, what is kept and what is required.
 
-    scenario = "ets7-capture"
-    runs = 10000
+scenario = "ets7-capture"
+runs = 10000
 
-    [settings]
-    duration = 60.0
+[settings]
+duration = 60.0
 
-    [[disperse]]
-    path = "chaser.base.mass"
-    distribution = "normal"
-    mean = 1.0
-    sigma = 0.02
-    how = "scale"
+[[disperse]]
+path = "chaser.base.mass"
+distribution = "normal"
+mean = 1.0
+sigma = 0.02
+how = "scale"
 
-    [metrics.captured]
-    of = "time"
-    reduce = "first"
-    when = "chaser.capture.mode == 3"
+[metrics.captured]
+of = "time"
+reduce = "first"
+when = "chaser.capture.mode == 3"
 
-    [requirements.capture]
-    metric = "captured"
-    below = 45.0
+[requirements.capture]
+metric = "captured"
+below = 45.0
 """
 
 from __future__ import annotations
@@ -51,9 +51,16 @@ def shipped_campaigns() -> list[str]:
     return sorted(Path(entry.name).stem for entry in folder.iterdir() if entry.name.endswith(".toml"))
 
 
-def read_campaign(what: str | Path, changes: Mapping[str, Any] | None = None) -> Campaign:
-    """A campaign from a TOML file, or that of a scenario which comes with one; `changes` replace entries of it."""
-    return campaign_of({**_read(what), **(changes or {})})
+def read_campaign(
+    what: str | Path, changes: Mapping[str, Any] | None = None, settings: Mapping[str, Any] | None = None
+) -> Campaign:
+    """A campaign from a TOML file, or that of a scenario which comes with one.
+
+    `changes` replace entries of it, `settings` settings of its scenario.
+    """
+    given = _read(what)
+    merged = flatten(dict(given.get("settings", {}))) | dict(settings or {})
+    return campaign_of({**given, "settings": merged, **(changes or {})})
 
 
 def _read(what: str | Path) -> dict[str, Any]:

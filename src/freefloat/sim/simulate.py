@@ -120,7 +120,7 @@ def simulate_by(
     progress: Progress | None = None,
     check: bool = True,
 ) -> Run:
-    """Simulate an experiment from a state of it, begun already, by steps of the caller; recorded and audited as ever."""
+    """Simulate an experiment, begun already, by steps of the caller; recorded and audited as ever."""
     require_float64()
     driver = _Driver(experiment, experiment.system, loop, experiment.start, "native", progress)
     driver.own_steps = steps
