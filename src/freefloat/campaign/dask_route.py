@@ -6,8 +6,10 @@ are under way, so that memory does not grow with the number of runs.
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from freefloat.campaign.blocks import Block, compute_block
@@ -31,7 +33,7 @@ def computed_by_dask(campaign: Campaign, missing: list[int], route: Route) -> It
     if route.resolved != "native":
         raise CampaignError("Dask workers compute native code: leave --target out, or run on the card without Dask.")
     with _connected(route) as client, interrupts_between_blocks() as obey:
-        from distributed import as_completed
+        from distributed import wait
 
         sent = client.scatter(_packed(campaign), broadcast=True, hash=True)
         waiting = iter(missing)
@@ -40,16 +42,13 @@ def computed_by_dask(campaign: Campaign, missing: list[int], route: Route) -> It
         def submit(number: int) -> Any:
             return client.submit(_block_of, sent, number, key=f"block-{campaign.identity()[:12]}-{number}", pure=False)
 
-        first = [submit(number) for number, _ in zip(waiting, range(_AHEAD * slots), strict=False)]
-        under_way = as_completed(first)
-        for future in under_way:
-            number, block, facts = future.result()
-            yield number, block, facts
-            future.release()
+        under_way = {submit(number) for number in islice(waiting, _AHEAD * slots)}
+        while under_way:
+            finished = next(iter(wait(under_way, return_when="FIRST_COMPLETED").done))
+            yield finished.result()  # which computes it again where its worker has died since
+            under_way.remove(finished)
             obey()
-            following = next(waiting, None)
-            if following is not None:
-                under_way.add(submit(following))
+            under_way |= {submit(number) for number in islice(waiting, 1)}
 
 
 def _connected(route: Route) -> Any:
@@ -77,13 +76,7 @@ def _packed(campaign: Campaign) -> bytes:
         return pickle.dumps(campaign.described())
     import cloudpickle
 
-    return cloudpickle.dumps(_unprepared(campaign))
-
-
-def _unprepared(campaign: Campaign) -> Campaign:
-    import dataclasses
-
-    return dataclasses.replace(campaign)  # without the code that belongs to this process
+    return cloudpickle.dumps(dataclasses.replace(campaign))  # without the code that belongs to this process
 
 
 def _block_of(packed: bytes, number: int) -> tuple[int, Block, dict[str, Any]]:

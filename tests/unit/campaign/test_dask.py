@@ -39,6 +39,7 @@ def test_a_killed_worker_costs_nothing_but_time(cluster, tmp_path):
     assert np.array_equal(Results.open(tmp_path / "kept").array("draws"), expected.array("draws"))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning", "ignore::UserWarning")
 def test_workers_are_started_here_when_asked(tmp_path, monkeypatch):
     pytest.importorskip("distributed")
