@@ -10,10 +10,10 @@ import textwrap
 from pathlib import Path
 
 import numpy as np
-import pushed_craft
 import pytest
 
 import freefloat.campaign.driving as driving
+import pushed_craft
 from freefloat.campaign import CampaignError, Dispersion, History, Metric, Normal, Results, Route, replay
 from freefloat.campaign import resume_campaign as resume
 from freefloat.campaign import run_campaign as run
@@ -176,7 +176,9 @@ def test_histories_are_the_channels_of_the_replayed_run():
     kept, again = run(made), replay(made, 11).run
     assert kept.array("history/base.position").shape == (20, 4, 3)
     np.testing.assert_allclose(kept.array("history/base.position")[11], again.values("base.position")[::10], rtol=1e-14)
-    np.testing.assert_allclose(kept.array("history/energy.kinetic")[11], again.values("energy.kinetic")[::10], rtol=1e-13)
+    np.testing.assert_allclose(
+        kept.array("history/energy.kinetic")[11], again.values("energy.kinetic")[::10], rtol=1e-13
+    )
     with pytest.raises(CampaignError, match="no channel 'base.place'"):
         run(pushed_craft.campaign(20, history=History(("base.place",), 1.0)))
 

@@ -4,9 +4,9 @@ import os
 import signal
 
 import numpy as np
-import pushed_craft
 import pytest
 
+import pushed_craft
 from freefloat.campaign import Results, Route, run_campaign
 from freefloat.campaign.dask_route import LOCAL
 

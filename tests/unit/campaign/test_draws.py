@@ -1,9 +1,9 @@
 import numpy as np
-import pushed_craft
 import pytest
 from scipy import stats
 
 import freefloat as ff
+import pushed_craft
 from freefloat.campaign import CampaignError, Correlated, Discrete, Dispersion, Listed, LogNormal, Normal, Uniform
 from freefloat.campaign.designs import shares
 from freefloat.campaign.draws import Draws
@@ -58,12 +58,17 @@ def test_distributions_agree_with_those_of_scipy(own, theirs):
 
 def test_discrete_values_come_as_often_as_their_weights_say():
     values = Discrete((1.0, 2.0, 5.0), (1.0, 0.0, 3.0)).value((np.arange(1000) + 0.5) / 1000)
-    assert {float(v): int(n) for v, n in zip(*np.unique(values, return_counts=True), strict=True)} == {1.0: 250, 5.0: 750}
+    assert {float(v): int(n) for v, n in zip(*np.unique(values, return_counts=True), strict=True)} == {
+        1.0: 250,
+        5.0: 750,
+    }
 
 
 def test_correlated_numbers_have_their_covariance():
     covariance = np.array([[4.0, 3.0, 0.0], [3.0, 9.0, 1.0], [0.0, 1.0, 1.0]]) * 1e-6
-    found = draws(Correlated(("start.velocity",), covariance, mean=(1.0, 2.0, 3.0)), runs=200_000).of(np.arange(200_000))
+    found = draws(Correlated(("start.velocity",), covariance, mean=(1.0, 2.0, 3.0)), runs=200_000).of(
+        np.arange(200_000)
+    )
     # Standard error of a covariance of n normal numbers: sqrt((s11 s22 + s12^2) / n) < 3e-8 here; five of them.
     np.testing.assert_allclose(np.cov(found.draws.T), covariance, atol=1.5e-7)
     np.testing.assert_allclose(found.numbers, found.draws)  # the body starts at rest
