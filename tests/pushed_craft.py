@@ -1,4 +1,4 @@
-"""A body that is pushed for two seconds: its speed afterwards is force times time by mass, to the last digits of RK4."""
+"""A body that is pushed for two seconds: its speed afterwards is force times time by mass."""
 
 from pathlib import Path
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +45,7 @@ class Results:
     def __init__(
         self, described: Mapping[str, Any], names: Mapping[str, Sequence[str]], arrays: Any, runs: np.ndarray
     ) -> None:
-        self.described, self._arrays, self.runs = dict(described), arrays, runs
+        self.described, self._arrays, self.runs = dict(described), cache(arrays), runs
         self.draw_names, self.metric_names = tuple(names["draws"]), tuple(names["metrics"])
         self.units = dict(zip(self.metric_names, names["units"], strict=True))
 

@@ -45,7 +45,7 @@ def test_quantiles_are_covered_as_often_as_promised(share):
     for seed in range(1000):
         found = statistics.quantile(speeds(seed, 1000), share)
         inside += found.low <= truth <= found.high
-    # Exactly, by the binomial: 95.8, 95.4 and, where it has few steps, 97.6 %. A thousand scatter by 0.65 %; four of it.
+    # Exactly, by the binomial: 95.8, 95.4 and, where it has few steps, 97.6 %. A thousand scatter by 0.65 %: four.
     exact = {0.05: 0.958, 0.5: 0.954, 0.99: 0.976}[share]
     assert inside == pytest.approx(1000 * exact, abs=26)
 
