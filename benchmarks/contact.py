@@ -26,7 +26,6 @@ from comparison import Row, main, row
 from freefloat import engine
 from freefloat.effects.contact import Bristles, CompliantContact, Cone, KelvinVoigt, Probe
 from freefloat.model import Spacecraft, State, World
-from freefloat.scenarios.batches import stack, with_states
 from freefloat.sim.books import open_ends
 from freefloat.sim.experiment import Experiment
 from freefloat.sim.loop import step
@@ -58,6 +57,11 @@ def start(rng: np.random.Generator, distance: float) -> State:
     return dataclasses.replace(CLIENT.at_rest(), p_NB=np.array([1.5 + distance, 0.03 * r[0], 0.03 * r[1]]), v=twist)
 
 
+def _with_states(loop: Any, *states: State) -> Any:
+    plants = tuple(dataclasses.replace(p, state=state) for p, state in zip(loop.plants, states, strict=True))
+    return dataclasses.replace(loop, plants=plants)
+
+
 class Batch:
     """Many runs of the pair, with parts or without."""
 
@@ -68,7 +72,8 @@ class Batch:
         experiment = dataclasses.replace(experiment, start=(SERVICER.at_rest(), far))
         self.system, loop = experiment.begin()
         self.advance = engine.compile(lambda z: step(self.system, z, {}), loop)
-        self.loops = stack([with_states(loop, SERVICER.at_rest(), start(rng, distance)) for _ in range(runs)])
+        loops = [_with_states(loop, SERVICER.at_rest(), start(rng, distance)) for _ in range(runs)]
+        self.loops = jax.tree.map(lambda *leaves: np.stack([np.asarray(x) for x in leaves]), *loops)
         self._one, self._start = loop, experiment.start
 
     def run(self, steps: int) -> Any:

@@ -9,8 +9,8 @@ import textwrap
 
 from scatter_figure import DOCS, TABLES, draw, rewrite, watched
 
-from freefloat.scenarios.ets7.capture_batches import contrast, of_the_scenario, scatter
-from freefloat.scenarios.ets7.capture_scatter import SCATTERS, TABLE
+from freefloat.campaign.studies.capture_geometries import of_the_scenario, scatter
+from freefloat.scenarios.ets7.capture_scatter import SCATTERS, TABLE, contrast
 from freefloat.scenarios.tables import save
 from freefloat.sim.description import Mark
 

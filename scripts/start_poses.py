@@ -10,8 +10,8 @@ import textwrap
 import numpy as np
 from scatter_figure import DOCS, TABLES, draw, rewrite, watched
 
+from freefloat.campaign.studies.start_poses import hand_of, lever, start_poses
 from freefloat.scenarios.ets7.start_pose_scatter import SCATTERS, TABLE
-from freefloat.scenarios.ets7.start_poses import hand_of, lever, start_poses
 from freefloat.scenarios.tables import save
 from freefloat.sim.description import Mark
 

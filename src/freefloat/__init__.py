@@ -17,6 +17,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from freefloat import (
         analysis,
+        campaign,
         control,
         dynamics,
         effects,
@@ -143,6 +144,7 @@ __all__ = [
     "World",
     "WrenchPulse",
     "analysis",
+    "campaign",
     "check_software",
     "compare",
     "continue_run",

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from freefloat.campaign.studies.capture_geometries import scatter
 from freefloat.control import AttitudeHold, Quintic, ReactionlessTurn, Turn
 from freefloat.scenarios import ScenarioError, find
 from freefloat.scenarios.ets7.capture import Camera, Ets7Capture, outcome
-from freefloat.scenarios.ets7.capture_batches import contrast, scatter
-from freefloat.scenarios.ets7.capture_scatter import SCATTERS
+from freefloat.scenarios.ets7.capture_scatter import SCATTERS, contrast
 from freefloat.scenarios.ets7.parts import spacecraft
 from freefloat.scenarios.ets7.rns import Ets7Rns
 from freefloat.scenarios.measures import attitude_disturbance_deg

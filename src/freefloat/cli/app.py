@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, NoReturn
 import typer
 
 from freefloat import __version__
+from freefloat.cli.campaign_commands import campaign_app
 
 app = typer.Typer(
     name="freefloat",
@@ -24,6 +25,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+app.add_typer(campaign_app)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of text.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -19,11 +20,15 @@ from freefloat.sim.system import System
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import quaternion_of
 from freefloat.values import ModelError
-from freefloat.values.arrays import Scalar, Vector, is_traced
+from freefloat.values.arrays import Numeric, Scalar, Vector, is_traced
 
 _FITS = 1e-10  # [m], [rad]: how well a start is solved
 _ROUNDS = 50
 _DEEP = 1e-9  # [m]: how far a contact may overlap at the start
+
+
+class UnknownStart(ModelError):
+    """A start that has to be solved or refused, but whose numbers are being traced."""
 
 
 def start_held(system: System, states: tuple[State, ...]) -> tuple[tuple[State, ...], ConstraintState | tuple[()]]:
@@ -31,9 +36,9 @@ def start_held(system: System, states: tuple[State, ...]) -> tuple[tuple[State, 
     world = system.world
     if not world.has_events:
         return states, ()
-    modes = ConstraintState.begin(world)
-    if is_traced(states, world):
-        raise ModelError("A world with connections, brakes or contacts begins with numbers that are known.")
+    modes, traced = ConstraintState.begin(world), is_traced(states, world)
+    if traced and any(one.on for one in (*world.connections, *world.brakes)):
+        raise UnknownStart("A world in which something is held from the start begins with numbers that are known.")
     if any(isinstance(failure, StuckJoint) for failure in system.failures):
         raise ModelError(
             "StuckJoint does not go with connections, brakes and contacts yet. Use world.brake(joint) and the command "
@@ -43,10 +48,12 @@ def start_held(system: System, states: tuple[State, ...]) -> tuple[tuple[State, 
     modes = dataclasses.replace(
         modes,
         latched=np.array([int(one.on) for one in world.connections], np.int32),
-        positions=np.array([np.asarray(pose.p) for pose in poses]).reshape(-1, 3),
-        attitudes=np.array([_quaternion(pose) for pose in poses]).reshape(-1, 4),
+        positions=_stacked([pose.p for pose in poses], 3),
+        attitudes=_stacked([_quaternion(pose) for pose in poses], 4),
         brakes=np.array([HOLDS * one.on for one in world.brakes], np.int32),
     )
+    if traced:  # whether anything overlaps or is within reach cannot be looked at
+        return states, jax.tree.map(jnp.asarray, modes)
     _require_apart(world, states)
     _require_still(world, states)
     _require_within_reach(world, states)
@@ -57,7 +64,15 @@ def start_held(system: System, states: tuple[State, ...]) -> tuple[tuple[State, 
     return states, jax.tree.map(jnp.asarray, modes)
 
 
-def _quaternion(pose: Pose) -> np.ndarray:
+def _stacked(rows: list[Any], size: int) -> Numeric:
+    if is_traced(rows):
+        return jnp.stack([jnp.asarray(row) for row in rows])
+    return np.array([np.asarray(row) for row in rows]).reshape(-1, size)
+
+
+def _quaternion(pose: Pose) -> Numeric:
+    if is_traced(pose):
+        return quaternion_of(pose.R)
     R = np.asarray(pose.R)
     return np.eye(4)[0] if np.array_equal(R, np.eye(3)) else np.asarray(compile(quaternion_of, R)(R))
 

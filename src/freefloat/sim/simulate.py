@@ -118,6 +118,21 @@ def continue_run(
     return driver.run(check=check, most_bytes=most_bytes)
 
 
+def simulate_by(
+    experiment: Experiment,
+    loop: SystemState,
+    steps: FixedSteps,
+    *,
+    progress: Progress | None = None,
+    check: bool = True,
+) -> Run:
+    """Simulate an experiment, begun already, by steps of the caller; recorded and audited as ever."""
+    require_float64()
+    driver = _Driver(experiment, experiment.system, loop, experiment.start, "native", progress)
+    driver.own_steps = steps
+    return driver.run(check=check, most_bytes=MOST_BYTES)
+
+
 class StartWarning(UserWarning):
     """A joint starts beyond its limits."""
 
@@ -142,6 +157,7 @@ class _Driver:
         self.asked = grid(experiment.duration, system.dt, experiment.record_dt)
         self.timing = with_audited_instants(self.asked)
         self.count = AdaptiveCount(step=adaptive_step)
+        self.own_steps: FixedSteps | None = None  # in place of those that are compiled here
 
     def run(self, *, check: bool, most_bytes: float) -> Run:
         """Simulate, record, judge; a signal stops it, and loses nothing that was simulated."""
@@ -165,9 +181,9 @@ class _Driver:
         # Compiled first: a part with faulty channels is refused before the run.
         watch = Recorder(system, loop, self.start, table, since, self.engine)
         require_size(self.asked.records + 1, watch.numbers, most_bytes)
-        self._fixed_steps = (
-            FixedSteps(system, loop, self.experiment.inputs, self.first, steps, self.engine) if self.fixed else None
-        )
+        self._fixed_steps = self.own_steps
+        if self.fixed and self.own_steps is None:
+            self._fixed_steps = FixedSteps(system, loop, self.experiment.inputs, self.first, steps, self.engine)
         signals.hold()
         records, status = self._collect(signals)
         if status == DIVERGED:

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from freefloat.campaign.studies.start_poses import FORTH, Scan, start_poses
 from freefloat.scenarios import find
 from freefloat.scenarios.ets7.start_pose_scatter import lever
-from freefloat.scenarios.ets7.start_poses import FORTH, Scan, start_poses
 from freefloat.scenarios.measures import roll_pitch_yaw_deg
 from freefloat.scenarios.tables import load
 from freefloat.sim import simulate

@@ -8,7 +8,7 @@ import pytest
 import xarray
 
 from freefloat.scenarios import SCENARIOS
-from freefloat.scenarios.ets7.capture_batches import contrast
+from freefloat.scenarios.ets7.capture_scatter import contrast
 from freefloat.scenarios.tables import load, parsed, save
 
 DOCS = Path(__file__).parents[3] / "docs"

@@ -10,26 +10,34 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from freefloat.scenarios.batches import recorded, stack, with_states
+from freefloat.campaign.campaign import Campaign
+from freefloat.campaign.dispersions import Listed
+from freefloat.campaign.driving import Progress as CampaignProgress
+from freefloat.campaign.driving import Route, run_campaign
+from freefloat.campaign.metrics import Metric
+from freefloat.campaign.results import Results
 from freefloat.scenarios.ets7.capture import Ets7Capture, drifting, outcome, target
+from freefloat.scenarios.ets7.capture_scatter import calm_captures
 from freefloat.scenarios.ets7.parts import spacecraft
 
 if TYPE_CHECKING:
     import xarray
 
-    from freefloat.sim import System
     from freefloat.sim.simulate import Progress
-    from freefloat.values.labelled import LabelledArrays
 
 
-CALM_BELOW = 0.5  # attitude disturbance of case 1 in the paper [deg]
 CALM, ROUGH, NEVER = "case 1 captures below 0.5 deg", "case 1 captures above 0.5 deg", "case 1 never captures"
 SEARCH = {1: 33, 2: 31}  # geometries by seed; each with seven drifts
 UNTIL = {1: 45.0, 2: 200.0}  # how long each case may take [s]
 _DRIFT = 0.01  # [m/s]
 _DISTANCE, _SHORT = 0.4, 0.3  # from the hand to the target and to the end of the spline [m]
 _SINGULAR_BELOW = 1e-6  # rates are hardly ever damped, as in the search
-_AT_ONCE = 64  # runs whose records are in memory together
+_BLOCK = 64  # runs between two reports of progress
+_METRICS = (
+    Metric("switched", "chaser.capture.switch_time", unit="s"),
+    Metric("captured", "chaser.capture.time", unit="s"),
+    Metric("attitude", "degrees(angle(chaser.base.attitude))", "max", when="chaser.capture.mode < 3", unit="deg"),
+)
 
 
 @dataclass(frozen=True)
@@ -127,8 +135,8 @@ def scatter(
     """
     import xarray
 
-    def part(number: int) -> Progress:
-        def report(done: float, total: float) -> None:
+    def part(number: int) -> CampaignProgress:
+        def report(done: int, total: int, rate: float) -> None:
             if progress is not None:
                 progress(number * total + done, 2 * total)
 
@@ -138,9 +146,9 @@ def scatter(
     targets, ends, missed = _targets_and_ends(geometry)
     columns: dict[str, Any] = {}
     for case in (1, 2):
-        conditions = _Conditions(case, wheel_torque, dt, until[case])
-        found = _rolled(conditions, geometry, targets, ends, threads, part(case - 1))
-        for name, values, unit in zip(("switched", "captured", "attitude"), found, ("s", "s", "deg"), strict=True):
+        made = _campaign(case, geometry, targets, ends, wheel_torque, dt, until[case])
+        outcomes = _outcomes(run_campaign(made, route=Route(target="native", threads=threads), progress=part(case - 1)))
+        for name, values, unit in zip(("switched", "captured", "attitude"), outcomes, ("s", "s", "deg"), strict=True):
             columns[f"case{case}.{name}"] = ("geometry", values, {"units": unit})
     columns |= {
         "joints": (("geometry", "joint"), geometry.joints_deg, {"units": "deg"}),
@@ -151,16 +159,11 @@ def scatter(
     first, second = columns["case1.captured"][1], columns["case2.captured"][1]
     words = np.array(["both captured", "case 1 did not capture", "case 2 did not capture", "neither captured"])
     columns["status"] = ("geometry", words[~np.isfinite(first) + 2 * ~np.isfinite(second)])
-    good = _good(first, columns["case1.attitude"][1])
+    good = calm_captures(first, columns["case1.attitude"][1])
     columns["contrast"] = ("geometry", np.where(good, CALM, np.where(np.isfinite(first), ROUGH, NEVER)))
     described = {"wheel_torque": wheel_torque, "dt": dt, "out_of_reach": missed}
     described |= {f"until.case{case}": seconds for case, seconds in until.items()}
     return xarray.Dataset(columns, attrs=described)
-
-
-def _good(captured: np.ndarray, attitude: np.ndarray) -> np.ndarray:
-    """Where case 1 does what the paper says of it."""
-    return np.isfinite(captured) & (attitude <= CALM_BELOW)
 
 
 def of_the_scenario(wheel_torque: float, until: Mapping[int, float] = UNTIL) -> dict[str, float]:
@@ -172,30 +175,6 @@ def of_the_scenario(wheel_torque: float, until: Mapping[int, float] = UNTIL) -> 
         result = outcome(simulate(Ets7Capture(case=case, wheel_torque=wheel_torque, duration=until[case]).build()))
         found |= {f"scenario.case{case}.captured": result.captured, f"scenario.case{case}.attitude": result.attitude}
     return found
-
-
-def contrast(data: xarray.Dataset | LabelledArrays) -> dict[str, float]:
-    """How often the paper's contrast holds: counts, and the median ratio of the attitude disturbances."""
-    first, second = data["case1.captured"].values, data["case2.captured"].values
-    a, b = data["case1.attitude"].values, data["case2.attitude"].values
-    good = _good(first, a)
-    return {
-        "geometries": float(len(first)),
-        "case 1 captures below 0.5 deg": float(good.sum()),
-        "of these, case 2 slower or never": float((good & (second > first)).sum()),
-        "of these, case 2 more than twice as long or never": float((good & (second > 2.0 * first)).sum()),
-        "of these, case 2 never": float((good & ~np.isfinite(second)).sum()),
-        "of these, case 2 disturbs the attitude more": float((good & (b > a)).sum()),
-        "median attitude ratio": float(np.median(b[good] / a[good])) if good.any() else float("nan"),
-    }
-
-
-@dataclass(frozen=True)
-class _Conditions:
-    case: int
-    wheel_torque: float  # [N m]
-    dt: float  # [s]; of the simulation, the commands and the wheels
-    until: float  # [s]
 
 
 def _targets_and_ends(geometry: Geometry) -> tuple[list[Any], np.ndarray, int]:
@@ -217,66 +196,40 @@ def _targets_and_ends(geometry: Geometry) -> tuple[list[Any], np.ndarray, int]:
     return targets, np.stack(ends), missed
 
 
-def _rolled(
-    conditions: _Conditions,
-    geometry: Geometry,
-    targets: list[Any],
-    ends: np.ndarray,
-    threads: int | None,
-    progress: Progress,
-) -> tuple[np.ndarray, ...]:
-    """All geometries side by side in compiled code: switch time, capture time, largest attitude before."""
-    import jax
+def _campaign(
+    case: int, geometry: Geometry, targets: list[Any], ends: np.ndarray, wheel_torque: float, dt: float, until: float
+) -> Campaign:
+    """All geometries as runs of one experiment, with commands and wheels at every step and rates hardly ever damped."""
+    from scipy.spatial.transform import Rotation
 
-    from freefloat import engine
-    from freefloat.sim import begin, step
-
-    system, craft = _system(conditions), spacecraft(conditions.wheel_torque, {})
-    starts = np.deg2rad(geometry.joints_deg)
-    system, loop = begin(system, (craft.at_rest(starts[0]), targets[0]))
-    loops = stack(with_states(loop, craft.at_rest(q), x) for q, x in zip(starts, targets, strict=True))
-    points = np.stack([starts, ends], axis=1)
-    advance = engine.compile(lambda z, p: step(_with_spline(system, p), z, {}), loop, points[0])
-    parts, steps = [], round(conditions.until / conditions.dt)
-    for first in range(0, len(starts), _AT_ONCE):
-        some = slice(first, first + _AT_ONCE)
-        record = recorded(
-            advance,
-            jax.tree.map(lambda leaf, some=some: leaf[some], loops),
-            points[some],
-            steps=steps,
-            record_every=1,
-            threads=threads,
-        )
-        parts.append(_outcomes(record, conditions.dt))
-        progress(min(first + _AT_ONCE, len(starts)), len(starts))
-    return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
-
-
-def _outcomes(record: Any, dt: float) -> tuple[np.ndarray, ...]:
-    memory, quat = record.software[0].memory, record.states[0].quat_NB
-    angle = np.rad2deg(2.0 * np.arctan2(np.linalg.norm(quat[..., 1:], axis=-1), np.abs(quat[..., 0])))
-    captured = memory.captured_at[:, -1]
-    before = record.tick * dt < captured[:, None] - 1e-9
-    return memory.switched_at[:, -1], captured, np.max(np.where(before, angle, 0.0), axis=1)
-
-
-def _system(conditions: _Conditions) -> System:
-    """The capture with commands and wheels at every step, and rates that are hardly ever damped."""
     from freefloat.model import World
-    from freefloat.sim import assemble
+    from freefloat.sim import Experiment
 
-    craft, period = spacecraft(conditions.wheel_torque, {}), conditions.dt
-    arm, attitude = Ets7Capture(case=conditions.case, wheel_torque=conditions.wheel_torque).software(craft)  # pyright: ignore[reportArgumentType]
-    arm = dataclasses.replace(arm, singular_below=_SINGULAR_BELOW, period=period)
-    parts = arm, dataclasses.replace(attitude, period=period)
-    return assemble(World(chaser=craft, target=target()), parts, conditions.dt)
+    craft, starts = spacecraft(wheel_torque, {}), np.deg2rad(geometry.joints_deg)
+    arm, attitude = Ets7Capture(case=case, wheel_torque=wheel_torque).software(craft)  # pyright: ignore[reportArgumentType]
+    arm = dataclasses.replace(arm, singular_below=_SINGULAR_BELOW, period=dt)
+    experiment = Experiment.of(
+        World(chaser=craft, target=target()),
+        *(arm, dataclasses.replace(attitude, period=dt)),
+        state={"chaser": craft.at_rest(starts[0]), "target": targets[0]},
+        duration=until,
+        dt=dt,
+        record_dt=dt,
+    )
+    first = Rotation.from_quat(targets[0].quat_NB, scalar_first=True)
+    turned = [(first.inv() * Rotation.from_quat(one.quat_NB, scalar_first=True)).as_rotvec() for one in targets]
+    listed = [
+        Listed("start.chaser.joints", starts),
+        Listed("start.target.position", [one.p_NB for one in targets]),
+        Listed("start.target.attitude", turned, "add"),
+        Listed("start.target.velocity", [one.v[:3] for one in targets]),
+    ]
+    if arm.spline is not None:
+        listed.append(Listed("CaptureApproach.spline.points", np.stack([starts, ends], axis=1)))
+    return Campaign(experiment, len(starts), tuple(listed), _METRICS, block=_BLOCK, balances=False)
 
 
-def _with_spline(system: System, points: Any) -> System:
-    """The same system with other ends of its spline, where it has one."""
-    arm: Any = system.software[0]
-    if arm.spline is None:
-        return system
-    arm = dataclasses.replace(arm, spline=dataclasses.replace(arm.spline, points=points))
-    return dataclasses.replace(system, software=(arm, *system.software[1:]))
+def _outcomes(found: Results) -> tuple[np.ndarray, ...]:
+    """Switch time, capture time, largest attitude before; infinite where it did not happen."""
+    switched, captured, attitude = (found.metric(metric.name) for metric in _METRICS)
+    return np.where(switched < 0.0, np.inf, switched), np.where(captured < 0.0, np.inf, captured), attitude

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from freefloat.scenarios.batches import recorded, with_states
+from freefloat.campaign.campaign import Campaign
+from freefloat.campaign.dispersions import Listed
+from freefloat.campaign.driving import Route, run_campaign
+from freefloat.campaign.metrics import Metric
 from freefloat.scenarios.ets7.gjm import Ets7Gjm
 from freefloat.scenarios.ets7.parts import spacecraft
 from freefloat.scenarios.ets7.start_pose_scatter import lever
@@ -16,13 +19,17 @@ from freefloat.scenarios.ets7.start_pose_scatter import lever
 if TYPE_CHECKING:
     import xarray
 
-    from freefloat.control import ResolvedMotion
-    from freefloat.sim import SystemState
     from freefloat.sim.simulate import Progress
 
 BACK, FORTH = "upper arm leans back (joint 2 below 0)", "upper arm upright or leans forward"
 _LOW_ELBOW, _LOW = 1.2, 1.1  # joint 3, and joint 4 and hand, must not be lower: the satellite is there [m]
 _UNDAMPED = 1e-6  # singular value under which rates are damped: hardly ever
+_BLOCK = 64  # runs between two reports of progress
+_METRICS = (
+    Metric("pitch", "degrees(base.roll_pitch_yaw[pitch])", unit="deg"),
+    Metric("stray", "norm(hand.position_error) * 1000", "max", unit="mm"),
+    Metric("rate", "degrees(max(abs(joints.rate)))", "max", unit="deg/s"),
+)
 
 
 @dataclass(frozen=True)
@@ -55,11 +62,16 @@ def start_poses(
     """The line of experiment 1 from every pose of a grid; rows are the poses that count."""
     import xarray
 
+    def told(done: int, total: int, rate: float) -> None:
+        if progress is not None:
+            progress(done, total)
+
     scan = scan or Scan()
     joints = scan.joints_deg
     hand, lowest = _places(joints)
     high = lowest >= 0.0
-    pitch, stray, rate = _rolled(scan, joints[high], threads, progress)
+    found = run_campaign(_campaign(scan, joints[high]), route=Route(target="native", threads=threads), progress=told)
+    pitch, stray, rate = (found.metric(metric.name) for metric in _METRICS)
     slow = rate <= scan.most_deg_s
     joints, hand, pitch, stray, rate = joints[high][slow], hand[high][slow], pitch[slow], stray[slow], rate[slow]
     columns: dict[str, Any] = {f"joint{k + 1}": ("pose", joints[:, k], {"units": "deg"}) for k in (1, 2, 3)}
@@ -98,66 +110,11 @@ def _places(joints_deg: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return hand, lowest
 
 
-def _rolled(
-    scan: Scan, joints_deg: np.ndarray, threads: int | None, progress: Progress | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """All poses side by side: base pitch at the end [deg], farthest from the line [mm], fastest joint [deg/s]."""
-    from freefloat import engine
-    from freefloat.model import World
-    from freefloat.sim import assemble, begin, step
+def _campaign(scan: Scan, joints_deg: np.ndarray) -> Campaign:
+    """All poses as runs of one experiment: base pitch at the end, farthest from the line, fastest joint."""
+    from freefloat.sim import Experiment
 
     craft, starts = spacecraft(None, {}), np.deg2rad(joints_deg)
     law = dataclasses.replace(Ets7Gjm().law(craft), singular_below=_UNDAMPED)
-    system, loop = begin(assemble(World.of(craft), (law,), scan.dt), (craft.at_rest(starts[0]),))
-    loops = _begun(law, loop, starts)
-    advance = engine.compile(lambda z: step(system, z, {}), loop)
-    records = recorded(
-        advance,
-        loops,
-        steps=round(Ets7Gjm().duration / scan.dt),
-        record_every=1,
-        threads=threads,
-        progress=progress,
-    )
-    return _seen(law, scan.dt, records)
-
-
-def _begun(law: ResolvedMotion, loop: SystemState, starts: np.ndarray) -> SystemState:
-    """One loop for each start, with the law begun there."""
-    import jax
-
-    from freefloat.sensors import IdealMeasurements
-
-    def begun(q: Any) -> Any:
-        state = law.craft.at_rest(q)
-        memory = law.begin(IdealMeasurements.of(law.craft, state))
-        software = (dataclasses.replace(loop.software[0], memory=memory),)
-        return dataclasses.replace(with_states(loop, state), software=software)
-
-    return jax.tree.map(np.asarray, jax.jit(jax.vmap(begun))(starts))
-
-
-def _seen(law: ResolvedMotion, dt: float, loops: SystemState) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What the law saw and asked for at every step of each run, and the base pitch at its end."""
-    import jax
-    import jax.numpy as jnp
-
-    from freefloat.dynamics import inertial_frame_pose
-    from freefloat.model import Clock
-    from freefloat.sensors import IdealMeasurements
-    from freefloat.spatial import linear
-    from freefloat.spatial.rotations import roll_pitch_yaw
-
-    def at_one(now: SystemState) -> Any:
-        (state,), start, clock = now.states, now.software[0].memory, Clock(t=now.tick * dt, tick=now.tick, dt=dt)
-        error = law.pose_error(start, inertial_frame_pose(law.craft, state, law.frame), clock.t)
-        rates = law.rates(start, IdealMeasurements.of(law.craft, state), clock)
-        return jnp.linalg.norm(linear(error)), jnp.max(jnp.abs(rates))
-
-    def of_one(z: SystemState) -> Any:
-        stray, rate = jax.vmap(at_one)(z)
-        end = jax.tree.map(lambda leaf: leaf[-1], z.states[0])
-        return roll_pitch_yaw(end.X_NB.R)[1], stray.max(), rate.max()
-
-    pitch, stray, rate = jax.jit(lambda runs: jax.lax.map(of_one, runs))(loops)
-    return np.rad2deg(pitch), 1e3 * np.asarray(stray), np.rad2deg(rate)
+    experiment = Experiment.of(craft, law, joints=starts[0], duration=Ets7Gjm().duration, dt=scan.dt, record_dt=scan.dt)
+    return Campaign(experiment, len(starts), (Listed("start.joints", starts),), _METRICS, block=_BLOCK, balances=False)

@@ -1,0 +1,105 @@
+"""From draws to the numbers of each run: what compiled code takes in place of those of the experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.campaign.dispersions import Bound
+from freefloat.campaign.places import Places
+from freefloat.model import State
+from freefloat.sim import Experiment, System
+from freefloat.values.arrays import is_traced
+
+
+class Numbers:
+    """The entries of an experiment's arrays that differ from run to run, as one row of numbers for each run."""
+
+    def __init__(self, experiment: Experiment, bound: Sequence[Bound], places: Places) -> None:
+        self._places, self._bound = places, tuple(bound)
+        touched: dict[int, set[int]] = {}
+        for one in bound:
+            for place, group in one.targets:
+                whole = range(places.leaves[place.leaf].size) if place.turns else group
+                touched.setdefault(place.leaf, set()).update(whole)
+        self.entries = {leaf: np.array(sorted(some)) for leaf, some in sorted(touched.items())}
+        ends = np.cumsum([0, *(len(some) for some in self.entries.values())])
+        self.columns = {leaf: slice(a, b) for leaf, a, b in zip(self.entries, ends[:-1], ends[1:], strict=True)}
+        self.size = int(ends[-1])
+        self.nominal = self._row_of({leaf: places.leaves[leaf] for leaf in self.entries})
+        self.experiment = experiment
+
+    def _row_of(self, leaves: dict[int, np.ndarray]) -> np.ndarray:
+        parts = [leaves[leaf].ravel()[some] for leaf, some in self.entries.items()]
+        return np.concatenate([np.zeros(0), *parts])
+
+    def of_draws(self, draws: np.ndarray) -> np.ndarray:
+        """(runs, numbers) from (runs, draws)."""
+        arrays = {leaf: np.repeat(self._places.leaves[leaf].ravel()[None], len(draws), 0) for leaf in self.entries}
+        first = 0
+        for one in self._bound:
+            own = draws[:, first : first + one.count]
+            first += one.count
+            turned: dict[int, np.ndarray] = {}
+            for value, (place, group) in zip(own.T, one.targets, strict=True):
+                if place.turns:
+                    turned.setdefault(place.leaf, np.zeros((len(draws), 3)))[:, list(group)] = value[:, None]
+                else:
+                    _change(arrays[place.leaf], list(group), value[:, None], one.how)
+            for leaf, vectors in turned.items():
+                arrays[leaf] = _turn(arrays[leaf], vectors)
+        parts = [arrays[leaf][:, some] for leaf, some in self.entries.items()]
+        return np.concatenate([np.zeros((len(draws), 0)), *parts], axis=1)
+
+    def leaf_values(self, leaf: int, rows: np.ndarray) -> np.ndarray:
+        """One array of the experiment for each run, (runs, *shape)."""
+        base = self._places.leaves[leaf]
+        values = np.repeat(base.ravel()[None], len(rows), 0)
+        if leaf in self.entries:
+            values[:, self.entries[leaf]] = rows[:, self.columns[leaf]]
+        return values.reshape(len(rows), *base.shape)
+
+    def fill(self, row: Any, run: Any) -> tuple[System, tuple[State, ...]]:
+        """The system and the start of one run; sensors know which run it is, so that each has errors of its own.
+
+        Where `run` is None they stay those of the experiment.
+        """
+        xp: Any = jnp if is_traced(row, run) else np
+        leaves: list[Any] = list(self._places.leaves)
+        for leaf, some in self.entries.items():
+            base, given = leaves[leaf], row[self.columns[leaf]]
+            if len(some) == base.size:
+                leaves[leaf] = given.reshape(base.shape)
+            elif xp is jnp:
+                leaves[leaf] = jnp.asarray(base).ravel().at[some].set(given).reshape(base.shape)
+            else:
+                flat = base.ravel().copy()
+                flat[some] = given
+                leaves[leaf] = flat.reshape(base.shape)
+        if run is not None:
+            for leaf in self._places.runs:
+                leaves[leaf] = xp.asarray(run)
+        return jax.tree.unflatten(self._places.structure, leaves)
+
+
+def _change(array: np.ndarray, places: list[int], value: np.ndarray, how: str) -> None:
+    if how == "set":
+        array[:, places] = value
+    elif how == "add":
+        array[:, places] += value
+    else:
+        array[:, places] *= value
+
+
+def _turn(values: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Quaternions (runs, 4) or rotation matrices (runs, 9), turned about their own axes by rotation vectors [rad]."""
+    from scipy.spatial.transform import Rotation
+
+    by = Rotation.from_rotvec(vectors)
+    if values.shape[1] == 4:
+        return (Rotation.from_quat(values, scalar_first=True) * by).as_quat(scalar_first=True)
+    return (values.reshape(-1, 3, 3) @ by.as_matrix()).reshape(-1, 9)

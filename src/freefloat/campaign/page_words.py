@@ -1,0 +1,144 @@
+"""Words and tables of a campaign's page."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from freefloat.campaign.results import Results
+from freefloat.campaign.statistics import Estimate
+from freefloat.report.markup import Markup, element, joined, table, verdict
+
+_QUANTILES = (0.01, 0.05, 0.5, 0.95, 0.99)
+_WORST = 10
+
+
+def header(results: Results, title: str) -> Markup:
+    """What was run, how it ended, and how often it succeeded."""
+    counts, share = results.counts, results.success()
+    ended = ", ".join(f"{count} {word}" for word, count in counts.items() if count and word != "runs")
+    said = f"{counts['runs']} of {results.described['runs']} runs: {ended}." if counts["runs"] else "No runs yet."
+    success = (
+        f"{_percent(share)} of the runs meet all requirements."
+        if results.requirements
+        else f"{_percent(share)} complete."
+    )
+    design = f"Design: {results.described['design']}, seed {results.described['seed']}."
+    chips = [
+        element("span", f"{one.requirement.name}: {one.word}", class_=_class(one.passed)) for one in results.verdicts
+    ]
+    return joined(
+        [
+            element("h1", title),
+            element("p", f"{said} {success if counts['runs'] else ''} {design}", class_="lead"),
+            element("div", *chips, class_="chips"),
+        ]
+    )
+
+
+def _class(passed: bool | None) -> str:
+    return {True: "good", False: "bad", None: "caution"}[passed]
+
+
+def _percent(share: Estimate) -> str:
+    return f"{100 * share.value:.4g} % ({100 * share.low:.4g} to {100 * share.high:.4g} %)"
+
+
+def requirement_section(results: Results) -> Markup:
+    """Pass or fail with confidence; nothing where nothing is required."""
+    rows = [
+        (
+            one.requirement.name,
+            one.requirement.words,
+            f"{100 * one.requirement.probability:g} % with {100 * one.requirement.confidence:g} % confidence",
+            f"{one.met} of {one.runs}",
+            _percent(one.share),
+            verdict(one.passed, "pass", "fail")
+            if one.passed is not None
+            else element("span", "? not decided: more runs", class_="caution"),
+        )
+        for one in results.verdicts
+    ]
+    if not rows:
+        return Markup("")
+    headings = ("requirement", "each run", "asked for", "met by", "share, 95 % interval", "")
+    return element("section", element("h2", "Requirements"), table(headings, rows), id="requirements")
+
+
+def metric_section(results: Results) -> Markup:
+    """Quantiles with the bounds of their order statistics."""
+    rows = []
+    for name in results.metric_names:
+        cells = [results.quantile(name, p) for p in _QUANTILES]
+        rows.append((name, results.units[name], *map(_number, cells)))
+    headings = ("metric", "unit", *(f"{100 * p:g} % quantile" for p in _QUANTILES))
+    note = "In brackets: 95 % bounds by order statistics, whatever the distribution. Runs that diverged are left out."
+    return element(
+        "section",
+        element("h2", "Metrics"),
+        table(headings, rows, numbers=range(2, 2 + len(_QUANTILES))),
+        element("p", note, class_="note"),
+        id="metrics",
+    )
+
+
+def _number(one: Estimate) -> str:
+    return f"{one.value:.4g} ({one.low:.4g} to {one.high:.4g})"
+
+
+def sensitivity_section(results: Results) -> Markup:
+    """Rank correlations of every draw and metric, and Sobol indices where the design allows them."""
+    names = [name for name in results.metric_names if not name.startswith("balance.")]
+    if not results.draw_names or not names:
+        return Markup("")
+    found = {name: results.rank_correlations(name) for name in names}
+    order = sorted(results.draw_names, key=lambda d: -max(abs(np.nan_to_num(found[m][d].value)) for m in names))
+    rows = [(draw, *(f"{found[name][draw].value:+.2f}" for name in names)) for draw in order]
+    parts = [element("h2", "Rank correlation"), table(("draw", *names), rows, numbers=range(1, 1 + len(names)))]
+    if results.described["design"] == "saltelli":
+        indices = {name: results.sobol_indices(name) for name in names}
+        rows = [
+            (draw, *(f"{indices[n][draw].first.value:.2f} / {indices[n][draw].total.value:.2f}" for n in names))
+            for draw in order
+        ]
+        parts += [element("h2", "Sobol indices: first order / total"), table(("draw", *names), rows)]
+    return element("section", *parts, id="sensitivity")
+
+
+def worst_section(results: Results, folder: str) -> Markup:
+    """The runs at the end of every metric, each with the way to see it in full."""
+    cards = []
+    smallest = {one.metric for one in results.requirements if one.above is not None and one.below is None}
+    for name in results.metric_names:
+        rows = [
+            (element("button", str(run), type="button", data_run=str(run)), f"{value:.5g}")
+            for run, value in results.worst(name, _WORST, smallest=name in smallest)
+        ]
+        unit = f" [{results.units[name]}]" if results.units[name] else ""
+        cards.append(
+            element("article", element("h3", name + unit), table(("run", "value"), rows, numbers=(1,)), class_="card")
+        )
+    command = element("code", f"freefloat campaign replay {folder} RUN")
+    note = element(
+        "p", "A run is repeated in full, with its own page, by ", command, ". Click one for its command.", class_="note"
+    )
+    return element("section", element("h2", "Worst runs"), note, element("div", *cards, class_="scatters"), id="worst")
+
+
+def dispersion_section(results: Results) -> Markup:
+    """What was dispersed, and how."""
+    rows = []
+    for one in results.described["dispersions"]:
+        path = one.get("path") or ", ".join(one["paths"])
+        kind = one.get("distribution") or ("listed" if "listed" in one else "jointly Gaussian")
+        skipped = ("path", "paths", "distribution", "how", "listed")
+        numbers = ", ".join(f"{key} {value}" for key, value in one.items() if key not in skipped)
+        rows.append((path, one["how"], kind, numbers))
+    redrawn = results.counts["redrawn"]
+    note = f"{redrawn} impossible draws were drawn again." if redrawn else ""
+    return element(
+        "section",
+        element("h2", "Dispersions"),
+        table(("number", "how", "distribution", ""), rows),
+        element("p", note, class_="note"),
+        id="dispersions",
+    )

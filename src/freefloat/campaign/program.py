@@ -1,0 +1,146 @@
+"""The compiled code of a campaign: the start of a run from its numbers, and one step of it with its metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat import engine
+from freefloat.campaign.metrics import Meters, Metric
+from freefloat.campaign.numbers import Numbers
+from freefloat.campaign.reductions import Kept
+from freefloat.sim import Experiment, System, SystemState, begin, step
+from freefloat.sim.held_start import UnknownStart
+from freefloat.sim.input_ports import tabulate
+from freefloat.sim.recording import channels_of
+from freefloat.sim.rollout import Grid
+from freefloat.sim.run_channels import run_channels
+from freefloat.values import record
+from freefloat.values.arrays import Numeric
+
+COMPLETED, DIVERGED, STOPPED, REFUSED = 0, 1, 2, 3
+STATUS = ("completed", "diverged", "stopped", "refused")
+
+
+@record
+class Carried:
+    """What a run carries from step to step."""
+
+    loop: SystemState
+    kept: tuple[Kept, ...]  # of each metric
+    status: Numeric  # int32: COMPLETED so far, DIVERGED or STOPPED
+    ended: Numeric  # when it diverged or stopped [s]; infinite while it goes on
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Everything that the code of a campaign is made of; two equal ones have the same code."""
+
+    numbers: Numbers
+    meters: Meters
+    every: int  # ticks between two samples
+    table: dict[str, np.ndarray]  # what comes from outside at every tick
+
+    def inputs(self, tick: Any) -> dict[str, Any]:
+        """What comes from outside at a tick."""
+        return {port: jnp.asarray(rows)[tick] for port, rows in self.table.items()}
+
+    def start(self, row: Any, run: Any) -> Carried:
+        """A run at tick zero, its first sample taken."""
+        system, states = self.numbers.fill(row, run)
+        _, loop = begin(system, states, self.inputs(0))
+        kept = self.meters.begin(self.channel_values(system, loop, states))
+        return Carried(loop, kept, jnp.zeros((), jnp.int32), jnp.asarray(jnp.inf))
+
+    def advance(self, run: Carried, row: Any, number: Any) -> Carried:
+        """One tick later."""
+        system, states = self.numbers.fill(row, number)
+        loop = step(system, run.loop, self.inputs(run.loop.tick))
+        if self.every == 1:
+            return self._sampled(run, system, loop, states)
+        due = loop.tick % self.every == 0
+        kept, status, ended = jax.lax.cond(
+            due,
+            lambda: _parts(self._sampled(run, system, loop, states)),
+            lambda: (run.kept, run.status, run.ended),
+        )
+        return Carried(loop, kept, status, ended)
+
+    def advance_in_parts(self, loop: SystemState, row: Any, number: Any, parts: Any) -> SystemState:
+        """A part of a tick later, without metrics: what the audit of a replayed run repeats with finer steps."""
+        system, _ = self.numbers.fill(row, number)
+        return step(system, loop, self.inputs(loop.tick // parts), parts)
+
+    def _sampled(self, run: Carried, system: System, loop: SystemState, states: Any) -> Carried:
+        """With one more sample, unless the run has ended before."""
+        goes_on, time = run.status == COMPLETED, loop.tick * system.dt
+        sound = jnp.all(jnp.stack([jnp.all(jnp.isfinite(x)) for s in loop.states for x in jax.tree.leaves(s)]))
+        stopped = loop.clearances.stopped > 0 if loop.clearances else jnp.asarray(False)
+        counted = self.meters.update(run.kept, self.channel_values(system, loop, states))
+        kept = jax.tree.map(lambda new, old: jnp.where(goes_on & sound, new, old), counted, run.kept)
+        ends = jnp.where(~sound, DIVERGED, jnp.where(stopped, STOPPED, COMPLETED)).astype(jnp.int32)
+        status = jnp.where(goes_on, ends, run.status).astype(jnp.int32)
+        return Carried(loop, kept, status, jnp.where(goes_on & (status != COMPLETED), time, run.ended))
+
+    def channel_values(self, system: System, loop: SystemState, states: Any) -> dict[str, Any]:
+        """Every channel; those that no metric asks for are not computed."""
+        found = run_channels(system, loop, states, self.inputs(jnp.maximum(loop.tick - 1, 0)))
+        return {"time": loop.tick * system.dt} | {channel.name: value for channel, value in found}
+
+
+def _parts(run: Carried) -> tuple[Any, ...]:
+    return run.kept, run.status, run.ended
+
+
+class CampaignProgram:
+    """Runs of one experiment with other numbers, many side by side, or one by one with the same bits."""
+
+    def __init__(self, experiment: Experiment, numbers: Numbers, metrics: Sequence[Metric], timing: Grid) -> None:
+        system, loop = experiment.begin()
+        channels = channels_of(system, loop, experiment.start)
+        table = tabulate(system, experiment.inputs, 0, timing.steps)
+        self.channels, self.timing, self.metrics = channels, timing, tuple(metrics)
+        self.rules = Rules(numbers, Meters(metrics, channels), timing.record_every, table)
+        self._example = numbers.nominal, np.zeros((), np.int32)
+        self._begun: Any = None
+        self._programs: dict[str, engine.Compiled] = {}
+        self._check()
+
+    def _check(self) -> None:
+        """Trace the start, which looks at every metric; an experiment that must know its numbers begins run by run."""
+        try:
+            self._begun = engine.compile(self.rules.start, *self._example)
+        except Exception as error:
+            if not (engine.needs_numbers(error) or isinstance(error, (engine.EngineError, UnknownStart))):
+                raise
+            self.rules.start(*self._example)
+
+    def begin(self, rows: np.ndarray, runs: np.ndarray) -> Carried:
+        """Many runs at tick zero (leading axis: runs)."""
+        if self._begun is not None:
+            return self._begun.batch(rows, runs)
+        entries = [jax.tree.map(np.asarray, self.rules.start(row, run)) for row, run in zip(rows, runs, strict=True)]
+        return jax.tree.map(lambda *leaves: np.stack(leaves), *entries)
+
+    def compiled(self, target: str = "native", **options: Any) -> engine.Compiled:
+        """One step for a target."""
+        if target not in self._programs:
+            first = jax.tree.map(lambda x: np.asarray(x)[0], self.begin(self._example[0][None], self._example[1][None]))
+            self._programs[target] = engine.compile(self.rules.advance, first, *self._example, target=target, **options)
+        return self._programs[target]
+
+    def advance(
+        self, carried: Carried, rows: np.ndarray, runs: np.ndarray, target: str = "native", threads: int | None = None
+    ) -> Carried:
+        """All runs from tick zero to their end."""
+        program = self.compiled(target)
+        return program.rollout_batch(carried, rows, runs, steps=self.timing.steps, threads=threads).state
+
+    def results(self, carried: Carried) -> np.ndarray:
+        """(runs, metrics)."""
+        return np.stack(self.rules.meters.results(carried.kept), axis=-1, dtype=float)
