@@ -1,4 +1,4 @@
-"""Questions to a spacecraft or an experiment, answered offline: linear models, natural modes, workspace maps, parameters."""
+"""Questions to a spacecraft or an experiment, answered offline: linear models, modes, workspace maps, parameters."""
 
 from freefloat.analysis.free_linear_model import FreeLinearModel, linearise_free
 from freefloat.analysis.identification import Identification, Identifier, NotIdentifiable, identify, sensor_data

@@ -11,7 +11,8 @@ import numpy as np
 LARGEST = 1.0
 ROUNDING = 1e-10  # of the largest singular value: what is left of combinations that have no effect at all
 _CLOSE = 1e-4  # standard deviations from the minimum at which the search ends
-_MOST = 30
+_MOST = 30  # iterations
+_STIFFEST = 1e12  # damping relative to the steepest direction, beyond which no step is better
 
 Evaluate = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # z -> (residuals, slopes), both in units of the noise
 
@@ -27,19 +28,26 @@ class Decomposition:
     @staticmethod
     def of(slopes: np.ndarray) -> Decomposition:
         """Of slopes by scaled parameters."""
-        left, values, right = np.linalg.svd(slopes, full_matrices=False)
+        missing = max(0, slopes.shape[1] - len(slopes))  # fewer data than parameters: some combination is not told
+        left, values, right = np.linalg.svd(np.pad(slopes, ((0, missing), (0, 0))), full_matrices=False)
+        left = left[: len(slopes)]
         return Decomposition(left, values, right.T)
 
     @property
     def told(self) -> np.ndarray:
         """Which combinations the data tell."""
-        return self.values > np.maximum(1.0 / LARGEST, ROUNDING * self.values[0])
+        return is_told(self.values)
 
     def covariance(self) -> np.ndarray:
         """Of the scaled parameters; very large, not infinite, along what has no effect."""
-        least = max(ROUNDING * float(self.values[0]), 1e-150)
+        least = max(ROUNDING * float(self.values[0]), 1e-30)
         spread = self.combinations / np.maximum(self.values, least)
         return spread @ spread.T
+
+
+def is_told(singular_values: np.ndarray) -> np.ndarray:
+    """Which combinations are known better than to their own size."""
+    return singular_values > np.maximum(1.0 / LARGEST, ROUNDING * singular_values[0])
 
 
 @dataclass(frozen=True)
@@ -61,25 +69,21 @@ class Minimum:
 def minimise(evaluate: Evaluate, z: np.ndarray) -> Minimum:
     """From z to the least sum of squared residuals; residuals are measured minus predicted."""
     residuals, slopes = evaluate(z)
-    damping = 0.0
-    for iteration in range(_MOST):
+    damping, iteration = 0.0, 0
+    while True:
         parts = Decomposition.of(slopes)
         told = parts.told
-        along = (parts.left.T @ residuals)[told]
+        along, size = (parts.left.T @ residuals)[told], parts.values[told]
         found = Minimum(z, residuals, slopes, iteration, float(np.linalg.norm(along)))
-        if found.converged:
-            break
-        size = parts.values[told]
-        while True:
-            step = parts.combinations[:, told] @ (along * size / (size**2 + damping))
-            new_residuals, new_slopes = evaluate(z + step)
-            if _is_better(new_residuals, residuals):
-                break
+        if found.converged or iteration == _MOST or damping > _STIFFEST * float(size[0]) ** 2:
+            return found
+        step = parts.combinations[:, told] @ (along * size / (size**2 + damping))
+        new = evaluate(z + step)
+        if _is_better(new[0], residuals):
+            z, (residuals, slopes), damping = z + step, new, 0.1 * damping
+            iteration += 1
+        else:
             damping = max(10.0 * damping, 1e-4 * float(size[0]) ** 2)
-            if damping > 1e12 * float(size[0]) ** 2:
-                return found
-        z, residuals, slopes, damping = z + step, new_residuals, new_slopes, 0.1 * damping
-    return found
 
 
 def _is_better(new: np.ndarray, old: np.ndarray) -> bool:

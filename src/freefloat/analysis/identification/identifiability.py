@@ -10,6 +10,7 @@ from freefloat.analysis.identification.gauss_newton import LARGEST, ROUNDING, De
 
 _SHOWN = 1e-2  # of the largest share: smaller ones are left out of the words
 _ALIKE = 1e-3
+_LISTED = 8  # parameters that are listed in one sentence
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Untold:
         effect = "has no effect on the data" if np.isinf(self.deviation) else "is hidden by the noise"
         if len(self.names) == 1:
             return f"{self.names[0]} {effect}."
-        listed = ", ".join(self.names)
+        listed = ", ".join(self.names) if len(self.names) <= _LISTED else f"all {len(self.names)} that are not zero"
         if self.common:
             return f"Only ratios of {listed} can be told: a common factor {effect}."
         changes = (f"{n} {c:+.3g} {u}" for n, c, u in zip(self.names, self.changes, self.units, strict=True))
@@ -37,9 +38,12 @@ def find_untold(
     parts: Decomposition, names: tuple[str, ...], units: tuple[str, ...], values: np.ndarray, scale: np.ndarray
 ) -> tuple[Untold, ...]:
     """Changes that span what the data do not tell, each with as few parameters as possible."""
-    hidden = ~parts.told
-    found = []
-    for column in _sparse(parts.combinations[:, hidden]):
+    hidden = parts.combinations[:, ~parts.told]
+    found, common = [], values / scale
+    columns = _sparse(hidden)
+    if len(columns) > 1 and _lies_in(hidden, common):
+        columns.insert(0, common)  # said once more by itself: the others hide it
+    for column in columns:
         kept = np.abs(column) > _SHOWN * np.max(np.abs(column))
         effect = float(np.linalg.norm(parts.values * (parts.combinations.T @ column)))
         nothing = effect <= ROUNDING * parts.values[0] * np.linalg.norm(column) * len(column)
@@ -67,6 +71,12 @@ def _sparse(basis: np.ndarray) -> list[np.ndarray]:
             if other != own:
                 columns[:, other] -= columns[row, other] * columns[:, own]
     return [columns[:, k] for k in range(columns.shape[1])]
+
+
+def _lies_in(basis: np.ndarray, direction: np.ndarray) -> bool:
+    """Whether a direction is one of a space with an orthonormal basis."""
+    outside = direction - basis @ (basis.T @ direction)
+    return bool(np.linalg.norm(outside) < _ALIKE * np.linalg.norm(direction))
 
 
 def _is_common_factor(change: np.ndarray, values: np.ndarray, kept: np.ndarray) -> bool:

@@ -1,4 +1,4 @@
-"""From measured channels to parameters: weighted least squares with exact derivatives, and what the data do not tell."""
+"""From measured channels to parameters: weighted least squares with exact derivatives, and what data do not tell."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from freefloat.analysis.identification.result import CovarianceSource, Identific
 from freefloat.analysis.identification.sensitivities import Sensitivities
 from freefloat.model.craft_checks import require_possible_craft
 from freefloat.sim.experiment import Experiment, require_choice
+from freefloat.values.checks import require_number
 from freefloat.values.errors import ModelError
 
 _BY_PRIOR = 0.9  # of the prior's deviation: the data have added next to nothing
@@ -160,11 +161,8 @@ def _prior_rows(parameters: Parameters, prior: Mapping[str, float]) -> np.ndarra
             meant = [parameters.names.index(own) for own in group.names] if group.path == name else meant
         if not meant:
             raise ModelError(f"prior: '{name}' is not estimated. Parameters: {', '.join(parameters.names)}.")
-        if not np.isscalar(sigma) or not np.isfinite(sigma) or not sigma > 0.0:
-            raise ModelError(
-                f"The prior of '{name}' must be one positive number, its standard deviation, got {sigma!r}."
-            )
-        rows += [np.eye(len(parameters.names))[k] * parameters.scale[k] / float(sigma) for k in meant]
+        sigma = require_number(f"The prior of '{name}', its standard deviation,", sigma, "", above=0.0)
+        rows += [np.eye(len(parameters.names))[k] * parameters.scale[k] / sigma for k in meant]
     return np.array(rows).reshape(-1, len(parameters.names))
 
 

@@ -1,4 +1,4 @@
-"""The ten inertial numbers of a rigid body that its motion is linear in: mass, first moment, inertia about its origin."""
+"""The ten inertial numbers of a rigid body that momentum is linear in: mass, first moment, inertia about its origin."""
 
 from __future__ import annotations
 

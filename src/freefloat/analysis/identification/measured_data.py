@@ -75,7 +75,7 @@ def _rows(data: Data, time: np.ndarray) -> np.ndarray | None:
     if np.any(wrong):
         raise ModelError(
             f"The data have no instant {time[np.argmax(wrong)]:g} s, at which the experiment records. Give it the "
-            f"record_dt and the duration of the data: {given[:1].tolist()} to {given[-1:].tolist()} s, {given.size} rows."
+            f"record_dt and the duration of the data: {given[:1].tolist()} to {given[-1:].tolist()} s."
         )
     return rows
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -117,22 +118,27 @@ class _Numbers:
     def __init__(self, experiment: Experiment) -> None:
         self.system, self.start = experiment.system, experiment.start
         self.leaves = [np.asarray(leaf) for leaf in jax.tree.leaves((self.system, self.start))]
-        self.places = {name: k for k, name in enumerate(number_names(self.system).values())}
+        keys = number_names(self.system)
+        self.keys = {key: k for k, key in enumerate(keys)}
+        shared = Counter(keys.values())
+        self.places = {
+            name if shared[name] == 1 else _with_kind(key, name): self.keys[key] for key, name in keys.items()
+        }
         self.bodies = {
-            self.system.world.prefix(c) + body.name: body
+            self.system.world.prefix(c) + body.name: (body, f".world.crafts[{c}].bodies[{b}].")
             for c, craft in enumerate(self.system.world.crafts)
-            for body in craft.bodies
+            for b, body in enumerate(craft.bodies)
         }
 
     def group(self, path: str) -> Group:
         """The parameters that a path means."""
         owner, _, kind = path.rpartition(".")
-        body = self.bodies.get(owner)
+        body, key = self.bodies.get(owner, (None, ""))
         if kind == INERTIAL and isinstance(body, RigidBody):
-            places = tuple(self.places[f"{owner}.{field}"] for field in ("mass", "com", "inertia"))
+            places = tuple(self.keys[key + field] for field in ("mass", "com", "inertia"))
             return Group(path, *inertial_numbers.described(owner, body), places, inertial_numbers.make_leaves)
         if kind in (FREQUENCIES, RATIOS) and isinstance(body, ModalBody):
-            places = tuple(self.places[f"{owner}.{field}"] for field in ("stiffness", "damping"))
+            places = tuple(self.keys[key + field] for field in ("stiffness", "damping"))
             described, make = modal_numbers.described(path, body, ratios=kind == RATIOS)
             return Group(path, *described, places, make)
         if path in self._starts():
@@ -178,13 +184,20 @@ class _Numbers:
                 own, make = slice(k, k + 1), partial(_set_entries, entries=slice(k, k + 1))
                 numbers = whole.nominal[own], whole.scale[own]
                 return Group(path, whole.names[own], whole.units[own], *numbers, whole.places, make)
-        groups = [f"{name}.{INERTIAL}" for name, body in self.bodies.items() if isinstance(body, RigidBody)]
-        for name, body in self.bodies.items():
+        groups = [f"{name}.{INERTIAL}" for name, (body, _) in self.bodies.items() if isinstance(body, RigidBody)]
+        for name, (body, _) in self.bodies.items():
             groups += [f"{name}.{kind}" for kind in (FREQUENCIES, RATIOS)] if isinstance(body, ModalBody) else []
         known = [*groups, *self._starts(), *self.places]
         close = difflib.get_close_matches(path, known, n=4, cutoff=0.4)
         hint = f"Did you mean {', '.join(close)}?" if close else f"Paths look like {known[0]} or {known[-1]}."
         raise ModelError(f"There is no parameter '{path}' in this experiment. {hint}")
+
+
+def _with_kind(key: str, name: str) -> str:
+    """The path of a number whose short one another part has too: `panel.joint.damping`, `panel.body.damping`."""
+    kinds = {"bodies": "body", "joints": "joint", "wheels": "wheel", "frames": "frame"}
+    owner, _, field = name.rpartition(".")
+    return ".".join((owner, *(kind for group, kind in kinds.items() if f".{group}[" in key), field))
 
 
 def _reshape(old: list[jax.Array], values: Vector) -> list[jax.Array]:

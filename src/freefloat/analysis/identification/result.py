@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from freefloat.analysis.identification.gauss_newton import is_told
 from freefloat.analysis.identification.identifiability import Untold
 from freefloat.sim.experiment import Experiment
 
@@ -33,7 +34,7 @@ class Fit:
         return self.chi_square / max(self.degrees, 1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Identification:
     """Estimates. `result["base.mass"]` is a number, or a refusal where the data do not tell it."""
 
@@ -75,7 +76,7 @@ class Identification:
     @property
     def rank(self) -> int:
         """Number of combinations that the data tell."""
-        return len(self.names) - len(self.untold)
+        return int(np.count_nonzero(is_told(self.singular_values)))
 
     @property
     def condition(self) -> float:
@@ -99,6 +100,9 @@ class Identification:
             raise NotIdentifiable(f"Not every parameter is told. {' '.join(map(str, self.untold))}")
         error = (self.values - truth) / self.scale
         return float(error @ np.linalg.solve(self.covariance / np.outer(self.scale, self.scale), error))
+
+    def __repr__(self) -> str:
+        return f"<Identification of {len(self.names)} parameters, {self.rank} told>"
 
     def __str__(self) -> str:
         return "\n".join((*self._table(), *self._quality(), *map(str, self.untold), *self.notes))
