@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         spatial,
         values,
     )
+    from freefloat.analysis import identify
     from freefloat.control import Line, ResolvedMotion
     from freefloat.effects import CompliantContact, WrenchPulse
     from freefloat.model import (
@@ -99,6 +100,7 @@ _NAMES = {
     "check_software": "sim",
     "compare": "report",
     "continue_run": "sim",
+    "identify": "analysis",
     "linear_page": "report.linear_pages",
     "map_page": "report",
     "page": "report",
@@ -153,6 +155,7 @@ __all__ = [
     "effects",
     "engine",
     "flex",
+    "identify",
     "library",
     "linear_page",
     "map_page",

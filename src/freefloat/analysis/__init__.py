@@ -1,6 +1,7 @@
-"""Questions to a spacecraft or an experiment, answered offline: linear models, natural modes, workspace maps."""
+"""Questions to a spacecraft or an experiment, answered offline: linear models, modes, workspace maps, parameters."""
 
 from freefloat.analysis.free_linear_model import FreeLinearModel, linearise_free
+from freefloat.analysis.identification import Identification, Identifier, NotIdentifiable, identify, sensor_data
 from freefloat.analysis.linear_model import LinearModel, linearise
 from freefloat.analysis.orbit_model import OrbitModel, linearise_in_orbit, trim_in_orbit
 from freefloat.analysis.vibration_modes import VibrationModes, vibration_modes
@@ -8,13 +9,18 @@ from freefloat.analysis.workspace import disturbance_map, singularity_map
 
 __all__ = [
     "FreeLinearModel",
+    "Identification",
+    "Identifier",
     "LinearModel",
+    "NotIdentifiable",
     "OrbitModel",
     "VibrationModes",
     "disturbance_map",
+    "identify",
     "linearise",
     "linearise_free",
     "linearise_in_orbit",
+    "sensor_data",
     "singularity_map",
     "trim_in_orbit",
     "vibration_modes",

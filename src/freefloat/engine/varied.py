@@ -91,6 +91,14 @@ class VariedProgram:
             states, *held, self.numbers, steps=steps, in_axes=[0, *shared], threads=1, scalar=True
         ).state
 
+    def rollout_batch(
+        self, states: Any, *held: Any, steps: int, record_every: int | None, in_axes: Sequence[int | None]
+    ) -> Rollout:
+        """Many rollouts side by side, all with the same numbers; records have axes (instance, row)."""
+        return self.compiled.rollout_batch(
+            states, *held, self.numbers, steps=steps, record_every=record_every, in_axes=[*in_axes, None]
+        )
+
     def rollout_chunks(self, state: Any, *held: Any, steps: int, chunk: int, record_every: int) -> Iterator[Chunk]:
         """A rollout in pieces."""
         return self.compiled.rollout_chunks(

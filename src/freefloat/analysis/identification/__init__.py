@@ -1,0 +1,7 @@
+"""Parameters of an experiment from what was measured: estimates, covariance, and what the data cannot tell."""
+
+from freefloat.analysis.identification.identify import Identifier, identify
+from freefloat.analysis.identification.result import Identification, NotIdentifiable
+from freefloat.analysis.identification.sensor_data import sensor_data
+
+__all__ = ["Identification", "Identifier", "NotIdentifiable", "identify", "sensor_data"]

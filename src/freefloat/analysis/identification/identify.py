@@ -1,0 +1,177 @@
+"""From measured channels to parameters: weighted least squares with exact derivatives, and what data do not tell."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from freefloat.analysis.identification.fit_quality import judge_fit
+from freefloat.analysis.identification.gauss_newton import LARGEST, Decomposition, Minimum, minimise
+from freefloat.analysis.identification.identifiability import find_untold
+from freefloat.analysis.identification.measured_data import Data, MeasuredChannel, require_measured, require_noise
+from freefloat.analysis.identification.parameters import Parameters, find_parameters
+from freefloat.analysis.identification.result import CovarianceSource, Identification
+from freefloat.analysis.identification.sensitivities import Sensitivities
+from freefloat.model.craft_checks import require_possible_craft
+from freefloat.sim.experiment import Experiment, require_choice
+from freefloat.values.checks import require_number
+from freefloat.values.errors import ModelError
+
+_BY_PRIOR = 0.9  # of the prior's deviation: the data have added next to nothing
+
+
+def identify(
+    experiment: Experiment,
+    data: Data,
+    parameters: Sequence[str],
+    *,
+    noise: Mapping[str, Any],
+    prior: Mapping[str, float] | None = None,
+    covariance_from: CovarianceSource = "noise",
+) -> Identification:
+    """Estimate parameters of an experiment from what was measured in a run of it.
+
+    `parameters`: dotted paths (`base.mass`, `elbow.damping`, `Gyro.bias`), the ten inertial numbers of a body
+    (`payload.inertial`), modes of a flexible one (`panel.frequencies`, `panel.damping_ratios`), speeds at the start
+    (`start.base.rate`). `noise`: one sigma of each channel to be used, white in time. `prior`: one sigma of parameters
+    about the experiment's own values. The experiment says what was commanded, and records when data were taken.
+    """
+    return Identifier(experiment, parameters, require_noise(data, noise)).fit(
+        data, noise=noise, prior=prior, covariance_from=covariance_from
+    )
+
+
+class Identifier:
+    """An experiment, its parameters and what is measured of it, compiled: for many sets of data."""
+
+    def __init__(self, experiment: Experiment, parameters: Sequence[str], channels: Sequence[str]) -> None:
+        if not isinstance(experiment, Experiment):
+            raise ModelError(f"identify needs an Experiment, got {experiment!r}. Make one: Experiment.of(craft, ...).")
+        self.experiment, self.parameters = experiment, find_parameters(experiment, parameters)
+        self.sensitivities = Sensitivities(experiment, self.parameters, tuple(channels))
+
+    def fit(
+        self,
+        data: Data,
+        *,
+        noise: Mapping[str, Any],
+        prior: Mapping[str, float] | None = None,
+        covariance_from: CovarianceSource = "noise",
+    ) -> Identification:
+        """Estimates from one set of data."""
+        require_choice("covariance_from", covariance_from, ("noise", "residuals"))
+        if tuple(require_noise(data, noise)) != self.sensitivities.channels:
+            raise ModelError(f"noise must be of the channels {', '.join(self.sensitivities.channels)}.")
+        measured = require_measured(data, noise, self.sensitivities.time, self.sensitivities.shapes)
+        problem = _Problem(self, measured, _prior_rows(self.parameters, prior or {}))
+        return problem.judge(minimise(problem.evaluate, np.zeros(len(self.parameters.names))), covariance_from)
+
+
+class _Problem:
+    """One set of data."""
+
+    def __init__(self, owner: Identifier, measured: tuple[MeasuredChannel, ...], prior: np.ndarray) -> None:
+        self.owner, self.measured, self.prior = owner, measured, prior
+        self.parameters = owner.parameters
+
+    def evaluate(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Residuals and slopes at scaled parameters, those of the prior last."""
+        values = self.parameters.nominal + self.parameters.scale * z
+        predicted, changes = self.owner.sensitivities(values)
+        residuals, slopes = [], []
+        for channel, seen, change in zip(self.measured, predicted, changes, strict=True):
+            residuals.append(channel.residuals(seen).ravel())
+            slopes.append(np.stack([channel.slopes(seen, one).ravel() for one in change], axis=1))
+        rows = np.vstack(slopes) * self.parameters.scale
+        return np.concatenate([*residuals, -self.prior @ z]), np.vstack([rows, self.prior])
+
+    def judge(self, found: Minimum, covariance_from: CovarianceSource) -> Identification:
+        """Estimates with covariance and what is to be said of them."""
+        parameters, scale = self.parameters, self.parameters.scale
+        values, parts = parameters.nominal + scale * found.z, Decomposition.of(found.slopes)
+        residuals = self._by_channel(found.residuals)
+        fit = judge_fit(residuals, int(np.count_nonzero(parts.told)))
+        factor = fit.normalised if covariance_from == "residuals" else 1.0
+        covariance = factor * parts.covariance()
+        relative = np.sqrt(np.diag(covariance))
+        told = relative <= LARGEST
+        return Identification(
+            names=parameters.names,
+            units=parameters.units,
+            values=np.where(told, values, np.nan),
+            deviations=np.where(told, scale * relative, np.inf),
+            covariance=covariance * np.outer(scale, scale),
+            covariance_from=covariance_from,
+            nominal=parameters.nominal,
+            scale=scale,
+            singular_values=parts.values,
+            untold=find_untold(parts, parameters.names, parameters.units, values, scale),
+            shares=self._shares(found.slopes),
+            fit=fit,
+            experiment=(final := self._experiment(values)),
+            iterations=found.iterations,
+            converged=found.converged,
+            notes=(*self._rests_on_prior(relative), *_impossible(final)),
+        )
+
+    def _by_channel(self, residuals: np.ndarray) -> dict[str, np.ndarray]:
+        found, first = {}, 0
+        for channel in self.measured:
+            shape = len(channel.values), len(channel.noise)
+            found[channel.name] = residuals[first : first + shape[0] * shape[1]].reshape(shape)
+            first += shape[0] * shape[1]
+        return found
+
+    def _shares(self, slopes: np.ndarray) -> dict[str, np.ndarray]:
+        """Of the information about each parameter, all others known."""
+        found, first = {}, 0
+        total = np.maximum(np.sum(slopes**2, axis=0), 1e-300)
+        for channel in self.measured:
+            size = len(channel.values) * len(channel.noise)
+            found[channel.name] = np.sum(slopes[first : first + size] ** 2, axis=0) / total
+            first += size
+        return found | ({"prior": np.sum(self.prior**2, axis=0) / total} if self.prior.size else {})
+
+    def _rests_on_prior(self, relative: np.ndarray) -> list[str]:
+        weights = np.max(self.prior, axis=0, initial=0.0)
+        return [
+            f"{name} is as the prior has it: the data add next to nothing."
+            for name, deviation, weight in zip(self.parameters.names, relative, weights, strict=True)
+            if weight > 0.0 and deviation * weight > _BY_PRIOR
+        ]
+
+    def _experiment(self, values: np.ndarray) -> Experiment:
+        import jax
+
+        experiment = self.owner.experiment
+        system, start = self.parameters.put(experiment.system, experiment.start, np.asarray(values))
+        system, start = jax.tree.map(lambda x: np.asarray(x) if isinstance(x, jax.Array) else x, (system, start))
+        return dataclasses.replace(experiment, system=system, start=start)
+
+
+def _prior_rows(parameters: Parameters, prior: Mapping[str, float]) -> np.ndarray:
+    """One row for each parameter with a prior: scaled parameters in units of its deviation."""
+    rows = []
+    for name, sigma in prior.items():
+        meant = [k for k, own in enumerate(parameters.names) if own == name or own.startswith(f"{name}.")]
+        for group in parameters.groups:
+            meant = [parameters.names.index(own) for own in group.names] if group.path == name else meant
+        if not meant:
+            raise ModelError(f"prior: '{name}' is not estimated. Parameters: {', '.join(parameters.names)}.")
+        sigma = require_number(f"The prior of '{name}', its standard deviation,", sigma, "", above=0.0)
+        rows += [np.eye(len(parameters.names))[k] * parameters.scale[k] / sigma for k in meant]
+    return np.array(rows).reshape(-1, len(parameters.names))
+
+
+def _impossible(experiment: Experiment) -> list[str]:
+    """What no spacecraft can be, if the estimates are."""
+    found = []
+    for craft in experiment.world.crafts:
+        try:
+            require_possible_craft(craft)
+        except ModelError as error:
+            found.append(f"The estimates are not those of a possible body. {error}")
+    return found

@@ -1,0 +1,132 @@
+"""What an identification found: estimates with covariance, what the data do not tell, and how well they are fitted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from freefloat.analysis.identification.gauss_newton import is_told
+from freefloat.analysis.identification.identifiability import Untold
+from freefloat.sim.experiment import Experiment
+
+CovarianceSource = Literal["noise", "residuals"]
+
+
+class NotIdentifiable(ValueError):
+    """A parameter that the data do not tell."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How the residuals look, in units of the noise that was given."""
+
+    residuals: dict[str, np.ndarray]  # of each channel, (instants, numbers)
+    chi_square: float  # sum of their squares
+    degrees: int  # of freedom: numbers measured minus combinations told
+    probability: float  # of a chi-square at least as large, if model and noise are right
+    whiteness: float  # probability of correlations in time at least as large (Ljung and Box), if they are white
+
+    @property
+    def normalised(self) -> float:
+        """Chi-square per degree of freedom: one where model and noise are right."""
+        return self.chi_square / max(self.degrees, 1)
+
+
+@dataclass(frozen=True, repr=False)
+class Identification:
+    """Estimates. `result["base.mass"]` is a number, or a refusal where the data do not tell it."""
+
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    values: np.ndarray  # NaN where the data do not tell
+    deviations: np.ndarray  # one sigma; infinite where the data do not tell
+    covariance: np.ndarray  # of all parameters; very large along what has no effect
+    covariance_from: CovarianceSource  # the noise given, or the size of the residuals
+    nominal: np.ndarray  # where the search began
+    scale: np.ndarray  # what changes are measured by
+    singular_values: np.ndarray  # of the scaled slopes: one over the deviation of each combination, in its own size
+    untold: tuple[Untold, ...]
+    shares: dict[str, np.ndarray]  # by channel: its share of what the data tell of each parameter
+    fit: Fit
+    experiment: Experiment  # with what was found; what the data do not tell is as it was
+    iterations: int
+    converged: bool
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, name: str) -> float:
+        k = self._place(name)
+        if not np.isfinite(self.values[k]):
+            said = " ".join(str(one) for one in self.untold if name in one.names) or "Its deviation exceeds its size."
+            raise NotIdentifiable(
+                f"The data do not tell '{name}'. {said} Measure more, move differently, or give a prior."
+            )
+        return float(self.values[k])
+
+    def deviation(self, name: str) -> float:
+        """Standard deviation of an estimate; infinite where the data do not tell it."""
+        return float(self.deviations[self._place(name)])
+
+    def _place(self, name: str) -> int:
+        if name not in self.names:
+            raise KeyError(f"'{name}' was not estimated. Parameters: {', '.join(self.names)}.")
+        return self.names.index(name)
+
+    @property
+    def rank(self) -> int:
+        """Number of combinations that the data tell."""
+        return int(np.count_nonzero(is_told(self.singular_values)))
+
+    @property
+    def condition(self) -> float:
+        """Largest over smallest singular value of the combinations that are told."""
+        return float(self.singular_values[0] / self.singular_values[self.rank - 1]) if self.rank else np.inf
+
+    @property
+    def correlation(self) -> np.ndarray:
+        """Of the estimates."""
+        size = np.sqrt(np.diag(self.covariance))
+        return self.covariance / np.outer(size, size)
+
+    def gains_from(self, name: str) -> str:
+        """The channel that tells most of a parameter."""
+        k = self._place(name)
+        return max(self.shares, key=lambda channel: self.shares[channel][k])
+
+    def normalised_error(self, truth: np.ndarray) -> float:
+        """(estimate - truth)^T covariance^-1 (estimate - truth): chi-square of `rank` degrees where all are told."""
+        if self.untold:
+            raise NotIdentifiable(f"Not every parameter is told. {' '.join(map(str, self.untold))}")
+        error = (self.values - truth) / self.scale
+        return float(error @ np.linalg.solve(self.covariance / np.outer(self.scale, self.scale), error))
+
+    def __repr__(self) -> str:
+        return f"<Identification of {len(self.names)} parameters, {self.rank} told>"
+
+    def __str__(self) -> str:
+        return "\n".join((*self._table(), *self._quality(), *map(str, self.untold), *self.notes))
+
+    def _table(self) -> list[str]:
+        width = max(map(len, self.names))
+        lines = [f"{'parameter':{width}}  {'estimate':>12}  {'deviation':>10}  {'relative':>8}  unit   told by"]
+        for k, name in enumerate(self.names):
+            if not np.isfinite(self.values[k]):
+                lines.append(f"{name:{width}}  {'-':>12}  {'-':>10}  {'-':>8}  {self.units[k]:5}  not told by the data")
+                continue
+            relative = self.deviations[k] / self.scale[k]
+            number = f"{self.values[k]:12.6g}  {self.deviations[k]:10.3g}  {relative:8.1e}"
+            lines.append(f"{name:{width}}  {number}  {self.units[k]:5}  {self.gains_from(name)}")
+        return lines
+
+    def _quality(self) -> list[str]:
+        origin = {"noise": "the noise given", "residuals": "the residuals"}[self.covariance_from]
+        fit = self.fit
+        ended = (
+            f"{self.iterations} iterations" if self.converged else f"NOT CONVERGED after {self.iterations} iterations"
+        )
+        return [
+            f"{ended}; covariance from {origin}; rank {self.rank} of {len(self.names)}, condition {self.condition:.2g}",
+            f"chi-square per degree {fit.normalised:.3f} of {fit.degrees} (probability {fit.probability:.2g}); "
+            f"white with probability {fit.whiteness:.2g}",
+        ]

@@ -1,0 +1,209 @@
+"""What an experiment would measure, with exact derivatives: one direction of the parameters per instance of a batch.
+
+The step is differentiated forward (`jax.jvp`) before it is compiled, so a tangent of the whole state runs beside the
+motion. Integers and flags of the state (ticks, modes of software) have no tangent.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.analysis.identification.parameters import Parameters
+from freefloat.model import State
+from freefloat.sensors.imperfection import Imperfection, ImperfectSensor
+from freefloat.sim.experiment import Experiment
+from freefloat.sim.input_ports import tabulate
+from freefloat.sim.instant import Instant
+from freefloat.sim.loop import step
+from freefloat.sim.rollout import grid
+from freefloat.sim.run_channels import run_channels
+from freefloat.sim.starting import begin
+from freefloat.sim.system import Inputs, System, SystemState
+from freefloat.sim.tick import tick_of
+from freefloat.sim.varied_numbers import compile_system
+from freefloat.values import record
+from freefloat.values.arrays import Numeric, Vector
+from freefloat.values.errors import LawError, ModelError
+
+Channels = tuple[str, ...]
+Values = tuple[Any, ...]  # of each channel
+
+
+@record
+class Motion:
+    """A state and how it changes along one direction of the parameters."""
+
+    loop: SystemState
+    change: tuple[Any, ...]  # of each leaf that is real
+
+
+@record
+class _Quiet(Imperfection):
+    """No noise and no losses: what a sensor tells on average."""
+
+    def noise(self, key: int, number: Numeric, count: int) -> Vector:
+        """None."""
+        return jnp.zeros(count)
+
+    def lost(self, key: int, number: Numeric) -> Numeric:
+        """Never."""
+        return jnp.asarray(False)
+
+
+def without_noise(experiment: Experiment) -> Experiment:
+    """The same experiment with sensors that make no random errors."""
+    sensors = tuple(
+        dataclasses.replace(one, imperfection=_Quiet()) if isinstance(one, ImperfectSensor) else one
+        for one in experiment.system.sensors
+    )
+    return dataclasses.replace(experiment, system=dataclasses.replace(experiment.system, sensors=sensors))
+
+
+class Sensitivities:
+    """Channels of an experiment and their derivatives by parameters, at every recorded instant after the start."""
+
+    def __init__(self, experiment: Experiment, parameters: Parameters, channels: Channels) -> None:
+        require_smooth(experiment)
+        quiet, self.parameters, self.channels = without_noise(experiment), parameters, channels
+        self.start, self.timing = quiet.start, grid(quiet.duration, quiet.dt, quiet.record_dt)
+        self.system, loop = quiet.begin()
+        self.time = quiet.dt * self.timing.record_every * np.arange(1, self.timing.records + 1)
+        self._table = tabulate(self.system, quiet.inputs, 0, self.timing.steps)
+        first = {port: rows[0] for port, rows in self._table.items()}
+        seen = jax.eval_shape(partial(channel_values, channels=channels), self.system, loop, self.start, first)
+        self.shapes = {name: one.shape for name, one in zip(channels, seen, strict=True)}
+        values, direction = parameters.nominal, np.zeros(len(parameters.names))
+        begin_at = partial(_begin, parameters=parameters)
+        self._begin = compile_system(begin_at, self.system, self.start, values, direction, first)
+        motion = Motion(loop, tuple(np.zeros_like(leaf) for leaf in _real(loop)))
+        advance = partial(_advance, parameters=parameters)
+        self._advance = compile_system(advance, self.system, motion, values, direction, self._table)
+        observe = partial(_observe, channels, parameters)
+        self._observe = compile_system(observe, self.system, motion, self.start, values, direction, first)
+
+    def __call__(self, values: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """(values, derivatives) of each channel: (instants, ...) and (parameters, instants, ...)."""
+        return self.along(values, np.eye(len(values)))
+
+    def along(self, values: np.ndarray, directions: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """The same with derivatives along some directions, one in each row."""
+        count, records, every = len(directions), self.timing.records, self.timing.record_every
+        first = {port: rows[0] for port, rows in self._table.items()}
+        motions = self._begin.batch(self.start, values, directions, first, in_axes=(None, None, 0, None))
+        axes = (0, None, 0, None)
+        rolled = self._advance.rollout_batch(
+            motions, values, directions, self._table, steps=self.timing.steps, record_every=every, in_axes=axes
+        )
+        flat = jax.tree.map(lambda x: x.reshape(count * records, *x.shape[2:]), rolled.record)
+        rows = np.tile(every * np.arange(1, records + 1) - 1, count)  # a record tells what came in just before it
+        inputs = {port: table[rows] for port, table in self._table.items()}
+        along, axes = np.repeat(directions, records, axis=0), (0, None, None, 0, 0)
+        seen, changes = self._observe.batch(flat, self.start, values, along, inputs, in_axes=axes)
+        shape = (count, records)
+        return (
+            [x.reshape(*shape, *x.shape[1:])[0] for x in seen],
+            [x.reshape(*shape, *x.shape[1:]) for x in changes],
+        )
+
+
+def require_smooth(experiment: Experiment) -> None:
+    """Refuse what has no derivative by way of steps of a fixed length."""
+    system = experiment.system
+    if experiment.integrator != "rk4":
+        raise ModelError("Identification needs integrator='rk4': the length of adaptive steps would have derivatives.")
+    if system.world.has_events or system.interactions or any(part.limit is not None for part in system.clearances):
+        raise ModelError(
+            "Identification takes derivatives through every step, and an event or a contact has none. Take data from a "
+            "phase without: after capture, compose the spacecraft by Spacecraft.grasp."
+        )
+
+
+def _begin(
+    system: System,
+    start: tuple[State, ...],
+    values: Vector,
+    direction: Vector,
+    inputs: Inputs,
+    *,
+    parameters: Parameters,
+) -> Motion:
+    def at(values: Vector) -> tuple[tuple[Any, ...], SystemState]:
+        loop = begin(*parameters.put(system, start, values), inputs)[1]
+        return _real(loop), loop
+
+    _, change, loop = jax.jvp(at, (values,), (direction,), has_aux=True)
+    return Motion(loop, change)
+
+
+def _advance(
+    system: System,
+    motion: Motion,
+    values: Vector,
+    direction: Vector,
+    table: dict[str, Any],
+    *,
+    parameters: Parameters,
+) -> Motion:
+    inputs = {port: rows[motion.loop.tick] for port, rows in table.items()}
+
+    def after(real: tuple[Any, ...], values: Vector) -> tuple[tuple[Any, ...], SystemState]:
+        loop = step(parameters.put(system, (), values)[0], _with_real(motion.loop, real), inputs)
+        return _real(loop), loop
+
+    _, change, loop = jax.jvp(after, (_real(motion.loop), values), (motion.change, direction), has_aux=True)
+    return Motion(loop, change)
+
+
+def _observe(
+    channels: Channels,
+    parameters: Parameters,
+    system: System,
+    motion: Motion,
+    start: tuple[State, ...],
+    values: Vector,
+    direction: Vector,
+    inputs: Inputs,
+) -> tuple[Values, Values]:
+    def seen(real: tuple[Any, ...], values: Vector) -> Values:
+        changed, loop = parameters.put(system, (), values)[0], _with_real(motion.loop, real)
+        return channel_values(changed, loop, start, inputs, channels)
+
+    return jax.jvp(seen, (_real(motion.loop), values), (motion.change, direction))
+
+
+def channel_values(
+    system: System, loop: SystemState, start: tuple[State, ...], inputs: Inputs, channels: Channels
+) -> Values:
+    """What is measured: what a sensor tells where one does, else the truth, else a channel of the run."""
+    tick, recorded = tick_of(system, loop), None
+    here, found = Instant(system, loop, loop.states, inputs, tick.t, tick.number), []
+    for name in channels:
+        try:
+            found.append(jnp.asarray(here.observe(name), dtype=float))
+        except LawError:
+            if recorded is None:
+                recorded = {channel.name: value for channel, value in run_channels(system, loop, start, inputs)}
+            if name not in recorded:
+                raise ModelError(f"No channel is called '{name}'. Channels: {', '.join(recorded)}.") from None
+            found.append(jnp.asarray(recorded[name], dtype=float))
+    return tuple(found)
+
+
+def _is_real(leaf: Any) -> bool:
+    return jnp.issubdtype(jnp.asarray(leaf).dtype, jnp.floating)
+
+
+def _real(loop: SystemState) -> tuple[Any, ...]:
+    return tuple(leaf for leaf in jax.tree.leaves(loop) if _is_real(leaf))
+
+
+def _with_real(loop: SystemState, real: tuple[Any, ...]) -> SystemState:
+    leaves, tree = jax.tree.flatten(loop)
+    given = iter(real)
+    return jax.tree.unflatten(tree, [next(given) if _is_real(leaf) else leaf for leaf in leaves])

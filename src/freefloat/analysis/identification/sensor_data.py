@@ -1,0 +1,43 @@
+"""What the sensors of an experiment tell over time, noise included: data as a spacecraft would send them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import jax
+import numpy as np
+
+from freefloat.analysis.identification.sensitivities import Values, channel_values
+from freefloat.model import State
+from freefloat.sim.experiment import Experiment
+from freefloat.sim.input_ports import tabulate
+from freefloat.sim.rollout import FixedSteps, grid
+from freefloat.sim.system import Inputs, System, SystemState
+from freefloat.sim.varied_numbers import compile_system
+from freefloat.values.errors import ModelError
+
+
+def sensor_data(experiment: Experiment, channels: Sequence[str]) -> dict[str, np.ndarray]:
+    """`time` and channels at the recorded instants after the start: measured where a sensor tells them, else true."""
+    if experiment.integrator != "rk4":
+        raise ModelError("sensor_data needs integrator='rk4'.")
+    system, loop = experiment.begin()
+    timing, names = grid(experiment.duration, experiment.dt, experiment.record_dt), tuple(channels)
+    steps = FixedSteps(system, loop, experiment.inputs, 0, timing.steps, "native")
+    blocks = list(steps.blocks(loop, timing))
+    records = jax.tree.map(lambda *parts: np.concatenate(parts), *blocks)
+    table = tabulate(system, experiment.inputs, 0, timing.steps)
+    inputs = {port: rows[np.asarray(records.tick) - 1] for port, rows in table.items()}
+    first = {port: rows[0] for port, rows in table.items()}
+    observe = compile_system(partial(_observe, channels=names), system, loop, experiment.start, first)
+    seen = observe.batch(records, experiment.start, inputs, in_axes=(0, None, 0))
+    time: dict[str, Any] = {"time": np.asarray(records.tick) * experiment.dt}
+    return time | dict(zip(names, map(np.asarray, seen), strict=True))
+
+
+def _observe(
+    system: System, loop: SystemState, start: tuple[State, ...], inputs: Inputs, *, channels: tuple[str, ...]
+) -> Values:
+    return channel_values(system, loop, start, inputs, channels)
