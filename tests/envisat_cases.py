@@ -101,7 +101,7 @@ def contact_wrench(states: tuple[State, State]) -> Any:
     return six(push * X_TE.R.T @ np.array([1.0, 0.0, 0.0]), jnp.zeros(3))
 
 
-def loads(switches: Any, states: tuple[State, State], t: Any) -> tuple[Any, Any]:
+def loads(switches: Any, states: Any, t: Any) -> tuple[Any, Any]:
     """Forces on the servicer and on the client; what the tool is given, the client gets back."""
     servicer = states[0]
     held, pushed, thrusting, bumping = switches

@@ -141,7 +141,7 @@ def test_starts_that_contradict_each_other_are_refused_with_the_remedy(rng):
     nominal = FrameMotion(client.p_NB, client.quat_NB, client.V_NB)
     at_rest = craft.at_rest()
     TwofoldMotion.start(nominal, [client], [at_rest])  # g_c = E and V_c = 0: the paper's start
-    elsewhere = craft.at_rest(at=(1.0, 0.0, 0.5))
+    elsewhere = craft.at_rest(at=Pose(position=(1.0, 0.0, 0.5)))
     with pytest.raises(ModelError, match=r"eq\. 5.*placement on the left"):
         TwofoldMotion.start(nominal, [client], [elsewhere])
     # With g_n(0) so that the poses agree, V_t(0) = V_n(0) and V_c(0) = 0 contradict (6).
