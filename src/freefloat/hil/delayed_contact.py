@@ -43,6 +43,18 @@ def reduced_mass(first: float, second: float = np.inf) -> float:
 
 
 @dataclass(frozen=True)
+class ExpectedContact:
+    """A contact that a rehearsal is going to make."""
+
+    stiffness: float  # [N/m]
+    damping: float = 0.0  # [N s/m]
+
+    def __post_init__(self) -> None:
+        require_number("ExpectedContact.stiffness", self.stiffness, "N/m", above=0.0)
+        require_number("ExpectedContact.damping", self.damping, "N s/m", least=0.0)
+
+
+@dataclass(frozen=True)
 class DelayMargin:
     """What is to be expected of a contact in a facility."""
 

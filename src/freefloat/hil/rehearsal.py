@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from freefloat.hil.delay import DelayCompensation
+from freefloat.hil.delayed_contact import ExpectedContact
 from freefloat.hil.facility import Facility, RobotDescription
 from freefloat.hil.limits import Limits
 from freefloat.hil.passivity import Passivity
@@ -24,7 +25,9 @@ class Carried:
     robot: str
     craft: str = ""  # empty: the only one
     port: str = ""  # of the experiment, such as `servicer.tool.wrench`; empty: its sensor is not used
-    reaction_of: str = ""  # a robot whose measured wrench acts here with the other sign, where only its sensor is trusted
+    reaction_of: str = (
+        ""  # a robot whose measured wrench acts here with the other sign, where only its sensor is trusted
+    )
     arm: tuple[str, ...] = ()  # joints of the spacecraft that an arm on the robot has, in the robot's order
 
     @property
@@ -50,6 +53,7 @@ class Rehearsal:
     compensation: DelayCompensation | None = field(default_factory=DelayCompensation)
     passivity: Passivity | None = field(default_factory=Passivity)
     limits: Limits = field(default_factory=Limits)
+    contact: ExpectedContact | None = None  # what is expected to touch, to say beforehand what the delay will do to it
 
     def __post_init__(self) -> None:
         if not isinstance(self.experiment, Experiment):

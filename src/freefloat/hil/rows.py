@@ -18,6 +18,20 @@ _OWN = (
     ("energy", 1),  # [J] that the delay has absorbed
 )
 
+# Of every robot; as many as it has joints, or as the arm on it has.
+_JOINTS, _ARM_JOINTS = -1, -2
+_COMMANDED = (("commanded.position", 3), ("commanded.quaternion", 4), ("commanded.twist", 6))
+_MEASURED = (
+    ("measured.position", 3),
+    ("measured.quaternion", 4),
+    ("measured.twist", 6),
+    ("wrench", 6),  # at W, as the sensor says
+    ("joints", _JOINTS),
+    ("joint_rates", _JOINTS),
+)
+_FELT = (("felt", 6),)  # at the port, as it acts on the spacecraft
+_ARM = (("arm.commanded", _ARM_JOINTS), ("arm.measured", _ARM_JOINTS))
+
 
 @dataclass(frozen=True)
 class RowLayout:
@@ -27,11 +41,12 @@ class RowLayout:
 
     @staticmethod
     def of(robots: tuple[RobotDescription, ...]) -> RowLayout:
-        """Of the cycles with these robots."""
+        """Of the cycles with these robots: all commands, all measurements, all wrenches, all arms."""
         fields = list(_OWN)
-        for robot in robots:
-            joints, arm = len(robot.joint_names), len(robot.arm_joints)
-            fields += [(f"{robot.name}.{what}", width) for what, width in _of_robot(joints, arm)]
+        for part in (_COMMANDED, _MEASURED, _FELT, _ARM):
+            for robot in robots:
+                own = {_JOINTS: len(robot.joint_names), _ARM_JOINTS: len(robot.arm_joints)}
+                fields += [(f"{robot.name}.{what}", own.get(width, width)) for what, width in part]
         return RowLayout(tuple(fields))
 
     @cached_property
@@ -48,20 +63,3 @@ class RowLayout:
     def column(self, rows: np.ndarray, name: str) -> np.ndarray:
         """A field of many rows (cycles, width)."""
         return rows[..., self.places[name]]
-
-
-def _of_robot(joints: int, arm: int) -> tuple[tuple[str, int], ...]:
-    return (
-        ("commanded.position", 3),
-        ("commanded.quaternion", 4),
-        ("commanded.twist", 6),
-        ("measured.position", 3),
-        ("measured.quaternion", 4),
-        ("measured.twist", 6),
-        ("wrench", 6),  # at W, as the sensor says
-        ("felt", 6),  # at the port, as it acts on the spacecraft
-        ("joints", joints),
-        ("joint_rates", joints),
-        ("arm.commanded", arm),
-        ("arm.measured", arm),
-    )
