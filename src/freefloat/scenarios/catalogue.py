@@ -1,5 +1,6 @@
 """All scenarios by name."""
 
+from freefloat.scenarios.envisat import EnvisatFree
 from freefloat.scenarios.ets7 import Ets7Capture, Ets7Gjm, Ets7GravityGradient, Ets7Rns, Ets7SatelliteBased
 from freefloat.scenarios.goddard import GoddardAsymmetric, GoddardSymmetric
 from freefloat.scenarios.scenario import Scenario, ScenarioError
@@ -15,6 +16,7 @@ SCENARIOS: dict[str, type[Scenario]] = {
         Ets7Rns,
         Ets7GravityGradient,
         Ets7Capture,
+        EnvisatFree,
         GoddardSymmetric,
         GoddardAsymmetric,
         SrmsTangential,

@@ -9,6 +9,7 @@ import numpy as np
 
 from freefloat.hil.cell.rotations import conjugate, cross, matrix_of, multiply, quaternion_exp, quaternion_log
 from freefloat.spatial.sixvectors import angular, linear
+from freefloat.values.arrays import Numeric
 
 
 @dataclass(frozen=True)
@@ -49,11 +50,11 @@ def motion_between(before: Motion, after: Motion, share: float, cycle: float) ->
     return Motion(_weigh(value, ends), quaternion, np.concatenate([velocity, omega]))
 
 
-def _weigh(weights: tuple[float, ...], values: tuple[np.ndarray, ...]) -> np.ndarray:
+def _weigh(weights: tuple[float, ...], values: tuple[Numeric, ...]) -> np.ndarray:
     return sum((w * v for w, v in zip(weights, values, strict=True)), np.zeros(3))
 
 
-def _rate_of_turn(turn: np.ndarray, omega: np.ndarray) -> np.ndarray:
+def _rate_of_turn(turn: np.ndarray, omega: Numeric) -> np.ndarray:
     """Rate of a rotation vector whose rotation turns with body rate omega, to second order."""
     turned = cross(turn, omega)
     return omega + 0.5 * turned + cross(turn, turned) / 12.0
