@@ -112,6 +112,22 @@ def continue_run(
     return _Driver(more, system, loop, start, engine, progress, run.saved.adaptive_step).run(check=check)
 
 
+def run_of_records(experiment: Experiment, records: SystemState, status: str) -> Run:
+    """The audited run of an experiment that another driver has stepped, as far as it came.
+
+    `records` are its states at the start, after every `recorded_every(experiment)` ticks, and at the end; what came
+    in on the way are the experiment's inputs.
+    """
+    require_float64()
+    system, loop = experiment.begin()
+    return _Driver(experiment, system, loop, experiment.start, "native", None).run_of(records, status)
+
+
+def recorded_every(experiment: Experiment) -> int:
+    """Ticks between the states that a run is made and audited of."""
+    return with_audited_instants(grid(experiment.duration, experiment.dt, experiment.record_dt)).record_every
+
+
 class StartWarning(UserWarning):
     """A joint starts beyond its limits."""
 
@@ -139,30 +155,51 @@ class _Driver:
 
     def run(self, *, check: bool) -> Run:
         """Simulate, record, judge."""
-        system, loop, steps = self.system, self.loop, self.timing.steps
-        too_fast = unresolved(system, self.start) if self.fixed else ()
-        for sentence in too_fast:
-            warnings.warn(sentence, UnresolvedWarning, stacklevel=3)
-        beyond = self._starts_beyond_limits()
-        for sentence in beyond:
-            warnings.warn(sentence, StartWarning, stacklevel=3)
-        since = max(self.first - 1, 0)  # a record tells what came in just before it
-        table = tabulate(system, self.experiment.inputs, since, self.first + steps - since)
-        # Compiled first: a part with faulty channels is refused before the run.
-        watch = Recorder(system, loop, self.start, table, since, self.engine)
-        self._fixed_steps = (
-            FixedSteps(system, loop, self.experiment.inputs, self.first, steps, self.engine) if self.fixed else None
-        )
+        self._prepare()
         records, status = self._collect()
         if status == DIVERGED:
             again = partial(self._drive, timing=Grid(self.timing.record_every, 1), count=AdaptiveCount())
-            status = explain_divergence(system, records, table, since, again, self.engine, fixed=self.fixed)
-        data = watch.dataset(records)
+            watch = self._watch
+            status = explain_divergence(
+                self.system, records, watch.table, watch.first, again, self.engine, fixed=self.fixed
+            )
+        run = self._finish(records, status)
+        if check:
+            _raise_on_failure(run)
+        return run
+
+    def run_of(self, records: SystemState, status: str) -> Run:
+        """Record and judge states that somebody else has stepped through."""
+        self._prepare()
+        return self._finish(records, status)
+
+    def _prepare(self) -> None:
+        """Warn of what can be seen beforehand, and compile: a part with faulty channels is refused before the run."""
+        system, steps = self.system, self.timing.steps
+        too_fast = unresolved(system, self.start) if self.fixed else ()
+        for sentence in too_fast:
+            warnings.warn(sentence, UnresolvedWarning, stacklevel=4)
+        beyond = self._starts_beyond_limits()
+        for sentence in beyond:
+            warnings.warn(sentence, StartWarning, stacklevel=4)
+        self._told = (*too_fast, *beyond)
+        since = max(self.first - 1, 0)  # a record tells what came in just before it
+        table = tabulate(system, self.experiment.inputs, since, self.first + steps - since)
+        self._watch = Recorder(system, self.loop, self.start, table, since, self.engine)
+        inputs = self.experiment.inputs
+        self._fixed_steps = (
+            FixedSteps(system, self.loop, inputs, self.first, steps, self.engine) if self.fixed else None
+        )
+
+    def _finish(self, records: SystemState, status: str) -> Run:
+        system, data = self.system, self._watch.dataset(records)
         fill_mesh_distances(system, data)
-        judged = self._judge(watch, records, data, (*too_fast, *beyond))
-        data = data.isel(time=slice(None, None, self.asked.record_every // self.timing.record_every))
+        judged = self._judge(self._watch, records, data, self._told)
+        asked = (np.asarray(records.tick) - self.first) % self.asked.record_every == 0
+        asked[-1] = True  # where it ended
+        data = data.isel(time=np.flatnonzero(asked))
         last = jax.tree.map(lambda x: np.asarray(x)[-1], records)
-        run = Run(
+        return Run(
             recorded=data,
             audit=judged,
             status=status,
@@ -173,9 +210,6 @@ class _Driver:
             events=Events(run_events(system, records, self.experiment.start)),
             saved=SavedState.of(last, self.start, self.count.step),
         )
-        if check:
-            _raise_on_failure(run)
-        return run
 
     def _starts_beyond_limits(self) -> tuple[str, ...]:
         if self.first:  # a run that goes on was told before

@@ -1,0 +1,189 @@
+"""One cycle of a rehearsal on compiled programs: readings in, checked commands out."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import jax
+import numpy as np
+
+from freefloat.dynamics import composite_inertia
+from freefloat.dynamics.nominal_motion import FrameMotion, NominalMotion, unforced_motion
+from freefloat.hil import cycle_functions as functions
+from freefloat.hil.bound_program import BoundProgram, Transfer, memory_of
+from freefloat.hil.cycle_checks import COMMAND_CHECKS, READING_CHECKS, Bounds, Measured, explain
+from freefloat.hil.cycle_functions import Memory, Plan, Setup
+from freefloat.hil.facility import ArmCommand, Facility, FacilityReading, MotionCommand, RobotDescription
+from freefloat.hil.rehearsal import Rehearsal
+from freefloat.sim.input_ports import tabulate
+from freefloat.sim.rollout import grid
+from freefloat.sim.system import SystemState
+from freefloat.values.arrays import Numeric
+
+
+class Fault(Exception):
+    """Why a rehearsal must stop now. It never leaves the loop: it becomes the reason of a safe stop."""
+
+
+class Cycle:
+    """A rehearsal at one instant, advanced cycle by cycle. Nothing in it knows the wall clock."""
+
+    def __init__(self, rehearsal: Rehearsal, facility: Facility, delay: float) -> None:
+        experiment = rehearsal.experiment
+        self.rehearsal, self.robots = rehearsal, rehearsal.robots_of(facility)
+        self.ticks, self.length = rehearsal.ticks_per_cycle(facility), facility.cycle
+        self.steps = grid(experiment.duration, experiment.dt, experiment.record_dt).steps
+        self.system, self.start = experiment.begin()
+        self.table = tabulate(self.system, experiment.inputs, 0, self.steps)
+        self.plan = _plan(rehearsal, self.ticks)
+        self.setup = _setup(rehearsal, facility, self.robots, delay)
+        self.tick = 0
+        self._compile()
+        self._names = [robot.name for robot in self.robots]
+        self._felt = [(one.port, k) for k, one in enumerate(rehearsal.carried) if one.port]
+        self._given = [port for port in self.table if port not in dict(self._felt)]
+
+    # ---- its programs
+
+    def _compile(self) -> None:
+        states, plan, robots = self.start.states, self.plan, self.robots
+        nominal = _nominal(self.rehearsal, self.setup, states)
+        still = tuple(FrameMotion(np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(6)) for _ in robots)
+        first = partial(functions.command, plan=plan, first=True)
+        begun = BoundProgram(first, self.system, nominal, states, still, still, self.setup)()
+        inputs = {port: rows[0] for port, rows in self.table.items()}
+        one = np.full((), 1, np.int32)
+        self._advance = BoundProgram(functions.advance, self.system, self.start, one, inputs)
+        command = partial(functions.command, plan=plan)
+        motions, commands = begun.motions, begun.commands
+        self._command = BoundProgram(command, self.system, nominal, states, motions, commands, self.setup)
+        memory = Memory(np.zeros(()), np.zeros((len(robots), 6)), np.zeros(len(robots)))
+        read = tuple(_empty(robot) for robot in robots)
+        feel = partial(functions.feel, plan=plan)
+        self._feel = BoundProgram(feel, self.system, memory, states, motions, commands, read, self.setup)
+        Transfer((begun, self._command.result))()
+        felt, answer = self._feel.arguments, self._command.arguments
+        reached = self._advance.result.states
+        self._after_step = Transfer((reached, answer[1]), (reached, felt[1]))
+        result = self._command.result
+        self._after_command = Transfer(
+            (result.nominal, answer[0]),
+            (result.motions, answer[2]),
+            (result.motions, felt[2]),
+            (result.commands, answer[3]),
+            (result.commands, felt[3]),
+        )
+        self._after_command()
+        self._after_feeling = Transfer((self._feel.result.memory, felt[0]))
+        self._into, self.measured, self.felt = felt[4], memory_of(felt[4]), memory_of(self._feel.result.wrenches)
+        self.commanded, self.arms = memory_of(result.commands), result.arms
+
+    # ---- a cycle
+
+    def take(self, reading: FacilityReading) -> None:
+        """Take in a reading; one that is not built as it should be raises whatever Python makes of it."""
+        for into, robot in zip(self._into, self.robots, strict=True):
+            read = reading.robots[robot.name]
+            into.position[:], into.quaternion[:], into.twist[:] = read.position, read.quaternion, read.twist
+            into.wrench[:], into.joints[:], into.joint_rates[:] = read.wrench, read.joints, read.joint_rates
+
+    def feel(self) -> None:
+        """Make wrenches at the ports of what was taken in; a fault says what is wrong with it."""
+        felt = self._feel()
+        if not (felt.shares <= 1.0).all():
+            raise Fault(explain(READING_CHECKS, felt.shares, self.setup.bounds, self._names))
+        self._after_feeling()
+
+    def advance(self) -> None:
+        """Let the world go on by a cycle with what was felt, and find the next commands."""
+        inputs, wrenches = self._advance.arguments[2], self._feel.result.wrenches
+        for port, number in self._felt:
+            inputs[port][:] = wrenches[number]
+        for _ in range(min(self.ticks, self.steps - self.tick)):
+            for port in self._given:
+                inputs[port][...] = self.table[port][self.tick]
+            self._advance.call()
+            self._advance.feed_back()
+            self.tick += 1
+        self._after_step()
+        answer = self._command()
+        if not (answer.shares <= 1.0).all():
+            raise Fault(explain(COMMAND_CHECKS, answer.shares, self.setup.bounds, self._names))
+        self._after_command()
+
+    def commands(self) -> dict[str, MotionCommand]:
+        """What every robot shall do in the next cycle."""
+        made, numbers, at = {}, self.commanded.copy(), 0
+        for robot, arm in zip(self.robots, self.arms, strict=True):
+            position, quaternion, twist = numbers[at : at + 3], numbers[at + 3 : at + 7], numbers[at + 7 : at + 13]
+            made[robot.name] = MotionCommand(
+                position, quaternion, twist, _arm_command(arm) if robot.arm_joints else None
+            )
+            at += 13
+        return made
+
+    @property
+    def energy(self) -> float:
+        """That the delay has absorbed [J]."""
+        return float(self._feel.result.memory.energy)
+
+    def state(self) -> SystemState:
+        """Everything that changes in the world, as it is now."""
+        return jax.tree.map(lambda view, like: np.array(view, dtype=like.dtype), self._advance.arguments[0], self.start)
+
+
+def _arm_command(arm: tuple[np.ndarray, np.ndarray]) -> ArmCommand:
+    return ArmCommand(arm[0].copy(), arm[1].copy(), np.zeros(len(arm[0])))
+
+
+def _plan(rehearsal: Rehearsal, ticks: int) -> Plan:
+    carried, world = rehearsal.carried, rehearsal.experiment.world
+    names = [one.robot for one in carried]
+    touching = rehearsal.touching if rehearsal.passivity is not None else None
+    a = names.index(touching.robot) if touching else -1
+    others = [k for k, one in enumerate(carried) if k != a]
+    return Plan(
+        crafts=tuple(rehearsal.craft_number(one.craft) for one in carried),
+        frames=tuple(world.locate(one.frame, 0)[1] if one.port else "" for one in carried),
+        sources=tuple(names.index(one.reaction_of) if one.reaction_of else k for k, one in enumerate(carried)),
+        arms=tuple(one.arm for one in carried),
+        touching=a,
+        partner=others[0] if a >= 0 and others else -1,
+        controls=rehearsal.passivity is not None and rehearsal.passivity.controls,
+        relative=rehearsal.formulation == "relative",
+        ticks=ticks,
+    )
+
+
+def _setup(rehearsal: Rehearsal, facility: Facility, robots: tuple[RobotDescription, ...], delay: float) -> Setup:
+    experiment, compensation = rehearsal.experiment, rehearsal.compensation
+    c = rehearsal.craft_number(rehearsal.nominal or rehearsal.carried[0].craft)
+    body = composite_inertia(experiment.world.crafts[c], experiment.start[c].q)
+    hold = 0.5 * facility.cycle if compensation is not None and compensation.hold else 0.0
+    numbers = {"cycle": facility.cycle, "dt": experiment.dt, "delay": delay, "hold": hold}
+    numbers["share"] = rehearsal.passivity.share if rehearsal.passivity else 1.0
+    return jax.tree.map(
+        np.asarray,
+        Setup(
+            X_FZ=rehearsal.placement,
+            Xs_MW=tuple(robot.X_MW for robot in robots),
+            body=body,
+            bounds=tuple(Bounds.of(rehearsal.limits, robot) for robot in robots),
+            **{name: np.asarray(value) for name, value in numbers.items()},
+        ),
+    )
+
+
+def _nominal(rehearsal: Rehearsal, setup: Setup, states: tuple[Any, ...]) -> NominalMotion:
+    """The nominal motion at the start; at rest in N where the formulation is absolute."""
+    still = FrameMotion(np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(6))
+    if rehearsal.formulation == "relative":
+        state = states[rehearsal.craft_number(rehearsal.nominal or rehearsal.carried[0].craft)]
+        still = FrameMotion(np.asarray(state.p_NB), np.asarray(state.quat_NB), np.asarray(state.V_NB))
+    return jax.tree.map(np.asarray, unforced_motion(setup.body, still))
+
+
+def _empty(robot: RobotDescription) -> Measured:
+    joints: Numeric = np.zeros(len(robot.joint_names))
+    return Measured(np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(6), np.zeros(6), joints, joints.copy())
