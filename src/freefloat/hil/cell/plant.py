@@ -98,10 +98,7 @@ class CellPlant:
         """Bring everything that is computed from the state up to date, at the torques of this instant."""
         self.mujoco.mj_step1(self.model, self.data)
         self._apply(reference, arms, 0.0)
-        self.mujoco.mj_fwdActuation(self.model, self.data)
-        self.mujoco.mj_fwdAcceleration(self.model, self.data)
-        self.mujoco.mj_fwdConstraint(self.model, self.data)
-        self.mujoco.mj_sensorAcc(self.model, self.data)
+        self.mujoco.mj_forwardSkip(self.model, self.data, int(self.mujoco.mjtStage.mjSTAGE_VEL), 0)
 
     def _apply(self, reference: tuple[np.ndarray, ...], arms: Sequence[ArmDrive | None], ahead: float) -> None:
         """Torques now; `ahead` is what is left of the cycle, as a share."""
