@@ -55,8 +55,7 @@ class Loop:
         self._places = [slice(at, at + size) for at, size in zip(starts, sizes, strict=True)]
         self._arms = [
             (one.name, number, places[f"{one.name}.arm.commanded"], places[f"{one.name}.arm.measured"])
-            for number, one in enumerate(robots)
-            if one.arm_joints
+            for number, one in enumerate(robot for robot in robots if robot.arm_joints)
         ]
         self._last: FacilityReading | None = None
         self.stop_failed = ""  # why the facility could not be stopped, if it could not
