@@ -66,7 +66,9 @@ def test_angles_are_found_again_for_random_poses(arm, rng):
 def test_a_pose_out_of_reach_is_refused_with_what_is_missing(arm):
     X = np.eye(4)
     X[0, 3], X[2, 3] = arm.reach + 0.5, arm.joints[0].offset[2]
-    with pytest.raises(ModelError, match=r"first pose of 'client' is out of reach of its .*-class robot.* misses it by \d+"):
+    with pytest.raises(
+        ModelError, match=r"first pose of 'client' is out of reach of its .*-class robot.* misses it by \d+"
+    ):
         InverseKinematics(arm).find(X, "client")
 
 

@@ -26,6 +26,7 @@ _BRANCHES = 6  # solutions among which the best is chosen
 _SEARCH_STEP = 0.3  # largest joint step of the search [rad]
 _POSTURE_RATE = 0.5  # [1/s] at which the seventh joint returns to its posture
 Factors = tuple[np.ndarray, np.ndarray, np.ndarray]  # singular value decomposition of the Jacobian
+_NO_FACTORS: Factors = (np.zeros((6, 6)), np.zeros(6), np.zeros((6, 6)))
 _SCALE = np.array([1.0, 1.0, 1.0, LENGTH, LENGTH, LENGTH])
 
 
@@ -50,13 +51,12 @@ class InverseKinematics:
     def follow(self, X_RP: np.ndarray, twist: np.ndarray, now: JointAnswer, cycle: float) -> JointAnswer:
         """Angles and rates one cycle on for a pose (4x4) and a twist of the flange, in P axes [m/s, rad/s]."""
         q = now.q + cycle * now.rate
-        for _ in range(_ITERATIONS):
+        size, factors, left = np.inf, _NO_FACTORS, _ITERATIONS
+        while size >= _SMALL_STEP and left:
             error, J = self._error(X_RP, q)
             factors = np.linalg.svd(J, full_matrices=False)
             step = _damped(*factors, error)
-            q, size = q + step, float(np.abs(step).max())
-            if size < _SMALL_STEP:
-                break
+            q, size, left = q + step, float(np.abs(step).max()), left - 1
         demand = float(np.max(np.abs(q - now.q) / (self.arm.rate_limit * cycle)))
         missing = size**2 * self.arm.reach
         if demand > 1.0 or size >= _SMALL_STEP:
@@ -76,9 +76,9 @@ class InverseKinematics:
                 break
         if not found:
             raise ModelError(
-                f"The first pose of '{who}' is out of reach of its {self.arm.model} robot: the nearest posture misses it "
-                f"by {1e3 * nearest:.0f} mm (a radian counted as {LENGTH:g} m). Place the robot, or what it carries, "
-                "elsewhere."
+                f"The first pose of '{who}' is out of reach of its {self.arm.model} robot: the nearest posture misses "
+                f"it by {1e3 * nearest:.0f} mm (a radian counted as {LENGTH:g} m). Place the robot, or what it "
+                "carries, elsewhere."
             )
         return min(found, key=self._awkwardness)
 
@@ -144,4 +144,3 @@ def _damped(U: np.ndarray, s: np.ndarray, Vt: np.ndarray, error: np.ndarray) -> 
     """Least-squares step; the directions that are nearly lost are damped, the others met exactly."""
     weakness = np.maximum(0.0, 1.0 - (s / NEAR_SINGULAR) ** 2)
     return Vt.T @ (s / (s**2 + weakness * NEAR_SINGULAR**2) * (U.T @ error))
-

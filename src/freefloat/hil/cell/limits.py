@@ -8,6 +8,8 @@ from freefloat.hil.cell.inverse_kinematics import NEAR_SINGULAR, JointAnswer
 from freefloat.hil.cell.robot_arm import RobotArm
 from freefloat.hil.cell.servo import References
 
+_CALMING = 0.1  # [s] that the inner loop is given after the last of a ramp
+
 
 def broken_limit(arm: RobotArm, who: str, answer: JointAnswer, references: References) -> str:
     """Which limit the motion of a cycle would break, in words; empty if none."""
@@ -53,5 +55,5 @@ class Braking:
 
     @property
     def done(self) -> bool:
-        """At rest."""
-        return self._time >= self.duration
+        """At rest, the inner loop included."""
+        return self._time >= self.duration + _CALMING

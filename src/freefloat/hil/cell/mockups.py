@@ -20,7 +20,15 @@ _TOOL_SIDE = f'contype="1" conaffinity="2" {_STIFF}'
 # The arm of spec data: a public LWR model, joint i at height off_i of frame i-1; 2 kg a link.
 _ARM_OFFSETS = (0.11, 0.2, 0.2, 0.2, 0.2, 0.19, 0.078)  # [m]
 _ARM_AXES = ((0, 0, 1), (0, -1, 0), (0, 0, 1), (0, 1, 0), (0, 0, 1), (0, -1, 0), (0, 0, 1))
-_ARM_COMS = ((0, 0.04, 0.13), (0, -0.04, 0.07), (0, -0.04, 0.13), (0, 0.04, 0.07), (0, 0.02, 0.124), (0, 0, 0), (0, 0, 0))
+_ARM_COMS = (
+    (0, 0.04, 0.13),
+    (0, -0.04, 0.07),
+    (0, -0.04, 0.13),
+    (0, 0.04, 0.07),
+    (0, 0.02, 0.124),
+    (0, 0, 0),
+    (0, 0, 0),
+)
 _LONG = (0.0136666666667, 0.0118666666667, 0.003)  # [kg m2]
 _ARM_INERTIAS = (
     _LONG, _LONG, _LONG, _LONG, (0.0126506666667, 0.0108506666667, 0.003), (0.00520833333333,) * 3,
@@ -42,7 +50,7 @@ class Mockup:
 
 
 def grasp_ring(
-    X_PM: Pose, *, stiffness: float = 1e5, damping: float = 150.0, radius: float = 0.3, mass: float = 2.0
+    X_PM: Pose, *, stiffness: float = 1e5, damping: float = 300.0, radius: float = 0.3, mass: float = 2.0
 ) -> Mockup:
     """Part of a client: a plate of 10 kg and a ring [m, kg] on springs [N/m, N s/m].
 
@@ -61,7 +69,8 @@ def grasp_ring(
     )
     text = (
         '<geom name="ROBOT.plate" type="cylinder" pos="0 0 0.05" size="0.15 0.05" mass="10"/>'
-        f'<geom name="ROBOT.post" type="capsule" fromto="0 0 0.1 {-radius!r} 0 {height - 0.05!r}" size="0.03" mass="0.5"/>'
+        f'<geom name="ROBOT.post" type="capsule" fromto="0 0 0.1 {-radius!r} 0 {height - 0.05!r}" size="0.03" '
+        'mass="0.5"/>'
         f'<body name="ROBOT.ring" pos="{-radius!r} 0 {height!r}">{slides}{bars}</body>'
     )
     return Mockup(X_PM, text)
@@ -100,7 +109,8 @@ def servicer_arm(mount_height: float = 0.1) -> Mockup:
         end = (*_ARM_OFFSETS[1:], TOOL_HEIGHT)[k]
         inner = (
             f'<body name="ROBOT.arm_{k + 1}" pos="0 0 {_ARM_OFFSETS[k]!r}">'
-            f'<inertial pos="{spaced(_ARM_COMS[k])}" mass="{_ARM_LINK_MASS!r}" diaginertia="{spaced(_ARM_INERTIAS[k])}"/>'
+            f'<inertial pos="{spaced(_ARM_COMS[k])}" mass="{_ARM_LINK_MASS!r}" '
+            f'diaginertia="{spaced(_ARM_INERTIAS[k])}"/>'
             f'<joint name="ROBOT.arm_{k + 1}" type="hinge" axis="{spaced(_ARM_AXES[k])}"/>'
             f'<geom name="ROBOT.arm_{k + 1}" type="capsule" fromto="0 0 0 0 0 {end!r}" size="0.05"/>{inner}</body>'
         )
@@ -112,9 +122,9 @@ def servicer_arm(mount_height: float = 0.1) -> Mockup:
 
 
 def _circle(radius: float, bar: float, count: int, mass: float) -> str:
-    """A ring about z of straight bars."""
+    """A ring about z of straight bars, whose middles are at the radius."""
     angles = 2.0 * np.pi * np.arange(count + 1) / count + np.pi / count
-    points = radius * np.column_stack([np.cos(angles), np.sin(angles), np.zeros(count + 1)])
+    points = radius / np.cos(np.pi / count) * np.column_stack([np.cos(angles), np.sin(angles), np.zeros(count + 1)])
     return "".join(
         f'<geom name="ROBOT.ring_{k}" type="capsule" fromto="{spaced((*points[k], *points[k + 1]))}" size="{bar!r}" '
         f'mass="{mass / count!r}" {_CLIENT_SIDE}/>'

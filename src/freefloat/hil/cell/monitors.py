@@ -31,9 +31,7 @@ class RobotUse:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {
-            name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in vars(self).items()
-        }
+        return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in vars(self).items()}
 
 
 @dataclass

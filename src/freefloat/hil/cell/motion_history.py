@@ -42,7 +42,7 @@ def motion_between(before: Motion, after: Motion, share: float, cycle: float) ->
         matrix_of(after.quaternion) @ linear(after.twist),
     )
     # The rotation vector from `before` on: its rate is that of the body, turned back by half of it.
-    turns = (np.zeros(3), angular(before.twist), turn, _rate_of_turn(turn, angular(after.twist)))
+    turns = (np.zeros(3), angular(before.twist), turn, _rate_of_turn(turn, np.asarray(angular(after.twist))))
     angle, angle_rate = _weigh(value, turns), _weigh(rate, turns)
     quaternion = multiply(before.quaternion, quaternion_exp(angle))
     omega = angle_rate - 0.5 * cross(angle, angle_rate) + cross(angle, cross(angle, angle_rate)) / 6.0
@@ -51,10 +51,10 @@ def motion_between(before: Motion, after: Motion, share: float, cycle: float) ->
 
 
 def _weigh(weights: tuple[float, ...], values: tuple[Numeric, ...]) -> np.ndarray:
-    return sum((w * v for w, v in zip(weights, values, strict=True)), np.zeros(3))
+    return np.asarray(sum(w * v for w, v in zip(weights, values, strict=True)))
 
 
-def _rate_of_turn(turn: np.ndarray, omega: Numeric) -> np.ndarray:
+def _rate_of_turn(turn: np.ndarray, omega: np.ndarray) -> np.ndarray:
     """Rate of a rotation vector whose rotation turns with body rate omega, to second order."""
     turned = cross(turn, omega)
     return omega + 0.5 * turned + cross(turn, turned) / 12.0

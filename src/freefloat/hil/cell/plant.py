@@ -90,22 +90,19 @@ class CellPlant:
         joined = tuple(np.concatenate([one[k] for one in references], axis=1) for k in range(3))
         for j in range(self.settings.substeps):
             self.mujoco.mj_step1(self.model, self.data)
-            self._apply(*(rows[j] for rows in joined), arms, 1.0 - j / self.settings.substeps)
+            self._apply(tuple(rows[j] for rows in joined), arms, 1.0 - j / self.settings.substeps)
             self.mujoco.mj_step2(self.model, self.data)
         self.sense(tuple(rows[-1] for rows in joined), arms)
 
     def sense(self, reference: tuple[np.ndarray, ...], arms: Sequence[ArmDrive | None]) -> None:
         """Bring everything that is computed from the state up to date, at the torques of this instant."""
         self.mujoco.mj_step1(self.model, self.data)
-        self._apply(*reference, arms, 0.0)
-        self.mujoco.mj_fwdActuation(self.model, self.data)
-        self.mujoco.mj_fwdAcceleration(self.model, self.data)
-        self.mujoco.mj_fwdConstraint(self.model, self.data)
-        self.mujoco.mj_sensorAcc(self.model, self.data)
+        self._apply(reference, arms, 0.0)
+        self.mujoco.mj_forwardSkip(self.model, self.data, int(self.mujoco.mjtStage.mjSTAGE_VEL), 0)
 
-    def _apply(
-        self, q: np.ndarray, rate: np.ndarray, acceleration: np.ndarray, arms: Sequence[ArmDrive | None], ahead: float
-    ) -> None:
+    def _apply(self, reference: tuple[np.ndarray, ...], arms: Sequence[ArmDrive | None], ahead: float) -> None:
+        """Torques now; `ahead` is what is left of the cycle, as a share."""
+        q, rate, acceleration = reference
         data, own = self.data, self._moved[: self._own]
         self._acceleration[own] = (
             acceleration
@@ -145,9 +142,7 @@ class CellPlant:
     def flange_twist(self, robot: RobotPlant) -> np.ndarray:
         """V_FP in P axes [m/s, rad/s]."""
         spin_first = np.zeros(6)
-        self.mujoco.mj_objectVelocity(
-            self.model, self.data, self.mujoco.mjtObj.mjOBJ_SITE, robot.site, spin_first, 1
-        )
+        self.mujoco.mj_objectVelocity(self.model, self.data, self.mujoco.mjtObj.mjOBJ_SITE, robot.site, spin_first, 1)
         return np.roll(spin_first, 3)
 
     def carried(self, robot: RobotPlant) -> Motion:

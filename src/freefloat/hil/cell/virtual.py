@@ -105,7 +105,9 @@ class _Robot:
 class VirtualCell(Facility):
     """Robots with servos, limits and wrist sensors; mock-ups that push each other; monitors."""
 
-    def __init__(self, stations: Sequence[Station], settings: CellSettings | None = None, name: str = "virtual") -> None:
+    def __init__(
+        self, stations: Sequence[Station], settings: CellSettings | None = None, name: str = "virtual"
+    ) -> None:
         self.name, self.settings = name, settings or CellSettings()
         if not stations or len({one.name for one in stations}) < len(stations):
             raise ModelError(f"A cell needs robots of different names, got {[one.name for one in stations]}.")
