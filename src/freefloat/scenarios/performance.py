@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from freefloat.report.folder import finish_folder, save_run
 from freefloat.scenarios.catalogue import find
+from freefloat.scenarios.rehearsed import RehearsedScenario
 from freefloat.scenarios.settings import settings_of
 from freefloat.sim import Run, RunFailed
 from freefloat.sim.run import CUSTOM
 
 if TYPE_CHECKING:
     from freefloat.scenarios.scenario import Scenario
+    from freefloat.sim import Experiment
     from freefloat.sim.description import Description
     from freefloat.sim.rollout import Engine
     from freefloat.sim.simulate import Progress
@@ -32,10 +34,22 @@ def simulate_variant(
     from freefloat.sim import simulate
 
     experiment = dataclasses.replace(scenario.build(), scenario=scenario.as_dict())
+    if isinstance(scenario, RehearsedScenario):
+        return _described(scenario, variant, _rehearse(scenario, experiment, progress))
     try:
         return _described(scenario, variant, simulate(experiment, progress=progress, engine=engine))
     except RunFailed as failure:
         raise RunFailed(str(failure), _described(scenario, variant, failure.run)) from None
+
+
+def _rehearse(scenario: RehearsedScenario, experiment: Experiment, progress: Progress | None) -> Run:
+    from freefloat.hil import rehearse
+
+    facility = scenario.facility()
+    try:
+        return rehearse(scenario.rehearsal(experiment), facility, progress=progress)
+    finally:
+        facility.close()
 
 
 def judge(scenario: Scenario, run: Run, simulate: Callable[[str, str], Run]) -> Run:
