@@ -20,10 +20,6 @@ from freefloat.sim.claims import Claim
 VARIANTS = EnvisatFree.variants()
 
 
-def no_others(name, variant):
-    raise AssertionError("no other runs are needed")
-
-
 @pytest.mark.parametrize("variant", ["paper", "capture-spin"])
 def test_motion_in_orbit_and_relative_to_envisat(variant):
     scenario = VARIANTS[variant]
@@ -37,7 +33,7 @@ def test_a_second_in_the_cell_is_the_motion_in_orbit():
     """Relative poses of the encoders within the paper's bounds; Envisat's robot stands still."""
     pytest.importorskip("mujoco")
     scenario = replace(VARIANTS["capture-spin"], duration=1.0)
-    run = rehearse(scenario.rehearsal(), scenario.facility())
+    run = rehearse(scenario.rehearsal(scenario.build()), scenario.facility())
     assert run.completed, run.status
     distance, angle = RelativePoses.in_cell(run).errors(RelativePoses.in_orbit(run))
     assert distance < 1e-3
@@ -54,9 +50,17 @@ def test_a_formulation_that_does_not_exist_is_refused():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("variant", list(VARIANTS))
-def test_claims_of_the_cell(variant):
-    run = judge(VARIANTS[variant], simulate_variant(VARIANTS[variant], variant), no_others)
+@pytest.mark.parametrize("variant", ["paper", "capture-spin"])
+def test_claims(variant):
+    """Cell included; the absolute formulation, which the second is compared with, stops at a limit."""
+
+    def rehearsed(name, other):
+        assert (name, other) == ("envisat-free", "absolute")
+        run = simulate_variant(VARIANTS[other], other)
+        assert run.stopped, run.status
+        return run
+
+    run = judge(VARIANTS[variant], simulate_variant(VARIANTS[variant], variant), rehearsed)
+    assert len(run.claims) == {"paper": 9, "capture-spin": 17}[variant]
     for claim in map(Claim.from_dict, run.claims):
         assert claim.holds is not False, f"{claim.claim}: {claim.ours} against {claim.statement}"
-    assert len(run.claims) == {"paper": 11, "capture-spin": 17, "absolute": 2}[variant]
