@@ -206,6 +206,16 @@ def test_two_integrators_agree_with_one():
         assert max(gap(ours, theirs)) < REQUIRED
 
 
+def test_robots_of_other_inertia_make_the_same_motion():
+    """Impedance form: M_c and M_s are not M_t and M_b, the arm hangs in gravity; eq. (9), (16) corrected, (22)."""
+    states = cases.start()
+    wanted = move(cell_step, in_cell(states), THRUST, 0.005, 10.0, 200)
+    robots = move(cases.robot_step, in_cell(states), THRUST, 0.005, 10.0, 200)
+    for ours, theirs in zip(robots.states, wanted.states, strict=True):
+        report(gap(ours, theirs))
+        assert max(gap(ours, theirs)) < REQUIRED
+
+
 # ---- D: contact
 
 

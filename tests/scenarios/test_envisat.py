@@ -35,6 +35,8 @@ def test_a_second_in_the_cell_is_the_motion_in_orbit():
     scenario = replace(VARIANTS["capture-spin"], duration=1.0)
     run = rehearse(scenario.rehearsal(scenario.build()), scenario.facility())
     assert run.completed, run.status
+    ordinary = simulate(scenario.build())
+    np.testing.assert_array_equal(run.values("servicer.base.position"), ordinary.values("servicer.base.position"))
     distance, angle = RelativePoses.in_cell(run).errors(RelativePoses.in_orbit(run))
     assert distance < 1e-3
     assert angle < 2e-3

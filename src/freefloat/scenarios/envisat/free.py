@@ -7,7 +7,7 @@ robot stands still; in the absolute formulation, for comparison, they make all o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
@@ -59,7 +59,7 @@ class EnvisatFree(RehearsedScenario):
         return {
             "paper": cls(),
             "capture-spin": fast,
-            "absolute": cls(spin_deg_s=-2.5, duration=14.0, formulation="absolute"),
+            "absolute": replace(fast, formulation="absolute"),
         }
 
     def build(self) -> Experiment:
