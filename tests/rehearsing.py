@@ -132,16 +132,19 @@ def sampled_contact(stiffness, damping, dt):
 
 
 def restitution_of(run):
-    """Relative speed of the tip along the client's x after the contact, over that before it."""
-    speeds = []
-    for k in (0, -1):
-        servicer, client = (
-            tuple(run.values(f"{name}.base.{what}")[k] for what in ("position", "attitude", "velocity", "rate"))
-            for name in ("servicer", "client")
-        )
-        (p_s, q_s, v_s, w_s), (p_c, q_c, v_c, w_c) = servicer, client
-        R_s, R_c, lever = rotation(q_s, np), rotation(q_c, np), np.array([TIP, 0.0, 0.0])
-        in_client = R_c.T @ (p_s + R_s @ lever - p_c)
-        v_tip = R_c.T @ (R_s @ (v_s + np.cross(w_s, lever))) - (v_c + np.cross(w_c, in_client))
-        speeds.append(v_tip[0])
-    return -speeds[1] / speeds[0]
+    """Speed of the tip along the client's x when the contact ends, over that when it begins; every tick recorded."""
+    touching = np.flatnonzero(run.values(f"cell.{ROBOTS[0]}.wrench")[:, 0])
+    assert touching[-1] + 1 < len(run.values("time")), "the contact did not end"
+    before, after = (_closing_speed(run, k) for k in (touching[0] - 1, touching[-1] + 1))
+    return -after / before
+
+
+def _closing_speed(run, k):
+    servicer, client = (
+        tuple(run.values(f"{name}.base.{what}")[k] for what in ("position", "attitude", "velocity", "rate"))
+        for name in ("servicer", "client")
+    )
+    (p_s, q_s, v_s, w_s), (p_c, q_c, v_c, w_c) = servicer, client
+    R_s, R_c, lever = rotation(q_s, np), rotation(q_c, np), np.array([TIP, 0.0, 0.0])
+    in_client = R_c.T @ (p_s + R_s @ lever - p_c)
+    return (R_c.T @ (R_s @ (v_s + np.cross(w_s, lever))) - (v_c + np.cross(w_c, in_client)))[0]

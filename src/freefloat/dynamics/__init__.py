@@ -3,6 +3,7 @@
 from freefloat.dynamics.articulated import articulated_forward_dynamics
 from freefloat.dynamics.constrained import HeldMotion, held_motion, held_motion_by_rows, row_forces
 from freefloat.dynamics.contact import contact_impact
+from freefloat.dynamics.coriolis import coriolis_matrix, coriolis_product
 from freefloat.dynamics.elastic import damping_force, elastic_energy, elastic_force
 from freefloat.dynamics.forward import forward_dynamics, forward_dynamics_by_mass_matrix
 from freefloat.dynamics.free_floating import (
@@ -50,6 +51,16 @@ from freefloat.dynamics.nominal_motion import (
     unforced_motion,
     unforced_twist_rate,
 )
+from freefloat.dynamics.relative import (
+    absolute_state,
+    nominal_share,
+    nominal_share_rate,
+    orbit_and_relative_acceleration,
+    relative_acceleration,
+    relative_state,
+    require_relative_start,
+)
+from freefloat.dynamics.relative_robots import ArmTorque, arm_torque, gravity_force, robot_wrench
 from freefloat.dynamics.relative_rows import (
     INERTIAL,
     FrameRows,
@@ -62,6 +73,7 @@ from freefloat.dynamics.relative_rows import (
     row_jacobian,
     row_velocity,
 )
+from freefloat.dynamics.relative_steps import RelativeMotion, TwofoldMotion, relative_step, twofold_step
 from freefloat.dynamics.row_directions import GRASP, POINT, contact, hinge, normal
 from freefloat.dynamics.row_response import RowResponse, row_response
 from freefloat.dynamics.solve import spd_solve
@@ -72,6 +84,7 @@ __all__ = [
     "GRASP",
     "INERTIAL",
     "POINT",
+    "ArmTorque",
     "FrameMotion",
     "FrameRows",
     "FreeFloating",
@@ -80,11 +93,15 @@ __all__ = [
     "JointRows",
     "JointSolution",
     "NominalMotion",
+    "RelativeMotion",
     "Return",
     "RowResponse",
     "Rows",
     "StateRate",
+    "TwofoldMotion",
+    "absolute_state",
     "advance_unforced",
+    "arm_torque",
     "articulated_forward_dynamics",
     "base_jacobian",
     "bias",
@@ -95,6 +112,8 @@ __all__ = [
     "composite_inertia",
     "contact",
     "contact_impact",
+    "coriolis_matrix",
+    "coriolis_product",
     "damping_force",
     "drift_twist",
     "elastic_energy",
@@ -108,6 +127,7 @@ __all__ = [
     "from_cell",
     "generalized_force",
     "generalized_jacobian",
+    "gravity_force",
     "held_dynamics",
     "held_motion",
     "held_motion_by_rows",
@@ -127,12 +147,20 @@ __all__ = [
     "momentum_about_origin",
     "momentum_matrix",
     "natural_frequencies",
+    "nominal_share",
+    "nominal_share_rate",
     "normal",
+    "orbit_and_relative_acceleration",
     "reaction_null_space",
+    "relative_acceleration",
     "relative_pose",
+    "relative_state",
+    "relative_step",
+    "require_relative_start",
     "retract",
     "return_by_rows",
     "return_to_rows",
+    "robot_wrench",
     "row_bias",
     "row_count",
     "row_error",
@@ -144,6 +172,7 @@ __all__ = [
     "spd_solve",
     "state_rate",
     "to_cell",
+    "twofold_step",
     "unforced_motion",
     "unforced_twist_rate",
     "wheel_momentum",

@@ -11,21 +11,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.dynamics.solve import spd_solve
-from freefloat.spatial import Pose, SpatialInertia, angular, cross_force, linear
-from freefloat.spatial.rotations import (
-    dexp_inverse_second_order,
-    quaternion_conjugate,
-    quaternion_exp,
-    quaternion_multiply,
-    rotation_matrix,
-)
+from freefloat.dynamics.state_steps import Rates, States, frame_rate, step_states
+from freefloat.model import State
+from freefloat.spatial import Pose, SpatialInertia, cross_force
+from freefloat.spatial.rotations import quaternion_conjugate, quaternion_multiply, rotation_matrix
 from freefloat.values import record
 from freefloat.values.arrays import Quaternion, Scalar, Vec3, Vec6
 from freefloat.values.compiling import compiled_on_call
-
-# Classical fourth order, as runs are stepped by default: an unforced client then has no motion left in the cell.
-_NODES = (0.0, 0.5, 0.5, 1.0)
-_WEIGHTS = (1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0)
 
 
 @record
@@ -82,28 +74,17 @@ def unforced_motion(body: SpatialInertia, motion: FrameMotion) -> NominalMotion:
 
 @compiled_on_call
 def advance_unforced(body: SpatialInertia, nominal: NominalMotion, dt: Scalar | float) -> NominalMotion:
-    """The unforced motion one cycle of dt later: a step of fourth order, the attitude on the group."""
-    R_NZ, V = nominal.pose.R, jnp.asarray(nominal.twist)
-    moved = turned = np.zeros(3)
-    gained = np.zeros(6)
-    total_moved, total_turned, total_gained = moved, turned, gained
-    for node, weight in zip(_NODES, _WEIGHTS, strict=True):
-        # Where the stage looks: R turned by exp of what it has turned so far.
-        moved, turned, gained = node * dt * moved, node * dt * turned, node * dt * gained
-        V_here, R_here = V + gained, R_NZ @ rotation_matrix(quaternion_exp(jnp.asarray(turned)))
-        moved = R_here @ linear(V_here)
-        turned = dexp_inverse_second_order(turned, angular(V_here))
-        gained = unforced_twist_rate(body, V_here)
-        total_moved, total_turned = total_moved + weight * moved, total_turned + weight * turned
-        total_gained = total_gained + weight * gained
-    quat = quaternion_multiply(jnp.asarray(nominal.quaternion), quaternion_exp(dt * total_turned))
-    twist = V + dt * total_gained
-    return NominalMotion(
-        position=nominal.position + dt * total_moved,
-        quaternion=quat * (1.5 - 0.5 * (quat @ quat)),  # one Newton step towards unit length
-        twist=twist,
-        twist_rate=unforced_twist_rate(body, twist),
-    )
+    """The unforced motion one cycle of dt later, by the step that runs are made of.
+
+    So an unforced client that is stepped as finely has no motion left in the cell.
+    """
+    start = State(nominal.position, nominal.quaternion, np.zeros(0), nominal.twist)
+
+    def rates(states: States, t: Scalar) -> Rates:
+        return (frame_rate(states[0], unforced_twist_rate(body, states[0].V_NB)),)
+
+    (end,) = step_states(rates, (start,), 0.0, dt)
+    return NominalMotion(end.p_NB, end.quat_NB, end.V_NB, unforced_twist_rate(body, end.V_NB))
 
 
 # ---- from orbit to the cell and back, eq. (5), (6), (15), (23)

@@ -42,24 +42,25 @@ class BoundProgram:
 
 
 class Transfer:
-    """Copies from one program's memory to another's, leaf by leaf."""
+    """Copies from one program's memory to another's; what lies together in both is copied at once."""
 
     def __init__(self, *pairs: tuple[Any, Any]) -> None:
-        self._pairs: list[tuple[np.ndarray, np.ndarray]] = []
-        for source, target in pairs:
-            self._pairs += zip(jax.tree.leaves(source), jax.tree.leaves(target), strict=True)
+        self._pairs = [(memory_of(source), memory_of(target)) for source, target in pairs]
 
     def __call__(self) -> None:
         """Copy now."""
         for source, target in self._pairs:
-            target[...] = source
+            target[:] = source
 
 
 def memory_of(tree: Any) -> np.ndarray:
-    """Neighbouring leaves of a program's memory as one row of numbers."""
+    """Leaves of a program's memory that lie one after the other, as one row of numbers."""
     leaves = [leaf for leaf in jax.tree.leaves(tree) if leaf.size]
     if not leaves:
         return np.zeros(0)
-    whole = leaves[0].base
-    first = (leaves[0].ctypes.data - whole.ctypes.data) // whole.itemsize
+    whole, at = leaves[0].base, leaves[0].ctypes.data
+    first = (at - whole.ctypes.data) // whole.itemsize
+    for leaf in leaves:
+        assert leaf.ctypes.data == at
+        at += leaf.nbytes
     return whole[first : first + sum(leaf.size for leaf in leaves)]

@@ -47,37 +47,38 @@ class Cycle:
     # ---- its programs
 
     def _compile(self) -> None:
-        states, plan, robots = self.start.states, self.plan, self.robots
-        nominal = _nominal(self.rehearsal, self.setup, states)
+        start, plan, robots = self.start, self.plan, self.robots
+        nominal = _nominal(self.rehearsal, self.setup, start.states)
         still = tuple(FrameMotion(np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(6)) for _ in robots)
         first = partial(functions.command, plan=plan, first=True)
-        begun = BoundProgram(first, self.system, nominal, states, still, still, self.setup)()
         inputs = {port: rows[0] for port, rows in self.table.items()}
+        begun = BoundProgram(first, self.system, nominal, start, inputs, still, still, self.setup)()
         one = np.full((), 1, np.int32)
-        self._advance = BoundProgram(functions.advance, self.system, self.start, one, inputs)
+        self._advance = BoundProgram(functions.advance, self.system, start, one, inputs)
         command = partial(functions.command, plan=plan)
         motions, commands = begun.motions, begun.commands
-        self._command = BoundProgram(command, self.system, nominal, states, motions, commands, self.setup)
+        self._command = BoundProgram(command, self.system, nominal, start, inputs, motions, commands, self.setup)
         memory = Memory(np.zeros(()), np.zeros((len(robots), 6)), np.zeros(len(robots)))
         read = tuple(_empty(robot) for robot in robots)
         feel = partial(functions.feel, plan=plan)
-        self._feel = BoundProgram(feel, self.system, memory, states, motions, commands, read, self.setup)
-        Transfer((begun, self._command.result))()
+        self._feel = BoundProgram(feel, self.system, memory, start, motions, commands, read, self.setup)
+        for source, target in zip(jax.tree.leaves(begun), jax.tree.leaves(self._command.result), strict=True):
+            target[...] = source
         felt, answer = self._feel.arguments, self._command.arguments
-        reached = self._advance.result.states
-        self._after_step = Transfer((reached, answer[1]), (reached, felt[1]))
-        result = self._command.result
+        reached, result = self._advance.result, self._command.result
+        self._after_step = Transfer((reached, answer[1]), (reached, felt[1]), (self._advance.arguments[2], answer[2]))
         self._after_command = Transfer(
             (result.nominal, answer[0]),
-            (result.motions, answer[2]),
+            (result.motions, answer[3]),
             (result.motions, felt[2]),
-            (result.commands, answer[3]),
+            (result.commands, answer[4]),
             (result.commands, felt[3]),
         )
         self._after_command()
         self._after_feeling = Transfer((self._feel.result.memory, felt[0]))
         self._into, self.measured, self.felt = felt[4], memory_of(felt[4]), memory_of(self._feel.result.wrenches)
-        self.commanded, self.arms = memory_of(result.commands), result.arms
+        self.commanded, self._answer = memory_of(result.commands), memory_of((result.commands, result.arms))
+        self.arms = result.arms
 
     # ---- a cycle
 
@@ -91,7 +92,7 @@ class Cycle:
     def feel(self) -> None:
         """Make wrenches at the ports of what was taken in; a fault says what is wrong with it."""
         felt = self._feel()
-        if not (felt.shares <= 1.0).all():
+        if not felt.sound:
             raise Fault(explain(READING_CHECKS, felt.shares, self.setup.bounds, self._names))
         self._after_feeling()
 
@@ -108,17 +109,21 @@ class Cycle:
             self.tick += 1
         self._after_step()
         answer = self._command()
-        if not (answer.shares <= 1.0).all():
+        if not answer.sound:
             raise Fault(explain(COMMAND_CHECKS, answer.shares, self.setup.bounds, self._names))
         self._after_command()
 
     def commands(self) -> dict[str, MotionCommand]:
         """What every robot shall do in the next cycle."""
-        made, numbers, at = {}, self.commanded.copy(), 0
-        for robot, arm in zip(self.robots, self.arms, strict=True):
-            position, quaternion, twist = numbers[at : at + 3], numbers[at + 3 : at + 7], numbers[at + 7 : at + 13]
+        made, numbers, at, arm_at = {}, self._answer.copy(), 0, self.commanded.size
+        for robot in self.robots:
+            arm, count = None, len(robot.arm_joints)
+            if count:
+                end = arm_at + 3 * count
+                arm = ArmCommand(*numbers[arm_at:end].reshape(3, count))
+                arm_at = end
             made[robot.name] = MotionCommand(
-                position, quaternion, twist, _arm_command(arm) if robot.arm_joints else None
+                numbers[at : at + 3], numbers[at + 3 : at + 7], numbers[at + 7 : at + 13], arm
             )
             at += 13
         return made
@@ -131,10 +136,6 @@ class Cycle:
     def state(self) -> SystemState:
         """Everything that changes in the world, as it is now."""
         return jax.tree.map(lambda view, like: np.array(view, dtype=like.dtype), self._advance.arguments[0], self.start)
-
-
-def _arm_command(arm: tuple[np.ndarray, np.ndarray]) -> ArmCommand:
-    return ArmCommand(arm[0].copy(), arm[1].copy(), np.zeros(len(arm[0])))
 
 
 def _plan(rehearsal: Rehearsal, ticks: int) -> Plan:
@@ -161,8 +162,9 @@ def _setup(rehearsal: Rehearsal, facility: Facility, robots: tuple[RobotDescript
     c = rehearsal.craft_number(rehearsal.nominal or rehearsal.carried[0].craft)
     body = composite_inertia(experiment.world.crafts[c], experiment.start[c].q)
     hold = 0.5 * facility.cycle if compensation is not None and compensation.hold else 0.0
-    numbers = {"cycle": facility.cycle, "dt": experiment.dt, "delay": delay, "hold": hold}
+    numbers: dict[str, Any] = {"cycle": facility.cycle, "dt": experiment.dt, "delay": delay, "hold": hold}
     numbers["share"] = rehearsal.passivity.share if rehearsal.passivity else 1.0
+    numbers["gravity"] = facility.gravity
     return jax.tree.map(
         np.asarray,
         Setup(
@@ -170,7 +172,7 @@ def _setup(rehearsal: Rehearsal, facility: Facility, robots: tuple[RobotDescript
             Xs_MW=tuple(robot.X_MW for robot in robots),
             body=body,
             bounds=tuple(Bounds.of(rehearsal.limits, robot) for robot in robots),
-            **{name: np.asarray(value) for name, value in numbers.items()},
+            **{name: np.asarray(value, dtype=float) for name, value in numbers.items()},
         ),
     )
 

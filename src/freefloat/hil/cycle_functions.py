@@ -10,6 +10,7 @@ import numpy as np
 
 from freefloat.dynamics import frame_pose, frame_twist
 from freefloat.dynamics.nominal_motion import FrameMotion, NominalMotion, advance_unforced, to_cell
+from freefloat.hil.arm_commands import arm_command
 from freefloat.hil.cycle_checks import Bounds, Measured, check_command, check_reading
 from freefloat.hil.delay import predict
 from freefloat.hil.passivity import correct_wrench, observe_energy, port_mobility, relative_twist
@@ -18,7 +19,7 @@ from freefloat.sim.loop import step
 from freefloat.sim.system import Inputs, System, SystemState
 from freefloat.spatial import Pose, SpatialInertia
 from freefloat.values import record
-from freefloat.values.arrays import Matrix, Scalar, Vec6, Vector
+from freefloat.values.arrays import Flag, Matrix, Scalar, Vec3, Vec6, Vector
 
 States = tuple[State, ...]
 Motions = tuple[FrameMotion, ...]
@@ -52,6 +53,7 @@ class Setup:
     delay: Scalar  # [s] that commands are ahead
     hold: Scalar  # [s] the same, for the hold of the force
     share: Scalar  # of the momentum that one cycle of the passivity controller may take
+    gravity: Vec3  # [m/s2] in F
 
 
 @record
@@ -70,6 +72,7 @@ class Felt:
     memory: Memory
     wrenches: tuple[Vec6, ...]  # on each spacecraft at its port, in its axes
     shares: Matrix  # (robots, READING_CHECKS)
+    sound: Flag  # whether none of them is beyond its limit
 
 
 @record
@@ -79,8 +82,9 @@ class Answer:
     nominal: NominalMotion
     motions: Motions  # of the carried frames in the cell, now
     commands: Motions  # the same, ahead of the delay
-    arms: tuple[tuple[Vector, Vector], ...]  # positions and rates of the arms' joints
+    arms: tuple[tuple[Vector, Vector, Vector], ...]  # positions, rates and torques of the joints of each arm
     shares: Matrix  # (robots, COMMAND_CHECKS)
+    sound: Flag
 
 
 def advance(system: System, loop: SystemState, parts: Any, inputs: Inputs) -> SystemState:
@@ -94,7 +98,7 @@ def advance(system: System, loop: SystemState, parts: Any, inputs: Inputs) -> Sy
 def feel(
     system: System,
     memory: Memory,
-    states: States,
+    loop: SystemState,
     motions: Motions,
     commands: Motions,
     readings: tuple[Measured, ...],
@@ -103,6 +107,7 @@ def feel(
     plan: Plan,
 ) -> Felt:
     """Wrenches at the ports of what the sensors say, the energy at the port of contact observed and kept in check."""
+    states = loop.states
     sensed = [_at_port(system, plan, states, setup, r, readings[r].wrench) for r in range(len(readings))]
     felt = [sensed[r] if plan.sources[r] == r else jnp.zeros(6) for r in range(len(readings))]
     energy, correction = jnp.asarray(memory.energy), jnp.zeros(6)
@@ -124,10 +129,13 @@ def feel(
     wrenches = jnp.stack([one.wrench for one in readings])
     same = jnp.all(wrenches == memory.wrenches, axis=1) & jnp.any(wrenches != 0.0, axis=1)
     repeats = jnp.where(same, jnp.asarray(memory.repeats) + 1.0, jnp.any(wrenches != 0.0, axis=1) * 1.0)
-    shares = [
-        check_reading(setup.bounds[r], readings[r], commands[r], repeats[r], setup.cycle) for r in range(len(readings))
-    ]
-    return Felt(Memory(energy, wrenches, repeats), tuple(felt), jnp.stack(shares))
+    shares = jnp.stack(
+        [
+            check_reading(setup.bounds[r], readings[r], commands[r], repeats[r], setup.cycle)
+            for r in range(len(readings))
+        ]
+    )
+    return Felt(Memory(energy, wrenches, repeats), tuple(felt), shares, jnp.all(shares <= 1.0))
 
 
 def _at_port(system: System, plan: Plan, states: States, setup: Setup, r: int, wrench: Vec6) -> Vec6:
@@ -179,7 +187,8 @@ def _mobility(system: System, plan: Plan, states: States) -> Matrix:
 def command(
     system: System,
     nominal: NominalMotion,
-    states: States,
+    loop: SystemState,
+    inputs: Inputs,
     before: Motions,
     last: Motions,
     setup: Setup,
@@ -196,20 +205,22 @@ def command(
             nominal = advance_unforced(setup.body, nominal, setup.dt)
     motions, commands, arms, shares = [], [], [], []
     for r, c in enumerate(plan.crafts):
-        state = states[c]
+        state = loop.states[c]
         motion = to_cell(setup.X_FZ, nominal, FrameMotion(state.p_NB, state.quat_NB, state.V_NB))
         rate = jnp.zeros(6) if first else (motion.twist - before[r].twist) / setup.cycle
         ahead = predict(motion, rate, setup.delay, setup.hold)
         motions.append(motion)
         commands.append(ahead)
-        arms.append(_arm(system, plan, state, r))
+        if plan.arms[r]:
+            relative, gravity = _seen_from_nominal(setup.X_FZ, motion, state), setup.X_FZ.R.T @ setup.gravity
+            arms.append(arm_command(system, loop, inputs, c, plan.arms[r], nominal, relative, gravity))
         shares.append(check_command(setup.bounds[r], ahead, ahead if first else last[r], setup.cycle))
-    return Answer(nominal, tuple(motions), tuple(commands), tuple(arms), jnp.stack(shares))
+    checked = jnp.stack(shares)
+    return Answer(nominal, tuple(motions), tuple(commands), tuple(arms), checked, jnp.all(checked <= 1.0))
 
 
-def _arm(system: System, plan: Plan, state: State, r: int) -> tuple[Vector, Vector]:
-    """Positions and rates of the joints of an arm that a robot carries."""
-    layout = system.world.crafts[plan.crafts[r]].layout
-    q = np.array([layout.position(joint).start for joint in plan.arms[r]], dtype=int)
-    v = np.array(layout.indices(plan.arms[r]), dtype=int)
-    return jnp.asarray(state.q)[q], jnp.asarray(state.v)[v]
+def _seen_from_nominal(X_FZ: Pose, motion: FrameMotion, state: State) -> State:
+    """A spacecraft as it moves in the cell, seen from Z."""
+    X_ZM = X_FZ.inverse() @ motion.pose
+    v = jnp.concatenate([jnp.asarray(motion.twist), jnp.asarray(state.v)[np.arange(6, state.v.shape[0])]])
+    return State(p_NB=X_ZM.p, quat_NB=X_ZM.quaternion, q=state.q, v=v)

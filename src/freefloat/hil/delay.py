@@ -17,9 +17,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.dynamics.nominal_motion import FrameMotion
-from freefloat.hil.facility import Facility, FacilityReading, MotionCommand, RobotReading
+from freefloat.hil.facility import Facility, FacilityReading, MotionCommand
 from freefloat.spatial import Pose, angular
-from freefloat.spatial.rotations import quaternion_exp, quaternion_multiply, rotation_matrix
+from freefloat.spatial.rotations import quaternion_exp, quaternion_multiply
 from freefloat.values.arrays import Scalar, Vec6
 from freefloat.values.checks import require_number
 from freefloat.values.errors import ModelError
@@ -89,26 +89,25 @@ def measure_delay(
     times = facility.cycle * np.arange(count)
     moved = np.where(times < period, 0.5 * amplitude * (1.0 - np.cos(2.0 * np.pi * times / period)), 0.0)
     rates = np.where(times < period, np.pi * amplitude / period * np.sin(2.0 * np.pi * times / period), 0.0)
+    axes = {
+        name: np.asarray(Pose.from_quaternion(one.quaternion, np.zeros(3)).R)[:, 0] for name, one in commands.items()
+    }
     found: list[FacilityReading] = []
     for along, rate in zip(moved, rates, strict=True):
-        found.append(facility.exchange({name: _shifted(one, along, rate) for name, one in commands.items()}))
+        twist = np.array([rate, 0.0, 0.0, 0.0, 0.0, 0.0])
+        found.append(
+            facility.exchange(
+                {
+                    name: replace(one, position=one.position + along * axes[name], twist=twist)
+                    for name, one in commands.items()
+                }
+            )
+        )
         if found[-1].stopped:
             raise ModelError(f"The facility '{facility.name}' stopped in the test motion: {found[-1].stopped}.")
     return {
-        name: estimate_delay(times, moved, np.array([_along(reading.robots[name], one) for reading in found]))
+        name: estimate_delay(
+            times, moved, np.array([(r.robots[name].position - one.position) @ axes[name] for r in found])
+        )
         for name, one in commands.items()
     }
-
-
-def _shifted(command: MotionCommand, along: float, rate: float) -> MotionCommand:
-    """Moved along x of its own axes, from rest."""
-    ahead = _axis(command)
-    return replace(command, position=command.position + along * ahead, twist=np.array([rate, 0.0, 0.0, 0.0, 0.0, 0.0]))
-
-
-def _along(reading: RobotReading, command: MotionCommand) -> float:
-    return float((reading.position - command.position) @ _axis(command))
-
-
-def _axis(command: MotionCommand) -> np.ndarray:
-    return np.asarray(rotation_matrix(jnp.asarray(command.quaternion)))[:, 0]

@@ -81,6 +81,7 @@ class Facility(ABC):
     robots: tuple[RobotDescription, ...]
     delay: float = 0.0  # [s] from a command to the motion, as far as it is known beforehand
     bandwidth: float = np.inf  # [Hz] of the robots' servos, as far as it is known beforehand
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)  # [m/s2] on the floor axes F; what arms are told to bear
 
     @abstractmethod
     def start(self, commands: Mapping[str, MotionCommand]) -> FacilityReading:

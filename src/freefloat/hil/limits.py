@@ -28,7 +28,8 @@ class Limits:
     joint_margin: float = 0.0  # [rad] that the robots' joints keep from their ends
     clock: float = 0.5  # share of a cycle by which the facility's clock may be off from one reading to the next
     stuck: int = 20  # readings of one non-zero wrench, the same to the last bit, after which the sensor is stuck
-    lateness: float = 0.05  # [s] by which a cycle may begin late, and an answer come late, when it is paced
+    lateness: float = 0.05  # [s] by which a cycle may begin late, when it is paced
+    reply: float = 1.0  # [s] that the facility may take to answer
 
     def __post_init__(self) -> None:
         lower = require_array("Limits.lower", self.lower, "m", (3,), "x, y, z in metres")
@@ -37,7 +38,14 @@ class Limits:
             raise ModelError(f"Limits.lower must be below Limits.upper, got {lower.tolist()} and {upper.tolist()} m.")
         set_fields(self, lower=tuple(lower.tolist()), upper=tuple(upper.tolist()))
         units = {"speed": "m/s", "turn_rate": "rad/s", "acceleration": "m/s2", "turn_acceleration": "rad/s2"}
-        units |= {"tracking": "m", "tracking_angle": "rad", "force": "N", "torque": "N m", "lateness": "s"}
+        units |= {
+            "tracking": "m",
+            "tracking_angle": "rad",
+            "force": "N",
+            "torque": "N m",
+            "lateness": "s",
+            "reply": "s",
+        }
         require_bounds(self, units, above=0.0)
         require_bounds(self, {"joint_margin": "rad"}, least=0.0)
         require_number("Limits.clock", self.clock, "", above=0.0)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -14,15 +14,15 @@ from freefloat.hil.facility import Facility, FacilityReading
 from freefloat.hil.rows import RowLayout
 
 
-class Pace(Protocol):
+class Pace(ABC):
     """When a cycle begins."""
 
+    @abstractmethod
     def wait(self, cycle: int) -> float:
         """Wait until a cycle is due; by how much it begins late [s]."""
-        ...
 
 
-class Lockstep:
+class Lockstep(Pace):
     """Each cycle begins when the one before has ended: no wall clock, the same result every time."""
 
     def wait(self, cycle: int) -> float:
@@ -41,11 +41,10 @@ class Hooks:
 class Loop:
     """Drives a facility through a rehearsal. `run` gives the reason why it stopped early; empty when it did not."""
 
-    def __init__(self, cycle: Cycle, facility: Facility, pace: Pace, hooks: Hooks, *, reply_limit: float) -> None:
+    def __init__(self, cycle: Cycle, facility: Facility, pace: Pace, hooks: Hooks) -> None:
         self.cycle, self.facility, self.pace, self.hooks = cycle, facility, pace, hooks
         self.layout = RowLayout.of(cycle.robots)
         self.count = -(-cycle.steps // cycle.ticks)  # cycles
-        self._reply_limit = reply_limit  # [s] that an answer may take; infinite in lockstep
         self._row = np.zeros(self.layout.width)
         places, robots = self.layout.places, cycle.robots
         self._own = {name: self._row[places[name]] for name in ("cycle", "time", "lateness", "effort", "energy")}
@@ -56,8 +55,7 @@ class Loop:
         self._places = [slice(at, at + size) for at, size in zip(starts, sizes, strict=True)]
         self._arms = [
             (one.name, number, places[f"{one.name}.arm.commanded"], places[f"{one.name}.arm.measured"])
-            for number, one in enumerate(robots)
-            if one.arm_joints
+            for number, one in enumerate(robot for robot in robots if robot.arm_joints)
         ]
         self._last: FacilityReading | None = None
         self.stop_failed = ""  # why the facility could not be stopped, if it could not
@@ -94,7 +92,7 @@ class Loop:
         self.cycle.advance()
         commands = self.cycle.commands()
         effort = time.perf_counter() - began
-        reading = self._ask(lambda: self.facility.exchange(commands), self._reply_limit)
+        reading = self._ask(lambda: self.facility.exchange(commands), self.cycle.rehearsal.limits.reply)
         self._take(reading, number, late, effort)
 
     def _ask(self, question: Callable[[], FacilityReading], limit: float) -> FacilityReading:

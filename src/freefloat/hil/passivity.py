@@ -18,7 +18,7 @@ from freefloat.dynamics.row_response import symmetric_sum
 from freefloat.model import Spacecraft, State
 from freefloat.spatial import Pose, linear
 from freefloat.values import record
-from freefloat.values.arrays import Mat6, Scalar, Vec6
+from freefloat.values.arrays import Mat6, Matrix, Scalar, Vec6
 from freefloat.values.checks import require_bounds, require_quantity
 
 SLOWEST = 1e-6  # [m/s]; of a slower motion nothing can be taken
@@ -82,7 +82,7 @@ def port_mobility(
     return symmetric_sum(parts)
 
 
-def _own_mobility(craft: Spacecraft, state: State, J: Mat6, given: tuple[int, ...]) -> Mat6:
+def _own_mobility(craft: Spacecraft, state: State, J: Matrix, given: tuple[int, ...]) -> Mat6:
     factor = factorise(craft, state.q, given)
     z = factor.reduce(J.T)
     return z.T @ (factor.weights[:, None] * z)

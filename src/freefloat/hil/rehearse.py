@@ -48,8 +48,10 @@ def rehearse(
     about = {"facility": facility.name, "cycle": facility.cycle, "robots": described_robots(cycle.robots)}
     kept = _Keeper(cycle, about, None if log is None else Path(log), progress)
     with kept, _stop_signals() as wanted:
-        loop = Loop(cycle, facility, Lockstep(), Hooks(kept.keep, wanted), reply_limit=np.inf)
+        loop = Loop(cycle, facility, Lockstep(), Hooks(kept.keep, wanted))
         reason = loop.run()
+    if loop.stop_failed:
+        reason = f"{reason or 'it was over'}, and the facility could not be stopped: {loop.stop_failed}"
     end = (len(kept.rows) - 1) * facility.cycle
     status = f"{STOPPED}{end:g} s: {reason}" if reason else COMPLETED
     return run_of_log(rehearsal, kept.as_log(), status)

@@ -1,4 +1,4 @@
-"""A scenario whose contact and motion pass through a facility: rehearsed instead of simulated."""
+"""Scenarios that can also be rehearsed in a facility."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from freefloat.scenarios.scenario import Scenario
 
 if TYPE_CHECKING:
     from freefloat.hil import Facility, Rehearsal
-    from freefloat.sim import Experiment
 
 
 @dataclass(frozen=True)
 class RehearsedScenario(Scenario):
-    """`build` gives the experiment with the ports of the facility; these two say how and where it is rehearsed."""
+    """A scenario that says which robot carries what, and in which virtual cell."""
 
     @abstractmethod
-    def rehearsal(self, experiment: Experiment) -> Rehearsal:
-        """Which robot carries which spacecraft of the experiment."""
+    def rehearsal(self) -> Rehearsal:
+        """The same experiment with its motion in a facility."""
 
     @abstractmethod
     def facility(self) -> Facility:
-        """The facility that it is rehearsed in unless another one is given."""
+        """The virtual cell that it is rehearsed in where no other facility is given; needs MuJoCo."""

@@ -171,7 +171,7 @@ class _Driver:
     def run_of(self, records: SystemState, status: str) -> Run:
         """Record and judge states that somebody else has stepped through."""
         self._prepare()
-        return self._finish(records, status)
+        return self._finish(records, status, end=True)
 
     def _prepare(self) -> None:
         """Warn of what can be seen beforehand, and compile: a part with faulty channels is refused before the run."""
@@ -191,12 +191,13 @@ class _Driver:
             FixedSteps(system, self.loop, inputs, self.first, steps, self.engine) if self.fixed else None
         )
 
-    def _finish(self, records: SystemState, status: str) -> Run:
+    def _finish(self, records: SystemState, status: str, *, end: bool = False) -> Run:
+        """The run at the instants that were asked for and, with `end`, where it ended between two of them."""
         system, data = self.system, self._watch.dataset(records)
         fill_mesh_distances(system, data)
         judged = self._judge(self._watch, records, data, self._told)
         asked = (np.asarray(records.tick) - self.first) % self.asked.record_every == 0
-        asked[-1] = True  # where it ended
+        asked[-1] |= end
         data = data.isel(time=np.flatnonzero(asked))
         last = jax.tree.map(lambda x: np.asarray(x)[-1], records)
         return Run(
