@@ -364,6 +364,8 @@ def test_impossible_cells():
         CellSettings(cycle=0.0)
     with pytest.raises(ModelError, match=r"CellSettings\.substeps must be a whole number, at least 1"):
         CellSettings(substeps=0)
+    with pytest.raises(ModelError, match="40 Hz at a cycle of 12 ms needs at least 7 substeps, got 2"):
+        CellSettings(cycle=0.012, substeps=2)
     with pytest.raises(ModelError, match="has not been started"):
         plain_cell().exchange(still())
     with pytest.raises(ModelError, match="The ring's stiffness must be positive"):

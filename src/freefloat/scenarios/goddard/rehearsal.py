@@ -41,8 +41,8 @@ class GoddardRehearsal(GoddardHub, RehearsedScenario):
     title = "Goddard: rigid hub in the loop with a robot that carries flexible beams"
     source = f"{PAPER}, section on the cell"
     note = (
-        "The run is the prediction. Claims of the cell come from a rehearsal in lockstep; robot, sensor and strike are "
-        "assumed where the paper gives no data."
+        "Simulated, it is the prediction: the hub with its beams in free flight. Claims of the cell come from a "
+        "rehearsal in lockstep; robot, sensor and strike are assumed where the paper gives no data."
     )
     figures = (
         Figure("base.position", "mm", title="Hub position"),
