@@ -44,8 +44,15 @@ def rehearse(
     require_float64()
     if not isinstance(rehearsal, Rehearsal) or not isinstance(facility, Facility):
         raise ModelError(f"rehearse needs a Rehearsal and a Facility, got {rehearsal!r} and {facility!r}.")
-    cycle = Cycle(rehearsal, facility, find_delay(rehearsal, facility))
-    about = {"facility": facility.name, "cycle": facility.cycle, "robots": described_robots(cycle.robots)}
+    delay = find_delay(rehearsal, facility)
+    cycle = Cycle(rehearsal, facility, delay)
+    about = {
+        "facility": facility.name,
+        "cycle": facility.cycle,
+        "delay": delay,
+        "stated_delay": facility.delay,
+        "robots": described_robots(cycle.robots),
+    }
     kept = _Keeper(cycle, about, None if log is None else Path(log), progress)
     with kept, _stop_signals() as wanted:
         loop = Loop(cycle, facility, Lockstep(), Hooks(kept.keep, wanted))

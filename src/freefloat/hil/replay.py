@@ -12,6 +12,7 @@ import jax
 import numpy as np
 
 from freefloat.hil.cell_channels import cell_channels
+from freefloat.hil.facts import rehearsal_figures, rehearsal_tables
 from freefloat.hil.log import Log
 from freefloat.hil.rehearsal import Rehearsal
 from freefloat.hil.rows import RowLayout
@@ -38,9 +39,11 @@ def run_of_log(rehearsal: Rehearsal, log: Log, status: str = "") -> Run:
     status = status or (COMPLETED if reached == total else f"{STOPPED}{reached * dt:g} s: the log ends")
     run = run_of_records(experiment, _states(experiment, reached, total), status)
     at = np.round(run.recorded["time"].values / dt).astype(int) // ticks
-    rows = rows[np.minimum(at, len(rows) - 1)]
-    arrays, coordinates = cell_channels(rehearsal, layout, rows, log.about["robots"])
-    return dataclasses.replace(run, recorded=run.recorded.joined(arrays, coords=coordinates))
+    arrays, coordinates = cell_channels(rehearsal, layout, rows[np.minimum(at, len(rows) - 1)], log.about["robots"])
+    told = dataclasses.replace(
+        run.description, tables=rehearsal_tables(rehearsal, log, status), figures=rehearsal_figures(rehearsal)
+    )
+    return dataclasses.replace(run, recorded=run.recorded.joined(arrays, coords=coordinates), description=told)
 
 
 def _with_felt(rehearsal: Rehearsal, layout: RowLayout, rows: np.ndarray, ticks: int) -> Experiment:
