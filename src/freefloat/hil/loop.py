@@ -58,7 +58,6 @@ class Loop:
             for number, one in enumerate(robot for robot in robots if robot.arm_joints)
         ]
         self._last: FacilityReading | None = None
-        self.stop_failed = ""  # why the facility could not be stopped, if it could not
 
     def run(self) -> str:
         """All cycles, unless something is wrong: then the facility is stopped in that same cycle."""
@@ -73,7 +72,11 @@ class Loop:
             reason = "interrupted"
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
-        self._stop(reason or "the rehearsal is over")
+        try:
+            self.facility.stop(reason or "the rehearsal is over")
+        except Exception as error:  # nothing is left to be done from here, but to say so
+            failed = f"the facility could not be stopped: {type(error).__name__}: {error}"
+            reason = f"{reason}, and {failed}" if reason else failed
         return reason
 
     # ---- cycles
@@ -145,12 +148,6 @@ class Loop:
             self.hooks.keep(self._row)
         except OSError as error:
             raise Fault(f"the log cannot be kept: {error}") from None
-
-    def _stop(self, reason: str) -> None:
-        try:
-            self.facility.stop(reason)
-        except Exception as error:  # nothing is left to be done from here
-            self.stop_failed = f"{type(error).__name__}: {error}"
 
 
 def _objection(reading: FacilityReading, last: FacilityReading | None, length: float, tolerance: float) -> str:
