@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         effects,
         engine,
         flex,
+        hil,
         library,
         model,
         report,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     )
     from freefloat.control import Line, ResolvedMotion
     from freefloat.effects import CompliantContact, WrenchPulse
+    from freefloat.hil import Carried, Rehearsal, rehearse
     from freefloat.model import (
         BaseWrench,
         Brake,
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "BaseWrench": "model",
     "Brake": "model",
+    "Carried": "hil",
     "Channel": "values",
     "Clearance": "model",
     "Clock": "model",
@@ -83,6 +86,7 @@ _NAMES = {
     "Line": "control",
     "ModelError": "values",
     "Pose": "spatial",
+    "Rehearsal": "hil",
     "Release": "model",
     "ResolvedMotion": "control",
     "Run": "sim",
@@ -105,6 +109,7 @@ _NAMES = {
     "read_sdf": "model",
     "read_urdf": "model",
     "record": "values",
+    "rehearse": "hil",
     "simulate": "sim",
     "static": "values",
     "stepper": "sim",
@@ -114,6 +119,7 @@ _NAMES = {
 __all__ = [
     "BaseWrench",
     "Brake",
+    "Carried",
     "Channel",
     "Clearance",
     "Clock",
@@ -130,6 +136,7 @@ __all__ = [
     "Line",
     "ModelError",
     "Pose",
+    "Rehearsal",
     "Release",
     "ResolvedMotion",
     "Run",
@@ -151,6 +158,7 @@ __all__ = [
     "effects",
     "engine",
     "flex",
+    "hil",
     "library",
     "linear_page",
     "map_page",
@@ -160,6 +168,7 @@ __all__ = [
     "read_sdf",
     "read_urdf",
     "record",
+    "rehearse",
     "report",
     "scenarios",
     "sensors",

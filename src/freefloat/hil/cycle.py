@@ -40,9 +40,12 @@ class Cycle:
         self.setup = _setup(rehearsal, facility, self.robots, delay)
         self.tick = 0
         self._compile()
+        self._places = _places(self.robots)
         self._names = [robot.name for robot in self.robots]
-        self._felt = [(one.port, k) for k, one in enumerate(rehearsal.carried) if one.port]
-        self._given = [port for port in self.table if port not in dict(self._felt)]
+        felt = {one.port: k for k, one in enumerate(rehearsal.carried) if one.port}
+        self._given = [port for port in self.table if port not in felt]
+        inputs, wrenches = self._advance.arguments[2], self._feel.result.wrenches
+        self._before_step = Transfer(*((wrenches[number], inputs[port]) for port, number in felt.items()))
 
     # ---- its programs
 
@@ -52,12 +55,12 @@ class Cycle:
         still = tuple(FrameMotion(np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(6)) for _ in robots)
         first = partial(functions.command, plan=plan, first=True)
         inputs = {port: rows[0] for port, rows in self.table.items()}
-        begun = BoundProgram(first, self.system, nominal, start, inputs, still, still, self.setup)()
+        begun = BoundProgram(first, self.system, start, inputs, nominal, still, still, self.setup)()
         one = np.full((), 1, np.int32)
         self._advance = BoundProgram(functions.advance, self.system, start, one, inputs)
         command = partial(functions.command, plan=plan)
         motions, commands = begun.motions, begun.commands
-        self._command = BoundProgram(command, self.system, nominal, start, inputs, motions, commands, self.setup)
+        self._command = BoundProgram(command, self.system, start, inputs, nominal, motions, commands, self.setup)
         memory = Memory(np.zeros(()), np.zeros((len(robots), 6)), np.zeros(len(robots)))
         read = tuple(_empty(robot) for robot in robots)
         feel = partial(functions.feel, plan=plan)
@@ -66,13 +69,10 @@ class Cycle:
             target[...] = source
         felt, answer = self._feel.arguments, self._command.arguments
         reached, result = self._advance.result, self._command.result
-        self._after_step = Transfer((reached, answer[1]), (reached, felt[1]), (self._advance.arguments[2], answer[2]))
+        self._after_step = Transfer((reached, answer[0]), (reached, felt[1]), (self._advance.arguments[2], answer[1]))
         self._after_command = Transfer(
-            (result.nominal, answer[0]),
-            (result.motions, answer[3]),
-            (result.motions, felt[2]),
-            (result.commands, answer[4]),
-            (result.commands, felt[3]),
+            ((result.nominal, result.motions, result.commands), answer[2:5]),
+            ((result.motions, result.commands), felt[2:4]),
         )
         self._after_command()
         self._after_feeling = Transfer((self._feel.result.memory, felt[0]))
@@ -98,9 +98,8 @@ class Cycle:
 
     def advance(self) -> None:
         """Let the world go on by a cycle with what was felt, and find the next commands."""
-        inputs, wrenches = self._advance.arguments[2], self._feel.result.wrenches
-        for port, number in self._felt:
-            inputs[port][:] = wrenches[number]
+        inputs = self._advance.arguments[2]
+        self._before_step()
         for _ in range(min(self.ticks, self.steps - self.tick)):
             for port in self._given:
                 inputs[port][...] = self.table[port][self.tick]
@@ -115,17 +114,10 @@ class Cycle:
 
     def commands(self) -> dict[str, MotionCommand]:
         """What every robot shall do in the next cycle."""
-        made, numbers, at, arm_at = {}, self._answer.copy(), 0, self.commanded.size
-        for robot in self.robots:
-            arm, count = None, len(robot.arm_joints)
-            if count:
-                end = arm_at + 3 * count
-                arm = ArmCommand(*numbers[arm_at:end].reshape(3, count))
-                arm_at = end
-            made[robot.name] = MotionCommand(
-                numbers[at : at + 3], numbers[at + 3 : at + 7], numbers[at + 7 : at + 13], arm
-            )
-            at += 13
+        numbers, made = self._answer.copy(), {}
+        for name, (position, quaternion, twist), arm in self._places:
+            told = ArmCommand(numbers[arm[0]], numbers[arm[1]], numbers[arm[2]]) if arm else None
+            made[name] = MotionCommand(numbers[position], numbers[quaternion], numbers[twist], told)
         return made
 
     @property
@@ -136,6 +128,18 @@ class Cycle:
     def state(self) -> SystemState:
         """Everything that changes in the world, as it is now."""
         return jax.tree.map(lambda view, like: np.array(view, dtype=like.dtype), self._advance.arguments[0], self.start)
+
+
+def _places(robots: tuple[RobotDescription, ...]) -> list[tuple[str, list[slice], list[slice]]]:
+    """Where in an answer the pose and the twist of each robot stand and, after all of them, what its arm is told."""
+    widths = [*[3, 4, 6] * len(robots), *(len(robot.arm_joints) for robot in robots for _ in range(3))]
+    ends = np.cumsum(widths).tolist()
+    slices = [slice(end - width, end) for width, end in zip(widths, ends, strict=True)]
+    motions, arms = slices[: 3 * len(robots)], slices[3 * len(robots) :]
+    return [
+        (robot.name, motions[3 * r : 3 * r + 3], arms[3 * r : 3 * r + 3] if robot.arm_joints else [])
+        for r, robot in enumerate(robots)
+    ]
 
 
 def _plan(rehearsal: Rehearsal, ticks: int) -> Plan:

@@ -186,9 +186,9 @@ def _mobility(system: System, plan: Plan, states: States) -> Matrix:
 
 def command(
     system: System,
-    nominal: NominalMotion,
     loop: SystemState,
     inputs: Inputs,
+    nominal: NominalMotion,
     before: Motions,
     last: Motions,
     setup: Setup,

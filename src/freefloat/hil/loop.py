@@ -11,7 +11,7 @@ import numpy as np
 
 from freefloat.hil.cycle import Cycle, Fault
 from freefloat.hil.facility import Facility, FacilityReading
-from freefloat.hil.rows import RowLayout
+from freefloat.hil.rows import CYCLE, EFFORT, ENERGY, LATENESS, TIME, RowLayout
 
 
 class Pace(ABC):
@@ -47,7 +47,6 @@ class Loop:
         self.count = -(-cycle.steps // cycle.ticks)  # cycles
         self._row = np.zeros(self.layout.width)
         places, robots = self.layout.places, cycle.robots
-        self._own = {name: self._row[places[name]] for name in ("cycle", "time", "lateness", "effort", "energy")}
         starts = [
             places[f"{robots[0].name}.{what}"].start for what in ("commanded.position", "measured.position", "felt")
         ]
@@ -58,7 +57,6 @@ class Loop:
             for number, one in enumerate(robot for robot in robots if robot.arm_joints)
         ]
         self._last: FacilityReading | None = None
-        self.stop_failed = ""  # why the facility could not be stopped, if it could not
 
     def run(self) -> str:
         """All cycles, unless something is wrong: then the facility is stopped in that same cycle."""
@@ -73,7 +71,11 @@ class Loop:
             reason = "interrupted"
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
-        self._stop(reason or "the rehearsal is over")
+        try:
+            self.facility.stop(reason or "the rehearsal is over")
+        except Exception as error:  # nothing is left to be done from here, but to say so
+            failed = f"the facility could not be stopped: {type(error).__name__}: {error}"
+            reason = f"{reason}, and {failed}" if reason else failed
         return reason
 
     # ---- cycles
@@ -116,12 +118,10 @@ class Loop:
             self.cycle.feel()
         except Fault as found:
             fault = found
-        row, own = self._row, self._own
-        own["cycle"][0], own["lateness"][0] = number, late
-        own["energy"][0] = self.cycle.energy
-        row[self._places[0]], row[self._places[1]] = self.cycle.commanded, self.cycle.measured
-        row[self._places[2]] = self.cycle.felt
-        own["effort"][0] = effort + time.perf_counter() - began
+        row, cycle, (commanded, measured, felt) = self._row, self.cycle, self._places
+        row[commanded], row[measured], row[felt] = cycle.commanded, cycle.measured, cycle.felt
+        row[CYCLE], row[LATENESS], row[ENERGY] = number, late, cycle.energy
+        row[EFFORT] = effort + time.perf_counter() - began
         self._keep()
         if fault is not None:
             raise fault
@@ -129,7 +129,7 @@ class Loop:
     def _understand(self, reading: FacilityReading) -> None:
         try:
             self.cycle.take(reading)
-            self._own["time"][0] = reading.time
+            self._row[TIME] = reading.time
             for robot, number, commanded, measured in self._arms:
                 self._row[commanded] = self.cycle.arms[number][0]
                 self._row[measured] = reading.robots[robot].arm_position
@@ -145,12 +145,6 @@ class Loop:
             self.hooks.keep(self._row)
         except OSError as error:
             raise Fault(f"the log cannot be kept: {error}") from None
-
-    def _stop(self, reason: str) -> None:
-        try:
-            self.facility.stop(reason)
-        except Exception as error:  # nothing is left to be done from here
-            self.stop_failed = f"{type(error).__name__}: {error}"
 
 
 def _objection(reading: FacilityReading, last: FacilityReading | None, length: float, tolerance: float) -> str:

@@ -20,6 +20,7 @@ from freefloat.spatial import Pose, linear
 from freefloat.values import record
 from freefloat.values.arrays import Mat6, Matrix, Scalar, Vec6
 from freefloat.values.checks import require_bounds, require_quantity
+from freefloat.values.compiling import compiled_on_call
 
 SLOWEST = 1e-6  # [m/s]; of a slower motion nothing can be taken
 
@@ -66,6 +67,7 @@ def correct_wrench(
     return Corrected(wrench=wrench - a * push, energy=energy + a * jnp.where(acts, double_energy, 0.0) * cycle)
 
 
+@compiled_on_call
 def port_mobility(
     craft: Spacecraft, state: State, frame: str, given: tuple[int, ...], others: tuple[tuple[Spacecraft, State], ...]
 ) -> Mat6:

@@ -18,8 +18,10 @@ from freefloat.hil.delay import measure_delay
 from freefloat.hil.facility import Facility
 from freefloat.hil.log import Log, LogWriter
 from freefloat.hil.loop import Hooks, Lockstep, Loop
+from freefloat.hil.realtime import run_in_process
 from freefloat.hil.rehearsal import Rehearsal
 from freefloat.hil.replay import run_of_log
+from freefloat.hil.rows import RowLayout
 from freefloat.sim.run import COMPLETED, STOPPED, Run
 from freefloat.values.errors import ModelError
 from freefloat.values.precision import require_float64
@@ -53,15 +55,26 @@ def rehearse(
         "stated_delay": facility.delay,
         "robots": described_robots(cycle.robots),
     }
+    about["pace"] = "paced in real time" if realtime else "in lockstep"
     kept = _Keeper(cycle, about, None if log is None else Path(log), progress)
     with kept, _stop_signals() as wanted:
-        loop = Loop(cycle, facility, Lockstep(), Hooks(kept.keep, wanted))
-        reason = loop.run()
-    if loop.stop_failed:
-        reason = f"{reason or 'it was over'}, and the facility could not be stopped: {loop.stop_failed}"
+        reason = _drive(cycle, facility, kept, wanted, realtime=realtime)
     end = (len(kept.rows) - 1) * facility.cycle
     status = f"{STOPPED}{end:g} s: {reason}" if reason else COMPLETED
     return run_of_log(rehearsal, kept.as_log(), status)
+
+
+def _drive(cycle: Cycle, facility: Facility, kept: _Keeper, wanted: Callable[[], str], *, realtime: bool) -> str:
+    """All cycles; why they ended early, if they did."""
+    hooks = Hooks(kept.keep, wanted)
+    if realtime:
+        outcome = run_in_process(
+            lambda theirs, pace: Loop(cycle, facility, pace, theirs), facility.cycle, hooks, kept.layout.width
+        )
+        kept.about["pace"] += f" ({outcome.granted})"
+        return outcome.reason
+    loop = Loop(cycle, facility, Lockstep(), hooks)
+    return loop.run()
 
 
 def find_delay(rehearsal: Rehearsal, facility: Facility) -> float:
@@ -82,17 +95,15 @@ class _Keeper:
     """Keeps the rows of all cycles, in memory and in the log, and tells how far it is."""
 
     def __init__(self, cycle: Cycle, about: dict[str, Any], path: Path | None, progress: Progress | None) -> None:
-        self._cycle, self._about, self._path, self._progress = cycle, about, path, progress
+        self._cycle, self.about, self._path, self._progress = cycle, about, path, progress
         self._every = max(1, round(0.1 / cycle.length))  # cycles between two reports
         self._writer: LogWriter | None = None
+        self.layout = RowLayout.of(cycle.robots)
         self.rows: list[np.ndarray] = []
 
     def __enter__(self) -> None:
-        from freefloat.hil.rows import RowLayout
-
-        self.layout = RowLayout.of(self._cycle.robots)
         if self._path is not None:
-            self._writer = LogWriter(self._path, self.layout, self._about)
+            self._writer = LogWriter(self._path, self.layout, self.about)
 
     def __exit__(self, *error: object) -> None:
         if self._writer is not None:
@@ -108,7 +119,7 @@ class _Keeper:
 
     def as_log(self) -> Log:
         """What the log holds."""
-        return Log(self.layout, np.array(self.rows).reshape(-1, self.layout.width), dict(self._about), whole=True)
+        return Log(self.layout, np.array(self.rows).reshape(-1, self.layout.width), dict(self.about), whole=True)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ _OWN = (
     ("energy", 1),  # [J] that the delay has absorbed
 )
 
+CYCLE, TIME, LATENESS, EFFORT, ENERGY = range(len(_OWN))
 # Of every robot; as many as it has joints, or as the arm on it has.
 _JOINTS, _ARM_JOINTS = -1, -2
 _COMMANDED = (("commanded.position", 3), ("commanded.quaternion", 4), ("commanded.twist", 6))
