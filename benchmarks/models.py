@@ -96,11 +96,17 @@ def to_pinocchio(craft: Spacecraft):
     root = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
     ids = {"base": root}
     model.appendBodyToJoint(root, _inertia(pin, craft.bodies[0]), pin.SE3.Identity())
+    places = {"base": pin.SE3.Identity()}  # of bodies on the joints that carry them
     for joint, body in zip(craft.joints, craft.bodies[1:], strict=True):
         axis = np.asarray(joint.axis)
+        placement = places[joint.parent] * pin.SE3(np.asarray(joint.X_PJ.R), np.asarray(joint.X_PJ.p))
+        places[body.name] = placement if joint.kind == "fixed" else pin.SE3.Identity()
+        if joint.kind == "fixed":
+            ids[body.name] = ids[joint.parent]
+            model.appendBodyToJoint(ids[body.name], _inertia(pin, body), placement)
+            continue
         kinds = (pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ)
         kind = kinds[int(np.argmax(axis))]() if np.max(axis) == 1.0 else pin.JointModelRevoluteUnaligned(*axis)
-        placement = pin.SE3(np.asarray(joint.X_PJ.R), np.asarray(joint.X_PJ.p))
         ids[body.name] = model.addJoint(ids[joint.parent], kind, placement, joint.name)
         model.appendBodyToJoint(ids[body.name], _inertia(pin, body), pin.SE3.Identity())
     model.gravity.linear[:] = 0.0
@@ -123,8 +129,10 @@ def to_mujoco(craft: Spacecraft):
     base.add_freejoint()
     bodies = {"base": _fill(base, craft.bodies[0])}
     for joint, body in zip(craft.joints, craft.bodies[1:], strict=True):
-        new = bodies[joint.parent].add_body(name=body.name, pos=np.asarray(joint.X_PJ.p))
-        new.add_joint(type=mujoco.mjtJoint.mjJNT_HINGE, axis=np.asarray(joint.axis))
+        turn = np.asarray(joint.X_PJ.quaternion)
+        new = bodies[joint.parent].add_body(name=body.name, pos=np.asarray(joint.X_PJ.p), quat=turn)
+        if joint.kind != "fixed":
+            new.add_joint(type=mujoco.mjtJoint.mjJNT_HINGE, axis=np.asarray(joint.axis))
         bodies[body.name] = _fill(new, body)
     return spec.compile()
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         effects,
         engine,
         flex,
+        hil,
         library,
         model,
         report,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from freefloat.analysis import identify
     from freefloat.control import Line, ResolvedMotion
     from freefloat.effects import CompliantContact, WrenchPulse
+    from freefloat.hil import Carried, Rehearsal, rehearse
     from freefloat.model import (
         BaseWrench,
         Brake,
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "BaseWrench": "model",
     "Brake": "model",
+    "Carried": "hil",
     "Channel": "values",
     "Clearance": "model",
     "Clock": "model",
@@ -85,6 +88,7 @@ _NAMES = {
     "Line": "control",
     "ModelError": "values",
     "Pose": "spatial",
+    "Rehearsal": "hil",
     "Release": "model",
     "ResolvedMotion": "control",
     "Run": "sim",
@@ -108,6 +112,7 @@ _NAMES = {
     "read_sdf": "model",
     "read_urdf": "model",
     "record": "values",
+    "rehearse": "hil",
     "simulate": "sim",
     "static": "values",
     "stepper": "sim",
@@ -117,6 +122,7 @@ _NAMES = {
 __all__ = [
     "BaseWrench",
     "Brake",
+    "Carried",
     "Channel",
     "Clearance",
     "Clock",
@@ -133,6 +139,7 @@ __all__ = [
     "Line",
     "ModelError",
     "Pose",
+    "Rehearsal",
     "Release",
     "ResolvedMotion",
     "Run",
@@ -155,6 +162,7 @@ __all__ = [
     "effects",
     "engine",
     "flex",
+    "hil",
     "identify",
     "library",
     "linear_page",
@@ -165,6 +173,7 @@ __all__ = [
     "read_sdf",
     "read_urdf",
     "record",
+    "rehearse",
     "report",
     "scenarios",
     "sensors",

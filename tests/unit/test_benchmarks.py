@@ -19,7 +19,10 @@ ONLY = {"latency": ["--only", "linear", "jacobian"]}  # the others start whole r
         "engine",
         "flexible",
         "connections",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("branches", "latency", "station", "contact")),
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("branches", "latency", "station", "contact", "rehearsal")
+        ),
     ],
 )
 def test_benchmark_speaks_json(name, tmp_path):

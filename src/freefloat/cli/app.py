@@ -84,6 +84,40 @@ def run(
 
 
 @app.command()
+def rehearse(
+    scenario: Annotated[str, typer.Argument(help="Name of a scenario that can be rehearsed, or a TOML file of one.")],
+    out: Annotated[Path, typer.Option("--out", help="Directory for the results.")],
+    facility: Annotated[
+        str, typer.Option("--facility", help="virtual, ideal, a TOML file of a virtual cell, or a Python file.")
+    ] = "virtual",
+    realtime: Annotated[
+        bool, typer.Option("--realtime", help="In step with the clock, in a process of its own; lockstep otherwise.")
+    ] = False,
+    settings: Settings = None,
+    variant: Variant = None,
+    force: Force = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Rehearse a scenario in a facility of robots and write the run, the log of all cycles and a page."""
+    from freefloat.cli import rehearse as command
+
+    sys.exit(
+        command.rehearse(
+            scenario,
+            out,
+            settings or [],
+            variant,
+            facility,
+            realtime=realtime,
+            force=force,
+            as_json=as_json,
+            quiet=quiet,
+        )
+    )
+
+
+@app.command()
 def channels(
     what: Annotated[
         str | None, typer.Argument(help="Scenario, Python file, or run; one of each part when not given.")

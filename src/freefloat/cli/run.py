@@ -46,7 +46,7 @@ def run(
     if as_json:
         typer.echo(json.dumps(kept.summary, indent=2))
     else:
-        _print(kept.run, files)
+        print_run(kept.run, files)
     for fault in kept.faults:
         typer.echo(f"Error: {fault}", err=True)
     return 0 if kept.summary["ok"] else 1
@@ -94,7 +94,8 @@ def _read_toml(path: Path) -> dict[str, Any]:
     return given
 
 
-def _print(run: Run, files: dict[str, Path]) -> None:
+def print_run(run: Run, files: dict[str, Path]) -> None:
+    """What became of a run, for people."""
     told = run.description
     typer.echo(f"{told.title}\n{run.verdict}\n")
     sentences = (told.outcome, *told.notes, *(scatter.sentence for scatter in told.scatters), *run.conditions)

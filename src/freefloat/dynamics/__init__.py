@@ -3,6 +3,7 @@
 from freefloat.dynamics.articulated import articulated_forward_dynamics
 from freefloat.dynamics.constrained import HeldMotion, held_motion, held_motion_by_rows, row_forces
 from freefloat.dynamics.contact import contact_impact
+from freefloat.dynamics.coriolis import coriolis_matrix, coriolis_product
 from freefloat.dynamics.elastic import damping_force, elastic_energy, elastic_force
 from freefloat.dynamics.forward import forward_dynamics, forward_dynamics_by_mass_matrix
 from freefloat.dynamics.free_floating import (
@@ -41,6 +42,25 @@ from freefloat.dynamics.momentum import (
     momentum_matrix,
     wheel_momentum,
 )
+from freefloat.dynamics.nominal_motion import (
+    FrameMotion,
+    NominalMotion,
+    advance_unforced,
+    from_cell,
+    to_cell,
+    unforced_motion,
+    unforced_twist_rate,
+)
+from freefloat.dynamics.relative import (
+    absolute_state,
+    nominal_share,
+    nominal_share_rate,
+    orbit_and_relative_acceleration,
+    relative_acceleration,
+    relative_state,
+    require_relative_start,
+)
+from freefloat.dynamics.relative_robots import ArmTorque, arm_torque, gravity_force, robot_wrench
 from freefloat.dynamics.relative_rows import (
     INERTIAL,
     FrameRows,
@@ -53,6 +73,7 @@ from freefloat.dynamics.relative_rows import (
     row_jacobian,
     row_velocity,
 )
+from freefloat.dynamics.relative_steps import RelativeMotion, TwofoldMotion, relative_step, twofold_step
 from freefloat.dynamics.row_directions import GRASP, POINT, contact, hinge, normal
 from freefloat.dynamics.row_response import RowResponse, row_response
 from freefloat.dynamics.solve import spd_solve
@@ -63,16 +84,24 @@ __all__ = [
     "GRASP",
     "INERTIAL",
     "POINT",
+    "ArmTorque",
+    "FrameMotion",
     "FrameRows",
     "FreeFloating",
     "HeldMotion",
     "Impact",
     "JointRows",
     "JointSolution",
+    "NominalMotion",
+    "RelativeMotion",
     "Return",
     "RowResponse",
     "Rows",
     "StateRate",
+    "TwofoldMotion",
+    "absolute_state",
+    "advance_unforced",
+    "arm_torque",
     "articulated_forward_dynamics",
     "base_jacobian",
     "bias",
@@ -83,6 +112,8 @@ __all__ = [
     "composite_inertia",
     "contact",
     "contact_impact",
+    "coriolis_matrix",
+    "coriolis_product",
     "damping_force",
     "drift_twist",
     "elastic_energy",
@@ -93,8 +124,10 @@ __all__ = [
     "frame_pose",
     "frame_twist",
     "free_floating",
+    "from_cell",
     "generalized_force",
     "generalized_jacobian",
+    "gravity_force",
     "held_dynamics",
     "held_motion",
     "held_motion_by_rows",
@@ -114,12 +147,20 @@ __all__ = [
     "momentum_about_origin",
     "momentum_matrix",
     "natural_frequencies",
+    "nominal_share",
+    "nominal_share_rate",
     "normal",
+    "orbit_and_relative_acceleration",
     "reaction_null_space",
+    "relative_acceleration",
     "relative_pose",
+    "relative_state",
+    "relative_step",
+    "require_relative_start",
     "retract",
     "return_by_rows",
     "return_to_rows",
+    "robot_wrench",
     "row_bias",
     "row_count",
     "row_error",
@@ -130,5 +171,9 @@ __all__ = [
     "row_velocity",
     "spd_solve",
     "state_rate",
+    "to_cell",
+    "twofold_step",
+    "unforced_motion",
+    "unforced_twist_rate",
     "wheel_momentum",
 ]

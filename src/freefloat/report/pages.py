@@ -76,6 +76,7 @@ def _written(sheets: list[Sheet]) -> str:
         "title": text(heading),
         "header": _header(sheets, heading),
         "scatters": scatters.section(sheets),
+        "facts": sections.facts(sheets),
         "claims": sections.claims(sheets),
         "conserved": sections.conserved(sheets),
         "ledger": sections.ledger(sheets),

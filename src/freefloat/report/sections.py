@@ -244,6 +244,17 @@ def _ledger(run: Run) -> list[list[object]]:
     return rows
 
 
+def facts(sheets: Sequence[Sheet]) -> Markup:
+    """The tables that a driver brought along, each in a section of its own."""
+    made = []
+    for sheet in sheets:
+        name = f"{sheet.name}: " if len(sheets) > 1 else ""
+        for one in sheet.run.description.tables:
+            note = [element("p", one.note, class_="note")] if one.note else []
+            made.append(element("section", element("h2", name + one.title), table(one.headings, one.rows), *note))
+    return joined(made)
+
+
 _LISTED_EVENTS = 200  # rows of the table, of each run
 
 

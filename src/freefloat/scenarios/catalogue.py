@@ -1,7 +1,8 @@
 """All scenarios by name."""
 
+from freefloat.scenarios.envisat import EnvisatFree
 from freefloat.scenarios.ets7 import Ets7Capture, Ets7Gjm, Ets7GravityGradient, Ets7Rns, Ets7SatelliteBased
-from freefloat.scenarios.goddard import GoddardAsymmetric, GoddardSymmetric
+from freefloat.scenarios.goddard import GoddardAsymmetric, GoddardRehearsal, GoddardSymmetric
 from freefloat.scenarios.scenario import Scenario, ScenarioError
 from freefloat.scenarios.srms import SrmsNormal, SrmsTangential
 from freefloat.scenarios.station import StationLibration, StationRecovery, StationTravel
@@ -15,8 +16,10 @@ SCENARIOS: dict[str, type[Scenario]] = {
         Ets7Rns,
         Ets7GravityGradient,
         Ets7Capture,
+        EnvisatFree,
         GoddardSymmetric,
         GoddardAsymmetric,
+        GoddardRehearsal,
         SrmsTangential,
         SrmsNormal,
         StationLibration,

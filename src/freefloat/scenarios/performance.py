@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from freefloat.report.folder import finish_folder, save_run
 from freefloat.scenarios.catalogue import find
+from freefloat.scenarios.rehearsed import compared_with_simulation
 from freefloat.scenarios.settings import settings_of
 from freefloat.sim import Run, RunFailed
 from freefloat.sim.interruption import heard_interrupts
@@ -20,6 +21,8 @@ from freefloat.sim.run import CUSTOM
 from freefloat.values.folders import claimed_folder, free_bytes
 
 if TYPE_CHECKING:
+    from freefloat.hil import Facility
+    from freefloat.scenarios.rehearsed import RehearsedScenario
     from freefloat.scenarios.scenario import Scenario
     from freefloat.sim.description import Description
     from freefloat.sim.rollout import Engine
@@ -48,6 +51,29 @@ def simulate_variant(
     except RunFailed as failure:
         told = _described(scenario, variant, failure.run)
         raise RunFailed(str(failure), told, interrupted=failure.interrupted) from None
+
+
+def rehearse_variant(
+    scenario: RehearsedScenario,
+    variant: str,
+    facility: Facility,
+    *,
+    realtime: bool = False,
+    log: Path | None = None,
+    progress: Progress | None = None,
+) -> Run:
+    """The run of a scenario in a facility, set beside its simulation, with everything that its page will tell."""
+    from freefloat.hil import rehearse
+    from freefloat.sim import simulate
+
+    rehearsal = scenario.rehearsal()
+    rehearsal = dataclasses.replace(
+        rehearsal, experiment=dataclasses.replace(rehearsal.experiment, scenario=scenario.as_dict())
+    )
+    run = rehearse(rehearsal, facility, realtime=realtime, log=log, progress=progress)
+    beside = compared_with_simulation(run, simulate(scenario.build(), check=False))
+    told = dataclasses.replace(run.description, tables=(*run.description.tables, beside))
+    return _described(scenario, variant, dataclasses.replace(run, description=told))
 
 
 def judge(scenario: Scenario, run: Run, simulate: Callable[[str, str], Run]) -> Run:
@@ -139,7 +165,7 @@ def describe(scenario: Scenario, run: Run) -> Description:
         source=scenario.source,
         notes=(scenario.note,) if scenario.note else (),
         outcome=scenario.outcome(run) if run.completed else "",
-        figures=scenario.figures,
+        figures=(*run.description.figures, *scenario.figures),
         scatters=tuple(scatter.plot(run) for scatter in scenario.scatters),
         units={setting.path: setting.unit for setting in settings_of(scenario) if setting.unit},
     )

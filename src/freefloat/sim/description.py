@@ -61,6 +61,16 @@ class ScatterPlot:
 
 
 @dataclass(frozen=True)
+class FactTable:
+    """A table that a driver adds to the page of a run: what a facility did, for example."""
+
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class Description:
     """Words, figures and settings of a run as plain data."""
 
@@ -71,6 +81,7 @@ class Description:
     outcome: str = ""  # what it came to; nothing where its numbers say it all
     figures: tuple[Figure, ...] = ()  # the plots that a page opens first; none: the usual ones
     scatters: tuple[ScatterPlot, ...] = ()
+    tables: tuple[FactTable, ...] = ()
     units: Mapping[str, str] = field(default_factory=dict)  # of the settings, by dotted path
     parts: tuple[Mapping[str, Any], ...] = ()  # each part with its settings: `sim.part_description`
     start: Mapping[str, Any] = field(default_factory=dict)
@@ -91,6 +102,7 @@ class Description:
                 "notes": tuple(data["notes"]),
                 "figures": tuple(Figure(**figure) for figure in data["figures"]),
                 "scatters": tuple(map(_scatter, data["scatters"])),
+                "tables": tuple(map(_table, data.get("tables", ()))),
                 "parts": tuple(data["parts"]),
             }
         )
@@ -120,6 +132,11 @@ def _scatter(data: Mapping[str, Any]) -> ScatterPlot:
             "marks": tuple(Mark(mark["label"], _number(mark["x"]), _number(mark["y"])) for mark in data["marks"]),
         }
     )
+
+
+def _table(data: Mapping[str, Any]) -> FactTable:
+    rows = tuple(tuple(map(str, row)) for row in data["rows"])
+    return FactTable(str(data["title"]), tuple(map(str, data["headings"])), rows, str(data.get("note", "")))
 
 
 def _axis(data: Mapping[str, Any]) -> ScatterAxis:

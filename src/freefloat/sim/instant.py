@@ -258,6 +258,11 @@ class Instant:
                 total = total + generalized_force(craft, state.q, frame, self.inputs[port])
         return total
 
+    def joint_torques(self, c: int, failed_at: Scalar) -> Vector:
+        """Generalised force of the joints' motors alone."""
+        torques = [self._force_of(c, one, failed_at) for one in self._pushing(c) if isinstance(one, JointTorques)]
+        return sum(torques, start=jnp.zeros(self.system.world.crafts[c].layout.nv))
+
     def _pushing(self, c: int) -> list[Command]:
         """Commands of all software of a spacecraft but joint rates, those from outside in their place."""
         system, found = self.system, []

@@ -34,7 +34,7 @@ class Recorder:
         target: Engine,
     ) -> None:
         self.system, self._start = system, start
-        self._table, self._first = table, first
+        self.table, self.first = table, first
         learnt: list[Channel] = []
 
         def values_of(system: System, loop: SystemState, start: tuple[State, ...], inputs: Inputs) -> dict[str, Any]:
@@ -74,8 +74,8 @@ class Recorder:
 
     def _inputs(self, records: SystemState) -> dict[str, np.ndarray]:
         """What came from outside in the step before each record; at the start, in the step after it."""
-        rows = np.maximum(np.asarray(records.tick) - self._first - 1, 0)
-        return {port: values[rows] for port, values in self._table.items()}
+        rows = np.maximum(np.asarray(records.tick) - self.first - 1, 0)
+        return {port: values[rows] for port, values in self.table.items()}
 
     def _states(self, records: SystemState) -> dict[str, Any]:
         found, world = {}, self.system.world

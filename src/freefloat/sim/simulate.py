@@ -133,6 +133,22 @@ def simulate_by(
     return driver.run(check=check, most_bytes=MOST_BYTES)
 
 
+def run_of_records(experiment: Experiment, records: SystemState, status: str) -> Run:
+    """The audited run of an experiment that another driver has stepped, as far as it came.
+
+    `records` are its states at the start, after every `recorded_every(experiment)` ticks, and at the end; what came
+    in on the way are the experiment's inputs.
+    """
+    require_float64()
+    system, loop = experiment.begin()
+    return _Driver(experiment, system, loop, experiment.start, "native", None).run_of(records, status)
+
+
+def recorded_every(experiment: Experiment) -> int:
+    """Ticks between the states that a run is made and audited of."""
+    return with_audited_instants(grid(experiment.duration, experiment.dt, experiment.record_dt)).record_every
+
+
 class StartWarning(UserWarning):
     """A joint starts beyond its limits."""
 
@@ -162,37 +178,55 @@ class _Driver:
     def run(self, *, check: bool, most_bytes: float) -> Run:
         """Simulate, record, judge; a signal stops it, and loses nothing that was simulated."""
         with heard_interrupts() as signals:
-            run = self._run(signals, most_bytes)
+            self._prepare(most_bytes)
+            run = self._run(signals)
             if check:
                 _raise_on_failure(run)
                 _raise_on_signal(run, signals)
         return run
 
-    def _run(self, signals: Interruptions, most_bytes: float) -> Run:
-        system, loop, steps = self.system, self.loop, self.timing.steps
+    def _run(self, signals: Interruptions) -> Run:
+        signals.hold()
+        records, status = self._collect(signals)
+        if status == DIVERGED:
+            again = partial(self._drive, timing=Grid(self.timing.record_every, 1), count=AdaptiveCount())
+            watch = self._watch
+            status = explain_divergence(
+                self.system, records, watch.table, watch.first, again, self.engine, fixed=self.fixed
+            )
+        return self._finish(records, status)
+
+    def run_of(self, records: SystemState, status: str) -> Run:
+        """Record and judge states that somebody else has stepped through."""
+        self._prepare(most_bytes=np.inf)
+        return self._finish(records, status, end=True)
+
+    def _prepare(self, most_bytes: float) -> None:
+        """Warn of what can be seen beforehand, and compile: a part with faulty channels is refused before the run."""
+        system, steps = self.system, self.timing.steps
         too_fast = unresolved(system, self.start) if self.fixed else ()
         for sentence in too_fast:
             warnings.warn(sentence, UnresolvedWarning, stacklevel=4)
         beyond = self._starts_beyond_limits()
         for sentence in beyond:
             warnings.warn(sentence, StartWarning, stacklevel=4)
+        self._told = (*too_fast, *beyond)
         since = max(self.first - 1, 0)  # a record tells what came in just before it
         table = tabulate(system, self.experiment.inputs, since, self.first + steps - since)
-        # Compiled first: a part with faulty channels is refused before the run.
-        watch = Recorder(system, loop, self.start, table, since, self.engine)
-        require_size(self.asked.records + 1, watch.numbers, most_bytes)
+        self._watch = Recorder(system, self.loop, self.start, table, since, self.engine)
+        require_size(self.asked.records + 1, self._watch.numbers, most_bytes)
         self._fixed_steps = self.own_steps
         if self.fixed and self.own_steps is None:
-            self._fixed_steps = FixedSteps(system, loop, self.experiment.inputs, self.first, steps, self.engine)
-        signals.hold()
-        records, status = self._collect(signals)
-        if status == DIVERGED:
-            again = partial(self._drive, timing=Grid(self.timing.record_every, 1), count=AdaptiveCount())
-            status = explain_divergence(system, records, table, since, again, self.engine, fixed=self.fixed)
-        data = watch.dataset(records)
+            self._fixed_steps = FixedSteps(system, self.loop, self.experiment.inputs, self.first, steps, self.engine)
+
+    def _finish(self, records: SystemState, status: str, *, end: bool = False) -> Run:
+        """The run at the instants that were asked for and, with `end`, where it ended between two of them."""
+        system, data = self.system, self._watch.dataset(records)
         fill_mesh_distances(system, data)
-        judged = self._judge(watch, records, data, (*too_fast, *beyond))
-        data = data.isel(time=slice(None, None, self.asked.record_every // self.timing.record_every))
+        judged = self._judge(self._watch, records, data, self._told)
+        asked = (np.asarray(records.tick) - self.first) % self.asked.record_every == 0
+        asked[-1] |= end
+        data = data.isel(time=np.flatnonzero(asked))
         last = jax.tree.map(lambda x: np.asarray(x)[-1], records)
         return Run(
             recorded=data,

@@ -91,9 +91,15 @@ class LabelledArrays:
             self.attrs,
         )
 
-    def joined(self, arrays: Mapping[str, Given], attrs: Mapping[str, Any]) -> LabelledArrays:
-        """With more arrays and more facts."""
-        return LabelledArrays(_given(self.data_vars) | dict(arrays), _given(self.coords), {**self.attrs, **attrs})
+    def joined(
+        self,
+        arrays: Mapping[str, Given],
+        attrs: Mapping[str, Any] | None = None,
+        coords: Mapping[str, Given | list[str]] | None = None,
+    ) -> LabelledArrays:
+        """With more arrays, more facts, and what stands along axes that are new."""
+        along, attrs = _given(self.coords) | dict(coords or {}), {**self.attrs, **(attrs or {})}
+        return LabelledArrays(_given(self.data_vars) | dict(arrays), along, attrs)
 
     def without(self, names: Sequence[str]) -> LabelledArrays:
         """Without some arrays, and without the facts."""

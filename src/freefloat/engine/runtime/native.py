@@ -83,10 +83,16 @@ class Bound:
         self._buffers, self._call = buffers, code.call
         self._pointers = tuple(map(POINTER, buffers.pointers))  # converted once, not at every call
         self.inputs, self.outputs = tuple(buffers.ins), tuple(buffers.outs)
+        first = sum(leaf.size for leaf in signature.leaves)
+        self._state, self._next = (buffers.work[at : at + signature.state_size] for at in (0, first))
 
     def __call__(self) -> None:
         """Compute the outputs from the inputs."""
         self._call(*self._pointers)
+
+    def feed_back(self) -> None:
+        """Make the result of a step function its first argument, for the next call."""
+        self._state[:] = self._next
 
 
 class _Buffers(threading.local):

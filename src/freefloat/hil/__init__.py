@@ -1,0 +1,43 @@
+"""Rehearsal: the same experiment with its contact and motion in a facility of robots, virtual or real."""
+
+from freefloat.hil.delay import DelayCompensation, estimate_delay, measure_delay
+from freefloat.hil.delayed_contact import DelayMargin, ExpectedContact, critical_delay, delay_margin, restitution
+from freefloat.hil.facility import (
+    ArmCommand,
+    Facility,
+    FacilityReading,
+    MotionCommand,
+    RobotDescription,
+    RobotReading,
+)
+from freefloat.hil.limits import Limits
+from freefloat.hil.log import Log, read_log
+from freefloat.hil.passivity import Passivity
+from freefloat.hil.rehearsal import Carried, Rehearsal
+from freefloat.hil.rehearse import rehearse
+from freefloat.hil.replay import run_of_log
+
+__all__ = [
+    "ArmCommand",
+    "Carried",
+    "DelayCompensation",
+    "DelayMargin",
+    "ExpectedContact",
+    "Facility",
+    "FacilityReading",
+    "Limits",
+    "Log",
+    "MotionCommand",
+    "Passivity",
+    "Rehearsal",
+    "RobotDescription",
+    "RobotReading",
+    "critical_delay",
+    "delay_margin",
+    "estimate_delay",
+    "measure_delay",
+    "read_log",
+    "rehearse",
+    "restitution",
+    "run_of_log",
+]

@@ -1,0 +1,59 @@
+"""What a robot controller does not let happen: joints beyond their limits; and how it comes to rest then."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from freefloat.hil.cell.inverse_kinematics import NEAR_SINGULAR, JointAnswer
+from freefloat.hil.cell.robot_arm import RobotArm
+from freefloat.hil.cell.servo import References
+
+_CALMING = 0.1  # [s] that the inner loop is given after the last of a ramp
+
+
+def broken_limit(arm: RobotArm, who: str, answer: JointAnswer, references: References) -> str:
+    """Which limit the motion of a cycle would break, in words; empty if none."""
+    q, rates, accelerations = references
+    excess = (
+        (np.maximum(arm.lower - q, q - arm.upper), "position", q, "deg"),
+        (np.abs(rates) - arm.rate_limit, "rate", rates, "deg/s"),
+        (np.abs(accelerations) - arm.acceleration_limit, "acceleration", accelerations, "deg/s2"),
+    )
+    for beyond, what, values, unit in excess:
+        if beyond.max() > 0.0:
+            row, joint = np.unravel_index(int(np.argmax(beyond)), beyond.shape)
+            value = np.rad2deg(values[row, joint])
+            return f"{who}: joint {arm.joints[joint].name} beyond its {what} limit ({value:.1f} {unit}){_why(answer)}"
+    if answer.demand > 1.0:
+        return f"{who}: the commanded pose needs {answer.demand:.1f} times the joints' rate limits{_why(answer)}"
+    return ""
+
+
+def _why(answer: JointAnswer) -> str:
+    if answer.manipulability >= NEAR_SINGULAR:
+        return ""
+    return f", near a singular posture (smallest singular value {1e3 * answer.manipulability:.1f} mm)"
+
+
+class Braking:
+    """All joints of a robot come to rest together, the one that needs longest with its full acceleration."""
+
+    def __init__(self, arm: RobotArm, q: np.ndarray, rate: np.ndarray) -> None:
+        self.q, self.rate = q, rate
+        self.duration = float(np.max(np.abs(rate) / arm.acceleration_limit))
+        self._time = 0.0
+
+    def references(self, cycle: float, substeps: int) -> References:
+        """Of the next cycle."""
+        t = np.minimum(self._time + cycle * np.arange(substeps + 1) / substeps, self.duration)[:, None]
+        self._time += cycle
+        if self.duration == 0.0:
+            return np.tile(self.q, (substeps + 1, 1)), np.zeros_like(t * self.q), np.zeros_like(t * self.q)
+        left = 1.0 - t / self.duration
+        q = self.q + self.rate * (t - 0.5 * t**2 / self.duration)
+        return q, self.rate * left, np.where(left > 0.0, -self.rate / self.duration, 0.0)
+
+    @property
+    def done(self) -> bool:
+        """At rest, the inner loop included."""
+        return self._time >= self.duration + _CALMING

@@ -1,0 +1,137 @@
+"""What robots carry: part of a client with a grasp ring, a servicer's arm with its tool, a bare probe, flexible beams.
+
+Contact stiffness is physical, in N/m: the ring hangs on three springs, and the contact itself is much stiffer (MuJoCo's
+own contact parameters are normalised by mass).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from freefloat.spatial.poses import Pose
+from freefloat.values.checks import require_number
+
+_STIFF = 'solref="0.002 1" solimp="0.99 0.999 0.0001"'
+_CLIENT_SIDE = f'contype="2" conaffinity="1" {_STIFF}'
+_TOOL_SIDE = f'contype="1" conaffinity="2" {_STIFF}'
+
+# The arm of spec data: a public LWR model, joint i at height off_i of frame i-1; 2 kg a link.
+_ARM_OFFSETS = (0.11, 0.2, 0.2, 0.2, 0.2, 0.19, 0.078)  # [m]
+_ARM_AXES = ((0, 0, 1), (0, -1, 0), (0, 0, 1), (0, 1, 0), (0, 0, 1), (0, -1, 0), (0, 0, 1))
+_ARM_COMS = (
+    (0, 0.04, 0.13),
+    (0, -0.04, 0.07),
+    (0, -0.04, 0.13),
+    (0, 0.04, 0.07),
+    (0, 0.02, 0.124),
+    (0, 0, 0),
+    (0, 0, 0),
+)
+_LONG = (0.0136666666667, 0.0118666666667, 0.003)  # [kg m2]
+_ARM_INERTIAS = (
+    _LONG, _LONG, _LONG, _LONG, (0.0126506666667, 0.0108506666667, 0.003), (0.00520833333333,) * 3,
+    (0.000833333333333,) * 3,
+)  # fmt: skip
+_ARM_LINK_MASS = 2.0  # [kg]
+RING_HEIGHT = 0.3  # [m], from the flange to the grasp point on the ring
+TOOL_HEIGHT = 0.05  # [m], the tool frame above joint 7
+
+
+@dataclass(frozen=True)
+class Mockup:
+    """A tool on a flange, as MJCF with the robot's name to be put in; and the frame M that it stands for."""
+
+    X_PM: Pose  # the carried frame in the flange's
+    text: str = field(repr=False)
+    arm_joints: tuple[str, ...] = ()
+    held: dict[str, float] = field(default_factory=dict)  # joint: where it is held until the run begins
+
+
+def grasp_ring(
+    X_PM: Pose, *, stiffness: float = 1e5, damping: float = 300.0, radius: float = 0.3, mass: float = 2.0
+) -> Mockup:
+    """Part of a client: a plate of 10 kg and a ring [m, kg] on springs [N/m, N s/m].
+
+    M is the client's centre of mass, its x axis the flange's z. A tool's ball of 20 mm that comes along -x touches the
+    lowest bar of the ring where its own centre is at the grasp point.
+    """
+    for what, value, unit in (("stiffness", stiffness, "N/m"), ("radius", radius, "m"), ("mass", mass, "kg")):
+        require_number(f"The ring's {what}", value, unit, above=0.0)
+    require_number("The ring's damping", damping, "N s/m", least=0.0)
+    bars = _circle(radius, 0.02, 24, mass)
+    height = RING_HEIGHT - 0.04
+    slides = "".join(
+        f'<joint name="ROBOT.ring_{letter}" type="slide" axis="{axis}" stiffness="{stiffness!r}" '
+        f'damping="{damping!r}"/>'
+        for letter, axis in (("x", "0 0 1"), ("y", "0 1 0"), ("z", "-1 0 0"))
+    )
+    text = (
+        '<geom name="ROBOT.plate" type="cylinder" pos="0 0 0.05" size="0.15 0.05" mass="10"/>'
+        f'<geom name="ROBOT.post" type="capsule" fromto="0 0 0.1 {-radius!r} 0 {height - 0.05!r}" size="0.03" '
+        'mass="0.5"/>'
+        f'<body name="ROBOT.ring" pos="{-radius!r} 0 {height!r}">{slides}{bars}</body>'
+    )
+    return Mockup(X_PM, text)
+
+
+def client_frame(grasp_point: float = 2.9) -> Pose:
+    """X_PM of a client whose grasp point lies at (grasp_point, 0, 0) in M [m], on the flange's axis."""
+    R_PM = np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
+    return Pose((0.0, 0.0, RING_HEIGHT - grasp_point), R_PM)
+
+
+def probe(X_PM: Pose, *, length: float = 0.4) -> Mockup:
+    """A bare rod of 5 kg with a ball of 20 mm at its end, at a height [m] above the flange."""
+    require_number("The probe's length", length, "m", above=0.05)
+    text = (
+        f'<geom name="ROBOT.rod" type="capsule" fromto="0 0 0.03 0 0 {length - 0.05!r}" size="0.03" mass="5"/>'
+        f'<geom name="ROBOT.tip" type="sphere" pos="0 0 {length!r}" size="0.02" mass="0.1" {_TOOL_SIDE}/>'
+    )
+    return Mockup(X_PM, text)
+
+
+def servicer_arm(mount_height: float = 0.1) -> Mockup:
+    """A servicer's arm of seven joints with a tool, its mount on the flange's axis [m].
+
+    M is the servicer's base: the mount stands at (0.9, 0, 0) in it, its z axis along the base's x.
+    """
+    R_MA = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])
+    X_PM = Pose((0.0, 0.0, mount_height)) @ Pose((0.9, 0.0, 0.0), R_MA).inverse()
+    tool = (
+        '<body name="ROBOT.gripper"><inertial pos="0 0 0.1" mass="3" diaginertia="0.02 0.02 0.015"/>'
+        f'<geom name="ROBOT.palm" type="capsule" fromto="0 0 0 0 0 {TOOL_HEIGHT - 0.03!r}" size="0.03"/>'
+        f'<geom name="ROBOT.tip" type="sphere" pos="0 0 {TOOL_HEIGHT!r}" size="0.02" {_TOOL_SIDE}/></body>'
+    )
+    inner = tool
+    for k in reversed(range(7)):
+        end = (*_ARM_OFFSETS[1:], TOOL_HEIGHT)[k]
+        inner = (
+            f'<body name="ROBOT.arm_{k + 1}" pos="0 0 {_ARM_OFFSETS[k]!r}">'
+            f'<inertial pos="{spaced(_ARM_COMS[k])}" mass="{_ARM_LINK_MASS!r}" '
+            f'diaginertia="{spaced(_ARM_INERTIAS[k])}"/>'
+            f'<joint name="ROBOT.arm_{k + 1}" type="hinge" axis="{spaced(_ARM_AXES[k])}"/>'
+            f'<geom name="ROBOT.arm_{k + 1}" type="capsule" fromto="0 0 0 0 0 {end!r}" size="0.05"/>{inner}</body>'
+        )
+    text = (
+        f'<geom name="ROBOT.plate" type="cylinder" pos="0 0 {mount_height / 2!r}" size="0.1 {mount_height / 2!r}" '
+        f'mass="5"/><body name="ROBOT.mount" pos="0 0 {mount_height!r}">{inner}</body>'
+    )
+    return Mockup(X_PM, text, tuple(f"arm_{k + 1}" for k in range(7)))
+
+
+def _circle(radius: float, bar: float, count: int, mass: float) -> str:
+    """A ring about z of straight bars, whose middles are at the radius."""
+    angles = 2.0 * np.pi * np.arange(count + 1) / count + np.pi / count
+    points = radius / np.cos(np.pi / count) * np.column_stack([np.cos(angles), np.sin(angles), np.zeros(count + 1)])
+    return "".join(
+        f'<geom name="ROBOT.ring_{k}" type="capsule" fromto="{spaced((*points[k], *points[k + 1]))}" size="{bar!r}" '
+        f'mass="{mass / count!r}" {_CLIENT_SIDE}/>'
+        for k in range(count)
+    )
+
+
+def spaced(values: object) -> str:
+    """Numbers with all their digits, as MJCF has them."""
+    return " ".join(repr(float(v)) for v in np.ravel(np.asarray(values, dtype=float)))

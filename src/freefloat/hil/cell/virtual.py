@@ -1,0 +1,264 @@
+"""A cell of industrial robots in MuJoCo, as a facility: in lockstep, the same bits every time."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from freefloat.hil.cell.command_checks import command_fault, require_commands
+from freefloat.hil.cell.inverse_kinematics import InverseKinematics, JointAnswer
+from freefloat.hil.cell.limits import Braking, broken_limit
+from freefloat.hil.cell.mjcf import GRAVITY, Station
+from freefloat.hil.cell.monitors import CellUse, Monitors
+from freefloat.hil.cell.plant import ArmDrive, CellPlant, RobotPlant
+from freefloat.hil.cell.rotations import cross, matrix_of
+from freefloat.hil.cell.scene import CellPart, body_poses, cell_parts
+from freefloat.hil.cell.servo import JointServo, References
+from freefloat.hil.cell.settings import CellSettings
+from freefloat.hil.cell.wrist_sensor import ToolLoad, WristSensor
+from freefloat.hil.facility import Facility, FacilityReading, MotionCommand, RobotDescription, RobotReading
+from freefloat.spatial.sixvectors import angular, linear
+from freefloat.values.errors import ModelError
+
+
+class _Robot:
+    """One robot of a running cell: its kinematics, servo and sensor."""
+
+    def __init__(self, plant: CellPlant, parts: RobotPlant, settings: CellSettings) -> None:
+        self.plant, self.parts, self.station = plant, parts, parts.station
+        self.name, self.cycle = self.station.name, settings.cycle
+        self.kinematics = InverseKinematics(self.station.arm, self.station.posture)
+        self.servo = JointServo(settings.servo, settings.cycle, settings.substeps)
+        self.sensor = WristSensor(settings.sensor, self.name, settings.cycle, settings.seed)
+        self.braking: Braking | None = None
+        R_FR, p_FR = np.asarray(self.station.X_FR.R), np.asarray(self.station.X_FR.p)
+        self._to_base = np.block([[R_FR.T, -(R_FR.T @ p_FR)[:, None]], [np.zeros((1, 3)), 1.0]])
+
+    def flange_of(self, command: MotionCommand) -> tuple[np.ndarray, np.ndarray]:
+        """X_RP (4x4), and V_FP in P axes, that put M where it is commanded."""
+        R_PM, p_PM = self.parts.R_PM, self.parts.p_PM
+        X_FP = np.eye(4)
+        X_FP[:3, :3] = matrix_of(command.quaternion) @ R_PM.T
+        X_FP[:3, 3] = command.position - X_FP[:3, :3] @ p_PM
+        omega = R_PM @ np.asarray(angular(command.twist))
+        velocity = R_PM @ np.asarray(linear(command.twist)) - cross(omega, p_PM)
+        return self._to_base @ X_FP, np.concatenate([velocity, omega])
+
+    def start(self, command: MotionCommand) -> None:
+        q = self.kinematics.find(self.flange_of(command)[0], self.name)
+        self.kinematics.posture, self.braking = q, None
+        self.answer = JointAnswer(q, np.zeros_like(q), 0.0, self.kinematics.singular_value(q), 0.0)
+        self.servo.start(q)
+        self.arm = _held(None if command.arm is None else command.arm.position)
+        self.plant.place(self.parts, q, np.zeros(0) if self.arm is None else self.arm.position)
+
+    def settle(self) -> References:
+        return self.servo.references(self.answer.q, self.answer.rate)
+
+    def follow(self, command: MotionCommand) -> tuple[References, str]:
+        """References of the next cycle, and why they must not be followed; empty if they may."""
+        X_RP, twist = self.flange_of(command)
+        self.answer = self.kinematics.follow(X_RP, twist, self.answer, self.cycle)
+        references = self.servo.references(self.answer.q, self.answer.rate)
+        if command.arm is not None:
+            self.arm = ArmDrive(command.arm.position, command.arm.velocity, command.arm.torque, driven=True)
+        return references, broken_limit(self.station.arm, self.name, self.answer, references)
+
+    def brake(self) -> None:
+        """Come to rest from the present motion."""
+        if self.braking is None:
+            data = self.plant.data
+            self.braking = Braking(self.station.arm, data.qpos[self.parts.q].copy(), data.qvel[self.parts.v].copy())
+            if self.arm is not None:
+                self.arm = _held(data.qpos[self.parts.arm_q].copy())
+
+    def weigh(self) -> None:
+        """Know the tool's load as it hangs now, in the flange's axes."""
+        self._known = self.plant.load(self.parts)
+
+    def load(self) -> ToolLoad:
+        """What is known of the tool: an arm's posture is measured, what a passive tool does is not."""
+        now = self.plant.load(self.parts)
+        if self.station.mockup.arm_joints:
+            return now
+        return dataclasses.replace(self._known, gravity=now.gravity)
+
+    def read(self) -> RobotReading:
+        data, parts = self.plant.data, self.parts
+        motion, felt = self.plant.carried(parts), self.plant.felt(parts)
+        wrench = self.sensor.read(felt, self.load(), self.plant.flange_twist(parts))
+        return RobotReading(
+            position=motion.position,
+            quaternion=motion.quaternion,
+            twist=motion.twist,
+            wrench=wrench,
+            joints=data.qpos[parts.q].copy(),
+            joint_rates=data.qvel[parts.v].copy(),
+            arm_position=data.qpos[parts.arm_q].copy(),
+            arm_velocity=data.qvel[parts.arm_v].copy(),
+        )
+
+
+class VirtualCell(Facility):
+    """Robots with servos, limits and wrist sensors; mock-ups that push each other; monitors."""
+
+    def __init__(
+        self, stations: Sequence[Station], settings: CellSettings | None = None, name: str = "virtual"
+    ) -> None:
+        self.name, self.settings = name, settings or CellSettings()
+        if not stations or len({one.name for one in stations}) < len(stations):
+            raise ModelError(f"A cell needs robots of different names, got {[one.name for one in stations]}.")
+        self.cycle, servo = self.settings.cycle, self.settings.servo
+        self.delay = servo.delay + 0.5 * (servo.averaging - 1) * self.cycle
+        self.bandwidth = np.inf if servo.lag == "none" else servo.bandwidth
+        self.gravity = (0.0, 0.0, -GRAVITY)
+        self.stations = tuple(stations)
+        self.robots = tuple(_describe(one) for one in stations)
+        self.plant = CellPlant(stations, self.settings)
+        self._robots: list[_Robot] = []
+        self._stopped = ""
+
+    # ---- the facility
+
+    def start(self, commands: Mapping[str, MotionCommand]) -> FacilityReading:
+        """Stand at the first commanded poses, settle, tare the sensors, hold what is to be released."""
+        require_commands(self.robots, commands)
+        self.plant.mujoco.mj_resetData(self.plant.model, self.plant.data)
+        self._robots = [_Robot(self.plant, parts, self.settings) for parts in self.plant.robots]
+        self._stopped, self._number = "", 0
+        self._monitors = Monitors(self.plant, {robot.name: robot.kinematics for robot in self._robots})
+        for robot in self._robots:
+            robot.start(commands[robot.name])
+        for _ in range(max(1, round(self.settings.settling / self.cycle))):
+            self._settle()
+        for robot in self._robots:
+            robot.weigh()
+            robot.sensor.tare(self.plant.felt(robot.parts), robot.load())
+            self.plant.hold(robot.parts)
+        self.plant.data.qvel[:] = 0.0
+        self.plant.sense(self._at_rest(), [robot.arm for robot in self._robots])
+        self._watch()
+        return self._reading({robot.name: robot.read() for robot in self._robots})
+
+    def exchange(self, commands: Mapping[str, MotionCommand]) -> FacilityReading:
+        """One cycle. A command that would break a limit is not followed: all robots brake, and the reason is told."""
+        if not self._robots:
+            raise ModelError(f"The facility '{self.name}' has not been started. Call start first.")
+        references = self._references(commands)
+        self.plant.advance(references, [robot.arm for robot in self._robots])
+        self._number += 1
+        readings = {robot.name: robot.read() for robot in self._robots}
+        for robot, rows in zip(self._robots, references, strict=True):
+            self._monitors.cycle(robot.name, robot.answer, rows, readings[robot.name].wrench)
+            if robot.sensor.overloaded(self.plant.felt(robot.parts)):
+                self._halt(f"{robot.name}: load of the wrist sensor beyond its range")
+        self._watch()
+        return self._reading(readings)
+
+    def stop(self, reason: str) -> None:
+        """Brake all robots until they are at rest."""
+        if not self._robots:
+            return
+        self._halt(reason)
+        while not all(robot.braking is None or robot.braking.done for robot in self._robots):
+            self.plant.advance(self._references({}), [robot.arm for robot in self._robots])
+            self._number += 1
+
+    # ---- for pages and reports
+
+    @property
+    def use(self) -> CellUse:
+        """What the run has used of the cell so far."""
+        if not self._robots:
+            raise ModelError(f"The facility '{self.name}' has not been started: nothing is used yet.")
+        return self._monitors.use
+
+    def description(self) -> dict[str, Any]:
+        """The cell as plain data."""
+        stations = {
+            one.name: {
+                "robot": one.arm.model,
+                "foot": {"position": _plain(one.X_FR.p), "rotation": _plain(one.X_FR.R)},
+                "carried_frame": {"position": _plain(one.mockup.X_PM.p), "rotation": _plain(one.mockup.X_PM.R)},
+                "reach": one.arm.reach,
+                "arm_joints": list(one.mockup.arm_joints),
+            }
+            for one in self.stations
+        }
+        return {"name": self.name, "settings": dataclasses.asdict(self.settings), "stations": stations}
+
+    def parts(self) -> tuple[CellPart, ...]:
+        """Everything that can be drawn, each on a body."""
+        return cell_parts(self.plant)
+
+    def poses(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Position [m] and quaternion of every body on the floor, now."""
+        return body_poses(self.plant)
+
+    # ---- inside
+
+    def _references(self, commands: Mapping[str, MotionCommand]) -> list[References]:
+        """Of all robots for the next cycle: as commanded, or braking."""
+        if not self._stopped and (fault := command_fault(self.robots, commands)):
+            self._halt(fault)
+        if not self._stopped:
+            followed = [robot.follow(commands[robot.name]) for robot in self._robots]
+            broken = [fault for _, fault in followed if fault]
+            if not broken:
+                return [references for references, _ in followed]
+            self._halt(broken[0])
+        return [
+            robot.braking.references(self.cycle, self.settings.substeps)
+            for robot in self._robots
+            if robot.braking is not None
+        ]
+
+    def _halt(self, reason: str) -> None:
+        self._stopped = self._stopped or reason
+        for robot in self._robots:
+            robot.brake()
+
+    def _settle(self) -> None:
+        self.plant.advance([robot.settle() for robot in self._robots], [robot.arm for robot in self._robots])
+
+    def _at_rest(self) -> tuple[np.ndarray, ...]:
+        q = np.concatenate([robot.answer.q for robot in self._robots])
+        return q, np.zeros_like(q), np.zeros_like(q)
+
+    def _watch(self) -> None:
+        if self._number % self.settings.watch_every:
+            return
+        pair, distance = self._monitors.look()
+        if distance < self.settings.clearance and not self._stopped:
+            self._halt(f"{pair}: {1e3 * distance:.0f} mm apart, closer than {1e3 * self.settings.clearance:.0f} mm")
+
+    def _reading(self, robots: dict[str, RobotReading]) -> FacilityReading:
+        self._monitors.use.cycles = self._number
+        return FacilityReading(self._number, self._number * self.cycle, robots, self._stopped)
+
+
+def _describe(station: Station) -> RobotDescription:
+    arm = station.arm
+    return RobotDescription(
+        name=station.name,
+        joint_names=tuple(joint.name for joint in arm.joints),
+        lower=arm.lower,
+        upper=arm.upper,
+        rate_limit=arm.rate_limit,
+        acceleration_limit=arm.acceleration_limit,
+        X_MW=station.mockup.X_PM.inverse(),
+        arm_joints=station.mockup.arm_joints,
+    )
+
+
+def _held(position: np.ndarray | None) -> ArmDrive | None:
+    """An arm with its brakes closed."""
+    none = np.zeros(0 if position is None else len(position))
+    return None if position is None else ArmDrive(position, none, none, driven=False)
+
+
+def _plain(values: Any) -> Any:
+    return np.asarray(values, dtype=float).tolist()

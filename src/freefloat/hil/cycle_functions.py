@@ -1,0 +1,226 @@
+"""The three pure functions of a cycle: what is felt, how the world goes on, what is commanded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.dynamics import frame_pose, frame_twist
+from freefloat.dynamics.nominal_motion import FrameMotion, NominalMotion, advance_unforced, to_cell
+from freefloat.hil.arm_commands import arm_command
+from freefloat.hil.cycle_checks import Bounds, Measured, check_command, check_reading
+from freefloat.hil.delay import predict
+from freefloat.hil.passivity import correct_wrench, observe_energy, port_mobility, relative_twist
+from freefloat.model import State
+from freefloat.sim.loop import step
+from freefloat.sim.system import Inputs, System, SystemState
+from freefloat.spatial import Pose, SpatialInertia
+from freefloat.values import record
+from freefloat.values.arrays import Flag, Matrix, Scalar, Vec3, Vec6, Vector
+
+States = tuple[State, ...]
+Motions = tuple[FrameMotion, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is known before compiling: who carries what, and where wrenches go. Numbers of spacecraft and robots."""
+
+    crafts: tuple[int, ...]  # of each robot
+    frames: tuple[str, ...]  # at which its wrench enters, in its spacecraft; empty: nowhere
+    sources: tuple[int, ...]  # robot whose sensor says it: itself, or that of which it is the reaction
+    arms: tuple[tuple[str, ...], ...]
+    touching: int  # robot at whose port energy is observed; -1: none
+    partner: int  # robot that carries what it touches; -1: the floor
+    controls: bool  # whether the passivity controller acts
+    relative: bool  # whether a nominal motion is left out
+    ticks: int  # steps of a cycle
+
+
+@record
+class Setup:
+    """Numbers that stay the same throughout a rehearsal."""
+
+    X_FZ: Pose
+    Xs_MW: tuple[Pose, ...]  # the sensor of each robot
+    body: SpatialInertia  # whose unforced motion is left out
+    bounds: tuple[Bounds, ...]  # of each robot
+    cycle: Scalar  # [s]
+    dt: Scalar  # [s]
+    delay: Scalar  # [s] that commands are ahead
+    hold: Scalar  # [s] the same, for the hold of the force
+    share: Scalar  # of the momentum that one cycle of the passivity controller may take
+    gravity: Vec3  # [m/s2] in F
+
+
+@record
+class Memory:
+    """What is carried from one reading to the next."""
+
+    energy: Scalar  # [J] that the delay has absorbed
+    wrenches: Matrix  # (robots, 6), the last
+    repeats: Vector  # how often each has been the same
+
+
+@record
+class Felt:
+    """What a reading comes to."""
+
+    memory: Memory
+    wrenches: tuple[Vec6, ...]  # on each spacecraft at its port, in its axes
+    shares: Matrix  # (robots, READING_CHECKS)
+    sound: Flag  # whether none of them is beyond its limit
+
+
+@record
+class Answer:
+    """What is to be done next."""
+
+    nominal: NominalMotion
+    motions: Motions  # of the carried frames in the cell, now
+    commands: Motions  # the same, ahead of the delay
+    arms: tuple[tuple[Vector, Vector, Vector], ...]  # positions, rates and torques of the joints of each arm
+    shares: Matrix  # (robots, COMMAND_CHECKS)
+    sound: Flag
+
+
+def advance(system: System, loop: SystemState, parts: Any, inputs: Inputs) -> SystemState:
+    """The world one step on, as a simulation makes it."""
+    return step(system, loop, inputs, parts)
+
+
+# ---- what is felt
+
+
+def feel(
+    system: System,
+    memory: Memory,
+    loop: SystemState,
+    motions: Motions,
+    commands: Motions,
+    readings: tuple[Measured, ...],
+    setup: Setup,
+    *,
+    plan: Plan,
+) -> Felt:
+    """Wrenches at the ports of what the sensors say, the energy at the port of contact observed and kept in check."""
+    states = loop.states
+    sensed = [_at_port(system, plan, states, setup, r, readings[r].wrench) for r in range(len(readings))]
+    felt = [sensed[r] if plan.sources[r] == r else jnp.zeros(6) for r in range(len(readings))]
+    energy, correction = jnp.asarray(memory.energy), jnp.zeros(6)
+    a = plan.touching
+    if a >= 0:
+        V_sim = _touching_twist(system, plan, states, motions)
+        V_hw = _touching_twist(system, plan, states, tuple(one.motion for one in readings))
+        energy = observe_energy(energy, sensed[a], V_hw, V_sim, setup.cycle)
+        if plan.controls:
+            mobility = _mobility(system, plan, states)
+            corrected = correct_wrench(energy, sensed[a], V_sim, mobility, setup.cycle, setup.share)
+            energy, correction = corrected.energy, corrected.wrench - sensed[a]
+            felt[a] = corrected.wrench
+    for r, source in enumerate(plan.sources):
+        if source != r:  # equal and opposite to what the other one feels
+            felt[r] = -_between_ports(system, plan, states, source, r, felt[source])
+        elif r == plan.partner and plan.frames[r]:
+            felt[r] = felt[r] - _between_ports(system, plan, states, a, r, correction)
+    wrenches = jnp.stack([one.wrench for one in readings])
+    same = jnp.all(wrenches == memory.wrenches, axis=1) & jnp.any(wrenches != 0.0, axis=1)
+    repeats = jnp.where(same, jnp.asarray(memory.repeats) + 1.0, jnp.any(wrenches != 0.0, axis=1) * 1.0)
+    shares = jnp.stack(
+        [
+            check_reading(setup.bounds[r], readings[r], commands[r], repeats[r], setup.cycle)
+            for r in range(len(readings))
+        ]
+    )
+    return Felt(Memory(energy, wrenches, repeats), tuple(felt), shares, jnp.all(shares <= 1.0))
+
+
+def _at_port(system: System, plan: Plan, states: States, setup: Setup, r: int, wrench: Vec6) -> Vec6:
+    """What the sensor W of a robot says, at the frame of its port."""
+    if not plan.frames[r]:
+        return jnp.zeros(6)
+    c = plan.crafts[r]
+    X_MP = frame_pose(system.world.crafts[c], states[c].q, plan.frames[r])
+    return (X_MP.inverse() @ setup.Xs_MW[r]).wrench_to_A(wrench)
+
+
+def _between_ports(system: System, plan: Plan, states: States, a: int, b: int, wrench: Vec6) -> Vec6:
+    """A wrench at the port of robot a, carried to that of robot b as both are in orbit."""
+    poses = [
+        states[c].X_NB @ frame_pose(system.world.crafts[c], states[c].q, plan.frames[r])
+        for r, c in ((a, plan.crafts[a]), (b, plan.crafts[b]))
+    ]
+    return (poses[1].inverse() @ poses[0]).wrench_to_A(wrench)
+
+
+def _touching_twist(system: System, plan: Plan, states: States, motions: Motions) -> Vec6:
+    """Twist of the frame of contact relative to what it touches, in its axes, with the bases as `motions` say."""
+    a, b, c = plan.touching, plan.partner, plan.crafts[plan.touching]
+    craft, state = system.world.crafts[c], states[c]
+    v = jnp.asarray(state.v).at[np.arange(6)].set(motions[a].twist)
+    V = frame_twist(craft, state.q, v, plan.frames[a])
+    if b < 0:
+        return V
+    X_FP = motions[a].pose @ frame_pose(craft, state.q, plan.frames[a])
+    return relative_twist(V, X_FP.inverse() @ motions[b].pose, motions[b].twist)
+
+
+def _mobility(system: System, plan: Plan, states: States) -> Matrix:
+    c, world = plan.crafts[plan.touching], system.world
+    given = world.crafts[c].layout.indices(system.wiring.prescribed[c])
+    others = () if plan.partner < 0 else (plan.crafts[plan.partner],)
+    return port_mobility(
+        world.crafts[c],
+        states[c],
+        plan.frames[plan.touching],
+        tuple(given),
+        tuple((world.crafts[other], states[other]) for other in others),
+    )
+
+
+# ---- what is commanded
+
+
+def command(
+    system: System,
+    loop: SystemState,
+    inputs: Inputs,
+    nominal: NominalMotion,
+    before: Motions,
+    last: Motions,
+    setup: Setup,
+    *,
+    plan: Plan,
+    first: bool = False,
+) -> Answer:
+    """Motions in the cell of where the spacecraft are now, ahead of the delay, and how near they are to the limits.
+
+    `before`: motions a cycle ago; `last`: what was commanded then. With `first` there was no cycle before.
+    """
+    if plan.relative and not first:
+        for _ in range(plan.ticks):
+            nominal = advance_unforced(setup.body, nominal, setup.dt)
+    motions, commands, arms, shares = [], [], [], []
+    for r, c in enumerate(plan.crafts):
+        state = loop.states[c]
+        motion = to_cell(setup.X_FZ, nominal, FrameMotion(state.p_NB, state.quat_NB, state.V_NB))
+        rate = jnp.zeros(6) if first else (motion.twist - before[r].twist) / setup.cycle
+        ahead = predict(motion, rate, setup.delay, setup.hold)
+        motions.append(motion)
+        commands.append(ahead)
+        if plan.arms[r]:
+            relative, gravity = _seen_from_nominal(setup.X_FZ, motion, state), setup.X_FZ.R.T @ setup.gravity
+            arms.append(arm_command(system, loop, inputs, c, plan.arms[r], nominal, relative, gravity))
+        shares.append(check_command(setup.bounds[r], ahead, ahead if first else last[r], setup.cycle))
+    checked = jnp.stack(shares)
+    return Answer(nominal, tuple(motions), tuple(commands), tuple(arms), checked, jnp.all(checked <= 1.0))
+
+
+def _seen_from_nominal(X_FZ: Pose, motion: FrameMotion, state: State) -> State:
+    """A spacecraft as it moves in the cell, seen from Z."""
+    X_ZM = X_FZ.inverse() @ motion.pose
+    v = jnp.concatenate([jnp.asarray(motion.twist), jnp.asarray(state.v)[np.arange(6, state.v.shape[0])]])
+    return State(p_NB=X_ZM.p, quat_NB=X_ZM.quaternion, q=state.q, v=v)

@@ -1,0 +1,138 @@
+"""`rehearse`: from a rehearsal and a facility to a run."""
+
+from __future__ import annotations
+
+import dataclasses
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from freefloat.hil.cell_channels import described_robots
+from freefloat.hil.cycle import Cycle
+from freefloat.hil.delay import measure_delay
+from freefloat.hil.facility import Facility
+from freefloat.hil.log import Log, LogWriter
+from freefloat.hil.loop import Hooks, Lockstep, Loop
+from freefloat.hil.realtime import run_in_process
+from freefloat.hil.rehearsal import Rehearsal
+from freefloat.hil.replay import run_of_log
+from freefloat.hil.rows import RowLayout
+from freefloat.sim.run import COMPLETED, STOPPED, Run
+from freefloat.values.errors import ModelError
+from freefloat.values.precision import require_float64
+
+Progress = Callable[[float, float], None]  # (seconds done, seconds in all)
+
+
+def rehearse(
+    rehearsal: Rehearsal,
+    facility: Facility,
+    *,
+    realtime: bool = False,
+    log: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Run:
+    """Drive a facility through a rehearsal; the result is an ordinary run, with what the cell did as `cell.*`.
+
+    In lockstep, the default, a cycle begins when the last one has ended; with `realtime` it begins when it is due, in
+    a process of its own. `log` names a new file that every cycle is appended to. Whatever goes wrong stops the
+    facility in the same cycle: the run then says why in its `status`, and has everything until there.
+    """
+    require_float64()
+    if not isinstance(rehearsal, Rehearsal) or not isinstance(facility, Facility):
+        raise ModelError(f"rehearse needs a Rehearsal and a Facility, got {rehearsal!r} and {facility!r}.")
+    delay = find_delay(rehearsal, facility)
+    cycle = Cycle(rehearsal, facility, delay)
+    about = {
+        "facility": facility.name,
+        "cycle": facility.cycle,
+        "delay": delay,
+        "stated_delay": facility.delay,
+        "robots": described_robots(cycle.robots),
+    }
+    about["pace"] = "paced in real time" if realtime else "in lockstep"
+    kept = _Keeper(cycle, about, None if log is None else Path(log), progress)
+    with kept, _stop_signals() as wanted:
+        reason = _drive(cycle, facility, kept, wanted, realtime=realtime)
+    end = (len(kept.rows) - 1) * facility.cycle
+    status = f"{STOPPED}{end:g} s: {reason}" if reason else COMPLETED
+    return run_of_log(rehearsal, kept.as_log(), status)
+
+
+def _drive(cycle: Cycle, facility: Facility, kept: _Keeper, wanted: Callable[[], str], *, realtime: bool) -> str:
+    """All cycles; why they ended early, if they did."""
+    hooks = Hooks(kept.keep, wanted)
+    if realtime:
+        outcome = run_in_process(
+            lambda theirs, pace: Loop(cycle, facility, pace, theirs), facility.cycle, hooks, kept.layout.width
+        )
+        kept.about["pace"] += f" ({outcome.granted})"
+        return outcome.reason
+    loop = Loop(cycle, facility, Lockstep(), hooks)
+    return loop.run()
+
+
+def find_delay(rehearsal: Rehearsal, facility: Facility) -> float:
+    """How far ahead of the robots commands are to be made [s]; where it is to be measured, the robots move for it."""
+    how = rehearsal.compensation
+    if how is None:
+        return 0.0
+    if not how.measured:
+        return facility.delay if how.delay is None else how.delay
+    commands = Cycle(rehearsal, facility, 0.0).commands()
+    still = {name: dataclasses.replace(one, twist=np.zeros(6)) for name, one in commands.items()}
+    facility.start(still)
+    found = [delay for delay in measure_delay(facility, still).values() if np.isfinite(delay)]
+    return max(found, default=facility.delay)
+
+
+class _Keeper:
+    """Keeps the rows of all cycles, in memory and in the log, and tells how far it is."""
+
+    def __init__(self, cycle: Cycle, about: dict[str, Any], path: Path | None, progress: Progress | None) -> None:
+        self._cycle, self.about, self._path, self._progress = cycle, about, path, progress
+        self._every = max(1, round(0.1 / cycle.length))  # cycles between two reports
+        self._writer: LogWriter | None = None
+        self.layout = RowLayout.of(cycle.robots)
+        self.rows: list[np.ndarray] = []
+
+    def __enter__(self) -> None:
+        if self._path is not None:
+            self._writer = LogWriter(self._path, self.layout, self.about)
+
+    def __exit__(self, *error: object) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+    def keep(self, row: np.ndarray) -> None:
+        """One cycle more."""
+        self.rows.append(row.copy())
+        if self._writer is not None:
+            self._writer.append(row)
+        if self._progress is not None and len(self.rows) % self._every == 0:
+            self._progress((len(self.rows) - 1) * self._cycle.length, self._cycle.steps * self._cycle.system.dt)
+
+    def as_log(self) -> Log:
+        """What the log holds."""
+        return Log(self.layout, np.array(self.rows).reshape(-1, self.layout.width), dict(self.about), whole=True)
+
+
+@contextmanager
+def _stop_signals() -> Iterator[Callable[[], str]]:
+    """Within it, Ctrl-C and SIGTERM become a wish to stop that the loop hears at its next cycle."""
+    heard: list[str] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: ""  # signals belong to the main thread
+        return
+    words: dict[int, str] = {signal.SIGINT: "interrupted (Ctrl-C)", signal.SIGTERM: "told to end (SIGTERM)"}
+    before = {one: signal.signal(one, lambda number, frame: heard.append(words[number])) for one in words}
+    try:
+        yield lambda: heard[0] if heard else ""
+    finally:
+        for one, old in before.items():
+            signal.signal(one, old)

@@ -1,0 +1,73 @@
+"""From the rows of a rehearsal to its run: the experiment again, with the wrenches that were felt as its inputs.
+
+A world that is given the same inputs goes the same way, bit for bit: so the log of a rehearsal is enough to have its
+run, also after the process that made it was killed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import jax
+import numpy as np
+
+from freefloat.hil.cell_channels import cell_channels
+from freefloat.hil.facts import rehearsal_figures, rehearsal_tables
+from freefloat.hil.log import Log
+from freefloat.hil.rehearsal import Rehearsal
+from freefloat.hil.rows import RowLayout
+from freefloat.sim.experiment import Experiment
+from freefloat.sim.input_ports import tabulate
+from freefloat.sim.rollout import FixedSteps, Grid, grid
+from freefloat.sim.run import COMPLETED, STOPPED, Run
+from freefloat.sim.simulate import recorded_every, run_of_records
+from freefloat.sim.system import SystemState
+
+
+def run_of_log(rehearsal: Rehearsal, log: Log, status: str = "") -> Run:
+    """The audited run of a rehearsal as far as its log reaches, with what the cell did.
+
+    `rehearsal` must be the one that made the log; `status` says how it ended, where that is known.
+    """
+    layout, rows, dt = log.layout, log.rows, rehearsal.experiment.dt
+    ticks = round(float(log.about["cycle"]) / dt)  # steps to a cycle
+    if not len(rows):
+        raise ValueError("The rehearsal ended before its first cycle: there is nothing to make a run of.")
+    experiment = _with_felt(rehearsal, layout, rows, ticks)
+    total = grid(experiment.duration, experiment.dt, experiment.record_dt).steps
+    reached = min(ticks * (len(rows) - 1), total)
+    status = status or (COMPLETED if reached == total else f"{STOPPED}{reached * dt:g} s: the log ends")
+    run = run_of_records(experiment, _states(experiment, reached, total), status)
+    at = np.round(run.recorded["time"].values / dt).astype(int) // ticks
+    arrays, coordinates = cell_channels(rehearsal, layout, rows[np.minimum(at, len(rows) - 1)], log.about["robots"])
+    told = dataclasses.replace(
+        run.description, tables=rehearsal_tables(rehearsal, log, status), figures=rehearsal_figures(rehearsal)
+    )
+    return dataclasses.replace(run, recorded=run.recorded.joined(arrays, coords=coordinates), description=told)
+
+
+def _with_felt(rehearsal: Rehearsal, layout: RowLayout, rows: np.ndarray, ticks: int) -> Experiment:
+    """The experiment with what was felt at its ports; nothing after the last cycle."""
+    experiment = rehearsal.experiment
+    steps = grid(experiment.duration, experiment.dt, experiment.record_dt).steps
+    inputs = dict(experiment.inputs)
+    for one in rehearsal.carried:
+        if one.port:
+            felt = np.repeat(layout.column(rows, f"{one.robot}.felt"), ticks, axis=0)[:steps]
+            sound = np.where(np.isfinite(felt), felt, 0.0)  # a faulty last reading acted on nothing
+            inputs[one.port] = np.concatenate([sound, np.zeros((steps - len(felt), 6))])
+    return dataclasses.replace(experiment, inputs=inputs)
+
+
+def _states(experiment: Experiment, ticks: int, total: int) -> SystemState:
+    """States at the start, after every recorded interval, and at the end."""
+    system, loop = experiment.begin()
+    every = recorded_every(experiment)
+    steps = FixedSteps(system, loop, tabulate(system, experiment.inputs, 0, total), 0, total, "native")
+    kept, whole = [jax.tree.map(lambda x: np.asarray(x)[None], loop)], ticks - ticks % every
+    if whole:
+        kept += steps.blocks(loop, Grid(whole, every))
+    if rest := ticks - whole:
+        last = jax.tree.map(lambda x: np.asarray(x)[-1], kept[-1])
+        kept += steps.blocks(last, Grid(rest, rest))
+    return jax.tree.map(lambda *parts: np.concatenate(parts), *kept)

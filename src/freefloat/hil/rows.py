@@ -1,0 +1,66 @@
+"""One cycle of a rehearsal as a row of numbers: what was read, commanded and felt, where each of it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from freefloat.hil.facility import RobotDescription
+
+# Of every cycle.
+_OWN = (
+    ("cycle", 1),
+    ("time", 1),  # [s] of the facility's clock
+    ("lateness", 1),  # [s] by which it began late; zero in lockstep
+    ("effort", 1),  # [s] that the loop itself needed
+    ("energy", 1),  # [J] that the delay has absorbed
+)
+
+CYCLE, TIME, LATENESS, EFFORT, ENERGY = range(len(_OWN))
+# Of every robot; as many as it has joints, or as the arm on it has.
+_JOINTS, _ARM_JOINTS = -1, -2
+_COMMANDED = (("commanded.position", 3), ("commanded.quaternion", 4), ("commanded.twist", 6))
+_MEASURED = (
+    ("measured.position", 3),
+    ("measured.quaternion", 4),
+    ("measured.twist", 6),
+    ("wrench", 6),  # at W, as the sensor says
+    ("joints", _JOINTS),
+    ("joint_rates", _JOINTS),
+)
+_FELT = (("felt", 6),)  # at the port, as it acts on the spacecraft
+_ARM = (("arm.commanded", _ARM_JOINTS), ("arm.measured", _ARM_JOINTS))
+
+
+@dataclass(frozen=True)
+class RowLayout:
+    """Names and widths of what stands in a row, in order."""
+
+    fields: tuple[tuple[str, int], ...]
+
+    @staticmethod
+    def of(robots: tuple[RobotDescription, ...]) -> RowLayout:
+        """Of the cycles with these robots: all commands, all measurements, all wrenches, all arms."""
+        fields = list(_OWN)
+        for part in (_COMMANDED, _MEASURED, _FELT, _ARM):
+            for robot in robots:
+                own = {_JOINTS: len(robot.joint_names), _ARM_JOINTS: len(robot.arm_joints)}
+                fields += [(f"{robot.name}.{what}", own.get(width, width)) for what, width in part]
+        return RowLayout(tuple(fields))
+
+    @cached_property
+    def width(self) -> int:
+        """Numbers in a row."""
+        return sum(width for _, width in self.fields)
+
+    @cached_property
+    def places(self) -> dict[str, slice]:
+        """Where each field stands."""
+        ends = np.cumsum([width for _, width in self.fields])
+        return {name: slice(end - width, end) for (name, width), end in zip(self.fields, ends.tolist(), strict=True)}
+
+    def column(self, rows: np.ndarray, name: str) -> np.ndarray:
+        """A field of many rows (cycles, width)."""
+        return rows[..., self.places[name]]

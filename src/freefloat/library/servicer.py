@@ -1,0 +1,78 @@
+"""A servicer with a light-weight arm of seven joints, as it stands for the OOS-Sim facility's.
+
+Sources. Joint axes, offsets, masses and inertias of the links: a public model of the DLR/KUKA light-weight robot (LWR).
+Assumed here: base of 850 kg and its inertia, where the arm is mounted (on +x, its z along +x), gripper and tool frame.
+The paper that it is used for (relative dynamics for hardware-in-the-loop simulation, 2021) gives none of these numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from freefloat.dynamics import frame_pose
+from freefloat.library.envisat import envisat
+from freefloat.library.servicer_shapes import with_servicer_shapes
+from freefloat.model import Spacecraft, State
+from freefloat.spatial import Pose, angular, linear
+
+SERVICER_FOLDED = (0.0, 0.6, 0.0, -1.2, 0.0, 0.8, 0.0)  # [rad]; the tool looks away from a client ahead
+SERVICER_CAPTURE = (0.0, 0.6, 0.0, 1.2, 0.0, 0.6, 0.0)  # [rad]; z of the tool along +x of the base
+_MOUNT = Pose(position=(0.9, 0.0, 0.0), rotation=((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (-1.0, 0.0, 0.0)))  # [m]
+_LINK_MASS = 2.0  # [kg] each
+_UPPER = (0.0136666666667, 0.0118666666667, 0.003)  # about the centre of mass [kg m2]
+_LINKS = (  # along z from the joint before [m], axis, centre of mass [m], inertia about it [kg m2]
+    (0.11, (0.0, 0.0, 1.0), (0.0, 0.04, 0.13), _UPPER),
+    (0.20, (0.0, -1.0, 0.0), (0.0, -0.04, 0.07), _UPPER),
+    (0.20, (0.0, 0.0, 1.0), (0.0, -0.04, 0.13), _UPPER),
+    (0.20, (0.0, 1.0, 0.0), (0.0, 0.04, 0.07), _UPPER),
+    (0.20, (0.0, 0.0, 1.0), (0.0, 0.02, 0.124), (0.0126506666667, 0.0108506666667, 0.003)),
+    (0.19, (0.0, -1.0, 0.0), (0.0, 0.0, 0.0), (0.00520833333333, 0.00520833333333, 0.00520833333333)),
+    (0.078, (0.0, 0.0, 1.0), (0.0, 0.0, 0.0), (0.000833333333333, 0.000833333333333, 0.000833333333333)),
+)
+_R_TB = np.diag([-1.0, -1.0, 1.0])  # base +x towards the client's -x: face to face
+
+
+def servicer() -> Spacecraft:
+    """Servicer with a 7-joint arm (867 kg); base frame at the centre of mass of the base, +x ahead.
+
+    Bodies `base`, `arm.1` .. `arm.7`, `gripper`; frame `tool`, z out of the gripper.
+    """
+    craft = Spacecraft.from_base("servicer", mass=850.0, inertia=(362.0, 604.0, 560.0))  # [kg], [kg m2]
+    parent, place = "base", _MOUNT
+    for number, (offset, axis, com, inertia) in enumerate(_LINKS, start=1):
+        craft = craft.with_link(
+            f"arm.{number}",
+            parent=parent,
+            joint="revolute",
+            at=place @ Pose(position=np.array([0.0, 0.0, offset])),
+            axis=axis,
+            mass=_LINK_MASS,
+            com=com,
+            inertia=inertia,
+        )
+        parent, place = f"arm.{number}", Pose()
+    craft = craft.with_link(
+        "gripper",
+        parent=parent,
+        joint="fixed",
+        mass=3.0,  # [kg]
+        com=(0.0, 0.0, 0.1),  # [m]
+        inertia=(0.02, 0.02, 0.015),  # [kg m2]
+    )
+    return with_servicer_shapes(craft.with_frame("tool", body="gripper", at=Pose(position=(0.0, 0.0, 0.05))))
+
+
+def servicer_start(client: State, *, joints: Sequence[float] = SERVICER_FOLDED, gap: float = 0.15) -> State:
+    """Face to face with Envisat, turning with it as if both were one body; the tool is a gap [m] off its ring.
+
+    `joints` [rad]: folded as at the start of the paper's run, or `SERVICER_CAPTURE`, ready to reach out.
+    """
+    craft, p_TG = servicer(), np.asarray(envisat().frame("ring").X_BF.p)
+    start = craft.at_rest(np.array(joints, dtype=float))
+    p_BE = np.asarray(frame_pose(craft, start.q, "tool").p)
+    X_TB = Pose(position=p_TG + np.array([gap, 0.0, 0.0]) - _R_TB @ p_BE, rotation=_R_TB)
+    X_NB, V_NB = client.X_NB @ X_TB, X_TB.twist_to_B(client.V_NB)
+    placed = craft.at_rest(start.q, at=Pose(position=np.asarray(X_NB.p), rotation=np.asarray(X_NB.R)))
+    return craft.in_motion(placed, velocity=np.asarray(linear(V_NB)), rate=np.asarray(angular(V_NB)))

@@ -1,0 +1,5 @@
+"""Envisat before a servicer, in orbit and in a cell of two robots."""
+
+from freefloat.scenarios.envisat.free import EnvisatFree
+
+__all__ = ["EnvisatFree"]

@@ -1,0 +1,118 @@
+"""What `envisat-free` must reach: the motion in orbit, the same integrated relative to Envisat's, and in the cell."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from freefloat.scenarios.envisat.relative_poses import RelativePoses, integrate_relative
+from freefloat.sim.claims import OWN_BOUND, Claim, Source
+
+if TYPE_CHECKING:
+    from freefloat.hil.cell.monitors import CellUse
+    from freefloat.scenarios.envisat.free import EnvisatFree
+    from freefloat.sim import Run
+
+_PAPER = "Relative dynamics for hardware-in-the-loop simulation"
+_VERIFICATION = Source("printed", f"{_PAPER}, section V, largest error of the verification")
+_WORKSPACE = Source("printed", f"{_PAPER}, section II, time until the client robot's workspace ends")
+_PROTOTYPE = Source("prototype", "relative dynamics written twice, free motion")
+_NEEDS_MUJOCO = "a virtual cell needs MuJoCo, which is not installed: pip install 'freefloat[mujoco]'"
+_PATIENCE = 600.0  # [s] for an answer of the virtual cell on a busy machine
+_LAYOUT = "the paper prints neither its cell's layout nor its robots' limits; ours has others"
+
+
+def motion_claims(scenario: EnvisatFree, run: Run) -> list[Claim]:
+    """Relative integration against the run in orbit, and the numbers of 14 s at the spin of the capture."""
+    experiment = scenario.build()
+    motion = integrate_relative(experiment, round((experiment.record_dt or scenario.dt) / scenario.dt))
+    servicer, client = motion.states
+    poses = RelativePoses.of((servicer.p_NB, servicer.quat_NB), (client.p_NB, client.quat_NB))
+    distance, angle = poses.errors(RelativePoses.in_orbit(run))
+    found = [
+        Claim("relative against absolute dynamics, position", _PROTOTYPE, "below", 1e-12, distance, "m"),
+        Claim("relative against absolute dynamics, attitude", _PROTOTYPE, "below", 1e-12, angle, "rad"),
+        Claim(
+            "Envisat relative to its unforced motion", _PROTOTYPE, "below", 1e-12,
+            float(np.abs(client.p_NB).max()), "m",
+        ),
+    ]  # fmt: skip
+    if (scenario.spin_deg_s, scenario.duration) == (-2.5, 14.0):
+        found += _fast_claims(run, float(np.linalg.norm(servicer.p_NB[-1] - servicer.p_NB[0])))
+    return found
+
+
+def _fast_claims(run: Run, moved_in_cell: float) -> list[Claim]:
+    """How far everything moves in 14 s at -2.5 deg/s."""
+    ring, base = run.values("client.ring.position"), run.values("servicer.base.position")
+    arc = float(np.linalg.norm(np.diff(ring, axis=0), axis=1).sum())
+    chord, moved = (float(np.linalg.norm(path[-1] - path[0])) for path in (ring, base))
+    turned = float(np.rad2deg(2.0 * np.arccos(abs(run.values("client.base.attitude")[-1, 0]))))
+    rate = np.rad2deg(run.values("client.base.rate")[-1])
+    return [
+        Claim("Envisat turns", _PROTOTYPE, "about", 35.0, turned, "deg", 0.05),
+        Claim("grasp point, arc", _PROTOTYPE, "about", 1.7713, arc, "m", 5e-5),
+        Claim("grasp point, chord", _PROTOTYPE, "about", 1.7439, chord, "m", 5e-5),
+        Claim("rate about y after nutation", _PROTOTYPE, "about", -2.4994, float(rate[1]), "deg/s", 5e-5),
+        Claim("displacement of the servicer in orbit", _PROTOTYPE, "about", 2.7140, moved, "m", 5e-5),
+        Claim("displacement of the servicer in the cell", _PROTOTYPE, "about", 0.8177, moved_in_cell, "m", 5e-5),
+    ]
+
+
+def cell_claims(scenario: EnvisatFree, run: Run) -> list[Claim]:
+    """The encoders of both robots in the virtual cell against the run in orbit, and what the robots needed for it.
+
+    A cell that breaks a limit of a joint (position, rate, acceleration) or comes too close stops: it reaches the end
+    only within all of them.
+    """
+    if find_spec("mujoco") is None:
+        return [_missing("cell: largest error of relative position", _VERIFICATION, 1.0, "mm")]
+    cell, use = rehearse_in_lockstep(scenario)
+    distance, angle = RelativePoses.in_cell(cell).errors(RelativePoses.in_orbit(run))
+    envisat = cell.values("cell.client.measured.position")
+    moved = float(np.linalg.norm(envisat - envisat[0], axis=1).max())
+    rate, acceleration = (
+        max(float(getattr(one, name).max()) for one in use.robots.values()) for name in ("rate", "acceleration")
+    )
+    room = min(float(cell.values(f"cell.{name}.joint_margin").min()) for name in use.robots)
+    return [
+        Claim("cell: time reached within all limits", OWN_BOUND, "about", scenario.duration, _end(cell), "s", 1e-9),
+        Claim("cell: largest error of relative position", _VERIFICATION, "below", 1.0, 1e3 * distance, "mm"),
+        Claim("cell: largest error of relative attitude", _VERIFICATION, "below", 0.002, angle, "rad"),
+        Claim("cell: motion of Envisat's robot", OWN_BOUND, "below", 1e-3, 1e3 * moved, "mm"),
+        Claim("cell: largest share of a joint's rate limit", OWN_BOUND, "below", 1.0, rate, "1"),
+        Claim("cell: largest share of a joint's acceleration limit", OWN_BOUND, "below", 1.0, acceleration, "1"),
+        Claim("cell: way left to the end of a joint", OWN_BOUND, "above", 0.0, float(np.rad2deg(room)), "deg"),
+    ]
+
+
+def absolute_claims(scenario: EnvisatFree) -> list[Claim]:
+    """Without the relative formulation the same motion ends at a limit of the robots."""
+    words = "cell: time until a limit of a robot"
+    if find_spec("mujoco") is None:
+        return [_missing(words, _WORKSPACE, 14.0, "s")]
+    cell, _ = rehearse_in_lockstep(scenario)
+    end = _end(cell) if "limit" in cell.status else float("inf")  # stopped by anything else, it proves nothing
+    return [
+        Claim(words, OWN_BOUND, "below", scenario.duration, end, "s", reason=cell.status),
+        Claim(words, _WORKSPACE, "not reproduced", 14.0, end, "s", reason=_LAYOUT),
+    ]
+
+
+def rehearse_in_lockstep(scenario: EnvisatFree) -> tuple[Run, CellUse]:
+    """The run in the virtual cell, and what it used of it; nobody waits for an answer."""
+    from freefloat.hil import rehearse
+
+    cell, made = scenario.facility(), scenario.rehearsal()
+    return rehearse(replace(made, limits=replace(made.limits, reply=_PATIENCE)), cell), cell.use
+
+
+def _end(run: Run) -> float:
+    return float(run.values("time")[-1])
+
+
+def _missing(claim: str, source: Source, reference: float, unit: str) -> Claim:
+    return Claim(claim, source, "not reproduced", reference, float("nan"), unit, reason=_NEEDS_MUJOCO)

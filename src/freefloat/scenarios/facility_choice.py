@@ -1,0 +1,81 @@
+"""The facility that a scenario is rehearsed in: its own virtual cell, an ideal one, or what a user's file says."""
+
+from __future__ import annotations
+
+import importlib.util
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from freefloat.scenarios.scenario import ScenarioError
+
+if TYPE_CHECKING:
+    from freefloat.hil import Facility
+    from freefloat.scenarios.rehearsed import RehearsedScenario
+
+_CHOICES = "virtual, ideal, a TOML file with settings of a virtual cell, or a Python file with facility = ..."
+
+
+def choose_facility(choice: str, scenario: RehearsedScenario) -> Facility:
+    """A facility by its word or file."""
+    if choice == "virtual":
+        return scenario.facility()
+    if choice == "ideal":
+        return _ideal(scenario)
+    path = Path(choice)
+    if path.suffix not in (".toml", ".py"):
+        raise ScenarioError(f"There is no facility '{choice}'. Choose one of: {_CHOICES}.")
+    if not path.is_file():
+        raise ScenarioError(f"There is no facility file {path}.")
+    return _of_toml(path) if path.suffix == ".toml" else _of_python(path)
+
+
+def _ideal(scenario: RehearsedScenario) -> Facility:
+    """Robots that track perfectly and feel nothing."""
+    from freefloat.hil.cell import IdealCell, ideal_robot
+
+    rehearsal = scenario.rehearsal()
+    robots = [ideal_robot(one.robot, arm_joints=one.arm) for one in rehearsal.carried]
+    return IdealCell(robots, cycle=rehearsal.experiment.dt)
+
+
+def _of_toml(path: Path) -> Facility:
+    """`cell = "envisat"` or `"goddard"`, and a table [settings] as CellSettings has them."""
+    from pydantic import TypeAdapter, ValidationError
+
+    from freefloat.hil.cell import CellSettings, envisat_cell, goddard_cell
+
+    cells = {"envisat": envisat_cell, "goddard": goddard_cell}
+    try:
+        given: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ScenarioError(f"{path} is not valid TOML: {error}.") from None
+    if unknown := [key for key in given if key not in ("cell", "settings")]:
+        raise ScenarioError(f"{path} has no use for '{unknown[0]}'. Write cell = \"envisat\" and a table [settings].")
+    if given.get("cell") not in cells:
+        raise ScenarioError(f"{path} must say which cell it is: cell = one of {', '.join(cells)}.")
+    try:
+        settings = TypeAdapter(CellSettings).validate_python(given.get("settings", {}), extra="forbid")
+    except ValidationError as error:
+        told = "; ".join(f"settings.{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        raise ScenarioError(f"{path}: {told}.") from None
+    return cells[given["cell"]](settings)
+
+
+def _of_python(path: Path) -> Facility:
+    """`facility`, or a function of that name that makes it."""
+    from freefloat.hil import Facility
+
+    spec = importlib.util.spec_from_file_location("freefloat_user_facility", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+        found = getattr(module, "facility", None)
+        found = found() if callable(found) else found
+    except Exception as error:
+        raise ScenarioError(f"{path}: {type(error).__name__}: {error}") from error
+    if not isinstance(found, Facility):
+        raise ScenarioError(f"{path} must define facility = an ff.hil.Facility, or a function that makes it.")
+    return found
