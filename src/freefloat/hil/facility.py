@@ -8,11 +8,12 @@ grasp ring was built). W is the wrist sensor, fixed to M.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from freefloat.model.shapes import Shape
 from freefloat.spatial.poses import Pose
 
 
@@ -73,6 +74,15 @@ class RobotDescription:
     arm_joints: tuple[str, ...] = ()  # of the arm it carries
 
 
+@dataclass(frozen=True)
+class CellPart:
+    """A shape on a body of the facility."""
+
+    name: str  # such as `client.a3`
+    body: str
+    shape: Shape
+
+
 class Facility(ABC):
     """A cell of robots. The loop owns it between `start` and `stop`; whatever goes wrong, `stop` is called."""
 
@@ -98,3 +108,13 @@ class Facility(ABC):
     def close(self) -> None:
         """Let go of connections and memory."""
         return
+
+    # ---- for pages: what it looks like, where it can say so
+
+    def parts(self) -> Sequence[CellPart]:
+        """Everything that can be drawn, each on a body."""
+        return ()
+
+    def poses(self) -> Mapping[str, tuple[np.ndarray, np.ndarray]]:
+        """Position [m] and quaternion of every body on the floor, now."""
+        return {}

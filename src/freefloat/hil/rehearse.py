@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from freefloat.hil.cell_channels import described_robots
+from freefloat.hil.cell_scene import CellCamera, with_cell_scene
 from freefloat.hil.cycle import Cycle
 from freefloat.hil.delay import measure_delay
 from freefloat.hil.facility import Facility
@@ -57,11 +58,14 @@ def rehearse(
     }
     about["pace"] = "paced in real time" if realtime else "in lockstep"
     kept = _Keeper(cycle, about, None if log is None else Path(log), progress)
+    camera = CellCamera(facility, -(-cycle.steps // cycle.ticks))
+    if not realtime:  # the robots of a loop in another process are not seen from here
+        kept.watchers.append(camera.look)
     with kept, _stop_signals() as wanted:
         reason = _drive(cycle, facility, kept, wanted, realtime=realtime)
     end = (len(kept.rows) - 1) * facility.cycle
     status = f"{STOPPED}{end:g} s: {reason}" if reason else COMPLETED
-    return run_of_log(rehearsal, kept.as_log(), status)
+    return with_cell_scene(run_of_log(rehearsal, kept.as_log(), status), facility, camera.taken)
 
 
 def _drive(cycle: Cycle, facility: Facility, kept: _Keeper, wanted: Callable[[], str], *, realtime: bool) -> str:
@@ -100,6 +104,7 @@ class _Keeper:
         self._writer: LogWriter | None = None
         self.layout = RowLayout.of(cycle.robots)
         self.rows: list[np.ndarray] = []
+        self.watchers: list[Callable[[int], None]] = []  # told the number of each cycle
 
     def __enter__(self) -> None:
         if self._path is not None:
@@ -112,6 +117,8 @@ class _Keeper:
     def keep(self, row: np.ndarray) -> None:
         """One cycle more."""
         self.rows.append(row.copy())
+        for watch in self.watchers:
+            watch(len(self.rows) - 1)
         if self._writer is not None:
             self._writer.append(row)
         if self._progress is not None and len(self.rows) % self._every == 0:

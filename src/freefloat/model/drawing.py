@@ -47,10 +47,11 @@ def _body(craft: Spacecraft, prefix: str, index: int) -> dict[str, Any]:
         lines = [{**line, "state": f"{prefix}state.q"} for line in _flexible(craft, body)]
         return data | {"shapes": [], "flexible": lines}
     shapes = body.shapes or default_shapes(craft, index)
-    return data | {"shapes": [_shape(shape) for shape in shapes]}
+    return data | {"shapes": [drawn_shape(shape) for shape in shapes]}
 
 
-def _shape(shape: Shape) -> dict[str, Any]:
+def drawn_shape(shape: Shape) -> dict[str, Any]:
+    """A shape as data that JSON can hold."""
     solid = shape.solid
     if isinstance(solid, Mesh):
         size: dict[str, Any] = {

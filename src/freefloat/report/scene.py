@@ -149,11 +149,16 @@ def _vector(run: Run, name: str, rows: np.ndarray) -> np.ndarray | None:
 
 
 def _tracks(run: Run, rows: np.ndarray) -> tuple[Track, ...]:
-    """Every named frame with a recorded pose; the bodies' own poses are drawn as bodies."""
-    found = []
+    """Every named frame with a recorded pose; the bodies' own poses are drawn as bodies.
+
+    What is on the floor F of a cell is drawn in the cell, not in orbit.
+    """
+    found, in_cell = [], (run.scene or {}).get("axes") == "F"
     for channel in run.channels:
         name, _, kind = channel.rpartition(".")
         if kind != "attitude" or name.rpartition(".")[2] in ("base", "bodies"):
+            continue
+        if (run.recorded[channel].attrs.get("frame") == "F") is not in_cell:
             continue
         position, attitude = _vector(run, f"{name}.position", rows), run.recorded[channel]
         if position is not None and attitude.ndim == 2 and attitude.shape[1] == 4:

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from freefloat.hil.cell.plant import CellPlant
 from freefloat.hil.cell.rotations import matrix_of
+from freefloat.hil.facility import CellPart
 from freefloat.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Shape, Solid, triple
-
-
-@dataclass(frozen=True)
-class CellPart:
-    """A shape on a body of the cell."""
-
-    name: str  # such as `client.a3`
-    body: str
-    shape: Shape
 
 
 def cell_parts(plant: CellPlant) -> tuple[CellPart, ...]:

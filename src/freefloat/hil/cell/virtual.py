@@ -15,11 +15,11 @@ from freefloat.hil.cell.mjcf import GRAVITY, Station
 from freefloat.hil.cell.monitors import CellUse, Monitors
 from freefloat.hil.cell.plant import ArmDrive, CellPlant, RobotPlant
 from freefloat.hil.cell.rotations import cross, matrix_of
-from freefloat.hil.cell.scene import CellPart, body_poses, cell_parts
+from freefloat.hil.cell.scene import body_poses, cell_parts
 from freefloat.hil.cell.servo import JointServo, References
 from freefloat.hil.cell.settings import CellSettings
 from freefloat.hil.cell.wrist_sensor import ToolLoad, WristSensor
-from freefloat.hil.facility import Facility, FacilityReading, MotionCommand, RobotDescription, RobotReading
+from freefloat.hil.facility import CellPart, Facility, FacilityReading, MotionCommand, RobotDescription, RobotReading
 from freefloat.spatial.sixvectors import angular, linear
 from freefloat.values.errors import ModelError
 

@@ -1,0 +1,22 @@
+"""The cell of a rehearsal as a page of its own: the same times and curves, with the robots instead of the orbit."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from freefloat.sim import Run
+
+
+def cell_view(run: Run) -> Run | None:
+    """What happened on the floor, as a run that a page can show; None where the run does not say how it looked."""
+    drawn = (run.scene or {}).get("cell")
+    if not drawn or "cell.bodies.position" not in run.recorded:
+        return None
+    kept = [name for name in run.channels if not name.startswith("cell.")]
+    own = run.recorded.without(kept)
+    bodies = {f"bodies.{what}": own[f"cell.bodies.{what}"] for what in ("position", "attitude")}
+    recorded = own.joined({name: (array.dims, array.values, array.attrs) for name, array in bodies.items()})
+    told = dataclasses.replace(run.description, title=f"{run.description.title or 'Rehearsal'}: in the cell")
+    return dataclasses.replace(run, recorded=recorded, scene=drawn, description=told)
