@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+import tempfile
 
 # Where the tests run in the background of a script, Ctrl-C is ignored, in their children too; some tests need it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -13,6 +14,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Most tests take few steps: they wait for code longer than for its results. The engine's own tests, and those of the
 # papers' scenarios, run the code that users get.
 os.environ.setdefault("FREEFLOAT_QUICK_CODE", "1")
+
+# Compiled code is signed with a secret in the user's home; where there is none, the tests have one of their own.
+if not os.access(os.path.expanduser("~"), os.W_OK):  # noqa: PTH111 (which raises no error where there is no home)
+    os.environ.setdefault("XDG_CONFIG_HOME", tempfile.mkdtemp())
 
 from jaxtyping import install_import_hook
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from freefloat.report.folder import finish_folder, save_run
 from freefloat.scenarios.catalogue import find
 from freefloat.scenarios.rehearsed import compared_with_simulation
+from freefloat.scenarios.scenario import ScenarioError
 from freefloat.scenarios.settings import settings_of
 from freefloat.sim import Run, RunFailed
 from freefloat.sim.interruption import heard_interrupts
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from freefloat.hil import Facility
     from freefloat.scenarios.rehearsed import RehearsedScenario
     from freefloat.scenarios.scenario import Scenario
+    from freefloat.sim import Experiment
     from freefloat.sim.description import Description
     from freefloat.sim.rollout import Engine
     from freefloat.sim.simulate import Progress
@@ -32,6 +34,17 @@ _PAGE_BYTES = 10_000_000  # room for what stands beside the record: page, settin
 
 # Opens a report of progress for a piece of work with this title.
 Report = Callable[[str], AbstractContextManager["Progress | None"]]
+
+
+def build_experiment(scenario: Scenario) -> Experiment:
+    """What a scenario simulates; numbers that pass one by one, and overflow together, get a sentence."""
+    try:
+        return scenario.build()
+    except ArithmeticError as error:
+        raise ScenarioError(
+            f"Scenario '{scenario.name}' cannot be computed with these settings ({type(error).__name__}: {error}). "
+            "Some number is far too large or too small."
+        ) from error
 
 
 def simulate_variant(
@@ -44,7 +57,7 @@ def simulate_variant(
     """The run of a scenario with everything that its page will tell; of a failed one too."""
     from freefloat.sim import simulate
 
-    experiment = dataclasses.replace(scenario.build(), scenario=scenario.as_dict())
+    experiment = dataclasses.replace(build_experiment(scenario), scenario=scenario.as_dict())
     try:
         run = simulate(experiment, progress=progress, engine=engine, most_bytes=most_bytes)
         return _described(scenario, variant, run)

@@ -31,6 +31,11 @@ class Interruptions:
         if not self._held or self._asked >= _PATIENCE:
             before(number, frame)
 
+    @property
+    def asked(self) -> bool:
+        """Whether a signal came that nobody has obeyed yet."""
+        return self._asked > 0
+
     def obey(self) -> None:
         """Raise KeyboardInterrupt if a signal came and nobody noticed: held, or dropped in a library's callback."""
         if self._asked:

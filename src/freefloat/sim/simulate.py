@@ -181,8 +181,7 @@ class _Driver:
             self._prepare(most_bytes)
             run = self._run(signals)
             if check:
-                _raise_on_failure(run)
-                _raise_on_signal(run, signals)
+                _raise_on_failure(run, interrupted=signals.asked)
         return run
 
     def _run(self, signals: Interruptions) -> Run:
@@ -304,20 +303,16 @@ class _Driver:
             return audit(data, accuracy, motion, prefixes, (*told, *outside))
 
 
-def _raise_on_failure(run: Run) -> None:
+def _raise_on_failure(run: Run, *, interrupted: bool) -> None:
+    """Tell what went wrong; a signal after the last step too: the run is whole, but whoever made it shall not go on."""
     if not run.completed and not run.stopped:
-        raise RunFailed(f"The run stopped: {run.status}. What was recorded until then is in the exception's .run.", run)
-    if not run.audit.holds:
+        message = f"The run stopped: {run.status}. What was recorded until then is in the exception's .run."
+    elif not run.audit.holds:
         lines = "\n".join(f"  {entry}" for entry in run.audit.violations)
         also = "".join(f"\n{condition}" for condition in run.conditions)
         message = f"The audit is violated, so the result cannot be trusted:\n{lines}\n({run.audit.reason}){also}"
-        raise RunFailed(message, run)
-
-
-def _raise_on_signal(run: Run, signals: Interruptions) -> None:
-    """What came after the last step: the run is whole, but whoever made it shall not go on."""
-    try:
-        signals.obey()
-    except KeyboardInterrupt:
-        words = "Interrupted after the last step: the run is whole, and in the exception's .run."
-        raise RunFailed(words, run, interrupted=True) from None
+    elif interrupted:
+        message = "Interrupted after the last step: the run is whole, and in the exception's .run."
+    else:
+        return
+    raise RunFailed(message, run, interrupted=interrupted)

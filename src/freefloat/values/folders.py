@@ -51,6 +51,7 @@ def replaced_folder(folder: Path, *, last: str, without: Collection[str] = ()) -
     fresh = _beside(folder)
     fresh.mkdir()
     try:
+        shutil.copymode(folder, fresh)
         yield fresh
         if not _exchanged(fresh, folder, without):
             _replace_files(fresh, folder, last, without)

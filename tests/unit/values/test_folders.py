@@ -40,8 +40,10 @@ NEW = {
 
 
 def test_what_is_new_comes_what_is_old_goes_and_what_is_others_stays(folder: Path) -> None:
+    folder.chmod(0o750)
     _replace(folder)
     assert _contents(folder) == NEW
+    assert folder.stat().st_mode & 0o777 == 0o750
     assert (folder / "link").is_symlink()
     assert list(folder.parent.iterdir()) == [folder]
 
