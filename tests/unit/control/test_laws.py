@@ -45,7 +45,7 @@ from freefloat.library import ets7
 from freefloat.model import JointRates, State
 from freefloat.sensors.ideal import IdealMeasurements
 from freefloat.spatial import Pose
-from freefloat.spatial.rotations import quaternion_exp
+from freefloat.spatial.rotations import quaternion_exp, quaternion_multiply
 from freefloat.values import ModelError
 from ports import clock_at
 
@@ -180,6 +180,14 @@ def test_attitude_torque_pushes_back_and_brakes() -> None:
     given = dataclasses.replace(law, reference=np.asarray(tilted.quat_NB))
     asked = given.command(given.begin(_measured(still)), _measured(still), clock_at(0.0))
     np.testing.assert_allclose(asked.torques, [0.0, -0.02, 0.0], atol=1e-12)
+
+
+def test_attitude_torque_turns_back_in_base_axes_from_any_reference(rng) -> None:
+    """Turned by phi from a reference that is itself turned, phi in the axes of both: the torque is -K phi there."""
+    hold = AttitudeHold(craft=ets7(wheels=True), stiffness=10.0, damping=0.0)
+    reference, phi = quaternion_exp(jnp.asarray(rng.normal(size=3))), 0.1 * rng.normal(size=3)
+    turned = quaternion_multiply(reference, quaternion_exp(jnp.asarray(phi)))
+    np.testing.assert_allclose(hold.torque(reference, turned, jnp.zeros(3)), -10.0 * phi, atol=1e-13)
 
 
 @pytest.mark.parametrize(("distance", "share"), [(0.09, 0.0), (0.11, 1.0), (np.inf, 1.0)])
