@@ -30,6 +30,7 @@ from freefloat.control import (
 from freefloat.control.attitude import arm_momentum, arm_reaction
 from freefloat.control.measured import Replaced
 from freefloat.control.reactionless_turn import approach_rates
+from freefloat.control.resolved_motion import pose_error
 from freefloat.dynamics import (
     component_rates,
     forward_dynamics,
@@ -45,7 +46,7 @@ from freefloat.library import ets7
 from freefloat.model import JointRates, State
 from freefloat.sensors.ideal import IdealMeasurements
 from freefloat.spatial import Pose
-from freefloat.spatial.rotations import quaternion_exp
+from freefloat.spatial.rotations import quaternion_exp, quaternion_multiply, rotation_exp
 from freefloat.values import ModelError
 from ports import clock_at
 
@@ -180,6 +181,22 @@ def test_attitude_torque_pushes_back_and_brakes() -> None:
     given = dataclasses.replace(law, reference=np.asarray(tilted.quat_NB))
     asked = given.command(given.begin(_measured(still)), _measured(still), clock_at(0.0))
     np.testing.assert_allclose(asked.torques, [0.0, -0.02, 0.0], atol=1e-12)
+
+
+def test_the_error_of_a_pose_is_in_the_axes_that_both_are_given_in(rng) -> None:
+    """Wanted: turned on from where it is by phi, and moved by d, both in N axes."""
+    actual = Pose(position=rng.normal(size=3), rotation=np.asarray(rotation_exp(jnp.asarray(rng.normal(size=3)))))
+    phi, d = 0.3 * rng.normal(size=3), rng.normal(size=3)
+    wanted = Pose(position=actual.p + d, rotation=np.asarray(rotation_exp(jnp.asarray(phi))) @ actual.R)
+    np.testing.assert_allclose(pose_error(wanted, actual), [*d, *phi], atol=1e-13)
+
+
+def test_attitude_torque_turns_back_in_base_axes_from_any_reference(rng) -> None:
+    """Turned by phi from a reference that is itself turned, phi in the axes of both: the torque is -K phi there."""
+    hold = AttitudeHold(craft=ets7(wheels=True), stiffness=10.0, damping=0.0)
+    reference, phi = quaternion_exp(jnp.asarray(rng.normal(size=3))), 0.1 * rng.normal(size=3)
+    turned = quaternion_multiply(reference, quaternion_exp(jnp.asarray(phi)))
+    np.testing.assert_allclose(hold.torque(reference, turned, jnp.zeros(3)), -10.0 * phi, atol=1e-13)
 
 
 @pytest.mark.parametrize(("distance", "share"), [(0.09, 0.0), (0.11, 1.0), (np.inf, 1.0)])

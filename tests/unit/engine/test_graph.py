@@ -95,6 +95,7 @@ def test_simplification(function, count):
         lambda x: -x + (-3.0),
         lambda x: (x - 2.0 * x) - (2.0 * x - x),
         lambda x: 1.0 / (-x) + x**-1.5,
+        lambda x: jnp.where(jnp.logical_not(x > 1.0), 2.0 * x, 3.0 * x),
     ],
 )
 def test_simplified_code_computes_the_same(function):
