@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-import pushed_craft
 import pytest
 
+import pushed_craft
 from freefloat.campaign import campaign_page, run_campaign
 
 _EVIL = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked=1'>"
