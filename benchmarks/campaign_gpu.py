@@ -22,7 +22,7 @@ import numpy as np
 
 import freefloat.engine as engine
 from freefloat.campaign.distributions import distribution_of
-from freefloat.campaign.random_words import uniforms
+from freefloat.campaign.random_words import noise_numbers, uniforms
 from freefloat.campaign.reductions import REDUCTIONS
 
 REFERENCE = 1000  # runs that are compared with native code
@@ -51,9 +51,10 @@ def export(folder: Path, runs: int, reference: int, duration: float) -> None:
     if drawn.attempts.any() or drawn.refused.any():
         raise SystemExit("The dispersions have impossible draws, which only the package itself can draw again.")
 
+    own = noise_numbers(campaign.seed, known)
+
     def metrics(numbers: np.ndarray) -> np.ndarray:
-        begun = program.begin(numbers, known.astype(np.int32))
-        return program.results(program.advance(begun, numbers, known.astype(np.int32)))
+        return program.results(program.advance(program.begin(numbers, own), numbers, own))
 
     expected = metrics(drawn.numbers)
     apart = difference(metrics(np.nextafter(drawn.numbers, np.inf)), expected)
@@ -157,7 +158,7 @@ def run(folder: Path, runs: int | None, piece: int, emulate: bool) -> dict[str, 
     for first in range(0, total, piece):
         clock = time.perf_counter()
         some = np.arange(first, min(first + piece, total))
-        numbers, own = numbers_of(plan, some), some.astype(np.int32)
+        numbers, own = numbers_of(plan, some), noise_numbers(plan["seed"], some)
         parts["draw"] += time.perf_counter() - clock
         clock = time.perf_counter()
         begun = start.batch(numbers, own)

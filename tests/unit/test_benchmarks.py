@@ -21,7 +21,7 @@ ONLY = {"latency": ["--only", "linear", "jacobian"]}  # the others start whole r
         "connections",
         *(
             pytest.param(name, marks=pytest.mark.slow)
-            for name in ("branches", "latency", "station", "contact", "rehearsal")
+            for name in ("branches", "campaign", "latency", "station", "contact", "rehearsal")
         ),
     ],
 )
@@ -60,3 +60,17 @@ def test_gpu_benchmark_carries_its_cases(tmp_path):
     (row,) = json.loads(done.stdout)
     assert row["case"] == "hub-panels"
     assert row["difference"] < 1e-12  # 200 steps, rounded differently
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler to emulate a GPU")
+def test_captures_on_a_card_are_those_of_native_code(tmp_path):
+    """Exported here, drawn and run from the files alone; two seconds of eight captures."""
+    words = [sys.executable, str(BENCHMARKS / "campaign_gpu.py"), "--quick"]
+    environment = {**os.environ, "FREEFLOAT_CACHE": str(tmp_path)}
+    for more in (["--export", str(tmp_path / "cases")], ["--cases", str(tmp_path / "cases"), "--json"]):
+        done = subprocess.run([*words, *more], capture_output=True, text=True, check=False, env=environment)
+        assert done.returncode == 0, done.stderr
+    row = json.loads(done.stdout)
+    assert row["compared"] == 8
+    assert row["difference"] < 1e-9

@@ -12,6 +12,7 @@ from freefloat.campaign.campaign import Campaign
 from freefloat.campaign.draws import Drawn
 from freefloat.campaign.histories import HistoryProgram
 from freefloat.campaign.program import REFUSED, CampaignProgram, Carried
+from freefloat.campaign.random_words import noise_numbers
 
 _TOGETHER = 128  # runs whose histories are in memory as whole states at once
 
@@ -84,7 +85,7 @@ def _computed(
     target: str,
     threads: int | None,
 ) -> dict[str, np.ndarray]:
-    numbers = runs.astype(np.int32)
+    numbers = noise_numbers(campaign.seed, runs)
     carried = program.begin(rows, numbers)
     if campaign.history is None:
         return _kept(program, program.advance(carried, rows, numbers, target, threads))

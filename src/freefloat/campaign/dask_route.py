@@ -44,7 +44,8 @@ def computed_by_dask(campaign: Campaign, missing: list[int], route: Route) -> It
 
         under_way = {submit(number) for number in islice(waiting, _AHEAD * slots)}
         while under_way:
-            finished = next(iter(wait(under_way, return_when="FIRST_COMPLETED").done))
+            state: Any = wait(under_way, return_when="FIRST_COMPLETED")
+            finished = next(iter(state.done))
             yield finished.result()  # which computes it again where its worker has died since
             under_way.remove(finished)
             obey()

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import warnings
 from functools import lru_cache
-from typing import Literal
 
 import numpy as np
 
 from freefloat.campaign.errors import CampaignError
 from freefloat.campaign.random_words import uniforms
 
-Design = Literal["random", "latin-hypercube", "sobol", "saltelli"]
 DESIGNS = ("random", "latin-hypercube", "sobol", "saltelli")
 _EDGE = 2.0**-53  # points on a face of the cube are moved inside by this
 

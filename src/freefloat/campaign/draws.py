@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -17,7 +16,6 @@ from freefloat.campaign.places import Places
 from freefloat.campaign.random_words import uniforms
 from freefloat.sim import Experiment
 
-Impossible = Literal["refuse", "redraw"]
 IMPOSSIBLE = ("refuse", "redraw")
 _ATTEMPTS = 200  # at one run
 
@@ -56,7 +54,7 @@ class Draws:
         self._again = impossible == "redraw"
         require_design(design, runs, len(self.names))
         self.numbers = Numbers(experiment, self._bound, places)
-        self._judge = PhysicalDraws(experiment, self.numbers, places)
+        self._judge = PhysicalDraws(experiment, self.numbers)
 
     def of(self, runs: np.ndarray) -> Drawn:
         """What these runs draw."""

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 
 from freefloat.campaign.errors import CampaignError
@@ -113,10 +112,6 @@ class Meters:
     def results(self, kept: tuple[Kept, ...]) -> list[Any]:
         """The number of every metric, for all runs."""
         return [metric.reduction.result(one) for metric, one in zip(self.metrics, kept, strict=True)]
-
-    def check(self, shapes: Mapping[str, Any]) -> None:
-        """Try every expression on channels of these shapes, without computing anything."""
-        jax.eval_shape(self.begin, dict(shapes))
 
 
 def _bound(quantity: Quantity, channels: tuple[Channel, ...]) -> Callable[[Values], Any]:

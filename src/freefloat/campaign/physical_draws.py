@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from freefloat.campaign.numbers import Numbers
-from freefloat.campaign.places import Places
 from freefloat.sim import Experiment
 from freefloat.sim.varied_numbers import number_names
 
@@ -23,8 +22,8 @@ class PhysicalDraws:
     outside all that was found possible before.
     """
 
-    def __init__(self, experiment: Experiment, numbers: Numbers, places: Places) -> None:
-        self._numbers, self._places = numbers, places
+    def __init__(self, experiment: Experiment, numbers: Numbers) -> None:
+        self._numbers = numbers
         names = list(number_names(experiment.system).values())
         self._bodies = _dispersed_bodies(names, numbers)
         of_bodies = [numbers.columns[leaf] for pair in self._bodies for leaf in pair if leaf in numbers.columns]

@@ -36,3 +36,9 @@ def uniforms(seed: int, runs: np.ndarray, columns: int, attempt: int = 0) -> np.
     high = words[..., 0::2] << np.uint64(20)  # 32 bits of one word and 20 of the next: 52, and a half at the end
     mixed = high | (words[..., 1::2] >> np.uint64(12))
     return ((mixed.astype(float) + 0.5) * 2.0**-52).reshape(len(runs), 2 * pairs)[:, :columns]
+
+
+def noise_numbers(seed: int, runs: np.ndarray) -> np.ndarray:
+    """What sensors are told in place of the number of the run (int32): other campaigns have other noise."""
+    words = (np.asarray(runs, np.uint64) + np.uint64((seed * _WEYL[0]) & 0xFFFFFFFF)) & _LOW
+    return words.astype(np.uint32).view(np.int32)

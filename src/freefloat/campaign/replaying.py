@@ -19,6 +19,7 @@ from freefloat.campaign.campaign import Campaign
 from freefloat.campaign.driving import block_facts
 from freefloat.campaign.errors import CampaignError
 from freefloat.campaign.program import CampaignProgram, Carried
+from freefloat.campaign.random_words import noise_numbers
 from freefloat.campaign.store import Store
 from freefloat.sim import Experiment, Run, SystemState
 from freefloat.sim.rollout import BLOCK, FixedSteps, Grid
@@ -67,7 +68,7 @@ def replay(campaign: Campaign, number: int, *, check: bool = False) -> Replayed:
     drawn = draws.of(np.array([number]))
     if drawn.refused[0]:
         raise CampaignError(f"Run {number} was refused: what it drew is physically impossible.")
-    row, own = drawn.numbers[0], np.asarray(number, np.int32)
+    row, own = drawn.numbers[0], noise_numbers(campaign.seed, np.array([number]))[0]
     begun: Any = jax.tree.map(lambda x: np.asarray(x)[0], program.begin(row[None], own[None]))
     # Which run it is matters to the steps alone: code that only looks at states is the same for every run.
     system, start = draws.numbers.fill(row, None)
@@ -82,7 +83,8 @@ def replay(campaign: Campaign, number: int, *, check: bool = False) -> Replayed:
 def case(campaign: Campaign, number: int) -> Experiment:
     """The experiment of one run, to be simulated, changed or exported like any other."""
     row = campaign.prepared.draws.of(np.array([number])).numbers[0]
-    system, start = campaign.prepared.draws.numbers.fill(row, np.asarray(number))
+    noise = noise_numbers(campaign.seed, np.array([number]))[0]
+    system, start = campaign.prepared.draws.numbers.fill(row, noise)
     return dataclasses.replace(campaign.experiment, system=system, start=start)
 
 

@@ -61,18 +61,6 @@ def one_sided_high(successes: int, runs: int, confidence: float) -> float:
     return float(beta.ppf(confidence, successes + 1, runs - successes)) if successes < runs else 1.0
 
 
-def mean(values: np.ndarray, confidence: float = CONFIDENCE) -> Estimate:
-    """The mean, with the bounds of the central limit theorem."""
-    from scipy.special import ndtri
-
-    n = len(values)
-    if n < 2:
-        return Estimate(float(values[0]) if n else np.nan, -np.inf, np.inf)
-    centre, spread = float(np.mean(values)), float(np.std(values, ddof=1) / np.sqrt(n))
-    half = float(ndtri(0.5 * (1.0 + confidence))) * spread
-    return Estimate(centre, centre - half, centre + half)
-
-
 def convergence(hits: np.ndarray, confidence: float = CONFIDENCE) -> list[tuple[int, Estimate]]:
     """How a probability settles as runs come in: after 16, 32, 64 ... runs, and after all."""
     counts = [*(2**k for k in range(4, 63) if 2**k < len(hits)), len(hits)]

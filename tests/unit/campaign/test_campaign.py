@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -337,3 +338,12 @@ def test_an_interruption_between_blocks_is_heard(monkeypatch, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         run(made, tmp_path / "kept")
     assert Store(tmp_path / "kept").done(check=True) == [0, 1, 2, 3]
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler to emulate a GPU")
+def test_a_card_gives_the_same_numbers_to_rounding(reference):
+    made = pushed_craft.campaign(20)
+    made.prepared.program.compiled("gpu", emulate=True)
+    found = run(made, route=Route(target="gpu"))
+    np.testing.assert_allclose(found.array("metrics"), reference.array("metrics")[:20], rtol=1e-12, atol=1e-13)
+    assert np.array_equal(found.array("draws"), reference.array("draws")[:20])

@@ -8,7 +8,7 @@ from freefloat.campaign import CampaignError, Correlated, Discrete, Dispersion, 
 from freefloat.campaign.designs import shares
 from freefloat.campaign.draws import Draws
 from freefloat.campaign.physical_draws import impossible_bodies
-from freefloat.campaign.random_words import philox, uniforms
+from freefloat.campaign.random_words import noise_numbers, philox, uniforms
 from freefloat.model.physical_checks import inertia_faults
 
 EXPERIMENT = pushed_craft.pushed()
@@ -183,3 +183,10 @@ def test_sensors_know_which_run_it_is():
     made = Draws(experiment, (), seed=1, runs=10)
     system, _ = made.numbers.fill(np.zeros(0), np.asarray(5))
     assert int(system.sensors[0].imperfection.run) == 5
+
+
+def test_other_campaigns_have_other_noise():
+    runs = np.arange(1_000_000)
+    assert np.array_equal(noise_numbers(0, runs), runs)
+    assert np.intersect1d(noise_numbers(1, runs), noise_numbers(2, runs)).size == 0
+    assert np.unique(noise_numbers(1, runs)).size == runs.size

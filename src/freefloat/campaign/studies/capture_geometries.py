@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from freefloat.campaign.campaign import Campaign
@@ -15,6 +16,7 @@ from freefloat.campaign.dispersions import Listed
 from freefloat.campaign.driving import Progress as CampaignProgress
 from freefloat.campaign.driving import Route, run_campaign
 from freefloat.campaign.metrics import Metric
+from freefloat.campaign.reductions import Kept, Reduction, Sample
 from freefloat.campaign.results import Results
 from freefloat.scenarios.ets7.capture import Ets7Capture, drifting, outcome, target
 from freefloat.scenarios.ets7.capture_scatter import calm_captures
@@ -33,10 +35,34 @@ _DRIFT = 0.01  # [m/s]
 _DISTANCE, _SHORT = 0.4, 0.3  # from the hand to the target and to the end of the spline [m]
 _SINGULAR_BELOW = 1e-6  # rates are hardly ever damped, as in the search
 _BLOCK = 64  # runs between two reports of progress
+
+
+class LargestBefore(Reduction):
+    """The largest value before an event, which itself does not count: known only one sample after it."""
+
+    name = "largest before"
+
+    def begin(self, value: Any) -> Kept:
+        """Nothing seen."""
+        none = jnp.asarray(-jnp.inf)
+        return {"best": none, "last": none, "waits": jnp.zeros(())}
+
+    def update(self, kept: Kept, sample: Sample) -> Kept:
+        """A sample counts once the next one shows that the event has not come with it."""
+        best = jnp.where(sample.counts, jnp.maximum(kept["best"], kept["last"]), kept["best"])
+        return {"best": best, "last": sample.value, "waits": jnp.where(sample.counts, 1.0, 0.0)}
+
+    def result(self, kept: Kept) -> np.ndarray:
+        """With the last sample where the event never came."""
+        return np.where(kept["waits"] > 0.0, np.maximum(kept["best"], kept["last"]), kept["best"])
+
+
 _METRICS = (
     Metric("switched", "chaser.capture.switch_time", unit="s"),
     Metric("captured", "chaser.capture.time", unit="s"),
-    Metric("attitude", "degrees(angle(chaser.base.attitude))", "max", when="chaser.capture.mode < 3", unit="deg"),
+    Metric(
+        "attitude", "degrees(angle(chaser.base.attitude))", LargestBefore(), when="chaser.capture.mode < 3", unit="deg"
+    ),
 )
 
 
