@@ -12,7 +12,7 @@ from freefloat.analysis.identification.fit_quality import judge_fit
 from freefloat.analysis.identification.gauss_newton import LARGEST, Decomposition, Minimum, minimise
 from freefloat.analysis.identification.identifiability import find_untold
 from freefloat.analysis.identification.measured_data import Data, MeasuredChannel, require_measured, require_noise
-from freefloat.analysis.identification.parameters import Parameters, find_parameters
+from freefloat.analysis.identification.parameters import Parameters
 from freefloat.analysis.identification.result import CovarianceSource, Identification
 from freefloat.analysis.identification.sensitivities import Sensitivities
 from freefloat.model.craft_checks import require_possible_craft
@@ -20,6 +20,7 @@ from freefloat.sim.experiment import Experiment, require_choice
 from freefloat.values.checks import require_number
 from freefloat.values.errors import ModelError
 
+Prior = Mapping[str, float] | float | None
 _BY_PRIOR = 0.9  # of the prior's deviation: the data have added next to nothing
 
 
@@ -29,7 +30,7 @@ def identify(
     parameters: Sequence[str],
     *,
     noise: Mapping[str, Any],
-    prior: Mapping[str, float] | None = None,
+    prior: Prior = None,
     covariance_from: CovarianceSource = "noise",
 ) -> Identification:
     """Estimate parameters of an experiment from what was measured in a run of it.
@@ -37,7 +38,8 @@ def identify(
     `parameters`: dotted paths (`base.mass`, `elbow.damping`, `Gyro.bias`), the ten inertial numbers of a body
     (`payload.inertial`), modes of a flexible one (`panel.frequencies`, `panel.damping_ratios`), speeds at the start
     (`start.base.rate`). `noise`: one sigma of each channel to be used, white in time. `prior`: one sigma of parameters
-    about the experiment's own values. The experiment says what was commanded, and records when data were taken.
+    about the experiment's own values, or of all of them as a share of their size. The experiment says what was
+    commanded, and records when data were taken.
     """
     return Identifier(experiment, parameters, require_noise(data, noise)).fit(
         data, noise=noise, prior=prior, covariance_from=covariance_from
@@ -48,17 +50,15 @@ class Identifier:
     """An experiment, its parameters and what is measured of it, compiled: for many sets of data."""
 
     def __init__(self, experiment: Experiment, parameters: Sequence[str], channels: Sequence[str]) -> None:
-        if not isinstance(experiment, Experiment):
-            raise ModelError(f"identify needs an Experiment, got {experiment!r}. Make one: Experiment.of(craft, ...).")
-        self.experiment, self.parameters = experiment, find_parameters(experiment, parameters)
-        self.sensitivities = Sensitivities(experiment, self.parameters, tuple(channels))
+        self.sensitivities = Sensitivities(experiment, parameters, channels)
+        self.experiment, self.parameters = experiment, self.sensitivities.parameters
 
     def fit(
         self,
         data: Data,
         *,
         noise: Mapping[str, Any],
-        prior: Mapping[str, float] | None = None,
+        prior: Prior = None,
         covariance_from: CovarianceSource = "noise",
     ) -> Identification:
         """Estimates from one set of data."""
@@ -66,7 +66,7 @@ class Identifier:
         if tuple(require_noise(data, noise)) != self.sensitivities.channels:
             raise ModelError(f"noise must be of the channels {', '.join(self.sensitivities.channels)}.")
         measured = require_measured(data, noise, self.sensitivities.time, self.sensitivities.shapes)
-        problem = _Problem(self, measured, _prior_rows(self.parameters, prior or {}))
+        problem = _Problem(self, measured, _prior_rows(self.parameters, prior))
         return problem.judge(minimise(problem.evaluate, np.zeros(len(self.parameters.names))), covariance_from)
 
 
@@ -152,8 +152,15 @@ class _Problem:
         return dataclasses.replace(experiment, system=system, start=start)
 
 
-def _prior_rows(parameters: Parameters, prior: Mapping[str, float]) -> np.ndarray:
+def _prior_rows(parameters: Parameters, prior: Prior) -> np.ndarray:
     """One row for each parameter with a prior: scaled parameters in units of its deviation."""
+    if not isinstance(prior, Mapping):
+        share = (
+            np.inf
+            if prior is None
+            else require_number("prior, a share of each parameter's size,", prior, "", above=0.0)
+        )
+        return np.eye(len(parameters.names)) / share if np.isfinite(share) else np.zeros((0, len(parameters.names)))
     rows = []
     for name, sigma in prior.items():
         meant = [k for k, own in enumerate(parameters.names) if own == name or own.startswith(f"{name}.")]
