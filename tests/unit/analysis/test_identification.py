@@ -8,6 +8,7 @@ from scipy.stats import chi2
 
 import freefloat as ff
 from freefloat.analysis import Identifier, NotIdentifiable, Sensitivities, identify, sensor_data
+from freefloat.analysis.identification.parameters import find_parameters
 from freefloat.control import JointSpline
 from freefloat.effects import Friction, JointFriction
 from freefloat.sensors import Gyro, Ideal
@@ -160,6 +161,28 @@ def test_frequencies_and_damping_of_a_panel_from_a_gyro(rng):
     assert result.gains_from(result.names[0]) == "base.rate"
 
 
+def test_in_a_world_of_two_parameters_say_whose_they_are():
+    world = ff.World(one=rod_craft(), two=rod_craft())
+    experiment = ff.Experiment.of(world, duration=1.0)
+    found = find_parameters(experiment, ["two.rod.inertial", "one.rod.damping", "start.two.base.rate"])
+    assert found.names[:2] == ("two.rod.mass", "two.rod.moment.x")
+    assert found.names[10:] == ("one.rod.damping", *(f"start.two.base.rate.{axis}" for axis in "xyz"))
+    values = found.nominal + np.arange(1.0, 15.0)
+    system, start = found.put(experiment.system, experiment.start, values)
+    one, two = system.world.crafts
+    assert float(two.body("rod").mass) == M + 1.0
+    assert float(one.body("rod").mass) == M
+    assert float(one.joint("rod").damping) == 11.0
+    np.testing.assert_array_equal(start[1].v[3:6], [12.0, 13.0, 14.0])
+    np.testing.assert_allclose(two.body("rod").mass * two.body("rod").com, values[1:4], rtol=1e-15)
+
+
+def grasping() -> ff.Experiment:
+    craft = rod_craft().with_frame("tip", body="rod")
+    world = ff.World(one=craft, two=rod_craft()).connection("grasp", "one.tip", "two.base")
+    return ff.Experiment.of(world, duration=4.0, dt=0.05, record_dt=0.25)
+
+
 def rounded() -> ff.Experiment:
     craft = rod_craft()
     return ff.Experiment.of(craft, Gyro(step=1e-4), duration=4.0, dt=0.05, record_dt=0.25)
@@ -180,6 +203,7 @@ def rounded() -> ff.Experiment:
         ({"data": {"hand.speed": np.zeros(16)}, "noise": {"hand.speed": 1.0}}, "No channel is called 'hand.speed'"),
         ({"prior": {"rod.mass": 1.0}}, "'rod.mass' is not estimated"),
         ({"prior": {"base.mass": 0.0}}, "prior of 'base.mass'.*positive"),
+        ({"experiment": grasping()}, "an event or a contact has none"),
         ({"experiment": rounded()}, "Gyro rounds to steps"),
         ({"experiment": swing(integrator="adaptive")}, "needs integrator='rk4'"),
         ({"experiment": rod_craft()}, "need an Experiment, got"),
