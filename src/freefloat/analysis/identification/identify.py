@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
 from freefloat.analysis.identification.fit_quality import judge_fit
@@ -82,9 +83,10 @@ class _Problem:
         values = self.parameters.nominal + self.parameters.scale * z
         predicted, changes = self.owner.sensitivities(values)
         residuals, slopes = [], []
-        for channel, seen, change in zip(self.measured, predicted, changes, strict=True):
-            residuals.append(channel.residuals(seen).ravel())
-            slopes.append(np.stack([channel.slopes(seen, one).ravel() for one in change], axis=1))
+        with np.errstate(over="ignore", invalid="ignore"):  # a step too far may diverge; it is not taken then
+            for channel, seen, change in zip(self.measured, predicted, changes, strict=True):
+                residuals.append(channel.residuals(seen).ravel())
+                slopes.append(np.stack([channel.slopes(seen, one).ravel() for one in change], axis=1))
         rows = np.vstack(slopes) * self.parameters.scale
         return np.concatenate([*residuals, -self.prior @ z]), np.vstack([rows, self.prior])
 
@@ -92,8 +94,9 @@ class _Problem:
         """Estimates with covariance and what is to be said of them."""
         parameters, scale = self.parameters, self.parameters.scale
         values, parts = parameters.nominal + scale * found.z, Decomposition.of(found.slopes)
-        residuals = self._by_channel(found.residuals)
-        fit = judge_fit(residuals, int(np.count_nonzero(parts.told)))
+        shaped = {one.name: found.residuals[rows].reshape(-1, len(one.noise)) for one, rows in self._rows()}
+        fitted = np.sum(parts.left[: len(found.residuals) - len(self.prior), parts.told] ** 2)  # less what a prior has
+        fit = judge_fit(shaped, round(float(fitted)))
         factor = fit.normalised if covariance_from == "residuals" else 1.0
         covariance = factor * parts.covariance()
         relative = np.sqrt(np.diag(covariance))
@@ -117,22 +120,18 @@ class _Problem:
             notes=(*self._rests_on_prior(relative), *_impossible(final)),
         )
 
-    def _by_channel(self, residuals: np.ndarray) -> dict[str, np.ndarray]:
-        found, first = {}, 0
+    def _rows(self) -> Iterator[tuple[MeasuredChannel, slice]]:
+        """Where each channel stands among the residuals."""
+        first = 0
         for channel in self.measured:
-            shape = len(channel.values), len(channel.noise)
-            found[channel.name] = residuals[first : first + shape[0] * shape[1]].reshape(shape)
-            first += shape[0] * shape[1]
-        return found
+            size = len(channel.values) * len(channel.noise)
+            yield channel, slice(first, first + size)
+            first += size
 
     def _shares(self, slopes: np.ndarray) -> dict[str, np.ndarray]:
         """Of the information about each parameter, all others known."""
-        found, first = {}, 0
         total = np.maximum(np.sum(slopes**2, axis=0), 1e-300)
-        for channel in self.measured:
-            size = len(channel.values) * len(channel.noise)
-            found[channel.name] = np.sum(slopes[first : first + size] ** 2, axis=0) / total
-            first += size
+        found = {channel.name: np.sum(slopes[rows] ** 2, axis=0) / total for channel, rows in self._rows()}
         return found | ({"prior": np.sum(self.prior**2, axis=0) / total} if self.prior.size else {})
 
     def _rests_on_prior(self, relative: np.ndarray) -> list[str]:
@@ -144,8 +143,6 @@ class _Problem:
         ]
 
     def _experiment(self, values: np.ndarray) -> Experiment:
-        import jax
-
         experiment = self.owner.experiment
         system, start = self.parameters.put(experiment.system, experiment.start, np.asarray(values))
         system, start = jax.tree.map(lambda x: np.asarray(x) if isinstance(x, jax.Array) else x, (system, start))
@@ -154,13 +151,11 @@ class _Problem:
 
 def _prior_rows(parameters: Parameters, prior: Prior) -> np.ndarray:
     """One row for each parameter with a prior: scaled parameters in units of its deviation."""
+    if prior is None:
+        return np.zeros((0, len(parameters.names)))
     if not isinstance(prior, Mapping):
-        share = (
-            np.inf
-            if prior is None
-            else require_number("prior, a share of each parameter's size,", prior, "", above=0.0)
-        )
-        return np.eye(len(parameters.names)) / share if np.isfinite(share) else np.zeros((0, len(parameters.names)))
+        share = require_number("prior, a share of each parameter's size,", prior, "", above=0.0)
+        return np.eye(len(parameters.names)) / share
     rows = []
     for name, sigma in prior.items():
         meant = [k for k, own in enumerate(parameters.names) if own == name or own.startswith(f"{name}.")]
