@@ -1,7 +1,14 @@
 """Questions to a spacecraft or an experiment, answered offline: linear models, modes, workspace maps, parameters."""
 
 from freefloat.analysis.free_linear_model import FreeLinearModel, linearise_free
-from freefloat.analysis.identification import Identification, Identifier, NotIdentifiable, identify, sensor_data
+from freefloat.analysis.identification import (
+    Identification,
+    Identifier,
+    NotIdentifiable,
+    Sensitivities,
+    identify,
+    sensor_data,
+)
 from freefloat.analysis.linear_model import LinearModel, linearise
 from freefloat.analysis.orbit_model import OrbitModel, linearise_in_orbit, trim_in_orbit
 from freefloat.analysis.vibration_modes import VibrationModes, vibration_modes
@@ -14,6 +21,7 @@ __all__ = [
     "LinearModel",
     "NotIdentifiable",
     "OrbitModel",
+    "Sensitivities",
     "VibrationModes",
     "disturbance_map",
     "identify",

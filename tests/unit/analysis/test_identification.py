@@ -4,9 +4,11 @@ import dataclasses
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 import freefloat as ff
-from freefloat.analysis import Identifier, NotIdentifiable, identify, sensor_data
+from freefloat.analysis import Identifier, NotIdentifiable, Sensitivities, identify, sensor_data
+from freefloat.analysis.identification.parameters import find_parameters
 from freefloat.control import JointSpline
 from freefloat.effects import Friction, JointFriction
 from freefloat.sensors import Gyro, Ideal
@@ -28,16 +30,23 @@ def swing(inertia: float = I_B, **options) -> ff.Experiment:
     return ff.Experiment.of(craft, spline, duration=4.0, dt=0.05, record_dt=0.25, **options)
 
 
-def test_derivatives_are_those_of_central_differences():
-    """With friction, torque-driven joint, a gyro with bias, and speeds at the start: every way a number can enter."""
+def rubbing(coulomb: float = 0.05, viscous: float = 0.3) -> ff.Experiment:
+    """A joint driven by a known torque against friction, on a base that turns: every way a number can enter."""
     craft = rod_craft()
-    parts = JointFriction(Friction(coulomb=0.05, viscous=0.3, smoothing=0.05)), Gyro(period=0.1), Ideal()
+    parts = JointFriction(Friction(coulomb=coulomb, viscous=viscous, smoothing=0.05)), Gyro(period=0.1), Ideal()
     state = dataclasses.replace(craft.at_rest(), v=np.array([0.1, 0.0, 0.02, 0.05, -0.04, 0.03, 0.2]))
     push = {"command.joints.torque": np.array([0.4])}
-    experiment = ff.Experiment.of(craft, *parts, duration=2.0, dt=0.05, record_dt=0.5, state=state, inputs=push)
-    paths = ["base.inertial", "rod.com.2", "JointFriction.friction.coulomb", "Gyro.bias", "start.base.rate"]
-    found = Identifier(experiment, paths, ("base.rate", "joints.position", "base.attitude"))
-    parameters, predict = found.parameters, found.sensitivities
+    return ff.Experiment.of(craft, *parts, duration=2.0, dt=0.05, record_dt=0.1, state=state, inputs=push)
+
+
+FRICTION = ["JointFriction.friction.coulomb", "JointFriction.friction.viscous"]
+WAYS = ["base.inertial", "rod.com.2", *FRICTION, "Gyro.bias", "start.base.rate"]
+SEEN = ("base.rate", "joints.position", "base.attitude")
+
+
+def test_derivatives_are_those_of_central_differences():
+    predict = Sensitivities(rubbing(), WAYS, SEEN)
+    parameters = predict.parameters
     _, slopes = predict(parameters.nominal)
     for k in range(len(parameters.names)):
         small = 1e-4 * parameters.scale[k] * np.eye(len(parameters.names))[k]
@@ -45,6 +54,16 @@ def test_derivatives_are_those_of_central_differences():
         for a, b, slope in zip(ahead, behind, slopes, strict=True):
             # Second-order differences of 1e-4 of a parameter's size, over values of order one: 1e-8, with a margin.
             np.testing.assert_allclose((a - b) / 2e-4, parameters.scale[k] * slope[k], atol=2e-7, err_msg=str(k))
+
+
+def test_friction_is_found_beside_a_bias_and_an_inertia(rng):
+    data, noise = sensor_data(rubbing(), SEEN[:2]), {"base.rate": SIGMA, "joints.position": SIGMA}
+    noisy = {name: data[name] + SIGMA * rng.normal(size=data[name].shape) for name in noise}
+    result = identify(rubbing(0.08, 0.2), noisy, [*FRICTION, "Gyro.bias", "rod.mass"], noise=noise)
+    assert result.converged
+    assert result.rank == 6
+    assert result.normalised_error(np.array([0.05, 0.3, 0.0, 0.0, 0.0, M])) < chi2.ppf(0.999, 6)
+    assert result.gains_from(FRICTION[0]) == "joints.position"
 
 
 def ratio(inertia: float) -> float:
@@ -84,7 +103,7 @@ def test_the_rod_of_case_3_tells_the_base_inertia_and_how_well(rng):
 def test_planar_motion_does_not_tell_what_turns_out_of_the_plane():
     """About z alone: moments about x and y and their product do nothing; xz and yz would tilt the base."""
     experiment = swing()
-    result = identify(experiment, sensor_data(experiment, ("base.rate",)), ["base.inertia"], noise={"base.rate": SIGMA})
+    result = identify(experiment, ff.simulate(experiment), ["base.inertia"], noise={"base.rate": SIGMA})
     hidden = {name for one in result.untold for name in one.names}
     assert hidden == {"base.inertia.xx", "base.inertia.yy", "base.inertia.xy"}
     assert all(np.isinf(one.deviation) and len(one.names) == 1 for one in result.untold)
@@ -142,6 +161,33 @@ def test_frequencies_and_damping_of_a_panel_from_a_gyro(rng):
     assert result.gains_from(result.names[0]) == "base.rate"
 
 
+def test_in_a_world_of_two_parameters_say_whose_they_are():
+    world = ff.World(one=rod_craft(), two=rod_craft())
+    experiment = ff.Experiment.of(world, duration=1.0)
+    found = find_parameters(experiment, ["two.rod.inertial", "one.rod.damping", "start.two.base.rate"])
+    assert found.names[:2] == ("two.rod.mass", "two.rod.moment.x")
+    assert found.names[10:] == ("one.rod.damping", *(f"start.two.base.rate.{axis}" for axis in "xyz"))
+    values = found.nominal + np.arange(1.0, 15.0)
+    system, start = found.put(experiment.system, experiment.start, values)
+    one, two = system.world.crafts
+    assert float(two.body("rod").mass) == M + 1.0
+    assert float(one.body("rod").mass) == M
+    assert float(one.joint("rod").damping) == 11.0
+    np.testing.assert_array_equal(start[1].v[3:6], [12.0, 13.0, 14.0])
+    np.testing.assert_allclose(two.body("rod").mass * two.body("rod").com, values[1:4], rtol=1e-15)
+
+
+def grasping() -> ff.Experiment:
+    craft = rod_craft().with_frame("tip", body="rod")
+    world = ff.World(one=craft, two=rod_craft()).connection("grasp", "one.tip", "two.base")
+    return ff.Experiment.of(world, duration=4.0, dt=0.05, record_dt=0.25)
+
+
+def rounded() -> ff.Experiment:
+    craft = rod_craft()
+    return ff.Experiment.of(craft, Gyro(step=1e-4), duration=4.0, dt=0.05, record_dt=0.25)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -157,8 +203,10 @@ def test_frequencies_and_damping_of_a_panel_from_a_gyro(rng):
         ({"data": {"hand.speed": np.zeros(16)}, "noise": {"hand.speed": 1.0}}, "No channel is called 'hand.speed'"),
         ({"prior": {"rod.mass": 1.0}}, "'rod.mass' is not estimated"),
         ({"prior": {"base.mass": 0.0}}, "prior of 'base.mass'.*positive"),
+        ({"experiment": grasping()}, "an event or a contact has none"),
+        ({"experiment": rounded()}, "Gyro rounds to steps"),
         ({"experiment": swing(integrator="adaptive")}, "needs integrator='rk4'"),
-        ({"experiment": rod_craft()}, "identify needs an Experiment"),
+        ({"experiment": rod_craft()}, "need an Experiment, got"),
     ],
 )
 def test_what_does_not_fit_is_refused_by_name(change, words):

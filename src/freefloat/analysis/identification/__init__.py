@@ -2,6 +2,7 @@
 
 from freefloat.analysis.identification.identify import Identifier, identify
 from freefloat.analysis.identification.result import Identification, NotIdentifiable
+from freefloat.analysis.identification.sensitivities import Sensitivities
 from freefloat.analysis.identification.sensor_data import sensor_data
 
-__all__ = ["Identification", "Identifier", "NotIdentifiable", "identify", "sensor_data"]
+__all__ = ["Identification", "Identifier", "NotIdentifiable", "Sensitivities", "identify", "sensor_data"]

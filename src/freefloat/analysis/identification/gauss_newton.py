@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from freefloat.values.errors import ModelError
+
 # A combination whose standard deviation is more than its own size is not told by the data and stays where it is.
 LARGEST = 1.0
 ROUNDING = 1e-10  # of the largest singular value: what is left of combinations that have no effect at all
@@ -69,6 +71,8 @@ class Minimum:
 def minimise(evaluate: Evaluate, z: np.ndarray) -> Minimum:
     """From z to the least sum of squared residuals; residuals are measured minus predicted."""
     residuals, slopes = evaluate(z)
+    if not np.all(np.isfinite(residuals)) or not np.all(np.isfinite(slopes)):
+        raise ModelError("The experiment diverges with the numbers that it has. Run it by itself, and repair it first.")
     damping, iteration = 0.0, 0
     while True:
         parts = Decomposition.of(slopes)
@@ -79,7 +83,7 @@ def minimise(evaluate: Evaluate, z: np.ndarray) -> Minimum:
             return found
         step = parts.combinations[:, told] @ (along * size / (size**2 + damping))
         new = evaluate(z + step)
-        if _is_better(new[0], residuals):
+        if np.all(np.isfinite(new[1])) and _is_better(new[0], residuals):
             z, (residuals, slopes), damping = z + step, new, 0.1 * damping
             iteration += 1
         else:
@@ -88,4 +92,5 @@ def minimise(evaluate: Evaluate, z: np.ndarray) -> Minimum:
 
 def _is_better(new: np.ndarray, old: np.ndarray) -> bool:
     """Smaller, or equal to rounding."""
-    return bool(np.all(np.isfinite(new))) and float(new @ new) <= float(old @ old) * (1.0 + 1e-12) + 1e-12
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.all(np.isfinite(new))) and float(new @ new) <= float(old @ old) * (1.0 + 1e-12) + 1e-12

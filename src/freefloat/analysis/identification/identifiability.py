@@ -61,16 +61,18 @@ def find_untold(
 
 
 def _sparse(basis: np.ndarray) -> list[np.ndarray]:
-    """The same space by vectors with many zeros: elimination with the largest entry first."""
-    columns, left = basis.copy(), list(range(basis.shape[1]))
-    while left:
+    """The same space by vectors with many zeros, in the order of parameters: elimination, the largest entry first."""
+    columns, pivots = basis.copy(), dict[int, int]()
+    while len(pivots) < columns.shape[1]:
+        left = [k for k in range(columns.shape[1]) if k not in pivots]
         row, place = np.unravel_index(np.argmax(np.abs(columns[:, left])), (len(columns), len(left)))
-        own = left.pop(int(place))
+        own = left[int(place)]
+        pivots[own] = int(row)
         columns[:, own] /= columns[row, own]
         for other in range(columns.shape[1]):
             if other != own:
                 columns[:, other] -= columns[row, other] * columns[:, own]
-    return [columns[:, k] for k in range(columns.shape[1])]
+    return [columns[:, k] for k in sorted(pivots, key=lambda k: pivots[k])]
 
 
 def _lies_in(basis: np.ndarray, direction: np.ndarray) -> bool:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
 from freefloat.analysis.identification.fit_quality import judge_fit
 from freefloat.analysis.identification.gauss_newton import LARGEST, Decomposition, Minimum, minimise
 from freefloat.analysis.identification.identifiability import find_untold
 from freefloat.analysis.identification.measured_data import Data, MeasuredChannel, require_measured, require_noise
-from freefloat.analysis.identification.parameters import Parameters, find_parameters
+from freefloat.analysis.identification.parameters import Parameters
 from freefloat.analysis.identification.result import CovarianceSource, Identification
 from freefloat.analysis.identification.sensitivities import Sensitivities
 from freefloat.model.craft_checks import require_possible_craft
@@ -20,6 +21,7 @@ from freefloat.sim.experiment import Experiment, require_choice
 from freefloat.values.checks import require_number
 from freefloat.values.errors import ModelError
 
+Prior = Mapping[str, float] | float | None
 _BY_PRIOR = 0.9  # of the prior's deviation: the data have added next to nothing
 
 
@@ -29,7 +31,7 @@ def identify(
     parameters: Sequence[str],
     *,
     noise: Mapping[str, Any],
-    prior: Mapping[str, float] | None = None,
+    prior: Prior = None,
     covariance_from: CovarianceSource = "noise",
 ) -> Identification:
     """Estimate parameters of an experiment from what was measured in a run of it.
@@ -37,7 +39,8 @@ def identify(
     `parameters`: dotted paths (`base.mass`, `elbow.damping`, `Gyro.bias`), the ten inertial numbers of a body
     (`payload.inertial`), modes of a flexible one (`panel.frequencies`, `panel.damping_ratios`), speeds at the start
     (`start.base.rate`). `noise`: one sigma of each channel to be used, white in time. `prior`: one sigma of parameters
-    about the experiment's own values. The experiment says what was commanded, and records when data were taken.
+    about the experiment's own values, or of all of them as a share of their size. The experiment says what was
+    commanded, and records when data were taken.
     """
     return Identifier(experiment, parameters, require_noise(data, noise)).fit(
         data, noise=noise, prior=prior, covariance_from=covariance_from
@@ -48,17 +51,15 @@ class Identifier:
     """An experiment, its parameters and what is measured of it, compiled: for many sets of data."""
 
     def __init__(self, experiment: Experiment, parameters: Sequence[str], channels: Sequence[str]) -> None:
-        if not isinstance(experiment, Experiment):
-            raise ModelError(f"identify needs an Experiment, got {experiment!r}. Make one: Experiment.of(craft, ...).")
-        self.experiment, self.parameters = experiment, find_parameters(experiment, parameters)
-        self.sensitivities = Sensitivities(experiment, self.parameters, tuple(channels))
+        self.sensitivities = Sensitivities(experiment, parameters, channels)
+        self.experiment, self.parameters = experiment, self.sensitivities.parameters
 
     def fit(
         self,
         data: Data,
         *,
         noise: Mapping[str, Any],
-        prior: Mapping[str, float] | None = None,
+        prior: Prior = None,
         covariance_from: CovarianceSource = "noise",
     ) -> Identification:
         """Estimates from one set of data."""
@@ -66,7 +67,7 @@ class Identifier:
         if tuple(require_noise(data, noise)) != self.sensitivities.channels:
             raise ModelError(f"noise must be of the channels {', '.join(self.sensitivities.channels)}.")
         measured = require_measured(data, noise, self.sensitivities.time, self.sensitivities.shapes)
-        problem = _Problem(self, measured, _prior_rows(self.parameters, prior or {}))
+        problem = _Problem(self, measured, _prior_rows(self.parameters, prior))
         return problem.judge(minimise(problem.evaluate, np.zeros(len(self.parameters.names))), covariance_from)
 
 
@@ -82,9 +83,10 @@ class _Problem:
         values = self.parameters.nominal + self.parameters.scale * z
         predicted, changes = self.owner.sensitivities(values)
         residuals, slopes = [], []
-        for channel, seen, change in zip(self.measured, predicted, changes, strict=True):
-            residuals.append(channel.residuals(seen).ravel())
-            slopes.append(np.stack([channel.slopes(seen, one).ravel() for one in change], axis=1))
+        with np.errstate(over="ignore", invalid="ignore"):  # a step too far may diverge; it is not taken then
+            for channel, seen, change in zip(self.measured, predicted, changes, strict=True):
+                residuals.append(channel.residuals(seen).ravel())
+                slopes.append(np.stack([channel.slopes(seen, one).ravel() for one in change], axis=1))
         rows = np.vstack(slopes) * self.parameters.scale
         return np.concatenate([*residuals, -self.prior @ z]), np.vstack([rows, self.prior])
 
@@ -92,8 +94,9 @@ class _Problem:
         """Estimates with covariance and what is to be said of them."""
         parameters, scale = self.parameters, self.parameters.scale
         values, parts = parameters.nominal + scale * found.z, Decomposition.of(found.slopes)
-        residuals = self._by_channel(found.residuals)
-        fit = judge_fit(residuals, int(np.count_nonzero(parts.told)))
+        shaped = {one.name: found.residuals[rows].reshape(-1, len(one.noise)) for one, rows in self._rows()}
+        fitted = np.sum(parts.left[: len(found.residuals) - len(self.prior), parts.told] ** 2)  # less what a prior has
+        fit = judge_fit(shaped, round(float(fitted)))
         factor = fit.normalised if covariance_from == "residuals" else 1.0
         covariance = factor * parts.covariance()
         relative = np.sqrt(np.diag(covariance))
@@ -117,22 +120,18 @@ class _Problem:
             notes=(*self._rests_on_prior(relative), *_impossible(final)),
         )
 
-    def _by_channel(self, residuals: np.ndarray) -> dict[str, np.ndarray]:
-        found, first = {}, 0
+    def _rows(self) -> Iterator[tuple[MeasuredChannel, slice]]:
+        """Where each channel stands among the residuals."""
+        first = 0
         for channel in self.measured:
-            shape = len(channel.values), len(channel.noise)
-            found[channel.name] = residuals[first : first + shape[0] * shape[1]].reshape(shape)
-            first += shape[0] * shape[1]
-        return found
+            size = len(channel.values) * len(channel.noise)
+            yield channel, slice(first, first + size)
+            first += size
 
     def _shares(self, slopes: np.ndarray) -> dict[str, np.ndarray]:
         """Of the information about each parameter, all others known."""
-        found, first = {}, 0
         total = np.maximum(np.sum(slopes**2, axis=0), 1e-300)
-        for channel in self.measured:
-            size = len(channel.values) * len(channel.noise)
-            found[channel.name] = np.sum(slopes[first : first + size] ** 2, axis=0) / total
-            first += size
+        found = {channel.name: np.sum(slopes[rows] ** 2, axis=0) / total for channel, rows in self._rows()}
         return found | ({"prior": np.sum(self.prior**2, axis=0) / total} if self.prior.size else {})
 
     def _rests_on_prior(self, relative: np.ndarray) -> list[str]:
@@ -144,16 +143,19 @@ class _Problem:
         ]
 
     def _experiment(self, values: np.ndarray) -> Experiment:
-        import jax
-
         experiment = self.owner.experiment
         system, start = self.parameters.put(experiment.system, experiment.start, np.asarray(values))
         system, start = jax.tree.map(lambda x: np.asarray(x) if isinstance(x, jax.Array) else x, (system, start))
         return dataclasses.replace(experiment, system=system, start=start)
 
 
-def _prior_rows(parameters: Parameters, prior: Mapping[str, float]) -> np.ndarray:
+def _prior_rows(parameters: Parameters, prior: Prior) -> np.ndarray:
     """One row for each parameter with a prior: scaled parameters in units of its deviation."""
+    if prior is None:
+        return np.zeros((0, len(parameters.names)))
+    if not isinstance(prior, Mapping):
+        share = require_number("prior, a share of each parameter's size,", prior, "", above=0.0)
+        return np.eye(len(parameters.names)) / share
     rows = []
     for name, sigma in prior.items():
         meant = [k for k, own in enumerate(parameters.names) if own == name or own.startswith(f"{name}.")]

@@ -151,7 +151,9 @@ class _Numbers:
         place = self.places[path]
         leaf, unit = self.leaves[place], _UNITS.get(path.rpartition(".")[2], "SI")
         if leaf.dtype != np.float64 or not np.all(np.isfinite(leaf)):
-            raise ModelError(f"'{path}' is no finite number that could be estimated: {leaf.tolist()}.")
+            raise ModelError(
+                f"'{path}' is {leaf.tolist()}, which cannot be estimated: it must be finite and real (1.0, not 1)."
+            )
         if path.endswith(".inertia") and leaf.shape == (3, 3):
             return Group(path, *inertial_numbers.central(path, leaf), (place,), inertial_numbers.make_tensor)
         values, size = leaf.ravel(), float(np.max(np.abs(leaf), initial=0.0)) or 1.0

@@ -7,6 +7,7 @@ motion. Integers and flags of the state (ticks, modes of software) have no tange
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.analysis.identification.parameters import Parameters
+from freefloat.analysis.identification.parameters import Parameters, find_parameters
 from freefloat.model import State
 from freefloat.sensors.imperfection import Imperfection, ImperfectSensor
 from freefloat.sim.experiment import Experiment
@@ -56,7 +57,7 @@ class _Quiet(Imperfection):
         return jnp.asarray(False)
 
 
-def without_noise(experiment: Experiment) -> Experiment:
+def _without_noise(experiment: Experiment) -> Experiment:
     """The same experiment with sensors that make no random errors."""
     sensors = tuple(
         dataclasses.replace(one, imperfection=_Quiet()) if isinstance(one, ImperfectSensor) else one
@@ -68,9 +69,11 @@ def without_noise(experiment: Experiment) -> Experiment:
 class Sensitivities:
     """Channels of an experiment and their derivatives by parameters, at every recorded instant after the start."""
 
-    def __init__(self, experiment: Experiment, parameters: Parameters, channels: Channels) -> None:
-        require_smooth(experiment)
-        quiet, self.parameters, self.channels = without_noise(experiment), parameters, channels
+    def __init__(self, experiment: Experiment, paths: Sequence[str], channels: Sequence[str]) -> None:
+        _require_smooth(experiment)
+        quiet, channels = _without_noise(experiment), tuple(channels)
+        self.parameters = parameters = find_parameters(experiment, paths)
+        self.channels = channels
         self.start, self.timing = quiet.start, grid(quiet.duration, quiet.dt, quiet.record_dt)
         self.system, loop = quiet.begin()
         self.time = quiet.dt * self.timing.record_every * np.arange(1, self.timing.records + 1)
@@ -112,8 +115,10 @@ class Sensitivities:
         )
 
 
-def require_smooth(experiment: Experiment) -> None:
+def _require_smooth(experiment: Experiment) -> None:
     """Refuse what has no derivative by way of steps of a fixed length."""
+    if not isinstance(experiment, Experiment):
+        raise ModelError(f"Derivatives need an Experiment, got {experiment!r}. Make one: Experiment.of(craft, ...).")
     system = experiment.system
     if experiment.integrator != "rk4":
         raise ModelError("Identification needs integrator='rk4': the length of adaptive steps would have derivatives.")
@@ -122,6 +127,9 @@ def require_smooth(experiment: Experiment) -> None:
             "Identification takes derivatives through every step, and an event or a contact has none. Take data from a "
             "phase without: after capture, compose the spacecraft by Spacecraft.grasp."
         )
+    for sensor in system.sensors:
+        if np.any(np.asarray(getattr(sensor, "step", 0.0)) > 0.0):
+            raise ModelError(f"{sensor.title} rounds to steps, which has no derivative. Give it step=0.0.")
 
 
 def _begin(
