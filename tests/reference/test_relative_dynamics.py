@@ -206,6 +206,7 @@ def test_two_integrators_agree_with_one():
         assert max(gap(ours, theirs)) < REQUIRED
 
 
+@pytest.mark.slow  # tests/physics has the same of accelerations
 def test_robots_of_other_inertia_make_the_same_motion():
     """Impedance form: M_c and M_s are not M_t and M_b, the arm hangs in gravity; eq. (9), (16) corrected, (22)."""
     states = cases.start()
