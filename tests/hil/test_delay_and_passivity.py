@@ -8,6 +8,7 @@ import freefloat as ff
 from freefloat.dynamics import frame_jacobian, mass_matrix
 from freefloat.hil import DelayCompensation, Limits, Passivity, estimate_delay, measure_delay, rehearse, restitution
 from freefloat.hil.cycle import Cycle
+from freefloat.hil.faulty import FaultyFacility
 from freefloat.hil.passivity import port_mobility
 from rehearsing import OBSERVE, ROBOTS, cell, experiment, rehearsal, restitution_of, start
 
@@ -90,6 +91,14 @@ def test_a_small_motion_finds_the_delay(delay) -> None:
         assert abs(found - delay) < 1e-5  # a hundredth of a cycle
     made = rehearsal(experiment(duration=0.02), compensation=DelayCompensation(measured=True))
     assert rehearse(made, facility).completed
+
+
+def test_a_test_motion_that_fails_stops_the_facility() -> None:
+    made = rehearsal(experiment(duration=0.02), compensation=DelayCompensation(measured=True))
+    facility = FaultyFacility(cell(), "protective stop", 100)
+    with pytest.raises(ValueError, match="stopped in the test motion: protective stop"):
+        rehearse(made, facility)
+    assert len(facility.stops) == 1
 
 
 def test_where_nothing_moves_no_delay_is_found() -> None:

@@ -90,9 +90,13 @@ def find_delay(rehearsal: Rehearsal, facility: Facility) -> float:
         return facility.delay if how.delay is None else how.delay
     commands = Cycle(rehearsal, facility, 0.0).commands()
     still = {name: dataclasses.replace(one, twist=np.zeros(6)) for name, one in commands.items()}
-    facility.start(still)
-    found = [delay for delay in measure_delay(facility, still).values() if np.isfinite(delay)]
-    return max(found, default=facility.delay)
+    try:
+        facility.start(still)
+        found = measure_delay(facility, still).values()
+    except BaseException as error:
+        facility.stop(f"the test motion failed: {error}")
+        raise
+    return max((delay for delay in found if np.isfinite(delay)), default=facility.delay)
 
 
 class _Keeper:
