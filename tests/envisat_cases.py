@@ -18,21 +18,24 @@ from freefloat.dynamics import (
     RelativeMotion,
     TwofoldMotion,
     absolute_state,
+    arm_torque,
     composite_inertia,
     forward_dynamics,
     frame_pose,
     frame_twist,
     generalized_force,
+    gravity_force,
     kinetic_energy,
     mass_matrix,
     momentum_about_origin,
     relative_step,
+    robot_wrench,
     state_rate,
     twofold_step,
     unforced_twist_rate,
 )
-from freefloat.dynamics.relative_steps import relative_rates
-from freefloat.dynamics.state_steps import step_states
+from freefloat.dynamics.relative_steps import nominal_of, relative_rates
+from freefloat.dynamics.state_steps import frame_rate, step_states
 from freefloat.model import State
 from freefloat.spatial import Pose, angular, cross_motion, linear, six
 from freefloat.spatial.rotations import cross
@@ -101,15 +104,19 @@ def contact_wrench(states: tuple[State, State]) -> Any:
     return six(push * X_TE.R.T @ np.array([1.0, 0.0, 0.0]), jnp.zeros(3))
 
 
-def loads(switches: Any, states: Any, t: Any) -> tuple[Any, Any]:
-    """Forces on the servicer and on the client; what the tool is given, the client gets back."""
-    servicer = states[0]
-    held, pushed, thrusting, bumping = switches
-    wrench = pushed * tool_wrench(t) + bumping * contact_wrench(states)
-    on_servicer = generalized_force(CRAFTS[0], servicer.q, "tool", wrench)
-    on_servicer = on_servicer.at[6:].add(held * hold_torque(servicer.q, servicer.v[6:]))
-    on_servicer = on_servicer.at[:6].add(thrusting * thrust(t))
+def touches(switches: Any, states: Any, t: Any) -> tuple[Any, Any]:
+    """Forces of what the tool is given; the client gets it back."""
+    wrench = switches[1] * tool_wrench(t) + switches[3] * contact_wrench(states)
+    on_servicer = generalized_force(CRAFTS[0], states[0].q, "tool", wrench)
     return on_servicer, -client_from_tool(states).wrench_to_A(wrench)
+
+
+def loads(switches: Any, states: Any, t: Any) -> tuple[Any, Any]:
+    """Forces of everything on the servicer and on the client."""
+    servicer = states[0]
+    on_servicer, on_client = touches(switches, states, t)
+    on_servicer = on_servicer.at[6:].add(switches[0] * hold_torque(servicer.q, servicer.v[6:]))
+    return on_servicer.at[:6].add(switches[2] * thrust(t)), on_client
 
 
 def nominal_rate(motion: FrameMotion, t: Any) -> Any:
@@ -160,6 +167,35 @@ def wrong_step(motion: RelativeMotion, dt: Any, switches: Any, factor: Any) -> R
             ad = cross_motion(state.V_NB, state.X_NB.twist_to_B(nominal.twist))
             changed.append(type(rate)(rate.velocity, rate.turn, rate.q, rate.v.at[:6].add((factor - 1.0) * ad)))
         return tuple(changed)
+
+    nominal, *states = step_states(rates, (motion.nominal, *motion.states), motion.time, dt)
+    return RelativeMotion(motion.time + dt, nominal, tuple(states))
+
+
+# Robots that carry the same arm on other inertias, and gravity in their cell.
+ROBOTS = (
+    CRAFTS[0].with_value("base.mass", 300.0).with_value("base.inertia", np.diag([90.0, 60.0, 120.0])),
+    CRAFTS[1].with_value("base.mass", 150.0).with_value("base.inertia", np.diag([20.0, 40.0, 50.0])),
+)
+GRAVITY = np.array([0.3, -0.2, -9.8])  # [m/s2]
+
+
+def robot_step(motion: RelativeMotion, dt: Any, switches: Any) -> RelativeMotion:
+    """Robots of their own inertia, driven by the wrenches and torques of the impedance form, contact felt by both."""
+
+    def rates(states: Any, t: Any) -> Any:
+        Z, relative = nominal_of(states[0], nominal_rate, t), states[1:]
+        orbit = tuple(absolute_state(Z, state) for state in relative)
+        found = [frame_rate(states[0], Z.twist_rate)]
+        for craft, robot, state, force, touch in zip(
+            CRAFTS, ROBOTS, relative, loads(switches, orbit, t), touches(switches, orbit, t), strict=True
+        ):
+            wrench = robot_wrench((craft, robot), Z, state, force, touch)
+            motors = arm_torque(craft, Z, state, (force - touch)[6:], GRAVITY).total
+            weight = gravity_force(craft, state.q, state.X_NB.R.T @ GRAVITY)[6:]
+            acting = jnp.concatenate([wrench, motors + weight]) + touch
+            found.append(state_rate(robot, state, forward_dynamics(robot, state.q, state.v, acting)))
+        return tuple(found)
 
     nominal, *states = step_states(rates, (motion.nominal, *motion.states), motion.time, dt)
     return RelativeMotion(motion.time + dt, nominal, tuple(states))

@@ -364,6 +364,8 @@ def test_impossible_cells():
         CellSettings(cycle=0.0)
     with pytest.raises(ModelError, match=r"CellSettings\.substeps must be a whole number, at least 1"):
         CellSettings(substeps=0)
+    with pytest.raises(ModelError, match="40 Hz at a cycle of 12 ms needs at least 7 substeps, got 2"):
+        CellSettings(cycle=0.012, substeps=2)
     with pytest.raises(ModelError, match="has not been started"):
         plain_cell().exchange(still())
     with pytest.raises(ModelError, match="The ring's stiffness must be positive"):
@@ -384,3 +386,44 @@ def test_settings_are_told_as_they_were_given():
     assert cell.bandwidth == 7.0
     assert cell.delay == pytest.approx(0.011 + settings.cycle)
     assert cell.description()["settings"] == dataclasses.asdict(settings)
+
+
+# ---- flexible beams
+
+
+def test_beams_of_masses_and_springs_vibrate_as_the_modal_beams_of_the_package():
+    """On a hub that may move along y and turn about z: natural frequencies against ours, to rounding."""
+    import mujoco
+
+    from freefloat.dynamics import natural_frequencies
+    from freefloat.scenarios.goddard import GoddardSymmetric
+
+    scenario = GoddardSymmetric(hub_mass=25.0)
+    inertia = 25.0 / 6.0
+    text = (
+        '<mujoco><compiler angle="radian" autolimits="false"/><option gravity="0 0 0"/>'
+        '<default><geom contype="0" conaffinity="0" density="0"/></default><worldbody>'
+        '<body name="hub"><joint type="slide" axis="0 1 0"/><joint type="hinge" axis="0 0 1"/>'
+        f'<inertial pos="0 0 0" mass="25" diaginertia="{inertia} {inertia} {inertia}"/>'
+        f"{HangingBeams().mockup().text.replace('ROBOT', 'hub')}</body></worldbody></mujoco>"
+    )
+    model = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    M = np.zeros((model.nv, model.nv))
+    mujoco.mj_fullM(model, data, M)
+    K = np.diag(model.jnt_stiffness)
+    squares = np.sort(np.linalg.eigvals(np.linalg.solve(M, K)).real)[2:]
+    np.testing.assert_allclose(np.sqrt(squares), natural_frequencies(scenario.spacecraft())[:4], rtol=1e-9)
+
+
+def test_held_beams_pull_at_the_first_instant_with_their_springs():
+    """The reading belongs to the end of its cycle: bent beams that are let go are felt at once, not a step later."""
+    beams = HangingBeams(tips=(0.05, 0.05))
+    cell = goddard_cell(CellSettings(settling=0.1), beams)
+    wrench = cell.start({"hub": command(GODDARD_START)}).robots["hub"].wrench
+    p, w = beams.integrals()[0][0], beams.frequencies()[0]
+    pull = 2 * beams.mass * p**2 * w**2 * 0.05 / (2 * p)
+    assert wrench[1] == pytest.approx(pull, rel=0.05)  # the robot gives way a little
+    still_held = goddard_cell(CellSettings(settling=0.1), HangingBeams()).start({"hub": command(GODDARD_START)})
+    assert np.abs(still_held.robots["hub"].wrench).max() < 1e-6

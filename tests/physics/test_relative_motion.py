@@ -222,8 +222,10 @@ def test_arm_torque_solved_with_all_equations_gives_the_arm_in_orbit(rng):
     assert relative_error(np.r_[Vdot_s, qdd], both[1]) < 1e-9
     ours = dynamics.arm_torque(craft, nominal, seen, torque, gravity)
     assert relative_error(ours.total, tau_q) < 1e-9
-    coriolis = ours.joint_coriolis + ours.base_coriolis
-    assert relative_error(coriolis, ground[6:] - orbit[6:]) < 1e-11
+    # The two Coriolis terms as they are written in (22), by the matrix C.
+    C_s, C_b = (np.asarray(dynamics.coriolis_matrix(craft, seen.q, v))[6:] for v in (seen.v, state.v))
+    assert relative_error(ours.joint_coriolis, (C_s - C_b)[:, 6:] @ seen.v[6:]) < 1e-11
+    assert relative_error(ours.base_coriolis, C_s[:, :6] @ seen.v[:6] - C_b[:, :6] @ state.v[:6]) < 1e-11
 
 
 def test_gravity_force_is_the_slope_of_the_potential(rng):

@@ -80,6 +80,14 @@ def test_the_robot_of_a_free_client_does_not_move():
     assert np.ptp(energy) / energy[0] < 1e-14
 
 
+def test_both_robots_start_at_rest():
+    """V_b(0) = Ad V_t(0) and the client's own motion as nominal: V_s(0) = 0, V_c(0) = 0, g_c(0) = E."""
+    servicer, client = in_cell(cases.start()).states
+    assert np.abs(servicer.v).max() < 1e-16
+    assert np.abs(client.v).max() < 1e-16
+    assert np.abs(client.p_NB).max() == 0.0
+
+
 def test_displacement_of_an_uncontrolled_servicer():
     """2.7140 m in orbit, 0.8177 m in the cell (0.815 m with its joints held): what the cell saves."""
     states = cases.start()
@@ -195,6 +203,16 @@ def test_two_integrators_agree_with_one():
         assert max(gap(ours, theirs)) < REQUIRED
     for ours, theirs in zip(cases.mapped_to_orbit(two), two.orbit, strict=True):
         report("the two integrators apart by", gap(ours, theirs))
+        assert max(gap(ours, theirs)) < REQUIRED
+
+
+def test_robots_of_other_inertia_make_the_same_motion():
+    """Impedance form: M_c and M_s are not M_t and M_b, the arm hangs in gravity; eq. (9), (16) corrected, (22)."""
+    states = cases.start()
+    wanted = move(cell_step, in_cell(states), THRUST, 0.005, 10.0, 200)
+    robots = move(cases.robot_step, in_cell(states), THRUST, 0.005, 10.0, 200)
+    for ours, theirs in zip(robots.states, wanted.states, strict=True):
+        report(gap(ours, theirs))
         assert max(gap(ours, theirs)) < REQUIRED
 
 

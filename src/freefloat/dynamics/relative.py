@@ -23,7 +23,7 @@ from freefloat.values.arrays import Vec6, Vector
 from freefloat.values.compiling import compiled_on_call
 
 _AT_Z = Pose()
-_ROUNDING = 1e-9  # [m, m/s, rad/s]
+_ROUNDING = 1e-9  # [m, rad, m/s, rad/s]
 
 
 # ---- eq. (5), (6), (15), (23)
@@ -59,12 +59,13 @@ def require_relative_start(nominal: NominalMotion, state: State, relative: State
     """
     right = relative_state(nominal, state)
     off = float(np.max(np.abs(np.asarray(right.p_NB) - np.asarray(relative.p_NB))))
-    turned = 1.0 - abs(float(np.asarray(right.quat_NB) @ np.asarray(relative.quat_NB)))
+    wanted, given = np.asarray(right.quat_NB), np.asarray(relative.quat_NB)
+    turned = 2.0 * min(float(np.linalg.norm(wanted - given)), float(np.linalg.norm(wanted + given)))
     if off > _ROUNDING or turned > _ROUNDING:
         raise ModelError(
-            f"The relative pose is not that of the spacecraft seen from the nominal motion (off by {off:.3g} m): "
-            "X_NB = X_NZ X_ZB (eq. 5). Leave the start at relative_state(nominal, state), and put the robot where the "
-            "cell needs it by a placement on the left, X_FB = X_FZ X_ZB, which changes no twist."
+            f"The relative pose is not that of the spacecraft seen from the nominal motion (off by {off:.3g} m, "
+            f"{turned:.3g} rad): X_NB = X_NZ X_ZB (eq. 5). Start at relative_state(nominal, state), and put the robot "
+            "where the cell needs it by a placement on the left, X_FB = X_FZ X_ZB, which changes no twist."
         )
     gap = np.asarray(relative.v) - np.asarray(right.v)
     if np.max(np.abs(gap)) > _ROUNDING:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.dynamics.coriolis import coriolis_product
-from freefloat.dynamics.inverse import bias
+from freefloat.dynamics.inverse import bias, inverse_dynamics
 from freefloat.dynamics.mass_matrix import mass_matrix
 from freefloat.dynamics.nominal_motion import NominalMotion
 from freefloat.dynamics.relative import nominal_share, nominal_share_rate, relative_acceleration
@@ -32,7 +32,7 @@ def robot_wrench(pair: Pair, nominal: NominalMotion, relative: State, force: Vec
     """
     craft, robot = pair
     vdot = relative_acceleration(craft, nominal, relative, force)
-    return (mass_matrix(robot, relative.q) @ vdot + bias(robot, relative.q, relative.v) - touch)[:6]
+    return (inverse_dynamics(robot, relative.q, relative.v, vdot) - touch)[:6]
 
 
 @record
@@ -65,21 +65,17 @@ def arm_torque(craft: Spacecraft, nominal: NominalMotion, relative: State, torqu
     -DVdot, so (18), (13), (20) and (22) together give (19) again. How the Coriolis terms are split between the last two
     depends on the matrix C; their sum does not.
     """
-    q, V_s, qd = relative.q, relative.V_NB, relative.v[6:]
-    V_b = V_s + nominal_share(nominal, relative)
-    ground, orbit = jnp.concatenate([V_s, qd]), jnp.concatenate([V_b, qd])
-    joints, n = jnp.concatenate([np.zeros(6), qd]), craft.layout.nv - 6
-
-    def of_joints(v: Vector) -> Vector:
-        return coriolis_product(craft, q, v, joints)[6:]
-
-    def of_base(v: Vector) -> Vector:
-        return coriolis_product(craft, q, v, jnp.concatenate([v[:6], np.zeros(n)]))[6:]
-
+    q, DV, n = relative.q, nominal_share(nominal, relative), craft.layout.nv - 6
+    M, still = mass_matrix(craft, q), np.zeros(n)
+    orbit = relative.v + jnp.concatenate([DV, still])
+    coriolis = (bias(craft, q, relative.v) - bias(craft, q, orbit))[6:]
+    # C is linear in the speeds: C_q(V_s) - C_q(V_b) is that of -DV, the joints at rest.
+    joints = jnp.concatenate([np.zeros(6), relative.v[6:]])
+    of_joints = -coriolis_product(craft, q, jnp.concatenate([DV, still]), joints)[6:]
     return ArmTorque(
         law=jnp.asarray(torque),
-        weight=-gravity_force(craft, q, relative.X_NB.R.T @ gravity)[6:],
-        acceleration=-mass_matrix(craft, q)[6:, :6] @ nominal_share_rate(nominal, relative),
-        joint_coriolis=of_joints(ground) - of_joints(orbit),
-        base_coriolis=of_base(ground) - of_base(orbit),
+        weight=-M[6:, :3] @ (relative.X_NB.R.T @ gravity),
+        acceleration=-M[6:, :6] @ nominal_share_rate(nominal, relative),
+        joint_coriolis=of_joints,
+        base_coriolis=coriolis - of_joints,
     )

@@ -2,7 +2,7 @@
 
 from freefloat.scenarios.envisat import EnvisatFree
 from freefloat.scenarios.ets7 import Ets7Capture, Ets7Gjm, Ets7GravityGradient, Ets7Rns, Ets7SatelliteBased
-from freefloat.scenarios.goddard import GoddardAsymmetric, GoddardSymmetric
+from freefloat.scenarios.goddard import GoddardAsymmetric, GoddardRehearsal, GoddardSymmetric
 from freefloat.scenarios.scenario import Scenario, ScenarioError
 from freefloat.scenarios.srms import SrmsNormal, SrmsTangential
 from freefloat.scenarios.station import StationLibration, StationRecovery, StationTravel
@@ -19,6 +19,7 @@ SCENARIOS: dict[str, type[Scenario]] = {
         EnvisatFree,
         GoddardSymmetric,
         GoddardAsymmetric,
+        GoddardRehearsal,
         SrmsTangential,
         SrmsNormal,
         StationLibration,

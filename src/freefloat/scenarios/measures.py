@@ -47,6 +47,11 @@ def peak_to_peak(channel: xarray.DataArray, until: float) -> float:
 
 def damped_frequency_hz(channel: xarray.DataArray) -> float:
     """Frequency of one damped sinusoid with an offset, fitted to the whole channel [Hz]."""
+    return damped_sinusoid(channel)[0]
+
+
+def damped_sinusoid(channel: xarray.DataArray) -> tuple[float, float]:
+    """Frequency [Hz] and damping ratio of one damped sinusoid with an offset, fitted to the whole channel."""
     from scipy.optimize import least_squares
 
     t, y = channel["time"].values, channel.values
@@ -60,7 +65,8 @@ def damped_frequency_hz(channel: xarray.DataArray) -> float:
         return basis @ np.linalg.lstsq(basis, y, rcond=None)[0] - y
 
     scale = max(float(np.max(np.abs(y))), 1e-300)
-    return float(least_squares(lambda x: misfit(x) / scale, (guess, 0.01), xtol=1e-12, ftol=1e-14).x[0])
+    frequency, decay = least_squares(lambda x: misfit(x) / scale, (guess, 0.01), xtol=1e-12, ftol=1e-14).x
+    return float(frequency), float(decay / np.hypot(decay, 2.0 * np.pi * frequency))
 
 
 def attitude_disturbance_deg(run: Run, prefix: str = "") -> np.ndarray:

@@ -165,7 +165,7 @@ def test_map_reads_a_urdf_with_a_joint_that_slides(tmp_path, monkeypatch, capsys
     [
         (
             ("map", "ets8", *MAP[2:]),
-            "'ets8' is neither in the library (ets7, srms, srms_payload, station) nor a URDF file",
+            "'ets8' is neither in the library (envisat, ets7, servicer, srms, srms_payload, station) nor a URDF file",
         ),
         ((*MAP[:4], "--joint", "elbow=0:1"), "no moving joint 'elbow'. Moving joints: arm.1, arm.2"),
         ((*MAP[:4], "--joint", "arm.2=0:1"), "Both axes of the map are joint 'arm.2'"),

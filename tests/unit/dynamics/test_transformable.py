@@ -16,6 +16,7 @@ from compiling import compiled
 from freefloat import dynamics as d
 from freefloat.analysis import linearise_free
 from freefloat.model import State
+from freefloat.spatial import Pose
 
 ATTITUDE = np.array([0.5, -0.5, 0.1, np.sqrt(0.49)])  # unit
 R_NB = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
@@ -35,8 +36,37 @@ CAMERA = (d.FrameRows((0, "hand"), (1, "camera")),)
 CORNER = (d.FrameRows(d.INERTIAL, (0, "hand"), d.POINT), d.JointRows((0, "joint1")))
 GROUND = (d.FrameRows(d.INERTIAL, (0, "hand"), d.contact((0.2, 0.1, 1.0))),)
 
+NOWHERE = Pose()
+
+
+def nominal_of(v):
+    return d.NominalMotion(jnp.array([0.1, 0.4, -0.3]), ATTITUDE[::-1], jnp.cos(v[:6]), jnp.sin(v[:6]))
+
+
+def moving(q, v):
+    return d.FrameMotion(jnp.array([0.3, -0.2, 0.1]), ATTITUDE, v[:6])
+
+
 # Every function, as a function of the spacecraft, q and v.
 FUNCTIONS = {
+    "absolute_state": lambda c, q, v: d.absolute_state(nominal_of(v), state_of(q, v)),
+    "advance_unforced": lambda c, q, v: d.advance_unforced(d.composite_inertia(c, q), nominal_of(v), 0.1),
+    "arm_torque": lambda c, q, v: d.arm_torque(c, nominal_of(v), state_of(q, v), v[6:], jnp.cos(v[:3])),
+    "coriolis_matrix": d.coriolis_matrix,
+    "coriolis_product": lambda c, q, v: d.coriolis_product(c, q, v, jnp.sin(v)),
+    "from_cell": lambda c, q, v: d.from_cell(NOWHERE, nominal_of(v), moving(q, v)),
+    "gravity_force": lambda c, q, v: d.gravity_force(c, q, jnp.cos(v[:3])),
+    "nominal_share": lambda c, q, v: d.nominal_share(nominal_of(v), state_of(q, v)),
+    "nominal_share_rate": lambda c, q, v: d.nominal_share_rate(nominal_of(v), state_of(q, v)),
+    "orbit_and_relative_acceleration": lambda c, q, v: d.orbit_and_relative_acceleration(
+        c, nominal_of(v), *both(q, v), jnp.sin(v)
+    ),
+    "relative_acceleration": lambda c, q, v: d.relative_acceleration(c, nominal_of(v), state_of(q, v), jnp.sin(v)),
+    "relative_state": lambda c, q, v: d.relative_state(nominal_of(v), state_of(q, v)),
+    "robot_wrench": lambda c, q, v: d.robot_wrench((c, c), nominal_of(v), state_of(q, v), jnp.sin(v), jnp.cos(v)),
+    "to_cell": lambda c, q, v: d.to_cell(NOWHERE, nominal_of(v), moving(q, v)),
+    "unforced_motion": lambda c, q, v: d.unforced_motion(d.composite_inertia(c, q), moving(q, v)),
+    "unforced_twist_rate": lambda c, q, v: d.unforced_twist_rate(d.composite_inertia(c, q), v[:6]),
     "contact_impact": lambda c, q, v: d.contact_impact((c,), (state_of(q, v),), GROUND, 0.4, 0.3),
     "held_motion": lambda c, q, v: d.held_motion((c, c), both(q, v), (jnp.sin(v), v), CAMERA),
     "held_motion_by_rows": lambda c, q, v: d.held_motion_by_rows((c, c), both(q, v), (jnp.sin(v), v), CAMERA),
@@ -95,7 +125,11 @@ FUNCTIONS = {
 
 # Functions outside compiled code (eigenvalues, a search), one of another package, those that are a derivative already.
 NOT_COMPILED = {"natural_frequencies", "inverse_kinematics"}
-NO_FUNCTIONS_OF_STATE = {"GRASP", "INERTIAL", "POINT", "Rows", "contact", "hinge", "normal", "row_count"}
+NO_FUNCTIONS_OF_STATE = {"GRASP", "INERTIAL", "POINT", "Rows", "contact", "hinge", "normal", "row_count"} | {
+    "relative_step",
+    "require_relative_start",
+    "twofold_step",
+}
 OF_ANALYSIS = {"linearise_free"}
 DERIVATIVES = {"linearise_free"}
 

@@ -27,6 +27,7 @@ class RobotUse:
     acceleration: np.ndarray  # largest share of the acceleration limits
     reach: float = 0.0  # largest share of the stretched arm
     manipulability: float = np.inf  # smallest [m]
+    left_behind: float = 0.0  # largest distance between a command and what the joints were told to do [m]
     largest_wrench: np.ndarray = field(default_factory=lambda: np.zeros(6))  # [N, N m]
 
     def as_dict(self) -> dict[str, Any]:
@@ -72,6 +73,7 @@ class Monitors:
         use.room = np.minimum(use.room, (np.minimum(q - arm.lower, arm.upper - q) / half).min(axis=0))
         use.rate = np.maximum(use.rate, (np.abs(rates) / arm.rate_limit).max(axis=0))
         use.acceleration = np.maximum(use.acceleration, (np.abs(accelerations) / arm.acceleration_limit).max(axis=0))
+        use.left_behind = max(use.left_behind, answer.missing)
         use.manipulability = min(use.manipulability, answer.manipulability)
         use.largest_wrench = np.maximum(use.largest_wrench, np.abs(wrench))
 

@@ -60,6 +60,3 @@ def sia10d() -> RobotArm:
         time_to_full_speed=0.2,  # [s], assumed
         home_deg=(0.0, -10.0, 0.0, -85.0, 0.0, 75.0, 0.0),
     )
-
-
-ROBOTS = {"kr120": kr120, "sia10d": sia10d}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -11,6 +12,7 @@ from freefloat.values.checks import require_bounds, require_number, require_quan
 from freefloat.values.errors import ModelError
 
 Lag = Literal["none", "first", "second"]
+_LARGEST_STEP = 0.5  # [rad] of the inner loop's frequency in a substep
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,12 @@ class CellSettings:
         _require_whole("CellSettings.seed", self.seed, least=0)
         units = {"settling": "s", "clearance": "m", "arm_stiffness": "N m/rad", "arm_damping": "N m s/rad"}
         require_bounds(self, units, least=0.0)
+        needed = math.ceil(2.0 * math.pi * self.servo.stiffness * self.cycle / _LARGEST_STEP)
+        if self.substeps < needed:
+            raise ModelError(
+                f"An inner loop of {self.servo.stiffness:g} Hz at a cycle of {1e3 * self.cycle:g} ms needs at least "
+                f"{needed} substeps, got {self.substeps}. Set CellSettings.substeps, or lower ServoSettings.stiffness."
+            )
 
     @property
     def step(self) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from freefloat.hil.cell.command_checks import command_fault, require_commands
 from freefloat.hil.cell.inverse_kinematics import InverseKinematics, JointAnswer
 from freefloat.hil.cell.limits import Braking, broken_limit
-from freefloat.hil.cell.mjcf import Station
+from freefloat.hil.cell.mjcf import GRAVITY, Station
 from freefloat.hil.cell.monitors import CellUse, Monitors
 from freefloat.hil.cell.plant import ArmDrive, CellPlant, RobotPlant
 from freefloat.hil.cell.rotations import cross, matrix_of
@@ -114,6 +114,7 @@ class VirtualCell(Facility):
         self.cycle, servo = self.settings.cycle, self.settings.servo
         self.delay = servo.delay + 0.5 * (servo.averaging - 1) * self.cycle
         self.bandwidth = np.inf if servo.lag == "none" else servo.bandwidth
+        self.gravity = (0.0, 0.0, -GRAVITY)
         self.stations = tuple(stations)
         self.robots = tuple(_describe(one) for one in stations)
         self.plant = CellPlant(stations, self.settings)

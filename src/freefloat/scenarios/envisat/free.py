@@ -7,7 +7,7 @@ robot stands still; in the absolute formulation, for comparison, they make all o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
@@ -17,7 +17,8 @@ from freefloat.scenarios.settings import Unit
 from freefloat.sim.description import Figure
 
 if TYPE_CHECKING:
-    from freefloat.hil import Facility, Rehearsal
+    from freefloat.hil import Rehearsal
+    from freefloat.hil.cell import VirtualCell
     from freefloat.sim import Experiment, Run
     from freefloat.sim.claims import Claim
 
@@ -57,7 +58,7 @@ class EnvisatFree(RehearsedScenario):
         return {
             "paper": cls(),
             "capture-spin": fast,
-            "absolute": cls(spin_deg_s=-2.5, duration=14.0, formulation="absolute"),
+            "absolute": replace(fast, formulation="absolute"),
         }
 
     def build(self) -> Experiment:
@@ -92,7 +93,7 @@ class EnvisatFree(RehearsedScenario):
             passivity=None,  # nothing touches
         )
 
-    def facility(self) -> Facility:
+    def facility(self) -> VirtualCell:
         """Two KR120-class robots face each other."""
         from freefloat.hil.cell import CellSettings, ServoSettings, envisat_cell
 
@@ -101,7 +102,7 @@ class EnvisatFree(RehearsedScenario):
         return envisat_cell(CellSettings(cycle=self.dt, servo=servo, arm_stiffness=500.0, arm_damping=20.0))
 
     def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
-        """Numbers of the motion in orbit and relative to Envisat's, and what a virtual cell makes of it."""
+        """The motion in orbit, relative to Envisat's, and as a virtual cell makes it."""
         from freefloat.scenarios.envisat.free_claims import absolute_claims, cell_claims, motion_claims
 
         if self.formulation == "absolute":

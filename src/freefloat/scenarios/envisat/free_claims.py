@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from freefloat.scenarios.envisat.relative_poses import RelativePoses, integrate_
 from freefloat.sim.claims import OWN_BOUND, Claim, Source
 
 if TYPE_CHECKING:
+    from freefloat.hil.cell.monitors import CellUse
     from freefloat.scenarios.envisat.free import EnvisatFree
     from freefloat.sim import Run
 
@@ -19,6 +21,7 @@ _VERIFICATION = Source("printed", f"{_PAPER}, section V, largest error of the ve
 _WORKSPACE = Source("printed", f"{_PAPER}, section II, time until the client robot's workspace ends")
 _PROTOTYPE = Source("prototype", "relative dynamics written twice, free motion")
 _NEEDS_MUJOCO = "a virtual cell needs MuJoCo, which is not installed: pip install 'freefloat[mujoco]'"
+_PATIENCE = 600.0  # [s] for an answer of the virtual cell on a busy machine
 _LAYOUT = "the paper prints neither its cell's layout nor its robots' limits; ours has others"
 
 
@@ -60,48 +63,51 @@ def _fast_claims(run: Run, moved_in_cell: float) -> list[Claim]:
 
 
 def cell_claims(scenario: EnvisatFree, run: Run) -> list[Claim]:
-    """The virtual cell against the run in orbit, and what its robots needed for it."""
+    """The encoders of both robots in the virtual cell against the run in orbit, and what the robots needed for it.
+
+    A cell that breaks a limit of a joint (position, rate, acceleration) or comes too close stops: it reaches the end
+    only within all of them.
+    """
     if find_spec("mujoco") is None:
-        return [_missing("cell: largest error of position", _VERIFICATION, 1.0, "mm")]
-    cell, use = _rehearse(scenario)
+        return [_missing("cell: largest error of relative position", _VERIFICATION, 1.0, "mm")]
+    cell, use = rehearse_in_lockstep(scenario)
     distance, angle = RelativePoses.in_cell(cell).errors(RelativePoses.in_orbit(run))
-    robots = use.robots.values()
     envisat = cell.values("cell.client.measured.position")
     moved = float(np.linalg.norm(envisat - envisat[0], axis=1).max())
-    shares = [max(float(getattr(robot, name).max()) for robot in robots) for name in ("rate", "acceleration")]
-    room = min(float(robot.room.min()) for robot in robots)
+    rate, acceleration = (
+        max(float(getattr(one, name).max()) for one in use.robots.values()) for name in ("rate", "acceleration")
+    )
+    room = min(float(cell.values(f"cell.{name}.joint_margin").min()) for name in use.robots)
     return [
-        Claim("cell: time until it stops", OWN_BOUND, "about", scenario.duration, _end(cell), "s", 1e-9),
+        Claim("cell: time reached within all limits", OWN_BOUND, "about", scenario.duration, _end(cell), "s", 1e-9),
         Claim("cell: largest error of relative position", _VERIFICATION, "below", 1.0, 1e3 * distance, "mm"),
         Claim("cell: largest error of relative attitude", _VERIFICATION, "below", 0.002, angle, "rad"),
         Claim("cell: motion of Envisat's robot", OWN_BOUND, "below", 1e-3, 1e3 * moved, "mm"),
-        Claim("cell: largest share of a joint's rate limit", OWN_BOUND, "below", 1.0, shares[0], "1"),
-        Claim("cell: largest share of a joint's acceleration limit", OWN_BOUND, "below", 1.0, shares[1], "1"),
-        Claim("cell: room left to a joint's end, share of half its range", OWN_BOUND, "above", 0.0, room, "1"),
-        Claim("cell: clearance", OWN_BOUND, "above", 20.0, 1e3 * use.nearest[1], "mm"),
+        Claim("cell: largest share of a joint's rate limit", OWN_BOUND, "below", 1.0, rate, "1"),
+        Claim("cell: largest share of a joint's acceleration limit", OWN_BOUND, "below", 1.0, acceleration, "1"),
+        Claim("cell: way left to the end of a joint", OWN_BOUND, "above", 0.0, float(np.rad2deg(room)), "deg"),
     ]
 
 
 def absolute_claims(scenario: EnvisatFree) -> list[Claim]:
     """Without the relative formulation the same motion ends at a limit of the robots."""
+    words = "cell: time until a limit of a robot"
     if find_spec("mujoco") is None:
-        return [_missing("cell: time until a robot's limit", _WORKSPACE, 14.0, "s")]
-    cell, _ = _rehearse(scenario)
-    end = _end(cell)
+        return [_missing(words, _WORKSPACE, 14.0, "s")]
+    cell, _ = rehearse_in_lockstep(scenario)
+    end = _end(cell) if "limit" in cell.status else float("inf")  # stopped by anything else, it proves nothing
     return [
-        Claim(
-            "cell: time until a robot's limit", OWN_BOUND, "below", scenario.duration, end, "s", reason=cell.status,
-        ),
-        Claim("time until the workspace ends", _WORKSPACE, "not reproduced", 14.0, end, "s", reason=_LAYOUT),
-    ]  # fmt: skip
+        Claim(words, OWN_BOUND, "below", scenario.duration, end, "s", reason=cell.status),
+        Claim(words, _WORKSPACE, "not reproduced", 14.0, end, "s", reason=_LAYOUT),
+    ]
 
 
-def _rehearse(scenario: EnvisatFree) -> tuple[Run, Any]:
-    """The run in lockstep, and what it used of the cell."""
+def rehearse_in_lockstep(scenario: EnvisatFree) -> tuple[Run, CellUse]:
+    """The run in the virtual cell, and what it used of it; nobody waits for an answer."""
     from freefloat.hil import rehearse
 
-    cell: Any = scenario.facility()
-    return rehearse(scenario.rehearsal(), cell), cell.use
+    cell, made = scenario.facility(), scenario.rehearsal()
+    return rehearse(replace(made, limits=replace(made.limits, reply=_PATIENCE)), cell), cell.use
 
 
 def _end(run: Run) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
@@ -18,22 +18,22 @@ from freefloat.sim.claims import Claim, Source
 from freefloat.sim.description import Figure
 
 if TYPE_CHECKING:
-    from freefloat.model import Spacecraft
+    from freefloat.model import Spacecraft, State
     from freefloat.sim import Experiment, Run
 
 Positive = Annotated[float, Field(gt=0.0)]
 NotNegative = Annotated[float, Field(ge=0.0)]
-_PAPER = "Goddard flexible-body satellite"
-_TABLE_2 = Source("printed", f"{_PAPER}, Table II, simulated")
-_TABLE_2_THEORY = Source("printed", f"{_PAPER}, Table II, theoretical")
-_TABLE_3 = Source("printed", f"{_PAPER}, Table III, simulated")
-_BEAT = Source("printed", f"{_PAPER}, text; the printed 0.3 N m2 must be 0.03")
+PAPER = "Goddard flexible-body satellite"
+_TABLE_2 = Source("printed", f"{PAPER}, Table II, simulated")
+_TABLE_2_THEORY = Source("printed", f"{PAPER}, Table II, theoretical")
+_TABLE_3 = Source("printed", f"{PAPER}, Table III, simulated")
+_BEAT = Source("printed", f"{PAPER}, text; the printed 0.3 N m2 must be 0.03")
 _EXACT = Source("exact", "root of the transcendental equation of hub and two beams")
 _MOMENTUM = Source("exact", "momentum balance of the one-mode model")
 _FIRST_HALF_CYCLE = 0.75  # [s]
 
 
-_TIPS = (
+TIPS = (
     Figure("right.tip.displacement", "mm", title="Tip of the right beam"),
     Figure("left.tip.displacement", "mm", title="Tip of the left beam"),
     Figure("momentum.linear", title="Linear momentum"),
@@ -41,7 +41,7 @@ _TIPS = (
 
 
 @dataclass(frozen=True)
-class _Goddard(Scenario):
+class GoddardHub(Scenario):
     """What both experiments share. The beam is 25.0 in long: printed as 0.64 m, which gives 1.2 % lower frequencies."""
 
     hub_mass: Annotated[Positive, Unit("kg")] = 50.0  # [kg], a cube of 1 m
@@ -55,6 +55,7 @@ class _Goddard(Scenario):
     modes: Annotated[int, Field(ge=1, le=12)] = 2  # of each beam
     duration: Annotated[Positive, Unit("s")] = 10.0  # [s]
     dt: Annotated[Positive, Unit("s")] = 0.005  # [s]
+    edge: ClassVar[float] = 1.0  # [m], of the cube
 
     def spacecraft(self) -> Spacecraft:
         """Hub and two beams along +x and -x, bending in the x-y plane."""
@@ -62,8 +63,7 @@ class _Goddard(Scenario):
         from freefloat.model import Spacecraft
         from freefloat.spatial import Pose
 
-        edge = 1.0  # [m]
-        moment = self.hub_mass * edge**2 / 6.0
+        moment = self.hub_mass * self.edge**2 / 6.0
         craft = Spacecraft.from_base("goddard", mass=self.hub_mass, inertia=(moment, moment, moment))
         for name, heading, sign in (("right", 0.0, 0.5), ("left", 180.0, -0.5)):
             panel = beam(
@@ -77,25 +77,30 @@ class _Goddard(Scenario):
             craft = craft.mount(panel, name=name, at=Pose.from_rpy_deg((0.0, 0.0, heading), (root, 0.0, 0.0)))
         return craft
 
-    def _release(self, left_sign: float) -> Experiment:
-        """Let go of the bent beams. The left beam's y axis points the other way."""
-        from freefloat.sim import Experiment
-
-        craft = self.spacecraft()
+    def bent(self, craft: Spacecraft, left_sign: float) -> State:
+        """At rest with both tips pulled. The left beam's y axis points the other way."""
         start = craft.at_rest()
         start.q[craft.layout.position("right.modes").start] = 1e-3 * self.tip_mm
         start.q[craft.layout.position("left.modes").start] = left_sign * 1e-3 * self.tip_mm
+        return start
+
+    def _release(self, left_sign: float) -> Experiment:
+        """Let go of the bent beams."""
+        from freefloat.sim import Experiment
+
+        craft = self.spacecraft()
+        start = self.bent(craft, left_sign)
         return Experiment.of(craft, duration=self.duration, dt=self.dt, record_dt=self.dt, state=start)
 
 
 @dataclass(frozen=True)
-class GoddardSymmetric(_Goddard):
+class GoddardSymmetric(GoddardHub):
     """Both tips pulled to the same side: the hub translates."""
 
     name = "goddard-symmetric"
     title = "Goddard: hub with two flexible beams, symmetric release"
-    source = f"{_PAPER}, Table II"
-    figures = (Figure("base.position", "mm", title="Hub position"), *_TIPS)
+    source = f"{PAPER}, Table II"
+    figures = (Figure("base.position", "mm", title="Hub position"), *TIPS)
 
     @classmethod
     def variants(cls) -> Mapping[str, GoddardSymmetric]:
@@ -132,13 +137,13 @@ class GoddardSymmetric(_Goddard):
 
 
 @dataclass(frozen=True)
-class GoddardAsymmetric(_Goddard):
+class GoddardAsymmetric(GoddardHub):
     """The tips pulled to opposite sides: the hub turns."""
 
     name = "goddard-asymmetric"
     title = "Goddard: hub with two flexible beams, antisymmetric release"
-    source = f"{_PAPER}, Table III"
-    figures = (Figure("base.roll_pitch_yaw", title="Hub rotation"), *_TIPS)
+    source = f"{PAPER}, Table III"
+    figures = (Figure("base.roll_pitch_yaw", title="Hub rotation"), *TIPS)
 
     tip_mm: Annotated[float, Unit("mm")] = 36.0
 
@@ -202,7 +207,7 @@ _ANTISYMMETRIC = {
 _TABLE_3_ROWS = {"100-kg": (0.035, 0.825), "250-kg": (0.019, 0.823)}  # amplitude [deg], frequency [Hz]
 
 
-def _natural_hz(scenario: _Goddard, number: int) -> float:
+def _natural_hz(scenario: GoddardHub, number: int) -> float:
     """A natural frequency of the floating spacecraft with three modes in each beam [Hz], counted from zero."""
     import numpy as np
 

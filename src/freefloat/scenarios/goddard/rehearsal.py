@@ -1,0 +1,181 @@
+"""The paper's cell: a rigid hub is simulated, a robot moves as it does, and real beams on the flange push back.
+
+Loop: wrist sensor, rigid hub (mass or inertia only), commanded pose, robot, beams, sensor. The lag and the delay of the
+robot are inside the loop and take damping from the beams; "delay compensated" means that the prediction is delayed
+before the two are compared, as in the paper. The beams are let go and the hub is struck at the same instant: the
+paper's percentages are errors over its drift. Form of the lag, delay, sensor, rates and strike are not published: they
+are settings here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
+
+from freefloat.scenarios.goddard.release import PAPER, TIPS, GoddardHub, NotNegative, Positive
+from freefloat.scenarios.rehearsed import RehearsedScenario
+from freefloat.scenarios.settings import Unit
+from freefloat.sim.description import Figure
+
+if TYPE_CHECKING:
+    from freefloat.hil import Rehearsal
+    from freefloat.hil.cell import HangingBeams, VirtualCell
+    from freefloat.scenarios.goddard.cell_model import CellModel
+    from freefloat.sim import Experiment, Run
+    from freefloat.sim.claims import Claim
+
+_STRIKE = 0.5166  # [N s]: 10 mm/s with 50 kg
+_TURN_STRIKE = 0.2437  # [N m s]: 1/3 deg/s with 250 kg
+_LATE_MS = 50.0
+
+
+@dataclass(frozen=True)
+class GoddardRehearsal(GoddardHub, RehearsedScenario):
+    """A struck hub with flexible beams: in free flight by modes, and as a rigid hub in the loop with a robot."""
+
+    name = "goddard-hil"
+    title = "Goddard: rigid hub in the loop with a robot that carries flexible beams"
+    source = f"{PAPER}, section on the cell"
+    note = (
+        "Simulated, it is the prediction: the hub with its beams in free flight. Claims of the cell come from a "
+        "rehearsal in lockstep; robot, sensor and strike are assumed where the paper gives no data."
+    )
+    figures = (
+        Figure("base.position", "mm", title="Hub position"),
+        Figure("base.roll_pitch_yaw", title="Hub rotation"),
+        *TIPS,
+    )
+
+    motion: Literal["symmetric", "asymmetric"] = "symmetric"
+    impulse: NotNegative = _STRIKE  # on the hub [N s], or [N m s] where it turns
+    bandwidth_hz: Annotated[Positive, Unit("Hz")] = 2.5  # of the robot
+    lag: Literal["first", "second"] = "first"  # of the robot
+    delay_ms: Annotated[NotNegative, Unit("ms")] = 0.0  # from command to motion
+    force_noise: Annotated[NotNegative, Unit("N")] = 0.01  # of a sample [N]
+    torque_noise: Annotated[NotNegative, Unit("N m")] = 5e-4  # of a sample [N m]
+    tare_time: Annotated[NotNegative, Unit("s")] = 10.0  # over which the sensor is tared [s]
+    seed: Annotated[int, Field(ge=0)] = 0
+    duration: Annotated[Positive, Unit("s")] = 20.0  # [s]
+    dt: Annotated[Positive, Unit("s")] = 0.004  # [s], also a cycle of the cell
+
+    @classmethod
+    def variants(cls) -> Mapping[str, GoddardRehearsal]:
+        """The paper's hubs, without and with a transport delay."""
+        along = {f"{m:g}-kg": cls(hub_mass=m, tip_mm=q) for m, q in ((50.0, 91.3), (25.0, 91.3), (100.0, 98.4))}
+        turning = cls(hub_mass=250.0, tip_mm=38.1, motion="asymmetric", impulse=_TURN_STRIKE, duration=10.0)
+        plain = {**along, "250-kg": turning}
+        return plain | {f"{name}-late": dataclasses.replace(one, delay_ms=_LATE_MS) for name, one in plain.items()}
+
+    # ---- the hub
+
+    @property
+    def turns(self) -> bool:
+        """Whether the hub turns about z instead of moving along y."""
+        return self.motion == "asymmetric"
+
+    @property
+    def component(self) -> int:
+        """Of a twist or wrench of the hub."""
+        return 5 if self.turns else 1
+
+    @property
+    def hub_inertia(self) -> float:
+        """Mass of the hub [kg], or its moment of inertia [kg m2] where it turns."""
+        return self.hub_mass * self.edge**2 / 6.0 if self.turns else self.hub_mass
+
+    def build(self) -> Experiment:
+        """The prediction: the hub with its beams in free flight, struck and let go."""
+        import numpy as np
+
+        from freefloat.dynamics import mass_matrix
+
+        craft = self.spacecraft()
+        start = self.bent(craft, 1.0 if self.turns else -1.0)
+        M = np.asarray(mass_matrix(craft, start.q))
+        speeds = np.linalg.solve(M, self.impulse * np.eye(len(M))[self.component])
+        return self._experiment(craft, dataclasses.replace(start, v=speeds))
+
+    def _experiment(self, craft: Any, start: Any, **options: Any) -> Experiment:
+        from freefloat.sim import Experiment
+
+        return Experiment.of(craft, state=start, duration=self.duration, dt=self.dt, record_dt=self.dt, **options)
+
+    # ---- the cell
+
+    def rehearsal(self) -> Rehearsal:
+        """The rigid hub, all of whose motion the robot makes; nothing in the loop is compensated, as in the paper."""
+        import numpy as np
+
+        from freefloat.hil import Carried, Rehearsal
+        from freefloat.hil.cell import GODDARD_START
+        from freefloat.model import Spacecraft
+
+        moment = self.hub_mass * self.edge**2 / 6.0
+        hub = Spacecraft.from_base("hub", mass=self.hub_mass, inertia=(moment, moment, moment))
+        start = dataclasses.replace(hub.at_rest(), v=self.impulse / self.hub_inertia * np.eye(6)[self.component])
+        return Rehearsal(
+            self._experiment(hub, start, inputs={"base.wrench": np.zeros(6)}),
+            carried=(Carried("hub", port="base.wrench"),),
+            placement=GODDARD_START,
+            formulation="absolute",
+            compensation=None,
+            passivity=None,
+        )
+
+    def facility(self) -> VirtualCell:
+        """A seven-axis robot with the beams on its flange; the sensor tells what acts in the plane."""
+        from freefloat.hil.cell import CellSettings, SensorSettings, ServoSettings, goddard_cell
+
+        sensor = SensorSettings(
+            noise=(self.force_noise, self.torque_noise),
+            bias=(0.5, 0.02),  # [N], [N m], assumed
+            resolution=(0.005, 2.5e-4),  # [N], [N m], assumed
+            range=(200.0, 20.0),  # [N], [N m], assumed
+            tare_samples=round(self.tare_time / self.dt),
+            passed=(True, True, False, False, False, True),
+        )
+        servo = ServoSettings(lag=self.lag, bandwidth=self.bandwidth_hz, delay=1e-3 * self.delay_ms)
+        settings = CellSettings(cycle=self.dt, substeps=4, servo=servo, sensor=sensor, seed=self.seed)
+        return goddard_cell(settings, self.beams())
+
+    def beams(self) -> HangingBeams:
+        """On the flange, pulled as in the prediction."""
+        from freefloat.hil.cell import HangingBeams
+
+        tip = 1e-3 * self.tip_mm
+        return HangingBeams(
+            self.beam_length,
+            self.beam_mass,
+            self.bending_stiffness,
+            self.damping_ratio,
+            self.modes,
+            (tip, -tip if self.turns else tip),
+        )
+
+    def model(self) -> CellModel:
+        """The same loop, linear and in one direction; a wrench that is held for a cycle acts half a cycle late."""
+        from freefloat.scenarios.goddard.cell_model import CellModel
+
+        beams = self.beams()
+        (p, h), both = beams.integrals(), 2.0 * self.beam_mass
+        return CellModel(
+            hub=self.hub_inertia,
+            beams=both * self.beam_length**2 / 3.0 if self.turns else both,
+            both_masses=both,
+            coupling=h * self.beam_length if self.turns else p,
+            frequencies=beams.frequencies(),
+            damping_ratio=self.damping_ratio,
+            bandwidth=self.bandwidth_hz,
+            lag=self.lag,
+            delay=1e-3 * self.delay_ms + 0.5 * self.dt,
+        )
+
+    def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
+        """The drift of the prediction; the paper's errors of the cell; the beams in the loop against its poles."""
+        from freefloat.scenarios.goddard.rehearsal_claims import cell_claims, drift_claims
+
+        return [*drift_claims(self, variant, run), *cell_claims(self, run)]

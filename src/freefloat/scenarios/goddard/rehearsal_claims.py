@@ -1,0 +1,75 @@
+"""What `goddard-hil` must reach: the prediction's drift, the cell's errors over it, the beams in the loop."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from freefloat.scenarios.goddard.release import PAPER
+from freefloat.scenarios.measures import damped_sinusoid
+from freefloat.sim.claims import Claim, Source
+
+if TYPE_CHECKING:
+    from freefloat.scenarios.goddard.rehearsal import GoddardRehearsal
+    from freefloat.sim import Run
+
+_ERROR = Source("printed", f"{PAPER}, errors of the cell against the prediction")
+_LOOP = Source("exact", "pole of the linear loop of hub, lag, delay and beams")
+_MOMENTUM = Source("exact", "momentum of the strike")
+_PROTOTYPE = Source("prototype", "the same hub, beams and strike in one direction")
+_DRIFTS = {"25-kg": 389.468, "50-kg": 201.506, "100-kg": 102.544, "250-kg": 3.34931}  # [mm], of the last [deg]
+_START_OVER = 1.0  # [s], from then on the first mode is alone
+_NEEDS_MUJOCO = "a virtual cell needs MuJoCo, which is not installed: pip install 'freefloat[mujoco]'"
+_DELAYED = "the prediction delayed as the robot is, both over the drift of the prediction"
+
+
+def drift_claims(scenario: GoddardRehearsal, variant: str, run: Run) -> list[Claim]:
+    """How far the hub drifts in free flight, and its momentum."""
+    drift = float(hub_way(run, scenario.turns)[-1])
+    momentum = run.values("momentum.angular" if scenario.turns else "momentum.linear")[-1]
+    unit, ours = ("deg", np.rad2deg(drift)) if scenario.turns else ("mm", 1e3 * drift)
+    per = "N m s" if scenario.turns else "N s"
+    reference = _DRIFTS[variant.removesuffix("-late")]
+    return [
+        Claim("drift of the hub", _PROTOTYPE, "within", reference, float(ours), unit, 1e-5),
+        Claim("momentum", _MOMENTUM, "within", scenario.impulse, float(momentum[scenario.component % 3]), per, 1e-9),
+    ]
+
+
+def cell_claims(scenario: GoddardRehearsal, run: Run) -> list[Claim]:
+    """The virtual cell against the prediction and against the linear loop."""
+    bound, what = (6.0, "cell: error of rotation") if scenario.turns else (3.0, "cell: error of translation")
+    if find_spec("mujoco") is None:
+        return [Claim(what, _ERROR, "not reproduced", bound, float("nan"), "%", reason=_NEEDS_MUJOCO)]
+    from freefloat.hil import rehearse
+
+    cell = rehearse(scenario.rehearsal(), scenario.facility())
+    error, pole = 100.0 * largest_error(scenario, cell, run), scenario.model().first_mode()
+    felt = cell["cell.hub.felt"][:, scenario.component].sel(time=slice(_START_OVER, None))
+    frequency, damping = damped_sinusoid(felt)
+    return [
+        Claim(what, _ERROR, "below", bound, error, "%", reason=_DELAYED),
+        Claim("cell: frequency of the beams", _LOOP, "about", pole.imag / (2.0 * np.pi), frequency, "Hz", 1e-4),
+        Claim("cell: damping ratio of the beams", _LOOP, "about", -pole.real / abs(pole), damping, "1", 5e-5),
+    ]
+
+
+def largest_error(scenario: GoddardRehearsal, cell: Run, prediction: Run) -> float:
+    """Largest difference between the robot's motion and the delayed prediction, over the drift; of all of the run."""
+    predicted = hub_way(prediction, scenario.turns)
+    moved = hub_way(cell, scenario.turns, "cell.hub.measured")
+    if not cell.completed:
+        return float("inf")
+    late = cell.values("time") - 1e-3 * scenario.delay_ms
+    return float(np.max(np.abs(moved - np.interp(late, prediction.values("time"), predicted))) / abs(predicted[-1]))
+
+
+def hub_way(run: Run, turns: bool, frame: str = "base") -> np.ndarray:
+    """Way of the hub along y [m], or about z [rad], since the start."""
+    if not turns:
+        return run.values(f"{frame}.position")[:, 1] - run.values(f"{frame}.position")[0, 1]
+    quat = run.values(f"{frame}.attitude")
+    angle = np.unwrap(2.0 * np.arctan2(quat[:, 3], quat[:, 0]))
+    return angle - angle[0]
