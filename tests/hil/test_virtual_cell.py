@@ -320,6 +320,26 @@ def test_a_driven_arm_answers_torques_as_its_own_dynamics_say():
     np.testing.assert_allclose(reading.robots["servicer"].arm_velocity / cell.cycle, expected, rtol=0.05, atol=0.05)
 
 
+def test_a_torque_beyond_the_arms_own_stops_the_cell():
+    cell = envisat_cell(CellSettings(settling=0.1))
+    commands = {"client": command(START["client"]), "servicer": command(START["servicer"], arm=arm_command())}
+    cell.start(commands)
+    commands["servicer"] = command(START["servicer"], arm=arm_command(1e4 * np.eye(7)[2]))
+    assert cell.exchange(commands).stopped == "servicer: arm_3 is told 1e+04 N m, 400 N m are permitted"
+
+
+def test_nothing_but_finite_numbers_leaves_a_cell_that_has_diverged(monkeypatch):
+    cell = plain_cell()
+    before = cell.start(still())
+    monkeypatch.setattr(type(cell.plant), "diverged", True)
+    for cycle in (1, 2):
+        reading = cell.exchange(still())
+        assert "diverged" in reading.stopped
+        assert reading.cycle == cycle
+        np.testing.assert_array_equal(reading.robots["client"].wrench, before.robots["client"].wrench)
+    cell.stop("after that")
+
+
 # ---- the cell as a whole
 
 

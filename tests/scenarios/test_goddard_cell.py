@@ -19,7 +19,7 @@ def check(variant):
     claims = judge(VARIANTS[variant], run, simulate_variant).claims
     assert run.audit.holds
     assert len(claims) == 5
-    assert all(row["holds"] for row in claims), claims
+    assert not [row for row in claims if not row["holds"]]
 
 
 def test_a_turning_hub_in_the_cell():

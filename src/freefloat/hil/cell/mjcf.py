@@ -38,7 +38,8 @@ def cell_text(stations: Sequence[Station], settings: CellSettings) -> str:
     )
     return (
         '<mujoco model="cell"><compiler angle="radian" autolimits="false"/>'
-        f'<option timestep="{settings.step!r}" gravity="0 0 {-GRAVITY}" integrator="implicitfast" cone="elliptic"/>'
+        f'<option timestep="{settings.step!r}" gravity="0 0 {-GRAVITY}" integrator="implicitfast" cone="elliptic">'
+        '<flag autoreset="disable"/></option>'
         '<default><geom contype="0" conaffinity="0" density="0"/></default>'
         f'<worldbody><geom name="floor" type="plane" size="5 5 0.1"/>{bodies}</worldbody>'
         f"<sensor>{sensors}</sensor></mujoco>"

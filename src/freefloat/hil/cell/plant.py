@@ -133,6 +133,11 @@ class CellPlant:
             + settings.arm_damping * (arm.velocity - data.qvel[robot.arm_v])
         )
 
+    @property
+    def diverged(self) -> bool:
+        """Whether the state is no longer finite."""
+        return not (np.isfinite(self.data.qpos).all() and np.isfinite(self.data.qacc).all())
+
     # ---- what there is to see
 
     def flange(self, robot: RobotPlant) -> tuple[np.ndarray, np.ndarray]:

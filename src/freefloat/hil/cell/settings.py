@@ -78,6 +78,7 @@ class CellSettings:
     watch_every: int = 5  # cycles between two looks at distances
     arm_stiffness: float = 0.0  # [N m/rad] of the carried arm's own position loop
     arm_damping: float = 0.0  # [N m s/rad]
+    arm_torque: float = 400.0  # [N m] that a joint of a carried arm may be told; more stops the cell
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -87,6 +88,7 @@ class CellSettings:
         _require_whole("CellSettings.seed", self.seed, least=0)
         units = {"settling": "s", "clearance": "m", "arm_stiffness": "N m/rad", "arm_damping": "N m s/rad"}
         require_bounds(self, units, least=0.0)
+        require_bounds(self, {"arm_torque": "N m"}, above=0.0)
         needed = math.ceil(2.0 * math.pi * self.servo.stiffness * self.cycle / _LARGEST_STEP)
         if self.substeps < needed:
             raise ModelError(

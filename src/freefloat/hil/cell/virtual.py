@@ -63,9 +63,18 @@ class _Robot:
         X_RP, twist = self.flange_of(command)
         self.answer = self.kinematics.follow(X_RP, twist, self.answer, self.cycle)
         references = self.servo.references(self.answer.q, self.answer.rate)
+        fault = broken_limit(self.station.arm, self.name, self.answer, references)
         if command.arm is not None:
             self.arm = ArmDrive(command.arm.position, command.arm.velocity, command.arm.torque, driven=True)
-        return references, broken_limit(self.station.arm, self.name, self.answer, references)
+            fault = fault or self._too_strong(command.arm.torque)
+        return references, fault
+
+    def _too_strong(self, torque: np.ndarray) -> str:
+        limit, k = self.plant.settings.arm_torque, int(np.argmax(np.abs(torque)))
+        if abs(torque[k]) <= limit:
+            return ""
+        joint = self.station.mockup.arm_joints[k]
+        return f"{self.name}: {joint} is told {torque[k]:.4g} N m, {limit:g} N m are permitted"
 
     def brake(self) -> None:
         """Come to rest from the present motion."""
@@ -147,9 +156,14 @@ class VirtualCell(Facility):
         """One cycle. A command that would break a limit is not followed: all robots brake, and the reason is told."""
         if not self._robots:
             raise ModelError(f"The facility '{self.name}' has not been started. Call start first.")
+        if self.plant.diverged:
+            self._number += 1
+            return self._frozen()
         references = self._references(commands)
         self.plant.advance(references, [robot.arm for robot in self._robots])
         self._number += 1
+        if self.plant.diverged:
+            return self._frozen()
         readings = {robot.name: robot.read() for robot in self._robots}
         for robot, rows in zip(self._robots, references, strict=True):
             self._monitors.cycle(robot.name, robot.answer, rows, readings[robot.name].wrench)
@@ -160,7 +174,7 @@ class VirtualCell(Facility):
 
     def stop(self, reason: str) -> None:
         """Brake all robots until they are at rest."""
-        if not self._robots:
+        if not self._robots or self.plant.diverged:
             return
         self._halt(reason)
         while not all(robot.braking is None or robot.braking.done for robot in self._robots):
@@ -216,6 +230,11 @@ class VirtualCell(Facility):
             if robot.braking is not None
         ]
 
+    def _frozen(self) -> FacilityReading:
+        """The last sound reading, once MuJoCo's state is no longer finite: nothing can move any more."""
+        self._stopped = self._stopped or "the cell's own motion has diverged: a stiffness or a damping is too large"
+        return self._reading(self._sound)
+
     def _halt(self, reason: str) -> None:
         self._stopped = self._stopped or reason
         for robot in self._robots:
@@ -229,14 +248,14 @@ class VirtualCell(Facility):
         return q, np.zeros_like(q), np.zeros_like(q)
 
     def _watch(self) -> None:
-        if self._number % self.settings.watch_every:
+        if self._number % self.settings.watch_every or self.plant.diverged:
             return
         pair, distance = self._monitors.look()
         if distance < self.settings.clearance and not self._stopped:
             self._halt(f"{pair}: {1e3 * distance:.0f} mm apart, closer than {1e3 * self.settings.clearance:.0f} mm")
 
     def _reading(self, robots: dict[str, RobotReading]) -> FacilityReading:
-        self._monitors.use.cycles = self._number
+        self._monitors.use.cycles, self._sound = self._number, robots
         return FacilityReading(self._number, self._number * self.cycle, robots, self._stopped)
 
 
