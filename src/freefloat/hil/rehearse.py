@@ -63,6 +63,8 @@ def rehearse(
         kept.watchers.append(camera.look)
     with kept, _stop_signals() as wanted:
         reason = _drive(cycle, facility, kept, wanted, realtime=realtime)
+    if not kept.rows:
+        raise ModelError(f"The rehearsal in '{facility.name}' could not begin: {reason}.")
     end = (len(kept.rows) - 1) * facility.cycle
     status = f"{STOPPED}{end:g} s: {reason}" if reason else COMPLETED
     return with_cell_scene(run_of_log(rehearsal, kept.as_log(), status), facility, camera.taken)
