@@ -17,7 +17,7 @@ from freefloat.hil.cell_scene import CellCamera, with_cell_scene
 from freefloat.hil.cycle import Cycle
 from freefloat.hil.delay import measure_delay
 from freefloat.hil.facility import Facility
-from freefloat.hil.log import Log, LogWriter
+from freefloat.hil.log import Log, LogWriter, require_new
 from freefloat.hil.loop import Hooks, Lockstep, Loop
 from freefloat.hil.realtime import run_in_process
 from freefloat.hil.rehearsal import Rehearsal
@@ -47,6 +47,8 @@ def rehearse(
     require_float64()
     if not isinstance(rehearsal, Rehearsal) or not isinstance(facility, Facility):
         raise ModelError(f"rehearse needs a Rehearsal and a Facility, got {rehearsal!r} and {facility!r}.")
+    if log is not None:
+        require_new(log)  # before anything moves
     delay = find_delay(rehearsal, facility)
     cycle = Cycle(rehearsal, facility, delay)
     about = {
@@ -54,9 +56,9 @@ def rehearse(
         "cycle": facility.cycle,
         "delay": delay,
         "stated_delay": facility.delay,
+        "pace": "paced in real time" if realtime else "in lockstep",
         "robots": described_robots(cycle.robots),
     }
-    about["pace"] = "paced in real time" if realtime else "in lockstep"
     kept = _Keeper(cycle, about, None if log is None else Path(log), progress)
     camera = CellCamera(facility, -(-cycle.steps // cycle.ticks))
     if not realtime:  # the robots of a loop in another process are not seen from here
@@ -79,8 +81,7 @@ def _drive(cycle: Cycle, facility: Facility, kept: _Keeper, wanted: Callable[[],
         )
         kept.about["pace"] += f" ({outcome.granted})"
         return outcome.reason
-    loop = Loop(cycle, facility, Lockstep(), hooks)
-    return loop.run()
+    return Loop(cycle, facility, Lockstep(), hooks).run()
 
 
 def find_delay(rehearsal: Rehearsal, facility: Facility) -> float:
