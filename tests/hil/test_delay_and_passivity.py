@@ -47,7 +47,7 @@ def test_with_the_controller_it_does_not_come_back_faster(delay) -> None:
     np.testing.assert_allclose(whole, whole[:1].repeat(len(whole), 0), rtol=0.0, atol=2e-3)
 
 
-@pytest.mark.parametrize("delay", DELAYS)
+@pytest.mark.parametrize("delay", [5e-3, 20e-3])
 def test_commands_ahead_of_the_delay_leave_little_for_the_controller(delay) -> None:
     run = bounce(delay, passivity=OBSERVE, compensation=DelayCompensation())
     # What is left has the sign of damping and a size of (w T)^3 / 6, twice over half a turn of the contact.
@@ -82,7 +82,7 @@ def test_mobility_at_the_port_is_that_of_both_mass_matrices(rng) -> None:
     np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("delay", [0.0, 3e-3, 7.4e-3])
+@pytest.mark.parametrize("delay", [0.0, 7.4e-3])
 def test_a_small_motion_finds_the_delay(delay) -> None:
     facility = cell(delay=delay)
     commands = Cycle(rehearsal(experiment()), facility, 0.0).commands()

@@ -37,6 +37,7 @@ def test_the_folder_has_run_log_and_page(tmp_path) -> None:
     assert "cycles.log" in str(again.exception)
 
 
+@pytest.mark.slow
 def test_a_facility_from_a_python_file(tmp_path) -> None:
     file = tmp_path / "mine.py"
     file.write_text(
