@@ -8,6 +8,7 @@ import freefloat as ff
 from freefloat.dynamics import frame_jacobian, mass_matrix
 from freefloat.hil import DelayCompensation, Limits, Passivity, estimate_delay, measure_delay, rehearse, restitution
 from freefloat.hil.cycle import Cycle
+from freefloat.hil.faulty import FaultyFacility
 from freefloat.hil.passivity import port_mobility
 from rehearsing import OBSERVE, ROBOTS, cell, experiment, rehearsal, restitution_of, start
 
@@ -46,7 +47,7 @@ def test_with_the_controller_it_does_not_come_back_faster(delay) -> None:
     np.testing.assert_allclose(whole, whole[:1].repeat(len(whole), 0), rtol=0.0, atol=2e-3)
 
 
-@pytest.mark.parametrize("delay", DELAYS)
+@pytest.mark.parametrize("delay", [5e-3, 20e-3])
 def test_commands_ahead_of_the_delay_leave_little_for_the_controller(delay) -> None:
     run = bounce(delay, passivity=OBSERVE, compensation=DelayCompensation())
     # What is left has the sign of damping and a size of (w T)^3 / 6, twice over half a turn of the contact.
@@ -81,7 +82,7 @@ def test_mobility_at_the_port_is_that_of_both_mass_matrices(rng) -> None:
     np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("delay", [0.0, 3e-3, 7.4e-3])
+@pytest.mark.parametrize("delay", [0.0, 7.4e-3])
 def test_a_small_motion_finds_the_delay(delay) -> None:
     facility = cell(delay=delay)
     commands = Cycle(rehearsal(experiment()), facility, 0.0).commands()
@@ -90,6 +91,14 @@ def test_a_small_motion_finds_the_delay(delay) -> None:
         assert abs(found - delay) < 1e-5  # a hundredth of a cycle
     made = rehearsal(experiment(duration=0.02), compensation=DelayCompensation(measured=True))
     assert rehearse(made, facility).completed
+
+
+def test_a_test_motion_that_fails_stops_the_facility() -> None:
+    made = rehearsal(experiment(duration=0.02), compensation=DelayCompensation(measured=True))
+    facility = FaultyFacility(cell(), "protective stop", 100)
+    with pytest.raises(ValueError, match="stopped in the test motion: protective stop"):
+        rehearse(made, facility)
+    assert len(facility.stops) == 1
 
 
 def test_where_nothing_moves_no_delay_is_found() -> None:

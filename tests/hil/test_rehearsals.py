@@ -109,6 +109,17 @@ def test_it_can_be_saved_shown_and_gone_on_from(tmp_path) -> None:
     assert ff.continue_run(again, MADE).completed
 
 
+def test_a_facility_that_cannot_start_says_why() -> None:
+    class Elsewhere(FaultyFacility):
+        def start(self, commands):
+            raise ValueError("robot 'client-robot' cannot reach (0, 0, 0)")
+
+    facility = Elsewhere(cell(), "repeated answer", 10**9)
+    with pytest.raises(ValueError, match=r"could not begin: the facility's driver failed: .* cannot reach \(0, 0, 0\)"):
+        rehearse(GOOD, facility)
+    assert len(facility.stops) == 1
+
+
 # ---- joints of robots
 
 
@@ -190,6 +201,25 @@ def test_an_arm_is_told_the_torques_that_make_it_move_as_in_orbit() -> None:
     np.testing.assert_array_equal(told.position, state.q)
     np.testing.assert_array_equal(told.velocity, state.v[6:])
     np.testing.assert_allclose(told.torque, _torque_on_ground(made, state, placement, torques), atol=1e-9)
+
+
+@ff.record
+class Breaking(ff.Software):
+    """Commands no torque at a joint, and from a time on what is no number."""
+
+    def command(self, memory, y, clock):
+        return ff.JointTorques(("rod",), jnp.where(clock.t > 0.05, jnp.nan, 0.0)[None])
+
+
+def test_a_torque_that_is_no_number_is_not_commanded() -> None:
+    craft = ff.Spacecraft.from_base("hub", mass=100.0, inertia=(20.0, 25.0, 30.0)).with_link(
+        "rod", parent="base", joint="revolute", mass=5.0, com=(0.5, 0.0, 0.0), inertia=(0.01, 0.42, 0.42)
+    )
+    made = ff.Experiment.of(craft, Breaking(), duration=0.1, dt=1e-3)
+    facility = FaultyFacility(IdealCell([ideal_robot("a", arm_joints=("rod",))]), "repeated answer", 10**9)
+    run = rehearse(Rehearsal(made, (Carried("a", arm=("rod",)),)), facility)
+    assert "the command is not a finite number" in run.status
+    assert all(np.isfinite(one["a"].arm.torque).all() for one in facility.commands)
 
 
 def _torque_on_ground(made, state, placement, torques):

@@ -131,13 +131,15 @@ def check_reading(
     )
 
 
-def check_command(bounds: Bounds, command: FrameMotion, last: FrameMotion, cycle: Scalar | float) -> Vector:
-    """Shares of the limits, in the order of COMMAND_CHECKS."""
+def check_command(
+    bounds: Bounds, command: FrameMotion, last: FrameMotion, arm: tuple[Vector, ...], cycle: Scalar | float
+) -> Vector:
+    """Shares of the limits, in the order of COMMAND_CHECKS; `arm`: what the joints of an arm are told."""
     change = (command.twist - last.twist) / cycle
     turn = quaternion_log(quaternion_multiply(quaternion_conjugate(last.quaternion), command.quaternion))
     return jnp.stack(
         [
-            _finite([command.position, command.quaternion, command.twist]),
+            _finite([command.position, command.quaternion, command.twist, *arm]),
             _largest(jnp.abs(command.position - bounds.box_middle) / bounds.box_reach),
             _length(linear(command.twist)) / bounds.speed,
             _length(angular(command.twist)) / bounds.turn_rate,

@@ -82,7 +82,7 @@ class Answer:
     nominal: NominalMotion
     motions: Motions  # of the carried frames in the cell, now
     commands: Motions  # the same, ahead of the delay
-    arms: tuple[tuple[Vector, Vector, Vector], ...]  # positions, rates and torques of the joints of each arm
+    arms: tuple[tuple[Vector, ...], ...]  # positions, rates and torques of the joints of each arm
     shares: Matrix  # (robots, COMMAND_CHECKS)
     sound: Flag
 
@@ -127,8 +127,10 @@ def feel(
         elif r == plan.partner and plan.frames[r]:
             felt[r] = felt[r] - _between_ports(system, plan, states, a, r, correction)
     wrenches = jnp.stack([one.wrench for one in readings])
-    same = jnp.all(wrenches == memory.wrenches, axis=1) & jnp.any(wrenches != 0.0, axis=1)
-    repeats = jnp.where(same, jnp.asarray(memory.repeats) + 1.0, jnp.any(wrenches != 0.0, axis=1) * 1.0)
+    used = np.array([bool(frame) and plan.sources[r] == r for r, frame in enumerate(plan.frames)])
+    feels = jnp.any(wrenches != 0.0, axis=1) & used
+    same = jnp.all(wrenches == memory.wrenches, axis=1) & feels
+    repeats = jnp.where(same, jnp.asarray(memory.repeats) + 1.0, feels * 1.0)
     shares = jnp.stack(
         [
             check_reading(setup.bounds[r], readings[r], commands[r], repeats[r], setup.cycle)
@@ -211,10 +213,12 @@ def command(
         ahead = predict(motion, rate, setup.delay, setup.hold)
         motions.append(motion)
         commands.append(ahead)
+        arm: tuple[Vector, ...] = ()
         if plan.arms[r]:
             relative, gravity = _seen_from_nominal(setup.X_FZ, motion, state), setup.X_FZ.R.T @ setup.gravity
-            arms.append(arm_command(system, loop, inputs, c, plan.arms[r], nominal, relative, gravity))
-        shares.append(check_command(setup.bounds[r], ahead, ahead if first else last[r], setup.cycle))
+            arm = arm_command(system, loop, inputs, c, plan.arms[r], nominal, relative, gravity)
+            arms.append(arm)
+        shares.append(check_command(setup.bounds[r], ahead, ahead if first else last[r], arm, setup.cycle))
     checked = jnp.stack(shares)
     return Answer(nominal, tuple(motions), tuple(commands), tuple(arms), checked, jnp.all(checked <= 1.0))
 

@@ -29,8 +29,7 @@ class LogWriter:
 
     def __init__(self, path: str | Path, layout: RowLayout, about: Mapping[str, Any]) -> None:
         self.path = Path(path)
-        if self.path.exists():
-            raise FileExistsError(f"{self.path} exists already, and a log is never written over. Choose another name.")
+        require_new(self.path)
         header = json.dumps({"fields": layout.fields, **about}).encode()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
@@ -56,6 +55,12 @@ class LogWriter:
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
+
+
+def require_new(path: str | Path) -> None:
+    """Refuse the name of a log that is there already."""
+    if Path(path).exists():
+        raise FileExistsError(f"{path} exists already, and a log is never written over. Choose another name.")
 
 
 @dataclass(frozen=True)

@@ -76,10 +76,12 @@ class Ring:
     def __init__(self, width: int) -> None:
         size = 8 * (3 + _ROOM * width) + 2 * _WORDS
         self._memory = shared_memory.SharedMemory(create=True, size=size)
-        numbers = np.ndarray((3 + _ROOM * width,), float, self._memory.buf)
+        content = self._memory.buf
+        assert content is not None
+        numbers = np.ndarray((3 + _ROOM * width,), float, content)
         self._counts, self._rows = numbers[:3].view(np.int64), numbers[3:].reshape(_ROOM, width)
         self._counts[:] = 0  # written, read, done
-        self._words = memoryview(self._memory.buf)[8 * (3 + _ROOM * width) :]
+        self._words = content[8 * (3 + _ROOM * width) :]
         self._words[:] = bytes(2 * _WORDS)
 
     def put(self, row: np.ndarray) -> None:

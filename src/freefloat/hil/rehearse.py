@@ -17,7 +17,7 @@ from freefloat.hil.cell_scene import CellCamera, with_cell_scene
 from freefloat.hil.cycle import Cycle
 from freefloat.hil.delay import measure_delay
 from freefloat.hil.facility import Facility
-from freefloat.hil.log import Log, LogWriter
+from freefloat.hil.log import Log, LogWriter, require_new
 from freefloat.hil.loop import Hooks, Lockstep, Loop
 from freefloat.hil.realtime import run_in_process
 from freefloat.hil.rehearsal import Rehearsal
@@ -47,6 +47,8 @@ def rehearse(
     require_float64()
     if not isinstance(rehearsal, Rehearsal) or not isinstance(facility, Facility):
         raise ModelError(f"rehearse needs a Rehearsal and a Facility, got {rehearsal!r} and {facility!r}.")
+    if log is not None:
+        require_new(log)  # before anything moves
     delay = find_delay(rehearsal, facility)
     cycle = Cycle(rehearsal, facility, delay)
     about = {
@@ -54,15 +56,17 @@ def rehearse(
         "cycle": facility.cycle,
         "delay": delay,
         "stated_delay": facility.delay,
+        "pace": "paced in real time" if realtime else "in lockstep",
         "robots": described_robots(cycle.robots),
     }
-    about["pace"] = "paced in real time" if realtime else "in lockstep"
     kept = _Keeper(cycle, about, None if log is None else Path(log), progress)
     camera = CellCamera(facility, -(-cycle.steps // cycle.ticks))
     if not realtime:  # the robots of a loop in another process are not seen from here
         kept.watchers.append(camera.look)
     with kept, _stop_signals() as wanted:
         reason = _drive(cycle, facility, kept, wanted, realtime=realtime)
+    if not kept.rows:
+        raise ModelError(f"The rehearsal in '{facility.name}' could not begin: {reason}.")
     end = (len(kept.rows) - 1) * facility.cycle
     status = f"{STOPPED}{end:g} s: {reason}" if reason else COMPLETED
     return with_cell_scene(run_of_log(rehearsal, kept.as_log(), status), facility, camera.taken)
@@ -77,8 +81,7 @@ def _drive(cycle: Cycle, facility: Facility, kept: _Keeper, wanted: Callable[[],
         )
         kept.about["pace"] += f" ({outcome.granted})"
         return outcome.reason
-    loop = Loop(cycle, facility, Lockstep(), hooks)
-    return loop.run()
+    return Loop(cycle, facility, Lockstep(), hooks).run()
 
 
 def find_delay(rehearsal: Rehearsal, facility: Facility) -> float:
@@ -90,9 +93,13 @@ def find_delay(rehearsal: Rehearsal, facility: Facility) -> float:
         return facility.delay if how.delay is None else how.delay
     commands = Cycle(rehearsal, facility, 0.0).commands()
     still = {name: dataclasses.replace(one, twist=np.zeros(6)) for name, one in commands.items()}
-    facility.start(still)
-    found = [delay for delay in measure_delay(facility, still).values() if np.isfinite(delay)]
-    return max(found, default=facility.delay)
+    try:
+        facility.start(still)
+        found = measure_delay(facility, still).values()
+    except BaseException as error:
+        facility.stop(f"the test motion failed: {error}")
+        raise
+    return max((delay for delay in found if np.isfinite(delay)), default=facility.delay)
 
 
 class _Keeper:

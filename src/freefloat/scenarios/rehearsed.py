@@ -32,8 +32,8 @@ class RehearsedScenario(Scenario):
 def compared_with_simulation(rehearsed: Run, simulated: Run) -> FactTable:
     """How far the spacecraft of a rehearsal came from those of the simulation, as long as both last."""
     rows = []
-    times = [np.round(run.values("time"), 9) for run in (rehearsed, simulated)]
-    _, a, b = np.intersect1d(*times, return_indices=True)
+    own, other = (np.round(run.values("time"), 9) for run in (rehearsed, simulated))
+    _, a, b = np.intersect1d(own, other, return_indices=True)
     for name in rehearsed.channels:
         if not name.endswith("base.position") or name.startswith("cell."):
             continue

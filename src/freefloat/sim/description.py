@@ -81,11 +81,11 @@ class Description:
     outcome: str = ""  # what it came to; nothing where its numbers say it all
     figures: tuple[Figure, ...] = ()  # the plots that a page opens first; none: the usual ones
     scatters: tuple[ScatterPlot, ...] = ()
-    tables: tuple[FactTable, ...] = ()
     units: Mapping[str, str] = field(default_factory=dict)  # of the settings, by dotted path
     parts: tuple[Mapping[str, Any], ...] = ()  # each part with its settings: `sim.part_description`
     start: Mapping[str, Any] = field(default_factory=dict)
     limits: Mapping[str, Any] = field(default_factory=dict)  # of joints and wheels
+    tables: tuple[FactTable, ...] = ()  # that a driver adds
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for files; a number that is not finite becomes a word, since JSON has none for it."""

@@ -164,6 +164,19 @@ def test_bound_call(program):
         np.testing.assert_array_equal(view, leaf)
 
 
+def test_a_bound_step_goes_on_from_its_result(program):
+    state, tau = chain.start(1)
+    bound = program.bind()
+    for view, leaf in zip(bound.inputs, jax.tree_util.tree_leaves((chain.one(state), tau[0])), strict=True):
+        view[...] = leaf
+    for _ in range(3):
+        bound()
+        bound.feed_back()
+    expected = program.rollout(chain.one(state), tau[0], steps=3).state
+    for view, leaf in zip(bound.outputs, jax.tree_util.tree_leaves(expected), strict=True):
+        np.testing.assert_array_equal(view, leaf)
+
+
 def test_no_steps_and_no_records(program):
     state, tau = chain.start(1)
     same(program.rollout(chain.one(state), tau[0], steps=0).state, chain.one(state))
