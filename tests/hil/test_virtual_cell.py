@@ -255,7 +255,7 @@ def test_a_command_that_leaves_the_reach_stops_the_cell():
         if reading.stopped:
             break
     assert reading.stopped.startswith("client: ")
-    assert cell.use.robots["client"].reach > 0.9
+    assert cell.use.robots["client"].reach > 0.85  # the hand stays level while the arm stands upright
 
 
 def test_braking_keeps_to_the_acceleration_limits_and_ends_at_rest():
