@@ -5,6 +5,7 @@ import pytest
 
 from freefloat.hil.cell import kr120, sia10d
 from freefloat.hil.cell.inverse_kinematics import NEAR_SINGULAR, InverseKinematics, JointAnswer
+from freefloat.hil.cell.limits import broken_limit
 from freefloat.values import ModelError
 
 ROBOTS = {"kr120": kr120(), "sia10d": sia10d()}
@@ -108,6 +109,15 @@ def test_the_seventh_joint_returns_to_its_posture_without_moving_the_flange():
     assert np.linalg.norm(answer.q - kinematics.posture) < 0.02
 
 
+def test_what_stays_behind_is_told_with_the_singular_posture():
+    arm = ROBOTS["kr120"]
+    still = tuple(np.tile(row, (5, 1)) for row in (arm.home, np.zeros(6), np.zeros(6)))
+    answer = JointAnswer(arm.home, np.zeros(6), missing=0.03, manipulability=0.004, demand=0.1)
+    words = "client: the joints stay 30 mm behind the commanded pose, near a singular posture (smallest singular value"
+    assert broken_limit(arm, "client", answer, still, 0.02).startswith(words)
+    assert broken_limit(arm, "client", answer, still, 0.04) == ""
+
+
 @pytest.mark.parametrize("offset_deg", [0.0, 1e-6, 0.01, 0.5])
 def test_the_wrist_singularity_is_passed_without_a_jump(offset_deg):
     """Straight through a5 = 0, where joints 4 and 6 turn about one axis; beside it they would have to spin."""
@@ -125,5 +135,6 @@ def test_the_wrist_singularity_is_passed_without_a_jump(offset_deg):
         # Never faster than the joints may move, and never farther from the pose than damping explains.
         assert np.all(np.abs(answer.q - last.q) <= arm.rate_limit * CYCLE * (1 + 1e-9))
         assert misses(kinematics, X, answer.q) < 0.02
+        assert answer.missing >= misses(kinematics, X, answer.q) - 1e-9
     assert smallest < NEAR_SINGULAR
     assert misses(kinematics, X, answer.q) < 1e-9

@@ -245,6 +245,19 @@ def test_a_joint_at_the_end_of_its_range_stops_the_cell():
     assert "position limit" in reading.stopped
 
 
+def test_a_command_that_leaves_the_reach_stops_the_cell():
+    cell = plain_cell()
+    cell.start(still())
+    for k in range(1, 1500):
+        t = k * cell.cycle
+        client = command(moved(START["client"], (0.0, 0.0, 0.1 * t**2)), (0.0, 0.0, 0.2 * t, 0.0, 0.0, 0.0))
+        reading = cell.exchange({**still(), "client": client})
+        if reading.stopped:
+            break
+    assert reading.stopped.startswith("client: ")
+    assert cell.use.robots["client"].reach > 0.85  # the hand stays level while the arm stands upright
+
+
 def test_braking_keeps_to_the_acceleration_limits_and_ends_at_rest():
     cell = plain_cell()
     cell.start(still())

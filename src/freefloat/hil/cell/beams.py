@@ -36,7 +36,7 @@ class HangingBeams:
             raise ModelError(f"HangingBeams.modes must be at least 1, got {self.modes}.")
 
     def integrals(self) -> tuple[np.ndarray, np.ndarray]:
-        """p and h of every mode (spec/000 section 2)."""
+        """p and h of every mode, L2-normalised."""
         b = BeamModes(self.modes).eigenvalues
         sigma = (np.cosh(b) + np.cos(b)) / (np.sinh(b) + np.sin(b))
         return 2.0 * sigma / b, 2.0 / b**2

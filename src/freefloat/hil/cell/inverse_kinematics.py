@@ -58,11 +58,11 @@ class InverseKinematics:
             step = _damped(*factors, error)
             q, size, left = q + step, float(np.abs(step).max()), left - 1
         demand = float(np.max(np.abs(q - now.q) / (self.arm.rate_limit * cycle)))
-        missing = size**2 * self.arm.reach
-        if demand > 1.0 or size >= _SMALL_STEP:
+        missing, weakest = size**2 * self.arm.reach, float(factors[1][-1])
+        if demand > 1.0 or size >= _SMALL_STEP or weakest < NEAR_SINGULAR:
             q = now.q + (q - now.q) / max(demand, 1.0)
             missing = float(np.linalg.norm(self._error(X_RP, q)[0]))
-        return JointAnswer(q, self._rates(X_RP, twist, q, factors), missing, float(factors[1][-1]), demand)
+        return JointAnswer(q, self._rates(X_RP, twist, q, factors), missing, weakest, demand)
 
     def find(self, X_RP: np.ndarray, who: str) -> np.ndarray:
         """Angles for a pose from nothing, of the least awkward branch; refused by name if out of reach."""

@@ -11,7 +11,7 @@ from freefloat.hil.cell.servo import References
 _CALMING = 0.1  # [s] that the inner loop is given after the last of a ramp
 
 
-def broken_limit(arm: RobotArm, who: str, answer: JointAnswer, references: References) -> str:
+def broken_limit(arm: RobotArm, who: str, answer: JointAnswer, references: References, left_behind: float) -> str:
     """Which limit the motion of a cycle would break, in words; empty if none."""
     q, rates, accelerations = references
     excess = (
@@ -26,6 +26,8 @@ def broken_limit(arm: RobotArm, who: str, answer: JointAnswer, references: Refer
             return f"{who}: joint {arm.joints[joint].name} beyond its {what} limit ({value:.1f} {unit}){_why(answer)}"
     if answer.demand > 1.0:
         return f"{who}: the commanded pose needs {answer.demand:.1f} times the joints' rate limits{_why(answer)}"
+    if answer.missing > left_behind:
+        return f"{who}: the joints stay {1e3 * answer.missing:.0f} mm behind the commanded pose{_why(answer)}"
     return ""
 
 

@@ -75,6 +75,7 @@ class CellSettings:
     sensor: SensorSettings = field(default_factory=SensorSettings)
     settling: float = 0.5  # [s] at rest before the first reading
     clearance: float = 0.02  # [m]; closer than this the cell stops
+    left_behind: float = 0.02  # [m] by which joints may miss a command near a singular posture or the end of reach
     watch_every: int = 5  # cycles between two looks at distances
     arm_stiffness: float = 0.0  # [N m/rad] of the carried arm's own position loop
     arm_damping: float = 0.0  # [N m s/rad]
@@ -88,7 +89,7 @@ class CellSettings:
         _require_whole("CellSettings.seed", self.seed, least=0)
         units = {"settling": "s", "clearance": "m", "arm_stiffness": "N m/rad", "arm_damping": "N m s/rad"}
         require_bounds(self, units, least=0.0)
-        require_bounds(self, {"arm_torque": "N m"}, above=0.0)
+        require_bounds(self, {"arm_torque": "N m", "left_behind": "m"}, above=0.0)
         needed = math.ceil(2.0 * math.pi * self.servo.stiffness * self.cycle / _LARGEST_STEP)
         if self.substeps < needed:
             raise ModelError(

@@ -63,7 +63,8 @@ class _Robot:
         X_RP, twist = self.flange_of(command)
         self.answer = self.kinematics.follow(X_RP, twist, self.answer, self.cycle)
         references = self.servo.references(self.answer.q, self.answer.rate)
-        fault = broken_limit(self.station.arm, self.name, self.answer, references)
+        left_behind = self.plant.settings.left_behind
+        fault = broken_limit(self.station.arm, self.name, self.answer, references, left_behind)
         if command.arm is not None:
             self.arm = ArmDrive(command.arm.position, command.arm.velocity, command.arm.torque, driven=True)
             fault = fault or self._too_strong(command.arm.torque)

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from freefloat.sim import Experiment, Run
     from freefloat.sim.claims import Claim
 
-_STRIKE = 0.5166  # [N s]: 10 mm/s with 50 kg
-_TURN_STRIKE = 0.2437  # [N m s]: 1/3 deg/s with 250 kg
 _LATE_MS = 50.0
 
 
@@ -51,7 +49,8 @@ class GoddardRehearsal(GoddardHub, RehearsedScenario):
     )
 
     motion: Literal["symmetric", "asymmetric"] = "symmetric"
-    impulse: NotNegative = _STRIKE  # on the hub [N s], or [N m s] where it turns
+    impulse: Annotated[NotNegative, Unit("N s")] = 0.5166  # on a hub that moves along: 10 mm/s with 50 kg [N s]
+    turn_impulse: Annotated[NotNegative, Unit("N m s")] = 0.2437  # on one that turns: 1/3 deg/s with 250 kg [N m s]
     bandwidth_hz: Annotated[Positive, Unit("Hz")] = 2.5  # of the robot
     lag: Literal["first", "second"] = "first"  # of the robot
     delay_ms: Annotated[NotNegative, Unit("ms")] = 0.0  # from command to motion
@@ -66,7 +65,7 @@ class GoddardRehearsal(GoddardHub, RehearsedScenario):
     def variants(cls) -> Mapping[str, GoddardRehearsal]:
         """The paper's hubs, without and with a transport delay."""
         along = {f"{m:g}-kg": cls(hub_mass=m, tip_mm=q) for m, q in ((50.0, 91.3), (25.0, 91.3), (100.0, 98.4))}
-        turning = cls(hub_mass=250.0, tip_mm=38.1, motion="asymmetric", impulse=_TURN_STRIKE, duration=10.0)
+        turning = cls(hub_mass=250.0, tip_mm=38.1, motion="asymmetric", duration=10.0)
         plain = {**along, "250-kg": turning}
         return plain | {f"{name}-late": dataclasses.replace(one, delay_ms=_LATE_MS) for name, one in plain.items()}
 
@@ -76,6 +75,11 @@ class GoddardRehearsal(GoddardHub, RehearsedScenario):
     def turns(self) -> bool:
         """Whether the hub turns about z instead of moving along y."""
         return self.motion == "asymmetric"
+
+    @property
+    def strike(self) -> float:
+        """On the hub [N s], or [N m s] where it turns."""
+        return self.turn_impulse if self.turns else self.impulse
 
     @property
     def component(self) -> int:
@@ -96,7 +100,7 @@ class GoddardRehearsal(GoddardHub, RehearsedScenario):
         craft = self.spacecraft()
         start = self.bent(craft, 1.0 if self.turns else -1.0)
         M = np.asarray(mass_matrix(craft, start.q))
-        speeds = np.linalg.solve(M, self.impulse * np.eye(len(M))[self.component])
+        speeds = np.linalg.solve(M, self.strike * np.eye(len(M))[self.component])
         return self._experiment(craft, dataclasses.replace(start, v=speeds))
 
     def _experiment(self, craft: Any, start: Any, **options: Any) -> Experiment:
@@ -116,7 +120,7 @@ class GoddardRehearsal(GoddardHub, RehearsedScenario):
 
         moment = self.hub_mass * self.edge**2 / 6.0
         hub = Spacecraft.from_base("hub", mass=self.hub_mass, inertia=(moment, moment, moment))
-        start = dataclasses.replace(hub.at_rest(), v=self.impulse / self.hub_inertia * np.eye(6)[self.component])
+        start = dataclasses.replace(hub.at_rest(), v=self.strike / self.hub_inertia * np.eye(6)[self.component])
         return Rehearsal(
             self._experiment(hub, start, inputs={"base.wrench": np.zeros(6)}),
             carried=(Carried("hub", port="base.wrench"),),

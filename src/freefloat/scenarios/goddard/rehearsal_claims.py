@@ -34,7 +34,7 @@ def drift_claims(scenario: GoddardRehearsal, variant: str, run: Run) -> list[Cla
     reference = _DRIFTS[variant.removesuffix("-late")]
     return [
         Claim("drift of the hub", _PROTOTYPE, "within", reference, float(ours), unit, 1e-5),
-        Claim("momentum", _MOMENTUM, "within", scenario.impulse, float(momentum[scenario.component % 3]), per, 1e-9),
+        Claim("momentum", _MOMENTUM, "within", scenario.strike, float(momentum[scenario.component % 3]), per, 1e-9),
     ]
 
 
