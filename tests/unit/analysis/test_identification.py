@@ -168,7 +168,7 @@ def test_in_a_world_of_two_parameters_say_whose_they_are():
     assert found.names[:2] == ("two.rod.mass", "two.rod.moment.x")
     assert found.names[10:] == ("one.rod.damping", *(f"start.two.base.rate.{axis}" for axis in "xyz"))
     values = found.nominal + np.arange(1.0, 15.0)
-    system, start = found.put(experiment.system, experiment.start, values)
+    system, start = found.placement.put(experiment.system, experiment.start, values)
     one, two = system.world.crafts
     assert float(two.body("rod").mass) == M + 1.0
     assert float(one.body("rod").mass) == M
