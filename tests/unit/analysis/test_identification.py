@@ -39,6 +39,13 @@ def rubbing(coulomb: float = 0.05, viscous: float = 0.3) -> ff.Experiment:
     return ff.Experiment.of(craft, *parts, duration=2.0, dt=0.05, record_dt=0.1, state=state, inputs=push)
 
 
+def test_other_values_need_no_new_code(traces):
+    Sensitivities(rubbing(), WAYS, SEEN)
+    known = len(traces)
+    Sensitivities(rubbing(0.08, 0.2), WAYS, SEEN)
+    assert len(traces) == known
+
+
 FRICTION = ["JointFriction.friction.coulomb", "JointFriction.friction.viscous"]
 WAYS = ["base.inertial", "rod.com.2", *FRICTION, "Gyro.bias", "start.base.rate"]
 SEEN = ("base.rate", "joints.position", "base.attitude")
