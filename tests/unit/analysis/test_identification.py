@@ -39,6 +39,13 @@ def rubbing(coulomb: float = 0.05, viscous: float = 0.3) -> ff.Experiment:
     return ff.Experiment.of(craft, *parts, duration=2.0, dt=0.05, record_dt=0.1, state=state, inputs=push)
 
 
+def test_other_values_need_no_new_code(traces):
+    Sensitivities(rubbing(), WAYS, SEEN)
+    known = len(traces)
+    Sensitivities(rubbing(0.08, 0.2), WAYS, SEEN)
+    assert len(traces) == known
+
+
 FRICTION = ["JointFriction.friction.coulomb", "JointFriction.friction.viscous"]
 WAYS = ["base.inertial", "rod.com.2", *FRICTION, "Gyro.bias", "start.base.rate"]
 SEEN = ("base.rate", "joints.position", "base.attitude")
@@ -168,7 +175,7 @@ def test_in_a_world_of_two_parameters_say_whose_they_are():
     assert found.names[:2] == ("two.rod.mass", "two.rod.moment.x")
     assert found.names[10:] == ("one.rod.damping", *(f"start.two.base.rate.{axis}" for axis in "xyz"))
     values = found.nominal + np.arange(1.0, 15.0)
-    system, start = found.put(experiment.system, experiment.start, values)
+    system, start = found.placement.put(experiment.system, experiment.start, values)
     one, two = system.world.crafts
     assert float(two.body("rod").mass) == M + 1.0
     assert float(one.body("rod").mass) == M

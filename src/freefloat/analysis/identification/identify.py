@@ -144,7 +144,7 @@ class _Problem:
 
     def _experiment(self, values: np.ndarray) -> Experiment:
         experiment = self.owner.experiment
-        system, start = self.parameters.put(experiment.system, experiment.start, np.asarray(values))
+        system, start = self.parameters.placement.put(experiment.system, experiment.start, np.asarray(values))
         system, start = jax.tree.map(lambda x: np.asarray(x) if isinstance(x, jax.Array) else x, (system, start))
         return dataclasses.replace(experiment, system=system, start=start)
 

@@ -39,16 +39,42 @@ _UNITS = {
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where parameters stand among the leaves of (system, start), and how leaves are made from them; no values."""
+
+    leaves: tuple[int, ...]
+    make: Callable[..., Any]  # (old leaves, values) -> new leaves
+
+
+@dataclass(frozen=True)
 class Group:
-    """Parameters that enter together: where they stand among the leaves, and how leaves are made from them."""
+    """Parameters that enter together."""
 
     path: str
     names: tuple[str, ...]
     units: tuple[str, ...]
     nominal: tuple[float, ...]
     scale: tuple[float, ...]  # the size of a change that matters; never zero
-    places: tuple[int, ...]  # of the leaves of (system, start)
-    make: Callable[..., Any]  # (old leaves, values) -> new leaves
+    place: Place
+
+
+@dataclass(frozen=True)
+class Placement:
+    """How a vector of parameters enters an experiment, whatever their values: code for one set serves all."""
+
+    places: tuple[tuple[int, Place], ...]  # how many numbers, and where
+
+    def put(self, system: System, start: tuple[State, ...], values: Vector) -> tuple[System, tuple[State, ...]]:
+        """System and start with other values; without a start, what stands in it is left out."""
+        leaves, tree = jax.tree.flatten((system, start))
+        first = 0
+        for count, place in self.places:
+            own, first = values[first : first + count], first + count
+            if max(place.leaves) < len(leaves):
+                new = place.make([jnp.asarray(leaves[k]) for k in place.leaves], own)
+                for k, leaf in zip(place.leaves, new, strict=True):
+                    leaves[k] = leaf
+        return jax.tree.unflatten(tree, leaves)
 
 
 @dataclass(frozen=True)
@@ -77,17 +103,10 @@ class Parameters:
         """What a change of each is measured by."""
         return np.array([value for group in self.groups for value in group.scale])
 
-    def put(self, system: System, start: tuple[State, ...], values: Vector) -> tuple[System, tuple[State, ...]]:
-        """System and start with other values; without a start, what stands in it is left out."""
-        leaves, tree = jax.tree.flatten((system, start))
-        first = 0
-        for group in self.groups:
-            own, first = values[first : first + len(group.names)], first + len(group.names)
-            if max(group.places) < len(leaves):
-                new = group.make([jnp.asarray(leaves[place]) for place in group.places], own)
-                for place, leaf in zip(group.places, new, strict=True):
-                    leaves[place] = leaf
-        return jax.tree.unflatten(tree, leaves)
+    @property
+    def placement(self) -> Placement:
+        """How they enter."""
+        return Placement(tuple((len(group.names), group.place) for group in self.groups))
 
 
 def find_parameters(experiment: Experiment, paths: Sequence[str]) -> Parameters:
@@ -107,9 +126,9 @@ def _may_stand_together(a: Group, b: Group) -> bool:
     """Whether two groups change different things: other leaves, other entries of one, or frequencies and ratios."""
     if set(a.names) & set(b.names):
         return False
-    entries = all(isinstance(group.make, partial) and group.make.func is _set_entries for group in (a, b))
+    entries = all(isinstance(group.place.make, partial) and group.place.make.func is _set_entries for group in (a, b))
     modal = {group.path.rpartition(".")[2] for group in (a, b)} == {FREQUENCIES, RATIOS}
-    return entries or modal or not set(a.places) & set(b.places)
+    return entries or modal or not set(a.place.leaves) & set(b.place.leaves)
 
 
 class _Numbers:
@@ -136,11 +155,11 @@ class _Numbers:
         body, key = self.bodies.get(owner, (None, ""))
         if kind == INERTIAL and isinstance(body, RigidBody):
             places = tuple(self.keys[key + field] for field in ("mass", "com", "inertia"))
-            return Group(path, *inertial_numbers.described(owner, body), places, inertial_numbers.make_leaves)
+            return Group(path, *inertial_numbers.described(owner, body), Place(places, inertial_numbers.make_leaves))
         if kind in (FREQUENCIES, RATIOS) and isinstance(body, ModalBody):
             places = tuple(self.keys[key + field] for field in ("stiffness", "damping"))
             described, make = modal_numbers.described(path, body, ratios=kind == RATIOS)
-            return Group(path, *described, places, make)
+            return Group(path, *described, Place(places, make))
         if path in self._starts():
             return self._starts()[path]
         if path in self.places:
@@ -155,11 +174,11 @@ class _Numbers:
                 f"'{path}' is {leaf.tolist()}, which cannot be estimated: it must be finite and real (1.0, not 1)."
             )
         if path.endswith(".inertia") and leaf.shape == (3, 3):
-            return Group(path, *inertial_numbers.central(path, leaf), (place,), inertial_numbers.make_tensor)
+            return Group(path, *inertial_numbers.central(path, leaf), Place((place,), inertial_numbers.make_tensor))
         values, size = leaf.ravel(), float(np.max(np.abs(leaf), initial=0.0)) or 1.0
         names = (path,) if leaf.ndim == 0 else tuple(f"{path}.{k + 1}" for k in range(leaf.size))
         scale = tuple(abs(float(x)) or size for x in values)
-        return Group(path, names, (unit,) * leaf.size, tuple(map(float, values)), scale, (place,), _reshape)
+        return Group(path, names, (unit,) * leaf.size, tuple(map(float, values)), scale, Place((place,), _reshape))
 
     def _starts(self) -> dict[str, Group]:
         """Speeds of each base at the start."""
@@ -174,7 +193,7 @@ class _Numbers:
                 values = tuple(map(float, np.asarray(state.v)[entries]))
                 names, size = tuple(f"{path}.{axis}" for axis in "xyz"), float(np.linalg.norm(values)) or 1e-2
                 make = partial(_set_entries, entries=entries)
-                found[path] = Group(path, names, (unit,) * 3, values, (size,) * 3, (numbers[c].v,), make)
+                found[path] = Group(path, names, (unit,) * 3, values, (size,) * 3, Place((numbers[c].v,), make))
         return found
 
     def _within(self, path: str) -> Group:
@@ -185,7 +204,7 @@ class _Numbers:
             if 0 <= k < len(whole.names):
                 own, make = slice(k, k + 1), partial(_set_entries, entries=slice(k, k + 1))
                 numbers = whole.nominal[own], whole.scale[own]
-                return Group(path, whole.names[own], whole.units[own], *numbers, whole.places, make)
+                return Group(path, whole.names[own], whole.units[own], *numbers, Place(whole.place.leaves, make))
         groups = [f"{name}.{INERTIAL}" for name, (body, _) in self.bodies.items() if isinstance(body, RigidBody)]
         for name, (body, _) in self.bodies.items():
             groups += [f"{name}.{kind}" for kind in (FREQUENCIES, RATIOS)] if isinstance(body, ModalBody) else []

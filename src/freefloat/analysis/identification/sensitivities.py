@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.analysis.identification.parameters import Parameters, find_parameters
+from freefloat.analysis.identification.parameters import Placement, find_parameters
 from freefloat.model import State
 from freefloat.sensors.imperfection import Imperfection, ImperfectSensor
 from freefloat.sim.experiment import Experiment
@@ -72,8 +72,7 @@ class Sensitivities:
     def __init__(self, experiment: Experiment, paths: Sequence[str], channels: Sequence[str]) -> None:
         _require_smooth(experiment)
         quiet, channels = _without_noise(experiment), tuple(channels)
-        self.parameters = parameters = find_parameters(experiment, paths)
-        self.channels = channels
+        self.parameters, self.channels = find_parameters(experiment, paths), channels
         self.start, self.timing = quiet.start, grid(quiet.duration, quiet.dt, quiet.record_dt)
         self.system, loop = quiet.begin()
         self.time = quiet.dt * self.timing.record_every * np.arange(1, self.timing.records + 1)
@@ -81,13 +80,14 @@ class Sensitivities:
         first = {port: rows[0] for port, rows in self._table.items()}
         seen = jax.eval_shape(partial(channel_values, channels=channels), self.system, loop, self.start, first)
         self.shapes = {name: one.shape for name, one in zip(channels, seen, strict=True)}
-        values, direction = parameters.nominal, np.zeros(len(parameters.names))
-        begin_at = partial(_begin, parameters=parameters)
+        values, direction = self.parameters.nominal, np.zeros(len(self.parameters.names))
+        placement = self.parameters.placement
+        begin_at = partial(_begin, placement=placement)
         self._begin = compile_system(begin_at, self.system, self.start, values, direction, first)
         motion = Motion(loop, tuple(np.zeros_like(leaf) for leaf in _real(loop)))
-        advance = partial(_advance, parameters=parameters)
+        advance = partial(_advance, placement=placement)
         self._advance = compile_system(advance, self.system, motion, values, direction, self._table)
-        observe = partial(_observe, channels, parameters)
+        observe = partial(_observe, channels, placement)
         self._observe = compile_system(observe, self.system, motion, self.start, values, direction, first)
 
     def __call__(self, values: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
@@ -139,10 +139,10 @@ def _begin(
     direction: Vector,
     inputs: Inputs,
     *,
-    parameters: Parameters,
+    placement: Placement,
 ) -> Motion:
     def at(values: Vector) -> tuple[tuple[Any, ...], SystemState]:
-        loop = begin(*parameters.put(system, start, values), inputs)[1]
+        loop = begin(*placement.put(system, start, values), inputs)[1]
         return _real(loop), loop
 
     _, change, loop = jax.jvp(at, (values,), (direction,), has_aux=True)
@@ -156,12 +156,12 @@ def _advance(
     direction: Vector,
     table: dict[str, Any],
     *,
-    parameters: Parameters,
+    placement: Placement,
 ) -> Motion:
     inputs = {port: rows[motion.loop.tick] for port, rows in table.items()}
 
     def after(real: tuple[Any, ...], values: Vector) -> tuple[tuple[Any, ...], SystemState]:
-        loop = step(parameters.put(system, (), values)[0], _with_real(motion.loop, real), inputs)
+        loop = step(placement.put(system, (), values)[0], _with_real(motion.loop, real), inputs)
         return _real(loop), loop
 
     _, change, loop = jax.jvp(after, (_real(motion.loop), values), (motion.change, direction), has_aux=True)
@@ -170,7 +170,7 @@ def _advance(
 
 def _observe(
     channels: Channels,
-    parameters: Parameters,
+    placement: Placement,
     system: System,
     motion: Motion,
     start: tuple[State, ...],
@@ -179,7 +179,7 @@ def _observe(
     inputs: Inputs,
 ) -> tuple[Values, Values]:
     def seen(real: tuple[Any, ...], values: Vector) -> Values:
-        changed, loop = parameters.put(system, (), values)[0], _with_real(motion.loop, real)
+        changed, loop = placement.put(system, (), values)[0], _with_real(motion.loop, real)
         return channel_values(changed, loop, start, inputs, channels)
 
     return jax.jvp(seen, (_real(motion.loop), values), (motion.change, direction))
