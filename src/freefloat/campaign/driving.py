@@ -145,12 +145,9 @@ def interrupts_between_blocks() -> Iterator[Callable[[], None]]:
         yield lambda: None
         return
 
-    def end(number: int, frame: Any) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, end)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with heard_interrupts() as obey:
-            yield obey
+        with heard_interrupts() as signals:
+            yield signals.obey
     finally:
         signal.signal(signal.SIGTERM, before)

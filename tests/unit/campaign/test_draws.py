@@ -62,6 +62,7 @@ def test_discrete_values_come_as_often_as_their_weights_say():
         1.0: 250,
         5.0: 750,
     }
+    assert (values[0], values[-1]) == (1.0, 5.0)
 
 
 def test_correlated_numbers_have_their_covariance():

@@ -56,6 +56,10 @@ def test_bounds_are_infinite_where_runs_are_too_few():
     assert found.value == 9.0
 
 
+def test_the_median_of_a_thousand_lies_between_the_469th_and_the_532nd():
+    assert statistics.quantile(np.arange(1.0, 1001.0), 0.5) == (500.0, 469.0, 532.0)  # tables of order statistics
+
+
 def test_probabilities_of_none_and_all():
     assert statistics.probability(0, 100).low == 0.0
     assert statistics.probability(0, 100).high == pytest.approx(1.0 - 0.025**0.01)
@@ -66,6 +70,9 @@ def test_rank_correlation_agrees_with_scipy_and_knows_monotone_functions():
     rng = np.random.default_rng(4)
     x, y = rng.normal(size=(2, 500))
     assert statistics.rank_correlation(x, y + x).value == pytest.approx(stats.spearmanr(x, y + x).statistic)
+    value, low, high = statistics.rank_correlation(x, y)
+    # Fisher's transformation is straight near zero; 2 %: its curvature at these bounds.
+    assert high - low == pytest.approx(2.0 * 1.96 * 1.03 / np.sqrt(497.0) * (1.0 - value**2), rel=0.02)
     assert statistics.rank_correlation(x, np.exp(x)).value == pytest.approx(1.0)
     assert np.isnan(statistics.rank_correlation(x, np.ones(500)).value)
 
