@@ -29,7 +29,7 @@ class Limits:
     clock: float = 0.5  # share of a cycle by which the facility's clock may be off from one reading to the next
     stuck: int = 20  # readings of one non-zero wrench, the same to the last bit, after which the sensor is stuck
     lateness: float = 0.05  # [s] by which a cycle may begin late, when it is paced
-    reply: float = 1.0  # [s] that the facility may take to answer
+    reply: float = 60.0  # [s] that the facility may take to answer; when it is paced, lateness tells sooner
 
     def __post_init__(self) -> None:
         lower = require_array("Limits.lower", self.lower, "m", (3,), "x, y, z in metres")

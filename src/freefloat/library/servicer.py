@@ -19,10 +19,10 @@ from freefloat.spatial import Pose, angular, linear
 
 SERVICER_FOLDED = (0.0, 0.6, 0.0, -1.2, 0.0, 0.8, 0.0)  # [rad]; the tool looks away from a client ahead
 SERVICER_CAPTURE = (0.0, 0.6, 0.0, 1.2, 0.0, 0.6, 0.0)  # [rad]; z of the tool along +x of the base
-_MOUNT = Pose(position=(0.9, 0.0, 0.0), rotation=((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (-1.0, 0.0, 0.0)))  # [m]
-_LINK_MASS = 2.0  # [kg] each
+ARM_MOUNT = Pose(position=(0.9, 0.0, 0.0), rotation=((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (-1.0, 0.0, 0.0)))  # [m]
+ARM_LINK_MASS = 2.0  # [kg] each
 _UPPER = (0.0136666666667, 0.0118666666667, 0.003)  # about the centre of mass [kg m2]
-_LINKS = (  # along z from the joint before [m], axis, centre of mass [m], inertia about it [kg m2]
+ARM_LINKS = (  # along z from the joint before [m], axis, centre of mass [m], inertia about it [kg m2]
     (0.11, (0.0, 0.0, 1.0), (0.0, 0.04, 0.13), _UPPER),
     (0.20, (0.0, -1.0, 0.0), (0.0, -0.04, 0.07), _UPPER),
     (0.20, (0.0, 0.0, 1.0), (0.0, -0.04, 0.13), _UPPER),
@@ -31,6 +31,8 @@ _LINKS = (  # along z from the joint before [m], axis, centre of mass [m], inert
     (0.19, (0.0, -1.0, 0.0), (0.0, 0.0, 0.0), (0.00520833333333, 0.00520833333333, 0.00520833333333)),
     (0.078, (0.0, 0.0, 1.0), (0.0, 0.0, 0.0), (0.000833333333333, 0.000833333333333, 0.000833333333333)),
 )
+GRIPPER_MASS, GRIPPER_COM, GRIPPER_INERTIA = 3.0, (0.0, 0.0, 0.1), (0.02, 0.02, 0.015)  # [kg], [m], [kg m2]
+TOOL_HEIGHT = 0.05  # [m], the tool frame above joint 7
 _R_TB = np.diag([-1.0, -1.0, 1.0])  # base +x towards the client's -x: face to face
 
 
@@ -40,15 +42,15 @@ def servicer() -> Spacecraft:
     Bodies `base`, `arm.1` .. `arm.7`, `gripper`; frame `tool`, z out of the gripper.
     """
     craft = Spacecraft.from_base("servicer", mass=850.0, inertia=(362.0, 604.0, 560.0))  # [kg], [kg m2]
-    parent, place = "base", _MOUNT
-    for number, (offset, axis, com, inertia) in enumerate(_LINKS, start=1):
+    parent, place = "base", ARM_MOUNT
+    for number, (offset, axis, com, inertia) in enumerate(ARM_LINKS, start=1):
         craft = craft.with_link(
             f"arm.{number}",
             parent=parent,
             joint="revolute",
             at=place @ Pose(position=np.array([0.0, 0.0, offset])),
             axis=axis,
-            mass=_LINK_MASS,
+            mass=ARM_LINK_MASS,
             com=com,
             inertia=inertia,
         )
@@ -57,11 +59,11 @@ def servicer() -> Spacecraft:
         "gripper",
         parent=parent,
         joint="fixed",
-        mass=3.0,  # [kg]
-        com=(0.0, 0.0, 0.1),  # [m]
-        inertia=(0.02, 0.02, 0.015),  # [kg m2]
+        mass=GRIPPER_MASS,
+        com=GRIPPER_COM,
+        inertia=GRIPPER_INERTIA,
     )
-    return with_servicer_shapes(craft.with_frame("tool", body="gripper", at=Pose(position=(0.0, 0.0, 0.05))))
+    return with_servicer_shapes(craft.with_frame("tool", body="gripper", at=Pose(position=(0.0, 0.0, TOOL_HEIGHT))))
 
 
 def servicer_start(client: State, *, joints: Sequence[float] = SERVICER_FOLDED, gap: float = 0.15) -> State:

@@ -10,6 +10,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from freefloat.library.servicer import (
+    ARM_LINK_MASS,
+    ARM_LINKS,
+    ARM_MOUNT,
+    GRIPPER_COM,
+    GRIPPER_INERTIA,
+    GRIPPER_MASS,
+    TOOL_HEIGHT,
+)
 from freefloat.spatial.poses import Pose
 from freefloat.values.checks import require_number
 
@@ -17,26 +26,7 @@ _STIFF = 'solref="0.002 1" solimp="0.99 0.999 0.0001"'
 _CLIENT_SIDE = f'contype="2" conaffinity="1" {_STIFF}'
 _TOOL_SIDE = f'contype="1" conaffinity="2" {_STIFF}'
 
-# The arm of spec data: a public LWR model, joint i at height off_i of frame i-1; 2 kg a link.
-_ARM_OFFSETS = (0.11, 0.2, 0.2, 0.2, 0.2, 0.19, 0.078)  # [m]
-_ARM_AXES = ((0, 0, 1), (0, -1, 0), (0, 0, 1), (0, 1, 0), (0, 0, 1), (0, -1, 0), (0, 0, 1))
-_ARM_COMS = (
-    (0, 0.04, 0.13),
-    (0, -0.04, 0.07),
-    (0, -0.04, 0.13),
-    (0, 0.04, 0.07),
-    (0, 0.02, 0.124),
-    (0, 0, 0),
-    (0, 0, 0),
-)
-_LONG = (0.0136666666667, 0.0118666666667, 0.003)  # [kg m2]
-_ARM_INERTIAS = (
-    _LONG, _LONG, _LONG, _LONG, (0.0126506666667, 0.0108506666667, 0.003), (0.00520833333333,) * 3,
-    (0.000833333333333,) * 3,
-)  # fmt: skip
-_ARM_LINK_MASS = 2.0  # [kg]
 RING_HEIGHT = 0.3  # [m], from the flange to the grasp point on the ring
-TOOL_HEIGHT = 0.05  # [m], the tool frame above joint 7
 
 
 @dataclass(frozen=True)
@@ -97,23 +87,22 @@ def servicer_arm(mount_height: float = 0.1) -> Mockup:
 
     M is the servicer's base: the mount stands at (0.9, 0, 0) in it, its z axis along the base's x.
     """
-    R_MA = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])
-    X_PM = Pose((0.0, 0.0, mount_height)) @ Pose((0.9, 0.0, 0.0), R_MA).inverse()
+    X_PM = Pose((0.0, 0.0, mount_height)) @ ARM_MOUNT.inverse()
     tool = (
-        '<body name="ROBOT.gripper"><inertial pos="0 0 0.1" mass="3" diaginertia="0.02 0.02 0.015"/>'
+        f'<body name="ROBOT.gripper"><inertial pos="{spaced(GRIPPER_COM)}" mass="{GRIPPER_MASS!r}" '
+        f'diaginertia="{spaced(GRIPPER_INERTIA)}"/>'
         f'<geom name="ROBOT.palm" type="capsule" fromto="0 0 0 0 0 {TOOL_HEIGHT - 0.03!r}" size="0.03"/>'
         f'<geom name="ROBOT.tip" type="sphere" pos="0 0 {TOOL_HEIGHT!r}" size="0.02" {_TOOL_SIDE}/></body>'
     )
-    inner = tool
-    for k in reversed(range(7)):
-        end = (*_ARM_OFFSETS[1:], TOOL_HEIGHT)[k]
+    inner, end = tool, TOOL_HEIGHT
+    for k, (offset, axis, com, inertia) in reversed(list(enumerate(ARM_LINKS, start=1))):
         inner = (
-            f'<body name="ROBOT.arm_{k + 1}" pos="0 0 {_ARM_OFFSETS[k]!r}">'
-            f'<inertial pos="{spaced(_ARM_COMS[k])}" mass="{_ARM_LINK_MASS!r}" '
-            f'diaginertia="{spaced(_ARM_INERTIAS[k])}"/>'
-            f'<joint name="ROBOT.arm_{k + 1}" type="hinge" axis="{spaced(_ARM_AXES[k])}"/>'
-            f'<geom name="ROBOT.arm_{k + 1}" type="capsule" fromto="0 0 0 0 0 {end!r}" size="0.05"/>{inner}</body>'
+            f'<body name="ROBOT.arm_{k}" pos="0 0 {offset!r}">'
+            f'<inertial pos="{spaced(com)}" mass="{ARM_LINK_MASS!r}" diaginertia="{spaced(inertia)}"/>'
+            f'<joint name="ROBOT.arm_{k}" type="hinge" axis="{spaced(axis)}"/>'
+            f'<geom name="ROBOT.arm_{k}" type="capsule" fromto="0 0 0 0 0 {end!r}" size="0.05"/>{inner}</body>'
         )
+        end = offset
     text = (
         f'<geom name="ROBOT.plate" type="cylinder" pos="0 0 {mount_height / 2!r}" size="0.1 {mount_height / 2!r}" '
         f'mass="5"/><body name="ROBOT.mount" pos="0 0 {mount_height!r}">{inner}</body>'

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -21,7 +20,6 @@ _VERIFICATION = Source("printed", f"{_PAPER}, section V, largest error of the ve
 _WORKSPACE = Source("printed", f"{_PAPER}, section II, time until the client robot's workspace ends")
 _PROTOTYPE = Source("prototype", "relative dynamics written twice, free motion")
 _NEEDS_MUJOCO = "a virtual cell needs MuJoCo, which is not installed: pip install 'freefloat[mujoco]'"
-_PATIENCE = 600.0  # [s] for an answer of the virtual cell on a busy machine
 _LAYOUT = "the paper prints neither its cell's layout nor its robots' limits; ours has others"
 
 
@@ -103,11 +101,11 @@ def absolute_claims(scenario: EnvisatFree) -> list[Claim]:
 
 
 def rehearse_in_lockstep(scenario: EnvisatFree) -> tuple[Run, CellUse]:
-    """The run in the virtual cell, and what it used of it; nobody waits for an answer."""
+    """The run in the virtual cell, and what it used of it."""
     from freefloat.hil import rehearse
 
-    cell, made = scenario.facility(), scenario.rehearsal()
-    return rehearse(replace(made, limits=replace(made.limits, reply=_PATIENCE)), cell), cell.use
+    cell = scenario.facility()
+    return rehearse(scenario.rehearsal(), cell), cell.use
 
 
 def _end(run: Run) -> float:
