@@ -1,5 +1,6 @@
 """The studio in a real browser: replay, form with errors beside the field, run, live, abort."""
 
+import importlib.util
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -108,6 +109,25 @@ def test_a_live_run_moves_shows_its_lights_and_can_be_aborted(studio: Studio, op
     assert run.status.startswith("interrupted after")
     assert 0 < run.data.sizes["time"] < 441
     tab.page.wait_for_selector("text=interrupted after")
+    assert _complaints(tab) == []
+
+
+@pytest.mark.skipif(importlib.util.find_spec("mujoco") is None, reason="no MuJoCo for the virtual cell")
+def test_a_rehearsal_shows_orbit_and_cell_side_by_side(studio: Studio, open_tab: Any) -> None:
+    studio.choose("envisat-free")
+    tab = open_tab(studio.url, ready=_READY)
+    tab.page.get_by_role("button", name="Rehearse live").click()
+    tab.page.wait_for_selector("text=/live: [1-9]/", timeout=120_000)
+    body = tab.page.inner_text("body")
+    assert all(word in body for word in ("simulation", "facility", "deadline"))
+    tab.keep("studio-rehearsal")
+    tab.page.get_by_role("button", name="Abort").click()
+    _until(lambda: studio._source is None)
+    folder = next(studio.runs.glob("*/run.nc")).parent
+    run = Run.load(folder / "run.nc")
+    assert "interrupted" in run.status
+    assert (folder / "cell.html").exists()
+    assert len(run.values("cell.bodies.position")) == len(run.values("time"))
     assert _complaints(tab) == []
 
 

@@ -9,9 +9,7 @@ import typer
 
 from freefloat.cli.progress import progress_bar
 from freefloat.cli.run import print_run, resolve
-from freefloat.report import page
-from freefloat.report.cell_view import cell_view
-from freefloat.report.folder import files_in, finish_folder, save_run
+from freefloat.report.folder import CELL_PAGE, files_in, finish_folder, save_run
 from freefloat.scenarios import SCENARIOS, ScenarioError, find
 from freefloat.scenarios.facility_choice import choose_facility
 from freefloat.scenarios.performance import rehearse_variant
@@ -50,8 +48,8 @@ def rehearse(
         chosen.close()
     save_run(run, out)
     summary = finish_folder(run, out)
-    if (view := cell_view(run)) is not None:
-        files["cell"] = page(view, out / "cell.html")
+    if (out / CELL_PAGE).exists():
+        files["cell"] = out / CELL_PAGE
     if as_json:
         typer.echo(json.dumps(summary, indent=2))
     else:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from freefloat.hil.facility import CellPart, Facility
+from freefloat.hil.facility import Facility
 from freefloat.model.drawing import drawn_shape
 from freefloat.sim.run import Run
 
@@ -44,11 +44,14 @@ def with_cell_scene(run: Run, facility: Facility, taken: Sequence[tuple[int, Pos
         told = {"units": unit, "frame": "F", "long_name": f"Every body's {what} in the cell"}
         arrays[f"cell.bodies.{what}"] = (("time", "cell.body", axis), values, told)
     recorded = run.recorded.joined(arrays, coords={"cell.body": bodies})
-    scene = {**(run.scene or {}), "cell": _drawing(facility.name, parts, bodies)}
+    scene = {**(run.scene or {}), "cell": cell_drawing(facility)}
     return dataclasses.replace(run, recorded=recorded, scene=scene)
 
 
-def _drawing(name: str, parts: Sequence[CellPart], bodies: list[str]) -> dict[str, Any]:
+def cell_drawing(facility: Facility) -> dict[str, Any]:
+    """Bodies and shapes of a facility, as those of a spacecraft are drawn; none where it does not say how it looks."""
+    parts = facility.parts()
+    bodies = list(dict.fromkeys(part.body for part in parts))
     shapes = {body: [drawn_shape(part.shape) for part in parts if part.body == body] for body in bodies}
     drawn = [{"name": body, "parent": None, "shapes": shapes[body]} for body in bodies]
-    return {"name": f"cell {name}", "axes": "F", "bodies": drawn, "frames": []}
+    return {"name": f"cell {facility.name}", "axes": "F", "bodies": drawn, "frames": []}

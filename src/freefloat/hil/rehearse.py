@@ -23,11 +23,28 @@ from freefloat.hil.realtime import run_in_process
 from freefloat.hil.rehearsal import Rehearsal
 from freefloat.hil.replay import run_of_log
 from freefloat.hil.rows import RowLayout
+from freefloat.model import State
 from freefloat.sim.run import COMPLETED, STOPPED, Run
 from freefloat.values.errors import ModelError
 from freefloat.values.precision import require_float64
 
 Progress = Callable[[float, float], None]  # (seconds done, seconds in all)
+
+
+@dataclasses.dataclass(frozen=True)
+class Moment:
+    """A cycle that has just ended, for whoever looks on: nothing is computed that is not asked for."""
+
+    time: float  # [s]
+    facility: Facility
+    cycle: Cycle
+
+    def states(self) -> tuple[State, ...]:
+        """Of the spacecraft in orbit."""
+        return self.cycle.state().states
+
+
+Watch = Callable[[Moment], None]  # may wait, to keep pace; a KeyboardInterrupt of it stops the facility
 
 
 def rehearse(
@@ -37,16 +54,20 @@ def rehearse(
     realtime: bool = False,
     log: str | Path | None = None,
     progress: Progress | None = None,
+    watch: Watch | None = None,
 ) -> Run:
     """Drive a facility through a rehearsal; the result is an ordinary run, with what the cell did as `cell.*`.
 
     In lockstep, the default, a cycle begins when the last one has ended; with `realtime` it begins when it is due, in
     a process of its own. `log` names a new file that every cycle is appended to. Whatever goes wrong stops the
-    facility in the same cycle: the run then says why in its `status`, and has everything until there.
+    facility in the same cycle: the run then says why in its `status`, and has everything until there. In lockstep
+    `watch` is called after every cycle.
     """
     require_float64()
     if not isinstance(rehearsal, Rehearsal) or not isinstance(facility, Facility):
         raise ModelError(f"rehearse needs a Rehearsal and a Facility, got {rehearsal!r} and {facility!r}.")
+    if watch is not None and realtime:
+        raise ModelError("A loop in real time has a process of its own: watch it by its log, or rehearse in lockstep.")
     if log is not None:
         require_new(log)  # before anything moves
     delay = find_delay(rehearsal, facility)
@@ -63,6 +84,8 @@ def rehearse(
     camera = CellCamera(facility, -(-cycle.steps // cycle.ticks))
     if not realtime:  # the robots of a loop in another process are not seen from here
         kept.watchers.append(camera.look)
+    if watch is not None:
+        kept.watchers.append(lambda number: watch(Moment(number * facility.cycle, facility, cycle)))
     with kept, _stop_signals() as wanted:
         reason = _drive(cycle, facility, kept, wanted, realtime=realtime)
     if not kept.rows:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from freefloat.report.cell_view import cell_view
 from freefloat.report.documents import put
 from freefloat.report.pages import page
 from freefloat.report.toml import to_toml
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from freefloat.sim import Run
 
 _FILES = {"run": "run.nc", "scenario": "scenario.toml", "summary": "summary.json", "page": "page.html"}
+CELL_PAGE = "cell.html"  # beside the page of a rehearsal, where its facility says how it looks
 _NOT_JUDGED = "The run has not been judged."
 
 
@@ -29,7 +31,7 @@ def files_in(folder: Path) -> dict[str, Path]:
 def save_run(run: Run, folder: Path) -> None:
     """The run and its settings, which must not be lost, in place of what the folder held of another run."""
     folder.mkdir(parents=True, exist_ok=True)
-    with replaced_folder(folder, last=_FILES["summary"], without=_FILES.values()) as fresh:
+    with replaced_folder(folder, last=_FILES["summary"], without=(*_FILES.values(), CELL_PAGE)) as fresh:
         files = files_in(fresh)
         run.save(files["run"])
         put(to_toml(run.scenario), files["scenario"])
@@ -37,7 +39,7 @@ def save_run(run: Run, folder: Path) -> None:
 
 
 def finish_folder(run: Run, folder: Path, faults: Sequence[str] = ()) -> dict[str, Any]:
-    """The run again with its claims, and the summary and page of it; returns the summary."""
+    """The run again with its claims, and the summary and pages of it; returns the summary."""
     summary = _summary(run, folder, faults)
     with replaced_folder(folder, last=_FILES["summary"]) as fresh:
         files = files_in(fresh)
@@ -45,6 +47,8 @@ def finish_folder(run: Run, folder: Path, faults: Sequence[str] = ()) -> dict[st
             shutil.copyfile(folder / _FILES["run"], files["run"])
             run.save_claims(files["run"])
         page(run, files["page"])
+        if (view := cell_view(run)) is not None:
+            page(view, fresh / CELL_PAGE)
         put(_text(summary), files["summary"])
     return summary
 

@@ -23,6 +23,7 @@ from freefloat.values.folders import claimed_folder, free_bytes
 
 if TYPE_CHECKING:
     from freefloat.hil import Facility
+    from freefloat.hil.rehearse import Watch
     from freefloat.scenarios.rehearsed import RehearsedScenario
     from freefloat.scenarios.scenario import Scenario
     from freefloat.sim import Experiment
@@ -74,6 +75,7 @@ def rehearse_variant(
     realtime: bool = False,
     log: Path | None = None,
     progress: Progress | None = None,
+    watch: Watch | None = None,
 ) -> Run:
     """The run of a scenario in a facility, set beside its simulation, with everything that its page will tell."""
     from freefloat.hil import rehearse
@@ -83,7 +85,7 @@ def rehearse_variant(
     rehearsal = dataclasses.replace(
         rehearsal, experiment=dataclasses.replace(rehearsal.experiment, scenario=scenario.as_dict())
     )
-    run = rehearse(rehearsal, facility, realtime=realtime, log=log, progress=progress)
+    run = rehearse(rehearsal, facility, realtime=realtime, log=log, progress=progress, watch=watch)
     beside = compared_with_simulation(run, simulate(scenario.build(), check=False))
     told = dataclasses.replace(run.description, tables=(*run.description.tables, beside))
     return _described(scenario, variant, dataclasses.replace(run, description=told))

@@ -35,6 +35,9 @@ class Actors:
                     color=shape_colour(colour),
                 )
 
+        for number, (words, position) in enumerate(drawing.get("labels", ())):
+            self._extras.append(server.scene.add_label(f"/labels/{number}", words, position=position))
+
     def place(self, position: np.ndarray, attitude: np.ndarray) -> None:
         """Move every body; `position` (bodies, 3), `attitude` (bodies, 4)."""
         with self._server.atomic():

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from freefloat.scenarios import SCENARIOS, Scenario, find
+from freefloat.scenarios.rehearsed import RehearsedScenario
 from freefloat.sim import Run
 from freefloat.studio import panels
 from freefloat.studio.form import Form
@@ -71,11 +72,13 @@ class Studio:
             self._form_place = gui.add_folder("Settings")
             self.run_button = gui.add_button("Run", color="green")
             self.live_button = gui.add_button("Run live, in step with the clock")
+            self.rehearse_button = gui.add_button("Rehearse live, in the virtual cell", disabled=True)
             self.stop_button = gui.add_button("Abort", color="red", disabled=True)
             self._bar = gui.add_progress_bar(0.0, visible=False)
             self._message = gui.add_html("")
             self.run_button.on_click(lambda _: self.start(live=False))
             self.live_button.on_click(lambda _: self.start(live=True))
+            self.rehearse_button.on_click(lambda _: self.start(live=True, rehearsed=True))
             self.stop_button.on_click(lambda _: self.abort())
         with tabs.add_tab("Recent runs"):
             self._recent = gui.add_dropdown("run", self._recent_runs() or ("none yet",))
@@ -117,6 +120,14 @@ class Studio:
                 child.remove()
             with self._form_place:
                 self.form = Form(self.server, scenario)
+            self._offer_buttons()
+
+    def _offer_buttons(self) -> None:
+        """Those that can be pressed now."""
+        busy = self._source is not None
+        self.run_button.disabled = self.live_button.disabled = busy
+        self.rehearse_button.disabled = busy or not issubclass(find(self._choice.value), RehearsedScenario)
+        self.stop_button.disabled = not busy
 
     def say(self, words: str, good: bool = True) -> None:
         """Put a sentence below the buttons."""
@@ -124,8 +135,8 @@ class Studio:
 
     # ---- running
 
-    def start(self, *, live: bool, pace: float = 1.0) -> None:
-        """Run what the form describes; nothing starts while it has faults or something else runs."""
+    def start(self, *, live: bool, pace: float = 1.0, rehearsed: bool = False) -> None:
+        """Run or rehearse what the form describes; nothing starts while it has faults or something else runs."""
         with self._lock:
             if self._source is not None:
                 self.say("Something is running already. Abort it first.", good=False)
@@ -134,14 +145,16 @@ class Studio:
             if scenario is None:
                 self.say("Some settings cannot be. What is wrong stands below each of them.", good=False)
                 return
+            if rehearsed and not isinstance(scenario, RehearsedScenario):
+                self.say("This scenario names no robots to rehearse it with.", good=False)
+                return
             folder = self.runs / f"{scenario.name}-{datetime.now():%Y%m%d-%H%M%S}"
             variant = scenario.variant_if_unchanged(self._variant.value)
-            self._source = Worker(scenario, variant, folder, pace if live else None, self._ready)
+            self._source = Worker(scenario, variant, folder, pace if live else None, self._ready, rehearsed=rehearsed)
             self._ready = None
             self._live = live
             self._bar.visible, self._bar.value = True, 0.0
-            self.stop_button.disabled = False
-            self.run_button.disabled = self.live_button.disabled = True
+            self._offer_buttons()
             self.say(f"Preparing {scenario.name} …")
 
     def abort(self) -> None:
@@ -182,8 +195,7 @@ class Studio:
         with self._lock:
             self._source, self._ready = None, ReadyProcess()  # for the next run, while somebody looks at this one
             self._bar.visible = False
-            self.stop_button.disabled = True
-            self.run_button.disabled = self.live_button.disabled = False
+            self._offer_buttons()
             self._look_again()
 
     # ---- runs that exist

@@ -1,4 +1,4 @@
-"""A scenario in a process of its own: reports progress and states, stops between blocks when asked, keeps the run."""
+"""A scenario in a process of its own, simulated or rehearsed: tells how far it is, stops when asked, keeps the run."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from freefloat.scenarios import Scenario
-from freefloat.studio.frames import LiveFrame, Report
+from freefloat.studio.frames import Light, LiveFrame, Report
+from freefloat.studio.side_by_side import SideBySide, orbit_poses
 
 if TYPE_CHECKING:
+    from freefloat.hil.rehearse import Moment
     from freefloat.sim import System, SystemState
     from freefloat.sim.simulate import Progress
 
@@ -46,7 +48,10 @@ class ReadyProcess:
 
 
 class Worker:
-    """Runs a scenario and keeps its results in a folder. With `pace`, in step with the wall clock times that factor."""
+    """Runs a scenario and keeps its results in a folder. With `pace`, in step with the wall clock times that factor.
+
+    `rehearsed`: in its virtual cell instead of in orbit alone.
+    """
 
     def __init__(
         self,
@@ -55,11 +60,13 @@ class Worker:
         folder: Path,
         pace: float | None = None,
         ready: ReadyProcess | None = None,
+        *,
+        rehearsed: bool = False,
     ) -> None:
         ready = ready if ready is not None and ready.process.is_alive() else ReadyProcess()
         self._reports, self._stop, self._process = ready.reports, ready.stop, ready.process
         self._concluded = False  # it said how it ended
-        ready.jobs.send((scenario.key(), dataclasses.asdict(scenario), variant, folder, pace))
+        ready.jobs.send((scenario.key(), dataclasses.asdict(scenario), variant, folder, pace, rehearsed))
         ready.jobs.close()
 
     def poll(self) -> list[Report]:
@@ -118,7 +125,14 @@ def _wait(jobs: Connection, reports: Connection, stop: Any) -> None:
 
 
 def _work(
-    reports: Connection, stop: Any, key: str, settings: dict[str, Any], variant: str, folder: Path, pace: float | None
+    reports: Connection,
+    stop: Any,
+    key: str,
+    settings: dict[str, Any],
+    variant: str,
+    folder: Path,
+    pace: float | None,
+    rehearsed: bool,
 ) -> None:
     """The run; the scenario comes by its key, since a user's file must be loaded there again."""
     from freefloat.scenarios import find
@@ -127,16 +141,34 @@ def _work(
     watch = _Watch(reports, stop, pace)
     try:
         scenario = next(iter(find(key).variants().values())).with_settings(settings)
-        kept = perform(scenario, variant, folder, "native", watch.report)
+        if rehearsed:
+            faults = _rehearse(scenario, variant, folder, watch)
+        else:
+            faults = perform(scenario, variant, folder, "native", watch.report).faults
         reports.send(Report("done", folder))
-        if kept.faults and not stop.is_set():
-            reports.send(Report("failed", " ".join(kept.faults)))
+        if faults and not stop.is_set():
+            reports.send(Report("failed", " ".join(faults)))
     except (ValueError, ArithmeticError, OSError, KeyboardInterrupt) as fault:
         reports.send(Report("failed", str(fault) or "stopped before anything was recorded"))
     except Exception:
         reports.send(Report("failed", traceback.format_exc(limit=-2)))
     finally:
         reports.close()
+
+
+def _rehearse(scenario: Any, variant: str, folder: Path, watch: _Watch) -> tuple[str, ...]:
+    """The rehearsal in the scenario's own cell; why it stopped, if it did."""
+    from freefloat.report.folder import finish_folder, save_run
+    from freefloat.scenarios.performance import rehearse_variant
+
+    facility = scenario.facility()
+    try:
+        run = rehearse_variant(scenario, variant, facility, progress=watch, watch=watch.look)
+    finally:
+        facility.close()
+    save_run(run, folder)
+    finish_folder(run, folder)
+    return () if run.completed else (run.status,)
 
 
 class _Watch:
@@ -147,6 +179,8 @@ class _Watch:
         self._began = 0.0
         self._drawn = False
         self._reported = False
+        self._sides: SideBySide | None = None
+        self._due = 0.0  # [s] of the rehearsal, when it is shown again
 
     @contextlib.contextmanager
     def report(self, title: str) -> Iterator[Progress]:
@@ -182,19 +216,29 @@ class _Watch:
     def _show(self, system: System, block: SystemState, row: int, when: float) -> None:
         import jax
 
-        from freefloat.dynamics import inertial_body_poses
-
-        assert self._pace is not None
         states = jax.tree.map(lambda x: np.asarray(x)[row], block.states)
-        poses = [inertial_body_poses(craft, x) for craft, x in zip(system.world.crafts, states, strict=True)]
-        position, attitude = (np.concatenate([np.asarray(x) for x in column]) for column in zip(*poses, strict=True))
+        self._send_frame(when, *orbit_poses(system.world, states))
+
+    def look(self, moment: Moment) -> None:
+        """Show orbit and cell side by side, at most so many times a second; the loop waits for the clock."""
+        if self._pace is None or moment.time < self._due:
+            return
+        if self._sides is None:
+            self._sides, self._began = SideBySide(moment), time.monotonic()
+            self._send(Report("started", self._sides.drawing))
+        self._due = moment.time + self._pace / _SHOWN_RATE
+        self._send_frame(moment.time, *self._sides.poses(moment), facility="good")
+
+    def _send_frame(self, when: float, position: np.ndarray, attitude: np.ndarray, **more: Light) -> None:
+        assert self._pace is not None
         deadline = self._began + when / self._pace
         if (early := deadline - time.monotonic()) > 0.0:
             self._stop.wait(early)
         self._obey()
         late = max(0.0, time.monotonic() - deadline)
-        lights = {"simulation": "good", "deadline": "good" if late < 1.0 / _SHOWN_RATE else "waiting"}
-        self._send(Report("frame", LiveFrame(when, position, attitude, late, lights)))  # pyright: ignore[reportArgumentType]
+        lights: dict[str, Light] = {"simulation": "good", **more}
+        lights["deadline"] = "good" if late < 1.0 / _SHOWN_RATE else "waiting"
+        self._send(Report("frame", LiveFrame(when, position, attitude, late, lights)))
 
     def _send(self, report: Report) -> None:
         try:
