@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from freefloat.report.scene import scene_of
 from freefloat.sim import Run
 from own_experiment import MINE
 
@@ -127,7 +128,9 @@ def test_a_rehearsal_shows_orbit_and_cell_side_by_side(studio: Studio, open_tab:
     run = Run.load(folder / "run.nc")
     assert "interrupted" in run.status
     assert (folder / "cell.html").exists()
-    assert len(run.values("cell.bodies.position")) == len(run.values("time"))
+    seen = scene_of(run)
+    assert seen is not None
+    assert {"client.base", "servicer.gripper", "cell.client.ring"} <= set(seen.bodies)
     assert _complaints(tab) == []
 
 

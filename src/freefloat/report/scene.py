@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from freefloat.report.beside import corners, shift_beside
 from freefloat.report.figures import times
 from freefloat.report.solids import Triangles, merged, triangles
 from freefloat.spatial.rotations import rotation_matrix
@@ -88,6 +89,7 @@ def scene_of(run: Run, frames: int = 600) -> Scene | None:
     rows = np.unique(np.linspace(0, samples - 1, min(frames, samples)).round().astype(int))
     position = _sound(run.recorded["bodies.position"].values[rows], np.zeros(3))
     attitude = _unit(_sound(run.recorded["bodies.attitude"].values[rows], np.array([1.0, 0.0, 0.0, 0.0])))
+    drawn, position, attitude = _with_cell(run, rows, drawn, position, attitude)
     parts = tuple(part for index, body in enumerate(drawn) for part in body_parts(index, body))
     flexible = tuple(
         _flexible(run, index, line, rows) for index, body in enumerate(drawn) for line in body.get("flexible", ())
@@ -112,6 +114,19 @@ def scene_of(run: Run, frames: int = 600) -> Scene | None:
 
 
 # ---- histories
+
+
+def _with_cell(
+    run: Run, rows: np.ndarray, drawn: list[dict[str, Any]], position: np.ndarray, attitude: np.ndarray
+) -> tuple[list[dict[str, Any]], np.ndarray, np.ndarray]:
+    """The same with the robots of a rehearsal beside the spacecraft, where the run has them."""
+    cell = ((run.scene or {}).get("cell") or {}).get("bodies", [])
+    if not cell or not {"cell.bodies.position", "cell.bodies.attitude"} <= set(run.recorded):
+        return drawn, position, attitude
+    p_F, quat_F = (run.recorded[f"cell.bodies.{what}"].values[rows] for what in ("position", "attitude"))
+    shift = shift_beside(corners(drawn, position[0], attitude[0]), corners(cell, p_F[0], quat_F[0]))
+    named = [{**body, "name": f"cell.{body['name']}"} for body in cell]
+    return [*drawn, *named], np.concatenate([position, p_F + shift], axis=1), np.concatenate([attitude, quat_F], axis=1)
 
 
 def _sound(values: np.ndarray, start: np.ndarray) -> np.ndarray:
