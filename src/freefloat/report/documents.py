@@ -15,7 +15,7 @@ from freefloat.values.files import write_atomically
 
 
 def document(template: str, scripts: Sequence[str], places: Mapping[str, str]) -> str:
-    """A template with its places filled; the one script is named in the security policy by its hash."""
+    """A template in the frame of all pages, its places filled; the one script is named in the policy by its hash."""
     script = "\n".join(asset(name) for name in scripts)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     filled_in = {
@@ -26,7 +26,7 @@ def document(template: str, scripts: Sequence[str], places: Mapping[str, str]) -
         "script": script,
         **places,
     }
-    pieces = asset(template).split("{{")
+    pieces = asset("frame.html").replace("{{ main }}", asset(template)).split("{{")
     filled = [pieces[0]]
     for piece in pieces[1:]:
         name, rest = piece.split("}}", 1)
