@@ -35,6 +35,7 @@ def drop(restitution: float, duration: float, **options) -> ff.Run:
     return ff.simulate(floor(restitution), Uniform(), state=ABOVE, duration=duration, dt=0.01, **options)
 
 
+@pytest.mark.slow
 def test_a_thousand_elastic_bounces():
     run = drop(1.0, 905.0)
     times = np.array([event["time"] for event in run.events])

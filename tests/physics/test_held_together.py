@@ -45,6 +45,7 @@ def latched() -> ff.Run:
     return ff.simulate(world, Grab(on="servicer", period=0.1), state=STATES, duration=6.0)
 
 
+@pytest.mark.slow
 def test_a_latched_pair_moves_as_the_composed_tree():
     """60 s to 1e-8; both are integrated by the same steps, so much less than their error is left."""
     world = WORLD.connection("grasp", "servicer.hand", "client.ring", on=True, at=HELD)

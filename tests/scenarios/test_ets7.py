@@ -31,7 +31,7 @@ VARIANTS = [
     pytest.param("ets7-rns", "torque-level", marks=pytest.mark.slow),
     ("ets7-gravity-gradient", "nominal"),
     pytest.param("ets7-gravity-gradient", "torque-level", marks=pytest.mark.slow),
-    ("ets7-capture", "case-1"),
+    pytest.param("ets7-capture", "case-1", marks=pytest.mark.slow),
     pytest.param("ets7-capture", "case-1-release", marks=pytest.mark.slow),
     pytest.param("ets7-capture", "case-2", marks=pytest.mark.slow),
 ]

@@ -163,7 +163,9 @@ def hand_after(law, craft, **options) -> tuple[ff.Run, Pose]:
     )
 
 
-@pytest.mark.parametrize("relative_to", ["", "N", "base"])
+@pytest.mark.parametrize(
+    "relative_to", [pytest.param("", marks=pytest.mark.slow), pytest.param("N", marks=pytest.mark.slow), "base"]
+)
 def test_a_path_is_followed_in_the_frame_it_is_given_in(relative_to) -> None:
     craft = ets7()
     start = craft.at_rest(joints_deg=START, at=Pose.from_rpy_deg((10.0, 20.0, 30.0), (1.0, 0.0, 0.0)))

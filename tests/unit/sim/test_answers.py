@@ -109,6 +109,7 @@ def test_a_helper_in_another_file_counts(tmp_path):
     require(7.0, law.Push)
 
 
+@pytest.mark.slow
 def test_globals_and_class_attributes_that_change_count(tmp_path):
     before = "NUMBER, WORDS, TABLE = 1.5, {'gain': [0.25]}, np.array([0.5])\ndef g(): return 0.25\n"
     law = write(

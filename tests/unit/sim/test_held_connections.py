@@ -54,6 +54,7 @@ def test_a_latch_out_of_reach_is_not_carried_out_and_told():
     assert [event["time"] for event in run.events] == pytest.approx([0.5, 1.5], abs=0.011)
 
 
+@pytest.mark.slow
 def test_two_latches_at_one_tick_are_one_impact():
     """Beside one another or as one that holds all: the same motion, the same energy."""
     world = docked(reach=(0.3, 0.1))
@@ -84,6 +85,7 @@ def test_a_berth_stands_still():
     assert run.audit.holds
 
 
+@pytest.mark.slow
 def test_contact_at_a_singular_posture():
     """A stretched arm gives no way along itself: the whole is hit, and nothing becomes infinite."""
     arm = ff.Spacecraft.from_base("arm", mass=10.0, inertia=(1.0, 1.0, 1.0))
