@@ -15,6 +15,7 @@ for _name, _x in (("left", -0.5), ("right", 0.5)):
     BOX = BOX.with_frame(_name, body="base", at=(_x, 0.0, 0.0))
 
 
+@pytest.mark.slow
 def test_two_latches_that_close_at_one_instant_are_one_impact():
     """Boxes come from both sides at 0.1 and 0.3 m/s and meet the middle one together: all three go on as one."""
     world = ff.World(west=BOX, middle=BOX, east=BOX)

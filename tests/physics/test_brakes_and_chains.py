@@ -141,6 +141,7 @@ def grasped(half: float = HALF, off: float = 0.0, **more) -> tuple[ff.World, dic
     return world, {"servicer": start, "box": dataclasses.replace(box.at_rest(), p_NB=there, v=moves)}
 
 
+@pytest.mark.slow
 def test_two_arms_on_one_box_keep_their_books_and_their_grip():
     """A dual-arm grasp from the start: the start is solved, redundant rows are told, and nothing drifts."""
     world, states = grasped(off=0.01)

@@ -132,6 +132,7 @@ def landing() -> Record:
     return play(world, Uniform(), state=start, duration=0.6, dt=5e-4)
 
 
+@pytest.mark.slow
 def test_a_tilted_box_on_rough_corners_closes_its_books(landing):
     assert landing.modes.log.count[-1] > 10
     sideways = np.abs(np.diff(landing.ledger.impulse[:, :2], axis=0))

@@ -73,6 +73,7 @@ def test_bounces_end_when_they_must(restitution):
     assert run["connections.energy_lost"].values[-1] == pytest.approx(2.0 * G, rel=1e-10)  # all of 1 m of height
 
 
+@pytest.mark.slow
 def test_single_batch_and_graphics_card_agree():
     """The same loop: one instance, lanes side by side with different events, and the kernel's text."""
     experiment = ff.Experiment.of(floor(0.7), Uniform(), state=ABOVE, duration=2.0, dt=0.01)
@@ -139,6 +140,7 @@ def test_a_contact_that_rests_lifts_off_when_it_would_pull():
     assert run["contact.floor.gap"].values[-1] == pytest.approx(gap, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_friction_turns_a_ball_that_slides():
     """An elastic bounce of a sphere that slips: the tangential impulse is mu times the normal one, at its lower end."""
     world = floor(1.0, friction=0.1)

@@ -157,6 +157,7 @@ def test_both_motions_reach_the_same_point_and_keep_their_books(reactionless, sp
         assert not run.audit.warnings  # panels bend by less than a millimetre
 
 
+@pytest.mark.slow
 def test_the_reactionless_motion_leaves_the_attitude_alone(reactionless, spline):
     quiet, loud = attitude_deg(reactionless).max(), attitude_deg(spline).max()
     assert loud == pytest.approx(0.0784, abs=5e-4)  # as without panels, 0.078 deg

@@ -58,6 +58,7 @@ def test_a_latched_pair_moves_as_the_composed_tree():
         np.testing.assert_allclose(pair[f"servicer.{name}"].values, one[name].values, atol=1e-10, rtol=0)
 
 
+@pytest.mark.slow
 def test_latch_release_latch_closes_its_books(latched):
     assert latched.audit.holds
     assert not latched.conditions  # to be latched is as normal as to be free
@@ -92,6 +93,7 @@ def test_position_does_not_jump_and_what_is_held_stays(latched):
     assert np.ptp(length[held]) < 1e-14
 
 
+@pytest.mark.slow
 def test_a_million_steps_do_not_drift():
     """ETS-VII with its target: below 1e-11 m and rad is asked for."""
     world = WORLD.connection("grasp", "servicer.hand", "client.ring", on=True, at=HELD)
@@ -139,6 +141,7 @@ def test_hinges_and_points_stay_together(holds):
     assert any("The start was moved onto what holds it" in text for text in run.conditions)
 
 
+@pytest.mark.slow
 def test_a_flexible_servicer_that_holds_moves_as_the_composed_tree():
     panel = ff.flex.beam(length=6.0, mass=40.0, bending_stiffness=900.0, modes=2)
     hub = ff.Spacecraft.from_base("hub", mass=500.0, inertia=(100.0, 120.0, 90.0)).mount(

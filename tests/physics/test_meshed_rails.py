@@ -141,6 +141,7 @@ def rolling(craft):
     return ff.simulate(craft, state=start, duration=3.0, dt=0.0005, record_dt=0.01)
 
 
+@pytest.mark.slow
 def test_the_carriage_passes_mesh_lines_while_the_beam_bends(rolling):
     path = rolling["joints.position"].values[:, 0]
     assert path[0] < -0.5 < path[-1]  # a mesh line, and more

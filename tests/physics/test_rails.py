@@ -194,6 +194,7 @@ def rolling(craft):
     return simulate(craft, law, state=start, duration=4.0, dt=0.004, record_dt=0.02)
 
 
+@pytest.mark.slow
 def test_free_flight_keeps_momentum_and_energy_while_the_carriage_rolls(rolling):
     s = rolling["joints.position"].values[:, 0]
     assert s[0] == 0.6

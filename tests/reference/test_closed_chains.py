@@ -134,6 +134,7 @@ def two_armed(rng):
     return (craft, client), (state, free)
 
 
+@pytest.mark.slow
 def test_a_body_held_by_two_arms(rng):
     """Twelve rows, a loop through two spacecraft: one grasp becomes a joint, the other stays rows."""
     crafts, states = two_armed(rng)

@@ -48,6 +48,7 @@ def peak(values):
     return top + (high - low) ** 2 / (8.0 * (2.0 * top - low - high))
 
 
+@pytest.mark.slow
 def test_a_grasp_in_space_and_free_flight_after_it():
     """The spatial arm (16 dofs) takes a payload that arrives off-axis with spin: nothing is lost in 10 s of motion."""
     arm, payload = srms(modes=1), srms_payload()

@@ -20,7 +20,9 @@ def _simulate(name: str, variant: str) -> Run:
     return simulate_variant(find(name).variants()[variant], variant)
 
 
-@pytest.mark.parametrize(("name", "variant"), [("srms-normal", "hard"), ("srms-tangential", "soft")])
+@pytest.mark.parametrize(
+    ("name", "variant"), [pytest.param("srms-normal", "hard", marks=pytest.mark.slow), ("srms-tangential", "soft")]
+)
 def test_claims(name: str, variant: str) -> None:
     run = judge(find(name).variants()[variant], _simulate(name, variant), _simulate)
     assert len(run.claims) >= 20
@@ -47,6 +49,7 @@ def test_braked_joints_latch_by_the_gap_and_lose_more() -> None:
     np.testing.assert_allclose(joints, np.broadcast_to(joints[0], joints.shape), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_free_joints_have_no_torque() -> None:
     """Whatever the payload pulls at the hand: the grasp is a force along the arm, not a torque of its joints."""
     run = simulate(replace(SrmsNormal(), duration=0.05, dt=1e-3).build())

@@ -137,7 +137,8 @@ def _without_time(name: str, values: np.ndarray) -> tuple[tuple[str, ...], np.nd
 
 def _require_complete(path: Path, data: LabelledArrays) -> int:
     version = data.attrs.get("format_version")
-    if not isinstance(version, (int, np.integer)) or version not in range(1, FORMAT_VERSION + 1):
+    version = int(version) if isinstance(version, np.integer) else version
+    if not isinstance(version, int) or version not in range(1, FORMAT_VERSION + 1):
         raise ValueError(
             f"{path} has run format {version!r:.60}, this freefloat reads formats 1 to {FORMAT_VERSION}. "
             "Read it with the version that wrote it, or run the scenario again."
@@ -145,7 +146,7 @@ def _require_complete(path: Path, data: LabelledArrays) -> int:
     missing = [key for key in _FACTS if key not in data.attrs]
     if missing:
         raise ValueError(f"{path} is no complete run file: it lacks {', '.join(missing)}. Run the scenario again.")
-    return int(version)
+    return version
 
 
 def _claim_of_today(row: dict[str, Any]) -> dict[str, Any]:

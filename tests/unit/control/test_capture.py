@@ -136,6 +136,7 @@ def test_the_arm_comes_to_rest_once_captured() -> None:
     assert sizes[2] < 1e-4 * sizes[0]
 
 
+@pytest.mark.slow
 def test_the_conventional_approach_waits_until_the_attitude_has_recovered() -> None:
     goal = Pose(position=np.asarray(HAND.p) + FAR, rotation=np.asarray(HAND.R))
     spline = spline_to(CRAFT, "hand", goal, START, ApproachLimits())

@@ -183,6 +183,7 @@ def test_a_path_is_followed_in_the_frame_it_is_given_in(relative_to) -> None:
     assert np.max(np.abs(run["hand.position_error"].values)) < 10.0 * near
 
 
+@pytest.mark.slow
 def test_a_path_in_a_moving_target_s_frame_follows_the_target() -> None:
     craft, target = ets7(), ff.Spacecraft.from_base("target", mass=50.0, inertia=(5.0, 5.0, 5.0))
     target = target.with_frame("ring", body="base")

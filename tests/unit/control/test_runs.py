@@ -112,6 +112,7 @@ def test_a_joint_at_its_position_limit_stops_there(servo_craft: Spacecraft) -> N
     assert overshoot < 0.1 * 0.02  # [rad]: one tick at the largest rate
 
 
+@pytest.mark.slow
 def test_resolved_acceleration_draws_the_line_with_momentum() -> None:
     """Torques computed in hand space, the base drifting and turning at the start: the loop closes the initial error."""
     craft = ets7()

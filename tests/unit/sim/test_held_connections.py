@@ -34,6 +34,7 @@ def docked(**options) -> ff.World:
 # ---- latches
 
 
+@pytest.mark.slow
 def test_a_latch_by_gap_is_found_where_it_must_be():
     """Ports 0.2 m apart that close at 0.1 m/s meet the reach of 0.05 m after 1.5 s."""
     run = ff.simulate(docked(automatic=True, reach=(0.05, 0.1)), state=FACING, duration=3.0)

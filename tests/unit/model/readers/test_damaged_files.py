@@ -25,6 +25,7 @@ def damaged_files(monkeypatch, tmp_path):
         sys.modules.pop(name, None)
 
 
+@pytest.mark.slow
 def test_damaged_files_raise_nothing_but_model_errors_that_name_the_element(damaged_files):
     outcomes, _ = damaged_files.fuzz(damaged_files.own_files(), COUNT, seed=7)
     assert set(outcomes) == {"URDF", "MJCF", "SDF"}

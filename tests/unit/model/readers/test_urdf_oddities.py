@@ -248,7 +248,8 @@ def test_large_broken_files_are_answered_soon():
     found = lint_urdf(f'<robot name="r">{"".join(links + joints)}</robot>')
     assert len(found) == 6000
     assert max(len(finding.text) for finding in found) < 300
-    assert lint_urdf("<robot>" + "<a>" * 20_000 + "</a>" * 20_000 + "</robot>")[0].part == "robot"
+    (deep,) = lint_urdf("<robot>" + "<a>" * 20_000 + "</a>" * 20_000 + "</robot>")
+    assert "nested more than 200 deep" in deep.text
     ring = [
         f'<joint name="j{k}" type="fixed"><parent link="l{k}"/><child link="l{(k + 1) % 3000}"/></joint>'
         for k in range(3000)
