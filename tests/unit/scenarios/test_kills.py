@@ -1,25 +1,17 @@
-"""Signals and full disks at random moments; `benchmarks/kills.py` does it fifty times each."""
+"""Signals and full files at random moments; `benchmarks/kills.py` does it fifty times each."""
 
-import signal
+import os
+import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[3]
-pytestmark = pytest.mark.filterwarnings("ignore:.*fork:RuntimeWarning", "ignore:.*fork:DeprecationWarning")
 
 
-@pytest.fixture
-def kills(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    import kills
-
-    yield kills
-    sys.modules.pop("kills", None)
-
-
-def test_the_old_folder_or_the_new_one_is_whole(kills):
-    """Each of them looks at the folder after every kill, and raises at a mixture."""
-    assert sum(kills.kill(3, signal.SIGTERM).values()) == 3
-    assert sum(kills.fill(2).values()) == 2
+def test_the_old_folder_or_the_new_one_is_whole():
+    """It looks at the folder after every kill, and raises at a mixture; it forks, so it has a process of its own."""
+    words = [sys.executable, "benchmarks/kills.py", "--count", "2"]
+    path = {"PYTHONPATH": os.pathsep.join(filter(None, ("src", os.environ.get("PYTHONPATH"))))}
+    done = subprocess.run(words, cwd=ROOT, env=os.environ | path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["SIGTERM", "SIGKILL", "file"]
