@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         hil,
         library,
         model,
+        planning,
         report,
         scenarios,
         sensors,
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
         read_urdf,
         write_urdf,
     )
+    from freefloat.planning import CaptureTask, plan_capture
     from freefloat.report import compare, map_page, page
     from freefloat.report.linear_pages import linear_page
     from freefloat.sim import Experiment, Run, RunFailed, check_software, continue_run, simulate, stepper
@@ -71,6 +73,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "BaseWrench": "model",
     "Brake": "model",
+    "CaptureTask": "planning",
     "Carried": "hil",
     "Channel": "values",
     "Clearance": "model",
@@ -108,6 +111,7 @@ _NAMES = {
     "linear_page": "report.linear_pages",
     "map_page": "report",
     "page": "report",
+    "plan_capture": "planning",
     "read_mjcf": "model",
     "read_sdf": "model",
     "read_urdf": "model",
@@ -122,6 +126,7 @@ _NAMES = {
 __all__ = [
     "BaseWrench",
     "Brake",
+    "CaptureTask",
     "Carried",
     "Channel",
     "Clearance",
@@ -169,6 +174,8 @@ __all__ = [
     "map_page",
     "model",
     "page",
+    "plan_capture",
+    "planning",
     "read_mjcf",
     "read_sdf",
     "read_urdf",

@@ -2,7 +2,7 @@
 
 from freefloat.planning.capture import PlanSettings, plan_capture, straight_capture
 from freefloat.planning.cell_room import CellRoom
-from freefloat.planning.flight import PlanFlight, flight_experiment
+from freefloat.planning.flight import PlanFlight, flight_experiment, flight_rehearsal
 from freefloat.planning.limits import MotionLimits
 from freefloat.planning.margins import Margin
 from freefloat.planning.plan import Plan
@@ -17,6 +17,7 @@ __all__ = [
     "PlanFlight",
     "PlanSettings",
     "flight_experiment",
+    "flight_rehearsal",
     "plan_capture",
     "straight_capture",
 ]

@@ -13,6 +13,7 @@ from freefloat.planning.task import CaptureTask
 from freefloat.spatial import Pose
 
 _POSE = ("x", "y", "z", "rotation x", "rotation y", "rotation z")
+_CONE_RESERVE = 0.1  # [m]: of which the reserve of the cone is a share
 _POSE_RATE, _POSE_ACCELERATION = 0.5, 0.5  # what the effort measures motion of a free pose by [m/s, rad/s], per second
 
 
@@ -49,7 +50,9 @@ def ask(task: CaptureTask, scene: Scene, instants: int, reserve: float, ignored:
 
 def number_names(scene: Scene) -> tuple[str, ...]:
     """What the numbers of a curve are called, each with the group it belongs to."""
-    base = [f"cell {name}" for name in scene.chart.names] if in_robot_joints(scene) else [f"pose {axis}" for axis in _POSE]
+    base = (
+        [f"cell {name}" for name in scene.chart.names] if in_robot_joints(scene) else [f"pose {axis}" for axis in _POSE]
+    )
     return (*base, *(f"joint {name}" for name in scene.craft.layout.moving_joints))
 
 
@@ -114,7 +117,9 @@ def _pose(state: State) -> Pose:
     return Pose(np.asarray(state.p_NB), np.asarray(state.X_NB.R))
 
 
-def _row_limits(task: CaptureTask, names: tuple[str, ...], instants: int, reserve: float) -> tuple[np.ndarray, np.ndarray]:
+def _row_limits(
+    task: CaptureTask, names: tuple[str, ...], instants: int, reserve: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Lowest and highest of every row at every instant.
 
     At the first instant only forces can be chosen. In the cone the hand may touch, before it the cone does not count;
@@ -130,7 +135,7 @@ def _row_limits(task: CaptureTask, names: tuple[str, ...], instants: int, reserv
         if name.startswith(("base ", "joint ")):
             low[:, column], high[:, column] = reserve - 1.0, 1.0 - reserve
         elif name == "approach cone":
-            high[late & later, column] = -reserve * limits.cone_width
+            high[late & later, column] = -reserve * _CONE_RESERVE
         elif name == "approach angle":
             low[late & later, column] = np.cos(np.deg2rad((1.0 - reserve) * limits.tilt_deg))
         else:

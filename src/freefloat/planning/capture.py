@@ -7,8 +7,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from freefloat.planning.asking import ask, goal_numbers, start_numbers
 from freefloat.planning.curves import Curve, rest_to_rest
 from freefloat.planning.margins import Margin, judge
@@ -21,9 +19,9 @@ from freefloat.planning.task import CaptureTask
 from freefloat.values.errors import ModelError
 
 _FAMILIES = (
-    "clearance", "base force", "base torque", "joint torque", "joint rate", "joint acceleration", "joint range", "approach",
-    "cell range", "cell rate", "cell acceleration",
-)  # fmt: skip
+    *("clearance", "base force", "base torque", "joint torque", "joint rate", "joint acceleration", "joint range"),
+    *("approach", "cell range", "cell rate", "cell acceleration"),
+)
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,9 @@ def straight_capture(task: CaptureTask, settings: PlanSettings | None = None) ->
     seconds = time.process_time() - began
     programs = compile_programs(scene, curvature=False)
     margins = judge(task, scene, programs, curve, settings.samples)
-    return Plan("straight", curve, scene.chart, task.start, task.client_start, margins, "not optimised", True, seconds=seconds)
+    return Plan(
+        "straight", curve, scene.chart, task.start, task.client_start, margins, "not optimised", True, seconds=seconds
+    )
 
 
 def _refine(
@@ -80,13 +80,12 @@ def _refine(
     """Solve and look, with more instants and more reserve until nothing is broken between them."""
     instants, reserve, began = settings.instants, settings.reserve, time.process_time()
     guess, answers, plan = None, [], None
-    for number in range(1, settings.rounds + 1):
+    for _ in range(settings.rounds):
         asked = ask(task, scene, instants, reserve, ignored)
         if guess is None:
             end = goal_numbers(task, scene, asked.start)
             guess = rest_to_rest(asked.start[0], asked.start[1], end, task.duration, settings.points)
-        near = guess if number == 1 else None
-        programme = Programme(programs, asked, settings.points, task.duration, near)
+        programme = Programme(programs, asked, settings.points, task.duration, near=guess)
         answer = solve(programme, programme.free_points(guess), settings.iterations)
         answers.append(answer)
         guess = programme.control_points(answer.x)
@@ -121,7 +120,9 @@ def _plan(
     )
 
 
-def _explain(task: CaptureTask, scene: Scene, programs: Programs, settings: PlanSettings, failed: Plan) -> Iterator[str]:
+def _explain(
+    task: CaptureTask, scene: Scene, programs: Programs, settings: PlanSettings, failed: Plan
+) -> Iterator[str]:
     """Limits without which, one kind at a time, there is a motion; each with what that motion would need instead."""
     suspects = [family for family in _FAMILIES if any(one.kind.startswith(family) for one in failed.broken)]
     for family in suspects or _FAMILIES:

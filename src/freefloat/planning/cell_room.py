@@ -94,4 +94,3 @@ def _flange(X_FR: Pose, X_PM: Pose, X_FM: Pose) -> tuple[Pose, np.ndarray]:
 
 def _plain(X: Pose) -> Pose:
     return Pose(np.asarray(X.p), np.asarray(X.R))
-

@@ -13,7 +13,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.spatial import Pose, six
-from freefloat.spatial.rotations import axial, dexp_inverse, quaternion_exp, rotation_about, rotation_log, rotation_matrix
+from freefloat.spatial.rotations import (
+    axial,
+    dexp_inverse,
+    quaternion_exp,
+    rotation_about,
+    rotation_log,
+    rotation_matrix,
+)
 from freefloat.values import record, static
 from freefloat.values.arrays import Numeric, Scalar, Vec6, Vector
 

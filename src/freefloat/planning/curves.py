@@ -16,7 +16,7 @@ from scipy.interpolate import BSpline
 
 from freefloat.control.timed_path import clip_time
 from freefloat.values import ModelError, record
-from freefloat.values.arrays import Matrix, Numeric, Scalar, Vector
+from freefloat.values.arrays import Numeric, Scalar, Vector
 
 DEGREE = 5
 Kinematics = tuple[Vector, Vector, Vector]
@@ -88,7 +88,7 @@ def differences(points: int, duration: float, order: int) -> np.ndarray:
 
 
 def rest_to_rest(start: np.ndarray, rate: np.ndarray, end: np.ndarray, duration: float, points: int) -> np.ndarray:
-    """Control points of the one polynomial of fifth degree from a value and a rate to rest, unaccelerated at the ends."""
+    """Control points of the polynomial of fifth degree from a value and a rate to rest, unaccelerated at both ends."""
     way = end - start
     a0 = np.stack([start, rate * duration, np.zeros_like(start)])
     tail = np.linalg.solve(
@@ -98,10 +98,3 @@ def rest_to_rest(start: np.ndarray, rate: np.ndarray, end: np.ndarray, duration:
     x = np.linspace(0.0, 1.0, 4 * points)
     values = np.stack([x**k for k in range(6)], axis=1) @ powers
     return np.linalg.lstsq(basis(points, duration, 4 * points)[0], values, rcond=None)[0]
-
-
-def control_points(curve: Curve, points: int) -> Matrix:
-    """The control points of a curve again."""
-    times = np.linspace(0.0, float(curve.duration), 6 * points)
-    values = curve.table(times)[0]
-    return np.linalg.lstsq(basis(points, float(curve.duration), 6 * points)[0], values, rcond=None)[0]

@@ -9,7 +9,19 @@ from freefloat.control import measured_state
 from freefloat.dynamics import composite_inertia, inverse_dynamics
 from freefloat.dynamics.nominal_motion import NominalMotion, unforced_twist_rate
 from freefloat.dynamics.relative import nominal_share, nominal_share_rate
-from freefloat.model import BaseWrench, Clearance, Clock, JointTorques, Measurements, Software, Spacecraft, State, Truth, World
+from freefloat.hil import Carried, DelayCompensation, Rehearsal
+from freefloat.model import (
+    BaseWrench,
+    Clearance,
+    Clock,
+    JointTorques,
+    Measurements,
+    Software,
+    Spacecraft,
+    State,
+    Truth,
+    World,
+)
 from freefloat.planning.charts import PoseChart, RobotChart, relative_motion
 from freefloat.planning.covers import with_boxed_drums
 from freefloat.planning.curves import Curve
@@ -21,6 +33,7 @@ from freefloat.values import record
 from freefloat.values.arrays import Numeric, Vector
 from freefloat.values.channels import Channel
 from freefloat.values.checks import require_bounds
+from freefloat.values.errors import ModelError
 
 _LEVER = 0.5  # [m]: what an angle counts as in the error that is told
 
@@ -92,7 +105,7 @@ class PlanFlight(Software):
         force = self.force(y, clock)
         away = (truth.state.X_NB.inverse() @ self.wanted(y, clock)[0].X_NB).log()
         size = jnp.sqrt(linear(away) @ linear(away) + _LEVER**2 * (angular(away) @ angular(away)))
-        return linear(force), angular(force), size
+        return linear(force[:6]), angular(force[:6]), size
 
 
 def flight_experiment(
@@ -111,4 +124,24 @@ def flight_experiment(
         duration=plan.duration,
         dt=dt,
         record_dt=max(dt, round(0.1 / dt) * dt),
+    )
+
+
+def flight_rehearsal(task: CaptureTask, plan: Plan, *, dt: float = 4e-3) -> Rehearsal:
+    """The plan as a rehearsal in the cell it was planned for: robots carry both bases, the arm follows its joints.
+
+    Nothing touches as long as a gap is left: no wrist sensor is used. Clearances are the cell's own to watch.
+    """
+    if task.cell is None:
+        raise ModelError("The task was planned for no cell: give CaptureTask a cell, CellRoom.of(...), and plan again.")
+    return Rehearsal(
+        flight_experiment(task, plan, dt=dt, watched=False),
+        carried=(
+            Carried("client", "client"),
+            Carried("servicer", "servicer", arm=task.servicer.layout.moving_joints),
+        ),
+        placement=task.cell.X_FZ,
+        nominal="client",
+        compensation=DelayCompensation(measured=True),
+        passivity=None,
     )

@@ -38,9 +38,10 @@ class MotionLimits:
 
     def __post_init__(self) -> None:
         for name, unit in _UNITS.items():
-            value = require_quantity(f"MotionLimits.{name}", getattr(self, name), unit, allow_infinite=True)
-            least = value if name in ("lower", "upper") else require_quantity(f"MotionLimits.{name}", value, unit, above=0.0, allow_infinite=True)
-            set_fields(self, **{name: tuple(map(float, least)) if np.ndim(least) else float(least)})
+            above = None if name in ("lower", "upper") else 0.0
+            words = f"MotionLimits.{name}"
+            value = require_quantity(words, getattr(self, name), unit, above=above, allow_infinite=True)
+            set_fields(self, **{name: tuple(map(float, value)) if np.ndim(value) else float(value)})
         for name, unit in (("base_force", "N"), ("base_torque", "N m"), ("tilt_deg", "deg"), ("cone_deg", "deg")):
             require_number(f"MotionLimits.{name}", getattr(self, name), unit, above=0.0)
         for name in ("clearance", "cone_width", "hand_length"):
@@ -61,7 +62,7 @@ class MotionLimits:
             upper = np.where(np.isfinite(upper), upper, np.deg2rad(_RANGE_DEG))
             rate = np.where(np.isfinite(rate), rate, np.deg2rad(_RATE_DEG_S))
             torque = np.where(np.isfinite(torque), torque, _TORQUE)
-        known = dict(lower=tuple(lower), upper=tuple(upper), rate=tuple(rate), torque=tuple(torque))
+        known = {"lower": tuple(lower), "upper": tuple(upper), "rate": tuple(rate), "torque": tuple(torque)}
         return MotionLimits(**{**known, "acceleration": tuple(rate / 0.5), **changes})  # full rate in half a second
 
     def joint(self, name: str, count: int) -> np.ndarray:

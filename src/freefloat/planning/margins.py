@@ -89,8 +89,7 @@ def sample(task: CaptureTask, scene: Scene, programs: Programs, curve: Curve, sa
 def _seen(scene: Scene, world: World, pairs: tuple[Pair, ...], y: Vector) -> tuple[Numeric, Numeric, Vector, Vector]:
     base, joints = scene.split(y)
     X_TB, V_TB, _ = relative_motion(scene.chart, *base)
-    craft, client = world.crafts
-    servicer = State(X_TB.p, X_TB.quaternion, joints[0], np.zeros(craft.layout.nv))
+    servicer = State(X_TB.p, X_TB.quaternion, joints[0], np.zeros(scene.craft.layout.nv))
     still = State(np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(0), np.zeros(6))
     return X_TB.p, X_TB.R, V_TB, pair_distances(world, pairs, (servicer, still))
 
@@ -113,7 +112,9 @@ def _pairs(scene: Scene) -> tuple[Pair, ...]:
 # ---- kinds
 
 
-def _worst(kind: str, unit: str, names: tuple[str, ...], values: np.ndarray, limits: np.ndarray, times: np.ndarray) -> Margin:
+def _worst(
+    kind: str, unit: str, names: tuple[str, ...], values: np.ndarray, limits: np.ndarray, times: np.ndarray
+) -> Margin:
     """Of magnitudes (samples, names) that must stay below limits (names): the one that uses most of its limit."""
     left = limits - values
     share = np.where(np.isfinite(limits), left / np.where(np.isfinite(limits), np.maximum(limits, 1e-12), 1.0), np.inf)
@@ -146,7 +147,12 @@ def _numbers(task: CaptureTask, scene: Scene, seen: Sampled) -> Iterator[Margin]
         yield _worst(f"{group} range", "rad", words, np.abs(seen.y[:, :n][:, here] - middle), half, seen.times)
         yield _worst(f"{group} rate", "rad/s", words, np.abs(seen.y[:, n : 2 * n][:, here]), rate[here], seen.times)
         yield _worst(
-            f"{group} acceleration", "rad/s2", words, np.abs(seen.y[:, 2 * n :][:, here]), acceleration[here], seen.times
+            f"{group} acceleration",
+            "rad/s2",
+            words,
+            np.abs(seen.y[:, 2 * n :][:, here]),
+            acceleration[here],
+            seen.times,
         )
 
 
@@ -160,6 +166,8 @@ def _clearances(task: CaptureTask, scene: Scene, seen: Sampled) -> Iterator[Marg
             distances[late, i] = np.inf
     for kind, part in (("clearance client", slice(0, bodies)), ("clearance servicer", slice(bodies, None))):
         names = [f"{a.body} - {b.body}" for a, b in _pairs(scene)[part]]
+        if not names:
+            continue
         k, i = np.unravel_index(int(np.argmin(distances[:, part])), distances[:, part].shape)
         value = float(distances[:, part][k, i])
         where = names[i]
@@ -195,7 +203,13 @@ def _approach(task: CaptureTask, scene: Scene, seen: Sampled) -> Iterator[Margin
     k, i = int(np.argmax(outside)), int(np.argmax(tilt))
     yield Margin("approach cone", task.tool, "m", 0.0, float(outside[k]), -float(outside[k]), float(times[k]))
     yield Margin(
-        "approach angle", task.tool, "deg", limits.tilt_deg, float(tilt[i]), limits.tilt_deg - float(tilt[i]), float(times[i])
+        "approach angle",
+        task.tool,
+        "deg",
+        limits.tilt_deg,
+        float(tilt[i]),
+        limits.tilt_deg - float(tilt[i]),
+        float(times[i]),
     )
 
 

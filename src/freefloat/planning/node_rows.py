@@ -86,7 +86,9 @@ def end_error(scene: Scene, numbers: Vector) -> Vector:
     return jnp.concatenate([jnp.asarray(X_GE.p), 2.0 * quaternion_of(X_GE.R)[1:]])
 
 
-def _force(craft: Spacecraft, base: tuple[Pose, Vector, Vector], joints: tuple[Any, Any, Any], nominal: Vector) -> Vector:
+def _force(
+    craft: Spacecraft, base: tuple[Pose, Vector, Vector], joints: tuple[Any, Any, Any], nominal: Vector
+) -> Vector:
     """By inverse dynamics at the speeds in orbit (eq. 18 of the relative dynamics, solved for the force)."""
     X_TB, V_TB, Vdot_TB = base
     q, rates, accelerations = joints
@@ -111,7 +113,7 @@ def _own_clearances(scene: Scene, poses: list[Pose]) -> Vector:
         nearest = [body_distance(balls[name], X_BT @ places[name], scene.own)]
         nearest += [_between(balls[name], places[name], balls[other], places[other]) for other in inner]
         found.append(soft_minimum(jnp.stack(nearest)))
-    return jnp.stack(found)
+    return jnp.stack(found) if found else jnp.zeros(0)
 
 
 def _between(a: Balls, X_TA: Pose, b: Balls, X_TB: Pose) -> Numeric:
@@ -142,5 +144,3 @@ def row_names(scene: Scene) -> tuple[str, ...]:
         "approach cone",
         "approach angle",
     )
-
-

@@ -9,7 +9,7 @@ import numpy as np
 from freefloat.planning.curves import DEGREE, basis, differences
 from freefloat.planning.programs import Numbers, Programs
 
-_SHARE_OF_FORCE, _FAR = 0.2, 0.4  # of a limit; beyond it [m]: rows that may be left out at first
+_SHARE_OF_FORCE, _FAR = 0.2, 0.8  # of a limit; beyond it [m]: rows that may be left out at first
 FREE = 1e19  # what IPOPT takes as no limit
 
 
@@ -118,7 +118,9 @@ class Programme:
         """What each row is about, without the instant."""
         kinds = self._linear[3]
         linear = [f"{kind} of {name}" for kind in kinds for name in self.asked.numbers]
-        at_instants = [name for k in range(self.instants) for name, on in zip(self.asked.names, self._active[k], strict=True) if on]
+        at_instants = [
+            name for k in range(self.instants) for name, on in zip(self.asked.names, self._active[k], strict=True) if on
+        ]
         return [*at_instants, *linear, *(["grasp"] * 6)]
 
     # ---- for the solver
@@ -167,9 +169,7 @@ class Programme:
         key = x.tobytes()
         if self._kept[0] != key:
             asked = self.asked
-            found = self.programs.rows.batch(
-                self.curve(x), asked.nominal, asked.measures.packed, in_axes=(0, 0, None)
-            )
+            found = self.programs.rows.batch(self.curve(x), asked.nominal, asked.measures.packed, in_axes=(0, 0, None))
             self._kept = key, found
         return self._kept[1]
 

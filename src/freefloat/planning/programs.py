@@ -52,7 +52,9 @@ def compile_programs(scene: Scene, *, curvature: bool) -> Programs:
     return Programs(
         rows=engine.compile(partial(_rows_and_effort, scene), y, nominal, numbers),
         slopes=engine.compile(partial(_slopes, scene), y, nominal, numbers),
-        curvature=engine.compile(partial(_curvature, scene), y, nominal, numbers, np.zeros(m + 1)) if curvature else None,
+        curvature=engine.compile(partial(_curvature, scene), y, nominal, numbers, np.zeros(m + 1))
+        if curvature
+        else None,
         end=engine.compile(partial(_end_slopes, scene), y[:n]),
         end_curvature=engine.compile(partial(_end_curvature, scene), y[:n], np.zeros(6)),
     )

@@ -20,7 +20,7 @@ from freefloat.planning.charts import PoseChart
 from freefloat.planning.covers import balls_of, obstacles_of
 from freefloat.planning.limits import MotionLimits
 from freefloat.planning.node_rows import Scene
-from freefloat.spatial import Pose
+from freefloat.spatial import Pose, SpatialInertia
 from freefloat.values.checks import require_number
 from freefloat.values.errors import ModelError
 
@@ -55,8 +55,10 @@ class CaptureTask:
                 f"Spacecraft '{self.servicer.name}' must have moving joints, and neither wheels nor flexible parts, to "
                 "be planned for."
             )
-        self.servicer.frame(self.tool), self.client.frame(self.ring)
-        self.servicer.require_state(self.start), self.client.require_state(self.client_start)
+        self.servicer.frame(self.tool)
+        self.client.frame(self.ring)
+        self.servicer.require_state(self.start)
+        self.client.require_state(self.client_start)
         if len(self.posture) != layout.nq:
             raise ModelError(f"CaptureTask.posture needs {layout.nq} angles [rad], got {len(self.posture)}.")
         if self.limits is None:
@@ -133,7 +135,7 @@ class CaptureTask:
         return tuple(found)
 
     @cached_property
-    def _body(self):  # noqa: ANN202
+    def _body(self) -> SpatialInertia:
         return composite_inertia(self.client, np.zeros(0))
 
     def _nominal(self) -> NominalMotion:
