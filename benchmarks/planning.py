@@ -29,7 +29,15 @@ from freefloat.dynamics.relative import absolute_state
 from freefloat.hil.cell import envisat_cell, envisat_start
 from freefloat.library import envisat, servicer
 from freefloat.library.servicer import SERVICER_FOLDED
-from freefloat.planning import CaptureTask, CellRoom, Plan, flight_experiment, plan_capture, straight_capture
+from freefloat.planning import (
+    CaptureTask,
+    CellRoom,
+    Plan,
+    PlanSettings,
+    flight_experiment,
+    plan_capture,
+    straight_capture,
+)
 from freefloat.spatial.rotations import quaternion_of, rotation_exp
 
 DURATION = 30.0  # [s]
@@ -84,7 +92,7 @@ def one(seed: int, number: int, cell: CellRoom, flight: bool) -> dict:
     """One tumble."""
     task = random_task(seed, number, cell)
     began = time.perf_counter()
-    plan = plan_capture(task)
+    plan = plan_capture(task, PlanSettings(explain=False))
     wall = time.perf_counter() - began
     straight = straight_capture(task)
     found = {
@@ -134,13 +142,15 @@ def table(rows: list[dict]) -> str:
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument("--tumbles", type=int, default=50)
-    words.add_argument("--first", type=int, default=0)
     words.add_argument("--seed", type=int, default=0)
     words.add_argument("--no-flight", action="store_true")
-    words.add_argument("--out", type=Path, help="a file of JSON lines, one for each tumble")
+    words.add_argument(
+        "--out", type=Path, help="a file of JSON lines, one for each tumble; those in it are not repeated"
+    )
     given = words.parse_args()
-    cell, rows = room(), []
-    for number in range(given.first, given.first + given.tumbles):
+    known = given.out.read_text().splitlines() if given.out and given.out.exists() else []
+    cell, rows = room(), [json.loads(line) for line in known]
+    for number in range(len(rows), given.tumbles):
         rows.append(one(given.seed, number, cell, not given.no_flight))
         if given.out:
             with given.out.open("a") as file:

@@ -21,9 +21,12 @@ OUTWARDS = ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (-1.0, 0.0, 0.0))  # z along +x of
 INTO = ((0.0, 0.0, -1.0), (0.0, -1.0, 0.0), (-1.0, 0.0, 0.0))  # z into the client
 
 
+FENCE = Shape(Box((0.1, 1.6, 0.9)), (1.15, 0.0, 0.59), colour="panel")  # above the ring's axis, in the straight way
+
+
 def small_servicer() -> Spacecraft:
     """A box of 100 kg with two links of 0.5 m ahead."""
-    craft = Spacecraft.from_base("small", mass=100.0, inertia=(15.0, 15.0, 15.0))
+    craft = Spacecraft.from_base("servicer", mass=100.0, inertia=(15.0, 15.0, 15.0))
     craft = craft.with_shapes("base", Shape(Box((0.8, 0.8, 0.8)), colour="bus"))
     for name, parent, at in (("upper", "base", (0.4, 0.0, 0.0)), ("lower", "upper", (0.5, 0.0, 0.0))):
         craft = craft.with_link(
@@ -34,9 +37,9 @@ def small_servicer() -> Spacecraft:
 
 
 def small_client(*more: Shape) -> Spacecraft:
-    """A box of 500 kg, its ring on +x."""
-    craft = Spacecraft.from_base("target", mass=500.0, inertia=(200.0, 260.0, 300.0))
-    craft = craft.with_shapes("base", Shape(Box((1.0, 1.0, 1.0)), colour="bus"), *more)
+    """A box of 500 kg, its ring on +x, a panel before and above it."""
+    craft = Spacecraft.from_base("client", mass=500.0, inertia=(200.0, 260.0, 300.0))
+    craft = craft.with_shapes("base", Shape(Box((1.0, 1.0, 1.0)), colour="bus"), FENCE, *more)
     return craft.with_frame("ring", body="base", at=Pose((0.5, 0.0, 0.0), INTO))
 
 

@@ -24,6 +24,9 @@ _FAMILIES = (
 )
 
 
+_BROKEN_BETWEEN = "solved at its instants, limits broken between them"
+
+
 @dataclass(frozen=True)
 class PlanSettings:
     """How finely a motion is sought, and how finely it is looked at."""
@@ -80,12 +83,13 @@ def _refine(
     """Solve and look, with more instants and more reserve until nothing is broken between them."""
     instants, reserve, began = settings.instants, settings.reserve, time.process_time()
     guess, answers, plan = None, [], None
-    for _ in range(settings.rounds):
+    for number in range(1, settings.rounds + 1):
         asked = ask(task, scene, instants, reserve, ignored)
         if guess is None:
             end = goal_numbers(task, scene, asked.start)
             guess = rest_to_rest(asked.start[0], asked.start[1], end, task.duration, settings.points)
-        programme = Programme(programs, asked, settings.points, task.duration, near=guess)
+        near = guess if number < settings.rounds else None  # in the last round every row counts
+        programme = Programme(programs, asked, settings.points, task.duration, near)
         answer = solve(programme, programme.free_points(guess), settings.iterations)
         answers.append(answer)
         guess = programme.control_points(answer.x)
@@ -111,7 +115,7 @@ def _plan(
         start=task.start,
         client_start=task.client_start,
         margins=margins,
-        status=last.words,
+        status=last.words if not last.solved or all(one.kept for one in margins) else _BROKEN_BETWEEN,
         solved=last.solved,
         effort=last.effort,
         iterations=sum(answer.iterations for answer in answers),
@@ -125,9 +129,9 @@ def _explain(
 ) -> Iterator[str]:
     """Limits without which, one kind at a time, there is a motion; each with what that motion would need instead."""
     suspects = [family for family in _FAMILIES if any(one.kind.startswith(family) for one in failed.broken)]
+    once = dataclasses.replace(settings, rounds=1)
     for family in suspects or _FAMILIES:
-        lifted = _refine(task, scene, programs, settings, (family,))
-        others = [one for one in lifted.broken if not one.kind.startswith(family)]
-        if lifted.solved and not others:
+        lifted = _refine(task, scene, programs, once, (family,))
+        if lifted.solved:
             worst = [one for one in lifted.broken if one.kind.startswith(family)]
             yield str(min(worst, key=lambda one: one.margin)) if worst else family
