@@ -16,7 +16,7 @@ tumbling = client.in_motion(rate_deg_s=(0.5, -2.5, 0.8))
 facing = ff.library.servicer_start(tumbling, gap=0.6)  # turning with Envisat, the arm folded, its tool looking away
 
 servo = ServoSettings(lag="second", bandwidth=10.0, delay=8e-3)  # [Hz], [s]
-cell = envisat_cell(CellSettings(servo=servo, arm_stiffness=500.0, arm_damping=20.0), distance=4.9)  # [m]
+cell = envisat_cell(CellSettings(servo=servo, arm_stiffness=100.0, arm_damping=4.0), distance=4.9)  # [m]
 task = ff.CaptureTask(
     servicer,
     client,

@@ -12,6 +12,7 @@ import numpy as np
 from freefloat.planning.programme import Programme
 from freefloat.values.errors import ModelError
 
+_SECONDS = 20.0  # of a processor, for a round; a plan that is found takes a fifth of that
 _SOLVED = (0, 1)  # to the tolerance; to the acceptable one
 _WORDS = {
     0: "solved",
@@ -87,6 +88,7 @@ def _options(iterations: int, exact: bool) -> dict[str, Any]:
         "print_level": 0,
         "sb": "yes",
         "max_iter": iterations,
+        "max_cpu_time": _SECONDS,
         "tol": 1e-4,
         "constr_viol_tol": 1e-6,
         "acceptable_tol": 1e-3,
