@@ -38,7 +38,6 @@ def ask(task: CaptureTask, scene: Scene, instants: int, reserve: float, ignored:
         names=names,
         low=low,
         high=high,
-        numbers=numbers,
         range=spans,
         rate=rate,
         acceleration=acceleration,

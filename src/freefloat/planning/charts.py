@@ -6,7 +6,7 @@ In the joints of the robot that carries the base in a cell, limits of that robot
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -23,19 +23,6 @@ from freefloat.spatial.rotations import (
 )
 from freefloat.values import record, static
 from freefloat.values.arrays import Numeric, Scalar, Vec6, Vector
-
-
-class Chart(Protocol):
-    """How numbers stand for a pose."""
-
-    @property
-    def count(self) -> int:
-        """How many numbers."""
-        ...
-
-    def pose(self, numbers: Vector) -> Pose:
-        """X_TB of the base in the client's frame."""
-        ...
 
 
 @record

@@ -20,7 +20,6 @@ class Asked:
     names: tuple[str, ...]  # of the rows of an instant
     low: np.ndarray  # (instants, rows)
     high: np.ndarray
-    numbers: tuple[str, ...]  # what the curve's numbers are called
     range: np.ndarray  # (2, numbers)
     rate: np.ndarray  # (numbers)
     acceleration: np.ndarray
@@ -85,18 +84,17 @@ class Programme:
         forces = (asked.low > -FREE) & (asked.high < FREE)  # limited on both sides, as shares
         return np.where(forces, np.abs(values) > _SHARE_OF_FORCE, (values < asked.low + _FAR) | (asked.high < FREE))
 
-    def _linear_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
+    def _linear_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Rates and accelerations of control points: matrix over free points, constants, and limits of numbers."""
-        found, constants, limits, kinds = [], [], [], []
-        for order, limit, kind in ((1, self.asked.rate, "rate"), (2, self.asked.acceleration, "acceleration")):
+        found, constants, limits = [], [], []
+        for order, limit in ((1, self.asked.rate), (2, self.asked.acceleration)):
             D = np.array(differences(self.points, self.duration, order))
             free = self._merge(D)
             moving = np.abs(free).max(axis=1) > 0.0
             found.append(free[moving])
             constants.append(D[moving][:, :2] @ self._fixed)
             limits.append(np.tile(np.minimum(limit, FREE), (int(moving.sum()), 1)))
-            kinds += [kind] * int(moving.sum())
-        return np.concatenate(found), np.concatenate(constants), np.concatenate(limits), kinds
+        return np.concatenate(found), np.concatenate(constants), np.concatenate(limits)
 
     @property
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
@@ -107,21 +105,11 @@ class Programme:
     @property
     def limits(self) -> tuple[np.ndarray, np.ndarray]:
         """Of all rows: at instants, of control points, at the end."""
-        _, constants, limit, _ = self._linear
+        _, constants, limit = self._linear
         end = np.zeros(6)
         low = [self.asked.low[self._active], (-limit - constants).ravel(), end]
         high = [self.asked.high[self._active], (limit - constants).ravel(), end]
         return np.concatenate(low), np.concatenate(high)
-
-    @property
-    def row_families(self) -> list[str]:
-        """What each row is about, without the instant."""
-        kinds = self._linear[3]
-        linear = [f"{kind} of {name}" for kind in kinds for name in self.asked.numbers]
-        at_instants = [
-            name for k in range(self.instants) for name, on in zip(self.asked.names, self._active[k], strict=True) if on
-        ]
-        return [*at_instants, *linear, *(["grasp"] * 6)]
 
     # ---- for the solver
 
@@ -136,7 +124,7 @@ class Programme:
 
     def constraints(self, x: np.ndarray, out: np.ndarray) -> None:
         """Rows, in the order of `limits`."""
-        matrix, _, _, _ = self._linear
+        matrix, _, _ = self._linear
         free = x.reshape(self.free, self.n)
         error, _ = self.programs.end(free[-1])
         out[:] = np.concatenate([self._values(x)[:, :-1][self._active], (matrix @ free).ravel(), error])

@@ -15,7 +15,6 @@ from freefloat.planning.node_rows import Scene, end_error, row_names, rows
 from freefloat.values.arrays import Numeric, Vector
 
 RATE_WEIGHT, ACCELERATION_WEIGHT = 1e-3, 1e-2  # of shares of the joints' limits in the effort, beside forces
-FORCES = 6  # of the base
 
 
 @dataclass(frozen=True)
