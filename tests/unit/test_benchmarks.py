@@ -23,7 +23,7 @@ ONLY = {"latency": ["--only", "linear", "jacobian"]}  # the others start whole r
         "connections",
         *(
             pytest.param(name, marks=pytest.mark.slow)
-            for name in ("branches", "campaign", "latency", "station", "contact", "rehearsal")
+            for name in ("branches", "campaign", "campaign_scaling", "latency", "station", "contact", "rehearsal")
         ),
     ],
 )
