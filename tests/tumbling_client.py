@@ -15,6 +15,8 @@ from freefloat.spatial.rotations import rotation_matrix
 
 DEG = np.deg2rad(1.0)
 COM, RING = np.array([0.05, -0.02, 0.03]), np.array([1.2, 0.1, 0.0])  # in the client's base frame [m]
+INERTIA = (500.0, 1100.0, 900.0)  # of the client, about its centre of mass [kg m2]
+UPPER = np.triu_indices(3)
 BUS = ff.Spacecraft.from_base("bus", mass=800.0, inertia=(300.0, 400.0, 350.0)).with_frame(
     "eye", body="base", at=ff.Pose(position=(1.0, 0.0, 0.3))
 )
@@ -45,12 +47,11 @@ KEPT = (
     "condition",
     *(f"{name}_{kind}" for name in QUANTITIES for kind in ("error", "three_sigma")),
 )
-TRACE = 2500.0  # of the inertia of CLIENT [kg m2]
 
 
-def parts(**filter_fields: Any) -> tuple[Any, ...]:
-    """Camera, filter, and own sensors without error."""
-    camera = RelativePoseCamera(
+def camera() -> RelativePoseCamera:
+    """Two pictures a second, late."""
+    return RelativePoseCamera(
         frame="eye",
         target="client.ring",
         noise=NOISE,
@@ -60,100 +61,108 @@ def parts(**filter_fields: Any) -> tuple[Any, ...]:
         period=0.5,
         latency=0.2,
     )
-    noise = PictureNoise(position=NOISE, angle=ANGLE_NOISE)
-    fields: dict[str, Any] = {"noise": noise, "guess": GUESS, "disturbance": UNDISTURBED, "period": 0.1}
-    law = TargetFilter(
-        craft=BUS, client=CLIENT, frame="eye", target="client.ring", on="servicer", **(fields | filter_fields)
-    )
-    return camera, law, Ideal(on="servicer")
 
 
-def experiment(duration: float = 60.0, rate: np.ndarray = TUMBLE, **filter_fields: Any) -> ff.Experiment:
+def target_filter(**fields: Any) -> TargetFilter:
+    """The filter of a bus that knows its own motion."""
+    usual: dict[str, Any] = {
+        "noise": PictureNoise(position=NOISE, angle=ANGLE_NOISE),
+        "guess": GUESS,
+        "disturbance": UNDISTURBED,
+        "period": 0.1,
+    }
+    return TargetFilter(craft=BUS, client=CLIENT, frame="eye", target="client.ring", on="servicer", **(usual | fields))
+
+
+def experiment(law: TargetFilter, duration: float, rate: np.ndarray = TUMBLE) -> ff.Experiment:
     """The servicer drifts and turns, the client tumbles."""
     own = BUS.in_motion(rate_deg_s=(0.1, -0.3, 0.2), velocity=(0.01, 0.02, 0.0))
-    start = dataclasses.replace(CLIENT.in_motion(rate=rate, velocity=-np.cross(rate, COM)), p_NB=PLACE)
-    guess = dataclasses.replace(filter_fields.pop("guess", GUESS), rate=rate)
-    world = ff.World(servicer=BUS, client=CLIENT)
+    client = dataclasses.replace(CLIENT.in_motion(rate=rate, velocity=-np.cross(rate, COM)), p_NB=PLACE)
+    parts, states = (camera(), law, Ideal(on="servicer")), {"servicer": own, "client": client}
     return ff.Experiment.of(
-        world,
-        *parts(guess=guess, **filter_fields),
-        state={"servicer": own, "client": start},
-        duration=duration,
-        dt=0.1,
-        record_dt=1.0,
+        ff.World(servicer=BUS, client=CLIENT), *parts, state=states, duration=duration, dt=0.1, record_dt=1.0
     )
-
-
-def true_starts(law: TargetFilter, errors: np.ndarray) -> list[Listed]:
-    """The client as it is where the guess has the given errors (runs, 20)."""
-    memory = law.begin(IdealMeasurements.of(BUS, BUS.in_motion()))
-    states = jax.vmap(lambda error: move_state(memory.belief.state, error))(errors)
-    inertias = np.asarray(jax.vmap(law.body.inertia)(states.shape))
-    R = np.asarray(jax.vmap(rotation_matrix)(states.quaternion))
-    rate = np.asarray(states.rate)
-    turned = np.einsum("rji,rj->ri", R, np.asarray(states.velocity))  # R^T v
-    upper = np.triu_indices(3)
-    return [
-        Listed("client.base.com", np.asarray(states.com)),
-        Listed("client.base.inertia", TRACE * inertias[:, upper[0], upper[1]]),
-        Listed("start.client.attitude", errors[:, :3], how="add"),
-        Listed("start.client.position", np.asarray(states.position) - R @ RING),
-        Listed("start.client.velocity", turned - np.cross(rate, np.asarray(states.com))),
-        Listed("start.client.rate", rate),
-    ]
-
-
-def drawn_errors(law: TargetFilter, runs: int, seed: int = 7) -> np.ndarray:
-    """Errors of the guess, from the covariance that the filter begins with."""
-    P = np.asarray(law.begin(IdealMeasurements.of(BUS, BUS.in_motion())).belief.covariance)
-    return np.random.default_rng(seed).normal(size=(runs, SIZE)) @ np.linalg.cholesky(P).T
 
 
 @dataclasses.dataclass(frozen=True)
 class Study:
-    """Numbers of a study of many runs; all studies share one program."""
+    """Many runs: what the filter is told and how it is wrong. All studies share one program."""
 
-    rate: tuple[float, ...] = tuple(TUMBLE)  # guessed [rad/s]
+    runs: int
+    rate: np.ndarray = dataclasses.field(default_factory=lambda: TUMBLE)  # guessed [rad/s]
     told: float = 1.0  # share of the camera's noise that the filter is told
     dropout: float = 0.0  # share of the pictures that are lost
     angle_sigma: float = 10.0 * DEG  # of the guess [rad]
     shape_sigma: float = 0.02
     shape_noise: float = 0.0  # [1 per root s]
-    duration: float = 60.0  # [s]
+    believed_inertia: tuple[float, float, float] = INERTIA  # [kg m2]
+    errors: np.ndarray | None = None  # (20,) of the guess in every run; None: drawn from the filter's covariance
 
-    def experiment(self) -> ff.Experiment:
-        """One run of it."""
+    @property
+    def guess(self) -> TargetGuess:
+        """What the filter begins with."""
         sigmas = {"angle_sigma": self.angle_sigma, "shape_sigma": self.shape_sigma}
-        guess = dataclasses.replace(GUESS, rate=np.array(self.rate), **sigmas)
-        return experiment(self.duration, np.array(self.rate), guess=guess)
+        return dataclasses.replace(GUESS, rate=self.rate, **sigmas)
 
-    def run(self, runs: int, errors: np.ndarray | None = None) -> dict[str, np.ndarray]:
-        """Channels of the filter (runs, instants, ...), each run with noise of its own.
+    def guess_errors(self) -> np.ndarray:
+        """(runs, 20)."""
+        if self.errors is not None:
+            return np.tile(self.errors, (self.runs, 1))
+        sigmas = np.sqrt(np.asarray(self.guess.variances()))
+        return np.random.default_rng(7).normal(size=(self.runs, SIZE)) * sigmas
 
-        The errors of the guess (runs, 20) are drawn from the covariance that the filter begins with, or given.
-        """
-        made = self.experiment()
-        law = made.system.software[0]
-        errors = drawn_errors(law, runs) if errors is None else errors
-        numbers = {
+    def numbers(self) -> dict[str, np.ndarray]:
+        """Numbers of an experiment that differ in this study, by path (runs, entries)."""
+        same = {
             "TargetFilter.guess.rate": self.rate,
             "TargetFilter.guess.angle_sigma": self.angle_sigma,
             "TargetFilter.guess.shape_sigma": self.shape_sigma,
             "TargetFilter.disturbance.shape": self.shape_noise,
             "TargetFilter.noise.position": self.told * NOISE,
             "TargetFilter.noise.angle": self.told * ANGLE_NOISE,
+            "TargetFilter.client.base.inertia": np.diag(self.believed_inertia)[UPPER],
             "camera.imperfection.dropout": self.dropout,
         }
-        same = [Listed(path, np.repeat(np.atleast_2d(value), len(errors), 0)) for path, value in numbers.items()]
-        campaign = Campaign(
-            made,
-            runs=len(errors),
-            seed=11,
-            dispersions=(*true_starts(law, errors), *same),
-            metrics=(Metric("end", "time", "final", unit="s"),),
-            history=History(tuple(f"servicer.target.{name}" for name in KEPT), INSTANTS),
-            balances=False,
-        )
-        results = run_campaign(campaign)
-        assert results.counts["completed"] == len(errors)
-        return {name: results.array(f"history/servicer.target.{name}") for name in KEPT}
+        return true_starts(self) | {path: np.tile(np.atleast_1d(x), (self.runs, 1)) for path, x in same.items()}
+
+
+def true_starts(study: Study) -> dict[str, np.ndarray]:
+    """The client as it is, where the guess has its errors."""
+    law, errors = target_filter(guess=study.guess), study.guess_errors()
+    guessed = law.begin(IdealMeasurements.of(BUS, BUS.in_motion())).belief.state
+    states = jax.vmap(lambda error: move_state(guessed, error))(errors)
+    R, rate, com = np.asarray(jax.vmap(rotation_matrix)(states.quaternion)), states.rate, states.com
+    inertias = sum(INERTIA) * np.asarray(jax.vmap(law.body.inertia)(states.shape))
+    velocity = np.einsum("rji,rj->ri", R, states.velocity) - np.cross(rate, com)  # of the base, its axes
+    return {
+        "client.base.com": np.asarray(com),
+        "client.base.inertia": inertias[:, *UPPER],
+        "start.client.attitude": errors[:, :3],
+        "start.client.position": np.asarray(states.position) - R @ RING,
+        "start.client.velocity": velocity,
+        "start.client.rate": np.asarray(rate),
+    }
+
+
+def run_studies(*studies: Study, duration: float = 60.0) -> list[dict[str, np.ndarray]]:
+    """Channels of the filter in each study, by name (runs, instants, ...); every run has noise of its own."""
+    each = [study.numbers() for study in studies]
+    listed = [
+        Listed(path, np.concatenate([numbers[path] for numbers in each]), "add" if "attitude" in path else "set")
+        for path in each[0]
+    ]
+    names = tuple(f"servicer.target.{name}" for name in KEPT)
+    campaign = Campaign(
+        experiment(target_filter(), duration),
+        runs=sum(study.runs for study in studies),
+        seed=11,
+        dispersions=tuple(listed),
+        metrics=(Metric("end", "time", "final", unit="s"),),
+        history=History(names, INSTANTS),
+        balances=False,
+    )
+    results = run_campaign(campaign)
+    assert results.counts["completed"] == campaign.runs
+    ends = np.cumsum([study.runs for study in studies])[:-1]
+    split = {name: np.split(results.array(f"history/servicer.target.{name}"), ends) for name in KEPT}
+    return [{name: split[name][k] for name in KEPT} for k in range(len(studies))]
