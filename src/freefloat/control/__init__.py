@@ -14,12 +14,15 @@ from freefloat.control.measured import Motion, measured_motion, measured_positio
 from freefloat.control.mechanical_grasp import MechanicalGrasp
 from freefloat.control.orbit_attitude import OrbitAttitude, attitude_at
 from freefloat.control.paths import Line, Path, Turn
+from freefloat.control.picture_update import Disturbance, PictureNoise
 from freefloat.control.pose_spline import PoseSpline
 from freefloat.control.profiles import Profile, Quintic, Trapezoid
 from freefloat.control.rate_law import RateLaw
 from freefloat.control.reactionless_turn import ReactionlessTurn
 from freefloat.control.resolved_acceleration import ResolvedAcceleration
 from freefloat.control.resolved_motion import ResolvedMotion, SatelliteBasedMotion
+from freefloat.control.target_filter import TargetFilter
+from freefloat.control.target_guess import TargetGuess
 from freefloat.control.timed_path import FunctionPath, TimedPath
 from freefloat.control.unloading import MomentumUnloading
 from freefloat.control.visual_servo import TargetTracker
@@ -30,6 +33,7 @@ __all__ = [
     "AttitudeHold",
     "CaptureApproach",
     "Circle",
+    "Disturbance",
     "FunctionPath",
     "GraspMechanism",
     "GraspOnMessage",
@@ -45,6 +49,7 @@ __all__ = [
     "OrbitAttitude",
     "ParallelJaw",
     "Path",
+    "PictureNoise",
     "PoseSpline",
     "ProbeAndDrogue",
     "Profile",
@@ -55,6 +60,8 @@ __all__ = [
     "ResolvedAcceleration",
     "ResolvedMotion",
     "SatelliteBasedMotion",
+    "TargetFilter",
+    "TargetGuess",
     "TargetTracker",
     "ThreeWireSnare",
     "TimedGrasp",
