@@ -27,7 +27,9 @@ def test_a_grasp_that_a_facility_holds_takes_nothing_from_the_world():
     run = rehearse(grasp_rehearsal(MADE), holding_cell())
     assert run.completed
     assert run.audit.holds
-    free = ff.simulate(grasp_experiment(duration=0.1, software=(ff.control.TimedGrasp("grasp", at=9.0, on="servicer"),)))
+    free = ff.simulate(
+        grasp_experiment(duration=0.1, software=(ff.control.TimedGrasp("grasp", at=9.0, on="servicer"),))
+    )
     for name in ("position", "attitude", "velocity", "rate"):
         for craft in ("servicer", "client"):
             channel = f"{craft}.base.{name}"
@@ -92,7 +94,7 @@ def test_held_through_a_spring_they_swing_as_two_masses_do():
     run = rehearse(grasp_rehearsal(made, compensation=DelayCompensation()), holding_cell(Gripper()))
     assert run.audit.holds
     t = run.values("time") - AT - 1e-3
-    d, w = 200.0 / (2 * MU), np.sqrt(1e4 / MU - (200.0 / (2 * MU)) ** 2)
+    d, w = 500.0 / (2 * MU), np.sqrt(1e4 / MU - (500.0 / (2 * MU)) ** 2)
     speed, rest = -0.01, -0.01 * 0.5e-3  # [m/s], [m]
     wanted = rest + np.exp(-d * t) * (-rest * np.cos(w * t) + (speed - d * rest) / w * np.sin(w * t))
     held = t > -1e-9
