@@ -1,4 +1,4 @@
-"""A connection that a facility holds: flags without forces, a gripper that follows them, and wrenches that do the rest."""
+"""A connection that a facility holds: a flag without a force, a gripper that follows it, wrenches that do the rest."""
 
 import dataclasses
 
@@ -7,8 +7,15 @@ import pytest
 
 import freefloat as ff
 from freefloat.hil import (
-    DelayCompensation, Grasp, MotionCommand, Passivity, critical_delay, read_log, rehearse, run_of_log,
-)  # fmt: skip
+    DelayCompensation,
+    Grasp,
+    MotionCommand,
+    Passivity,
+    critical_delay,
+    read_log,
+    rehearse,
+    run_of_log,
+)
 from freefloat.hil.cell import IdealCell, ideal_robot
 from freefloat.hil.delayed_contact import reduced_mass
 from freefloat.hil.faulty import FaultyFacility
