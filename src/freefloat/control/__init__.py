@@ -18,6 +18,7 @@ from freefloat.control.measured import Motion, measured_motion, measured_positio
 from freefloat.control.mechanical_grasp import MechanicalGrasp
 from freefloat.control.orbit_attitude import OrbitAttitude, attitude_at
 from freefloat.control.paths import Line, Path, Turn
+from freefloat.control.picture_update import Disturbance, PictureNoise
 from freefloat.control.pose_spline import PoseSpline
 from freefloat.control.pose_spring import PoseSpring
 from freefloat.control.profiles import Profile, Quintic, Trapezoid
@@ -25,6 +26,8 @@ from freefloat.control.rate_law import RateLaw
 from freefloat.control.reactionless_turn import ReactionlessTurn
 from freefloat.control.resolved_acceleration import ResolvedAcceleration
 from freefloat.control.resolved_motion import ResolvedMotion, SatelliteBasedMotion
+from freefloat.control.target_filter import TargetFilter
+from freefloat.control.target_guess import TargetGuess
 from freefloat.control.timed_path import FunctionPath, TimedPath
 from freefloat.control.unloading import MomentumUnloading
 from freefloat.control.visual_servo import TargetTracker
@@ -41,6 +44,7 @@ __all__ = [
     "CaptureSchedule",
     "Circle",
     "CompliantCapture",
+    "Disturbance",
     "FunctionPath",
     "GraspMechanism",
     "GraspOnMessage",
@@ -58,6 +62,7 @@ __all__ = [
     "OrbitAttitude",
     "ParallelJaw",
     "Path",
+    "PictureNoise",
     "PoseSpline",
     "PoseSpring",
     "ProbeAndDrogue",
@@ -69,6 +74,8 @@ __all__ = [
     "ResolvedAcceleration",
     "ResolvedMotion",
     "SatelliteBasedMotion",
+    "TargetFilter",
+    "TargetGuess",
     "TargetTracker",
     "ThreeWireSnare",
     "TimedGrasp",
