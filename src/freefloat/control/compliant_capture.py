@@ -3,11 +3,13 @@
 The force is M vdot_r + C(v) v_r + springs + dampers, with v_r the speeds that keep base and tool on their set points.
 With s = v - v_r the closed loop is M sdot + C s = springs + dampers + J^T F, so that
 
-    W = s^T M s / 2 + U_base + U_tool + U_joints,    Wdot = -s^T D s + s^T J^T F
+    W = s^T M s / 2 + U_base + U_tool,    Wdot = -s^T D s + s^T J^T F
 
-while the springs are constant: passive from the wrench at the tool to its velocity relative to the client, whatever the
-client's free motion is (the paper's eq. 24 and 27). While a spring is weakened W falls with it; the joints' springs,
-which take over after the grasp, start at their own rest. True with an exact model, no delay and no limit reached.
+passive from the wrench at the tool to its velocity relative to the client, whatever the client's free motion is (the
+paper's eq. 24 and 27). After the grasp other springs take over: of the joints, and of the base from where the joints
+say it is, which needs no camera. Then the same holds while the tool stays where it has grasped (eq. 28, V_a = V_c).
+During the exchange the old springs weaken, and W with them; the new ones start at rest and grow, which gives a little.
+True with an exact model, no delay and no limit reached.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from freefloat.model import BaseWrench, Clock, JointTorques, Latch, Measurements
 from freefloat.sensors.ideal import IdealMeasurements
 from freefloat.spatial import Pose, angular, linear, six
 from freefloat.values import ModelError, record, static
-from freefloat.values.arrays import ArrayLike, Flag, Numeric, Scalar, Vector
+from freefloat.values.arrays import ArrayLike, Flag, Matrix, Numeric, Scalar, Vec6, Vector
 from freefloat.values.channels import Channel, mode, vector
 from freefloat.values.checks import require_bounds, require_quantity, set_fields
 
@@ -141,10 +143,12 @@ class CompliantCapture(Software):
         X_base, X_tool = self.errors(here, t)
         J = frame_jacobian(self.craft, here.q, self.frame)
         base = gains.base.pull(X_base) + gains.base.damp(s[:6])
-        tool = (1.0 - share) * (gains.tool.pull(X_tool) + gains.tool.damp(J @ s))
+        tool = gains.tool.pull(X_tool) + gains.tool.damp(J @ s)
+        held = gains.base.pull(self.held_error(memory, here)) + gains.base.damp(self._held_twist(here, J, s))
         damping = jnp.asarray(gains.joint_damping) + share * jnp.asarray(gains.held_damping)
         joints = -share * jnp.asarray(gains.held_stiffness) * (here.q - memory.joints) - damping * s[6:]
-        return J.T @ tool + jnp.concatenate([base, joints])
+        both = jnp.concatenate([(1.0 - share) * base + share * held, joints])
+        return (1.0 - share) * (J.T @ tool) + both
 
     def errors(self, here: Meeting, t: Scalar) -> tuple[Pose, Pose]:
         """X_DB of the base and X_DE of the tool, each from its set point."""
@@ -155,6 +159,15 @@ class CompliantCapture(Software):
             reference.tool_set_point(t).inverse() @ X_TE,
         )
 
+    def held_error(self, memory: HeldPosture, here: Meeting) -> Pose:
+        """X_DB of the base from where it was at the grasp, as the joints say while the tool holds on."""
+        X_BE = frame_pose(self.craft, here.q, self.frame)
+        return frame_pose(self.craft, memory.joints, self.frame) @ X_BE.inverse()
+
+    def _held_twist(self, here: Meeting, J: Matrix, s: Vector) -> Vec6:
+        """Of the base as the tool sees it, base axes."""
+        return -frame_pose(self.craft, here.q, self.frame).twist_to_A(J[:, 6:] @ s[6:])
+
     # ---- its energy
 
     def energy(self, memory: HeldPosture, here: Meeting, t: Scalar) -> Scalar:
@@ -163,9 +176,9 @@ class CompliantCapture(Software):
         share, gains = self.schedule.exchanged(t), self.gains
         X_base, X_tool = self.errors(here, t)
         off = here.q - memory.joints
-        springs = gains.base.energy(X_base) + (1.0 - share) * gains.tool.energy(X_tool)
-        springs = springs + 0.5 * share * off @ (jnp.asarray(gains.held_stiffness) * off)
-        return 0.5 * s @ (mass_matrix(self.craft, here.q) @ s) + springs
+        free = gains.base.energy(X_base) + gains.tool.energy(X_tool)
+        held = gains.base.energy(self.held_error(memory, here)) + 0.5 * off @ (jnp.asarray(gains.held_stiffness) * off)
+        return 0.5 * s @ (mass_matrix(self.craft, here.q) @ s) + (1.0 - share) * free + share * held
 
     # ---- telling
 

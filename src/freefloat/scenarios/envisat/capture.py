@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EnvisatCapture(RehearsedScenario):
-    """A compliant servicer synchronises with tumbling Envisat, reaches for its ring, grasps it and makes its arm stiff."""
+    """A compliant servicer turns with tumbling Envisat, reaches for its ring, grasps it and makes its arm stiff."""
 
     name = "envisat-capture"
     title = "Envisat: capture by a compliant servicer, in orbit and in a cell of two robots"
     source = "Relative dynamics for hardware-in-the-loop simulation of on-orbit missions, figures 11 to 13"
     note = (
-        "Times of the phases and the spin are the paper's. Start errors, gains, limits, sensors and the cell are assumed: "
-        "it prints none. Its own run ends at 35 s, before anything is rigidised. The arm alone could not reach as far as "
-        "the gap: the base comes nearer too."
+        "Times of the phases and the spin are the paper's. Start errors, gains, limits, sensors and the cell are "
+        "assumed: it prints none. Its own run ends at 35 s, before anything is rigidised. The arm alone could not reach "
+        "as far as the gap: the base comes nearer too."
     )
     figures = (
         Figure("servicer.capture.phase", title="Phase: synchronise, approach, grasp, rigidise, done"),
@@ -110,7 +110,18 @@ class EnvisatCapture(RehearsedScenario):
         """Sensors and software, in their order."""
         if self.sensors is None:
             return (self.law(),)
-        return (*self.sensors.parts(1e-3 * self.software_ms), self.law())
+        period, world = 1e-3 * self.software_ms, self.world()
+        filters = self.sensors.filters(world.craft("servicer"), world.craft("client"), self.spin_deg_s, period)
+        return (*self.sensors.parts(period), *filters, self.law())
+
+    def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
+        return []
+
+    def rehearsal(self):
+        raise NotImplementedError
+
+    def facility(self):
+        raise NotImplementedError
 
     def build(self) -> Experiment:
         """Both co-rotating but for the start error."""

@@ -48,7 +48,7 @@ class StartError:
 class Sensors:
     """Star tracker, gyro, encoders and a camera; each noise is one sigma of a sample."""
 
-    star_hz: Positive = 4.0
+    star_hz: Positive = 5.0
     star_noise_deg: NotNegative = 0.003
     gyro_noise_deg_s: NotNegative = 0.002
     encoder_noise_deg: NotNegative = 0.001
@@ -57,6 +57,7 @@ class Sensors:
     camera_noise_mm: Positive = 1.0
     camera_noise_deg: Positive = 0.1
     camera_dropout: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.1  # share of the pictures that are lost
+    tumble_error_deg_s: Annotated[Three, Unit("deg/s")] = (0.1, -0.1, 0.1)  # of the tumble as it is known before
     seed: Annotated[int, Field(ge=0)] = 0
 
     def parts(self, period: float) -> tuple[Part, ...]:
@@ -85,6 +86,34 @@ class Sensors:
                 imperfection=Imperfection(seed=self.seed, dropout=self.camera_dropout),
             ),
             Ideal(_OWN_ORBIT, on="servicer"),
+        )
+
+    def filters(self, servicer: Spacecraft, client: Spacecraft, spin_deg_s: float, period: float) -> tuple[Part, ...]:
+        """Software before the capture: own attitude from stars and gyro, Envisat's motion from pictures."""
+        from freefloat.control import AttitudeFilter, Disturbance, PictureNoise, TargetFilter, TargetGuess
+
+        star, angle = (float(np.deg2rad(x)) for x in (self.star_noise_deg, self.camera_noise_deg))
+        gyro = float(np.deg2rad(self.gyro_noise_deg_s)) * period**0.5
+        guess = TargetGuess(
+            rate=np.deg2rad(np.array([0.0, spin_deg_s, 0.0]) + np.asarray(self.tumble_error_deg_s)),
+            rate_sigma=float(np.deg2rad(0.1)),
+            velocity_sigma=0.01,  # [m/s]
+            com_sigma=0.01,  # [m]
+            shape_sigma=0.02,
+        )
+        return (
+            AttitudeFilter.steady(1.0 / self.star_hz, star, gyro, 1e-7, on="servicer", period=period),
+            TargetFilter(
+                servicer,
+                client,
+                CAMERA,
+                RING,
+                PictureNoise(1e-3 * self.camera_noise_mm, angle, own_angle=star),
+                guess=guess,
+                disturbance=Disturbance(rate=1e-5, velocity=1e-4),  # what the grasp does is not known to it
+                on="servicer",
+                period=period,
+            ),
         )
 
 
