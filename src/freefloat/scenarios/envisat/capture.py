@@ -7,19 +7,33 @@ sensors feel is all that holds both together.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from freefloat.scenarios.envisat.capture_parts import GRASP, NotNegative, Positive, Sensors, StartError
+from freefloat.scenarios.envisat.capture_parts import (
+    CLIENT_PORT,
+    FLOOR_DISTANCE,
+    GRASP,
+    NARROWEST_HALF_RANGE,
+    SERVICER_PORT,
+    NotNegative,
+    Positive,
+    Sensors,
+    StartError,
+    Times,
+)
 from freefloat.scenarios.rehearsed import RehearsedScenario
 from freefloat.scenarios.settings import Unit
 from freefloat.sim.description import Figure
 
 if TYPE_CHECKING:
     from freefloat.control import CompliantCapture
+    from freefloat.hil import Rehearsal
+    from freefloat.hil.cell import VirtualCell
     from freefloat.model import Part, World
     from freefloat.sim import Experiment, Run
     from freefloat.sim.claims import Claim
@@ -50,6 +64,7 @@ class EnvisatCapture(RehearsedScenario):
     )
 
     spin_deg_s: Annotated[float, Unit("deg/s")] = -2.5  # of Envisat about its y axis
+    times: Times = field(default_factory=Times)
     gap: Annotated[Positive, Unit("m")] = 0.15  # between tool and ring before the approach
     arm_share: Annotated[float, Field(ge=0.0, le=1.0)] = 0.4  # of the approach that the arm makes, the base the rest
     start_error: StartError = field(default_factory=StartError)
@@ -61,6 +76,17 @@ class EnvisatCapture(RehearsedScenario):
     joint_torque_limit: Annotated[Positive, Unit("N m")] = 100.0
     software_ms: Annotated[Positive, Unit("ms")] = 4.0  # period of the on-board software
     sensors: Sensors | None = field(default_factory=Sensors)  # None: everything is known exactly
+    bandwidth_hz: Annotated[Positive, Unit("Hz")] = 10.0  # of the robots' servos
+    delay_ms: Annotated[NotNegative, Unit("ms")] = 8.0  # of the robots' controllers
+    compensate_delay: bool = True  # commands are made ahead of the delay
+    gripper_stiffness: Annotated[Positive, Unit("N/m")] = 2000.0
+    gripper_damping: Annotated[NotNegative, Unit("N s/m")] = 200.0
+    gripper_turn_stiffness: Annotated[Positive, Unit("N m/rad")] = 5.0
+    gripper_turn_damping: Annotated[NotNegative, Unit("N m s/rad")] = 0.5
+    force_noise: Annotated[NotNegative, Unit("N")] = 0.2  # of a sample of a wrist sensor, one sigma
+    torque_noise: Annotated[NotNegative, Unit("N m")] = 0.01
+    workspace_scale: Annotated[float, Field(gt=0.0, le=1.0)] = 1.0  # of the robots' joint ranges
+    client_inertia_error: Annotated[float, Field(gt=-0.5, lt=1.0)] = 0.0  # of what the cell flies, about Envisat's x
     duration: Annotated[Positive, Unit("s")] = 45.0  # [s]
     dt: Annotated[Positive, Unit("s")] = 0.004  # [s], also a cycle of the cell
 
@@ -82,7 +108,7 @@ class EnvisatCapture(RehearsedScenario):
 
     def law(self) -> CompliantCapture:
         """The capture itself, with models of both that are exact."""
-        from freefloat.control import CaptureGains, CaptureLimits, CompliantCapture
+        from freefloat.control import CaptureGains, CaptureLimits, CaptureSchedule, CompliantCapture
         from freefloat.library.servicer import SERVICER_CAPTURE
 
         world = self.world()
@@ -101,6 +127,7 @@ class EnvisatCapture(RehearsedScenario):
             SERVICER_CAPTURE,
             gap=self.gap,
             arm_share=self.arm_share,
+            schedule=CaptureSchedule(**dataclasses.asdict(self.times)),
             limits=CaptureLimits(self.thrust_limit, self.thrust_torque_limit, self.joint_torque_limit),
             on="servicer",
             period=1e-3 * self.software_ms,
@@ -114,15 +141,6 @@ class EnvisatCapture(RehearsedScenario):
         filters = self.sensors.filters(world.craft("servicer"), world.craft("client"), self.spin_deg_s, period)
         return (*self.sensors.parts(period), *filters, self.law())
 
-    def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
-        return []
-
-    def rehearsal(self):
-        raise NotImplementedError
-
-    def facility(self):
-        raise NotImplementedError
-
     def build(self) -> Experiment:
         """Both co-rotating but for the start error."""
         from freefloat.library import envisat_start, servicer_start
@@ -135,3 +153,63 @@ class EnvisatCapture(RehearsedScenario):
         return Experiment.of(
             world, *self.parts(), state=state, duration=self.duration, dt=self.dt, record_dt=5 * self.dt
         )
+
+    # ---- in the cell
+
+    def rehearsal(self) -> Rehearsal:
+        """The client's wrist sensor says what the gripper does; the servicer gets the opposite at its tool."""
+        from freefloat.hil import Carried, DelayCompensation, ExpectedContact, Grasp, Limits, Rehearsal
+        from freefloat.hil.cell import envisat_start
+
+        experiment = self.rehearsed_experiment()
+        arm = experiment.world.craft("servicer").layout.moving_joints
+        return Rehearsal(
+            experiment,
+            carried=(
+                Carried("client", "client", CLIENT_PORT),
+                Carried("servicer", "servicer", SERVICER_PORT, reaction_of="client", arm=arm),
+            ),
+            placement=envisat_start()["client"],
+            nominal="client",
+            compensation=DelayCompensation() if self.compensate_delay else None,
+            limits=Limits(joint_margin=(1.0 - self.workspace_scale) * NARROWEST_HALF_RANGE),
+            contact=ExpectedContact(self.gripper_stiffness, self.gripper_damping),
+            grasps=(Grasp(GRASP, "servicer"),),
+        )
+
+    def rehearsed_experiment(self) -> Experiment:
+        """As in orbit, with ports for the wrenches and the client that the cell flies."""
+        import numpy as np
+
+        experiment = self.build()
+        inertia = np.array(experiment.world.craft("client").bodies[0].inertia)
+        inertia[0, 0] *= 1.0 + self.client_inertia_error
+        world = experiment.world.with_value("client.base.inertia", inertia)
+        system = dataclasses.replace(experiment.system, world=world, ports=(CLIENT_PORT, SERVICER_PORT))
+        return dataclasses.replace(
+            experiment, system=system, inputs={CLIENT_PORT: np.zeros(6), SERVICER_PORT: np.zeros(6)}
+        )
+
+    def facility(self) -> VirtualCell:
+        """Two KR120-class robots face each other, one with a ring, one with an arm and its gripper."""
+        from freefloat.hil.cell import CellSettings, Gripper, SensorSettings, ServoSettings, envisat_cell
+
+        sensor = SensorSettings(
+            noise=(self.force_noise, self.torque_noise),
+            bias=(2.0, 0.1),  # [N], [N m], assumed; tared
+            range=(1000.0, 200.0),  # [N], [N m], assumed
+            tare_samples=1000,
+        )
+        servo = ServoSettings(lag="second", bandwidth=self.bandwidth_hz, delay=1e-3 * self.delay_ms)
+        # The arm follows by a position loop of its own [N m/rad, N m s/rad], beside the torques it is told.
+        settings = CellSettings(cycle=self.dt, servo=servo, sensor=sensor, arm_stiffness=500.0, arm_damping=20.0)
+        gripper = Gripper(
+            self.gripper_stiffness, self.gripper_damping, self.gripper_turn_stiffness, self.gripper_turn_damping
+        )
+        return envisat_cell(settings, gripper=gripper, distance=FLOOR_DISTANCE)
+
+    def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
+        """The capture in orbit, and as a virtual cell makes it."""
+        from freefloat.scenarios.envisat.capture_claims import cell_claims, orbit_claims
+
+        return [*orbit_claims(self, run), *cell_claims(self, run)]

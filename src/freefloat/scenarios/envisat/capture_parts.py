@@ -17,8 +17,21 @@ Positive = Annotated[float, Field(gt=0.0)]
 NotNegative = Annotated[float, Field(ge=0.0)]
 Three = tuple[float, float, float]
 CAMERA, RING, TOOL, GRASP = "camera", "client.ring", "tool", "grasp"
+CLIENT_PORT, SERVICER_PORT = "client.ring.wrench", "servicer.tool.wrench"
+FLOOR_DISTANCE = 5.0  # [m] between the feet of the robots, assumed
+NARROWEST_HALF_RANGE = np.deg2rad(95.0)  # [rad], of joint a2 of the robots
 _CAMERA_AT = (0.9, 0.0, 0.4)  # on the base, above the foot of the arm [m], assumed
 _OWN_ORBIT = ("base.position", "base.velocity")  # of the own orbit determination: only differences to it matter
+
+
+@dataclass(frozen=True)
+class Times:
+    """When each phase begins; synchronisation begins at the start."""
+
+    approach: Annotated[Positive, Unit("s")] = 9.1  # [s]
+    grasp: Annotated[Positive, Unit("s")] = 32.6  # [s]
+    rigidise: Annotated[Positive, Unit("s")] = 33.0  # [s]
+    done: Annotated[Positive, Unit("s")] = 43.0  # [s]
 
 
 @dataclass(frozen=True)
