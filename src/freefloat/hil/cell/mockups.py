@@ -101,7 +101,7 @@ def servicer_arm(mount_height: float = 0.1, gripper: Gripper | None = None) -> M
         f'<geom name="ROBOT.tip" type="sphere" pos="0 0 {TOOL_HEIGHT!r}" size="0.02" {_TOOL_SIDE}/>'
         f'<site name="ROBOT.hand" pos="0 0 {TOOL_HEIGHT!r}"/></body>'
     )
-    inner, end = tool, TOOL_HEIGHT
+    inner, end = tool, 1e-3  # [m]: where the gripper begins, so that nothing of the arm is ahead of the tool frame
     for k, (offset, axis, com, inertia) in reversed(list(enumerate(ARM_LINKS, start=1))):
         inner = (
             f'<body name="ROBOT.arm_{k}" pos="0 0 {offset!r}">'

@@ -48,8 +48,8 @@ class EnvisatCapture(RehearsedScenario):
     source = "Relative dynamics for hardware-in-the-loop simulation of on-orbit missions, figures 11 to 13"
     note = (
         "Times of the phases and the spin are the paper's. Start errors, gains, limits, sensors and the cell are "
-        "assumed: it prints none. Its own run ends at 35 s, before anything is rigidised. The arm alone could not reach "
-        "as far as the gap: the base comes nearer too."
+        "assumed: it prints none. Its own run ends at 35 s, before anything is rigidised. The arm alone could not "
+        "reach as far as the gap: the base comes nearer too."
     )
     figures = (
         Figure("servicer.capture.phase", title="Phase: synchronise, approach, grasp, rigidise, done"),
@@ -83,8 +83,8 @@ class EnvisatCapture(RehearsedScenario):
     gripper_damping: Annotated[NotNegative, Unit("N s/m")] = 200.0
     gripper_turn_stiffness: Annotated[Positive, Unit("N m/rad")] = 5.0
     gripper_turn_damping: Annotated[NotNegative, Unit("N m s/rad")] = 0.5
-    force_noise: Annotated[NotNegative, Unit("N")] = 0.2  # of a sample of a wrist sensor, one sigma
-    torque_noise: Annotated[NotNegative, Unit("N m")] = 0.01
+    force_noise: Annotated[NotNegative, Unit("N")] = 0.05  # of a sample of a wrist sensor, one sigma
+    torque_noise: Annotated[NotNegative, Unit("N m")] = 0.003
     workspace_scale: Annotated[float, Field(gt=0.0, le=1.0)] = 1.0  # of the robots' joint ranges
     client_inertia_error: Annotated[float, Field(gt=-0.5, lt=1.0)] = 0.0  # of what the cell flies, about Envisat's x
     duration: Annotated[Positive, Unit("s")] = 45.0  # [s]
@@ -197,12 +197,19 @@ class EnvisatCapture(RehearsedScenario):
         sensor = SensorSettings(
             noise=(self.force_noise, self.torque_noise),
             bias=(2.0, 0.1),  # [N], [N m], assumed; tared
-            range=(1000.0, 200.0),  # [N], [N m], assumed
+            range=(500.0, 200.0),  # [N], [N m], assumed: the arm hangs on one of them
             tare_samples=1000,
         )
         servo = ServoSettings(lag="second", bandwidth=self.bandwidth_hz, delay=1e-3 * self.delay_ms)
         # The arm follows by a position loop of its own [N m/rad, N m s/rad], beside the torques it is told.
-        settings = CellSettings(cycle=self.dt, servo=servo, sensor=sensor, arm_stiffness=500.0, arm_damping=20.0)
+        settings = CellSettings(
+            cycle=self.dt,
+            servo=servo,
+            sensor=sensor,
+            arm_stiffness=500.0,
+            arm_damping=20.0,
+            clearance=0.005,  # [m]: the palm comes up to 20 mm to the ring
+        )
         gripper = Gripper(
             self.gripper_stiffness, self.gripper_damping, self.gripper_turn_stiffness, self.gripper_turn_damping
         )
