@@ -87,8 +87,12 @@ def test_momentum_is_closed_by_what_both_wrists_have_measured(grasped):
     """What is left of both wrenches: noise, summed over cycles, and the inertia of the mock-ups."""
     t = grasped.values("time")
     total = sum(grasped.values(f"{name}.momentum.linear") for name in ("servicer", "client"))
-    handed = np.linalg.norm(grasped.values("client.momentum.linear") - grasped.values("client.momentum.linear")[0], axis=1)
+    handed = np.linalg.norm(
+        grasped.values("client.momentum.linear") - grasped.values("client.momentum.linear")[0], axis=1
+    )
     walk = 4.0 * NOISE[0] * np.sqrt(2.0 * t * CYCLE)  # [N s], of two sensors, four sigma
-    mockups = 17.7 * SPEED  # [N s]: 12.5 kg of plate, post and ring and 5.1 kg of probe, which change their speed by less
+    mockups = (
+        17.7 * SPEED
+    )  # [N s]: 12.5 kg of plate, post and ring and 5.1 kg of probe, which change their speed by less
     assert handed.max() > 2.0  # [N s]
     assert np.all(np.abs(total - total[0]) < walk[:, None] + mockups)

@@ -27,7 +27,9 @@ def test_a_grasp_that_a_facility_holds_takes_nothing_from_the_world():
     run = rehearse(grasp_rehearsal(MADE), holding_cell())
     assert run.completed
     assert run.audit.holds
-    free = ff.simulate(grasp_experiment(duration=0.1, software=(ff.control.TimedGrasp("grasp", at=9.0, on="servicer"),)))
+    free = ff.simulate(
+        grasp_experiment(duration=0.1, software=(ff.control.TimedGrasp("grasp", at=9.0, on="servicer"),))
+    )
     for name in ("position", "attitude", "velocity", "rate"):
         for craft in ("servicer", "client"):
             channel = f"{craft}.base.{name}"

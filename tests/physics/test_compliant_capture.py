@@ -64,17 +64,18 @@ def along_the_motion(here: Meeting, vdot) -> Meeting:
 
 @compiled
 def power(capture, memory, here, wrench, t):
-    """Wdot along the motion with a wrench at the tool; and -s^T D s + s^T J^T F."""
+    """Wdot along the motion with a wrench at the tool; -s^T D s; and what the wrench and a missing co-rotation give."""
     J = frame_jacobian(SERVICER, here.q, "tool")
     force = capture.force(memory, here, t) + J.T @ wrench
     vdot = forward_dynamics(SERVICER, here.q, here.v, force)
     rate = jax.jvp(
         lambda here, t: capture.energy(memory, here, t), (here, t), (along_the_motion(here, vdot), jnp.ones(()))
     )[1]
-    s = here.v - capture.reference.speeds(here, t)
+    v_r, rates = capture.reference.speeds_and_rates(here, t)
+    s, missing = here.v - v_r, capture.schedule.handed_over(t) * capture.co_rotation(here, v_r, rates)
     slack = dataclasses.replace(here, v=here.v - s)
     damped = capture.compliance(memory, here, s, t) - capture.compliance(memory, slack, jnp.zeros(13), t)
-    return rate, s @ damped, s @ (J.T @ wrench)
+    return rate, s @ damped, s @ (J.T @ wrench - missing)
 
 
 def holding_on(here: Meeting) -> Meeting:
@@ -166,7 +167,8 @@ def test_what_is_asked_for_does_not_jump_where_a_phase_begins(rng):
     capture, here = law(), draw_meeting(rng)
     memory, schedule = HeldPosture(here.q + 0.01, np.asarray(True)), capture.schedule
     begins = [getattr(schedule, name) for name in ("approach", "grasp", "rigidise", "done")]
-    for time in (*begins, schedule.grasp + schedule.exchange):
+    ends = [schedule.grasp + schedule.exchange, schedule.rigidise + schedule.handover]
+    for time in (*begins, *ends):
         changes = [
             np.max(np.abs(asked(capture, memory, here, time + step) - asked(capture, memory, here, time - step)))
             for step in (1e-3, 1e-4)

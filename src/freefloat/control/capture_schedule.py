@@ -25,11 +25,12 @@ class CaptureSchedule:
     rigidise: Numeric | float = 33.0  # the gripper has closed
     done: Numeric | float = 43.0  # nothing moves any more
     exchange: Numeric | float = 2.0  # in which the joints' own springs take over from the tool's, from the grasp on
+    handover: Numeric | float = 5.0  # in which the arm takes over from the thrusters what turns both, while rigidising
 
     def __post_init__(self) -> None:
         units = {"approach": "s", "grasp": "s", "rigidise": "s", "done": "s"}
         require_bounds(self, units, least=0.0)
-        require_bounds(self, {"exchange": "s"}, above=0.0)
+        require_bounds(self, {"exchange": "s", "handover": "s"}, above=0.0)
         times = [getattr(self, name) for name in units]
         if not is_traced(*times) and not all(a < b for a, b in pairwise(times)):
             told = ", ".join(f"{name} {getattr(self, name):g} s" for name in units)
@@ -51,3 +52,7 @@ class CaptureSchedule:
     def exchanged(self, t: Scalar) -> Scalar:
         """Share of the joints' own springs, 0 until the grasp and 1 after the exchange, smooth in between."""
         return Quintic(1.0, self.exchange).distance(t - self.grasp)
+
+    def handed_over(self, t: Scalar) -> Scalar:
+        """Share of the co-rotation that the arm makes: 0 until it is rigidised, 1 after the handover."""
+        return Quintic(1.0, self.handover).distance(t - self.rigidise)

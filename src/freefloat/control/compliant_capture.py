@@ -9,7 +9,9 @@ passive from the wrench at the tool to its velocity relative to the client, what
 paper's eq. 24 and 27). After the grasp other springs take over: of the joints, and of the base from where the joints
 say it is, which needs no camera. Then the same holds while the tool stays where it has grasped (eq. 28, V_a = V_c).
 During the exchange the old springs weaken, and W with them; the new ones start at rest and grow, which gives a little.
-True with an exact model, no delay and no limit reached.
+While it is rigidised the thrusters leave the co-rotation M vdot_r + C v_r to the arm, which is then felt at the tool:
+both fly on as one body, and the springs give way until they carry it. All this with an exact model, no delay and no
+limit reached.
 """
 
 from __future__ import annotations
@@ -134,8 +136,12 @@ class CompliantCapture(Software):
     def force(self, memory: HeldPosture, here: Meeting, t: Scalar) -> Vector:
         """Generalised force (nv) on base and joints, without limits."""
         v_r, rates = self.reference.speeds_and_rates(here, t)
-        moving = mass_matrix(self.craft, here.q) @ rates + coriolis_product(self.craft, here.q, here.v, v_r)
-        return moving + self.compliance(memory, here, here.v - v_r, t)
+        left = 1.0 - self.schedule.handed_over(t)
+        return left * self.co_rotation(here, v_r, rates) + self.compliance(memory, here, here.v - v_r, t)
+
+    def co_rotation(self, here: Meeting, v_r: Vector, rates: Vector) -> Vector:
+        """What it takes to move with the set points: M vdot_r + C(v) v_r."""
+        return mass_matrix(self.craft, here.q) @ rates + coriolis_product(self.craft, here.q, here.v, v_r)
 
     def compliance(self, memory: HeldPosture, here: Meeting, s: Vector, t: Scalar) -> Vector:
         """Springs and dampers (nv); s: speeds beyond those of the set points."""

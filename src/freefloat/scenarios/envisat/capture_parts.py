@@ -123,7 +123,7 @@ class Sensors:
                 RING,
                 PictureNoise(1e-3 * self.camera_noise_mm, angle, own_angle=star),
                 guess=guess,
-                disturbance=Disturbance(rate=1e-5, velocity=1e-4),  # what the grasp does is not known to it
+                disturbance=Disturbance(rate=1e-5, velocity=3e-4),  # what the grasp does is not known to it
                 on="servicer",
                 period=period,
             ),
