@@ -37,7 +37,7 @@ def run_of_log(rehearsal: Rehearsal, log: Log, status: str = "") -> Run:
     total = grid(experiment.duration, experiment.dt, experiment.record_dt).steps
     reached = min(ticks * (len(rows) - 1), total)
     status = status or (COMPLETED if reached == total else f"{STOPPED}{reached * dt:g} s: the log ends")
-    run = run_of_records(experiment, _states(experiment, reached, total), status)
+    run = run_of_records(experiment, states_until(experiment, reached, total), status)
     at = np.round(run.recorded["time"].values / dt).astype(int) // ticks
     arrays, coordinates = cell_channels(rehearsal, layout, rows[np.minimum(at, len(rows) - 1)], log.about["robots"])
     told = dataclasses.replace(
@@ -59,7 +59,7 @@ def _with_felt(rehearsal: Rehearsal, layout: RowLayout, rows: np.ndarray, ticks:
     return dataclasses.replace(experiment, inputs=inputs)
 
 
-def _states(experiment: Experiment, ticks: int, total: int) -> SystemState:
+def states_until(experiment: Experiment, ticks: int, total: int) -> SystemState:
     """States at the start, after every recorded interval, and at the end."""
     system, loop = experiment.begin()
     every = recorded_every(experiment)
