@@ -11,6 +11,7 @@ import numpy as np
 from freefloat.control.outside import OutsideSoftware
 from freefloat.model import Clock, JointBrake, Sensor, Truth, World
 from freefloat.sensors.ideal import measurable, true_value
+from freefloat.sim.seen_motion import SEEN, seen_size
 from freefloat.sim.system import System
 from freefloat.values import LawError, ModelError
 
@@ -53,6 +54,8 @@ def port_shape(system: System, port: str) -> tuple[int, ...]:
     }
     if rest in sizes:
         return (sizes[rest],)
+    if rest == SEEN:
+        return (seen_size(world, number),)
     if rest == _DUTY:
         return (sum(len(t.nozzles) for t in system.thrusters if system.on(t) == number),)
     if rest.endswith(".wrench"):

@@ -27,6 +27,7 @@ from freefloat.sim.prescribed_motion import (
     with_rates_from_outside,
     with_rates_until,
 )
+from freefloat.sim.seen_motion import seen_states
 from freefloat.sim.software_checks import checked_call, require_same_memory
 from freefloat.sim.system import Inputs, SoftwareState, System, SystemState, blinds, put
 from freefloat.sim.tick import Tick, tick_of
@@ -112,7 +113,8 @@ class _Turn:
         for i in some:
             if i not in self._sensed:
                 self._sensed.add(i)
-                self.loop = _sense(self.system, self.loop, self.states, i, self.tick, self.due)
+                seen = seen_states(self.system, self.states, self.inputs)
+                self.loop = _sense(self.system, self.loop, seen, i, self.tick, self.due)
 
     def run_software(self, k: int) -> None:
         """Software number k is asked, if it is its turn."""
