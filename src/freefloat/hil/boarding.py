@@ -117,6 +117,8 @@ def board(experiment: Experiment, software: Any) -> tuple[Experiment, tuple[Boar
 
     `software`: an OnBoard, or whatever one is made of, or several. Software that does not fit is told so and refused.
     """
+    if not _listed(software):
+        return experiment, ()
     if experiment.integrator != "rk4":
         raise ModelError("Software outside is asked at fixed steps: its experiment needs integrator='rk4'.")
     seats = []

@@ -11,8 +11,9 @@ import numpy as np
 from freefloat.hil.boarding import Boarded, board, end_all
 from freefloat.hil.bound_program import BoundProgram
 from freefloat.hil.cycle_functions import advance
+from freefloat.hil.facts import SOFTWARE_HEADINGS, describe_software
 from freefloat.hil.replay import states_until
-from freefloat.hil.software_ticks import SoftwareTicks, WorldNotFinite
+from freefloat.hil.software_ticks import SoftwareOutside, WorldNotFinite
 from freefloat.onboard.program import SoftwareFault
 from freefloat.sim.description import FactTable
 from freefloat.sim.experiment import Experiment
@@ -62,14 +63,13 @@ class _Flight:
         inputs = {port: rows[0] for port, rows in self._table.items()}
         self._advance = BoundProgram(advance, system, start, np.full((), 1, np.int32), inputs)
         state, _, self._inputs = self._advance.arguments
-        self._software = [SoftwareTicks(one, system, start, state, self._inputs) for one in boarded]
+        self._software = SoftwareOutside(boarded, system, start, (state, self._inputs), None)
         self.tick, self.interrupted = 0, False
         self.longest = [0.0] * len(boarded)
 
     def run(self) -> str:
         """All ticks, unless software fails: why it ended early."""
-        ports = [one.boarded.port for one in self._software]
-        given = [port for port in self._table if port not in ports]
+        given = [port for port in self._table if port not in self._software.ports]
         try:
             for tick in range(self.steps):
                 for port in given:
@@ -90,8 +90,8 @@ class _Flight:
         return ""
 
     def _ask(self, tick: int) -> None:
-        for number, one in enumerate(self._software):
-            one.act(tick)
+        self._software.act(tick)
+        for number, one in enumerate(self._software.pieces):
             self._table[one.boarded.port][tick:] = one.answer
             self.longest[number] = max(self.longest[number], one.took)
 
@@ -112,12 +112,11 @@ class _Flight:
         return run
 
     def _described(self, run: Run, reason: str) -> Run:
-        rows = []
-        for one, longest in zip(self._software, self.longest, strict=True):
-            about, contract = one.boarded.described(), one.boarded.contract
-            answers = f"{about['runs']}, every {contract.period:g} s, answers {about['answers']}"
-            rows.append((contract.name, answers, f"{1e3 * longest:.3g} ms", reason or "answered to the end"))
-        table = FactTable("On-board software", ("name", "how it runs", "longest answer", "how it ended"), tuple(rows))
-        return dataclasses.replace(
-            run, description=dataclasses.replace(run.description, tables=(*run.description.tables, table))
-        )
+        pairs = zip(self._software.pieces, self.longest, strict=True)
+        rows = [
+            describe_software(one.boarded.contract, one.boarded.described(), longest, reason or run.status)
+            for one, longest in pairs
+        ]
+        table = FactTable("On-board software", SOFTWARE_HEADINGS, tuple(rows))
+        told = dataclasses.replace(run.description, tables=(*run.description.tables, table))
+        return dataclasses.replace(run, description=told)

@@ -21,7 +21,7 @@ from freefloat.onboard.program import Program, SoftwareFault, require_finite
 from freefloat.onboard.serve import ADDRESS
 
 _LOOK = 0.02  # [s] between two looks whether somebody has come
-_FAREWELL = 2.0  # [s] that a process has to end by itself
+_FAREWELL = 0.5  # [s] that a process has to end by itself
 
 
 class SoftwareLink(Program):
@@ -157,7 +157,8 @@ class SoftwareLink(Program):
         except OSError as error:
             raise SoftwareFault(self._gone(error)) from None
         if message.kind is Kind.FAILED:
-            raise SoftwareFault(f"{self._who} says: {message.text:.300}")
+            said = message.text[:300]
+            raise SoftwareFault(said if said.startswith(self._who) else f"{self._who} says: {said}")
         if message.kind is not kind:
             raise SoftwareFault(f"{self._who} sent {message.kind.name} in place of {kind.name}")
         if message.sequence != sequence:

@@ -21,11 +21,56 @@ class WorldNotFinite(Exception):
     """There is nothing sensible left to be measured."""
 
 
-class SoftwareTicks:
-    """One piece of software outside, in step with a world that is advanced in memory of its own."""
+class SoftwareOutside:
+    """All software outside of a world that is advanced in memory of its own; `cycle` [s] as `SoftwareTicks` has it."""
 
-    def __init__(self, boarded: Boarded, system: System, start: SystemState, state: Any, inputs: Any) -> None:
-        """`state` and `inputs`: memory of the program that advances the world, nested as `start` and its inputs."""
+    def __init__(
+        self,
+        boarded: tuple[Boarded, ...],
+        system: System,
+        start: SystemState,
+        memory: tuple[Any, Any],
+        cycle: float | None,
+    ) -> None:
+        self.pieces = [SoftwareTicks(one, system, start, memory, cycle) for one in boarded]
+        self.ports = [one.port for one in boarded]
+        # What a row of a log holds of each: its answer, and how long that took [s].
+        self.fields = tuple(
+            field
+            for piece in self.pieces
+            for field in ((answer_field(piece.boarded.port), piece.answer.size), (took_field(piece.boarded.port), 1))
+        )
+
+    def act(self, tick: int) -> None:
+        """Ask and hear those whose turn it is, in their order."""
+        for piece in self.pieces:
+            piece.act(tick)
+
+    def row(self) -> np.ndarray:
+        """What holds now, in the order of `fields`."""
+        parts = [part for piece in self.pieces for part in (piece.answer, [piece.took])]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def answer_field(port: str) -> str:
+    """What a log calls the answers that come in at a port."""
+    return f"software.{port}"
+
+
+def took_field(port: str) -> str:
+    """What a log calls the time that they took."""
+    return f"software.{port.removesuffix('.answer')}.took"
+
+
+class SoftwareTicks:
+    """One piece of software outside. `cycle` [s]: of a facility whose clock does not wait; None: in lockstep."""
+
+    def __init__(
+        self, boarded: Boarded, system: System, start: SystemState, memory: tuple[Any, Any], cycle: float | None
+    ) -> None:
+        """`memory`: state and inputs of the program that advances the world, nested as its start and its inputs."""
+        state, inputs = memory
+        self._cycle = cycle
         self.boarded, self._dt = boarded, system.dt
         self.ticks = ticks_in(f"Software '{boarded.contract.name}'", boarded.contract.period, system.dt)
         self.layout = MeasurementLayout(boarded.contract.reads)
@@ -48,21 +93,21 @@ class SoftwareTicks:
         if begun is not None:
             self.answer = begun
 
-    def act(self, tick: int, cycle: float | None = None) -> None:
-        """Ask and hear it, if it is its turn. `cycle` [s]: of a facility whose clock does not wait; None: in lockstep."""
+    def act(self, tick: int) -> None:
+        """Ask and hear it, if it is its turn."""
         if tick % self.ticks == 0:
             began = time.perf_counter()
             try:
-                self._exchange(tick, cycle)
+                self._exchange(tick)
             except SoftwareFault as fault:
                 raise SoftwareFault(f"{fault}, at {tick * self._dt:g} s") from None
             self.took = time.perf_counter() - began
         self._into[...] = self.answer
 
-    def _exchange(self, tick: int, cycle: float | None) -> None:
+    def _exchange(self, tick: int) -> None:
         program, later = self.boarded.program, self.boarded.on_board.answers == "next"
-        wait = self.boarded.on_board.patience if cycle is None else cycle
-        if later and cycle is not None and not isinstance(program, Immediate):
+        wait = self.boarded.on_board.patience if self._cycle is None else self._cycle
+        if later and self._cycle is not None and not isinstance(program, Immediate):
             wait = 0.0  # it had its whole period
         if later and self._asked:
             self.answer = program.answer(wait)

@@ -1,4 +1,4 @@
-"""Local sockets: Unix ones where there are, TCP on this machine elsewhere; messages in, messages out, with deadlines."""
+"""Local sockets, Unix ones or TCP on this machine: messages in, messages out, with deadlines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from freefloat.onboard.messages import Decoder, Kind, Message, encode
 _PIECE = 65536  # bytes
 
 
-def make_socket(address: str, *, remote: bool = False) -> tuple[socket.socket, object]:
+def make_socket(address: str, *, remote: bool = False) -> tuple[socket.socket, str | tuple[str, int]]:
     """A socket for an address, `unix:/path` or `tcp:127.0.0.1:5000`; other machines only if `remote` says so."""
     kind, _, rest = address.partition(":")
     if kind == "unix" and rest:

@@ -60,12 +60,14 @@ class Field:
         return math.prod(self.shape or ())
 
     def line(self) -> str:
-        """As text: name[parts] shape unit."""
+        """As text: name[parts] shape unit; a shape that is not known is ?."""
         parts = f"[{','.join(self.parts)}]" if self.parts else ""
         words = [self.name + parts]
         if self.shape is not None:
             words.append(("x".join(map(str, self.shape)) or "scalar") + (":int32" if self.integer else ""))
-            words.append(self.unit)
+        elif self.unit:
+            words.append("?")
+        words.append(self.unit)
         return " ".join(words).rstrip()
 
     @staticmethod
@@ -79,9 +81,9 @@ class Field:
         if len(words) == 1:
             return Field(found[1], parts=parts)
         shape, _, kind = words[1].partition(":")
-        if kind not in ("", "int32") or not re.fullmatch(r"scalar|\d{1,6}(x\d{1,6}){0,3}", shape):
+        if kind not in ("", "int32") or not re.fullmatch(r"\?|scalar|\d{1,6}(x\d{1,6}){0,3}", shape):
             raise ContractError(f"'{text:.80}': '{words[1]:.40}' is no shape. Write scalar, 3 or 3x3.")
-        sizes = () if shape == "scalar" else tuple(map(int, shape.split("x")))
+        sizes = {"?": None, "scalar": ()}[shape] if shape in ("?", "scalar") else tuple(map(int, shape.split("x")))
         return Field(found[1], sizes, words[2] if len(words) > 2 else "", parts, kind == "int32")
 
 

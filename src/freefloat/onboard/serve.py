@@ -26,7 +26,7 @@ def serve(software: Any, address: str = "", *, patience: float = 30.0, remote: b
     if not address:
         raise ContractError(f"Where to? Give an address, unix:/path or tcp:127.0.0.1:PORT, or set {ADDRESS}.")
     program = software if isinstance(software, Immediate) else InProcess(software)
-    line = _connect(address, patience, remote)
+    line = connect(address, patience, remote=remote)
     try:
         line.send(Kind.HELLO, 0, program.contract.text())
         return _attend(program, line)
@@ -34,7 +34,8 @@ def serve(software: Any, address: str = "", *, patience: float = 30.0, remote: b
         line.close()
 
 
-def _connect(address: str, patience: float, remote: bool) -> Connection:
+def connect(address: str, patience: float, *, remote: bool = False) -> Connection:
+    """A connection to whoever listens at an address, tried again until there is one or patience [s] ends."""
     end = time.perf_counter() + patience
     while True:
         made, where = make_socket(address, remote=remote)
@@ -57,13 +58,14 @@ def _attend(program: Immediate, line: Connection) -> str:
         if message.kind is Kind.REFUSED:
             raise ContractError(message.text)
         try:
-            _obey(program, line, message)
+            obey(program, line, message)
         except SoftwareFault as fault:
             line.send(Kind.FAILED, message.sequence, str(fault))
             raise
 
 
-def _obey(program: Immediate, line: Connection, message: Message) -> None:
+def obey(program: Immediate, line: Connection, message: Message) -> None:
+    """Do what a message asks for, and answer."""
     if message.kind is Kind.WELCOME:
         text, _, answers = message.text.rpartition("answers ")
         program.agree(Contract.parse(text), answers.strip())
