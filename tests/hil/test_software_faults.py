@@ -193,9 +193,9 @@ def test_strangers_are_refused(hello, tmp_path) -> None:
 def test_over_tcp_on_this_machine() -> None:
     link = SoftwareLink("tcp:127.0.0.1:0")
     words = (sys.executable, "-m", "freefloat", "software", str(FOLDER / "damper.py"), "--connect", link.address)
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
     run = ff.fly(MADE, OnBoard(link))
-    told, _ = process.communicate(timeout=60.0)
+    _, told = process.communicate(timeout=60.0)
     assert (run.status, process.returncode, told) == ("completed", 0, "over: the flight is over\n")
     np.testing.assert_array_equal(
         run.values("input.damper.answer"), ff.fly(MADE, Damper()).values("input.damper.answer")

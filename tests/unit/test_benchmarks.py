@@ -19,6 +19,7 @@ ONLY = {"latency": ["--only", "linear", "jacobian"]}  # the others start whole r
         "engine",
         "flexible",
         "connections",
+        "software",
         *(
             pytest.param(name, marks=pytest.mark.slow)
             for name in ("branches", "campaign", "latency", "station", "contact", "rehearsal")

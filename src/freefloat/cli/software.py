@@ -17,7 +17,7 @@ def run(file: Path, address: str) -> int:
     """Answer until the other side says that this is the end; 1 if the software failed or the other side is gone."""
     found = load(file)
     try:
-        typer.echo(f"over: {serve(found, address)}")
+        typer.echo(f"over: {serve(found, address)}", err=True)
     except (SoftwareFault, ConnectionError) as error:
         typer.echo(f"Error: {error}", err=True)
         return 1
