@@ -193,6 +193,7 @@ def changed(**words):
         (changed(commands={"thrust": ()}), "gives 'thrust', which is no command"),
         (changed(name="two words"), "needs a name of letters and digits"),
         (object(), "is no on-board software: it has no `period`"),
+        ([Ramp(), Ramp()], "Two pieces of software are called 'ramp'"),
         (OnBoard(Ramp(), instead_of="Pilot"), "no software called 'Pilot'. Software: none"),
     ],
 )

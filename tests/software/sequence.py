@@ -32,7 +32,7 @@ class Sequence(ff.Software):
         return {"sum": memory["sum"] + clock.hold * (1.0 + late) * y["base.rate"], "phase": phase}
 
     def command(self, memory, y, clock):
-        torque = -self.gain * y["base.rate"] - memory["sum"]
+        torque = -self.gain * y["base.rate"] - 0.1 * y["fast.base.rate"] - memory["sum"]
         phase, push = memory["phase"], ff.BaseWrench(jnp.concatenate([jnp.zeros(3), torque]))
         if not self.switches:
             return push
@@ -58,12 +58,13 @@ def experiment(*, switches=False, duration=0.8):
         world = world.connection("grasp", "servicer.hand", "client.base", reach=(1.0, 4.0))  # [m], [rad]
         world = world.brake("servicer.rod", slip_torque=0.5)  # [N m]
     gyro = Gyro(on="servicer", noise=1e-3, period=0.02, latency=0.03, imperfection=Imperfection(seed=4))
+    fast = Gyro(on="servicer", name="fast", noise=1e-3, period=0.02, imperfection=Imperfection(seed=5))  # at once
     start = {
         "servicer": dataclasses.replace(HUB.at_rest(), v=np.array([0, 0, 0, 0.02, -0.03, 0.05, 0.1])),
         "client": dataclasses.replace(CLIENT.at_rest(), p_NB=np.array([1.2, 0.1, 0.0])),
     }
     laws = Sequence(on="servicer", period=0.04, switches=switches), Rod(on="servicer", period=0.02)
-    parts = (*laws, gyro, Ideal(on="servicer"))
+    parts = (*laws, gyro, fast, Ideal(on="servicer"))
     return ff.Experiment.of(world, *parts, state=start, duration=duration, dt=0.01, record_dt=0.02)
 
 

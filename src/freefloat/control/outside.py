@@ -59,7 +59,7 @@ class OutsideSoftware(Software):
 
     reads: tuple[str, ...] = static(default=())
     gives: tuple[Given, ...] = static(default=())
-    tells_outside: tuple[Told, ...] = static(default=())
+    messages: tuple[Told, ...] = static(default=())
 
     @property
     def port(self) -> str:
@@ -69,7 +69,7 @@ class OutsideSoftware(Software):
     @property
     def width(self) -> int:
         """How many numbers an answer has."""
-        return sum(one.size for one in (*self.gives, *self.tells_outside))
+        return sum(one.size for one in (*self.gives, *self.messages))
 
     def command(self, memory: Any, y: Measurements, clock: Clock) -> tuple[Command, ...]:
         """What came in; that it reads its measurements is said here, so that sensors are wired to it."""
@@ -84,7 +84,7 @@ class OutsideSoftware(Software):
     def tell(self, memory: Any, y: Measurements, clock: Clock) -> Mapping[str, Numeric]:
         """What came in behind the commands."""
         answer, at, told = jnp.asarray(y[self.port]), sum(one.size for one in self.gives), {}
-        for one in self.tells_outside:
+        for one in self.messages:
             value = answer[at : at + one.size].reshape(one.shape)
             told[one.name] = value.astype(jnp.int32) if one.integer else value
             at += one.size
@@ -100,13 +100,13 @@ class OutsideSoftware(Software):
                 axis=f"{self.name}.{one.name}.entry" if one.size != 1 else "",
                 components=tuple(str(k) for k in range(one.size)) if one.size != 1 else (),
             )
-            for one in self.tells_outside
+            for one in self.messages
         )
 
     def observe(self, memory: Any, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
         """The same."""
         told = self.tell(memory, y, clock)
-        return tuple(told[one.name].reshape(() if one.size == 1 else (-1,)) for one in self.tells_outside)
+        return tuple(told[one.name].reshape(() if one.size == 1 else (-1,)) for one in self.messages)
 
 
 # ---- commands and their names

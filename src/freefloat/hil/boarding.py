@@ -115,37 +115,42 @@ def recorded(about: Iterable[Mapping[str, Any]]) -> tuple[OnBoard, ...]:
 def board(experiment: Experiment, software: Any) -> tuple[Experiment, tuple[Boarded, ...]]:
     """The experiment with a seat for each piece of software, and who sits there.
 
-    `software`: an OnBoard, or whatever one is made of, or several. Software that does not fit is told so and refused.
+    `software`: an OnBoard, or whatever one is made of, or several. Where one does not fit, all are told so and let go.
     """
-    if not _listed(software):
-        return experiment, ()
-    if experiment.integrator != "rk4":
+    listed = _listed(software)
+    if listed and experiment.integrator != "rk4":
         raise ModelError("Software outside is asked at fixed steps: its experiment needs integrator='rk4'.")
-    seats = []
-    for how in _listed(software):
-        program = how.software if isinstance(how.software, Program) else InProcess(how.software)
-        try:
-            experiment, port = _with_seat(experiment, how, program.contract)
-        except Exception as error:
-            _refuse(program, error)
-            raise
-        seats.append((how, program, port))
-    system, loop = _begin(experiment, [program for _, program, _ in seats])
-    ports = [
-        system.full_name(law.port, system.on(law)) if isinstance(law, OutsideSoftware) else ""
-        for law in system.software
-    ]
-    boarded = []
-    for how, program, port in seats:
-        k = ports.index(port)
-        try:
-            shapes = measured_shapes(system, loop, k, tuple(one.name for one in program.contract.reads))
-            contract = _whole(program.contract, shapes)
-        except Exception as error:
-            _refuse(program, error)
-            raise
+    programs: list[Program] = []
+    try:
+        for how in listed:
+            programs.append(how.software if isinstance(how.software, Program) else InProcess(how.software))
+        return _board(experiment, listed, programs)
+    except BaseException as error:
+        for program in programs:
+            program.refuse(str(error))
+        raise
+
+
+def _board(
+    experiment: Experiment, listed: list[OnBoard], programs: list[Program]
+) -> tuple[Experiment, tuple[Boarded, ...]]:
+    ports, boarded = [], []
+    for how, program in zip(listed, programs, strict=True):
+        experiment, port = _with_seat(experiment, how, program.contract)
+        ports.append(port)
+    if not listed:
+        return experiment, ()
+    system, loop = experiment.begin()
+    numbers = {
+        system.full_name(law.port, system.on(law)): k
+        for k, law in enumerate(system.software)
+        if isinstance(law, OutsideSoftware)
+    }
+    for how, program, port in zip(listed, programs, ports, strict=True):
+        names = tuple(one.name for one in program.contract.reads)
+        contract = _whole(program.contract, measured_shapes(system, loop, numbers[port], names))
         program.agree(contract, how.answers)
-        boarded.append(Boarded(program, contract, how, k, port))
+        boarded.append(Boarded(program, contract, how, numbers[port], port))
     return experiment, tuple(boarded)
 
 
@@ -154,27 +159,12 @@ def _listed(software: Any) -> list[OnBoard]:
     return [one if isinstance(one, OnBoard) else OnBoard(one) for one in some]
 
 
-def _begin(experiment: Experiment, programs: list[Program]) -> tuple[System, Any]:
-    try:
-        return experiment.begin()
-    except Exception as error:
-        for program in programs:
-            _refuse(program, error)
-        raise
-
-
-def _refuse(program: Program, error: Exception) -> None:
-    if isinstance(program, SoftwareLink):
-        program.refuse(str(error))
-    program.end("it was refused")
-
-
 def _with_seat(experiment: Experiment, how: OnBoard, contract: Contract) -> tuple[Experiment, str]:
     """The experiment with a part that stands for this software, and the port where its answers come in."""
     system = experiment.system
     if contract.name in system.world.names:
         raise ContractError(f"Software cannot be called '{contract.name}' as a spacecraft is. Give it another name.")
-    replaced = _find(system, how) if how.instead_of else None
+    replaced = system.software[software_number(system, how.instead_of, how.on)] if how.instead_of else None
     on = how.on or (replaced.on if replaced is not None else "")
     own = system.world.index(on)
     part = OutsideSoftware(
@@ -183,19 +173,24 @@ def _with_seat(experiment: Experiment, how: OnBoard, contract: Contract) -> tupl
         period=float(contract.period),
         reads=tuple(one.name for one in contract.reads),
         gives=tuple(_given(system, own, one) for one in contract.gives),
-        tells_outside=tuple(Told(one.name, one.shape or (), one.integer) for one in contract.tells),
+        messages=tuple(Told(one.name, one.shape or (), one.integer) for one in contract.tells),
     )
     parts = [part if one is replaced else one for one in system.parts]
     parts += [] if replaced is not None else [part]
     port = system.full_name(part.port, own)
+    if port in experiment.inputs:
+        raise ContractError(f"Two pieces of software are called '{contract.name}'. Give one of them another name.")
     inputs = {**experiment.inputs, port: np.zeros(part.width)}
-    made = assemble(system.world, parts, system.dt, tuple(inputs), system.vary)
+    made = assemble(system.world, parts, system.dt, tuple(inputs), _varied_without(system, replaced))
     return dataclasses.replace(experiment, system=with_chosen_pairs(made, experiment.start), inputs=inputs), port
 
 
-def _find(system: System, how: OnBoard) -> Software:
-    """The experiment's own software that is called so, by name or class."""
-    return system.software[software_number(system, how.instead_of, how.on)]
+def _varied_without(system: System, replaced: Software | None) -> str | tuple[str, ...]:
+    """Numbers that may vary, those of a law that is no longer there left out."""
+    if isinstance(system.vary, str) or replaced is None:
+        return system.vary
+    gone = (replaced.name, type(replaced).__name__)
+    return tuple(path for path in system.vary if path.split(".")[0] not in gone)
 
 
 def software_number(system: System, name: str, on: str = "") -> int:

@@ -20,7 +20,14 @@ from freefloat.onboard.measurements import MeasurementLayout
 from freefloat.onboard.program import Immediate, require_finite
 from freefloat.sim.experiment import Experiment
 from freefloat.sim.outside_view import View, interface_of, measured_shapes
-from freefloat.sim.software_checks import checked_call, initial_memory, remembers, require_commands, require_messages
+from freefloat.sim.software_checks import (
+    checked_call,
+    initial_memory,
+    remembers,
+    require_commands,
+    require_messages,
+    require_same_memory,
+)
 from freefloat.sim.system import System
 from freefloat.sim.varied_numbers import compile_system
 from freefloat.values.arrays import Flag, Scalar, Vector
@@ -117,7 +124,7 @@ def _answer(
     law, y = system.software[k], _Row(layout, view)
     clock = Clock(t=t, tick=tick, dt=system.dt, hold=law.period or 0.0)
     if remembers(law):
-        memory = law.remember(memory, y, clock)
+        memory = require_same_memory(law, memory, law.remember(memory, y, clock))
     commands = require_commands(system.spacecraft_of(law), law, law.command(memory, y, clock))
     found = [numbers(one) for kind in kinds for one in commands if name_command(one)[0] == kind]
     found += list(require_messages(law, law.tell(memory, y, clock)).values())

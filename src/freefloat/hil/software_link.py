@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from freefloat.onboard.connection import Connection, listen
-from freefloat.onboard.contract import Contract, ContractError
+from freefloat.onboard.contract import Contract
 from freefloat.onboard.messages import Kind, Message, WireError
 from freefloat.onboard.program import Program, SoftwareFault, require_finite
 from freefloat.onboard.serve import ADDRESS
@@ -57,11 +57,7 @@ class SoftwareLink(Program):
         self._start()
         self._line = Connection(self._accept())
         hello = self._receive(Kind.HELLO, 0, self._patience, "did not announce itself")
-        try:
-            return Contract.parse(hello.text)
-        except ContractError as error:
-            self.refuse(f"this contract cannot be read: {error}")
-            raise
+        return Contract.parse(hello.text)
 
     def _start(self) -> None:
         if not self._command:
@@ -69,7 +65,9 @@ class SoftwareLink(Program):
         path = self.address.partition(":")[2]
         words = [word.replace("{address}", self.address).replace("{path}", path) for word in self._command]
         try:
-            self._process = subprocess.Popen(words, env={**os.environ, ADDRESS: self.address})
+            # In a session of its own: Ctrl-C is for the flight, which then says that it is over.
+            environment = {**os.environ, ADDRESS: self.address}
+            self._process = subprocess.Popen(words, env=environment, start_new_session=True)
         except OSError as error:
             raise SoftwareFault(f"the software could not be started: {error}") from None
 
@@ -85,8 +83,9 @@ class SoftwareLink(Program):
         raise SoftwareFault(f"no software connected to {self.address} within {self._patience:g} s")
 
     def refuse(self, reason: str) -> None:
-        """Tell it that it does not fit, and why."""
+        """Tell it that it does not fit, and why; and let it go."""
         self._say(Kind.REFUSED, reason)
+        self.end("it was refused")
 
     def agree(self, contract: Contract, answers: str) -> None:
         """Tell it the whole contract."""

@@ -14,7 +14,7 @@ import numpy as np
 VERSION = 1
 _TITLE = f"freefloat software {VERSION}"
 _MOST_FIELDS = 1000
-_MOST_NUMBERS = 100_000  # of one field
+_MOST_NUMBERS = 100_000  # of a field, and of an answer
 
 # Kinds of commands: unit, and how many numbers, where that does not follow from the names that it is for.
 COMMANDS: dict[str, tuple[str, int | None]] = {
@@ -111,6 +111,8 @@ class Contract:
         object.__setattr__(self, "gives", tuple(self._command(one) for one in self.gives))
         if unknown := [one.name for one in self.tells if one.shape is None]:
             raise ContractError(f"Software '{self.name}' must say the shape of the message '{unknown[0]}'.")
+        if self.width > _MOST_NUMBERS:
+            raise ContractError(f"An answer of software '{self.name}' has more than {_MOST_NUMBERS} numbers.")
 
     def _command(self, given: Field) -> Field:
         """A command with its unit and size; what is announced otherwise is refused."""

@@ -26,6 +26,10 @@ class Program(ABC):
     def agree(self, contract: Contract, answers: str) -> None:
         """Tell it the whole contract: shapes and units of all that it will read."""
 
+    def refuse(self, reason: str) -> None:
+        """It does not fit: tell it why, and let it go."""
+        self.end(reason)
+
     @abstractmethod
     def begin(self, row: np.ndarray) -> np.ndarray | None:
         """Let it see the start; its first answer, if it gives one."""

@@ -36,6 +36,7 @@ def test_text_and_back() -> None:
         ("gives joints.torque", "must name what its command 'joints.torque' is for"),
         ("gives joints.torque[a,b] 3", "takes 'joints.torque' to have the shape (3,), but it has (2,)"),
         ("gives base.wrench 6 lbf", "to have the unit lbf, but it has N, N m"),
+        ("tells a 60000\ntells b 60000", "has more than 100000 numbers"),
         ("tells a", "must say the shape of the message 'a'"),
         ("hopes a 3", "is no line of a contract"),
         ("name other", "is no line of a contract"),
