@@ -202,6 +202,11 @@ def test_over_tcp_on_this_machine() -> None:
     )
 
 
+def test_software_needs_no_jax() -> None:
+    words = "import sys, freefloat.cli.software, freefloat.onboard; raise SystemExit('jax' in sys.modules)"
+    assert subprocess.run((sys.executable, "-c", words), check=False).returncode == 0
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

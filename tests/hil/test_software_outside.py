@@ -59,11 +59,11 @@ def test_the_same_c_source_in_process_and_behind_a_socket(tmp_path) -> None:
 
 
 def test_a_law_inside_in_process_and_behind_a_socket() -> None:
-    """With noise, latency, and a message to another law, which is outside as well."""
+    """With noise, latency, and a message to another law, which is outside as well, in whatever order they are given."""
     made = sequence.experiment()
     inside = ff.simulate(made)
     link = served("sequence.py")
-    there = ff.fly(made, [OnBoard(link, instead_of="Sequence"), OnBoard(host(made, "Rod"), instead_of="Rod")])
+    there = ff.fly(made, [OnBoard(host(made, "Rod"), instead_of="Rod"), OnBoard(link, instead_of="Sequence")])
     same(inside, there)
     phase = there.values("servicer.sequence.arm.phase")
     np.testing.assert_array_equal(phase, there.values("input.servicer.sequence.answer")[:, -1])

@@ -92,7 +92,7 @@ class _Flight:
     def _ask(self, tick: int) -> None:
         self._software.act(tick)
         for number, one in enumerate(self._software.pieces):
-            self._table[one.boarded.port][tick:] = one.answer
+            self._table[one.boarded.port][tick] = one.answer
             self.longest[number] = max(self.longest[number], one.took)
 
     def result(self, reason: str, *, check: bool) -> Run:

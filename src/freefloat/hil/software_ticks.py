@@ -32,7 +32,8 @@ class SoftwareOutside:
         memory: tuple[Any, Any],
         cycle: float | None,
     ) -> None:
-        self.pieces = [SoftwareTicks(one, system, start, memory, cycle) for one in boarded]
+        ordered = sorted(boarded, key=lambda one: one.number)  # as software runs: one may hear the one before it
+        self.pieces = [SoftwareTicks(one, system, start, memory, cycle) for one in ordered]
         self.ports = [one.port for one in boarded]
         # What a row of a log holds of each: its answer, and how long that took [s].
         self.fields = tuple(
@@ -78,7 +79,7 @@ class SoftwareTicks:
         given = {port: np.array(values) for port, values in inputs.items()}
         view = partial(view_at_tick, k=boarded.number, names=names)
         self._view = BoundProgram(view, system, start, given)
-        self._look = Transfer(*((a, b) for a, b in zip((state, inputs), self._view.arguments, strict=True)))
+        self._look = Transfer(*zip((state, inputs), self._view.arguments, strict=True))
         self._into: np.ndarray = inputs[boarded.port]
         self._row = np.zeros(self.layout.width)
         self._asked = False

@@ -183,13 +183,17 @@ class Contract:
             name=getattr(software, "name", "") or type(software).__name__,
             period=software.period,
             reads=tuple(_read(name, unit) for name, unit in _pairs(software.reads)),
-            gives=tuple(Field(name, parts=tuple(parts)) for name, parts in _pairs(software.commands)),
+            gives=tuple(Field(name, parts=_names(parts)) for name, parts in _pairs(software.commands)),
             tells=tuple(_told(name, example) for name, example in _pairs(getattr(software, "tells", {}))),
         )
 
 
 def _pairs(named: Mapping[str, Any] | Iterable[str]) -> Iterable[tuple[str, Any]]:
-    return named.items() if isinstance(named, Mapping) else [(name, ()) for name in named]
+    return named.items() if isinstance(named, Mapping) else [(name, ()) for name in _names(named)]
+
+
+def _names(names: str | Iterable[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _read(name: str, unit: Any) -> Field:

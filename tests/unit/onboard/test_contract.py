@@ -97,6 +97,9 @@ def test_an_object_says_its_contract() -> None:
 
     contract = Contract.of(Law())
     assert (contract.name, contract.reads[0].unit, contract.gives[0].shape) == ("Law", "rad/s", (2,))
+    Law.reads, Law.commands = "base.rate", {"brake": "elbow"}  # one name is not a list of letters
+    assert [one.name for one in Contract.of(Law()).reads] == ["base.rate"]
+    assert Contract.of(Law()).gives[0].parts == ("elbow",)
     with pytest.raises(ContractError, match=r"object is no on-board software: it has no `period`. It needs period"):
         Contract.of(object())
 
