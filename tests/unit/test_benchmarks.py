@@ -21,6 +21,7 @@ ONLY = {"latency": ["--only", "linear", "jacobian"]}  # the others start whole r
         "engine",
         "flexible",
         "connections",
+        "software",
         *(
             pytest.param(name, marks=pytest.mark.slow)
             for name in ("branches", "campaign", "campaign_scaling", "latency", "station", "contact", "rehearsal")

@@ -118,6 +118,19 @@ def rehearse(
 
 
 @app.command()
+def software(
+    file: Annotated[Path, typer.Argument(help="Python file with software = ..., or a function that makes it.")],
+    connect: Annotated[
+        str, typer.Option("--connect", help="unix:/path or tcp:127.0.0.1:PORT; else $FREEFLOAT_SOFTWARE.")
+    ] = "",
+) -> None:
+    """Run on-board software in this process for a flight or a rehearsal in another one."""
+    from freefloat.cli import software as command
+
+    sys.exit(command.run(file, connect))
+
+
+@app.command()
 def channels(
     what: Annotated[
         str | None, typer.Argument(help="Scenario, Python file, or run; one of each part when not given.")

@@ -11,17 +11,21 @@ import numpy as np
 from freefloat.dynamics import composite_inertia
 from freefloat.dynamics.nominal_motion import FrameMotion, NominalMotion, unforced_motion
 from freefloat.hil import cycle_functions as functions
+from freefloat.hil.boarding import Boarded
 from freefloat.hil.bound_program import BoundProgram, Transfer, memory_of
 from freefloat.hil.cycle_checks import COMMAND_CHECKS, READING_CHECKS, Bounds, Measured, explain
 from freefloat.hil.cycle_functions import Memory, Plan, Setup
 from freefloat.hil.facility import ArmCommand, Facility, FacilityReading, MotionCommand, RobotDescription
 from freefloat.hil.grippers import Grippers
 from freefloat.hil.rehearsal import Rehearsal
+from freefloat.hil.software_ticks import SoftwareOutside, WorldNotFinite
+from freefloat.onboard.program import SoftwareFault
 from freefloat.sim.input_ports import tabulate
 from freefloat.sim.rollout import grid
 from freefloat.sim.seen_motion import seen_port, seen_size
 from freefloat.sim.system import SystemState
 from freefloat.values.arrays import Numeric
+from freefloat.values.errors import ModelError
 
 
 class Fault(Exception):
@@ -31,7 +35,15 @@ class Fault(Exception):
 class Cycle:
     """A rehearsal at one instant, advanced cycle by cycle. Nothing in it knows the wall clock."""
 
-    def __init__(self, rehearsal: Rehearsal, facility: Facility, delay: float) -> None:
+    def __init__(
+        self,
+        rehearsal: Rehearsal,
+        facility: Facility,
+        delay: float,
+        software: tuple[Boarded, ...] = (),
+        *,
+        paced: bool = False,
+    ) -> None:
         experiment = rehearsal.in_facility
         self.rehearsal, self.robots = rehearsal, rehearsal.robots_of(facility)
         self.ticks, self.length = rehearsal.ticks_per_cycle(facility), facility.cycle
@@ -49,8 +61,20 @@ class Cycle:
         inputs, felt = self._advance.arguments[2], self._feel.result
         found = {one.port: felt.wrenches[k] for k, one in enumerate(rehearsal.carried) if one.port}
         found |= {seen_port(experiment.world, c): felt.seen[k] for k, c in enumerate(self.plan.crafts)}
-        self._given = [port for port in self.table if port not in found]
+        memory, cycle = (self._advance.arguments[0], inputs), facility.cycle if paced else None
+        self.software = SoftwareOutside(software, self.system, self.start, memory, cycle)
+        self._require_whole_cycles()
+        self._given = [port for port in self.table if port not in found and port not in self.software.ports]
         self._before_step = Transfer(*((values, inputs[port]) for port, values in found.items()))
+
+    def _require_whole_cycles(self) -> None:
+        for one in self.software.pieces:
+            if one.ticks % self.ticks:
+                contract = one.boarded.contract
+                raise ModelError(
+                    f"Software '{contract.name}' is asked every {1e3 * contract.period:g} ms, a facility cycle is "
+                    f"{1e3 * self.length:g} ms: its period must be a whole number of cycles."
+                )
 
     # ---- its programs
 
@@ -112,6 +136,7 @@ class Cycle:
         for _ in range(min(self.ticks, self.steps - self.tick)):
             for port in self._given:
                 inputs[port][...] = self.table[port][self.tick]
+            self._ask_software()
             self._advance.call()
             self._advance.feed_back()
             self.tick += 1
@@ -120,6 +145,12 @@ class Cycle:
         if not answer.sound:
             raise Fault(explain(COMMAND_CHECKS, answer.shares, self.setup.bounds, self._names))
         self._after_command()
+
+    def _ask_software(self) -> None:
+        try:
+            self.software.act(self.tick)
+        except (SoftwareFault, WorldNotFinite) as fault:
+            raise Fault(str(fault)) from None
 
     def commands(self) -> dict[str, MotionCommand]:
         """What every robot shall do in the next cycle."""

@@ -43,7 +43,7 @@ class Loop:
 
     def __init__(self, cycle: Cycle, facility: Facility, pace: Pace, hooks: Hooks) -> None:
         self.cycle, self.facility, self.pace, self.hooks = cycle, facility, pace, hooks
-        self.layout = RowLayout.of(cycle.robots, cycle.coordinates)
+        self.layout = RowLayout.of(cycle.robots, cycle.coordinates, cycle.software.fields)
         self.count = -(-cycle.steps // cycle.ticks)  # cycles
         self._row = np.zeros(self.layout.width)
         places, robots = self.layout.places, cycle.robots
@@ -60,6 +60,8 @@ class Loop:
             for one in robots
             if one.gripper
         ]
+        answers = sum(width for _, width in cycle.software.fields)
+        self._answers = slice(self.layout.width - answers, self.layout.width)
         self._last: FacilityReading | None = None
 
     def run(self) -> str:
@@ -124,6 +126,7 @@ class Loop:
             fault = found
         row, cycle, (commanded, measured, felt, seen) = self._row, self.cycle, self._places
         row[commanded], row[measured], row[felt], row[seen] = cycle.commanded, cycle.measured, cycle.felt, cycle.seen
+        row[self._answers] = cycle.software.row()
         row[CYCLE], row[LATENESS], row[ENERGY] = number, late, cycle.energy
         row[EFFORT] = effort + time.perf_counter() - began
         self._keep()

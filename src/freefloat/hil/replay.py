@@ -11,11 +11,13 @@ import dataclasses
 import jax
 import numpy as np
 
+from freefloat.hil.boarding import Boarded, board, recorded
 from freefloat.hil.cell_channels import cell_channels
 from freefloat.hil.facts import rehearsal_figures, rehearsal_tables
 from freefloat.hil.log import Log
 from freefloat.hil.rehearsal import Rehearsal
 from freefloat.hil.rows import RowLayout
+from freefloat.hil.software_ticks import answer_field
 from freefloat.sim.experiment import Experiment
 from freefloat.sim.input_ports import tabulate
 from freefloat.sim.rollout import FixedSteps, Grid, grid
@@ -34,11 +36,13 @@ def run_of_log(rehearsal: Rehearsal, log: Log, status: str = "") -> Run:
     ticks = round(float(log.about["cycle"]) / dt)  # steps to a cycle
     if not len(rows):
         raise ValueError("The rehearsal ended before its first cycle: there is nothing to make a run of.")
-    experiment = _with_measured(rehearsal, layout, rows, ticks)
+    seated, software = board(rehearsal.experiment, recorded(log.about.get("software", ())))
+    flown = dataclasses.replace(rehearsal, experiment=seated)
+    experiment = _with_answers(_with_measured(flown, layout, rows, ticks), software, layout, rows, ticks)
     total = grid(experiment.duration, experiment.dt, experiment.record_dt).steps
     reached = min(ticks * (len(rows) - 1), total)
     status = status or (COMPLETED if reached == total else f"{STOPPED}{reached * dt:g} s: the log ends")
-    run = run_of_records(experiment, _states(experiment, reached, total), status)
+    run = run_of_records(experiment, states_until(experiment, reached, total), status)
     at = np.round(run.recorded["time"].values / dt).astype(int) // ticks
     arrays, coordinates = cell_channels(rehearsal, layout, rows[np.minimum(at, len(rows) - 1)], log.about["robots"])
     told = dataclasses.replace(
@@ -65,7 +69,19 @@ def _with_measured(rehearsal: Rehearsal, layout: RowLayout, rows: np.ndarray, ti
     return dataclasses.replace(experiment, inputs=inputs)
 
 
-def _states(experiment: Experiment, ticks: int, total: int) -> SystemState:
+def _with_answers(
+    experiment: Experiment, software: tuple[Boarded, ...], layout: RowLayout, rows: np.ndarray, ticks: int
+) -> Experiment:
+    """The experiment with what software outside answered in each cycle."""
+    steps = grid(experiment.duration, experiment.dt, experiment.record_dt).steps
+    inputs = dict(experiment.inputs)
+    for one in software:
+        given = np.repeat(layout.column(rows, answer_field(one.port))[1:], ticks, axis=0)[:steps]
+        inputs[one.port] = np.concatenate([given, np.zeros((steps - len(given), given.shape[1]))])
+    return dataclasses.replace(experiment, inputs=inputs)
+
+
+def states_until(experiment: Experiment, ticks: int, total: int) -> SystemState:
     """States at the start, after every recorded interval, and at the end."""
     system, loop = experiment.begin()
     every = recorded_every(experiment)

@@ -44,15 +44,20 @@ class RowLayout:
     fields: tuple[tuple[str, int], ...]
 
     @staticmethod
-    def of(robots: tuple[RobotDescription, ...], coordinates: tuple[int, ...]) -> RowLayout:
-        """Of the cycles with these robots: all commands, all measurements, all wrenches, all that is seen, all arms."""
+    def of(
+        robots: tuple[RobotDescription, ...], coordinates: tuple[int, ...], software: tuple[tuple[str, int], ...] = ()
+    ) -> RowLayout:
+        """Of the cycles with these robots: all commands, all measurements, all wrenches, all that is seen, all arms.
+
+        And at the end what software outside answered.
+        """
         fields = list(_OWN)
         for part in (_COMMANDED, _MEASURED, _FELT, _SEEN, _TOLD):
             for robot, size in zip(robots, coordinates, strict=True):
                 own = {_JOINTS: len(robot.joint_names), _ARM_JOINTS: len(robot.arm_joints)}
                 own |= {_GRIPPERS: int(robot.gripper), _COORDINATES: size}
                 fields += [(f"{robot.name}.{what}", own.get(width, width)) for what, width in part]
-        return RowLayout(tuple(fields))
+        return RowLayout((*fields, *software))
 
     @cached_property
     def width(self) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from freefloat.control.outside import OutsideSoftware
 from freefloat.model import Clock, JointBrake, Sensor, Truth, World
 from freefloat.sensors.ideal import measurable, true_value
 from freefloat.sim.seen_motion import SEEN, seen_size
@@ -60,6 +61,9 @@ def port_shape(system: System, port: str) -> tuple[int, ...]:
     if rest.endswith(".wrench"):
         craft.frame(rest.removesuffix(".wrench"))
         return (6,)
+    for law in system.software:
+        if isinstance(law, OutsideSoftware) and system.on(law) == number and rest == law.port:
+            return (law.width,)
     for sensor in system.sensors:
         if system.on(sensor) == number:
             shapes = _told(system, sensor, number)
