@@ -1,4 +1,4 @@
-"""A verdict: criteria with their limits, what was found, what is left, and go or no-go; signed so that it can be repeated."""
+"""A verdict: criteria with limit, value and margin, go or no-go, and a signature so that it can be repeated."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ Relation = Literal["at most", "at least"]
 Decision = Literal["go", "no-go", "not judged"]
 
 GO, NO_GO, NOT_JUDGED = "go", "no-go", "not judged"
+CODE = "code"  # what the hash of the package's own source is called
 
 
 @dataclass(frozen=True)
@@ -76,15 +77,18 @@ class Signature:
     hashes: Mapping[str, str] = field(default_factory=dict)  # by what it is of: `run.nc`, `cycles.log`, `code`, ...
     command: str = ""  # that rehearses it again
 
-    def differences(self, other: Signature) -> list[str]:
-        """What another signature has otherwise, by name."""
-        pairs = ((self.hashes, other.hashes, "{} has changed"), (self.versions, other.versions, "{} is another version"))
-        return [
-            words.format(name)
-            for own, theirs, words in pairs
-            for name in dict.fromkeys((*own, *theirs))
-            if own.get(name) != theirs.get(name)
-        ]
+    def changed(self, other: Signature) -> tuple[str, ...]:
+        """What was judged and is another now, by name: files, settings, limits."""
+        return tuple(name for name in _unlike(self.hashes, other.hashes) if name != CODE)
+
+    def made_otherwise(self, other: Signature) -> tuple[str, ...]:
+        """Programs that are others now, which need not change a result: by name."""
+        code = [name for name in _unlike(self.hashes, other.hashes) if name == CODE]
+        return (*_unlike(self.versions, other.versions), *code)
+
+
+def _unlike(a: Mapping[str, str], b: Mapping[str, str]) -> list[str]:
+    return [name for name in dict.fromkeys((*a, *b)) if a.get(name) != b.get(name)]
 
 
 @dataclass(frozen=True)
@@ -118,16 +122,21 @@ class Verdict:
 
         return tuple(sorted(self.criteria, key=place))
 
-    def sentence(self, most: int = 3) -> str:
-        """GO or NO-GO and the first reasons."""
+    @property
+    def headline(self) -> str:
+        """GO or NO-GO, and by how much."""
         judged = sum(one.decision != NOT_JUDGED for one in self.criteria)
-        if self.go:
-            least = [one for one in self.by_margin if one.margin is not None and one.decision == GO]
-            nearest = f" Nearest to its limit: {least[0].name}, {100.0 * (least[0].margin or 0.0):.3g} % left." if least else ""
-            return f"GO: all {judged} criteria that were judged are met.{nearest}"
-        told = " ".join(f"{one.name}: {one.reason}" for one in self.against[:most])
-        more = f" And {len(self.against) - most} more." if len(self.against) > most else ""
-        return f"NO-GO: {len(self.against)} of {len(self.criteria)} criteria stand against it. {told}{more}"
+        if not self.go:
+            return f"NO-GO: {len(self.against)} of {len(self.criteria)} criteria stand against it."
+        least = next((one for one in self.by_margin if one.margin is not None), None)
+        nearest = f" Nearest to its limit: {least.name}, {100.0 * (least.margin or 0.0):.3g} % left." if least else ""
+        return f"GO: all {judged} criteria that could be judged are met.{nearest}"
+
+    def reasons(self, most: int = 3) -> list[str]:
+        """Why it is a no-go: the first reasons, and how many there are more."""
+        told = [f"{one.name}: {one.reason}" for one in self.against[:most]]
+        more = len(self.against) - len(told)
+        return [*told, f"and {more} more"] if more else told
 
     # ---- plain data
 
@@ -144,9 +153,7 @@ class Verdict:
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Verdict:
         """Back from plain data; a KeyError or TypeError if it is not complete."""
-        return Verdict(
-            str(data["title"]), tuple(map(_criterion, data["criteria"])), Signature(**data["signature"])
-        )
+        return Verdict(str(data["title"]), tuple(map(_criterion, data["criteria"])), Signature(**data["signature"]))
 
 
 def digest_of(data: Any) -> str:

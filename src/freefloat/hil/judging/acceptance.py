@@ -36,7 +36,7 @@ _UNITS = {
 class Acceptance:
     """Limits of a go. Shares are of what the facility, the mission or the contact permits."""
 
-    joint_range: float = 0.02  # of half a joint's range, least that is left
+    joint_range: float = 0.98  # of the way from the middle of a joint's range to its end, at most
     joint_rate: float = 0.9  # of a joint's rate limit, at most
     joint_acceleration: float = 0.95  # of a joint's acceleration limit, at most
     workspace: float = 0.95  # of the way from the middle of the permitted box to its edge, at most
@@ -62,7 +62,9 @@ class Acceptance:
         require_bounds(self, _UNITS, least=0.0)
         object.__setattr__(self, "must_tell", tuple(self.must_tell))
         if not isinstance(self.excused, Mapping) or not all(self.excused.values()):
-            raise ModelError("Acceptance.excused maps the name of a criterion to the reason why it need not be answered.")
+            raise ModelError(
+                "Acceptance.excused maps the name of a criterion to the reason why it need not be answered."
+            )
 
     def limit_from(self, name: str) -> str:
         """Who set a limit."""

@@ -25,7 +25,7 @@ def delay(evidence: Evidence) -> Iterator[Criterion]:
     """What is left of the robots' delay, against the critical one of the expected contact."""
     question = Question.of(
         evidence, "delay", "delay left",
-        "A contact that stays closed decays: the delay that is left is below the critical one, which is the limit's whole.",
+        "A contact that stays closed decays: the delay that is left, as a share of the critical one.",
     )  # fmt: skip
     if evidence.rehearsal.touching is None:
         yield question.open(_NOTHING_FELT)
@@ -33,7 +33,9 @@ def delay(evidence: Evidence) -> Iterator[Criterion]:
     left, how = delay_left(evidence)
     margin = expected_margin(evidence.rehearsal, left)
     if margin is None:
-        yield question.missing("the rehearsal does not say which contact is expected: Rehearsal(contact=ExpectedContact(...))")
+        yield question.missing(
+            "the rehearsal does not say which contact is expected: Rehearsal(contact=ExpectedContact(...))"
+        )
         return
     share = left / margin.critical_delay if margin.critical_delay > 0.0 else (np.inf if left > 0.0 else 0.0)
     found = (
@@ -42,7 +44,9 @@ def delay(evidence: Evidence) -> Iterator[Criterion]:
         f"{1e3 * margin.critical_delay:.4g} ms."
     )
     yield question.answer(
-        share, found, "The delay is too near the critical one: compensate it, make the robots faster, or the contact softer or more damped."
+        share,
+        found,
+        "The delay is too near the critical one: compensate it, or make the contact softer or more damped.",
     )
 
 
@@ -109,7 +113,7 @@ def energy(evidence: Evidence) -> Iterator[Criterion]:
     )  # fmt: skip
     taken = Question.of(
         evidence, "energy_taken", "energy taken out",
-        "The passivity controller had little to do: what it took out of the motion, as a share of the energy in the contact.",
+        "The passivity controller had little to do: what it took out, as a share of the energy in the contact.",
     )  # fmt: skip
     touching, passivity = evidence.rehearsal.touching, evidence.rehearsal.passivity
     if touching is None:
@@ -150,13 +154,15 @@ def momentum(evidence: Evidence) -> Iterator[Criterion]:
         questions = [
             Question.of(
                 evidence, field, f"momentum of {name}, {kind}",
-                "Its momentum changes by the measured wrenches, to the sensor's accuracy: mean of what is missing over the run.",
+                "Its momentum changes by the measured wrenches, to the sensors' accuracy; mean of what is missing.",
                 unit,
             )
             for kind, field, unit in (("linear", "sensor_force", "N"), ("angular", "sensor_torque", "N m"))
         ]  # fmt: skip
         if not one.port:
-            yield from (question.open(f"Does not apply: no wrench of a sensor acts on {name}.") for question in questions)
+            yield from (
+                question.open(f"Does not apply: no wrench of a sensor acts on {name}.") for question in questions
+            )
             continue
         for question, values in zip(questions, momentum_gap(evidence, one), strict=True):
             size = np.linalg.norm(values, axis=1)

@@ -1,4 +1,4 @@
-"""What the page of a verdict draws: cell and simulation over each other, the contact, energies, and what was left when."""
+"""What the page of a verdict draws: cell and simulation over each other, contact, energies, what was left when."""
 
 from __future__ import annotations
 
@@ -96,10 +96,13 @@ def _margins(evidence: Evidence) -> Iterator[tuple[Channel, np.ndarray]]:
             "workspace": workspace_shares(evidence, one).max(axis=1) / accept.workspace,
         }
         if evidence.robot(one)["joints"]:
-            _, rate, acceleration = joint_shares(evidence, one)
+            away, rate, acceleration = joint_shares(evidence, one)
+            used["joint range"] = away.max(axis=1) / accept.joint_range
             used["joint rate"] = rate.max(axis=1) / accept.joint_rate
             used["joint acceleration"] = acceleration.max(axis=1) / accept.joint_acceleration
         left = 100.0 * (1.0 - np.stack(list(used.values()), axis=1))
         axis = f"margins.{one.robot}.limit"
-        channel = Channel(f"margins.{one.robot}", f"Left to the limits of robot {one.robot}", "%", "", axis, tuple(used))
+        channel = Channel(
+            f"margins.{one.robot}", f"Left to the limits of robot {one.robot}", "%", "", axis, tuple(used)
+        )
         yield channel, interpolated(t, evidence.times, left)

@@ -119,7 +119,8 @@ def _ratios(evidence: Evidence, question: Question, name: str, found: InertiaEst
     if not known:
         return _cannot_tell(evidence, question, "it hardly turns about more than one axis")
     (a, b), (value, deviation) = max(known.items(), key=lambda item: abs(item[1][0] - 1.0))
-    words = f"The ratio of the inertia of {name} about {AXES[a]} to that about {AXES[b]} is {_factor(value, deviation)} times the declared one."
+    which = f"about {AXES[a]} to that about {AXES[b]}"
+    words = f"The ratio of the inertia of {name} {which} is {_factor(value, deviation)} times the declared one."
     return question.answer(abs(value - 1.0), words, _OTHER)
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from freefloat.hil.judging.acceptance import Acceptance
-from freefloat.hil.judging.tracks import FrameTrack, frame_track, interpolated, matrices, turned
+from freefloat.hil.judging.tracks import FrameTrack, frame_track, interpolated, matrices
 from freefloat.hil.log import Log
 from freefloat.hil.rehearsal import Carried, Rehearsal
 from freefloat.model import World
@@ -36,7 +36,7 @@ class Evidence:
     declared: World  # the spacecraft as the mission declares them
     simulated: Run | None = None
     claims: tuple[Claim, ...] = ()  # numbers that the mission must reach in the rehearsal
-    accept: Acceptance = Acceptance()
+    accept: Acceptance = field(default_factory=Acceptance)
 
     # ---- time
 
@@ -66,7 +66,9 @@ class Evidence:
         """What the log says of a robot; a log that lacks one of the facts cannot be judged by it."""
         about = self.log.about["robots"][one.robot]
         if lacking := [fact for fact in facts if fact not in about]:
-            raise Missing(f"the log does not say {', '.join(lacking)} of robot '{one.robot}': it is of an older version")
+            raise Missing(
+                f"the log does not say {', '.join(lacking)} of robot '{one.robot}': it is of an older version"
+            )
         return about
 
     def craft_name(self, one: Carried) -> str:
@@ -99,7 +101,7 @@ class Evidence:
         return about if source is one else (-about[0], -about[1])
 
     def felt(self, one: Carried) -> Wrenches:
-        """What acted on a spacecraft at its port, over each cycle: the measured wrench after the passivity controller."""
+        """What acted on a spacecraft at its port, over each cycle: as measured, after the passivity controller."""
         return self.middle(one.frame).wrench_about_origin(*_parts(self.log[f"{one.robot}.felt"]))
 
     def middle(self, frame: str) -> FrameTrack:
@@ -132,11 +134,11 @@ class Question:
 
     @staticmethod
     def of(
-        evidence: Evidence, field: str, name: str, meaning: str, unit: str = "%", relation: Relation = "at most"
+        evidence: Evidence, limit: str, name: str, meaning: str, unit: str = "%", relation: Relation = "at most"
     ) -> Question:
         """With a limit of `Acceptance`; in the unit that it is shown in."""
         accept = evidence.accept
-        return Question(name, meaning, shown(getattr(accept, field), unit), relation, unit, accept.limit_from(field))
+        return Question(name, meaning, shown(getattr(accept, limit), unit), relation, unit, accept.limit_from(limit))
 
     def answer(self, value: float, found: str, remedy: str) -> Criterion:
         """With a value in SI, or a share; the remedy is told where it is beyond its limit."""

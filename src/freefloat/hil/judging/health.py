@@ -17,7 +17,10 @@ _SOFTWARE = "software"  # how a stop reason names what failed
 def software(evidence: Evidence) -> Iterator[Criterion]:
     """That the on-board software did not fail."""
     question = Question(
-        "on-board software", "The software under test answered whenever it was asked; failures.", 0.0, limit_from="mission"
+        "on-board software",
+        "The software under test answered whenever it was asked; failures.",
+        0.0,
+        limit_from="mission",
     )
     failed = not evidence.run.completed and _SOFTWARE in evidence.run.status
     found = f"It failed: {evidence.run.status}." if failed else "It did not fail."
@@ -27,7 +30,10 @@ def software(evidence: Evidence) -> Iterator[Criterion]:
 def faults(evidence: Evidence) -> Iterator[Criterion]:
     """Everything that was met and is not normal."""
     question = Question(
-        "faults", "Nothing went wrong in the facility, in its log or in the loop; faults met.", 0.0, limit_from="mission"
+        "faults",
+        "Nothing went wrong in the facility, in its log or in the loop; faults met.",
+        0.0,
+        limit_from="mission",
     )
     met = list(faults_met(evidence))
     found = " ".join(f"{one[0].upper()}{one[1:]}." for one in met) or "None was met."
@@ -42,7 +48,9 @@ def faults_met(evidence: Evidence) -> Iterator[str]:
     if not log.whole:
         yield "the log is torn or damaged behind its last good cycle"
     for one in evidence.carried:
-        sound = np.isfinite(log[f"{one.robot}.measured.position"]).all() and np.isfinite(log[f"{one.robot}.wrench"]).all()
+        sound = (
+            np.isfinite(log[f"{one.robot}.measured.position"]).all() and np.isfinite(log[f"{one.robot}.wrench"]).all()
+        )
         if not sound:
             yield f"robot '{one.robot}' measured what is not a finite number"
     if len(log.rows) > 1 and np.any(np.diff(log["cycle"]) != 1.0):
@@ -64,7 +72,9 @@ def _range(evidence: Evidence, one: Carried) -> Criterion:
     )  # fmt: skip
     limits, wrench = evidence.rehearsal.limits, evidence.log[f"{one.robot}.wrench"].T
     force, torque = (np.linalg.norm(np.asarray(part(wrench)), axis=0) for part in (linear, angular))
-    found = f"At most {np.max(force):.4g} N of {limits.force:g} N and {np.max(torque):.4g} N m of {limits.torque:g} N m."
+    found = (
+        f"At most {np.max(force):.4g} N of {limits.force:g} N and {np.max(torque):.4g} N m of {limits.torque:g} N m."
+    )
     return question.answer(
         float(max(np.max(force) / limits.force, np.max(torque) / limits.torque)), found,
         "Approach more slowly, make the contact softer, or use a larger sensor.",
@@ -85,7 +95,9 @@ def _alive(evidence: Evidence, one: Carried) -> Criterion:
     for again in same:
         now = now + 1 if again else 0
         longest = max(longest, now)
-    return question.answer(float(longest), f"At most {longest} in a row.", "The sensor is stuck: check its cable and its driver.")
+    return question.answer(
+        float(longest), f"At most {longest} in a row.", "The sensor is stuck: check its cable and its driver."
+    )
 
 
 def deadlines(evidence: Evidence) -> Iterator[Criterion]:
@@ -97,7 +109,8 @@ def deadlines(evidence: Evidence) -> Iterator[Criterion]:
         yield question.open("Does not apply: in lockstep a cycle begins when the last one has ended.")
         return
     late = evidence.log["lateness"]
-    found = f"Cycle {int(np.argmax(late))} began {1e3 * late.max():.3g} ms late; the median is {1e6 * np.median(late):.3g} us."
+    worst, median = f"Cycle {int(np.argmax(late))} began {1e3 * late.max():.3g} ms late", 1e6 * float(np.median(late))
+    found = f"{worst}; the median is {median:.3g} us."
     yield question.answer(
         float(late.max()) / evidence.cycle, found, "Give the loop a processor of its own, or a longer cycle."
     )
@@ -115,7 +128,9 @@ def audit(evidence: Evidence) -> Iterator[Criterion]:
         return
     worst = f"{violated[0].quantity} is off by {violated[0].imbalance:.2e} {violated[0].unit}." if violated else ""
     found = worst or f"All {len(entries)} balances hold."
-    yield question.answer(float(len(violated)), found, "Do not trust the run: take smaller steps, or find what pushes unseen.")
+    yield question.answer(
+        float(len(violated)), found, "Do not trust the run: take smaller steps, or find what pushes unseen."
+    )
 
 
 def claims(evidence: Evidence) -> Iterator[Criterion]:
@@ -135,4 +150,6 @@ def claims(evidence: Evidence) -> Iterator[Criterion]:
             yield question.open(f"Not reproduced: {one.reason or 'no number to hold'}.")
         else:
             found = f"{one.with_unit(f'{one.ours:.4g}')} in the rehearsal."
-            yield question.answer(value, found, "The mission does not do in the cell what it must: look at its software.")
+            yield question.answer(
+                value, found, "The mission does not do in the cell what it must: look at its software."
+            )

@@ -54,7 +54,9 @@ class InertiaEstimate:
         return value, float(np.sqrt(slope @ self.covariance @ slope))
 
 
-def estimate_inertia(declared: SpatialInertia, motion: Motion, noise: tuple[float, float] = (0.0, 0.0)) -> InertiaEstimate:
+def estimate_inertia(
+    declared: SpatialInertia, motion: Motion, noise: tuple[float, float] = (0.0, 0.0)
+) -> InertiaEstimate:
     """Least squares around the declared numbers; `noise`: what P [N s] and L [N m s] are known to be off by at least.
 
     Residuals of neighbouring instants are alike, so they count for fewer than they are.

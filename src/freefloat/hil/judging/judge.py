@@ -1,4 +1,4 @@
-"""From what a rehearsal left behind to its verdict. A criterion that cannot be judged says so; none passes in silence."""
+"""From what a rehearsal left behind to its verdict: a criterion that cannot be judged says so, none is left out."""
 
 from __future__ import annotations
 

@@ -36,7 +36,9 @@ def tracking(evidence: Evidence) -> Iterator[Criterion]:
             worst = int(np.argmax(values))
             found = f"Largest at {evidence.times[worst]:.4g} s."
             yield question.answer(
-                float(values[worst]), found, "Compensate the robots' delay, raise their bandwidth, or slow the motion down."
+                float(values[worst]),
+                found,
+                "Compensate the robots' delay, raise their bandwidth, or slow the motion down.",
             )
 
 
@@ -128,9 +130,12 @@ def _impulse(evidence: Evidence, question: Question, times: np.ndarray) -> Crite
     if largest < _LEAST_IMPULSE:
         return question.missing("the simulation has no contact, so there is nothing to compare with")
     away = np.linalg.norm(own - other, axis=1)
-    found = f"{away.max():.4g} N s of {largest:.4g} N s at {times[int(np.argmax(away))]:.4g} s, on {evidence.craft_name(touched)}."
+    share = f"{away.max():.4g} N s of {largest:.4g} N s"
+    found = f"{share} at {times[int(np.argmax(away))]:.4g} s, on {evidence.craft_name(touched)}."
     return question.answer(
-        float(away.max() / largest), found, "Compare stiffness and damping of the contact in the cell with the simulated one."
+        float(away.max() / largest),
+        found,
+        "Compare stiffness and damping of the contact in the cell with the simulated one.",
     )
 
 

@@ -13,10 +13,20 @@ from freefloat.sim.verdicts import Criterion
 # What stopped it, by words of the reason, and what can be done.
 _REMEDIES = (
     ("software", "Look at the on-board software's own log; rehearse again when it answers in time."),
-    ("singular posture", "The workspace is too small there: place the mission elsewhere in the cell, or choose another posture."),
-    ("position limit", "The workspace is too small: place the mission elsewhere in the cell, or leave out more of the motion."),
-    ("of its range", "The workspace is too small: place the mission elsewhere in the cell, or leave out more of the motion."),
+    (
+        "singular posture",
+        "The workspace is too small there: place the mission elsewhere in the cell, or choose another posture.",
+    ),
+    (
+        "position limit",
+        "The workspace is too small: place the mission elsewhere in the cell, or leave out more of the motion.",
+    ),
+    (
+        "of its range",
+        "The workspace is too small: place the mission elsewhere in the cell, or leave out more of the motion.",
+    ),
     ("workspace", "The workspace is too small: enlarge the permitted box, or place the mission elsewhere in the cell."),
+    ("out of reach", "The workspace is too small: place the mission elsewhere in the cell."),
     ("behind the commanded pose", "The workspace is too small: the pose is out of the robot's reach."),
     ("rate", "The motion is too fast for the robots: slow the mission down, or place it where joints move less."),
     ("acceleration", "The motion is too abrupt for the robots: look at delay and stiffness of the contact."),
@@ -28,16 +38,27 @@ _REMEDIES = (
 _NO_REMEDY = "Find out why before anything is repeated."
 
 
+_COMPLETED = Question(
+    "ran to its end", "The rehearsal was not stopped before its time, by a limit or by a fault; early stops.", 0.0,
+    limit_from="mission",
+)  # fmt: skip
+
+
 def completed(evidence: Evidence) -> Iterator[Criterion]:
     """That it ran to its end; what stopped it is named."""
-    question = Question(
-        "ran to its end", "The rehearsal was not stopped before its time, by a limit or by a fault; early stops.", 0.0,
-        limit_from="mission",
-    )  # fmt: skip
-    status = evidence.run.status
-    remedy = next((remedy for words, remedy in _REMEDIES if words in status), _NO_REMEDY)
-    found = "It ran to its end." if evidence.run.completed else f"It {status}."
-    yield question.answer(float(not evidence.run.completed), found, remedy)
+    if evidence.run.completed:
+        yield _COMPLETED.answer(0.0, "It ran to its end.", "")
+    else:
+        yield _COMPLETED.answer(1.0, f"It {evidence.run.status}.", _remedy(evidence.run.status))
+
+
+def refused(reason: str) -> Criterion:
+    """Of a rehearsal that the facility would not begin."""
+    return _COMPLETED.answer(1.0, f"It could not begin: {reason.removesuffix('.')}.", _remedy(reason))
+
+
+def _remedy(reason: str) -> str:
+    return next((remedy for words, remedy in _REMEDIES if words in reason), _NO_REMEDY)
 
 
 def robots(evidence: Evidence) -> Iterator[Criterion]:
@@ -60,28 +81,27 @@ def _joints(evidence: Evidence, one: Carried) -> Iterator[Criterion]:
         "Make the contact softer or the approach slower, or place the mission where the joints move less.",
     )
     for question, shares, remedy in zip(questions, joint_shares(evidence, one), remedies, strict=True):
-        at_most = question.relation == "at most"
-        row, joint = np.unravel_index(int(np.argmax(shares) if at_most else np.argmin(shares)), shares.shape)
-        span = f" (range {np.rad2deg(lower[joint]):.0f} to {np.rad2deg(upper[joint]):.0f} deg)" if not at_most else ""
-        found = f"Nearest: joint {names[joint]} of robot '{one.robot}' at {evidence.times[row]:.4g} s{span}."
+        row, joint = np.unravel_index(int(np.argmax(shares)), shares.shape)
+        span = f"{np.rad2deg(lower[joint]):.0f} to {np.rad2deg(upper[joint]):.0f} deg"
+        found = f"Nearest: joint {names[joint]} of robot '{one.robot}' (range {span}) at {evidence.times[row]:.4g} s."
         yield question.answer(float(shares[row, joint]), found, remedy)
 
 
 def joint_shares(evidence: Evidence, one: Carried) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Way left to the end of each joint over half its range, rate and acceleration over their limits: (n, joints)."""
+    """Way from the middle of each joint's range, rate and acceleration, over what they can be: (n, joints)."""
     about = evidence.robot(one, "rates", "accelerations")
     q, rate = evidence.log[f"{one.robot}.joints"], evidence.log[f"{one.robot}.joint_rates"]
     lower, upper = np.asarray(about["lower"]), np.asarray(about["upper"])
-    left = np.minimum(q - lower, upper - q) / (0.5 * (upper - lower))
+    away = np.abs(q - 0.5 * (lower + upper)) / (0.5 * (upper - lower))
     change = np.diff(rate, axis=0, prepend=rate[:1]) / evidence.cycle
-    return left, np.abs(rate) / np.asarray(about["rates"]), np.abs(change) / np.asarray(about["accelerations"])
+    return away, np.abs(rate) / np.asarray(about["rates"]), np.abs(change) / np.asarray(about["accelerations"])
 
 
 def _joint_questions(evidence: Evidence, robot: str) -> tuple[Question, Question, Question]:
     return (
         Question.of(
             evidence, "joint_range", f"joint range of robot {robot}",
-            "No joint of the robot comes to its end; share of half its range that is left.", relation="at least",
+            "No joint of the robot comes to its end; share of the way from the middle of its range.",
         ),
         Question.of(
             evidence, "joint_rate", f"joint rate of robot {robot}",

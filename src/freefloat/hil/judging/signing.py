@@ -13,22 +13,32 @@ from freefloat.engine.runtime.origins import package_source
 from freefloat.hil.facility import Facility
 from freefloat.hil.judging.acceptance import Acceptance
 from freefloat.sim.run import versions
-from freefloat.sim.verdicts import Signature, digest_of
+from freefloat.sim.verdicts import CODE, Signature, digest_of
 
 
 def sign(
-    files: Mapping[str, Path], settings: Mapping[str, Any], facility: Mapping[str, Any], accept: Acceptance, command: str
+    files: Mapping[str, Path],
+    settings: Mapping[str, Any],
+    facility: Mapping[str, Any],
+    accept: Acceptance,
+    command: str,
 ) -> Signature:
     """Of files by name, the resolved settings of scenario and facility, the limits of a go, and the code."""
     hashes = {name: _of_file(path) for name, path in files.items()}
     hashes |= {"settings": digest_of(settings), "facility": digest_of(facility), "criteria": digest_of(asdict(accept))}
-    return Signature(_versions(), {**hashes, "code": package_source()}, command)
+    return Signature(_versions(), {**hashes, CODE: package_source()}, command)
 
 
 def describe_facility(facility: Facility) -> dict[str, Any]:
     """A facility as plain data: what it says of itself, and its robots."""
     told = facility.description() if hasattr(facility, "description") else {}  # type: ignore[attr-defined]
-    return {**told, "name": facility.name, "cycle": facility.cycle, "delay": facility.delay, "gravity": list(facility.gravity)}
+    return {
+        **told,
+        "name": facility.name,
+        "cycle": facility.cycle,
+        "delay": facility.delay,
+        "gravity": list(facility.gravity),
+    }
 
 
 def _of_file(path: Path) -> str:

@@ -36,7 +36,9 @@ class FrameTrack:
 def frame_track(run: Run, frame: str, times: np.ndarray) -> FrameTrack:
     """A frame of a run by its full name, such as `servicer.tool` or `client.base`, interpolated to given times [s]."""
     t = run.values("time")
-    position, quat, velocity, rate = (run.values(f"{frame}.{what}") for what in ("position", "attitude", "velocity", "rate"))
+    position, quat, velocity, rate = (
+        run.values(f"{frame}.{what}") for what in ("position", "attitude", "velocity", "rate")
+    )
     if frame.rpartition(".")[2] == "base":  # its velocity and rate are recorded in its own axes
         own = matrices(quat)
         velocity, rate = turned(own, velocity), turned(own, rate)
