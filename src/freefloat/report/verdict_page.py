@@ -73,22 +73,35 @@ def _header(verdict: Verdict, run: Run | None) -> Markup:
 
 
 def criteria_table(verdict: Verdict) -> Markup:
-    """Every criterion, the nearest to its limit first."""
+    """Every criterion: what stops it, then by margin; those that nobody needs to judge in a table of their own."""
     headings = ("verdict", "criterion", "limit", "found", "margin", "what was found, and what to do")
-    return table(headings, [_row(one) for one in verdict.by_margin], numbers=(2, 3, 4))
+    judged, idle = ([one for one in verdict.by_margin if _is_idle(one) is idle] for idle in (False, True))
+    parts = [element("div", table(headings, map(_row, judged), numbers=(2, 3, 4)), class_="judged")]
+    if idle:
+        rows = [[_decision(one), element("strong", one.name), one.reason] for one in idle]
+        parts.append(table(("verdict", "not judged, and not needed for a go", "why"), rows))
+    return joined(parts)
+
+
+def _is_idle(one: Criterion) -> bool:
+    return one.value is None and not one.required
 
 
 def _row(one: Criterion) -> list[object]:
-    sign, colour = _SIGNS.get(one.decision, _OPEN)
-    needed = " but required" if one.value is None and one.required else ""
     return [
-        element("span", f"{sign} {one.decision}{needed}", class_="bad" if one.stops else colour),
-        joined([element("strong", one.name), element("br"), element("span", one.meaning, class_="note")]),
-        joined([text(one.statement), element("br"), element("span", one.limit_from, class_="note")]),
+        _decision(one),
+        joined([element("strong", one.name), element("small", one.meaning)]),
+        joined([text(one.statement), element("small", one.limit_from)]),
         one.found,
         _margin(one),
         one.reason,
     ]
+
+
+def _decision(one: Criterion) -> Markup:
+    sign, colour = _SIGNS.get(one.decision, _OPEN)
+    needed = " but required" if one.value is None and one.required else ""
+    return element("span", f"{sign} {one.decision}{needed}", class_="bad" if one.stops else colour)
 
 
 def _margin(one: Criterion) -> Markup:
@@ -97,7 +110,7 @@ def _margin(one: Criterion) -> Markup:
         return text("–")
     filled = max(0.0, min(1.0, one.margin))
     bar = element("progress", value=f"{filled:.3f}", max="1", aria_label="left of the limit")
-    return joined([text(f"{100.0 * one.margin:.4g} %"), element("br"), bar])
+    return joined([text(f"{100.0 * one.margin:.4g} %"), element("small", bar)])
 
 
 def _signature(signature: Signature) -> Markup:
