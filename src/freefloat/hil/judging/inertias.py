@@ -17,7 +17,7 @@ AXES = ("x", "y", "z")
 _PAIRS = ((0, 1), (0, 2), (1, 2))
 _PRIOR = 1.0  # relative; without data a number may be twice or nothing of what was declared
 _ROUNDING = 1e-10  # of the largest momentum, that is never taken for a sign of anything
-_ROUNDS = 8  # in which the noise is found
+_ROUNDS = 3  # in which the noise is found
 _MOST_ALIKE = 0.999  # correlation of neighbouring residuals
 
 
@@ -66,13 +66,21 @@ def estimate_inertia(
         _Part.of(Y, change, numbers, scales, least)
         for Y, change, least in zip(_regressors(motion), (motion.linear, motion.angular), noise, strict=True)
     ]
+    noises = [part.least for part in parts]  # trusted at first; what the best numbers leave over is noise too
     x, covariance = np.zeros(10), np.eye(10)
     for _ in range(_ROUNDS):
-        rows = np.concatenate([part.rows / part.spread(x) for part in parts])
-        left = np.concatenate([part.left / part.spread(x) for part in parts])
-        covariance = np.linalg.inv(rows.T @ rows + np.eye(10) / _PRIOR**2)
-        x = covariance @ rows.T @ left
+        x, covariance = _solve(parts, noises)
+        noises = [part.spread(x) for part in parts]
     return InertiaEstimate(1.0 + float(x[0]), float(np.sqrt(covariance[0, 0])), 1.0 + x[4:7], covariance[4:7, 4:7])
+
+
+def _solve(parts: list[_Part], noises: list[float]) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers and their covariance; by singular values, since what the motion does not tell is smaller by ten digits."""
+    rows = np.concatenate([part.rows / noise for part, noise in zip(parts, noises, strict=True)])
+    left = np.concatenate([part.left / noise for part, noise in zip(parts, noises, strict=True)])
+    U, sizes, Vt = np.linalg.svd(np.concatenate([rows, np.eye(10) / _PRIOR]), full_matrices=False)
+    x = Vt.T @ ((U.T @ np.concatenate([left, np.zeros(10)])) / sizes)
+    return x, (Vt.T / sizes**2) @ Vt
 
 
 @dataclass(frozen=True)
@@ -86,9 +94,9 @@ class _Part:
     @staticmethod
     def of(Y: np.ndarray, change: np.ndarray, numbers: np.ndarray, scales: np.ndarray, least: float) -> _Part:
         since = Y - Y[:1]
-        rounding = _ROUNDING * float(np.abs(Y @ numbers).max())
+        size = float(np.abs(Y * scales).max()) or 1.0  # a body at rest tells nothing, whatever the noise
         left = change - since @ numbers
-        return _Part((since * scales).reshape(-1, 10), left.reshape(-1), max(least, rounding, np.finfo(float).tiny))
+        return _Part((since * scales).reshape(-1, 10), left.reshape(-1), max(least, _ROUNDING * size))
 
     def spread(self, x: np.ndarray) -> float:
         """Standard deviation of what is left, as large as if neighbours that are alike were one."""
