@@ -10,6 +10,7 @@ from freefloat.hil.facility import (
     RobotDescription,
     RobotReading,
 )
+from freefloat.hil.grasp import Grasp
 from freefloat.hil.limits import Limits
 from freefloat.hil.log import Log, read_log
 from freefloat.hil.passivity import Passivity
@@ -25,6 +26,7 @@ __all__ = [
     "ExpectedContact",
     "Facility",
     "FacilityReading",
+    "Grasp",
     "Limits",
     "Log",
     "MotionCommand",

@@ -28,6 +28,7 @@ def cell_channels(
     for one in rehearsal.carried:
         found += _of_frame(one.robot, one.frame, layout, rows)
         found += _of_joints(one.robot, robots[one.robot], layout, rows)
+        found += _of_gripper(one.robot, robots[one.robot], layout, rows)
     arrays: Given = {
         channel.name: (
             ("time", channel.axis) if channel.axis else ("time",),
@@ -53,6 +54,7 @@ def described_robots(robots: tuple[RobotDescription, ...]) -> Robots:
                 "quaternion": np.asarray(robot.X_MW.quaternion, float).tolist(),
             },
             "arm": list(robot.arm_joints),
+            "gripper": robot.gripper,
         }
         for robot in robots
     }
@@ -110,6 +112,15 @@ def _of_joints(
     for which in ("commanded", "measured") if arm else ():
         label, values = f"{robot}: {which} joint positions of its arm", layout.column(rows, f"{robot}.arm.{which}")
         yield Channel(f"{name}.arm.{which}", label, "rad", "", f"{name}.arm.joint", arm), values
+
+
+def _of_gripper(
+    robot: str, about: Mapping[str, Any], layout: RowLayout, rows: np.ndarray
+) -> Iterator[tuple[Channel, np.ndarray]]:
+    if about.get("gripper"):
+        for which, label in (("commanded", "gripper is told to be closed"), ("holds", "gripper holds something")):
+            values = layout.column(rows, f"{robot}.gripper.{which}")[:, 0]
+            yield Channel(f"cell.{robot}.gripper.{which}", f"{robot}: its {label}", "1"), values
 
 
 def tracking_errors(layout: RowLayout, rows: np.ndarray, robot: str) -> tuple[np.ndarray, np.ndarray]:

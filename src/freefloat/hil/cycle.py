@@ -15,9 +15,11 @@ from freefloat.hil.bound_program import BoundProgram, Transfer, memory_of
 from freefloat.hil.cycle_checks import COMMAND_CHECKS, READING_CHECKS, Bounds, Measured, explain
 from freefloat.hil.cycle_functions import Memory, Plan, Setup
 from freefloat.hil.facility import ArmCommand, Facility, FacilityReading, MotionCommand, RobotDescription
+from freefloat.hil.grippers import Grippers
 from freefloat.hil.rehearsal import Rehearsal
 from freefloat.sim.input_ports import tabulate
 from freefloat.sim.rollout import grid
+from freefloat.sim.seen_motion import seen_port, seen_size
 from freefloat.sim.system import SystemState
 from freefloat.values.arrays import Numeric
 
@@ -30,7 +32,7 @@ class Cycle:
     """A rehearsal at one instant, advanced cycle by cycle. Nothing in it knows the wall clock."""
 
     def __init__(self, rehearsal: Rehearsal, facility: Facility, delay: float) -> None:
-        experiment = rehearsal.experiment
+        experiment = rehearsal.in_facility
         self.rehearsal, self.robots = rehearsal, rehearsal.robots_of(facility)
         self.ticks, self.length = rehearsal.ticks_per_cycle(facility), facility.cycle
         self.steps = grid(experiment.duration, experiment.dt, experiment.record_dt).steps
@@ -38,14 +40,17 @@ class Cycle:
         self.table = tabulate(self.system, experiment.inputs, 0, self.steps)
         self.plan = _plan(rehearsal, self.ticks)
         self.setup = _setup(rehearsal, facility, self.robots, delay)
+        self.coordinates = tuple(seen_size(experiment.world, c) for c in self.plan.crafts)
         self.tick = 0
         self._compile()
         self._places = _places(self.robots)
         self._names = [robot.name for robot in self.robots]
-        felt = {one.port: k for k, one in enumerate(rehearsal.carried) if one.port}
-        self._given = [port for port in self.table if port not in felt]
-        inputs, wrenches = self._advance.arguments[2], self._feel.result.wrenches
-        self._before_step = Transfer(*((wrenches[number], inputs[port]) for port, number in felt.items()))
+        self._grippers = Grippers(rehearsal, self._advance.arguments[0])
+        inputs, felt = self._advance.arguments[2], self._feel.result
+        found = {one.port: felt.wrenches[k] for k, one in enumerate(rehearsal.carried) if one.port}
+        found |= {seen_port(experiment.world, c): felt.seen[k] for k, c in enumerate(self.plan.crafts)}
+        self._given = [port for port in self.table if port not in found]
+        self._before_step = Transfer(*((values, inputs[port]) for port, values in found.items()))
 
     # ---- its programs
 
@@ -64,7 +69,7 @@ class Cycle:
         memory = Memory(np.zeros(()), np.zeros((len(robots), 6)), np.zeros(len(robots)))
         read = tuple(_empty(robot) for robot in robots)
         feel = partial(functions.feel, plan=plan)
-        self._feel = BoundProgram(feel, self.system, memory, start, motions, commands, read, self.setup)
+        self._feel = BoundProgram(feel, self.system, memory, start, nominal, motions, commands, read, self.setup)
         for source, target in zip(jax.tree.leaves(begun), jax.tree.leaves(self._command.result), strict=True):
             target[...] = source
         felt, answer = self._feel.arguments, self._command.arguments
@@ -72,11 +77,12 @@ class Cycle:
         self._after_step = Transfer((reached, answer[0]), (reached, felt[1]), (self._advance.arguments[2], answer[1]))
         self._after_command = Transfer(
             ((result.nominal, result.motions, result.commands), answer[2:5]),
-            ((result.motions, result.commands), felt[2:4]),
+            ((result.nominal, result.motions, result.commands), felt[2:5]),
         )
         self._after_command()
         self._after_feeling = Transfer((self._feel.result.memory, felt[0]))
-        self._into, self.measured, self.felt = felt[4], memory_of(felt[4]), memory_of(self._feel.result.wrenches)
+        self._into, self.measured, self.felt = felt[5], memory_of(felt[5]), memory_of(self._feel.result.wrenches)
+        self.seen = memory_of(self._feel.result.seen)
         self.commanded, self._answer = memory_of(result.commands), memory_of((result.commands, result.arms))
         self.arms = result.arms
 
@@ -88,6 +94,9 @@ class Cycle:
             read = reading.robots[robot.name]
             into.position[:], into.quaternion[:], into.twist[:] = read.position, read.quaternion, read.twist
             into.wrench[:], into.joints[:], into.joint_rates[:] = read.wrench, read.joints, read.joint_rates
+            into.arm[:], into.arm_rates[:] = read.arm_position, read.arm_velocity
+        if said := self._grippers.objection(reading):
+            raise Fault(said)
 
     def feel(self) -> None:
         """Make wrenches at the ports of what was taken in; a fault says what is wrong with it."""
@@ -117,8 +126,13 @@ class Cycle:
         numbers, made = self._answer.copy(), {}
         for name, (position, quaternion, twist), arm in self._places:
             told = ArmCommand(numbers[arm[0]], numbers[arm[1]], numbers[arm[2]]) if arm else None
-            made[name] = MotionCommand(numbers[position], numbers[quaternion], numbers[twist], told)
+            closed = self._grippers.closed(name)
+            made[name] = MotionCommand(numbers[position], numbers[quaternion], numbers[twist], told, closed)
         return made
+
+    def closed(self, robot: str) -> bool:
+        """Whether the gripper of a robot is told to be closed."""
+        return bool(self._grippers.closed(robot))
 
     @property
     def energy(self) -> float:
@@ -192,4 +206,6 @@ def _nominal(rehearsal: Rehearsal, setup: Setup, states: tuple[Any, ...]) -> Nom
 
 def _empty(robot: RobotDescription) -> Measured:
     joints: Numeric = np.zeros(len(robot.joint_names))
-    return Measured(np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(6), np.zeros(6), joints, joints.copy())
+    arm: Numeric = np.zeros(len(robot.arm_joints))
+    still = np.array([1.0, 0.0, 0.0, 0.0])
+    return Measured(np.zeros(3), still, np.zeros(6), np.zeros(6), joints, joints.copy(), arm, arm.copy())

@@ -9,7 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.dynamics import frame_pose, frame_twist
-from freefloat.dynamics.nominal_motion import FrameMotion, NominalMotion, advance_unforced, to_cell
+from freefloat.dynamics.nominal_motion import FrameMotion, NominalMotion, advance_unforced, from_cell, to_cell
+from freefloat.dynamics.state_rate import StateRate
 from freefloat.hil.arm_commands import arm_command
 from freefloat.hil.cycle_checks import Bounds, Measured, check_command, check_reading
 from freefloat.hil.delay import predict
@@ -18,6 +19,7 @@ from freefloat.model import State
 from freefloat.sim.loop import step
 from freefloat.sim.system import Inputs, System, SystemState
 from freefloat.spatial import Pose, SpatialInertia
+from freefloat.spatial.rotations import quaternion_conjugate, quaternion_log, quaternion_multiply
 from freefloat.values import record
 from freefloat.values.arrays import Flag, Matrix, Scalar, Vec3, Vec6, Vector
 
@@ -71,6 +73,7 @@ class Felt:
 
     memory: Memory
     wrenches: tuple[Vec6, ...]  # on each spacecraft at its port, in its axes
+    seen: tuple[Vector, ...]  # what sensors see of each spacecraft, as a step from its simulated state
     shares: Matrix  # (robots, READING_CHECKS)
     sound: Flag  # whether none of them is beyond its limit
 
@@ -99,6 +102,7 @@ def feel(
     system: System,
     memory: Memory,
     loop: SystemState,
+    nominal: NominalMotion,
     motions: Motions,
     commands: Motions,
     readings: tuple[Measured, ...],
@@ -106,7 +110,10 @@ def feel(
     *,
     plan: Plan,
 ) -> Felt:
-    """Wrenches at the ports of what the sensors say, the energy at the port of contact observed and kept in check."""
+    """Wrenches at the ports of what the sensors say, the energy at the port of contact observed and kept in check.
+
+    And where the spacecraft are seen: at the start, when the robots stand still, where they are simulated.
+    """
     states = loop.states
     sensed = [_at_port(system, plan, states, setup, r, readings[r].wrench) for r in range(len(readings))]
     felt = [sensed[r] if plan.sources[r] == r else jnp.zeros(6) for r in range(len(readings))]
@@ -137,7 +144,31 @@ def feel(
             for r in range(len(readings))
         ]
     )
-    return Felt(Memory(energy, wrenches, repeats), tuple(felt), shares, jnp.all(shares <= 1.0))
+    begun = loop.tick > 0
+    seen = tuple(
+        jnp.where(begun, _seen(system, plan, states, setup.X_FZ, nominal, r, readings[r]), 0.0)
+        for r in range(len(readings))
+    )
+    return Felt(Memory(energy, wrenches, repeats), tuple(felt), seen, shares, jnp.all(shares <= 1.0))
+
+
+def _seen(
+    system: System, plan: Plan, states: States, X_FZ: Pose, nominal: NominalMotion, r: int, read: Measured
+) -> Vector:
+    """Where the spacecraft of a robot is in orbit by what the robot measured (eq. 23), from where it is simulated."""
+    c = plan.crafts[r]
+    layout, state = system.world.crafts[c].layout, states[c]
+    there = from_cell(X_FZ, nominal, read.motion)
+    turn = quaternion_log(quaternion_multiply(quaternion_conjugate(jnp.asarray(state.quat_NB)), there.quaternion))
+    q = np.array([layout.position(joint).start for joint in plan.arms[r]], dtype=int)
+    v = np.array(layout.indices(plan.arms[r]), dtype=int)
+    base = jnp.zeros(layout.nv).at[np.arange(6)].set(there.twist - state.V_NB)
+    return StateRate(
+        velocity=there.position - state.p_NB,
+        turn=turn,
+        q=jnp.zeros(layout.nq).at[q].set(read.arm - jnp.asarray(state.q)[q]),
+        v=base.at[v].set(read.arm_rates - jnp.asarray(state.v)[v]),
+    ).vector()
 
 
 def _at_port(system: System, plan: Plan, states: States, setup: Setup, r: int, wrench: Vec6) -> Vec6:

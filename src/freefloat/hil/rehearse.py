@@ -132,7 +132,7 @@ class _Keeper:
         self._cycle, self.about, self._path, self._progress = cycle, about, path, progress
         self._every = max(1, round(0.1 / cycle.length))  # cycles between two reports
         self._writer: LogWriter | None = None
-        self.layout = RowLayout.of(cycle.robots)
+        self.layout = RowLayout.of(cycle.robots, cycle.coordinates)
         self.rows: list[np.ndarray] = []
         self.watchers: list[Callable[[int], None]] = []  # told the number of each cycle
 

@@ -20,6 +20,7 @@ from freefloat.sim.experiment import Experiment
 from freefloat.sim.input_ports import tabulate
 from freefloat.sim.rollout import FixedSteps, Grid, grid
 from freefloat.sim.run import COMPLETED, STOPPED, Run
+from freefloat.sim.seen_motion import seen_port
 from freefloat.sim.simulate import recorded_every, run_of_records
 from freefloat.sim.system import SystemState
 
@@ -33,7 +34,7 @@ def run_of_log(rehearsal: Rehearsal, log: Log, status: str = "") -> Run:
     ticks = round(float(log.about["cycle"]) / dt)  # steps to a cycle
     if not len(rows):
         raise ValueError("The rehearsal ended before its first cycle: there is nothing to make a run of.")
-    experiment = _with_felt(rehearsal, layout, rows, ticks)
+    experiment = _with_measured(rehearsal, layout, rows, ticks)
     total = grid(experiment.duration, experiment.dt, experiment.record_dt).steps
     reached = min(ticks * (len(rows) - 1), total)
     status = status or (COMPLETED if reached == total else f"{STOPPED}{reached * dt:g} s: the log ends")
@@ -46,16 +47,21 @@ def run_of_log(rehearsal: Rehearsal, log: Log, status: str = "") -> Run:
     return dataclasses.replace(run, recorded=run.recorded.joined(arrays, coords=coordinates), description=told)
 
 
-def _with_felt(rehearsal: Rehearsal, layout: RowLayout, rows: np.ndarray, ticks: int) -> Experiment:
-    """The experiment with what was felt at its ports; nothing after the last cycle."""
-    experiment = rehearsal.experiment
+def _with_measured(rehearsal: Rehearsal, layout: RowLayout, rows: np.ndarray, ticks: int) -> Experiment:
+    """The experiment with what was felt at its ports, and seen; nothing after the last cycle."""
+    experiment = rehearsal.in_facility
     steps = grid(experiment.duration, experiment.dt, experiment.record_dt).steps
     inputs = dict(experiment.inputs)
-    for one in rehearsal.carried:
-        if one.port:
-            felt = np.repeat(layout.column(rows, f"{one.robot}.felt"), ticks, axis=0)[:steps]
-            sound = np.where(np.isfinite(felt), felt, 0.0)  # a faulty last reading acted on nothing
-            inputs[one.port] = np.concatenate([sound, np.zeros((steps - len(felt), 6))])
+    ports = [(one.port, f"{one.robot}.felt") for one in rehearsal.carried if one.port]
+    ports += [
+        (seen_port(experiment.world, rehearsal.craft_number(one.craft)), f"{one.robot}.seen")
+        for one in rehearsal.carried
+    ]
+    for port, field in ports:
+        if field in layout.places:  # a log from before anything was seen has none
+            given = np.repeat(layout.column(rows, field), ticks, axis=0)[:steps]
+            sound = np.where(np.isfinite(given), given, 0.0)  # a faulty last reading acted on nothing
+            inputs[port] = np.concatenate([sound, np.zeros((steps - len(given), given.shape[1]))])
     return dataclasses.replace(experiment, inputs=inputs)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from freefloat.model import Clock, JointBrake, Sensor, Truth, World
 from freefloat.sensors.ideal import measurable, true_value
+from freefloat.sim.seen_motion import SEEN, seen_size
 from freefloat.sim.system import System
 from freefloat.values import LawError, ModelError
 
@@ -52,6 +53,8 @@ def port_shape(system: System, port: str) -> tuple[int, ...]:
     }
     if rest in sizes:
         return (sizes[rest],)
+    if rest == SEEN:
+        return (seen_size(world, number),)
     if rest == _DUTY:
         return (sum(len(t.nozzles) for t in system.thrusters if system.on(t) == number),)
     if rest.endswith(".wrench"):

@@ -27,6 +27,7 @@ from freefloat.sim.prescribed_motion import (
     with_rates_from_outside,
     with_rates_until,
 )
+from freefloat.sim.seen_motion import seen_states
 from freefloat.sim.software_checks import checked_call, require_same_memory
 from freefloat.sim.system import Inputs, SoftwareState, System, SystemState, blinds, put
 from freefloat.sim.tick import Tick, tick_of
@@ -82,7 +83,7 @@ def act(system: System, loop: SystemState, inputs: Inputs, tick: Tick, parts: Nu
         for i in some:
             if i not in sensed:
                 sensed.add(i)
-                loop = _sense(system, loop, states, i, tick, due)
+                loop = _sense(system, loop, seen_states(system, states, inputs), i, tick, due)
         return loop
 
     for k, wires in enumerate(system.wiring.software):
