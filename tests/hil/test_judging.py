@@ -10,7 +10,6 @@ from freefloat.hil import ExpectedContact, Limits
 from freefloat.hil.judging import Acceptance, Evidence, judge_rehearsal, refused, verdict_curves
 from judged_rehearsals import (
     CLIENT_ROBOT,
-    DAMPING,
     SERVICER_ROBOT,
     contact_rehearsal,
     healthy,
@@ -69,7 +68,7 @@ def _turned(x):
 
 
 def _damped(evidence):
-    """A damper on the servicer's approach, as if the passivity controller had been at work; the tip's axes are turned."""
+    """A damper on the servicer's approach, as if the passivity controller had been at work, in the tip's axes."""
     speed = evidence.log[f"{SERVICER_ROBOT}.commanded.twist"][:, :1]
     along = np.array([[np.cos(np.pi / 6), -np.sin(np.pi / 6), 0.0, 0.0, 0.0, 0.0]])
     return with_log(evidence, f"{SERVICER_ROBOT}.felt", lambda x: x - 800.0 * speed * along)
@@ -80,8 +79,17 @@ def _late_contact(evidence):
     return _contact(with_log(evidence, "", None, delay=0.0), contact=ExpectedContact(2e4, 100.0))
 
 
-def _shift(x):
-    return x + 0.05
+def _biased(evidence, component, bias):
+    return with_log(evidence, f"{SERVICER_ROBOT}.wrench", lambda x: x + bias * np.eye(6)[component])
+
+
+def _jumping(x):
+    """Joint rates with one that is off by 10 mrad/s at 0.4 s."""
+    return np.concatenate([x[:400], x[400:401] + 0.01, x[401:]])
+
+
+_STOPPED = "stopped at 0.5 s: the facility stopped: client: joint a3 beyond its position limit (154.1 deg)"
+_SMALL = Limits(lower=(-4.5, -1.0, -1.0), upper=(4.5, 1.0, 1.0))  # [m]
 
 
 # Criterion, how it is planted, and what its reason must say.
@@ -91,10 +99,10 @@ PLANTED = {
         "'guidance' did not answer",
     ),
     "ran to its end": (
-        lambda e: with_run(e, status="stopped at 0.5 s: the facility stopped: client: joint a3 beyond its position limit (154.1 deg)"),
+        lambda e: with_run(e, status=_STOPPED),
         "client: joint a3 beyond its position limit.*workspace is too small",
     ),
-    "mass of client": (lambda e: with_declared(e, mass=1 / 1.2), r"mass of client is 1\.2000 ± 0\.0\d+ times the declared"),
+    "mass of client": (lambda e: with_declared(e, mass=1 / 1.2), r"mass of client is 1\.2000 ± 0\.0\d+ times"),
     "inertia of client": (
         lambda e: with_declared(e, inertia=np.full(3, 1 / 1.2)),
         r"inertia of client .*about y is 1\.20\d* ± 0\.0\d+ times.* the declared one.*another spacecraft",
@@ -105,16 +113,16 @@ PLANTED = {
     ),
     "delay left": (_late_contact, r"8 ms are left .* on 186\.\d* kg bears 4\.9\d* ms\..*critical"),
     f"joint range of robot {CLIENT_ROBOT}": (
-        lambda e: with_log(e, f"{CLIENT_ROBOT}.joints", lambda x: x + [0.0, 0.895]), f"joint a2 of robot '{CLIENT_ROBOT}'",
+        lambda e: with_log(e, f"{CLIENT_ROBOT}.joints", lambda x: x + 0.895 * np.eye(2)[1]), "joint a2 of robot",
     ),
     f"joint rate of robot {CLIENT_ROBOT}": (
         lambda e: with_log(e, f"{CLIENT_ROBOT}.joint_rates", lambda x: 5.0 * x), "joint a1",
     ),
     f"joint acceleration of robot {SERVICER_ROBOT}": (
-        lambda e: with_log(e, f"{SERVICER_ROBOT}.joint_rates", lambda x: x + 0.01 * np.eye(len(x))[400][:, None]), "at 0.4",
+        lambda e: with_log(e, f"{SERVICER_ROBOT}.joint_rates", _jumping), "at 0.4",
     ),
     f"workspace of robot {SERVICER_ROBOT}": (
-        lambda e: _contact(e, limits=Limits(lower=(-4.5, -1.0, -1.0), upper=(4.5, 1.0, 1.0))), "along x.*workspace is too small",
+        lambda e: _contact(e, limits=_SMALL), "along x.*workspace is too small",
     ),
     f"sensor range of robot {SERVICER_ROBOT}": (
         lambda e: _contact(e, limits=Limits(force=150.0)), "of 150 N",
@@ -129,21 +137,17 @@ PLANTED = {
     ),
     "energy given by the delay": (lambda e: with_log(e, "energy", lambda x: x - 0.2), "The delay drives the contact"),
     "energy taken out": (_damped, "damped by the controller"),
-    "momentum of client, linear": (
-        lambda e: with_log(e, f"{SERVICER_ROBOT}.wrench", lambda x: x + np.array([3.0, 0, 0, 0, 0, 0])), "N s are missing",
-    ),
-    "momentum of servicer, angular": (
-        lambda e: with_log(e, f"{SERVICER_ROBOT}.wrench", lambda x: x + np.array([0, 0, 0, 0, 2.0, 0])), "N m s are missing",
-    ),
+    "momentum of client, linear": (lambda e: _biased(e, 0, 3.0), "N s are missing"),
+    "momentum of servicer, angular": (lambda e: _biased(e, 4, 2.0), "N m s are missing"),
     f"{SIMULATED}position": (
-        lambda e: with_simulated(e, "client.base.position", _shift), "servicer as client sees it",
+        lambda e: with_simulated(e, "client.base.position", lambda x: x + 0.05), "servicer as client sees it",
     ),
     f"{SIMULATED}attitude": (lambda e: with_simulated(e, "client.base.attitude", _turned), "Largest"),
     f"{SIMULATED}contact": (
         lambda e: with_simulated(e, "client.momentum.linear", lambda x: 1.5 * x), "N s of .* N s.*on client",
     ),
     "closing speed before the contact": (
-        lambda e: dataclasses.replace(e, claims=(dataclasses.replace(e.claims[0], ours=0.07),)), "0.07 m/s in the rehearsal",
+        lambda e: dataclasses.replace(e, claims=(dataclasses.replace(e.claims[0], ours=0.07),)), "0.07 m/s",
     ),
     "conservation audit": (_violated, "is off by"),
     "faults": (
@@ -206,8 +210,14 @@ def test_what_was_not_recorded_is_not_judged_and_stops_a_go() -> None:
         (lambda e: _contact(e, contact=None), "delay left", "which contact is expected"),
         (lambda e: _contact(e, passivity=None), "energy taken out", "no energy was observed"),
         (lambda e: with_run(e, audit=dataclasses.replace(e.run.audit, entries=())), "conservation audit", "no audit"),
-        (lambda e: with_log(e, f"{SERVICER_ROBOT}.wrench", lambda x: 0.0 * x), f"sensor health of robot {SERVICER_ROBOT}", "nothing but zero"),
-        (lambda e: with_simulated(e, "client.momentum.linear", lambda x: 0.0 * x), f"{SIMULATED}contact", "nothing to compare"),
+        (
+            lambda e: with_log(e, f"{SERVICER_ROBOT}.wrench", lambda x: 0.0 * x),
+            f"sensor health of robot {SERVICER_ROBOT}", "nothing but zero",
+        ),
+        (
+            lambda e: with_simulated(e, "client.momentum.linear", lambda x: 0.0 * x),
+            f"{SIMULATED}contact", "nothing to compare",
+        ),
     ],
 )  # fmt: skip
 def test_a_required_criterion_that_cannot_be_judged_is_a_no_go(change, name, words) -> None:
@@ -250,7 +260,7 @@ def test_limits_are_the_users_and_say_so() -> None:
     found = criterion(judge_rehearsal(strict), f"workspace of robot {SERVICER_ROBOT}")
     assert (found.decision, found.limit, found.limit_from) == ("no-go", 30.0, "the review board")
     assert criterion(judge_rehearsal(strict), "mass of client").limit_from == "default"
-    with pytest.raises(ValueError, match="Acceptance.mass"):
+    with pytest.raises(ValueError, match=r"Acceptance\.mass"):
         Acceptance(mass=-1.0)
 
 
@@ -286,14 +296,11 @@ def test_the_curves_of_cell_and_simulation_lie_over_each_other() -> None:
     assert simulated is not None
     for name, unit in (("relative.position", "m"), ("contact.force", "N"), ("contact.torque", "N m")):
         assert cell.recorded[name].attrs["units"] == simulated.recorded[name].attrs["units"] == unit
-    # The wrist sensor of the cell and the momentum of the simulation tell one force: 0.5 % of its peak, by a delay's rest.
+    # The wrist sensor of the cell and the momentum of the simulation tell one force, but for the first jump.
     forces = [run.values("contact.force") for run in (cell, simulated)]
     peak = np.abs(forces[1]).max()
     assert 100.0 < peak < 400.0  # [N]
     assert np.abs(forces[0] - forces[1])[2:].max() < 0.1 * peak
     energy = cell.values("contact.energy")[-1]
     lost = evidence.run.values("world.energy.kinetic")[0] - evidence.run.values("world.energy.kinetic")[-1]
-    assert energy[2] - energy[1] == pytest.approx(
-        -lost, rel=2e-3
-    )  # what went through the contact is gone from the motion
-    assert DAMPING > 0.0
+    assert energy[2] - energy[1] == pytest.approx(-lost, rel=2e-3)  # what went through it is gone from the motion

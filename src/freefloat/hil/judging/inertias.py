@@ -75,7 +75,7 @@ def estimate_inertia(
 
 
 def _solve(parts: list[_Part], noises: list[float]) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers and their covariance; by singular values, since what the motion does not tell is smaller by ten digits."""
+    """Numbers and their covariance; by singular values: what the motion does not tell is ten digits smaller."""
     rows = np.concatenate([part.rows / noise for part, noise in zip(parts, noises, strict=True)])
     left = np.concatenate([part.left / noise for part, noise in zip(parts, noises, strict=True)])
     U, sizes, Vt = np.linalg.svd(np.concatenate([rows, np.eye(10) / _PRIOR]), full_matrices=False)

@@ -92,7 +92,8 @@ def joint_shares(evidence: Evidence, one: Carried) -> tuple[np.ndarray, np.ndarr
     about = evidence.robot(one, "rates", "accelerations")
     q, rate = evidence.log[f"{one.robot}.joints"], evidence.log[f"{one.robot}.joint_rates"]
     lower, upper = np.asarray(about["lower"]), np.asarray(about["upper"])
-    away = np.abs(q - 0.5 * (lower + upper)) / (0.5 * (upper - lower))
+    half = np.maximum(0.5 * (upper - lower) - evidence.rehearsal.limits.joint_margin, np.finfo(float).eps)
+    away = np.abs(q - 0.5 * (lower + upper)) / half
     change = np.diff(rate, axis=0, prepend=rate[:1]) / evidence.cycle
     return away, np.abs(rate) / np.asarray(about["rates"]), np.abs(change) / np.asarray(about["accelerations"])
 
@@ -101,7 +102,7 @@ def _joint_questions(evidence: Evidence, robot: str) -> tuple[Question, Question
     return (
         Question.of(
             evidence, "joint_range", f"joint range of robot {robot}",
-            "No joint of the robot comes to its end; share of the way from the middle of its range.",
+            "No joint comes to its end; share of the way from the middle of its range, less the margin that is kept.",
         ),
         Question.of(
             evidence, "joint_rate", f"joint rate of robot {robot}",
