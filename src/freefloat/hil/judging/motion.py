@@ -140,10 +140,12 @@ def _impulse(evidence: Evidence, question: Question, times: np.ndarray) -> Crite
 
 
 def compared_craft(evidence: Evidence) -> Carried | None:
-    """The spacecraft whose momentum tells the contact: the last with a port, which thrusts least."""
-    ports = [one for one in evidence.carried if one.port]
-    passive = [one for one in ports if one.reaction_of]
-    return (passive or ports or [None])[-1]
+    """The spacecraft whose momentum tells the contact: with a port, and pushed least by anything else."""
+
+    def pushed(one: Carried) -> float:
+        return round(float(np.abs(evidence.other_impulse(one)[0]).max()), 6)  # [N s]
+
+    return min((one for one in reversed(evidence.carried) if one.port), key=pushed, default=None)
 
 
 def handed_over(run: Run, prefix: str, times: np.ndarray) -> np.ndarray:
