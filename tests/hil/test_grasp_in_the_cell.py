@@ -1,4 +1,4 @@
-"""A grasp in the virtual cell, closed loop: it stays closed and quiet, and momentum is what both wrists have measured."""
+"""A grasp in the virtual cell, closed loop: it stays closed, and momentum is what both wrists have measured."""
 
 import dataclasses
 

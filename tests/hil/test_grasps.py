@@ -1,4 +1,4 @@
-"""A connection that a facility holds: flags without forces, a gripper that follows them, and wrenches that do the rest."""
+"""A connection that a facility holds: a flag without a force, a gripper that follows it, wrenches that do the rest."""
 
 import dataclasses
 
@@ -7,8 +7,15 @@ import pytest
 
 import freefloat as ff
 from freefloat.hil import (
-    DelayCompensation, Grasp, MotionCommand, Passivity, critical_delay, read_log, rehearse, run_of_log,
-)  # fmt: skip
+    DelayCompensation,
+    Grasp,
+    MotionCommand,
+    Passivity,
+    critical_delay,
+    read_log,
+    rehearse,
+    run_of_log,
+)
 from freefloat.hil.cell import IdealCell, ideal_robot
 from freefloat.hil.delayed_contact import reduced_mass
 from freefloat.hil.faulty import FaultyFacility
@@ -94,7 +101,7 @@ def test_held_through_a_spring_they_swing_as_two_masses_do():
     run = rehearse(grasp_rehearsal(made, compensation=DelayCompensation()), holding_cell(Gripper()))
     assert run.audit.holds
     t = run.values("time") - AT - 1e-3
-    d, w = 200.0 / (2 * MU), np.sqrt(1e4 / MU - (200.0 / (2 * MU)) ** 2)
+    d, w = 500.0 / (2 * MU), np.sqrt(1e4 / MU - (500.0 / (2 * MU)) ** 2)
     speed, rest = -0.01, -0.01 * 0.5e-3  # [m/s], [m]
     wanted = rest + np.exp(-d * t) * (-rest * np.cos(w * t) + (speed - d * rest) / w * np.sin(w * t))
     held = t > -1e-9

@@ -20,9 +20,9 @@ class Gripper:
     """Settings of a gripper. The defaults are those of a stiff hand on a light arm, assumed."""
 
     stiffness: float = 1e4  # [N/m]
-    damping: float = 200.0  # [N s/m]
+    damping: float = 500.0  # [N s/m]
     turn_stiffness: float = 300.0  # [N m/rad]
-    turn_damping: float = 6.0  # [N m s/rad]
+    turn_damping: float = 15.0  # [N m s/rad]
     envelope: tuple[float, float] = (0.03, 0.2)  # [m], [rad] between tool and grasp frame, within which it closes on it
 
     def __post_init__(self) -> None:

@@ -28,6 +28,8 @@ _STIFF = 'solref="0.002 1" solimp="0.99 0.999 0.0001"'
 _CLIENT_SIDE = f'contype="2" conaffinity="1" {_STIFF}'
 _TOOL_SIDE = f'contype="1" conaffinity="2" {_STIFF}'
 
+HAND_GROUP = 1  # of parts that are next to what is grasped: palm and last links of an arm, watched by nobody there
+_HAND = f'group="{HAND_GROUP}"'
 RING_HEIGHT = 0.3  # [m], from the flange to the grasp point on the ring
 
 
@@ -97,17 +99,18 @@ def servicer_arm(mount_height: float = 0.1, gripper: Gripper | None = None) -> M
     tool = (
         f'<body name="ROBOT.gripper"><inertial pos="{spaced(GRIPPER_COM)}" mass="{GRIPPER_MASS!r}" '
         f'diaginertia="{spaced(GRIPPER_INERTIA)}"/>'
-        f'<geom name="ROBOT.palm" type="capsule" fromto="0 0 0 0 0 {TOOL_HEIGHT - 0.03!r}" size="0.03"/>'
+        f'<geom name="ROBOT.palm" type="capsule" fromto="0 0 0 0 0 {TOOL_HEIGHT - 0.03!r}" size="0.03" {_HAND}/>'
         f'<geom name="ROBOT.tip" type="sphere" pos="0 0 {TOOL_HEIGHT!r}" size="0.02" {_TOOL_SIDE}/>'
         f'<site name="ROBOT.hand" pos="0 0 {TOOL_HEIGHT!r}"/></body>'
     )
-    inner, end = tool, 1e-3  # [m]: where the gripper begins, so that nothing of the arm is ahead of the tool frame
+    inner, end = tool, TOOL_HEIGHT - 0.03
     for k, (offset, axis, com, inertia) in reversed(list(enumerate(ARM_LINKS, start=1))):
+        bar = f'size="0.03" {_HAND}' if k > len(ARM_LINKS) - 2 else 'size="0.05"'
         inner = (
             f'<body name="ROBOT.arm_{k}" pos="0 0 {offset!r}">'
             f'<inertial pos="{spaced(com)}" mass="{ARM_LINK_MASS!r}" diaginertia="{spaced(inertia)}"/>'
             f'<joint name="ROBOT.arm_{k}" type="hinge" axis="{spaced(axis)}"/>'
-            f'<geom name="ROBOT.arm_{k}" type="capsule" fromto="0 0 0 0 0 {end!r}" size="0.05"/>{inner}</body>'
+            f'<geom name="ROBOT.arm_{k}" type="capsule" fromto="0 0 0 0 0 {end!r}" {bar}/>{inner}</body>'
         )
         end = offset
     text = (

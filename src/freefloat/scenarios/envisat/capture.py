@@ -20,6 +20,7 @@ from freefloat.scenarios.envisat.capture_parts import (
     GRASP,
     NARROWEST_HALF_RANGE,
     SERVICER_PORT,
+    TARE_SAMPLES,
     NotNegative,
     Positive,
     Sensors,
@@ -198,7 +199,7 @@ class EnvisatCapture(RehearsedScenario):
             noise=(self.force_noise, self.torque_noise),
             bias=(2.0, 0.1),  # [N], [N m], assumed; tared
             range=(500.0, 200.0),  # [N], [N m], assumed: the arm hangs on one of them
-            tare_samples=1000,
+            tare_samples=TARE_SAMPLES,
         )
         servo = ServoSettings(lag="second", bandwidth=self.bandwidth_hz, delay=1e-3 * self.delay_ms)
         # The arm follows by a position loop of its own [N m/rad, N m s/rad], beside the torques it is told.
