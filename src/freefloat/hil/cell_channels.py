@@ -17,7 +17,7 @@ _TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
 _WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")
 
 Given = dict[str, tuple[Any, ...]]
-Robots = Mapping[str, Mapping[str, Any]]  # by name: joints, lower, upper, arm
+Robots = Mapping[str, Mapping[str, Any]]  # by name: joints and their limits, sensor (X_MW), arm
 
 
 def cell_channels(
@@ -41,12 +41,18 @@ def cell_channels(
 
 
 def described_robots(robots: tuple[RobotDescription, ...]) -> Robots:
-    """What the channels need to know of robots, as plain data for a log."""
+    """What channels and judges need to know of robots, as plain data for a log."""
     return {
         robot.name: {
             "joints": list(robot.joint_names),
             "lower": np.asarray(robot.lower, float).tolist(),
             "upper": np.asarray(robot.upper, float).tolist(),
+            "rates": np.asarray(robot.rate_limit, float).tolist(),
+            "accelerations": np.asarray(robot.acceleration_limit, float).tolist(),
+            "sensor": {
+                "position": np.asarray(robot.X_MW.p, float).tolist(),
+                "quaternion": np.asarray(robot.X_MW.quaternion, float).tolist(),
+            },
             "arm": list(robot.arm_joints),
             "gripper": robot.gripper,
         }
