@@ -66,12 +66,17 @@ def camera() -> RelativePoseCamera:
 def target_filter(**fields: Any) -> TargetFilter:
     """The filter of a bus that knows its own motion."""
     usual: dict[str, Any] = {
+        "craft": BUS,
+        "client": CLIENT,
+        "frame": "eye",
+        "target": "client.ring",
         "noise": PictureNoise(position=NOISE, angle=ANGLE_NOISE),
         "guess": GUESS,
         "disturbance": UNDISTURBED,
+        "on": "servicer",
         "period": 0.1,
     }
-    return TargetFilter(craft=BUS, client=CLIENT, frame="eye", target="client.ring", on="servicer", **(usual | fields))
+    return TargetFilter(**(usual | fields))
 
 
 def experiment(law: TargetFilter, duration: float, rate: np.ndarray = TUMBLE) -> ff.Experiment:
