@@ -19,6 +19,7 @@ from freefloat.scenarios.envisat.capture_parts import (
     FLOOR_DISTANCE,
     GRASP,
     NARROWEST_HALF_RANGE,
+    PASSIVITY_SHARE,
     SERVICER_PORT,
     TARE_SAMPLES,
     NotNegative,
@@ -81,9 +82,9 @@ class EnvisatCapture(RehearsedScenario):
     delay_ms: Annotated[NotNegative, Unit("ms")] = 8.0  # of the robots' controllers
     compensate_delay: bool = True  # commands are made ahead of the delay
     gripper_stiffness: Annotated[Positive, Unit("N/m")] = 2000.0
-    gripper_damping: Annotated[NotNegative, Unit("N s/m")] = 200.0
-    gripper_turn_stiffness: Annotated[Positive, Unit("N m/rad")] = 5.0
-    gripper_turn_damping: Annotated[NotNegative, Unit("N m s/rad")] = 0.5
+    gripper_damping: Annotated[NotNegative, Unit("N s/m")] = 100.0
+    gripper_turn_stiffness: Annotated[Positive, Unit("N m/rad")] = 20.0
+    gripper_turn_damping: Annotated[NotNegative, Unit("N m s/rad")] = 1.0
     force_noise: Annotated[NotNegative, Unit("N")] = 0.05  # of a sample of a wrist sensor, one sigma
     torque_noise: Annotated[NotNegative, Unit("N m")] = 0.003
     workspace_scale: Annotated[float, Field(gt=0.0, le=1.0)] = 1.0  # of the robots' joint ranges
@@ -159,7 +160,7 @@ class EnvisatCapture(RehearsedScenario):
 
     def rehearsal(self) -> Rehearsal:
         """The client's wrist sensor says what the gripper does; the servicer gets the opposite at its tool."""
-        from freefloat.hil import Carried, DelayCompensation, ExpectedContact, Grasp, Limits, Rehearsal
+        from freefloat.hil import Carried, DelayCompensation, ExpectedContact, Grasp, Limits, Passivity, Rehearsal
         from freefloat.hil.cell import envisat_start
 
         experiment = self.rehearsed_experiment()
@@ -173,6 +174,7 @@ class EnvisatCapture(RehearsedScenario):
             placement=envisat_start()["client"],
             nominal="client",
             compensation=DelayCompensation() if self.compensate_delay else None,
+            passivity=Passivity(share=PASSIVITY_SHARE),
             limits=Limits(joint_margin=(1.0 - self.workspace_scale) * NARROWEST_HALF_RANGE),
             contact=ExpectedContact(self.gripper_stiffness, self.gripper_damping),
             grasps=(Grasp(GRASP, "servicer"),),
