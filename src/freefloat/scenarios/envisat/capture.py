@@ -19,7 +19,6 @@ from freefloat.scenarios.envisat.capture_parts import (
     FLOOR_DISTANCE,
     GRASP,
     NARROWEST_HALF_RANGE,
-    PASSIVITY_SHARE,
     SERVICER_PORT,
     TARE_SAMPLES,
     NotNegative,
@@ -160,7 +159,7 @@ class EnvisatCapture(RehearsedScenario):
 
     def rehearsal(self) -> Rehearsal:
         """The client's wrist sensor says what the gripper does; the servicer gets the opposite at its tool."""
-        from freefloat.hil import Carried, DelayCompensation, ExpectedContact, Grasp, Limits, Passivity, Rehearsal
+        from freefloat.hil import Carried, DelayCompensation, ExpectedContact, Grasp, Limits, Rehearsal
         from freefloat.hil.cell import envisat_start
 
         experiment = self.rehearsed_experiment()
@@ -174,7 +173,6 @@ class EnvisatCapture(RehearsedScenario):
             placement=envisat_start()["client"],
             nominal="client",
             compensation=DelayCompensation() if self.compensate_delay else None,
-            passivity=Passivity(share=PASSIVITY_SHARE),
             limits=Limits(joint_margin=(1.0 - self.workspace_scale) * NARROWEST_HALF_RANGE),
             contact=ExpectedContact(self.gripper_stiffness, self.gripper_damping),
             grasps=(Grasp(GRASP, "servicer"),),

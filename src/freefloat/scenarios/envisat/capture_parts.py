@@ -20,7 +20,6 @@ CAMERA, RING, TOOL, GRASP = "camera", "client.ring", "tool", "grasp"
 CLIENT_PORT, SERVICER_PORT = "client.ring.wrench", "servicer.tool.wrench"
 FLOOR_DISTANCE = 5.0  # [m] between the feet of the robots, assumed
 NARROWEST_HALF_RANGE = np.deg2rad(95.0)  # [rad], of joint a2 of the robots
-PASSIVITY_SHARE = 0.05  # of the momentum at the light tool that a cycle may take: noise alone sets it off
 TARE_SAMPLES = 1000  # of the wrist sensors before a run
 _CAMERA_AT = (0.9, 0.0, 0.4)  # on the base, above the foot of the arm [m], assumed
 _OWN_ORBIT = ("base.position", "base.velocity")  # of the own orbit determination: only differences to it matter
