@@ -1,4 +1,4 @@
-"""The capture of Envisat: simulated with ideal sensors in full; `freefloat claims envisat-capture` flies the rest."""
+"""The capture of Envisat. docs/envisat-capture.md flies it with ideal sensors; `freefloat claims` flies all of it."""
 
 from dataclasses import replace
 
@@ -26,6 +26,7 @@ def simulated():
     return simulate_variant(IDEAL, "ideal-sensors")
 
 
+@pytest.mark.slow
 def test_the_simulated_capture_holds_its_claims(simulated):
     assert simulated.audit.holds
     claims = orbit_claims(IDEAL, simulated)
@@ -34,6 +35,7 @@ def test_the_simulated_capture_holds_its_claims(simulated):
         assert claim.holds, f"{claim.claim}: {claim.ours} against {claim.statement}"
 
 
+@pytest.mark.slow
 def test_the_energy_of_the_loop_falls_until_the_grasp(simulated):
     """Commands are held for 4 ms, which gives back a little: a millionth of what was there at the start."""
     time, energy = simulated.values("time"), simulated.values("servicer.capture.energy")
@@ -42,6 +44,7 @@ def test_the_energy_of_the_loop_falls_until_the_grasp(simulated):
     assert before[-1] < 1e-6 * before[0]
 
 
+@pytest.mark.slow
 def test_rigidised_the_arm_carries_what_turns_the_servicer(simulated):
     """m omega^2 r of the servicer about the common centre of mass, its thrusters off but for what the springs ask."""
     pull = np.linalg.norm(simulated.values("connection.grasp.force")[-1])
