@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -68,6 +69,12 @@ def test_a_law_inside_in_process_and_behind_a_socket() -> None:
     phase = there.values("servicer.sequence.arm.phase")
     np.testing.assert_array_equal(phase, there.values("input.servicer.sequence.answer")[:, -1])
     assert set(phase) == {0, 1, 2}
+
+
+def test_a_law_that_plans_with_numpy() -> None:
+    turning = dataclasses.replace(HUB.at_rest(), v=np.array([0, 0, 0, 0.1, 0.2, 0.3]))  # [rad/s]
+    made = ff.Experiment.of(HUB, Planned(period=0.05), state=turning, duration=0.3, dt=0.01)
+    same(ff.simulate(made), ff.fly(made, OnBoard(host(made, "Planned"), instead_of="Planned")))
 
 
 @pytest.mark.slow
@@ -143,6 +150,17 @@ class Push(ff.Software):
 
     def command(self, memory, y, clock):
         return ff.BaseWrench(np.ones(6))
+
+
+@ff.record
+class Planned(ff.Software):
+    """Pushes as its plan says, which no tracer can make."""
+
+    def begin(self, y):
+        return jnp.asarray(np.linalg.norm(np.asarray(y["base.rate"])))
+
+    def command(self, memory, y, clock):
+        return ff.BaseWrench(-memory * jnp.ones(6) * clock.t)
 
 
 def pushes(run):
