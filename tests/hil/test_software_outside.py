@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -14,6 +15,7 @@ from freefloat.hil import OnBoard, SoftwareLink, host, read_log, run_of_log
 from freefloat.hil.boarding import board
 from freefloat.onboard import ContractError, SharedLibrary
 from freefloat.onboard.library import SOURCES
+from grasping import AT, Gripper, grasp_experiment, grasp_rehearsal, holding_cell
 from rehearsing import cell, experiment, rehearsal, start
 from software import sequence
 from software.damper import Damper
@@ -68,6 +70,12 @@ def test_a_law_inside_in_process_and_behind_a_socket() -> None:
     phase = there.values("servicer.sequence.arm.phase")
     np.testing.assert_array_equal(phase, there.values("input.servicer.sequence.answer")[:, -1])
     assert set(phase) == {0, 1, 2}
+
+
+def test_a_law_that_plans_with_numpy() -> None:
+    turning = dataclasses.replace(HUB.at_rest(), v=np.array([0, 0, 0, 0.1, 0.2, 0.3]))  # [rad/s]
+    made = ff.Experiment.of(HUB, Planned(period=0.05), state=turning, duration=0.3, dt=0.01)
+    same(ff.simulate(made), ff.fly(made, OnBoard(host(made, "Planned"), instead_of="Planned")))
 
 
 @pytest.mark.slow
@@ -143,6 +151,17 @@ class Push(ff.Software):
 
     def command(self, memory, y, clock):
         return ff.BaseWrench(np.ones(6))
+
+
+@ff.record
+class Planned(ff.Software):
+    """Pushes as its plan says, which no tracer can make."""
+
+    def begin(self, y):
+        return jnp.asarray(np.linalg.norm(np.asarray(y["base.rate"])))
+
+    def command(self, memory, y, clock):
+        return ff.BaseWrench(-memory * jnp.ones(6) * clock.t)
 
 
 def pushes(run):
@@ -228,3 +247,16 @@ def test_an_experiment_with_an_empty_seat_is_not_simulated() -> None:
     seated, _ = board(DRIFT, Ramp())
     with pytest.raises(ff.ModelError, match=r"runs outside, and nothing answers for it here.*ff.fly"):
         ff.simulate(dataclasses.replace(seated, inputs={}))
+
+
+@pytest.mark.slow
+def test_a_grasp_that_the_facility_holds_is_commanded_from_outside() -> None:
+    """The gripper closes and opens as with the law inside, and the wrench that it feels is the same to the last bit."""
+    law = ff.control.TimedGrasp("grasp", at=AT, release=0.05, on="servicer", period=1e-3)
+    made = grasp_rehearsal(grasp_experiment(duration=0.1, software=(law,)))
+    inside = ff.rehearse(made, holding_cell(Gripper()))
+    hosted = host(made.experiment, "TimedGrasp", name="grasping")
+    run = ff.rehearse(made, holding_cell(Gripper()), software=OnBoard(hosted, instead_of="TimedGrasp"))
+    assert run.completed, run.status
+    assert np.ptp(run.values("cell.servicer-robot.gripper.holds")) == 1.0
+    same(inside, run, [name for name in inside.recorded if "lateness" not in name and "effort" not in name])

@@ -139,7 +139,7 @@ class Contract:
 
     def text(self) -> str:
         """As lines."""
-        lines = [_TITLE, f"name {self.name}", f"period {self.period!r}"]
+        lines = [_TITLE, f"name {self.name}", f"period {float(self.period)!r}"]
         for word in ("reads", "gives", "tells"):
             lines += [f"{word} {one.line()}" for one in getattr(self, word)]
         return "\n".join(lines) + "\n"

@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from freefloat import engine
 from freefloat.model import Command
 from freefloat.sim.instant import Instant, Reading
 from freefloat.sim.loop import before_software
@@ -62,10 +63,19 @@ def interface_of(
 ) -> tuple[tuple[str, ...], tuple[Command, ...], dict[str, Any]]:
     """Names that software number k reads, in order, and shapes of its commands and messages."""
     law, names, nothing = system.software[k], set[str](), zero_inputs(system)
-    first = Instant(system, loop, loop.states, nothing, jnp.zeros(()), loop.tick, at_start=True)
-    with checked_call(law, "begin"):
-        law.begin(first.measurements(k))  # with numbers: software may plan with NumPy here
-    names.update(first.asked.get(k, ()))
+
+    def begin(loop: SystemState) -> None:
+        here = Instant(system, loop, loop.states, nothing, jnp.zeros(()), loop.tick, at_start=True)
+        with checked_call(law, "begin"):
+            law.begin(here.measurements(k))
+        names.update(here.asked.get(k, ()))
+
+    try:
+        jax.eval_shape(begin, loop)
+    except Exception as error:
+        if not engine.needs_numbers(error):
+            raise
+        begin(loop)  # software may plan with NumPy
 
     def answer(loop: SystemState) -> Any:
         here = Instant(system, loop, loop.states, nothing, jnp.zeros(()), loop.tick, at_start=True)

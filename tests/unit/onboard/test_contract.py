@@ -22,6 +22,7 @@ def test_text_and_back() -> None:
     assert "gives joints.torque[arm.1,arm.2] 2 N m, N\n" in WHOLE.text()
     assert "tells capture.phase scalar:int32 1\n" in WHOLE.text()
     assert WHOLE.width == 2 + 6 + 1 + 1
+    assert Contract.parse(Contract("pilot", np.float64(0.1)).text()).period == 0.1
 
 
 @pytest.mark.parametrize(
