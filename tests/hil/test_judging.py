@@ -138,7 +138,7 @@ PLANTED = {
     "energy given by the delay": (lambda e: with_log(e, "energy", lambda x: x - 0.2), "The delay drives the contact"),
     "energy taken out": (_damped, "damped by the controller"),
     "momentum of client, linear": (lambda e: _biased(e, 0, 3.0), "N s are missing"),
-    "momentum of servicer, angular": (lambda e: _biased(e, 4, 2.0), "N m s are missing"),
+    "momentum of servicer, angular": (lambda e: _biased(e, 4, 8.0), "N m s are missing"),
     f"{SIMULATED}position": (
         lambda e: with_simulated(e, "client.base.position", lambda x: x + 0.05), "servicer as client sees it",
     ),

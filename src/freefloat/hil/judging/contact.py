@@ -150,27 +150,34 @@ def energy(evidence: Evidence) -> Iterator[Criterion]:
 def momentum(evidence: Evidence) -> Iterator[Criterion]:
     """Of every carried spacecraft that feels something, closed by what the wrist sensors say."""
     for one in evidence.carried:
-        name = evidence.craft_name(one)
-        questions = [
-            Question.of(
-                evidence, field, f"momentum of {name}, {kind}",
-                "Its momentum changes by the measured wrenches, to the sensors' accuracy; mean of what is missing.",
-                unit,
-            )
-            for kind, field, unit in (("linear", "sensor_force", "N"), ("angular", "sensor_torque", "N m"))
-        ]  # fmt: skip
+        questions, name = _momentum_questions(evidence, one), evidence.craft_name(one)
         if not one.port:
-            yield from (
-                question.open(f"Does not apply: no wrench of a sensor acts on {name}.") for question in questions
-            )
+            yield from (question.open(f"Does not apply: no sensor's wrench acts on {name}.") for question in questions)
             continue
+        t = evidence.run.values("time")
         for question, values in zip(questions, momentum_gap(evidence, one), strict=True):
             size = np.linalg.norm(values, axis=1)
-            at, span = int(np.argmax(size)), float(evidence.run.values("time")[-1])
-            unit = f"{question.unit} s"
-            found = f"{size[at]:.4g} {unit} are missing at {evidence.run.values('time')[at]:.4g} s."
+            at = int(np.argmax(size))
+            found = f"{size[at]:.4g} {question.unit} s are missing at {t[at]:.4g} s."
             remedy = "Check the sensor's bias, the passivity controller's share, and the declared mass and inertia."
-            yield question.answer(size[at] / max(span, evidence.cycle), found, remedy)
+            yield question.answer(size[at] / max(float(t[-1]), evidence.cycle), found, remedy)
+
+
+def _momentum_questions(evidence: Evidence, one: Carried) -> tuple[Question, Question]:
+    """What a sensor's force is wrong by turns the spacecraft too, by its lever to where the base was."""
+    accept, meaning = evidence.accept, (
+        "Its momentum changes by the measured wrenches, to the sensors' accuracy; mean of what is missing."
+    )  # fmt: skip
+    start = evidence.run.values(f"{evidence.prefix(one)}base.position")[0]
+    port = evidence.run.values(f"{one.frame}.position") if one.port else start[None]
+    lever = float(np.linalg.norm(port - start, axis=1).max())  # [m]
+    name, origin = f"momentum of {evidence.craft_name(one)}", accept.limit_from("sensor_force")
+    return (
+        Question(f"{name}, linear", meaning, accept.sensor_force, "at most", "N", origin),
+        Question(
+            f"{name}, angular", meaning, accept.sensor_torque + lever * accept.sensor_force, "at most", "N m", origin
+        ),
+    )
 
 
 def momentum_gap(evidence: Evidence, one: Carried) -> Wrenches:
