@@ -127,13 +127,14 @@ def _late(delay, **options):
     """A stiff grasp in a cell that is late: the run, and at which rate [1/s] its swings grow."""
     gripper = Gripper(stiffness=STIFF, damping=DAMPED)
     run = rehearse(
-        grasp_rehearsal(grasp_experiment(duration=4.0, dt=CYCLE), **options),
+        grasp_rehearsal(grasp_experiment(duration=3.0, dt=CYCLE), **options),
         holding_cell(gripper, cycle=CYCLE, delay=delay),
     )
     assert run.completed
-    way = np.abs(apart(run))
-    peaks = [k for k in range(100, len(way) - 1) if way[k] > max(way[k - 1], way[k + 1])]
-    return run, np.polyfit(run.values("time")[peaks], np.log(way[peaks]), 1)[0]
+    way = apart(run)
+    ends = 100 + np.flatnonzero(np.diff(np.sign(np.diff(way[100:])))) + 1  # where it turns back
+    swings = np.abs(np.diff(way[ends]))  # from end to end, so that it does not matter where they are held
+    return run, np.polyfit(run.values("time")[ends[:-1]], np.log(swings), 1)[0]
 
 
 def _growth(delay):

@@ -13,7 +13,7 @@ import pytest
 
 from compiling import compiled
 from freefloat import library
-from freefloat.control import CaptureGains, CompliantCapture, HeldPosture, Meeting, PoseSpring
+from freefloat.control import CaptureGains, CompliantCapture, Held, Meeting, PoseSpring
 from freefloat.dynamics import (
     composite_inertia,
     forward_dynamics,
@@ -78,20 +78,26 @@ def power(capture, memory, here, wrench, t):
     return rate, s @ damped, s @ (J.T @ wrench - missing)
 
 
+def held(joints) -> Held:
+    """Grasped where the set points are."""
+    base = law().reference.base_set_point(jnp.asarray(HELD))
+    return Held(joints, np.asarray(base.p), np.asarray(base.quaternion), np.asarray(True))
+
+
 def holding_on(here: Meeting) -> Meeting:
-    """The same with a tool that does not move as the client sees it."""
-    X_BE = frame_pose(SERVICER, here.q, "tool")
+    """The same with a tool whose origin does not move as the client sees it; it may turn."""
     J = np.asarray(frame_jacobian(SERVICER, here.q, "tool"))
-    carried = here.X_TB.twist_to_B(here.V_T)
-    relative = -X_BE.twist_to_A(jnp.asarray(J[:, 6:] @ here.v[6:]))
-    return dataclasses.replace(here, v=np.concatenate([carried + relative, here.v[6:]]))
+    carried = np.asarray(here.X_TB.twist_to_B(here.V_T))
+    s = here.v - np.concatenate([carried, np.zeros(7)])
+    moving = np.asarray(law().held_twist(here, J, s))
+    return dataclasses.replace(here, v=np.concatenate([carried + moving, here.v[6:]]))
 
 
 @pytest.mark.parametrize("t", [SYNCHRONISING, APPROACHING, HELD])
 def test_energy_falls_by_what_the_dampers_take(rng, t):
     """Once the joints' springs have taken over, while the tool holds on."""
     for _ in range(5):
-        here, memory = draw_meeting(rng), HeldPosture(POSTURE, np.asarray(True))
+        here, memory = draw_meeting(rng), held(POSTURE)
         here = holding_on(here) if t == HELD else here
         rate, damped, given = power(law(), memory, here, rng.normal(size=6), t)
         assert damped < 0.0
@@ -100,14 +106,14 @@ def test_energy_falls_by_what_the_dampers_take(rng, t):
 
 def test_a_tool_that_slips_breaks_the_balance_of_held_springs(rng):
     """Negative control: joints alone do not know where the base is once the tool has slipped."""
-    here, memory = draw_meeting(rng), HeldPosture(POSTURE, np.asarray(True))
+    here, memory = draw_meeting(rng), held(POSTURE)
     rate, damped, given = power(law(), memory, here, np.zeros(6), HELD)
     assert abs(rate - damped - given) > 1e-2 * abs(damped)
 
 
 def test_a_wrong_model_of_the_client_or_the_servicer_gives_energy(rng):
     """Negative control: the identity is one of the model, not of anything."""
-    here, memory = draw_meeting(rng), HeldPosture(POSTURE, np.asarray(True))
+    here, memory = draw_meeting(rng), held(POSTURE)
     wrong = (
         dataclasses.replace(law(), client=CLIENT.with_value("base.inertia", np.diag([1e4, 2e4, 3e4]))),
         dataclasses.replace(law(), craft=SERVICER.with_value("base.mass", 700.0)),
@@ -156,7 +162,7 @@ def test_a_steady_push_moves_the_tool_by_the_stiffness_and_the_base_not_at_all()
     assert found.reached
     base = capture.reference.base_set_point(jnp.asarray(t))
     here = Meeting(np.asarray(base.p), np.asarray(base.quaternion), found.q, np.zeros(6), np.zeros(13))
-    force = asked(capture, HeldPosture(POSTURE, np.asarray(False)), here, t)
+    force = asked(capture, held(POSTURE), here, t)
     J = np.asarray(frame_jacobian(SERVICER, found.q, "tool"))
     # Inverse kinematics ends within 1e-10 m and rad; stiffness 1e2 N/m, lever 2 m.
     np.testing.assert_allclose(force + J.T @ push, 0.0, atol=1e-6)
@@ -165,7 +171,7 @@ def test_a_steady_push_moves_the_tool_by_the_stiffness_and_the_base_not_at_all()
 def test_what_is_asked_for_does_not_jump_where_a_phase_begins(rng):
     """For one and the same motion: what changes around a time shrinks with the time; a jump would stay."""
     capture, here = law(), draw_meeting(rng)
-    memory, schedule = HeldPosture(here.q + 0.01, np.asarray(True)), capture.schedule
+    memory, schedule = held(here.q + 0.01), capture.schedule
     begins = [getattr(schedule, name) for name in ("approach", "grasp", "rigidise", "done")]
     ends = [schedule.grasp + schedule.exchange, schedule.rigidise + schedule.handover]
     for time in (*begins, *ends):

@@ -7,7 +7,7 @@ from freefloat.control.capture_gains import CaptureGains, CaptureLimits
 from freefloat.control.capture_reference import CaptureReference, Meeting, measured_meeting
 from freefloat.control.capture_schedule import CAPTURE_PHASES, CaptureSchedule
 from freefloat.control.circle import Circle
-from freefloat.control.compliant_capture import CompliantCapture, HeldPosture
+from freefloat.control.compliant_capture import CompliantCapture, Held
 from freefloat.control.grasp_mechanisms import GraspMechanism, ParallelJaw, ProbeAndDrogue, ThreeWireSnare
 from freefloat.control.grasping import GraspOnMessage, TimedGrasp
 from freefloat.control.joint_damping import JointHold, ReactionlessDamping
@@ -48,7 +48,7 @@ __all__ = [
     "FunctionPath",
     "GraspMechanism",
     "GraspOnMessage",
-    "HeldPosture",
+    "Held",
     "HoldJoints",
     "JointHold",
     "JointMotion",

@@ -6,8 +6,8 @@ With s = v - v_r the closed loop is M sdot + C s = springs + dampers + J^T F, so
     W = s^T M s / 2 + U_base + U_tool,    Wdot = -s^T D s + s^T J^T F
 
 passive from the wrench at the tool to its velocity relative to the client, whatever the client's free motion is (the
-paper's eq. 24 and 27). After the grasp other springs take over: of the joints, and of the base from where the joints
-say it is, which needs no camera. Then the same holds while the tool stays where it has grasped (eq. 28, V_a = V_c).
+paper's eq. 24 and 27). After the grasp other springs take over: of the joints, and of the base about the point that the
+tool holds, whose place the joints tell. Then the same holds while that point stays (eq. 28, V_a = V_c).
 During the exchange the old springs weaken, and W with them; the new ones start at rest and grow, which gives a little.
 While it is rigidised the thrusters leave the co-rotation M vdot_r + C v_r to the arm, which is then felt at the tool:
 both fly on as one body, and the springs give way until they carry it. All this with an exact model, no delay and no
@@ -28,18 +28,26 @@ from freefloat.dynamics import composite_inertia, coriolis_product, frame_jacobi
 from freefloat.model import BaseWrench, Clock, JointTorques, Latch, Measurements, Software, Spacecraft, Truth
 from freefloat.sensors.ideal import IdealMeasurements
 from freefloat.spatial import Pose, angular, linear, six
+from freefloat.spatial.rotations import cross, rotation_matrix
 from freefloat.values import ModelError, record, static
-from freefloat.values.arrays import ArrayLike, Flag, Matrix, Numeric, Scalar, Vec6, Vector
+from freefloat.values.arrays import ArrayLike, Flag, Matrix, Numeric, Quaternion, Scalar, Vec3, Vec6, Vector
 from freefloat.values.channels import Channel, mode, vector
 from freefloat.values.checks import require_bounds, require_quantity, set_fields
 
 
 @record
-class HeldPosture:
-    """What the capture remembers."""
+class Held:
+    """What the capture remembers: how the servicer stood to its client at the grasp."""
 
-    joints: Vector  # positions at the grasp [rad]
-    held: Flag  # whether it has come
+    joints: Vector  # [rad]
+    p_TB: Vec3  # base from the client's [m]
+    quat_TB: Quaternion
+    held: Flag  # whether the grasp has come
+
+    @property
+    def X_TB(self) -> Pose:
+        """Pose of the base in the client's frame."""
+        return Pose(position=self.p_TB, rotation=rotation_matrix(jnp.asarray(self.quat_TB)))
 
 
 @record
@@ -107,18 +115,20 @@ class CompliantCapture(Software):
 
     # ---- memory
 
-    def begin(self, y: Measurements) -> HeldPosture:
+    def begin(self, y: Measurements) -> Held:
         """Nothing grasped."""
-        return HeldPosture(jnp.asarray(y["joints.position"]), jnp.asarray(False))
+        here = measured_meeting(self.craft, y, self.client_name)
+        return Held(jnp.asarray(y["joints.position"]), here.p_TB, here.quat_TB, jnp.asarray(False))
 
-    def remember(self, memory: HeldPosture, y: Measurements, clock: Clock) -> HeldPosture:
-        """Where the joints are at the grasp."""
-        joints = jnp.where(memory.held, memory.joints, y["joints.position"])
-        return HeldPosture(joints, memory.held | (self.schedule.phase(clock.t) >= GRASP))
+    def remember(self, memory: Held, y: Measurements, clock: Clock) -> Held:
+        """How both stand to each other, until they are held."""
+        now = self.begin(y)
+        kept = (jnp.where(memory.held, old, new) for old, new in zip(_stand(memory), _stand(now), strict=True))
+        return Held(*kept, memory.held | (self.schedule.phase(clock.t) >= GRASP))
 
     # ---- acting
 
-    def command(self, memory: HeldPosture, y: Measurements, clock: Clock) -> tuple[JointTorques, BaseWrench, Latch]:
+    def command(self, memory: Held, y: Measurements, clock: Clock) -> tuple[JointTorques, BaseWrench, Latch]:
         """Torques and thrust within their limits; none while nothing is known of the client."""
         here, limits = measured_meeting(self.craft, y, self.client_name), self.limits
         force = jnp.where(y.valid(f"{self.client_name}.base.position"), self.force(memory, here, clock.t), 0.0)
@@ -133,7 +143,7 @@ class CompliantCapture(Software):
             Latch(self.connection, self.schedule.phase(clock.t) >= GRASP),
         )
 
-    def force(self, memory: HeldPosture, here: Meeting, t: Scalar) -> Vector:
+    def force(self, memory: Held, here: Meeting, t: Scalar) -> Vector:
         """Generalised force (nv) on base and joints, without limits."""
         v_r, rates = self.reference.speeds_and_rates(here, t)
         left = 1.0 - self.schedule.handed_over(t)
@@ -143,14 +153,14 @@ class CompliantCapture(Software):
         """What it takes to move with the set points: M vdot_r + C(v) v_r."""
         return mass_matrix(self.craft, here.q) @ rates + coriolis_product(self.craft, here.q, here.v, v_r)
 
-    def compliance(self, memory: HeldPosture, here: Meeting, s: Vector, t: Scalar) -> Vector:
+    def compliance(self, memory: Held, here: Meeting, s: Vector, t: Scalar) -> Vector:
         """Springs and dampers (nv); s: speeds beyond those of the set points."""
         gains, share = self.gains, self.schedule.exchanged(t)
         X_base, X_tool = self.errors(here, t)
         J = frame_jacobian(self.craft, here.q, self.frame)
         base = gains.base.pull(X_base) + gains.base.damp(s[:6])
         tool = gains.tool.pull(X_tool) + gains.tool.damp(J @ s)
-        held = gains.base.pull(self.held_error(memory, here)) + gains.base.damp(self._held_twist(here, J, s))
+        held = gains.base.pull(self.held_error(memory, here)) + gains.base.damp(self.held_twist(here, J, s))
         damping = jnp.asarray(gains.joint_damping) + share * jnp.asarray(gains.held_damping)
         joints = -share * jnp.asarray(gains.held_stiffness) * (here.q - memory.joints) - damping * s[6:]
         both = jnp.concatenate([(1.0 - share) * base + share * held, joints])
@@ -165,18 +175,24 @@ class CompliantCapture(Software):
             reference.tool_set_point(t).inverse() @ X_TE,
         )
 
-    def held_error(self, memory: HeldPosture, here: Meeting) -> Pose:
-        """X_DB of the base from where it was at the grasp, as the joints say while the tool holds on."""
-        X_BE = frame_pose(self.craft, here.q, self.frame)
-        return frame_pose(self.craft, memory.joints, self.frame) @ X_BE.inverse()
+    def held_error(self, memory: Held, here: Meeting) -> Pose:
+        """X_DB of the base from where it was at the grasp: turned as measured, placed as the joints say.
 
-    def _held_twist(self, here: Meeting, J: Matrix, s: Vector) -> Vec6:
-        """Of the base as the tool sees it, base axes."""
-        return -frame_pose(self.craft, here.q, self.frame).twist_to_A(J[:, 6:] @ s[6:])
+        The tool's origin is where it has grasped; how the tool may turn in its grip does not matter.
+        """
+        p_TE = memory.X_TB.apply(frame_pose(self.craft, memory.joints, self.frame).p)
+        R_TB = here.X_TB.R
+        p_TB = p_TE - R_TB @ frame_pose(self.craft, here.q, self.frame).p
+        return memory.X_TB.inverse() @ Pose(position=p_TB, rotation=R_TB)
+
+    def held_twist(self, here: Meeting, J: Matrix, s: Vector) -> Vec6:
+        """Its rate: of a base that turns about a tool's origin which stays, base axes."""
+        X_BE, omega = frame_pose(self.craft, here.q, self.frame), angular(s[:6])
+        return six(-cross(omega, X_BE.p) - X_BE.R @ linear(J[:, 6:] @ s[6:]), omega)
 
     # ---- its energy
 
-    def energy(self, memory: HeldPosture, here: Meeting, t: Scalar) -> Scalar:
+    def energy(self, memory: Held, here: Meeting, t: Scalar) -> Scalar:
         """W [J]: kinetic energy of the motion beyond that of the set points, and of the springs."""
         s = here.v - self.reference.speeds(here, t)
         share, gains = self.schedule.exchanged(t), self.gains
@@ -188,7 +204,7 @@ class CompliantCapture(Software):
 
     # ---- telling
 
-    def tell(self, memory: HeldPosture, y: Measurements, clock: Clock) -> Mapping[str, Numeric]:
+    def tell(self, memory: Held, y: Measurements, clock: Clock) -> Mapping[str, Numeric]:
         """The phase."""
         return {"capture.phase": self.schedule.phase(clock.t)}
 
@@ -207,7 +223,7 @@ class CompliantCapture(Software):
             Channel("capture.energy", "Energy of the compliant loop", "J"),
         )
 
-    def observe(self, memory: HeldPosture, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
+    def observe(self, memory: Held, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
         """True errors and speeds, and the energy that the law would lower."""
         here = measured_meeting(self.craft, IdealMeasurements(truth), self.client_name)
         X_base, X_tool = self.errors(here, clock.t)
@@ -224,3 +240,7 @@ class CompliantCapture(Software):
             angular(wrench),
             self.energy(memory, here, clock.t),
         )
+
+
+def _stand(held: Held) -> tuple[Numeric, ...]:
+    return held.joints, held.p_TB, held.quat_TB

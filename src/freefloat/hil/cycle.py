@@ -157,14 +157,14 @@ def _places(robots: tuple[RobotDescription, ...]) -> list[tuple[str, list[slice]
 
 
 def _plan(rehearsal: Rehearsal, ticks: int) -> Plan:
-    carried, world = rehearsal.carried, rehearsal.experiment.world
+    carried = rehearsal.carried
     names = [one.robot for one in carried]
     touching = rehearsal.touching if rehearsal.passivity is not None else None
     a = names.index(touching.robot) if touching else -1
     others = [k for k, one in enumerate(carried) if k != a]
     return Plan(
         crafts=tuple(rehearsal.craft_number(one.craft) for one in carried),
-        frames=tuple(world.locate(one.frame, 0)[1] if one.port else "" for one in carried),
+        frames=tuple(rehearsal.frame_of(one) if one.port else "" for one in carried),
         sources=tuple(names.index(one.reaction_of) if one.reaction_of else k for k, one in enumerate(carried)),
         arms=tuple(one.arm for one in carried),
         touching=a,

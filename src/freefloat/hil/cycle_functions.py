@@ -10,7 +10,7 @@ import numpy as np
 
 from freefloat.dynamics import frame_pose, frame_twist
 from freefloat.dynamics.nominal_motion import FrameMotion, NominalMotion, advance_unforced, from_cell, to_cell
-from freefloat.dynamics.state_rate import StateRate
+from freefloat.dynamics.state_rate import StateRate, retract
 from freefloat.hil.arm_commands import arm_command
 from freefloat.hil.cycle_checks import Bounds, Measured, check_command, check_reading
 from freefloat.hil.delay import predict
@@ -117,11 +117,16 @@ def feel(
     states = loop.states
     sensed = [_at_port(system, plan, states, setup, r, readings[r].wrench) for r in range(len(readings))]
     felt = [sensed[r] if plan.sources[r] == r else jnp.zeros(6) for r in range(len(readings))]
+    seen = tuple(
+        jnp.where(loop.tick > 0, _seen(system, plan, states, setup.X_FZ, nominal, r, readings[r]), 0.0)
+        for r in range(len(readings))
+    )
     energy, correction = jnp.asarray(memory.energy), jnp.zeros(6)
     a = plan.touching
     if a >= 0:
         V_sim = _touching_twist(system, plan, states, motions)
-        V_hw = _touching_twist(system, plan, states, tuple(one.motion for one in readings))
+        measured = _with_arms(system, plan, states, seen)
+        V_hw = _touching_twist(system, plan, measured, tuple(one.motion for one in readings))
         energy = observe_energy(energy, sensed[a], V_hw, V_sim, setup.cycle)
         if plan.controls:
             mobility = _mobility(system, plan, states)
@@ -143,11 +148,6 @@ def feel(
             check_reading(setup.bounds[r], readings[r], commands[r], repeats[r], setup.cycle)
             for r in range(len(readings))
         ]
-    )
-    begun = loop.tick > 0
-    seen = tuple(
-        jnp.where(begun, _seen(system, plan, states, setup.X_FZ, nominal, r, readings[r]), 0.0)
-        for r in range(len(readings))
     )
     return Felt(Memory(energy, wrenches, repeats), tuple(felt), seen, shares, jnp.all(shares <= 1.0))
 
@@ -191,26 +191,40 @@ def _between_ports(system: System, plan: Plan, states: States, a: int, b: int, w
 
 def _touching_twist(system: System, plan: Plan, states: States, motions: Motions) -> Vec6:
     """Twist of the frame of contact relative to what it touches, in its axes, with the bases as `motions` say."""
-    a, b, c = plan.touching, plan.partner, plan.crafts[plan.touching]
-    craft, state = system.world.crafts[c], states[c]
-    v = jnp.asarray(state.v).at[np.arange(6)].set(motions[a].twist)
-    V = frame_twist(craft, state.q, v, plan.frames[a])
-    if b < 0:
+    X_FP, V = _port_motion(system, plan, states, motions, plan.touching)
+    if plan.partner < 0:
         return V
-    X_FP = motions[a].pose @ frame_pose(craft, state.q, plan.frames[a])
-    return relative_twist(V, X_FP.inverse() @ motions[b].pose, motions[b].twist)
+    X_FQ, V_other = _port_motion(system, plan, states, motions, plan.partner)
+    return relative_twist(V, X_FP.inverse() @ X_FQ, V_other)
+
+
+def _port_motion(system: System, plan: Plan, states: States, motions: Motions, r: int) -> tuple[Pose, Vec6]:
+    """Pose and twist in the cell of the frame of a robot's port; of its base where it has none."""
+    c, frame = plan.crafts[r], plan.frames[r] or "base"
+    craft, state = system.world.crafts[c], states[c]
+    v = jnp.asarray(state.v).at[np.arange(6)].set(motions[r].twist)
+    return motions[r].pose @ frame_pose(craft, state.q, frame), frame_twist(craft, state.q, v, frame)
+
+
+def _with_arms(system: System, plan: Plan, states: States, seen: tuple[Vector, ...]) -> States:
+    """States with the joints of carried arms as they were measured."""
+    found = list(states)
+    for r, c in enumerate(plan.crafts):
+        if plan.arms[r]:
+            found[c] = retract(states[c], StateRate.from_vector(seen[r], system.world.crafts[c].layout.nq))
+    return tuple(found)
 
 
 def _mobility(system: System, plan: Plan, states: States) -> Matrix:
     c, world = plan.crafts[plan.touching], system.world
     given = world.crafts[c].layout.indices(system.wiring.prescribed[c])
-    others = () if plan.partner < 0 else (plan.crafts[plan.partner],)
+    others = () if plan.partner < 0 else ((plan.crafts[plan.partner], plan.frames[plan.partner] or "base"),)
     return port_mobility(
         world.crafts[c],
         states[c],
         plan.frames[plan.touching],
         tuple(given),
-        tuple((world.crafts[other], states[other]) for other in others),
+        tuple((world.crafts[other], states[other], touched) for other, touched in others),
     )
 
 

@@ -44,10 +44,9 @@ def expected_margin(rehearsal: Rehearsal, delay: float) -> DelayMargin | None:
         return None
     world, states = rehearsal.experiment.world, rehearsal.experiment.start
     c = rehearsal.craft_number(touching.craft)
-    others = [rehearsal.craft_number(one.craft) for one in rehearsal.carried if one is not touching][:1]
-    pairs = tuple((world.crafts[other], states[other]) for other in others)
-    frame = world.locate(touching.frame, 0)[1]
-    mobility = np.asarray(port_mobility(world.crafts[c], states[c], frame, (), pairs))
+    others = [(rehearsal.craft_number(one.craft), one) for one in rehearsal.carried if one is not touching][:1]
+    touched = tuple((world.crafts[other], states[other], rehearsal.frame_of(one)) for other, one in others)
+    mobility = np.asarray(port_mobility(world.crafts[c], states[c], rehearsal.frame_of(touching), (), touched))
     straight = np.asarray(linear(linear(mobility).T))
     mass = 1.0 / float(np.max(np.linalg.eigvalsh(straight)))
     return delay_margin(mass, rehearsal.contact.stiffness, rehearsal.contact.damping, delay)
@@ -78,6 +77,8 @@ def _setting(rehearsal: Rehearsal, log: Log, status: str) -> Iterator[tuple[str,
         enters = f", its wrench enters at {one.frame}" if one.port and not one.reaction_of else ""
         reaction = f", the reaction of {one.reaction_of} enters at {one.frame}" if one.reaction_of else ""
         yield f"robot {one.robot}", f"carries {name}{enters}{reaction}"
+    for grasp in rehearsal.grasps:
+        yield f"connection {grasp.connection}", f"held by the gripper of {grasp.robot}, which a stop leaves as it is"
     yield "cycles", f"{len(log.rows) - 1}"
     yield "how it ended", status
 

@@ -113,6 +113,10 @@ class Rehearsal:
         """Number of a spacecraft in the world."""
         return self.experiment.world.index(name)
 
+    def frame_of(self, one: Carried) -> str:
+        """The frame at which the wrench of a robot enters, in its spacecraft; its base where none does."""
+        return self.experiment.world.locate(one.frame, 0)[1] if one.port else "base"
+
     @cached_property
     def in_facility(self) -> Experiment:
         """The experiment as the facility flies it; `experiment` itself is what a simulation makes."""

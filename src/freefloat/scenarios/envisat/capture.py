@@ -82,9 +82,9 @@ class EnvisatCapture(RehearsedScenario):
     delay_ms: Annotated[NotNegative, Unit("ms")] = 8.0  # of the robots' controllers
     compensate_delay: bool = True  # commands are made ahead of the delay
     gripper_stiffness: Annotated[Positive, Unit("N/m")] = 2000.0
-    gripper_damping: Annotated[NotNegative, Unit("N s/m")] = 200.0
-    gripper_turn_stiffness: Annotated[Positive, Unit("N m/rad")] = 5.0
-    gripper_turn_damping: Annotated[NotNegative, Unit("N m s/rad")] = 0.5
+    gripper_damping: Annotated[NotNegative, Unit("N s/m")] = 100.0
+    gripper_turn_stiffness: Annotated[Positive, Unit("N m/rad")] = 20.0
+    gripper_turn_damping: Annotated[NotNegative, Unit("N m s/rad")] = 1.0
     force_noise: Annotated[NotNegative, Unit("N")] = 0.05  # of a sample of a wrist sensor, one sigma
     torque_noise: Annotated[NotNegative, Unit("N m")] = 0.003
     workspace_scale: Annotated[float, Field(gt=0.0, le=1.0)] = 1.0  # of the robots' joint ranges
