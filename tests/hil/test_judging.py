@@ -201,6 +201,8 @@ def test_what_was_not_recorded_is_not_judged_and_stops_a_go() -> None:
     assert not verdict.go
     assert set(against) == {"dynamics", "momentum"}
     assert "no channel 'client.impulse.linear'" in against["dynamics"]
+    cell, _ = verdict_curves(dataclasses.replace(evidence, run=run))
+    assert "relative.position" in cell.channels  # what can be drawn is drawn
 
 
 @pytest.mark.parametrize(
