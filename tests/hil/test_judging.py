@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from freefloat.hil import ExpectedContact, Limits
+from freefloat.hil.facts import expected_margin
 from freefloat.hil.judging import Acceptance, Evidence, judge_rehearsal, refused, verdict_curves
+from freefloat.hil.judging.delays import held_mass
 from judged_rehearsals import (
     CLIENT_ROBOT,
     SERVICER_ROBOT,
@@ -188,6 +190,13 @@ def test_a_delay_above_the_critical_one_is_the_first_reason() -> None:
     assert criterion(verdict, "energy taken out").decision == "no-go"
     for craft in ("servicer", "client"):  # what was declared is what flew: nothing else is accused
         assert criterion(verdict, f"inertia of {craft}").decision == "go"
+
+
+def test_the_mass_that_a_contact_meets_is_that_of_the_whole_spacecraft_with_its_joints_held() -> None:
+    made = contact_rehearsal()
+    margin = expected_margin(made, 0.0)
+    assert margin is not None
+    assert held_mass(made, made.touching) == pytest.approx(margin.mass, rel=1e-12)  # no joints: the same
 
 
 # ---- nothing passes in silence
