@@ -1,6 +1,6 @@
 """Lesson 25: a soft capture of a tumbling client.
 
-Envisat turns at 2.5 deg/s; a servicer of 867 kg floats 0.15 m before its ring, a little off in place, attitude and rate.
+Envisat turns at 2.5 deg/s; a servicer of 867 kg floats 0.15 m before its ring, a little off in place and rate.
 Its software is compliant: springs and dampers between base and Envisat and between tool and ring, made of thrust and
 joint torques. The loop has an energy that its dampers take away, whatever Envisat's tumble is. With a wrong model of
 Envisat that is no longer so: what is left at the grasp tells how much the model matters.
@@ -30,7 +30,7 @@ tumbling = ff.library.envisat_start(spin_deg_s=-2.5)
 beside = ff.library.servicer_start(tumbling, joints=POSTURE, gap=0.15)  # co-rotating
 off = dataclasses.replace(
     beside,
-    p_NB=np.asarray(beside.p_NB) + [0.03, -0.02, 0.02],  # [m]
+    p_NB=np.asarray(beside.p_NB) + np.array([0.03, -0.02, 0.02]),  # [m]
     v=np.asarray(beside.v) + np.concatenate([np.zeros(3), np.deg2rad([0.1, -0.1, 0.1]), np.zeros(7)]),  # [rad/s]
 )
 world = ff.World(servicer=servicer, client=client).connection("grasp", "servicer.tool", "client.ring")

@@ -30,6 +30,7 @@ class Witness(ff.Software):
 
     def _look(self, y):
         names = ("base.attitude", "client.base.position", "client.base.attitude", "base.rate", "client.base.velocity")
+        names = (*names, "base.position")
         return tuple(jnp.asarray(y[name]) for name in names)
 
     def channels(self):
@@ -39,6 +40,7 @@ class Witness(ff.Software):
             Channel("witness.client.attitude", "Attitude of the client seen", "1", "N", "wxyz", ("w", "x", "y", "z")),
             vector("witness.rate", "Rate seen", "rad/s", "B"),
             vector("witness.client.velocity", "Velocity of the client seen", "m/s", "B"),
+            vector("witness.position", "Position seen", "m", "N"),
         )
 
     def observe(self, memory, y, clock, truth):
@@ -51,6 +53,7 @@ PAIRS = {
     "servicer.witness.client.attitude": "client.base.attitude",
     "servicer.witness.rate": "servicer.base.rate",
     "servicer.witness.client.velocity": "client.base.velocity",
+    "servicer.witness.position": "servicer.base.position",
 }
 
 
@@ -78,14 +81,16 @@ def test_robots_that_track_perfectly_show_the_simulated_motion(formulation):
 
 
 def test_a_late_robot_shows_its_lag_to_the_star_tracker():
-    """The client does not turn, the servicer at a steady rate: seen, it is behind by rate times delay."""
+    """The client stands, the servicer turns and comes nearer steadily: seen, it is behind by its motion in a delay."""
     state = start(gap=0.5, approach=0.0)
-    state["servicer"] = dataclasses.replace(state["servicer"], v=np.array([0.0, 0.0, 0.0, 0.0, 0.0, TURN]))
+    state["servicer"] = dataclasses.replace(state["servicer"], v=np.array([0.02, 0.0, 0.0, 0.0, 0.0, TURN]))
     tracker = ff.sensors.StarTracker(period=1e-3, on="servicer")
     late = rehearse(rehearsal(watched(state, sensors=(tracker,))), cell(delay=7.5e-3))
     seen, true = late.values("servicer.witness.attitude"), late.values("servicer.base.attitude")
     behind = angle(seen[1:], true[:-1])[20:]  # once the delay is filled
     np.testing.assert_allclose(behind, TURN * 7.5e-3, rtol=1e-6)
+    way = late.values("servicer.witness.position")[1:] - late.values("servicer.base.position")[:-1]
+    np.testing.assert_allclose(way[20:], [[0.02 * 7.5e-3, 0.0, 0.0]] * 180, rtol=0.0, atol=1e-9)  # it comes along -x
     np.testing.assert_allclose(late.values("servicer.witness.rate")[20:], [[0.0, 0.0, TURN]] * 181, atol=1e-12)
     ahead = rehearse(
         rehearsal(watched(state, sensors=(tracker,)), compensation=DelayCompensation(hold=False)), cell(delay=7.5e-3)

@@ -36,7 +36,7 @@ PLANTED = {
     ),
     "a delay above the critical one": (
         "envisat-capture", ["delay_ms=150", "compensate_delay=false"],
-        "delay left", r"1[5-9]\d\.?\d* ms are left.*bears 93\.99 ms",
+        "delay left", r"1[5-9]\d\.?\d* ms are left.*on 118\.3 kg bears 49\.3 ms",
     ),
     "a workspace too small": (
         "envisat-capture", ["workspace_scale=0.5"],

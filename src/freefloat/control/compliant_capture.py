@@ -133,7 +133,7 @@ class CompliantCapture(Software):
         here, limits = measured_meeting(self.craft, y, self.client_name), self.limits
         force = jnp.where(y.valid(f"{self.client_name}.base.position"), self.force(memory, here, clock.t), 0.0)
         wrench = six(
-            jnp.clip(linear(force), -limits.thrust, limits.thrust),
+            jnp.clip(linear(force[:6]), -limits.thrust, limits.thrust),
             jnp.clip(angular(force[:6]), -limits.torque, limits.torque),
         )
         joints = force[np.array(self.craft.layout.joint_velocities, dtype=int)]

@@ -37,12 +37,16 @@ class Belief:
 
 @record
 class Disturbance:
-    """What moves the target beside free motion, as white noise: the filter never forgets more than this."""
+    """What moves the target beside free motion, as white noise: the filter forgets at this rate, and never sleeps.
 
-    rate: Numeric | float = 0.0  # of the angular acceleration [rad/s2 per root Hz]: torques that are not known
-    velocity: Numeric | float = 0.0  # of the acceleration [m/s2 per root Hz]: gravity, own position drifting
+    Inertia ratios of a rigid body do not move, but what was learnt of them while they were badly known was learnt by
+    wrong derivatives, and should be forgotten: with a guess better than 0.02 zero will do, with one of 0.1 it will not.
+    """
+
+    rate: Numeric | float = 1e-5  # of the angular acceleration [rad/s2 per root Hz]: torques that are not known
+    velocity: Numeric | float = 1e-4  # of the acceleration [m/s2 per root Hz]: forces that are not known
     com: Numeric | float = 0.0  # of the centre of mass [m per root s]: fuel that moves
-    shape: Numeric | float = 0.0  # of the inertia ratios [1 per root s]
+    shape: Numeric | float = 0.005  # of the inertia ratios [1 per root s]
 
     def __post_init__(self) -> None:
         units = {"rate": "rad/s^1.5", "velocity": "m/s^1.5", "com": "m/s^0.5", "shape": "1/s^0.5"}

@@ -36,7 +36,7 @@ from freefloat.model import Clock, Measurements, Software, Spacecraft, Truth
 from freefloat.model.ports import ticks_in
 from freefloat.spatial.rotations import quaternion_conjugate, quaternion_multiply, rotation_matrix
 from freefloat.values import LawError, record, static
-from freefloat.values.arrays import Flag, Numeric, Quaternion, Scalar, Vec3
+from freefloat.values.arrays import Flag, Numeric, Scalar, Vec3
 from freefloat.values.channels import Channel, flag
 from freefloat.values.checks import require_bounds
 
@@ -77,7 +77,8 @@ class TargetFilter(Software):
     target: str = static()  # frame of the client that the camera looks at, such as "client.ring"
     noise: PictureNoise
     camera: str = static(default="camera")  # name of the camera's measurements
-    guess: TargetGuess = TargetGuess()
+    guess: TargetGuess = TargetGuess()  # at the start; without a pose it waits for its first picture
+    anew: TargetGuess = TargetGuess()  # where it begins anew after a start with a pose; wide enough for any tumble
     disturbance: Disturbance = Disturbance()
     false_alarm: float = static(default=1e-4)
     most_refused: int = static(default=5)
@@ -110,10 +111,10 @@ class TargetFilter(Software):
 
     def begin(self, y: Measurements) -> FilterMemory:
         """At the guess, or waiting for a picture."""
-        known, guess = self.guess.position is not None, self.guess
+        guess, known = self.guess, self.guess.position is not None
         position = jnp.asarray(guess.position) if known else jnp.zeros(3)
         quaternion = jnp.asarray(guess.attitude) if known else jnp.array([1.0, 0.0, 0.0, 0.0])
-        state = self._guessed_state(quaternion, position)
+        state = guess.state(quaternion, position, self._com)
         never = jnp.asarray(-jnp.inf)
         return FilterMemory(
             past=PastPoses.empty(self.slots),
@@ -177,15 +178,17 @@ class TargetFilter(Software):
 
     def _begin_at(self, picture: Picture, taken: Scalar) -> Belief:
         """The pose as seen, as wrong as the picture; the rest as guessed."""
+        guess = self.guess if self.guess.position is None else self.anew
         quat_TB = quaternion_conjugate(jnp.asarray(self.body.frame.quaternion))
-        state = self._guessed_state(quaternion_multiply(picture.seen.quaternion, quat_TB), picture.seen.position)
-        P = jnp.diag(self.guess.variances())
+        state = guess.state(quaternion_multiply(picture.seen.quaternion, quat_TB), picture.seen.position, self._com)
+        P = jnp.diag(guess.variances())
         new = innovation(self.body, Belief(state, P, taken), picture, self.noise)
         H = new.H[:, SEEN]  # a rotation: of what a picture shows, the error is seen as it is, in other axes
         return Belief(state, P.at[SEEN, SEEN].set(H.T @ new.noise @ H), taken)
 
-    def _guessed_state(self, quaternion: Quaternion, position: Vec3) -> TargetState:
-        return self.guess.state(quaternion, position, composite_inertia(self.client, np.zeros(0)).com)
+    @property
+    def _com(self) -> Vec3:
+        return jnp.asarray(composite_inertia(self.client, np.zeros(0)).com)
 
     # ---- what it says
 

@@ -26,7 +26,7 @@ class TargetGuess:
     velocity: ArrayLike = dataclasses.field(default_factory=lambda: np.zeros(3))  # (3,) of the centre of mass, N [m/s]
     shape: ArrayLike = dataclasses.field(default_factory=lambda: np.zeros(5))  # (5,) stretch of the believed client
     angle_sigma: Numeric | float = np.deg2rad(20.0)  # [rad]
-    rate_sigma: Numeric | float = np.deg2rad(3.0)  # [rad/s]
+    rate_sigma: Numeric | float = np.deg2rad(5.0)  # [rad/s]
     position_sigma: Numeric | float = 1.0  # [m]
     velocity_sigma: Numeric | float = 0.1  # [m/s]
     com_sigma: Numeric | float = 0.05  # of the believed centre of mass [m]
