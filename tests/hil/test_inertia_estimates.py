@@ -1,5 +1,7 @@
 """Which mass and inertia explain a motion: exact on made-up motions, honest about what a motion cannot tell."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -53,6 +55,19 @@ def test_deviations_are_those_of_the_noise() -> None:
         off += [(found.moments[k] - true[k]) / found.moment_deviation(k) for k in range(3)]
         off.append((found.mass - 1.0) / found.mass_deviation)
     assert np.sqrt(np.mean(np.square(off))) == pytest.approx(1.0, abs=0.33)
+
+
+def test_smooth_errors_are_not_taken_for_knowledge() -> None:
+    """An error that turns slowly is alike from one instant to the next: it counts as few, and the deviations grow."""
+    rng, declared, off = np.random.default_rng(SEED), body(), []
+    for _ in range(10):
+        made = motion(rng, declared)
+        slow = 0.5 * np.stack([np.sin(w * TIMES + rng.uniform(0.0, 6.0)) for w in rng.uniform(0.5, 3.0, 6)], 1)
+        found = estimate_inertia(
+            declared, dataclasses.replace(made, linear=made.linear + slow[:, :3], angular=made.angular + slow[:, 3:])
+        )
+        off += [(found.moments[k] - 1.0) / found.moment_deviation(k) for k in range(3)]
+    assert np.sqrt(np.mean(np.square(off))) < 3.0
 
 
 def free_tumble(moments):

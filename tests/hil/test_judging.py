@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from freefloat.hil import ExpectedContact, Limits
+from freefloat.hil.facts import expected_margin
 from freefloat.hil.judging import Acceptance, Evidence, judge_rehearsal, refused, verdict_curves
+from freefloat.hil.judging.delays import held_mass
 from judged_rehearsals import (
     CLIENT_ROBOT,
     SERVICER_ROBOT,
@@ -138,7 +140,7 @@ PLANTED = {
     "energy given by the delay": (lambda e: with_log(e, "energy", lambda x: x - 0.2), "The delay drives the contact"),
     "energy taken out": (_damped, "damped by the controller"),
     "momentum of client, linear": (lambda e: _biased(e, 0, 3.0), "N s are missing"),
-    "momentum of servicer, angular": (lambda e: _biased(e, 4, 2.0), "N m s are missing"),
+    "momentum of servicer, angular": (lambda e: _biased(e, 4, 8.0), "N m s are missing"),
     f"{SIMULATED}position": (
         lambda e: with_simulated(e, "client.base.position", lambda x: x + 0.05), "servicer as client sees it",
     ),
@@ -190,6 +192,13 @@ def test_a_delay_above_the_critical_one_is_the_first_reason() -> None:
         assert criterion(verdict, f"inertia of {craft}").decision == "go"
 
 
+def test_the_mass_that_a_contact_meets_is_that_of_the_whole_spacecraft_with_its_joints_held() -> None:
+    made = contact_rehearsal()
+    margin = expected_margin(made, 0.0)
+    assert margin is not None
+    assert held_mass(made, made.touching) == pytest.approx(margin.mass, rel=1e-12)  # no joints: the same
+
+
 # ---- nothing passes in silence
 
 
@@ -201,6 +210,8 @@ def test_what_was_not_recorded_is_not_judged_and_stops_a_go() -> None:
     assert not verdict.go
     assert set(against) == {"dynamics", "momentum"}
     assert "no channel 'client.impulse.linear'" in against["dynamics"]
+    cell, _ = verdict_curves(dataclasses.replace(evidence, run=run))
+    assert "relative.position" in cell.channels  # what can be drawn is drawn
 
 
 @pytest.mark.parametrize(

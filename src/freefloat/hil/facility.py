@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -123,4 +124,8 @@ class Facility(ABC):
 
     def poses(self) -> Mapping[str, tuple[np.ndarray, np.ndarray]]:
         """Position [m] and quaternion of every body on the floor, now."""
+        return {}
+
+    def description(self) -> Mapping[str, Any]:
+        """Its settings as plain data, which a verdict signs."""
         return {}

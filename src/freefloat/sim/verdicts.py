@@ -143,17 +143,21 @@ class Verdict:
     def as_dict(self) -> dict[str, Any]:
         """For files; a number that is not finite becomes a word."""
         rows = [{**asdict(one), "decision": one.decision, "margin": one.margin} for one in self.criteria]
-        return {
-            "go": self.go,
-            "title": self.title,
-            "criteria": [{name: _word(value) for name, value in row.items()} for row in rows],
-            "signature": asdict(self.signature),
-        }
+        return plain_data({"go": self.go, "title": self.title, "criteria": rows, "signature": asdict(self.signature)})
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Verdict:
         """Back from plain data; a KeyError or TypeError if it is not complete."""
         return Verdict(str(data["title"]), tuple(map(_criterion, data["criteria"])), Signature(**data["signature"]))
+
+
+def plain_data(value: Any) -> Any:
+    """Tables and lists of plain values, as JSON has them: a number that is not finite becomes a word."""
+    if isinstance(value, Mapping):
+        return {str(key): plain_data(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain_data(entry) for entry in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def digest_of(data: Any) -> str:
@@ -165,7 +169,3 @@ def _criterion(row: Mapping[str, Any]) -> Criterion:
     own = {name: row[name] for name in ("name", "meaning", "relation", "unit", "reason", "required", "limit_from")}
     value = row["value"]
     return Criterion(**own, limit=float(row["limit"]), value=None if value is None else float(value))
-
-
-def _word(value: Any) -> Any:
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

@@ -49,7 +49,7 @@ class Acceptance:
     energy_taken: float = 0.2  # of the energy in the contact, that the passivity controller may take out
     energy_given: float = 0.05  # of the energy in the contact, that the delay may have given
     sensor_force: float = 2.0  # [N], accuracy of the wrist sensors, bias included
-    sensor_torque: float = 1.0  # [N m]
+    sensor_torque: float = 1.0  # [N m], besides what the force's error makes by its lever
     sensor_range: float = 0.9  # of the range of the wrist sensors, at most used
     mass: float = 0.05  # by which the mass that explains the motion may differ from the declared one
     inertia: float = 0.05  # the same of moments of inertia and their ratios

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Iterator
 
 import numpy as np
 
 from freefloat.hil.judging.contact import contact_energy
-from freefloat.hil.judging.evidence import Evidence
+from freefloat.hil.judging.evidence import Evidence, Missing
 from freefloat.hil.judging.motion import compared_craft, relative_pose, seen_craft, tracking_errors
 from freefloat.hil.judging.room import joint_shares, workspace_shares
 from freefloat.hil.judging.tracks import interpolated, rotation_vectors
@@ -33,14 +34,27 @@ _FIGURES = (
 
 def verdict_curves(evidence: Evidence) -> tuple[Run, Run | None]:
     """The curves of the rehearsal and of the simulation as runs of their own, which a page lays over each other."""
-    margins = list(_margins(evidence))
+    margins = _drawable(_margins(evidence))
     figures = (*_FIGURES, *(Figure(channel.name) for channel, _ in margins))
-    curves = [*_poses(evidence, evidence.run), *_difference(evidence), *_contact(evidence, measured=True)]
-    cell = _as_run(evidence.run, [*curves, *_energies(evidence), *margins], figures)
+    own = (
+        _poses(evidence, evidence.run),
+        _difference(evidence),
+        _contact(evidence, measured=True),
+        _energies(evidence),
+    )
+    cell = _as_run(evidence.run, [*(curve for group in own for curve in _drawable(group)), *margins], figures)
     if evidence.simulated is None:
         return cell, None
-    theirs = [*_poses(evidence, evidence.simulated), *_contact(evidence, measured=False)]
-    return cell, _as_run(evidence.simulated, theirs, figures)
+    theirs = (_poses(evidence, evidence.simulated), _contact(evidence, measured=False))
+    return cell, _as_run(evidence.simulated, [curve for group in theirs for curve in _drawable(group)], figures)
+
+
+def _drawable(curves: Iterator[Curve]) -> list[Curve]:
+    """As far as what they need was recorded; the criteria say what is missing."""
+    found = []
+    with contextlib.suppress(Missing, LookupError, ValueError):
+        found.extend(curves)
+    return found
 
 
 def _as_run(run: Run, curves: list[Curve], figures: tuple[Figure, ...]) -> Run:

@@ -138,4 +138,4 @@ def _factor(value: float, deviation: float) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100.0 * share:.2g} %"
+    return f"{100.0 * share:.3g} %"

@@ -19,6 +19,8 @@ from freefloat.sim.run import Run
 from freefloat.sim.verdicts import Criterion, Relation
 from freefloat.spatial import angular, linear
 
+NOTHING_FELT = "Does not apply: nothing is felt, no wrist sensor is used."
+
 Wrenches = tuple[np.ndarray, np.ndarray]  # forces and torques (n, 3), about the origin of N in its axes
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from freefloat.hil.judging import contact, dynamics, health, motion, room
+from freefloat.hil.judging import contact, delays, dynamics, health, motion, room
 from freefloat.hil.judging.evidence import Evidence, Missing
 from freefloat.sim.verdicts import Criterion, Signature, Verdict
 
@@ -18,7 +18,7 @@ _JUDGES: tuple[tuple[str, Judge], ...] = (
     ("on-board software", health.software),
     ("ran to its end", room.completed),
     ("dynamics", dynamics.dynamics),
-    ("delay left", contact.delay),
+    ("delay left", delays.delay),
     ("robots", room.robots),
     ("sensors", health.sensors),
     ("deadlines", health.deadlines),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from freefloat.hil.judging.evidence import Evidence, Question
+from freefloat.hil.judging.evidence import NOTHING_FELT, Evidence, Question
 from freefloat.hil.judging.tracks import (
     continuous,
     interpolated,
@@ -123,7 +123,7 @@ def relative_pose(run: Run, names: tuple[str, ...], times: np.ndarray) -> tuple[
 def _impulse(evidence: Evidence, question: Question, times: np.ndarray) -> Criterion:
     touched = compared_craft(evidence)
     if touched is None:
-        return question.open("Does not apply: nothing is felt, no wrist sensor is used.")
+        return question.open(NOTHING_FELT)
     assert evidence.simulated is not None
     own, other = (handed_over(run, evidence.prefix(touched), times) for run in (evidence.run, evidence.simulated))
     largest = float(np.linalg.norm(other, axis=1).max())

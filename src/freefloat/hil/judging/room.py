@@ -49,7 +49,18 @@ def completed(evidence: Evidence) -> Iterator[Criterion]:
     if evidence.run.completed:
         yield _COMPLETED.answer(0.0, "It ran to its end.", "")
     else:
-        yield _COMPLETED.answer(1.0, f"It {evidence.run.status}.", _remedy(evidence.run.status))
+        found = f"It {evidence.run.status}.{_which_joint(evidence)}"
+        yield _COMPLETED.answer(1.0, found, _remedy(evidence.run.status))
+
+
+def _which_joint(evidence: Evidence) -> str:
+    """The joint that a stop reason means but does not name."""
+    for one in evidence.carried:
+        if f"robot '{one.robot}': a joint " in evidence.run.status:
+            kind = 1 if "rate" in evidence.run.status else 0
+            last = joint_shares(evidence, one)[kind][-1]
+            return f" It is joint {evidence.robot(one)['joints'][int(np.argmax(last))]}."
+    return ""
 
 
 def refused(reason: str) -> Criterion:

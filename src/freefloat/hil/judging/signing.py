@@ -13,7 +13,7 @@ from freefloat.engine.runtime.origins import package_source
 from freefloat.hil.facility import Facility
 from freefloat.hil.judging.acceptance import Acceptance
 from freefloat.sim.run import versions
-from freefloat.sim.verdicts import CODE, Signature, digest_of
+from freefloat.sim.verdicts import CODE, Signature, digest_of, plain_data
 
 
 def sign(
@@ -31,14 +31,8 @@ def sign(
 
 def describe_facility(facility: Facility) -> dict[str, Any]:
     """A facility as plain data: what it says of itself, and its robots."""
-    told = facility.description() if hasattr(facility, "description") else {}  # type: ignore[attr-defined]
-    return {
-        **told,
-        "name": facility.name,
-        "cycle": facility.cycle,
-        "delay": facility.delay,
-        "gravity": list(facility.gravity),
-    }
+    own = {"name": facility.name, "cycle": facility.cycle, "delay": facility.delay, "gravity": list(facility.gravity)}
+    return plain_data({**facility.description(), **own})
 
 
 def _of_file(path: Path) -> str:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from freefloat.control import CompliantCapture
     from freefloat.hil import Rehearsal
     from freefloat.hil.cell import VirtualCell
+    from freefloat.hil.judging import Acceptance
     from freefloat.model import Part, World
     from freefloat.sim import Experiment, Run
     from freefloat.sim.claims import Claim
@@ -215,6 +216,25 @@ class EnvisatCapture(RehearsedScenario):
             self.gripper_stiffness, self.gripper_damping, self.gripper_turn_stiffness, self.gripper_turn_damping
         )
         return envisat_cell(settings, gripper=gripper, distance=FLOOR_DISTANCE)
+
+    def acceptance(self) -> Acceptance:
+        """Sensors to four sigma of their noise; the overlay as the claims have it; Envisat's inertia must be told."""
+        from freefloat.hil.judging import Acceptance
+
+        return Acceptance(
+            simulation_position=0.01,  # [m]
+            simulation_angle=0.00873,  # [rad], half a degree
+            sensor_force=4.0 * self.force_noise,
+            sensor_torque=4.0 * self.torque_noise,
+            must_tell=("mass of client", "inertia of client"),
+            given_by=f"scenario {self.name}",
+        )
+
+    def mission_claims(self, run: Run) -> list[Claim]:
+        """Phases, rates before the grasp, rest after it, by what the encoders say."""
+        from freefloat.scenarios.envisat.capture_claims import mission_claims
+
+        return mission_claims(self, run)
 
     def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
         """The capture in orbit, and as a virtual cell makes it."""

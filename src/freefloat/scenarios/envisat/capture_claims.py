@@ -70,6 +70,15 @@ def cell_claims(scenario: EnvisatCapture, run: Run) -> list[Claim]:
     ]
 
 
+def mission_claims(scenario: EnvisatCapture, cell: Run) -> list[Claim]:
+    """Of the capture itself in a rehearsal: its phases, its rates before the grasp, rest after it, bounded robots."""
+    return [
+        *_phase_claims(scenario, cell, ""),
+        *_motion_claims(scenario, cell, relative_motion_in_cell(cell), ""),
+        *_bound_claims(scenario, cell),
+    ]
+
+
 def _phase_claims(scenario: EnvisatCapture, run: Run, where: str) -> list[Claim]:
     """Records are some ticks apart; the grasp is an event, known to the tick."""
     record = 5.0 * scenario.dt
