@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         library,
         model,
         onboard,
+        planning,
         report,
         scenarios,
         sensors,
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
         read_urdf,
         write_urdf,
     )
+    from freefloat.planning import CaptureTask, plan_capture
     from freefloat.report import compare, map_page, page
     from freefloat.report.linear_pages import linear_page
     from freefloat.sim import Experiment, Run, RunFailed, check_software, continue_run, simulate, stepper
@@ -72,6 +74,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "BaseWrench": "model",
     "Brake": "model",
+    "CaptureTask": "planning",
     "Carried": "hil",
     "Channel": "values",
     "Clearance": "model",
@@ -111,6 +114,7 @@ _NAMES = {
     "linear_page": "report.linear_pages",
     "map_page": "report",
     "page": "report",
+    "plan_capture": "planning",
     "read_mjcf": "model",
     "read_sdf": "model",
     "read_urdf": "model",
@@ -125,6 +129,7 @@ _NAMES = {
 __all__ = [
     "BaseWrench",
     "Brake",
+    "CaptureTask",
     "Carried",
     "Channel",
     "Clearance",
@@ -175,6 +180,8 @@ __all__ = [
     "model",
     "onboard",
     "page",
+    "plan_capture",
+    "planning",
     "read_mjcf",
     "read_sdf",
     "read_urdf",

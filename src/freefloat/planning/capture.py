@@ -1,0 +1,137 @@
+"""Planning a capture: solve, look between the instants, refine; where there is no motion, find what is in the way."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from freefloat.planning.asking import ask, goal_numbers, start_numbers
+from freefloat.planning.curves import Curve, rest_to_rest
+from freefloat.planning.margins import Margin, judge
+from freefloat.planning.node_rows import Scene
+from freefloat.planning.plan import Plan
+from freefloat.planning.programme import Programme
+from freefloat.planning.programs import Programs, compile_programs
+from freefloat.planning.solver import Answer, require_ipopt, solve
+from freefloat.planning.task import CaptureTask
+from freefloat.values.errors import ModelError
+
+_FAMILIES = (
+    *("clearance", "base force", "base torque", "joint torque", "joint rate", "joint acceleration", "joint range"),
+    *("approach", "cell range", "cell rate", "cell acceleration"),
+)
+
+
+_BROKEN_BETWEEN = "solved at its instants, limits broken between them"
+
+
+@dataclass(frozen=True)
+class PlanSettings:
+    """How finely a motion is sought, and how finely it is looked at."""
+
+    points: int = 12  # control points of every number
+    instants: int = 25  # at which limits are asked for, in the first round
+    samples: int = 241  # at which they are looked at afterwards
+    reserve: float = 0.02  # share of the limits that is kept for what happens between instants
+    rounds: int = 3  # each with twice the instants and the reserve
+    iterations: int = 250  # of the solver, each round
+    exact_curvature: bool = True  # else IPOPT estimates it from slopes
+    explain: bool = True  # find out what is in the way where there is no motion
+
+    def __post_init__(self) -> None:
+        if self.points < 7 or self.instants < 5 or self.samples < 2 * self.instants or self.rounds < 1:
+            raise ModelError(
+                "PlanSettings needs 7 control points or more, 5 instants or more, at least twice as many samples, and "
+                f"a round or more, got {self}."
+            )
+
+
+def plan_capture(task: CaptureTask, settings: PlanSettings | None = None) -> Plan:
+    """The motion of least effort that keeps every limit; if none is found the plan says what is in the way."""
+    require_ipopt()
+    settings = settings or PlanSettings()
+    scene = task.scene()
+    programs = compile_programs(scene, curvature=settings.exact_curvature)
+    found = _refine(task, scene, programs, settings)
+    if found.solved or not settings.explain:
+        return found
+    way = tuple(_explain(task, scene, programs, settings, found))
+    return dataclasses.replace(found, in_the_way=way)
+
+
+def straight_capture(task: CaptureTask, settings: PlanSettings | None = None) -> Plan:
+    """The quintic in pose and joints from the start to the task's posture at the ring, judged in the same way."""
+    settings = settings or PlanSettings()
+    scene = task.scene(with_cell=False)
+    began = time.process_time()
+    start = start_numbers(task, scene)
+    end = goal_numbers(task, scene, start)
+    curve = Curve.of(rest_to_rest(start[0], start[1], end, task.duration, settings.points), task.duration)
+    seconds = time.process_time() - began
+    programs = compile_programs(scene, curvature=False)
+    margins = judge(task, scene, programs, curve, settings.samples)
+    return Plan(
+        "straight", curve, scene.chart, task.start, task.client_start, margins, "not optimised", True, seconds=seconds
+    )
+
+
+def _refine(
+    task: CaptureTask, scene: Scene, programs: Programs, settings: PlanSettings, ignored: tuple[str, ...] = ()
+) -> Plan:
+    """Solve and look, with more instants and more reserve until nothing is broken between them."""
+    instants, reserve, began = settings.instants, settings.reserve, time.process_time()
+    guess, answers, plan = None, [], None
+    for number in range(1, settings.rounds + 1):
+        asked = ask(task, scene, instants, reserve, ignored)
+        if guess is None:
+            end = goal_numbers(task, scene, asked.start)
+            guess = rest_to_rest(asked.start[0], asked.start[1], end, task.duration, settings.points)
+        near = guess if number < settings.rounds else None  # in the last round every row counts
+        programme = Programme(programs, asked, settings.points, task.duration, near)
+        answer = solve(programme, programme.free_points(guess), settings.iterations)
+        answers.append(answer)
+        guess = programme.control_points(answer.x)
+        curve = Curve.of(guess, task.duration)
+        margins = judge(task, scene, programs, curve, settings.samples)
+        plan = _plan(task, scene, curve, margins, answers, time.process_time() - began)
+        broken = [one for one in plan.broken if not one.kind.startswith(ignored)]
+        if not answer.solved or not broken:
+            break
+        instants, reserve = 2 * instants - 1, 2.0 * reserve
+    assert plan is not None
+    return plan
+
+
+def _plan(
+    task: CaptureTask, scene: Scene, curve: Curve, margins: tuple[Margin, ...], answers: list[Answer], seconds: float
+) -> Plan:
+    last = answers[-1]
+    return Plan(
+        kind="optimised",
+        curve=curve,
+        chart=scene.chart,
+        start=task.start,
+        client_start=task.client_start,
+        margins=margins,
+        status=last.words if not last.solved or all(one.kept for one in margins) else _BROKEN_BETWEEN,
+        solved=last.solved,
+        effort=last.effort,
+        iterations=sum(answer.iterations for answer in answers),
+        rounds=len(answers),
+        seconds=seconds,
+    )
+
+
+def _explain(
+    task: CaptureTask, scene: Scene, programs: Programs, settings: PlanSettings, failed: Plan
+) -> Iterator[str]:
+    """Limits without which, one kind at a time, there is a motion; each with what that motion would need instead."""
+    suspects = [family for family in _FAMILIES if any(one.kind.startswith(family) for one in failed.broken)]
+    once = dataclasses.replace(settings, rounds=1)
+    for family in suspects or _FAMILIES:
+        lifted = _refine(task, scene, programs, once, (family,))
+        if lifted.solved:
+            worst = [one for one in lifted.broken if one.kind.startswith(family)]
+            yield str(min(worst, key=lambda one: one.margin)) if worst else family

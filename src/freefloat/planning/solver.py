@@ -1,0 +1,98 @@
+"""IPOPT, by the package `ipyopt`: an interior-point method for sparse nonlinear programmes."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from freefloat.planning.programme import Programme
+from freefloat.values.errors import ModelError
+
+_SECONDS = 20.0  # of a processor, for a round; a plan that is found takes a fifth of that
+_SOLVED = (0, 1)  # to the tolerance; to the acceptable one
+_WORDS = {
+    0: "solved",
+    1: "solved to an acceptable level",
+    2: "infeasible: no motion nearby keeps all limits",
+    -1: "stopped at the largest number of iterations",
+    -2: "infeasible: restoration failed",
+    3: "stopped: steps too small",
+    4: "stopped: diverging",
+    -4: "stopped: out of time",
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the solver came to."""
+
+    x: np.ndarray
+    effort: float
+    solved: bool
+    words: str
+    iterations: int
+    seconds: float  # of a processor
+
+
+def require_ipopt() -> Any:
+    """The package, or a sentence that says how to get it."""
+    try:
+        return importlib.import_module("ipyopt")
+    except ImportError as error:
+        raise ModelError(
+            "Planning needs IPOPT by the package ipyopt, which is not installed: pip install 'freefloat[plan]'."
+        ) from error
+
+
+def solve(programme: Programme, guess: np.ndarray, iterations: int) -> Answer:
+    """From a guess of the free control points."""
+    ipopt = require_ipopt()
+    low, high = programme.bounds
+    least, most = programme.limits
+    exact = programme.programs.curvature is not None
+    problem = ipopt.Problem(
+        guess.size,
+        low,
+        high,
+        least.size,
+        least,
+        most,
+        programme.slope_places,
+        programme.curvature_places,
+        programme.effort,
+        programme.effort_slope,
+        programme.constraints,
+        programme.constraint_slopes,
+        *([programme.curvature] if exact else []),
+        ipopt_options=_options(iterations, exact),
+    )
+    began = time.process_time()
+    x, effort, status = problem.solve(np.clip(guess, low, high))
+    stats = problem.stats
+    return Answer(
+        np.array(x),
+        float(effort),
+        status in _SOLVED,
+        _WORDS.get(status, f"stopped: IPOPT's status {status}"),
+        int(stats.get("n_iter", 0)),
+        time.process_time() - began,
+    )
+
+
+def _options(iterations: int, exact: bool) -> dict[str, Any]:
+    return {
+        "print_level": 0,
+        "sb": "yes",
+        "max_iter": iterations,
+        "max_cpu_time": _SECONDS,
+        "tol": 1e-4,
+        "constr_viol_tol": 1e-6,
+        "acceptable_tol": 1e-3,
+        "acceptable_constr_viol_tol": 1e-5,
+        "mu_strategy": "adaptive",
+        "hessian_approximation": "exact" if exact else "limited-memory",
+    }

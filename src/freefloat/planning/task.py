@@ -1,0 +1,156 @@
+"""The task: bring the tool of a servicer to the ring of a tumbling client at a time, and be at rest there with it."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from functools import cached_property
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.dynamics import composite_inertia, frame_pose
+from freefloat.dynamics.nominal_motion import FrameMotion, NominalMotion, advance_unforced, unforced_motion
+from freefloat.dynamics.relative import relative_state
+from freefloat.library.servicer import SERVICER_CAPTURE
+from freefloat.model import Spacecraft, State
+from freefloat.planning.cell_room import CellRoom
+from freefloat.planning.charts import PoseChart
+from freefloat.planning.covers import balls_of, obstacles_of
+from freefloat.planning.limits import MotionLimits
+from freefloat.planning.node_rows import Scene
+from freefloat.spatial import Pose, SpatialInertia
+from freefloat.values.checks import require_number
+from freefloat.values.errors import ModelError
+
+_REACH = 6.0  # [m] around the ring: what of the client is looked at while a motion is sought
+_STEP = 0.02  # [s] of the client's free motion
+
+
+@dataclass(frozen=True)
+class CaptureTask:
+    """From a start to the grasp; who is limited by what."""
+
+    servicer: Spacecraft
+    client: Spacecraft
+    start: State  # of the servicer, in orbit
+    client_start: State
+    duration: float  # [s]
+    tool: str = "tool"
+    ring: str = "ring"
+    gap: float = 0.0  # that is left between them at the end, along the ring's axis [m]
+    posture: tuple[float, ...] = SERVICER_CAPTURE  # near which the arm shall grasp [rad]: a first guess only
+    limits: MotionLimits | None = None  # none: MotionLimits.of(servicer)
+    cell: CellRoom | None = None  # in which the motion shall be rehearsed
+
+    def __post_init__(self) -> None:
+        require_number("CaptureTask.duration", self.duration, "s", above=0.0)
+        require_number("CaptureTask.gap", self.gap, "m", least=0.0)
+        if self.client.layout.nv != 6:
+            raise ModelError(f"Spacecraft '{self.client.name}' moves within itself: a client is planned for as rigid.")
+        layout = self.servicer.layout
+        if layout.nv - 6 != len(layout.moving_joints) or not layout.moving_joints:
+            raise ModelError(
+                f"Spacecraft '{self.servicer.name}' must have moving joints, and neither wheels nor flexible parts, to "
+                "be planned for."
+            )
+        self.servicer.frame(self.tool)
+        self.client.frame(self.ring)
+        self.servicer.require_state(self.start)
+        self.client.require_state(self.client_start)
+        if len(self.posture) != layout.nq:
+            raise ModelError(f"CaptureTask.posture needs {layout.nq} angles [rad], got {len(self.posture)}.")
+        if self.limits is None:
+            object.__setattr__(self, "limits", MotionLimits.of(self.servicer))
+
+    @property
+    def bounds(self) -> MotionLimits:
+        """The limits."""
+        assert self.limits is not None
+        return self.limits
+
+    @property
+    def X_TG(self) -> Pose:
+        """Where the tool shall be in the client's frame."""
+        return self.client.frame(self.ring).X_BF @ Pose(np.array([0.0, 0.0, -self.gap]))
+
+    @cached_property
+    def relative_start(self) -> State:
+        """The servicer as the client sees it."""
+        return jax.tree.map(np.asarray, relative_state(self._nominal(), self.start))
+
+    @cached_property
+    def goal(self) -> Pose:
+        """X_TB that puts the tool in its place with the arm in its posture."""
+        X_BE = frame_pose(self.servicer, np.array(self.posture, dtype=float), self.tool)
+        X = self.X_TG @ X_BE.inverse()
+        return Pose(np.asarray(X.p), np.asarray(X.R))
+
+    def nominal(self, samples: int) -> np.ndarray:
+        """Twist of the client's free motion and its rate (samples, 12), at equally spaced times, in its own axes."""
+        steps = max(1, round(self.duration / (samples - 1) / _STEP))
+        body, motion = self._body, self._nominal()
+        found = [motion]
+        for _ in range(samples - 1):
+            for _ in range(steps):
+                motion = advance_unforced(body, motion, self.duration / (samples - 1) / steps)
+            found.append(motion)
+        return np.stack([np.concatenate([np.asarray(one.twist), np.asarray(one.twist_rate)]) for one in found])
+
+    def scene(self, *, with_cell: bool = True) -> Scene:
+        """What the rows of an instant are made of; poses in joints of the cell's robot, where there is one."""
+        craft = self.servicer
+        bodies = tuple(name for name in craft.body_names if balls_of(craft, name).radii.size)
+        middle = np.asarray(self.X_TG.p)
+        near = tuple(
+            one for one in obstacles_of(self.client, "client") if float(one.distance(jnp.asarray(middle))) < _REACH
+        )
+        chart = self.cell.chart if self.cell and with_cell else PoseChart(np.asarray(self.goal.R))
+        depth = {name: _depth(craft, name) for name in bodies}
+        outer = tuple(name for name in bodies if depth[name] > 3)
+        return Scene(
+            craft=craft,
+            chart=chart,
+            X_TG=self.X_TG,
+            tool=self.tool,
+            balls=tuple(balls_of(craft, name) for name in bodies),
+            client=near,
+            own=tuple(one for one in obstacles_of(craft, "base") if np.count_nonzero(one.half) == 3),
+            arm=tuple((name, tuple(b for b in bodies if 0 < depth[b] <= depth[name] - 4)) for name in outer),
+        )
+
+    @cached_property
+    def hand(self) -> tuple[str, ...]:
+        """Bodies so near to the tool that they may touch the client in the approach cone."""
+        craft, found = self.servicer, []
+        body, length = craft.body_index(craft.frame(self.tool).body), 0.0
+        X = Pose(np.asarray(craft.frame(self.tool).X_BF.p))
+        while body:
+            length += float(np.linalg.norm(np.asarray(X.p)))
+            if length > self.bounds.hand_length:
+                break
+            found.append(craft.body_names[body])
+            X, body = craft.joints[body - 1].X_PJ, craft.parents[body]
+        return tuple(found)
+
+    @cached_property
+    def _body(self) -> SpatialInertia:
+        return composite_inertia(self.client, np.zeros(0))
+
+    def _nominal(self) -> NominalMotion:
+        start = self.client_start
+        return unforced_motion(self._body, FrameMotion(start.p_NB, start.quat_NB, start.V_NB))
+
+    def changed(self, **changes: object) -> CaptureTask:
+        """The same task with other numbers."""
+        return dataclasses.replace(self, **changes)  # pyright: ignore[reportArgumentType]
+
+
+def _depth(craft: Spacecraft, name: str) -> int:
+    """Moving joints between a body and the base."""
+    index, count = craft.body_index(name), 0
+    while index:
+        count += craft.joints[index - 1].kind != "fixed"
+        index = craft.parents[index]
+    return count
