@@ -271,7 +271,7 @@ def test_wrong_files_are_refused_before_anything_runs(tmp_path, line, said):
 
 
 def test_shipped_campaigns_can_be_read():
-    assert shipped_campaigns() == ["ets7-capture", "srms-normal"]
+    assert shipped_campaigns() == ["envisat-capture", "ets7-capture", "srms-normal"]
     for name in shipped_campaigns():
         assert read_campaign(name).metrics
 
