@@ -40,7 +40,7 @@ class Disturbance:
     """What moves the target beside free motion, as white noise: the filter forgets at this rate, and never sleeps.
 
     Inertia ratios of a rigid body do not move, but what was learnt of them while they were badly known was learnt by
-    wrong derivatives, and should be forgotten: with a guess better than 0.02 zero will do, with one of 0.1 it will not.
+    wrong derivatives, and should be forgotten: zero will do with a guess as good as 0.02, not with one of 0.1.
     """
 
     rate: Numeric | float = 1e-5  # of the angular acceleration [rad/s2 per root Hz]: torques that are not known

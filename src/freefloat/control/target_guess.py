@@ -53,4 +53,5 @@ class TargetGuess:
     def state(self, quaternion: Quaternion, position: Vec3, com: Vec3) -> TargetState:
         """The guess at a pose (quat_NB, p_NT) with a centre of mass."""
         rate, velocity, shape = (jnp.asarray(x) for x in (self.rate, self.velocity, self.shape))
-        return TargetState(quaternion, position, rate, velocity, com, shape)
+        unit = quaternion / jnp.sqrt(quaternion @ quaternion)
+        return TargetState(unit, position, rate, velocity, com, shape)
