@@ -33,7 +33,10 @@ _BOUNDED = Source("exact", f"{_PAPER}, eq. (29)")
 _BALANCE = Source("exact", "momentum of both spacecraft")
 _SETTLED = 15.0  # [s]
 _AT_REST = 0.5, 0.02  # [mm/s], [deg/s]
-_WHY_AT_REST = "an estimated attitude that wanders by 0.02 deg moves a base 2 m from its tool by 0.35 mm/s at 0.5 rad/s"
+_WHY_AT_REST = (
+    "an estimated attitude that wanders by 0.02 deg moves a base 2 m from its tool by 0.35 mm/s at 0.5 rad/s; in the "
+    "cell the gripper's spring still swings"
+)
 _ARM_MASS = 22.0  # [kg] on the servicer's wrist: plate, seven links and gripper
 _NEEDS_MUJOCO = "a virtual cell needs MuJoCo, which is not installed: pip install 'freefloat[mujoco]'"
 
