@@ -37,6 +37,7 @@ def test_a_healthy_rehearsal_is_a_go() -> None:
     assert idle == {"deadlines"}  # in lockstep there are none; everything else was judged
     assert all(one.margin is None or one.margin > 0.05 for one in verdict.criteria if one.value is not None)
     assert all(one.reason and one.meaning for one in verdict.criteria)
+    assert criterion(verdict, "delay left").value < 5.0  # [%]: all of it is made up for
 
 
 def _late(evidence):
