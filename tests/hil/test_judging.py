@@ -209,7 +209,7 @@ def test_what_was_not_recorded_is_not_judged_and_stops_a_go() -> None:
     verdict = judge_rehearsal(dataclasses.replace(evidence, run=run))
     against = {one.name: one.reason for one in verdict.against}
     assert not verdict.go
-    assert set(against) == {"dynamics", "momentum"}
+    assert set(against) == {"dynamics", "momentum", "cell against simulation"}
     assert "no channel 'client.impulse.linear'" in against["dynamics"]
     cell, _ = verdict_curves(dataclasses.replace(evidence, run=run))
     assert "relative.position" in cell.channels  # what can be drawn is drawn
