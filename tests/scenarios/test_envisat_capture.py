@@ -1,6 +1,8 @@
 """The capture of Envisat. docs/envisat-capture.md flies it with ideal sensors; `freefloat claims` flies all of it."""
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from freefloat.scenarios.envisat import EnvisatCapture
 from freefloat.scenarios.envisat.capture_claims import orbit_claims
 from freefloat.scenarios.envisat.capture_measures import relative_motion_in_cell, rotations
 from freefloat.scenarios.performance import judge, simulate_variant
+from freefloat.sim import Run
 from freefloat.sim.claims import Claim
 from freefloat.spatial.rotations import rotation_matrix
 
@@ -74,25 +77,18 @@ def test_settings_that_cannot_be_are_refused():
 def test_motion_in_the_cell_is_that_of_one_robot_seen_from_the_other(rng):
     """A common motion of the floor axes, whatever it is, cancels: both as one body have none."""
 
-    class OneBody:
-        def __init__(self):
-            self.quat = rng.normal(size=(2, 4)) / 1.0
-            self.quat /= np.linalg.norm(self.quat, axis=1, keepdims=True)
-            R = rotations(self.quat)
-            np.testing.assert_allclose(R[0], rotation_matrix(self.quat[0]), atol=1e-14)
-            p, omega, velocity = (rng.normal(size=(2, 3)) for _ in range(3))
-            omega[1], velocity[1] = omega[0], velocity[0] + np.cross(omega[0], p[1] - p[0])
-            twists = [np.concatenate([R[k].T @ velocity[k], R[k].T @ omega[k]]) for k in range(2)]
-            self.arrays = {
-                f"cell.{name}.measured.{what}": value[None]
-                for k, name in enumerate(("servicer", "client"))
-                for what, value in (("position", p[k]), ("attitude", self.quat[k]), ("twist", twists[k]))
-            }
-
-        def values(self, name):
-            return self.arrays[name]
-
-    for part in relative_motion_in_cell(OneBody()):
+    quat = rng.normal(size=(2, 4))
+    quat /= np.linalg.norm(quat, axis=1, keepdims=True)
+    R = rotations(quat)
+    np.testing.assert_allclose(R[0], rotation_matrix(quat[0]), atol=1e-14)
+    p, omega, velocity = rng.normal(size=(2, 3)), rng.normal(size=3), rng.normal(size=3)
+    arrays = {}
+    for k, name in enumerate(("servicer", "client")):
+        moving = R[k].T @ (velocity + np.cross(omega, p[k]))
+        arrays[f"cell.{name}.measured.position"] = p[k : k + 1]
+        arrays[f"cell.{name}.measured.attitude"] = quat[k : k + 1]
+        arrays[f"cell.{name}.measured.twist"] = np.concatenate([moving, R[k].T @ omega])[None]
+    for part in relative_motion_in_cell(cast(Run, SimpleNamespace(values=arrays.__getitem__))):
         np.testing.assert_allclose(part, 0.0, atol=1e-14)
 
 

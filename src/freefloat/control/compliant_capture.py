@@ -16,8 +16,10 @@ limit reached.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -122,9 +124,8 @@ class CompliantCapture(Software):
 
     def remember(self, memory: Held, y: Measurements, clock: Clock) -> Held:
         """How both stand to each other, until they are held."""
-        now = self.begin(y)
-        kept = (jnp.where(memory.held, old, new) for old, new in zip(_stand(memory), _stand(now), strict=True))
-        return Held(*kept, memory.held | (self.schedule.phase(clock.t) >= GRASP))
+        now = jax.tree.map(lambda old, new: jnp.where(memory.held, old, new), memory, self.begin(y))
+        return dataclasses.replace(now, held=memory.held | (self.schedule.phase(clock.t) >= GRASP))
 
     # ---- acting
 
@@ -240,7 +241,3 @@ class CompliantCapture(Software):
             angular(wrench),
             self.energy(memory, here, clock.t),
         )
-
-
-def _stand(held: Held) -> tuple[Numeric, ...]:
-    return held.joints, held.p_TB, held.quat_TB

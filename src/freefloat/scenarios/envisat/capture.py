@@ -78,9 +78,9 @@ class EnvisatCapture(RehearsedScenario):
     joint_torque_limit: Annotated[Positive, Unit("N m")] = 100.0
     software_ms: Annotated[Positive, Unit("ms")] = 4.0  # period of the on-board software
     sensors: Sensors | None = field(default_factory=Sensors)  # None: everything is known exactly
-    bandwidth_hz: Annotated[Positive, Unit("Hz")] = 10.0  # of the robots' servos
+    bandwidth_hz: Annotated[Positive, Unit("Hz")] = 25.0  # of the robots' servos
     delay_ms: Annotated[NotNegative, Unit("ms")] = 8.0  # of the robots' controllers
-    compensate_delay: bool = True  # commands are made ahead of the delay
+    compensate_delay: bool = True  # commands are made ahead of the delay, found by a small motion before
     gripper_stiffness: Annotated[Positive, Unit("N/m")] = 2000.0
     gripper_damping: Annotated[NotNegative, Unit("N s/m")] = 100.0
     gripper_turn_stiffness: Annotated[Positive, Unit("N m/rad")] = 20.0
@@ -173,7 +173,7 @@ class EnvisatCapture(RehearsedScenario):
             ),
             placement=envisat_start()["client"],
             nominal="client",
-            compensation=DelayCompensation() if self.compensate_delay else None,
+            compensation=DelayCompensation(measured=True) if self.compensate_delay else None,
             limits=Limits(joint_margin=(1.0 - self.workspace_scale) * NARROWEST_HALF_RANGE),
             contact=ExpectedContact(self.gripper_stiffness, self.gripper_damping),
             grasps=(Grasp(GRASP, "servicer"),),
