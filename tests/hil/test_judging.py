@@ -37,6 +37,7 @@ def test_a_healthy_rehearsal_is_a_go() -> None:
     assert idle == {"deadlines"}  # in lockstep there are none; everything else was judged
     assert all(one.margin is None or one.margin > 0.05 for one in verdict.criteria if one.value is not None)
     assert all(one.reason and one.meaning for one in verdict.criteria)
+    assert criterion(verdict, "delay left").value < 5.0  # [%]: all of it is made up for
 
 
 def _late(evidence):
@@ -208,7 +209,7 @@ def test_what_was_not_recorded_is_not_judged_and_stops_a_go() -> None:
     verdict = judge_rehearsal(dataclasses.replace(evidence, run=run))
     against = {one.name: one.reason for one in verdict.against}
     assert not verdict.go
-    assert set(against) == {"dynamics", "momentum"}
+    assert set(against) == {"dynamics", "momentum", "cell against simulation"}
     assert "no channel 'client.impulse.linear'" in against["dynamics"]
     cell, _ = verdict_curves(dataclasses.replace(evidence, run=run))
     assert "relative.position" in cell.channels  # what can be drawn is drawn

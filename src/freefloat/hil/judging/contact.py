@@ -45,7 +45,8 @@ def _work(evidence: Evidence, touching: Carried, wrenches: Wrenches) -> np.ndarr
     power = evidence.middle(touching.frame).power(*wrenches)
     other = evidence.partner(touching)
     if other is not None:
-        power = power - evidence.middle(f"{evidence.prefix(other)}base").power(*wrenches)
+        touched = other.frame if other.port else f"{evidence.prefix(other)}base"
+        power = power - evidence.middle(touched).power(*wrenches)
     return np.concatenate([[0.0], np.cumsum(power)[:-1]]) * evidence.cycle
 
 

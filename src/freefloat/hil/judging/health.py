@@ -8,6 +8,7 @@ import numpy as np
 
 from freefloat.hil.judging.evidence import Evidence, Question
 from freefloat.hil.rehearsal import Carried
+from freefloat.sim.claims import KINDS
 from freefloat.sim.verdicts import Criterion
 from freefloat.spatial import angular, linear
 
@@ -142,8 +143,9 @@ def claims(evidence: Evidence) -> Iterator[Criterion]:
             words, value, limit = f" away from {one.with_unit(f'{reference:g}')}", abs(one.ours - reference), width
         else:
             words, value, limit = "", one.ours, reference
+        said = ": ".join(filter(None, (KINDS[one.source.kind], one.source.text)))
         question = Question(
-            one.claim, f"The mission reaches its own number{words}.", limit, "at least" if above else "at most",
+            one.claim, f"A number of the mission itself{words} ({said}).", limit, "at least" if above else "at most",
             one.unit, "scenario",
         )  # fmt: skip
         if one.holds is None:
