@@ -6,7 +6,7 @@ scipy), numpy and CuPy. `--emulate` runs the kernels' text by the C compiler. Wi
 
 Printed: seconds from graphs in memory to all metrics, by parts; the largest |a - b| / (1 + |b|) of any metric of the
 first runs from native code's; `rounding`, the same for native code whose numbers are moved to the next floating-point
-numbers: no two compilers agree better than that; and how many of the first runs differ by more than 1e-9.
+numbers, as another version of scipy may draw them; and how many of the first runs differ by more than 1e-9.
 """
 
 from __future__ import annotations

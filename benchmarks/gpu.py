@@ -9,7 +9,7 @@ Of each case: `compile_s` from an empty cache to the first result, layouts tried
 second process; `steps_per_second`, copies to and from the card not counted; `difference` from native code after 200
 steps, the largest of |a - b| / (1 + |b|) over all numbers of all instances; `rounding` how much native code's own
 results change, in the same measure, if every coordinate at the start is moved to the next floating-point number: where
-that is more than 1e-12, no two compilers agree better; `floor` and `aim` where there are any.
+that is large, only the same operations in the same order agree; `floor` and `aim` where there are any.
 """
 
 from __future__ import annotations

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         hil,
         library,
         model,
+        onboard,
         planning,
         report,
         scenarios,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from freefloat.analysis import identify
     from freefloat.control import Line, ResolvedMotion
     from freefloat.effects import CompliantContact, WrenchPulse
-    from freefloat.hil import Carried, Rehearsal, rehearse
+    from freefloat.hil import Carried, OnBoard, Rehearsal, fly, rehearse
     from freefloat.model import (
         BaseWrench,
         Brake,
@@ -90,6 +91,7 @@ _NAMES = {
     "Latch": "model",
     "Line": "control",
     "ModelError": "values",
+    "OnBoard": "hil",
     "Pose": "spatial",
     "Rehearsal": "hil",
     "Release": "model",
@@ -107,6 +109,7 @@ _NAMES = {
     "check_software": "sim",
     "compare": "report",
     "continue_run": "sim",
+    "fly": "hil",
     "identify": "analysis",
     "linear_page": "report.linear_pages",
     "map_page": "report",
@@ -143,6 +146,7 @@ __all__ = [
     "LawError",
     "Line",
     "ModelError",
+    "OnBoard",
     "Pose",
     "Rehearsal",
     "Release",
@@ -167,12 +171,14 @@ __all__ = [
     "effects",
     "engine",
     "flex",
+    "fly",
     "hil",
     "identify",
     "library",
     "linear_page",
     "map_page",
     "model",
+    "onboard",
     "page",
     "plan_capture",
     "planning",

@@ -42,11 +42,9 @@ def test_a_mode_moves_stops_and_another_is_chosen_everywhere(file: Path, open_ta
     tab = open_tab(file.as_uri())
     first = tab.page.evaluate("freefloat.modes.chosen")
     assert first == 6  # after six free ones
-    sizes = []
-    for _ in range(3):
-        tab.page.wait_for_timeout(150)
-        sizes.append(tab.page.evaluate("freefloat.modes.size"))
-    assert len(set(sizes)) == 3
+    for _ in range(2):
+        size = tab.page.evaluate("freefloat.modes.size")
+        tab.page.wait_for_function("size => freefloat.modes.size !== size", arg=size)
     tab.page.click("#play")
     tab.page.wait_for_timeout(60)
     held = tab.page.evaluate("freefloat.modes.size")

@@ -78,8 +78,11 @@ def test_mobility_at_the_port_is_that_of_both_mass_matrices(rng) -> None:
     A = np.linalg.inv(X_NP) @ np.asarray(away.adjoint())
     M_t = np.asarray(mass_matrix(other, its.q))
     wanted = J @ np.linalg.solve(M, J.T) + A @ np.linalg.solve(M_t, A.T)
-    found = jax.jit(lambda s, o: port_mobility(arm, s, "hand", (), ((other, o),)))(state, its)
+    found = jax.jit(lambda s, o: port_mobility(arm, s, "hand", (), ((other, o, "base"),)))(state, its)
     np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-9, atol=1e-12)
+    # Seen from the other one it is the same, in its own axes at its own frame: what it touches may be a moving hand.
+    back = jax.jit(lambda s, o: port_mobility(other, o, "base", (), ((arm, s, "hand"),)))(state, its)
+    np.testing.assert_allclose(A @ np.asarray(back) @ A.T, wanted, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("delay", [0.0, 7.4e-3])

@@ -33,6 +33,7 @@ REASONS = {
     "reading of a wrong size": "garbled: ValueError",
     "reading garbled": "garbled: ValueError",
     "answer of a wrong kind": "garbled: AttributeError",
+    "gripper lets go": "its gripper was told",  # where there is one: test_grasps
     "late answer": "200 ms are permitted",
     "lost answer": "did not answer: no telegram",
     "answer left out": "is lost",
@@ -74,7 +75,7 @@ def test_every_fault_has_its_reason() -> None:
         FaultyFacility(contact_cell(), "smoke", 1)
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault != "gripper lets go"])
 def test_a_fault_stops_everything_in_its_cycle(fault, rng, tmp_path) -> None:
     at = int(rng.integers(1, 200))
     facility, path = FaultyFacility(contact_cell(), fault, at), tmp_path / "cycles.log"

@@ -32,9 +32,75 @@ def test_the_folder_has_run_log_and_page(tmp_path) -> None:
     assert len(read_log(out / "cycles.log").rows) == 51
     assert "Workspace used" in (out / "page.html").read_text()
     assert cell_view(run) is None  # an ideal cell has no robots to be seen
+    assert "GO" in (out / "verdict.html").read_text()
     again = rehearse("--facility", "ideal", "--out", str(out))
     assert isinstance(again.exception, FileExistsError)
     assert "cycles.log" in str(again.exception)
+
+
+def verdict(folder):
+    done = CliRunner().invoke(app, ["verdict", str(folder), "--json"], catch_exceptions=True)
+    return done, json.loads(done.output) if done.output.startswith("{") else {}
+
+
+def test_a_verdict_is_judged_again_from_its_folder_and_a_changed_file_is_named(tmp_path) -> None:
+    out = tmp_path / "cell"
+    done = rehearse("--facility", "ideal", "--out", str(out), "--quiet", "--accept", "workspace=0.5")
+    assert done.exit_code == 0, done.output
+    assert "GO: all" in done.output
+    kept = json.loads((out / "verdict.json").read_text())
+    assert {
+        "run.nc",
+        "cycles.log",
+        "simulation.nc",
+        "scenario.toml",
+        "settings",
+        "facility",
+        "criteria",
+        "code",
+    } == set(kept["signature"]["hashes"])
+    assert kept["signature"]["command"] == (
+        "freefloat rehearse envisat-free --facility ideal --set duration=0.2 --accept workspace=0.5 --out FOLDER"
+    )
+    assert {"freefloat", "python", "numpy", "jax"} <= set(kept["signature"]["versions"])
+    done, again = verdict(out)
+    assert (done.exit_code, again["same"], again["criteria"]) == (0, True, kept["criteria"])
+    log = bytearray((out / "cycles.log").read_bytes())
+    log[-100] ^= 1
+    (out / "cycles.log").write_bytes(bytes(log))
+    done, again = verdict(out)
+    assert (done.exit_code, again["same"], again["changed"]) == (3, False, ["cycles.log"])
+    assert "faults" in again["otherwise"]  # its checksum does not fit any more
+    (out / "simulation.nc").unlink()
+    assert "lacks simulation.nc" in str(verdict(out)[0].exception)
+    (out / "verdict.json").write_text("{}")
+    assert "is no complete verdict" in str(verdict(out)[0].exception)
+    assert "There is no verdict" in str(verdict(tmp_path)[0].exception)
+
+
+def test_limits_of_a_go_are_checked_before_anything_moves(tmp_path) -> None:
+    out = ("--out", str(tmp_path / "cell"), "--facility", "ideal")
+    assert "no limit 'speed' of a go. Limits: joint_range" in str(rehearse(*out, "--accept", "speed=1").exception)
+    assert "Acceptance.mass" in str(rehearse(*out, "--accept", "mass=-1").exception)
+    assert not (tmp_path / "cell").exists()
+
+
+def test_one_that_cannot_begin_gets_its_verdict(tmp_path) -> None:
+    file = tmp_path / "far.py"
+    file.write_text(
+        "from freefloat.hil.cell import IdealCell, ideal_robot\n"
+        "from freefloat.values import ModelError\n"
+        "class Far(IdealCell):\n"
+        "    def start(self, commands):\n"
+        "        raise ModelError(\"The first pose of 'client' is out of reach\")\n"
+        "arm = tuple(f'arm.{k}' for k in range(1, 8))\n"
+        "facility = Far(['client', ideal_robot('servicer', arm_joints=arm)], cycle=4e-3)\n"
+    )
+    done = rehearse("--facility", str(file), "--out", str(tmp_path / "cell"), "--quiet")
+    assert done.exit_code == 1
+    assert "NO-GO" in done.output
+    assert "out of reach" in done.output
+    assert "The workspace is too small" in (tmp_path / "cell" / "verdict.html").read_text()
 
 
 @pytest.mark.slow

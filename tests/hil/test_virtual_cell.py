@@ -90,7 +90,7 @@ def test_a_push_on_the_tool_is_read_as_that_push(resting):
         _, R = cell.plant.flange(robot)
         cell.plant.data.xfrc_applied[:] = 0.0
         # The robot gives way a little within the cycle: its tool is accelerated by part of the push.
-        np.testing.assert_allclose(R @ reading.wrench[:3], push, atol=0.25)
+        np.testing.assert_allclose(R @ reading.wrench[:3], push, rtol=0, atol=0.05)
         for _ in range(50):
             cell.exchange(still())
 
@@ -108,9 +108,9 @@ def test_inertia_of_the_tool_is_felt_unless_it_is_taken_off():
             reading = cell.exchange({**still(), "servicer": servicer})
             wrenches.append(reading.robots["servicer"].wrench[1])
         felt[compensated] = np.abs(wrenches[10:]).max()
-    assert felt[False] == pytest.approx(5.1 * 0.02 * (2 * np.pi) ** 2, rel=0.03)
+    assert felt[False] == pytest.approx(5.1 * 0.02 * (2 * np.pi) ** 2, rel=1e-3)
     # What remains: the difference of rates is half a cycle late.
-    assert felt[True] < 0.05 * felt[False]
+    assert felt[True] == pytest.approx(2 * np.pi * cell.cycle / 2 * felt[False], rel=0.2)
 
 
 # ---- contact
@@ -313,7 +313,10 @@ def test_a_pose_out_of_reach_is_refused_by_name():
 
 
 def test_a_driven_arm_answers_torques_as_its_own_dynamics_say():
-    """Against gravity torques it stands still; with one torque more, that joint moves as its inertia says."""
+    """Against gravity torques it stands still; with one torque more, it moves as its inertia says.
+
+    The robot below gives way a little: less than one that is free, more than one that is held.
+    """
     cell = envisat_cell(CellSettings(settling=0.1))
     commands = {"client": command(START["client"]), "servicer": command(START["servicer"], arm=arm_command())}
     reading = cell.start(commands)
@@ -330,9 +333,12 @@ def test_a_driven_arm_answers_torques_as_its_own_dynamics_say():
     commands["servicer"] = command(START["servicer"], arm=arm_command(holding + more))
     M = np.zeros((plant.model.nv, plant.model.nv))
     plant.mujoco.mj_fullM(plant.model, plant.data, M)
-    expected = np.linalg.solve(M[np.ix_(robot.arm_v, robot.arm_v)], more)
-    reading = cell.exchange(commands)
-    np.testing.assert_allclose(reading.robots["servicer"].arm_velocity / cell.cycle, expected, rtol=0.05, atol=0.05)
+    both = np.concatenate([robot.v, robot.arm_v])
+    held = np.linalg.solve(M[np.ix_(robot.arm_v, robot.arm_v)], more)
+    free = np.linalg.solve(M[np.ix_(both, both)], np.concatenate([np.zeros(len(robot.v)), more]))[len(robot.v) :]
+    found = cell.exchange(commands).robots["servicer"].arm_velocity / cell.cycle
+    assert np.all((np.minimum(held, free) < found) & (found < np.maximum(held, free)))
+    assert np.linalg.norm(found - held) < 0.3 * np.linalg.norm(free - held)
 
 
 def test_a_torque_beyond_the_arms_own_stops_the_cell():

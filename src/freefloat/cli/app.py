@@ -95,26 +95,46 @@ def rehearse(
     ] = False,
     settings: Settings = None,
     variant: Variant = None,
+    accept: Annotated[
+        list[str] | None,
+        typer.Option("--accept", metavar="LIMIT=VALUE", help="Change a limit of a go; may be given several times."),
+    ] = None,
     force: Force = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Rehearse a scenario in a facility of robots and write the run, the log of all cycles and a page."""
+    """Rehearse a scenario in a facility of robots and judge it. Exit status 0 for a go, 1 for a no-go.
+
+    Writes the run, the log of all cycles, a page, and the verdict with its page.
+    """
     from freefloat.cli import rehearse as command
 
-    sys.exit(
-        command.rehearse(
-            scenario,
-            out,
-            settings or [],
-            variant,
-            facility,
-            realtime=realtime,
-            force=force,
-            as_json=as_json,
-            quiet=quiet,
-        )
-    )
+    asked = command.Asked(scenario, out, settings or [], variant, facility, accept or [], realtime)
+    sys.exit(command.rehearse(asked, force=force, as_json=as_json, quiet=quiet))
+
+
+@app.command()
+def verdict(
+    folder: Annotated[Path, typer.Argument(help="Directory of a rehearsal.")],
+    as_json: Json = False,
+) -> None:
+    """Judge a rehearsal again from its files. Exit status 0 for a go, 1 for a no-go, 3 if it is not as signed."""
+    from freefloat.cli import verdict as command
+
+    sys.exit(command.verdict(folder, as_json=as_json))
+
+
+@app.command()
+def software(
+    file: Annotated[Path, typer.Argument(help="Python file with software = ..., or a function that makes it.")],
+    connect: Annotated[
+        str, typer.Option("--connect", help="unix:/path or tcp:127.0.0.1:PORT; else $FREEFLOAT_SOFTWARE.")
+    ] = "",
+) -> None:
+    """Run on-board software in this process for a flight or a rehearsal in another one."""
+    from freefloat.cli import software as command
+
+    sys.exit(command.run(file, connect))
 
 
 @app.command()

@@ -3,60 +3,105 @@
 from __future__ import annotations
 
 import json
+import shlex
+from dataclasses import dataclass
 from pathlib import Path
 
 import typer
 
 from freefloat.cli.progress import progress_bar
 from freefloat.cli.run import print_run, resolve
-from freefloat.report.folder import CELL_PAGE, files_in, finish_folder, save_run
+from freefloat.cli.verdict import print_verdict
+from freefloat.report.folder import CELL_PAGE, VERDICT_FILES, files_in, finish_folder, save_run
 from freefloat.scenarios import SCENARIOS, ScenarioError, find
 from freefloat.scenarios.facility_choice import choose_facility
 from freefloat.scenarios.performance import rehearse_variant
 from freefloat.scenarios.rehearsed import RehearsedScenario
+from freefloat.scenarios.scenario import Scenario, parse_setting
+from freefloat.scenarios.verdicts import LOG, accepted, judge_rehearsed, refuse_rehearsal
+from freefloat.sim import Run
+from freefloat.values.errors import ModelError
 
-_LOG = "cycles.log"
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked for: enough to ask for it again."""
+
+    name: str
+    out: Path
+    settings: list[str]
+    variant: str | None
+    facility: str
+    accept: list[str]
+    realtime: bool
+
+    @property
+    def command(self) -> str:
+        """The same on a command line, into a folder of another name."""
+        words = ["freefloat", "rehearse", self.name, "--facility", self.facility]
+        words += ["--variant", self.variant] if self.variant else []
+        words += [word for option in self.settings for word in ("--set", option)]
+        words += [word for option in self.accept for word in ("--accept", option)]
+        words += ["--realtime"] if self.realtime else []
+        return shlex.join([*words, "--out", "FOLDER"])
 
 
-def rehearse(
-    name: str,
-    out: Path,
-    settings: list[str],
-    variant: str | None,
-    facility: str,
-    *,
-    realtime: bool,
-    force: bool,
-    as_json: bool,
-    quiet: bool,
-) -> int:
-    """Rehearse a scenario, save everything, print what the cell did; 1 if it was stopped."""
-    scenario, variant = resolve(name, settings, variant)
-    if not isinstance(scenario, RehearsedScenario):
-        known = ", ".join(key for key in SCENARIOS if issubclass(find(key), RehearsedScenario)) or "none"
-        raise ScenarioError(f"Scenario '{name}' names no robots to rehearse it with. Those that do: {known}.")
-    files = {**files_in(out), "log": out / _LOG}
+def rehearse(asked: Asked, *, force: bool, as_json: bool, quiet: bool) -> int:
+    """Rehearse a scenario, save everything, judge it, print what the cell did; 0 for a go, 1 for a no-go."""
+    from freefloat.hil.judging import describe_facility
+
+    scenario, variant = resolve(asked.name, asked.settings, asked.variant)
+    scenario = rehearsed_scenario(scenario, asked.name)
+    limits = accepted(scenario, dict(parse_setting(text) for text in asked.accept))
+    files = _files(asked.out)
     taken = [path for path in files.values() if path.exists()]
     if taken and not force:
         raise FileExistsError(f"{', '.join(map(str, taken))} exist already. Choose another --out or add --force.")
-    chosen = choose_facility(facility, scenario)
+    chosen = choose_facility(asked.facility, scenario)
     files["log"].unlink(missing_ok=True)
+    told = {"facility": describe_facility(chosen), "command": asked.command}
     try:
         with progress_bar(f"{scenario.name} {variant} in {chosen.name}", quiet or as_json) as progress:
-            run = rehearse_variant(scenario, variant, chosen, realtime=realtime, log=files["log"], progress=progress)
+            run, simulated = rehearse_variant(
+                scenario, variant, chosen, realtime=asked.realtime, log=files["log"], progress=progress
+            )
+    except ModelError as refusal:  # nothing moved: that is a verdict too
+        print_verdict(refuse_rehearsal(scenario, asked.out, str(refusal), limits, told), as_json=as_json)
+        return 1
     finally:
         chosen.close()
-    save_run(run, out)
-    summary = finish_folder(run, out)
-    if (out / CELL_PAGE).exists():
-        files["cell"] = out / CELL_PAGE
+    save_run(run, asked.out)
+    summary = finish_folder(run, asked.out)
+    verdict = judge_rehearsed(scenario, asked.out, run, simulated, limits, told)
     if as_json:
-        typer.echo(json.dumps(summary, indent=2))
+        typer.echo(
+            json.dumps(
+                {**summary, "ok": verdict.go, "go": verdict.go, "criteria": verdict.as_dict()["criteria"]}, indent=2
+            )
+        )
     else:
-        for table in run.description.tables:
-            typer.echo(f"{table.title}")
-            for row in table.rows:
-                typer.echo("  " + "  ".join(row))
-        typer.echo("")
-        print_run(run, files)
-    return 0 if summary["ok"] else 1
+        _print_tables(run)
+        print_run(run, {kind: path for kind, path in files.items() if path.exists()})
+        print_verdict(verdict, as_json=False)
+    return 0 if verdict.go else 1
+
+
+def rehearsed_scenario(scenario: Scenario, name: str) -> RehearsedScenario:
+    """A scenario that names robots; any other is refused with those that do."""
+    if isinstance(scenario, RehearsedScenario):
+        return scenario
+    known = ", ".join(key for key in SCENARIOS if issubclass(find(key), RehearsedScenario)) or "none"
+    raise ScenarioError(f"Scenario '{name}' names no robots to rehearse it with. Those that do: {known}.")
+
+
+def _files(out: Path) -> dict[str, Path]:
+    verdict = {kind: out / name for kind, name in VERDICT_FILES.items()}
+    return {**files_in(out), **verdict, "log": out / LOG, "cell": out / CELL_PAGE}
+
+
+def _print_tables(run: Run) -> None:
+    for table in run.description.tables:
+        typer.echo(table.title)
+        for row in table.rows:
+            typer.echo("  " + "  ".join(row))
+    typer.echo("")

@@ -3,7 +3,11 @@
 from freefloat.control.attitude import AttitudeHold
 from freefloat.control.attitude_filter import AttitudeFilter
 from freefloat.control.capture import ApproachLimits, CaptureApproach, UnreachableError, spline_to
+from freefloat.control.capture_gains import CaptureGains, CaptureLimits
+from freefloat.control.capture_reference import CaptureReference, Meeting, measured_meeting
+from freefloat.control.capture_schedule import CAPTURE_PHASES, CaptureSchedule
 from freefloat.control.circle import Circle
+from freefloat.control.compliant_capture import CompliantCapture, Held
 from freefloat.control.grasp_mechanisms import GraspMechanism, ParallelJaw, ProbeAndDrogue, ThreeWireSnare
 from freefloat.control.grasping import GraspOnMessage, TimedGrasp
 from freefloat.control.joint_damping import JointHold, ReactionlessDamping
@@ -14,25 +18,37 @@ from freefloat.control.measured import Motion, measured_motion, measured_positio
 from freefloat.control.mechanical_grasp import MechanicalGrasp
 from freefloat.control.orbit_attitude import OrbitAttitude, attitude_at
 from freefloat.control.paths import Line, Path, Turn
+from freefloat.control.picture_update import Disturbance, PictureNoise
 from freefloat.control.pose_spline import PoseSpline
+from freefloat.control.pose_spring import PoseSpring
 from freefloat.control.profiles import Profile, Quintic, Trapezoid
 from freefloat.control.rate_law import RateLaw
 from freefloat.control.reactionless_turn import ReactionlessTurn
 from freefloat.control.resolved_acceleration import ResolvedAcceleration
 from freefloat.control.resolved_motion import ResolvedMotion, SatelliteBasedMotion
+from freefloat.control.target_filter import TargetFilter
+from freefloat.control.target_guess import TargetGuess
 from freefloat.control.timed_path import FunctionPath, TimedPath
 from freefloat.control.unloading import MomentumUnloading
 from freefloat.control.visual_servo import TargetTracker
 
 __all__ = [
+    "CAPTURE_PHASES",
     "ApproachLimits",
     "AttitudeFilter",
     "AttitudeHold",
     "CaptureApproach",
+    "CaptureGains",
+    "CaptureLimits",
+    "CaptureReference",
+    "CaptureSchedule",
     "Circle",
+    "CompliantCapture",
+    "Disturbance",
     "FunctionPath",
     "GraspMechanism",
     "GraspOnMessage",
+    "Held",
     "HoldJoints",
     "JointHold",
     "JointMotion",
@@ -40,12 +56,15 @@ __all__ = [
     "JointSpline",
     "Line",
     "MechanicalGrasp",
+    "Meeting",
     "MomentumUnloading",
     "Motion",
     "OrbitAttitude",
     "ParallelJaw",
     "Path",
+    "PictureNoise",
     "PoseSpline",
+    "PoseSpring",
     "ProbeAndDrogue",
     "Profile",
     "Quintic",
@@ -55,6 +74,8 @@ __all__ = [
     "ResolvedAcceleration",
     "ResolvedMotion",
     "SatelliteBasedMotion",
+    "TargetFilter",
+    "TargetGuess",
     "TargetTracker",
     "ThreeWireSnare",
     "TimedGrasp",
@@ -63,6 +84,7 @@ __all__ = [
     "Turn",
     "UnreachableError",
     "attitude_at",
+    "measured_meeting",
     "measured_motion",
     "measured_positions",
     "measured_state",

@@ -17,7 +17,7 @@ _TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
 _WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")
 
 Given = dict[str, tuple[Any, ...]]
-Robots = Mapping[str, Mapping[str, Any]]  # by name: joints, lower, upper, arm
+Robots = Mapping[str, Mapping[str, Any]]  # by name: joints and their limits, sensor (X_MW), arm
 
 
 def cell_channels(
@@ -28,6 +28,7 @@ def cell_channels(
     for one in rehearsal.carried:
         found += _of_frame(one.robot, one.frame, layout, rows)
         found += _of_joints(one.robot, robots[one.robot], layout, rows)
+        found += _of_gripper(one.robot, robots[one.robot], layout, rows)
     arrays: Given = {
         channel.name: (
             ("time", channel.axis) if channel.axis else ("time",),
@@ -40,13 +41,20 @@ def cell_channels(
 
 
 def described_robots(robots: tuple[RobotDescription, ...]) -> Robots:
-    """What the channels need to know of robots, as plain data for a log."""
+    """What channels and judges need to know of robots, as plain data for a log."""
     return {
         robot.name: {
             "joints": list(robot.joint_names),
             "lower": np.asarray(robot.lower, float).tolist(),
             "upper": np.asarray(robot.upper, float).tolist(),
+            "rates": np.asarray(robot.rate_limit, float).tolist(),
+            "accelerations": np.asarray(robot.acceleration_limit, float).tolist(),
+            "sensor": {
+                "position": np.asarray(robot.X_MW.p, float).tolist(),
+                "quaternion": np.asarray(robot.X_MW.quaternion, float).tolist(),
+            },
             "arm": list(robot.arm_joints),
+            "gripper": robot.gripper,
         }
         for robot in robots
     }
@@ -104,6 +112,15 @@ def _of_joints(
     for which in ("commanded", "measured") if arm else ():
         label, values = f"{robot}: {which} joint positions of its arm", layout.column(rows, f"{robot}.arm.{which}")
         yield Channel(f"{name}.arm.{which}", label, "rad", "", f"{name}.arm.joint", arm), values
+
+
+def _of_gripper(
+    robot: str, about: Mapping[str, Any], layout: RowLayout, rows: np.ndarray
+) -> Iterator[tuple[Channel, np.ndarray]]:
+    if about.get("gripper"):
+        for which, label in (("commanded", "gripper is told to be closed"), ("holds", "gripper holds something")):
+            values = layout.column(rows, f"{robot}.gripper.{which}")[:, 0]
+            yield Channel(f"cell.{robot}.gripper.{which}", f"{robot}: its {label}", "1"), values
 
 
 def tracking_errors(layout: RowLayout, rows: np.ndarray, robot: str) -> tuple[np.ndarray, np.ndarray]:

@@ -11,15 +11,21 @@ import numpy as np
 from freefloat.dynamics import composite_inertia
 from freefloat.dynamics.nominal_motion import FrameMotion, NominalMotion, unforced_motion
 from freefloat.hil import cycle_functions as functions
+from freefloat.hil.boarding import Boarded
 from freefloat.hil.bound_program import BoundProgram, Transfer, memory_of
 from freefloat.hil.cycle_checks import COMMAND_CHECKS, READING_CHECKS, Bounds, Measured, explain
 from freefloat.hil.cycle_functions import Memory, Plan, Setup
 from freefloat.hil.facility import ArmCommand, Facility, FacilityReading, MotionCommand, RobotDescription
+from freefloat.hil.grippers import Grippers
 from freefloat.hil.rehearsal import Rehearsal
+from freefloat.hil.software_ticks import SoftwareOutside, WorldNotFinite
+from freefloat.onboard.program import SoftwareFault
 from freefloat.sim.input_ports import tabulate
 from freefloat.sim.rollout import grid
+from freefloat.sim.seen_motion import seen_port, seen_size
 from freefloat.sim.system import SystemState
 from freefloat.values.arrays import Numeric
+from freefloat.values.errors import ModelError
 
 
 class Fault(Exception):
@@ -29,8 +35,16 @@ class Fault(Exception):
 class Cycle:
     """A rehearsal at one instant, advanced cycle by cycle. Nothing in it knows the wall clock."""
 
-    def __init__(self, rehearsal: Rehearsal, facility: Facility, delay: float) -> None:
-        experiment = rehearsal.experiment
+    def __init__(
+        self,
+        rehearsal: Rehearsal,
+        facility: Facility,
+        delay: float,
+        software: tuple[Boarded, ...] = (),
+        *,
+        paced: bool = False,
+    ) -> None:
+        experiment = rehearsal.in_facility
         self.rehearsal, self.robots = rehearsal, rehearsal.robots_of(facility)
         self.ticks, self.length = rehearsal.ticks_per_cycle(facility), facility.cycle
         self.steps = grid(experiment.duration, experiment.dt, experiment.record_dt).steps
@@ -38,14 +52,29 @@ class Cycle:
         self.table = tabulate(self.system, experiment.inputs, 0, self.steps)
         self.plan = _plan(rehearsal, self.ticks)
         self.setup = _setup(rehearsal, facility, self.robots, delay)
+        self.coordinates = tuple(seen_size(experiment.world, c) for c in self.plan.crafts)
         self.tick = 0
         self._compile()
         self._places = _places(self.robots)
         self._names = [robot.name for robot in self.robots]
-        felt = {one.port: k for k, one in enumerate(rehearsal.carried) if one.port}
-        self._given = [port for port in self.table if port not in felt]
-        inputs, wrenches = self._advance.arguments[2], self._feel.result.wrenches
-        self._before_step = Transfer(*((wrenches[number], inputs[port]) for port, number in felt.items()))
+        self._grippers = Grippers(rehearsal, self._advance.arguments[0])
+        inputs, felt = self._advance.arguments[2], self._feel.result
+        found = {one.port: felt.wrenches[k] for k, one in enumerate(rehearsal.carried) if one.port}
+        found |= {seen_port(experiment.world, c): felt.seen[k] for k, c in enumerate(self.plan.crafts)}
+        memory, cycle = (self._advance.arguments[0], inputs), facility.cycle if paced else None
+        self.software = SoftwareOutside(software, self.system, self.start, memory, cycle)
+        self._require_whole_cycles()
+        self._given = [port for port in self.table if port not in found and port not in self.software.ports]
+        self._before_step = Transfer(*((values, inputs[port]) for port, values in found.items()))
+
+    def _require_whole_cycles(self) -> None:
+        for one in self.software.pieces:
+            if one.ticks % self.ticks:
+                contract = one.boarded.contract
+                raise ModelError(
+                    f"Software '{contract.name}' is asked every {1e3 * contract.period:g} ms, a facility cycle is "
+                    f"{1e3 * self.length:g} ms: its period must be a whole number of cycles."
+                )
 
     # ---- its programs
 
@@ -64,7 +93,7 @@ class Cycle:
         memory = Memory(np.zeros(()), np.zeros((len(robots), 6)), np.zeros(len(robots)))
         read = tuple(_empty(robot) for robot in robots)
         feel = partial(functions.feel, plan=plan)
-        self._feel = BoundProgram(feel, self.system, memory, start, motions, commands, read, self.setup)
+        self._feel = BoundProgram(feel, self.system, memory, start, nominal, motions, commands, read, self.setup)
         for source, target in zip(jax.tree.leaves(begun), jax.tree.leaves(self._command.result), strict=True):
             target[...] = source
         felt, answer = self._feel.arguments, self._command.arguments
@@ -72,11 +101,12 @@ class Cycle:
         self._after_step = Transfer((reached, answer[0]), (reached, felt[1]), (self._advance.arguments[2], answer[1]))
         self._after_command = Transfer(
             ((result.nominal, result.motions, result.commands), answer[2:5]),
-            ((result.motions, result.commands), felt[2:4]),
+            ((result.nominal, result.motions, result.commands), felt[2:5]),
         )
         self._after_command()
         self._after_feeling = Transfer((self._feel.result.memory, felt[0]))
-        self._into, self.measured, self.felt = felt[4], memory_of(felt[4]), memory_of(self._feel.result.wrenches)
+        self._into, self.measured, self.felt = felt[5], memory_of(felt[5]), memory_of(self._feel.result.wrenches)
+        self.seen = memory_of(self._feel.result.seen)
         self.commanded, self._answer = memory_of(result.commands), memory_of((result.commands, result.arms))
         self.arms = result.arms
 
@@ -88,6 +118,9 @@ class Cycle:
             read = reading.robots[robot.name]
             into.position[:], into.quaternion[:], into.twist[:] = read.position, read.quaternion, read.twist
             into.wrench[:], into.joints[:], into.joint_rates[:] = read.wrench, read.joints, read.joint_rates
+            into.arm[:], into.arm_rates[:] = read.arm_position, read.arm_velocity
+        if said := self._grippers.objection(reading):
+            raise Fault(said)
 
     def feel(self) -> None:
         """Make wrenches at the ports of what was taken in; a fault says what is wrong with it."""
@@ -103,6 +136,7 @@ class Cycle:
         for _ in range(min(self.ticks, self.steps - self.tick)):
             for port in self._given:
                 inputs[port][...] = self.table[port][self.tick]
+            self._ask_software()
             self._advance.call()
             self._advance.feed_back()
             self.tick += 1
@@ -112,13 +146,24 @@ class Cycle:
             raise Fault(explain(COMMAND_CHECKS, answer.shares, self.setup.bounds, self._names))
         self._after_command()
 
+    def _ask_software(self) -> None:
+        try:
+            self.software.act(self.tick)
+        except (SoftwareFault, WorldNotFinite) as fault:
+            raise Fault(str(fault)) from None
+
     def commands(self) -> dict[str, MotionCommand]:
         """What every robot shall do in the next cycle."""
         numbers, made = self._answer.copy(), {}
         for name, (position, quaternion, twist), arm in self._places:
             told = ArmCommand(numbers[arm[0]], numbers[arm[1]], numbers[arm[2]]) if arm else None
-            made[name] = MotionCommand(numbers[position], numbers[quaternion], numbers[twist], told)
+            closed = self._grippers.closed(name)
+            made[name] = MotionCommand(numbers[position], numbers[quaternion], numbers[twist], told, closed)
         return made
+
+    def closed(self, robot: str) -> bool:
+        """Whether the gripper of a robot is told to be closed."""
+        return bool(self._grippers.closed(robot))
 
     @property
     def energy(self) -> float:
@@ -143,14 +188,14 @@ def _places(robots: tuple[RobotDescription, ...]) -> list[tuple[str, list[slice]
 
 
 def _plan(rehearsal: Rehearsal, ticks: int) -> Plan:
-    carried, world = rehearsal.carried, rehearsal.experiment.world
+    carried = rehearsal.carried
     names = [one.robot for one in carried]
     touching = rehearsal.touching if rehearsal.passivity is not None else None
     a = names.index(touching.robot) if touching else -1
     others = [k for k, one in enumerate(carried) if k != a]
     return Plan(
         crafts=tuple(rehearsal.craft_number(one.craft) for one in carried),
-        frames=tuple(world.locate(one.frame, 0)[1] if one.port else "" for one in carried),
+        frames=tuple(rehearsal.frame_of(one) if one.port else "" for one in carried),
         sources=tuple(names.index(one.reaction_of) if one.reaction_of else k for k, one in enumerate(carried)),
         arms=tuple(one.arm for one in carried),
         touching=a,
@@ -192,4 +237,6 @@ def _nominal(rehearsal: Rehearsal, setup: Setup, states: tuple[Any, ...]) -> Nom
 
 def _empty(robot: RobotDescription) -> Measured:
     joints: Numeric = np.zeros(len(robot.joint_names))
-    return Measured(np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(6), np.zeros(6), joints, joints.copy())
+    arm: Numeric = np.zeros(len(robot.arm_joints))
+    still = np.array([1.0, 0.0, 0.0, 0.0])
+    return Measured(np.zeros(3), still, np.zeros(6), np.zeros(6), joints, joints.copy(), arm, arm.copy())

@@ -102,6 +102,8 @@ class Measured:
     wrench: Vector
     joints: Vector
     joint_rates: Vector
+    arm: Vector
+    arm_rates: Vector
 
     @property
     def motion(self) -> FrameMotion:
@@ -114,6 +116,7 @@ def check_reading(
 ) -> Vector:
     """Shares of the limits, in the order of READING_CHECKS."""
     everything = [read.position, read.quaternion, read.twist, read.wrench, read.joints, read.joint_rates]
+    everything += [read.arm, read.arm_rates]
     turn = quaternion_log(quaternion_multiply(quaternion_conjugate(command.quaternion), read.quaternion))
     ahead = read.joints + read.joint_rates * cycle
     return jnp.stack(

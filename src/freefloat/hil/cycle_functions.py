@@ -9,7 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.dynamics import frame_pose, frame_twist
-from freefloat.dynamics.nominal_motion import FrameMotion, NominalMotion, advance_unforced, to_cell
+from freefloat.dynamics.nominal_motion import FrameMotion, NominalMotion, advance_unforced, from_cell, to_cell
+from freefloat.dynamics.state_rate import StateRate, retract
 from freefloat.hil.arm_commands import arm_command
 from freefloat.hil.cycle_checks import Bounds, Measured, check_command, check_reading
 from freefloat.hil.delay import predict
@@ -18,6 +19,7 @@ from freefloat.model import State
 from freefloat.sim.loop import step
 from freefloat.sim.system import Inputs, System, SystemState
 from freefloat.spatial import Pose, SpatialInertia
+from freefloat.spatial.rotations import quaternion_conjugate, quaternion_log, quaternion_multiply
 from freefloat.values import record
 from freefloat.values.arrays import Flag, Matrix, Scalar, Vec3, Vec6, Vector
 
@@ -71,6 +73,7 @@ class Felt:
 
     memory: Memory
     wrenches: tuple[Vec6, ...]  # on each spacecraft at its port, in its axes
+    seen: tuple[Vector, ...]  # what sensors see of each spacecraft, as a step from its simulated state
     shares: Matrix  # (robots, READING_CHECKS)
     sound: Flag  # whether none of them is beyond its limit
 
@@ -99,6 +102,7 @@ def feel(
     system: System,
     memory: Memory,
     loop: SystemState,
+    nominal: NominalMotion,
     motions: Motions,
     commands: Motions,
     readings: tuple[Measured, ...],
@@ -106,15 +110,23 @@ def feel(
     *,
     plan: Plan,
 ) -> Felt:
-    """Wrenches at the ports of what the sensors say, the energy at the port of contact observed and kept in check."""
+    """Wrenches at the ports of what the sensors say, the energy at the port of contact observed and kept in check.
+
+    And where the spacecraft are seen: at the start, when the robots stand still, where they are simulated.
+    """
     states = loop.states
     sensed = [_at_port(system, plan, states, setup, r, readings[r].wrench) for r in range(len(readings))]
     felt = [sensed[r] if plan.sources[r] == r else jnp.zeros(6) for r in range(len(readings))]
+    seen = tuple(
+        jnp.where(loop.tick > 0, _seen(system, plan, states, setup.X_FZ, nominal, r, readings[r]), 0.0)
+        for r in range(len(readings))
+    )
     energy, correction = jnp.asarray(memory.energy), jnp.zeros(6)
     a = plan.touching
     if a >= 0:
         V_sim = _touching_twist(system, plan, states, motions)
-        V_hw = _touching_twist(system, plan, states, tuple(one.motion for one in readings))
+        measured = _with_arms(system, plan, states, seen)
+        V_hw = _touching_twist(system, plan, measured, tuple(one.motion for one in readings))
         energy = observe_energy(energy, sensed[a], V_hw, V_sim, setup.cycle)
         if plan.controls:
             mobility = _mobility(system, plan, states)
@@ -137,7 +149,26 @@ def feel(
             for r in range(len(readings))
         ]
     )
-    return Felt(Memory(energy, wrenches, repeats), tuple(felt), shares, jnp.all(shares <= 1.0))
+    return Felt(Memory(energy, wrenches, repeats), tuple(felt), seen, shares, jnp.all(shares <= 1.0))
+
+
+def _seen(
+    system: System, plan: Plan, states: States, X_FZ: Pose, nominal: NominalMotion, r: int, read: Measured
+) -> Vector:
+    """Where the spacecraft of a robot is in orbit by what the robot measured (eq. 23), from where it is simulated."""
+    c = plan.crafts[r]
+    layout, state = system.world.crafts[c].layout, states[c]
+    there = from_cell(X_FZ, nominal, read.motion)
+    turn = quaternion_log(quaternion_multiply(quaternion_conjugate(jnp.asarray(state.quat_NB)), there.quaternion))
+    q = np.array([layout.position(joint).start for joint in plan.arms[r]], dtype=int)
+    v = np.array(layout.indices(plan.arms[r]), dtype=int)
+    base = jnp.zeros(layout.nv).at[np.arange(6)].set(there.twist - state.V_NB)
+    return StateRate(
+        velocity=there.position - state.p_NB,
+        turn=turn,
+        q=jnp.zeros(layout.nq).at[q].set(read.arm - jnp.asarray(state.q)[q]),
+        v=base.at[v].set(read.arm_rates - jnp.asarray(state.v)[v]),
+    ).vector()
 
 
 def _at_port(system: System, plan: Plan, states: States, setup: Setup, r: int, wrench: Vec6) -> Vec6:
@@ -160,26 +191,40 @@ def _between_ports(system: System, plan: Plan, states: States, a: int, b: int, w
 
 def _touching_twist(system: System, plan: Plan, states: States, motions: Motions) -> Vec6:
     """Twist of the frame of contact relative to what it touches, in its axes, with the bases as `motions` say."""
-    a, b, c = plan.touching, plan.partner, plan.crafts[plan.touching]
-    craft, state = system.world.crafts[c], states[c]
-    v = jnp.asarray(state.v).at[np.arange(6)].set(motions[a].twist)
-    V = frame_twist(craft, state.q, v, plan.frames[a])
-    if b < 0:
+    X_FP, V = _port_motion(system, plan, states, motions, plan.touching)
+    if plan.partner < 0:
         return V
-    X_FP = motions[a].pose @ frame_pose(craft, state.q, plan.frames[a])
-    return relative_twist(V, X_FP.inverse() @ motions[b].pose, motions[b].twist)
+    X_FQ, V_other = _port_motion(system, plan, states, motions, plan.partner)
+    return relative_twist(V, X_FP.inverse() @ X_FQ, V_other)
+
+
+def _port_motion(system: System, plan: Plan, states: States, motions: Motions, r: int) -> tuple[Pose, Vec6]:
+    """Pose and twist in the cell of the frame of a robot's port; of its base where it has none."""
+    c, frame = plan.crafts[r], plan.frames[r] or "base"
+    craft, state = system.world.crafts[c], states[c]
+    v = jnp.asarray(state.v).at[np.arange(6)].set(motions[r].twist)
+    return motions[r].pose @ frame_pose(craft, state.q, frame), frame_twist(craft, state.q, v, frame)
+
+
+def _with_arms(system: System, plan: Plan, states: States, seen: tuple[Vector, ...]) -> States:
+    """States with the joints of carried arms as they were measured."""
+    found = list(states)
+    for r, c in enumerate(plan.crafts):
+        if plan.arms[r]:
+            found[c] = retract(states[c], StateRate.from_vector(seen[r], system.world.crafts[c].layout.nq))
+    return tuple(found)
 
 
 def _mobility(system: System, plan: Plan, states: States) -> Matrix:
     c, world = plan.crafts[plan.touching], system.world
     given = world.crafts[c].layout.indices(system.wiring.prescribed[c])
-    others = () if plan.partner < 0 else (plan.crafts[plan.partner],)
+    others = () if plan.partner < 0 else ((plan.crafts[plan.partner], plan.frames[plan.partner] or "base"),)
     return port_mobility(
         world.crafts[c],
         states[c],
         plan.frames[plan.touching],
         tuple(given),
-        tuple((world.crafts[other], states[other]) for other in others),
+        tuple((world.crafts[other], states[other], touched) for other, touched in others),
     )
 
 

@@ -2,7 +2,7 @@
 
 F is the floor of the facility. A robot *carries* a frame M: the spacecraft's base frame, placed relative to the flange
 where the mock-up stands for it; it may lie outside the mock-up (the centre of mass of a satellite of which only the
-grasp ring was built). W is the wrist sensor, fixed to M.
+grasp ring was built). W is the wrist sensor, fixed to M. It may carry a gripper, which closes on what another carries.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +35,7 @@ class MotionCommand:
     quaternion: np.ndarray  # quat_FM (4,), scalar first
     twist: np.ndarray  # V_FM (6,) [m/s, rad/s], in M axes
     arm: ArmCommand | None = None
+    gripper: bool | None = None  # whether the gripper shall be closed; None: nobody asks
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class RobotReading:
     joint_rates: np.ndarray  # (n,) [rad/s]
     arm_position: np.ndarray = field(default_factory=lambda: np.zeros(0))  # [rad]
     arm_velocity: np.ndarray = field(default_factory=lambda: np.zeros(0))  # [rad/s]
+    holds: bool = False  # whether the gripper has closed on something
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,7 @@ class RobotDescription:
     acceleration_limit: np.ndarray  # (n,) [rad/s2]
     X_MW: Pose  # the wrist sensor in the carried frame
     arm_joints: tuple[str, ...] = ()  # of the arm it carries
+    gripper: bool = False  # whether it carries one
 
 
 @dataclass(frozen=True)
@@ -103,7 +107,10 @@ class Facility(ABC):
 
     @abstractmethod
     def stop(self, reason: str) -> None:
-        """Bring all robots to rest within their limits and hold them there. May be called at any moment, also twice."""
+        """Bring all robots to rest within their limits and hold them there. May be called at any moment, also twice.
+
+        Grippers stay as they are: what is held when the facility stops goes on being held.
+        """
 
     def close(self) -> None:
         """Let go of connections and memory."""
@@ -117,4 +124,8 @@ class Facility(ABC):
 
     def poses(self) -> Mapping[str, tuple[np.ndarray, np.ndarray]]:
         """Position [m] and quaternion of every body on the floor, now."""
+        return {}
+
+    def description(self) -> Mapping[str, Any]:
+        """Its settings as plain data, which a verdict signs."""
         return {}

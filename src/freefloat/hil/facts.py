@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -12,8 +13,11 @@ from freefloat.hil.delayed_contact import DelayMargin, delay_margin
 from freefloat.hil.log import Log
 from freefloat.hil.passivity import port_mobility
 from freefloat.hil.rehearsal import Rehearsal
+from freefloat.onboard.contract import Contract
 from freefloat.sim.description import FactTable, Figure
 from freefloat.spatial import linear
+
+SOFTWARE_HEADINGS = ("name", "how it runs", "longest answer", "how it ended")
 
 
 def rehearsal_tables(rehearsal: Rehearsal, log: Log, status: str) -> tuple[FactTable, ...]:
@@ -25,8 +29,10 @@ def rehearsal_tables(rehearsal: Rehearsal, log: Log, status: str) -> tuple[FactT
             ("Workspace used", _WORKSPACE, _workspace(rehearsal, log), "As commanded, on the floor axes F."),
             ("Delay", ("robot or contact", "what", "value"), _delays(rehearsal, log), _DELAY_NOTE),
             ("Energy at the port of contact", ("what", "value"), _energy(rehearsal, log), _ENERGY_NOTE),
+            ("On-board software", SOFTWARE_HEADINGS, _software(log, status), ""),
             ("Deadlines", ("what", "median", "99 %", "largest"), _deadlines(log), ""),
         )
+        if headings is not SOFTWARE_HEADINGS or log.about.get("software")
     )
 
 
@@ -44,10 +50,9 @@ def expected_margin(rehearsal: Rehearsal, delay: float) -> DelayMargin | None:
         return None
     world, states = rehearsal.experiment.world, rehearsal.experiment.start
     c = rehearsal.craft_number(touching.craft)
-    others = [rehearsal.craft_number(one.craft) for one in rehearsal.carried if one is not touching][:1]
-    pairs = tuple((world.crafts[other], states[other]) for other in others)
-    frame = world.locate(touching.frame, 0)[1]
-    mobility = np.asarray(port_mobility(world.crafts[c], states[c], frame, (), pairs))
+    others = [(rehearsal.craft_number(one.craft), one) for one in rehearsal.carried if one is not touching][:1]
+    touched = tuple((world.crafts[other], states[other], rehearsal.frame_of(one)) for other, one in others)
+    mobility = np.asarray(port_mobility(world.crafts[c], states[c], rehearsal.frame_of(touching), (), touched))
     straight = np.asarray(linear(linear(mobility).T))
     mass = 1.0 / float(np.max(np.linalg.eigvalsh(straight)))
     return delay_margin(mass, rehearsal.contact.stiffness, rehearsal.contact.damping, delay)
@@ -78,6 +83,8 @@ def _setting(rehearsal: Rehearsal, log: Log, status: str) -> Iterator[tuple[str,
         enters = f", its wrench enters at {one.frame}" if one.port and not one.reaction_of else ""
         reaction = f", the reaction of {one.reaction_of} enters at {one.frame}" if one.reaction_of else ""
         yield f"robot {one.robot}", f"carries {name}{enters}{reaction}"
+    for grasp in rehearsal.grasps:
+        yield f"connection {grasp.connection}", f"held by the gripper of {grasp.robot}, which a stop leaves as it is"
     yield "cycles", f"{len(log.rows) - 1}"
     yield "how it ended", status
 
@@ -126,6 +133,19 @@ def _energy(rehearsal: Rehearsal, log: Log) -> Iterator[tuple[str, str]]:
     yield "lowest", f"{_least(energy):.4g} J"
     yield "highest", f"{_most(energy):.4g} J"
     yield "at the end", f"{energy[-1]:.4g} J"
+
+
+def _software(log: Log, status: str) -> Iterator[tuple[str, ...]]:
+    for one in log.about.get("software", ()):
+        contract = Contract.parse(one["contract"])
+        took = log[next(name for name, _ in log.layout.fields if name.endswith(f"{contract.name}.took"))]
+        yield describe_software(contract, one, float(np.max(took)), status)
+
+
+def describe_software(contract: Contract, how: Mapping[str, Any], longest: float, ended: str) -> tuple[str, ...]:
+    """What a page tells of software outside; `longest`: of its answers [s]."""
+    runs = f"{how['runs']}, every {contract.period:g} s, answers {how['answers']}"
+    return contract.name, runs, f"{1e3 * longest:.3g} ms", ended
 
 
 def _deadlines(log: Log) -> Iterator[tuple[str, ...]]:

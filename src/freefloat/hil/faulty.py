@@ -26,7 +26,7 @@ class FaultyFacility(Facility):
         require_choice("fault", fault, tuple(FAULTS))
         self.facility, self.fault, self.at = facility, fault, cycle
         self.name, self.cycle, self.robots = facility.name, facility.cycle, facility.robots
-        self.delay, self.bandwidth = facility.delay, facility.bandwidth
+        self.delay, self.bandwidth, self.gravity = facility.delay, facility.bandwidth, facility.gravity
         self.exchanges = 0
         self.stops: list[str] = []
         self.commands: list[Mapping[str, MotionCommand]] = []
@@ -119,6 +119,7 @@ FAULTS: dict[str, Change] = {
     "reading of a wrong size": _changed(wrench=lambda robot: np.zeros(5)),
     "reading garbled": _changed(wrench=lambda robot: "\x00\xff?"),
     "answer of a wrong kind": lambda reading, last: None,
+    "gripper lets go": _changed(holds=lambda robot: False),
     "late answer": _late,
     "lost answer": _raises(TimeoutError("no telegram within 12 ms")),
     "answer left out": lambda reading, last: replace(reading, cycle=reading.cycle + 1),

@@ -43,19 +43,25 @@ class Loop:
 
     def __init__(self, cycle: Cycle, facility: Facility, pace: Pace, hooks: Hooks) -> None:
         self.cycle, self.facility, self.pace, self.hooks = cycle, facility, pace, hooks
-        self.layout = RowLayout.of(cycle.robots)
+        self.layout = RowLayout.of(cycle.robots, cycle.coordinates, cycle.software.fields)
         self.count = -(-cycle.steps // cycle.ticks)  # cycles
         self._row = np.zeros(self.layout.width)
         places, robots = self.layout.places, cycle.robots
         starts = [
-            places[f"{robots[0].name}.{what}"].start for what in ("commanded.position", "measured.position", "felt")
+            places[f"{robots[0].name}.{what}"].start
+            for what in ("commanded.position", "measured.position", "felt", "seen")
         ]
-        sizes = (cycle.commanded.size, cycle.measured.size, cycle.felt.size)
+        sizes = (cycle.commanded.size, cycle.measured.size, cycle.felt.size, cycle.seen.size)
         self._places = [slice(at, at + size) for at, size in zip(starts, sizes, strict=True)]
-        self._arms = [
-            (one.name, number, places[f"{one.name}.arm.commanded"], places[f"{one.name}.arm.measured"])
-            for number, one in enumerate(robot for robot in robots if robot.arm_joints)
+        arms = [robot.name for robot in robots if robot.arm_joints]
+        self._arms = [(number, places[f"{name}.arm.commanded"]) for number, name in enumerate(arms)]
+        self._grippers = [
+            (one.name, places[f"{one.name}.gripper.commanded"], places[f"{one.name}.gripper.holds"])
+            for one in robots
+            if one.gripper
         ]
+        answers = sum(width for _, width in cycle.software.fields)
+        self._answers = slice(self.layout.width - answers, self.layout.width)
         self._last: FacilityReading | None = None
 
     def run(self) -> str:
@@ -118,8 +124,9 @@ class Loop:
             self.cycle.feel()
         except Fault as found:
             fault = found
-        row, cycle, (commanded, measured, felt) = self._row, self.cycle, self._places
-        row[commanded], row[measured], row[felt] = cycle.commanded, cycle.measured, cycle.felt
+        row, cycle, (commanded, measured, felt, seen) = self._row, self.cycle, self._places
+        row[commanded], row[measured], row[felt], row[seen] = cycle.commanded, cycle.measured, cycle.felt, cycle.seen
+        row[self._answers] = cycle.software.row()
         row[CYCLE], row[LATENESS], row[ENERGY] = number, late, cycle.energy
         row[EFFORT] = effort + time.perf_counter() - began
         self._keep()
@@ -130,9 +137,10 @@ class Loop:
         try:
             self.cycle.take(reading)
             self._row[TIME] = reading.time
-            for robot, number, commanded, measured in self._arms:
+            for number, commanded in self._arms:
                 self._row[commanded] = self.cycle.arms[number][0]
-                self._row[measured] = reading.robots[robot].arm_position
+            for robot, commanded, holds in self._grippers:
+                self._row[commanded], self._row[holds] = self.cycle.closed(robot), bool(reading.robots[robot].holds)
             said = _objection(reading, self._last, self.cycle.length, self.cycle.rehearsal.limits.clock)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise Fault(f"the facility's answer is garbled: {type(error).__name__}: {error}") from None

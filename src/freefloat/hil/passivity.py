@@ -69,18 +69,21 @@ def correct_wrench(
 
 @compiled_on_call
 def port_mobility(
-    craft: Spacecraft, state: State, frame: str, given: tuple[int, ...], others: tuple[tuple[Spacecraft, State], ...]
+    craft: Spacecraft,
+    state: State,
+    frame: str,
+    given: tuple[int, ...],
+    others: tuple[tuple[Spacecraft, State, str], ...],
 ) -> Mat6:
     """Lam^-1 = J M^-1 J^T + A M_t^-1 A^T: twist of a frame, relative to what it touches, per impulse at it.
 
-    `others` is what it touches: one spacecraft, or none where it is the floor; A carries its base twist to the frame.
+    `others` is what it touches: a frame of a spacecraft, or none where it is the floor; A carries that frame's twist.
     """
     parts = [_own_mobility(craft, state, frame_jacobian(craft, state.q, frame), given)]
     X_NP = state.X_NB @ frame_pose(craft, state.q, frame)
-    for other, its in others:
-        A = (X_NP.inverse() @ its.X_NB).adjoint()
-        J = jnp.concatenate([A, jnp.zeros((6, other.layout.nv - 6))], axis=1)
-        parts.append(_own_mobility(other, its, J, ()))
+    for other, its, touched in others:
+        A = (X_NP.inverse() @ its.X_NB @ frame_pose(other, its.q, touched)).adjoint()
+        parts.append(_own_mobility(other, its, A @ frame_jacobian(other, its.q, touched), ()))
     return symmetric_sum(parts)
 
 
@@ -91,5 +94,5 @@ def _own_mobility(craft: Spacecraft, state: State, J: Matrix, given: tuple[int, 
 
 
 def relative_twist(V_a: Vec6, X_PB: Pose, V_b: Vec6) -> Vec6:
-    """Of a frame P relative to a body whose twist at its own frame B is V_b, in P axes."""
+    """Of a frame P relative to a body whose twist at a frame B of it is V_b, in P axes."""
     return V_a - X_PB.twist_to_A(V_b)

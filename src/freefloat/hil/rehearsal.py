@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from freefloat.hil.delay import DelayCompensation
 from freefloat.hil.delayed_contact import ExpectedContact
 from freefloat.hil.facility import Facility, RobotDescription
+from freefloat.hil.grasp import Grasp, in_facility
 from freefloat.hil.limits import Limits
 from freefloat.hil.passivity import Passivity
 from freefloat.sim.experiment import Experiment, require_choice
@@ -42,7 +44,8 @@ class Rehearsal:
 
     The experiment is an ordinary one in orbit, with the ports of `carried` among its inputs. In the relative
     formulation the robots leave out the unforced motion of one spacecraft, `nominal`; in the absolute one they make
-    all of it. `placement` is X_FZ: where in the facility the frame of that motion stands (of N, when absolute).
+    all of it. `placement` is X_FZ: where in the facility the frame of that motion stands (of N, when absolute). What
+    is grasped is held by the facility, not by the world; sensors see the motion that the robots measured.
     """
 
     experiment: Experiment
@@ -54,6 +57,7 @@ class Rehearsal:
     passivity: Passivity | None = field(default_factory=Passivity)
     limits: Limits = field(default_factory=Limits)
     contact: ExpectedContact | None = None  # what is expected to touch, to say beforehand what the delay will do to it
+    grasps: tuple[Grasp, ...] = ()  # connections of the world that grippers hold
 
     def __post_init__(self) -> None:
         if not isinstance(self.experiment, Experiment):
@@ -67,6 +71,16 @@ class Rehearsal:
         for number, one in enumerate(self.carried):
             self._require(one, self.carried[:number])
         self.craft_number(self.nominal or self.carried[0].craft)
+        object.__setattr__(self, "grasps", tuple(self.grasps))
+        names = self.experiment.world.names
+        for grasp in self.grasps:
+            grasp.require(
+                self.experiment.world, {one.robot: names[self.craft_number(one.craft)] for one in self.carried}
+            )
+        for what in ("robot", "connection"):
+            used = [getattr(grasp, what) for grasp in self.grasps]
+            if len(set(used)) < len(used):
+                raise ModelError(f"Two grasps of one {what}: {', '.join(used)}. Give each of them its own.")
 
     def _require(self, one: Carried, before: tuple[Carried, ...]) -> None:
         world, ports = self.experiment.world, self.experiment.system.ports
@@ -99,6 +113,15 @@ class Rehearsal:
         """Number of a spacecraft in the world."""
         return self.experiment.world.index(name)
 
+    def frame_of(self, one: Carried) -> str:
+        """The frame at which the wrench of a robot enters, in its spacecraft; its base where none does."""
+        return self.experiment.world.locate(one.frame, 0)[1] if one.port else "base"
+
+    @cached_property
+    def in_facility(self) -> Experiment:
+        """The experiment as the facility flies it; `experiment` itself is what a simulation makes."""
+        return in_facility(self.experiment, self.grasps, [self.craft_number(one.craft) for one in self.carried])
+
     @property
     def touching(self) -> Carried | None:
         """The one at whose port energy is observed: the first whose own sensor is used."""
@@ -116,6 +139,13 @@ class Rehearsal:
                 raise ModelError(
                     f"Robot '{one.robot}' carries an arm of {len(there[one.robot].arm_joints)} joints, the rehearsal "
                     f"names {len(one.arm)}. Give Carried(arm=...) those of the spacecraft, in the robot's order."
+                )
+        for grasp in self.grasps:
+            if not there[grasp.robot].gripper:
+                raise ModelError(
+                    f"Robot '{grasp.robot}' of the facility '{facility.name}' has no gripper to hold the connection "
+                    f"'{grasp.connection}' with. Robots with one: "
+                    f"{', '.join(one.name for one in facility.robots if one.gripper) or 'none'}."
                 )
         if idle := [name for name in there if name not in [one.robot for one in self.carried]]:
             raise ModelError(f"The facility's robot '{idle[0]}' carries nothing. Name it in Rehearsal.carried.")

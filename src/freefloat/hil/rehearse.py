@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from freefloat.hil.boarding import Boarded, board, end_all
 from freefloat.hil.cell_channels import described_robots
 from freefloat.hil.cell_scene import CellCamera, with_cell_scene
 from freefloat.hil.cycle import Cycle
@@ -24,6 +25,7 @@ from freefloat.hil.rehearsal import Rehearsal
 from freefloat.hil.replay import run_of_log
 from freefloat.hil.rows import RowLayout
 from freefloat.model import State
+from freefloat.onboard.program import SoftwareFault
 from freefloat.sim.run import COMPLETED, STOPPED, Run
 from freefloat.values.errors import ModelError
 from freefloat.values.precision import require_float64
@@ -55,13 +57,14 @@ def rehearse(
     log: str | Path | None = None,
     progress: Progress | None = None,
     watch: Watch | None = None,
+    software: Any = (),
 ) -> Run:
     """Drive a facility through a rehearsal; the result is an ordinary run, with what the cell did as `cell.*`.
 
     In lockstep, the default, a cycle begins when the last one has ended; with `realtime` it begins when it is due, in
     a process of its own. `log` names a new file that every cycle is appended to. Whatever goes wrong stops the
     facility in the same cycle: the run then says why in its `status`, and has everything until there. In lockstep
-    `watch` is called after every cycle.
+    `watch` is called after every cycle. `software`: on-board software outside, as `fly` takes it.
     """
     require_float64()
     if not isinstance(rehearsal, Rehearsal) or not isinstance(facility, Facility):
@@ -70,8 +73,17 @@ def rehearse(
         raise ModelError("A loop in real time has a process of its own: watch it by its log, or rehearse in lockstep.")
     if log is not None:
         require_new(log)  # before anything moves
-    delay = find_delay(rehearsal, facility)
-    cycle = Cycle(rehearsal, facility, delay)
+    try:
+        experiment, boarded = board(rehearsal.experiment, software)
+    except SoftwareFault as fault:
+        raise ModelError(f"The rehearsal in '{facility.name}' could not begin: {fault}.") from None
+    try:
+        flown = dataclasses.replace(rehearsal, experiment=experiment)
+        delay = find_delay(flown, facility)
+        cycle = _cycle(flown, facility, delay, boarded, realtime)
+    except BaseException as error:
+        end_all(boarded, str(error))
+        raise
     about = {
         "facility": facility.name,
         "cycle": facility.cycle,
@@ -79,6 +91,7 @@ def rehearse(
         "stated_delay": facility.delay,
         "pace": "paced in real time" if realtime else "in lockstep",
         "robots": described_robots(cycle.robots),
+        "software": [one.described() for one in boarded],
     }
     kept = _Keeper(cycle, about, None if log is None else Path(log), progress)
     camera = CellCamera(facility, -(-cycle.steps // cycle.ticks))
@@ -86,8 +99,12 @@ def rehearse(
         kept.watchers.append(camera.look)
     if watch is not None:
         kept.watchers.append(lambda number: watch(Moment(number * facility.cycle, facility, cycle)))
-    with kept, _stop_signals() as wanted:
-        reason = _drive(cycle, facility, kept, wanted, realtime=realtime)
+    reason = ""
+    try:
+        with kept, _stop_signals() as wanted:
+            reason = _drive(cycle, facility, kept, wanted, realtime=realtime)
+    finally:
+        end_all(boarded, reason or "the rehearsal is over")
     if not kept.rows:
         raise ModelError(f"The rehearsal in '{facility.name}' could not begin: {reason}.")
     end = (len(kept.rows) - 1) * facility.cycle
@@ -105,6 +122,13 @@ def _drive(cycle: Cycle, facility: Facility, kept: _Keeper, wanted: Callable[[],
         kept.about["pace"] += f" ({outcome.granted})"
         return outcome.reason
     return Loop(cycle, facility, Lockstep(), hooks).run()
+
+
+def _cycle(flown: Rehearsal, facility: Facility, delay: float, boarded: tuple[Boarded, ...], paced: bool) -> Cycle:
+    try:
+        return Cycle(flown, facility, delay, boarded, paced=paced)
+    except SoftwareFault as fault:
+        raise ModelError(f"The rehearsal in '{facility.name}' could not begin: {fault}.") from None
 
 
 def find_delay(rehearsal: Rehearsal, facility: Facility) -> float:
@@ -132,7 +156,7 @@ class _Keeper:
         self._cycle, self.about, self._path, self._progress = cycle, about, path, progress
         self._every = max(1, round(0.1 / cycle.length))  # cycles between two reports
         self._writer: LogWriter | None = None
-        self.layout = RowLayout.of(cycle.robots)
+        self.layout = RowLayout.of(cycle.robots, cycle.coordinates, cycle.software.fields)
         self.rows: list[np.ndarray] = []
         self.watchers: list[Callable[[int], None]] = []  # told the number of each cycle
 

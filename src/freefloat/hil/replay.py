@@ -11,15 +11,18 @@ import dataclasses
 import jax
 import numpy as np
 
+from freefloat.hil.boarding import Boarded, board, recorded
 from freefloat.hil.cell_channels import cell_channels
 from freefloat.hil.facts import rehearsal_figures, rehearsal_tables
 from freefloat.hil.log import Log
 from freefloat.hil.rehearsal import Rehearsal
 from freefloat.hil.rows import RowLayout
+from freefloat.hil.software_ticks import answer_field
 from freefloat.sim.experiment import Experiment
 from freefloat.sim.input_ports import tabulate
 from freefloat.sim.rollout import FixedSteps, Grid, grid
 from freefloat.sim.run import COMPLETED, STOPPED, Run
+from freefloat.sim.seen_motion import seen_port
 from freefloat.sim.simulate import recorded_every, run_of_records
 from freefloat.sim.system import SystemState
 
@@ -33,11 +36,13 @@ def run_of_log(rehearsal: Rehearsal, log: Log, status: str = "") -> Run:
     ticks = round(float(log.about["cycle"]) / dt)  # steps to a cycle
     if not len(rows):
         raise ValueError("The rehearsal ended before its first cycle: there is nothing to make a run of.")
-    experiment = _with_felt(rehearsal, layout, rows, ticks)
+    seated, software = board(rehearsal.experiment, recorded(log.about.get("software", ())))
+    flown = dataclasses.replace(rehearsal, experiment=seated)
+    experiment = _with_answers(_with_measured(flown, layout, rows, ticks), software, layout, rows, ticks)
     total = grid(experiment.duration, experiment.dt, experiment.record_dt).steps
     reached = min(ticks * (len(rows) - 1), total)
     status = status or (COMPLETED if reached == total else f"{STOPPED}{reached * dt:g} s: the log ends")
-    run = run_of_records(experiment, _states(experiment, reached, total), status)
+    run = run_of_records(experiment, states_until(experiment, reached, total), status)
     at = np.round(run.recorded["time"].values / dt).astype(int) // ticks
     arrays, coordinates = cell_channels(rehearsal, layout, rows[np.minimum(at, len(rows) - 1)], log.about["robots"])
     told = dataclasses.replace(
@@ -46,20 +51,37 @@ def run_of_log(rehearsal: Rehearsal, log: Log, status: str = "") -> Run:
     return dataclasses.replace(run, recorded=run.recorded.joined(arrays, coords=coordinates), description=told)
 
 
-def _with_felt(rehearsal: Rehearsal, layout: RowLayout, rows: np.ndarray, ticks: int) -> Experiment:
-    """The experiment with what was felt at its ports; nothing after the last cycle."""
-    experiment = rehearsal.experiment
+def _with_measured(rehearsal: Rehearsal, layout: RowLayout, rows: np.ndarray, ticks: int) -> Experiment:
+    """The experiment with what was felt at its ports, and seen; nothing after the last cycle."""
+    experiment = rehearsal.in_facility
     steps = grid(experiment.duration, experiment.dt, experiment.record_dt).steps
     inputs = dict(experiment.inputs)
-    for one in rehearsal.carried:
-        if one.port:
-            felt = np.repeat(layout.column(rows, f"{one.robot}.felt"), ticks, axis=0)[:steps]
-            sound = np.where(np.isfinite(felt), felt, 0.0)  # a faulty last reading acted on nothing
-            inputs[one.port] = np.concatenate([sound, np.zeros((steps - len(felt), 6))])
+    ports = [(one.port, f"{one.robot}.felt") for one in rehearsal.carried if one.port]
+    ports += [
+        (seen_port(experiment.world, rehearsal.craft_number(one.craft)), f"{one.robot}.seen")
+        for one in rehearsal.carried
+    ]
+    for port, field in ports:
+        if field in layout.places:  # a log from before anything was seen has none
+            given = np.repeat(layout.column(rows, field), ticks, axis=0)[:steps]
+            sound = np.where(np.isfinite(given), given, 0.0)  # a faulty last reading acted on nothing
+            inputs[port] = np.concatenate([sound, np.zeros((steps - len(given), given.shape[1]))])
     return dataclasses.replace(experiment, inputs=inputs)
 
 
-def _states(experiment: Experiment, ticks: int, total: int) -> SystemState:
+def _with_answers(
+    experiment: Experiment, software: tuple[Boarded, ...], layout: RowLayout, rows: np.ndarray, ticks: int
+) -> Experiment:
+    """The experiment with what software outside answered in each cycle."""
+    steps = grid(experiment.duration, experiment.dt, experiment.record_dt).steps
+    inputs = dict(experiment.inputs)
+    for one in software:
+        given = np.repeat(layout.column(rows, answer_field(one.port))[1:], ticks, axis=0)[:steps]
+        inputs[one.port] = np.concatenate([given, np.zeros((steps - len(given), given.shape[1]))])
+    return dataclasses.replace(experiment, inputs=inputs)
+
+
+def states_until(experiment: Experiment, ticks: int, total: int) -> SystemState:
     """States at the start, after every recorded interval, and at the end."""
     system, loop = experiment.begin()
     every = recorded_every(experiment)

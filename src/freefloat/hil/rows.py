@@ -19,8 +19,8 @@ _OWN = (
 )
 
 CYCLE, TIME, LATENESS, EFFORT, ENERGY = range(len(_OWN))
-# Of every robot; as many as it has joints, or as the arm on it has.
-_JOINTS, _ARM_JOINTS = -1, -2
+# Of every robot; as many as it has joints, as the arm on it has, as it has grippers, as its spacecraft has coordinates.
+_JOINTS, _ARM_JOINTS, _GRIPPERS, _COORDINATES = -1, -2, -3, -4
 _COMMANDED = (("commanded.position", 3), ("commanded.quaternion", 4), ("commanded.twist", 6))
 _MEASURED = (
     ("measured.position", 3),
@@ -29,9 +29,12 @@ _MEASURED = (
     ("wrench", 6),  # at W, as the sensor says
     ("joints", _JOINTS),
     ("joint_rates", _JOINTS),
+    ("arm.measured", _ARM_JOINTS),
+    ("arm.rates", _ARM_JOINTS),
 )
 _FELT = (("felt", 6),)  # at the port, as it acts on the spacecraft
-_ARM = (("arm.commanded", _ARM_JOINTS), ("arm.measured", _ARM_JOINTS))
+_SEEN = (("seen", _COORDINATES),)  # what sensors see of the spacecraft, as a step from its simulated state
+_TOLD = (("arm.commanded", _ARM_JOINTS), ("gripper.commanded", _GRIPPERS), ("gripper.holds", _GRIPPERS))
 
 
 @dataclass(frozen=True)
@@ -41,14 +44,20 @@ class RowLayout:
     fields: tuple[tuple[str, int], ...]
 
     @staticmethod
-    def of(robots: tuple[RobotDescription, ...]) -> RowLayout:
-        """Of the cycles with these robots: all commands, all measurements, all wrenches, all arms."""
+    def of(
+        robots: tuple[RobotDescription, ...], coordinates: tuple[int, ...], software: tuple[tuple[str, int], ...] = ()
+    ) -> RowLayout:
+        """Of the cycles with these robots: all commands, all measurements, all wrenches, all that is seen, all arms.
+
+        And at the end what software outside answered.
+        """
         fields = list(_OWN)
-        for part in (_COMMANDED, _MEASURED, _FELT, _ARM):
-            for robot in robots:
+        for part in (_COMMANDED, _MEASURED, _FELT, _SEEN, _TOLD):
+            for robot, size in zip(robots, coordinates, strict=True):
                 own = {_JOINTS: len(robot.joint_names), _ARM_JOINTS: len(robot.arm_joints)}
+                own |= {_GRIPPERS: int(robot.gripper), _COORDINATES: size}
                 fields += [(f"{robot.name}.{what}", own.get(width, width)) for what, width in part]
-        return RowLayout(tuple(fields))
+        return RowLayout((*fields, *software))
 
     @cached_property
     def width(self) -> int:

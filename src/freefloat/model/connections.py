@@ -50,6 +50,7 @@ class Connection:
     automatic: bool = static(default=False)  # latches by itself when the frames come closer than the reach
     reach: Numeric | tuple[float, float] = (0.05, 0.1)  # how far from `at` they may be when it latches [m], [rad]
     at: Pose = Pose()  # of frame b in frame a, as it is meant
+    held_outside: bool = static(default=False)  # by a facility: it latches and releases, and takes no force here
 
     def __post_init__(self) -> None:
         owner = f"Connection '{self.name}'"

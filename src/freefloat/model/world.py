@@ -107,6 +107,19 @@ class World:
         one = Connection(name, first, second, holds, on, automatic, reach, pose)
         return self._with(connections=(*self.connections, self._require_new(one)))
 
+    def hold_outside(self, *names: str) -> World:
+        """The same world with connections that somebody outside holds, such as the gripper of a facility.
+
+        They latch and release as always, but without an impulse and without a force: those come in at ports.
+        """
+        known = [one.name for one in self.connections]
+        if unknown := [name for name in names if name not in known]:
+            raise ModelError(f"The world has no connection '{unknown[0]}'. Connections: {', '.join(known) or 'none'}.")
+        held = (
+            dataclasses.replace(one, held_outside=one.held_outside or one.name in names) for one in self.connections
+        )
+        return self._with(connections=tuple(held))
+
     def brake(self, joint: str, *, slip_torque: float | Numeric | None = None, on: bool = False) -> World:
         """The same world with a brake on a joint, which slips at its slip torque [N m, N]."""
         number, rest = self.locate(joint)

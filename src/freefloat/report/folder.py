@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 _FILES = {"run": "run.nc", "scenario": "scenario.toml", "summary": "summary.json", "page": "page.html"}
 CELL_PAGE = "cell.html"  # beside the page of a rehearsal, where its facility says how it looks
+# Beside the run of a rehearsal: what it was judged to be, the page of it, and the simulation it was judged against.
+VERDICT_FILES = {"verdict": "verdict.json", "verdict page": "verdict.html", "simulation": "simulation.nc"}
+_OF_ANOTHER_RUN = (*_FILES.values(), CELL_PAGE, *VERDICT_FILES.values())
 _NOT_JUDGED = "The run has not been judged."
 
 
@@ -31,7 +34,7 @@ def files_in(folder: Path) -> dict[str, Path]:
 def save_run(run: Run, folder: Path) -> None:
     """The run and its settings, which must not be lost, in place of what the folder held of another run."""
     folder.mkdir(parents=True, exist_ok=True)
-    with replaced_folder(folder, last=_FILES["summary"], without=(*_FILES.values(), CELL_PAGE)) as fresh:
+    with replaced_folder(folder, last=_FILES["summary"], without=_OF_ANOTHER_RUN) as fresh:
         files = files_in(fresh)
         run.save(files["run"])
         put(to_toml(run.scenario), files["scenario"])

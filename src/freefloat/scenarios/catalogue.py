@@ -1,6 +1,6 @@
 """All scenarios by name."""
 
-from freefloat.scenarios.envisat import EnvisatFree
+from freefloat.scenarios.envisat import EnvisatCapture, EnvisatFree
 from freefloat.scenarios.ets7 import Ets7Capture, Ets7Gjm, Ets7GravityGradient, Ets7Rns, Ets7SatelliteBased
 from freefloat.scenarios.goddard import GoddardAsymmetric, GoddardRehearsal, GoddardSymmetric
 from freefloat.scenarios.scenario import Scenario, ScenarioError
@@ -17,6 +17,7 @@ SCENARIOS: dict[str, type[Scenario]] = {
         Ets7GravityGradient,
         Ets7Capture,
         EnvisatFree,
+        EnvisatCapture,
         GoddardSymmetric,
         GoddardAsymmetric,
         GoddardRehearsal,

@@ -35,7 +35,8 @@ def _ideal(scenario: RehearsedScenario) -> Facility:
     from freefloat.hil.cell import IdealCell, ideal_robot
 
     rehearsal = scenario.rehearsal()
-    robots = [ideal_robot(one.robot, arm_joints=one.arm) for one in rehearsal.carried]
+    grippers = [grasp.robot for grasp in rehearsal.grasps]
+    robots = [ideal_robot(one.robot, arm_joints=one.arm, gripper=one.robot in grippers) for one in rehearsal.carried]
     return IdealCell(robots, cycle=rehearsal.experiment.dt)
 
 

@@ -22,7 +22,7 @@ from freefloat.sim.run import CUSTOM
 from freefloat.values.folders import claimed_folder, free_bytes
 
 if TYPE_CHECKING:
-    from freefloat.hil import Facility
+    from freefloat.hil import Facility, Rehearsal
     from freefloat.hil.rehearse import Watch
     from freefloat.scenarios.rehearsed import RehearsedScenario
     from freefloat.scenarios.scenario import Scenario
@@ -76,19 +76,24 @@ def rehearse_variant(
     log: Path | None = None,
     progress: Progress | None = None,
     watch: Watch | None = None,
-) -> Run:
-    """The run of a scenario in a facility, set beside its simulation, with everything that its page will tell."""
+) -> tuple[Run, Run]:
+    """The run of a scenario in a facility with everything that its page will tell, and the simulation beside it."""
     from freefloat.hil import rehearse
     from freefloat.sim import simulate
 
+    run = rehearse(described_rehearsal(scenario), facility, realtime=realtime, log=log, progress=progress, watch=watch)
+    simulated = simulate(dataclasses.replace(scenario.build(), scenario=scenario.as_dict()), check=False)
+    beside = compared_with_simulation(run, simulated)
+    told = dataclasses.replace(run.description, tables=(*run.description.tables, beside))
+    return _described(scenario, variant, dataclasses.replace(run, description=told)), simulated
+
+
+def described_rehearsal(scenario: RehearsedScenario) -> Rehearsal:
+    """A scenario's rehearsal, whose run will say which scenario it is."""
     rehearsal = scenario.rehearsal()
-    rehearsal = dataclasses.replace(
+    return dataclasses.replace(
         rehearsal, experiment=dataclasses.replace(rehearsal.experiment, scenario=scenario.as_dict())
     )
-    run = rehearse(rehearsal, facility, realtime=realtime, log=log, progress=progress, watch=watch)
-    beside = compared_with_simulation(run, simulate(scenario.build(), check=False))
-    told = dataclasses.replace(run.description, tables=(*run.description.tables, beside))
-    return _described(scenario, variant, dataclasses.replace(run, description=told))
 
 
 def judge(scenario: Scenario, run: Run, simulate: Callable[[str, str], Run]) -> Run:

@@ -13,7 +13,10 @@ from freefloat.sim.description import FactTable
 
 if TYPE_CHECKING:
     from freefloat.hil import Facility, Rehearsal
+    from freefloat.hil.judging import Acceptance
+    from freefloat.model import World
     from freefloat.sim import Run
+    from freefloat.sim.claims import Claim
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,22 @@ class RehearsedScenario(Scenario):
     @abstractmethod
     def facility(self) -> Facility:
         """The virtual cell that it is rehearsed in where no other facility is given; needs MuJoCo."""
+
+    # ---- what a verdict needs
+
+    def declared(self) -> World:
+        """The spacecraft as the mission declares them, against which the motion in the loop is judged."""
+        return self.build().world
+
+    def acceptance(self) -> Acceptance:
+        """The limits of a go."""
+        from freefloat.hil.judging import Acceptance
+
+        return Acceptance()
+
+    def mission_claims(self, run: Run) -> list[Claim]:
+        """Numbers that the mission must reach in a rehearsal, besides what every rehearsal is judged by."""
+        return []
 
 
 def compared_with_simulation(rehearsed: Run, simulated: Run) -> FactTable:

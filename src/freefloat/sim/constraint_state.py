@@ -59,7 +59,9 @@ Holding = Literal["nothing", "connection", "anything"]
 
 def holding_cases(world: World) -> tuple[Holding, ...]:
     """The cases that a world's code has ways for of their own."""
-    if len(world.connections) == 1:
+    if not (world.brakes or world.contacts) and all(one.held_outside for one in world.connections):
+        return ("nothing",)
+    if _holds_one(world):
         return ("nothing", "connection", "anything") if world.brakes or world.contacts else ("nothing", "connection")
     return ("nothing", "anything")
 
@@ -67,15 +69,23 @@ def holding_cases(world: World) -> tuple[Holding, ...]:
 def holding_case(world: World, modes: ConstraintState) -> Numeric:
     """Number of the present case."""
     active = active_rows(world, modes) > 0.0
-    if len(world.connections) != 1:
+    if not _holds_one(world):
         return jnp.any(active).astype(jnp.int32)
     others = jnp.any(active[world.connections[0].rows :])
     return jnp.where(others, 2, modes.latched[0]).astype(jnp.int32)
 
 
+def _holds_one(world: World) -> bool:
+    """Whether there is a single connection, and the world itself holds it."""
+    return len(world.connections) == 1 and not world.connections[0].held_outside
+
+
 def active_rows(world: World, modes: ConstraintState) -> Vector:
-    """1 for every row that is held now, 0 for the others: those of connections, of brakes, of contacts."""
-    latched = [jnp.repeat(modes.latched[i], one.rows) for i, one in enumerate(world.connections)]
+    """1 for every row that the world holds now, 0 for the others: of connections, of brakes, of contacts."""
+    latched = [
+        jnp.zeros(one.rows) if one.held_outside else jnp.repeat(modes.latched[i], one.rows)
+        for i, one in enumerate(world.connections)
+    ]
     parts = [*latched, 1 * (modes.brakes == HOLDS), modes.touching]
     return jnp.concatenate([part.astype(float) for part in parts])
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import jax
 import numpy as np
 
+from freefloat.control.outside import OutsideSoftware
 from freefloat.model import Spacecraft, State, World
 from freefloat.model.start_state import Joints
 from freefloat.sim.clearance_pairs import with_chosen_pairs
@@ -101,6 +102,15 @@ class Experiment:
                 f"Adaptive steps do not look for where contact begins: {self.system.interactions[0].title} needs "
                 "integrator='rk4', which makes its steps as short as contact needs them."
             )
+        for law in self.system.software:
+            if (
+                isinstance(law, OutsideSoftware)
+                and self.system.full_name(law.port, self.system.on(law)) not in self.inputs
+            ):
+                raise ModelError(
+                    f"{law.title} runs outside, and nothing answers for it here. Fly the experiment with it: "
+                    "ff.fly(experiment, software)."
+                )
         rows = tabulate(self.system, self.inputs, 0, 1, end=grid(self.duration, self.dt, self.record_dt).steps)
         return begin(self.system, self.start, {port: np.asarray(values[0]) for port, values in rows.items()})
 

@@ -8,8 +8,10 @@ from typing import Any
 import jax
 import numpy as np
 
+from freefloat.control.outside import OutsideSoftware
 from freefloat.model import Clock, JointBrake, Sensor, Truth, World
 from freefloat.sensors.ideal import measurable, true_value
+from freefloat.sim.seen_motion import SEEN, seen_size
 from freefloat.sim.system import System
 from freefloat.values import LawError, ModelError
 
@@ -52,11 +54,16 @@ def port_shape(system: System, port: str) -> tuple[int, ...]:
     }
     if rest in sizes:
         return (sizes[rest],)
+    if rest == SEEN:
+        return (seen_size(world, number),)
     if rest == _DUTY:
         return (sum(len(t.nozzles) for t in system.thrusters if system.on(t) == number),)
     if rest.endswith(".wrench"):
         craft.frame(rest.removesuffix(".wrench"))
         return (6,)
+    for law in system.software:
+        if isinstance(law, OutsideSoftware) and system.on(law) == number and rest == law.port:
+            return (law.width,)
     for sensor in system.sensors:
         if system.on(sensor) == number:
             shapes = _told(system, sensor, number)

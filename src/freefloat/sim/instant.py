@@ -26,6 +26,7 @@ from freefloat.model import (
     WheelTorques,
 )
 from freefloat.sensors.ideal import IdealMeasurements, true_value
+from freefloat.sim.seen_motion import seen_states
 from freefloat.sim.software_checks import checked_call, require_commands, require_force, require_messages
 from freefloat.sim.system import Inputs, System, SystemState
 from freefloat.spatial import angular, linear
@@ -94,6 +95,10 @@ class Instant:
         """What is true, seen from a spacecraft."""
         return Truth(self.system.world, self.states, craft)
 
+    def seen(self, craft: int) -> Truth:
+        """The same as sensors see it: where somebody outside moves a spacecraft, it is where it is there."""
+        return Truth(self.system.world, seen_states(self.system, self.states, self.inputs), craft)
+
     def measurements(self, k: int) -> Reading:
         """What software number k sees."""
         for j in self.system.wiring.software[k].hears if k < len(self.system.wiring.software) else ():
@@ -119,7 +124,7 @@ class Instant:
         return self._true(k, own, name), self.t, jnp.asarray(True)
 
     def _sensed(self, i: int, name: str) -> tuple[Any, Scalar, Flag]:
-        sensor, truth = self.system.sensors[i], self.truth(self.system.wiring.sensors[i].craft)
+        sensor, truth = self.system.sensors[i], self.seen(self.system.wiring.sensors[i].craft)
         clock = Clock(t=self.t, tick=self.tick, dt=self.system.dt, hold=sensor.period or self.system.dt)
         if self._at_start:
             first = sensor.measure(truth, jnp.zeros((), jnp.int32), clock)
@@ -141,7 +146,7 @@ class Instant:
 
     def _true(self, k: int, own: int, name: str) -> Numeric:
         """The truth; for derivatives along the motion with its rate."""
-        truth = self.truth(own)
+        truth = self.seen(own)
         try:
             value = true_value(truth, name)
         except LawError as error:
@@ -179,7 +184,7 @@ class Instant:
         for i, sensor in enumerate(self.system.wiring.sensors):
             if sensor.craft == number and rest in sensor.gives:
                 return self._sensed(i, rest)[0]
-        return true_value(self.truth(number), rest)
+        return true_value(self.seen(number), rest)
 
     # ---- what software says
 

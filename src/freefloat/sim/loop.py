@@ -27,6 +27,7 @@ from freefloat.sim.prescribed_motion import (
     with_rates_from_outside,
     with_rates_until,
 )
+from freefloat.sim.seen_motion import seen_states
 from freefloat.sim.software_checks import checked_call, require_same_memory
 from freefloat.sim.system import Inputs, SoftwareState, System, SystemState, blinds, put
 from freefloat.sim.tick import Tick, tick_of
@@ -73,27 +74,56 @@ def act(system: System, loop: SystemState, inputs: Inputs, tick: Tick, parts: Nu
     Software runs in its order. Rates that it commands take effect before the next one's sensors read: a gyro that is
     read at the same tick feels the reaction already.
     """
-    states, sensed, count = with_rates_from_outside(system, loop, inputs, tick.t), set[int](), loop.tick
-
-    def due(ticks: int) -> Flag | bool:
-        return True if parts is None and ticks == 1 else count % (ticks if parts is None else ticks * parts) == 0
-
-    def sense(some: Iterable[int], loop: SystemState) -> SystemState:
-        for i in some:
-            if i not in sensed:
-                sensed.add(i)
-                loop = _sense(system, loop, states, i, tick, due)
-        return loop
-
-    for k, wires in enumerate(system.wiring.software):
-        loop = sense(wires.sensors, loop)
-        loop = _renew(Instant(system, loop, states, inputs, tick.t, tick.number), k, due)
-        somebody_looks = k + 1 < len(system.software) or len(sensed) < len(system.sensors) or system.thrusters
-        if wires.prescribes and somebody_looks:
-            states = with_rates_until(Instant(system, loop, states, inputs, tick.t, tick.number, before_rates=True), k)
-    loop = sense(range(len(system.sensors)), loop)
-    loop = _move_valves(Instant(system, loop, states, inputs, tick.t, tick.number), due)
+    turn = _Turn(system, loop, inputs, tick, parts)
+    for k in range(len(system.wiring.software)):
+        turn.run_software(k)
+    turn.sense(range(len(system.sensors)))
+    loop = _move_valves(turn.instant(), turn.due)
     return dataclasses.replace(loop, plants=apply_prescribed_rates(system, loop, inputs, tick))
+
+
+def before_software(system: System, loop: SystemState, inputs: Inputs, tick: Tick, k: int) -> Instant:
+    """The instant of a tick at which software number k is asked: its sensors have looked, those before it answered."""
+    turn = _Turn(system, loop, inputs, tick, None)
+    for j in range(k):
+        turn.run_software(j)
+    turn.sense(system.wiring.software[k].sensors)
+    return turn.instant()
+
+
+class _Turn:
+    """A tick as far as it has come."""
+
+    def __init__(self, system: System, loop: SystemState, inputs: Inputs, tick: Tick, parts: Numeric | None) -> None:
+        self.system, self.loop, self.inputs, self.tick, self._parts = system, loop, inputs, tick, parts
+        self.states, self._sensed, self._count = with_rates_from_outside(system, loop, inputs, tick.t), set(), loop.tick
+
+    def instant(self, *, before_rates: bool = False) -> Instant:
+        """Now."""
+        tick = self.tick
+        return Instant(self.system, self.loop, self.states, self.inputs, tick.t, tick.number, before_rates=before_rates)
+
+    def due(self, ticks: int) -> Flag | bool:
+        """Whether something that comes every so many ticks comes now."""
+        parts = self._parts
+        return True if parts is None and ticks == 1 else self._count % (ticks if parts is None else ticks * parts) == 0
+
+    def sense(self, some: Iterable[int]) -> None:
+        """Sensors that have not looked yet take a sample, if it is their turn."""
+        for i in some:
+            if i not in self._sensed:
+                self._sensed.add(i)
+                seen = seen_states(self.system, self.states, self.inputs)
+                self.loop = _sense(self.system, self.loop, seen, i, self.tick, self.due)
+
+    def run_software(self, k: int) -> None:
+        """Software number k is asked, if it is its turn."""
+        system, wires = self.system, self.system.wiring.software[k]
+        self.sense(wires.sensors)
+        self.loop = _renew(self.instant(), k, self.due)
+        somebody_looks = k + 1 < len(system.software) or len(self._sensed) < len(system.sensors) or system.thrusters
+        if wires.prescribes and somebody_looks:
+            self.states = with_rates_until(self.instant(before_rates=True), k)
 
 
 def _sense(system: System, loop: SystemState, states: tuple[State, ...], i: int, tick: Tick, due: Due) -> SystemState:

@@ -124,7 +124,7 @@ def _parted(world: World, records: SystemState) -> Iterator[str]:
     modes = records.constraints
     for i, one in enumerate(world.connections):
         on = np.flatnonzero(np.asarray(modes.latched)[:, i])
-        if not on.size:
+        if not on.size or one.held_outside:
             continue
         k = int(on[-1])
         states = tuple(jax.tree.map(lambda x, k=k: np.asarray(x)[k], state) for state in records.states)

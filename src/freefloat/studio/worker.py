@@ -163,7 +163,7 @@ def _rehearse(scenario: Any, variant: str, folder: Path, watch: _Watch) -> tuple
 
     facility = scenario.facility()
     try:
-        run = rehearse_variant(scenario, variant, facility, progress=watch, watch=watch.look)
+        run, _ = rehearse_variant(scenario, variant, facility, progress=watch, watch=watch.look)
     finally:
         facility.close()
     save_run(run, folder)

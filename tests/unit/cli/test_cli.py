@@ -291,6 +291,7 @@ def test_list_shows_what_can_be_set_in_one_scenario(monkeypatch, capsys):
 
 def test_every_setting_with_a_dimension_has_its_unit():
     plain = {"arm_error", "damping_ratio", "bold"}
+    plain |= {"arm_share", "sensors.camera_dropout", "workspace_scale", "client_inertia_error"}
     for scenario in SCENARIOS.values():
         numbers = [s for s in settings_of(scenario()) if s.kind == "number" and s.path not in plain]
         assert all(s.unit for s in numbers), [s.path for s in numbers if not s.unit]

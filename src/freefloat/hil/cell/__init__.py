@@ -1,7 +1,9 @@
 """Virtual facilities: one that tracks perfectly, and cells of industrial robots in MuJoCo."""
 
 from freefloat.hil.cell.beams import HangingBeams
+from freefloat.hil.cell.gripper import Gripper
 from freefloat.hil.cell.ideal import IdealCell, ideal_robot
+from freefloat.hil.cell.ideal_hold import IdealHold
 from freefloat.hil.cell.mjcf import Station
 from freefloat.hil.cell.mockups import Mockup, client_frame, grasp_ring, probe, servicer_arm
 from freefloat.hil.cell.presets import GODDARD_START, envisat_cell, envisat_start, goddard_cell, goddard_settings
@@ -12,8 +14,10 @@ from freefloat.hil.cell.virtual import VirtualCell
 __all__ = [
     "GODDARD_START",
     "CellSettings",
+    "Gripper",
     "HangingBeams",
     "IdealCell",
+    "IdealHold",
     "Mockup",
     "SensorSettings",
     "ServoSettings",

@@ -39,6 +39,8 @@ def _fault(robot: RobotDescription, command: MotionCommand) -> str:
         parts += [("arm position", arm.position, n), ("arm velocity", arm.velocity, n), ("arm torque", arm.torque, n)]
     elif robot.arm_joints:
         return f"its arm of {len(robot.arm_joints)} joints needs one too (MotionCommand.arm)"
+    if command.gripper is not None and not robot.gripper:
+        return "it carries no gripper"
     for what, value, size in parts:
         if np.shape(value) != (size,):
             return f"{what} has shape {np.shape(value)} instead of ({size},)"

@@ -21,7 +21,7 @@ class IdealCell(Facility):
     """Frames are where they were commanded, a pure delay later; a function of all motions says what the sensors feel.
 
     `wrench(time, readings)` gives the wrench on what each robot carries, at W in W axes [N, N m], by robot; a robot
-    that it leaves out feels nothing.
+    that it leaves out feels nothing. A gripper holds as soon as it is told to close; `IdealHold` is such a function.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class IdealCell(Facility):
         )
 
     def stop(self, reason: str) -> None:
-        """Hold all frames where they are."""
+        """Hold all frames where they are, and what is grasped."""
         if self._last is not None and not self._last.stopped:
             still = {name: replace(one, twist=np.zeros(6)) for name, one in self._last.robots.items()}
             self._last = replace(self._last, robots=still, stopped=reason)
@@ -82,10 +82,12 @@ class IdealCell(Facility):
         return self._last
 
 
-def ideal_robot(name: str, X_MW: Pose | None = None, arm_joints: tuple[str, ...] = ()) -> RobotDescription:
+def ideal_robot(
+    name: str, X_MW: Pose | None = None, arm_joints: tuple[str, ...] = (), *, gripper: bool = False
+) -> RobotDescription:
     """A robot without joints and limits that carries a frame; its sensor is there unless said otherwise."""
     none = np.zeros(0)
-    return RobotDescription(name, (), none, none, none, none, X_MW or Pose(), arm_joints)
+    return RobotDescription(name, (), none, none, none, none, X_MW or Pose(), arm_joints, gripper)
 
 
 def _motion(command: MotionCommand) -> Motion:
@@ -103,4 +105,5 @@ def _reading(motion: Motion, command: MotionCommand) -> RobotReading:
         joint_rates=np.zeros(0),
         arm_position=np.zeros(0) if arm is None else arm.position,
         arm_velocity=np.zeros(0) if arm is None else arm.velocity,
+        holds=bool(command.gripper),
     )

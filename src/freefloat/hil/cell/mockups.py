@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from freefloat.hil.cell.gripper import Gripper
+from freefloat.hil.cell.rotations import quaternion_of
 from freefloat.library.servicer import (
     ARM_LINK_MASS,
     ARM_LINKS,
@@ -26,6 +28,8 @@ _STIFF = 'solref="0.002 1" solimp="0.99 0.999 0.0001"'
 _CLIENT_SIDE = f'contype="2" conaffinity="1" {_STIFF}'
 _TOOL_SIDE = f'contype="1" conaffinity="2" {_STIFF}'
 
+HAND_GROUP = 1  # of parts that are next to what is grasped: palm and last links of an arm, watched by nobody there
+_HAND = f'group="{HAND_GROUP}"'
 RING_HEIGHT = 0.3  # [m], from the flange to the grasp point on the ring
 
 
@@ -37,6 +41,7 @@ class Mockup:
     text: str = field(repr=False)
     arm_joints: tuple[str, ...] = ()
     held: dict[str, float] = field(default_factory=dict)  # joint: where it is held until the run begins
+    gripper: Gripper | None = None  # at the site `ROBOT.hand`, with the ball `ROBOT.tip`; closes on a site `.grasp`
 
 
 def grasp_ring(
@@ -45,7 +50,8 @@ def grasp_ring(
     """Part of a client: a plate of 10 kg and a ring [m, kg] on springs [N/m, N s/m].
 
     M is the client's centre of mass, its x axis the flange's z. A tool's ball of 20 mm that comes along -x touches the
-    lowest bar of the ring where its own centre is at the grasp point.
+    lowest bar of the ring where its own centre is at the grasp point. A gripper's tool frame that coincides with the
+    grasp frame there, z into the client and y against the flange's, holds it.
     """
     for what, value, unit in (("stiffness", stiffness, "N/m"), ("radius", radius, "m"), ("mass", mass, "kg")):
         require_number(f"The ring's {what}", value, unit, above=0.0)
@@ -61,7 +67,8 @@ def grasp_ring(
         '<geom name="ROBOT.plate" type="cylinder" pos="0 0 0.05" size="0.15 0.05" mass="10"/>'
         f'<geom name="ROBOT.post" type="capsule" fromto="0 0 0.1 {-radius!r} 0 {height - 0.05!r}" size="0.03" '
         'mass="0.5"/>'
-        f'<body name="ROBOT.ring" pos="{-radius!r} 0 {height!r}">{slides}{bars}</body>'
+        f'<body name="ROBOT.ring" pos="{-radius!r} 0 {height!r}">{slides}{bars}'
+        f'<site name="ROBOT.grasp" pos="{radius!r} 0 {RING_HEIGHT - height!r}" quat="{_INTO_FLANGE}"/></body>'
     )
     return Mockup(X_PM, text)
 
@@ -72,18 +79,19 @@ def client_frame(grasp_point: float = 2.9) -> Pose:
     return Pose((0.0, 0.0, RING_HEIGHT - grasp_point), R_PM)
 
 
-def probe(X_PM: Pose, *, length: float = 0.4) -> Mockup:
-    """A bare rod of 5 kg with a ball of 20 mm at its end, at a height [m] above the flange."""
+def probe(X_PM: Pose, *, length: float = 0.4, gripper: Gripper | None = None) -> Mockup:
+    """A bare rod of 5 kg with a ball of 20 mm at its end, at a height [m] above the flange; there its gripper is."""
     require_number("The probe's length", length, "m", above=0.05)
     text = (
         f'<geom name="ROBOT.rod" type="capsule" fromto="0 0 0.03 0 0 {length - 0.05!r}" size="0.03" mass="5"/>'
         f'<geom name="ROBOT.tip" type="sphere" pos="0 0 {length!r}" size="0.02" mass="0.1" {_TOOL_SIDE}/>'
+        f'<site name="ROBOT.hand" pos="0 0 {length!r}"/>'
     )
-    return Mockup(X_PM, text)
+    return Mockup(X_PM, text, gripper=gripper)
 
 
-def servicer_arm(mount_height: float = 0.1) -> Mockup:
-    """A servicer's arm of seven joints with a tool, its mount on the flange's axis [m].
+def servicer_arm(mount_height: float = 0.1, gripper: Gripper | None = None) -> Mockup:
+    """A servicer's arm of seven joints with a tool, its mount on the flange's axis [m]; its gripper is at the tool.
 
     M is the servicer's base: the mount stands at (0.9, 0, 0) in it, its z axis along the base's x.
     """
@@ -91,23 +99,25 @@ def servicer_arm(mount_height: float = 0.1) -> Mockup:
     tool = (
         f'<body name="ROBOT.gripper"><inertial pos="{spaced(GRIPPER_COM)}" mass="{GRIPPER_MASS!r}" '
         f'diaginertia="{spaced(GRIPPER_INERTIA)}"/>'
-        f'<geom name="ROBOT.palm" type="capsule" fromto="0 0 0 0 0 {TOOL_HEIGHT - 0.03!r}" size="0.03"/>'
-        f'<geom name="ROBOT.tip" type="sphere" pos="0 0 {TOOL_HEIGHT!r}" size="0.02" {_TOOL_SIDE}/></body>'
+        f'<geom name="ROBOT.palm" type="capsule" fromto="0 0 0 0 0 {TOOL_HEIGHT - 0.03!r}" size="0.03" {_HAND}/>'
+        f'<geom name="ROBOT.tip" type="sphere" pos="0 0 {TOOL_HEIGHT!r}" size="0.02" {_TOOL_SIDE}/>'
+        f'<site name="ROBOT.hand" pos="0 0 {TOOL_HEIGHT!r}"/></body>'
     )
-    inner, end = tool, TOOL_HEIGHT
+    inner, end = tool, TOOL_HEIGHT - 0.03
     for k, (offset, axis, com, inertia) in reversed(list(enumerate(ARM_LINKS, start=1))):
+        bar = f'size="0.03" {_HAND}' if k > len(ARM_LINKS) - 2 else 'size="0.05"'
         inner = (
             f'<body name="ROBOT.arm_{k}" pos="0 0 {offset!r}">'
             f'<inertial pos="{spaced(com)}" mass="{ARM_LINK_MASS!r}" diaginertia="{spaced(inertia)}"/>'
             f'<joint name="ROBOT.arm_{k}" type="hinge" axis="{spaced(axis)}"/>'
-            f'<geom name="ROBOT.arm_{k}" type="capsule" fromto="0 0 0 0 0 {end!r}" size="0.05"/>{inner}</body>'
+            f'<geom name="ROBOT.arm_{k}" type="capsule" fromto="0 0 0 0 0 {end!r}" {bar}/>{inner}</body>'
         )
         end = offset
     text = (
         f'<geom name="ROBOT.plate" type="cylinder" pos="0 0 {mount_height / 2!r}" size="0.1 {mount_height / 2!r}" '
         f'mass="5"/><body name="ROBOT.mount" pos="0 0 {mount_height!r}">{inner}</body>'
     )
-    return Mockup(X_PM, text, tuple(f"arm_{k + 1}" for k in range(7)))
+    return Mockup(X_PM, text, tuple(f"arm_{k + 1}" for k in range(7)), gripper=gripper)
 
 
 def _circle(radius: float, bar: float, count: int, mass: float) -> str:
@@ -124,3 +134,6 @@ def _circle(radius: float, bar: float, count: int, mass: float) -> str:
 def spaced(values: object) -> str:
     """Numbers with all their digits, as MJCF has them."""
     return " ".join(repr(float(v)) for v in np.ravel(np.asarray(values, dtype=float)))
+
+
+_INTO_FLANGE = spaced(quaternion_of(np.diag([1.0, -1.0, -1.0])))  # of the grasp frame in the flange's

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from freefloat.hil.cell.inverse_kinematics import InverseKinematics, JointAnswer
+from freefloat.hil.cell.mockups import HAND_GROUP
 from freefloat.hil.cell.plant import CellPlant
 from freefloat.hil.cell.servo import References
 
@@ -114,14 +115,14 @@ def _watched_pairs(plant: CellPlant) -> list[tuple[str, int, int]]:
     """Parts of different robots; a tool and its own robot's foot and upper arm. Not what is meant to touch."""
     model, pairs = plant.model, []
     parts = [(g, *model.geom(g).name.partition(".")[::2]) for g in range(model.ngeom)]
-    touching = {g for g in range(model.ngeom) if model.geom_contype[g]}
+    near = {g for g in range(model.ngeom) if model.geom_contype[g] or model.geom_group[g] == HAND_GROUP}
     upper = {
         robot.station.name: {"foot", "pedestal", *(joint.name for joint in robot.station.arm.joints[:3])}
         for robot in plant.robots
     }
     links = {r.station.name: {j.name for j in r.station.arm.joints} | upper[r.station.name] for r in plant.robots}
     for (a, owner_a, part_a), (b, owner_b, part_b) in itertools.combinations(parts, 2):
-        if "floor" in (owner_a, owner_b) or (a in touching and b in touching):
+        if "floor" in (owner_a, owner_b) or (owner_a != owner_b and a in near and b in near):
             continue
         if owner_a != owner_b:
             pairs.append((f"{owner_a} - {owner_b}", a, b))

@@ -10,6 +10,7 @@ import numpy as np
 
 from freefloat.hil.cell.mjcf import GRAVITY, Station, cell_text
 from freefloat.hil.cell.motion_history import Motion
+from freefloat.hil.cell.plant_gripper import PlantGripper
 from freefloat.hil.cell.rotations import cross, quaternion_of
 from freefloat.hil.cell.servo import References
 from freefloat.hil.cell.settings import CellSettings
@@ -67,6 +68,11 @@ class CellPlant:
         self.model = self.mujoco.MjModel.from_xml_string(cell_text(stations, settings))
         self.data = self.mujoco.MjData(self.model)
         self.robots = [RobotPlant(self.model, station) for station in stations]
+        self.grippers = {
+            station.name: PlantGripper(self.mujoco, self.model, self.data, station.name, station.mockup.gripper)
+            for station in stations
+            if station.mockup.gripper is not None
+        }
         # Robots' joints first, then those of carried arms, which are held while nobody drives them.
         self._moved = np.concatenate([robot.v for robot in self.robots] + [robot.arm_v for robot in self.robots])
         self._read = np.concatenate([robot.q for robot in self.robots] + [robot.arm_q for robot in self.robots])
@@ -118,6 +124,10 @@ class CellPlant:
         for robot, arm in zip(self.robots, arms, strict=True):
             if arm is not None and arm.driven:
                 data.qfrc_applied[robot.arm_v] = self._drive(robot, arm, ahead)
+        for gripper in self.grippers.values():
+            data.xfrc_applied[gripper.bodies] = 0.0
+        for gripper in self.grippers.values():
+            gripper.push()
 
     def _holding(self, robot: RobotPlant, position: np.ndarray) -> np.ndarray:
         data = self.data

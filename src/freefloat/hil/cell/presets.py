@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from freefloat.hil.cell.beams import HangingBeams
+from freefloat.hil.cell.gripper import Gripper
 from freefloat.hil.cell.mjcf import Station
 from freefloat.hil.cell.mockups import client_frame, grasp_ring, probe, servicer_arm
 from freefloat.hil.cell.robots import kr120, sia10d
@@ -17,13 +18,20 @@ _FLOOR_DISTANCE = 4.3  # [m] between the feet of the two robots
 
 
 def envisat_cell(
-    settings: CellSettings | None = None, *, arm: bool = True, stiffness: float = 1e5, distance: float = _FLOOR_DISTANCE
+    settings: CellSettings | None = None,
+    *,
+    arm: bool = True,
+    stiffness: float = 1e5,
+    distance: float = _FLOOR_DISTANCE,
+    gripper: Gripper | None = None,
 ) -> VirtualCell:
     """Two six-axis robots face each other: `client` carries a ring, `servicer` an arm of seven joints, or a bare probe.
 
-    `stiffness` of the ring's springs [N/m]; `distance` between the robots' feet [m].
+    `stiffness` of the ring's springs [N/m]; `distance` between the robots' feet [m]; `gripper` at the arm's tool or the
+    probe's end, one with its default settings unless said otherwise.
     """
-    tool = servicer_arm() if arm else probe(servicer_arm().X_PM)
+    hand = gripper or Gripper()
+    tool = servicer_arm(gripper=hand) if arm else probe(servicer_arm().X_PM, gripper=hand)
     stations = (
         Station("client", kr120(), Pose(), grasp_ring(client_frame(), stiffness=stiffness)),
         Station("servicer", kr120(), _turned((distance, 0.0, 0.0)), tool),

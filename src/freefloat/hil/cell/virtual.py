@@ -70,6 +70,11 @@ class _Robot:
             fault = fault or self._too_strong(command.arm.torque)
         return references, fault
 
+    def grip(self, command: MotionCommand) -> None:
+        """Close or open the gripper, where there is one and somebody asks."""
+        if command.gripper is not None:
+            self.plant.grippers[self.name].turn(closed=command.gripper)
+
     def _too_strong(self, torque: np.ndarray) -> str:
         limit, k = self.plant.settings.arm_torque, int(np.argmax(np.abs(torque)))
         if abs(torque[k]) <= limit:
@@ -109,6 +114,7 @@ class _Robot:
             joint_rates=data.qvel[parts.v].copy(),
             arm_position=data.qpos[parts.arm_q].copy(),
             arm_velocity=data.qvel[parts.arm_v].copy(),
+            holds=self.name in self.plant.grippers and self.plant.grippers[self.name].holds,
         )
 
 
@@ -134,8 +140,10 @@ class VirtualCell(Facility):
     # ---- the facility
 
     def start(self, commands: Mapping[str, MotionCommand]) -> FacilityReading:
-        """Stand at the first commanded poses, settle, tare the sensors, hold what is to be released."""
+        """Stand at the first commanded poses, grippers open, settle, tare the sensors, hold what is to be released."""
         require_commands(self.robots, commands)
+        for gripper in self.plant.grippers.values():
+            gripper.turn(closed=False)
         self.plant.mujoco.mj_resetData(self.plant.model, self.plant.data)
         self._robots = [_Robot(self.plant, parts, self.settings) for parts in self.plant.robots]
         self._stopped, self._number = "", 0
@@ -174,7 +182,7 @@ class VirtualCell(Facility):
         return self._reading(readings)
 
     def stop(self, reason: str) -> None:
-        """Brake all robots until they are at rest."""
+        """Brake all robots until they are at rest; closed grippers go on holding."""
         if not self._robots or self.plant.diverged:
             return
         self._halt(reason)
@@ -200,6 +208,7 @@ class VirtualCell(Facility):
                 "carried_frame": {"position": _plain(one.mockup.X_PM.p), "rotation": _plain(one.mockup.X_PM.R)},
                 "reach": one.arm.reach,
                 "arm_joints": list(one.mockup.arm_joints),
+                "gripper": None if one.mockup.gripper is None else dataclasses.asdict(one.mockup.gripper),
             }
             for one in self.stations
         }
@@ -223,6 +232,8 @@ class VirtualCell(Facility):
             followed = [robot.follow(commands[robot.name]) for robot in self._robots]
             broken = [fault for _, fault in followed if fault]
             if not broken:
+                for robot in self._robots:
+                    robot.grip(commands[robot.name])
                 return [references for references, _ in followed]
             self._halt(broken[0])
         return [
@@ -271,6 +282,7 @@ def _describe(station: Station) -> RobotDescription:
         acceleration_limit=arm.acceleration_limit,
         X_MW=station.mockup.X_PM.inverse(),
         arm_joints=station.mockup.arm_joints,
+        gripper=station.mockup.gripper is not None,
     )
 
 

@@ -77,7 +77,7 @@ class Plots {
       height: 168, min_border_left: 64, tools: "xpan,xbox_zoom,ybox_zoom,reset,save",
       x_range: new Bokeh.Range1d({ start: this.range[0], end: this.range[1], bounds: [...this.range] }),
     });
-    figure.below[0].formatter = new Bokeh.PrintfTickFormatter({ format: "%g s" });
+    figure.below[0].formatter = new Bokeh.PrintfTickFormatter({ format: "%.8g s" });
     figure.left[0].formatter = new Bokeh.PrintfTickFormatter({ format: "%.8g" });
     plot.lines = [];
     for (const curve of plot.curves) this.lines(plot, figure, curve);

@@ -1,5 +1,6 @@
 """Envisat before a servicer, in orbit and in a cell of two robots."""
 
+from freefloat.scenarios.envisat.capture import EnvisatCapture
 from freefloat.scenarios.envisat.free import EnvisatFree
 
-__all__ = ["EnvisatFree"]
+__all__ = ["EnvisatCapture", "EnvisatFree"]

@@ -24,6 +24,8 @@ from freefloat.sim.description import Figure
 if TYPE_CHECKING:
     from freefloat.hil import Rehearsal
     from freefloat.hil.cell import HangingBeams, VirtualCell
+    from freefloat.hil.judging import Acceptance
+    from freefloat.model import World
     from freefloat.scenarios.goddard.cell_model import CellModel
     from freefloat.sim import Experiment, Run
     from freefloat.sim.claims import Claim
@@ -128,6 +130,24 @@ class GoddardRehearsal(GoddardHub, RehearsedScenario):
             formulation="absolute",
             compensation=None,
             passivity=None,
+        )
+
+    def declared(self) -> World:
+        """The rigid hub: its beams are real in the cell."""
+        return self.rehearsal().experiment.world
+
+    def acceptance(self) -> Acceptance:
+        """As in the paper the robot's lag stays in the loop; the beams are no contact, and keep what they are given."""
+        from freefloat.hil.judging import Acceptance
+
+        beams = "beams hang on the flange, no contact begins or ends: the loop's linear model says what a delay does"
+        names = ("delay left", "energy given by the delay", "energy taken out")
+        whole = "the simulated hub has its beams with it, so its momentum is that of both"
+        return Acceptance(
+            tracking_position=0.02,  # [m], a first-order lag of 64 ms is part of the experiment
+            tracking_angle=0.02,  # [rad]
+            excused={**dict.fromkeys(names, beams), "cell against simulation, contact": whole},
+            given_by="scenario goddard-hil",
         )
 
     def facility(self) -> VirtualCell:

@@ -1,0 +1,68 @@
+"""`freefloat verdict`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import typer
+from rich.table import Table
+
+from freefloat.cli.tables import print_table
+from freefloat.report.folder import files_in
+from freefloat.sim.verdicts import Criterion, Verdict
+
+_NOT_REPEATED = 3  # exit status
+
+
+def verdict(folder: Path, *, as_json: bool) -> int:
+    """Judge a rehearsal again from its folder: 0 a go, 1 a no-go, 3 not what was signed."""
+    from freefloat.cli.rehearse import rehearsed_scenario
+    from freefloat.cli.run import resolve
+    from freefloat.scenarios.verdicts import judge_folder, read_verdict
+
+    read_verdict(folder)
+    file = files_in(folder)["scenario"]
+    scenario, _ = resolve(str(file), [], None)
+    again = judge_folder(rehearsed_scenario(scenario, str(file)), folder)
+    if as_json:
+        told = {name: list(getattr(again, name)) for name in ("changed", "made_otherwise", "otherwise")}
+        typer.echo(json.dumps({**again.now.as_dict(), "same": again.same, **told}, indent=2))
+    else:
+        print_verdict(again.now, as_json=False)
+        for name in again.changed:
+            typer.echo(f"Not as signed: {name} has changed.")
+        for name in again.otherwise:
+            typer.echo(f"Not as signed: '{name}' comes out differently.")
+        if again.made_otherwise:
+            typer.echo(f"Judged by other programs than then: {', '.join(again.made_otherwise)}.")
+        typer.echo("The same verdict as signed." if again.same else "This is NOT the verdict that was signed.")
+    if not again.same:
+        return _NOT_REPEATED
+    return 0 if again.now.go else 1
+
+
+def print_verdict(verdict: Verdict, *, as_json: bool) -> None:
+    """Every criterion in a line, and go or no-go with the first reasons at the end, where it is seen."""
+    if as_json:
+        typer.echo(json.dumps(verdict.as_dict(), indent=2))
+        return
+    typer.echo("")
+    print_table(_table(verdict))
+    typer.echo(f"\n{verdict.headline}")
+    for reason in verdict.reasons():
+        typer.echo(f"  {reason}")
+
+
+def _table(verdict: Verdict) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("verdict", "criterion", "limit", "found", "margin"):
+        table.add_column(heading, justify="right" if heading in ("limit", "found", "margin") else "left")
+    for one in verdict.by_margin:
+        table.add_row(*_row(one))
+    return table
+
+
+def _row(one: Criterion) -> tuple[str, ...]:
+    margin = "" if one.margin is None else f"{100.0 * one.margin:.4g} %"
+    return one.decision, one.name, one.statement, one.found, margin

@@ -1,0 +1,241 @@
+"""Target filter: pose, tumble and inertia ratios of a free client, from pictures of one of its frames alone."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.control.measured import believed_pose
+from freefloat.control.picture_update import (
+    Belief,
+    Disturbance,
+    Picture,
+    PictureNoise,
+    View,
+    correct,
+    gate_of,
+    innovation,
+    predict,
+)
+from freefloat.control.target_errors import error_channels, errors_of, true_target
+from freefloat.control.target_guess import TargetGuess
+from freefloat.control.target_motion import (
+    SEEN,
+    BelievedBody,
+    TargetState,
+    coast,
+    point_velocity,
+)
+from freefloat.control.visual_servo import PastPoses
+from freefloat.dynamics import composite_inertia, frame_pose
+from freefloat.model import Clock, Measurements, Software, Spacecraft, Truth
+from freefloat.model.ports import ticks_in
+from freefloat.spatial.rotations import quaternion_conjugate, quaternion_multiply, rotation_matrix
+from freefloat.values import LawError, record, static
+from freefloat.values.arrays import Flag, Numeric, Scalar, Vec3
+from freefloat.values.channels import Channel, flag
+from freefloat.values.checks import require_bounds
+
+CONDITIONS = ("tracking", "not seen yet", "lost", "pictures refused")
+
+
+@record
+class FilterMemory:
+    """Where the camera was, what is believed, and what became of the pictures."""
+
+    past: PastPoses
+    belief: Belief
+    started: Flag
+    looked: Scalar  # when the latest picture was taken that was looked at [s]
+    used: Scalar  # when the latest was taken that was used [s]
+    refused: Numeric  # int32: pictures refused since
+    nis: Scalar  # normalised innovation squared of the latest picture
+
+
+@record
+class TargetFilter(Software):
+    """Estimates a free, rigid client from a camera on `frame` and tells it as if it were measured.
+
+    Told are position, attitude, velocity and rate of the client's base and of `target`, `target.inertia_ratios` (xx,
+    yy, zz, xy, xz, yz of the inertia over its trace) and `target.sigma` (20,) of the errors in `target_motion`. Own
+    position, attitude and joints are taken as measured.
+
+    A late picture counts for the time it was taken: the belief waits there, and what is told is carried on to now by
+    free motion. Where the camera was then is known for the last `slots` ticks, and a picture is used if it was taken at
+    one of them: choose a `period` that divides the camera's, and `slots` of them longer than its latency. A picture
+    that a good filter meets with probability `false_alarm` only is refused; at `most_refused` in a row it begins
+    anew there. Without a picture for `patience` what is told is not valid.
+    """
+
+    craft: Spacecraft  # own, as believed
+    client: Spacecraft  # as believed: where the frame is on it, centre of mass, inertia
+    frame: str = static()  # that carries the camera
+    target: str = static()  # frame of the client that the camera looks at, such as "client.ring"
+    noise: PictureNoise
+    camera: str = static(default="camera")  # name of the camera's measurements
+    guess: TargetGuess = TargetGuess()  # at the start; without a pose it waits for its first picture
+    anew: TargetGuess = TargetGuess()  # where it begins anew after a start with a pose; wide enough for any tumble
+    disturbance: Disturbance = Disturbance()
+    false_alarm: float = static(default=1e-4)
+    most_refused: int = static(default=5)
+    patience: Numeric | float = 5.0  # [s]
+    slots: int = static(default=16)
+
+    def __post_init__(self) -> None:
+        self.craft.frame(self.frame)
+        owner, _, frame = self.target.partition(".")
+        if not owner or not frame or frame == "base":
+            raise LawError(f"TargetFilter.target '{self.target}' must name a frame of a client, such as 'client.ring'.")
+        self.client.frame(frame)
+        if self.client.layout.nv != 6:
+            raise LawError(
+                f"TargetFilter follows a rigid client, but '{self.client.name}' has joints, modes or wheels. "
+                "Give a client of one body with the inertia of the whole: Spacecraft.from_base(...)."
+            )
+        require_bounds(self, {"false_alarm": ""}, above=0.0, most=0.5)
+        require_bounds(self, {"patience": "s"}, above=0.0)
+        require_bounds(self, {"slots": "", "most_refused": ""}, least=1.0)
+
+    @property
+    def body(self) -> BelievedBody:
+        """What is taken as known of the client."""
+        frame = self.target.partition(".")[2]
+        inertia = composite_inertia(self.client, np.zeros(0)).about_com()
+        return BelievedBody.from_inertia(frame_pose(self.client, np.zeros(0), frame), inertia)
+
+    # ---- memory
+
+    def begin(self, y: Measurements) -> FilterMemory:
+        """At the guess, or waiting for a picture."""
+        guess, known = self.guess, self.guess.position is not None
+        position = jnp.asarray(guess.position) if known else jnp.zeros(3)
+        quaternion = jnp.asarray(guess.attitude) if known else jnp.array([1.0, 0.0, 0.0, 0.0])
+        state = guess.state(quaternion, position, self._com)
+        never = jnp.asarray(-jnp.inf)
+        return FilterMemory(
+            past=PastPoses.empty(self.slots),
+            belief=Belief(state, jnp.diag(guess.variances()), jnp.zeros(())),
+            started=jnp.asarray(known),
+            looked=never,
+            used=never,
+            refused=jnp.zeros((), jnp.int32),
+            nis=jnp.zeros(()),
+        )
+
+    def remember(self, memory: FilterMemory, y: Measurements, clock: Clock) -> FilterMemory:
+        """Keep where the camera is, and use the latest picture if it is new."""
+        ticks = 1 if self.period is None else ticks_in(self.title, self.period, clock.dt)
+        past = memory.past.keep(believed_pose(self.craft, y, self.frame), clock.t, clock.tick // ticks)
+        taken, valid = y.taken(f"{self.camera}.position"), y.valid(f"{self.camera}.position")
+        X_NK, known = past.at(jnp.where(valid, taken, 0.0))
+        new = valid & known & (taken > memory.looked) & (~memory.started | (taken >= memory.belief.time - 1e-9))
+        memory = self._carry_on(
+            dataclasses.replace(memory, past=past), jnp.where(new, taken, clock.t - self._span(clock))
+        )
+        seen = View(
+            quaternion_multiply(X_NK.quaternion, y[f"{self.camera}.attitude"]), X_NK.apply(y[f"{self.camera}.position"])
+        )
+        picture = Picture(seen, X_NK.p)
+        return jax.lax.cond(new, lambda: self._look(memory, picture, taken), lambda: memory)
+
+    def _span(self, clock: Clock) -> float:
+        """Age of the oldest picture that can still be used [s]: the belief never stays farther behind."""
+        return (self.slots - 1) * (clock.dt if self.period is None else self.period)
+
+    def _carry_on(self, memory: FilterMemory, time: Scalar) -> FilterMemory:
+        """With the belief at a time, if that is later."""
+        later = jax.lax.cond(
+            memory.started & (time > memory.belief.time),
+            lambda: predict(self.body, memory.belief, time, self.disturbance),
+            lambda: memory.belief,
+        )
+        return dataclasses.replace(memory, belief=later)
+
+    def _look(self, memory: FilterMemory, picture: Picture, taken: Scalar) -> FilterMemory:
+        """Use a picture, refuse it, or begin anew with it."""
+        new = innovation(self.body, memory.belief, picture, self.noise)
+        nis, begun = new.squared(), self._begin_at(picture, taken)
+        good = nis <= gate_of(self.false_alarm)
+        anew = ~memory.started | (~good & (memory.refused + 1 >= self.most_refused))
+        better = correct(memory.belief, new)
+
+        def choose(fresh: Numeric, used: Numeric, old: Numeric) -> Numeric:
+            return jnp.where(anew, fresh, jnp.where(good, used, old))
+
+        return FilterMemory(
+            past=memory.past,
+            belief=jax.tree.map(choose, begun, better, memory.belief),
+            started=jnp.asarray(True),
+            looked=taken,
+            used=jnp.where(good | anew, taken, memory.used),
+            refused=jnp.where(good | anew, 0, memory.refused + 1),
+            nis=jnp.where(anew, 0.0, nis),
+        )
+
+    def _begin_at(self, picture: Picture, taken: Scalar) -> Belief:
+        """The pose as seen, as wrong as the picture; the rest as guessed."""
+        guess = self.guess if self.guess.position is None else self.anew
+        quat_TB = quaternion_conjugate(jnp.asarray(self.body.frame.quaternion))
+        state = guess.state(quaternion_multiply(picture.seen.quaternion, quat_TB), picture.seen.position, self._com)
+        P = jnp.diag(guess.variances())
+        new = innovation(self.body, Belief(state, P, taken), picture, self.noise)
+        H = new.H[:, SEEN]  # a rotation: of what a picture shows, the error is seen as it is, in other axes
+        return Belief(state, P.at[SEEN, SEEN].set(H.T @ new.noise @ H), taken)
+
+    @property
+    def _com(self) -> Vec3:
+        return jnp.asarray(composite_inertia(self.client, np.zeros(0)).com)
+
+    # ---- what it says
+
+    def state_now(self, memory: FilterMemory, clock: Clock) -> TargetState:
+        """The estimate, carried on from its last picture."""
+        return coast(self.body, memory.belief.state, self._age(memory, clock))
+
+    def belief_now(self, memory: FilterMemory, clock: Clock) -> Belief:
+        """The same with its covariance."""
+        time = memory.belief.time + self._age(memory, clock)
+        return predict(self.body, memory.belief, time, self.disturbance)
+
+    def _age(self, memory: FilterMemory, clock: Clock) -> Scalar:
+        return jnp.where(memory.started, clock.t - memory.belief.time, 0.0)
+
+    def tell(self, memory: FilterMemory, y: Measurements, clock: Clock) -> Mapping[str, Numeric]:
+        """The client as estimated: base velocity and rate in base axes, those of the frame in N axes."""
+        state, body = self.state_now(memory, clock), self.body
+        owner, valid = self.target.partition(".")[0], self._is_valid(memory, clock)
+        R_NB = rotation_matrix(state.quaternion)
+        inertia = body.inertia(state.shape)
+        return {
+            f"{owner}.base.position": state.position - R_NB @ body.frame.p,
+            f"{owner}.base.attitude": state.quaternion,
+            f"{owner}.base.velocity": point_velocity(state, jnp.zeros(3)),
+            f"{owner}.base.rate": state.rate,
+            f"{owner}.base.valid": valid,
+            f"{self.target}.position": state.position,
+            f"{self.target}.attitude": quaternion_multiply(state.quaternion, jnp.asarray(body.frame.quaternion)),
+            f"{self.target}.velocity": R_NB @ point_velocity(state, body.frame.p),
+            f"{self.target}.rate": R_NB @ state.rate,
+            f"{self.target}.valid": valid,
+            "target.inertia_ratios": inertia[np.array([0, 1, 2, 0, 0, 1]), np.array([0, 1, 2, 1, 2, 2])],
+            "target.sigma": jnp.sqrt(jnp.diagonal(memory.belief.covariance)),
+        }
+
+    def _is_valid(self, memory: FilterMemory, clock: Clock) -> Flag:
+        return memory.started & (clock.t - memory.used <= self.patience)
+
+    def channels(self) -> tuple[Channel, ...]:
+        """Errors against the truth, how large they are believed to be, and whether both agree."""
+        return (*error_channels(), flag("target.condition", "Target filter", CONDITIONS))
+
+    def observe(self, memory: FilterMemory, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
+        """How wrong the filter is, and whether it knows."""
+        belief = self.belief_now(memory, clock)
+        true = true_target(self.body, truth, self.target)
+        lost = jnp.where(self._is_valid(memory, clock), 0.0, jnp.where(jnp.isfinite(memory.used), 2.0, 1.0))
+        condition = jnp.where((lost == 0.0) & (memory.refused > 0), 3.0, lost)
+        return (*errors_of(belief, true), memory.nis, condition)

@@ -1,0 +1,74 @@
+"""What a rehearsal must keep to be a go: numbers with stated defaults, which a scenario or a user replaces."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from freefloat.values.checks import require_bounds
+from freefloat.values.errors import ModelError
+
+# Each field with its unit.
+_UNITS = {
+    "joint_range": "",
+    "joint_rate": "",
+    "joint_acceleration": "",
+    "workspace": "",
+    "tracking_position": "m",
+    "tracking_angle": "rad",
+    "simulation_position": "m",
+    "simulation_angle": "rad",
+    "simulation_impulse": "",
+    "delay": "",
+    "energy_taken": "",
+    "energy_given": "",
+    "sensor_force": "N",
+    "sensor_torque": "N m",
+    "sensor_range": "",
+    "mass": "",
+    "inertia": "",
+    "lateness": "",
+}
+
+
+@dataclass(frozen=True)
+class Acceptance:
+    """Limits of a go. Shares are of what the facility, the mission or the contact permits."""
+
+    joint_range: float = 0.98  # of the way from the middle of a joint's range to its end, at most
+    joint_rate: float = 0.9  # of a joint's rate limit, at most
+    joint_acceleration: float = 0.95  # of a joint's acceleration limit, at most
+    workspace: float = 0.95  # of the way from the middle of the permitted box to its edge, at most
+    tracking_position: float = 5e-3  # [m] between where a robot was and where it should have been
+    tracking_angle: float = 5e-3  # [rad]
+    simulation_position: float = 0.02  # [m] between rehearsal and simulation, of the relative pose
+    simulation_angle: float = 0.02  # [rad]
+    simulation_impulse: float = 0.2  # of the largest simulated impulse of the contact
+    delay: float = 0.8  # of the critical delay of the expected contact, at most left
+    energy_taken: float = 0.2  # of the energy in the contact, that the passivity controller may take out
+    energy_given: float = 0.05  # of the energy in the contact, that the delay may have given
+    sensor_force: float = 2.0  # [N], accuracy of the wrist sensors, bias included
+    sensor_torque: float = 1.0  # [N m], besides what the force's error makes by its lever
+    sensor_range: float = 0.9  # of the range of the wrist sensors, at most used
+    mass: float = 0.05  # by which the mass that explains the motion may differ from the declared one
+    inertia: float = 0.05  # the same of moments of inertia and their ratios
+    lateness: float = 1.0  # of a cycle, by which one may begin late in real time
+    must_tell: tuple[str, ...] = ()  # criteria that the motion must be able to answer, such as `inertia of client`
+    excused: Mapping[str, str] = field(default_factory=dict)  # criteria that need not be answered, and why
+    given_by: str = "the user"  # who set what differs from the defaults
+
+    def __post_init__(self) -> None:
+        require_bounds(self, _UNITS, least=0.0)
+        object.__setattr__(self, "must_tell", tuple(self.must_tell))
+        if not isinstance(self.excused, Mapping) or not all(self.excused.values()):
+            raise ModelError(
+                "Acceptance.excused maps the name of a criterion to the reason why it need not be answered."
+            )
+
+    def limit_from(self, name: str) -> str:
+        """Who set a limit."""
+        return "default" if getattr(self, name) == _DEFAULTS[name] else self.given_by
+
+
+_DEFAULTS = {one.name: one.default for one in dataclasses.fields(Acceptance)}

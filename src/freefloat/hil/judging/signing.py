@@ -1,0 +1,48 @@
+"""The signature of a verdict: versions, hashes of everything that was judged, and the command that repeats it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from freefloat.engine.runtime.origins import package_source
+from freefloat.hil.facility import Facility
+from freefloat.hil.judging.acceptance import Acceptance
+from freefloat.sim.run import versions
+from freefloat.sim.verdicts import CODE, Signature, digest_of, plain_data
+
+
+def sign(
+    files: Mapping[str, Path],
+    settings: Mapping[str, Any],
+    facility: Mapping[str, Any],
+    accept: Acceptance,
+    command: str,
+) -> Signature:
+    """Of files by name, the resolved settings of scenario and facility, the limits of a go, and the code."""
+    hashes = {name: _of_file(path) for name, path in files.items()}
+    hashes |= {"settings": digest_of(settings), "facility": digest_of(facility), "criteria": digest_of(asdict(accept))}
+    return Signature(_versions(), {**hashes, CODE: package_source()}, command)
+
+
+def describe_facility(facility: Facility) -> dict[str, Any]:
+    """A facility as plain data: what it says of itself, and its robots."""
+    own = {"name": facility.name, "cycle": facility.cycle, "delay": facility.delay, "gravity": list(facility.gravity)}
+    return plain_data({**facility.description(), **own})
+
+
+def _of_file(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _versions() -> dict[str, str]:
+    found = versions()
+    try:
+        return found | {"mujoco": metadata.version("mujoco")}
+    except metadata.PackageNotFoundError:
+        return found

@@ -1,0 +1,217 @@
+"""The contract of on-board software: what it reads, what it gives, how often; as a record and as lines of text."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+VERSION = 1
+_TITLE = f"freefloat software {VERSION}"
+_MOST_FIELDS = 1000
+_MOST_NUMBERS = 100_000  # of a field, and of an answer
+
+# Kinds of commands: unit, and how many numbers, where that does not follow from the names that it is for.
+COMMANDS: dict[str, tuple[str, int | None]] = {
+    "joints.rate": ("rad/s, m/s", None),
+    "joints.torque": ("N m, N", None),
+    "wheels.torque": ("N m", None),
+    "base.wrench": ("N, N m", 6),
+    "frames.force": ("N", None),  # of frame/axis, such as tip/z
+    "thrusters.duty": ("1", None),  # of all nozzles of a set
+    "latch": ("1", None),  # of connections: 1 asks for it
+    "release": ("1", None),
+    "brake": ("1", None),  # of joints: 1 holds, 0 lets go
+}
+_NAME = re.compile(r"[^\s\[\],]{1,200}")
+
+
+class ContractError(ValueError):
+    """What is announced cannot be, or does not fit the other side."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """Some numbers of a message: a measurement, a command, a message to other software."""
+
+    name: str
+    shape: tuple[int, ...] | None = None  # None: the other side is to say it
+    unit: str = ""  # empty: the other side is to say it
+    parts: tuple[str, ...] = ()  # joints, wheels, frames, connections that a command is for
+    integer: bool = False
+
+    def __post_init__(self) -> None:
+        for word in (self.name, *self.parts):
+            if not isinstance(word, str) or not _NAME.fullmatch(word):
+                raise ContractError(f"{word!r:.80} is no name: write it without spaces, commas and brackets.")
+        if self.shape is not None and not (len(self.shape) <= 4 and 0 <= math.prod(self.shape) <= _MOST_NUMBERS):
+            raise ContractError(f"'{self.name}' cannot have the shape {self.shape}.")
+        if "\n" in self.unit:
+            raise ContractError(f"The unit of '{self.name}' must stand on one line.")
+
+    @property
+    def size(self) -> int:
+        """How many numbers it has."""
+        return math.prod(self.shape or ())
+
+    def line(self) -> str:
+        """As text: name[parts] shape unit; a shape that is not known is ?."""
+        parts = f"[{','.join(self.parts)}]" if self.parts else ""
+        words = [self.name + parts]
+        if self.shape is not None:
+            words.append(("x".join(map(str, self.shape)) or "scalar") + (":int32" if self.integer else ""))
+        elif self.unit:
+            words.append("?")
+        words.append(self.unit)
+        return " ".join(words).rstrip()
+
+    @staticmethod
+    def read(text: str) -> Field:
+        """From text."""
+        words = text.split(None, 2)
+        found = re.fullmatch(r"([^\s\[\]]+)(?:\[([^\[\]]*)\])?", words[0]) if words else None
+        if found is None:
+            raise ContractError(f"'{text:.80}' says no name.")
+        parts = tuple(filter(None, (found[2] or "").split(",")))
+        if len(words) == 1:
+            return Field(found[1], parts=parts)
+        shape, _, kind = words[1].partition(":")
+        if kind not in ("", "int32") or not re.fullmatch(r"\?|scalar|\d{1,6}(x\d{1,6}){0,3}", shape):
+            raise ContractError(f"'{text:.80}': '{words[1]:.40}' is no shape. Write scalar, 3 or 3x3.")
+        sizes = {"?": None, "scalar": ()}[shape] if shape in ("?", "scalar") else tuple(map(int, shape.split("x")))
+        return Field(found[1], sizes, words[2] if len(words) > 2 else "", parts, kind == "int32")
+
+
+@dataclass(frozen=True)
+class Contract:
+    """What software reads, commands and tells, and how often."""
+
+    name: str
+    period: float  # [s]
+    reads: tuple[Field, ...] = ()
+    gives: tuple[Field, ...] = ()  # commands, by their kinds
+    tells: tuple[Field, ...] = ()  # messages to software after it
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not re.fullmatch(r"\w{1,60}", self.name):
+            raise ContractError(f"Software needs a name of letters and digits, got {self.name!r:.80}.")
+        if not isinstance(self.period, (int, float)) or not 0.0 < self.period < math.inf:
+            raise ContractError(f"Software '{self.name}' needs a period in seconds above zero, got {self.period!r}.")
+        if len((*self.reads, *self.gives, *self.tells)) > _MOST_FIELDS:
+            raise ContractError(f"Software '{self.name}' announces more than {_MOST_FIELDS} fields.")
+        for some in (self.reads, self.gives, self.tells):
+            names = [one.name for one in some]
+            if twice := [name for name in names if names.count(name) > 1]:
+                raise ContractError(f"Software '{self.name}' announces '{twice[0]}' twice.")
+        object.__setattr__(self, "gives", tuple(self._command(one) for one in self.gives))
+        if unknown := [one.name for one in self.tells if one.shape is None]:
+            raise ContractError(f"Software '{self.name}' must say the shape of the message '{unknown[0]}'.")
+        if self.width > _MOST_NUMBERS:
+            raise ContractError(f"An answer of software '{self.name}' has more than {_MOST_NUMBERS} numbers.")
+
+    def _command(self, given: Field) -> Field:
+        """A command with its unit and size; what is announced otherwise is refused."""
+        if given.name not in COMMANDS:
+            known = ", ".join(COMMANDS)
+            raise ContractError(f"Software '{self.name}' gives '{given.name}', which is no command. Commands: {known}.")
+        unit, size = COMMANDS[given.name]
+        if size is None and not given.parts:
+            raise ContractError(f"Software '{self.name}' must name what its command '{given.name}' is for.")
+        whole = dataclasses.replace(given, shape=(len(given.parts) if size is None else size,), unit=unit)
+        return agree(f"software '{self.name}'", given, whole)
+
+    @property
+    def outputs(self) -> tuple[Field, ...]:
+        """What an answer holds, in order."""
+        return (*self.gives, *self.tells)
+
+    @property
+    def width(self) -> int:
+        """Numbers of an answer."""
+        return sum(one.size for one in self.outputs)
+
+    # ---- as text
+
+    def text(self) -> str:
+        """As lines."""
+        lines = [_TITLE, f"name {self.name}", f"period {float(self.period)!r}"]
+        for word in ("reads", "gives", "tells"):
+            lines += [f"{word} {one.line()}" for one in getattr(self, word)]
+        return "\n".join(lines) + "\n"
+
+    @staticmethod
+    def parse(text: str) -> Contract:
+        """From lines; an error says which of them is wrong."""
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        if not lines or lines[0] != _TITLE:
+            raise ContractError(f"It begins with '{(lines or [''])[0]:.60}' in place of '{_TITLE}'.")
+        fields: dict[str, list[Field]] = {"reads": [], "gives": [], "tells": []}
+        words: dict[str, str] = {}
+        for line in lines[1:]:
+            word, _, rest = line.partition(" ")
+            if word in fields:
+                fields[word].append(Field.read(rest))
+            elif word in ("name", "period") and word not in words:
+                words[word] = rest.strip()
+            else:
+                raise ContractError(f"'{line:.80}' is no line of a contract: name, period, reads, gives, tells.")
+        try:
+            period = float(words.get("period", ""))
+        except ValueError:
+            raise ContractError(f"'{words.get('period', '')}' is no period in seconds.") from None
+        return Contract(words.get("name", ""), period, *(tuple(some) for some in fields.values()))
+
+    # ---- of an object
+
+    @staticmethod
+    def of(software: Any) -> Contract:
+        """Of an object: its `contract`, or what its `period`, `reads`, `commands`, `tells` and `name` say."""
+        if isinstance(whole := getattr(software, "contract", None), Contract):
+            return whole
+        missing = [word for word in ("period", "reads", "commands", "begin", "step") if not hasattr(software, word)]
+        if missing:
+            raise ContractError(
+                f"{type(software).__name__} is no on-board software: it has no `{missing[0]}`. It needs period, reads, "
+                "commands, begin(y) and step(t, y)."
+            )
+        return Contract(
+            name=getattr(software, "name", "") or type(software).__name__,
+            period=software.period,
+            reads=tuple(_read(name, unit) for name, unit in _pairs(software.reads)),
+            gives=tuple(Field(name, parts=_names(parts)) for name, parts in _pairs(software.commands)),
+            tells=tuple(_told(name, example) for name, example in _pairs(getattr(software, "tells", {}))),
+        )
+
+
+def _pairs(named: Mapping[str, Any] | Iterable[str]) -> Iterable[tuple[str, Any]]:
+    return named.items() if isinstance(named, Mapping) else [(name, ()) for name in _names(named)]
+
+
+def _names(names: str | Iterable[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _read(name: str, unit: Any) -> Field:
+    return Field(name, unit=unit or "")
+
+
+def _told(name: str, example: Any) -> Field:
+    """A message of which an example is given."""
+    value = np.asarray(example)
+    return Field(name, value.shape, "1", integer=value.dtype.kind in "iub")
+
+
+def agree(whose: str, announced: Field, known: Field) -> Field:
+    """What is known of a field; anything else that was announced is refused by name."""
+    for what in ("shape", "unit"):
+        said, is_ = getattr(announced, what), getattr(known, what)
+        if said not in (None, "") and is_ not in (None, "") and said != is_:
+            raise ContractError(f"{whose} takes '{announced.name}' to have the {what} {said}, but it has {is_}.")
+    return dataclasses.replace(
+        known, shape=announced.shape if known.shape is None else known.shape, unit=known.unit or announced.unit
+    )
