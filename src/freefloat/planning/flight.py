@@ -5,11 +5,11 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control import measured_state
+from freefloat.control import TimedGrasp, measured_state
 from freefloat.dynamics import composite_inertia, inverse_dynamics
 from freefloat.dynamics.nominal_motion import NominalMotion, unforced_twist_rate
 from freefloat.dynamics.relative import nominal_share, nominal_share_rate
-from freefloat.hil import Carried, DelayCompensation, Rehearsal
+from freefloat.hil import Carried, DelayCompensation, Grasp, Rehearsal
 from freefloat.model import (
     BaseWrench,
     Clearance,
@@ -32,9 +32,10 @@ from freefloat.spatial import Pose, angular, linear, six
 from freefloat.values import record
 from freefloat.values.arrays import Numeric, Vector
 from freefloat.values.channels import Channel
-from freefloat.values.checks import require_bounds
+from freefloat.values.checks import require_bounds, require_number
 from freefloat.values.errors import ModelError
 
+_GRASP = "grasp"  # the connection that a gripper holds
 _LEVER = 0.5  # [m]: what an angle counts as in the error that is told
 
 
@@ -127,21 +128,40 @@ def flight_experiment(
     )
 
 
-def flight_rehearsal(task: CaptureTask, plan: Plan, *, dt: float = 4e-3) -> Rehearsal:
+def flight_rehearsal(task: CaptureTask, plan: Plan, *, dt: float = 4e-3, hold: float = 0.0) -> Rehearsal:
     """The plan as a rehearsal in the cell it was planned for: robots carry both bases, the arm follows its joints.
 
-    Nothing touches as long as a gap is left: no wrist sensor is used. Clearances are the cell's own to watch.
+    With `hold` [s] the gripper closes on the ring at the plan's end and holds it that long. What it takes is measured
+    at the client's wrist, and acts on the servicer's tool with the other sign. Clearances are the cell's own to watch.
     """
     if task.cell is None:
         raise ModelError("The task was planned for no cell: give CaptureTask a cell, CellRoom.of(...), and plan again.")
+    require_number("hold", hold, "s", least=0.0)
+    ring, tool = f"client.{task.ring}.wrench", f"servicer.{task.tool}.wrench"
+    arm = task.servicer.layout.moving_joints
     return Rehearsal(
-        flight_experiment(task, plan, dt=dt, watched=False),
+        _grasping_experiment(task, plan, dt, hold),
         carried=(
-            Carried("client", "client"),
-            Carried("servicer", "servicer", arm=task.servicer.layout.moving_joints),
+            Carried("client", "client", ring),
+            Carried("servicer", "servicer", tool, reaction_of="client", arm=arm),
         ),
         placement=task.cell.X_FZ,
         nominal="client",
         compensation=DelayCompensation(measured=True),
-        passivity=None,
+        grasps=(Grasp(_GRASP, "servicer"),),
+    )
+
+
+def _grasping_experiment(task: CaptureTask, plan: Plan, dt: float, hold: float) -> Experiment:
+    """The plan flown, then held, with ports for what the facility feels."""
+    world = World(servicer=task.servicer, client=task.client)
+    return Experiment.of(
+        world.connection(_GRASP, f"servicer.{task.tool}", f"client.{task.ring}"),
+        PlanFlight(task.servicer, task.client, plan.chart, plan.curve, on="servicer"),
+        *([TimedGrasp(_GRASP, at=plan.duration, on="servicer", period=dt)] if hold else []),
+        state={"servicer": plan.start, "client": plan.client_start},
+        duration=plan.duration + hold,
+        dt=dt,
+        record_dt=max(dt, round(0.1 / dt) * dt),
+        inputs={f"client.{task.ring}.wrench": np.zeros(6), f"servicer.{task.tool}.wrench": np.zeros(6)},
     )
