@@ -16,6 +16,7 @@ from freefloat.planning.programme import Programme
 from freefloat.planning.programs import Programs, compile_programs
 from freefloat.planning.solver import Answer, require_ipopt, solve
 from freefloat.planning.task import CaptureTask
+from freefloat.values.checks import require_number
 from freefloat.values.errors import ModelError
 
 _FAMILIES = (
@@ -37,10 +38,12 @@ class PlanSettings:
     reserve: float = 0.02  # share of the limits that is kept for what happens between instants
     rounds: int = 3  # each with twice the instants and the reserve
     iterations: int = 250  # of the solver, each round
+    seconds: float = 60.0  # of a processor, each round; iterations end it sooner, unless the machine is slow
     exact_curvature: bool = True  # else IPOPT estimates it from slopes
     explain: bool = True  # find out what is in the way where there is no motion
 
     def __post_init__(self) -> None:
+        require_number("PlanSettings.seconds", self.seconds, "s", above=0.0)
         if self.points < 7 or self.instants < 5 or self.samples < 2 * self.instants or self.rounds < 1:
             raise ModelError(
                 "PlanSettings needs 7 control points or more, 5 instants or more, at least twice as many samples, and "
@@ -90,7 +93,7 @@ def _refine(
             guess = rest_to_rest(asked.start[0], asked.start[1], end, task.duration, settings.points)
         near = guess if number < settings.rounds else None  # in the last round every row counts
         programme = Programme(programs, asked, settings.points, task.duration, near)
-        answer = solve(programme, programme.free_points(guess), settings.iterations)
+        answer = solve(programme, programme.free_points(guess), settings.iterations, settings.seconds)
         answers.append(answer)
         guess = programme.control_points(answer.x)
         curve = Curve.of(guess, task.duration)

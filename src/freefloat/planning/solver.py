@@ -12,7 +12,6 @@ import numpy as np
 from freefloat.planning.programme import Programme
 from freefloat.values.errors import ModelError
 
-_SECONDS = 20.0  # of a processor, for a round; a plan that is found takes a fifth of that
 _SOLVED = (0, 1)  # to the tolerance; to the acceptable one
 _WORDS = {
     0: "solved",
@@ -48,8 +47,8 @@ def require_ipopt() -> Any:
         ) from error
 
 
-def solve(programme: Programme, guess: np.ndarray, iterations: int) -> Answer:
-    """From a guess of the free control points."""
+def solve(programme: Programme, guess: np.ndarray, iterations: int, seconds: float) -> Answer:
+    """From a guess of the free control points, within so many iterations and so much time of a processor [s]."""
     ipopt = require_ipopt()
     low, high = programme.bounds
     least, most = programme.limits
@@ -68,7 +67,7 @@ def solve(programme: Programme, guess: np.ndarray, iterations: int) -> Answer:
         programme.constraints,
         programme.constraint_slopes,
         *([programme.curvature] if exact else []),
-        ipopt_options=_options(iterations, exact),
+        ipopt_options=_options(iterations, seconds, exact),
     )
     began = time.process_time()
     x, effort, status = problem.solve(np.clip(guess, low, high))
@@ -83,12 +82,12 @@ def solve(programme: Programme, guess: np.ndarray, iterations: int) -> Answer:
     )
 
 
-def _options(iterations: int, exact: bool) -> dict[str, Any]:
+def _options(iterations: int, seconds: float, exact: bool) -> dict[str, Any]:
     return {
         "print_level": 0,
         "sb": "yes",
         "max_iter": iterations,
-        "max_cpu_time": _SECONDS,
+        "max_cpu_time": seconds,
         "tol": 1e-4,
         "constr_viol_tol": 1e-6,
         "acceptable_tol": 1e-3,
