@@ -19,7 +19,6 @@ settings = CellSettings(
     servo=ServoSettings(lag="second", bandwidth=25.0, delay=8e-3),  # [Hz], [s]
     arm_stiffness=500.0,  # [N m/rad]
     arm_damping=10.0,  # [N m s/rad]
-    clearance=0.005,  # [m]
 )
 soft = Gripper(stiffness=2000.0, damping=100.0, turn_stiffness=20.0, turn_damping=1.0)  # [N/m], [N s/m], [N m/rad], ...
 cell = envisat_cell(settings, gripper=soft, distance=4.9)  # [m]
@@ -48,5 +47,6 @@ rehearsed = ff.rehearse(flight_rehearsal(task, plan, hold=2.0), cell)
 print(rehearsed.status)
 for name, used in cell.use.robots.items():
     print(f"{name}: {100 * used.rate.max():.1f} % of its rates, {100 * used.room.min():.0f} % of a range left")
+print("Nearest: {} {:.3f} m".format(*cell.use.nearest))
 print(f"checked: time reached in the cell {rehearsed.values('time')[-1]:.3f} s (expected 32 +- 1e-6)")
 print(f"checked: gripper holds {rehearsed.values('cell.servicer.gripper.holds')[-1]:.0f} (expected 1 +- 0)")

@@ -21,7 +21,6 @@ def cell():
         sensor=SensorSettings(noise=(0.05, 0.003), bias=(2.0, 0.1), range=(500.0, 200.0), tare_samples=1000),
         arm_stiffness=500.0,
         arm_damping=10.0,
-        clearance=0.005,
     )
     return envisat_cell(settings, gripper=Gripper(2000.0, 100.0, 20.0, 1.0), distance=4.9)
 
