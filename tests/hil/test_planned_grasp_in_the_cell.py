@@ -9,8 +9,6 @@ pytest.importorskip("ipyopt")
 import freefloat as ff
 from freefloat.hil.cell import CellSettings, Gripper, SensorSettings, ServoSettings, envisat_cell, envisat_start
 from freefloat.planning import CaptureTask, CellRoom, PlanSettings, flight_rehearsal, plan_capture
-from freefloat.values import ModelError
-from small_capture import small_task
 
 HOLD = 1.0  # [s]
 
@@ -52,8 +50,3 @@ def test_the_cell_makes_the_planned_motion_within_its_limits_and_the_gripper_hol
     assert apart[t >= plan.duration].max() < 1e-3  # [m], of the 30 mm in which the gripper closes
     assert not holds[t < plan.duration].any()
     assert holds[-1] == 1.0
-
-
-def test_a_plan_for_no_cell_is_not_rehearsed():
-    with pytest.raises(ModelError, match="planned for no cell"):
-        flight_rehearsal(small_task(), None)

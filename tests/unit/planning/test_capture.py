@@ -14,6 +14,7 @@ from freefloat.planning import (
     Plan,
     PlanSettings,
     flight_experiment,
+    flight_rehearsal,
     plan_capture,
     straight_capture,
 )  # fmt: skip
@@ -86,6 +87,11 @@ def test_a_plan_flown_keeps_its_limits_and_meets_the_ring():
     assert abs(np.abs(run.values("servicer.flight.force")).max() - used) < 0.05 * LIMITS.base_force
 
 
+def test_a_plan_for_no_cell_is_not_rehearsed():
+    with pytest.raises(ModelError, match="planned for no cell"):
+        flight_rehearsal(small_task(), planned())
+
+
 def test_without_its_solver_planning_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "ipyopt", None)
     with pytest.raises(ModelError, match=r"freefloat\[plan\]"):
@@ -106,6 +112,8 @@ def test_impossible_tasks_and_settings_are_refused():
         CaptureTask(small_client(), small_client(), task.client_start, task.client_start, 10.0, posture=())
     with pytest.raises(ModelError, match="7 control points or more"):
         PlanSettings(points=5)
+    with pytest.raises(ModelError, match=r"PlanSettings\.seconds must be positive"):
+        PlanSettings(seconds=0.0)
     with pytest.raises(ModelError, match="3 numbers, the arm has 2 joints"):
         dataclasses.replace(LIMITS, rate=(1.0, 1.0, 1.0)).joint("rate", 2)
     with pytest.raises(ModelError, match=r"rate must be positive"):
