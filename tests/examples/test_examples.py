@@ -24,7 +24,21 @@ ROOT = Path(__file__).parents[2]
 LESSONS = sorted((ROOT / "examples").glob("[0-9]*.py"))
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 RUN_MARK = "<!-- run by tests -->"
-LONG = ("02", "10", "12", "14", "17", "18", "19", "21", "23", "25", "26", "27", "28")  # lessons that take longest: `make slow` runs them
+LONG = (
+    "02",
+    "10",
+    "12",
+    "14",
+    "17",
+    "18",
+    "19",
+    "21",
+    "23",
+    "25",
+    "26",
+    "27",
+    "28",
+)  # lessons that take longest: `make slow` runs them
 LONGEST = 80  # lines of a lesson
 PATIENCE = 600.0  # [s] after which a lesson hangs; they take seconds
 
