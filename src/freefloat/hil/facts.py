@@ -65,7 +65,8 @@ _WORKSPACE = (
 )  # fmt: skip
 _DELAY_NOTE = (
     "The observed delay is the least-squares shift between commanded and measured positions of the whole run; where a "
-    "robot hardly moves it cannot be told. The mass of a contact is that of the lightest direction at its port."
+    "robot hardly moves it cannot be told. The mass of a contact is that of the lightest direction at its port, with "
+    "the joints of arms free to give way; a verdict judges the robots with them held, and arms by their own delay."
 )
 _ENERGY_NOTE = (
     "F . (V_hw - V_sim) summed over time: what the facility's delay has absorbed. Below zero it has given energy to "

@@ -29,7 +29,10 @@ _REMEDIES = (
     ("out of reach", "The workspace is too small: place the mission elsewhere in the cell."),
     ("behind the commanded pose", "The workspace is too small: the pose is out of the robot's reach."),
     ("rate", "The motion is too fast for the robots: slow the mission down, or place it where joints move less."),
-    ("acceleration", "The motion is too abrupt for the robots: look at delay and stiffness of the contact."),
+    (
+        "acceleration",
+        "The motion is too abrupt for the robots: near the end of their reach joints race; or the contact is too hard.",
+    ),
     ("closer than", "Parts of the cell come too close: place the mission elsewhere in the cell."),
     ("diverged", "The loop is unstable: look at the delay, and at the stiffness of the contact."),
     ("range of", "The contact is too hard for the sensor: approach more slowly, or make it softer."),
