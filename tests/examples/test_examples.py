@@ -24,21 +24,9 @@ ROOT = Path(__file__).parents[2]
 LESSONS = sorted((ROOT / "examples").glob("[0-9]*.py"))
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 RUN_MARK = "<!-- run by tests -->"
-LONG = (
-    "02",
-    "10",
-    "12",
-    "14",
-    "17",
-    "18",
-    "19",
-    "21",
-    "23",
-    "25",
-    "26",
-    "27",
-    "28",
-)  # lessons that take longest: `make slow` runs them
+# What takes longest: `make slow` runs it.
+LONG_LESSONS = ("02", "10", "12", "14", "17", "18", "19", "21", "23", "25", "26", "27", "28")
+LONG_PAGES = ("connections", "control", "planning", "target-filter")
 LONGEST = 80  # lines of a lesson
 PATIENCE = 600.0  # [s] after which a lesson hangs; they take seconds
 
@@ -94,7 +82,7 @@ def run_python(*arguments: str) -> str:
 
 @pytest.mark.parametrize(
     "lesson",
-    [pytest.param(p, marks=[pytest.mark.slow] if p.stem.startswith(LONG) else []) for p in LESSONS],
+    [pytest.param(p, marks=[pytest.mark.slow] if p.stem.startswith(LONG_LESSONS) else []) for p in LESSONS],
     ids=lambda path: path.stem,
 )
 def test_lesson_prints_the_numbers_it_promises(lesson: Path) -> None:
@@ -133,7 +121,11 @@ def _tested_pages() -> list[Path]:
     return [page for page in PAGES if page.exists() and RUN_MARK in page.read_text(encoding="utf-8")]
 
 
-@pytest.mark.parametrize("page", _tested_pages(), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(p, marks=[pytest.mark.slow] if p.stem in LONG_PAGES else []) for p in _tested_pages()],
+    ids=lambda path: path.stem,
+)
 def test_code_on_the_page_runs_and_prints_what_the_page_says(page: Path) -> None:
     outputs = run_python(__file__, str(page)).split("\0")
     expected = _expected_texts(page)

@@ -23,6 +23,7 @@ def no_others(name, variant):
     raise AssertionError("no other runs are needed")
 
 
+@pytest.mark.slow
 def test_a_second_in_the_cell_is_the_motion_in_orbit():
     """Relative poses of the encoders within the paper's bounds; Envisat's robot stands still."""
     pytest.importorskip("mujoco")

@@ -22,6 +22,7 @@ def check(variant):
     assert not [row for row in claims if not row["holds"]]
 
 
+@pytest.mark.slow
 def test_a_turning_hub_in_the_cell():
     check("250-kg")
 
