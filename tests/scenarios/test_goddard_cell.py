@@ -23,12 +23,7 @@ def check(variant):
 
 
 @pytest.mark.slow
-def test_a_turning_hub_in_the_cell():
-    check("250-kg")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("variant", [name for name in VARIANTS if name != "250-kg"])
+@pytest.mark.parametrize("variant", list(VARIANTS))
 def test_hubs_in_the_cell(variant):
     check(variant)
 
