@@ -74,11 +74,15 @@ def figure(found: dict[str, np.ndarray]) -> str:
     t = EVERY * np.arange(1, found["nees"].shape[1])
     error, three = (found[f"rate_{kind}"][0, 1:, 1] / DEG for kind in ("error", "three_sigma"))
     low, high = (np.full_like(t, x) for x in chi2.ppf([0.005, 0.995], 20 * RUNS) / RUNS)
-    one = (Curve("true from estimated", t, error), Curve("three sigma", t, three), Curve("", t, -three, colour=1))
+    one = (
+        Curve("true from estimated", t, error),
+        Curve("", t, three),
+        Curve("three sigma", t, -three, below=True, colour=1),
+    )
     all_of_them = (
         Curve("mean of 200 runs", t, found["nees"][:, 1:].mean(axis=0)),
-        Curve("99 % of it", t, high, dashed=True),
-        Curve("", t, low, dashed=True, colour=1),
+        Curve("", t, high, dashed=True),
+        Curve("99 % of it", t, low, below=True, dashed=True, colour=1),
     )
     return figure_svg(
         Panel("rate about y, one run", "[deg/s]", one, (-0.6, 0.6), (-0.6, -0.3, 0.0, 0.3, 0.6), every=10.0),
