@@ -74,6 +74,7 @@ def test_damping_of_a_follower_acts_on_its_leader(rng):
     assert trees.relative_error(dynamics.damping_force(craft, q, v), expected) < TOLERANCE
 
 
+@pytest.mark.slow
 def test_forward_dynamics_undoes_inverse_dynamics(rng):
     craft = couple(trees.draw_tree(rng, "branched 7"))
     q, v = trees.draw_configuration(rng, craft), trees.draw_speeds(rng, craft)

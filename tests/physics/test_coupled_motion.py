@@ -73,7 +73,7 @@ def close(mine, expected, tolerance=TOLERANCE) -> None:
         (compiled, "branched 7", COUPLED),
         # With wheels, and a joint that turns with one that slides: small, because XLA takes long for large trees.
         (compiled, "small", {"joint4": Follow("joint2", 1.5, 0.1)}),
-        (jax.jit, "small", {"joint4": Follow("joint2", 1.5, 0.1)}),
+        pytest.param(jax.jit, "small", {"joint4": Follow("joint2", 1.5, 0.1)}, marks=pytest.mark.slow),
     ],
     ids=["native", "native, wheels", "jax, wheels"],
 )

@@ -104,6 +104,7 @@ def test_single_batch_and_graphics_card_agree():
     np.testing.assert_allclose(plain.plants[0].state.p_NB, batch.plants[0].state.p_NB[2], atol=1e-10, rtol=0)
 
 
+@pytest.mark.slow
 def test_a_box_rests_on_four_corners():
     """Four contacts at once: it falls flat, stays, and they carry its weight; that one is redundant is told."""
     box = ff.Spacecraft.from_base("box", mass=4.0, inertia=(0.3, 0.3, 0.3))

@@ -62,6 +62,7 @@ def test_riccati_of_132_states_holds_to_1e_12(station, model, method):
     assert found.entry("pitch torque", "pitch") == pytest.approx(3127.083, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_riccati_of_428_states_holds_to_1e_12_and_agrees_with_doubling():
     fine = Station(bus=8, arm=4, array=4)
     by_schur, by_doubling = (design_lqr(model_of(fine), *fine.weights(), method=m) for m in ("schur", "doubling"))

@@ -164,12 +164,14 @@ def test_counts_of_the_search_in_the_table_of_the_package() -> None:
     assert found["median attitude ratio"] == pytest.approx(0.80, abs=5e-3)
 
 
+@pytest.mark.slow
 def test_error_of_the_hand_at_the_ticks_alone() -> None:
     run = simulate(find("ets7-gjm").variants()["sampled-4hz"].build())
     at_ticks = run["hand.position_error"].sel(time=np.arange(0.0, 22.1, 0.25), method="nearest").values
     assert 1e3 * np.linalg.norm(at_ticks, axis=1).max() == pytest.approx(0.281, rel=0.02)  # [mm]; 2 % as printed
 
 
+@pytest.mark.slow
 def test_wheels_that_hold_their_torque_read_the_gyro_after_the_joints_take_their_rates() -> None:
     nominal = Ets7Rns()
     craft = spacecraft(nominal.wheel_torque, {})
