@@ -69,7 +69,7 @@ def theirs(craft, q, v, vdot, force):
     }
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n == "branched 20" else n for n in NAMES])
 def test_all_quantities_equal_those_of_pinocchio(rng, name):
     worst: dict[str, float] = {}
     for _ in range(DRAWS):

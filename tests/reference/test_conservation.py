@@ -81,7 +81,7 @@ def test_momentum_over_a_hundred_seconds_and_the_order_of_its_drift(rng):
     assert np.max(np.linalg.norm(np.array(about_base) - about_base[0], axis=1)) > 1e-2 * size
 
 
-@pytest.mark.parametrize("name", ["chain of 2", "wheels", "branched 20"])
+@pytest.mark.parametrize("name", ["chain of 2", "wheels", pytest.param("branched 20", marks=pytest.mark.slow)])
 def test_momentum_of_other_trees(rng, name):
     """Ten seconds at 5 ms, a tenth of the way; small trees swing faster: ten times the figure of the long run."""
     craft, state, law = draw(rng, name)

@@ -19,12 +19,20 @@ ONLY = {"latency": ["--only", "linear", "jacobian"]}  # the others start whole r
     "name",
     [
         "engine",
-        "flexible",
-        "connections",
-        "software",
         *(
             pytest.param(name, marks=pytest.mark.slow)
-            for name in ("branches", "campaign", "campaign_scaling", "latency", "station", "contact", "rehearsal")
+            for name in (
+                "branches",
+                "campaign",
+                "campaign_scaling",
+                "connections",
+                "contact",
+                "flexible",
+                "latency",
+                "rehearsal",
+                "software",
+                "station",
+            )
         ),
     ],
 )

@@ -48,8 +48,6 @@ def moving(q, v):
 
 
 # Every function, as a function of the spacecraft, q and v.
-# Those that take longest: `make slow` runs them.
-LONGEST = ("held_motion_by_rows", "return_to_rows", "held_motion", "contact_impact", "linearise_free", "arm_torque")
 FUNCTIONS = {
     "absolute_state": lambda c, q, v: d.absolute_state(nominal_of(v), state_of(q, v)),
     "advance_unforced": lambda c, q, v: d.advance_unforced(d.composite_inertia(c, q), nominal_of(v), 0.1),
@@ -150,9 +148,8 @@ def summed(result):
     return flat @ np.cos(1.0 + np.arange(flat.size))
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow) if name in LONGEST else name for name in sorted(FUNCTIONS)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_compiles_batches_and_differentiates(rng, name):
     function = FUNCTIONS[name]
     craft = trees.draw_tree(rng, "tiny")

@@ -167,7 +167,7 @@ def test_quaternion_and_degrees(rng):
     same(Pose.from_quaternion(X.quaternion, X.p), X)
 
 
-@pytest.mark.parametrize("jacobian", [jax.jacfwd, jax.jacrev])
+@pytest.mark.parametrize("jacobian", [jax.jacfwd, pytest.param(jax.jacrev, marks=pytest.mark.slow)])
 def test_derivatives_are_right_at_the_identity(jacobian):
     slope = jax.jit(jacobian(lambda V: Pose.exp(V).log()))(jnp.zeros(6))
     np.testing.assert_allclose(slope, np.eye(6), rtol=0.0, atol=ROUNDING)

@@ -181,7 +181,7 @@ def test_roll_pitch_yaw_give_the_matrix_again_even_at_gimbal_lock(rng, pitch, of
     np.testing.assert_allclose(angles_to_matrix(matrix_to_angles(rounded)), rounded, rtol=0.0, atol=4e-15)
 
 
-@pytest.mark.parametrize("jacobian", [jax.jacfwd, jax.jacrev])
+@pytest.mark.parametrize("jacobian", [jax.jacfwd, pytest.param(jax.jacrev, marks=pytest.mark.slow)])
 def test_derivatives_are_finite_and_right_at_the_identity(jacobian):
     zero, one = jnp.zeros(3), np.eye(3)
 

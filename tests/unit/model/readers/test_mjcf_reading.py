@@ -86,7 +86,7 @@ def test_another_number_would_be_noticed(menagerie_files, old, new):
     assert max(gaps.values()) > 1e-6
 
 
-@pytest.mark.parametrize("name", ["chain of 6", "branched 7", "branched 20"])
+@pytest.mark.parametrize("name", ["chain of 6", "branched 7", pytest.param("branched 20", marks=pytest.mark.slow)])
 def test_random_trees_are_those_of_mujoco(rng, menagerie_files, name):
     """Written by MuJoCo (six digits), read by both."""
     craft = trees.with_joint_rotors(rng, trees.draw_tree(rng, name))

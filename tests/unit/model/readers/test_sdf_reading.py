@@ -90,7 +90,7 @@ def _written(rng, craft, offset=None):
 
 
 @pytest.mark.parametrize("moved", [False, True], ids=["at their joints", "beside their joints"])
-@pytest.mark.parametrize("name", ["chain of 6", "branched 7", "branched 20"])
+@pytest.mark.parametrize("name", ["chain of 6", "branched 7", pytest.param("branched 20", marks=pytest.mark.slow)])
 def test_random_trees_are_read_back(rng, name, moved):
     craft = trees.draw_tree(rng, name)
     text = _written(rng, craft, trees.draw_pose(rng) if moved else None)
