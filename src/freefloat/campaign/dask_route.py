@@ -35,12 +35,14 @@ def computed_by_dask(campaign: Campaign, missing: list[int], route: Route) -> It
     with _connected(route) as client, interrupts_between_blocks() as obey:
         from distributed import wait
 
-        sent = client.scatter(_packed(campaign), broadcast=True, hash=True)
+        packed = _packed(campaign)  # goes with every block: what lies on workers only may die with them
         waiting = iter(missing)
         slots = max(1, sum(client.nthreads().values()))
 
         def submit(number: int) -> Any:
-            return client.submit(_block_of, sent, number, key=f"block-{campaign.identity()[:12]}-{number}", pure=False)
+            return client.submit(
+                _block_of, packed, number, key=f"block-{campaign.identity()[:12]}-{number}", pure=False
+            )
 
         under_way = {submit(number) for number in islice(waiting, _AHEAD * slots)}
         while under_way:
