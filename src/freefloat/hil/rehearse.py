@@ -84,15 +84,7 @@ def rehearse(
     except BaseException as error:
         end_all(boarded, str(error))
         raise
-    about = {
-        "facility": facility.name,
-        "cycle": facility.cycle,
-        "delay": delay,
-        "stated_delay": facility.delay,
-        "pace": "paced in real time" if realtime else "in lockstep",
-        "robots": described_robots(cycle.robots),
-        "software": [one.described() for one in boarded],
-    }
+    about = _about(facility, cycle, boarded, delay, realtime=realtime)
     kept = _Keeper(cycle, about, None if log is None else Path(log), progress)
     camera = CellCamera(facility, -(-cycle.steps // cycle.ticks))
     if not realtime:  # the robots of a loop in another process are not seen from here
@@ -110,6 +102,21 @@ def rehearse(
     end = (len(kept.rows) - 1) * facility.cycle
     status = f"{STOPPED}{end:g} s: {reason}" if reason else COMPLETED
     return with_cell_scene(run_of_log(rehearsal, kept.as_log(), status), facility, camera.taken)
+
+
+def _about(
+    facility: Facility, cycle: Cycle, boarded: tuple[Boarded, ...], delay: float, *, realtime: bool
+) -> dict[str, Any]:
+    """What the log says before its first row."""
+    return {
+        "facility": facility.name,
+        "cycle": facility.cycle,
+        "delay": delay,
+        "stated_delay": facility.delay,
+        "pace": "paced in real time" if realtime else "in lockstep",
+        "robots": described_robots(cycle.robots),
+        "software": [one.described() for one in boarded],
+    }
 
 
 def _drive(cycle: Cycle, facility: Facility, kept: _Keeper, wanted: Callable[[], str], *, realtime: bool) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from freefloat.scenarios.scenario import ScenarioError
+from freefloat.scenarios.user_file import load_user_file
 
 if TYPE_CHECKING:
     from freefloat.hil import Facility
@@ -67,13 +67,8 @@ def _of_python(path: Path) -> Facility:
     """`facility`, or a function of that name that makes it."""
     from freefloat.hil import Facility
 
-    spec = importlib.util.spec_from_file_location("freefloat_user_facility", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+    found = getattr(load_user_file(path.resolve()), "facility", None)
     try:
-        spec.loader.exec_module(module)
-        found = getattr(module, "facility", None)
         found = found() if callable(found) else found
     except Exception as error:
         raise ScenarioError(f"{path}: {type(error).__name__}: {error}") from error

@@ -35,7 +35,7 @@ def scenario_of_file(path: str | Path) -> type[Scenario]:
 
 @cache
 def _scenario_of(file: Path, changed: int) -> type[Scenario]:
-    module = _load(file)
+    module = load_user_file(file)
     own = [
         value
         for value in vars(module).values()
@@ -56,7 +56,7 @@ def _scenario_of(file: Path, changed: int) -> type[Scenario]:
     )
 
 
-def _load(file: Path) -> ModuleType:
+def load_user_file(file: Path) -> ModuleType:
     """Run the file as a module; what goes wrong is told with its line."""
     # The same in every process: compiled code is found by the classes of the file.
     name = f"freefloat_user_file_{hashlib.sha256(str(file).encode()).hexdigest()[:16]}"

@@ -12,7 +12,7 @@ from freefloat.sim.claims import KINDS
 from freefloat.sim.verdicts import Criterion
 from freefloat.spatial import angular, linear
 
-_SOFTWARE = "software"  # how a stop reason names what failed
+_SOFTWARE = "software '"  # how a stop reason begins to name what failed
 
 
 def software(evidence: Evidence) -> Iterator[Criterion]:
