@@ -6,14 +6,17 @@ whose brake gives way with no rate: then the signal is the mean rate of change s
 
 from __future__ import annotations
 
+from functools import reduce
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from freefloat.model import World
 from freefloat.sim.balance import Balance, balances
-from freefloat.sim.constraint_rows import brake_dof, brake_rates, gaps, out_of_reach
+from freefloat.sim.constraint_rows import brake_dof, brake_rates, contact_approach, gaps, out_of_reach
 from freefloat.sim.constraint_state import HOLDS, OFF, slip_signs
+from freefloat.sim.gap_dips import dip_between
 from freefloat.sim.system import Inputs, System, SystemState
 from freefloat.sim.tick import Tick
 from freefloat.values import record
@@ -82,7 +85,10 @@ def stays_quiet(world: World, loop: SystemState, later: SystemState, length: Sca
         _join([_of_connections(world, x), Signals.none(brakes), *_of_contacts(world, x, None)]) for x in (loop, later)
     )
     flags += [~jnp.any(first.fires_at_once()), ~first.crossed(first.since(last, length))]
-    return flags[0] & flags[1] & flags[2]
+    if world.contacts:
+        before, after = (contact_approach(world, x.states, modes) for x in (loop, later))
+        flags.append(~dip_between(before, after, length)[0])
+    return reduce(jnp.logical_and, flags)
 
 
 def event_signals(
