@@ -19,7 +19,7 @@ _INSIDE = 0.02  # of the time: a cut is no nearer to its ends
 _UNEVEN = 2.0  # so many times the mean acceleration: what it may be in between
 
 
-def rate_fall(before: Approach, after: Approach, h: Scalar | float) -> Scalar:
+def rate_fall(before: Approach, after: Approach, h: Scalar | float) -> Numeric:
     """A bound K on how fast the rate of a gap can fall [m/s2], from relative velocities at both ends and a lever.
 
     A point on a lever l moves in the frame of the other body at an acceleration of at most a + alpha l + w^2 l, and
@@ -57,5 +57,5 @@ def dip_between(before: Approach, after: Approach, h: Scalar | float) -> tuple[F
     return lowest[k] < -UNSEEN, jnp.clip(at[k], _INSIDE * h, (1.0 - _INSIDE) * h)
 
 
-def _size(x: Numeric) -> Scalar:
+def _size(x: Numeric) -> Numeric:
     return jnp.sqrt(jnp.sum(x * x, axis=0))
