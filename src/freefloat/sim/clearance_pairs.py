@@ -202,17 +202,6 @@ def _choose(system: System, part: Clearance, start: tuple[State, ...]) -> tuple[
     return found
 
 
-def compiled_margins(
-    world: World, pairs: tuple[Pair, ...], limits: np.ndarray, states: tuple[State, ...]
-) -> np.ndarray:
-    """Distances of all shapes less the limits of their pairs, at a state that is known."""
-
-    def found(world: World, states: tuple[State, ...]) -> Vector:
-        return shape_margins(world, pairs, jnp.asarray(limits), states)[0]
-
-    return np.asarray(compile_varied(found, world, states)(states))
-
-
 def compiled_distances(world: World, pairs: tuple[Pair, ...], states: tuple[State, ...]) -> np.ndarray:
     """Distances at a state that is known."""
     if not pairs:

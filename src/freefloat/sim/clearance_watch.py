@@ -16,7 +16,6 @@ from freefloat.sim.clearance_motion import pair_motion
 from freefloat.sim.clearance_pairs import (
     Pair,
     compiled_distances,
-    compiled_margins,
     pair_titles,
     placed_shapes,
     shape_margins,
@@ -30,7 +29,6 @@ from freefloat.values.arrays import Numeric, Scalar, Vector
 from freefloat.values.errors import ModelError
 
 _UNSEEN = 1e-3  # [m]: more than this may not pass unseen between two looks
-_NEAR = 1e-300  # [m]: margin of a start that is not known, so that its first step is looked at
 _NARROW = 1e-13  # of the step: an instant is found
 _ROUNDS = 60  # of halving for each pair, at most
 
@@ -51,7 +49,7 @@ class ClearanceState:
     unseen: Vector  # of all pairs: how much closer than was seen they may have come between two looks [m]
 
     @property
-    def changed_at(self) -> Vector:
+    def changed_at(self) -> Numeric:
         """When each pair last closed or opened [s]."""
         return jnp.maximum(self.closed_at, self.opened_at)
 
@@ -66,19 +64,18 @@ def begin_clearances(system: System, start: tuple[State, ...] | None) -> Clearan
     pairs, stops = _pairs(system), _stops(system)
     count = len(pairs)
     shapes = sum(len(placed_shapes(system.world, a)) * len(placed_shapes(system.world, b)) for a, b in pairs)
-    closed, apart = np.zeros(count, np.int32), np.full(shapes, _NEAR)
+    closed = np.zeros(count, np.int32)
     if start is not None:
         limits = np.asarray(_limits(system))
         away = compiled_distances(system.world, pairs, start)
         closed = (away <= limits).astype(np.int32)
-        apart = compiled_margins(system.world, pairs, limits, start)
         for k in np.flatnonzero(closed * stops):
             raise ModelError(
                 f"{_titles(system)[k]} are {away[k]:.4g} m apart at the start, within the limit of {limits[k]:g} m at "
                 "which the run would end. Start farther apart, lower the limit, or ignore the pair."
             )
     none, whole = np.zeros(count), np.zeros(count, np.int32)
-    return ClearanceState(closed, none, none, whole, np.zeros((), np.int32), apart, none, none)
+    return ClearanceState(closed, none, none, whole, np.zeros((), np.int32), np.zeros(shapes), none, none)
 
 
 def watch_clearances(system: System, loop: SystemState, advance: Advance, tick: Tick, h: Scalar) -> SystemState:
@@ -91,7 +88,11 @@ def watch_clearances(system: System, loop: SystemState, advance: Advance, tick: 
 
     margins, owners = shape_margins(world, pairs, limits, after.states)
     speeds = pair_motion(world, pairs, after.states).speed
-    step = Step(before.margins, margins, jnp.maximum(before.speeds, speeds)[owners], h)
+    # After the first step margins are known; at the start a batch may have moved its bodies since `begin`.
+    first = jax.lax.cond(
+        loop.tick == 0, lambda: shape_margins(world, pairs, limits, loop.states)[0], lambda: before.margins
+    )
+    step = Step(first, margins, jnp.maximum(before.speeds, speeds)[owners], h)
     now = smallest_of_pairs(margins, owners) <= 0.0
     dipped, inside, unseen = jax.lax.cond(
         jnp.any(step.may_dip),
@@ -99,7 +100,7 @@ def watch_clearances(system: System, loop: SystemState, advance: Advance, tick: 
         lambda: (jnp.zeros(len(pairs), bool), jnp.zeros(len(pairs)), jnp.zeros(len(pairs))),
     )
     changed = now != was
-    first, second = jax.lax.cond(
+    once, again = jax.lax.cond(
         jnp.any(changed | dipped),
         lambda: _instants(lambda s: smallest_of_pairs(margins_after(s), owners) <= 0.0, was, changed, dipped, inside, h),
         lambda: (jnp.zeros(len(pairs)), jnp.zeros(len(pairs))),
@@ -110,8 +111,8 @@ def watch_clearances(system: System, loop: SystemState, advance: Advance, tick: 
         after,
         clearances=ClearanceState(
             closed=now.astype(jnp.int32),
-            closed_at=jnp.where(closes, tick.t + first, before.closed_at),
-            opened_at=jnp.where(opens, tick.t + jnp.where(dipped, second, first), before.opened_at),
+            closed_at=jnp.where(closes, tick.t + once, before.closed_at),
+            opened_at=jnp.where(opens, tick.t + jnp.where(dipped, again, once), before.opened_at),
             changes=(before.changes + changed + 2 * dipped).astype(jnp.int32),
             stopped=(before.stopped + ends).astype(jnp.int32),
             margins=margins,

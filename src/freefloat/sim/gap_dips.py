@@ -46,7 +46,8 @@ def lowest_between(before: Approach, after: Approach, h: Scalar | float) -> tupl
     bends = bend > 0.0
     at = (first - last + rises * h + 0.5 * K * h * h) / jnp.where(bends, bend, 1.0)
     inside = bends & (at > 0.0) & (at < h)
-    lowest = jnp.where(inside, first + falls * at - 0.5 * K * at * at, jnp.minimum(first, last))
+    crossing = jnp.where(inside, first + falls * at - 0.5 * K * at * at, jnp.inf)
+    lowest = jnp.minimum(crossing, jnp.minimum(first, last))
     return jnp.where((first > 0.0) & (last > 0.0), lowest, jnp.inf), at
 
 
