@@ -53,7 +53,6 @@ def momenta(run):
 def test_no_gap_is_below_the_bound_of_its_values_and_rates():
     """Random quartics with their exact least second derivative; the bound may touch, so rounding is permitted."""
     seed = 7
-    print("seed", seed)
     rng, h = np.random.default_rng(seed), 0.1
     s = np.linspace(0.0, h, 2001)
     for _ in range(200):
@@ -63,13 +62,11 @@ def test_no_gap_is_below_the_bound_of_its_values_and_rates():
         K = max(0.0, -np.min(bend(s)))
         # The bound takes twice the mean acceleration: half of K for the velocity to change by K h.
         ends = [
-            Approach(
-                np.array([g(t) + lift]), np.array([rate(t)]), np.array([0.5 * K * t, 0, 0, 0, 0, 0]), np.zeros(())
-            )
+            Approach(np.array([g(t) + lift]), np.array([rate(t)]), np.array([0.5 * K * t, 0, 0, 0, 0, 0]), np.zeros(()))
             for t in (0.0, h)
         ]
         lowest, _ = lowest_between(*ends, h)
-        assert float(lowest[0]) <= np.min(g(s)) + lift + 1e-9
+        assert float(lowest[0]) <= np.min(g(s)) + lift + 1e-9, f"seed {seed}"
 
 
 def test_what_passes_on_a_straight_line_dips_only_where_it_does():
@@ -131,10 +128,13 @@ def test_a_near_miss_does_not_touch():
 def test_random_crossings_collide_where_they_come_closer_than_the_bound():
     """50 balls with any offset and speed in one batch: those that overlap by more than UNSEEN on their way collide."""
     seed, count, dt = 11, 50, 0.1
-    print("seed", seed)
     rng = np.random.default_rng(seed)
     away = 2.0 * R * rng.uniform(0.0, 1.3, count)
-    angle, speed, ahead = rng.uniform(0.0, 2.0 * np.pi, count), rng.uniform(0.5, 2.0, count), rng.uniform(0.1, 0.5, count)
+    angle, speed, ahead = (
+        rng.uniform(0.0, 2.0 * np.pi, count),
+        rng.uniform(0.5, 2.0, count),
+        rng.uniform(0.1, 0.5, count),
+    )
     system, begun = ff.Experiment.of(PAIR, BALLS, state={"b": start((0.0, 0.0))}, duration=1.0, dt=dt).begin()
     batch = jax.tree.map(lambda x: np.repeat(np.asarray(x)[None], count, axis=0), begun)
     state = batch.plants[1].state
@@ -144,7 +144,7 @@ def test_random_crossings_collide_where_they_come_closer_than_the_bound():
     program = engine.compile(lambda loop: step(system, loop, {}), begun)
     end = program.rollout_batch(batch, steps=12).state
     moved = np.linalg.norm(np.asarray(end.plants[0].state.v)[:, :3], axis=1) > 0.0
-    assert np.array_equal(moved, away < 2.0 * R - UNSEEN)
+    assert np.array_equal(moved, away < 2.0 * R - UNSEEN), f"seed {seed}"
     alone = program.rollout(jax.tree.map(lambda x: x[3], batch), steps=12).state
     assert np.array_equal(np.asarray(alone.plants[0].state.v), np.asarray(end.plants[0].state.v)[3])
     plain, jitted = jax.tree.map(lambda x: x[3], batch), jax.jit(lambda loop: step(system, loop, {}))
@@ -207,7 +207,7 @@ HUB = ff.Spacecraft.from_base("hub", mass=100.0, inertia=(20.0, 20.0, 20.0)).wit
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_a_brake_that_is_on_at_the_start_may_slip(sign):
-    """A joint at 0.5 rad/s against 0.2 N m: it stands still after I w / M, I = 0.42 * 20 / 20.42, its energy is heat."""
+    """A joint at 0.5 rad/s against 0.2 N m: it stands still after I w / M, I = 0.42 * 20 / 20.42; heat."""
     turning = dataclasses.replace(HUB.at_rest(), v=sign * 0.5 * np.eye(7)[6])
     run = ff.simulate(ff.World.of(HUB).brake("rod", slip_torque=0.2, on=True), state=turning, duration=2.0)
     reduced = 0.42 * 20.0 / 20.42  # [kg m2]

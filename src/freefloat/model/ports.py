@@ -169,7 +169,7 @@ class Interaction(Part):
         raise NotImplementedError
 
     def approach(self, truth: Truth) -> Approach:
-        """The gaps with the motion that bounds how they bend; without one they are taken to lie above their tangents."""
+        """The gaps with the motion that bounds how they bend; with none they are taken to lie above their tangents."""
         gaps, rates = self.gaps(truth)
         return Approach(gaps, rates, jnp.zeros(6), jnp.zeros(()))
 

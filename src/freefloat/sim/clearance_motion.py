@@ -1,4 +1,4 @@
-"""How fast the bodies of watched pairs move against each other: bounds on how soon, and how unevenly, they come closer."""
+"""How fast the bodies of watched pairs move against each other: how soon, and how unevenly, they can come closer."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from freefloat.model import Clearance, ModalBody, State, World
 from freefloat.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Shape, Solid
 from freefloat.sim.system import System
 from freefloat.spatial import Pose
-from freefloat.values.arrays import Numeric, Scalar, Vector
+from freefloat.values.arrays import Numeric, Vector
 from freefloat.values.channels import Channel
 from freefloat.values.errors import ModelError
 

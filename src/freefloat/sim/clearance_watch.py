@@ -102,7 +102,9 @@ def watch_clearances(system: System, loop: SystemState, advance: Advance, tick: 
     changed = now != was
     once, again = jax.lax.cond(
         jnp.any(changed | dipped),
-        lambda: _instants(lambda s: smallest_of_pairs(margins_after(s), owners) <= 0.0, was, changed, dipped, inside, h),
+        lambda: _instants(
+            lambda s: smallest_of_pairs(margins_after(s), owners) <= 0.0, was, changed, dipped, inside, h
+        ),
         lambda: (jnp.zeros(len(pairs)), jnp.zeros(len(pairs))),
     )
     closes, opens = (changed & now) | dipped, (changed & was) | dipped
@@ -148,7 +150,12 @@ def _shapes_of_pairs(owners: np.ndarray) -> list[np.ndarray]:
 
 
 def _instants(
-    closed_after: Callable[[Scalar], Numeric], was: Numeric, changed: Numeric, dipped: Numeric, inside: Vector, h: Scalar
+    closed_after: Callable[[Scalar], Numeric],
+    was: Numeric,
+    changed: Numeric,
+    dipped: Numeric,
+    inside: Vector,
+    h: Scalar,
 ) -> tuple[Vector, Vector]:
     """When each of the pairs that change does so within the step [s]: halving, the widest interval first.
 

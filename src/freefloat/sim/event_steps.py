@@ -1,9 +1,9 @@
 """A step in which things happen: partial steps to the instant of each event, and what it does there.
 
 One loop does it all. It begins where the step begins (START), tries the rest of the step (TRIAL) and, if a signal has
-become negative, looks for the instant at which it did (SEARCH: regula falsi, Illinois). A trial in which a gap may close
-and open again is made shorter, to where the gap is lowest; the rest of the step follows. A step without an event is
-one trial. Commands that latch, release or brake take effect at the start of a step.
+become negative, looks for the instant at which it did (SEARCH: regula falsi, Illinois). A trial in which a gap may
+close and open again is made shorter, to where the gap is lowest; the rest of the step follows. A step without an event
+is one trial. Commands that latch, release or brake take effect at the start of a step.
 """
 
 from __future__ import annotations
@@ -169,7 +169,11 @@ class _Round:
         seen = event_signals(self.system, there, self.inputs, self.tick, t, self._inside(search))
         first = jax.tree.map(lambda new, old: jnp.where(starts, new, old), seen, search.first)
         signals = jnp.where(starts, first.at_start(), first.since(seen, jnp.where(starts, 1.0, search.trial)))
-        approach = contact_approach(self.system.world, there.states, there.constraints) if search.approach is not None else None
+        approach = (
+            contact_approach(self.system.world, there.states, there.constraints)
+            if search.approach is not None
+            else None
+        )
         may_happen = search.events < _EVENTS
         at_once = may_happen & starts & ~search.pending & jnp.any(first.fires_at_once())
         decided = self._decide(search, first, signals, may_happen=may_happen)

@@ -1,8 +1,8 @@
 """Gaps that close and open again between two instants: how low a gap may come there, and where.
 
-Let g and g' be a gap and its rate at both ends of a time h, and K a bound on how fast the rate can fall: g'' >= -K. Then
-the gap lies above the two parabolas g + g' s - K s^2 / 2 from either end. Their difference is a straight line, so they
-cross once, and the gap is nowhere lower than there. Between convex bodies that pass without turning K is zero: the
+Let g and g' be a gap and its rate at both ends of a time h, and K a bound on how fast the rate can fall: g'' >= -K.
+Then the gap lies above the two parabolas g + g' s - K s^2 / 2 from either end. Their difference is a straight line, so
+they cross once, and the gap is nowhere lower than there. Between convex bodies that pass without turning K is zero: the
 parabolas are the tangents.
 """
 

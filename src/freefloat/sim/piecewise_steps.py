@@ -2,8 +2,9 @@
 
 A step in which no interaction acts, and none comes near, is a step as usual. Any other is made of shorter ones, each of
 which stays in one piece of every law: it ends where a margin changes its sign, which is located (regula falsi,
-Illinois). A piece at both ends of which a gap is open, but which may close in between, is cut where it is lowest. So the integrator keeps its order. Their length follows the error (Dormand and Prince), so that stiff contact
-is stable whatever the step. Where that would take too many, the step is left unfinished, and the audit says so.
+Illinois). A piece at both ends of which a gap is open, but which may close in between, is cut where it is lowest. So
+the integrator keeps its order. Their length follows the error (Dormand and Prince), so that stiff contact is stable
+whatever the step. Where that would take too many, the step is left unfinished, and the audit says so.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Clearances that close and open within one step: both instants, in batches, at the end of a run, and what is unseen."""
+"""Clearances that close and open within one step: both instants, batches, the end of a run, what is unseen."""
 
 import dataclasses
 
@@ -61,9 +61,7 @@ def test_a_run_stops_where_a_pair_closed_though_it_opened_again():
 
 def test_every_run_of_a_batch_has_its_own_instants():
     offsets = np.linspace(0.0, 0.9, 16)
-    experiment = ff.Experiment.of(
-        WORLD, ff.Clearance(limit=LIMIT), state={"b": passing(0.6)}, duration=0.5, dt=0.1
-    )
+    experiment = ff.Experiment.of(WORLD, ff.Clearance(limit=LIMIT), state={"b": passing(0.6)}, duration=0.5, dt=0.1)
     system, loop = experiment.begin()
     program = engine.compile(lambda loop: step(system, loop, {}), loop)
     batch = jax.tree.map(lambda x: np.repeat(np.asarray(x)[None], len(offsets), axis=0), loop)
