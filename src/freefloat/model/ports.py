@@ -131,6 +131,16 @@ class Action:
 
 
 @record
+class Approach:
+    """How what may touch comes closer at an instant."""
+
+    gaps: Vector  # how far each place is from acting [m]; positive while it cannot act
+    rates: Vector  # of the gaps [m/s]
+    velocity: Numeric  # (6) or (6, gaps): of one body relative to the other, at a frame of it [m/s, rad/s]
+    lever: Numeric  # () or (gaps): no place is farther from that frame than this [m]
+
+
+@record
 class Interaction(Part):
     """Something between bodies of a world that stores energy and may have a state of its own: compliant contact.
 
@@ -157,6 +167,11 @@ class Interaction(Part):
     def gaps(self, truth: Truth) -> tuple[Vector, Vector]:
         """How far it is from acting [m], and how fast that changes [m/s]; positive while it cannot act."""
         raise NotImplementedError
+
+    def approach(self, truth: Truth) -> Approach:
+        """The gaps with the motion that bounds how they bend; with none they are taken to lie above their tangents."""
+        gaps, rates = self.gaps(truth)
+        return Approach(gaps, rates, jnp.zeros(6), jnp.zeros(()))
 
     def far(self, truth: Truth) -> tuple[Scalar, Scalar]:
         """At a glance: its gaps are no less than this [m], and close no faster than that [m/s]."""

@@ -16,7 +16,7 @@ from freefloat.model.drawing import drawing
 from freefloat.model.start_state import starts_beyond_limits
 from freefloat.sim.audit import Accuracy, Audit, audit
 from freefloat.sim.books import sizes
-from freefloat.sim.clearance_watch import stop_of
+from freefloat.sim.clearance_watch import clearance_warnings, stop_of
 from freefloat.sim.divergence import explain_divergence, first_non_finite
 from freefloat.sim.experiment import Experiment, require_choice
 from freefloat.sim.input_ports import tabulate
@@ -300,6 +300,7 @@ class _Driver:
             else:
                 accuracy = Accuracy.of_adaptive(self.experiment.tolerance, self.count.accepted)
             outside = [s for c, craft in enumerate(world.crafts) for s in domain_warnings(craft, data, prefixes[c])]
+            outside += clearance_warnings(self.system, records)
             return audit(data, accuracy, motion, prefixes, (*told, *outside))
 
 
