@@ -77,10 +77,7 @@ def state_in_orbit(craft: Spacecraft, orbit: Orbit, place: PlaceInOrbit) -> Stat
     """The state at t = 0, when N and O coincide, of a spacecraft at a place in orbit."""
     state = craft.at_rest(place.q)
     R_OB, turning = jnp.asarray(place.attitude), orbit.angular_velocity(0.0)
-    if place.of == CENTRE:
-        point = composite_inertia(craft, state.q).com
-    else:
-        point = frame_pose(craft, state.q, place.of).p  # refuses a frame that is not there
+    point = composite_inertia(craft, state.q).com if place.of == CENTRE else frame_pose(craft, state.q, place.of).p
     rate = R_OB.T @ turning + place.rate
     velocity = R_OB.T @ (place.velocity + cross(turning, place.position))
     twist = six(velocity - cross(rate, point), rate)

@@ -16,6 +16,7 @@ from freefloat.effects.elliptic_orbit import EllipticOrbit
 from freefloat.values.labelled import LabelledArrays
 
 _STEP = 0.02  # of 1 / n: the midpoint rule is then right to 1e-3 over an orbit
+_SEEN = ("position", "neglected")
 
 
 def neglected_gravity_warning(
@@ -28,11 +29,11 @@ def neglected_gravity_warning(
     drift = neglected_drift(orbit, t, left_out)
     if drift <= accuracy:
         return ()
-    away = np.max(np.linalg.norm(data[f"{prefix}orbit.position"].values, axis=-1))
+    away, most = (np.max(np.linalg.norm(data[f"{prefix}orbit.{name}"].values, axis=-1)) for name in _SEEN)
     return (
-        f"{name}: it was up to {away:.3g} m from the orbit of N's origin, where the linear gravity field leaves out "
-        f"{np.max(np.linalg.norm(left_out, axis=-1)):.2g} m/s2; free, it would have drifted {drift:.2g} m further, more "
-        f"than the accuracy of {accuracy:g} m. Use GravityGradient(..., field='full').",
+        f"{name}: it was up to {away:.3g} m from N's origin on the orbit, where the linear gravity field leaves out "
+        f"{most:.2g} m/s2; a free spacecraft drifts {drift:.2g} m by that, more than the accuracy of {accuracy:g} m. "
+        "Use GravityGradient(..., field='full').",
     )
 
 

@@ -152,7 +152,9 @@ def _effect_at_fault(
         clock = Clock(t=t, tick=loop.tick, dt=system.dt)
         return [effect.force(system.world.crafts[c], acting.states[c], clock) for effect, c in pushes]
 
-    pushes = [(effect, c) for effect in system.effects for c in range(len(system.world.crafts)) if system.acts_on(effect, c)]
+    pushes = [
+        (effect, c) for effect in system.effects for c in range(len(system.world.crafts)) if system.acts_on(effect, c)
+    ]
     if not pushes:
         return None
     start, names = float(loop.tick) * system.dt, _channels(system)
