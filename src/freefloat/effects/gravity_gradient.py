@@ -126,7 +126,8 @@ class GravityGradient(Field):
         """Where the linear field is not good enough for the accuracy."""
         if self.field != "linear":
             return ()
-        return neglected_gravity_warning(craft.name, self.orbit, data, prefix, float(self.accuracy))
+        name = prefix.removesuffix(".") or craft.name
+        return neglected_gravity_warning(name, self.orbit, data, prefix, float(self.accuracy))
 
 
 def whole_as_lump(craft: Spacecraft, q: Vector) -> Lumps:
