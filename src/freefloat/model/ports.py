@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import jax.numpy as jnp
 import numpy as np
@@ -21,6 +21,9 @@ from freefloat.values.arrays import Flag, Numeric, Scalar, Vector
 from freefloat.values.channels import Channel
 from freefloat.values.checks import require_bounds
 from freefloat.values.errors import ModelError, unknown_name
+
+if TYPE_CHECKING:
+    from freefloat.values.labelled import LabelledArrays
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,21 @@ class Effect(Part):
     def observe(self, craft: Spacecraft, state: State, clock: Clock) -> tuple[Numeric, ...]:
         """The values of its channels."""
         return ()
+
+    def domain_warnings(self, craft: Spacecraft, data: LabelledArrays, prefix: str) -> tuple[str, ...]:
+        """Sentences for the audit where a run left the domain of its model; channels of the run begin with `prefix`."""
+        return ()
+
+
+@record
+class Field(Effect):
+    """An effect that fills the world, such as gravity: without `on` it acts on every spacecraft of it.
+
+    In a world of several it is given once, or equal for each of them; `sim.fields` makes that one.
+    """
+
+    def check_world(self, world: World) -> None:
+        """Refuse a world that it does not fit. Asked once, when a system is built."""
 
 
 @record

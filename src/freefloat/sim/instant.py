@@ -248,7 +248,7 @@ class Instant:
         clock = Clock(t=self.t, tick=self.tick, dt=system.dt)
         total = jnp.zeros(craft.layout.nv)
         for effect in system.effects:
-            if system.on(effect) == c:
+            if system.acts_on(effect, c):
                 with checked_call(effect, "force"):
                     total = total + require_force(craft, effect, effect.force(craft, state, clock))
         for command in self._pushing(c):

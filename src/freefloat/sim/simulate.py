@@ -21,7 +21,7 @@ from freefloat.sim.divergence import explain_divergence, first_non_finite
 from freefloat.sim.experiment import Experiment, require_choice
 from freefloat.sim.input_ports import tabulate
 from freefloat.sim.interruption import Interruptions, heard_interrupts
-from freefloat.sim.linear_domain import domain_warnings
+from freefloat.sim.linear_domain import domain_warnings, effect_warnings
 from freefloat.sim.mesh_clearance import fill_mesh_distances
 from freefloat.sim.part_description import describe_system
 from freefloat.sim.record_size import MOST_BYTES, require_size
@@ -301,6 +301,7 @@ class _Driver:
                 accuracy = Accuracy.of_adaptive(self.experiment.tolerance, self.count.accepted)
             outside = [s for c, craft in enumerate(world.crafts) for s in domain_warnings(craft, data, prefixes[c])]
             outside += clearance_warnings(self.system, records)
+            outside += effect_warnings(self.system, data)
             return audit(data, accuracy, motion, prefixes, (*told, *outside))
 
 
