@@ -12,10 +12,11 @@ import jax
 import numpy as np
 
 from freefloat.sim.balance import derivative
+from freefloat.sim.cut_steps import cutting_instants, next_instant, rate_inside
 from freefloat.sim.input_ports import Signal, tabulate
 from freefloat.sim.integrators import dormand_prince_step
 from freefloat.sim.loop import act, step
-from freefloat.sim.plant import Plants
+from freefloat.sim.plant import Plants, WorldRate
 from freefloat.sim.prescribed_motion import apply_prescribed_rates
 from freefloat.sim.system import Inputs, System, SystemState
 from freefloat.sim.tick import tick_of
@@ -164,12 +165,14 @@ def adaptive_steps(
     )
     finish = compile_system(_finish, system, loop, inputs, target=target)
     count.step = count.step or system.dt
+    cuts = cutting_instants(system)
+    instants = np.zeros(0) if cuts is None else np.asarray(cuts)
     for _ in range(timing.records):
         for _ in range(timing.record_every):
             inputs = {port: rows[int(loop.tick) - first] for port, rows in table.items()}
             loop = begin(loop, inputs)
             start = float(loop.tick) * system.dt
-            plants = _between_ticks(attempt, loop, inputs, start, system.dt, count)
+            plants = _between_ticks(attempt, loop, inputs, start, system.dt, instants, count)
             loop = finish(dataclasses.replace(loop, plants=plants), inputs)
         yield jax.tree.map(lambda x: np.asarray(x)[None], loop)
 
@@ -182,9 +185,13 @@ def _attempt(
     system: System, plants: Plants, loop: SystemState, inputs: Inputs, t: jax.Array, h: jax.Array, *, tolerance: float
 ) -> tuple[Plants, Scalar]:
     tick = tick_of(system, loop)
-    return dormand_prince_step(
-        lambda p, *times: derivative(system, p, loop, inputs, tick, *times), plants, t, h, tolerance
-    )
+
+    def rate(plants: Plants, *times: Scalar) -> WorldRate:
+        return derivative(system, plants, loop, inputs, tick, *times)
+
+    if cutting_instants(system) is not None:
+        rate = rate_inside(rate, t, h)
+    return dormand_prince_step(rate, plants, t, h, tolerance)
 
 
 def _finish(system: System, loop: SystemState, inputs: Inputs) -> SystemState:
@@ -195,12 +202,19 @@ def _finish(system: System, loop: SystemState, inputs: Inputs) -> SystemState:
 
 
 def _between_ticks(
-    attempt: Callable, loop: SystemState, inputs: Inputs, start: float, length: float, count: AdaptiveCount
+    attempt: Callable,
+    loop: SystemState,
+    inputs: Inputs,
+    start: float,
+    length: float,
+    instants: np.ndarray,
+    count: AdaptiveCount,
 ) -> Plants:
-    """Integrate over one tick with steps as long as the error permits."""
+    """Integrate over one tick with steps as long as the error permits; none goes across an instant."""
     done, plants = 0.0, loop.plants
     while done < length:
-        trial = min(count.step, length - done)
+        smooth = next_instant(instants - start, done, length)
+        trial = min(count.step, smooth - done)
         reached, error = attempt(plants, loop, inputs, start + done, trial)
         error = float(error)
         if not np.isfinite(error):
@@ -211,8 +225,8 @@ def _between_ticks(
         grow = 0.9 * max(error, 1e-10) ** -0.2
         if error <= 1.0:
             plants, count.accepted = reached, count.accepted + 1
-            done = length if length - done - trial < 1e-12 * length else done + trial
-            # A step cut short by the tick says little about how long the next may be.
+            done = smooth if smooth - done - trial < 1e-12 * length else done + trial
+            # A step cut short by the tick or an instant says little about how long the next may be.
             longer = trial * min(5.0, grow)
             count.step = max(count.step, longer) if trial < count.step else max(trial * 0.2, longer)
         else:
