@@ -8,21 +8,22 @@ evaluated. A system whose parts have no such instants has no loop here at all.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from freefloat.sim.integrators import RateFunction
-from freefloat.sim.interactions import Flags
 from freefloat.sim.plant import Plants, WorldRate
 from freefloat.sim.system import System
 from freefloat.values.arrays import Scalar, Vector
 
 _ROUNDING = 8.0 * np.finfo(float).eps  # of the time: a tick is a rounded number, and so is an instant
 
-RateOf = Callable[[Flags], RateFunction]  # the rates with given flags; with none at all no interaction acts
-Advance = Callable[[Plants, RateOf, Scalar, Scalar], Plants]  # plants, their rates, from time t over a length h
+# The rates with given flags, with none at all no interaction acts; then, where it is held, which wheels are full.
+RateOf = Callable[..., RateFunction]
+Advance = Callable[[Plants, RateOf, Scalar, Any], Plants]  # plants, their rates, from time t over a length h
 
 
 def cutting_instants(system: System) -> Vector | None:
@@ -67,4 +68,4 @@ def rate_inside(rate: RateFunction, t: Scalar, h: Scalar) -> RateFunction:
 
 
 def _inside(rate_of: RateOf, t: Scalar, h: Scalar) -> RateOf:
-    return lambda on: rate_inside(rate_of(on), t, h)
+    return lambda on, full=None: rate_inside(rate_of(on, full), t, h)
