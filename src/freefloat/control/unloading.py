@@ -7,11 +7,10 @@ import jax.numpy as jnp
 from freefloat.effects.thrusters import Thrusters
 from freefloat.model import Spacecraft
 from freefloat.model.commands import ThrusterDuty
-from freefloat.model.ports import Clock, Measurements, Software, Truth
+from freefloat.model.ports import Clock, Measurements, Software
 from freefloat.spatial import six
 from freefloat.values import ModelError, record
 from freefloat.values.arrays import Numeric, Scalar, Vec3, is_traced
-from freefloat.values.channels import Channel, vector
 from freefloat.values.checks import require_bounds
 
 
@@ -59,11 +58,3 @@ class MomentumUnloading(Software):
         direction = stored / jnp.where(size > 0.0, size, 1.0)
         duty = self.thrusters.allocate(six(jnp.zeros(3), -memory * self.torque * direction))
         return ThrusterDuty(duty=duty, thrusters=self.thrusters.name)
-
-    def channels(self) -> tuple[Channel, ...]:
-        """What is stored."""
-        return (vector("wheels.momentum", "Momentum of the wheels", "N m s", "B"),)
-
-    def observe(self, memory: Scalar, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
-        """What is stored, as measured."""
-        return (self.stored(y),)

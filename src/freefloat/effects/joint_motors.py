@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import jax.numpy as jnp
+import numpy as np
 
 from freefloat.model import Spacecraft
-from freefloat.values.arrays import Vector
+from freefloat.values.arrays import Vector, is_traced
 from freefloat.values.channels import Channel, flag
 
 TORQUE_LIMIT = 1.0
@@ -13,7 +14,10 @@ TORQUE_LIMIT = 1.0
 
 def limit_joint_torques(craft: Spacecraft, joints: tuple[str, ...], torques: Vector) -> tuple[Vector, Vector]:
     """Torques within each joint's `limits.effort`, and which limit each has reached."""
-    effort = jnp.stack([jnp.asarray(craft.joint(name).limits.effort, dtype=float) for name in joints])
+    efforts = [craft.joint(name).limits.effort for name in joints]
+    if not is_traced(*efforts) and not np.isfinite(efforts).any():
+        return torques, jnp.zeros(len(joints))
+    effort = jnp.stack([jnp.asarray(limit, dtype=float) for limit in efforts])
     condition = jnp.where(jnp.abs(torques) > effort, TORQUE_LIMIT, 0.0)
     return jnp.clip(torques, -effort, effort), condition
 

@@ -5,40 +5,74 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.dynamics import wheel_momentum
 from freefloat.model import Spacecraft, State
-from freefloat.values.arrays import Vector
+from freefloat.values.arrays import Numeric, Vector, is_traced
 from freefloat.values.channels import Channel, flag
 from freefloat.values.errors import unknown_name
 
 TORQUE_LIMIT, MOMENTUM_LIMIT = 1.0, 2.0
-_LIMITED = 1e-9  # relative distance from a wheel's limit at which it counts as reached
+_LIMITED = 1e-9  # relative distance from a wheel's largest torque at which it counts as reached
+_FULL = 1e-10  # the same for its largest momentum
 
 
 def limit_wheel_torques(
-    craft: Spacecraft, state: State, wheels: tuple[str, ...], torques: Vector
+    craft: Spacecraft, state: State, wheels: tuple[str, ...], torques: Vector, full: Vector | None = None
 ) -> tuple[Vector, Vector]:
-    """Torques within each wheel's `max_torque`, none beyond its `max_momentum`; and which limit each has reached."""
-    numbers = _numbers(craft, wheels)
-    limit = jnp.stack([jnp.asarray(craft.wheels[k].max_torque, dtype=float) for k in numbers])
-    capacity = jnp.stack([jnp.asarray(craft.wheels[k].max_momentum, dtype=float) for k in numbers])
-    spin = wheel_momentum(craft, state.q, state.v)[np.array(numbers)]
-    limited = jnp.clip(torques, -limit, limit)
-    # A full wheel can only be slowed down.
-    full = (jnp.abs(spin) >= capacity) & (spin * limited > 0.0)
+    """Torques within each wheel's `max_torque`, none beyond its `max_momentum`; and which limit each has reached.
+
+    `full`: which wheels are full, +1 or -1 with the sense of the spin, else 0, where that is held over a segment of a
+    step; by default it is as the state has it. A full wheel can only be slowed down.
+    """
+    limit = _numbers_of(craft, wheels, "max_torque")
+    limited = jnp.clip(torques, -limit, limit) if may_be_finite(limit) else torques
+    if full is None:
+        full = full_wheels(craft, state, wheels)
+    blocked = full * limited > 0.0
     at_limit = jnp.abs(torques) > limit * (1.0 + _LIMITED)
-    condition = jnp.where(full, MOMENTUM_LIMIT, jnp.where(at_limit, TORQUE_LIMIT, 0.0))
-    return jnp.where(full, 0.0, limited), condition
+    condition = jnp.where(blocked, MOMENTUM_LIMIT, jnp.where(at_limit, TORQUE_LIMIT, 0.0))
+    return jnp.where(blocked, 0.0, limited), condition
+
+
+def full_wheels(craft: Spacecraft, state: State, wheels: tuple[str, ...]) -> Vector:
+    """Wheels that spin with all the momentum that they can have: +1 or -1 with the sense of the spin, else 0."""
+    capacity = _numbers_of(craft, wheels, "max_momentum")
+    if not may_be_finite(capacity):
+        return jnp.zeros(len(wheels))
+    spin = spin_momentum(craft, state, wheels)
+    return jnp.where(jnp.abs(spin) >= capacity * (1.0 - _FULL), jnp.sign(spin), 0.0)
+
+
+def spin_momentum(craft: Spacecraft, state: State, wheels: tuple[str, ...]) -> Vector:
+    """Momentum of the spin relative to the body that carries the wheel [N m s]."""
+    speeds = jnp.asarray(state.v)[np.array(craft.layout.indices(wheels), dtype=int)]
+    return _numbers_of(craft, wheels, "inertia") * speeds
+
+
+def momentum_capacity(craft: Spacecraft, wheels: tuple[str, ...]) -> Vector:
+    """The most that the spin may have [N m s]."""
+    return jnp.asarray(_numbers_of(craft, wheels, "max_momentum"))
+
+
+def may_be_finite(limits: Numeric) -> bool:
+    """False if no limit is finite, and none can become so."""
+    return is_traced(limits) or bool(np.any(np.isfinite(limits)))
 
 
 def wheel_channel(craft: Spacecraft, wheels: tuple[str, ...]) -> Channel:
     """Condition of each driven wheel; unknown wheels are refused."""
-    _numbers(craft, wheels)
+    _places(craft, wheels)
     meanings = ("within limits", "torque limit", "momentum limit")
     return flag("wheels.condition", "Reaction wheels", meanings, "driven_wheel", wheels)
 
 
-def _numbers(craft: Spacecraft, wheels: tuple[str, ...]) -> list[int]:
+def _numbers_of(craft: Spacecraft, wheels: tuple[str, ...], field: str) -> Numeric:
+    """A number of each wheel; an array of NumPy where none is traced."""
+    found = [getattr(craft.wheels[k], field) for k in _places(craft, wheels)]
+    stack = jnp.stack if is_traced(*found) else np.stack
+    return stack([jnp.asarray(x, float) if is_traced(x) else np.asarray(x, float) for x in found])
+
+
+def _places(craft: Spacecraft, wheels: tuple[str, ...]) -> list[int]:
     for name in wheels:
         if name not in craft.wheel_names:
             raise unknown_name(craft.name, "wheel", name, craft.wheel_names)

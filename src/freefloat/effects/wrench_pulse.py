@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import jax.numpy as jnp
+import numpy as np
 
 from freefloat.dynamics import generalized_force
 from freefloat.model import Spacecraft, State
@@ -14,7 +15,7 @@ from freefloat.values.checks import require_array, require_bounds, set_fields
 
 @record
 class WrenchPulse(Effect):
-    """An external wrench (force, torque) at a frame, in its axes, from `start` to `stop`."""
+    """An external wrench (force, torque) at a frame, in its axes, from `start` to `stop`, between ticks too."""
 
     frame: str = static()
     wrench: ArrayLike  # (6,) [N, N m]
@@ -31,6 +32,11 @@ class WrenchPulse(Effect):
     def check(self, craft: Spacecraft) -> None:
         """Its frame."""
         self.require_known(craft, "frame", (self.frame,), craft.frame_names)
+
+    def instants(self) -> tuple[Numeric | float, ...]:
+        """Where it starts and stops."""
+        always = [not is_traced(time) and not np.isfinite(time) for time in (self.start, self.stop)]
+        return tuple(time for time, never in zip((self.start, self.stop), always, strict=True) if not never)
 
     def force(self, craft: Spacecraft, state: State, clock: Clock) -> Vector:
         """Generalised force of the wrench."""

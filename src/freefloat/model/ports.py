@@ -114,6 +114,13 @@ class Effect(Part):
         """Generalised force (nv) now; evaluated in every stage of the integrator."""
         raise NotImplementedError
 
+    def instants(self) -> tuple[Numeric | float, ...]:
+        """Times at which its force is not smooth [s]: steps are cut there, so that its impulse is exact at any step.
+
+        How many there are is fixed when the system is built; their values may vary. Infinite ones never come.
+        """
+        return ()
+
     def channels(self, craft: Spacecraft) -> tuple[Channel, ...]:
         """What it adds to a run."""
         return ()

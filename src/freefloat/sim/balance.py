@@ -67,11 +67,13 @@ def balances(
     holding: Holding | None = None,
     inner: tuple[Inner, ...] | None = None,
     on: Flags | None = None,
+    full: Vector | None = None,
 ) -> tuple[Balance, ...]:
     """Accelerations and forces at time t of the step since a tick; `t_inside`: see integrators.
 
     `holding`: which connections, brakes and contacts hold, where that is known beforehand. `inner`: states of what is
     between bodies, if not as at the tick; `on`: flags of its laws, where they are known; () if none of it acts.
+    `full`: wheels that are full, where that is held.
     """
     crafts, every = system.world.crafts, range(len(states))
     before = Instant(system, loop, states, inputs, t, tick.number, before_rates=True)
@@ -79,7 +81,7 @@ def balances(
     states = tuple(with_prescribed_rates(system, c, states[c], rates[c]) for c in every)
     if holding != "nothing" and not all(rates_are_held(system, c) for c in every) and system.world.has_events:
         states = with_speeds_on_rows(system, states, loop)  # rows that are off change nothing
-    here = Instant(system, loop, states, inputs, t_inside, tick.number)
+    here = Instant(system, loop, states, inputs, t_inside, tick.number, full=full)
     dampings = [damping_force(crafts[c], states[c].q, states[c].v) for c in every]
     forces = tuple(here.force(c, tick.t) + elastic_force(crafts[c], states[c].q) + dampings[c] for c in every)
     if not system.interactions:
@@ -198,10 +200,11 @@ def derivative(
     *,
     holding: Holding | None = None,
     on: Flags | None = None,
+    full: Vector | None = None,
 ) -> WorldRate:
     """Rates of all plants, their books included."""
     states, inner = tuple(plant.state for plant in plants), plants[0].inner
-    now = balances(system, states, loop, inputs, tick, t, t_inside, holding=holding, inner=inner, on=on)
+    now = balances(system, states, loop, inputs, tick, t, t_inside, holding=holding, inner=inner, on=on, full=full)
     return WorldRate(tuple(_plant_rate(system, c, one) for c, one in enumerate(now)))
 
 

@@ -23,7 +23,7 @@ from freefloat.sim.constraint_state import ConstraintState, Holding, holding_cas
 from freefloat.sim.event_signals import Signals, event_signals, has_signals, stays_quiet
 from freefloat.sim.gap_dips import dip_between
 from freefloat.sim.impulse_books import book_return
-from freefloat.sim.instant import Instant
+from freefloat.sim.instant import Instant, asked_torques
 from freefloat.sim.integrators import RateFunction
 from freefloat.sim.interactions import Flags
 from freefloat.sim.piecewise_steps import advance_motion
@@ -202,14 +202,16 @@ class _Round:
         return dataclasses.replace(here, plants=plants, constraints=modes)
 
     def _advance(self, here: SystemState, done: Scalar, length: Scalar, case: Holding) -> tuple[Plants, Scalar]:
-        def rate_of(on: Flags) -> RateFunction:
+        def rate_of(on: Flags, full: Vector | None = None) -> RateFunction:
             def rate(plants: Plants, *times: Scalar) -> WorldRate:
-                return derivative(self.system, plants, here, self.inputs, self.tick, *times, holding=case, on=on)
+                given = self.system, plants, here, self.inputs, self.tick
+                return derivative(*given, *times, holding=case, on=on, full=full)
 
             return rate
 
         share = self.h / self.system.dt
-        plants = advance_motion(self.system, here.plants, rate_of, self.tick.t + done, length, share)
+        asked = asked_torques(self.system, here, self.inputs, self.tick)
+        plants = advance_motion(self.system, here.plants, rate_of, self.tick.t + done, length, share, asked)
         if case == "nothing":
             return plants, here.constraints.lost
         return hold_on(self.system, dataclasses.replace(here, plants=plants), case)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
@@ -12,7 +13,7 @@ from freefloat.control.measured import carry, rate_of
 from freefloat.dynamics import generalized_force
 from freefloat.effects.failures import DeadWheel
 from freefloat.effects.joint_motors import limit_joint_torques
-from freefloat.effects.wheels import limit_wheel_torques
+from freefloat.effects.wheels import full_wheels, limit_wheel_torques
 from freefloat.model import (
     BaseWrench,
     Clock,
@@ -26,9 +27,11 @@ from freefloat.model import (
     WheelTorques,
 )
 from freefloat.sensors.ideal import IdealMeasurements, true_value
+from freefloat.sim.plant import Plant
 from freefloat.sim.seen_motion import seen_states
 from freefloat.sim.software_checks import checked_call, require_commands, require_force, require_messages
 from freefloat.sim.system import Inputs, System, SystemState
+from freefloat.sim.tick import Tick
 from freefloat.spatial import angular, linear
 from freefloat.values import LawError
 from freefloat.values.arrays import Flag, Numeric, Scalar, Vector
@@ -50,7 +53,8 @@ class Instant:
     """Everything that may be asked at one instant; each answer is found once.
 
     With `before_rates` the rates of prescribed joints are not known yet: only positions and momenta can be read. With
-    `at_start` software is asked as if its tick were now, and sensors as if they had no latency.
+    `at_start` software is asked as if its tick were now, and sensors as if they had no latency. `full`: wheels that
+    are full, where that is held over a segment of a step, in the order of `Wiring.limited_wheels`.
     """
 
     def __init__(
@@ -65,10 +69,11 @@ class Instant:
         before_rates: bool = False,
         at_start: bool = False,
         flow: Flow | None = None,
+        full: Vector | None = None,
     ) -> None:
         self.system, self.loop, self.states, self.inputs = system, loop, states, inputs
         self.t, self.tick = t, tick
-        self._before_rates, self._at_start, self._flow = before_rates, at_start, flow
+        self._before_rates, self._at_start, self._flow, self._full = before_rates, at_start, flow, full
         self._commands: dict[int, tuple[Command, ...]] = {}
         self._messages: dict[int, dict[str, Any]] = {}
         self.asked: dict[int, set[str]] = {}  # names that each piece of software has read
@@ -197,7 +202,7 @@ class Instant:
         if self.is_held(k):
             return self.loop.software[k].commands
         if k not in self._commands:
-            self._commands[k] = self.ask(k)
+            self._commands[k] = self.wanted(k)
         return self._commands[k]
 
     def messages(self, k: int) -> dict[str, Any]:
@@ -208,13 +213,8 @@ class Instant:
             self._messages[k] = self.hear(k)
         return self._messages[k]
 
-    def ask(self, k: int) -> tuple[Command, ...]:
-        """What software number k asks for if it is its turn now, within the actuators' limits."""
-        wanted = self.wanted(k)
-        return wanted if self._before_rates else tuple(limit(self.truth(self._own(k)), one)[0] for one in wanted)
-
     def wanted(self, k: int) -> tuple[Command, ...]:
-        """The same without limits."""
+        """What software number k asks for if it is its turn now."""
         law, memory = self.system.software[k], self.loop.software[k].memory
         with checked_call(law, "command"):
             answer = law.command(memory, self.measurements(k), self.clock(k))
@@ -251,8 +251,8 @@ class Instant:
             if system.acts_on(effect, c):
                 with checked_call(effect, "force"):
                     total = total + require_force(craft, effect, effect.force(craft, state, clock))
-        for command in self._pushing(c):
-            total = total + self._force_of(c, command, failed_at)
+        for command in self.requests(c):
+            total = total + self._force_of(c, self.limit(c, command)[0], failed_at)
         for thrusters, pulses in zip(system.thrusters, self.loop.valves, strict=True):
             if system.on(thrusters) == c:
                 total = total + thrusters.force(craft, pulses)
@@ -265,17 +265,49 @@ class Instant:
 
     def joint_torques(self, c: int, failed_at: Scalar) -> Vector:
         """Generalised force of the joints' motors alone."""
-        torques = [self._force_of(c, one, failed_at) for one in self._pushing(c) if isinstance(one, JointTorques)]
+        asked = [one for one in self.requests(c) if isinstance(one, JointTorques)]
+        torques = [self._force_of(c, self.limit(c, one)[0], failed_at) for one in asked]
         return sum(torques, start=jnp.zeros(self.system.world.crafts[c].layout.nv))
 
-    def _pushing(self, c: int) -> list[Command]:
+    def wheel_torques(self) -> Vector:
+        """What is asked of every wheel with a limited momentum [N m]."""
+        found = []
+        for c, wheel in self.system.wiring.limited_wheels:
+            commands = [one for one in self.requests(c) if isinstance(one, WheelTorques) and wheel in one.wheels]
+            found.append(sum((one.torques[one.wheels.index(wheel)] for one in commands), start=jnp.zeros(())))
+        return jnp.stack(found)
+
+    def limit(self, c: int, command: Command) -> tuple[Command, Numeric | None]:
+        """A command as the actuators give it now, and which limit each has met."""
+        craft = self.system.world.crafts[c]
+        if isinstance(command, WheelTorques):
+            full = self._full_wheels(c, command.wheels)
+            torques, met = limit_wheel_torques(craft, self.states[c], command.wheels, command.torques, full)
+            return dataclasses.replace(command, torques=torques), met
+        if isinstance(command, JointTorques):
+            torques, met = limit_joint_torques(craft, command.joints, command.torques)
+            return dataclasses.replace(command, torques=torques), met
+        return command, None
+
+    def _full_wheels(self, c: int, wheels: tuple[str, ...]) -> Vector:
+        """Which wheels of a spacecraft are full: as it is held, else as the state has it."""
+        now, limited = (
+            full_wheels(self.system.world.crafts[c], self.states[c], wheels),
+            self.system.wiring.limited_wheels,
+        )
+        if self._full is None:
+            return now
+        held = self._full
+        return jnp.stack([held[limited.index((c, w))] if (c, w) in limited else now[k] for k, w in enumerate(wheels)])
+
+    def requests(self, c: int) -> list[Command]:
         """Commands of all software of a spacecraft but joint rates, those from outside in their place."""
         system, found = self.system, []
         outside = command_inputs(system, c, self.inputs)
         for k, wires in enumerate(system.wiring.software):
             if wires.craft == c and wires.pushes:
                 found += [one for one in self.commands(k) if not isinstance(one, (JointRates, *map(type, outside)))]
-        return found + [limit(self.truth(c), one)[0] for one in outside if not isinstance(one, JointRates)]
+        return found + [one for one in outside if not isinstance(one, JointRates)]
 
     def _force_of(self, c: int, command: Command, failed_at: Scalar) -> Vector:
         layout = self.system.world.crafts[c].layout
@@ -325,21 +357,22 @@ class Reading:
         return self._instant.read(self._k, name)[1]
 
 
-def limit(truth: Truth, command: Command) -> tuple[Command, Numeric | None]:
-    """A command as the actuators can give it, and which limit each has met."""
-    if isinstance(command, WheelTorques):
-        torques, met = limit_wheel_torques(truth.craft, truth.state, command.wheels, command.torques)
-        return dataclasses.replace(command, torques=torques), met
-    if isinstance(command, JointTorques):
-        torques, met = limit_joint_torques(truth.craft, command.joints, command.torques)
-        return dataclasses.replace(command, torques=torques), met
-    return command, None
+def asked_torques(
+    system: System, loop: SystemState, inputs: Inputs, tick: Tick
+) -> Callable[[tuple[Plant, ...], Scalar], Vector]:
+    """What is asked of wheels with a limited momentum, as a function of the motion and the time."""
+
+    def asked(plants: tuple[Plant, ...], t: Scalar) -> Vector:
+        return Instant(system, loop, tuple(p.state for p in plants), inputs, t, tick.number).wheel_torques()
+
+    return asked
 
 
 # ---- commands from outside
 
 COMMAND = "command."
 RATE_PORT = "command.joints.rate"
+WHEEL_PORT = "command.wheels.torque"
 
 
 def command_inputs(system: System, c: int, inputs: Inputs) -> list[Command]:
@@ -348,7 +381,7 @@ def command_inputs(system: System, c: int, inputs: Inputs) -> list[Command]:
     makers: dict[str, Any] = {
         RATE_PORT: lambda x: JointRates(layout.moving_joints, x),
         "command.joints.torque": lambda x: JointTorques(layout.moving_joints, x),
-        "command.wheels.torque": lambda x: WheelTorques(layout.wheels, x),
+        WHEEL_PORT: lambda x: WheelTorques(layout.wheels, x),
         "command.base.wrench": BaseWrench,
         "command.thrusters.duty": ThrusterDuty,
     }

@@ -18,7 +18,7 @@ from freefloat.model.ports import ticks_in
 from freefloat.sim.balance import derivative
 from freefloat.sim.clearance_watch import watch_clearances
 from freefloat.sim.event_steps import step_with_events
-from freefloat.sim.instant import Instant, command_inputs
+from freefloat.sim.instant import Instant, asked_torques, command_inputs
 from freefloat.sim.integrators import RateFunction
 from freefloat.sim.interactions import Flags
 from freefloat.sim.piecewise_steps import advance_motion
@@ -58,10 +58,11 @@ def _advance(
     if system.world.has_events:
         return step_with_events(system, loop, inputs, tick, h)
 
-    def rate_of(on: Flags) -> RateFunction:
-        return lambda p, *times: derivative(system, p, loop, inputs, tick, *times, on=on)
+    def rate_of(on: Flags, full: Vector | None = None) -> RateFunction:
+        return lambda p, *times: derivative(system, p, loop, inputs, tick, *times, on=on, full=full)
 
-    plants = advance_motion(system, loop.plants, rate_of, tick.t, h, share)
+    asked = asked_torques(system, loop, inputs, tick)
+    plants = advance_motion(system, loop.plants, rate_of, tick.t, h, share, asked)
     return dataclasses.replace(loop, plants=plants)
 
 
@@ -163,7 +164,7 @@ def _renew(here: Instant, k: int, due: Due) -> SystemState:
         if not sampled:
             return SoftwareState(memory)
         after = here.with_memory(k, memory)
-        return SoftwareState(memory, after.ask(k), after.hear(k))
+        return SoftwareState(memory, after.wanted(k), after.hear(k))
 
     new = _if_due(due(wires.ticks or 1), answer, old)
     return dataclasses.replace(loop, software=put(loop.software, k, new))

@@ -9,8 +9,8 @@ import jax.numpy as jnp
 
 from freefloat.effects.joint_motors import joint_motor_channels
 from freefloat.effects.wheels import wheel_channel
-from freefloat.model import Clock, Command, FrameForces, JointTorques, WheelTorques
-from freefloat.sim.instant import Instant, command_inputs, limit
+from freefloat.model import Clock, FrameForces, JointTorques, WheelTorques
+from freefloat.sim.instant import Instant
 from freefloat.sim.software_checks import checked_call, require_observed
 from freefloat.values.arrays import Numeric, Scalar
 from freefloat.values.channels import Channel
@@ -52,28 +52,17 @@ def _software(here: Instant, k: int) -> list[ChannelValue]:
         return require_observed(law, channels, law.observe(memory, y, here.clock(k), truth))
 
 
-def _commands(here: Instant, c: int) -> Iterator[tuple[Command, Command]]:
-    """Every command to a spacecraft as its actuators give it, and as it is wanted; from outside, or of software."""
-    outside = command_inputs(here.system, c, here.inputs)
-    for wanted in outside:
-        yield limit(here.truth(c), wanted)[0], wanted
-    for k, wires in enumerate(here.system.wiring.software):
-        if wires.craft == c and wires.pushes:
-            for command, wanted in zip(here.commands(k), here.wanted(k), strict=True):
-                if not isinstance(command, tuple(map(type, outside))):
-                    yield command, wanted
-
-
 def _actuators(here: Instant, c: int) -> Iterator[ChannelValue]:
-    """What motors of joints and wheels give, and which limits they meet, as all software now asks of them."""
+    """What motors of joints and wheels give, and which limits they meet."""
     craft = here.system.world.crafts[c]
     given, met, pushed = {}, {}, {}
-    for command, wanted in _commands(here, c):
+    for asked in here.requests(c):
+        command, limits = here.limit(c, asked)
         if isinstance(command, FrameForces):
             pushed |= {name: command.forces[place] for place, name in enumerate(command.frames)}
         if isinstance(command, (JointTorques, WheelTorques)):
             names = command.joints if isinstance(command, JointTorques) else command.wheels
-            limits: Any = limit(here.truth(c), wanted)[1]
+            assert limits is not None
             for place, name in enumerate(names):
                 given[name], met[name] = command.torques[place], limits[place]
     joints = tuple(name for name in craft.layout.moving_joints if name in given)

@@ -10,15 +10,16 @@ whatever the step. Where that would take too many, the step is left unfinished, 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
 
 from freefloat.model import Truth
 from freefloat.model.ports import Approach
+from freefloat.sim.cut_steps import RateOf, advance_in_segments, cutting_instants
+from freefloat.sim.full_wheels import Asked, advance_with_wheels
 from freefloat.sim.gap_dips import dip_between
-from freefloat.sim.integrators import RateFunction, dormand_prince_attempt, rk4_step
+from freefloat.sim.integrators import dormand_prince_attempt, rk4_step
 from freefloat.sim.interactions import Flags, Margins, margins
 from freefloat.sim.plant import Plants, WorldRate
 from freefloat.sim.system import System
@@ -32,13 +33,33 @@ _ROUNDS = 6000  # attempts in one step, at most
 _ORDER = 5
 _WIDE = 2.0  # so many times as far as anything comes in a step: far away
 
-RateOf = Callable[[Flags], RateFunction]  # the rates with given flags; with none at all no interaction acts
-
 
 def advance_motion(
+    system: System, plants: Plants, rate_of: RateOf, t: Scalar, h: Scalar | float, share: Scalar | float, asked: Asked
+) -> Plants:
+    """Integrate over a length h from time t; `share`: of the step in a whole tick, 1 or one part of it.
+
+    It is cut where a force jumps at a known instant, and where a wheel becomes full; `asked`: see `full_wheels`.
+    """
+
+    def smoothly(plants: Plants, rate_of: RateOf, t: Scalar, h: Scalar | float) -> Plants:
+        return _advance_smoothly(system, plants, rate_of, t, h, share)
+
+    def advance(plants: Plants, rate_of: RateOf, t: Scalar, h: Scalar | float) -> Plants:
+        if not system.wiring.limited_wheels:
+            return smoothly(plants, rate_of, t, h)
+        return advance_with_wheels(system, smoothly, plants, rate_of, asked, t, jnp.asarray(h, float))
+
+    instants = cutting_instants(system)
+    if instants is None:
+        return advance(plants, rate_of, t, h)
+    return advance_in_segments(advance, instants, plants, rate_of, t, jnp.asarray(h, float))
+
+
+def _advance_smoothly(
     system: System, plants: Plants, rate_of: RateOf, t: Scalar, h: Scalar | float, share: Scalar | float
 ) -> Plants:
-    """Integrate over a length h from time t; `share`: of the step in a whole tick, 1 or one part of it."""
+    """The same over a length in which nothing jumps but what interactions do."""
     whole = rk4_step(rate_of(()), plants, t, h)
     if not system.interactions:
         return whole

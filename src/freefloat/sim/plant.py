@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import jax
@@ -11,7 +12,7 @@ import numpy as np
 from freefloat.dynamics.state_rate import StateRate, Tangent, retract
 from freefloat.model import State
 from freefloat.values import record
-from freefloat.values.arrays import Scalar, Vec3, Vec6
+from freefloat.values.arrays import Scalar, Vec3, Vec6, Vector
 
 
 @record
@@ -66,12 +67,22 @@ class Inner:
 
 
 @record
+class WheelLog:
+    """When wheels with a limited momentum became full, in the order of `Wiring.limited_wheels`."""
+
+    count: Vector  # how often each did
+    at: Vector  # when it last did [s]
+    ready: Vector  # 1 where it may do so anew
+
+
+@record
 class Plant:
     """State of a spacecraft and its ledger; the first one has what happens between bodies, too."""
 
     state: State
     ledger: Ledger
     inner: tuple[Inner, ...] = ()  # of each interaction of the system
+    wheels: WheelLog | None = None  # of all wheels; None where none has a limited momentum
 
 
 Plants = tuple[Plant, ...]  # of a world, in the order of its spacecraft
@@ -109,7 +120,8 @@ class StateRates(Tangent):
 def retract_plants(plants: Plants, step: WorldRate) -> Plants:
     """Take a finite step; the books add."""
     return tuple(
-        Plant(
+        dataclasses.replace(
+            plant,
             state=retract(plant.state, rate.state),
             ledger=jax.tree.map(jnp.add, plant.ledger, rate.ledger),
             inner=jax.tree.map(jnp.add, plant.inner, rate.inner),

@@ -11,11 +11,13 @@ from typing import Any, Literal
 import jax
 import numpy as np
 
+from freefloat.sim.adaptive_wheels import WheelWatch
 from freefloat.sim.balance import derivative
+from freefloat.sim.cut_steps import cutting_instants, next_instant, rate_inside
 from freefloat.sim.input_ports import Signal, tabulate
 from freefloat.sim.integrators import dormand_prince_step
 from freefloat.sim.loop import act, step
-from freefloat.sim.plant import Plants
+from freefloat.sim.plant import Plants, WorldRate
 from freefloat.sim.prescribed_motion import apply_prescribed_rates
 from freefloat.sim.system import Inputs, System, SystemState
 from freefloat.sim.tick import tick_of
@@ -159,17 +161,19 @@ def adaptive_steps(
     table = tabulate(system, signals, first, timing.steps)
     instant, inputs = np.zeros(()), {port: rows[0] for port, rows in table.items()}
     begin = compile_system(_begin_tick, system, loop, inputs, target=target)
-    attempt = compile_system(
-        partial(_attempt, tolerance=tolerance), system, loop.plants, loop, inputs, instant, instant, target=target
-    )
+    watch = WheelWatch(system, loop, inputs, target)
+    given = loop.plants, loop, inputs, instant, watch.full, instant
+    attempt = compile_system(partial(_attempt, tolerance=tolerance), system, *given, target=target)
     finish = compile_system(_finish, system, loop, inputs, target=target)
     count.step = count.step or system.dt
+    cuts = cutting_instants(system)
+    instants = np.zeros(0) if cuts is None else np.asarray(cuts)
     for _ in range(timing.records):
         for _ in range(timing.record_every):
             inputs = {port: rows[int(loop.tick) - first] for port, rows in table.items()}
             loop = begin(loop, inputs)
             start = float(loop.tick) * system.dt
-            plants = _between_ticks(attempt, loop, inputs, start, system.dt, count)
+            plants = _between_ticks(attempt, watch, loop, inputs, start, system.dt, instants, count)
             loop = finish(dataclasses.replace(loop, plants=plants), inputs)
         yield jax.tree.map(lambda x: np.asarray(x)[None], loop)
 
@@ -179,12 +183,24 @@ def _begin_tick(system: System, loop: SystemState, inputs: Inputs) -> SystemStat
 
 
 def _attempt(
-    system: System, plants: Plants, loop: SystemState, inputs: Inputs, t: jax.Array, h: jax.Array, *, tolerance: float
+    system: System,
+    plants: Plants,
+    loop: SystemState,
+    inputs: Inputs,
+    t: jax.Array,
+    full: jax.Array,
+    h: jax.Array,
+    *,
+    tolerance: float,
 ) -> tuple[Plants, Scalar]:
-    tick = tick_of(system, loop)
-    return dormand_prince_step(
-        lambda p, *times: derivative(system, p, loop, inputs, tick, *times), plants, t, h, tolerance
-    )
+    tick, held = tick_of(system, loop), full if full.size else None
+
+    def rate(plants: Plants, *times: Scalar) -> WorldRate:
+        return derivative(system, plants, loop, inputs, tick, *times, full=held)
+
+    if cutting_instants(system) is not None:
+        rate = rate_inside(rate, t, h)
+    return dormand_prince_step(rate, plants, t, h, tolerance)
 
 
 def _finish(system: System, loop: SystemState, inputs: Inputs) -> SystemState:
@@ -195,13 +211,27 @@ def _finish(system: System, loop: SystemState, inputs: Inputs) -> SystemState:
 
 
 def _between_ticks(
-    attempt: Callable, loop: SystemState, inputs: Inputs, start: float, length: float, count: AdaptiveCount
+    attempt: Callable,
+    watch: WheelWatch,
+    loop: SystemState,
+    inputs: Inputs,
+    start: float,
+    length: float,
+    instants: np.ndarray,
+    count: AdaptiveCount,
 ) -> Plants:
-    """Integrate over one tick with steps as long as the error permits."""
+    """Integrate over one tick with steps as long as the error permits.
+
+    None goes across an instant, nor on with a torque of a wheel that becomes full.
+    """
     done, plants = 0.0, loop.plants
+    watch.begin_tick()
     while done < length:
-        trial = min(count.step, length - done)
-        reached, error = attempt(plants, loop, inputs, start + done, trial)
+        t, smooth = start + done, next_instant(instants - start, done, length)
+        trial = min(count.step, smooth - done)
+        plants = watch.look(plants, loop, inputs, t)
+        reach = partial(attempt, plants, loop, inputs, t, watch.full)
+        reached, error = reach(trial)
         error = float(error)
         if not np.isfinite(error):
             if trial <= _SMALLEST_STEP:
@@ -210,9 +240,13 @@ def _between_ticks(
             continue
         grow = 0.9 * max(error, 1e-10) ** -0.2
         if error <= 1.0:
+            cut = watch.first_full(reach, loop, inputs, t, trial)
+            if cut is not None:
+                plants, done, count.accepted = reach(cut)[0], done + cut, count.accepted + 1
+                continue
             plants, count.accepted = reached, count.accepted + 1
-            done = length if length - done - trial < 1e-12 * length else done + trial
-            # A step cut short by the tick says little about how long the next may be.
+            done = smooth if smooth - done - trial < 1e-12 * length else done + trial
+            # A step cut short by the tick or an instant says little about how long the next may be.
             longer = trial * min(5.0, grow)
             count.step = max(count.step, longer) if trial < count.step else max(trial * 0.2, longer)
         else:

@@ -17,7 +17,7 @@ from freefloat.dynamics import (
 )
 from freefloat.dynamics.elastic import flexible_bodies
 from freefloat.dynamics.inner_motion import inner_motion
-from freefloat.dynamics.kinematics import body_twists
+from freefloat.dynamics.kinematics import body_poses, body_twists
 from freefloat.dynamics.momentum import momentum_about_origin, wheel_momentum
 from freefloat.dynamics.tree import mount_of
 from freefloat.model import Spacecraft, State, World
@@ -40,7 +40,7 @@ from freefloat.spatial.rotations import (
     rotation_matrix,
 )
 from freefloat.values import LawError
-from freefloat.values.arrays import Numeric
+from freefloat.values.arrays import Numeric, Vec3
 from freefloat.values.channels import Channel, quaternion, vector
 
 ChannelValue = tuple[Channel, Numeric]
@@ -170,6 +170,14 @@ def _joints(craft: Spacecraft, state: State, now: Balance) -> Iterator[ChannelVa
             Channel("wheels.absolute_momentum", "Wheel momentum in space", "N m s", "", "wheel", layout.wheels),
             wheel_momentum(craft, state.q, state.v),
         )
+        yield vector("wheels.momentum", "Momentum of the wheels", "N m s", "B"), _stored_in_wheels(craft, state)
+
+
+def _stored_in_wheels(craft: Spacecraft, state: State) -> Vec3:
+    """Momentum of all wheels along their axes, base axes [N m s]."""
+    poses, momenta = body_poses(craft, state.q), wheel_momentum(craft, state.q, state.v)
+    along = [poses[craft.body_index(wheel.body)].R @ jnp.asarray(wheel.axis) for wheel in craft.wheels]
+    return jnp.stack(along, axis=1) @ momenta
 
 
 def _motors(craft: Spacecraft, state: State, angle: str) -> Iterator[ChannelValue]:

@@ -14,6 +14,7 @@ from freefloat.sim.clearance_watch import clearance_events
 from freefloat.sim.constraint_rows import connection_rows
 from freefloat.sim.constraint_state import HOLDS
 from freefloat.sim.event_log import KINDS, ROOM
+from freefloat.sim.full_wheels import wheel_events
 from freefloat.sim.system import System, SystemState
 from freefloat.spatial import Pose
 
@@ -29,7 +30,8 @@ def run_events(system: System, records: SystemState, start: tuple[State, ...]) -
 
     `start`: the states that were asked for, which may have been moved onto what is held from the start.
     """
-    watched = tuple(sorted(clearance_events(system, records), key=lambda event: event["time"]))
+    watched = [*clearance_events(system, records), *wheel_events(system, records)]
+    watched = tuple(sorted(watched, key=lambda event: event["time"]))
     if not system.world.has_events:
         return watched
     log, found, lost = records.constraints.log, [], 0

@@ -42,6 +42,7 @@ _METHODS = {
 }
 _METHODS_OF_EFFECTS = {
     "force": ("craft", "state", "clock"),
+    "instants": (),
     "channels": ("craft",),
     "observe": ("craft", "state", "clock"),
 }
@@ -98,8 +99,13 @@ def require_software(law: Software) -> None:
 
 
 def require_effect(effect: Effect) -> None:
-    """Refuse an effect whose methods cannot be called."""
+    """Refuse an effect whose methods cannot be called, or whose instants are no times."""
     _require_methods(effect, _METHODS_OF_EFFECTS, Effect)
+    with checked_call(effect, "instants"):
+        found = effect.instants()
+        shapes = [jnp.shape(instant) for instant in found] if isinstance(found, tuple) else [None]
+    if any(shape != () for shape in shapes):
+        raise LawError(f"{effect.title}.instants must give a tuple of times [s], one number each, got {found!r}.")
 
 
 def _require_methods(part: Any, methods: Mapping[str, tuple[str, ...]], base: type) -> None:

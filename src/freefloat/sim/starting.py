@@ -27,9 +27,10 @@ from freefloat.model import (
 from freefloat.model.commands import SWITCHES
 from freefloat.model.ports import ticks_in
 from freefloat.sim.clearance_watch import begin_clearances
+from freefloat.sim.full_wheels import begin_wheel_log, limited_wheels
 from freefloat.sim.held_start import require_free_joints, start_held
 from freefloat.sim.input_ports import port_shape
-from freefloat.sim.instant import RATE_PORT, Instant
+from freefloat.sim.instant import RATE_PORT, WHEEL_PORT, Instant
 from freefloat.sim.interactions import begin_interactions, require_apart
 from freefloat.sim.plant import Ledger, Plant
 from freefloat.sim.software_checks import (
@@ -59,7 +60,7 @@ def begin(system: System, states: Iterable[State], inputs: Inputs | None = None)
         states, held = start_held(system, states)
         wiring, loop = _begin(system, states, given)
         loop = dataclasses.replace(loop, constraints=held, clearances=begin_clearances(system, None))
-        return dataclasses.replace(system, wiring=wiring), loop
+        return _with_limited_wheels(system, wiring, loop)
     states = tuple(jax.tree.map(np.asarray, state) for state in states)
     _require_held_at_rest(system, states)
     states, held = start_held(system, states)
@@ -79,7 +80,15 @@ def begin(system: System, states: Iterable[State], inputs: Inputs | None = None)
             raise
         wiring, loop = _begin(system, states, given)  # software may plan with NumPy or SciPy: once, as it is written
     loop = dataclasses.replace(loop, constraints=held, clearances=begin_clearances(system, states))
-    return dataclasses.replace(system, wiring=wiring), loop
+    return _with_limited_wheels(system, wiring, loop)
+
+
+def _with_limited_wheels(system: System, wiring: Wiring, loop: SystemState) -> tuple[System, SystemState]:
+    """The system and its state, where only those of the driven wheels are looked at that can become full."""
+    wiring = dataclasses.replace(wiring, limited_wheels=limited_wheels(system.world, wiring.limited_wheels))
+    system = dataclasses.replace(system, wiring=wiring)
+    first = dataclasses.replace(loop.plants[0], wheels=begin_wheel_log(system))
+    return system, dataclasses.replace(loop, plants=(first, *loop.plants[1:]))
 
 
 def _begin(system: System, states: tuple[State, ...], inputs: Inputs) -> tuple[Wiring, SystemState]:
@@ -105,7 +114,9 @@ def _begin(system: System, states: tuple[State, ...], inputs: Inputs) -> tuple[W
     for k in range(len(system.software)):
         system, loop = _begin_software(system, loop, k, drivers, inputs)
     prescribed = tuple(_prescribed(system, c) for c in range(len(states)))
-    system = dataclasses.replace(system, wiring=dataclasses.replace(system.wiring, prescribed=prescribed))
+    driven = tuple(wheel for c in range(len(states)) for wheel in _driven_wheels(system, c, drivers))
+    wiring = dataclasses.replace(system.wiring, prescribed=prescribed, limited_wheels=driven)
+    system = dataclasses.replace(system, wiring=wiring)
     require_free_joints(system)
     return system.wiring, loop
 
@@ -268,6 +279,12 @@ def _prescribed(system: System, c: int) -> tuple[str, ...]:
         layout = system.world.crafts[c].layout
         return layout.drives(layout.moving_joints)
     return tuple(j for wires in system.wiring.software if wires.craft == c for j in wires.prescribes)
+
+
+def _driven_wheels(system: System, c: int, drivers: dict[tuple[int, str], int]) -> list[tuple[int, str]]:
+    """Wheels of a spacecraft that software or somebody outside drives."""
+    outside = system.world.prefix(c) + WHEEL_PORT in system.ports
+    return [(c, name) for name in system.world.crafts[c].wheel_names if outside or (c, name) in drivers]
 
 
 def zero_inputs(system: System) -> dict[str, Any]:

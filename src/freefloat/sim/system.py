@@ -88,7 +88,7 @@ class SoftwareState:
     """What software remembers and, where it is sampled, what it holds until its next tick."""
 
     memory: Any
-    commands: tuple[Command, ...] = ()  # as the actuators can give them
+    commands: tuple[Command, ...] = ()  # as it asked; the actuators limit them
     messages: Any = dataclasses.field(default_factory=dict)
 
 

@@ -36,3 +36,5 @@ class Wiring:
     sensors: tuple[SensorWires, ...] = ()
     software: tuple[SoftwareWires, ...] = ()
     prescribed: tuple[tuple[str, ...], ...] = ()  # of each spacecraft: what has a prescribed rate, in order
+    # Wheels that are driven and have a limited momentum: number of the spacecraft, name.
+    limited_wheels: tuple[tuple[int, str], ...] = ()
