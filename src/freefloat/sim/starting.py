@@ -127,11 +127,10 @@ class _Objections:
     missing: dict[int, set[str]] = dataclasses.field(default_factory=dict)  # what nobody measures, by its reader
     others: list[str] = dataclasses.field(default_factory=list)
 
-    def raise_all(self, system: System, last: str = "") -> None:
-        """One error with every objection, where there is one."""
-        found = [unmeasured(system, k, names) for k, names in self.missing.items()] + self.others
-        if found := [*found, *([last] if last else [])]:
-            raise LawError("\n".join(found))
+    def raise_all(self, system: System, last: LawError | None = None) -> None:
+        """One error with every objection, where there is one besides the last."""
+        if found := [unmeasured(system, k, names) for k, names in self.missing.items()] + self.others:
+            raise LawError("\n".join([*found, *([str(last)] if last else [])])) from last
 
 
 def _begin_sensors(system: System, loop: SystemState) -> tuple[System, SystemState]:
@@ -177,7 +176,7 @@ def _begin_software(
         loop = dataclasses.replace(loop, software=(*loop.software, SoftwareState(initial_memory(law, begun))))
         commands, messages, asked = _first_answer(system, loop, k, missing)
     except LawError as error:  # what comes after it may hear it: nothing more can be looked at
-        objections.raise_all(system, str(error))
+        objections.raise_all(system, error)
         raise
     for command in commands:
         try:
