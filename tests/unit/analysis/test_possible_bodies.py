@@ -128,6 +128,7 @@ def test_every_entry_of_every_body_has_a_name_and_changes_nothing_else(body, ent
     for other in ENTRIES:
         step = 0.25 if other == entry else 0.0
         assert number(after, other) == pytest.approx(number(before, other) + step, abs=1e-12), other
+    np.testing.assert_allclose(after.inertia, np.transpose(after.inertia), atol=1e-12)
 
 
 def test_entries_of_one_inertia_stand_side_by_side_and_an_unknown_one_is_named():

@@ -6,8 +6,17 @@ import numpy as np
 import pytest
 
 import freefloat as ff
-from freefloat.control import CompliantCapture, ReactionlessDamping, TargetFilter
+from freefloat.control import (
+    CaptureGains,
+    CompliantCapture,
+    PictureNoise,
+    PoseSpring,
+    ReactionlessDamping,
+    TargetFilter,
+)
 from freefloat.model import JointFlexibility
+
+SEEN = PictureNoise(position=0.01, angle=0.02)  # [m], [rad]
 
 
 def bending() -> ff.Spacecraft:
@@ -29,19 +38,21 @@ def test_a_gear_says_every_number_that_is_impossible():
 
 
 def test_a_target_filter_says_all_and_names_the_rigid_model():
-    lines = said(
-        lambda: TargetFilter(bending(), client=bending(), frame="eye", target="client.hook", patience=-1.0, slots=0)
-    )
+    lines = said(lambda: TargetFilter(bending(), bending(), "eye", "client.hook", SEEN, patience=-1.0, slots=0))
     assert "no frame 'eye'" in lines[0]
     assert "no frame 'hook'" in lines[1]
     assert "Give its rigid model, client.rigid()." in lines[2]
     assert "patience must be positive" in lines[3]
     assert "slots must be at least 1" in lines[4]
-    TargetFilter(bending(), client=bending().rigid(), frame="camera", target="client.ring")
+    TargetFilter(bending(), bending().rigid(), "camera", "client.ring", SEEN)
 
 
 def test_a_capture_law_says_all_and_names_the_rigid_model():
-    lines = said(lambda: CompliantCapture(bending(), bending(), posture=np.zeros(3), grasped="client.hook", gap=-0.1))
+    spring = PoseSpring(stiffness=np.ones(6), damping=np.ones(6))
+    gains = CaptureGains(spring, spring, np.ones(3), np.ones(3), np.ones(3))
+    lines = said(
+        lambda: CompliantCapture(bending(), bending(), gains, posture=np.zeros(3), grasped="client.hook", gap=-0.1)
+    )
     words = " ".join(lines)
     for expected in ("needs an arm of six or more joints", "craft.rigid()", "is no frame of the client", "gap must be"):
         assert expected in words
