@@ -196,13 +196,13 @@ class _Numbers:
     def _flexible(self, path: str, body: ModalBody, key: str) -> Group:
         """Mass, centre of mass or inertia of a flexible body at rest."""
         field, mass, inertia = path.rpartition(".")[2], float(body.mass), np.asarray(body.inertia)
-        described = {
-            "mass": lambda: ((path,), ("kg",), (mass,), (mass,)),
-            "com": lambda: inertial_numbers.centre(
-                path, np.asarray(body.com), inertial_numbers.gyration(mass, inertia) or 1.0
-            ),
-            "inertia": lambda: inertial_numbers.central(path, inertia),
-        }[field]()
+        if field == "mass":
+            described: inertial_numbers.Described = ((path,), ("kg",), (mass,), (mass,))
+        elif field == "com":
+            size = inertial_numbers.gyration(mass, inertia) or 1.0
+            described = inertial_numbers.centre(path, np.asarray(body.com), size)
+        else:
+            described = inertial_numbers.central(path, inertia)
         places = tuple(self.keys[key + name] for name in _FLEXIBLE)
         return Group(path, *described, Place(places, partial(inertial_numbers.set_flexible, field=field)))
 
