@@ -42,6 +42,7 @@ from freefloat.sim.run_events import Events, run_events
 from freefloat.sim.saved_state import SavedState
 from freefloat.sim.step_error import of_fixed_steps
 from freefloat.sim.system import System, SystemState
+from freefloat.sim.unit_warnings import UnitWarning, unit_warnings
 from freefloat.values.precision import require_float64
 
 Progress = Callable[[float, float], None]  # (seconds simulated, seconds in all)
@@ -209,7 +210,10 @@ class _Driver:
         beyond = self._starts_beyond_limits()
         for sentence in beyond:
             warnings.warn(sentence, StartWarning, stacklevel=4)
-        self._told = (*too_fast, *beyond)
+        slips = () if self.first else unit_warnings(system, self.start)  # a run that goes on was looked at before
+        for sentence in slips:
+            warnings.warn(sentence, UnitWarning, stacklevel=4)
+        self._told = (*too_fast, *beyond, *slips)
         since = max(self.first - 1, 0)  # a record tells what came in just before it
         table = tabulate(system, self.experiment.inputs, since, self.first + steps - since)
         self._watch = Recorder(system, self.loop, self.start, table, since, self.engine)
