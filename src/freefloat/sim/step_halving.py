@@ -1,0 +1,294 @@
+"""The accuracy of a run from the same run at half the step: the same compiled code, the same records.
+
+Where the error is proportional to h^p, the run at half the step has 2^-p of it, so that the difference of both is
+1 - 2^-p of the run's error. p is 4 where motion is smooth. It is measured on short stretches, which are integrated at a
+quarter of the step too, where the motion differs most.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import jax
+import numpy as np
+
+from freefloat.model import World
+from freefloat.sim.accuracy import ChannelError, EventShift, RunAccuracy
+from freefloat.sim.channel_differences import (
+    angle_between,
+    difference,
+    is_number,
+    size_of,
+    switched,
+    unit_of,
+)
+from freefloat.sim.error_growth import growth_rate
+from freefloat.sim.rollout import FixedSteps, Grid
+from freefloat.sim.run_events import Event
+from freefloat.sim.system import SystemState
+
+if TYPE_CHECKING:
+    from freefloat.values.labelled import LabelledArray, LabelledArrays
+
+HALVES = 2
+ORDER = 4.0  # of RK4
+_SHARE = 0.2  # of the run's steps, that may be spent on the order
+_PER_TICK = 2 + 4  # steps for each tick of a stretch: halves and quarters
+_MOST_STRETCHES = 64
+_MOST_TICKS = 2**28  # counted in quarters in 32 bits
+_EPS = float(np.finfo(float).eps)
+_FAR_TURNED = 0.2  # [rad]; beyond, a difference is no longer proportional to its cause
+_FAR_MOVED = 0.25  # of the way that a channel makes
+
+
+@dataclass(frozen=True)
+class Motion:
+    """A run as far as its accuracy needs it: its states, channels and events, at the same instants."""
+
+    records: SystemState
+    data: LabelledArrays
+    events: tuple[Event, ...]
+
+
+def halved_records(
+    steps: FixedSteps, records: SystemState, timing: Grid, parts: int, wanted: Callable[[], bool]
+) -> SystemState | None:
+    """The states of a run once more, each tick in `parts` steps; None if it is no longer wanted."""
+    loop = jax.tree.map(lambda x: np.asarray(x)[0], records)
+    finer = dataclasses.replace(loop, tick=np.asarray(parts * loop.tick, dtype=np.int32))
+    blocks = [jax.tree.map(lambda x: np.asarray(x)[None], finer)]
+    done = Grid(int(records.tick[-1] - records.tick[0]), timing.record_every)
+    for block in steps.blocks(finer, done, parts):
+        blocks.append(block)
+        if not wanted():
+            return None
+    whole: SystemState = jax.tree.map(lambda *x: np.concatenate(x), *blocks)
+    return dataclasses.replace(whole, tick=np.asarray(whole.tick // parts, dtype=np.int32))
+
+
+def compared(world: World, run: Motion, finer: Motion, shown: np.ndarray, order: float, reason: str) -> RunAccuracy:
+    """The accuracy of a run from that at half the step; `shown` are the records that were asked for."""
+    steps = int(run.records.tick[-1] - run.records.tick[0])
+    factor = 2.0**order / (2.0**order - 1.0)
+    shifts, remarks = _event_shifts(run.events, finer.events, factor)
+    time = run.data["time"].values
+    use = shown & ~_between_events(time, run.events, finer.events)
+    channels = {}
+    for name, array in run.data.data_vars.items():
+        if is_number(array) and array.dims[:1] == ("time",) and array.values.size:
+            channels |= _channel_errors(world, name, array, finer.data[name].values, use, time, factor, steps)
+    headline = headline_channels(world, channels)
+    apart, floor = _closeness(run.data, finer.data, headline, use, steps)
+    rate = growth_rate(time[use], apart, floor)
+    converged = all(channels[name].verdict != "not converged" for name in headline.values())
+    if rate:
+        what = "" if converged else " The motion is chaotic: no step follows it for long."
+        remarks = (*remarks, f"Small differences grow {np.e:.2f} times in {1.0 / rate:.3g} s ({rate:.3g} 1/s).{what}")
+    if not converged:
+        remarks = (*remarks, "Not converged: halve dt until the result no longer changes.")
+    return RunAccuracy(reason, channels, headline, shifts, remarks, order, rate)
+
+
+# ---- channels
+
+
+def _channel_errors(
+    world: World,
+    name: str,
+    array: LabelledArray,
+    other: np.ndarray,
+    use: np.ndarray,
+    time: np.ndarray,
+    factor: float,
+    steps: int,
+) -> dict[str, ChannelError]:
+    """Of a channel; of one whose components have different units, for each unit."""
+    apart, names, unit = difference(array, other), _components(array), unit_of(array)
+    jumped = switched(array, apart) & use[:, None]
+    apart = np.where(use[:, None] & ~jumped, apart, 0.0)
+    largest, way = size_of(array)
+    floor = _EPS * (64.0 + HALVES * steps) * largest
+    units = _component_units(world, name, names, unit)
+    found = {}
+    for one in dict.fromkeys(units):
+        mine = [k for k, u in enumerate(units) if u == one]
+        key = name if len(set(units)) == 1 else f"{name} [{one}]"
+        found[key] = _largest(apart[:, mine], [names[k] for k in mine], one, time, (factor, floor, way))
+        found[key] = dataclasses.replace(found[key], switched=int(np.count_nonzero(np.any(jumped[:, mine], axis=1))))
+    return found
+
+
+def _largest(
+    apart: np.ndarray, names: list[str], unit: str, time: np.ndarray, scales: tuple[float, float, float]
+) -> ChannelError:
+    factor, floor, way = scales
+    size = np.where(np.isfinite(apart), apart, np.inf)
+    row, column = np.unravel_index(int(np.argmax(size)), size.shape)
+    largest = float(size[row, column])
+    if largest <= floor:
+        return ChannelError(floor, unit, float(time[row]), names[column], "rounding")
+    far = _FAR_TURNED if unit == "rad" else max(_FAR_MOVED * way, 8.0 * floor)
+    verdict = "measured" if largest <= far else "not converged"
+    return ChannelError(factor * largest, unit, float(time[row]), names[column], verdict)
+
+
+def _components(array: LabelledArray) -> list[str]:
+    """Names of the parts that are compared; none for a single one."""
+    axes = [axis for axis in array.dims[1:] if axis not in ("xyz", "wxyz", "rpy")]
+    return [str(name) for name in array.along(axes[0])] if axes else [""]
+
+
+def _component_units(world: World, name: str, names: list[str], unit: str) -> list[str]:
+    """The unit of each component: joints may turn or slide."""
+    if ", " not in unit:
+        return [unit] * len(names)
+    turning, sliding = unit.split(", ")
+    number = next((c for c in range(len(world.crafts)) if name.startswith(world.prefix(c))), 0)
+    craft = world.crafts[number]
+    return [turning if craft.joint(joint).kind == "revolute" else sliding for joint in names]
+
+
+def headline_channels(world: World, channels: dict[str, ChannelError]) -> dict[str, str]:
+    """What an engineer asks for first: attitude, hands, joints, tips, place, of every spacecraft."""
+    found: dict[str, str] = {}
+    for c, craft in enumerate(world.crafts):
+        prefix = world.prefix(c)
+        own = {f"{prefix}attitude": "base.attitude"}
+        own |= {prefix + frame.name: f"{frame.name}.position" for frame in craft.frames}
+        own |= {f"{prefix}joints": "joints.position", f"{prefix}joints (turning)": "joints.position [rad]"}
+        own |= {f"{prefix}joints (sliding)": "joints.position [m]"}
+        own |= {prefix + name.removesuffix(".displacement"): name for name in _tips(channels, prefix)}
+        own |= {f"{prefix}base": "base.position"}
+        found |= {label: prefix + name for label, name in own.items() if prefix + name in channels}
+    return found
+
+
+def _tips(channels: dict[str, ChannelError], prefix: str) -> list[str]:
+    """The node of each flexible body that is worst."""
+    worst: dict[str, str] = {}
+    for name in channels:
+        if name.startswith(prefix) and name.endswith(".displacement"):
+            body = name.removeprefix(prefix).split(".")[0]
+            if body not in worst or channels[name].error > channels[worst[body]].error:
+                worst[body] = name
+    return [name.removeprefix(prefix) for name in worst.values()]
+
+
+def _closeness(
+    data: LabelledArrays, finer: LabelledArrays, headline: dict[str, str], use: np.ndarray, steps: int
+) -> tuple[np.ndarray, float]:
+    """The largest difference of the short list at each record, in radians or as a share of the way; and rounding."""
+    shares = [np.zeros(np.count_nonzero(use))]
+    for name in {name.split(" [")[0] for name in headline.values()}:
+        apart = difference(data[name], finer[name].values)[use]
+        _, way = size_of(data[name])
+        scale = 1.0 if unit_of(data[name]) == "rad" else way
+        if scale > 1e-9:
+            shares.append(np.max(apart, axis=1) / scale)
+    return np.max(shares, axis=0), _EPS * (64.0 + HALVES * steps)
+
+
+# ---- events
+
+
+def _key(event: Event) -> tuple[str, str] | None:
+    """What an event is, if it is one that happens at an instant."""
+    if "energy_lost" not in event and "limit" not in event:
+        return None
+    return str(event.get("name", "")), str(event.get("kind", ""))
+
+
+def _pairs(first: tuple[Event, ...], second: tuple[Event, ...]) -> list[tuple[Event, Event]]:
+    """Events of both runs: the first of a kind with the first, the second with the second."""
+    found, waiting = [], {}
+    for event in second:
+        waiting.setdefault(_key(event), []).append(event)
+    for event in first:
+        key = _key(event)
+        if key is not None and waiting.get(key):
+            found.append((event, waiting[key].pop(0)))
+    return found
+
+
+def _event_shifts(
+    first: tuple[Event, ...], second: tuple[Event, ...], factor: float
+) -> tuple[tuple[EventShift, ...], tuple[str, ...]]:
+    shifts = tuple(
+        EventShift(": ".join(filter(None, _key(a) or ())), a["time"], factor * abs(a["time"] - b["time"]))
+        for a, b in _pairs(first, second)
+    )
+    counts = [Counter(filter(None, map(_key, some))) for some in (first, second)]
+    remarks = tuple(
+        f"{': '.join(filter(None, key))} {counts[0][key]} times, and {counts[1][key]} times with half the step."
+        for key in sorted(counts[0] | counts[1])
+        if counts[0][key] != counts[1][key]
+    )
+    return shifts, remarks
+
+
+def _between_events(time: np.ndarray, first: tuple[Event, ...], second: tuple[Event, ...]) -> np.ndarray:
+    """Records at which an event has happened in one run only."""
+    found = np.zeros(len(time), bool)
+    for a, b in _pairs(first, second):
+        start, end = sorted((a["time"], b["time"]))
+        if end > start:
+            found |= (time >= start) & (time <= end)
+    return found
+
+
+# ---- the order
+
+
+def measured_order(steps: FixedSteps, records: SystemState, finer: SystemState, *, smooth: bool) -> float:
+    """The order of the error in the step, from stretches at the step, its half and its quarter."""
+    ticks = np.asarray(records.tick)
+    count, length = int(ticks[-1] - ticks[0]), int(ticks[1] - ticks[0])
+    room = min(int(_SHARE * count / (_PER_TICK * length)), _MOST_STRETCHES)
+    otherwise = ORDER if smooth else ORDER / 2.0  # a corner inside a step costs RK4 two orders in the mean
+    if room < 1 or count > _MOST_TICKS:
+        return otherwise
+    apart = _vectors(records, finer)
+    scale = np.max(apart, axis=0)
+    moved = scale > _EPS * (64.0 + HALVES * count)
+    if not np.any(moved):
+        return otherwise
+    shares = np.sum(apart[:, moved] / scale[moved], axis=1)
+    made = np.where(np.diff(ticks) == length, np.diff(shares), -np.inf)
+    chosen = np.sort(np.argsort(-np.abs(np.where(np.isfinite(made), made, 0.0)))[:room])
+    starts: SystemState = jax.tree.map(lambda x: np.asarray(x)[chosen], records)
+    whole: SystemState = jax.tree.map(lambda x: np.asarray(x)[chosen + 1], records)
+    halves, quarters = (_reach(steps, starts, length, parts) for parts in (2, 4))
+    coarse, fine = (
+        np.sum(_vectors(a, b)[:, moved] / scale[moved], axis=1) for a, b in ((whole, halves), (halves, quarters))
+    )
+    least = _EPS * np.sum(1.0 / scale[moved])
+    sure = coarse > 64.0 * least
+    if not np.any(sure):
+        return otherwise
+    orders = np.log2(coarse[sure] / np.maximum(fine[sure], least))
+    return float(np.clip(_middle(orders, coarse[sure]), 1.0, ORDER))
+
+
+def _reach(steps: FixedSteps, starts: SystemState, ticks: int, parts: int) -> SystemState:
+    finer = dataclasses.replace(starts, tick=np.asarray(parts * starts.tick, dtype=np.int32))
+    return steps.reach(finer, ticks, parts)
+
+
+def _vectors(first: SystemState, second: SystemState) -> np.ndarray:
+    """Differences of all states, (records, coordinates): place, attitude as an angle, coordinates, speeds."""
+    columns = []
+    for a, b in zip(first.states, second.states, strict=True):
+        turned = angle_between(np.asarray(a.quat_NB), np.asarray(b.quat_NB))[:, None]
+        columns += [np.abs(np.asarray(a.p_NB) - b.p_NB), turned, np.abs(np.asarray(a.q) - b.q), np.abs(a.v - b.v)]
+    return np.nan_to_num(np.concatenate(columns, axis=1), nan=np.inf, posinf=1e300)
+
+
+def _middle(values: np.ndarray, weights: np.ndarray) -> float:
+    """The weighted median."""
+    order = np.argsort(values)
+    total = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(total, 0.5 * total[-1])])
