@@ -12,6 +12,7 @@ Verdict = Literal["measured", "rounding", "not converged"]
 _LENGTHS = ((1.0, 1.0, "m"), (1e-6, 1e3, "mm"), (1e-9, 1e6, "um"), (0.0, 1e9, "nm"))  # from so many metres on
 _TIMES = ((1.0, 1.0, "s"), (1e-6, 1e3, "ms"), (0.0, 1e6, "us"))
 _SHOWN = 4  # in one line
+_SAME = 1e-13  # of the time: instants that differ by less are one
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,8 @@ class EventShift:
 
     def __str__(self) -> str:
         """In words: `grasp: latched at 3.2 s to 0.1 ms`."""
-        return f"{self.label} at {self.time:.6g} s to {quantity(self.shift, 's')}"
+        shift = quantity(self.shift, "s") if self.shift > _SAME * max(self.time, 1.0) else "rounding"
+        return f"{self.label} at {self.time:.6g} s to {shift}"
 
 
 @dataclass(frozen=True)

@@ -77,10 +77,10 @@ def compared(world: World, run: Motion, finer: Motion, shown: np.ndarray, order:
     shifts, remarks = _event_shifts(run.events, finer.events, factor)
     time = run.data["time"].values
     use = shown & ~_between_events(time, run.events, finer.events)
-    channels = {}
+    channels, scales = {}, (factor, _EPS * (64.0 + HALVES * steps), _extent(run.data))
     for name, array in run.data.data_vars.items():
         if is_number(array) and array.dims[:1] == ("time",) and array.values.size:
-            channels |= _channel_errors(world, name, array, finer.data[name].values, use, time, factor, steps)
+            channels |= _channel_errors(world, name, array, finer.data[name].values, use, time, scales)
     headline = headline_channels(world, channels)
     apart, floor = _closeness(run.data, finer.data, headline, use, steps)
     rate = growth_rate(time[use], apart, floor)
@@ -103,15 +103,18 @@ def _channel_errors(
     other: np.ndarray,
     use: np.ndarray,
     time: np.ndarray,
-    factor: float,
-    steps: int,
+    scales: tuple[float, float, float],
 ) -> dict[str, ChannelError]:
-    """Of a channel; of one whose components have different units, for each unit."""
+    """Of a channel; of one whose components have different units, for each unit.
+
+    `scales`: what makes an error of a difference, rounding as a share, how far bodies are from the origin [m].
+    """
+    factor, rounding, extent = scales
     apart, names, unit = difference(array, other), _components(array), unit_of(array)
     jumped = switched(array, apart) & use[:, None]
     apart = np.where(use[:, None] & ~jumped, apart, 0.0)
     largest, way = size_of(array)
-    floor = _EPS * (64.0 + HALVES * steps) * largest
+    floor = rounding * max(largest, {"m": extent, "rad": 1.0}.get(unit, 0.0))
     units = _component_units(world, name, names, unit)
     found = {}
     for one in dict.fromkeys(units):
@@ -134,6 +137,11 @@ def _largest(
     far = _FAR_TURNED if unit == "rad" else max(_FAR_MOVED * way, 8.0 * floor)
     verdict = "measured" if largest <= far else "not converged"
     return ChannelError(factor * largest, unit, float(time[row]), names[column], verdict)
+
+
+def _extent(data: LabelledArrays) -> float:
+    """How far a body is from the origin at most [m]: places are sums of such lengths, each rounded."""
+    return float(np.max(np.abs(data["bodies.position"].values), initial=0.0))
 
 
 def _components(array: LabelledArray) -> list[str]:
@@ -243,19 +251,18 @@ def _between_events(time: np.ndarray, first: tuple[Event, ...], second: tuple[Ev
 # ---- the order
 
 
-def measured_order(steps: FixedSteps, records: SystemState, finer: SystemState, *, smooth: bool) -> float:
-    """The order of the error in the step, from stretches at the step, its half and its quarter."""
+def measured_order(steps: FixedSteps, records: SystemState, finer: SystemState) -> float | None:
+    """The order of the error in the step, from stretches at the step, its half and its quarter; None: cannot be told."""
     ticks = np.asarray(records.tick)
     count, length = int(ticks[-1] - ticks[0]), int(ticks[1] - ticks[0])
     room = min(int(_SHARE * count / (_PER_TICK * length)), _MOST_STRETCHES)
-    otherwise = ORDER if smooth else ORDER / 2.0  # a corner inside a step costs RK4 two orders in the mean
     if room < 1 or count > _MOST_TICKS:
-        return otherwise
+        return None
     apart = _vectors(records, finer)
     scale = np.max(apart, axis=0)
     moved = scale > _EPS * (64.0 + HALVES * count)
     if not np.any(moved):
-        return otherwise
+        return None
     shares = np.sum(apart[:, moved] / scale[moved], axis=1)
     made = np.where(np.diff(ticks) == length, np.diff(shares), -np.inf)
     chosen = np.sort(np.argsort(-np.abs(np.where(np.isfinite(made), made, 0.0)))[:room])
@@ -268,7 +275,7 @@ def measured_order(steps: FixedSteps, records: SystemState, finer: SystemState, 
     least = _EPS * np.sum(1.0 / scale[moved])
     sure = coarse > 64.0 * least
     if not np.any(sure):
-        return otherwise
+        return None
     orders = np.log2(coarse[sure] / np.maximum(fine[sure], least))
     return float(np.clip(_middle(orders, coarse[sure]), 1.0, ORDER))
 
