@@ -76,7 +76,7 @@ def compared(world: World, run: Motion, finer: Motion, shown: np.ndarray, order:
     factor = 2.0**order / (2.0**order - 1.0)
     shifts, remarks = _event_shifts(run.events, finer.events, factor)
     time = run.data["time"].values
-    use = shown & ~_between_events(time, run.events, finer.events)
+    use = shown & ~between_events(time, run.events, finer.events)
     channels, scales = {}, (factor, _EPS * (64.0 + HALVES * steps), _extent(run.data))
     for name, array in run.data.data_vars.items():
         if is_number(array) and array.dims[:1] == ("time",) and array.values.size:
@@ -238,7 +238,7 @@ def _event_shifts(
     return shifts, remarks
 
 
-def _between_events(time: np.ndarray, first: tuple[Event, ...], second: tuple[Event, ...]) -> np.ndarray:
+def between_events(time: np.ndarray, first: tuple[Event, ...], second: tuple[Event, ...]) -> np.ndarray:
     """Records at which an event has happened in one run only."""
     found = np.zeros(len(time), bool)
     for a, b in _pairs(first, second):
