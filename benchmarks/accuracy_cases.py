@@ -69,10 +69,12 @@ def cases(seed: int) -> Iterator[tuple[str, bool, ff.Experiment]]:
 def _smooth(rng: np.random.Generator) -> Iterator[tuple[str, ff.Experiment]]:
     of = ff.Experiment.of
     one, two, bare = hub(), hub(2), hub(0)
-    for k in range(6):
+    for k in range(5):
         yield f"rod {k}", of(one, state=moving(one, rng, 1.0), duration=18.0, dt=0.05)
     for k in range(4):
-        yield f"two rods {k}", of(two, state=moving(two, rng, 0.7), duration=12.0, dt=0.04)
+        fast = 2.0 if k == 0 else 0.5
+        yield f"two rods {k}", of(two, state=moving(two, rng, 0.5 * fast, fast), duration=30.0, dt=0.03)
+    yield "chaos", of(two, state=moving(two, rng, 1.0, 2.0), duration=60.0, dt=0.005)
     for k in range(2):
         yield f"rigid body {k}", of(bare, state=moving(bare, rng, 1.0), duration=20.0, dt=0.1)
     beam = ff.flex.beam(length=3.0, mass=4.0, bending_stiffness=200.0, modes={"y": 1, "z": 1})
@@ -92,20 +94,20 @@ def _smooth(rng: np.random.Generator) -> Iterator[tuple[str, ff.Experiment]]:
 
 def _touching(rng: np.random.Generator) -> Iterator[tuple[str, ff.Experiment]]:
     of, one = ff.Experiment.of, hub()
-    floor = ff.World.of(one).contact("floor", "hand", "N", restitution=0.7)
+    floor = ff.World.of(one).contact("floor", "hand", "N", restitution=0.8)
     for k in range(3):
-        start = dataclasses.replace(moving(one, rng, 0.3), p_NB=np.array([0.0, 0.0, 1.5]))
-        yield f"bounces {k}", of(floor, Gravity(0.5), state=start, duration=3.0, dt=0.02)
+        start = dataclasses.replace(moving(one, rng, 0.5), p_NB=np.array([0.0, 0.0, 1.5]))
+        yield f"bounces {k}", of(floor, Gravity(0.5), state=start, duration=5.0, dt=0.05)
     other = ff.Spacecraft.from_base("client", mass=60.0, inertia=(8.0, 9.0, 10.0))
     other = other.with_frame("grip", body="base", at=(-0.5, 0.0, 0.0))
     pair = ff.World(servicer=one, client=other)
-    pair = pair.connection("grasp", "servicer.hand", "client.grip", automatic=True, reach=(0.05, 3.0))
+    pair = pair.connection("grasp", "servicer.hand", "client.grip", automatic=True, reach=(0.15, 3.0))
     for k in range(2):
         coming = dataclasses.replace(
-            other.at_rest(), p_NB=np.array([2.2, 0.0, 0.0]), v=np.array([-0.1, 0, 0, *(0.05 * rng.normal(size=3))])
+            other.at_rest(), p_NB=np.array([2.2, 0.0, 0.0]), v=np.array([-0.3, 0, 0, *(rng.normal(size=3) * (0.5, 0.05, 0.05))])
         )
-        start = dataclasses.replace(one.at_rest(), v=np.array([0, 0, 0, 0.02 * rng.normal(), 0, 0, 0]))
-        yield f"grasp {k}", of(pair, state={"servicer": start, "client": coming}, duration=10.0, dt=0.05)
+        start = dataclasses.replace(one.at_rest(), v=np.array([0, 0, 0, 0.1 * rng.normal(), 0, 0, 0]))
+        yield f"grasp {k}", of(pair, state={"servicer": start, "client": coming}, duration=10.0, dt=0.1)
     braked = ff.World.of(one).brake("rod", slip_torque=2.0, on=True)
     for k in range(2):
         yield f"brake {k}", of(braked, state=moving(one, rng, 0.5, 0.0), duration=10.0, dt=0.05)

@@ -64,12 +64,17 @@ class RunAccuracy:
     events: tuple[EventShift, ...] = ()
     remarks: tuple[str, ...] = ()  # events that only one run has, growth of errors
     order: float = 0.0  # of the error in the step
-    growth: float = 0.0  # of small differences [1/s], where they grow exponentially
+    growth: float = 0.0  # of small differences [1/s], in a run that is not converged because they grow exponentially
 
     @property
     def measured(self) -> bool:
         """True if there are numbers."""
         return bool(self.channels)
+
+    @property
+    def chaotic(self) -> bool:
+        """True if it is not converged because small differences were measured to grow exponentially."""
+        return self.growth > 0.0
 
     @property
     def converged(self) -> bool:

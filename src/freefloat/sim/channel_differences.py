@@ -61,7 +61,7 @@ def unit_of(array: LabelledArray) -> str:
 
 
 def size_of(array: LabelledArray) -> tuple[float, float]:
-    """The largest number of a channel, and how far it moves in the run."""
+    """The largest number of a channel, and how far it moves in the run; a rotation, half a turn."""
     if array.dims[-1] in ("wxyz", "rpy"):
         return 1.0, np.pi
     values = array.values.reshape(len(array.values), -1)

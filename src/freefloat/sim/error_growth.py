@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-_FOLDS = 7.0  # times over e, at least, that differences must have grown: a factor of a thousand
-_POWER = 5.0  # a power of time that regular motion does not exceed: drift of a drift is two
+_FOLDS = 5.0  # times over e, at least, that differences must have grown: a factor of 150
+_POWER = 4.0  # a power of time that regular motion does not exceed: the drift of a drift is the second
+_BEGUN = 0.15  # of the time: before, differences are still being made
 _FEWEST = 20  # records
 
 
@@ -16,6 +17,9 @@ def growth_rate(t: np.ndarray, apart: np.ndarray, floor: float) -> float:
     """
     largest = np.maximum.accumulate(np.where(np.isfinite(apart), apart, 1.0))
     use = (largest > floor) & (largest < 0.3) & (t > t[0])
+    if np.count_nonzero(use) < _FEWEST:
+        return 0.0
+    use &= t - t[0] > _BEGUN * (t[use][-1] - t[0])
     if np.count_nonzero(use) < _FEWEST:
         return 0.0
     since, size = t[use] - t[0], np.log(largest[use])

@@ -74,7 +74,7 @@ def compared(world: World, run: Motion, finer: Motion, shown: np.ndarray, order:
     """The accuracy of a run from that at half the step; `shown` are the records that were asked for."""
     steps = int(run.records.tick[-1] - run.records.tick[0])
     factor = 2.0**order / (2.0**order - 1.0)
-    shifts, remarks = _event_shifts(run.events, finer.events, factor)
+    shifts, remarks = event_shifts(run.events, finer.events, factor)
     time = run.data["time"].values
     use = shown & ~between_events(time, run.events, finer.events)
     channels, scales = {}, (factor, _EPS * (64.0 + HALVES * steps), _extent(run.data))
@@ -83,12 +83,15 @@ def compared(world: World, run: Motion, finer: Motion, shown: np.ndarray, order:
             channels |= _channel_errors(world, name, array, finer.data[name].values, use, time, scales)
     headline = headline_channels(world, channels)
     apart, floor = _closeness(run.data, finer.data, headline, use, steps)
-    rate = growth_rate(time[use], apart, floor)
     converged = all(channels[name].verdict != "not converged" for name in headline.values())
+    rate = 0.0 if converged else growth_rate(time[use], apart, floor)
     if rate:
-        what = "" if converged else " The motion is chaotic: no step follows it for long."
-        remarks = (*remarks, f"Small differences grow {np.e:.2f} times in {1.0 / rate:.3g} s ({rate:.3g} 1/s).{what}")
-    if not converged:
+        remarks = (
+            *remarks,
+            f"Chaotic: small differences grow exponentially, at {rate:.3g} 1/s ({np.e:.2f} times in {1.0 / rate:.3g} s). "
+            "No step follows such a motion for long.",
+        )
+    elif not converged:
         remarks = (*remarks, "Not converged: halve dt until the result no longer changes.")
     return RunAccuracy(reason, channels, headline, shifts, remarks, order, rate)
 
@@ -121,6 +124,8 @@ def _channel_errors(
         mine = [k for k, u in enumerate(units) if u == one]
         key = name if len(set(units)) == 1 else f"{name} [{one}]"
         found[key] = _largest(apart[:, mine], [names[k] for k in mine], one, time, (factor, floor, way))
+        if array.dims[-1] in ("wxyz", "rpy"):  # no rotation is off by more than half a turn
+            found[key] = dataclasses.replace(found[key], error=min(found[key].error, np.pi))
         found[key] = dataclasses.replace(found[key], switched=int(np.count_nonzero(np.any(jumped[:, mine], axis=1))))
     return found
 
@@ -222,7 +227,7 @@ def _pairs(first: tuple[Event, ...], second: tuple[Event, ...]) -> list[tuple[Ev
     return found
 
 
-def _event_shifts(
+def event_shifts(
     first: tuple[Event, ...], second: tuple[Event, ...], factor: float
 ) -> tuple[tuple[EventShift, ...], tuple[str, ...]]:
     shifts = tuple(
