@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 Verdict = Literal["measured", "rounding", "not converged"]
-_LENGTHS = ((1.0, 1.0, "m"), (1e-6, 1e3, "mm"), (1e-9, 1e6, "um"), (0.0, 1e9, "nm"))  # from so many metres on
-_TIMES = ((1.0, 1.0, "s"), (1e-6, 1e3, "ms"), (0.0, 1e6, "us"))
+_LENGTHS = ((1.0, 1.0, "m"), (1e-5, 1e3, "mm"), (1e-8, 1e6, "um"), (0.0, 1e9, "nm"))  # from so many metres on
+_TIMES = ((1.0, 1.0, "s"), (1e-5, 1e3, "ms"), (0.0, 1e6, "us"))
 _SHOWN = 4  # in one line
 _SAME = 1e-13  # of the time: instants that differ by less are one
 
