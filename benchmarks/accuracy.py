@@ -16,11 +16,12 @@ from accuracy_cases import cases
 
 import freefloat as ff
 from freefloat.sim.channel_differences import difference, switched
+from freefloat.sim.event_shifts import between_events
 from freefloat.sim.input_ports import tabulate
 from freefloat.sim.recording import Recorder
 from freefloat.sim.rollout import FixedSteps, grid, with_audited_instants
 from freefloat.sim.run_events import run_events
-from freefloat.sim.step_halving import between_events, halved_records
+from freefloat.sim.step_halving import halved_records
 
 PARTS = 16
 REPEATS = 5  # of which the fastest counts

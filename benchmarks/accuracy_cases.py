@@ -104,7 +104,9 @@ def _touching(rng: np.random.Generator) -> Iterator[tuple[str, ff.Experiment]]:
     pair = pair.connection("grasp", "servicer.hand", "client.grip", automatic=True, reach=(0.15, 3.0))
     for k in range(2):
         coming = dataclasses.replace(
-            other.at_rest(), p_NB=np.array([2.2, 0.0, 0.0]), v=np.array([-0.3, 0, 0, *(rng.normal(size=3) * (0.5, 0.05, 0.05))])
+            other.at_rest(),
+            p_NB=np.array([2.2, 0.0, 0.0]),
+            v=np.array([-0.3, 0, 0, *(rng.normal(size=3) * (0.5, 0.05, 0.05))]),
         )
         start = dataclasses.replace(one.at_rest(), v=np.array([0, 0, 0, 0.1 * rng.normal(), 0, 0, 0]))
         yield f"grasp {k}", of(pair, state={"servicer": start, "client": coming}, duration=10.0, dt=0.1)

@@ -84,7 +84,9 @@ def rehearse_variant(
     from freefloat.sim import simulate
 
     run = rehearse(described_rehearsal(scenario), facility, realtime=realtime, log=log, progress=progress, watch=watch)
-    simulated = simulate(dataclasses.replace(scenario.build(), scenario=scenario.as_dict()), check=False, accuracy=False)
+    simulated = simulate(
+        dataclasses.replace(scenario.build(), scenario=scenario.as_dict()), check=False, accuracy=False
+    )
     beside = compared_with_simulation(run, simulated)
     told = dataclasses.replace(run.description, tables=(*run.description.tables, beside))
     return _described(scenario, variant, dataclasses.replace(run, description=told)), simulated

@@ -88,14 +88,15 @@ def switched(array: LabelledArray, apart: np.ndarray) -> np.ndarray:
 
 
 def _erode(x: np.ndarray, width: int) -> np.ndarray:
-    return _sliding(x, width, np.min)
+    """The smallest of each entry and those after it."""
+    return np.min(_windows(x, width), axis=-1)
 
 
 def _dilate(x: np.ndarray, width: int) -> np.ndarray:
-    return _sliding(x[::-1], width, np.max)[::-1]
+    """The largest of each entry and those before it."""
+    return np.max(_windows(x[::-1], width), axis=-1)[::-1]
 
 
-def _sliding(x: np.ndarray, width: int, take: np.ufunc | type[np.ufunc] | object) -> np.ndarray:
+def _windows(x: np.ndarray, width: int) -> np.ndarray:
     padded = np.concatenate([x, np.repeat(x[-1:], width - 1, axis=0)])
-    windows = np.lib.stride_tricks.sliding_window_view(padded, width, axis=0)
-    return take(windows, axis=-1)  # pyright: ignore[reportCallIssue]
+    return np.lib.stride_tricks.sliding_window_view(padded, width, axis=0)

@@ -65,8 +65,8 @@ class Experiment:
         world: states by name, the others at rest), or at rest with the joints at `joints` [rad, m] or `joints_deg`
         (degrees for revolute joints, metres for the others): all in order, or some by name. `vary` says which numbers
         may become others without compiling again: all, nothing, or some by dotted path. `dt` is 0.01 s unless it is
-        given. In place of it `accuracy` may say how far channels may be off, `{"attitude_deg": 0.01, "position_mm": 0.1}`:
-        the step is then found by trial runs (`sim.step_choice`).
+        given. In place of it `accuracy` may say how far channels may be off, `{"attitude_deg": 0.01}`: the step is then
+        found by trial runs (`sim.step_choice`).
         """
         world, inputs = World.of(what), _require_signals(inputs or {})
         for craft in world.crafts:

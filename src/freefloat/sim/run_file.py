@@ -22,7 +22,7 @@ from freefloat.values.typed_records import require_types
 if TYPE_CHECKING:
     from freefloat.sim.run import Run
 
-# 4: no accuracy; 3: no checksum; 2: laws in place of parts, no saved state; 1: no description, claims without their kind
+# 4: no accuracy; 3: no checksum; 2: laws in place of parts, no saved state; 1: no description, kindless claims
 FORMAT_VERSION = 5
 _TEXTS = ("scene", "description", "accuracy")  # of any length, so variables of their own: an attribute holds 64 kB
 _FACTS = {"status": str, "audit": dict, "scenario": dict, "claims": list, "versions": dict}  # that every run has

@@ -43,7 +43,8 @@ from freefloat.sim.run import COMPLETED, DIVERGED, INTERRUPTED, Run, RunFailed, 
 from freefloat.sim.run_events import Events, run_events
 from freefloat.sim.saved_state import SavedState
 from freefloat.sim.step_error import of_fixed_steps
-from freefloat.sim.step_halving import HALVES, ORDER, Motion, compared, halved_records, measured_order
+from freefloat.sim.step_halving import HALVES, Motion, compared, halved_records
+from freefloat.sim.step_order import ORDER, measured_order
 from freefloat.sim.system import System, SystemState
 from freefloat.values.labelled import LabelledArrays
 from freefloat.values.precision import require_float64
@@ -79,8 +80,8 @@ def simulate(
 
     `engine="jax"` runs the same functions under plain `jax.jit`, to compare. A run that would record more than
     `most_bytes` is refused before it begins. `accuracy`: True measures it by the run at half the step, False does not,
-    None does where that takes less than two seconds; a mapping such as `{"attitude_deg": 0.01}` in place of `dt` chooses
-    the step (`Experiment.of`).
+    None does where that takes less than two seconds; a mapping, `{"attitude_deg": 0.01}`, in place of `dt` chooses the
+    step (`Experiment.of`).
     A run that becomes non-finite, is interrupted, or violates a balance raises `RunFailed` with the run so far in
     `.run`; with `check=False` it is returned, and its `status` and `audit` say what happened.
     """
@@ -214,7 +215,9 @@ class _Driver:
         """Record and judge states that somebody else has stepped through."""
         self._prepare(most_bytes=np.inf)
         run, _ = self._finish(records, status, end=True)
-        return dataclasses.replace(run, accuracy=RunAccuracy("Accuracy was not measured: the steps were not made here."))
+        return dataclasses.replace(
+            run, accuracy=RunAccuracy("Accuracy was not measured: the steps were not made here.")
+        )
 
     def _prepare(self, most_bytes: float) -> None:
         """Warn of what can be seen beforehand, and compile: a part with faulty channels is refused before the run."""

@@ -63,9 +63,7 @@ def periods_of(part: Any) -> Iterator[float]:
 def require_wanted(wanted: Mapping[str, float], inputs: Mapping[str, Any]) -> None:
     """Raise an error where no step can be chosen for what is asked."""
     if not isinstance(wanted, Mapping) or not wanted:
-        raise ValueError(
-            f'accuracy in place of dt is a mapping such as {{"attitude_deg": 0.01, "position_mm": 0.1}}, got {wanted!r}.'
-        )
+        raise ValueError(f'accuracy in place of dt is a mapping such as {{"attitude_deg": 0.01}}, got {wanted!r}.')
     for name, value in wanted.items():
         if not isinstance(value, (int, float)) or not np.isfinite(value) or value <= 0.0:
             raise ValueError(f"accuracy: '{name}' must be a positive number, got {value!r}.")
@@ -131,7 +129,11 @@ class _Trials:
                 raise ValueError(f"accuracy: there is no quantity '{asked}'. Give {known}, or a channel of the run.")
             return [asked]
         ending, unit, _ = _KINDS[asked]
-        names = [n for n in data.data_vars if n.endswith(ending) and unit_of(data[n]) == unit and n != "bodies.position"]
+        names = [
+            n for n in data.data_vars if n.endswith(ending) and unit_of(data[n]) == unit and n != "bodies.position"
+        ]
         if not names:
-            raise ValueError(f"accuracy: this experiment has no channel for '{asked}' (it records '*{ending}' in {unit}).")
+            raise ValueError(
+                f"accuracy: this experiment has no channel for '{asked}' (it records '*{ending}' in {unit})."
+            )
         return names

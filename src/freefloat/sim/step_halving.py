@@ -1,14 +1,12 @@
 """The accuracy of a run from the same run at half the step: the same compiled code, the same records.
 
 Where the error is proportional to h^p, the run at half the step has 2^-p of it, so that the difference of both is
-1 - 2^-p of the run's error. p is 4 where motion is smooth. It is measured on short stretches, which are integrated at a
-quarter of the step too, where the motion differs most.
+1 - 2^-p of the run's error. p is 4 where motion is smooth; `step_order` measures it.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,16 +15,10 @@ import jax
 import numpy as np
 
 from freefloat.model import World
-from freefloat.sim.accuracy import ChannelError, EventShift, RunAccuracy
-from freefloat.sim.channel_differences import (
-    angle_between,
-    difference,
-    is_number,
-    size_of,
-    switched,
-    unit_of,
-)
+from freefloat.sim.accuracy import ChannelError, RunAccuracy
+from freefloat.sim.channel_differences import difference, is_number, size_of, switched, unit_of
 from freefloat.sim.error_growth import growth_rate
+from freefloat.sim.event_shifts import between_events, event_shifts
 from freefloat.sim.rollout import FixedSteps, Grid
 from freefloat.sim.run_events import Event
 from freefloat.sim.system import SystemState
@@ -35,11 +27,6 @@ if TYPE_CHECKING:
     from freefloat.values.labelled import LabelledArray, LabelledArrays
 
 HALVES = 2
-ORDER = 4.0  # of RK4
-_SHARE = 0.2  # of the run's steps, that may be spent on the order
-_PER_TICK = 2 + 4  # steps for each tick of a stretch: halves and quarters
-_MOST_STRETCHES = 64
-_MOST_TICKS = 2**28  # counted in quarters in 32 bits
 _EPS = float(np.finfo(float).eps)
 _FAR_TURNED = 0.2  # [rad]; beyond, a difference is no longer proportional to its cause
 _FAR_MOVED = 0.25  # of the way that a channel makes
@@ -88,7 +75,7 @@ def compared(world: World, run: Motion, finer: Motion, shown: np.ndarray, order:
     if rate:
         remarks = (
             *remarks,
-            f"Chaotic: small differences grow exponentially, at {rate:.3g} 1/s ({np.e:.2f} times in {1.0 / rate:.3g} s). "
+            f"Chaotic: small differences grow exponentially at {rate:.3g} 1/s (2.72 times in {1.0 / rate:.3g} s). "
             "No step follows such a motion for long.",
         )
     elif not converged:
@@ -203,104 +190,3 @@ def _closeness(
         if scale > 1e-9:
             shares.append(np.max(apart, axis=1) / scale)
     return np.max(shares, axis=0), _EPS * (64.0 + HALVES * steps)
-
-
-# ---- events
-
-
-def _key(event: Event) -> tuple[str, str] | None:
-    """What an event is, if it is one that happens at an instant."""
-    if "energy_lost" not in event and "limit" not in event:
-        return None
-    return str(event.get("name", "")), str(event.get("kind", ""))
-
-
-def _pairs(first: tuple[Event, ...], second: tuple[Event, ...]) -> list[tuple[Event, Event]]:
-    """Events of both runs: the first of a kind with the first, the second with the second."""
-    found, waiting = [], {}
-    for event in second:
-        waiting.setdefault(_key(event), []).append(event)
-    for event in first:
-        key = _key(event)
-        if key is not None and waiting.get(key):
-            found.append((event, waiting[key].pop(0)))
-    return found
-
-
-def event_shifts(
-    first: tuple[Event, ...], second: tuple[Event, ...], factor: float
-) -> tuple[tuple[EventShift, ...], tuple[str, ...]]:
-    shifts = tuple(
-        EventShift(": ".join(filter(None, _key(a) or ())), a["time"], factor * abs(a["time"] - b["time"]))
-        for a, b in _pairs(first, second)
-    )
-    counts = [Counter(filter(None, map(_key, some))) for some in (first, second)]
-    remarks = tuple(
-        f"{': '.join(filter(None, key))} {counts[0][key]} times, and {counts[1][key]} times with half the step."
-        for key in sorted(counts[0] | counts[1])
-        if counts[0][key] != counts[1][key]
-    )
-    return shifts, remarks
-
-
-def between_events(time: np.ndarray, first: tuple[Event, ...], second: tuple[Event, ...]) -> np.ndarray:
-    """Records at which an event has happened in one run only."""
-    found = np.zeros(len(time), bool)
-    for a, b in _pairs(first, second):
-        start, end = sorted((a["time"], b["time"]))
-        if end > start:
-            found |= (time >= start) & (time <= end)
-    return found
-
-
-# ---- the order
-
-
-def measured_order(steps: FixedSteps, records: SystemState, finer: SystemState) -> float | None:
-    """The order of the error in the step, from stretches at the step, its half and its quarter; None: cannot be told."""
-    ticks = np.asarray(records.tick)
-    count, length = int(ticks[-1] - ticks[0]), int(ticks[1] - ticks[0])
-    room = min(int(_SHARE * count / (_PER_TICK * length)), _MOST_STRETCHES)
-    if room < 1 or count > _MOST_TICKS:
-        return None
-    apart = _vectors(records, finer)
-    scale = np.max(apart, axis=0)
-    moved = scale > _EPS * (64.0 + HALVES * count)
-    if not np.any(moved):
-        return None
-    shares = np.sum(apart[:, moved] / scale[moved], axis=1)
-    made = np.where(np.diff(ticks) == length, np.diff(shares), -np.inf)
-    chosen = np.sort(np.argsort(-np.abs(np.where(np.isfinite(made), made, 0.0)))[:room])
-    starts: SystemState = jax.tree.map(lambda x: np.asarray(x)[chosen], records)
-    whole: SystemState = jax.tree.map(lambda x: np.asarray(x)[chosen + 1], records)
-    halves, quarters = (_reach(steps, starts, length, parts) for parts in (2, 4))
-    coarse, fine = (
-        np.sum(_vectors(a, b)[:, moved] / scale[moved], axis=1) for a, b in ((whole, halves), (halves, quarters))
-    )
-    least = _EPS * np.sum(1.0 / scale[moved])
-    sure = coarse > 64.0 * least
-    if not np.any(sure):
-        return None
-    orders = np.log2(coarse[sure] / np.maximum(fine[sure], least))
-    return float(np.clip(_middle(orders, coarse[sure]), 1.0, ORDER))
-
-
-def _reach(steps: FixedSteps, starts: SystemState, ticks: int, parts: int) -> SystemState:
-    finer = dataclasses.replace(starts, tick=np.asarray(parts * starts.tick, dtype=np.int32))
-    return steps.reach(finer, ticks, parts)
-
-
-def _vectors(first: SystemState, second: SystemState) -> np.ndarray:
-    """Differences of all states, (records, coordinates): place, attitude as an angle, coordinates, speeds."""
-    columns = []
-    for a, b in zip(first.states, second.states, strict=True):
-        turned = angle_between(np.asarray(a.quat_NB), np.asarray(b.quat_NB))[:, None]
-        columns += [np.abs(np.asarray(a.p_NB) - b.p_NB), turned, np.abs(np.asarray(a.q) - b.q), np.abs(a.v - b.v)]
-    return np.nan_to_num(np.concatenate(columns, axis=1), nan=np.inf, posinf=1e300)
-
-
-def _middle(values: np.ndarray, weights: np.ndarray) -> float:
-    """The weighted median."""
-    order = np.argsort(values)
-    total = np.cumsum(weights[order])
-    return float(values[order][np.searchsorted(total, 0.5 * total[-1])])

@@ -13,8 +13,9 @@ from freefloat.sim import rollout
 from freefloat.sim.accuracy import ChannelError, EventShift, RunAccuracy, quantity
 from freefloat.sim.channel_differences import angle_between, difference, switched
 from freefloat.sim.error_growth import growth_rate
+from freefloat.sim.event_shifts import between_events, event_shifts
 from freefloat.sim.step_choice import longest_tick
-from freefloat.sim.step_halving import Motion, between_events, compared, event_shifts
+from freefloat.sim.step_halving import Motion, compared
 from freefloat.sim.system import SystemState
 from freefloat.values.labelled import LabelledArray
 
@@ -178,9 +179,12 @@ def test_a_jump_at_a_record_between_two_instants_is_no_error():
     assert found["base.velocity"].verdict == "rounding"
     assert found.events[0].shift == pytest.approx(2e-6 * 16.0 / 15.0, rel=1e-6)
     # Negative control: with the event at the same instant in both, the jump is an error.
-    assert compared(ff.World.of(ROD), here, dataclasses.replace(there, events=(event,)), shown, 4.0, "")[
-        "base.velocity"
-    ].error > 5.0
+    assert (
+        compared(ff.World.of(ROD), here, dataclasses.replace(there, events=(event,)), shown, 4.0, "")[
+            "base.velocity"
+        ].error
+        > 5.0
+    )
 
 
 def test_records_between_two_instants_do_not_count():
@@ -286,7 +290,9 @@ def test_a_step_is_chosen_that_is_accurate_enough_and_not_far_too_short(referenc
     assert off(run, reference, "hand.position") < 1e-3
     # Twice the step is sixteen times as far off: not wanted.
     coarser = swung(0.1 / max(1, ticks // 2), accuracy=False)
-    assert off(coarser, reference, "hand.position") > 1e-3 or np.rad2deg(off(coarser, reference, "base.attitude")) > 1e-3
+    assert (
+        off(coarser, reference, "hand.position") > 1e-3 or np.rad2deg(off(coarser, reference, "base.attitude")) > 1e-3
+    )
 
 
 @ff.record
