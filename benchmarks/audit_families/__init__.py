@@ -1,0 +1,1 @@
+"""Families of random runs for the audit: one file each."""
