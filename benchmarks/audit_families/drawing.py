@@ -58,7 +58,7 @@ def draw_boom(rng: np.random.Generator, modes: dict[str, int], softness: float, 
         mass=float(rng.uniform(1.0, 8.0)) if mass is None else mass,
         bending_stiffness=float(np.exp(rng.uniform(*np.log((10.0, 500.0))))) / softness,
         modes=modes,
-        damping_ratio=float(rng.choice([0.0, 0.005])),
+        damping_ratio=float(rng.uniform(1e-4, 5e-3)),
     )
 
 
