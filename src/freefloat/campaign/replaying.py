@@ -53,13 +53,13 @@ class _CampaignSteps(FixedSteps):
                 self.carried = chunk.state
                 yield chunk.record.loop
 
-    def reach(self, loops: SystemState, ticks: int, parts: int = 1) -> SystemState:
-        """States after so many ticks from many of them, each integrated in `parts` steps."""
+    def advance(self, loops: SystemState, steps: int, parts: int) -> SystemState:
+        """States after so many steps, of which `parts` make a tick, from many of them."""
         held = *self._numbers, np.asarray(parts, np.int32)
         one = jax.tree.map(lambda x: np.asarray(x)[0], loops)
         finer = engine.compile(self._program.rules.advance_in_parts, one, *held)
         return finer.rollout_batch(
-            loops, *held, steps=parts * ticks, in_axes=[0, None, None, None], threads=1, scalar=True
+            loops, *held, steps=steps, in_axes=[0, None, None, None], threads=1, scalar=True
         ).state
 
 

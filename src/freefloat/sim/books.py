@@ -48,6 +48,8 @@ CONNECTED = {
 }
 BETWEEN = "interactions."  # what the channels of all interactions together begin with
 UNFINISHED, COVERED = f"{BETWEEN}unfinished", f"{BETWEEN}covered"  # steps that contact was too stiff for
+# How much energy they turn over; what begins and ends between two records is in the first.
+TURNED_OVER = ("turnover", "stored", "dissipated")
 # What interactions between bodies do: energy that they take is stored or lost, and their forces cancel.
 INTERACTING = {
     "interactions.energy": Book("interactions: work = - stored - dissipated", "J"),
@@ -159,7 +161,9 @@ def sizes(data: LabelledArrays, masses: Mapping[str, float]) -> Sizes:
         kinds["rounded"][f"{WHOLE}angular"] += sum(_levers(data, prefix, kinds["rounded"]) for prefix in parts)
     if LOST in data:
         kinds["size"] |= _connected_sizes(data, tuple(parts), kinds["size"])
-        kinds["rounded"] |= dict.fromkeys(CONNECTED, 0.0)
+        kinds["rounded"] |= dict.fromkeys(CONNECTED, 0.0) | {
+            "connections.angular": sum(_handed_levers(data, prefix) for prefix in parts)
+        }
     if f"{BETWEEN}work" in data:
         kinds["size"] |= _interacting_sizes(data, tuple(parts), kinds["size"])
         kinds["rounded"] |= dict.fromkeys(INTERACTING, 0.0)
@@ -180,9 +184,19 @@ def _connected_sizes(data: LabelledArrays, prefixes: tuple[str, ...], size: Mapp
     }
 
 
+def _handed_levers(data: LabelledArrays, prefix: str) -> float:
+    """What the impulses of connections make about the origin, each at the farthest point of a spacecraft [N m s].
+
+    Along a line through the origin they cancel: what is left is their rounding.
+    """
+    handed = np.linalg.norm(data[f"{prefix}connections.impulse.linear"].values, axis=-1)
+    away = np.linalg.norm(data[f"{prefix}com.position"].values, axis=-1)
+    return float(np.max(handed) * np.max(away + np.linalg.norm(data[f"{prefix}com.from_base"].values, axis=-1)))
+
+
 def _interacting_sizes(data: LabelledArrays, prefixes: tuple[str, ...], size: Mapping[str, float]) -> dict[str, float]:
     """How large the motion and the energies are against which interactions are judged."""
-    handed = sum(float(np.max(np.abs(data[f"{BETWEEN}{name}"].values))) for name in ("work", "stored", "dissipated"))
+    handed = sum(float(np.max(np.abs(data[f"{BETWEEN}{name}"].values))) for name in TURNED_OVER)
     moved = {name: sum(size[prefix + name] for prefix in prefixes) for name in BOOKS}
     apart = [data[f"{prefix}com.position"].values - data[f"{prefixes[0]}com.position"].values for prefix in prefixes]
     lever = max(float(np.max(np.linalg.norm(way, axis=-1))) for way in apart)
@@ -212,7 +226,7 @@ def _sizes(data: LabelledArrays, prefix: str, mass: float) -> Sizes:
     energy, agility = float(np.max(inner)), of("energy.agility")
     stored = float(np.max(of("energy.inner") + of("energy.elastic")))
     connected, between = f"{prefix}connections.work" in data, f"{BETWEEN}work" in data
-    handed = [np.max(np.abs(data[f"{BETWEEN}{name}"].values)) for name in ("work", "stored")] if between else [0.0]
+    handed = [np.max(np.abs(data[f"{BETWEEN}{name}"].values)) for name in TURNED_OVER[:2]] if between else [0.0]
     # Forces of contacts and connections may cancel: what is rounded is each of them, at its lever, and its work.
     lever = float(np.sqrt(np.max(inertia) / mass)) if connected or between else 0.0
     spins = of("wheels.absolute_momentum") if f"{prefix}wheels.absolute_momentum" in data else np.zeros((1, 1))

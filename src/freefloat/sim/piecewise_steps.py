@@ -239,11 +239,12 @@ def _size(error: WorldRate) -> Scalar:
 
 
 def _settle(system: System, plants: Plants, on: Flags) -> Plants:
-    """Inner states after the flags of a piece have changed; what that loses is booked."""
+    """Inner states after a piece, whose flags may have changed; what that loses, and the most work, are booked."""
     settled = []
     for one, own, flag in zip(system.interactions, plants[0].inner, on, strict=True):
         state, lost = one.settle(own.state, flag)
-        settled.append(dataclasses.replace(own, state=state, dissipated=own.dissipated + lost))
+        most = jnp.maximum(own.turnover, jnp.abs(own.work))
+        settled.append(dataclasses.replace(own, state=state, dissipated=own.dissipated + lost, turnover=most))
     return (dataclasses.replace(plants[0], inner=tuple(settled)), *plants[1:])
 
 

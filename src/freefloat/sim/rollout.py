@@ -138,7 +138,11 @@ class FixedSteps:
 
     def reach(self, loops: SystemState, ticks: int, parts: int = 1) -> SystemState:
         """States after so many ticks from many of them, each integrated in `parts` steps; their ticks count those."""
-        return self._compiled.rollout_side_by_side(loops, _in_parts(parts), *self._outside, steps=parts * ticks)
+        return self.advance(loops, parts * ticks, parts)
+
+    def advance(self, loops: SystemState, steps: int, parts: int) -> SystemState:
+        """States after so many steps, of which `parts` make a tick, from many of them; their ticks count those."""
+        return self._compiled.rollout_side_by_side(loops, _in_parts(parts), *self._outside, steps=steps)
 
 
 def _advance(system: System, loop: SystemState, parts: Any, *outside: Any) -> SystemState:

@@ -21,6 +21,7 @@ from freefloat.sim.books import sizes
 from freefloat.sim.clearance_watch import clearance_warnings, stop_of
 from freefloat.sim.divergence import explain_divergence, first_non_finite
 from freefloat.sim.experiment import Experiment, require_choice
+from freefloat.sim.force_resolution import unresolved_forces, with_unresolved
 from freefloat.sim.input_ports import tabulate
 from freefloat.sim.interruption import Interruptions, heard_interrupts
 from freefloat.sim.linear_domain import domain_warnings, effect_warnings
@@ -371,17 +372,20 @@ class _Driver:
         world = self.system.world
         prefixes = tuple(world.prefix(c) for c in range(len(world.crafts)))
         masses = {prefix: float(craft.mass) for prefix, craft in zip(prefixes, world.crafts, strict=True)}
+        unseen = ()
         with np.errstate(over="ignore", invalid="ignore"):  # a run that diverged is judged too
             motion = sizes(data, masses)
             if self._fixed_steps is not None:
                 steps = self._fixed_steps
                 accuracy = of_fixed_steps(steps, watch.dataset, records, data, motion, self.system.dt, prefixes)
+                unseen = unresolved_forces(steps, records, motion, self.system.dt, prefixes)
             else:
                 accuracy = Accuracy.of_adaptive(self.experiment.tolerance, self.count.accepted)
             outside = [s for c, craft in enumerate(world.crafts) for s in domain_warnings(craft, data, prefixes[c])]
             outside += clearance_warnings(self.system, records)
             outside += effect_warnings(self.system, data)
-            return audit(data, accuracy, motion, prefixes, (*told, *outside))
+            judged = audit(data, accuracy, motion, prefixes, (*told, *outside))
+            return with_unresolved(judged, unseen, self.system.dt)
 
 
 def _raise_on_failure(run: Run, *, interrupted: bool) -> None:
