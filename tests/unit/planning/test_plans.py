@@ -127,7 +127,7 @@ def test_an_arm_without_limits_gets_those_of_a_light_weight_robot():
 
 
 def test_spacecraft_without_shapes_are_one_sentence_each_with_what_to_do():
-    """Before, the first distance was a traceback of JAX about stacking nothing."""
+    """A task without them would stack no distances: `plan_capture` would end in JAX's "Need at least one array"."""
     task = small_task()
     with pytest.raises(ModelError, match=r"'client' has no shapes on its base.*with_shapes\('base'"):
         dataclasses.replace(task, client=task.client.with_shapes("base"))
