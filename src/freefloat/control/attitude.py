@@ -24,7 +24,7 @@ from freefloat.spatial.rotations import (
 from freefloat.values import ModelError, record, static
 from freefloat.values.arrays import Matrix, Numeric, Quaternion, Scalar, Vec3, Vector, is_traced
 from freefloat.values.channels import Channel, vector
-from freefloat.values.checks import require_bounds
+from freefloat.values.checks import require_all, require_bounds
 
 _ACTUATORS = ("wheels", "base torque")
 
@@ -58,13 +58,17 @@ class AttitudeHold(Software):
     actuator: str = static(default="wheels")  # or "base torque"
 
     def __post_init__(self) -> None:
+        require_all(
+            self._require_actuator,
+            lambda: require_bounds(self, {"stiffness": "N m/rad", "damping": "N m s/rad"}, least=0.0),
+            lambda: self.feed_forward is None or require_rate_law("AttitudeHold.feed_forward", self.feed_forward),
+        )
+
+    def _require_actuator(self) -> None:
         if self.actuator not in _ACTUATORS:
             raise ModelError(f"AttitudeHold has no actuator '{self.actuator}'. Choose {' or '.join(_ACTUATORS)}.")
         if self.actuator == "wheels":
             wheel_mixing(self.craft)
-        require_bounds(self, {"stiffness": "N m/rad", "damping": "N m s/rad"}, least=0.0)
-        if self.feed_forward is not None:
-            require_rate_law("AttitudeHold.feed_forward", self.feed_forward)
 
     def begin(self, y: Measurements) -> HoldMemory:
         """Hold the attitude of now, where no other is given."""
@@ -124,7 +128,8 @@ def wheel_mixing(craft: Spacecraft) -> Matrix:
     if np.linalg.matrix_rank(np.asarray(axes)) < 3:
         raise ModelError(
             f"Spacecraft '{craft.name}' has {len(wheels)} wheels on its base, whose axes do not span three "
-            "directions. Add wheels with Spacecraft.with_wheel, or ets7(wheels=True)."
+            "directions. Add wheels with Spacecraft.with_wheel, take ets7(wheels=True), or give the law another "
+            "actuator: AttitudeHold(actuator='base torque')."
         )
     return -np.linalg.pinv(np.asarray(axes)).T
 

@@ -17,7 +17,7 @@ from freefloat.spatial.rotations import quaternion_conjugate, quaternion_exp, qu
 from freefloat.values import ModelError, record
 from freefloat.values.arrays import Numeric, Quaternion, Scalar, Vec3
 from freefloat.values.channels import Channel, flag, vector
-from freefloat.values.checks import require_bounds, require_quantity
+from freefloat.values.checks import require_all, require_bounds, require_quantity
 
 
 @record
@@ -44,10 +44,15 @@ class AttitudeFilter(Software):
     patience: Numeric | float = 10.0  # without a star fix for longer than this is reported [s]
 
     def __post_init__(self) -> None:
+        require_all(
+            self._require_period,
+            lambda: require_bounds(self, {"attitude_gain": "", "bias_gain": "1/s", "patience": "s"}, least=0.0),
+        )
+
+    def _require_period(self) -> None:
         if self.period is None:
             raise ModelError("AttitudeFilter integrates samples of the gyro: give it the gyro's period, period=0.1.")
         require_bounds(self, {"period": "s"}, above=0.0)
-        require_bounds(self, {"attitude_gain": "", "bias_gain": "1/s", "patience": "s"}, least=0.0)
 
     @staticmethod
     def steady(
@@ -57,8 +62,14 @@ class AttitudeFilter(Software):
 
         More fields, at least `period`, must follow.
         """
-        T = require_quantity("The period of the star tracker", star_period, "s", above=0.0)
-        K = steady_gains(T, max(star_noise, 1e-12), gyro_noise, bias_walk)
+        T, star, gyro, walk, _ = require_all(
+            lambda: require_quantity("The period of the star tracker", star_period, "s", above=0.0),
+            lambda: require_quantity("The noise of the star tracker", star_noise, "rad", least=0.0),
+            lambda: require_quantity("The noise of the gyro", gyro_noise, "rad/s^0.5", least=0.0),
+            lambda: require_quantity("The walk of the gyro's bias", bias_walk, "rad/s^1.5", least=0.0),
+            lambda: AttitudeFilter(**fields),
+        )
+        K = steady_gains(T, max(star, 1e-12), gyro, walk)
         return AttitudeFilter(attitude_gain=float(K[0]), bias_gain=float(-K[1]), **fields)
 
     # ---- its memory: the estimate

@@ -34,7 +34,7 @@ from freefloat.spatial.rotations import quaternion_conjugate, quaternion_log, qu
 from freefloat.values import LawError, record, static
 from freefloat.values.arrays import Flag, Matrix, Numeric, Quaternion, Scalar, Vec3, Vec6, Vector
 from freefloat.values.channels import Channel, flag, vector
-from freefloat.values.checks import require_bounds
+from freefloat.values.checks import require_all, require_bounds
 
 COARSE, WAITING, FINE, CAPTURED = 0, 1, 2, 3
 _SATELLITE_DAMPING = 1e-6  # of joint rates against hand twist in the satellite-based approach [m2]
@@ -63,13 +63,15 @@ class ApproachLimits:
     settled_rate: Numeric | float = np.deg2rad(0.005)  # [rad/s]
 
     def __post_init__(self) -> None:
-        require_bounds(
-            self, {"gain": "1/s", "coarse_speed": "m/s", "fine_speed": "m/s", "turn_rate": "rad/s"}, above=0.0
+        speeds = {"gain": "1/s", "coarse_speed": "m/s", "fine_speed": "m/s", "turn_rate": "rad/s"}
+        near = {"switch_distance": "m", "capture_distance": "m", "capture_angle": "rad"}
+        require_all(
+            lambda: require_bounds(self, speeds, above=0.0),
+            lambda: require_bounds(self, {"joint_rate": "rad/s"}, above=0.0, allow_infinite=True),
+            lambda: require_bounds(self, near, above=0.0),
+            lambda: require_bounds(self, {"start_ramp": "s", "capture_time": "s"}, least=0.0),
+            lambda: require_bounds(self, {"settled_angle": "rad", "settled_rate": "rad/s"}, above=0.0),
         )
-        require_bounds(self, {"joint_rate": "rad/s"}, above=0.0, allow_infinite=True)
-        require_bounds(self, {"switch_distance": "m", "capture_distance": "m", "capture_angle": "rad"}, above=0.0)
-        require_bounds(self, {"start_ramp": "s", "capture_time": "s"}, least=0.0)
-        require_bounds(self, {"settled_angle": "rad", "settled_rate": "rad/s"}, above=0.0)
 
 
 @record
@@ -111,10 +113,27 @@ class CaptureApproach(RateLaw):
     singular_below: Numeric | float = SINGULAR_BELOW  # of J_g, where case 1 damps its rates [m, rad]
 
     def __post_init__(self) -> None:
-        require_six_joints("CaptureApproach", self.craft, self.frame)
+        require_all(
+            lambda: require_six_joints("CaptureApproach", self.craft, self.frame),
+            self._require_target,
+            self._require_spline,
+            lambda: require_bounds(self, {"singular_below": "m, rad"}, least=0.0),
+        )
+
+    def _require_target(self) -> None:
         if self.target.rpartition(".")[2] == "base":
             raise LawError(
                 f"CaptureApproach.target '{self.target}' is a base: name a frame on it (with_frame adds one)."
+            )
+        if not self.target:
+            raise LawError("CaptureApproach.target is empty: name the measured frame to go to, such as 'target.grip'.")
+
+    def _require_spline(self) -> None:
+        moving = self.craft.layout.moving_joints
+        if self.spline is not None and tuple(self.spline.joints) != moving:
+            raise LawError(
+                f"CaptureApproach.spline must move every joint in order, {', '.join(moving)}, got "
+                f"{', '.join(self.spline.joints)}. Make it by spline_to, or JointSpline.through(craft, ...)."
             )
 
     @property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from freefloat.control.pose_spring import PoseSpring
@@ -9,7 +11,7 @@ from freefloat.dynamics import frame_jacobian, mass_matrix
 from freefloat.model import Spacecraft
 from freefloat.values import ModelError, record
 from freefloat.values.arrays import ArrayLike, Numeric
-from freefloat.values.checks import require_bounds, require_quantity, set_fields
+from freefloat.values.checks import require_all, require_bounds, require_quantity, set_fields
 
 _OF_JOINTS = {"joint_damping": "N m s/rad", "held_stiffness": "N m/rad", "held_damping": "N m s/rad"}
 
@@ -25,9 +27,13 @@ class CaptureGains:
     held_damping: ArrayLike  # with it [N m s/rad]
 
     def __post_init__(self) -> None:
-        for name, unit in _OF_JOINTS.items():
-            given = require_quantity(f"CaptureGains.{name}", getattr(self, name), unit, least=0.0)
-            set_fields(self, **{name: given})
+        given = require_all(
+            *(
+                partial(require_quantity, f"CaptureGains.{name}", getattr(self, name), unit, least=0.0)
+                for name, unit in _OF_JOINTS.items()
+            )
+        )
+        set_fields(self, **dict(zip(_OF_JOINTS, given, strict=True)))
 
     @staticmethod
     def of_model(

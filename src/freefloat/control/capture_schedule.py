@@ -9,10 +9,11 @@ import jax.numpy as jnp
 from freefloat.control.profiles import Quintic
 from freefloat.values import ModelError, record
 from freefloat.values.arrays import Numeric, Scalar, is_traced
-from freefloat.values.checks import require_bounds
+from freefloat.values.checks import require_all, require_bounds
 
 SYNCHRONISE, APPROACH, GRASP, RIGIDISE, DONE = range(5)
 CAPTURE_PHASES = ("synchronise", "approach", "grasp", "rigidise", "done")
+_BEGINNINGS = ("approach", "grasp", "rigidise", "done")  # fields with the times at which phases begin
 TICK = 1e-9  # [s]: a time that is reached but for rounding
 
 
@@ -28,13 +29,19 @@ class CaptureSchedule:
     handover: Numeric | float = 5.0  # in which the arm takes over from the thrusters what turns both, while rigidising
 
     def __post_init__(self) -> None:
-        units = {"approach": "s", "grasp": "s", "rigidise": "s", "done": "s"}
-        require_bounds(self, units, least=0.0)
-        require_bounds(self, {"exchange": "s", "handover": "s"}, above=0.0)
-        times = [getattr(self, name) for name in units]
+        require_all(
+            lambda: require_bounds(self, dict.fromkeys(_BEGINNINGS, "s"), least=0.0),
+            lambda: require_bounds(self, {"exchange": "s", "handover": "s"}, above=0.0),
+            self._require_order,
+        )
+
+    def _require_order(self) -> None:
+        times = [getattr(self, name) for name in _BEGINNINGS]
         if not is_traced(*times) and not all(a < b for a, b in pairwise(times)):
-            told = ", ".join(f"{name} {getattr(self, name):g} s" for name in units)
-            raise ModelError(f"CaptureSchedule: each phase must begin after the one before, got {told}.")
+            given = ", ".join(f"{name} {time:g} s" for name, time in zip(_BEGINNINGS, times, strict=True))
+            raise ModelError(
+                f"CaptureSchedule: each phase must begin after the one before, got {given}. Give growing times."
+            )
 
     def phase(self, t: Scalar) -> Numeric:
         """Number of the phase at a time (int32)."""

@@ -10,10 +10,12 @@ import numpy as np
 from freefloat.effects.circular_orbit import CircularOrbit
 from freefloat.model import Clock, Measurements, Software
 from freefloat.spatial.rotations import rotation_log, rotation_matrix
-from freefloat.values import record
-from freefloat.values.arrays import Mat3, Matrix, Numeric, Vec3, Vector
+from freefloat.values import ModelError, record
+from freefloat.values.arrays import Mat3, Matrix, Numeric, Vec3, Vector, is_traced
 from freefloat.values.channels import Channel, vector
 from freefloat.values.checks import require_array, set_fields
+
+_ORTHOGONAL = 1e-6  # products of its rows may be off by this: six printed digits
 
 
 @record
@@ -28,7 +30,13 @@ class OrbitAttitude(Software):
     attitude: Matrix  # R_OB to be held (3, 3)
 
     def __post_init__(self) -> None:
-        given = require_array("OrbitAttitude.attitude", self.attitude, "", (3, 3), "a rotation matrix R_OB")
+        words = "a rotation matrix R_OB"
+        given = require_array("OrbitAttitude.attitude", self.attitude, "", (3, 3), words)
+        if not is_traced(given) and not _is_rotation(given):
+            raise ModelError(
+                f"OrbitAttitude.attitude must be {words}: its rows are no right-handed unit axes. Make it from angles "
+                "[deg] by Pose.from_rpy_deg(...).R, or from a quaternion by Pose.from_quaternion(...).R."
+            )
         set_fields(self, attitude=given)
 
     def rotation(self, y: Measurements, clock: Clock) -> Vec3:
@@ -59,6 +67,11 @@ class OrbitAttitude(Software):
     def observe(self, memory: tuple[()], y: Measurements, clock: Clock, truth: object) -> tuple[Vector, Vector]:
         """As measured now."""
         return self.rotation(y, clock), self.rate(y, clock)
+
+
+def _is_rotation(given: Matrix) -> bool:
+    R = np.asarray(given)
+    return bool(np.max(np.abs(R @ R.T - np.eye(3))) < _ORTHOGONAL and np.linalg.det(R) > 0.0)
 
 
 def attitude_at(orbit: CircularOrbit, attitude: Mat3, rotation: Vec3, t: float = 0.0) -> np.ndarray:

@@ -32,6 +32,7 @@ from freefloat.spatial.rotations import cross, rotation_log
 from freefloat.values import LawError, ModelError, record, static
 from freefloat.values.arrays import Matrix, Numeric, Scalar, Vec6, Vector
 from freefloat.values.channels import Channel, flag, vector
+from freefloat.values.checks import require_all, set_fields
 
 
 @record
@@ -53,8 +54,14 @@ class ResolvedMotion(RateLaw):
     relative_to: str = static(default="")  # in whose axes the path is given
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "joints", require_six_joints("ResolvedMotion", self.craft, self.frame, self.joints))
-        require_path("ResolvedMotion", self.path)
+        joints, *_ = require_all(
+            lambda: require_six_joints("ResolvedMotion", self.craft, self.frame, self.joints),
+            lambda: require_path("ResolvedMotion", self.path),
+            self._require_samples,
+        )
+        set_fields(self, joints=joints)
+
+    def _require_samples(self) -> None:
         if self.follows_target and self.period is None:
             raise LawError(
                 f"ResolvedMotion relative to '{self.relative_to}' reads its velocity, so it must be sampled: give it a "
@@ -147,10 +154,12 @@ class SatelliteBasedMotion(RateLaw):
     relative_to: str = static(default="")  # in whose axes the path is given
 
     def __post_init__(self) -> None:
-        joints = require_six_joints("SatelliteBasedMotion", self.craft, self.frame, self.joints)
-        object.__setattr__(self, "joints", joints)
-        require_path("SatelliteBasedMotion", self.path)
-        self.craft.frame(self.relative_to or self.frame)
+        joints, *_ = require_all(
+            lambda: require_six_joints("SatelliteBasedMotion", self.craft, self.frame, self.joints),
+            lambda: require_path("SatelliteBasedMotion", self.path),
+            lambda: not self.relative_to or self.craft.frame(self.relative_to),
+        )
+        set_fields(self, joints=joints)
 
     def begin(self, y: Measurements) -> SatelliteStart:
         """Start the path where the frame is now, or where that is in which it is given."""
@@ -252,8 +261,15 @@ def tracking_channels(frame: str) -> tuple[Channel, ...]:
 
 def require_six_joints(law: str, craft: Spacecraft, frame: str, joints: tuple[str, ...] = ()) -> tuple[str, ...]:
     """The joints that are to move a frame, all where none is named; refuse six directions with fewer joints."""
-    craft.frame(frame)
-    craft.layout.require_moving(joints)
+    require_all(
+        lambda: craft.frame(frame),
+        lambda: craft.layout.require_moving(joints),
+        lambda: _require_count(law, craft, frame, joints),
+    )
+    return tuple(joints) or craft.layout.moving_joints
+
+
+def _require_count(law: str, craft: Spacecraft, frame: str, joints: tuple[str, ...]) -> None:
     joints = tuple(joints) or craft.layout.moving_joints
     if len(joints) < 6:
         raise ModelError(
@@ -261,4 +277,3 @@ def require_six_joints(law: str, craft: Spacecraft, frame: str, joints: tuple[st
             f"but spacecraft '{craft.name}' has {len(joints)}. "
             "Give an arm with more joints, or command joints directly: ff.control.JointSpline."
         )
-    return joints

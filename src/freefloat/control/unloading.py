@@ -11,7 +11,7 @@ from freefloat.model.ports import Clock, Measurements, Software
 from freefloat.spatial import six
 from freefloat.values import ModelError, record
 from freefloat.values.arrays import Numeric, Scalar, Vec3, is_traced
-from freefloat.values.checks import require_bounds
+from freefloat.values.checks import require_all, require_bounds
 
 
 @record
@@ -28,10 +28,24 @@ class MomentumUnloading(Software):
     torque: Numeric | float = 0.05  # mean torque while unloading; keep it below what the wheels can make [N m]
 
     def __post_init__(self) -> None:
-        require_bounds(self, {"start": "N m s", "stop": "N m s", "torque": "N m"}, least=0.0)
+        require_all(
+            lambda: require_bounds(self, {"start": "N m s", "stop": "N m s", "torque": "N m"}, least=0.0),
+            self._require_order,
+            self._require_wheels,
+        )
+
+    def _require_order(self) -> None:
         if not is_traced(self.start, self.stop) and self.stop > self.start:
             raise ModelError(
-                f"MomentumUnloading must stop below where it starts, {self.stop:g} > {self.start:g} N m s."
+                f"MomentumUnloading must stop below where it starts, {self.stop:g} > {self.start:g} N m s. Exchange "
+                "`start` and `stop`, or give a smaller `stop`."
+            )
+
+    def _require_wheels(self) -> None:
+        if not self.craft.wheels_on("base"):
+            raise ModelError(
+                f"MomentumUnloading has nothing to unload: spacecraft '{self.craft.name}' has no wheels on its base. "
+                "Add them with Spacecraft.with_wheel, or leave the law out."
             )
 
     def stored(self, y: Measurements) -> Vec3:

@@ -58,16 +58,17 @@ def require_bounds(record: Any, units: Mapping[str, str], **bounds: Any) -> None
     )
 
 
-def require_all(*checks: Callable[[], Any]) -> None:
-    """Make every check, and raise one error with all that they object to, an objection a line."""
-    errors = []
+def require_all(*checks: Callable[[], Any]) -> tuple[Any, ...]:
+    """Make every check and return what they return, or raise one error with all objections, one a line."""
+    found, errors = [], []
     for check in checks:
         try:
-            check()
+            found.append(check())
         except (ModelError, LawError) as error:
             errors.append(error)
     if errors:
-        raise errors[0] if len(errors) == 1 else type(errors[0])("\n".join(map(str, errors)))
+        raise errors[0] if len(errors) == 1 else errors[0].joined(errors)
+    return tuple(found)
 
 
 def set_fields(record: Any, **values: Any) -> None:

@@ -1,13 +1,22 @@
 """Errors of what a caller gives: one for a description of a spacecraft, one for a law."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
-class ModelError(ValueError):
+class _Objection(ValueError):
+    """What a caller gave and must change."""
+
+    @classmethod
+    def joined(cls, errors: Sequence[ValueError]) -> ValueError:
+        """One error with the messages of several, one a line."""
+        return cls("\n".join(map(str, errors)))
+
+
+class ModelError(_Objection):
     """A spacecraft, or its file, that cannot exist: the message names the part and the remedy."""
 
 
-class LawError(ValueError):
+class LawError(_Objection):
     """A law that cannot act: the message names its class, its method and the remedy."""
 
 

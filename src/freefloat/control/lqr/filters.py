@@ -12,6 +12,7 @@ from freefloat.control.lqr.mode_reach import LIMIT, unreached_names, unseen_name
 from freefloat.control.lqr.refusals import DesignRefused, require_weight, weight_rows
 from freefloat.control.lqr.regulator import Regulator, solve_guarded, split
 from freefloat.control.lqr.state_space import StateSpace
+from freefloat.values.checks import require_all
 from freefloat.values.errors import ModelError
 
 
@@ -35,16 +36,15 @@ def design_kalman(model: Any, process: Any, noise: Any, *, limit: float = LIMIT)
     structure, plain = split(model)
     n, m = plain.B.shape
     over_inputs = np.ndim(process) > 0 and len(np.atleast_1d(process)) == m != n
-    W = require_weight("process", process, plain.inputs if over_inputs else plain.states, definite=False)
-    V = require_weight("noise", noise, plain.outputs, definite=True)
+    W, V = require_all(
+        lambda: require_weight("process", process, plain.inputs if over_inputs else plain.states, definite=False),
+        lambda: require_weight("noise", noise, plain.outputs, definite=True),
+    )
     W = plain.B @ W @ plain.B.T if over_inputs else W
-    if missed := unseen_names(plain, structure, limit):
-        raise DesignRefused(
-            f"No sensor sees {'; '.join(missed)}. Outputs: {', '.join(plain.outputs)}. Add a sensor, or leave the "
-            "state out of the model.",
-            missed,
-        )
-    _require_driven(plain, structure, W, limit)
+    require_all(
+        lambda: _require_seen(plain, structure, limit),
+        lambda: _require_driven(plain, structure, W, limit),
+    )
     names = {"states": plain.states, "inputs": plain.outputs, "period": plain.period}
     dual = StateSpace(plain.A.T, plain.C.T, scaling=plain.scaling.dual, **names)
     found = solve_guarded(dual, W, V, None, "schur", "Kalman filter")
@@ -54,12 +54,23 @@ def design_kalman(model: Any, process: Any, noise: Any, *, limit: float = LIMIT)
     return KalmanFilter(plain, gain, found.P, found.residual, found.poles)
 
 
+def _require_seen(model: StateSpace, structure: Any, limit: float) -> None:
+    if missed := unseen_names(model, structure, limit):
+        raise DesignRefused(
+            f"No sensor sees {'; '.join(missed)}. Outputs: {', '.join(model.outputs)}. Add a sensor, or leave the "
+            "state out of the model.",
+            missed,
+        )
+
+
 def _require_driven(model: StateSpace, structure: Any, W: np.ndarray, limit: float) -> None:
     columns = weight_rows(0.5 * (W + W.T)).T
     if columns.shape[1] == len(W):
         return
     if not columns.shape[1]:
-        raise DesignRefused("The process noise is zero: the filter would end up listening to no sensor.")
+        raise DesignRefused(
+            "The process noise is zero: the filter would end up listening to no sensor. Give some noise."
+        )
     driven = StateSpace(model.A, columns, states=model.states, period=model.period, scaling=model.scaling)
     if missed := unreached_names(driven, structure, limit):
         raise DesignRefused(

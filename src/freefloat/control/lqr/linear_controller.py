@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import jax.numpy as jnp
@@ -15,6 +16,7 @@ from freefloat.model.ports import Clock, Measurements, Software
 from freefloat.values import ModelError, record, static
 from freefloat.values.arrays import Matrix, Vector
 from freefloat.values.channels import Channel
+from freefloat.values.checks import require_all, require_array, require_numbers
 
 _WRENCH = tuple(f"base.{kind}.{axis}" for kind in ("force", "torque") for axis in "xyz")
 
@@ -70,18 +72,16 @@ class LinearController(Software):
         at frames, `tip.force.z`. `ports` says so for outputs with other names, `{"pitch torque": "-wheel.z"}`; a minus
         turns the command around (a wheel turns its carrier the other way).
         """
-        if controller.period is None:
-            raise ModelError("LinearController runs sampled compensators: `sample` the plant before designing.")
-        reference, count = np.asarray(reference, dtype=float), len(controller.inputs)
-        if reference.shape != (count,):
-            raise ModelError(
-                f"The reference must be {count} numbers, one for each measured one, got {reference.shape}."
-            )
         ports = {name: (ports or {}).get(name, name) for name in controller.outputs}
-        places = _places(craft, [port.removeprefix("-") for port in ports.values()])
+        numbers = partial(_require_one_each, names=controller.outputs)
+        _, reference, trim, largest, places = require_all(
+            lambda: _require_sampled(controller),
+            lambda: _require_reference(reference, controller.inputs),
+            lambda: numbers("trim", trim),
+            lambda: numbers("largest", largest, allow_infinite=True),
+            lambda: _places(craft, [port.removeprefix("-") for port in ports.values()]),
+        )
         matrices = {name: np.asarray(getattr(controller, name)) for name in "ABCD"}
-        count = len(controller.outputs)
-        trim, largest = (np.broadcast_to(np.asarray(x, dtype=float), count).copy() for x in (trim, largest))
         signs = np.array([-1.0 if port.startswith("-") else 1.0 for port in ports.values()])
         given = {"trim": trim, "largest": largest, "signs": signs, **places}
         common = {"reads": tuple(reads), "period": controller.period, "labels": controller.outputs}
@@ -139,9 +139,31 @@ class LinearController(Software):
         return (self.commanded(memory, y),)
 
 
+def _require_sampled(controller: StateSpace) -> None:
+    if controller.period is None:
+        raise ModelError("LinearController runs sampled compensators: `sample` the plant before designing.")
+
+
+def _require_reference(reference: Any, names: Sequence[str]) -> np.ndarray:
+    words = f"{len(names)} numbers, one for each measured one ({', '.join(names)})"
+    return require_array("The reference", reference, "", (len(names),), words)
+
+
+def _require_one_each(what: str, value: Any, names: Sequence[str], **bounds: Any) -> np.ndarray:
+    """One number for all commands, or one for each."""
+    given = np.asarray(require_numbers(f"LinearController: {what}", value, "N m, N", **bounds))
+    if given.shape not in ((), (1,), (len(names),)):
+        raise ModelError(
+            f"LinearController: {what} must be one number, or {len(names)}, one for each of {', '.join(names)}, got "
+            f"shape {given.shape}."
+        )
+    return np.broadcast_to(given, len(names)).copy()
+
+
 def _places(craft: Spacecraft, ports: Sequence[str]) -> dict[str, tuple[Any, ...]]:
     """Who takes each command."""
     found: dict[str, list[Any]] = {"joints": [], "wheels": [], "wrench": [], "frames": []}
+    unknown: list[str] = []
     for row, name in enumerate(ports):
         frame, _, kind = name.rpartition(".force.")
         if name in craft.layout.joints:
@@ -153,9 +175,12 @@ def _places(craft: Spacecraft, ports: Sequence[str]) -> dict[str, tuple[Any, ...
         elif frame in craft.frame_names and kind in ("x", "y", "z"):
             found["frames"].append((frame, kind, row))
         else:
-            known = ", ".join((*craft.layout.joints, *craft.wheel_names, *_WRENCH))
-            raise ModelError(
-                f"Spacecraft '{craft.name}' takes no command '{name}'. Commands: {known}, and forces at frames, "
-                f"such as '{craft.frame_names[-1]}.force.z'."
-            )
+            unknown.append(name)
+    if unknown:
+        known = ", ".join((*craft.layout.joints, *craft.wheel_names, *_WRENCH))
+        named = ", ".join(f"'{name}'" for name in unknown)
+        raise ModelError(
+            f"Spacecraft '{craft.name}' takes no command {named}. Say what is meant by ports={{'{unknown[0]}': ...}}. "
+            f"Commands: {known}, and forces at frames, such as '{craft.frame_names[-1]}.force.z'."
+        )
     return {name: tuple(rows) for name, rows in found.items()}

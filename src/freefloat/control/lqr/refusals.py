@@ -9,6 +9,7 @@ import numpy as np
 from freefloat.values.checks import require_numbers
 from freefloat.values.errors import ModelError
 
+_BRYSON = "Give each number 1/(its largest acceptable value)^2."
 _ALIKE = 1e-10  # how far a weight may be from symmetric, relative to its largest element
 
 
@@ -18,6 +19,12 @@ class DesignRefused(ModelError):
     def __init__(self, message: str, modes: Sequence[str] = ()) -> None:
         super().__init__(message)
         self.modes = tuple(modes)
+
+    @classmethod
+    def joined(cls, errors: Sequence[ValueError]) -> DesignRefused:
+        """One refusal with the messages of several, one a line, and the modes of all."""
+        modes = (mode for error in errors for mode in getattr(error, "modes", ()))
+        return cls("\n".join(map(str, errors)), tuple(dict.fromkeys(modes)))
 
 
 def require_matrix(what: str, value: object, shape: tuple[int, int], words: str) -> np.ndarray:
@@ -61,9 +68,11 @@ def require_weight(what: str, value: object, names: Sequence[str], *, definite: 
     smallest = float(np.min(np.linalg.eigvalsh(_unit_diagonal(given)), initial=1.0))
     if definite and smallest <= 1e-14:
         worst = names[int(np.argmin(np.diag(given)))]
-        raise ModelError(f"{what} must be positive definite: every direction needs a weight (least: {worst}).")
+        raise ModelError(
+            f"{what} must be positive definite: every direction needs a weight (least: {worst}). {_BRYSON}"
+        )
     if not definite and smallest < -1e-10:
-        raise ModelError(f"{what} must not be negative: a scaled eigenvalue is {smallest:.3g}.")
+        raise ModelError(f"{what} must not be negative: a scaled eigenvalue is {smallest:.3g}. {_BRYSON}")
     return given
 
 

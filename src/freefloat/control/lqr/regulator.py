@@ -13,6 +13,7 @@ from freefloat.control.lqr.refusals import DesignRefused, require_matrix, requir
 from freefloat.control.lqr.riccati import Riccati, judge, slowest_decay, solve_riccati
 from freefloat.control.lqr.second_order import SecondOrderModel
 from freefloat.control.lqr.state_space import StateSpace
+from freefloat.values.checks import require_all
 from freefloat.values.errors import ModelError
 
 
@@ -77,17 +78,30 @@ def design_lqr(
     Q and R are matrices, diagonals, or one number for all. Refused by name: modes that neither decay nor are reached,
     modes that neither decay nor cost anything, badly conditioned equations.
     """
-    if method not in ("schur", "doubling"):
-        raise ModelError(f"There is no method '{method}'. Methods: schur, doubling.")
     structure, plain = split(model)
-    Q = require_weight("Q", Q, plain.states, definite=False)
-    R = require_weight("R", R, plain.inputs, definite=True)
-    if cross is not None:
-        cross = require_matrix("cross", cross, (len(plain.states), len(plain.inputs)), "states by inputs")
-    require_stabilisable(plain, structure, limit)
-    require_costly(plain, structure, Q, limit)
+    Q, R, cross, _ = require_all(
+        lambda: require_weight("Q", Q, plain.states, definite=False),
+        lambda: require_weight("R", R, plain.inputs, definite=True),
+        lambda: _require_cross(cross, plain),
+        lambda: _require_method(method),
+    )
+    require_all(
+        lambda: require_stabilisable(plain, structure, limit),
+        lambda: require_costly(plain, structure, Q, limit),
+    )
     found = solve_guarded(plain, Q, R, cross, method, "LQR")
     return Regulator(plain, found.F, found.P, Q, R, found.residual, found.poles, cross)
+
+
+def _require_cross(cross: Any, model: StateSpace) -> np.ndarray | None:
+    if cross is None:
+        return None
+    return require_matrix("cross", cross, (len(model.states), len(model.inputs)), "states by inputs")
+
+
+def _require_method(method: str) -> None:
+    if method not in ("schur", "doubling"):
+        raise ModelError(f"There is no method '{method}'. Methods: schur, doubling.")
 
 
 def split(model: Any) -> tuple[SecondOrderModel | None, StateSpace]:
@@ -122,10 +136,15 @@ def require_costly(model: StateSpace, structure: SecondOrderModel | None, Q: np.
     if len(rows) == len(Q):
         return
     if not len(rows):
-        raise DesignRefused("Q weighs nothing: the best is to do nothing, which stabilises nothing.")
+        raise DesignRefused(
+            "Q weighs nothing: the best is to do nothing, which stabilises nothing. Give the states weights in Q."
+        )
     seen = StateSpace(model.A, model.B, rows, states=model.states, period=model.period, scaling=model.scaling)
     if missed := unseen_names(seen, structure, limit):
-        raise DesignRefused(f"Q does not weigh {_several(missed)}, which would be left as it is.", missed)
+        raise DesignRefused(
+            f"Q does not weigh {_several(missed)}, which would be left as it is. Give a state that moves a weight.",
+            missed,
+        )
 
 
 def lyapunov_cost(model: StateSpace, gain: np.ndarray, Q: np.ndarray, R: np.ndarray, x0: np.ndarray) -> float:

@@ -6,7 +6,7 @@ import dataclasses
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from scipy import linalg
 
 from freefloat.control.lqr.refusals import DesignRefused, require_matrix, require_names
 from freefloat.control.lqr.state_space import Scaling, StateSpace, name_places
+from freefloat.values.checks import require_all, set_fields
 from freefloat.values.errors import ModelError
 
 SLOWEST = 1e-2  # displacements of slower modes are scaled as if they had this frequency [rad/s]
@@ -43,30 +44,32 @@ class SecondOrderModel:
 
     def __post_init__(self) -> None:
         n = len(np.atleast_1d(self.M))
-        values: dict[str, Any] = {name: getattr(self, name) for name in "MKGC"}
-        values = {
-            k: np.zeros((n, n)) if v is None else require_matrix(k, v, (n, n), "square") for k, v in values.items()
-        }
         m = np.shape(self.Bf)[-1] if np.ndim(self.Bf) == 2 else 0
-        values["Bf"] = require_matrix("Bf", self.Bf, (n, m), "one row for each coordinate")
-        _require_mass(values["M"])
-        names = require_names("Coordinates", self.coordinates or [f"p{k + 1}" for k in range(n)], n)
-        values["coordinates"] = names
-        values["inputs"] = require_names("Inputs", self.inputs or [f"u{k + 1}" for k in range(m)], m)
+        names = tuple(self.coordinates) or tuple(f"p{k + 1}" for k in range(n))
+        Cp, Cv, numbered = self._sensors(names)
+        count = len(np.atleast_1d(Cp))
+        given = {name: np.zeros((n, n)) if (x := getattr(self, name)) is None else x for name in "MKGC"}
+        checked = require_all(
+            lambda: _require_mass(require_matrix("M", given["M"], (n, n), "square")),
+            *(partial(require_matrix, name, given[name], (n, n), "square") for name in "KGC"),
+            lambda: require_matrix("Bf", self.Bf, (n, m), "one row for each coordinate"),
+            lambda: require_matrix("Cp", Cp, (count, n), "one column for each coordinate"),
+            lambda: require_matrix("Cv", Cv, (count, n), "one column for each coordinate"),
+            lambda: require_names("Coordinates", names, n),
+            lambda: require_names("Inputs", self.inputs or [f"u{k + 1}" for k in range(m)], m),
+            lambda: require_names("Outputs", self.outputs, count) if self.outputs else numbered,
+        )
+        fields = ("M", "K", "G", "C", "Bf", "Cp", "Cv", "coordinates", "inputs", "outputs")
+        set_fields(self, **dict(zip(fields, checked, strict=True)))
+
+    def _sensors(self, names: tuple[str, ...]) -> tuple[Any, Any, tuple[str, ...]]:
+        """Cp, Cv and names of the outputs where none are given: all coordinates and their rates, or numbers."""
+        n = len(np.atleast_1d(self.M))
         if self.Cp is None and self.Cv is None:
-            values["Cp"], values["Cv"] = np.eye(2 * n)[:, :n], np.eye(2 * n)[:, n:]
-            values["outputs"] = tuple(self.outputs) or (*names, *(f"{name} rate" for name in names))
-        else:
-            given = self.Cp if self.Cp is not None else self.Cv
-            count = len(np.atleast_1d(given))
-            for name in ("Cp", "Cv"):
-                value = getattr(self, name)
-                value = np.zeros((count, n)) if value is None else value
-                values[name] = require_matrix(name, value, (count, n), "one column for each coordinate")
-            values["outputs"] = tuple(self.outputs) or tuple(f"y{k + 1}" for k in range(count))
-        values["outputs"] = require_names("Outputs", values["outputs"], len(values["Cp"]))
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+            return np.eye(2 * n)[:, :n], np.eye(2 * n)[:, n:], (*names, *(f"{name} rate" for name in names))
+        count = len(np.atleast_1d(self.Cp if self.Cp is not None else self.Cv))
+        Cp, Cv = (np.zeros((count, n)) if given is None else given for given in (self.Cp, self.Cv))
+        return Cp, Cv, tuple(f"y{k + 1}" for k in range(count))
 
     @cached_property
     def modes(self) -> StructureModes:
@@ -191,9 +194,9 @@ def _rate(frequency: float) -> str:
     return f"{frequency:.5g} rad/s" if frequency > 0.0 else "free"
 
 
-def _require_mass(M: np.ndarray) -> None:
+def _require_mass(M: np.ndarray) -> np.ndarray:
     if np.max(np.abs(M - M.T), initial=0.0) > 1e-9 * np.max(np.abs(M), initial=0.0):
-        raise ModelError("M must be symmetric: a mass matrix comes from a kinetic energy.")
+        raise ModelError("M must be symmetric: a mass matrix comes from a kinetic energy. Give (M + M^T)/2.")
     diagonal = np.diag(M)
     if np.any(diagonal <= 0.0):
         raise ModelError(f"M must be positive definite: coordinate {int(np.argmin(diagonal)) + 1} has no mass.")
@@ -206,6 +209,7 @@ def _require_mass(M: np.ndarray) -> None:
             f"M is badly conditioned ({eigenvalues[-1] / eigenvalues[0]:.1e}, units apart): some coordinates nearly "
             "move together. Leave one of them out, or reduce the structure by Craig-Bampton."
         )
+    return M
 
 
 def _changed(model: SecondOrderModel, **fields: object) -> SecondOrderModel:

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import linalg
 
 from freefloat.control.lqr.refusals import require_matrix, require_names
+from freefloat.values.checks import require_all, set_fields
 from freefloat.values.errors import ModelError
 
 
@@ -46,26 +47,28 @@ class StateSpace:
 
     def __post_init__(self) -> None:
         n, m = len(np.atleast_1d(self.A)), np.shape(self.B)[-1] if np.ndim(self.B) == 2 else 0
-        A = require_matrix("A", self.A, (n, n), "square")
-        B = require_matrix("B", self.B, (n, m), "one row for each state")
-        states = require_names("States", self.states or [f"x{k + 1}" for k in range(n)], n)
-        if self.C is None:
-            C, outputs = np.eye(n), tuple(self.outputs) or states
-        else:
-            C = np.asarray(self.C, dtype=float)
-            C = require_matrix("C", C, (len(np.atleast_1d(C)), n), "one column for each state")
-            outputs = tuple(self.outputs) or tuple(f"y{k + 1}" for k in range(len(C)))
-        D = np.zeros((len(C), m)) if self.D is None else self.D
-        D = require_matrix("D", D, (len(C), m), "outputs by inputs")
+        states = tuple(self.states) or tuple(f"x{k + 1}" for k in range(n))
+        C = np.eye(n) if self.C is None else self.C
+        count = len(np.atleast_1d(C))
+        numbered = states if self.C is None else tuple(f"y{k + 1}" for k in range(count))
+        D = np.zeros((count, m)) if self.D is None else self.D
+        A, B, C, D, states, inputs, outputs, _ = require_all(
+            lambda: require_matrix("A", self.A, (n, n), "square"),
+            lambda: require_matrix("B", self.B, (n, m), "one row for each state"),
+            lambda: require_matrix("C", C, (count, n), "one column for each state"),
+            lambda: require_matrix("D", D, (count, m), "outputs by inputs"),
+            lambda: require_names("States", states, n),
+            lambda: require_names("Inputs", self.inputs or [f"u{k + 1}" for k in range(m)], m),
+            lambda: require_names("Outputs", self.outputs, count) if self.outputs else numbered,
+            self._require_period,
+        )
+        set_fields(self, A=A, B=B, C=C, D=D, states=states, inputs=inputs, outputs=outputs)
+        if self.scaling is None:
+            set_fields(self, scaling=balancing(A))
+
+    def _require_period(self) -> None:
         if self.period is not None and not (np.isfinite(self.period) and self.period > 0.0):
             raise ModelError(f"The period of a sampled model must be positive [s], got {self.period}.")
-        inputs = require_names("Inputs", self.inputs or [f"u{k + 1}" for k in range(m)], m)
-        outputs = require_names("Outputs", outputs, len(C))
-        values = {"A": A, "B": B, "C": C, "D": D, "states": states, "inputs": inputs, "outputs": outputs}
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-        if self.scaling is None:
-            object.__setattr__(self, "scaling", balancing(A))
 
     @staticmethod
     def of(model: Any) -> StateSpace:
