@@ -1,9 +1,11 @@
 """What the conservation audit catches, and what it leaves alone.
 
     python benchmarks/audit_sensitivity.py faults          # smallest wrong inertia caught, by scenario, body and drift
-    python benchmarks/audit_sensitivity.py ordinary        # false alarms among random ordinary runs
+    python benchmarks/audit_sensitivity.py families        # smallest error of each kind caught in random runs
+    python benchmarks/audit_sensitivity.py ordinary        # false alarms among a thousand random ordinary runs
     python benchmarks/audit_sensitivity.py independence    # verdicts at other record_dt, units, sizes, wheel speeds
 
+`ordinary --family pulses --first 100 --share 0.1` makes a tenth of the runs of one family, from seed 100 on.
 `--json FILE` keeps the numbers. The exit status is 1 where something is not as it must be.
 """
 
@@ -16,9 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from audit_families import NAMES
+from audit_family_faults import family_faults
 from audit_faults import FaultyRuns
 from audit_independence import verdicts
-from audit_ordinary import ordinary_runs
+from audit_ordinary import all_runs
 
 from freefloat.scenarios.catalogue import SCENARIOS
 from freefloat.sim import Run
@@ -26,7 +30,6 @@ from freefloat.sim import Run
 DRIFTS = (0.0, 10.0, 7500.0)  # [m/s]
 ERRORS = tuple(10.0**-k for k in range(3, 11))  # relative, of an inertia
 TURNS = 1e-6  # [rad]; a body that turns less during a run does not turn
-STARTS = 5  # runs of each random spacecraft
 LIGHT = 0.02  # of the mass of the whole: a light link; the others are main ones
 
 
@@ -84,18 +87,13 @@ def faults(every: bool) -> tuple[list[dict[str, Any]], bool]:
     return rows, fine
 
 
-def ordinary(count: int, first: int) -> tuple[list[dict[str, Any]], bool]:
+def ordinary(names: tuple[str, ...], first: int, share: float) -> tuple[list[dict[str, Any]], bool]:
     """Random runs, none of which may be refused."""
-    rows: list[dict[str, Any]] = []
-    seed = first
-    while len(rows) < count:
-        rows += ordinary_runs(seed, min(STARTS, count - len(rows)))
-        seed += 1
-        for row in rows[-STARTS:]:
-            if not row["holds"]:
-                print(row, flush=True)
-        print(f"{len(rows)} runs, {sum(not row['holds'] for row in rows)} refused", flush=True)
-    print("largest share of what is permitted:", end=" ")
+    rows = all_runs(names, first, share)
+    structures = len({(row["family"], row["structure"]) for row in rows})
+    print(
+        f"{len(rows)} runs of {structures} structures, seeds from {first}; largest share of what is permitted:", end=" "
+    )
     print(f"at an instant {max(r['instant'] for r in rows):.3f}, over a run {max(r['over'] for r in rows):.3f}")
     return rows, all(row["holds"] and row["completed"] for row in rows)
 
@@ -111,13 +109,18 @@ def independence() -> tuple[list[dict[str, Any]], bool]:
 def main() -> int:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("faults", "ordinary", "independence"))
+    parser.add_argument("what", choices=("faults", "families", "ordinary", "independence"))
     parser.add_argument("--all", action="store_true", help="every variant of every scenario")
-    parser.add_argument("--count", type=int, default=300)
-    parser.add_argument("--first", type=int, default=0, help="first seed")
+    parser.add_argument("--family", action="append", default=[], choices=NAMES, help="this family only; more than once")
+    parser.add_argument("--first", type=int, default=0, help="first seed of every structure")
+    parser.add_argument("--share", type=float, default=1.0, help="of the thousand runs")
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
-    made = {"faults": lambda: faults(asked.all), "ordinary": lambda: ordinary(asked.count, asked.first)}
+    made = {
+        "faults": lambda: faults(asked.all),
+        "families": lambda: family_faults(asked.first),
+        "ordinary": lambda: ordinary(tuple(asked.family), asked.first, asked.share),
+    }
     rows, fine = made.get(asked.what, independence)()
     if asked.json:
         asked.json.write_text(json.dumps({"what": asked.what, "as_required": fine, "rows": rows}, indent=1))

@@ -3,14 +3,18 @@
 python benchmarks/closed_loops.py [--json]             # this tree
 python benchmarks/closed_loops.py --against OTHER      # both, taking turns; ratios above 1: this one is faster
 
-The other tree is measured by its own copy of this file, where it has one; loops of the same name are compared.
+Both trees are measured by this file, in a new process each time: where code and data happen to lie changes the speed
+of the same code by a tenth. One pair is one measurement of each, one right after the other. Printed are the median
+ratio of all pairs with its 95 % interval (order statistics), and the scalar operations of the compiled steps, exact.
 """
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import timing
@@ -59,50 +63,90 @@ def experiments() -> dict[str, ff.Experiment]:
     return made
 
 
-def measure() -> dict[str, float]:
-    """Microseconds of a step."""
+def compiled_loops() -> dict[str, tuple[Callable[[], object], int]]:
+    """A rollout of each loop, and the scalar operations of its compiled step."""
     found = {}
     for name, experiment in experiments().items():
         system, loop = begin(experiment.system, experiment.start)
         advance = engine.compile(lambda z, system=system: step(system, z, {}), loop)
-        found[name] = 1e6 * timing.best(
-            lambda advance=advance, loop=loop: advance.rollout(loop, steps=STEPS, record_every=STEPS), STEPS
-        )
+        rollout = lambda advance=advance, loop=loop: advance.rollout(loop, steps=STEPS, record_every=STEPS)  # noqa: E731
+        found[name] = rollout, advance.operations["total"]
     return found
 
 
-def _measure_in(tree: Path) -> dict[str, float]:
+def measure(loops: dict[str, tuple[Callable[[], object], int]], blocks: int = 15) -> dict[str, float]:
+    """Microseconds of a step."""
+    return {name: 1e6 * timing.best(rollout, STEPS, blocks) for name, (rollout, _) in loops.items()}
+
+
+def _measure_in(tree: Path) -> dict[str, tuple[float, int]]:
+    """Microseconds and operations of a step in another tree, by a process of its own."""
     environment = {**os.environ, "PYTHONPATH": str(tree / "src")}
-    own = tree / "benchmarks" / Path(__file__).name
-    command = [sys.executable, str(own if own.exists() else __file__), "--json", *["--quick"] * timing.quick]
-    return json.loads(subprocess.run(command, env=environment, capture_output=True, check=True, text=True).stdout)
+    command = [sys.executable, __file__, "--pair", *["--quick"] * timing.quick]
+    return json.loads(subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True, text=True).stdout)
 
 
-def compare(other: Path, turns: int) -> dict[str, dict[str, float]]:
-    """Best times of both trees, which take turns so that a busy machine slows both alike."""
-    here = Path(__file__).resolve().parents[1]
-    ours, theirs = [], []
-    for _ in range(turns):
-        ours.append(_measure_in(here))
-        theirs.append(_measure_in(other))
-    best = {name: [min(run[name] for run in runs) for runs in (ours, theirs)] for name in ours[0] if name in theirs[0]}
-    return {name: {"here_us": a, "other_us": b, "ratio": b / a} for name, (a, b) in best.items()}
+def median_with_interval(values: list[float]) -> tuple[float, float, float]:
+    """Median, and its 95 % interval by order statistics; without enough values the whole range."""
+    ordered, n = sorted(values), len(values)
+    below, k = 0.5**n, 0  # probability of at most k values below the median
+    while below + math.comb(n, k + 1) * 0.5**n <= 0.025:
+        k += 1
+        below += math.comb(n, k) * 0.5**n
+    middle = 0.5 * (ordered[(n - 1) // 2] + ordered[n // 2])
+    return middle, ordered[k], ordered[n - 1 - k]
+
+
+def compare(other: Path, pairs: int) -> dict[str, dict[str, float]]:
+    """Both trees, which take turns so that a busy machine slows both alike."""
+    trees, measured = (Path(__file__).resolve().parents[1], other), []
+    for k in range(pairs):
+        order = (0, 1) if k % 2 else (1, 0)
+        times = {i: _measure_in(trees[i]) for i in order}
+        measured.append((times[0], times[1]))
+    found, (last, before) = {}, measured[-1]
+    for name in last:
+        ratio, low, high = median_with_interval([theirs[name][0] / ours[name][0] for ours, theirs in measured])
+        found[name] = {
+            "here_us": min(ours[name][0] for ours, _ in measured),
+            "other_us": min(theirs[name][0] for _, theirs in measured),
+            "ratio": ratio,
+            "low": low,
+            "high": high,
+            "operations": last[name][1],
+            "operations_ratio": last[name][1] / before[name][1],
+        }
+    return found
+
+
+def _line(name: str, row: dict[str, float]) -> str:
+    return (
+        f"{name:30} {row['here_us']:8.3f} us {row['other_us']:8.3f} us  ratio {row['ratio']:.3f} "
+        f"[{row['low']:.3f}, {row['high']:.3f}]  operations {row['operations']:7d}, "
+        f"{row['operations_ratio']:.4f} of the other's"
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--against", type=Path, help="another work tree")
-    parser.add_argument("--turns", type=int, default=4, help="how often each tree is measured")
+    parser.add_argument("--pairs", type=int, default=21, help="how often both trees are measured")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--quick", action="store_true", help="a smoke run")
+    parser.add_argument("--pair", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     timing.quick = arguments.quick
+    if arguments.pair:
+        loops = compiled_loops()
+        times = measure(loops, blocks=3)
+        print(json.dumps({name: (times[name], operations) for name, (_, operations) in loops.items()}))
+        return
     if arguments.against is None:
-        found: dict = measure()
+        found: dict = measure(compiled_loops())
         lines = [f"{name:32} {value:8.3f} us" for name, value in found.items()]
     else:
-        found = compare(arguments.against.resolve(), 1 if arguments.quick else arguments.turns)
-        lines = [f"{n:32} {v['here_us']:8.3f} us {v['other_us']:8.3f} us  {v['ratio']:.3f}" for n, v in found.items()]
+        found = compare(arguments.against.resolve(), 2 if arguments.quick else arguments.pairs)
+        lines = [_line(name, row) for name, row in found.items()]
     print(json.dumps(found) if arguments.json else "\n".join(lines))
 
 

@@ -147,6 +147,9 @@ CALLS = {
     "RelativePoseCamera(frame='rod', target='client.base', latency=-1.0)": "latency must be at least 0",
     "CircularOrbit(altitude=-1e6)": "CircularOrbit.altitude must be at least 0",
     "CircularOrbit(altitude=550.0)": "Give metres: 550 km is altitude=550e3",
+    "GravityGradient(550e3)": "orbit must be a CircularOrbit or an EllipticOrbit, got 550000.0",
+    "co_rotating_states(ff.World(a=hub, b=hub), CircularOrbit(550e3), (1, 2))": "places by name, {'a': PlaceInOrbit",
+    "co_rotating_states(ff.World.of(hub), CircularOrbit(550e3), {'hub': (0, 0, 1)})": "'hub' must be a PlaceInOrbit",
 }
 
 

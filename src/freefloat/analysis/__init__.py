@@ -3,6 +3,7 @@
 from freefloat.analysis.free_linear_model import FreeLinearModel, linearise_free
 from freefloat.analysis.identification import (
     Identification,
+    IdentificationError,
     Identifier,
     NotIdentifiable,
     Sensitivities,
@@ -17,6 +18,7 @@ from freefloat.analysis.workspace import disturbance_map, singularity_map
 __all__ = [
     "FreeLinearModel",
     "Identification",
+    "IdentificationError",
     "Identifier",
     "LinearModel",
     "NotIdentifiable",

@@ -83,7 +83,8 @@ class Campaign:
     @cached_property
     def timing(self) -> Grid:
         """Steps, and steps between two samples."""
-        return grid(self.experiment.duration, self.experiment.dt, self.sample_dt or self.experiment.record_dt)
+        timing = grid(self.experiment.duration, self.experiment.dt, self.sample_dt or self.experiment.record_dt)
+        return timing.require_even("a campaign samples its runs evenly (sample_dt)")
 
     @cached_property
     def prepared(self) -> Prepared:

@@ -67,5 +67,6 @@ def _made(campaign: Campaign) -> HistoryProgram:
     history = campaign.history
     if history is None:
         raise CampaignError("This campaign keeps no histories.")
-    every = grid(campaign.experiment.duration, campaign.experiment.dt, history.dt).record_every
+    timing = grid(campaign.experiment.duration, campaign.experiment.dt, history.dt)
+    every = timing.require_even("histories are sampled evenly").record_every
     return _cached(campaign.prepared.program, tuple(history.channels), every)

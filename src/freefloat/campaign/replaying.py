@@ -41,22 +41,25 @@ class _CampaignSteps(FixedSteps):
         self._program, self._numbers = program, (row, number)
         self.carried = carried
 
-    def blocks(self, loop: SystemState, timing: Grid) -> Iterator[SystemState]:
+    def blocks(self, loop: SystemState, timing: Grid, parts: int = 1) -> Iterator[SystemState]:
         """Blocks of recorded loops, from the start of the run."""
-        every = timing.record_every
-        for chunk in self._program.compiled().rollout_chunks(
-            self.carried, *self._numbers, steps=timing.steps, chunk=BLOCK * every, record_every=every
-        ):
-            self.carried = chunk.state
-            yield chunk.record.loop
+        if parts != 1:
+            raise ValueError("A campaign's run is replayed by its own steps, not by finer ones.")
+        for even in timing.stretches:
+            every = even.record_every
+            for chunk in self._program.compiled().rollout_chunks(
+                self.carried, *self._numbers, steps=even.steps, chunk=BLOCK * every, record_every=every
+            ):
+                self.carried = chunk.state
+                yield chunk.record.loop
 
-    def reach(self, loops: SystemState, ticks: int, parts: int = 1) -> SystemState:
-        """States after so many ticks from many of them, each integrated in `parts` steps."""
+    def advance(self, loops: SystemState, steps: int, parts: int) -> SystemState:
+        """States after so many steps, of which `parts` make a tick, from many of them."""
         held = *self._numbers, np.asarray(parts, np.int32)
         one = jax.tree.map(lambda x: np.asarray(x)[0], loops)
         finer = engine.compile(self._program.rules.advance_in_parts, one, *held)
         return finer.rollout_batch(
-            loops, *held, steps=parts * ticks, in_axes=[0, None, None, None], threads=1, scalar=True
+            loops, *held, steps=steps, in_axes=[0, None, None, None], threads=1, scalar=True
         ).state
 
 

@@ -72,6 +72,13 @@ def run(
     most_gb: Annotated[
         float, typer.Option("--most-gb", min=0.0, help="Refuse to record more than this many gigabytes.")
     ] = 1.0,
+    accuracy: Annotated[
+        bool | None,
+        typer.Option(
+            "--accuracy/--no-accuracy",
+            help="Measure the accuracy by the run at half the step; by default where that takes less than 2 s.",
+        ),
+    ] = None,
     force: Force = False,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -80,7 +87,7 @@ def run(
     from freefloat.cli import run as command
 
     words = (scenario, out, settings or [], variant, engine, most_gb)
-    sys.exit(command.run(*words, force=force, as_json=as_json, quiet=quiet))
+    sys.exit(command.run(*words, accuracy=accuracy, force=force, as_json=as_json, quiet=quiet))
 
 
 @app.command()

@@ -32,6 +32,7 @@ def run(
     engine: Engine,
     most_gb: float,
     *,
+    accuracy: bool | None = None,
     force: bool,
     as_json: bool,
     quiet: bool,
@@ -42,7 +43,8 @@ def run(
     taken = [str(path) for path in files.values() if path.exists()]
     if taken and not force:
         raise FileExistsError(f"{', '.join(taken)} exist already. Choose another --out or add --force.")
-    kept = perform(scenario, variant, out, engine, partial(progress_bar, quiet=quiet or as_json), 1e9 * most_gb)
+    report = partial(progress_bar, quiet=quiet or as_json)
+    kept = perform(scenario, variant, out, engine, report, 1e9 * most_gb, accuracy=accuracy)
     if as_json:
         typer.echo(json.dumps(kept.summary, indent=2))
     else:
@@ -110,6 +112,6 @@ def print_run(run: Run, files: dict[str, Path]) -> None:
         print_table(claims_table(list(run.claims)))
     else:
         typer.echo("No reference numbers belong to these settings.")
-    typer.echo(f"\nAudit\n{run.audit}\n")
+    typer.echo(f"\nAudit\n{run.audit}\n\nAccuracy\n{run.accuracy}\n")
     for kind, path in files.items():
         typer.echo(f"{kind:<9} {path}")

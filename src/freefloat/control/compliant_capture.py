@@ -34,7 +34,7 @@ from freefloat.spatial.rotations import cross, rotation_matrix
 from freefloat.values import ModelError, record, static
 from freefloat.values.arrays import ArrayLike, Flag, Matrix, Numeric, Quaternion, Scalar, Vec3, Vec6, Vector
 from freefloat.values.channels import Channel, mode, vector
-from freefloat.values.checks import require_bounds, require_quantity, set_fields
+from freefloat.values.checks import require_all, require_bounds, require_quantity, set_fields
 
 
 @record
@@ -73,24 +73,39 @@ class CompliantCapture(Software):
     connection: str = static(default="grasp")
 
     def __post_init__(self) -> None:
-        joints = len(self.craft.layout.moving_joints)
-        if joints < 6 or self.craft.layout.nv != 6 + joints:
-            raise ModelError(
-                f"CompliantCapture needs an arm of six or more joints and nothing else that moves; spacecraft "
-                f"'{self.craft.name}' has {joints} joints and {self.craft.layout.nv - 6} coordinates."
-            )
+        posture = require_quantity("CompliantCapture.posture", self.posture, "rad")
+        require_all(
+            self._require_arm,
+            self._require_grasped,
+            lambda: self.gains.require_joints(len(self.craft.layout.moving_joints)),
+            lambda: self._require_posture(posture),
+            lambda: require_bounds(self, {"gap": "m"}, above=0.0),
+            lambda: require_bounds(self, {"arm_share": ""}, least=0.0, most=1.0),
+        )
+        set_fields(self, posture=posture)
+
+    def _require_arm(self) -> None:
+        layout, joints = self.craft.layout, len(self.craft.layout.moving_joints)
+        if joints >= 6 and layout.nv == 6 + joints:
+            return
+        bends = " Give its rigid model, craft.rigid()." if layout.modal_velocities or layout.flexible_joints else ""
+        wheels = " Leave the wheels out of the law's model." if layout.wheels else ""
+        raise ModelError(
+            f"CompliantCapture needs an arm of six or more joints and nothing else that moves; spacecraft "
+            f"'{self.craft.name}' has {joints} joints and {layout.nv - 6} coordinates.{bends}{wheels}"
+        )
+
+    def _require_grasped(self) -> None:
         if not self.client_name or self._grasped_frame not in self.client.frame_names:
             raise ModelError(
                 f"CompliantCapture.grasped '{self.grasped}' is no frame of the client, such as client.ring. Frames of "
                 f"spacecraft '{self.client.name}': {', '.join(self.client.frame_names)}."
             )
-        self.gains.require_joints(joints)
-        posture = require_quantity("CompliantCapture.posture", self.posture, "rad")
+
+    def _require_posture(self, posture: Numeric | float) -> None:
+        joints = len(self.craft.layout.moving_joints)
         if np.shape(posture) != (joints,):
             raise ModelError(f"CompliantCapture.posture must be {joints} joint positions [rad].")
-        set_fields(self, posture=posture)
-        require_bounds(self, {"gap": "m"}, above=0.0)
-        require_bounds(self, {"arm_share": ""}, least=0.0, most=1.0)
 
     @property
     def client_name(self) -> str:

@@ -89,8 +89,8 @@ class ReactionlessDamping(EncoderLaw):
         require_bounds(self, {"rate": "1/s"}, least=0.0)
         if self.craft.layout.modal_velocities:
             raise LawError(
-                f"ReactionlessDamping plans with a rigid model, and '{self.craft.name}' bends. Give it a craft without "
-                "modes, such as srms(modes=0)."
+                f"ReactionlessDamping plans with a rigid model, and '{self.craft.name}' bends. Give it its rigid "
+                "model: craft.rigid()."
             )
 
     def torques(self, memory: JointMemory) -> Vector:

@@ -225,7 +225,10 @@ def without_wheels(craft: Spacecraft, motion: Motion, H_b: Matrix) -> tuple[Matr
     momentum = six(P, L_0 - cross(motion.p_NB, P))
     for k, wheel in enumerate(craft.wheels):
         if wheel.body != "base":
-            raise ModelError(f"Resolved motion knows wheels on the base only; '{wheel.name}' is on '{wheel.body}'.")
+            raise ModelError(
+                f"Resolved motion knows wheels on the base only; '{wheel.name}' is on '{wheel.body}'. Mount it on the "
+                "base, or give the law a model without it."
+            )
         axis = six(np.zeros(3), R_NB @ wheel.axis)
         H_b = H_b - wheel.inertia * jnp.outer(axis, axis)
         momentum = momentum - motion.wheel_momentum[k] * axis
@@ -255,6 +258,7 @@ def require_six_joints(law: str, craft: Spacecraft, frame: str, joints: tuple[st
     if len(joints) < 6:
         raise ModelError(
             f"{law} needs at least six joints to move '{frame}' in six directions, "
-            f"but spacecraft '{craft.name}' has {len(joints)}."
+            f"but spacecraft '{craft.name}' has {len(joints)}. "
+            "Give an arm with more joints, or command joints directly: ff.control.JointSpline."
         )
     return joints

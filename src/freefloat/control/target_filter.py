@@ -38,7 +38,7 @@ from freefloat.spatial.rotations import quaternion_conjugate, quaternion_multipl
 from freefloat.values import LawError, record, static
 from freefloat.values.arrays import Flag, Numeric, Scalar, Vec3
 from freefloat.values.channels import Channel, flag
-from freefloat.values.checks import require_bounds
+from freefloat.values.checks import require_all, require_bounds
 
 CONDITIONS = ("tracking", "not seen yet", "lost", "pictures refused")
 
@@ -86,19 +86,31 @@ class TargetFilter(Software):
     slots: int = static(default=16)
 
     def __post_init__(self) -> None:
-        self.craft.frame(self.frame)
+        require_all(
+            lambda: self.craft.frame(self.frame),
+            self._require_target,
+            self._require_rigid_client,
+            lambda: require_bounds(self, {"false_alarm": ""}, above=0.0, most=0.5),
+            lambda: require_bounds(self, {"patience": "s"}, above=0.0),
+            lambda: require_bounds(self, {"slots": "", "most_refused": ""}, least=1.0),
+        )
+
+    def _require_target(self) -> None:
         owner, _, frame = self.target.partition(".")
         if not owner or not frame or frame == "base":
             raise LawError(f"TargetFilter.target '{self.target}' must name a frame of a client, such as 'client.ring'.")
         self.client.frame(frame)
-        if self.client.layout.nv != 6:
-            raise LawError(
-                f"TargetFilter follows a rigid client, but '{self.client.name}' has joints, modes or wheels. "
-                "Give a client of one body with the inertia of the whole: Spacecraft.from_base(...)."
-            )
-        require_bounds(self, {"false_alarm": ""}, above=0.0, most=0.5)
-        require_bounds(self, {"patience": "s"}, above=0.0)
-        require_bounds(self, {"slots": "", "most_refused": ""}, least=1.0)
+
+    def _require_rigid_client(self) -> None:
+        layout, name = self.client.layout, self.client.name
+        if layout.nv == 6:
+            return
+        bends = "Give its rigid model, client.rigid(). " if layout.modal_velocities else ""
+        moves = layout.moving_joints or layout.wheels
+        whole = "Give a client of one body with the inertia of the whole: Spacecraft.from_base(...). " if moves else ""
+        raise LawError(
+            f"TargetFilter follows a rigid client, but '{name}' has joints, modes or wheels. {bends}{whole}".rstrip()
+        )
 
     @property
     def body(self) -> BelievedBody:

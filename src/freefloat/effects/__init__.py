@@ -1,14 +1,15 @@
 """What pushes a spacecraft: orbit, joints, wheels, thrusters, a wrench from outside; orbital motion."""
 
 from freefloat.effects.circular_orbit import EARTH_GRAVITY, EARTH_RADIUS, CircularOrbit
-from freefloat.effects.co_rotation import co_rotating_state
+from freefloat.effects.co_rotation import PlaceInOrbit, co_rotating_state, co_rotating_states
 from freefloat.effects.contact import CompliantContact
 from freefloat.effects.elliptic_orbit import EARTH_J2, EllipticOrbit, eccentric_anomaly
 from freefloat.effects.failures import BlindSensor, DeadWheel, Failure, OpenThruster, StuckJoint
-from freefloat.effects.gravity_gradient import GravityGradient, gravity_gradient_torque
+from freefloat.effects.gravity_gradient import GravityGradient
 from freefloat.effects.joint_friction import Friction, JointFriction
 from freefloat.effects.joint_motors import joint_motor_channels, limit_joint_torques
 from freefloat.effects.joint_spring import JointSpring
+from freefloat.effects.relative_gravity import gravity_gradient_torque
 from freefloat.effects.relative_motion import RelativeState, relative_drift, transition_matrix
 from freefloat.effects.thrusters import Pulses, Thruster, Thrusters, torque_pairs
 from freefloat.effects.wheels import limit_wheel_torques, wheel_channel
@@ -29,6 +30,7 @@ __all__ = [
     "JointFriction",
     "JointSpring",
     "OpenThruster",
+    "PlaceInOrbit",
     "Pulses",
     "RelativeState",
     "StuckJoint",
@@ -36,6 +38,7 @@ __all__ = [
     "Thrusters",
     "WrenchPulse",
     "co_rotating_state",
+    "co_rotating_states",
     "eccentric_anomaly",
     "gravity_gradient_torque",
     "joint_motor_channels",

@@ -50,6 +50,10 @@ class CircularOrbit:
         """Time of one revolution [s]."""
         return 2.0 * jnp.pi / self.rate
 
+    def distance(self, t: Scalar | float) -> Numeric | float:
+        """Distance from the centre [m]; here the radius at any time."""
+        return self.radius
+
     def tidal_rate(self, t: Scalar | float) -> Scalar:
         """Root of mu / r^3, the strength of the gravity gradient [rad/s]; here the mean motion at any time."""
         return self.rate

@@ -86,10 +86,5 @@ def states_until(experiment: Experiment, ticks: int, total: int) -> SystemState:
     system, loop = experiment.begin()
     every = recorded_every(experiment)
     steps = FixedSteps(system, loop, tabulate(system, experiment.inputs, 0, total), 0, total, "native")
-    kept, whole = [jax.tree.map(lambda x: np.asarray(x)[None], loop)], ticks - ticks % every
-    if whole:
-        kept += steps.blocks(loop, Grid(whole, every))
-    if rest := ticks - whole:
-        last = jax.tree.map(lambda x: np.asarray(x)[-1], kept[-1])
-        kept += steps.blocks(last, Grid(rest, rest))
+    kept = [jax.tree.map(lambda x: np.asarray(x)[None], loop), *steps.blocks(loop, Grid(ticks, every))]
     return jax.tree.map(lambda *parts: np.concatenate(parts), *kept)

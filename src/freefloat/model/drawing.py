@@ -125,7 +125,7 @@ def _shrink_to_reach(box: Shape, reach: float) -> Shape:
 
 def _flexible(craft: Spacecraft, body: ModalBody) -> list[dict[str, Any]]:
     """Its skin, or lines through the body at rest, how each mode moves their points, and where the modes stand in q."""
-    where = craft.layout.positions[f"{body.name}.modes"]
+    where = craft.layout.positions.get(f"{body.name}.modes", slice(0, 0))  # none of a rigid model
     if body.skin is not None:
         points, modes = (np.round(np.asarray(x, dtype=float), 9) for x in (body.skin.points, body.skin.motion))
         faces = np.asarray(body.skin.faces, dtype=int).tolist()

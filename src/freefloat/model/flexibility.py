@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from freefloat.values import record
 from freefloat.values.arrays import Numeric, Scalar, is_traced
-from freefloat.values.checks import require_bounds, require_number
+from freefloat.values.checks import require_all, require_bounds, require_number
 from freefloat.values.errors import ModelError
 
 
@@ -31,11 +31,16 @@ class JointFlexibility:
     smoothing: Numeric | float = 1e-3  # rate of torsion at which hysteresis reaches three quarters of it [rad/s]
 
     def __post_init__(self) -> None:
-        require_bounds(self, {"stiffness": "N m/rad", "motor_inertia": "kg m2", "smoothing": "rad/s"}, above=0.0)
-        require_bounds(self, {"damping": "N m s/rad", "motor_damping": "N m s/rad"}, least=0.0)
-        for name, unit in (("free_play", "rad"), ("hysteresis", "N m")):
-            if getattr(self, name) is not None:
-                require_bounds(self, {name: unit}, least=0.0)
+        given = {n: u for n, u in (("free_play", "rad"), ("hysteresis", "N m")) if getattr(self, n) is not None}
+        require_all(
+            lambda: require_bounds(
+                self, {"stiffness": "N m/rad", "motor_inertia": "kg m2", "smoothing": "rad/s"}, above=0.0
+            ),
+            lambda: require_bounds(self, {"damping": "N m s/rad", "motor_damping": "N m s/rad", **given}, least=0.0),
+            self._require_ratio,
+        )
+
+    def _require_ratio(self) -> None:
         ratio = require_number("JointFlexibility.ratio", self.ratio, "turns of the rotor per turn of the joint")
         if not is_traced(ratio) and float(ratio) == 0.0:
             raise ModelError(

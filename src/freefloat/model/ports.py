@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import jax.numpy as jnp
 import numpy as np
@@ -21,6 +21,9 @@ from freefloat.values.arrays import Flag, Numeric, Scalar, Vector
 from freefloat.values.channels import Channel
 from freefloat.values.checks import require_bounds
 from freefloat.values.errors import ModelError, unknown_name
+
+if TYPE_CHECKING:
+    from freefloat.values.labelled import LabelledArrays
 
 
 @dataclass(frozen=True)
@@ -126,6 +129,21 @@ class Effect(Part):
         """The values of its channels."""
         return ()
 
+    def domain_warnings(self, craft: Spacecraft, data: LabelledArrays, prefix: str) -> tuple[str, ...]:
+        """Sentences for the audit where a run left the domain of its model; channels of the run begin with `prefix`."""
+        return ()
+
+
+@record
+class Field(Effect):
+    """An effect that fills the world, such as gravity: without `on` it acts on every spacecraft of it.
+
+    In a world of several it is given once, or equal for each of them; `sim.fields` makes that one.
+    """
+
+    def check_world(self, world: World) -> None:
+        """Refuse a world that it does not fit. Asked once, when a system is built."""
+
 
 @record
 class Action:
@@ -135,6 +153,16 @@ class Action:
     rate: Any  # of its inner state, nested as `begin` made it
     power: Scalar  # of its forces on all spacecraft together [W]
     heat: Scalar  # power that it loses [W]
+
+
+@record
+class Approach:
+    """How what may touch comes closer at an instant."""
+
+    gaps: Vector  # how far each place is from acting [m]; positive while it cannot act
+    rates: Vector  # of the gaps [m/s]
+    velocity: Numeric  # (6) or (6, gaps): of one body relative to the other, at a frame of it [m/s, rad/s]
+    lever: Numeric  # () or (gaps): no place is farther from that frame than this [m]
 
 
 @record
@@ -164,6 +192,11 @@ class Interaction(Part):
     def gaps(self, truth: Truth) -> tuple[Vector, Vector]:
         """How far it is from acting [m], and how fast that changes [m/s]; positive while it cannot act."""
         raise NotImplementedError
+
+    def approach(self, truth: Truth) -> Approach:
+        """The gaps with the motion that bounds how they bend; with none they are taken to lie above their tangents."""
+        gaps, rates = self.gaps(truth)
+        return Approach(gaps, rates, jnp.zeros(6), jnp.zeros(()))
 
     def far(self, truth: Truth) -> tuple[Scalar, Scalar]:
         """At a glance: its gaps are no less than this [m], and close no faster than that [m/s]."""

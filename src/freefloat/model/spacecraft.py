@@ -327,6 +327,12 @@ class Spacecraft:
         )
         return dataclasses.replace(self, joints=joints) if self.layout.flexible_joints else self
 
+    def rigid(self) -> Spacecraft:
+        """The same, undeformed: no modes and stiff gears, as software assumes that measures neither."""
+        from freefloat.model import rigid_model
+
+        return rigid_model.rigid_model(self)
+
     def at_rest(
         self,
         q: ArrayLike | None = None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,7 +23,7 @@ from freefloat.planning.limits import MotionLimits
 from freefloat.planning.node_rows import Scene
 from freefloat.spatial import Pose, SpatialInertia
 from freefloat.values.checks import require_number
-from freefloat.values.errors import ModelError
+from freefloat.values.errors import ModelError, unknown_name
 
 _REACH = 6.0  # [m] around the ring: what of the client is looked at while a motion is sought
 _STEP = 0.02  # [s] of the client's free motion
@@ -47,22 +48,36 @@ class CaptureTask:
     def __post_init__(self) -> None:
         require_number("CaptureTask.duration", self.duration, "s", above=0.0)
         require_number("CaptureTask.gap", self.gap, "m", least=0.0)
-        if self.client.layout.nv != 6:
-            raise ModelError(f"Spacecraft '{self.client.name}' moves within itself: a client is planned for as rigid.")
-        layout = self.servicer.layout
-        if layout.nv - 6 != len(layout.moving_joints) or not layout.moving_joints:
-            raise ModelError(
-                f"Spacecraft '{self.servicer.name}' must have moving joints, and neither wheels nor flexible parts, to "
-                "be planned for."
-            )
-        self.servicer.frame(self.tool)
-        self.client.frame(self.ring)
+        if objections := tuple(self._objections()):
+            raise ModelError(" ".join(objections))
         self.servicer.require_state(self.start)
         self.client.require_state(self.client_start)
-        if len(self.posture) != layout.nq:
-            raise ModelError(f"CaptureTask.posture needs {layout.nq} angles [rad], got {len(self.posture)}.")
         if self.limits is None:
             object.__setattr__(self, "limits", MotionLimits.of(self.servicer))
+
+    def _objections(self) -> Iterator[str]:
+        """Everything that cannot be planned with, each with what to do."""
+        layout, servicer, client = self.servicer.layout, self.servicer.name, self.client.name
+        if self.client.layout.nv != 6:
+            yield (
+                f"Spacecraft '{client}' moves within itself: a client is planned for as rigid. Give one body with "
+                "the inertia of the whole: Spacecraft.from_base(...)."
+            )
+        if layout.modal_velocities or layout.flexible_joints:
+            yield f"Spacecraft '{servicer}' bends, and is planned for as rigid. Give its rigid model: craft.rigid()."
+        if layout.wheels:
+            yield f"Spacecraft '{servicer}' has wheels, which are not planned with. Leave them out of the plan's model."
+        if not layout.moving_joints:
+            yield f"Spacecraft '{servicer}' has no moving joints to be planned for. Give one with an arm."
+        for craft, frame, field in ((self.servicer, self.tool, "tool"), (self.client, self.ring, "ring")):
+            if frame not in craft.frame_names:
+                yield f"CaptureTask.{field}: {unknown_name(craft.name, 'frame', frame, craft.frame_names)}"
+        if len(self.posture) != layout.nq:
+            yield f"CaptureTask.posture needs {layout.nq} angles [rad], got {len(self.posture)}."
+        if not any(getattr(body, "shapes", ()) for body in self.servicer.bodies):
+            yield _without_shapes(servicer, "any of its bodies", self.servicer.body_names[-1])
+        if not getattr(self.client.bodies[0], "shapes", ()):
+            yield _without_shapes(client, "its base", "base")
 
     @property
     def bounds(self) -> MotionLimits:
@@ -145,6 +160,13 @@ class CaptureTask:
     def changed(self, **changes: object) -> CaptureTask:
         """The same task with other numbers."""
         return dataclasses.replace(self, **changes)  # pyright: ignore[reportArgumentType]
+
+
+def _without_shapes(craft: str, where: str, body: str) -> str:
+    return (
+        f"Spacecraft '{craft}' has no shapes on {where}, so distances to it are unknown. Say what it looks like: "
+        f"craft.with_shapes('{body}', Shape(Box((1.0, 1.0, 1.0)))), with Box and Shape of freefloat.model.shapes."
+    )
 
 
 def _depth(craft: Spacecraft, name: str) -> int:

@@ -70,6 +70,7 @@ def _summary(run: Run, folder: Path, faults: Sequence[str]) -> dict[str, Any]:
         "faults": list(faults),
         "audit_holds": run.audit.holds,
         "audit": run.audit.as_dict(),
+        "accuracy": list(run.accuracy.lines()),
         "conditions": list(run.conditions),
         "claims": list(run.claims),
         "claims_by_kind": count_kinds(run.claims),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from freefloat.report import scatters, sections
+from freefloat.report import accuracy_section, scatters, sections
 from freefloat.report.contents import contents
 from freefloat.report.documents import document, put
 from freefloat.report.markup import Markup, element, joined, text
@@ -80,6 +80,7 @@ def _written(sheets: list[Sheet]) -> str:
         "claims": sections.claims(sheets),
         "conserved": sections.conserved(sheets),
         "ledger": sections.ledger(sheets),
+        "accuracy": accuracy_section.accuracy(sheets),
         "events": sections.events(sheets),
         "settings": sections.settings(sheets),
         "versions": sections.versions(sheets),

@@ -109,6 +109,8 @@ def badges(run: Run) -> Markup:
     if judged:
         words = f"{reached} of {len(judged)} reference numbers reached: {kinds_in_words(judged)}"
         found.append(_Badge(0 if reached == len(judged) else 2, words, "#claims"))
+    if run.accuracy.measured:
+        found.append(_Badge(0 if run.accuracy.converged else 3, run.accuracy.in_short(), "#accuracy"))
     conditions = sorted(find_conditions(run.recorded), key=lambda condition: -condition.share)
     found += [_Badge(1, f"{c.label}: {c.meaning} {100 * c.share:.3g} % of the time", "#conserved") for c in conditions]
     found += [_Badge(1, f"warning: {words}", "#conserved") for words in run.audit.warnings]
@@ -134,10 +136,10 @@ class _Badge:
 
 def claims(sheets: Sequence[Sheet]) -> Markup:
     """Reference numbers, ours beside them, the verdict."""
-    rows = [[*_named(sheets, sheet), *_claim(row)] for sheet in sheets for row in sheet.run.claims]
+    rows = [[*named(sheets, sheet), *_claim(row)] for sheet in sheets for row in sheet.run.claims]
     if not rows:
         return element("p", "No reference numbers belong to these settings.")
-    headings = [*_named_heading(sheets), "claim", "reference", "ours", "verdict", "who says so"]
+    headings = [*named_heading(sheets), "claim", "reference", "ours", "verdict", "who says so"]
     shift = len(headings) - 5
     told = dict.fromkeys(_reason(row) for sheet in sheets for row in sheet.run.claims)
     notes = [element("p", words, class_="note") for words in told if words]
@@ -181,7 +183,7 @@ def conserved(sheets: Sequence[Sheet]) -> Markup:
     """The audit, and the ledger of energy and momentum behind it."""
     rows = [
         [
-            *_named(sheets, sheet),
+            *named(sheets, sheet),
             entry.quantity,
             f"{entry.imbalance:.1e} {entry.unit}",
             f"{entry.at:g} s",
@@ -191,7 +193,7 @@ def conserved(sheets: Sequence[Sheet]) -> Markup:
         for sheet in sheets
         for entry in sheet.run.audit.entries
     ]
-    headings = [*_named_heading(sheets), "balance", "largest imbalance", "at", "permitted", "verdict"]
+    headings = [*named_heading(sheets), "balance", "largest imbalance", "at", "permitted", "verdict"]
     shift = len(headings) - 5
     reasons = dict.fromkeys(sheet.run.audit.reason for sheet in sheets if sheet.run.audit.reason)
     parts = [table(headings, rows, numbers=(1 + shift, 2 + shift, 3 + shift))]
@@ -207,10 +209,10 @@ def conserved(sheets: Sequence[Sheet]) -> Markup:
 
 def ledger(sheets: Sequence[Sheet]) -> Markup:
     """Energy and momentum at the start and at the end, with what went in and out."""
-    rows = [row for sheet in sheets for row in ([*_named(sheets, sheet), *r] for r in _ledger(sheet.run))]
+    rows = [row for sheet in sheets for row in ([*named(sheets, sheet), *r] for r in _ledger(sheet.run))]
     if not rows:
         return element("p", "No energy or momentum was recorded.")
-    headings = [*_named_heading(sheets), "ledger", "start", "end", "change"]
+    headings = [*named_heading(sheets), "ledger", "start", "end", "change"]
     shift = len(headings) - 4
     return table(headings, rows, numbers=(1 + shift, 2 + shift, 3 + shift))
 
@@ -269,8 +271,8 @@ def events(sheets: Sequence[Sheet]) -> Markup:
         t = times(sheet.run, int(sheet.run.recorded.sizes.get("time", 0)))
         if t.size:
             found += [(float(t[0]), "start"), (float(t[-1]), "end" if sheet.run.completed else sheet.run.status)]
-        rows += [[*_named(sheets, sheet), f"{when:g} s", label] for when, label in sorted(found)]
-    headings = [*_named_heading(sheets), "time", "event"]
+        rows += [[*named(sheets, sheet), f"{when:g} s", label] for when, label in sorted(found)]
+    headings = [*named_heading(sheets), "time", "event"]
     return table(headings, rows, numbers=(len(headings) - 2,))
 
 
@@ -312,9 +314,11 @@ def _plain(value: Any) -> str:
     return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _named(sheets: Sequence[Sheet], sheet: Sheet) -> list[object]:
+def named(sheets: Sequence[Sheet], sheet: Sheet) -> list[object]:
+    """The cell that says which run a row belongs to; none where there is but one."""
     return [sheet.name] if len(sheets) > 1 else []
 
 
-def _named_heading(sheets: Sequence[Sheet]) -> list[str]:
+def named_heading(sheets: Sequence[Sheet]) -> list[str]:
+    """The heading of that cell."""
     return ["run"] if len(sheets) > 1 else []

@@ -54,13 +54,15 @@ def simulate_variant(
     progress: Progress | None = None,
     engine: Engine = "native",
     most_bytes: float = MOST_BYTES,
+    *,
+    accuracy: bool | None = None,
 ) -> Run:
     """The run of a scenario with everything that its page will tell; of a failed one too."""
     from freefloat.sim import simulate
 
     experiment = dataclasses.replace(build_experiment(scenario), scenario=scenario.as_dict())
     try:
-        run = simulate(experiment, progress=progress, engine=engine, most_bytes=most_bytes)
+        run = simulate(experiment, progress=progress, engine=engine, most_bytes=most_bytes, accuracy=accuracy)
         return _described(scenario, variant, run)
     except RunFailed as failure:
         told = _described(scenario, variant, failure.run)
@@ -82,7 +84,9 @@ def rehearse_variant(
     from freefloat.sim import simulate
 
     run = rehearse(described_rehearsal(scenario), facility, realtime=realtime, log=log, progress=progress, watch=watch)
-    simulated = simulate(dataclasses.replace(scenario.build(), scenario=scenario.as_dict()), check=False)
+    simulated = simulate(
+        dataclasses.replace(scenario.build(), scenario=scenario.as_dict()), check=False, accuracy=False
+    )
     beside = compared_with_simulation(run, simulated)
     told = dataclasses.replace(run.description, tables=(*run.description.tables, beside))
     return _described(scenario, variant, dataclasses.replace(run, description=told)), simulated
@@ -115,23 +119,31 @@ class Kept:
 
 
 def perform(
-    scenario: Scenario, variant: str, folder: Path, engine: Engine, report: Report, most_bytes: float = MOST_BYTES
+    scenario: Scenario,
+    variant: str,
+    folder: Path,
+    engine: Engine,
+    report: Report,
+    most_bytes: float = MOST_BYTES,
+    *,
+    accuracy: bool | None = None,
 ) -> Kept:
     """Simulate a scenario into a folder, which is claimed first. The run is on disk before anything judges it.
 
-    It stays there whatever happens; a signal stops what can be done again, never what cannot.
+    It stays there whatever happens; a signal stops what can be done again, never what cannot. `accuracy` as in
+    `simulate`; it is not measured of other runs that claims need.
     """
 
-    def simulate(scenario: Scenario, variant: str, most: float) -> Run:
+    def simulate(scenario: Scenario, variant: str, most: float, measured: bool | None = False) -> Run:
         signals.release()
         with report(f"{scenario.name} {variant}") as progress:
-            return simulate_variant(scenario, variant, progress, engine, most)
+            return simulate_variant(scenario, variant, progress, engine, most, accuracy=measured)
 
     faults: list[str] = []
     with claimed_folder(folder), heard_interrupts() as signals:
         room = float(free_bytes(folder) - _PAGE_BYTES)
         try:
-            run = simulate(scenario, variant, min(most_bytes, max(room, 1.0)))
+            run = simulate(scenario, variant, min(most_bytes, max(room, 1.0)), accuracy)
         except RunFailed as failure:
             run, faults = failure.run, [str(failure)]
         except RecordTooLarge as error:

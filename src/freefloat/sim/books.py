@@ -16,6 +16,9 @@ import numpy as np
 if TYPE_CHECKING:
     from freefloat.values.labelled import LabelledArrays
 
+_EPS, _TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
+_DIGITS = 32.0  # half of what the audit permits: energy goes with the square
+
 
 @dataclass(frozen=True)
 class Book:
@@ -48,6 +51,8 @@ CONNECTED = {
 }
 BETWEEN = "interactions."  # what the channels of all interactions together begin with
 UNFINISHED, COVERED = f"{BETWEEN}unfinished", f"{BETWEEN}covered"  # steps that contact was too stiff for
+# How much energy they turn over; what begins and ends between two records is in the first.
+TURNED_OVER = ("turnover", "stored", "dissipated")
 # What interactions between bodies do: energy that they take is stored or lost, and their forces cancel.
 INTERACTING = {
     "interactions.energy": Book("interactions: work = - stored - dissipated", "J"),
@@ -159,7 +164,9 @@ def sizes(data: LabelledArrays, masses: Mapping[str, float]) -> Sizes:
         kinds["rounded"][f"{WHOLE}angular"] += sum(_levers(data, prefix, kinds["rounded"]) for prefix in parts)
     if LOST in data:
         kinds["size"] |= _connected_sizes(data, tuple(parts), kinds["size"])
-        kinds["rounded"] |= dict.fromkeys(CONNECTED, 0.0)
+        kinds["rounded"] |= dict.fromkeys(CONNECTED, 0.0) | {
+            "connections.angular": sum(_handed_levers(data, prefix) for prefix in parts)
+        }
     if f"{BETWEEN}work" in data:
         kinds["size"] |= _interacting_sizes(data, tuple(parts), kinds["size"])
         kinds["rounded"] |= dict.fromkeys(INTERACTING, 0.0)
@@ -180,9 +187,19 @@ def _connected_sizes(data: LabelledArrays, prefixes: tuple[str, ...], size: Mapp
     }
 
 
+def _handed_levers(data: LabelledArrays, prefix: str) -> float:
+    """What the impulses of connections make about the origin, each at the farthest point of a spacecraft [N m s].
+
+    Along a line through the origin they cancel: what is left is their rounding.
+    """
+    handed = np.linalg.norm(data[f"{prefix}connections.impulse.linear"].values, axis=-1)
+    away = np.linalg.norm(data[f"{prefix}com.position"].values, axis=-1)
+    return float(np.max(handed) * np.max(away + np.linalg.norm(data[f"{prefix}com.from_base"].values, axis=-1)))
+
+
 def _interacting_sizes(data: LabelledArrays, prefixes: tuple[str, ...], size: Mapping[str, float]) -> dict[str, float]:
     """How large the motion and the energies are against which interactions are judged."""
-    handed = sum(float(np.max(np.abs(data[f"{BETWEEN}{name}"].values))) for name in ("work", "stored", "dissipated"))
+    handed = sum(float(np.max(np.abs(data[f"{BETWEEN}{name}"].values))) for name in TURNED_OVER)
     moved = {name: sum(size[prefix + name] for prefix in prefixes) for name in BOOKS}
     apart = [data[f"{prefix}com.position"].values - data[f"{prefixes[0]}com.position"].values for prefix in prefixes]
     lever = max(float(np.max(np.linalg.norm(way, axis=-1))) for way in apart)
@@ -212,10 +229,11 @@ def _sizes(data: LabelledArrays, prefix: str, mass: float) -> Sizes:
     energy, agility = float(np.max(inner)), of("energy.agility")
     stored = float(np.max(of("energy.inner") + of("energy.elastic")))
     connected, between = f"{prefix}connections.work" in data, f"{BETWEEN}work" in data
-    handed = [np.max(np.abs(data[f"{BETWEEN}{name}"].values)) for name in ("work", "stored")] if between else [0.0]
+    handed = [np.max(np.abs(data[f"{BETWEEN}{name}"].values)) for name in TURNED_OVER[:2]] if between else [0.0]
     # Forces of contacts and connections may cancel: what is rounded is each of them, at its lever, and its work.
     lever = float(np.sqrt(np.max(inertia) / mass)) if connected or between else 0.0
     spins = of("wheels.absolute_momentum") if f"{prefix}wheels.absolute_momentum" in data else np.zeros((1, 1))
+    least = _least_motion(mass, top("com.inertia_trace"), data["time"].values)
     return Sizes(
         size={
             "linear": np.sqrt(2.0 * energy * mass) + top("impulse.linear"),
@@ -223,10 +241,11 @@ def _sizes(data: LabelledArrays, prefix: str, mass: float) -> Sizes:
             "energy": stored + top("energy.inner_work"),
         },
         rounded={
-            "linear": top("momentum.linear"),
+            "linear": top("momentum.linear") + least["linear"],
             "angular": float(np.max(np.sum(np.abs(spins), axis=-1)))
-            + (top("com.from_base") + lever) * top("impulse.linear"),
-            "energy": (top("connections.work") if connected else 0.0) + float(sum(handed)),
+            + (top("com.from_base") + lever) * top("impulse.linear")
+            + least["angular"],
+            "energy": (top("connections.work") if connected else 0.0) + float(sum(handed)) + least["energy"],
         },
         at_instants={
             "open.force": np.sqrt(2.0 * agility * mass) + of("turnover.force"),
@@ -234,3 +253,17 @@ def _sizes(data: LabelledArrays, prefix: str, mass: float) -> Sizes:
             "open.power": 2.0 * np.sqrt(agility * inner) + of("turnover.power"),
         },
     )
+
+
+def _least_motion(mass: float, inertia: float, time: np.ndarray) -> dict[str, float]:
+    """What is rounded even in a spacecraft that does not move.
+
+    A turn of one unit in the last place of a radian in the whole run is no motion: a ball in orbit, whose gravity
+    torques cancel, turns by far less. Momenta and energy of such a turn, over the rounding of one operation.
+    """
+    span = max(float(time[-1] - time[0]), _TINY)
+    return {
+        "linear": np.sqrt(mass * inertia) / span,
+        "angular": inertia / span,
+        "energy": _DIGITS * _EPS * inertia / span**2,
+    }

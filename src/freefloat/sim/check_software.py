@@ -49,13 +49,13 @@ def check_software(
             found += _not_finite(law, acting, now)
         return list(dict.fromkeys(found))
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
-        return [_sentence(law, error)]
+        return _sentences(law, error)
 
 
-def _sentence(law: Software, error: Exception) -> str:
-    """Our own words as they are; those of Python with the name of the software."""
-    said = str(error.args[0] if error.args else error).partition("\n")[0]
-    return said if isinstance(error, (LawError, ModelError)) else f"{law.title}: {type(error).__name__}: {said}"
+def _sentences(law: Software, error: Exception) -> list[str]:
+    """Our own words as they are, an objection a line; those of Python with the name of the software."""
+    lines = str(error.args[0] if error.args else error).splitlines() or [""]
+    return lines if isinstance(error, (LawError, ModelError)) else [f"{law.title}: {type(error).__name__}: {lines[0]}"]
 
 
 _STATES = 4  # the start, and some near it

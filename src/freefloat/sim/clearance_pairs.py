@@ -18,7 +18,7 @@ from freefloat.model import Clearance, ModalBody, State, World
 from freefloat.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Shape, Solid
 from freefloat.sim.system import System
 from freefloat.spatial import Pose
-from freefloat.values.arrays import Numeric, Scalar, Vector
+from freefloat.values.arrays import Numeric, Vector
 from freefloat.values.channels import Channel
 from freefloat.values.errors import ModelError
 
@@ -72,26 +72,43 @@ def pair_distances(world: World, pairs: tuple[Pair, ...], states: tuple[State, .
     return _smallest(world, pairs, states, None)
 
 
-def margins(world: World, pairs: tuple[Pair, ...], limits: Vector, states: tuple[State, ...]) -> Vector:
-    """Distance of every pair less its limit: with its sign, but of pairs that are far apart no more than that."""
-    return _smallest(world, pairs, states, limits) - limits
+def shape_margins(
+    world: World, pairs: tuple[Pair, ...], limits: Vector, states: tuple[State, ...]
+) -> tuple[Vector, np.ndarray]:
+    """Distance of all shapes of every pair less its limit, and the number of the pair that each belongs to.
+
+    With its sign, but of shapes that are far apart no more than that.
+    """
+    found, owners = _distances(world, pairs, states, limits)
+    return found - limits[owners], owners
+
+
+def smallest_of_pairs(values: Vector, owners: np.ndarray) -> Vector:
+    """The smallest value of every pair, from those of its shapes."""
+    return jnp.stack([jnp.min(values[np.flatnonzero(owners == k)]) for k in range(int(np.max(owners)) + 1)])
 
 
 def _smallest(world: World, pairs: tuple[Pair, ...], states: tuple[State, ...], limits: Vector | None) -> Vector:
-    """Smallest distance between the shapes of every pair; all pairs of shapes of two kinds are measured together."""
+    """Smallest distance between the shapes of every pair."""
+    return smallest_of_pairs(*_distances(world, pairs, states, limits)) if pairs else jnp.zeros(0)
+
+
+def _distances(
+    world: World, pairs: tuple[Pair, ...], states: tuple[State, ...], limits: Vector | None
+) -> tuple[Vector, np.ndarray]:
+    """Distances between the shapes of pairs; all pairs of shapes of two kinds are measured together."""
     placed, groups = _placed_cores(world, pairs, states), defaultdict(list)
     for k, (a, b) in enumerate(pairs):
         for one, other in product(placed[a], placed[b]):
             both = pair_order(one, other)
             groups[both[0][0].kind, both[1][0].kind].append((k, both))
-    found: list[list[Scalar]] = [[] for _ in pairs]
+    found, owners = [], []
     for group in groups.values():
         numbers = np.array([k for k, _ in group])
         beyond = None if limits is None else limits[numbers]
-        distances = solid_distances(PlacedPairs.of([both for _, both in group]), beyond)
-        for i, k in enumerate(numbers):
-            found[k].append(distances[i])
-    return jnp.stack([jnp.min(jnp.stack(some)) for some in found]) if pairs else jnp.zeros(0)
+        found.append(solid_distances(PlacedPairs.of([both for _, both in group]), beyond))
+        owners.append(numbers)
+    return jnp.concatenate(found), np.concatenate(owners)
 
 
 def _placed_cores(world: World, pairs: tuple[Pair, ...], states: tuple[State, ...]) -> dict[Watched, list[Placed]]:
@@ -102,10 +119,14 @@ def _placed_cores(world: World, pairs: tuple[Pair, ...], states: tuple[State, ..
         X_NB = states[one.craft].X_NB @ bodies[one.craft][world.crafts[one.craft].body_index(one.body)]
         found[one] = [
             (core, X_NB @ Pose(position=np.array(shape.position), rotation=np.array(shape.rotation)))
-            for shape in _drawn(world, one)
-            if (core := core_of(shape.solid)) is not None
+            for shape, core in placed_shapes(world, one)
         ]
     return found
+
+
+def placed_shapes(world: World, one: Watched) -> list[tuple[Shape, Core]]:
+    """Shapes of a body that compiled code can measure, with their cores."""
+    return [(shape, core) for shape in _drawn(world, one) if (core := core_of(shape.solid)) is not None]
 
 
 # ---- which pairs

@@ -18,11 +18,13 @@ from freefloat.dynamics.relative_rows import (
 from freefloat.dynamics.row_directions import GRASP, POINT, Directions, contact, hinge, normal
 from freefloat.model import Connection, Contact, JointBrake, State, World
 from freefloat.model import Place as NamedPlace
+from freefloat.model.ports import Approach
 from freefloat.sim.constraint_state import ConstraintState
 from freefloat.spatial import Pose
 from freefloat.values.arrays import Numeric, Scalar, Vector
 
 _Z = np.array([0.0, 0.0, 1.0])
+_TOUCHES = 1e-300  # [m]: the gap of a contact that has just bounced
 
 
 def place_of(world: World, place: NamedPlace) -> Place:
@@ -116,6 +118,15 @@ def gaps(world: World, states: tuple[State, ...]) -> tuple[Vector, Vector]:
     """Gap of every contact [m], negative where it overlaps, and its rate [m/s]."""
     rows = tuple(contact_rows(world, one) for one in world.contacts)
     return row_error(world.crafts, states, rows), row_velocity(world.crafts, states, rows)
+
+
+def contact_approach(world: World, states: tuple[State, ...], modes: ConstraintState) -> Approach:
+    """How all contacts approach that do not rest; of a sphere the centre is the frame, so there is no lever."""
+    gap, rate = gaps(world, states)
+    whole = tuple(FrameRows(rows.first, rows.second) for one in world.contacts for rows in (contact_rows(world, one),))
+    velocity = row_velocity(world.crafts, states, whole).reshape(-1, 6).T
+    free = jnp.where(modes.touching == 1, -1.0, jnp.maximum(gap, _TOUCHES))
+    return Approach(free, rate, velocity, jnp.zeros_like(gap))
 
 
 def brake_rates(world: World, states: tuple[State, ...]) -> Numeric:

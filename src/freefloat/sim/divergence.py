@@ -150,21 +150,20 @@ def _effect_at_fault(
     def answers(loop: SystemState, inputs: dict[str, Any], t: Any) -> list[Any]:
         acting = act(system, loop, inputs, tick_of(system, loop))
         clock = Clock(t=t, tick=loop.tick, dt=system.dt)
-        owners = [system.on(effect) for effect in system.effects]
-        return [
-            effect.force(system.world.crafts[c], acting.states[c], clock)
-            for effect, c in zip(system.effects, owners, strict=True)
-        ]
+        return [effect.force(system.world.crafts[c], acting.states[c], clock) for effect, c in pushes]
 
-    if not system.effects:
+    pushes = [
+        (effect, c) for effect in system.effects for c in range(len(system.world.crafts)) if system.acts_on(effect, c)
+    ]
+    if not pushes:
         return None
     start, names = float(loop.tick) * system.dt, _channels(system)
     asked = compile(answers, loop, inputs, start, target=target)
     for t in start + system.dt * _STAGES:
-        for effect, force in zip(system.effects, asked(loop, inputs, t), strict=True):
+        for (effect, c), force in zip(pushes, asked(loop, inputs, t), strict=True):
             if not np.all(np.isfinite(force)):
                 place = int(np.argmin(np.isfinite(force)))
-                before = sum(craft.layout.nv for craft in system.world.crafts[: system.on(effect)])
+                before = sum(craft.layout.nv for craft in system.world.crafts[:c])
                 return names[before + place], f"{effect.title}.force gave {force[place]:g} at t = {t:g} s"
     return None
 

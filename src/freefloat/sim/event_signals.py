@@ -6,20 +6,26 @@ whose brake gives way with no rate: then the signal is the mean rate of change s
 
 from __future__ import annotations
 
+from functools import reduce
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from freefloat.model import World
+from freefloat.model.ports import Approach
 from freefloat.sim.balance import Balance, balances
-from freefloat.sim.constraint_rows import brake_dof, brake_rates, gaps, out_of_reach
+from freefloat.sim.constraint_rows import brake_dof, brake_rates, contact_approach, gaps, out_of_reach
 from freefloat.sim.constraint_state import HOLDS, OFF, slip_signs
+from freefloat.sim.gap_dips import dip_between
 from freefloat.sim.system import Inputs, System, SystemState
 from freefloat.sim.tick import Tick
+from freefloat.spatial import linear
 from freefloat.values import record
 from freefloat.values.arrays import Flag, Numeric, Scalar, Vector
 
 _DEAD = 1e-11  # [m/s], [rad/s2]: a contact that closes more slowly is left alone
+_WIDE = 2.0  # so many times as far as anything comes in a step: far away
 _NEVER = 1.0  # a signal of what cannot happen
 
 
@@ -82,7 +88,17 @@ def stays_quiet(world: World, loop: SystemState, later: SystemState, length: Sca
         _join([_of_connections(world, x), Signals.none(brakes), *_of_contacts(world, x, None)]) for x in (loop, later)
     )
     flags += [~jnp.any(first.fires_at_once()), ~first.crossed(first.since(last, length))]
-    return flags[0] & flags[1] & flags[2]
+    if world.contacts:
+        before, after = (contact_approach(world, x.states, modes) for x in (loop, later))
+        flags.append(~_may_dip(before, after, length))
+    return reduce(jnp.logical_and, flags)
+
+
+def _may_dip(before: Approach, after: Approach, length: Scalar) -> Flag:
+    """Whether a contact may close and open between two instants; only what is not far away is looked at closely."""
+    speed = jnp.maximum(*(jnp.sum(jnp.abs(linear(x.velocity)), axis=0) for x in (before, after)))
+    near = jnp.any(before.gaps + after.gaps < _WIDE * speed * length)
+    return jax.lax.cond(near, lambda: dip_between(before, after, length)[0], lambda: jnp.asarray(False))
 
 
 def event_signals(

@@ -1,8 +1,9 @@
 """A step in which things happen: partial steps to the instant of each event, and what it does there.
 
 One loop does it all. It begins where the step begins (START), tries the rest of the step (TRIAL) and, if a signal has
-become negative, looks for the instant at which it did (SEARCH: regula falsi, Illinois). A step without an event is one
-trial. Commands that latch, release or brake take effect at the start of a step.
+become negative, looks for the instant at which it did (SEARCH: regula falsi, Illinois). A trial in which a gap may
+close and open again is made shorter, to where the gap is lowest; the rest of the step follows. A step without an event
+is one trial. Commands that latch, release or brake take effect at the start of a step.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ import jax
 import jax.numpy as jnp
 
 from freefloat.dynamics.manifold import return_to_rows
+from freefloat.model.ports import Approach
 from freefloat.sim.balance import balances, derivative
 from freefloat.sim.constraint_forces import held_rows, prescribed_names
-from freefloat.sim.constraint_rows import out_of_reach
+from freefloat.sim.constraint_rows import contact_approach, out_of_reach
 from freefloat.sim.constraint_state import ConstraintState, Holding, holding_case, holding_cases
 from freefloat.sim.event_signals import Signals, event_signals, has_signals, stays_quiet
+from freefloat.sim.gap_dips import dip_between
 from freefloat.sim.impulse_books import book_return
 from freefloat.sim.instant import Instant, asked_torques
 from freefloat.sim.integrators import RateFunction
@@ -37,6 +40,7 @@ _ROUNDS = 4000  # of the loop in one step, at most
 _CHATTER = 1e-3  # of a step: bounces that would be over so soon are over now
 _SAME = 1e-10  # signals this small, as a share of their change in the trial, fire together
 _FOUND = 1e-14  # as a share of the change of the signals
+_SHORTEST = 1e-9  # of a step: a trial that is no longer is not cut
 _NARROW = 1e-15  # of the step, and of the time
 _INSIDE = 1e-9  # of a step, see `integrators`
 _BISECT = 4  # rounds after which a search that has not ended halves its interval
@@ -59,6 +63,7 @@ class _Search:
     at_high: Scalar
     side: Numeric  # int32: which end moved last
     first: Signals  # at the beginning of the segment
+    approach: Approach | None  # of the contacts, there; None without contacts
     scale: Vector
     rounds: Numeric  # int32
     tries: Numeric  # int32: rounds of this search
@@ -109,6 +114,7 @@ def _resolve(play: _Round, loop: SystemState, pending: Flag) -> tuple[Plants, Co
         at_high=nothing,
         side=none,
         first=Signals(values, values, flags, flags, flags),
+        approach=_no_approach(len(world.contacts), nothing),
         scale=1.0 + values,
         rounds=none,
         tries=none,
@@ -116,6 +122,14 @@ def _resolve(play: _Round, loop: SystemState, pending: Flag) -> tuple[Plants, Co
     )
     found = jax.lax.while_loop(lambda search: ~search.finished, play.play, search)
     return found.plants, found.constraints
+
+
+def _no_approach(contacts: int, nothing: Scalar) -> Approach | None:
+    """Before anything has been looked at."""
+    if not contacts:
+        return None
+    each = jnp.repeat(nothing, contacts)
+    return Approach(each, each, jnp.repeat(nothing, 6 * contacts).reshape(6, contacts), each)
 
 
 def _switches(system: System, loop: SystemState, inputs: Inputs, tick: Tick) -> tuple[Switches, SystemState]:
@@ -155,6 +169,11 @@ class _Round:
         seen = event_signals(self.system, there, self.inputs, self.tick, t, self._inside(search))
         first = jax.tree.map(lambda new, old: jnp.where(starts, new, old), seen, search.first)
         signals = jnp.where(starts, first.at_start(), first.since(seen, jnp.where(starts, 1.0, search.trial)))
+        approach = (
+            contact_approach(self.system.world, there.states, there.constraints)
+            if search.approach is not None
+            else None
+        )
         may_happen = search.events < _EVENTS
         at_once = may_happen & starts & ~search.pending & jnp.any(first.fires_at_once())
         decided = self._decide(search, first, signals, may_happen=may_happen)
@@ -167,7 +186,7 @@ class _Round:
             lambda: self.happen(there, fired, pending=starts & search.pending, t=t, events=search.events),
             lambda: (there.plants, there.constraints),
         )
-        return self._next(search, decided, first, signals, event, plants, constraints)
+        return self._next(search, decided, first, signals, event, plants, constraints, approach)
 
     def _inside(self, search: _Search) -> Scalar:
         """A time just inside the segment."""
@@ -244,6 +263,14 @@ class _Round:
             guess=jnp.where(halve, 0.5 * (low + high), guess),
         )
 
+    def _dip(self, search: _Search, decided: _Decision, approach: Approach | None) -> tuple[Flag, Scalar]:
+        """Whether a trial may pass a contact that closes and opens in it, and where to end it then."""
+        if search.approach is None or approach is None:
+            return jnp.asarray(False), search.trial
+        dips, lowest = dip_between(search.approach, approach, jnp.where(search.trial > 0.0, search.trial, 1.0))
+        looks = (search.phase == TRIAL) & ~decided.hit & (search.trial > _SHORTEST * self.h)
+        return dips & looks & (search.events < _EVENTS) & (search.rounds < _ROUNDS), lowest
+
     def _next(
         self,
         search: _Search,
@@ -253,16 +280,19 @@ class _Round:
         event: Flag,
         plants: Plants,
         constraints: ConstraintState,
+        approach: Approach | None,
     ) -> _Search:
         starts, trying = search.phase == START, search.phase == TRIAL
-        done = search.done + jnp.where(event, search.trial, 0.0)
+        dips, lowest = self._dip(search, decided, approach)
+        accepted = trying & ~decided.hit & ~dips
+        moves = event | accepted
+        done = search.done + jnp.where(moves, search.trial, 0.0)
         rest = self.h - done
         over = rest <= _NARROW * self.h
-        accepted = trying & ~decided.hit
         searching = (trying & decided.hit) | ((search.phase == SEARCH) & ~decided.found)
-        phase = jnp.where(event, START, jnp.where(starts, TRIAL, jnp.where(searching, SEARCH, search.phase)))
-        trial = jnp.where(event, 0.0, jnp.where(starts, rest, jnp.where(searching, decided.guess, search.trial)))
-        moves = event | accepted
+        phase = jnp.where(moves, START, jnp.where(starts, TRIAL, jnp.where(searching, SEARCH, search.phase)))
+        shorter = jnp.where(dips, lowest, search.trial)
+        trial = jnp.where(moves, 0.0, jnp.where(starts, rest, jnp.where(searching, decided.guess, shorter)))
         gave_up = accepted & (search.events >= _EVENTS)
         kept = dataclasses.replace(
             constraints, unresolved=constraints.unresolved + jnp.where(gave_up, 1, 0).astype(jnp.int32)
@@ -272,7 +302,7 @@ class _Round:
             constraints=jax.tree.map(lambda new, old: jnp.where(moves, new, old), kept, search.constraints),
             phase=phase.astype(jnp.int32),
             pending=search.pending & ~(starts & event),
-            finished=accepted | (event & over),
+            finished=moves & over,
             done=done,
             trial=trial,
             low=decided.low,
@@ -281,6 +311,7 @@ class _Round:
             at_high=decided.at_high,
             side=decided.side,
             first=first,
+            approach=jax.tree.map(lambda new, old: jnp.where(starts, new, old), approach, search.approach),
             scale=decided.scale,
             rounds=search.rounds + 1,
             tries=decided.tries,

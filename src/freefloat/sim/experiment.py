@@ -19,6 +19,7 @@ from freefloat.sim.mesh_clearance import require_measurable
 from freefloat.sim.recording import channels_of
 from freefloat.sim.rollout import grid
 from freefloat.sim.starting import begin
+from freefloat.sim.step_choice import longest_tick, periods_of, require_wanted, with_chosen_step
 from freefloat.sim.system import System, SystemState, assemble
 from freefloat.values.channels import Channel
 from freefloat.values.checks import require_quantity
@@ -26,6 +27,7 @@ from freefloat.values.errors import ModelError
 
 Integrator = Literal["rk4", "adaptive"]
 States = State | Mapping[str, State]
+_STEP = 0.01  # [s], where none is given
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,8 @@ class Experiment:
         state: States | None = None,
         joints: Joints | None = None,
         joints_deg: Joints | None = None,
-        dt: float = 0.01,
+        dt: float | None = None,
+        accuracy: Mapping[str, float] | None = None,
         record_dt: float | None = None,
         integrator: Integrator = "rk4",
         tolerance: float = 1e-10,
@@ -61,19 +64,25 @@ class Experiment:
         Parts are sorted by their base class: effects, thrusters, sensors, software, failures. Start from `state` (of a
         world: states by name, the others at rest), or at rest with the joints at `joints` [rad, m] or `joints_deg`
         (degrees for revolute joints, metres for the others): all in order, or some by name. `vary` says which numbers
-        may become others without compiling again: all, nothing, or some by dotted path.
+        may become others without compiling again: all, nothing, or some by dotted path. `dt` is 0.01 s unless it is
+        given. In place of it `accuracy` may say how far channels may be off, `{"attitude_deg": 0.01}`: the step is then
+        found by trial runs (`sim.step_choice`).
         """
         world, inputs = World.of(what), _require_signals(inputs or {})
         for craft in world.crafts:
             craft.check()
         require_choice("integrator", integrator, ("rk4", "adaptive"))
         require_quantity("tolerance", tolerance, "", above=0.0)
+        if accuracy is not None:
+            dt = _tick_of_trials(accuracy, parts, duration, record_dt, inputs, fixed=dt is None and integrator == "rk4")
+        dt = _STEP if dt is None else dt
         grid(duration, dt, record_dt)  # its checks
         system = assemble(world, parts, dt, tuple(inputs), vary if isinstance(vary, str) else tuple(vary))
         start = _start(world, state, joints, joints_deg)
         system = with_chosen_pairs(system, start)
         require_measurable(system)
-        return Experiment(system, start, duration, record_dt, integrator, tolerance, dict(inputs))
+        made = Experiment(system, start, duration, record_dt, integrator, tolerance, dict(inputs))
+        return made if accuracy is None else with_chosen_step(made, accuracy)
 
     @property
     def world(self) -> World:
@@ -124,10 +133,32 @@ class Experiment:
         own = {"duration": self.duration, "dt": self.dt, "integrator": self.integrator}
         return dict(self.scenario) or {"spacecraft": ", ".join(self.world.names), **own}
 
+    def with_step(self, dt: float) -> Experiment:
+        """The same experiment with another step [s]."""
+        grid(self.duration, dt, self.record_dt)  # its checks
+        return dataclasses.replace(self, system=dataclasses.replace(self.system, dt=dt))
+
     def with_parts(self, *parts: Any) -> Experiment:
         """The same experiment with more parts, such as a failure."""
         system = assemble(self.world, (*self.system.parts, *parts), self.dt, self.system.ports, self.system.vary)
         return dataclasses.replace(self, system=with_chosen_pairs(system, self.start))
+
+
+def _tick_of_trials(
+    accuracy: Mapping[str, float],
+    parts: Iterable[Any],
+    duration: float,
+    record_dt: float | None,
+    inputs: Mapping[str, Signal],
+    *,
+    fixed: bool,
+) -> float:
+    """The step with which trials for a wanted accuracy begin [s]."""
+    if not fixed:
+        raise ValueError("Give either dt or accuracy, and accuracy with integrator='rk4' only.")
+    require_quantity("duration", duration, "s", above=0.0)
+    require_wanted(accuracy, inputs)
+    return longest_tick(duration, [period for part in parts for period in periods_of(part)], record_dt)
 
 
 def _require_signals(inputs: Any) -> Mapping[str, Signal]:

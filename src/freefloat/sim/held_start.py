@@ -15,7 +15,7 @@ from freefloat.effects.failures import StuckJoint
 from freefloat.engine import compile, compile_varied
 from freefloat.model import Connection, State, World
 from freefloat.sim.constraint_rows import apart, brake_rates, gaps, meant_pose, out_of_reach, rows_of
-from freefloat.sim.constraint_state import HOLDS, ConstraintState, active_rows
+from freefloat.sim.constraint_state import BACKWARD, FORWARD, HOLDS, OFF, ConstraintState, active_rows
 from freefloat.sim.system import System
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import quaternion_of
@@ -50,7 +50,7 @@ def start_held(system: System, states: tuple[State, ...]) -> tuple[tuple[State, 
         latched=np.array([int(one.on) for one in world.connections], np.int32),
         positions=_stacked([pose.p for pose in poses], 3),
         attitudes=_stacked([_quaternion(pose) for pose in poses], 4),
-        brakes=np.array([HOLDS * one.on for one in world.brakes], np.int32),
+        brakes=_brakes(world, states),
     )
     if traced:  # whether anything overlaps or is within reach cannot be looked at
         return states, jax.tree.map(jnp.asarray, modes)
@@ -104,10 +104,20 @@ def _gaps(world: World, states: tuple[State, ...]) -> Vector:
     return gaps(world, states)[0]
 
 
+def _brakes(world: World, states: tuple[State, ...]) -> Numeric:
+    """What the brakes do at the start: one that can slip does, where its joint moves."""
+    if not any(one.on for one in world.brakes):
+        return np.zeros(len(world.brakes), np.int32)
+    rates = np.asarray(brake_rates(world, states))
+    slips = np.array([one.slips for one in world.brakes]) & (rates != 0.0)
+    modes = np.where(slips, np.where(rates > 0.0, FORWARD, BACKWARD), HOLDS)
+    return np.where([one.on for one in world.brakes], modes, OFF).astype(np.int32)
+
+
 def _require_still(world: World, states: tuple[State, ...]) -> None:
     rates = np.asarray(brake_rates(world, states))
     for brake, rate in zip(world.brakes, rates, strict=True):
-        if brake.on and rate != 0.0:
+        if brake.on and not brake.slips and rate != 0.0:
             raise ModelError(
                 f"The brake of joint '{brake.joint}' is on from the start, but the joint moves at {rate:g} rad/s "
                 "(or m/s). Start it at rest, or brake it by a command."

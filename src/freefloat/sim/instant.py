@@ -32,6 +32,7 @@ from freefloat.sim.seen_motion import seen_states
 from freefloat.sim.software_checks import checked_call, require_commands, require_force, require_messages
 from freefloat.sim.system import Inputs, System, SystemState
 from freefloat.sim.tick import Tick
+from freefloat.sim.unmeasured import unmeasured
 from freefloat.spatial import angular, linear
 from freefloat.values import LawError
 from freefloat.values.arrays import Flag, Numeric, Scalar, Vector
@@ -70,6 +71,7 @@ class Instant:
         at_start: bool = False,
         flow: Flow | None = None,
         full: Vector | None = None,
+        missing: dict[int, set[str]] | None = None,
     ) -> None:
         self.system, self.loop, self.states, self.inputs = system, loop, states, inputs
         self.t, self.tick = t, tick
@@ -77,6 +79,7 @@ class Instant:
         self._commands: dict[int, tuple[Command, ...]] = {}
         self._messages: dict[int, dict[str, Any]] = {}
         self.asked: dict[int, set[str]] = {}  # names that each piece of software has read
+        self._missing = missing  # where names that nobody measures are noted; None: the first one is an error
 
     # ---- what software sees
 
@@ -142,12 +145,9 @@ class Instant:
         real = [sensor for sensor in system.sensors if system.on(sensor) == own]
         ideal = [part for part in system.ideal if system.on(part) == own]
         if (real or ideal) and not any(not part.names or name in part.names for part in ideal):
-            given = sorted({n for s in system.wiring.sensors if s.craft == own for n in s.gives})
-            given += [n for part in ideal for n in part.names]
-            raise LawError(
-                f"{system.software[k].title} reads '{name}', which no sensor of '{system.world.names[own]}' measures. "
-                f"Measured: {', '.join(given) or 'nothing'}. Add a sensor for it, or ff.sensors.Ideal() for the truth."
-            )
+            if self._missing is None:
+                raise LawError(unmeasured(system, k, {name}))
+            self._missing.setdefault(k, set()).add(name)
 
     def _true(self, k: int, own: int, name: str) -> Numeric:
         """The truth; for derivatives along the motion with its rate."""
@@ -248,7 +248,7 @@ class Instant:
         clock = Clock(t=self.t, tick=self.tick, dt=system.dt)
         total = jnp.zeros(craft.layout.nv)
         for effect in system.effects:
-            if system.on(effect) == c:
+            if system.acts_on(effect, c):
                 with checked_call(effect, "force"):
                     total = total + require_force(craft, effect, effect.force(craft, state, clock))
         for command in self.requests(c):

@@ -30,6 +30,8 @@ def interaction_channels(system: System, loop: SystemState) -> Iterator[ChannelV
     yield Channel(f"{BETWEEN}work", "Work of interactions on spacecraft", "J"), _sum(own.work for own in inner)
     yield Channel(f"{BETWEEN}stored", "Energy stored in interactions", "J"), stored
     yield Channel(f"{BETWEEN}dissipated", "Energy lost in interactions", "J"), _sum(own.dissipated for own in inner)
+    most = _sum(own.turnover for own in inner)
+    yield Channel(f"{BETWEEN}turnover", "Most work of interactions at any instant so far", "J"), most
     yield vector(f"{BETWEEN}impulse.linear", "Impulse of interactions on all spacecraft", "N s", "N"), linear(impulse)
     yield (
         vector(f"{BETWEEN}impulse.angular", "Angular impulse of interactions on all spacecraft", "N m s", "N"),

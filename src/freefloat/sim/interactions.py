@@ -77,7 +77,9 @@ def inner_rates(
     """Rates of the inner states and their books."""
     nothing = jnp.zeros(())
     if not found:
-        return tuple(Inner(_zeros(one.state), nothing, nothing, jnp.zeros(6), nothing, nothing) for one in inner)
+        return tuple(
+            Inner(_zeros(one.state), nothing, nothing, jnp.zeros(6), nothing, nothing, nothing) for one in inner
+        )
     return tuple(
         Inner(
             state=action.rate,
@@ -86,6 +88,7 @@ def inner_rates(
             impulse=_together(states, action) if one.is_between_spacecraft(system.world) else jnp.zeros(6),
             unfinished=nothing,
             covered=nothing,
+            turnover=nothing,
         )
         for one, action in zip(system.interactions, found, strict=True)
     )

@@ -1,4 +1,4 @@
-"""Did a flexible body stay where its linear model is right? If not, the audit says so."""
+"""Did a run stay where its linear models are right? If not, the audit says so."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from freefloat.dynamics.elastic import flexible_bodies
 from freefloat.model import ModalBody, Spacecraft
+from freefloat.sim.system import System
 
 if TYPE_CHECKING:
     from freefloat.values.labelled import LabelledArrays
@@ -28,6 +29,18 @@ def domain_warnings(craft: Spacecraft, data: LabelledArrays, prefix: str = "") -
         if getattr(body, "first_order", False):
             found.append(f"{body.name}: imported without mode shapes, so its inertia is right to first order only.")
     return tuple(found)
+
+
+def effect_warnings(system: System, data: LabelledArrays) -> list[str]:
+    """Sentences of all effects on where a run left the domain of their models."""
+    world = system.world
+    return [
+        sentence
+        for effect in system.effects
+        for c, craft in enumerate(world.crafts)
+        if system.acts_on(effect, c)
+        for sentence in effect.domain_warnings(craft, data, world.prefix(c))
+    ]
 
 
 def _turning_warnings(body: ModalBody, rate: np.ndarray, t: np.ndarray) -> list[str]:

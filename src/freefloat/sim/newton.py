@@ -50,17 +50,20 @@ def open_laws(craft: Spacecraft, now: Balance) -> Iterator[tuple[Channel, Numeri
     forces = mass * (_size(drift) + _size(cross(omega, u)) + _size(u_rate)) + _size(push)
     gyroscopic = _gyroscopic(craft, q, v)
     torques = gyroscopic + _size(torque) + _size(com) * _size(push)
-    yield Channel("turnover.force", "Sizes of external and apparent forces", "N"), forces
-    yield Channel("turnover.torque", "Sizes of external and gyroscopic torques", "N m"), torques
     # Bodies that turn hand energy on to one another at the rate at which they turn, also where no force does work.
     turning = _size(omega) + jnp.sum(jnp.abs(v[_revolute_speeds(craft)]))
     if craft.has_followers:
         turning = turning + _turning_of_followers(craft, v)
     exchanged = gyroscopic * _size(omega) + 2.0 * jnp.abs(energy) * turning
-    if now.connection is not None or craft.bodies[0].modes:
-        # A hand that is held moves little while joints and booms swing against one another, and a flexible base swings
-        # against its own modes: each is rounded by itself.
-        exchanged = exchanged + jnp.abs(speeds) @ (jnp.abs(mass_matrix(craft, q)) @ jnp.abs(inner_rate))
+    if now.connection is not None or len(craft.bodies) > 1 or craft.layout.modes:
+        # A hand that is held moves little while joints and booms swing against one another, a flexible body swings
+        # against its own modes, and a light hub against what it carries: each is rounded by itself.
+        moved = jnp.abs(mass_matrix(craft, q)) @ jnp.abs(inner_rate)
+        forces = forces + _size(linear(moved[:6]))
+        torques = torques + _size(angular(moved[:6])) + _size(com) * _size(linear(moved[:6]))
+        exchanged = exchanged + jnp.abs(speeds) @ moved
+    yield Channel("turnover.force", "Sizes of external and apparent forces", "N"), forces
+    yield Channel("turnover.torque", "Sizes of external and gyroscopic torques", "N m"), torques
     yield Channel("turnover.power", "Sizes of all powers", "W"), jnp.sum(jnp.abs(powers)) + exchanged
     # Kinetic energy of the acceleration: how quickly the motion changes.
     yield (

@@ -24,7 +24,7 @@ def part_channels(here: Instant, c: int, ticked: Scalar) -> Iterator[ChannelValu
     craft, state = system.world.crafts[c], here.states[c]
     clock = Clock(t=here.t, tick=here.tick, dt=system.dt)
     for effect in system.effects:
-        if system.on(effect) == c:
+        if system.acts_on(effect, c):
             with checked_call(effect, "observe"):
                 yield from require_observed(effect, effect.channels(craft), effect.observe(craft, state, clock))
     for thrusters, pulses in zip(system.thrusters, here.loop.valves, strict=True):

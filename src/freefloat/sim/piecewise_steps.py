@@ -2,8 +2,9 @@
 
 A step in which no interaction acts, and none comes near, is a step as usual. Any other is made of shorter ones, each of
 which stays in one piece of every law: it ends where a margin changes its sign, which is located (regula falsi,
-Illinois). So the integrator keeps its order. Their length follows the error (Dormand and Prince), so that stiff contact
-is stable whatever the step. Where that would take too many, the step is left unfinished, and the audit says so.
+Illinois). A piece at both ends of which a gap is open, but which may close in between, is cut where it is lowest. So
+the integrator keeps its order. Their length follows the error (Dormand and Prince), so that stiff contact is stable
+whatever the step. Where that would take too many, the step is left unfinished, and the audit says so.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ import jax
 import jax.numpy as jnp
 
 from freefloat.model import Truth
+from freefloat.model.ports import Approach
 from freefloat.sim.cut_steps import RateOf, advance_in_segments, cutting_instants
 from freefloat.sim.full_wheels import Asked, advance_with_wheels
+from freefloat.sim.gap_dips import dip_between
 from freefloat.sim.integrators import dormand_prince_attempt, rk4_step
 from freefloat.sim.interactions import Flags, Margins, margins
 from freefloat.sim.plant import Plants, WorldRate
@@ -23,11 +26,12 @@ from freefloat.sim.system import System
 from freefloat.values import record
 from freefloat.values.arrays import Flag, Numeric, Scalar
 
-_TOLERANCE = 1e-10  # of a piece: [m, rad, m/s, rad/s]; by parts^5 less where the audit cuts a step into parts
+_TOLERANCE = 1e-10  # of a piece: [m, rad, m/s, rad/s]; 2^5 times less where the audit cuts a step into parts
 _NARROW = 1e-11  # of a step: where a piece ends
 _SHORTEST = 1e-9  # of a step: what is shorter is accepted as it is
 _ROUNDS = 6000  # attempts in one step, at most
 _ORDER = 5
+_FINEST = 0.5  # of a step: in shorter parts the tolerance stays, or rounding would be in the way
 _WIDE = 2.0  # so many times as far as anything comes in a step: far away
 
 
@@ -78,16 +82,10 @@ def _stays_apart(system: System, before: Plants, after: Plants, h: Scalar | floa
 
 
 def _is_clear(system: System, before: Plants, after: Plants, h: Scalar | float) -> Flag:
-    """Whether nothing acts at both ends of a step, nor in between: there a gap lies above both its tangents."""
+    """Whether nothing acts at both ends of a step, nor in between."""
     clear = jnp.asarray(True)
-    for one in system.interactions:
-        (first, falls), (last, rises) = (
-            one.gaps(Truth(system.world, tuple(p.state for p in plants))) for plants in (before, after)
-        )
-        dips = (falls < 0.0) & (rises > 0.0)
-        bend = jnp.where(dips, rises - falls, 1.0)
-        lowest = first + falls * (first - last + rises * h) / bend
-        clear = clear & jnp.all((first > 0.0) & (last > 0.0) & (~dips | (lowest > 0.0)))
+    for first, last in zip(_approaches(system, before), _approaches(system, after), strict=True):
+        clear = clear & jnp.all((first.gaps > 0.0) & (last.gaps > 0.0)) & ~dip_between(first, last, h)[0]
     return clear
 
 
@@ -107,13 +105,14 @@ class _Pieces:
     at_high: Scalar
     side: Numeric  # int32: which end moved last
     start: Scalar  # the smallest margin at the beginning of the piece
+    approaches: tuple[Approach, ...]  # of every interaction, there
     rounds: Numeric  # int32
 
 
 def _advance_in_pieces(
     system: System, plants: Plants, rate_of: RateOf, t: Scalar, h: Scalar, share: Scalar | float
 ) -> Plants:
-    tolerance = _TOLERANCE * jnp.asarray(share, float) ** _ORDER
+    tolerance = _TOLERANCE * jnp.maximum(jnp.asarray(share, float), _FINEST) ** _ORDER
     here = _margins(system, plants)
     on = _flags(here)
     # Zeros that the engine does not know to be zeros: it would trace the loop anew for each that it finds changing.
@@ -132,6 +131,7 @@ def _advance_in_pieces(
         at_high=none,
         side=count,
         start=_smallest(here, on),
+        approaches=_approaches(system, plants),
         rounds=count,
     )
     last = jax.lax.while_loop(
@@ -151,6 +151,9 @@ def _round(system: System, p: _Pieces, rate_of: RateOf, t: Scalar, h: Scalar, to
     shortest = p.trial <= _SHORTEST * h
     coarse = ~(off <= 1.0) & ~p.searching & ~shortest
     ended = ~(value >= 0.0) & ~coarse
+    approaches = _approaches(system, reached)
+    dips, lowest = _dip(p.approaches, approaches, p.trial)
+    dips = dips & ~coarse & ~ended & ~p.searching & ~shortest
     # Where the piece ends: an interval that shrinks.
     low = jnp.where(p.searching, jnp.where(ended, p.low, p.trial), 0.0)
     high = jnp.where(ended, p.trial, p.high)
@@ -159,14 +162,15 @@ def _round(system: System, p: _Pieces, rate_of: RateOf, t: Scalar, h: Scalar, to
     at_low = jnp.where(p.searching, jnp.where(ended, jnp.where(again, 0.5, 1.0) * p.at_low, value), p.start)
     at_high = jnp.where(ended, value, jnp.where(again, 0.5, 1.0) * p.at_high)
     found = ended & ((p.trial - low <= _NARROW * h) | shortest)
-    accepted = found | (~p.searching & ~coarse & ~ended)
-    searching = ~accepted & ~coarse
+    accepted = found | (~p.searching & ~coarse & ~ended & ~dips)
+    searching = ~accepted & ~coarse & ~dips
     grown = _growth(off) * p.trial
     length = jnp.where(coarse | (accepted & ~found), grown, p.length)
     done = p.done + jnp.where(accepted, p.trial, 0.0)
     rest = h - done
     over = accepted & (rest <= _NARROW * h)
-    trial = jnp.where(searching, _guess(low, high, at_low, at_high, p.rounds, h), jnp.minimum(length, rest))
+    onward = jnp.where(dips, lowest, jnp.minimum(length, rest))
+    trial = jnp.where(searching, _guess(low, high, at_low, at_high, p.rounds, h), onward)
 
     def taken(new: Numeric, old: Numeric) -> Numeric:
         return jnp.where(accepted, new, old)
@@ -184,6 +188,7 @@ def _round(system: System, p: _Pieces, rate_of: RateOf, t: Scalar, h: Scalar, to
         at_high=at_high,
         side=jnp.where(p.searching, side, 0).astype(jnp.int32),
         start=taken(_smallest(there, on), p.start),
+        approaches=jax.tree.map(taken, approaches, p.approaches),
         rounds=p.rounds + 1,
     )
 
@@ -206,6 +211,18 @@ def _margins(system: System, plants: Plants) -> Margins:
     return margins(system, tuple(plant.state for plant in plants), plants[0].inner)
 
 
+def _approaches(system: System, plants: Plants) -> tuple[Approach, ...]:
+    truth = Truth(system.world, tuple(plant.state for plant in plants))
+    return tuple(one.approach(truth) for one in system.interactions)
+
+
+def _dip(before: tuple[Approach, ...], after: tuple[Approach, ...], length: Scalar) -> tuple[Flag, Scalar]:
+    """Whether a gap may close and open again within a piece, and where it is lowest; the first one, of several."""
+    found = [dip_between(first, last, length) for first, last in zip(before, after, strict=True)]
+    ends = [jnp.where(dips, at, length) for dips, at in found]
+    return jnp.any(jnp.stack([dips for dips, _ in found])), jnp.min(jnp.stack(ends))
+
+
 def _flags(found: Margins) -> Flags:
     return tuple(margin > 0.0 for margin in found)
 
@@ -223,11 +240,12 @@ def _size(error: WorldRate) -> Scalar:
 
 
 def _settle(system: System, plants: Plants, on: Flags) -> Plants:
-    """Inner states after the flags of a piece have changed; what that loses is booked."""
+    """Inner states after a piece, whose flags may have changed; what that loses, and the most work, are booked."""
     settled = []
     for one, own, flag in zip(system.interactions, plants[0].inner, on, strict=True):
         state, lost = one.settle(own.state, flag)
-        settled.append(dataclasses.replace(own, state=state, dissipated=own.dissipated + lost))
+        most = jnp.maximum(own.turnover, jnp.abs(own.work))
+        settled.append(dataclasses.replace(own, state=state, dissipated=own.dissipated + lost, turnover=most))
     return (dataclasses.replace(plants[0], inner=tuple(settled)), *plants[1:])
 
 

@@ -58,12 +58,13 @@ class Inner:
     impulse: Vec6  # on all spacecraft together, about the base origin of the first, N axes; what stands still apart
     unfinished: Scalar  # steps that were too stiff to be finished
     covered: Scalar  # the smallest share of a step that was
+    turnover: Scalar  # the most work [J] that it had done or taken at any instant, also between records
 
     @staticmethod
     def at_start(state: Any) -> Inner:
         """Nothing done yet."""
         nothing = np.zeros(())
-        return Inner(state, nothing, nothing, np.zeros(6), nothing, np.ones(()))
+        return Inner(state, nothing, nothing, np.zeros(6), nothing, np.ones(()), nothing)
 
 
 @record

@@ -112,9 +112,10 @@ def _require_storable(channels: tuple[Channel, ...]) -> None:
 def _with_numbers(system: System, channels: tuple[Channel, ...]) -> tuple[Channel, ...]:
     """Channels as parts tell them when they know their numbers: a label may quote one, and code serves many."""
     told, world = {}, system.world
-    for effect in system.effects:
-        c = system.on(effect)
-        told |= {one.name: one for one in (owned_channel(world, c, x) for x in effect.channels(world.crafts[c]))}
+    for c, craft in enumerate(world.crafts):
+        for effect in system.effects:
+            if system.acts_on(effect, c):
+                told |= {one.name: one for one in (owned_channel(world, c, x) for x in effect.channels(craft))}
     for law in system.software:
         told |= {one.name: one for one in (owned_channel(world, system.on(law), x) for x in law.channels())}
     return tuple(told.get(channel.name, channel) for channel in channels)

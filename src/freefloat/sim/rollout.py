@@ -48,8 +48,24 @@ class Grid:
 
     @property
     def records(self) -> int:
-        """How many instants are recorded after the start."""
-        return self.steps // self.record_every
+        """How many instants are recorded after the start; the last one is the end, however far it is."""
+        return -(-self.steps // self.record_every)
+
+    @property
+    def stretches(self) -> tuple[Grid, ...]:
+        """The grid as even ones: the whole intervals, and what is left of the run after them."""
+        rest = self.steps % self.record_every
+        even = (Grid(self.steps - rest, self.record_every),) if self.steps > rest else ()
+        return (*even, Grid(rest, rest)) if rest else even
+
+    def require_even(self, why: str) -> Grid:
+        """The grid itself, if its records are evenly spaced; `why` says who needs that."""
+        if self.steps % self.record_every:
+            raise ValueError(
+                f"The duration is {self.steps} steps, which is not a whole number of intervals of {self.record_every} "
+                f"steps between records: {why}. Change the duration or the interval."
+            )
+        return self
 
 
 def grid(duration: float, dt: float, record_dt: float | None) -> Grid:
@@ -62,10 +78,7 @@ def grid(duration: float, dt: float, record_dt: float | None) -> Grid:
             "Use a longer dt."
         )
     if record_dt is not None:
-        every = _whole("record_dt", record_dt, dt)
-        if steps % every:
-            raise ValueError(f"duration={duration} s is not a whole number of record_dt={record_dt} s.")
-        return Grid(steps, every)
+        return Grid(steps, min(steps, _whole("record_dt", record_dt, dt)))
     every = max(1, steps // 2000)
     while steps % every:
         every -= 1
@@ -107,18 +120,29 @@ class FixedSteps:
 
         self._compiled = compile_system(_advance, system, loop, _in_parts(1), *self._outside, target=target)
 
-    def blocks(self, loop: SystemState, timing: Grid) -> Iterator[SystemState]:
-        """Blocks of recorded loops (leading axis: time)."""
-        every = timing.record_every
-        records = max(1, min(BLOCK, _BLOCK_STEPS // every))
-        for chunk in self._compiled.rollout_chunks(
-            loop, _in_parts(1), *self._outside, steps=timing.steps, chunk=records * every, record_every=every
-        ):
-            yield chunk.record
+    def blocks(self, loop: SystemState, timing: Grid, parts: int = 1) -> Iterator[SystemState]:
+        """Blocks of recorded loops (leading axis: time); each tick integrated in `parts` steps, which ticks count."""
+        for even in timing.stretches:
+            every = parts * even.record_every
+            records = max(1, min(BLOCK, _BLOCK_STEPS // every))
+            for chunk in self._compiled.rollout_chunks(
+                loop,
+                _in_parts(parts),
+                *self._outside,
+                steps=parts * even.steps,
+                chunk=records * every,
+                record_every=every,
+            ):
+                loop = chunk.state
+                yield chunk.record
 
     def reach(self, loops: SystemState, ticks: int, parts: int = 1) -> SystemState:
         """States after so many ticks from many of them, each integrated in `parts` steps; their ticks count those."""
-        return self._compiled.rollout_side_by_side(loops, _in_parts(parts), *self._outside, steps=parts * ticks)
+        return self.advance(loops, parts * ticks, parts)
+
+    def advance(self, loops: SystemState, steps: int, parts: int) -> SystemState:
+        """States after so many steps, of which `parts` make a tick, from many of them; their ticks count those."""
+        return self._compiled.rollout_side_by_side(loops, _in_parts(parts), *self._outside, steps=steps)
 
 
 def _advance(system: System, loop: SystemState, parts: Any, *outside: Any) -> SystemState:
@@ -168,8 +192,8 @@ def adaptive_steps(
     count.step = count.step or system.dt
     cuts = cutting_instants(system)
     instants = np.zeros(0) if cuts is None else np.asarray(cuts)
-    for _ in range(timing.records):
-        for _ in range(timing.record_every):
+    for length in (even.record_every for even in timing.stretches for _ in range(even.records)):
+        for _ in range(length):
             inputs = {port: rows[int(loop.tick) - first] for port, rows in table.items()}
             loop = begin(loop, inputs)
             start = float(loop.tick) * system.dt

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from freefloat.sim.accuracy import RunAccuracy
 from freefloat.sim.audit import Audit
 from freefloat.sim.conditions import find_conditions
 from freefloat.sim.description import Description
@@ -44,6 +45,7 @@ class Run:
     events: tuple[dict[str, Any], ...] = ()  # what happened in between: {"time": [s], "label": text}, `sim.run_events`
     description: Description = field(default_factory=Description)  # what a page tells besides the numbers
     saved: SavedState | None = None  # its end, to go on from
+    accuracy: RunAccuracy = field(default_factory=RunAccuracy)  # how far its channels are off because of the step
 
     def __repr__(self) -> str:
         name = self.scenario.get("scenario") or self.scenario.get("spacecraft") or "unnamed"
@@ -51,7 +53,8 @@ class Run:
         size = f"{t[-1]:g} s, {len(t)} records of {len(self.channels)} channels"
         happened = sum("energy_lost" in event or "limit" in event for event in self.events)
         events = f", {happened} event{'s' * (happened != 1)}" if happened else ""
-        return f"<Run '{name}': {self.verdict}, {size}{events}{held}>"
+        accuracy = f"; {said}" if (said := self.accuracy.in_short()) else ""
+        return f"<Run '{name}': {self.verdict}, {size}{events}{held}{accuracy}>"
 
     def __getitem__(self, channel: str) -> xarray.DataArray:
         self._require(channel)

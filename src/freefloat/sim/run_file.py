@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from freefloat.sim.accuracy import RunAccuracy
 from freefloat.sim.audit import Audit
 from freefloat.sim.description import Description
 from freefloat.sim.run_events import Events
@@ -21,9 +22,9 @@ from freefloat.values.typed_records import require_types
 if TYPE_CHECKING:
     from freefloat.sim.run import Run
 
-# 3: no checksum; 2: laws in place of parts, no saved state; 1: no description, claims without their kind
-FORMAT_VERSION = 4
-_TEXTS = ("scene", "description")  # of any length, so variables of their own: an attribute holds 64 kB
+# 4: no accuracy; 3: no checksum; 2: laws in place of parts, no saved state; 1: no description, kindless claims
+FORMAT_VERSION = 5
+_TEXTS = ("scene", "description", "accuracy")  # of any length, so variables of their own: an attribute holds 64 kB
 _FACTS = {"status": str, "audit": dict, "scenario": dict, "claims": list, "versions": dict}  # that every run has
 _CHECKED = 4  # format from which on a checksum belongs to a file
 _Read = TypeVar("_Read")
@@ -40,7 +41,7 @@ def arrays_of(run: Run, versions: Mapping[str, str]) -> LabelledArrays:
         "versions": json.dumps(versions),
         "events": json.dumps(run.events),
     }
-    texts = {"scene": run.scene, "description": run.description.as_dict()}
+    texts = {"scene": run.scene, "description": run.description.as_dict(), "accuracy": run.accuracy.as_dict()}
     more: dict[str, Any] = {name: ((), json.dumps(text)) for name, text in texts.items()}
     if run.saved is not None:
         more |= {name: _without_time(name, values) for name, values in run.saved.as_arrays().items()}
@@ -74,7 +75,7 @@ def _fields(path: Path, data: LabelledArrays) -> dict[str, Any]:
     facts = {name: _sound(path, name, lambda name=name: _fact(data, name)) for name in (*_FACTS, "events")}
     texts = {name: json.loads(str(data[name].values.item())) for name in _TEXTS if name in data}
     saved = [name for name in data if name.startswith("saved.")]
-    described, scene = texts.get("description"), texts.get("scene")
+    described, scene, accuracy = texts.get("description"), texts.get("scene"), texts.get("accuracy")
     _require(scene is None or isinstance(scene, dict), "the scene must be a table")
     recorded = data.without((*_TEXTS, *saved))
     _require(all(array.values.dtype.kind in "fiub" for array in recorded.data_vars.values()), "channels are numbers")
@@ -91,6 +92,9 @@ def _fields(path: Path, data: LabelledArrays) -> dict[str, Any]:
         if described
         else Description(),
         "saved": SavedState.from_arrays({name: data[name].values for name in saved}),
+        "accuracy": _sound(path, "accuracy", lambda: _typed(RunAccuracy.from_dict(accuracy)))
+        if accuracy
+        else RunAccuracy(),
     }
 
 

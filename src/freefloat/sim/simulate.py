@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
@@ -14,14 +15,16 @@ import numpy as np
 from freefloat.model import Spacecraft, State, World
 from freefloat.model.drawing import drawing
 from freefloat.model.start_state import starts_beyond_limits
+from freefloat.sim.accuracy import RunAccuracy, quantity
 from freefloat.sim.audit import Accuracy, Audit, audit
 from freefloat.sim.books import sizes
-from freefloat.sim.clearance_watch import stop_of
+from freefloat.sim.clearance_watch import clearance_warnings, stop_of
 from freefloat.sim.divergence import explain_divergence, first_non_finite
 from freefloat.sim.experiment import Experiment, require_choice
+from freefloat.sim.force_resolution import unresolved_forces, with_unresolved
 from freefloat.sim.input_ports import tabulate
 from freefloat.sim.interruption import Interruptions, heard_interrupts
-from freefloat.sim.linear_domain import domain_warnings
+from freefloat.sim.linear_domain import domain_warnings, effect_warnings
 from freefloat.sim.mesh_clearance import fill_mesh_distances
 from freefloat.sim.part_description import describe_system
 from freefloat.sim.record_size import MOST_BYTES, require_size
@@ -41,10 +44,15 @@ from freefloat.sim.run import COMPLETED, DIVERGED, INTERRUPTED, Run, RunFailed, 
 from freefloat.sim.run_events import Events, run_events
 from freefloat.sim.saved_state import SavedState
 from freefloat.sim.step_error import of_fixed_steps
+from freefloat.sim.step_halving import HALVES, Motion, compared, halved_records
+from freefloat.sim.step_order import ORDER, measured_order
 from freefloat.sim.system import System, SystemState
+from freefloat.sim.unit_warnings import UnitWarning, unit_warnings
+from freefloat.values.labelled import LabelledArrays
 from freefloat.values.precision import require_float64
 
 Progress = Callable[[float, float], None]  # (seconds simulated, seconds in all)
+_EXTRA = 2.0  # [s] that measuring the accuracy may take where nobody asked for it
 
 
 @runtime_checkable
@@ -66,13 +74,16 @@ def simulate(
     engine: Engine = "native",
     progress: Progress | None = None,
     check: bool = True,
+    accuracy: bool | Mapping[str, float] | None = None,
     most_bytes: float = MOST_BYTES,
     **options: Any,
 ) -> Run:
     """Simulate an experiment, or a spacecraft or world with parts and the options of `Experiment.of`, and audit it.
 
     `engine="jax"` runs the same functions under plain `jax.jit`, to compare. A run that would record more than
-    `most_bytes` is refused before it begins.
+    `most_bytes` is refused before it begins. `accuracy`: True measures it by the run at half the step, False does not,
+    None does where that takes less than two seconds; a mapping, `{"attitude_deg": 0.01}`, in place of `dt` chooses the
+    step (`Experiment.of`).
     A run that becomes non-finite, is interrupted, or violates a balance raises `RunFailed` with the run so far in
     `.run`; with `check=False` it is returned, and its `status` and `audit` say what happened.
     """
@@ -81,15 +92,17 @@ def simulate(
     if progress is not None and not callable(progress):
         raise ValueError(f"progress must be a function of (seconds done, seconds in all), got {progress!r}.")
     if isinstance(what, Experiment):
-        if parts or options:
+        if parts or options or isinstance(accuracy, Mapping):
             raise ValueError("An experiment has its parts and options already. Change it by dataclasses.replace.")
         experiment = what
     elif isinstance(what, (Spacecraft, World)):
-        experiment = Experiment.of(what, *parts, **options)
+        wanted = accuracy if isinstance(accuracy, Mapping) else None
+        experiment = Experiment.of(what, *parts, accuracy=wanted, **options)
     else:
         raise ValueError(f"simulate needs an Experiment, or a Spacecraft or World and parts, got {what!r}.")
     system, loop = experiment.begin()
     driver = _Driver(experiment, system, loop, experiment.start, engine, progress)
+    driver.accuracy = None if isinstance(accuracy, Mapping) else accuracy
     return driver.run(check=check, most_bytes=most_bytes)
 
 
@@ -101,6 +114,7 @@ def continue_run(
     engine: Engine = "native",
     progress: Progress | None = None,
     check: bool = True,
+    accuracy: bool | None = None,
     most_bytes: float = MOST_BYTES,
 ) -> Run:
     """Go on from the end of a run, for `duration` or as long as the experiment says [s].
@@ -115,6 +129,7 @@ def continue_run(
     loop, start = run.saved.restore(fresh, experiment.start)
     more = dataclasses.replace(experiment, duration=experiment.duration if duration is None else duration)
     driver = _Driver(more, system, loop, start, engine, progress, run.saved.adaptive_step)
+    driver.accuracy = accuracy
     return driver.run(check=check, most_bytes=most_bytes)
 
 
@@ -129,7 +144,7 @@ def simulate_by(
     """Simulate an experiment, begun already, by steps of the caller; recorded and audited as ever."""
     require_float64()
     driver = _Driver(experiment, experiment.system, loop, experiment.start, "native", progress)
-    driver.own_steps = steps
+    driver.own_steps, driver.accuracy = steps, False
     return driver.run(check=check, most_bytes=MOST_BYTES)
 
 
@@ -174,6 +189,8 @@ class _Driver:
         self.timing = with_audited_instants(self.asked)
         self.count = AdaptiveCount(step=adaptive_step)
         self.own_steps: FixedSteps | None = None  # in place of those that are compiled here
+        self.accuracy: bool | None = None  # whether it is measured; None: where it takes little time
+        self.took = 0.0  # [s] for the steps
 
     def run(self, *, check: bool, most_bytes: float) -> Run:
         """Simulate, record, judge; a signal stops it, and loses nothing that was simulated."""
@@ -193,12 +210,16 @@ class _Driver:
             status = explain_divergence(
                 self.system, records, watch.table, watch.first, again, self.engine, fixed=self.fixed
             )
-        return self._finish(records, status)
+        run, data = self._finish(records, status)
+        return dataclasses.replace(run, accuracy=self._measure(run, records, data, signals))
 
     def run_of(self, records: SystemState, status: str) -> Run:
         """Record and judge states that somebody else has stepped through."""
         self._prepare(most_bytes=np.inf)
-        return self._finish(records, status, end=True)
+        run, _ = self._finish(records, status, end=True)
+        return dataclasses.replace(
+            run, accuracy=RunAccuracy("Accuracy was not measured: the steps were not made here.")
+        )
 
     def _prepare(self, most_bytes: float) -> None:
         """Warn of what can be seen beforehand, and compile: a part with faulty channels is refused before the run."""
@@ -209,7 +230,10 @@ class _Driver:
         beyond = self._starts_beyond_limits()
         for sentence in beyond:
             warnings.warn(sentence, StartWarning, stacklevel=4)
-        self._told = (*too_fast, *beyond)
+        slips = () if self.first else unit_warnings(system, self.start)  # a run that goes on was looked at before
+        for sentence in slips:
+            warnings.warn(sentence, UnitWarning, stacklevel=4)
+        self._told = (*too_fast, *beyond, *slips)
         since = max(self.first - 1, 0)  # a record tells what came in just before it
         table = tabulate(system, self.experiment.inputs, since, self.first + steps - since)
         self._watch = Recorder(system, self.loop, self.start, table, since, self.engine)
@@ -218,17 +242,15 @@ class _Driver:
         if self.fixed and self.own_steps is None:
             self._fixed_steps = FixedSteps(system, self.loop, self.experiment.inputs, self.first, steps, self.engine)
 
-    def _finish(self, records: SystemState, status: str, *, end: bool = False) -> Run:
-        """The run at the instants that were asked for and, with `end`, where it ended between two of them."""
-        system, data = self.system, self._watch.dataset(records)
-        fill_mesh_distances(system, data)
+    def _finish(self, records: SystemState, status: str, *, end: bool = False) -> tuple[Run, LabelledArrays]:
+        """The run at the instants that were asked for and, with `end`, where it ended between two; and all channels."""
+        system, data = self.system, self._seen(records)
         judged = self._judge(self._watch, records, data, self._told)
-        asked = (np.asarray(records.tick) - self.first) % self.asked.record_every == 0
-        asked[-1] |= end
-        data = data.isel(time=np.flatnonzero(asked))
+        asked = self._asked_records(records)
+        asked[-1] |= end or status == COMPLETED
         last = jax.tree.map(lambda x: np.asarray(x)[-1], records)
-        return Run(
-            recorded=data,
+        run = Run(
+            recorded=data.isel(time=np.flatnonzero(asked)),
             audit=judged,
             status=status,
             scenario=self.experiment.described(),
@@ -238,6 +260,61 @@ class _Driver:
             events=Events(run_events(system, records, self.experiment.start)),
             saved=SavedState.of(last, self.start, self.count.step),
         )
+        return run, data
+
+    def _asked_records(self, records: SystemState) -> np.ndarray:
+        """Which records lie at the instants that were asked for."""
+        return (np.asarray(records.tick) - self.first) % self.asked.record_every == 0
+
+    def _measure(self, run: Run, records: SystemState, data: LabelledArrays, signals: Interruptions) -> RunAccuracy:
+        """The accuracy of a run, or why it was not measured; a signal ends it, and the run is kept."""
+        if reason := self._not_measured(run, signals):
+            return RunAccuracy(f"Accuracy was not measured: {reason}.")
+        interrupted = RunAccuracy("Accuracy was not measured: it was interrupted.")
+        steps = self._fixed_steps
+        assert steps is not None
+        try:
+            finer = halved_records(steps, records, self.timing, HALVES, lambda: not signals.asked)
+            if finer is None:
+                return interrupted
+            with np.errstate(over="ignore", invalid="ignore"):
+                order = measured_order(steps, records, finer)
+                other = Motion(finer, self._seen(finer), run_events(self.system, finer, self.experiment.start))
+                shown = self._asked_records(records)
+                shown[-1] = True
+                here = Motion(records, data, run.events)
+                said = "" if order is None else f"; the error is of order {order:.2g}"
+                reason = f"Measured by the run at half the step, {self.system.dt / HALVES:g} s{said}."
+                return compared(self.system.world, here, other, shown, order or self._usual_order(run), reason)
+        except KeyboardInterrupt:
+            return interrupted
+
+    def _usual_order(self, run: Run) -> float:
+        """The order of RK4; half of it where contact, events or limits make corners inside steps."""
+        corners = self.system.world.has_events or self.system.interactions or run.conditions
+        return ORDER / 2.0 if corners else ORDER
+
+    def _seen(self, records: SystemState) -> LabelledArrays:
+        data = self._watch.dataset(records)
+        fill_mesh_distances(self.system, data)
+        return data
+
+    def _not_measured(self, run: Run, signals: Interruptions) -> str:
+        """Why the accuracy of a run is not measured."""
+        if self.accuracy is False:
+            return "accuracy=False"
+        if self._fixed_steps is None:
+            return "adaptive steps follow their tolerance; compare with a tighter one"
+        if not (run.completed or run.stopped) or len(run.recorded["time"].values) < 2:
+            return "the run did not come to its end"
+        if signals.asked:
+            return "it was interrupted"
+        if self.accuracy is None and self.engine == "jax":
+            return "plain JAX would compile again; accuracy=True measures it all the same"
+        if self.accuracy is None and HALVES * self.took > _EXTRA:
+            more = quantity(HALVES * self.took, "s")
+            return f"it takes {more} more; accuracy=True (freefloat run --accuracy) measures it"
+        return ""
 
     def _starts_beyond_limits(self) -> tuple[str, ...]:
         if self.first:  # a run that goes on was told before
@@ -255,6 +332,7 @@ class _Driver:
         """Gather recorded blocks until the end, a number that is not finite, or an interruption."""
         dt, since, duration = self.system.dt, self.first * self.system.dt, self.experiment.duration
         kept, status = [jax.tree.map(lambda x: np.asarray(x)[None], self.loop)], COMPLETED
+        since_clock = time.perf_counter()
         try:
             for block in (blocks := self._drive(self.loop, self.timing, self.count)):
                 bad = first_non_finite(block)
@@ -272,13 +350,15 @@ class _Driver:
             status = f"{INTERRUPTED}{float(kept[-1].tick[-1]) * dt - since:g} s of {duration:g} s"
         except ToleranceError as error:
             status = str(error)
+        self.took = time.perf_counter() - since_clock
         return jax.tree.map(lambda *parts: np.concatenate(parts), *kept), status
 
     def _kept_until(self, kept: list[SystemState], at: int, blocks: Iterator[SystemState]) -> list[SystemState]:
         """The last block up to the first record from number `at` on that was asked for; that may be in the next one."""
         every, before = self.asked.record_every // self.timing.record_every, sum(len(one.tick) for one in kept[:-1])
         end = at + 1 + (-(before + at)) % every
-        last = [kept[-1], *([next(blocks)] if end > len(kept[-1].tick) else [])]
+        following = next(blocks, None) if end > len(kept[-1].tick) else None
+        last = [kept[-1]] if following is None else [kept[-1], following]
         ends = end - np.cumsum([0, *(len(one.tick) for one in last[:-1])])
         return [jax.tree.map(lambda x, n=n: x[:n], one) for one, n in zip(last, ends, strict=True)]
 
@@ -292,15 +372,20 @@ class _Driver:
         world = self.system.world
         prefixes = tuple(world.prefix(c) for c in range(len(world.crafts)))
         masses = {prefix: float(craft.mass) for prefix, craft in zip(prefixes, world.crafts, strict=True)}
+        unseen = ()
         with np.errstate(over="ignore", invalid="ignore"):  # a run that diverged is judged too
             motion = sizes(data, masses)
             if self._fixed_steps is not None:
                 steps = self._fixed_steps
                 accuracy = of_fixed_steps(steps, watch.dataset, records, data, motion, self.system.dt, prefixes)
+                unseen = unresolved_forces(steps, records, motion, self.system.dt, prefixes)
             else:
                 accuracy = Accuracy.of_adaptive(self.experiment.tolerance, self.count.accepted)
             outside = [s for c, craft in enumerate(world.crafts) for s in domain_warnings(craft, data, prefixes[c])]
-            return audit(data, accuracy, motion, prefixes, (*told, *outside))
+            outside += clearance_warnings(self.system, records)
+            outside += effect_warnings(self.system, data)
+            judged = audit(data, accuracy, motion, prefixes, (*told, *outside))
+            return with_unresolved(judged, unseen, self.system.dt)
 
 
 def _raise_on_failure(run: Run, *, interrupted: bool) -> None:

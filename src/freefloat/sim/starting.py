@@ -42,6 +42,7 @@ from freefloat.sim.software_checks import (
     require_software,
 )
 from freefloat.sim.system import Inputs, SoftwareState, System, SystemState
+from freefloat.sim.unmeasured import unmeasured
 from freefloat.sim.varied_numbers import compile_system
 from freefloat.sim.wiring import SensorWires, SoftwareWires, Wiring
 from freefloat.values import LawError, ModelError
@@ -111,8 +112,10 @@ def _begin(system: System, states: tuple[State, ...], inputs: Inputs) -> tuple[W
     valves = tuple(jax.tree.map(jnp.asarray, thrusters.begin()) for thrusters in system.thrusters)
     loop = dataclasses.replace(loop, valves=valves)
     drivers: dict[tuple[int, str], int] = {}
+    objections = _Objections()
     for k in range(len(system.software)):
-        system, loop = _begin_software(system, loop, k, drivers, inputs)
+        system, loop = _begin_software(system, loop, k, drivers, inputs, objections)
+    objections.raise_all(system)
     prescribed = tuple(_prescribed(system, c) for c in range(len(states)))
     driven = tuple(wheel for c in range(len(states)) for wheel in _driven_wheels(system, c, drivers))
     wiring = dataclasses.replace(system.wiring, prescribed=prescribed, limited_wheels=driven)
@@ -126,6 +129,19 @@ def _require_held_at_rest(system: System, states: tuple[State, ...]) -> None:
         if system.world.is_held(c) and np.any(np.asarray(state.V_NB)):
             name = system.world.names[c]
             raise ModelError(f"The base of '{name}' is held, but its start moves. Start it with a base at rest.")
+
+
+@dataclasses.dataclass(frozen=True)
+class _Objections:
+    """What is wrong with the software, gathered until all of it has been looked at."""
+
+    missing: dict[int, set[str]] = dataclasses.field(default_factory=dict)  # what nobody measures, by its reader
+    others: list[str] = dataclasses.field(default_factory=list)
+
+    def raise_all(self, system: System, last: LawError | None = None) -> None:
+        """One error with every objection, where there is one besides the last."""
+        if found := [unmeasured(system, k, names) for k, names in self.missing.items()] + self.others:
+            raise LawError("\n".join([*found, *([str(last)] if last else [])])) from last
 
 
 def _begin_sensors(system: System, loop: SystemState) -> tuple[System, SystemState]:
@@ -153,23 +169,31 @@ def _ticks(part: Any, dt: float) -> int:
 
 
 def _begin_software(
-    system: System, loop: SystemState, k: int, drivers: dict[tuple[int, str], int], inputs: Inputs
+    system: System,
+    loop: SystemState,
+    k: int,
+    drivers: dict[tuple[int, str], int],
+    inputs: Inputs,
+    objections: _Objections,
 ) -> tuple[System, SystemState]:
     """Fill the memory of software number k and find its wires; the ones before it have theirs."""
-    law = system.software[k]
-    require_software(law)
-    c, ticks = system.on(law), 0 if law.period is None else _ticks(law, system.dt)
-    here = Instant(system, loop, loop.states, inputs, jnp.zeros(()), loop.tick, at_start=True)
-    with checked_call(law, "begin"):
-        begun = law.begin(here.measurements(k))
-    loop = dataclasses.replace(loop, software=(*loop.software, SoftwareState(initial_memory(law, begun))))
-    commands, messages, asked = _first_answer(system, loop, k)
+    law, missing = system.software[k], objections.missing
+    try:
+        require_software(law)
+        c, ticks = system.on(law), 0 if law.period is None else _ticks(law, system.dt)
+        here = Instant(system, loop, loop.states, inputs, jnp.zeros(()), loop.tick, at_start=True, missing=missing)
+        with checked_call(law, "begin"):
+            begun = law.begin(here.measurements(k))
+        loop = dataclasses.replace(loop, software=(*loop.software, SoftwareState(initial_memory(law, begun))))
+        commands, messages, asked = _first_answer(system, loop, k, missing)
+    except LawError as error:  # what comes after it may hear it: nothing more can be looked at
+        objections.raise_all(system, error)
+        raise
     for command in commands:
-        _require_one_driver(system, k, command, drivers)
-        if isinstance(command, ThrusterDuty):
-            _require_thrusters(system, k, command)
-        if isinstance(command, SWITCHES):
-            _require_switch(system, k, command)
+        try:
+            _require_possible(system, k, command, drivers)
+        except LawError as error:
+            objections.others.append(str(error))
     layout = system.world.crafts[c].layout
     rates_from_outside = system.world.prefix(c) + RATE_PORT in system.ports
     wires = SoftwareWires(
@@ -197,12 +221,23 @@ def _begin_software(
     return dataclasses.replace(system, wiring=wiring), loop
 
 
-def _first_answer(system: System, loop: SystemState, k: int) -> tuple[tuple[Command, ...], dict[str, Any], set[str]]:
+def _require_possible(system: System, k: int, command: Command, drivers: dict[tuple[int, str], int]) -> None:
+    """Refuse a command that nothing can follow."""
+    _require_one_driver(system, k, command, drivers)
+    if isinstance(command, ThrusterDuty):
+        _require_thrusters(system, k, command)
+    if isinstance(command, SWITCHES):
+        _require_switch(system, k, command)
+
+
+def _first_answer(
+    system: System, loop: SystemState, k: int, missing: dict[int, set[str]]
+) -> tuple[tuple[Command, ...], dict[str, Any], set[str]]:
     """Shapes of what software number k commands and tells, and the names that it reads."""
     law, asked = system.software[k], set[str]()
 
     def answer(loop: SystemState, t: Any) -> Any:
-        here = Instant(system, loop, loop.states, zero_inputs(system), t, loop.tick, at_start=True)
+        here = Instant(system, loop, loop.states, zero_inputs(system), t, loop.tick, at_start=True, missing=missing)
         memory = loop.software[k].memory
         if remembers(law):
             with checked_call(law, "remember"):

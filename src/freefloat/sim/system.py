@@ -11,8 +11,21 @@ import numpy as np
 
 from freefloat.effects.failures import BlindSensor, Failure, OpenThruster
 from freefloat.effects.thrusters import Thrusters
-from freefloat.model import Clearance, Command, Effect, Interaction, Part, Sensor, Software, Spacecraft, State, World
+from freefloat.model import (
+    Clearance,
+    Command,
+    Effect,
+    Field,
+    Interaction,
+    Part,
+    Sensor,
+    Software,
+    Spacecraft,
+    State,
+    World,
+)
 from freefloat.sensors.ideal import Ideal
+from freefloat.sim.fields import one_field_of_each_kind
 from freefloat.sim.plant import Plant
 from freefloat.sim.wiring import Wiring
 from freefloat.values import LawError, ModelError, record, static
@@ -49,12 +62,16 @@ class System:
             return 0
         if not isinstance(part.on, str):
             raise ModelError(f"{part.title}: on must be the name of a spacecraft, got {part.on!r}.")
-        if isinstance(part, Clearance) and not part.on:
+        if isinstance(part, (Clearance, Field)) and not part.on:
             return 0  # it looks at all of them
         try:
             return self.world.index(part.on)
         except ModelError as error:
             raise ModelError(f"{part.title}: {error}") from None
+
+    def acts_on(self, effect: Effect, number: int) -> bool:
+        """Whether an effect pushes a spacecraft; a field pushes all of them."""
+        return isinstance(effect, Field) or self.on(effect) == number
 
     def spacecraft_of(self, part: Part) -> Spacecraft:
         """The spacecraft that a part is on."""
@@ -112,14 +129,15 @@ def assemble(
 ) -> System:
     """A system from parts of any kind, each put where its base class belongs."""
     sorted_parts: dict[str, list[Any]] = {name: [] for name, _ in _KINDS}
-    for part in parts:
+    for part in one_field_of_each_kind(world, tuple(parts)):
         sorted_parts[_kind_of(part)].append(part)
     kinds: dict[str, Any] = {name: tuple(some) for name, some in sorted_parts.items()}
     system = System(world=world, dt=dt, ports=ports, vary=vary, **kinds)
     for part in system.parts:
-        part.check(system.spacecraft_of(part))
-    for one in system.interactions:
-        one.check_world(world)
+        for craft in world.crafts if isinstance(part, Field) else (system.spacecraft_of(part),):
+            part.check(craft)
+        if isinstance(part, (Field, Interaction)):
+            part.check_world(world)
     _check_names(system)
     return system
 

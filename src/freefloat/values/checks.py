@@ -3,7 +3,8 @@
 Traced numbers are unknown and pass; only their shapes are looked at.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import jax
@@ -11,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.values.arrays import is_traced
-from freefloat.values.errors import ModelError
+from freefloat.values.errors import LawError, ModelError
 
 
 def require_numbers(what: str, value: Any, unit: str, *, allow_infinite: bool = False) -> Any:
@@ -48,8 +49,25 @@ def require_quantity(what: str, value: Any, unit: str, **bounds: Any) -> Any:
 
 def require_bounds(record: Any, units: Mapping[str, str], **bounds: Any) -> None:
     """Numbers of a record within the same bounds, named by its class: for `__post_init__`."""
-    for name, unit in units.items():
-        require_quantity(f"{type(record).__name__}.{name}", getattr(record, name), unit, **bounds)
+    owner = type(record).__name__
+    require_all(
+        *(
+            partial(require_quantity, f"{owner}.{name}", getattr(record, name), unit, **bounds)
+            for name, unit in units.items()
+        )
+    )
+
+
+def require_all(*checks: Callable[[], Any]) -> None:
+    """Make every check, and raise one error with all that they object to, an objection a line."""
+    errors = []
+    for check in checks:
+        try:
+            check()
+        except (ModelError, LawError) as error:
+            errors.append(error)
+    if errors:
+        raise errors[0] if len(errors) == 1 else type(errors[0])("\n".join(map(str, errors)))
 
 
 def set_fields(record: Any, **values: Any) -> None:

@@ -108,7 +108,7 @@ def test_impossible_tasks_and_settings_are_refused():
         dataclasses.replace(task, ring="hook")
     with pytest.raises(ModelError, match="moves within itself"):
         CaptureTask(task.servicer, task.servicer, task.start, task.start, 10.0, posture=(0.0, 0.0))
-    with pytest.raises(ModelError, match="neither wheels nor flexible parts"):
+    with pytest.raises(ModelError, match="has no moving joints"):
         CaptureTask(small_client(), small_client(), task.client_start, task.client_start, 10.0, posture=())
     with pytest.raises(ModelError, match="7 control points or more"):
         PlanSettings(points=5)
@@ -124,3 +124,22 @@ def test_an_arm_without_limits_gets_those_of_a_light_weight_robot():
     limits = MotionLimits.of(ff.library.servicer())
     np.testing.assert_allclose(np.rad2deg(limits.upper), [170, 120, 170, 120, 170, 120, 170])
     assert limits.torque == (176.0, 176.0, 100.0, 100.0, 100.0, 38.0, 38.0)
+
+
+def test_spacecraft_without_shapes_are_one_sentence_each_with_what_to_do():
+    """Before, the first distance was a traceback of JAX about stacking nothing."""
+    task = small_task()
+    with pytest.raises(ModelError, match=r"'client' has no shapes on its base.*with_shapes\('base'"):
+        dataclasses.replace(task, client=task.client.with_shapes("base"))
+    bare = task.servicer
+    for body in bare.body_names:
+        bare = bare.with_shapes(body)
+    with pytest.raises(ModelError, match=r"'servicer' has no shapes on any of its bodies.*with_shapes\('lower'"):
+        dataclasses.replace(task, servicer=bare)
+
+
+def test_all_that_is_wrong_with_a_task_is_said_at_once():
+    task = small_task()
+    wheeled = task.servicer.with_wheel("wheel", axis=(0.0, 0.0, 1.0), inertia=0.01)
+    with pytest.raises(ModelError, match=r"(?s)has wheels.*no frame 'hook'.*needs 2 angles.*'client' has no shapes"):
+        dataclasses.replace(task, servicer=wheeled, ring="hook", posture=(0.0,), client=task.client.with_shapes("base"))

@@ -266,7 +266,7 @@ def test_jumps_of_a_sampled_law_are_no_coarseness_of_the_step():
         ({"duration": -1.0}, "duration must be positive, got -1 s"),
         ({"duration": float("nan")}, r"duration must be finite \[s\]"),
         ({"duration": 1.0, "dt": 0.0}, "dt"),
-        ({"duration": 1.0, "record_dt": 0.3}, "record_dt=0.3"),
+        ({"duration": 1.0, "record_dt": 0.305}, "record_dt=0.305"),
         ({"duration": 1.0, "joints_deg": (1.0, 2.0)}, r"joints_deg must be 1 numbers \(arm\) or a dictionary"),
         ({"duration": 1.0, "joints_deg": (np.nan,)}, "joints_deg must be finite"),
     ],

@@ -278,6 +278,41 @@ def test_the_same_joint_of_two_spacecraft_is_two_joints():
 # ---- measurements
 
 
+def test_all_that_nobody_measures_is_said_at_once_and_of_all_software():
+    """Before, each try named one more: the first measurement of the first law, then the next."""
+    beam = ff.flex.beam(length=2.0, mass=1.0, bending_stiffness=20.0, modes=2)
+    craft = CRAFT.mount(beam, name="left", to="base").mount(beam, name="right", to="base")
+
+    def pose(y, t):
+        return -y["joints.rate"] - y["left.modes"][0] - y["right.modal_rates"][0]
+
+    first, second = (
+        Law(torques(value=pose), name="first"),
+        Law(lambda y, t: ff.BaseWrench(y["left.modes"][0] * jnp.ones(6))),
+    )
+    with pytest.raises(ff.LawError) as raised:
+        ff.Experiment.of(craft, first, second, Gyro(), duration=1.0).begin()
+    lines = str(raised.value).splitlines()
+    assert len(lines) == 2
+    assert (
+        "'first' reads 'joints.rate', 'left.modes', 'right.modal_rates', which no sensor of 'hub' measures" in lines[0]
+    )
+    assert "give the software a rigid model of the spacecraft, craft.rigid()" in lines[0]
+    assert "Add a sensor for it, or ff.sensors.Ideal()" in lines[0]
+    assert "Law reads 'left.modes'" in lines[1]
+    assert "Add a sensor" not in lines[1]
+    assert ff.check_software(second, craft, first, Gyro()) == lines
+
+
+def test_commands_that_nothing_follows_are_said_together():
+    one, other = (
+        Law(torques(), name="one"),
+        Law(lambda y, t: (torques()(y, t), ff.Latch("hook", jnp.asarray(True))), name="other"),
+    )
+    with pytest.raises(ff.LawError, match=r"(?s)driven by two parts, Law 'one' and Law 'other'.*connection 'hook'"):
+        ff.Experiment.of(CRAFT, one, other, duration=1.0).begin()
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [

@@ -1,8 +1,16 @@
 """Parameters of an experiment from what was measured: estimates, covariance, and what the data cannot tell."""
 
 from freefloat.analysis.identification.identify import Identifier, identify
-from freefloat.analysis.identification.result import Identification, NotIdentifiable
+from freefloat.analysis.identification.result import Identification, IdentificationError, NotIdentifiable
 from freefloat.analysis.identification.sensitivities import Sensitivities
 from freefloat.analysis.identification.sensor_data import sensor_data
 
-__all__ = ["Identification", "Identifier", "NotIdentifiable", "Sensitivities", "identify", "sensor_data"]
+__all__ = [
+    "Identification",
+    "IdentificationError",
+    "Identifier",
+    "NotIdentifiable",
+    "Sensitivities",
+    "identify",
+    "sensor_data",
+]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freefloat.analysis.identification.gauss_newton import LARGEST, ROUNDING, Decomposition
+from freefloat.analysis.identification.levenberg_marquardt import LARGEST, ROUNDING, Decomposition
 
 _SHOWN = 1e-2  # of the largest share: smaller ones are left out of the words
 _ALIKE = 1e-3

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import jax
 import numpy as np
 
 from freefloat.analysis.identification.fit_quality import judge_fit
-from freefloat.analysis.identification.gauss_newton import LARGEST, Decomposition, Minimum, minimise
 from freefloat.analysis.identification.identifiability import find_untold
+from freefloat.analysis.identification.levenberg_marquardt import LARGEST, Decomposition, Minimum, minimise
 from freefloat.analysis.identification.measured_data import Data, MeasuredChannel, require_measured, require_noise
 from freefloat.analysis.identification.parameters import Parameters
-from freefloat.analysis.identification.result import CovarianceSource, Identification
+from freefloat.analysis.identification.possible_bodies import PossibleBodies
+from freefloat.analysis.identification.result import CovarianceSource, Fit, Identification, IdentificationError
 from freefloat.analysis.identification.sensitivities import Sensitivities
 from freefloat.model.craft_checks import require_possible_craft
 from freefloat.sim.experiment import Experiment, require_choice
@@ -22,6 +24,16 @@ from freefloat.values.checks import require_number
 from freefloat.values.errors import ModelError
 
 Prior = Mapping[str, float] | float | None
+_REMEDY_IMPOSSIBLE = (
+    "The data ask for what no body is: give noise that is not too small, a prior, more or livelier data, or look for "
+    "what the experiment leaves out. The best point is in the exception's .best."
+)
+_REMEDY_SEARCH = (
+    "Begin nearer, estimate fewer parameters, or give a prior; simulate the experiment and compare it with the data. "
+    "The best point is in the exception's .best; its numbers are no estimates."
+)
+_IMPROBABLE = 1e-6  # of residuals: model or noise are wrong, not unlucky
+_STAGES = (0.125, 0.25, 0.5, 1.0)  # of the data
 _BY_PRIOR = 0.9  # of the prior's deviation: the data have added next to nothing
 
 
@@ -36,11 +48,14 @@ def identify(
 ) -> Identification:
     """Estimate parameters of an experiment from what was measured in a run of it.
 
-    `parameters`: dotted paths (`base.mass`, `elbow.damping`, `Gyro.bias`), the ten inertial numbers of a body
-    (`payload.inertial`), modes of a flexible one (`panel.frequencies`, `panel.damping_ratios`), speeds at the start
-    (`start.base.rate`). `noise`: one sigma of each channel to be used, white in time. `prior`: one sigma of parameters
-    about the experiment's own values, or of all of them as a share of their size. The experiment says what was
-    commanded, and records when data were taken.
+    `parameters`: dotted paths (`base.mass`, `elbow.damping`, `Gyro.bias`), one entry of an array (`base.com.x`,
+    `arm.2.inertia.xy`), the ten inertial numbers of a body (`payload.inertial`), modes of a flexible one
+    (`panel.frequencies`, `panel.damping_ratios`), speeds at the start (`start.base.rate`). `noise`: one sigma of each
+    channel to be used, white in time. `prior`: one sigma of parameters about the experiment's own values, or of all of
+    them as a share of their size. The experiment says what was commanded, and records when data were taken.
+
+    A search that does not end at a minimum, or ends at a body that cannot exist, raises `IdentificationError` with the
+    best point in `.best`.
     """
     return Identifier(experiment, parameters, require_noise(data, noise)).fit(
         data, noise=noise, prior=prior, covariance_from=covariance_from
@@ -68,7 +83,10 @@ class Identifier:
             raise ModelError(f"noise must be of the channels {', '.join(self.sensitivities.channels)}.")
         measured = require_measured(data, noise, self.sensitivities.time, self.sensitivities.shapes)
         problem = _Problem(self, measured, _prior_rows(self.parameters, prior))
-        return problem.judge(minimise(problem.evaluate, np.zeros(len(self.parameters.names))), covariance_from)
+        best = problem.judge(problem.search(), covariance_from)
+        if objections := problem.objections(best):
+            raise IdentificationError(" ".join(objections), best)
+        return best
 
 
 class _Problem:
@@ -77,9 +95,41 @@ class _Problem:
     def __init__(self, owner: Identifier, measured: tuple[MeasuredChannel, ...], prior: np.ndarray) -> None:
         self.owner, self.measured, self.prior = owner, measured, prior
         self.parameters = owner.parameters
+        self.bodies = PossibleBodies(owner.experiment, owner.parameters)
 
-    def evaluate(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Residuals and slopes at scaled parameters, those of the prior last."""
+    def metric(self, z: np.ndarray) -> np.ndarray | None:
+        """How far changes of scaled parameters are from bodies that cannot exist; None at such a body."""
+        scale = self.parameters.scale
+        return self.bodies.metric(self.parameters.nominal + scale * z, scale)
+
+    def objections(self, best: Identification) -> tuple[str, ...]:
+        """Why the best point is no result, each with what to do; nothing if it is one."""
+        impossible = _impossible(best.experiment)
+        if best.converged:
+            return tuple(f"{said} {_REMEDY_IMPOSSIBLE}" for said in impossible)
+        ended = f"The fit did not converge in {best.iterations} iterations"
+        if edge := self.bodies.at_edge(best.experiment):
+            return (f"{ended}: it ended at the edge of possible bodies, where {'; '.join(edge)}. {_REMEDY_IMPOSSIBLE}",)
+        return f"{ended}. {_REMEDY_SEARCH}", *impossible
+
+    def search(self) -> Minimum:
+        """The minimum near the experiment's own numbers; where that is none, the one that growing data lead to.
+
+        Phases that have gone astray by more than half a turn mislead a search. They have not yet early in the data.
+        """
+        z, metric = np.zeros(len(self.parameters.names)), self.metric
+        found = minimise(self.evaluate, z, metric)
+        if found.converged and self._fit(found).probability > _IMPROBABLE:
+            return found
+        stage, iterations = found, found.iterations
+        for share in _STAGES:
+            stage = minimise(partial(self.evaluate, share=share), z, metric)
+            z, iterations = stage.z, iterations + stage.iterations
+        best = min((found, stage), key=lambda one: (not one.converged, float(one.residuals @ one.residuals)))
+        return dataclasses.replace(best, iterations=iterations)
+
+    def evaluate(self, z: np.ndarray, share: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+        """Residuals and slopes at scaled parameters, those of the prior last; of the first share of the data."""
         values = self.parameters.nominal + self.parameters.scale * z
         predicted, changes = self.owner.sensitivities(values)
         residuals, slopes = [], []
@@ -87,16 +137,16 @@ class _Problem:
             for channel, seen, change in zip(self.measured, predicted, changes, strict=True):
                 residuals.append(channel.residuals(seen).ravel())
                 slopes.append(np.stack([channel.slopes(seen, one).ravel() for one in change], axis=1))
-        rows = np.vstack(slopes) * self.parameters.scale
-        return np.concatenate([*residuals, -self.prior @ z]), np.vstack([rows, self.prior])
+        used = np.concatenate([_first_rows(channel, share) for channel in self.measured])
+        rows = np.where(used[:, None], np.vstack(slopes) * self.parameters.scale, 0.0)
+        found = np.where(used, np.concatenate(residuals), 0.0)
+        return np.concatenate([found, -self.prior @ z]), np.vstack([rows, self.prior])
 
     def judge(self, found: Minimum, covariance_from: CovarianceSource) -> Identification:
         """Estimates with covariance and what is to be said of them."""
         parameters, scale = self.parameters, self.parameters.scale
         values, parts = parameters.nominal + scale * found.z, Decomposition.of(found.slopes)
-        shaped = {one.name: found.residuals[rows].reshape(-1, len(one.noise)) for one, rows in self._rows()}
-        fitted = np.sum(parts.left[: len(found.residuals) - len(self.prior), parts.told] ** 2)  # less what a prior has
-        fit = judge_fit(shaped, round(float(fitted)))
+        fit = self._fit(found)
         factor = fit.normalised if covariance_from == "residuals" else 1.0
         covariance = factor * parts.covariance()
         relative = np.sqrt(np.diag(covariance))
@@ -114,11 +164,17 @@ class _Problem:
             untold=find_untold(parts, parameters.names, parameters.units, values, scale),
             shares=self._shares(found.slopes),
             fit=fit,
-            experiment=(final := self._experiment(values)),
+            experiment=self._experiment(values),
             iterations=found.iterations,
             converged=found.converged,
-            notes=(*self._rests_on_prior(relative), *_impossible(final)),
+            notes=(*self._rests_on_prior(relative), *_poor_fit(fit)),
         )
+
+    def _fit(self, found: Minimum) -> Fit:
+        parts = Decomposition.of(found.slopes)
+        shaped = {one.name: found.residuals[rows].reshape(-1, len(one.noise)) for one, rows in self._rows()}
+        fitted = np.sum(parts.left[: len(found.residuals) - len(self.prior), parts.told] ** 2)  # less what a prior has
+        return judge_fit(shaped, round(float(fitted)))
 
     def _rows(self) -> Iterator[tuple[MeasuredChannel, slice]]:
         """Where each channel stands among the residuals."""
@@ -149,6 +205,12 @@ class _Problem:
         return dataclasses.replace(experiment, system=system, start=start)
 
 
+def _first_rows(channel: MeasuredChannel, share: float) -> np.ndarray:
+    """Which residuals of a channel belong to the first share of its instants."""
+    instants = len(channel.values)
+    return np.repeat(np.arange(instants) < share * instants, len(channel.noise))
+
+
 def _prior_rows(parameters: Parameters, prior: Prior) -> np.ndarray:
     """One row for each parameter with a prior: scaled parameters in units of its deviation."""
     if prior is None:
@@ -177,3 +239,13 @@ def _impossible(experiment: Experiment) -> list[str]:
         except ModelError as error:
             found.append(f"The estimates are not those of a possible body. {error}")
     return found
+
+
+def _poor_fit(fit: Fit) -> list[str]:
+    """What is to be said of residuals that the noise cannot explain."""
+    if fit.probability > _IMPROBABLE:
+        return []
+    return [
+        "The residuals are larger than the noise explains: the model misses something, the noise is larger, or the "
+        "search ended at another minimum. Begin elsewhere and compare."
+    ]

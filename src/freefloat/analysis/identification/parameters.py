@@ -21,6 +21,7 @@ from freefloat.sim.varied_numbers import number_names
 from freefloat.values.arrays import Vector
 from freefloat.values.errors import ModelError
 
+_RIGID, _FLEXIBLE = ("mass", "com", "inertia"), ("mass", "moment", "second_moment")  # numbers of a body
 INERTIAL, FREQUENCIES, RATIOS = "inertial", "frequencies", "damping_ratios"
 _START = {"start.base.velocity": (slice(0, 3), "m/s"), "start.base.rate": (slice(3, 6), "rad/s")}
 _UNITS = {
@@ -126,7 +127,7 @@ def _may_stand_together(a: Group, b: Group) -> bool:
     """Whether two groups change different things: other leaves, other entries of one, or frequencies and ratios."""
     if set(a.names) & set(b.names):
         return False
-    entries = all(isinstance(group.place.make, partial) and group.place.make.func is _set_entries for group in (a, b))
+    entries = all(isinstance(group.place.make, partial) and group.place.make.func in _ENTRIES for group in (a, b))
     modal = {group.path.rpartition(".")[2] for group in (a, b)} == {FREQUENCIES, RATIOS}
     return entries or modal or not set(a.place.leaves) & set(b.place.leaves)
 
@@ -153,9 +154,15 @@ class _Numbers:
         """The parameters that a path means."""
         owner, _, kind = path.rpartition(".")
         body, key = self.bodies.get(owner, (None, ""))
-        if kind == INERTIAL and isinstance(body, RigidBody):
-            places = tuple(self.keys[key + field] for field in ("mass", "com", "inertia"))
-            return Group(path, *inertial_numbers.described(owner, body), Place(places, inertial_numbers.make_leaves))
+        if kind == INERTIAL and body is not None:
+            rigid = isinstance(body, RigidBody)
+            fields, make = (
+                (_RIGID, inertial_numbers.make_leaves) if rigid else (_FLEXIBLE, inertial_numbers.make_flexible_leaves)
+            )
+            places = tuple(self.keys[key + field] for field in fields)
+            return Group(path, *inertial_numbers.described(owner, body), Place(places, make))
+        if kind in _RIGID and isinstance(body, ModalBody):
+            return self._flexible(path, body, key)
         if kind in (FREQUENCIES, RATIOS) and isinstance(body, ModalBody):
             places = tuple(self.keys[key + field] for field in ("stiffness", "damping"))
             described, make = modal_numbers.described(path, body, ratios=kind == RATIOS)
@@ -175,10 +182,29 @@ class _Numbers:
             )
         if path.endswith(".inertia") and leaf.shape == (3, 3):
             return Group(path, *inertial_numbers.central(path, leaf), Place((place,), inertial_numbers.make_tensor))
+        owner, _, kind = path.rpartition(".")
+        if kind == "com" and owner in self.bodies:
+            body = self.bodies[owner][0]
+            size = inertial_numbers.gyration(float(body.mass), np.asarray(body.inertia)) or 1.0
+            return Group(path, *inertial_numbers.centre(path, leaf, size), Place((place,), _reshape))
         values, size = leaf.ravel(), float(np.max(np.abs(leaf), initial=0.0)) or 1.0
-        names = (path,) if leaf.ndim == 0 else tuple(f"{path}.{k + 1}" for k in range(leaf.size))
+        numbers = "xyz" if leaf.shape == (3,) else range(1, leaf.size + 1)
+        names = (path,) if leaf.ndim == 0 else tuple(f"{path}.{k}" for k in numbers)
         scale = tuple(abs(float(x)) or size for x in values)
         return Group(path, names, (unit,) * leaf.size, tuple(map(float, values)), scale, Place((place,), _reshape))
+
+    def _flexible(self, path: str, body: ModalBody, key: str) -> Group:
+        """Mass, centre of mass or inertia of a flexible body at rest."""
+        field, mass, inertia = path.rpartition(".")[2], float(body.mass), np.asarray(body.inertia)
+        if field == "mass":
+            described: inertial_numbers.Described = ((path,), ("kg",), (mass,), (mass,))
+        elif field == "com":
+            size = inertial_numbers.gyration(mass, inertia) or 1.0
+            described = inertial_numbers.centre(path, np.asarray(body.com), size)
+        else:
+            described = inertial_numbers.central(path, inertia)
+        places = tuple(self.keys[key + name] for name in _FLEXIBLE)
+        return Group(path, *described, Place(places, partial(inertial_numbers.set_flexible, field=field)))
 
     def _starts(self) -> dict[str, Group]:
         """Speeds of each base at the start."""
@@ -197,21 +223,26 @@ class _Numbers:
         return found
 
     def _within(self, path: str) -> Group:
-        """One entry of a vector, `base.com.2`, or a refusal that says what there is."""
-        owner, _, number = path.rpartition(".")
-        if owner in self.places and number.isdigit() and self.leaves[self.places[owner]].ndim == 1:
-            whole, k = self._leaf(owner), int(number) - 1
-            if 0 <= k < len(whole.names):
-                own, make = slice(k, k + 1), partial(_set_entries, entries=slice(k, k + 1))
-                numbers = whole.nominal[own], whole.scale[own]
-                return Group(path, whole.names[own], whole.units[own], *numbers, Place(whole.place.leaves, make))
-        groups = [f"{name}.{INERTIAL}" for name, (body, _) in self.bodies.items() if isinstance(body, RigidBody)]
+        """One entry of a vector or an inertia, `base.com.x`, `arm.2.inertia.xy`; an error says what there is."""
+        owner, _, entry = path.rpartition(".")
+        whole = self._whole(owner)
+        if whole is not None and (k := _entry_number(whole, entry)) is not None:
+            own, place = slice(k, k + 1), Place(whole.place.leaves, _entry_maker(whole.place.make, k))
+            return Group(path, whole.names[own], whole.units[own], whole.nominal[own], whole.scale[own], place)
+        groups = [f"{name}.{INERTIAL}" for name in self.bodies]
         for name, (body, _) in self.bodies.items():
-            groups += [f"{name}.{kind}" for kind in (FREQUENCIES, RATIOS)] if isinstance(body, ModalBody) else []
+            flexible = (*_RIGID, FREQUENCIES, RATIOS) if isinstance(body, ModalBody) else ()
+            groups += [f"{name}.{kind}" for kind in flexible]
         known = [*groups, *self._starts(), *self.places]
         close = difflib.get_close_matches(path, known, n=4, cutoff=0.4)
         hint = f"Did you mean {', '.join(close)}?" if close else f"Paths look like {known[0]} or {known[-1]}."
         raise ModelError(f"There is no parameter '{path}' in this experiment. {hint}")
+
+    def _whole(self, path: str) -> Group | None:
+        """The vector or inertia of that name, if there is one that can be taken apart."""
+        owner, _, kind = path.rpartition(".")
+        flexible = kind in _RIGID and isinstance(self.bodies.get(owner, (None, ""))[0], ModalBody)
+        return self.group(path) if flexible or path in self.places or path in self._starts() else None
 
 
 def _with_kind(key: str, name: str) -> str:
@@ -227,3 +258,29 @@ def _reshape(old: list[jax.Array], values: Vector) -> list[jax.Array]:
 
 def _set_entries(old: list[jax.Array], values: Vector, *, entries: slice) -> list[jax.Array]:
     return [old[0].at[entries].set(values)]
+
+
+def _set_entry(old: list[jax.Array], values: Vector, *, entry: int) -> list[jax.Array]:
+    """An array with one other number, counted through its rows."""
+    return [old[0].ravel().at[entry].set(values[0]).reshape(old[0].shape)]
+
+
+def _entry_number(whole: Group, entry: str) -> int | None:
+    """Which of a group is meant: by its letters, or by its number, the first being 1."""
+    for k, name in enumerate(whole.names):
+        if len(whole.names) > 1 and entry in (name.removeprefix(f"{whole.path}."), str(k + 1)):
+            return k
+    return None
+
+
+def _entry_maker(make: Callable[..., Any], k: int) -> Callable[..., Any]:
+    """How one entry of a group enters, the others as they are."""
+    if make is inertial_numbers.make_tensor:
+        return partial(inertial_numbers.set_tensor_entry, entry=k)
+    if isinstance(make, partial) and make.func is inertial_numbers.set_flexible:
+        return partial(make, entry=k)
+    first = make.keywords["entries"].start if isinstance(make, partial) else 0
+    return partial(_set_entry, entry=first + k)
+
+
+_ENTRIES = (_set_entries, _set_entry, inertial_numbers.set_tensor_entry, inertial_numbers.set_flexible)

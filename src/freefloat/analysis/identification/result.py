@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from freefloat.analysis.identification.gauss_newton import is_told
 from freefloat.analysis.identification.identifiability import Untold
+from freefloat.analysis.identification.levenberg_marquardt import is_told
 from freefloat.sim.experiment import Experiment
 
 CovarianceSource = Literal["noise", "residuals"]
@@ -16,6 +16,14 @@ CovarianceSource = Literal["noise", "residuals"]
 
 class NotIdentifiable(ValueError):
     """A parameter that the data do not tell."""
+
+
+class IdentificationError(ValueError):
+    """A search that ended elsewhere than at a minimum, or at a body that cannot exist; `best` is the best point."""
+
+    def __init__(self, message: str, best: Identification) -> None:
+        super().__init__(message)
+        self.best = best
 
 
 @dataclass(frozen=True)

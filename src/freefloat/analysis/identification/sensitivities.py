@@ -73,7 +73,8 @@ class Sensitivities:
         _require_smooth(experiment)
         quiet, channels = _without_noise(experiment), tuple(channels)
         self.parameters, self.channels = find_parameters(experiment, paths), channels
-        self.start, self.timing = quiet.start, grid(quiet.duration, quiet.dt, quiet.record_dt)
+        timing = grid(quiet.duration, quiet.dt, quiet.record_dt)
+        self.start, self.timing = quiet.start, timing.require_even("identification compares evenly spaced data")
         self.system, loop = quiet.begin()
         self.time = quiet.dt * self.timing.record_every * np.arange(1, self.timing.records + 1)
         self._table = tabulate(self.system, quiet.inputs, 0, self.timing.steps)

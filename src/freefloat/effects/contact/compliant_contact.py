@@ -15,7 +15,7 @@ from freefloat.effects.contact.normal_laws import NormalLaw
 from freefloat.model import Clock, Truth, World
 from freefloat.model.connections import INERTIAL as INERTIAL_NAME
 from freefloat.model.contact_shapes import ContactShape
-from freefloat.model.ports import Action, Interaction
+from freefloat.model.ports import Action, Approach, Interaction
 from freefloat.spatial import Pose, linear
 from freefloat.values import ModelError, record, static
 from freefloat.values.arrays import Matrix, Numeric, Scalar, Vec6, Vector
@@ -80,6 +80,12 @@ class CompliantContact(Interaction):
         """Of every point."""
         now = self._touching(truth)[1]
         return -now.depths, -now.rates
+
+    def approach(self, truth: Truth) -> Approach:
+        """The gaps of every point, and the motion of frame b relative to frame a."""
+        X_ab, V_ab = self._motion(truth)
+        now = self.pair.touching(X_ab, V_ab)
+        return Approach(-now.depths, -now.rates, V_ab, self.pair.lever(X_ab))
 
     def far(self, truth: Truth) -> tuple[Scalar, Scalar]:
         """By balls around its shapes."""

@@ -72,6 +72,10 @@ class ContactPair:
         lever = reach_of(self.a, self.b) + length(jnp.asarray(self.at_b.p)) + jnp.maximum(gap, 0.0)
         return gap, length(linear(V_ab)) + lever * length(angular(V_ab))
 
+    def lever(self, X_ab: Pose) -> Scalar:
+        """How far from the origin of either frame points may be that are about to touch [m]."""
+        return reach_of(self.a, self.b) + length(jnp.asarray(self.at_b.p)) + length(jnp.asarray(X_ab.p))
+
     def touching(self, X_ab: Pose, V_ab: Vec6) -> Touching:
         """The same with its motion; V_ab: velocity of the origin of b and its rate, relative to a, in axes of a."""
         found = self.points(X_ab)
