@@ -257,17 +257,30 @@ def compiled_once(made: dict[str, Any]) -> Iterator[None]:
             setattr(driver, name, function)
 
 
-class FaultyRuns:
-    """A scenario of the catalogue, drifting, compiled once and run with any errors of the inertias of one spacecraft.
+class FaultyExperiment:
+    """An experiment that is compiled once and run with any errors of the inertias of one spacecraft.
 
     Where there are several it is the first one, which the experiment is about.
     """
 
+    def __init__(self, experiment: Experiment) -> None:
+        self.made: dict[str, Any] = {}
+        self.experiment, self.craft = experiment, experiment.world.crafts[0]
+
+    def run(self, body: str | None = None, error: float = 0.0) -> Run:
+        """With one body's inertia too large by a relative error."""
+        errors = np.array([error if one.name == body else 0.0 for one in self.craft.bodies])
+        faulty = self.experiment.with_parts(Fault(errors, on=self.experiment.world.names[0]))
+        with planted(), compiled_once(self.made):
+            return simulate(faulty, check=False)
+
+
+class FaultyRuns(FaultyExperiment):
+    """A scenario of the catalogue, drifting."""
+
     def __init__(self, scenario: Scenario, drift: float) -> None:
         self.velocity = drift * np.array([0.6, -0.48, 0.64])  # [m/s], in no special direction
-        self.made: dict[str, Any] = {}
-        self.experiment = self._drifting(scenario.build())
-        self.craft = self.experiment.world.crafts[0]
+        super().__init__(self._drifting(scenario.build()))
 
     def _drifting(self, experiment: Experiment) -> Experiment:
         world, parts, start = experiment.world, experiment.system.parts, experiment.start
@@ -280,10 +293,3 @@ class FaultyRuns:
         v = np.array(state.v, dtype=float)
         v[:3] += np.asarray(state.X_NB.R.T @ self.velocity)
         return dataclasses.replace(state, v=v)
-
-    def run(self, body: str | None = None, error: float = 0.0) -> Run:
-        """With one body's inertia too large by a relative error."""
-        errors = np.array([error if one.name == body else 0.0 for one in self.craft.bodies])
-        faulty = self.experiment.with_parts(Fault(errors, on=self.experiment.world.names[0]))
-        with planted(), compiled_once(self.made):
-            return simulate(faulty, check=False)

@@ -1,6 +1,7 @@
 """What the conservation audit catches, and what it leaves alone.
 
     python benchmarks/audit_sensitivity.py faults          # smallest wrong inertia caught, by scenario, body and drift
+    python benchmarks/audit_sensitivity.py families        # smallest error of each kind caught in random runs
     python benchmarks/audit_sensitivity.py ordinary        # false alarms among a thousand random ordinary runs
     python benchmarks/audit_sensitivity.py independence    # verdicts at other record_dt, units, sizes, wheel speeds
 
@@ -18,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from audit_families import NAMES
+from audit_family_faults import family_faults
 from audit_faults import FaultyRuns
 from audit_independence import verdicts
 from audit_ordinary import all_runs
@@ -107,7 +109,7 @@ def independence() -> tuple[list[dict[str, Any]], bool]:
 def main() -> int:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("faults", "ordinary", "independence"))
+    parser.add_argument("what", choices=("faults", "families", "ordinary", "independence"))
     parser.add_argument("--all", action="store_true", help="every variant of every scenario")
     parser.add_argument("--family", action="append", default=[], choices=NAMES, help="this family only; more than once")
     parser.add_argument("--first", type=int, default=0, help="first seed of every structure")
@@ -116,6 +118,7 @@ def main() -> int:
     asked = parser.parse_args()
     made = {
         "faults": lambda: faults(asked.all),
+        "families": lambda: family_faults(asked.first),
         "ordinary": lambda: ordinary(tuple(asked.family), asked.first, asked.share),
     }
     rows, fine = made.get(asked.what, independence)()

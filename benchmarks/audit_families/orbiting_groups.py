@@ -52,7 +52,7 @@ def _ellipse(rng: np.random.Generator, altitude: float) -> ff.effects.EllipticOr
     return ff.effects.EllipticOrbit(
         ff.effects.EARTH_RADIUS + altitude + 300e3,
         float(rng.uniform(0.001, 0.03)),
-        anomaly=float(rng.uniform(0.0, 6.0)),
+        mean_anomaly=float(rng.uniform(0.0, 6.0)),
     )
 
 

@@ -13,9 +13,8 @@ import pytest
 
 import freefloat as ff
 from freefloat.analysis import linearise_in_orbit, trim_in_orbit
-from freefloat.dynamics import elastic_energy, frame_jacobian
+from freefloat.dynamics import composite_inertia, elastic_energy, frame_jacobian
 from freefloat.dynamics.inner_motion import inner_motion
-from freefloat.effects.gravity_gradient import whole_as_lump
 from freefloat.effects.relative_gravity import LinearField
 from freefloat.flex import beam, meshed_beam, modal_damping, truncate_modes
 from freefloat.spatial import Pose
@@ -70,8 +69,8 @@ def lagrangian(craft: ff.Spacecraft, q0: np.ndarray, p, rates):
     q = q0 + p[3:]
     places = np.array(craft.layout.coordinates, dtype=int)
     v = jnp.zeros(craft.layout.nv).at[3:6].set(omega).at[places].set(rates[3:])
-    (whole,) = whole_as_lump(craft, q)
-    tide = LinearField(R_OB.T @ jnp.array([0.0, 0.0, 1.0]), n).potential(whole, jnp.zeros(3))
+    whole = composite_inertia(craft, q)
+    tide = LinearField(R_OB.T @ jnp.array([0.0, 0.0, 1.0]), n).potential(whole, -whole.com)
     return inner_motion(craft, q, v).energy - tide - elastic_energy(craft, q)
 
 

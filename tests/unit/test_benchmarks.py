@@ -60,6 +60,17 @@ def test_closed_loops_are_measured(tmp_path):
     assert all(value > 0.0 for value in json.loads(done.stdout).values())
 
 
+@pytest.mark.slow
+def test_accuracy_is_compared_with_the_truth():
+    words = [sys.executable, str(BENCHMARKS / "accuracy.py"), "--quick", "--json"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    made = json.loads(done.stdout)
+    assert made["summary"]["runs"] == 2
+    # An error that is right to a factor of three serves its purpose: to choose a step.
+    assert all(0.3 <= ratio <= 3.0 for one in made["results"] for ratio in one["ratios"])
+
+
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler to emulate a GPU")
 def test_gpu_benchmark_carries_its_cases(tmp_path):
     (row,) = measured_from_files("gpu", tmp_path)

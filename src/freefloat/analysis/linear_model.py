@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,7 +13,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from freefloat.dynamics import centre_of_mass
 from freefloat.dynamics.state_rate import StateRate, retract
+from freefloat.effects import GravityGradient
 from freefloat.model import Clock, Effect, Software, Spacecraft, State, Truth
 from freefloat.sensors.ideal import true_value
 from freefloat.sim.balance import derivative
@@ -30,6 +32,7 @@ from freefloat.values.compiling import compile_function
 from freefloat.values.errors import ModelError
 
 _AXES = "xyz"
+_ON_ORBIT = 1e-6  # [m]
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class LinearModel:
     states: tuple[str, ...]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    notes: tuple[str, ...] = ()  # how software entered it
+    notes: tuple[str, ...] = ()  # how software entered it, and where centres of mass are in orbit
 
     @property
     def poles(self) -> np.ndarray:
@@ -110,8 +113,19 @@ def linearise(
     if wanted is not None:
         names = _output_names(system, experiment.start, wanted)
         C = derivatives.along(experiment.start, directions[: sum(sizes), : sum(sizes)], wanted).T
-    model = LinearModel(A, B, C, np.zeros((len(names), B.shape[1])), states, every, names, derivatives.notes)
+    notes = (*derivatives.notes, *_orbit_notes(system, experiment.start))
+    model = LinearModel(A, B, C, np.zeros((len(names), B.shape[1])), states, every, names, notes)
     return model.part(inputs=inputs or [name for name in every if not name.endswith("force of mode")])
+
+
+def _orbit_notes(system: System, start: tuple[State, ...]) -> Iterator[str]:
+    """Where the centres of mass are, if gravity acts: the orbit is that of N's origin."""
+    if not any(isinstance(effect, GravityGradient) for effect in system.effects):
+        return
+    for name, craft, state in zip(system.world.names, system.world.crafts, start, strict=True):
+        away = float(np.linalg.norm(state.X_NB.apply(centre_of_mass(craft, state.q))))
+        place = "on the orbit" if away < _ON_ORBIT else f"{away:.3g} m from the orbit, where gravity pushes it"
+        yield f"The centre of mass of '{name}' is {place}."
 
 
 # ---- derivatives

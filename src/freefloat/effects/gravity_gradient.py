@@ -90,16 +90,21 @@ class GravityGradient(Field):
         """Potential as a function of q; each lump with force and couple at its centre of mass; that of the whole."""
         R_BN = state.X_NB.R.T
         base, nadir, rate = R_BN @ state.p_NB, R_BN @ self.orbit.nadir(t), self.orbit.tidal_rate(t)
-        field, lumps_of = LinearField(nadir, rate), whole_as_lump
-        if self.field == "full":
-            field, lumps_of = FullField(nadir, rate, self.orbit.distance(t)), bodies_as_lumps
+        whole = composite_inertia(craft, state.q)
+        if self.field == "linear":  # all that it needs to know of a spacecraft is its inertia as it stands
+            field, lumps = LinearField(nadir, rate), (Lump(whole.mass, whole.com, whole.about_com()),)
 
-        def potential(q: Vector) -> Scalar:
-            return sum((field.potential(lump, base + lump.com) for lump in lumps_of(craft, q)), jnp.zeros(()))
+            def potential(q: Vector) -> Scalar:
+                return field.potential(composite_inertia(craft, q), base)
+        else:
+            field, lumps = FullField(nadir, rate, self.orbit.distance(t)), bodies_as_lumps(craft, state.q)
 
-        lumps = lumps_of(craft, state.q)
+            def potential(q: Vector) -> Scalar:
+                each = (field.potential(lump, base + lump.com) for lump in bodies_as_lumps(craft, q))
+                return sum(each, jnp.zeros(()))
+
         pushes = [(lump, field.force(lump, base + lump.com), field.couple(lump, base + lump.com)) for lump in lumps]
-        return potential, pushes, composite_inertia(craft, state.q).com
+        return potential, pushes, whole.com
 
     def channels(self, craft: Spacecraft) -> tuple[Channel, ...]:
         """Torque, attitude and place in orbit; what the linear field leaves out."""
@@ -128,12 +133,6 @@ class GravityGradient(Field):
             return ()
         name = prefix.removesuffix(".") or craft.name
         return neglected_gravity_warning(name, self.orbit, data, prefix, float(self.accuracy))
-
-
-def whole_as_lump(craft: Spacecraft, q: Vector) -> Lumps:
-    """The spacecraft frozen, base axes: all that a linear field needs to know."""
-    whole = composite_inertia(craft, q)
-    return (Lump(whole.mass, whole.com, whole.about_com()),)
 
 
 def bodies_as_lumps(craft: Spacecraft, q: Vector) -> Lumps:

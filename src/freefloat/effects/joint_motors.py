@@ -15,7 +15,7 @@ TORQUE_LIMIT = 1.0
 def limit_joint_torques(craft: Spacecraft, joints: tuple[str, ...], torques: Vector) -> tuple[Vector, Vector]:
     """Torques within each joint's `limits.effort`, and which limit each has reached."""
     efforts = [craft.joint(name).limits.effort for name in joints]
-    if not is_traced(*efforts) and not np.isfinite(efforts).any():
+    if not is_traced(*efforts) and not np.isfinite(np.array(efforts, float)).any():
         return torques, jnp.zeros(len(joints))
     effort = jnp.stack([jnp.asarray(limit, dtype=float) for limit in efforts])
     condition = jnp.where(jnp.abs(torques) > effort, TORQUE_LIMIT, 0.0)

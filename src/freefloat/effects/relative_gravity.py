@@ -10,6 +10,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
+from freefloat.spatial import SpatialInertia
 from freefloat.spatial.rotations import cross
 from freefloat.values import record
 from freefloat.values.arrays import Mat3, Scalar, Vec3
@@ -36,11 +37,11 @@ class LinearField:
     nadir: Vec3
     rate: Scalar  # n [rad/s]
 
-    def potential(self, lump: Lump, r: Vec3) -> Scalar:
-        """Energy [J] of a lump with its centre of mass at r."""
-        c, inertia = self.nadir, lump.inertia
-        place = lump.mass * (r @ r - 3.0 * (c @ r) ** 2)
-        return 0.5 * self.rate**2 * (place + 3.0 * c @ inertia @ c - jnp.trace(inertia))
+    def potential(self, body: SpatialInertia, r: Vec3) -> Scalar:
+        """Energy [J] of mass whose inertia is known about a point at r; that point need not be its centre of mass."""
+        c, inertia, moment = self.nadir, body.inertia, body.moment
+        place = 0.5 * body.mass * (r @ r - 3.0 * (c @ r) ** 2) + r @ moment - 3.0 * (c @ r) * (c @ moment)
+        return self.rate**2 * (place + 0.5 * (3.0 * c @ inertia @ c - jnp.trace(inertia)))
 
     def force(self, lump: Lump, r: Vec3) -> Vec3:
         """On its centre of mass [N]."""

@@ -25,12 +25,10 @@ def limit_wheel_torques(
     """
     limit = _numbers_of(craft, wheels, "max_torque")
     limited = jnp.clip(torques, -limit, limit) if may_be_finite(limit) else torques
-    if full is None:
-        full = full_wheels(craft, state, wheels)
-    blocked = full * limited > 0.0
+    spinning_up = (full_wheels(craft, state, wheels) if full is None else full) * limited > 0.0
     at_limit = jnp.abs(torques) > limit * (1.0 + _LIMITED)
-    condition = jnp.where(blocked, MOMENTUM_LIMIT, jnp.where(at_limit, TORQUE_LIMIT, 0.0))
-    return jnp.where(blocked, 0.0, limited), condition
+    condition = jnp.where(spinning_up, MOMENTUM_LIMIT, jnp.where(at_limit, TORQUE_LIMIT, 0.0))
+    return jnp.where(spinning_up, 0.0, limited), condition
 
 
 def full_wheels(craft: Spacecraft, state: State, wheels: tuple[str, ...]) -> Vector:

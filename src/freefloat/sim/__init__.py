@@ -1,5 +1,6 @@
 """Simulation: the pure functions of a system, the drivers around them, the record of a run and its audit."""
 
+from freefloat.sim.accuracy import RunAccuracy
 from freefloat.sim.audit import Audit
 from freefloat.sim.balance import derivative
 from freefloat.sim.check_software import check_software
@@ -16,6 +17,7 @@ __all__ = [
     "Experiment",
     "Inputs",
     "Run",
+    "RunAccuracy",
     "RunFailed",
     "StartWarning",
     "Stepper",

@@ -41,8 +41,6 @@ class WheelWatch:
 
     def first_full(self, reach: Reach, loop: SystemState, inputs: Inputs, t: float, h: float) -> float | None:
         """When in an attempt from t over h the first wheel becomes full [s]; None where none does."""
-        from scipy.optimize import brentq
-
         others = (self.full == 0.0) & ~self._passed
         if not others.any():
             return None
@@ -56,9 +54,18 @@ class WheelWatch:
 
         if room(h) >= -OVER:
             return None
-        found = 0.0 if room(0.0) <= 0.0 else float(brentq(room, 0.0, h, xtol=1e-15 * h, rtol=1e-15))
+        found = _crossing(room, h) if room(0.0) > 0.0 else 0.0
         self._passed = self._passed | (others & (rooms(found) <= TOGETHER))
         return found
+
+
+def _crossing(room: Callable[[float], float], h: float) -> float:
+    """Where a function that is positive at zero and negative at h changes its sign: halving, to rounding."""
+    low, high = 0.0, h
+    while low < 0.5 * (low + high) < high:
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if room(middle) > 0.0 else (low, middle)
+    return low
 
 
 def _look(

@@ -16,6 +16,9 @@ import numpy as np
 if TYPE_CHECKING:
     from freefloat.values.labelled import LabelledArrays
 
+_EPS, _TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
+_DIGITS = 32.0  # half of what the audit permits: energy goes with the square
+
 
 @dataclass(frozen=True)
 class Book:
@@ -230,6 +233,7 @@ def _sizes(data: LabelledArrays, prefix: str, mass: float) -> Sizes:
     # Forces of contacts and connections may cancel: what is rounded is each of them, at its lever, and its work.
     lever = float(np.sqrt(np.max(inertia) / mass)) if connected or between else 0.0
     spins = of("wheels.absolute_momentum") if f"{prefix}wheels.absolute_momentum" in data else np.zeros((1, 1))
+    least = _least_motion(mass, top("com.inertia_trace"), data["time"].values)
     return Sizes(
         size={
             "linear": np.sqrt(2.0 * energy * mass) + top("impulse.linear"),
@@ -237,10 +241,11 @@ def _sizes(data: LabelledArrays, prefix: str, mass: float) -> Sizes:
             "energy": stored + top("energy.inner_work"),
         },
         rounded={
-            "linear": top("momentum.linear"),
+            "linear": top("momentum.linear") + least["linear"],
             "angular": float(np.max(np.sum(np.abs(spins), axis=-1)))
-            + (top("com.from_base") + lever) * top("impulse.linear"),
-            "energy": (top("connections.work") if connected else 0.0) + float(sum(handed)),
+            + (top("com.from_base") + lever) * top("impulse.linear")
+            + least["angular"],
+            "energy": (top("connections.work") if connected else 0.0) + float(sum(handed)) + least["energy"],
         },
         at_instants={
             "open.force": np.sqrt(2.0 * agility * mass) + of("turnover.force"),
@@ -248,3 +253,17 @@ def _sizes(data: LabelledArrays, prefix: str, mass: float) -> Sizes:
             "open.power": 2.0 * np.sqrt(agility * inner) + of("turnover.power"),
         },
     )
+
+
+def _least_motion(mass: float, inertia: float, time: np.ndarray) -> dict[str, float]:
+    """What is rounded even in a spacecraft that does not move.
+
+    A turn of one unit in the last place of a radian in the whole run is no motion: a ball in orbit, whose gravity
+    torques cancel, turns by far less. Momenta and energy of such a turn, over the rounding of one operation.
+    """
+    span = max(float(time[-1] - time[0]), _TINY)
+    return {
+        "linear": np.sqrt(mass * inertia) / span,
+        "angular": inertia / span,
+        "energy": _DIGITS * _EPS * inertia / span**2,
+    }

@@ -68,17 +68,11 @@ def unresolved_forces(
     off = _differences(_booked(finer, prefixes), _booked(_at(records, chosen + 1), prefixes))
     limits = _limits(off, motion)
     share = np.max([off[book] / limits[book] for book in off], axis=0)
-    suspects = [i for i in np.argsort(-share)[:_SUSPECTS] if share[i] > 1.0]
-    found = [
-        one
-        for i in suspects
-        if (
-            one := _worst_step(
-                _Walk(steps, int(np.diff(ticks)[chosen[i]]), parts, prefixes), _at(records, chosen[i]), limits, dt
-            )
-        )
-    ]
-    return (max(found, key=lambda one: one.amount / one.permitted),) if found else ()
+    suspects = [int(i) for i in np.argsort(-share)[:_SUSPECTS] if share[i] > 1.0]
+    walks = {int(chosen[i]): _Walk(steps, int(np.diff(ticks)[chosen[i]]), parts, prefixes) for i in suspects}
+    found = [_worst_step(walk, _at(records, i), limits, dt) for i, walk in walks.items()]
+    worst = sorted((one for one in found if one), key=lambda one: one.amount / one.permitted)
+    return tuple(worst[-1:])
 
 
 def with_unresolved(judged: Audit, found: tuple[Unresolved, ...], dt: float) -> Audit:
@@ -127,7 +121,7 @@ def _worst_step(walk: _Walk, start: SystemState, limits: dict[str, float], dt: f
     amount, limit = float(off[book][worst]), limits[book]
     if not amount > limit:
         return None
-    goes = _comes_and_goes(walk, _at(walked, slice(worst, worst + 1)), book) > 0.5 * limit
+    goes = bool(_comes_and_goes(walk, _at(walked, slice(worst, worst + 1)), book) > 0.5 * limit)
     permitted = limit if goes else limit * _JUMP / COARSEST
     if not amount > permitted:
         return None
@@ -187,4 +181,4 @@ def _limits(off: dict[str, np.ndarray], motion: Sizes) -> dict[str, float]:
     seen = {book: float(np.max(values, initial=0.0, where=np.isfinite(values))) for book, values in off.items()}
     rounding = {book: 64.0 * _EPS * (motion.size[book] + motion.rounded[book]) for book in off}
     tiny = float(np.finfo(float).tiny)
-    return {book: COARSEST * (motion.size[book] + seen[book]) + rounding[book] + tiny for book in off}
+    return {book: float(COARSEST * (motion.size[book] + seen[book]) + rounding[book] + tiny) for book in off}

@@ -26,11 +26,12 @@ from freefloat.sim.system import System
 from freefloat.values import record
 from freefloat.values.arrays import Flag, Numeric, Scalar
 
-_TOLERANCE = 1e-10  # of a piece: [m, rad, m/s, rad/s]; by parts^5 less where the audit cuts a step into parts
+_TOLERANCE = 1e-10  # of a piece: [m, rad, m/s, rad/s]; 2^5 times less where the audit cuts a step into parts
 _NARROW = 1e-11  # of a step: where a piece ends
 _SHORTEST = 1e-9  # of a step: what is shorter is accepted as it is
 _ROUNDS = 6000  # attempts in one step, at most
 _ORDER = 5
+_FINEST = 0.5  # of a step: in shorter parts the tolerance stays, or rounding would be in the way
 _WIDE = 2.0  # so many times as far as anything comes in a step: far away
 
 
@@ -111,7 +112,7 @@ class _Pieces:
 def _advance_in_pieces(
     system: System, plants: Plants, rate_of: RateOf, t: Scalar, h: Scalar, share: Scalar | float
 ) -> Plants:
-    tolerance = _TOLERANCE * jnp.asarray(share, float) ** _ORDER
+    tolerance = _TOLERANCE * jnp.maximum(jnp.asarray(share, float), _FINEST) ** _ORDER
     here = _margins(system, plants)
     on = _flags(here)
     # Zeros that the engine does not know to be zeros: it would trace the loop anew for each that it finds changing.

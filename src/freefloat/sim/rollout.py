@@ -219,12 +219,11 @@ def _attempt(
 ) -> tuple[Plants, Scalar]:
     tick, held = tick_of(system, loop), full if full.size else None
 
-    def rate(plants: Plants, *times: Scalar) -> WorldRate:
-        return derivative(system, plants, loop, inputs, tick, *times, full=held)
+    def rate(plants: Plants, now: Scalar, inside: Scalar) -> WorldRate:
+        return derivative(system, plants, loop, inputs, tick, now, inside, full=held)
 
-    if cutting_instants(system) is not None:
-        rate = rate_inside(rate, t, h)
-    return dormand_prince_step(rate, plants, t, h, tolerance)
+    smooth = rate if cutting_instants(system) is None else rate_inside(rate, t, h)
+    return dormand_prince_step(smooth, plants, t, h, tolerance)
 
 
 def _finish(system: System, loop: SystemState, inputs: Inputs) -> SystemState:

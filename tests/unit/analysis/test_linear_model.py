@@ -72,6 +72,15 @@ def test_the_gravity_gradient_librates():
     row, column = model.states.index("base.rate.y"), model.states.index("base.rotation.y")
     expected = -3.0 * float(orbit.rate) ** 2 * (24.0 - 10.0) / 22.0
     np.testing.assert_allclose(model.A[row, column], expected, rtol=1e-9)
+    # The translation is among the states: gravity acts on it as in Clohessy and Wiltshire, here in N.
+    n2 = float(orbit.rate) ** 2
+    rows = [model.states.index(f"base.velocity.{a}") for a in "xyz"]
+    columns = [model.states.index(f"base.position.{a}") for a in "xyz"]
+    np.testing.assert_allclose(model.A[np.ix_(rows, columns)], n2 * np.diag([-1.0, -1.0, 2.0]), rtol=1e-9, atol=1e-20)
+    assert "The centre of mass of 'hub' is on the orbit." in model.notes
+    off = dataclasses.replace(start, p_NB=np.array([0.0, 3.0, 4.0]))
+    model = linearise(ff.Experiment.of(hub, effects.GravityGradient(orbit=orbit), duration=1.0, state=off))
+    assert "The centre of mass of 'hub' is 5 m from the orbit, where gravity pushes it." in model.notes
 
 
 def test_outputs_are_measurements_and_wrong_names_are_refused():

@@ -19,7 +19,7 @@ from freefloat.cli import main
 from freefloat.scenarios import SCENARIOS
 from freefloat.scenarios.performance import simulate_variant
 from freefloat.scenarios.settings import settings_of
-from freefloat.sim import RunFailed
+from freefloat.sim import Run, RunFailed
 from recorded import made_up
 
 URDF = """<robot name="probe"><link name="bus"><inertial><mass value="100"/>
@@ -97,7 +97,7 @@ def test_a_run_that_fails_or_a_claim_that_does_not_hold_shows_in_the_exit_code(t
     assert "goddard-symmetric (50-kg): The run stopped: planted." in said.err
     for ok, code in ((True, 0), (False, 1)):
         kept = SimpleNamespace(run=run, summary={"ok": ok}, faults=[])
-        monkeypatch.setattr("freefloat.cli.run.perform", lambda *_, kept=kept: kept)
+        monkeypatch.setattr("freefloat.cli.run.perform", lambda *_, kept=kept, **__: kept)
         words = ("run", "goddard-symmetric", "--out", str(tmp_path / f"{code}"), "--json")
         assert freefloat(*words, monkeypatch=monkeypatch) == code
 
@@ -358,8 +358,8 @@ def test_an_ascii_terminal_gets_what_it_can_show():
 def test_interrupted_claims_show_what_was_checked_until_then(monkeypatch, capsys):
     whole = simulate_variant
 
-    def interrupted(scenario, variant, progress, engine):
-        run = whole(replace(scenario, duration=1.0), variant, progress, engine)
+    def interrupted(scenario, variant, progress, engine, **options):
+        run = whole(replace(scenario, duration=1.0), variant, progress, engine, **options)
         if variant == "25-kg":
             raise RunFailed("The run stopped.", run, interrupted=True)
         return run
@@ -389,3 +389,15 @@ def test_a_file_that_is_no_run_gets_a_sentence(command, tmp_path, monkeypatch, c
         said = capsys.readouterr().err
         assert "run.nc" in said
         assert "Traceback" not in said
+
+
+def test_accuracy_is_measured_unless_it_is_left_out(tmp_path, monkeypatch, capsys):
+    words = ("run", "goddard-symmetric", "--set", "duration=1", "--quiet", "--out")
+    assert freefloat(*words, str(tmp_path / "on"), "--accuracy", monkeypatch=monkeypatch) == 0
+    assert "attitude to" in capsys.readouterr().out
+    assert freefloat(*words, str(tmp_path / "off"), "--no-accuracy", monkeypatch=monkeypatch) == 0
+    assert "not measured: accuracy=False" in capsys.readouterr().out
+    on, off = (Run.load(tmp_path / name / "run.nc").accuracy for name in ("on", "off"))
+    assert on.measured
+    assert not off.measured
+    assert "How accurate is it?" in (tmp_path / "on" / "page.html").read_text()

@@ -1,0 +1,175 @@
+"""Errors planted in random runs of the families: the smallest that the audit catches."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from audit_families import family
+from audit_faults import FaultyExperiment
+
+import freefloat as ff
+from freefloat.engine import traced_anew
+from freefloat.model import Clock, Effect, Interaction, Spacecraft, State
+from freefloat.sim import balance
+from freefloat.values import record
+
+ERRORS = tuple(10.0**-k for k in range(1, 11))  # relative
+
+
+@dataclass(frozen=True)
+class Planted:
+    """An error in a family of runs, and how large it may be without being caught."""
+
+    family: str
+    structure: int
+    error: str  # in words
+    runs: Callable[[ff.Experiment], Callable[[float], ff.Run]]  # with a relative error
+    required: float
+
+    def smallest_caught(self, seed: int) -> float | None:
+        """The smallest relative error that is refused, and all larger ones too; the right run must hold."""
+        run, caught = self.runs(family(self.family).experiment(self.structure, seed)), None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a boom may bend more than its linear model is for
+            if not run(0.0).audit.holds:
+                raise SystemExit(f"{self.family}, structure {self.structure}, seed {seed}: the right run is refused.")
+            for error in ERRORS:
+                if run(error).audit.holds:
+                    return caught
+                caught = error
+        return caught
+
+
+# ---- a wrong inertia
+
+
+def wrong_inertia(experiment: ff.Experiment) -> Callable[[float], ff.Run]:
+    """The first body's inertia is too large in the equations of motion."""
+    faulty = FaultyExperiment(experiment)
+    return lambda error: faulty.run(faulty.craft.bodies[0].name, error)
+
+
+# ---- a push between ticks that nobody declares
+
+
+@record
+class UndeclaredPush(Effect):
+    """A force on the base that does not say when it begins and ends."""
+
+    force_x: Any  # [N]
+    start: Any  # [s]
+    stop: Any  # [s]
+
+    def force(self, craft: Spacecraft, state: State, clock: Clock) -> Any:
+        """Along x of the base."""
+        acts = (clock.t >= self.start) & (clock.t < self.stop)
+        return jnp.zeros(craft.layout.nv).at[0].set(jnp.where(acts, self.force_x, 0.0))
+
+
+def undeclared_push(experiment: ff.Experiment) -> Callable[[float], ff.Run]:
+    """A tenth of a step long, inside the step in the middle of the run, with an impulse relative to the motion's."""
+    dt, world = experiment.dt, experiment.world
+    middle = (round(0.5 * experiment.duration / dt) + 0.3) * dt
+    motion = ff.simulate(experiment, check=False)
+    mass, prefix = float(world.crafts[0].mass), world.prefix(0)
+    size = np.sqrt(2.0 * float(np.max(motion[f"{prefix}energy.inner"].values)) * mass)
+    size += float(np.max(np.linalg.norm(motion[f"{prefix}impulse.linear"].values, axis=-1)))
+
+    def run(error: float) -> ff.Run:
+        push = UndeclaredPush(error * size / (0.1 * dt), middle, middle + 0.1 * dt, on=world.names[0])
+        return ff.simulate(experiment.with_parts(push), check=False)
+
+    return run
+
+
+# ---- a contact that pushes one of two bodies more than the other
+
+
+@record
+class Fault(Interaction):
+    """Does nothing; it carries the relative error of the other interactions' forces on the last spacecraft."""
+
+    error: Any
+
+    def margins(self, truth: Any, inner: Any) -> Any:
+        """It never acts."""
+        return -jnp.ones(1)
+
+    def gaps(self, truth: Any) -> tuple[Any, Any]:
+        """It never comes near."""
+        return jnp.ones(1), jnp.zeros(1)
+
+    def far(self, truth: Any) -> tuple[Any, Any]:
+        """It is far away."""
+        return jnp.asarray(1.0), jnp.asarray(0.0)
+
+    def act(self, truth: Any, inner: Any, on: Any, clock: Clock) -> Any:
+        """Nothing."""
+        nothing = tuple(jnp.zeros(craft.layout.nv) for craft in truth.world.crafts)
+        return ff.model.Action(nothing, inner, jnp.zeros(()), jnp.zeros(()))
+
+
+@contextmanager
+def _unequal() -> Iterator[None]:
+    """While this lasts, contact pushes the last spacecraft more than it should."""
+    right = balance.actions
+
+    def wrong(system: Any, *arguments: Any) -> Any:
+        error = system.interactions[-1].error
+
+        def more(action: Any) -> Any:
+            forces = (*action.forces[:-1], (1.0 + error) * action.forces[-1])
+            return ff.model.Action(forces, action.rate, action.power, action.heat)
+
+        return tuple(map(more, right(system, *arguments)))
+
+    try:
+        balance.actions = wrong
+        with traced_anew():
+            yield
+    finally:
+        balance.actions = right
+
+
+def unequal_contact(experiment: ff.Experiment) -> Callable[[float], ff.Run]:
+    """The force on the last spacecraft is too large."""
+
+    def run(error: float) -> ff.Run:
+        with _unequal():
+            return ff.simulate(experiment.with_parts(Fault(error, name="fault")), check=False)
+
+    return run
+
+
+PLANTED = (
+    Planted("prescribed_booms", 3, "inertia of the hub", wrong_inertia, 1e-5),
+    Planted("tiny_hubs", 3, "inertia of the hub", wrong_inertia, 1e-3),
+    Planted("orbiting_groups", 1, "inertia of the first hub", wrong_inertia, 1e-5),
+    Planted("full_wheels", 0, "inertia of the hub", wrong_inertia, 1e-5),
+    Planted("near_rest", 3, "inertia of the station", wrong_inertia, 1e-5),
+    Planted("latches", 5, "inertia of the first hub", wrong_inertia, 1e-5),
+    Planted("trees", 1, "impulse of an undeclared push", undeclared_push, 1e-2),
+    Planted("orbiting_groups", 1, "impulse of an undeclared push", undeclared_push, 1e-2),
+    Planted("full_wheels", 0, "impulse of an undeclared push", undeclared_push, 1e-2),
+    Planted("contacts", 5, "contact force on one of two", unequal_contact, 1e-5),
+    Planted("brief_contacts", 5, "contact force on one of two", unequal_contact, 1e-5),
+)
+
+
+def family_faults(seed: int) -> tuple[list[dict[str, Any]], bool]:
+    """Every planted error; a table."""
+    rows, fine = [], True
+    print(f"{'family':<38} {'planted':<34} {'smallest caught':>15} {'required':>9}   (seed {seed})")
+    for one in PLANTED:
+        caught = one.smallest_caught(seed)
+        fine &= caught is not None and caught <= 1.001 * one.required
+        rows.append({"family": one.family, "error": one.error, "caught": caught, "required": one.required})
+        shown = "-" if caught is None else f"{caught:.0e}"
+        print(f"{family(one.family).title:<38} {one.error:<34} {shown:>15} {one.required:>9.0e}", flush=True)
+    return rows, fine
