@@ -1,4 +1,4 @@
-"""Balls around shapes: whether two of them are so far apart that nobody need look closer."""
+"""Sizes of shapes: whether two of them are so far apart that nobody need look closer, and how far places may jump."""
 
 from __future__ import annotations
 
@@ -40,3 +40,27 @@ def reach_of(a: ContactShape, b: ContactShape) -> Scalar:
     """How far from the origin of b points may be where both are closest, while they are near [m]: a lever for turns."""
     finite = [ball_radius(shape) for shape in (a, b) if not isinstance(shape, Plane)]
     return jnp.asarray(2.0 * sum(finite), float)
+
+
+def bar_length(a: ContactShape, b: ContactShape) -> Scalar | None:
+    """How far the closest place of two convex shapes can jump along the shorter one [m]; None if only points touch."""
+    if any(isinstance(shape, (Sphere, Plane)) for shape in (a, b)) or not _has_bar(a, b):
+        return None
+    return jnp.minimum(*(jnp.asarray(_core_length(shape), float) for shape in (a, b)))
+
+
+def has_circle(a: ContactShape, b: ContactShape) -> bool:
+    """Whether one of them is taken as a circle, which is not convex: a ring, or the mouth of a cone beside a bar."""
+    if any(isinstance(shape, Cone) for shape in (a, b)):
+        return _has_bar(a, b)
+    return any(isinstance(shape, Ring) for shape in (a, b)) and not any(isinstance(s, (Box, Plane)) for s in (a, b))
+
+
+def _has_bar(*shapes: ContactShape) -> bool:
+    return any(isinstance(shape, (Capsule, Probe)) for shape in shapes)
+
+
+def _core_length(shape: ContactShape) -> Numeric | float:
+    if isinstance(shape, (Capsule, Probe)):
+        return shape.length
+    return 2.0 * ball_radius(shape)

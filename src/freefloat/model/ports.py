@@ -163,6 +163,7 @@ class Approach:
     rates: Vector  # of the gaps [m/s]
     velocity: Numeric  # (6) or (6, gaps): of one body relative to the other, at a frame of it [m/s, rad/s]
     lever: Numeric  # () or (gaps): no place is farther from that frame than this [m]
+    jump: Numeric | None = None  # by how much a gap may close faster than its rate where closest points jump [m/s]
 
 
 @record

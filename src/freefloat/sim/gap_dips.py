@@ -4,9 +4,15 @@ Let g and g' be a gap and its rate at both ends of a time h, and K a bound on ho
 Then the gap lies above the two parabolas g + g' s - K s^2 / 2 from either end. Their difference is a straight line, so
 they cross once, and the gap is nowhere lower than there. Between convex bodies that pass without turning K is zero: the
 parabolas are the tangents.
+
+This is so for every point beside a convex body. Between long bodies that turn, another place than the one that is
+closest at an end may come and go in between, faster by a `jump` than the rate of the gap says: there the parabolas are
+steeper by it. That is looked at less closely, or a gap that stays small would be cut for ever.
 """
 
 from __future__ import annotations
+
+import dataclasses
 
 import jax.numpy as jnp
 
@@ -15,6 +21,7 @@ from freefloat.spatial import angular, linear
 from freefloat.values.arrays import Flag, Numeric, Scalar, Vector
 
 UNSEEN = 1e-6  # [m]: a gap may pass below zero by this much between two instants without being noticed
+UNSEEN_JUMP = 1e-3  # [m]: the same of places that are not the closest ones at these instants
 _INSIDE = 0.02  # of the time: a cut is no nearer to its ends
 _UNEVEN = 2.0  # so many times the mean acceleration: what it may be in between
 
@@ -53,9 +60,20 @@ def lowest_between(before: Approach, after: Approach, h: Scalar | float) -> tupl
 
 def dip_between(before: Approach, after: Approach, h: Scalar | float) -> tuple[Flag, Scalar]:
     """Whether a gap may pass below zero between two instants at which it is open, and where the lowest one does [s]."""
+    dips, at = _lowest_below(-UNSEEN, before, after, h)
+    if before.jump is not None and after.jump is not None:
+        jump = jnp.maximum(before.jump, after.jump)
+        falls = dataclasses.replace(before, rates=before.rates - jump)
+        rises = dataclasses.replace(after, rates=after.rates + jump)
+        jumps, where = _lowest_below(-UNSEEN_JUMP, falls, rises, h)
+        dips, at = dips | jumps, jnp.where(dips, at, where)
+    return dips, jnp.clip(at, _INSIDE * h, (1.0 - _INSIDE) * h)
+
+
+def _lowest_below(limit: float, before: Approach, after: Approach, h: Scalar | float) -> tuple[Flag, Scalar]:
     lowest, at = lowest_between(before, after, h)
     k = jnp.argmin(lowest)
-    return lowest[k] < -UNSEEN, jnp.clip(at[k], _INSIDE * h, (1.0 - _INSIDE) * h)
+    return lowest[k] < limit, at[k]
 
 
 def _size(x: Numeric) -> Numeric:

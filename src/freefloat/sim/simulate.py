@@ -48,6 +48,7 @@ from freefloat.sim.step_halving import HALVES, Motion, compared, halved_records
 from freefloat.sim.step_order import ORDER, measured_order
 from freefloat.sim.system import System, SystemState
 from freefloat.sim.unit_warnings import UnitWarning, unit_warnings
+from freefloat.sim.unseen_overlaps import overlap_warnings
 from freefloat.values.labelled import LabelledArrays
 from freefloat.values.precision import require_float64
 
@@ -383,6 +384,7 @@ class _Driver:
                 accuracy = Accuracy.of_adaptive(self.experiment.tolerance, self.count.accepted)
             outside = [s for c, craft in enumerate(world.crafts) for s in domain_warnings(craft, data, prefixes[c])]
             outside += clearance_warnings(self.system, records)
+            outside += overlap_warnings(self.system, records) if self._fixed_steps is not None else ()
             outside += effect_warnings(self.system, data)
             judged = audit(data, accuracy, motion, prefixes, (*told, *outside))
             return with_unresolved(judged, unseen, self.system.dt)

@@ -85,7 +85,7 @@ class CompliantContact(Interaction):
         """The gaps of every point, and the motion of frame b relative to frame a."""
         X_ab, V_ab = self._motion(truth)
         now = self.pair.touching(X_ab, V_ab)
-        return Approach(-now.depths, -now.rates, V_ab, self.pair.lever(X_ab))
+        return Approach(-now.depths, -now.rates, V_ab, self.pair.lever(X_ab), self.pair.jump(X_ab, V_ab))
 
     def far(self, truth: Truth) -> tuple[Scalar, Scalar]:
         """By balls around its shapes."""

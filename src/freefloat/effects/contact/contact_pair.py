@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.dynamics.bounding_balls import least_gap, reach_of
+from freefloat.dynamics.bounding_balls import bar_length, has_circle, least_gap, reach_of
 from freefloat.dynamics.closest_points import length
 from freefloat.dynamics.touching_points import TouchingPoints, is_surface_first, touching_points
 from freefloat.effects.contact.bristles import Bristles
@@ -75,6 +75,17 @@ class ContactPair:
     def lever(self, X_ab: Pose) -> Scalar:
         """How far from the origin of either frame points may be that are about to touch [m]."""
         return reach_of(self.a, self.b) + length(jnp.asarray(self.at_b.p)) + length(jnp.asarray(X_ab.p))
+
+    def jump(self, X_ab: Pose, V_ab: Vec6) -> Scalar | None:
+        """By how much a gap may close faster than its rate, because another place has become the closest one [m/s].
+
+        Convex shapes that do not turn have no such place. Of those that turn, every place of the shorter one moves like
+        the closest one but for the turning times its length. Beside a circle any place may come. None: points only.
+        """
+        if has_circle(self.a, self.b):
+            return 2.0 * (length(linear(V_ab)) + self.lever(X_ab) * length(angular(V_ab)))
+        shorter = bar_length(self.a, self.b)
+        return None if shorter is None else shorter * length(angular(V_ab))
 
     def touching(self, X_ab: Pose, V_ab: Vec6) -> Touching:
         """The same with its motion; V_ab: velocity of the origin of b and its rate, relative to a, in axes of a."""
