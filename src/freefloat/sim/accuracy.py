@@ -106,6 +106,8 @@ class RunAccuracy:
         if not self.converged:
             worst = [n for n in self.headline.values() if self.channels[n].verdict == "not converged"]
             return f"NOT CONVERGED ({worst[0]} is off by some {quantity(*_plain(self.channels[worst[0]]))}): halve dt"
+        if all(self.channels[name].verdict == "rounding" for name in self.headline.values()):
+            return "accurate to rounding"
         said = [f"{label} to {self.channels[name].size}" for label, name in self.headline.items()]
         return ", ".join(said[:_SHOWN])
 

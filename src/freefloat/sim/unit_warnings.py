@@ -18,7 +18,7 @@ from freefloat.sim.system import System
 _TURN = 2.0 * np.pi  # [rad]: joints turn once at most, unless their limits say more
 _SPIN = 20.0  # [rad/s]: three turns a second, twice the fastest spin-stabilised satellites
 _JOINT_RATE = 20.0  # [rad/s]: no arm's joint is as fast; wheels are not looked at
-_SPEED = 1000.0  # [m/s]: N falls with the orbit, so speeds in it are relative ones
+_SPEED = 20e3  # [m/s]: nothing near the Earth is as fast, even seen from its centre
 _REACHES = 5.0  # lengths of the arm: twice is the most that a hand can go
 _GYRATION = 10.0  # sizes of a body: of a solid one it is below one
 _LARGEST, _SMALLEST = 100.0, 1e-3  # [m]: radius of gyration of a body whose size nothing says; the space station has 30
@@ -105,8 +105,8 @@ def _of_speeds(craft: Spacecraft, state: State) -> Iterator[str]:
         )
     if speed > _SPEED:
         yield (
-            f"Spacecraft '{craft.name}' starts with {speed:.4g} m/s. Was that in mm/s, or the speed in orbit? N moves "
-            "with the orbit: give the speed relative to it, in m/s."
+            f"Spacecraft '{craft.name}' starts with {speed:.4g} m/s, faster than anything that stays near the Earth. "
+            "Was that in mm/s? Give m/s."
         )
 
 

@@ -139,7 +139,7 @@ def test_flags_and_counters_are_not_compared_as_numbers():
 def test_rounding_is_called_rounding():
     run = ff.simulate(HUB, duration=1.0)
     assert {error.verdict for error in run.accuracy.channels.values()} == {"rounding"}
-    assert "attitude to rounding" in repr(run)
+    assert "accurate to rounding" in repr(run)
 
 
 # ---- events
