@@ -9,6 +9,7 @@ from audit_families.drawing import MODES, draw_boom, draw_hub, draw_place, draw_
 from audit_families.family import Family
 
 DT = 0.01  # [s]
+WITHIN_ONE_STEP = (6, 7, 8)  # structures
 
 
 def draw_craft(structure: int, rng: np.random.Generator, softness: float) -> ff.Spacecraft:
@@ -22,12 +23,14 @@ def draw_craft(structure: int, rng: np.random.Generator, softness: float) -> ff.
 
 
 def draw(structure: int, rng: np.random.Generator) -> ff.Experiment:
-    """One to three pushes, from a twentieth of a step to many steps long; on rest or on a motion."""
+    """One to three pushes, from a twentieth of a step to many steps long; in some structures all within one step."""
     craft = softened(rng, lambda rng, softness: draw_craft(structure, rng, softness), DT)
     steps, pushes = 20 * int(rng.integers(10, 20)), []
-    for k in range(1 + structure % 3):
-        start = float(rng.uniform(0.0, 0.9)) * steps * DT
-        length = float(10.0 ** rng.uniform(-1.3, 1.5)) * DT
+    first = float(rng.uniform(0.0, 0.9)) * steps * DT
+    for k in range(3 if structure in WITHIN_ONE_STEP else 1 + structure % 3):
+        start, length = float(rng.uniform(0.0, 0.9)) * steps * DT, float(10.0 ** rng.uniform(-1.3, 1.5)) * DT
+        if structure in WITHIN_ONE_STEP:
+            start, length = first + float(rng.uniform(0.0, 0.9)) * DT, float(rng.uniform(0.01, 0.3)) * DT
         wrench = rng.normal(size=6) * float(rng.uniform(0.1, 10.0))
         pushes.append(ff.effects.WrenchPulse("nozzle", wrench, start, start + length, name=f"push{k}"))
     speed = draw_speed(rng) * int(rng.integers(2))

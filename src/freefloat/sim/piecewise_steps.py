@@ -54,7 +54,7 @@ def advance_motion(
     instants = cutting_instants(system)
     if instants is None:
         return advance(plants, rate_of, t, h)
-    return advance_in_segments(advance, instants, plants, rate_of, t, jnp.asarray(h, float))
+    return advance_in_segments(advance, instants, plants, rate_of, t, jnp.asarray(h, float), share)
 
 
 def _advance_smoothly(

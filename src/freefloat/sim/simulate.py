@@ -49,6 +49,7 @@ from freefloat.sim.step_order import ORDER, measured_order
 from freefloat.sim.system import System, SystemState
 from freefloat.sim.unit_warnings import UnitWarning, unit_warnings
 from freefloat.sim.unseen_overlaps import overlap_warnings
+from freefloat.sim.wheel_limits import wheel_limit_entries
 from freefloat.values.labelled import LabelledArrays
 from freefloat.values.precision import require_float64
 
@@ -387,6 +388,8 @@ class _Driver:
             outside += overlap_warnings(self.system, records) if self._fixed_steps is not None else ()
             outside += effect_warnings(self.system, data)
             judged = audit(data, accuracy, motion, prefixes, (*told, *outside))
+            limits = tuple(wheel_limit_entries(self.system, data))
+            judged = dataclasses.replace(judged, entries=(*judged.entries, *limits))
             return with_unresolved(judged, unseen, self.system.dt)
 
 
