@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from freefloat.planning import CaptureTask, plan_capture
     from freefloat.report import compare, map_page, page
     from freefloat.report.linear_pages import linear_page
-    from freefloat.sim import Experiment, Run, RunFailed, check_software, continue_run, simulate, stepper
+    from freefloat.sim import Experiment, Run, RunFailed, Steps, check_software, continue_run, simulate, stepper
     from freefloat.spatial import Pose
     from freefloat.values import Channel, LawError, ModelError, record, static
 
@@ -104,6 +104,7 @@ _NAMES = {
     "Software": "model",
     "Spacecraft": "model",
     "State": "model",
+    "Steps": "sim",
     "ThrusterDuty": "model",
     "WheelTorques": "model",
     "World": "model",
@@ -160,6 +161,7 @@ __all__ = [
     "Software",
     "Spacecraft",
     "State",
+    "Steps",
     "ThrusterDuty",
     "WheelTorques",
     "World",

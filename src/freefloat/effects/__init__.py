@@ -14,6 +14,7 @@ from freefloat.effects.relative_motion import RelativeState, relative_drift, tra
 from freefloat.effects.thrusters import Pulses, Thruster, Thrusters, torque_pairs
 from freefloat.effects.wheels import limit_wheel_torques, wheel_channel
 from freefloat.effects.wrench_pulse import WrenchPulse
+from freefloat.effects.wrench_steps import WrenchSteps
 
 __all__ = [
     "EARTH_GRAVITY",
@@ -37,6 +38,7 @@ __all__ = [
     "Thruster",
     "Thrusters",
     "WrenchPulse",
+    "WrenchSteps",
     "co_rotating_state",
     "co_rotating_states",
     "eccentric_anomaly",

@@ -13,12 +13,14 @@ from freefloat.model.physical_checks import unit_axis
 from freefloat.model.ports import Clock, Part
 from freefloat.spatial.rotations import cross
 from freefloat.values import record, static
-from freefloat.values.arrays import ArrayLike, Matrix, Numeric, Vec6, Vector
+from freefloat.values.arrays import ArrayLike, Matrix, Numeric, Scalar, Vec6, Vector
 from freefloat.values.channels import Channel
 from freefloat.values.checks import require_array, require_bounds, require_quantity, set_fields
 from freefloat.values.errors import require_name
 
 STANDARD_GRAVITY = 9.80665  # [m/s2]
+_NEVER = -1e9  # [s], before any run
+_ROUNDING = 1e-9  # relative, and [s]: a hold is a rounded sum of ticks
 
 
 @record
@@ -52,14 +54,23 @@ class Pulses:
     """What the valves remember."""
 
     debt: Vector  # impulse asked for and not yet given, of each thruster [N s]
-    burning: Vector  # 1 while open
+    burning: Vector  # share of the hold in which each burns, from its beginning on; 1: still open at its end
     opened_at: Vector  # [s]
-    propellant: Numeric  # used so far [kg]
+    closes_at: Vector  # end of the burn in the present hold [s]
+    propellant: Numeric  # used by the end of the hold [kg]
+
+    def open_at(self, t: Scalar) -> Vector:
+        """1 for each thruster that burns at a time of the hold, else 0."""
+        return jnp.where((self.burning >= 1.0) | (t < self.closes_at), 1.0, 0.0)
+
+    def closing_instants(self) -> Vector:
+        """When each valve closes inside the hold [s]; a time long past for the others."""
+        return jnp.where(self.burning < 1.0, self.closes_at, _NEVER)
 
 
 @record
 class Thrusters(Part):
-    """A set of on-off thrusters with pulse modulation: each opens once its debt is worth a shortest pulse."""
+    """On-off thrusters with pulse-width modulation: each opens once its debt is worth a shortest pulse."""
 
     nozzles: tuple[Thruster, ...]
     mixing: Matrix  # (thrusters, 12): burn for each unit of +wrench, then of -wrench; never negative
@@ -114,11 +125,13 @@ class Thrusters(Part):
     def begin(self) -> Pulses:
         """All valves closed."""
         n = len(self.nozzles)
-        return Pulses(np.zeros(n), np.zeros(n), np.full(n, -1e9), np.zeros(()))
+        return Pulses(np.zeros(n), np.zeros(n), np.full(n, _NEVER), np.full(n, _NEVER), np.zeros(()))
 
     def actuate(self, pulses: Pulses, duty: Vector, clock: Clock, open_anyway: Vector) -> Pulses:
-        """Open and close valves now, for the time that they are held; counts the propellant of that time.
+        """Open valves now, and set when each closes within the time that they are held; counts the propellant of it.
 
+        A valve opens once a shortest pulse is owed, and stays open while its shortest pulse is not over, or a shortest
+        pulse or a whole hold is owed. It then burns for as long as what is owed takes, to the end of the hold at most.
         A thruster with `open_anyway` 1 is stuck: it burns whatever is asked. When nothing is asked of any thruster,
         the work is over, and debts that are left are forgotten.
         """
@@ -126,19 +139,25 @@ class Thrusters(Part):
         duty = jnp.clip(duty, 0.0, 1.0)
         shortest = jnp.stack([jnp.asarray(n.shortest_pulse, dtype=float) for n in self.nozzles])
         debt = pulses.debt + duty * self.thrust * hold
-        may_close = t - pulses.opened_at >= shortest - 1e-9
-        least = self.thrust * jnp.maximum(shortest, hold)
-        stays = (pulses.burning > 0.0) & (~may_close | (debt >= self.thrust * hold * (1.0 - 1e-9)))
-        opens = (pulses.burning == 0.0) & (debt >= least * (1.0 - 1e-9))
-        burning = jnp.where(stays | opens | stuck, 1.0, 0.0)
-        given = burning * self.thrust * hold
-        used = jnp.sum(given) / (self.specific_impulse * STANDARD_GRAVITY)
-        left = jnp.where(stuck | ~jnp.any(duty > 0.0), 0.0, debt - given)
-        return Pulses(left, burning, jnp.where(opens, t, pulses.opened_at), pulses.propellant + used)
+        owed, was_open = debt / self.thrust * (1.0 + _ROUNDING), pulses.burning >= 1.0
+        opens = ~was_open & (owed >= shortest) & (debt > 0.0)
+        opened_at = jnp.where(opens, t, pulses.opened_at)
+        unfinished = opened_at + shortest - t  # of the shortest pulse
+        stays = was_open & ((unfinished > _ROUNDING) | (owed >= jnp.minimum(shortest, hold)))
+        burn = jnp.clip(jnp.maximum(debt / self.thrust, unfinished), 0.0, hold)
+        burn = jnp.where(stuck | (burn >= hold * (1.0 - _ROUNDING)), hold, burn)
+        burn = jnp.where(stays | opens | stuck, burn, 0.0)
+        left = jnp.where(stuck | ~jnp.any(duty > 0.0), 0.0, debt - self.thrust * burn)
+        closes_at = jnp.where(burn > 0.0, t + burn, _NEVER)
+        return Pulses(left, burn / hold, opened_at, closes_at, pulses.propellant + self._propellant(burn))
 
-    def force(self, craft: Spacecraft, pulses: Pulses) -> Vector:
-        """Generalised force of the open thrusters."""
-        return jnp.zeros(craft.layout.nv).at[:6].set(self.wrench(pulses.burning))
+    def _propellant(self, burn: Vector) -> Scalar:
+        """For burns of these lengths [kg]."""
+        return jnp.sum(self.thrust * burn) / (self.specific_impulse * STANDARD_GRAVITY)
+
+    def force(self, craft: Spacecraft, pulses: Pulses, t: Scalar) -> Vector:
+        """Generalised force of the thrusters that are open at a time."""
+        return jnp.zeros(craft.layout.nv).at[:6].set(self.wrench(pulses.open_at(t)))
 
     def wrench(self, burning: Vector) -> Vec6:
         """Of the open thrusters on the base, base axes."""
@@ -148,13 +167,21 @@ class Thrusters(Part):
         """Valves and propellant."""
         nozzles = tuple(n.name for n in self.nozzles)
         return (
-            Channel(self.tells("burning"), "Thrusters that burn", "1", "", self.tells("nozzle"), nozzles),
+            Channel(
+                self.tells("burning"),
+                "Share of the time in which thrusters burn",
+                "1",
+                "",
+                self.tells("nozzle"),
+                nozzles,
+            ),
             Channel(self.tells("propellant"), "Propellant used", "kg"),
         )
 
-    def observe(self, pulses: Pulses) -> tuple[Numeric, ...]:
-        """Valves and propellant."""
-        return pulses.burning, pulses.propellant
+    def observe(self, pulses: Pulses, t: Scalar) -> tuple[Numeric, ...]:
+        """Valves, and the propellant that is used at a time of the hold."""
+        ahead = pulses.closes_at - t
+        return pulses.burning, pulses.propellant - self._propellant(jnp.where(ahead > _ROUNDING, ahead, 0.0))
 
 
 def torque_pairs(arm: float, thrust: float, shortest_pulse: float = 0.02) -> tuple[Thruster, ...]:

@@ -9,6 +9,7 @@ from freefloat.sim.loop import step
 from freefloat.sim.run import Run, RunFailed
 from freefloat.sim.simulate import StartWarning, continue_run, simulate
 from freefloat.sim.starting import begin
+from freefloat.sim.step_signals import Steps
 from freefloat.sim.stepper import Stepper, stepper
 from freefloat.sim.system import Inputs, System, SystemState, assemble
 
@@ -21,6 +22,7 @@ __all__ = [
     "RunFailed",
     "StartWarning",
     "Stepper",
+    "Steps",
     "System",
     "SystemState",
     "assemble",

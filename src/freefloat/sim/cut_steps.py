@@ -1,8 +1,8 @@
 """Steps that are cut at known instants: where a force jumps, one segment ends and the next begins.
 
 A step of any integrator is exact to its order only where the forces are smooth. Effects report the instants at which
-theirs are not. Each segment between two of them is a step of its own, on whose side of the instants the forces are
-evaluated. A system whose parts have no such instants has no loop here at all.
+theirs are not, and valves when they close. Each segment between two of them is a step of its own, on whose side of the
+instants the forces are evaluated. A system whose parts have no such instants has no loop here at all.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from freefloat.sim.integrators import RateFunction
 from freefloat.sim.plant import Plants, WorldRate
-from freefloat.sim.system import System
+from freefloat.sim.system import System, SystemState
 from freefloat.values.arrays import Scalar, Vector
 
 _ROUNDING = 8.0 * np.finfo(float).eps  # of the time: a tick is a rounded number, and so is an instant
@@ -26,10 +26,14 @@ RateOf = Callable[..., RateFunction]
 Advance = Callable[[Plants, RateOf, Scalar, Any], Plants]  # plants, their rates, from time t over a length h
 
 
-def cutting_instants(system: System) -> Vector | None:
-    """All instants at which a force of the system is not smooth [s]; None where there are none."""
-    found = [jnp.asarray(instant, float) for effect in system.effects for instant in effect.instants()]
-    return jnp.stack(found) if found else None
+def cutting_instants(system: System, loop: SystemState) -> Vector | None:
+    """All instants at which a force of the system is not smooth [s]; None where there are none.
+
+    Valves are as they were set at the last tick.
+    """
+    found = [jnp.asarray(instant, float)[None] for effect in system.effects for instant in effect.instants()]
+    found += [pulses.closing_instants() for pulses in loop.valves]
+    return jnp.concatenate(found) if found else None
 
 
 def advance_in_segments(

@@ -211,7 +211,7 @@ class _Round:
 
         share = self.h / self.system.dt
         asked = asked_torques(self.system, here, self.inputs, self.tick)
-        plants = advance_motion(self.system, here.plants, rate_of, self.tick.t + done, length, share, asked)
+        plants = advance_motion(self.system, here, rate_of, self.tick.t + done, length, share, asked)
         if case == "nothing":
             return plants, here.constraints.lost
         return hold_on(self.system, dataclasses.replace(here, plants=plants), case)

@@ -20,6 +20,7 @@ from freefloat.sim.recording import channels_of
 from freefloat.sim.rollout import grid
 from freefloat.sim.starting import begin
 from freefloat.sim.step_choice import longest_tick, periods_of, require_wanted, with_chosen_step
+from freefloat.sim.step_signals import split_wrench_steps
 from freefloat.sim.system import System, SystemState, assemble
 from freefloat.values.channels import Channel
 from freefloat.values.checks import require_quantity
@@ -40,7 +41,7 @@ class Experiment:
     record_dt: float | None = None  # [s]; None: about 2000 records
     integrator: Integrator = "rk4"
     tolerance: float = 1e-10  # of adaptive steps
-    inputs: Mapping[str, Signal] = field(default_factory=dict)  # by port: array over time, function of the tick, value
+    inputs: Mapping[str, Signal] = field(default_factory=dict)  # by port: array, function of the tick, Steps, value
     scenario: Mapping[str, Any] = field(default_factory=dict)  # what it is, as plain data
 
     @staticmethod
@@ -68,7 +69,9 @@ class Experiment:
         given. In place of it `accuracy` may say how far channels may be off, `{"attitude_deg": 0.01}`: the step is then
         found by trial runs (`sim.step_choice`).
         """
-        world, inputs = World.of(what), _require_signals(inputs or {})
+        world = World.of(what)
+        inputs, pushes = split_wrench_steps(world, _require_signals(inputs or {}))
+        parts = (*parts, *pushes)
         for craft in world.crafts:
             craft.check()
         require_choice("integrator", integrator, ("rk4", "adaptive"))

@@ -12,13 +12,14 @@ from freefloat.control.outside import OutsideSoftware
 from freefloat.model import Clock, JointBrake, Sensor, Truth, World
 from freefloat.sensors.ideal import measurable, true_value
 from freefloat.sim.seen_motion import SEEN, seen_size
+from freefloat.sim.step_signals import Steps
 from freefloat.sim.system import System
 from freefloat.values import LawError, ModelError
 
 _COMMANDS = ("command.joints.rate", "command.joints.torque", "command.wheels.torque", "command.base.wrench")
 _DUTY = "command.thrusters.duty"
 
-Signal = Any  # an array over time (steps, ...), a function of the tick, or one value for all time
+Signal = Any  # an array over time (steps, ...), a function of the tick, Steps, or one value for all time
 
 
 def connection_port(name: str) -> str:
@@ -94,14 +95,18 @@ def tabulate(
 
     `end`: the tick until which arrays must reach, where more than these steps are needed later.
     """
-    return {port: input_rows(port, signals[port], port_shape(system, port), first, steps, end) for port in system.ports}
+    return {
+        port: input_rows(port, signals[port], port_shape(system, port), first, steps, end, dt=system.dt)
+        for port in system.ports
+    }
 
 
 def input_rows(
-    port: str, signal: Signal, shape: tuple[int, ...], first: int, steps: int, end: int | None = None
+    port: str, signal: Signal, shape: tuple[int, ...], first: int, steps: int, end: int | None = None, *, dt: float
 ) -> np.ndarray:
-    """The same of one port."""
+    """What comes in at one port at every step, (steps, ...)."""
     end = first + steps if end is None else end
+    signal = signal.at_ticks(port, shape, dt) if isinstance(signal, Steps) else signal
     if isinstance(signal, Callable):
         rows = [_numeric(port, signal(tick)) for tick in range(first, first + steps)]
         if wrong := [row.shape for row in rows if row.shape != shape]:

@@ -255,7 +255,7 @@ class Instant:
             total = total + self._force_of(c, self.limit(c, command)[0], failed_at)
         for thrusters, pulses in zip(system.thrusters, self.loop.valves, strict=True):
             if system.on(thrusters) == c:
-                total = total + thrusters.force(craft, pulses)
+                total = total + thrusters.force(craft, pulses, self.t)
         for port in system.ports:
             number, rest = system.world.locate(port, c)
             if number == c and port.endswith(".wrench") and COMMAND not in rest:

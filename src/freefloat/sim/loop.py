@@ -62,7 +62,7 @@ def _advance(
         return lambda p, *times: derivative(system, p, loop, inputs, tick, *times, on=on, full=full)
 
     asked = asked_torques(system, loop, inputs, tick)
-    plants = advance_motion(system, loop.plants, rate_of, tick.t, h, share, asked)
+    plants = advance_motion(system, loop, rate_of, tick.t, h, share, asked)
     return dataclasses.replace(loop, plants=plants)
 
 
@@ -176,7 +176,7 @@ def _if_due(due: Flag | bool, new: Any, old: Any) -> Any:
 
 
 def _move_valves(here: Instant, due: Due) -> SystemState:
-    """Thrusters open and close."""
+    """Valves open, and it is settled when they close."""
     system, loop = here.system, here.loop
     valves = []
     for thrusters, old in zip(system.thrusters, loop.valves, strict=True):

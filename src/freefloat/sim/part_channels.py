@@ -29,7 +29,7 @@ def part_channels(here: Instant, c: int, ticked: Scalar) -> Iterator[ChannelValu
                 yield from require_observed(effect, effect.channels(craft), effect.observe(craft, state, clock))
     for thrusters, pulses in zip(system.thrusters, here.loop.valves, strict=True):
         if system.on(thrusters) == c:
-            yield from zip(thrusters.channels(), thrusters.observe(pulses), strict=True)
+            yield from zip(thrusters.channels(), thrusters.observe(pulses, here.t), strict=True)
     failed: dict[Channel, Any] = {}
     for failure in system.failures:
         if system.on(failure) == c:  # what fails twice has one channel

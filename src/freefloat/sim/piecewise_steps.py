@@ -22,7 +22,7 @@ from freefloat.sim.gap_dips import dip_between
 from freefloat.sim.integrators import dormand_prince_attempt, rk4_step
 from freefloat.sim.interactions import Flags, Margins, margins
 from freefloat.sim.plant import Plants, WorldRate
-from freefloat.sim.system import System
+from freefloat.sim.system import System, SystemState
 from freefloat.values import record
 from freefloat.values.arrays import Flag, Numeric, Scalar
 
@@ -36,9 +36,15 @@ _WIDE = 2.0  # so many times as far as anything comes in a step: far away
 
 
 def advance_motion(
-    system: System, plants: Plants, rate_of: RateOf, t: Scalar, h: Scalar | float, share: Scalar | float, asked: Asked
+    system: System,
+    loop: SystemState,
+    rate_of: RateOf,
+    t: Scalar,
+    h: Scalar | float,
+    share: Scalar | float,
+    asked: Asked,
 ) -> Plants:
-    """Integrate over a length h from time t; `share`: of the step in a whole tick, 1 or one part of it.
+    """Integrate over a length h from time t, to new plants; `share`: of the step in a whole tick, 1 or one part of it.
 
     It is cut where a force jumps at a known instant, and where a wheel becomes full; `asked`: see `full_wheels`.
     """
@@ -51,10 +57,10 @@ def advance_motion(
             return smoothly(plants, rate_of, t, h)
         return advance_with_wheels(system, smoothly, plants, rate_of, asked, t, jnp.asarray(h, float))
 
-    instants = cutting_instants(system)
+    instants = cutting_instants(system, loop)
     if instants is None:
-        return advance(plants, rate_of, t, h)
-    return advance_in_segments(advance, instants, plants, rate_of, t, jnp.asarray(h, float), share)
+        return advance(loop.plants, rate_of, t, h)
+    return advance_in_segments(advance, instants, loop.plants, rate_of, t, jnp.asarray(h, float), share)
 
 
 def _advance_smoothly(

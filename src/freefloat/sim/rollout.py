@@ -190,16 +190,21 @@ def adaptive_steps(
     attempt = compile_system(partial(_attempt, tolerance=tolerance), system, *given, target=target)
     finish = compile_system(_finish, system, loop, inputs, target=target)
     count.step = count.step or system.dt
-    cuts = cutting_instants(system)
-    instants = np.zeros(0) if cuts is None else np.asarray(cuts)
+    instants = _instants(system, loop)
     for length in (even.record_every for even in timing.stretches for _ in range(even.records)):
         for _ in range(length):
             inputs = {port: rows[int(loop.tick) - first] for port, rows in table.items()}
             loop = begin(loop, inputs)
             start = float(loop.tick) * system.dt
+            instants = _instants(system, loop) if system.thrusters else instants
             plants = _between_ticks(attempt, watch, loop, inputs, start, system.dt, instants, count)
             loop = finish(dataclasses.replace(loop, plants=plants), inputs)
         yield jax.tree.map(lambda x: np.asarray(x)[None], loop)
+
+
+def _instants(system: System, loop: SystemState) -> np.ndarray:
+    cuts = cutting_instants(system, loop)
+    return np.zeros(0) if cuts is None else np.asarray(cuts)
 
 
 def _begin_tick(system: System, loop: SystemState, inputs: Inputs) -> SystemState:
@@ -222,7 +227,7 @@ def _attempt(
     def rate(plants: Plants, now: Scalar, inside: Scalar) -> WorldRate:
         return derivative(system, plants, loop, inputs, tick, now, inside, full=held)
 
-    smooth = rate if cutting_instants(system) is None else rate_inside(rate, t, h)
+    smooth = rate if cutting_instants(system, loop) is None else rate_inside(rate, t, h)
     return dormand_prince_step(smooth, plants, t, h, tolerance)
 
 

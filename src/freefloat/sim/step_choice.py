@@ -19,6 +19,7 @@ from freefloat.sim.channel_differences import difference, is_number, unit_of
 from freefloat.sim.input_ports import tabulate
 from freefloat.sim.recording import Recorder
 from freefloat.sim.rollout import FixedSteps, Grid, grid
+from freefloat.sim.step_signals import Steps
 from freefloat.values.errors import ModelError
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def require_wanted(wanted: Mapping[str, float], inputs: Mapping[str, Any]) -> No
         if not isinstance(value, (int, float)) or not np.isfinite(value) or value <= 0.0:
             raise ValueError(f"accuracy: '{name}' must be a positive number, got {value!r}.")
     for port, signal in inputs.items():
-        if callable(signal) or np.ndim(signal) > 1:
+        if callable(signal) or isinstance(signal, Steps) or np.ndim(signal) > 1:
             raise ModelError(f"The input '{port}' is given tick by tick, so the step is fixed by it. Give dt.")
 
 

@@ -77,10 +77,10 @@ class Stepper:
                 f"There is no port '{unknown[0]}' in this experiment. Ports: {', '.join(self._shapes) or 'none'}. "
                 "Declare it: Experiment.of(..., inputs={name: 0.0 * ...})."
             )
-        own, tick = self.experiment.inputs, int(self._state.tick)
+        own, tick, dt = self.experiment.inputs, int(self._state.tick), self._system.dt
         return {
             port: np.asarray(
-                input_rows(port, inputs.get(port, own[port]), shape, tick if port not in inputs else 0, 1)[0]
+                input_rows(port, inputs.get(port, own[port]), shape, tick if port not in inputs else 0, 1, dt=dt)[0]
             )
             for port, shape in self._shapes.items()
         }
