@@ -40,8 +40,8 @@ def overlap_warnings(system: System, records: SystemState) -> tuple[str, ...]:
 
 def _sentence(title: str, most: float, dt: float) -> str:
     return (
-        f"{title}: the acceleration changes so fast that bodies may have overlapped by up to {1e3 * most:.3g} mm within "
-        f"a step, unseen. dt = {dt * np.cbrt(UNSEEN_JUMP / most):.2g} s would do."
+        f"{title}: the acceleration changes so fast that bodies may have overlapped by up to {1e3 * most:.3g} mm "
+        f"within a step, unseen. dt = {dt * np.cbrt(UNSEEN_JUMP / most):.2g} s would do."
     )
 
 
