@@ -9,6 +9,7 @@ or was caught in between, the step was made of shorter ones that follow the erro
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import jax
 import numpy as np
@@ -31,7 +32,7 @@ def overlap_warnings(system: System, records: SystemState) -> tuple[str, ...]:
     if not titles or len(ticks) < 4:
         return ()
     quiet = _quiet_intervals(system, records)
-    worst = [float(np.max(_unseen(one, ticks, system.dt) * quiet)) for one in _approaches(system, records)]
+    worst = [float(np.max(_unseen(one, ticks, system.dt) * quiet)) for one in _motions(system, records)]
     return tuple(
         _sentence(title, most, system.dt) for title, most in zip(titles, worst, strict=True) if most > UNSEEN_JUMP
     )
@@ -44,8 +45,17 @@ def _sentence(title: str, most: float, dt: float) -> str:
     )
 
 
-def _approaches(system: System, records: SystemState) -> Iterator[Approach]:
-    """Of every interaction, and of every contact without compliance, at all records."""
+@dataclass(frozen=True)
+class _Motion:
+    """What one contact does at all records (leading axis: record)."""
+
+    gap: np.ndarray  # the smallest [m]
+    velocity: np.ndarray  # (records, 6): see `Approach`
+    lever: np.ndarray  # [m]
+
+
+def _motions(system: System, records: SystemState) -> Iterator[_Motion]:
+    """Of every interaction, and of every contact without compliance."""
 
     def look(system: System, loop: SystemState) -> tuple[list[Approach], Approach | None]:
         world = system.world
@@ -54,9 +64,10 @@ def _approaches(system: System, records: SystemState) -> Iterator[Approach]:
 
     first = jax.tree.map(lambda x: np.asarray(x)[0], records)
     between, rigid = compile_system(look, system, first).batch(records, in_axes=(0,))
-    yield from between
+    for one in between:
+        yield _Motion(np.min(one.gaps, axis=1), np.asarray(one.velocity), np.asarray(one.lever))
     for k in range(len(system.world.contacts)):
-        yield Approach(rigid.gaps[:, k : k + 1], rigid.rates, rigid.velocity[:, :, k], rigid.lever[:, k])
+        yield _Motion(rigid.gaps[:, k], rigid.velocity[:, :, k], rigid.lever[:, k])
 
 
 def _quiet_intervals(system: System, records: SystemState) -> np.ndarray:
@@ -69,9 +80,9 @@ def _quiet_intervals(system: System, records: SystemState) -> np.ndarray:
     return ~(busy[:-2] | busy[1:-1] | busy[2:])
 
 
-def _unseen(one: Approach, ticks: np.ndarray, dt: float) -> np.ndarray:
+def _unseen(one: _Motion, ticks: np.ndarray, dt: float) -> np.ndarray:
     """How deep an overlap may have passed in a step of each interval but the first and the last [m]."""
-    gaps, velocity, lever = np.min(one.gaps, axis=1), np.asarray(one.velocity), np.asarray(one.lever)
+    gaps, velocity, lever = one.gap, one.velocity, one.lever
     span = dt * np.diff(ticks)
     change = np.diff(velocity, axis=0) / span[:, None]  # mean accelerations
     middle = 0.5 * (span[1:] + span[:-1])
