@@ -86,7 +86,7 @@ CALLS = {
     "simulate(duration='long')": "duration must be numeric [s], got 'long'",
     "simulate(duration=1e12)": "is 1e+14 steps of dt=0.01 s, and a run has at most 1.07e+09",
     "simulate(duration=10000.03)": "Give record_dt, or a duration that is a rounder number of steps",
-    "simulate(dt=None)": "The step dt must be numeric [s], got None",
+    "simulate(dt='fast')": "The step dt must be numeric [s], got 'fast'",
     "simulate(tolerance='fine')": "tolerance must be numeric",
     "simulate(state={'hub': [0.0]})": "needs a State, for example craft.at_rest()",
     "simulate(state=[0.0])": "needs a State, for example craft.at_rest()",

@@ -132,8 +132,8 @@ def _largest(
 
 
 def _extent(data: LabelledArrays) -> float:
-    """How far a body is from the origin at most [m]: places are sums of such lengths, each rounded."""
-    return float(np.max(np.abs(data["bodies.position"].values), initial=0.0))
+    """How far a body is from the origin at most [m], at least a metre: places are sums of such lengths, each rounded."""
+    return float(np.max(np.abs(data["bodies.position"].values), initial=1.0))
 
 
 def _components(array: LabelledArray) -> list[str]:
