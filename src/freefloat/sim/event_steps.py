@@ -149,6 +149,8 @@ def _switches(system: System, loop: SystemState, inputs: Inputs, tick: Tick) -> 
         again = asked.latch & (modes.refused == 1)
         still = jax.lax.cond(jnp.any(again), beyond, lambda: jnp.zeros(len(world.connections), bool))
         asked = dataclasses.replace(asked, latch=asked.latch & ~(again & still))
+    if tick.whole is not True:  # software is heard at ticks, however finely one is integrated
+        asked = jax.tree.map(lambda flag: flag & tick.whole, asked)
     return asked, loop
 
 

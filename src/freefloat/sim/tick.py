@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from freefloat.sim.system import System, SystemState
-from freefloat.values.arrays import Numeric, Scalar
+from freefloat.values.arrays import Flag, Numeric, Scalar
 
 
 @dataclasses.dataclass(frozen=True)
@@ -14,10 +14,11 @@ class Tick:
 
     t: Scalar  # [s]
     number: Numeric  # int32
+    whole: Flag | bool = True  # False in the later parts of a tick that is integrated in parts
 
 
 def tick_of(system: System, loop: SystemState, parts: Numeric | None = None) -> Tick:
     """Time and tick of a state; `parts` as in `step`."""
     if parts is None:
         return Tick(loop.tick * system.dt, loop.tick)
-    return Tick(loop.tick * (system.dt / parts), loop.tick // parts)
+    return Tick(loop.tick * (system.dt / parts), loop.tick // parts, loop.tick % parts == 0)
