@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from audit_families import NAMES
+from audit_families import NAMES, family
 from audit_family_faults import family_faults
 from audit_faults import FaultyRuns
 from audit_independence import verdicts
@@ -91,6 +91,11 @@ def ordinary(names: tuple[str, ...], first: int, share: float) -> tuple[list[dic
     """Random runs, none of which may be refused."""
     rows = all_runs(names, first, share)
     structures = len({(row["family"], row["structure"]) for row in rows})
+    for name in dict.fromkeys(row["family"] for row in rows):
+        own = [row for row in rows if row["family"] == name]
+        refused = sum(not (row["holds"] and row["completed"]) for row in own)
+        kinds = len({row["structure"] for row in own})
+        print(f"{family(name).title}: {len(own)} runs of {kinds} structures, {refused} refused")
     print(
         f"{len(rows)} runs of {structures} structures, seeds from {first}; largest share of what is permitted:", end=" "
     )
