@@ -32,11 +32,10 @@ class Planted:
     runs: Callable[[ff.Experiment], Callable[[float], ff.Run]]  # with a relative error
     required: float
     errors: tuple[float, ...] = ERRORS
-    seed: int = 0  # added to the one that is asked for: a run in which what is wrong matters
 
     def smallest_caught(self, seed: int) -> float | None:
         """The smallest relative error that is refused, and all larger ones too; the right run must hold."""
-        run, caught = self.runs(family(self.family).experiment(self.structure, seed + self.seed)), None
+        run, caught = self.runs(family(self.family).experiment(self.structure, seed)), None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a boom may bend more than its linear model is for
             if not run(0.0).audit.holds:
@@ -206,7 +205,7 @@ PLANTED = (
     Planted("brief_contacts", 10, "all contact missed", missed_contact, 1.0, errors=(1.0,)),
     Planted("full_wheels", 0, "momentum beyond the limit", overfull_wheel, 1e-1),
     Planted("full_wheels", 0, "inertia of the hub", wrong_inertia, 1e-5),
-    Planted("near_rest", 3, "inertia of the station", wrong_inertia, 1e-5, seed=1),
+    Planted("near_rest", 4, "inertia of the station", wrong_inertia, 1e-5),
     Planted("latches", 5, "inertia of the first hub", wrong_inertia, 1e-5),
 )
 

@@ -35,7 +35,9 @@ def draw_crossing(structure: int, rng: np.random.Generator) -> ff.Experiment:
     comes = dataclasses.replace(
         two.at_rest(), p_NB=np.array([aside[0], ahead, aside[1]]), v=np.array([0.0, -speed, 0.0, 0.0, 0.0, 0.0])
     )
-    contact = CompliantContact("one.base", Capsule(RADIUS, LENGTH), "two.base", Capsule(RADIUS, LENGTH), law, at_b=ACROSS)
+    contact = CompliantContact(
+        "one.base", Capsule(RADIUS, LENGTH), "two.base", Capsule(RADIUS, LENGTH), law, at_b=ACROSS
+    )
     world = ff.World(one=one, two=two)
     return ff.Experiment.of(world, contact, state={"two": comes}, duration=20 * DT, dt=DT, record_dt=DT)
 
