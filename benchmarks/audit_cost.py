@@ -1,6 +1,6 @@
 """What the audit costs: its share of the wall time of ordinary runs that are compiled already.
 
-    python benchmarks/audit_cost.py            # two repetitions; the shorter counts
+python benchmarks/audit_cost.py            # two repetitions; the shorter counts
 """
 
 from __future__ import annotations
