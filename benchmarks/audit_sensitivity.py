@@ -5,6 +5,7 @@
     python benchmarks/audit_sensitivity.py ordinary        # false alarms among a thousand random ordinary runs
     python benchmarks/audit_sensitivity.py independence    # verdicts at other record_dt, units, sizes, wheel speeds
 
+`faults --scenario ets7-gjm` plants errors in one scenario; `--scenario` and `--family` may be given more than once.
 `ordinary --family pulses --first 100 --share 0.1` makes a tenth of the runs of one family, from seed 100 on.
 `--json FILE` keeps the numbers. The exit status is 1 where something is not as it must be.
 """
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from audit_families import NAMES
+from audit_families import NAMES, family
 from audit_family_faults import family_faults
 from audit_faults import FaultyRuns
 from audit_independence import verdicts
@@ -33,13 +34,13 @@ TURNS = 1e-6  # [rad]; a body that turns less during a run does not turn
 LIGHT = 0.02  # of the mass of the whole: a light link; the others are main ones
 
 
-def main_variants(every: bool) -> list[tuple[str, str]]:
-    """The nominal variant of every scenario and those at torque level, or all."""
+def main_variants(every: bool, chosen: tuple[str, ...]) -> list[tuple[str, str]]:
+    """The nominal variant of every scenario and those at torque level, or all; of all scenarios, or of some."""
     return [
         (name, variant)
         for name, kind in SCENARIOS.items()
         for k, variant in enumerate(kind.variants())
-        if every or k == 0 or variant == "torque-level"
+        if (every or k == 0 or variant == "torque-level") and (not chosen or name in chosen)
     ]
 
 
@@ -65,10 +66,10 @@ def required(craft: Any, body: str, drift: float) -> float:
     return 1e-4 if drift > 1000.0 and share < LIGHT and body != "base" else 1e-5
 
 
-def faults(every: bool) -> tuple[list[dict[str, Any]], bool]:
+def faults(every: bool, chosen: tuple[str, ...]) -> tuple[list[dict[str, Any]], bool]:
     """Every body of every scenario at every drift."""
     rows, fine = [], True
-    for name, variant in main_variants(every):
+    for name, variant in main_variants(every, chosen):
         for drift in DRIFTS:
             runs = FaultyRuns(SCENARIOS[name].variants()[variant], drift)
             right = runs.run()
@@ -91,6 +92,11 @@ def ordinary(names: tuple[str, ...], first: int, share: float) -> tuple[list[dic
     """Random runs, none of which may be refused."""
     rows = all_runs(names, first, share)
     structures = len({(row["family"], row["structure"]) for row in rows})
+    for name in dict.fromkeys(row["family"] for row in rows):
+        own = [row for row in rows if row["family"] == name]
+        refused = sum(not (row["holds"] and row["completed"]) for row in own)
+        kinds = len({row["structure"] for row in own})
+        print(f"{family(name).title}: {len(own)} runs of {kinds} structures, {refused} refused")
     print(
         f"{len(rows)} runs of {structures} structures, seeds from {first}; largest share of what is permitted:", end=" "
     )
@@ -111,13 +117,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("faults", "families", "ordinary", "independence"))
     parser.add_argument("--all", action="store_true", help="every variant of every scenario")
-    parser.add_argument("--family", action="append", default=[], choices=NAMES, help="this family only; more than once")
+    parser.add_argument("--scenario", action="append", default=[], choices=tuple(SCENARIOS), help="this one only")
+    parser.add_argument("--family", action="append", default=[], choices=NAMES, help="this family only")
     parser.add_argument("--first", type=int, default=0, help="first seed of every structure")
     parser.add_argument("--share", type=float, default=1.0, help="of the thousand runs")
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
     made = {
-        "faults": lambda: faults(asked.all),
+        "faults": lambda: faults(asked.all, tuple(asked.scenario)),
         "families": lambda: family_faults(asked.first),
         "ordinary": lambda: ordinary(tuple(asked.family), asked.first, asked.share),
     }

@@ -21,7 +21,7 @@ def draw_craft(structure: int, rng: np.random.Generator, softness: float) -> ff.
         craft = craft.mount(draw_boom(rng, MODES[0], softness), name="boom", to="base", at=draw_place(rng))
     for k in range(1 + structure % 4):
         body = "link" if structure % 3 == 1 and k == 0 else "base"
-        full = float(rng.uniform(0.5, 2.0))
+        full = float(rng.uniform(0.1, 0.5))
         craft = craft.with_wheel(
             f"wheel{k}", body=body, axis=rng.normal(size=3), inertia=0.02, max_torque=0.4, max_momentum=full
         )
@@ -32,7 +32,7 @@ def draw(structure: int, rng: np.random.Generator) -> ff.Experiment:
     """A torque that fills them within the run, held by a sampled law or given at every instant."""
     craft = softened(rng, lambda rng, softness: draw_craft(structure, rng, softness), DT)
     period = (None, 0.01, 0.1, 0.5)[structure % 4]
-    law = SpinWheels(float(rng.uniform(0.0, 0.5)), float(rng.uniform(0.2, 0.6)), craft.layout.wheels, period=period)
+    law = SpinWheels(float(rng.uniform(0.0, 0.5)), float(rng.uniform(0.3, 0.6)), craft.layout.wheels, period=period)
     start = draw_start(rng, craft, 0.1)
     v = np.array(start.v)
     v[list(craft.layout.wheel_velocities)] = 0.0

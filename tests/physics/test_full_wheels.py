@@ -8,6 +8,7 @@ import pytest
 
 import freefloat as ff
 from freefloat.campaign import Campaign, Dispersion, Metric, Uniform, run_campaign
+from freefloat.sim import wheel_limits
 from freefloat.values import record
 
 INERTIA, WHEEL, MOST = 24.0, 0.1, 1.0  # about z [kg m2], [kg m2], [N m s]
@@ -157,3 +158,30 @@ def test_a_campaign_disperses_what_a_wheel_can_hold():
         Campaign(experiment, 23, dispersions=(most,), metrics=(Metric("speed", "wheels.speed[wheel]"),))
     )
     np.testing.assert_allclose(WHEEL * found.metric("speed"), found.draw("wheel.max_momentum"), rtol=KEPT)
+
+
+# ---- what the audit says
+
+
+def limit_entry(run: ff.Run):
+    return next(entry for entry in run.audit.entries if entry.quantity == "wheel: momentum beyond its limit")
+
+
+def test_the_audit_refuses_a_wheel_that_its_motor_drives_beyond_its_limit(monkeypatch):
+    """The limit acts 2 % late; the hub, 240 times as heavy, turns by 1/240 of that: no other torque explains it."""
+    right = wheel_limits.momentum_capacity
+    assert limit_entry(ff.simulate(CRAFT, Torque(period=5.0), duration=10.0)).holds
+    monkeypatch.setattr(wheel_limits, "momentum_capacity", lambda *of: right(*of) / 1.02)
+    run = ff.simulate(CRAFT, Torque(period=5.0), duration=10.0, check=False)
+    assert not run.audit.holds
+    np.testing.assert_allclose(limit_entry(run).imbalance, MOST - MOST / 1.02, rtol=1e-6)
+
+
+@pytest.mark.parametrize("speed", [9.0, 12.0])
+def test_a_full_wheel_that_its_carrier_spins_up_is_no_violation(speed):
+    """An external torque turns the hub against a wheel that is nearly full, or more than full, from the start."""
+    start = CRAFT.in_motion(CRAFT.at_rest(), wheels={"wheel": speed})
+    turning = ff.WrenchPulse("base", (0, 0, 0, 0, 0, -60.0), 0.0, 1.0)
+    run = ff.simulate(CRAFT, Torque(period=5.0), turning, state=start, duration=5.0)
+    assert np.max(np.abs(spin(run))) > 1.05 * MOST
+    assert limit_entry(run).holds

@@ -1,7 +1,8 @@
 """Ordinary runs of every family are left alone: a few of those that benchmarks/audit_sensitivity.py draws.
 
 Seeds and structures are those that were refused before their rounding was known: light hubs, booms that start from rest
-on a prescribed joint, latches along a line, contact that is over within a step.
+on a prescribed joint, latches along a line, contact that is over within a step, pushes shorter than half a step or just
+longer, which half steps did not halve; balls in orbit that nothing turns.
 """
 
 import dataclasses
@@ -23,7 +24,9 @@ SAMPLES = {
     "prescribed_booms": [(3, seed) for seed in range(8)],
     "tiny_hubs": [(3, seed) for seed in range(8)],
     "latches": [(0, seed) for seed in range(3)],
-    "brief_contacts": [(2, seed) for seed in range(4)],
+    "brief_contacts": [(2, seed) for seed in range(4)] + [(10, 0)],
+    "pulses": [(6, 0), (1, 106)],
+    "orbiting_groups": [(10, 0), (12, 0)],
     "contacts": [(5, seed) for seed in range(2)],
     "full_wheels": [(3, seed) for seed in range(2)],
     "near_rest": [(3, seed) for seed in range(4)],
