@@ -132,7 +132,7 @@ def _largest(
 
 
 def _extent(data: LabelledArrays) -> float:
-    """How far a body is from the origin at most [m], at least a metre: places are sums of such lengths, each rounded."""
+    """How far a body is from the origin at most, at least 1 m: places are sums of such lengths, each rounded [m]."""
     return float(np.max(np.abs(data["bodies.position"].values), initial=1.0))
 
 

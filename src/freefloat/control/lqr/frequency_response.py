@@ -8,7 +8,8 @@ from scipy import linalg
 from freefloat.control.lqr.state_space import StateSpace
 
 _SPREAD = np.tan(np.deg2rad(np.linspace(-87.0, 87.0, 17)))  # half widths around each pole
-_INDEPENDENT = 1e9  # conditioning of eigenvectors below which poles and residues are exact enough
+_INDEPENDENT = 1e9  # conditioning of eigenvectors below which poles and residues may be exact enough
+_AGREES = 1e-9  # relative: they are, where they give what the Schur form gives
 _LEAST = 1e-9  # half width of a pole on the axis, relative to its frequency
 
 
@@ -22,12 +23,18 @@ class FrequencyResponse:
         z = model.scaled()
         self.period, self._D = model.period, z.D
         self._poles, V = linalg.eig(z.A)  # pyright: ignore[reportAssignmentType]
-        self._single = len(V) == 0 or np.linalg.cond(V) < _INDEPENDENT
-        if self._single:
-            self._C, self._B = z.C @ V, np.linalg.solve(V, z.B)
-        else:
-            self._T, U = linalg.schur(z.A, output="complex")  # pyright: ignore[reportAssignmentType]
-            self._C, self._B = z.C @ U, U.conj().T @ z.B
+        self._T, U = linalg.schur(z.A, output="complex")  # pyright: ignore[reportAssignmentType]
+        self._C, self._B, self._single = z.C @ U, U.conj().T @ z.B, False
+        if len(V) == 0 or np.linalg.cond(V) < _INDEPENDENT:
+            self._try_residues(z.C @ V, np.linalg.solve(V, z.B))
+
+    def _try_residues(self, C: np.ndarray, B: np.ndarray) -> None:
+        """Poles and residues, if they give what the Schur form gives: residues of poles that coincide cancel."""
+        probes = np.quantile(np.abs(self._poles), [0.25, 0.5, 0.75]) if len(self._poles) else np.ones(0)
+        exact, schur = self.on(probes), (self._C, self._B)
+        self._C, self._B, self._single = C, B, True
+        if np.any(np.abs(self.on(probes) - exact) > _AGREES * np.max(np.abs(exact), initial=0.0)):
+            (self._C, self._B), self._single = schur, False
 
     def _at(self, frequencies: np.ndarray) -> np.ndarray:
         return 1j * frequencies if self.period is None else np.exp(1j * frequencies * self.period)

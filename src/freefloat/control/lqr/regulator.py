@@ -16,6 +16,8 @@ from freefloat.control.lqr.state_space import StateSpace
 from freefloat.values.checks import require_all
 from freefloat.values.errors import ModelError
 
+_ROUNDING = 1e-14  # a residual below is rounding, whose size depends on the machine
+
 
 @dataclass(frozen=True)
 class Regulator:
@@ -64,9 +66,10 @@ class Regulator:
 
     def __str__(self) -> str:
         decay = slowest_decay(self.poles, self.model.period)
+        residual = f"{self.residual:.0e}" if self.residual > _ROUNDING else "at rounding"
         return (
             f"Regulator of {len(self.model.states)} states by {len(self.model.inputs)} inputs: "
-            f"slowest decay {decay:.4g} 1/s, residual {self.residual:.0e}"
+            f"slowest decay {decay:.4g} 1/s, residual {residual}"
         )
 
 
