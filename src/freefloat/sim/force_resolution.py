@@ -21,7 +21,7 @@ from freefloat.sim.rollout import FixedSteps
 from freefloat.sim.system import SystemState
 
 FEWEST, MOST = 7, 21  # parts of a step; odd, so that their nodes are few of those of whole and half steps
-_FINE = 2048  # finer steps that are made in any case: short runs are looked at in more parts
+_FINE = 8192  # finer steps that are made in any case: short runs are looked at in more parts
 _ALWAYS = 4096  # ticks that are repeated whatever the run
 _SHARE = 28  # of a longer run, one tick in so many: a quarter of its steps
 _JUMP = 1e-2  # of the motion: what a force that jumps inside a step may change

@@ -243,6 +243,8 @@ class _Driver:
         self._fixed_steps = self.own_steps
         if self.fixed and self.own_steps is None:
             self._fixed_steps = FixedSteps(system, self.loop, self.experiment.inputs, self.first, steps, self.engine)
+            # One step, for nothing: code is made when it is first called, and only the steps shall be timed.
+            next(self._fixed_steps.blocks(self.loop, Grid(1, 1)))
 
     def _finish(self, records: SystemState, status: str, *, end: bool = False) -> tuple[Run, LabelledArrays]:
         """The run at the instants that were asked for and, with `end`, where it ended between two; and all channels."""

@@ -1,5 +1,7 @@
 """Forces that the step does not see are found by finer steps; those that it sees, or that jump once, are left alone."""
 
+import dataclasses
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -78,3 +80,26 @@ def test_a_short_run_is_looked_at_wholly_and_a_long_one_in_part():
     assert np.max(np.diff(chosen)) - np.min(np.diff(chosen)) <= 1
     assert (parts_of_a_step(100), parts_of_a_step(4096)) == (MOST, FEWEST)
     assert all(parts_of_a_step(ticks) % 2 for ticks in range(100, 4096, 37))
+
+
+@pytest.mark.parametrize(("speed", "latches"), [(3.0, False), (2.0, True)])
+def test_a_latch_whose_reach_is_crossed_within_a_step_is_not_passed_over_in_silence(speed, latches):
+    """At 3 m/s the ports are within 5 cm of each other between 0.33 and 0.36 s only; at 2 m/s at the tick of 0.5 s."""
+    box = ff.Spacecraft.from_base("box", mass=10.0, inertia=(1.0, 2.0, 1.5)).with_frame(
+        "port", body="base", at=(0.5, 0.0, 0.0)
+    )
+    facing = ff.Pose.from_rpy_deg((0.0, 0.0, 180.0))
+    world = ff.World(left=box, right=box).connection(
+        "dock", "left.port", "right.port", at=facing, automatic=True, reach=(0.05, 0.1)
+    )
+    coming = dataclasses.replace(
+        box.at_rest(),
+        p_NB=np.array([1.0, -1.03, 0.0]),
+        quat_NB=np.array([0.0, 0.0, 0.0, 1.0]),
+        v=np.array([0.0, -speed, 0.0, 0.0, 0.0, 0.0]),
+    )
+    run = ff.simulate(world, state={"right": coming}, duration=2.0, dt=0.1, check=False)
+    assert (len(run.events) > 0) is latches
+    assert run.audit.holds is latches
+    if not latches:
+        assert run.audit.violations[-1].at == pytest.approx(0.3)
