@@ -185,3 +185,28 @@ def test_a_full_wheel_that_its_carrier_spins_up_is_no_violation(speed):
     run = ff.simulate(CRAFT, Torque(period=5.0), turning, state=start, duration=5.0)
     assert np.max(np.abs(spin(run))) > 1.05 * MOST
     assert limit_entry(run).holds
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "adaptive"])
+@pytest.mark.parametrize("dt", [0.05, 0.5])
+def test_a_full_wheel_on_a_body_that_is_spun_up_stays_at_its_limit_and_says_so(integrator, dt):
+    """A push turns the body with the wheel, so that the motor must go on, and stops between two ticks.
+
+    The wheel is full when J W = 0.8: with the law's 0.13 N m and the push of 0.2 N m from 1 s on.
+    """
+    body, wheel, most, motor, push = 17.0, 0.03, 0.8, 0.13, 0.2  # [kg m2], [kg m2], [N m s], [N m], [N m]
+    craft = ff.Spacecraft.from_base("hub", mass=60.0, inertia=(14.0, 11.0, body)).with_wheel(
+        "wheel", axis=(0.0, 0.0, 1.0), inertia=wheel, max_momentum=most, max_torque=1.0
+    )
+    pulse = ff.effects.WrenchPulse(frame="base", wrench=(0, 0, 0, 0, 0, push), start=1.0, stop=9.21)
+    run = ff.simulate(craft, Torque(first=motor, period=5.0), pulse, duration=15.0, dt=dt, integrator=integrator)
+    spin = wheel * run["wheels.speed"].values[:, 0]
+    assert np.max(spin) <= most * (1.0 + 1e-9)
+    np.testing.assert_allclose(spin[-1], most, rtol=1e-9)
+    # Its spin grows by the motor, less what the body is turned by: locked inertia is the body's.
+    carrier = body - wheel
+    rate = motor * (1.0 / wheel + 1.0 / carrier)
+    full = (most / wheel - push / carrier * 1.0) / (rate - push / carrier)
+    assert run.events[0]["time"] == pytest.approx(full, abs=1e-6)
+    after = run["time"].values > full + dt
+    assert np.all(run["wheels.condition"].values[after] == 2.0)

@@ -62,6 +62,8 @@ def co_rotating_state(
 
 def co_rotating_states(world: World, orbit: Orbit, places: Mapping[str, PlaceInOrbit]) -> dict[str, State]:
     """States at t = 0 of all spacecraft of a world, by name, for `simulate(world, ..., state=...)`."""
+    if not isinstance(world, World):
+        raise ModelError(f"co_rotating_states needs a World, got {type(world).__name__}. For one: co_rotating_state.")
     if not isinstance(places, Mapping):
         raise ModelError(f"Give places by name, {{'{world.names[0]}': PlaceInOrbit(...)}}, got {places!r}.")
     if unknown := [name for name in places if name not in world.names]:
@@ -75,6 +77,10 @@ def co_rotating_states(world: World, orbit: Orbit, places: Mapping[str, PlaceInO
 
 def state_in_orbit(craft: Spacecraft, orbit: Orbit, place: PlaceInOrbit) -> State:
     """The state at t = 0, when N and O coincide, of a spacecraft at a place in orbit."""
+    if not isinstance(craft, Spacecraft):
+        raise ModelError(f"A spacecraft is needed, got {type(craft).__name__}. For a world: co_rotating_states.")
+    if not isinstance(orbit, Orbit):
+        raise ModelError(f"The orbit must be a CircularOrbit or an EllipticOrbit, got {orbit!r}.")
     state = craft.at_rest(place.q)
     R_OB, turning = jnp.asarray(place.attitude), orbit.angular_velocity(0.0)
     point = composite_inertia(craft, state.q).com if place.of == CENTRE else frame_pose(craft, state.q, place.of).p

@@ -27,8 +27,8 @@ class WheelWatch:
         if self.full.size:
             self._look = compile_system(_look, system, loop.plants, loop, inputs, np.zeros(()), target=target)
 
-    def begin_tick(self) -> None:
-        """All wheels are looked at again."""
+    def begin_segment(self) -> None:
+        """At a tick, and where a force jumps: all wheels are looked at again."""
         self._passed = np.zeros(self.full.size, bool)
 
     def look(self, plants: Plants, loop: SystemState, inputs: Inputs, t: float) -> Plants:
@@ -36,7 +36,8 @@ class WheelWatch:
         if not self.full.size:
             return plants
         plants, full, _, most = self._look(plants, loop, inputs, t)
-        self.full, self._most = np.asarray(full), np.asarray(most)
+        held = self._passed & (self.full != 0.0)  # one that became full stays so, until it is looked at again
+        self.full, self._most = np.where(held, self.full, np.asarray(full)), np.asarray(most)
         return plants
 
     def first_full(self, reach: Reach, loop: SystemState, inputs: Inputs, t: float, h: float) -> float | None:

@@ -16,7 +16,7 @@ import numpy as np
 if TYPE_CHECKING:
     from freefloat.values.labelled import LabelledArrays
 
-_EPS, _TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
+_EPS = float(np.finfo(float).eps)
 _DIGITS = 32.0  # half of what the audit permits: energy goes with the square
 
 
@@ -261,7 +261,9 @@ def _least_motion(mass: float, inertia: float, time: np.ndarray) -> dict[str, fl
     A turn of one unit in the last place of a radian in the whole run is no motion: a ball in orbit, whose gravity
     torques cancel, turns by far less. Momenta and energy of such a turn, over the rounding of one operation.
     """
-    span = max(float(time[-1] - time[0]), _TINY)
+    span = float(time[-1] - time[0])
+    if span == 0.0:
+        return dict.fromkeys(BOOKS, 0.0)
     return {
         "linear": np.sqrt(mass * inertia) / span,
         "angular": inertia / span,

@@ -52,7 +52,7 @@ class Unresolved:
         return (
             f"forces are not resolved by the step: between {self.at:.10g} and {self.at + dt:.10g} s they {what}, and a "
             f"finer step changes what is booked by {self.amount:.2g} {book_of(self.book).unit}. Let the effect declare "
-            "its instants, put them on ticks, or shorten dt"
+            "its instants, give the software a period, or shorten dt"
         )
 
 

@@ -29,6 +29,7 @@ TOGETHER = 1e-11  # relative: it has become full with the one that was located
 _NARROW = 1e-15  # of the step, and of the time
 _BISECT = 4  # rounds after which a search that has not ended halves its interval
 _ROUNDS = 100  # for each wheel, at most
+_NEVER = -1e30  # [s]
 _AGAIN = 0.99  # of its capacity: a wheel that had less becomes full anew
 
 
@@ -157,7 +158,7 @@ def _decide(system: System, p: _Filling, reached: Plants, asked: Asked, most: Ve
 def begin_wheel_log(system: System) -> WheelLog | None:
     """Of a system at its start: no wheel has become full yet."""
     count = len(system.wiring.limited_wheels)
-    return WheelLog(np.zeros(count), np.zeros(count), np.ones(count)) if count else None
+    return WheelLog(np.zeros(count), np.zeros(count), np.ones(count), np.full(count, _NEVER)) if count else None
 
 
 def logged_wheels(system: System, plants: Plants, momenta: Vector, full: Vector, t: Scalar) -> Plants:
@@ -166,7 +167,8 @@ def logged_wheels(system: System, plants: Plants, momenta: Vector, full: Vector,
     assert log is not None
     ready = jnp.where(jnp.abs(momenta) < _AGAIN * most_momenta(system, 0.0 * momenta), 1.0, log.ready)
     new = (ready > 0.0) & (full != 0.0)
-    noted = WheelLog(log.count + new, jnp.where(new, t, log.at), jnp.where(new, 0.0, ready))
+    last = jnp.where(full != 0.0, t, log.last)
+    noted = WheelLog(log.count + new, jnp.where(new, t, log.at), jnp.where(new, 0.0, ready), last)
     return (dataclasses.replace(plants[0], wheels=noted), *plants[1:])
 
 

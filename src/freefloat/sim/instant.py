@@ -13,7 +13,7 @@ from freefloat.control.measured import carry, rate_of
 from freefloat.dynamics import generalized_force
 from freefloat.effects.failures import DeadWheel
 from freefloat.effects.joint_motors import limit_joint_torques
-from freefloat.effects.wheels import full_wheels, limit_wheel_torques
+from freefloat.effects.wheels import full_wheels, limit_wheel_torques, spin_momentum
 from freefloat.model import (
     BaseWrench,
     Clock,
@@ -290,15 +290,24 @@ class Instant:
         return command, None
 
     def _full_wheels(self, c: int, wheels: tuple[str, ...]) -> Vector:
-        """Which wheels of a spacecraft are full: as it is held, else as the state has it."""
-        now, limited = (
-            full_wheels(self.system.world.crafts[c], self.states[c], wheels),
-            self.system.wiring.limited_wheels,
-        )
-        if self._full is None:
+        """Which wheels of a spacecraft are full: as it is held over a segment, else as it is now."""
+        limited = self.system.wiring.limited_wheels
+        now = full_wheels(self.system.world.crafts[c], self.states[c], wheels)
+        held = self._lately_full() if self._full is None else self._full
+        if held is None:
             return now
-        held = self._full
         return jnp.stack([held[limited.index((c, w))] if (c, w) in limited else now[k] for k, w in enumerate(wheels)])
+
+    def _lately_full(self) -> Vector | None:
+        """Wheels that were full in the last step: a body that is spun up leaves each a little room at its end."""
+        log = self.loop.plants[0].wheels
+        if log is None:
+            return None
+        system = self.system
+        spins = [spin_momentum(system.world.crafts[c], self.states[c], (w,)) for c, w in system.wiring.limited_wheels]
+        full = [full_wheels(system.world.crafts[c], self.states[c], (w,)) for c, w in system.wiring.limited_wheels]
+        lately = self.t - log.last <= system.dt * (1.0 + 1e-9)
+        return jnp.where(lately, jnp.sign(jnp.concatenate(spins)), jnp.concatenate(full))
 
     def requests(self, c: int) -> list[Command]:
         """Commands of all software of a spacecraft but joint rates, those from outside in their place."""

@@ -74,6 +74,7 @@ class WheelLog:
     count: Vector  # how often each did
     at: Vector  # when it last did [s]
     ready: Vector  # 1 where it may do so anew
+    last: Vector  # when it was last full [s]
 
 
 @record

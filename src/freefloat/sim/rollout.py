@@ -253,7 +253,7 @@ def _between_ticks(
     None goes across an instant, nor on with a torque of a wheel that becomes full.
     """
     done, plants = 0.0, loop.plants
-    watch.begin_tick()
+    watch.begin_segment()
     while done < length:
         t, smooth = start + done, next_instant(instants - start, done, length)
         trial = min(count.step, smooth - done)
@@ -273,7 +273,11 @@ def _between_ticks(
                 plants, done, count.accepted = reach(cut)[0], done + cut, count.accepted + 1
                 continue
             plants, count.accepted = reached, count.accepted + 1
-            done = smooth if smooth - done - trial < 1e-12 * length else done + trial
+            if smooth - done - trial < 1e-12 * length:
+                done = smooth
+                watch.begin_segment()
+            else:
+                done += trial
             # A step cut short by the tick or an instant says little about how long the next may be.
             longer = trial * min(5.0, grow)
             count.step = max(count.step, longer) if trial < count.step else max(trial * 0.2, longer)

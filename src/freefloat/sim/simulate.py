@@ -93,6 +93,10 @@ def simulate(
     require_choice("engine", engine, ("native", "jax"))
     if progress is not None and not callable(progress):
         raise ValueError(f"progress must be a function of (seconds done, seconds in all), got {progress!r}.")
+    if not (accuracy is None or isinstance(accuracy, (bool, Mapping))):
+        raise ValueError(
+            f"accuracy must be True, False, or what is wanted, {{'attitude_deg': 0.01}}, got {accuracy!r}."
+        )
     if isinstance(what, Experiment):
         if parts or options or isinstance(accuracy, Mapping):
             raise ValueError("An experiment has its parts and options already. Change it by dataclasses.replace.")
