@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from freefloat.values.labelled import LabelledArray, LabelledArrays
 
 HALVES = 2
+# An event cuts its step, and what is shorter than half a step is integrated alike in both runs: half may not show.
+_CUT = 2.0
 _EPS = float(np.finfo(float).eps)
 _FAR_TURNED = 0.2  # [rad]; beyond, a difference is no longer proportional to its cause
 _FAR_MOVED = 0.25  # of the way that a channel makes
@@ -62,6 +64,12 @@ def compared(world: World, run: Motion, finer: Motion, shown: np.ndarray, order:
     steps = int(run.records.tick[-1] - run.records.tick[0])
     factor = 2.0**order / (2.0**order - 1.0)
     shifts, remarks = event_shifts(run.events, finer.events, factor)
+    if shifts:  # the first event comes before any step is cut
+        factor *= _CUT
+        first = min(shift.time for shift in shifts)
+        shifts = tuple(
+            dataclasses.replace(shift, shift=_CUT * shift.shift) if shift.time > first else shift for shift in shifts
+        )
     time = run.data["time"].values
     use = shown & ~between_events(time, run.events, finer.events)
     channels, scales = {}, (factor, _EPS * (64.0 + HALVES * steps), _extent(run.data))
