@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    import xarray
-
     from freefloat.sim import Run
+    from freefloat.values.labelled_array import LabelledArray
 
 
 def largest_norm(run: Run, channel: str, degrees: bool = False, by_component: bool = False) -> float:
@@ -34,23 +33,23 @@ def position_in_base(run: Run, frame: str) -> np.ndarray:
     return way - 2.0 * np.cross(axis, w * way - np.cross(axis, way))
 
 
-def roll_pitch_yaw(run: Run) -> xarray.DataArray:
+def roll_pitch_yaw(run: Run) -> LabelledArray:
     """Rotation of the base relative to its start over the run [deg]."""
     return run["base.roll_pitch_yaw"] * (180.0 / np.pi)
 
 
-def peak_to_peak(channel: xarray.DataArray, until: float) -> float:
+def peak_to_peak(channel: LabelledArray, until: float) -> float:
     """Highest minus lowest value before a time [s]."""
     early = channel.sel(time=slice(0.0, until)).values
     return float(np.max(early) - np.min(early))
 
 
-def damped_frequency_hz(channel: xarray.DataArray) -> float:
+def damped_frequency_hz(channel: LabelledArray) -> float:
     """Frequency of one damped sinusoid with an offset, fitted to the whole channel [Hz]."""
     return damped_sinusoid(channel)[0]
 
 
-def damped_sinusoid(channel: xarray.DataArray) -> tuple[float, float]:
+def damped_sinusoid(channel: LabelledArray) -> tuple[float, float]:
     """Frequency [Hz] and damping ratio of one damped sinusoid with an offset, fitted to the whole channel."""
     from scipy.optimize import least_squares
 

@@ -18,6 +18,7 @@ from freefloat.sim.run_file import arrays_of, read_run
 from freefloat.sim.saved_state import SavedState
 from freefloat.values.files import write_atomically
 from freefloat.values.labelled import LabelledArrays
+from freefloat.values.labelled_array import LabelledArray
 from freefloat.values.netcdf import rewrite_attribute, write_netcdf
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ CUSTOM = "custom"  # the variant of settings that are the user's own
 
 @dataclass(frozen=True)
 class Run:
-    """What happened. `run["base.attitude"]` is an xarray array with its time, unit, frame and label."""
+    """What happened. `run["base.attitude"]` is an array with its time, unit, frame and label."""
 
     recorded: LabelledArrays
     audit: Audit
@@ -56,9 +57,10 @@ class Run:
         accuracy = f"; {said}" if (said := self.accuracy.in_short()) else ""
         return f"<Run '{name}': {self.verdict}, {size}{events}{held}{accuracy}>"
 
-    def __getitem__(self, channel: str) -> xarray.DataArray:
+    def __getitem__(self, channel: str) -> LabelledArray:
         self._require(channel)
-        return self.data[channel]
+        found = self.recorded[channel]
+        return found.coordinate(channel) if channel in found.dims else found
 
     def values(self, channel: str) -> np.ndarray:
         """The plain numbers of a channel (leading axis: time)."""

@@ -7,42 +7,14 @@ when somebody asks for a data set.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from freefloat.values.labelled_array import LabelledArray
+
 if TYPE_CHECKING:
     import xarray
-
-
-@dataclass(frozen=True, eq=False)
-class LabelledArray:
-    """Values along named axes, and what they are: `units`, `frame`, `long_name`."""
-
-    dims: tuple[str, ...]
-    values: np.ndarray
-    attrs: Mapping[str, Any] = field(default_factory=dict)
-    coords: Mapping[str, LabelledArray] = field(default_factory=dict)  # by axis, where it has names or times
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Length of each axis."""
-        return self.values.shape
-
-    @property
-    def ndim(self) -> int:
-        """Number of axes."""
-        return self.values.ndim
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Kind of the values."""
-        return self.values.dtype
-
-    def along(self, axis: str) -> np.ndarray:
-        """The names or times of an axis; counted from zero where it has none."""
-        return self.coords[axis].values if axis in self.coords else np.arange(self.shape[self.dims.index(axis)])
 
 
 Given = tuple[str | tuple[str, ...], Any] | tuple[str | tuple[str, ...], Any, Mapping[str, Any]]
@@ -59,10 +31,10 @@ class LabelledArrays:
     ) -> None:
         self.attrs = dict(attrs or {})
         self.coords = {
-            name: _labelled(given if isinstance(given, tuple) else (name, given), {})
+            name: _labelled(name, given if isinstance(given, tuple) else (name, given), {})
             for name, given in (coords or {}).items()
         }
-        self.data_vars = {name: _labelled(given, self.coords) for name, given in (arrays or {}).items()}
+        self.data_vars = {name: _labelled(name, given, self.coords) for name, given in (arrays or {}).items()}
 
     def __getitem__(self, name: str) -> LabelledArray:
         return self.coords[name] if name in self.coords else self.data_vars[name]
@@ -126,11 +98,11 @@ def _axes(dims: Any) -> tuple[str, ...]:
     return tuple(map(str, dims))
 
 
-def _labelled(given: Given, coords: Mapping[str, LabelledArray]) -> LabelledArray:
+def _labelled(name: str, given: Given, coords: Mapping[str, LabelledArray]) -> LabelledArray:
     axes, values, *attributes = given
     dims = (axes,) if isinstance(axes, str) else tuple(axes)
     along = {axis: coords[axis] for axis in dims if axis in coords}
-    return LabelledArray(dims, np.asarray(values), dict(*attributes), along)
+    return LabelledArray(dims, np.asarray(values), dict(*attributes), along, name)
 
 
 def _given(arrays: Mapping[str, LabelledArray]) -> dict[str, Any]:
