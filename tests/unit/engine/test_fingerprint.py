@@ -154,8 +154,8 @@ EDITS = {
         "4.0",
     ),
     "private slot": (
-        "class A:\n    __slots__ = ('__g',)\n    def __init__(self, g): self.__g = g\n    def g(self): return self.__g\n"
-        "a = A(3.0)\ndef f(x): return a.g() * x",
+        "class A:\n    __slots__ = ('__g',)\n    def __init__(self, g): self.__g = g\n"
+        "    def g(self): return self.__g\na = A(3.0)\ndef f(x): return a.g() * x",
         "3.0",
         "4.0",
     ),

@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 
 from .objects import attributes_of, field_facts, held_by, is_frozen, is_public, wrapped_parts
-from .texts import READERS, constants_of, texts_of
 from .origins import (
     IMPURE_BUILTINS,
     Unseen,
@@ -33,6 +32,7 @@ from .origins import (
     require_repeatable,
     version_of,
 )
+from .texts import READERS, constants_of, texts_of
 
 _PLAIN = {type(None), bool, int, bytes, complex}
 # What Python puts into a class without anybody having written it, or what changes no answer unless code reads it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import inspect
 import types
 from functools import lru_cache
 from typing import Any
@@ -30,9 +31,7 @@ def constants_of(code: types.CodeType) -> tuple[Any, ...]:
 
 def texts_of(x: Any) -> tuple[Any, ...]:
     """Docstring, annotations and place in its file of a function or a class."""
-    annotations = (
-        getattr(x, "__annotations__", {}) if not isinstance(x, type) else x.__dict__.get("__annotations__", {})
-    )
+    annotations = inspect.get_annotations(x)
     written = {name: str(kind) for name, kind in annotations.items()}
     if isinstance(x, type):
         return (written, *(str(x.__dict__.get(name)) for name in _OF_CLASSES))
