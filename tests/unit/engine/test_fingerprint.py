@@ -153,6 +153,72 @@ EDITS = {
         "3.0",
         "4.0",
     ),
+    "private slot": (
+        "class A:\n    __slots__ = ('__g',)\n    def __init__(self, g): self.__g = g\n"
+        "    def g(self): return self.__g\na = A(3.0)\ndef f(x): return a.g() * x",
+        "3.0",
+        "4.0",
+    ),
+    "slot behind an attribute of its name": (
+        "class A:\n    __slots__ = ('g',)\nclass B(A): pass\nb = B()\nb.g = 3.0\nb.__dict__['g'] = 1.0\n"
+        "def f(x): return b.g * x",
+        "3.0",
+        "4.0",
+    ),
+    "metadata of a field": (
+        "import dataclasses\n@dataclasses.dataclass\nclass A:\n    g: int = dataclasses.field(metadata={'gain': 3.0})\n"
+        "def f(x): return dataclasses.fields(A)[0].metadata['gain'] * x",
+        "3.0",
+        "4.0",
+    ),
+    "field that was a cached property": (
+        "from dataclasses import dataclass\nclass A:\n    @functools.cached_property\n    def g(self): return 1.0\n"
+        "@dataclass(frozen=True)\nclass B(A):\n    g: float\nb = B(3.0)\ndef f(x): return b.g * x",
+        "3.0",
+        "4.0",
+    ),
+    "docstring that is read": (
+        "def g(): 'the'\ndef f(x): return len(g.__doc__) * x",
+        "'the'",
+        "'that'",
+    ),
+    "docstring of a class that is read by its name": (
+        "class A:\n    'the'\ndef f(x): return len(getattr(A, '__doc__')) * x",
+        "'the'",
+        "'that'",
+    ),
+    "docstring that is a constant too": (
+        "WORDS = {'three': 3.0, 'four': 4.0}\ndef f(x):\n    'three'\n    return WORDS['three'] * x",
+        "    'three'\n    return WORDS['three']",
+        "    'four'\n    return WORDS['four']",
+    ),
+    "annotation that is read": (
+        "def g(a: 'the'): pass\ndef f(x): return len(g.__annotations__['a']) * x",
+        "'the'",
+        "'that'",
+    ),
+    "annotation that typing reads": (
+        "from typing import Literal, get_type_hints as hints\nclass A:\n    g: Literal[3]\n"
+        "def f(x): return hints(A)['g'].__args__[0] * x",
+        "[3]",
+        "[4]",
+    ),
+    "attribute of a function with a cache": (
+        "@functools.cache\ndef g(): pass\ng.gain = 3.0\ndef f(x): return g.gain * x",
+        "3.0",
+        "4.0",
+    ),
+    "attribute of a partial": (
+        "g = functools.partial(max, 1)\ng.gain = 3.0\ndef f(x): return g.gain * x",
+        "3.0",
+        "4.0",
+    ),
+    "property of one's own kind": (
+        "class P(property):\n    def __get__(self, *_): return 3.0\nclass A:\n    g = P(abs)\na = A()\n"
+        "def f(x): return a.g * x",
+        "3.0",
+        "4.0",
+    ),
     "handler": (
         "def f(x):\n    try:\n        raise KeyError\n    except KeyError:\n        return 3.0 * x",
         "return 3.0",
@@ -231,6 +297,69 @@ def test_cached_answers_from_before_are_not_kept(module):
     assert "cache_clear" in str(engine.doctor()["traced_again"])
     written.g.cache_clear()
     assert engine.compile(written.f, 1.0)(2.0) == 8.0, "nothing of the old answer was left on disk"
+
+
+FROZEN = (
+    "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass A:\n    k: object\n"
+    "    @functools.cached_property\n    def g(self): return np.asarray(self.k) * 1.0\n"
+)
+READ = "def f(x): return float(a.g) * x"
+
+
+@pytest.mark.parametrize(
+    ("source", "change"),
+    [
+        (FROZEN + "a = A(3)\n" + READ, lambda a: object.__setattr__(a, "k", 4)),
+        (FROZEN + "a = A(np.array(3.0))\n" + READ, lambda a: a.k.fill(4.0)),
+    ],
+)
+def test_what_a_frozen_record_keeps_is_computed_again_from_what_it_holds(module, source, change):
+    written = module(source)
+    assert written.a.g == 3.0
+    change(written.a)
+    assert engine.compile(written.f, 1.0)(2.0) == 8.0
+    written = module(source.replace("A(3)", "A(4)").replace("3.0", "4.0"), written.__name__)
+    lookup.forget()
+    assert engine.compile(written.f, 1.0)(2.0) == 8.0, "and nothing old was left on disk under its name"
+
+
+def test_what_an_object_keeps_counts_where_its_fields_may_have_changed(module, traces):
+    source = "class A:\n    @functools.cached_property\n    def g(self): return self.k\na = A()\na.k = 3.0\n" + READ
+    written = module(source)
+    assert written.a.g == 3.0
+    written.a.k = 4.0
+    assert engine.compile(written.f, 1.0)(2.0) == 6.0  # Python's own answer, for as long as it remembers
+    fresh = module(source.replace("3.0", "4.0"), written.__name__)
+    lookup.forget()
+    assert engine.compile(fresh.f, 1.0)(2.0) == 8.0
+    fresh.a.g = 5.0
+    assert engine.compile(fresh.f, 1.0)(2.0) == 10.0
+    count = len(traces)
+    assert engine.compile(fresh.f, 1.0)(2.0) == 10.0
+    assert len(traces) == count
+
+
+@pytest.mark.parametrize(
+    ("source", "old", "new"),
+    [
+        ("def f(x):\n    'Gives it thrice.'\n    return 3.0 * x", "thrice", "three times"),
+        ("class A:\n    'Of three.'\n    g = 3.0\ndef f(x): return A.g * x", "three", "3"),
+        ("def f(x: 'a number'): return 3.0 * x", "a number", "one number"),
+    ],
+)
+def test_words_that_nobody_reads_are_no_other_code(module, source, old, new):
+    written = module(source)
+    known = fingerprint(written.f)
+    assert fingerprint(module(source.replace(old, new), written.__name__).f) == known
+
+
+def test_slots_that_are_hidden_are_said(module):
+    written = module(
+        "class A:\n    __slots__ = ('g',)\na = A()\na.g = 3.0\nread = A.g.__get__\ndel A.g\n"
+        "def f(x): return read(a) * x"
+    )
+    with pytest.raises(Unseen, match="cannot be seen"):
+        fingerprint(written.a)
 
 
 # ---- what cannot be seen through

@@ -2,8 +2,10 @@
 
 import os
 import pickle
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -157,6 +159,24 @@ def test_a_compiled_function_does_not_take_up_code_that_has_changed(monkeypatch)
     assert program(1.5) == 3.0
     with pytest.raises(engine.EngineError, match="has changed since"):
         _ = program.graph
+
+
+def test_nothing_is_written_once_the_package_has_changed(folder, tmp_path):
+    root = tmp_path / "other"
+    shutil.copytree(Path(engine.__file__).parents[1], root / "freefloat", ignore=shutil.ignore_patterns("__pycache__"))
+    code = (
+        "import jax; jax.config.update('jax_enable_x64', True)\nimport pathlib, warnings\n"
+        "from freefloat import engine\n"
+        "from freefloat.engine.runtime import cache\nwarnings.simplefilter('ignore')\n"
+        "engine.compile(lambda x: 2.0 * x, 1.0)(2.0)\nkept = len(cache.entries())\n"
+        "file = pathlib.Path(engine.__file__).parents[1] / 'spatial' / 'poses.py'\n"
+        "text = file.read_text()\nfile.write_text(text + '# edited')\n"
+        "print(engine.compile(lambda x: 3.0 * x, 1.0)(2.0), kept > 0, len(cache.entries()) == kept)\n"
+        "file.write_text(text)\nengine.compile(lambda x: 4.0 * x, 1.0)(2.0)\nprint(len(cache.entries()) > kept)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.split() == ["6.0", "True", "True", "True"]
 
 
 def test_two_processes_at_once(folder):

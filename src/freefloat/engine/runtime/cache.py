@@ -20,6 +20,7 @@ from collections.abc import Callable
 from functools import cache as remember
 from pathlib import Path
 
+from .origins import is_source_unchanged
 from .secret import read_own_file, secret_file, user_secret
 
 MAGIC = b"freefloat2"
@@ -75,11 +76,14 @@ def _folder() -> Path | None:
 
 @remember
 def engine_version() -> str:
-    """A hash of the engine's own source: code from another version is never reused."""
+    """A hash of the engine's own source at import: code from another version is never reused."""
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parents[1].rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+engine_version()
 
 
 def key(*facts: object) -> str:
@@ -111,9 +115,15 @@ def read(name: str) -> bytes | None:
 
 
 def write(name: str, content: bytes) -> None:
-    """Keep an entry, and let the oldest go where there are too many."""
+    """Keep an entry, and let the oldest go where there are too many.
+
+    Nothing is written once the package's files have changed: what runs here is not what others would take it for.
+    """
     folder = _folder()
     if folder is None:
+        return
+    if not is_source_unchanged():
+        _warn("Compiled code is not kept: files of freefloat have changed since it was imported. Start Python anew.")
         return
     with contextlib.suppress(OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

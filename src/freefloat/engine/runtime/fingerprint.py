@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from .objects import field_facts, is_public, state_of, wrapped_parts
+from .objects import attributes_of, field_facts, held_by, is_frozen, is_public, wrapped_parts
 from .origins import (
     IMPURE_BUILTINS,
     Unseen,
@@ -32,9 +32,10 @@ from .origins import (
     require_repeatable,
     version_of,
 )
+from .texts import READERS, constants_of, texts_of
 
-_PLAIN = {type(None), bool, int, str, bytes, complex}
-# What Python puts into a class without anybody having written it, or what changes no answer.
+_PLAIN = {type(None), bool, int, bytes, complex}
+# What Python puts into a class without anybody having written it, or what changes no answer unless code reads it.
 _BOOKKEEPING = {
     *("__annotations__", "__dict__", "__doc__", "__firstlineno__", "__module__", "__qualname__", "__weakref__"),
     *("__abstractmethods__", "__dataclass_fields__", "__dataclass_params__", "__match_args__", "__orig_bases__"),
@@ -51,6 +52,7 @@ class Reached:
     classes: list[type] = dataclasses.field(default_factory=list)
     caches: list[Any] = dataclasses.field(default_factory=list)  # of functools
     jitted: list[Any] = dataclasses.field(default_factory=list)
+    keepers: list[Any] = dataclasses.field(default_factory=list)  # frozen records that keep what they have computed
 
 
 def fingerprint(*things: Any) -> str:
@@ -65,6 +67,7 @@ def fingerprint_and_reach(*things: Any) -> tuple[str, Reached]:
     try:
         for thing in things:
             walk.see(thing)
+        walk.finish()
     except Unseen:
         raise
     except Exception as error:  # an object that does not want to be looked at, or is nested too deeply
@@ -106,6 +109,8 @@ class _Walk:
         self.digest = hashlib.sha256()
         self.reached = Reached()
         self._met: dict[int, tuple[int, Any]] = {}
+        self._described: list[Any] = []  # functions and classes with texts that code may read
+        self._reads_texts = False
 
     def add(self, *words: Any) -> None:
         """Digest words, each told apart from the next."""
@@ -113,9 +118,19 @@ class _Walk:
             data = word if isinstance(word, bytes) else str(word).encode()
             self.digest.update(struct.pack("q", len(data)) + data)
 
+    def finish(self) -> None:
+        """Digest docstrings and annotations of all that was met, if something that was met reads such."""
+        described = 0
+        while self._reads_texts and described < len(self._described):  # texts may lead to further classes
+            self.see(texts_of(self._described[described]))
+            described += 1
+
     def see(self, x: Any) -> None:
         """Digest anything."""
-        if type(x) in _PLAIN:
+        if type(x) is str:
+            self.add("str", x)
+            self._reads_texts |= x in READERS
+        elif type(x) in _PLAIN:
             self.add(type(x).__name__, x)
         elif type(x) is float:
             self.add("float", struct.pack("d", x))
@@ -166,9 +181,10 @@ class _Walk:
             self.add("object" if type(x) is object else repr(x))  # a bare object is a mark, and says nothing
         elif parts := wrapped_parts(x):
             self._remembers(x)
-            self.add(type(x).__qualname__)
+            self.see(type(x))
             for part in parts:
                 self.see(part)
+            self.see(attributes_of(x))
         else:
             self._instance(x)
 
@@ -185,7 +201,8 @@ class _Walk:
 
     def _function(self, f: types.FunctionType) -> None:
         code, home = f.__code__, str(f.__globals__.get("__name__") or "")
-        self.add("function", code.co_qualname)
+        self.add("function", code.co_qualname, f.__name__)
+        self._reads_texts |= code.co_name in READERS
         if home.startswith(_CHECKERS) and "__wrapped__" in f.__dict__:
             self.see(f.__dict__["__wrapped__"])
             return
@@ -205,6 +222,7 @@ class _Walk:
             self._code(code)
             for name in _names_in(code):
                 self._global(f, name)
+        self._described.append(f)
         self.see(f.__defaults__)
         self.see(f.__kwdefaults__)
         copied = getattr(f.__dict__.get("__wrapped__"), "__dict__", {})
@@ -222,7 +240,8 @@ class _Walk:
     def _code(self, code: types.CodeType) -> None:
         self.add(code.co_code, code.co_exceptiontable, code.co_argcount, code.co_kwonlyargcount, code.co_flags)
         self.add(code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
-        for constant in code.co_consts:
+        self._reads_texts |= not READERS.isdisjoint(code.co_names)
+        for constant in constants_of(code):
             if isinstance(constant, types.CodeType):
                 self._code(constant)
             else:
@@ -300,11 +319,13 @@ class _Walk:
             self._standard(module)
             return
         self.reached.classes.append(cls)
+        self._described.append(cls)
         self.see(type(cls))
         for base in cls.__bases__:
             self.see(base)
-        for name, (kind, static) in field_facts(cls).items():
-            self.add("field", name, kind, static)
+        for name, facts in field_facts(cls).items():
+            self.add("field", name)
+            self.see(facts)
         for name, value in cls.__dict__.items():
             if name not in _BOOKKEEPING:
                 self.add(name)
@@ -319,14 +340,19 @@ class _Walk:
         if kind.__module__.partition(".")[0] in ("jaxlib", "jax") and hasattr(x, "__array__"):
             self._jax_array(x)
             return
-        state = state_of(x)
-        if state is None:
+        held = held_by(x)
+        if held is None:
             raise Unseen(f"an object of {kind.__module__}.{kind.__qualname__}, whose content cannot be seen")
         self.see(kind)
         if isinstance(x, (tuple, list)):
             self._sequence(x)
         elif isinstance(x, dict):
             self.see(dict(x))
+        state = held.state
+        if held.kept and is_frozen(kind):
+            self.reached.keepers.append(x)  # computed anew before tracing, from the fields that are seen here
+        elif held.kept:  # the fields may have changed since: code will read what is kept
+            state = state | held.kept
         self.add("state", len(state))
         for name, value in state.items():
             self.add(name)

@@ -17,7 +17,7 @@ from freefloat.engine.graph import Signature
 
 from . import cache
 from .fingerprint import Reached, fingerprint_and_reach
-from .memories import let_jax_forget, require_fresh_answers
+from .memories import let_jax_forget, let_records_forget, require_fresh_answers
 from .origins import Unseen
 from .program import Compiled, Summary
 from .structure import Structure
@@ -83,6 +83,7 @@ def before_tracing(name: Name | None) -> Name | None:
     let_jax_forget(name.reached if name else None)
     if name is None:
         return None
+    let_records_forget(name.reached)
     try:
         require_fresh_answers(name.reached)
     except Unseen as why:

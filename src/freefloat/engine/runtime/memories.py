@@ -1,4 +1,4 @@
-"""What JAX and functools remember of functions, by who they are and not by what they say: old where code has changed.
+"""What JAX, functools and records remember, by who they are and not by what they say: old where something has changed.
 
 JAX traces a function that it is given by name (a branch of `lax.cond`, the body of `lax.scan`, a `jax.jit`) once. If
 something that it reads has changed since, tracing again still gives the old code.
@@ -11,6 +11,7 @@ from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
 from .fingerprint import Reached, fingerprint
+from .objects import held_by
 from .origins import Unseen
 
 _traced: WeakSet[Any] = WeakSet()  # functions and classes that JAX may remember
@@ -24,6 +25,17 @@ def let_jax_forget(reached: Reached | None = None) -> None:
     _traced.update(ours)
     if known and "jax" in sys.modules:
         sys.modules["jax"].clear_caches()
+
+
+def let_records_forget(reached: Reached) -> None:
+    """Before tracing: let frozen records compute again what they keep, from the fields that their fingerprint saw.
+
+    A frozen record can still be changed, by `object.__setattr__` or in one of its arrays.
+    """
+    for record in reached.keepers:
+        held = held_by(record)
+        for name in held.kept if held else ():
+            record.__dict__.pop(name, None)
 
 
 def require_fresh_answers(reached: Reached) -> None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
+import contextlib
 import functools
 import sys
 import types
 from collections.abc import Mapping
-from functools import cache
+from dataclasses import dataclass
 from typing import Any
 
 from .origins import is_known
 
 _HEAP_TYPE = 1 << 9  # flag of classes that were made at run time, as Python's own are
+_NO_SLOTS = ("__dict__", "__weakref__")
 _DESCRIPTORS = (
     types.MemberDescriptorType,
     types.GetSetDescriptorType,
@@ -31,7 +32,7 @@ def wrapped_parts(x: Any) -> tuple[Any, ...]:
     if isinstance(x, (staticmethod, classmethod)):
         return (x.__func__,)
     if isinstance(x, property):
-        return (x.fget, x.fset)
+        return (x.fget, x.fset, x.fdel)
     if isinstance(x, _DESCRIPTORS):
         return x.__objclass__.__qualname__, x.__name__
     if type(x).__name__ == "_tuplegetter":
@@ -45,6 +46,16 @@ def wrapped_parts(x: Any) -> tuple[Any, ...]:
     return ()
 
 
+def attributes_of(wrapper: Any) -> dict[str, Any]:
+    """Attributes that somebody has put on a wrapper, or that its class keeps; not those that describe what it wraps."""
+    if type(wrapper) is functools.cached_property:
+        return {}
+    inner = getattr(getattr(wrapper, "__wrapped__", None), "__dict__", {})
+    outer = getattr(wrapper, "__dict__", None) or {}
+    hidden = "_" if type(wrapper).__name__ == "PjitFunction" else "__"  # JAX keeps its own notes there
+    return {name: x for name, x in outer.items() if not name.startswith(hidden) and inner.get(name) is not x}
+
+
 def is_public(f: types.FunctionType) -> bool:
     """Whether a decorated function is what a known package itself offers under its name."""
     if not is_known(f.__module__ or ""):
@@ -55,27 +66,57 @@ def is_public(f: types.FunctionType) -> bool:
     return found is f
 
 
-def field_facts(cls: type) -> Mapping[str, tuple[str, bool]]:
-    """Fields of a dataclass: how they are typed, and whether they are static."""
-    if not dataclasses.is_dataclass(cls):
-        return {}
-    return {f.name: (str(f.type), bool(f.metadata.get("static"))) for f in dataclasses.fields(cls)}
+def field_facts(cls: type) -> Mapping[str, tuple[Any, ...]]:
+    """Fields that a dataclass declares: how they are typed, what code may read of them, and their metadata."""
+    fields = cls.__dict__.get("__dataclass_fields__", {})
+    return {name: (str(f.type), f.init, f.kw_only, f.default, dict(f.metadata)) for name, f in fields.items()}
 
 
-def state_of(x: Any) -> dict[str, Any] | None:
-    """What an object holds, without what it computes from that and keeps; None if some of it is out of sight in C."""
+@dataclass
+class Held:
+    """What an object holds: its slots and attributes, and what it has computed from them and keeps."""
+
+    state: dict[str, Any]
+    kept: dict[str, Any]
+
+
+def held_by(x: Any) -> Held | None:
+    """What an object holds; None if some of it is out of sight in C, or in slots that are hidden."""
     classes = [cls for cls in type(x).__mro__ if cls not in (object, tuple, list, dict)]
-    slots = [cls.__dict__["__slots__"] for cls in classes if "__slots__" in cls.__dict__]
-    if not all(cls.__flags__ & _HEAP_TYPE for cls in classes) or not (hasattr(x, "__dict__") or slots):
+    if not all(cls.__flags__ & _HEAP_TYPE for cls in classes):
         return None
-    names = [name for some in slots for name in ((some,) if isinstance(some, str) else some)]
-    held = {name: getattr(x, name) for name in names if hasattr(x, name) and name not in ("__dict__", "__weakref__")}
-    held |= getattr(x, "__dict__", {})
-    return {name: value for name, value in held.items() if name not in _computed(type(x))}
+    slotted = [cls for cls in classes if "__slots__" in cls.__dict__]
+    if not (hasattr(x, "__dict__") or slotted):
+        return None
+    held = Held({}, {})
+    for cls in slotted:
+        slots = {name: slot for name, slot in cls.__dict__.items() if isinstance(slot, types.MemberDescriptorType)}
+        if any(name not in slots for name in _slot_names(cls)):
+            return None
+        for name, slot in slots.items():
+            with contextlib.suppress(AttributeError):  # nothing is in it
+                held.state[f"{cls.__qualname__}.{name}"] = slot.__get__(x)
+    for name, value in getattr(x, "__dict__", {}).items():
+        (held.kept if _is_computed(type(x), name) else held.state)[name] = value
+    return held
 
 
-@cache
-def _computed(kind: type) -> frozenset[str]:
-    """Names of what a class computes once from the rest, and keeps."""
-    kept = (functools.cached_property,)
-    return frozenset(name for cls in kind.__mro__ for name, value in cls.__dict__.items() if isinstance(value, kept))
+def _slot_names(cls: type) -> list[str]:
+    """Names under which a class keeps its slots: Python puts the class's name before private ones."""
+    slots = cls.__dict__["__slots__"]
+    prefix = "_" + stripped if (stripped := cls.__name__.lstrip("_")) else ""
+    names = [name for name in ((slots,) if isinstance(slots, str) else slots) if name not in _NO_SLOTS]
+    return [prefix + name if name.startswith("__") and not name.endswith("__") else name for name in names]
+
+
+def _is_computed(kind: type, name: str) -> bool:
+    """Whether a class computes this attribute from the others, once, and keeps it."""
+    if name in getattr(kind, "__dataclass_fields__", ()):
+        return False
+    first = next((cls.__dict__[name] for cls in kind.__mro__ if name in cls.__dict__), None)
+    return isinstance(first, functools.cached_property)
+
+
+def is_frozen(kind: type) -> bool:
+    """Whether objects of a class are not meant to change: its own decorator has made it a frozen dataclass."""
+    return "__dataclass_params__" in kind.__dict__ and kind.__dict__["__dataclass_params__"].frozen

@@ -32,11 +32,32 @@ class Unseen(Exception):
 
 @cache
 def package_source() -> str:
-    """A hash of this package's own source."""
-    digest, root = hashlib.sha256(), Path(sys.modules[OWN_PACKAGE].__file__ or __file__).parent
-    for path in sorted(root.rglob("*.py")):
+    """A hash of this package's own source, as it was when this module was imported."""
+    return _source_now()
+
+
+def _source_files() -> tuple[Path, list[Path]]:
+    root = Path(sys.modules[OWN_PACKAGE].__file__ or __file__).parent
+    return root, sorted(root.rglob("*.py"))
+
+
+def _source_now() -> str:
+    """A hash of this package's source as it is on disk."""
+    digest, (root, files) = hashlib.sha256(), _source_files()
+    for path in files:
         digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
+
+
+_AT_IMPORT = package_source()
+
+
+def is_source_unchanged() -> bool:
+    """Whether the package on disk is still the one that was imported: an upgrade or an edit may have come since."""
+    try:
+        return _source_now() == _AT_IMPORT
+    except OSError:  # a file that has just gone
+        return False
 
 
 @cache
