@@ -74,6 +74,11 @@ def state_of(x: Any) -> dict[str, Any] | None:
     return {name: value for name, value in held.items() if name not in _computed(type(x))}
 
 
+def has_computed(x: Any) -> bool:
+    """Whether an object keeps something that it has computed, from data that may have been others."""
+    return not _computed(type(x)).isdisjoint(getattr(x, "__dict__", ()))
+
+
 @cache
 def _computed(kind: type) -> frozenset[str]:
     """Names of what a class computes once from the rest, and keeps."""
