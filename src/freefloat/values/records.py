@@ -20,8 +20,8 @@ def static(default: Any = dataclasses.MISSING, *, kw_only: bool = False) -> Any:
 def record(cls: type[T]) -> type[T]:
     """Make a frozen dataclass and register it as a pytree.
 
-    Rebuilding a record from leaves bypasses `__init__`, because JAX also puts placeholders into leaves. Quiet fields are
-    passed on sealed.
+    Rebuilding a record from leaves bypasses `__init__`, because JAX also puts placeholders into leaves. Quiet
+    fields are passed on sealed.
     """
     cls = seal_quiet_fields(dataclasses.dataclass(frozen=True, eq=False)(cls))
     fields = dataclasses.fields(cls)  # pyright: ignore[reportArgumentType]

@@ -74,7 +74,7 @@ class Print:
 
 
 def look_at(*things: Any, quiet: bool = False) -> Print:
-    """A hash of things, in which quiet parts are left out inside what permits it (`__quiet_inside__`), or everywhere."""
+    """A hash of things, without quiet parts inside what permits it (`__quiet_inside__`), or everywhere."""
     walk = _Walk(quiet)
     walk.add("python", sys.version_info[:3], *(f"{name} {version_of(name)}" for name in ("jax", "numpy")))
     try:

@@ -1,7 +1,7 @@
 """Quiet parts: data that acts on compiled code only where tracing opens it. What it did not open is not in its name.
 
-A quiet part is an object with the method `__quiet__`, which returns the mark that its openings are reported by to whoever
-called its class's `listen`. A function's data without all quiet parts has one hash; under it lies a list of what was
+A quiet part is an object with the method `__quiet__`, which returns the mark that its openings are reported by, to
+whoever called its class's `listen`. A function's data without all quiet parts has one hash; under it lies a list of what was
 opened when functions with this hash were traced. The hash with those parts is the name of the compiled code. It is
 sound because tracing repeats: with the same data outside quiet parts, and the same in the parts that it opened, it
 opens the same ones, and comes to the same code.
