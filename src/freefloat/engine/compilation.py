@@ -59,8 +59,10 @@ def compile_named(
     program = _from_disk(function, example, name, options) if target == "native" else None
     if program is None:
         name = lookup.before_tracing(name)
-        program = _traced(function, example, target, options)
-        program.notes = notes() if notes else None
+        with lookup.listening(name):
+            program = _traced(function, example, target, options)
+            program.notes = notes() if notes else None
+        name = lookup.after_tracing(name, program)
         if target == "native":
             lookup.keep_on_disk(name, program)
     return lookup.keep_in_memory(name, program)

@@ -21,6 +21,8 @@ class Template:
     `varies(path)` tells which leaves are inputs, by JAX's key path; None: all. The others are part of the template.
     """
 
+    __quiet_inside__ = True  # colours and the like are in the key only where tracing reads them: see runtime.quiet
+
     def __init__(self, tree: Any, varies: Callable[[Any], bool] | None = None) -> None:
         import jax
 

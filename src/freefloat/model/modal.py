@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from freefloat.model.shapes import Skin
-from freefloat.values import record, static
+from freefloat.values import quiet, record, static
 from freefloat.values.arrays import Mat3, Matrix, Numeric, Scalar, Vec3, is_traced
 from freefloat.values.errors import ModelError
 
@@ -69,7 +69,7 @@ class ModalBody:
     nodes: tuple[Node, ...] = ()
     rail: Rail | None = None
     mode_names: tuple[str, ...] = static(default=())
-    skin: Skin | None = static(default=None)  # what it looks like; None: lines through its nodes
+    skin: Skin | None = quiet(default=None)  # what it looks like; None: lines through its nodes
     first_order: bool = static(default=False)  # shapes unknown: the inertia does not change with deformation
 
     @property

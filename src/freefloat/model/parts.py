@@ -13,7 +13,7 @@ from freefloat.model.placement import require_pose
 from freefloat.model.shapes import Shape
 from freefloat.spatial import Pose, PoseLike, SpatialInertia, six
 from freefloat.spatial.rotations import rotation_about
-from freefloat.values import record, static
+from freefloat.values import quiet, record, static
 from freefloat.values.arrays import ArrayLike, Numeric, Scalar, Vec6, is_traced
 from freefloat.values.checks import require_array, require_number, require_tensor, set_fields
 from freefloat.values.errors import ModelError
@@ -30,7 +30,7 @@ class RigidBody:
     mass: Scalar | float  # [kg]
     com: ArrayLike  # (3,) centre of mass in the body frame [m]
     inertia: ArrayLike  # (3, 3), or (3,) principal moments, about the centre of mass, body axes [kg m2]
-    shapes: tuple[Shape, ...] = static(default=())  # what it looks like
+    shapes: tuple[Shape, ...] = quiet(default=())  # what it looks like
     massless: bool = static(default=False)  # a mere joint between joints: no mass, no inertia
 
     def __post_init__(self) -> None:

@@ -1,6 +1,6 @@
 """What a body looks like: simple solids and triangle meshes in the body frame. For pictures and clearances.
 
-Nothing of it acts on the motion.
+Nothing of it acts on the motion, unless somebody reads it: it is quiet (`values.quiet_fields`).
 
 Colours are names of roles, so that every viewer can choose tones that suit its background: `bus`, `panel`, `arm`,
 `joint`, `hand`, `tank`, `antenna`, `target`; or `#rrggbb`.
@@ -14,6 +14,8 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
+
+from freefloat.values.quiet_fields import quiet, seal_quiet_fields
 
 Triple: TypeAlias = tuple[float, float, float]
 
@@ -88,6 +90,7 @@ class Skin:
 Solid: TypeAlias = Box | Cylinder | Capsule | Cone | Ellipsoid | Mesh
 
 
+@seal_quiet_fields
 @dataclass(frozen=True)
 class Shape:
     """A solid at its place in the body frame."""
@@ -95,7 +98,7 @@ class Shape:
     solid: Solid
     position: Triple = (0.0, 0.0, 0.0)  # [m]
     rotation: tuple[Triple, Triple, Triple] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))  # R_BS
-    colour: str = "bus"
+    colour: str = quiet("bus")
 
     @staticmethod
     def tube(start: Any, end: Any, radius: float, colour: str = "arm") -> Shape:

@@ -9,6 +9,6 @@ enable_float64()
 
 from freefloat.values.channels import Channel  # noqa: E402
 from freefloat.values.errors import LawError, ModelError  # noqa: E402
-from freefloat.values.records import record, static  # noqa: E402
+from freefloat.values.records import quiet, record, static  # noqa: E402
 
-__all__ = ["Channel", "LawError", "ModelError", "record", "static"]
+__all__ = ["Channel", "LawError", "ModelError", "quiet", "record", "static"]

@@ -20,6 +20,7 @@ import numpy as np
 from jax.core import Tracer
 
 from freefloat.values.errors import ModelError
+from freefloat.values.quiet_fields import report_all
 
 _COMPILER = "freefloat.engine"
 _AT_ONCE = 4096  # rows that JAX handles together: bounds the memory
@@ -79,6 +80,7 @@ def compiled_on_call(function: Callable[P, R]) -> Callable[P, R]:
         program = known[key]
         if program is None:
             return function(*args, **kwargs)
+        report_all()  # it was traced before, and what it opened then is not known here
         result = program(*asked.numbers)
         return jax.tree.map(jnp.asarray, result) if asked.jax_arrays else result
 

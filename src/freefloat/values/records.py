@@ -6,6 +6,8 @@ from typing import Any, TypeVar, dataclass_transform
 
 import jax
 
+from freefloat.values.quiet_fields import passed_on, quiet, quiet_names, seal_quiet_fields
+
 T = TypeVar("T")
 
 
@@ -14,20 +16,25 @@ def static(default: Any = dataclasses.MISSING, *, kw_only: bool = False) -> Any:
     return dataclasses.field(default=default, metadata={"static": True}, kw_only=kw_only)
 
 
-@dataclass_transform(frozen_default=True, field_specifiers=(static, dataclasses.field))
+@dataclass_transform(frozen_default=True, field_specifiers=(static, quiet, dataclasses.field))
 def record(cls: type[T]) -> type[T]:
     """Make a frozen dataclass and register it as a pytree.
 
-    Rebuilding a record from leaves bypasses `__init__`, because JAX also puts placeholders into leaves.
+    Rebuilding a record from leaves bypasses `__init__`, because JAX also puts placeholders into leaves. Quiet
+    fields are passed on sealed.
     """
-    cls = dataclasses.dataclass(frozen=True, eq=False)(cls)
+    cls = seal_quiet_fields(dataclasses.dataclass(frozen=True, eq=False)(cls))
     fields = dataclasses.fields(cls)  # pyright: ignore[reportArgumentType]
     leaves = tuple(f.name for f in fields if not f.metadata.get("static"))
-    statics = tuple(f.name for f in fields if f.metadata.get("static"))
+    sealed = quiet_names(cls)
+    statics = tuple(f.name for f in fields if f.metadata.get("static") and f.name not in sealed)
     keys = tuple(jax.tree_util.GetAttrKey(name) for name in leaves)
 
+    def known(self: Any) -> tuple[Any, ...]:
+        return (*(getattr(self, n) for n in statics), *(passed_on(self, n) for n in sealed))
+
     def flatten(self: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        return tuple(getattr(self, n) for n in leaves), tuple(getattr(self, n) for n in statics)
+        return tuple(getattr(self, n) for n in leaves), known(self)
 
     def flatten_with_keys(self: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         children, aux = flatten(self)
@@ -35,7 +42,7 @@ def record(cls: type[T]) -> type[T]:
 
     def unflatten(aux: tuple[Any, ...], children: Iterable[Any]) -> Any:
         self = object.__new__(cls)
-        for name, value in zip(leaves + statics, tuple(children) + tuple(aux), strict=True):
+        for name, value in zip(leaves + statics + sealed, tuple(children) + tuple(aux), strict=True):
             object.__setattr__(self, name, value)
         return self
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from .objects import attributes_of, field_facts, held_by, is_frozen, is_public, wrapped_parts
+from .objects import attributes_of, field_facts, has_computed, held_by, is_frozen, is_public, wrapped_parts
 from .origins import (
     IMPURE_BUILTINS,
     Unseen,
@@ -62,7 +62,22 @@ def fingerprint(*things: Any) -> str:
 
 def fingerprint_and_reach(*things: Any) -> tuple[str, Reached]:
     """The hash, and what of the user's own was met."""
-    walk = _Walk()
+    found = look_at(*things)
+    return found.digest, found.reached
+
+
+@dataclasses.dataclass
+class Print:
+    """A hash, what of the user's own was met, and the quiet parts that were left out (see `quiet`)."""
+
+    digest: str
+    reached: Reached
+    parts: list[Any]
+
+
+def look_at(*things: Any, quiet: bool = False) -> Print:
+    """A hash of things, without quiet parts inside what permits it (`__quiet_inside__`), or everywhere."""
+    walk = _Walk(quiet)
     walk.add("python", sys.version_info[:3], *(f"{name} {version_of(name)}" for name in ("jax", "numpy")))
     try:
         for thing in things:
@@ -72,7 +87,7 @@ def fingerprint_and_reach(*things: Any) -> tuple[str, Reached]:
         raise
     except Exception as error:  # an object that does not want to be looked at, or is nested too deeply
         raise Unseen(f"something that cannot be looked at ({type(error).__name__}: {error})") from None
-    return walk.digest.hexdigest(), walk.reached
+    return Print(walk.digest.hexdigest(), walk.reached, walk.parts)
 
 
 @lru_cache(maxsize=4096)
@@ -105,10 +120,12 @@ def _names_in(code: types.CodeType) -> tuple[tuple[str, ...], ...]:
 class _Walk:
     """Follows references and digests what it meets; what it has met before is named by its number."""
 
-    def __init__(self) -> None:
+    def __init__(self, quiet: bool = False) -> None:
         self.digest = hashlib.sha256()
         self.reached = Reached()
-        self._met: dict[int, tuple[int, Any]] = {}
+        self.parts: list[Any] = []  # quiet ones, left out
+        self._quiet = quiet  # whether they are, here
+        self._met: dict[tuple[int, bool], tuple[int, Any]] = {}
         self._described: list[Any] = []  # functions and classes with texts that code may read
         self._reads_texts = False
 
@@ -138,10 +155,10 @@ class _Walk:
             self._array(x)
         elif type(x) in (tuple, list):
             self._sequence(x)
-        elif id(x) in self._met:
-            self.add("met", self._met[id(x)][0])
+        elif (key := (id(x), self._quiet)) in self._met:
+            self.add("met", self._met[key][0])
         else:
-            self._met[id(x)] = len(self._met), x  # kept: a number must stay that of the same thing
+            self._met[key] = len(self._met), x  # kept: a number must stay that of the same thing
             self._compound(x)
 
     def _sequence(self, x: Sequence[Any]) -> None:
@@ -332,7 +349,19 @@ class _Walk:
                 self.see(value)
 
     def _instance(self, x: Any) -> None:
-        kind = type(x)
+        kind, before = type(x), self._quiet
+        if before and hasattr(kind, "__quiet__"):
+            self.see(kind)
+            self.parts.append(x)
+            return
+        tells = is_frozen(kind) or not has_computed(x)  # whether tracing opens what its answer was made from
+        self._quiet = (before or getattr(kind, "__quiet_inside__", False)) and tells
+        try:
+            self._content(x, kind)
+        finally:
+            self._quiet = before
+
+    def _content(self, x: Any, kind: type) -> None:
         if hasattr(kind, "__fingerprint__"):  # says itself what it consists of
             self.see(kind)
             self.see(x.__fingerprint__())

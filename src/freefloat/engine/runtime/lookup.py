@@ -16,10 +16,11 @@ import numpy as np
 from freefloat.engine.graph import Signature
 
 from . import cache
-from .fingerprint import Reached, fingerprint_and_reach
+from .fingerprint import Reached, look_at
 from .memories import let_jax_forget, let_records_forget, require_fresh_answers
 from .origins import Unseen
 from .program import Compiled, Summary
+from .quiet import Quiet, forget_opened, holds_quiet_parts, opened_before, remember_opened
 from .structure import Structure
 
 _MOST_PROGRAMS = 256  # kept in memory
@@ -35,6 +36,7 @@ class Name:
     classes: tuple[int, ...]  # who the user's classes are in this process: arguments and results are made of them
     title: str
     reached: Reached = field(compare=False)
+    quiet: Quiet | None = field(default=None, compare=False)  # parts of data whose openings are still to be heard of
 
     @property
     def here(self) -> tuple[str, tuple[int, ...]]:
@@ -71,11 +73,56 @@ def name_of(function: Callable[..., Any], example: Sequence[Any], *facts: Any) -
         return None
     shapes = jax.tree_util.tree_map(_shape, tuple(example))
     try:
-        digest, reached = fingerprint_and_reach(function, shapes, facts, _settings())
+        found = look_at(function, shapes, facts, _settings())
+        if found.parts and not found.reached.caches:  # answers under functools.cache open nothing
+            return _known_or_new(Quiet(found), _title(function))
+        if found.parts:
+            return _name(*Quiet(found).everything, _title(function))
     except Unseen as why:
         _remember_reason(_title(function), str(why))
         return None
-    return Name(digest, tuple(id(one) for one in reached.classes), _title(function), reached)
+    return _name(found.digest, found.reached, _title(function))
+
+
+def _name(digest: str, reached: Reached, title: str, quiet: Quiet | None = None) -> Name:
+    return Name(digest, tuple(id(one) for one in reached.classes), title, reached, quiet)
+
+
+def _known_or_new(quiet: Quiet, title: str) -> Name:
+    """The name of something kept that opened no other quiet parts; else a name with all of them, until it is traced."""
+    for places in opened_before(quiet.print.digest):
+        with contextlib.suppress(Unseen):
+            name = _name(*quiet.name_with(places), title)
+            if name.here in _programs or must_bake(name) or cache.read(cache.key("traced", name.digest)) is not None:
+                return name
+    return _name(*quiet.everything, title, quiet)
+
+
+@contextmanager
+def listening(name: Name | None) -> Iterator[None]:
+    """Hear, while a function is traced, which quiet parts of its data it opens."""
+    with contextlib.nullcontext() if name is None or name.quiet is None else name.quiet.listening():
+        yield
+
+
+def after_tracing(name: Name | None, program: Compiled | None = None) -> Name | None:
+    """The name with those quiet parts that tracing has opened; all of them where the program hands some on."""
+    if name is None or name.quiet is None:
+        return name
+    quiet = name.quiet
+    if program is not None and holds_quiet_parts(_result(program), program.notes):
+        quiet.all_heard = True
+    places = quiet.opened_places()
+    remember_opened(quiet.print.digest, places)
+    return _name(*quiet.name_with(places), name.title)
+
+
+def _result(program: Compiled) -> Any:
+    """The nesting of a program's result, with numbers for its leaves."""
+    import jax
+
+    structure = program.structure
+    return jax.tree_util.tree_unflatten(structure.out_tree, range(len(structure.signature.results)))
 
 
 def before_tracing(name: Name | None) -> Name | None:
@@ -141,6 +188,7 @@ def keep_in_memory(name: Name | None, program: Compiled) -> Compiled:
 def forget() -> None:
     """Let go of all programs in memory, as in a process that starts."""
     _programs.clear()
+    forget_opened()
     _baked.clear()
     _reasons.clear()
 
@@ -176,14 +224,10 @@ def on_disk(name: Name | None) -> Entry | None:
 
 def keep_on_disk(name: Name | None, program: Compiled) -> None:
     """Leave an entry for other processes; a result of classes that cannot be imported stays in memory only."""
-    import jax
-
     if name is None:
         return
-    structure = program.structure
-    result = jax.tree_util.tree_unflatten(structure.out_tree, range(len(structure.signature.results)))
     with contextlib.suppress(Exception):  # whatever a class says against being pickled
-        entry = pickle.dumps(Entry(program.summary, structure.signature, result, program.notes))
+        entry = pickle.dumps(Entry(program.summary, program.structure.signature, _result(program), program.notes))
         cache.write(cache.key("traced", name.digest), entry)
 
 
@@ -221,7 +265,8 @@ def must_bake(name: Name | None) -> bool:
 
 
 def bake_from_now_on(name: Name | None) -> None:
-    """Remember that a function needs its numbers while it is traced."""
+    """Remember that a function needs its numbers while it is traced, as far as tracing came."""
+    name = after_tracing(name)
     if name is not None:
         _baked.add(name.digest)
         cache.write(cache.key("baked", name.digest), b"")

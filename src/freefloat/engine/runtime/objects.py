@@ -120,3 +120,8 @@ def _is_computed(kind: type, name: str) -> bool:
 def is_frozen(kind: type) -> bool:
     """Whether objects of a class are not meant to change: its own decorator has made it a frozen dataclass."""
     return "__dataclass_params__" in kind.__dict__ and kind.__dict__["__dataclass_params__"].frozen
+
+
+def has_computed(x: Any) -> bool:
+    """Whether an object keeps something that it has computed, from data that may have been others."""
+    return any(_is_computed(type(x), name) for name in getattr(x, "__dict__", ()))
