@@ -15,7 +15,11 @@ def _own_cache(tmp_path_factory):
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _code_that_users_get():
+def _code_at_full_strength():
+    """These tests are of the code that long runs use, and of SIMD code for batches however small."""
+    from freefloat.engine.runtime import native
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("FREEFLOAT_QUICK_CODE", raising=False)
+        patch.setenv("FREEFLOAT_QUICK_CODE", "0")
+        patch.setattr(native, "WIDE_PAYS", 0)
         yield

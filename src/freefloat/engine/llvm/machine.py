@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 from dataclasses import dataclass
+from enum import Enum
 from functools import cache
 
 import llvmlite
@@ -48,15 +50,26 @@ def host() -> Host:
     return Host(llvm.get_process_triple(), llvm.get_host_cpu_name(), features, llvmlite.__version__)
 
 
-def quick_code() -> bool:
-    """Whether code shall be there soon rather than be fast: FREEFLOAT_QUICK_CODE=1. It computes the same bits."""
-    return os.environ.get("FREEFLOAT_QUICK_CODE", "") not in ("", "0")
+class Setting(Enum):
+    """How strongly code is optimised. It computes the same bits."""
+
+    QUICK = "quick"
+    FULL = "full"
+    BY_NEED = "by need"
 
 
-def compile_object(text: str) -> bytes:
+def code_setting() -> Setting:
+    """FREEFLOAT_QUICK_CODE=1: code is there soon, 0: code is fast, not set: soon first, fast when enough runs on it."""
+    chosen = os.environ.get("FREEFLOAT_QUICK_CODE", "")
+    if not chosen:
+        return Setting.BY_NEED
+    return Setting.FULL if chosen == "0" else Setting.QUICK
+
+
+def compile_object(text: str, *, quick: bool) -> bytes:
     """Object code of an IR module. The graph is simplified already: instruction selection is all it takes."""
     here = host()
-    level = 0 if quick_code() else 3 if text.count("\n") < SMALL else 1
+    level = 0 if quick else 3 if text.count("\n") < SMALL else 1
     target = llvm.Target.from_triple(here.triple)
     machine = target.create_target_machine(
         cpu=here.cpu, features=here.features, opt=level, reloc="pic", codemodel="jitdefault"
@@ -81,3 +94,9 @@ class Library:
         """A function of the library; calling it releases the interpreter lock."""
         address = self._engine.get_function_address(name)
         return ctypes.CFUNCTYPE(None, *types)(address)
+
+
+if __name__ == "__main__":  # a compiler in the background: IR in, object code out
+    if hasattr(os, "nice"):
+        os.nice(5)
+    sys.stdout.buffer.write(compile_object(sys.stdin.read(), quick=False))

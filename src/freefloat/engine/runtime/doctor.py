@@ -6,7 +6,7 @@ import importlib.util
 import shutil
 from typing import Any
 
-from . import cache, lookup
+from . import background, cache, lookup
 from .workers import available_threads
 
 
@@ -31,6 +31,7 @@ def doctor() -> dict[str, Any]:
         "cache_bytes": sum(path.stat().st_size for path in found),
         "cache_limit_bytes": cache.size_limit(),
         "traced_again": dict(lookup.traced_again()),
+        "full_code_failed": list(background.failures),
         "engine_version": cache.engine_version(),
     }
     if facts["targets"]["native"]:

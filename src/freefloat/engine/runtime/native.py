@@ -2,74 +2,26 @@
 
 from __future__ import annotations
 
-import ctypes
-import struct
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from freefloat.engine.collecting import without_collecting
 from freefloat.engine.graph import Graph, Leaf, Signature
-from freefloat.engine.llvm.machine import Library, compile_object, host, quick_code
-from freefloat.engine.llvm.module import emit_module
+from freefloat.engine.llvm.machine import host
 from freefloat.engine.llvm.plan import PART_SIZE
 
-from . import cache
+from .code import POINTER, Code, CodeByNeed
 from .program import Chunk, Compiled, Rollout, Summary, axes, batch_size
 from .structure import NUMPY, Structure, checked
 from .workers import available_threads, run_parts
 
 CHUNK_OPERATIONS = 1_000_000_000  # about half a second between chances to interrupt a rollout
-POINTER, COUNT = ctypes.c_void_p, ctypes.c_int64
-
-
-@dataclass(frozen=True)
-class Code:
-    """The loaded functions of one register width."""
-
-    library: Library
-    width: int
-    work_slots: int
-
-    @cached_property
-    def call(self) -> Any:
-        """call(state, held, out, frame)"""
-        return self.library.function("call", *[POINTER] * 4)
-
-    @cached_property
-    def batch(self) -> Any:
-        """batch(rows, results, first, end, total, work)"""
-        return self.library.function("batch", POINTER, POINTER, COUNT, COUNT, COUNT, POINTER)
-
-    @cached_property
-    def rollout(self) -> Any:
-        """rollout(rows, results, first, end, total, work, steps, every, due, count, records)"""
-        types = [POINTER, POINTER, COUNT, COUNT, COUNT, POINTER, *[COUNT] * 4, POINTER]
-        return self.library.function("rollout", *types)
-
-    def work(self) -> np.ndarray:
-        """Work space for one thread, aligned to a cache line."""
-        space = np.zeros(self.work_slots * self.width + 8)
-        skip = (-space.ctypes.data // 8) % 8
-        return space[skip:]
-
-
-def load_code(program: Compiled, width: int, use_cache: bool, part_size: int) -> Code:
-    """Code for one register width, from the disk cache if it is there."""
-    here = host()
-
-    @without_collecting
-    def build() -> bytes:
-        source = emit_module(program.graph, width, fma=here.fma, part_size=part_size)
-        return struct.pack("q", source.work_slots) + compile_object(source.text)
-
-    name = cache.key("native", program.summary.hash, width, part_size, here, *(["quick"] if quick_code() else []))
-    content = cache.fetch(name, build) if use_cache else build()
-    return Code(Library(content[8:]), width, struct.unpack("q", content[:8])[0])
+QUICK_OPERATIONS = 100_000_000  # about a tenth of a second between looks for better code
+# [operations run in batches per line of IR] where code for several instances side by side begins to pay
+WIDE_PAYS = 50_000
 
 
 class Bound:
@@ -133,47 +85,64 @@ class Native(Compiled):
         part_size: int = PART_SIZE,
     ) -> None:
         super().__init__(graph, structure, summary)
-        self._cache, self._part_size = cache, part_size
-        self.width = width or host().width
-
-    def _code(self, width: int) -> Code:
-        return load_code(self, width, self._cache, self._part_size)
-
-    @cached_property
-    def _scalar(self) -> Code:
-        return self._code(1)
+        self._options = cache, part_size
+        self.width, self._is_width_chosen = width or host().width, width is not None
+        self._in_batches = 0  # operations
+        self._called: tuple[Code, _Buffers] | None = None
 
     @cached_property
-    def _buffers(self) -> _Buffers:
-        return _Buffers(self._scalar, self.structure.signature)
+    def _scalar(self) -> CodeByNeed:
+        return CodeByNeed(self, 1, *self._options)
 
     @cached_property
-    def _wide(self) -> Code:
-        return self._scalar if self.width == 1 else self._code(self.width)
+    def _wide(self) -> CodeByNeed:
+        return self._scalar if self.width == 1 else CodeByNeed(self, self.width, *self._options)
+
+    @cached_property
+    def _cost(self) -> int:
+        """Operations of one call, at least one."""
+        return max(1, self.operations["total"])
+
+    def _for_batch(self, operations: int) -> CodeByNeed:
+        """Code for several instances side by side if it was asked for, is there or pays; else for one at a time."""
+        self._in_batches += operations
+        wide = self._wide
+        if self._is_width_chosen or wide.find():
+            return wide
+        known = self._scalar if self._scalar.find() else wide
+        return wide if self._in_batches >= WIDE_PAYS * known.lines else self._scalar
+
+    def _for_call(self) -> tuple[Code, _Buffers]:
+        """Code of one call, and this thread's work space for it."""
+        code, called = self._scalar.get(self._cost), self._called
+        if called is None or called[0] is not code:
+            called = self._called = code, _Buffers(code, self.structure.signature)
+        return called
 
     # ---- one call
     def __call__(self, *args: Any) -> Any:
         """The function's result."""
-        buffers, signature = self._buffers, self.structure.signature
+        (code, buffers), signature = self._for_call(), self.structure.signature
         flat = [leaf for parts in self.structure.flatten(args) for leaf in parts]
         for view, value, leaf in zip(buffers.ins, flat, signature.leaves, strict=True):
             # A float is the common case, and is never rounded to fit an integer leaf.
             fits = leaf.dtype == "f64" and np.shape(value) == leaf.shape
             view[...] = value if fits else checked(value, leaf, "An argument")
-        self._scalar.call(*buffers.pointers)
+        code.call(*buffers.pointers)
         results = [v.astype(NUMPY[r.dtype]) for v, r in zip(buffers.outs, signature.results, strict=True)]
         return self.structure.result(results, args[0] if args else None)
 
     def bind(self) -> Bound:
         """A call without any bookkeeping, for loops that cannot afford microseconds."""
-        return Bound(self._scalar, self.structure.signature)
+        return Bound(self._scalar.full(), self.structure.signature)
 
     # ---- many instances
     def batch(self, *args: Any, in_axes: Sequence[int | None] | None = None, threads: int | None = None) -> Any:
         """Results for many instances, the same bits as one at a time."""
         arrays, rows, total = self._batched(args, in_axes)
         results = [np.empty((total, *r.shape), NUMPY[r.dtype]) for r in self.structure.signature.results]
-        targets, code = _rows(results, [1] * len(results)), self._wide
+        targets, operations = _rows(results, [1] * len(results)), self._cost * total
+        code = self._for_batch(operations).get(operations, at_once=True)
 
         def part(first: int, end: int) -> None:
             work = code.work()
@@ -207,8 +176,9 @@ class Native(Compiled):
         leaves = [leaf for argument in self.structure.signature.arguments for leaf in argument]
         values = [value for parts in flat for value in parts]
         arrays = [checked(v, leaf, "An argument")[None] for v, leaf in zip(values, leaves, strict=True)]
+        self._scalar.get(self._cost * steps)
         run = _Run(self, arrays, 1, steps, record_every, self._scalar, threads=1)
-        size = chunk or max(1, CHUNK_OPERATIONS // max(1, self.operations["total"]))
+        size = chunk or max(1, CHUNK_OPERATIONS // self._cost)
         while run.done < steps:
             rows = run.advance(min(size, steps - run.done))
             yield Chunk(run.done, run.state(state, single=True), run.record(state, rows, single=True))
@@ -228,9 +198,11 @@ class Native(Compiled):
         arrays, _, total = self._batched((state, *held), in_axes)
         shared = [a is None for a in axes(in_axes, 1 + len(held))]
         arrays = _spread(arrays, self.structure.signature.arguments, shared, total)
-        code = self._scalar if scalar else self._wide
+        operations = self._cost * total * steps
+        code = self._scalar if scalar else self._for_batch(operations)
+        code.get(operations, at_once=True)
         run = _Run(self, arrays, total, steps, record_every, code, threads or available_threads())
-        size = max(1, CHUNK_OPERATIONS // max(1, self.operations["total"] * total // 4))
+        size = max(1, CHUNK_OPERATIONS // max(1, self._cost * total // 4))
         first = 0
         while run.done < steps:
             run.advance(min(size, steps - run.done))
@@ -269,7 +241,7 @@ class _Run:
         total: int,
         steps: int,
         every: int | None,
-        code: Code,
+        code: CodeByNeed,
         threads: int,
     ) -> None:
         self.program, self.total, self.code, self.threads = program, total, code, threads
@@ -284,10 +256,18 @@ class _Run:
         self.records = np.empty((total, self.capacity, signature.state_size))
 
     def advance(self, steps: int) -> tuple[int, int]:
-        """So many steps more; which rows were recorded."""
+        """So many steps more; which rows were recorded. Better code is looked for on the way."""
+        before, end = self.recorded, self.done + steps
+        while self.done < end:
+            code = self.code.improve()
+            most = steps if self.code.is_final else max(1, QUICK_OPERATIONS // (self.program._cost * self.total))
+            self._advance(min(most, end - self.done), code)
+        return before, self.recorded
+
+    def _advance(self, steps: int, code: Code) -> None:
         due = self.every - self.done % self.every if self.every else -1
         start = self.records.ctypes.data + 8 * self.recorded * self.records.shape[2]
-        rows, code = self.rows.ctypes.data, self.code
+        rows = self.rows.ctypes.data
 
         def part(first: int, end: int) -> None:
             work = code.work()
@@ -296,9 +276,7 @@ class _Run:
 
         run_parts(part, self.total, code.width, self.threads)
         self.done += steps
-        before = self.recorded
         self.recorded = self.done // self.every if self.every else 0
-        return before, self.recorded
 
     def state(self, like: Any, *, single: bool = False) -> Any:
         """The present states as a pytree."""
