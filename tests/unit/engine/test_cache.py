@@ -14,7 +14,7 @@ import pytest
 
 from freefloat import engine
 from freefloat.engine.llvm import machine
-from freefloat.engine.runtime import cache, lookup, native, secret
+from freefloat.engine.runtime import cache, code, lookup, secret
 
 
 @pytest.fixture
