@@ -22,6 +22,7 @@ from freefloat.sim.rollout import Grid
 from freefloat.sim.run_channels import run_channels
 from freefloat.values import record
 from freefloat.values.arrays import Numeric
+from freefloat.values.tracing import cond
 
 COMPLETED, DIVERGED, STOPPED, REFUSED = 0, 1, 2, 3
 STATUS = ("completed", "diverged", "stopped", "refused")
@@ -64,7 +65,7 @@ class Rules:
         if self.every == 1:
             return self._sampled(run, system, loop, states)
         due = loop.tick % self.every == 0
-        kept, status, ended = jax.lax.cond(
+        kept, status, ended = cond(
             due,
             lambda: _parts(self._sampled(run, system, loop, states)),
             lambda: (run.kept, run.status, run.ended),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -35,6 +34,7 @@ from freefloat.values import LawError, record, static
 from freefloat.values.arrays import Flag, Matrix, Numeric, Quaternion, Scalar, Vec3, Vec6, Vector
 from freefloat.values.channels import Channel, flag, vector
 from freefloat.values.checks import require_all, require_bounds
+from freefloat.values.tracing import cond
 
 COARSE, WAITING, FINE, CAPTURED = 0, 1, 2, 3
 _SATELLITE_DAMPING = 1e-6  # of joint rates against hand twist in the satellite-based approach [m2]
@@ -205,7 +205,7 @@ class CaptureApproach(RateLaw):
             J_m=joint_jacobian(self.craft, motion.q, self.frame, motion.X_NB.R),
         )
         # A branch: the approach that is not flown costs nothing.
-        rates = jax.lax.cond(
+        rates = cond(
             memory.mode == COARSE,
             lambda: self._coarse_rates(here, clock.t),
             lambda: self._fine_rates(here, memory, clock.t),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -19,6 +18,7 @@ from freefloat.values import record
 from freefloat.values.arrays import Numeric, Scalar, Vector
 from freefloat.values.channels import Channel, flag
 from freefloat.values.checks import require_bounds, set_fields
+from freefloat.values.tracing import cond
 
 RATE_LIMIT, POSITION_LIMIT = 1.0, 2.0
 
@@ -96,7 +96,7 @@ class JointServo(Software):
         assert period is not None
         due = clock.tick % ticks_in(self.arm.title, period, clock.dt) == 0
         asked = Clock(t=clock.t, tick=clock.tick, dt=clock.dt, hold=period)
-        return jax.lax.cond(due, lambda: jnp.asarray(self.arm.rates(kept, y, asked)), lambda: held)
+        return cond(due, lambda: jnp.asarray(self.arm.rates(kept, y, asked)), lambda: held)
 
     # ---- acting
 

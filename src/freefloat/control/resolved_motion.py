@@ -33,6 +33,7 @@ from freefloat.values import LawError, ModelError, record, static
 from freefloat.values.arrays import Matrix, Numeric, Scalar, Vec6, Vector
 from freefloat.values.channels import Channel, flag, vector
 from freefloat.values.checks import require_all, set_fields
+from freefloat.values.tracing import once
 
 
 @record
@@ -210,6 +211,7 @@ def columns_of(craft: Spacecraft, J: Matrix, joints: tuple[str, ...]) -> Matrix:
     return J if joints in ((), moving) else J[:, np.array([moving.index(name) for name in joints], dtype=int)]
 
 
+@once
 def floating_jacobian(craft: Spacecraft, motion: Motion, frame: str) -> tuple[Matrix, Vec6]:
     """J_g and the frame's twist when no joint moves, both in N axes (eq. 6 and the last term of eq. 7)."""
     J_m = joint_jacobian(craft, motion.q, frame, motion.X_NB.R)

@@ -39,6 +39,7 @@ from freefloat.values import LawError, record, static
 from freefloat.values.arrays import Flag, Numeric, Scalar, Vec3
 from freefloat.values.channels import Channel, flag
 from freefloat.values.checks import require_all, require_bounds
+from freefloat.values.tracing import cond
 
 CONDITIONS = ("tracking", "not seen yet", "lost", "pictures refused")
 
@@ -152,7 +153,7 @@ class TargetFilter(Software):
             quaternion_multiply(X_NK.quaternion, y[f"{self.camera}.attitude"]), X_NK.apply(y[f"{self.camera}.position"])
         )
         picture = Picture(seen, X_NK.p)
-        return jax.lax.cond(new, lambda: self._look(memory, picture, taken), lambda: memory)
+        return cond(new, lambda: self._look(memory, picture, taken), lambda: memory)
 
     def _span(self, clock: Clock) -> float:
         """Age of the oldest picture that can still be used [s]: the belief never stays farther behind."""
@@ -160,7 +161,7 @@ class TargetFilter(Software):
 
     def _carry_on(self, memory: FilterMemory, time: Scalar) -> FilterMemory:
         """With the belief at a time, if that is later."""
-        later = jax.lax.cond(
+        later = cond(
             memory.started & (time > memory.belief.time),
             lambda: predict(self.body, memory.belief, time, self.disturbance),
             lambda: memory.belief,

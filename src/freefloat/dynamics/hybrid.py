@@ -10,6 +10,7 @@ from freefloat.model import Spacecraft
 from freefloat.values import ModelError
 from freefloat.values.arrays import Vector
 from freefloat.values.compiling import compiled_on_call
+from freefloat.values.tracing import once
 
 Names = tuple[str, ...]
 
@@ -47,6 +48,7 @@ def impose_rates(craft: Spacecraft, q: Vector, v: Vector, prescribed: Names, rat
     return jump_to_rates(craft, q, v, prescribed, rates)[0]
 
 
+@once
 def jump_to_rates(craft: Spacecraft, q: Vector, v: Vector, prescribed: Names, rates: Vector) -> tuple[Vector, Vector]:
     """The same, and the impulses at the named joints that it takes [N m s, N s]; nothing in them depends on drift."""
     given, free = _split(craft, prescribed)

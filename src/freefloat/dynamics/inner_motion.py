@@ -18,6 +18,7 @@ from freefloat.spatial import angular, linear, six
 from freefloat.spatial.rotations import cross
 from freefloat.values import record
 from freefloat.values.arrays import Scalar, Vec3, Vector
+from freefloat.values.tracing import once
 
 
 @record
@@ -30,6 +31,7 @@ class InnerMotion:
     energy: Scalar  # kinetic, about C, of all but the wheels' spin [J]
 
 
+@once
 def inner_motion(craft: Spacecraft, q: Vector, v: Vector) -> InnerMotion:
     """The motion about the centre of mass (Koenig); the spin of the wheels counts in the angular momentum only."""
     quiet, (com, velocity) = without_drift_and_spin(craft, q, v), motion_of_com(craft, q, v)
@@ -48,6 +50,7 @@ def inner_energy(craft: Spacecraft, q: Vector, v: Vector) -> Scalar:
     return kinetic_energy(craft, q, without_drift_and_spin(craft, q, v)) - 0.5 * craft.mass * velocity @ velocity
 
 
+@once
 def motion_of_com(craft: Spacecraft, q: Vector, v: Vector) -> tuple[Vec3, Vec3]:
     """Where the centre of mass is in the base frame, and its velocity relative to the base origin, base axes."""
     if not craft.layout.nq:
@@ -59,6 +62,7 @@ def motion_of_com(craft: Spacecraft, q: Vector, v: Vector) -> tuple[Vec3, Vec3]:
     return com, change / craft.mass + cross(angular(v[:6]), com)
 
 
+@once
 def motion_of_com_by_mass_matrix(craft: Spacecraft, q: Vector, v: Vector) -> tuple[Vec3, Vec3]:
     """The same from the rows of the linear momentum: for free where the mass matrix is needed anyway."""
     rows = mass_matrix(craft, q)[:3] / craft.mass
@@ -85,6 +89,7 @@ def without_drift(v: Vector) -> Vector:
     return jnp.asarray(v).at[:3].set(0.0)
 
 
+@once
 def speeds_about_com(craft: Spacecraft, q: Vector, v: Vector, velocity: Vec3) -> Vector:
     """Speeds whose product with the generalised force is the power that goes into the inner motion.
 
@@ -93,6 +98,7 @@ def speeds_about_com(craft: Spacecraft, q: Vector, v: Vector, velocity: Vec3) ->
     return without_drift_and_spin(craft, q, v).at[:3].set(-velocity)
 
 
+@once
 def spin_momentum(craft: Spacecraft, q: Vector, v: Vector) -> Vec3:
     """Sum of the wheels' axial momenta I (speed + axis . rate), as a vector in base axes [N m s]."""
     total = jnp.zeros(3)

@@ -10,6 +10,7 @@ import numpy as np
 from freefloat.dynamics.solve import spd_solve
 from freefloat.values import record
 from freefloat.values.arrays import Flag, Matrix, Numeric, Scalar, Vector
+from freefloat.values.tracing import once
 
 SINGULAR_BELOW = 0.01  # smallest singular value of a hand Jacobian under which its inverse is damped [m, rad]
 _FLOOR = 1e-13  # of the trace, so that a matrix without full rank can still be factorised
@@ -31,6 +32,7 @@ def least_squares(J: Matrix, wanted: Vector) -> Vector:
     return first + J.T @ spd_solve(gram, wanted - J @ first)
 
 
+@once
 def damped_least_squares(J: Matrix, wanted: Vector, singular_below: Numeric | float = SINGULAR_BELOW) -> Solution:
     """Exact away from singularities; damped, finite and flagged where the smallest singular value is too small."""
     gram = J @ J.T

@@ -26,6 +26,7 @@ from freefloat.spatial import Pose
 from freefloat.spatial.rotations import cross
 from freefloat.values import record, static
 from freefloat.values.arrays import Mat3, Numeric, Scalar, Vec3, Vector
+from freefloat.values.tracing import cond
 
 Kind = Literal["point", "segment", "box"]
 Placed: TypeAlias = "tuple[Core, Pose]"
@@ -97,7 +98,7 @@ def solid_distances(pairs: PlacedPairs, beyond: Numeric | None = None) -> Vector
         reach, edge, numbers = one
         p_NA, p_NB = numbers[3]
         balls = length(p_NA - p_NB) - reach
-        return jax.lax.cond(balls > edge, lambda: balls, lambda: measure(*numbers))
+        return cond(balls > edge, lambda: balls, lambda: measure(*numbers))
 
     return jax.lax.map(look, jax.tree.map(jnp.asarray, (pairs.reach, beyond, numbers)))
 

@@ -17,6 +17,7 @@ from freefloat.spatial.rotations import quaternion_exp, quaternion_multiply
 from freefloat.values import record
 from freefloat.values.arrays import Scalar, Vec3, Vector
 from freefloat.values.compiling import compiled_on_call
+from freefloat.values.tracing import once
 
 Rate = TypeVar("Rate", bound="Tangent")
 
@@ -61,6 +62,7 @@ def state_rate(craft: Spacecraft, state: State, vdot: Vector) -> StateRate:
     )
 
 
+@once
 def retract(state: State, step: StateRate) -> State:
     """Take a finite step from a state: the attitude moves on the group, everything else adds."""
     quat = quaternion_multiply(jnp.asarray(state.quat_NB), quaternion_exp(step.turn))

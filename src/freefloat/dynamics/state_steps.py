@@ -14,6 +14,7 @@ from freefloat.model import State
 from freefloat.spatial import angular, linear
 from freefloat.spatial.rotations import dexp_inverse_second_order
 from freefloat.values.arrays import Scalar, Vec6
+from freefloat.values.tracing import scan
 
 States = tuple[State, ...]
 Rates = tuple[StateRate, ...]
@@ -46,5 +47,5 @@ def step_states(
     nothing = tuple(
         StateRate(jnp.zeros(3), jnp.zeros(3), jnp.zeros_like(state.q), jnp.zeros_like(state.v)) for state in states
     )
-    (_, mean), _ = jax.lax.scan(stage, (nothing, nothing), jnp.stack([_NODES, _WEIGHTS], axis=1))
+    (_, mean), _ = scan(stage, (nothing, nothing), jnp.stack([_NODES, _WEIGHTS], axis=1))
     return tuple(retract(state, rate * h) for state, rate in zip(states, mean, strict=True))

@@ -15,6 +15,7 @@ from freefloat.spatial import Pose, SpatialInertia, angular, six
 from freefloat.spatial.rotations import axial
 from freefloat.values import record, static
 from freefloat.values.arrays import Matrix, Scalar, Vec6, Vector, is_traced
+from freefloat.values.tracing import once
 
 Dofs = tuple[int, ...]
 
@@ -41,12 +42,14 @@ class ExtendedInertia:
 # ---- edges
 
 
+@once
 def edges(craft: Spacecraft, q: Vector) -> tuple[Edge, ...]:
     """One edge for each body but the base, in tree order."""
     q = craft.layout.require_size("q", q, "q")
     return tuple(_edge(craft, joint, q) for joint in craft.joints)
 
 
+@once
 def edge_drifts(craft: Spacecraft, q: Vector, v: Vector) -> tuple[Vec6, ...]:
     """Rate of each edge's relative twist at zero acceleration, from columns that change with the configuration."""
     qdot = select_entries(v, craft.layout.coordinates)
@@ -108,6 +111,7 @@ def modal_coordinates(craft: Spacecraft, body: ModalBody, q: Vector) -> Vector:
 # ---- inertias
 
 
+@once
 def extended_inertias(craft: Spacecraft, q: Vector) -> tuple[ExtendedInertia, ...]:
     """One for each body, the base first."""
     found = []
@@ -185,6 +189,7 @@ def _modal_inertia(body: ModalBody, dofs: Dofs, b: Vector) -> ExtendedInertia:
     )
 
 
+@once
 def rotor_inertias(craft: Spacecraft) -> Vector:
     """(nv) what motor rotors and gears add to the inertia of each joint's own rate; zero for everything else."""
     found: list[Scalar | float] = [0.0] * craft.layout.nv

@@ -30,6 +30,7 @@ from freefloat.spatial import angular, linear
 from freefloat.spatial.rotations import cross
 from freefloat.values import record
 from freefloat.values.arrays import Scalar, Vec6, Vector
+from freefloat.values.tracing import cond
 
 
 @record
@@ -174,7 +175,7 @@ def _accelerate(
     def solve(given: tuple[str, ...], a: Vector, failures: tuple[StuckJoint, ...]) -> tuple[Vector, Vector]:
         if failures:  # a branch for each joint that may have stuck
             first, *rest = failures
-            return jax.lax.cond(
+            return cond(
                 first.present(ticked),
                 lambda: solve((*given, first.joint), jnp.append(a, 0.0), tuple(rest)),
                 lambda: solve(given, a, tuple(rest)),

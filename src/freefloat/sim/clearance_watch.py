@@ -27,6 +27,7 @@ from freefloat.sim.tick import Tick
 from freefloat.values import record
 from freefloat.values.arrays import Numeric, Scalar, Vector
 from freefloat.values.errors import ModelError
+from freefloat.values.tracing import cond
 
 _UNSEEN = 1e-3  # [m]: more than this may not pass unseen between two looks
 _NARROW = 1e-13  # of the step: an instant is found
@@ -89,18 +90,16 @@ def watch_clearances(system: System, loop: SystemState, advance: Advance, tick: 
     margins, owners = shape_margins(world, pairs, limits, after.states)
     speeds = pair_motion(world, pairs, after.states).speed
     # After the first step margins are known; at the start a batch may have moved its bodies since `begin`.
-    first = jax.lax.cond(
-        loop.tick == 0, lambda: shape_margins(world, pairs, limits, loop.states)[0], lambda: before.margins
-    )
+    first = cond(loop.tick == 0, lambda: shape_margins(world, pairs, limits, loop.states)[0], lambda: before.margins)
     step = Step(first, margins, jnp.maximum(before.speeds, speeds)[owners], h)
     now = smallest_of_pairs(margins, owners) <= 0.0
-    dipped, inside, unseen = jax.lax.cond(
+    dipped, inside, unseen = cond(
         jnp.any(step.may_dip),
         lambda: _dips(margins_after, step, owners, was | now, _rate_fall(system, loop, after, h)),
         lambda: (jnp.zeros(len(pairs), bool), jnp.zeros(len(pairs)), jnp.zeros(len(pairs))),
     )
     changed = now != was
-    once, again = jax.lax.cond(
+    once, again = cond(
         jnp.any(changed | dipped),
         lambda: _instants(
             lambda s: smallest_of_pairs(margins_after(s), owners) <= 0.0, was, changed, dipped, inside, h

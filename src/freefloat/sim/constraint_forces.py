@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import jax
 import jax.numpy as jnp
 
 from freefloat.dynamics.constrained import held_motion, row_forces
@@ -16,6 +15,7 @@ from freefloat.sim.constraint_state import ConstraintState, Holding, active_rows
 from freefloat.sim.system import System, SystemState
 from freefloat.values import record
 from freefloat.values.arrays import Numeric, Vec6, Vector
+from freefloat.values.tracing import cond
 
 Alone = Callable[[int], tuple[Vector, Vector]]  # (vdot without drift, force) of a spacecraft that nothing holds
 
@@ -89,7 +89,7 @@ def accelerate_together(
         return free()
     if holding == "connection":
         return held(*held_rows(world, states, modes, holding))
-    return anything() if holding else jax.lax.cond(jnp.any(active > 0.0), anything, free)
+    return anything() if holding else cond(jnp.any(active > 0.0), anything, free)
 
 
 def held_rows(

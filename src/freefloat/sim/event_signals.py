@@ -23,6 +23,7 @@ from freefloat.sim.tick import Tick
 from freefloat.spatial import linear
 from freefloat.values import record
 from freefloat.values.arrays import Flag, Numeric, Scalar, Vector
+from freefloat.values.tracing import cond
 
 _DEAD = 1e-11  # [m/s], [rad/s2]: a contact that closes more slowly is left alone
 _WIDE = 2.0  # so many times as far as anything comes in a step: far away
@@ -98,7 +99,7 @@ def _may_dip(before: Approach, after: Approach, length: Scalar) -> Flag:
     """Whether a contact may close and open between two instants; only what is not far away is looked at closely."""
     speed = jnp.maximum(*(jnp.sum(jnp.abs(linear(x.velocity)), axis=0) for x in (before, after)))
     near = jnp.any(before.gaps + after.gaps < _WIDE * speed * length)
-    return jax.lax.cond(near, lambda: dip_between(before, after, length)[0], lambda: jnp.asarray(False))
+    return cond(near, lambda: dip_between(before, after, length)[0], lambda: jnp.asarray(False))
 
 
 def event_signals(
@@ -168,7 +169,7 @@ def _held(
         assert share is not None
         return share.multipliers[sum(one.rows for one in world.connections) :], _joint_accelerations(world, now)
 
-    return jax.lax.cond(matters, found, lambda: (jnp.zeros(brakes + contacts), jnp.zeros(brakes)))
+    return cond(matters, found, lambda: (jnp.zeros(brakes + contacts), jnp.zeros(brakes)))
 
 
 def _joint_accelerations(world: World, now: tuple[Balance, ...]) -> Vector:

@@ -33,6 +33,7 @@ from freefloat.sim.system import Inputs, System, SystemState
 from freefloat.sim.tick import Tick
 from freefloat.values import record
 from freefloat.values.arrays import Flag, Numeric, Scalar, Vector
+from freefloat.values.tracing import cond
 
 START, TRIAL, SEARCH = 0, 1, 2
 _EVENTS = 128  # in one step, at most
@@ -78,7 +79,7 @@ def step_with_events(system: System, loop: SystemState, inputs: Inputs, tick: Ti
     play = _Round(system, loop, inputs, tick, h, asked)
     if not has_signals(system.world):  # nothing happens but at ticks
         nothing = jnp.zeros(0, bool)
-        plants, constraints = jax.lax.cond(
+        plants, constraints = cond(
             pending,
             lambda: play.happen(loop, nothing, pending=pending, t=tick.t, events=jnp.zeros((), jnp.int32)),
             lambda: (loop.plants, loop.constraints),
@@ -86,9 +87,7 @@ def step_with_events(system: System, loop: SystemState, inputs: Inputs, tick: Ti
         return play.advance(dataclasses.replace(loop, plants=plants, constraints=constraints), jnp.zeros(()), h)
     whole = play.advance(loop, jnp.zeros(()), h)
     quiet = ~pending & stays_quiet(system.world, loop, whole, h)
-    plants, constraints = jax.lax.cond(
-        quiet, lambda: (whole.plants, whole.constraints), lambda: _resolve(play, loop, pending)
-    )
+    plants, constraints = cond(quiet, lambda: (whole.plants, whole.constraints), lambda: _resolve(play, loop, pending))
     return dataclasses.replace(loop, plants=plants, constraints=constraints)
 
 
@@ -147,7 +146,7 @@ def _switches(system: System, loop: SystemState, inputs: Inputs, tick: Tick) -> 
 
         # One that was refused is asked for again at every tick, until it is within reach.
         again = asked.latch & (modes.refused == 1)
-        still = jax.lax.cond(jnp.any(again), beyond, lambda: jnp.zeros(len(world.connections), bool))
+        still = cond(jnp.any(again), beyond, lambda: jnp.zeros(len(world.connections), bool))
         asked = dataclasses.replace(asked, latch=asked.latch & ~(again & still))
     if tick.whole is not True:  # software is heard at ticks, however finely one is integrated
         asked = jax.tree.map(lambda flag: flag & tick.whole, asked)
@@ -166,7 +165,7 @@ class _Round:
         """Look at one state, and decide what to look at next."""
         starts = search.phase == START
         here = dataclasses.replace(self.loop, plants=search.plants, constraints=search.constraints)
-        there = jax.lax.cond(starts, lambda: here, lambda: self.advance(here, search.done, search.trial))
+        there = cond(starts, lambda: here, lambda: self.advance(here, search.done, search.trial))
         t = self.tick.t + search.done + search.trial
         seen = event_signals(self.system, there, self.inputs, self.tick, t, self._inside(search))
         first = jax.tree.map(lambda new, old: jnp.where(starts, new, old), seen, search.first)
@@ -183,7 +182,7 @@ class _Round:
         event = (starts & search.pending) | at_once | located
         together = signals / search.scale <= _SAME + jnp.maximum(0.0, jnp.min(signals / search.scale))
         fired = jnp.where(starts, at_once & first.fires_at_once(), located & together)
-        plants, constraints = jax.lax.cond(
+        plants, constraints = cond(
             event,
             lambda: self.happen(there, fired, pending=starts & search.pending, t=t, events=search.events),
             lambda: (there.plants, there.constraints),

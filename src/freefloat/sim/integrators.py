@@ -11,6 +11,7 @@ from freefloat.dynamics.state_rate import retract
 from freefloat.sim.plant import Inner, PlantRate, Plants, StateRates, WorldRate, retract_plants, zero_rate
 from freefloat.spatial.rotations import dexp_inverse, dexp_inverse_second_order
 from freefloat.values.arrays import Numeric, Scalar, Vec3
+from freefloat.values.tracing import scan
 
 # A rate is asked for at a time, and told a time strictly inside the step beside it: where a law's command has a
 # corner at a tick, its derivative must be taken on the side of the step that is being made.
@@ -41,7 +42,7 @@ def rk4_step(rate: RateFunction, plants: Plants, t: Scalar, h: Scalar | float) -
 
     nothing = zero_rate(plants)
     rows = jnp.stack([_RK4_NODES, _RK4_WEIGHTS], axis=1)
-    (_, mean), _ = jax.lax.scan(stage, (nothing.states, nothing), rows)
+    (_, mean), _ = scan(stage, (nothing.states, nothing), rows)
     return retract_plants(plants, mean * h)
 
 
@@ -87,7 +88,7 @@ def dormand_prince_attempt(rate: RateFunction, plants: Plants, t: Scalar, h: Sca
         return jax.tree.map(lambda all_, new: all_ + jnp.tensordot(own, new, axes=0), ks, k), None
 
     nothing = jax.tree.map(lambda x: jnp.zeros((7, *x.shape)), zero_rate(plants))
-    ks, _ = jax.lax.scan(stage, nothing, (jnp.asarray(_DP_NODES), jnp.asarray(_DP_STAGES), jnp.eye(7)))
+    ks, _ = scan(stage, nothing, (jnp.asarray(_DP_NODES), jnp.asarray(_DP_STAGES), jnp.eye(7)))
     reached = retract_plants(plants, combine(ks, _DP_STAGES[-1]))
     return reached, combine(ks, _DP_ERROR)
 

@@ -32,6 +32,7 @@ from freefloat.sim.software_checks import checked_call, require_same_memory
 from freefloat.sim.system import Inputs, SoftwareState, System, SystemState, blinds, put
 from freefloat.sim.tick import Tick, tick_of
 from freefloat.values.arrays import Flag, Numeric, Scalar, Vector
+from freefloat.values.tracing import cond
 
 Due = Callable[[int], Flag | bool]  # whether something that comes every so many ticks comes now
 
@@ -172,7 +173,7 @@ def _renew(here: Instant, k: int, due: Due) -> SystemState:
 
 def _if_due(due: Flag | bool, new: Any, old: Any) -> Any:
     """What is new, if it is due; a branch, so that it costs nothing in between."""
-    return new() if due is True else jax.lax.cond(due, new, lambda: old)
+    return new() if due is True else cond(due, new, lambda: old)
 
 
 def _move_valves(here: Instant, due: Due) -> SystemState:

@@ -25,6 +25,7 @@ from freefloat.sim.plant import Plants, WorldRate
 from freefloat.sim.system import System, SystemState
 from freefloat.values import record
 from freefloat.values.arrays import Flag, Numeric, Scalar
+from freefloat.values.tracing import cond
 
 _TOLERANCE = 1e-10  # of a piece: [m, rad, m/s, rad/s]; 2^5 times less where the audit cuts a step into parts
 _NARROW = 1e-11  # of a step: where a piece ends
@@ -70,7 +71,7 @@ def _advance_smoothly(
     whole = rk4_step(rate_of(()), plants, t, h)
     if not system.interactions:
         return whole
-    return jax.lax.cond(
+    return cond(
         _stays_apart(system, plants, whole, h),
         lambda: whole,
         lambda: _advance_in_pieces(system, plants, rate_of, t, jnp.asarray(h, float), share),
@@ -84,7 +85,7 @@ def _stays_apart(system: System, before: Plants, after: Plants, h: Scalar | floa
         for plants in (before, after):
             gap, speed = one.far(Truth(system.world, tuple(p.state for p in plants)))
             far = far & (gap > _WIDE * speed * h)
-    return jax.lax.cond(far, lambda: jnp.asarray(True), lambda: _is_clear(system, before, after, h))
+    return cond(far, lambda: jnp.asarray(True), lambda: _is_clear(system, before, after, h))
 
 
 def _is_clear(system: System, before: Plants, after: Plants, h: Scalar | float) -> Flag:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -28,6 +27,7 @@ from freefloat.sim.tick import Tick
 from freefloat.spatial import angular, linear
 from freefloat.spatial.rotations import cross
 from freefloat.values.arrays import Numeric, Scalar, Vector
+from freefloat.values.tracing import cond
 
 
 def with_prescribed_rates(system: System, c: int, state: State, rates: Vector) -> State:
@@ -93,7 +93,7 @@ def apply_prescribed_rates(system: System, loop: SystemState, inputs: Inputs, ti
     if not system.world.has_events or not any(prescribed_names(system)):
         return each_alone()
     held = active_rows(system.world, loop.constraints) > 0.0
-    return jax.lax.cond(jnp.any(held), lambda: _jump_together(system, loop, given, held), each_alone)
+    return cond(jnp.any(held), lambda: _jump_together(system, loop, given, held), each_alone)
 
 
 def _jump_together(
@@ -167,7 +167,7 @@ def _stop_stuck_joints(system: System, c: int, plant: Plant, t: Scalar) -> Plant
     def stop(stuck: tuple[str, ...], rest: tuple[StuckJoint, ...]) -> Plant:
         if rest:  # a branch for each joint that may have stuck
             first, *others = rest
-            return jax.lax.cond(
+            return cond(
                 first.present(t), lambda: stop((*stuck, first.joint), tuple(others)), lambda: stop(stuck, tuple(others))
             )
         rates = jnp.concatenate([kept, jnp.zeros(len(stuck))])

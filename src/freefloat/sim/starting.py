@@ -48,6 +48,7 @@ from freefloat.sim.wiring import SensorWires, SoftwareWires, Wiring
 from freefloat.values import LawError, ModelError
 from freefloat.values.arrays import is_traced
 from freefloat.values.checks import require_quantity
+from freefloat.values.tracing import result_shapes
 
 
 def begin(system: System, states: Iterable[State], inputs: Inputs | None = None) -> tuple[System, SystemState]:
@@ -247,7 +248,7 @@ def _first_answer(
         asked.update(here.asked.get(k, ()))
         return found
 
-    commands, messages = jax.eval_shape(answer, loop, jnp.zeros(()))
+    commands, messages = result_shapes(answer, loop, jnp.zeros(()))
     return commands, messages, asked
 
 

@@ -21,6 +21,7 @@ from jax.core import Tracer
 
 from freefloat.values.errors import ModelError
 from freefloat.values.quiet_fields import report_all
+from freefloat.values.tracing import once
 
 _COMPILER = "freefloat.engine"
 _AT_ONCE = 4096  # rows that JAX handles together: bounds the memory
@@ -60,12 +61,13 @@ def compiled_on_call(function: Callable[P, R]) -> Callable[P, R]:
     Numbers that the function checks must be checked before: it sees no values.
     """
     programs: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
+    shared = once(function)
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         asked = _Arguments(args, kwargs)
         if asked.traced or not _is_searching():
-            return function(*args, **kwargs)
+            return shared(*args, **kwargs)
         known = programs.get(asked.records[0])
         if known is None:
             known = programs[asked.records[0]] = {}

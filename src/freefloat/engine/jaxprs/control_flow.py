@@ -47,22 +47,23 @@ def _(tracer: Tracer, eqn: Any, index: Array, *args: Array) -> list[Array]:
     if not is_symbolic(index):
         return tracer.run_closed(branches[min(max(int(index), 0), len(branches) - 1)], args)
     avals = [v.aval for v in eqn.outvars]
-    which = _condition(tracer.b, index[()])
-    ways = _Ways(tracer, branches, args)
+    which = condition(tracer.b, index[()])
+    ways = _traced_ways(tracer, branches, args)
     if ways.are_short(tracer.budget.branch):
         outs = [flat(tracer, tracer.run_closed(branch, args)) for branch in branches]
-        return shaped([_choose(tracer.b, which, values) for values in zip(*outs, strict=True)], avals)
+        return shaped([choose(tracer.b, which, values) for values in zip(*outs, strict=True)], avals)
     return shaped(ways.results(which), avals)
 
 
-def _condition(b: Builder, index: Node) -> Node:
+def condition(b: Builder, index: Node) -> Node:
     """The truth value behind an index that was converted from one."""
     if index.op == "select" and index.args[1] is b.constant(1, "i32") and index.args[2] is b.constant(0, "i32"):
         return index.args[0]
     return index
 
 
-def _choose(b: Builder, which: Node, values: Sequence[Node]) -> Node:
+def choose(b: Builder, which: Node, values: Sequence[Node]) -> Node:
+    """The value of the way that is chosen, all of them being computed."""
     if which.dtype == "bool":
         return b.select(which, values[1], values[0])
     result = values[-1]
@@ -71,25 +72,18 @@ def _choose(b: Builder, which: Node, values: Sequence[Node]) -> Node:
     return result
 
 
-class _Ways:
+class Ways:
     """The ways of a branch, each traced over stand-ins of its own for their operands.
 
     Nothing that a way computes can so be mistaken for a value of the code around it or of another way, which would
     not know it; and nothing leaves a way, which may not be wanted. Constants stay constants.
     """
 
-    def __init__(self, tracer: Tracer, branches: Sequence[Any], args: Sequence[Array]) -> None:
-        self.b = tracer.b
-        symbolic = (node for a in args if is_symbolic(a) for node in a.ravel() if node.op != "const")
-        self.operands = tuple(dict.fromkeys(symbolic))
-        self.ins, self.outs = [], []
-        with inside(self.b):
-            for branch in branches:
-                stand_ins = {node: self.b.input(k, node.dtype) for k, node in enumerate(self.operands)}
-                inner = [_replaced(a, stand_ins) if is_symbolic(a) else a for a in args]
-                self.ins.append(tuple(stand_ins.values()))
-                self.outs.append(flat(tracer, tracer.run_closed(branch, inner)))
-            self.depth = self.b.level
+    def __init__(
+        self, b: Builder, operands: Sequence[Node], ins: Sequence[Sequence[Node]], outs: Sequence[Sequence[Node]]
+    ) -> None:
+        self.b, self.operands, self.ins, self.outs = b, tuple(operands), ins, outs
+        self.depth = b.level + 1
 
     def are_short(self, budget: int) -> bool:
         """Whether computing all ways and selecting one takes no more than so many operations."""
@@ -101,7 +95,7 @@ class _Ways:
     def results(self, which: Node) -> list[Node]:
         """What the chosen way gives; where every way gives the same number or operand, that."""
         pairs = zip(self.ins, self.outs, strict=True)
-        branch = Branch(tuple(Block(ins, tuple(way), self.depth) for ins, way in pairs))
+        branch = Branch(tuple(Block(tuple(ins), tuple(way), self.depth) for ins, way in pairs))
         found = self.b.branch(branch, which, self.operands)
         same = self._same()
         return [same.get(k, n) for k, n in enumerate(found)]
@@ -114,6 +108,20 @@ class _Ways:
             if len(known) == 1 and (only := known.pop()) is not None:
                 found[k] = only
         return found
+
+
+def _traced_ways(tracer: Tracer, branches: Sequence[Any], args: Sequence[Array]) -> Ways:
+    """The ways of a `cond` of JAX, whose operands are known beforehand."""
+    symbolic = (node for a in args if is_symbolic(a) for node in a.ravel() if node.op != "const")
+    operands = tuple(dict.fromkeys(symbolic))
+    ins, outs = [], []
+    with inside(tracer.b):
+        for branch in branches:
+            stand_ins = {node: tracer.b.input(k, node.dtype) for k, node in enumerate(operands)}
+            inner = [_replaced(a, stand_ins) if is_symbolic(a) else a for a in args]
+            ins.append(tuple(stand_ins.values()))
+            outs.append(flat(tracer, tracer.run_closed(branch, inner)))
+    return Ways(tracer.b, operands, ins, outs)
 
 
 def _replaced(array: Array, stand_ins: dict[Node, Node]) -> Array:

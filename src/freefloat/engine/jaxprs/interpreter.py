@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,14 @@ def is_key(atom: Any) -> bool:
     return hasattr(getattr(atom.aval, "dtype", None), "_impl")
 
 
+@dataclass
+class Body:
+    """The body of a loop as a Python function of arrays of nodes, with the types of its results."""
+
+    call: Callable[[list[Array]], list[Array]]
+    out_avals: list[Any]
+
+
 class Tracer:
     """Turns equations into nodes of one builder."""
 
@@ -52,11 +60,13 @@ class Tracer:
             results = self.apply(eqn, [read(v) for v in eqn.invars])
             self.calls.pop()
             for variable, value in zip(eqn.outvars, results, strict=True):
-                env[variable] = self._settled(eqn, variable.aval, value)
+                env[variable] = self.settled(eqn, variable.aval, value)
         return [read(v) for v in jaxpr.outvars]
 
     def run_closed(self, closed: Any, args: Sequence[Array]) -> list[Array]:
         """Results of a jaxpr that carries its constants."""
+        if isinstance(closed, Body):
+            return closed.call(list(args))
         if hasattr(closed, "jaxpr"):
             return self.run(closed.jaxpr, closed.consts, args)
         return self.run(closed, (), args)
@@ -92,7 +102,8 @@ class Tracer:
         fresh: list[Node] = [self.b.input(first + k, DTYPES[np.dtype(dtype)]) for k in range(size)]
         return object_array(fresh, shape)
 
-    def _settled(self, eqn: Any, aval: Any, value: Array) -> Array:
+    def settled(self, eqn: Any, aval: Any, value: Array) -> Array:
+        """A result of an equation: numbers where all are known, of a type that compiled code has."""
         dtype: Any = getattr(aval, "dtype", None)
         if not is_symbolic(value):
             return value

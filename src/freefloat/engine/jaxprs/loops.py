@@ -77,7 +77,7 @@ class Carry:
 def _(tracer: Tracer, eqn: Any, *args: Array) -> list[Array]:
     p = eqn.params
     n_const, n_carry = _scan_groups(p, len(args))
-    scan = _Scan(tracer, p["jaxpr"], p["length"], p["reverse"], args[:n_const], n_carry)
+    scan = Scan(tracer, p["jaxpr"], p["length"], p["reverse"], args[:n_const], n_carry)
     return scan.run(list(args[n_const : n_const + n_carry]), list(args[n_const + n_carry :]))
 
 
@@ -90,7 +90,7 @@ def _scan_groups(params: dict[str, Any], count: int) -> tuple[int, int]:
     return len(consts), len(carry)
 
 
-class _Scan:
+class Scan:
     """A scan: written out when small, else a loop whose carried values live in memory."""
 
     def __init__(

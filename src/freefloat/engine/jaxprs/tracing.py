@@ -60,11 +60,10 @@ def trace_with_result(
         )
     arguments = tuple(_leaves(jax, e, f"argument {k}") for k, e in enumerate(example))
     shapes = jax.tree_util.tree_map(_shape, tuple(example))
-    closed, out = _jaxpr(jax, function, shapes)
-    results = _leaves(jax, out, "the result")
     tracer = Tracer(Builder(strict_nan=strict_nan), Budget(unroll, branch))
     inputs = _inputs(tracer, [leaf for a in arguments for leaf in a])
-    outs = tracer.run(closed.jaxpr, closed.consts, inputs)
+    outs, out = _run(jax, function, shapes, tracer, inputs)
+    results = _leaves(jax, out, "the result")
     ins = tuple(n for a in inputs for n in a.ravel())
     nodes = tuple(n for o in outs for n in tracer.nodes(np.asarray(o)).ravel())
     block = tracer.b.block(list(ins), list(nodes))
@@ -72,14 +71,19 @@ def trace_with_result(
     return Graph(block, Signature(arguments, results)), out
 
 
-def _jaxpr(jax: Any, function: Callable[..., Any], shapes: Sequence[Any]) -> tuple[Any, Any]:
-    """JAX's own trace, with its errors about values that shapes or Python branches need made short."""
+def _run(
+    jax: Any, function: Callable[..., Any], shapes: Any, tracer: Tracer, inputs: list[Array]
+) -> tuple[list[Array], Any]:
+    """Leaves of the result as nodes, and its shapes; errors about values that Python needs are made short."""
+    from . import direct
 
     def anew(*arguments: Any) -> Any:  # JAX would answer for a function that it has seen, whatever its globals are now
         return function(*arguments)
 
     try:
-        return jax.make_jaxpr(anew, return_shape=True)(*shapes)
+        if direct.is_available():
+            return direct.trace_into(tracer, anew, shapes, inputs)
+        closed, out = jax.make_jaxpr(anew, return_shape=True)(*shapes)
     except jax.errors.TracerArrayConversionError as error:
         raise UnsupportedError(
             "NumPy was given a traced value", error_line(error), "Use jax.numpy in place of numpy."
@@ -91,6 +95,8 @@ def _jaxpr(jax: Any, function: Callable[..., Any], shapes: Sequence[Any]) -> tup
             error_line(error),
             "Shapes must be known when tracing: use jnp.where, a mask, lax.cond or lax.scan of fixed length.",
         ) from error
+    _leaves(jax, out, "the result")
+    return tracer.run(closed.jaxpr, closed.consts, inputs), out
 
 
 def _shape(leaf: Any) -> Any:
