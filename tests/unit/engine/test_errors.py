@@ -65,7 +65,7 @@ def test_the_recommended_target_runs_what_the_engine_refuses(capfd):
     np.testing.assert_array_equal(program(X), np.zeros(2))
     assert "at 0.0" in capfd.readouterr().out
     assert program.batch(np.zeros((3, 4))).shape == (3, 2)
-    with pytest.raises(engine.EngineError, match="debug_print|float32"):  # whichever is met first
+    with pytest.raises(engine.EngineError, match=r"debug_print|float32"):  # whichever is met first
         _ = program.operations  # only this asks for a graph
 
 
