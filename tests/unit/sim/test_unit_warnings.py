@@ -49,7 +49,7 @@ def test_a_path_of_any_kind_in_millimetres_is_named():
     """A line is judged by its length, any other path by where it is at some times; both agree."""
     craft = ff.library.ets7()
     line = ff.Line(direction=(0, 1, 0), length=200.0, speed=10.0)
-    spline = PoseSpline.through([(0.0, 0.0, 0.0), (0.0, 200.0, 0.0)], [20.0])
+    spline = PoseSpline.through([ff.Pose(), ff.Pose(position=(0.0, 200.0, 0.0))], [20.0])
     laws = [ResolvedMotion(craft, frame="hand", path=path) for path in (line, spline)]
     said = [slips(craft, law, state=craft.at_rest(joints_deg=DEGREES)) for law in laws]
     assert said[0] == said[1]
