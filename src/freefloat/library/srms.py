@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from freefloat.flex import beam
 from freefloat.library.srms_shapes import with_orbiter_shapes, with_payload_shapes
 from freefloat.model import Joint, JointFlexibility, RigidBody, Spacecraft
 from freefloat.spatial import Pose
@@ -117,6 +116,8 @@ def _with_booms(
     craft: Spacecraft, joints: tuple[tuple[str, str, Pose], ...], *, axis: Axis, modes: dict[str, int]
 ) -> Spacecraft:
     """Both booms, each on a joint (name, parent, placement); what follows hangs on the tip of the second."""
+    from freefloat.flex import beam  # brings scipy, which the other spacecraft do without
+
     for number, ((length, mass, stiffness), (joint, parent, at)) in enumerate(zip(_BOOMS, joints, strict=True), 1):
         boom = beam(length=length, mass=mass, bending_stiffness=stiffness, modes=modes, name=f"boom.{number}")
         craft = craft.with_body(boom, _joint(joint, parent, axis, at))

@@ -5,24 +5,24 @@ The paper's table is incomplete, so some numbers are assumed:
 
 - Density, Young's modulus, lengths, diameters and the size of the arrays: the paper's.
 - Poisson ratio, walls of the tubes, where the arrays and the arm's base sit, no mass of base and payload: assumed.
+
+`flex` and scipy are imported where a structure is made: the other spacecraft of the library do without them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.linalg import block_diag
 
-from freefloat.flex import meshed_beam, meshed_plate, modal_damping, natural_modes, truncate_modes
-from freefloat.flex.craig_bampton import craig_bampton, craig_bampton_basis
-from freefloat.flex.structure import Structure
-from freefloat.flex.surface import tube_skin
 from freefloat.model import Joint, JointLimits, ModalBody, RigidBody, Spacecraft
 from freefloat.spatial import Pose
 from freefloat.values.errors import ModelError
+
+if TYPE_CHECKING:
+    from freefloat.flex.structure import Structure
 
 DENSITY, YOUNG, POISSON = 1769.0, 7.3084e10, 0.3  # [kg/m3], [Pa]
 BUS_LENGTH, BUS_DIAMETER, BUS_WALL = 100.0, 5.0, 0.003  # [m]
@@ -145,6 +145,10 @@ def _tube(diameter: float, wall: float) -> dict[str, Any]:
 
 def _bus(choice: _Choice, damping_ratio: float) -> ModalBody:
     """Both halves, clamped in the middle, as one flexible base with a rail along it."""
+    from freefloat.flex import meshed_beam, modal_damping, natural_modes
+    from freefloat.flex.craig_bampton import craig_bampton_basis
+    from freefloat.flex.surface import tube_skin
+
     half = choice.elements[0]
     tube = _tube(BUS_DIAMETER, BUS_WALL)
     whole = meshed_beam(
@@ -178,7 +182,7 @@ def _halves(count: int) -> tuple[np.ndarray, np.ndarray]:
 
     The beam's own are (deflection, slope along x) at every mesh line from the left tip, without the middle.
     """
-    turned = np.asarray(block_diag(*[np.array([[1.0, 0.0], [0.0, -1.0]])] * (count // 2)))
+    turned = np.diag([1.0, -1.0] * (count // 2))
     outwards = turned.reshape(count, count // 2, 2)[:, ::-1].reshape(count, count)
     nothing = np.zeros((count, count))
     return np.vstack([outwards, nothing]), np.vstack([nothing, np.eye(count)])
@@ -204,6 +208,8 @@ def _with_arm(
 
 def _link(choice: _Choice, name: str, carries: bool, damping_ratio: float) -> ModalBody:
     """A link of the arm; one that carries another keeps its tip's motion as coordinates."""
+    from freefloat.flex import craig_bampton, meshed_beam, modal_damping, truncate_modes
+
     mesh = meshed_beam(
         length=ARM_LENGTH, **_tube(ARM_DIAMETER, ARM_WALL), planes="z", elements=choice.elements[1], name=name
     )
@@ -216,6 +222,8 @@ def _link(choice: _Choice, name: str, carries: bool, damping_ratio: float) -> Mo
 
 def _array(choice: _Choice, number: int, side: float, force_chord: float, damping_ratio: float) -> ModalBody:
     """A plate along +y or -y from the bus wall, its chord along x; `corner` is its tip corner towards the bus."""
+    from freefloat.flex import meshed_plate, modal_damping, truncate_modes
+
     n, span = choice.elements[2], ARRAY_SIDE
     towards = -side  # of the mesh's own chord coordinate, along the chord x of the bus
     plate = meshed_plate(

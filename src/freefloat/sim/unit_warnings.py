@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from freefloat.control.paths import Path
+from freefloat.control.paths import Line, Path
 from freefloat.model import ModalBody, RigidBody, Spacecraft, State
 from freefloat.sim.system import System
 
@@ -115,13 +115,20 @@ def _of_path(law: Any) -> Iterator[str]:
     path, craft, frame = (getattr(law, name, None) for name in ("path", "craft", "frame"))
     if not isinstance(path, Path) or not isinstance(craft, Spacecraft) or getattr(law, "follows_target", False):
         return
-    reach, times = _reach(craft, str(frame)), np.linspace(0.0, float(path.duration), 9)
-    away = max(float(np.linalg.norm(np.asarray(path.displacement(t)))) for t in times)
+    reach, away = _reach(craft, str(frame)), _farthest(path)
     if away > _REACHES * reach:
         yield (
             f"{law.title}.path leads '{frame}' {away:.4g} m away, and the arm of '{craft.name}' reaches {reach:.3g} m. "
             "Was that in mm? Lengths are in m."
         )
+
+
+def _farthest(path: Path) -> float:
+    """How far a path leads from its start [m]; of a line without its profile, which JAX would compile to compute."""
+    if isinstance(path, Line):
+        return abs(float(path.length))
+    times = np.linspace(0.0, float(path.duration), 9)
+    return max(float(np.linalg.norm(np.asarray(path.displacement(t)))) for t in times)
 
 
 def _reach(craft: Spacecraft, frame: str) -> float:

@@ -21,6 +21,17 @@ if TYPE_CHECKING:
     import xarray
 
 
+class Coords(dict[str, "LabelledArray"]):
+    """Names and times by axis, which xarray can read too: its arrays ask for `variables` and `xindexes` to add ours."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"Coords has no '{name}'.", name=name, obj=self)
+        import xarray
+
+        return getattr(xarray.Dataset(coords=_coords_for_xarray(self)).coords, name)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelledArray(NDArrayOperatorsMixin):
     """Values along named axes, and what they are: `units`, `frame`, `long_name`."""
@@ -30,6 +41,10 @@ class LabelledArray(NDArrayOperatorsMixin):
     attrs: Mapping[str, Any] = field(default_factory=dict)
     coords: Mapping[str, LabelledArray] = field(default_factory=dict)  # by axis, where it has names or times
     name: str | None = None
+
+    def __post_init__(self) -> None:
+        """Coordinates are kept in a form that xarray can read."""
+        object.__setattr__(self, "coords", Coords(self.coords))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -211,8 +226,7 @@ class LabelledArray(NDArrayOperatorsMixin):
         """As xarray has it; the values are shared."""
         import xarray
 
-        coords = {name: (along.dims, along.values, dict(along.attrs)) for name, along in self.coords.items()}
-        return xarray.DataArray(self.values, coords, self.dims, self.name, dict(self.attrs))
+        return xarray.DataArray(self.values, _coords_for_xarray(self.coords), self.dims, self.name, dict(self.attrs))
 
     def __getattr__(self, name: str) -> Any:
         """A coordinate, an attribute such as `units`, or whatever xarray has by this name."""
@@ -251,6 +265,10 @@ def from_xarray(array: xarray.DataArray) -> LabelledArray:
     }
     name = None if array.name is None else str(array.name)
     return LabelledArray(_axes(array.dims), array.values, dict(array.attrs), coords, name)
+
+
+def _coords_for_xarray(coords: Mapping[str, LabelledArray]) -> dict[str, tuple[Any, ...]]:
+    return {name: (along.dims, along.values, dict(along.attrs)) for name, along in coords.items()}
 
 
 def _axes(dims: Any) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import freefloat as ff
-from freefloat.control import ResolvedMotion
+from freefloat.control import PoseSpline, ResolvedMotion
 from freefloat.effects import Thrusters, torque_pairs
 from freefloat.scenarios.catalogue import SCENARIOS
 from freefloat.sim.experiment import Experiment
@@ -43,6 +43,17 @@ def test_a_line_in_millimetres_is_named():
     assert "ResolvedMotion.path leads 'hand' 200 m away" in said
     assert "Was that in mm?" in said
     assert slips(craft, near, state=start) == ()
+
+
+def test_a_path_of_any_kind_in_millimetres_is_named():
+    """A line is judged by its length, any other path by where it is at some times; both agree."""
+    craft = ff.library.ets7()
+    line = ff.Line(direction=(0, 1, 0), length=200.0, speed=10.0)
+    spline = PoseSpline.through([ff.Pose(), ff.Pose(position=(0.0, 200.0, 0.0))], [20.0])
+    laws = [ResolvedMotion(craft, frame="hand", path=path) for path in (line, spline)]
+    said = [slips(craft, law, state=craft.at_rest(joints_deg=DEGREES)) for law in laws]
+    assert said[0] == said[1]
+    assert "leads 'hand' 200 m away" in said[0][0]
 
 
 def test_an_inertia_that_its_mass_cannot_have_is_named():

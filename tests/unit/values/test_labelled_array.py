@@ -222,6 +222,28 @@ def test_points_are_picked_as_xarray_picks_them(arrays: LabelledArrays) -> None:
     assert arrays["r"].isel(time=points).to_xarray().identical(arrays["r"].to_xarray().isel(time=points))
 
 
+@pytest.mark.parametrize("name", ["r", "v", "lever", "q", "on"])
+@pytest.mark.parametrize("of", [operator.add, operator.mul, operator.lt, operator.eq, operator.iadd, np.subtract])
+def test_an_array_of_xarray_takes_it(arrays: LabelledArrays, name: str, of: Callable[[Any, Any], Any]) -> None:
+    """With theirs on the left and ours on the right the result is what two arrays of xarray give."""
+    left, right = arrays["r"].to_xarray(), arrays[name]
+    if of is operator.iadd and name == "q":
+        pytest.skip("written in place, an array gets no further axis")
+    with xarray.set_options(keep_attrs=False):
+        assert of(left.copy(), right).identical(of(left.copy(), right.to_xarray()))
+        assert left.where(right > 0.0).identical(left.where(right.to_xarray() > 0.0))
+
+
+def test_an_array_of_xarray_at_other_times_is_not_added(arrays: LabelledArrays) -> None:
+    """A negative control: same length and other times, and another length, are never added place by place."""
+    early, late = arrays["r"].to_xarray()[:5], arrays["r"][1:]
+    with pytest.raises(xarray.MergeError, match="time"):
+        _ = early + late
+    with pytest.raises(ValueError, match="time"):
+        _ = early[1:] + late
+    assert (late + early).sizes["time"] == 4  # ours on the left: what they share, as xarray does
+
+
 def test_a_script_needs_no_xarray_until_it_asks(tmp_path: Any) -> None:
     """Simulated, read, computed with, audited and printed. Negative controls: what xarray alone has, and a data set."""
     program = (
