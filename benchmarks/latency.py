@@ -1,10 +1,16 @@
 """What a person waits for, in seconds of CPU: the same again, other numbers, a loop over them, a command, a question.
 
 python benchmarks/latency.py [--json] [--masses 100] [--only line command linear jacobian studio]
+python benchmarks/latency.py --only readme law law-edited run-ets7-gjm [--repeats 5] [--beside ../before] [--json]
 
 `first` is with an empty cache of compiled code, and the peer of what follows it. `stepping` is what the compiled steps
 of that run take by themselves. Commands are processes of their own, with their imports, files and page. The studio is
 the exception: seconds on the clock from a changed number to the new run on the stage, without a browser.
+
+The second line is for first answers: each row is a median of processes that begin with an empty cache
+(`first_answers.py`), split into imports, tracing, compiling and own work, with what must be reached (floor) and what is
+aimed at. `--beside` takes another checkout, such as a worktree of the commit before, and measures it in turns with this
+one. `cpu` of `run-` rows is tracing and compiling; of `replay` what it takes more than `simulate` of the same case.
 """
 
 import argparse
@@ -20,6 +26,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import first_answers
 import numpy as np
 import timing
 from comparison import Row, row
@@ -27,6 +34,7 @@ from comparison import Row, row
 import freefloat as ff
 
 _LOOKING = 3.0  # seconds that a person looks at a run before changing another number
+PARTS = ("line", "command", "linear", "jacobian", "studio")
 START_DEG = (0.0, 0.0, 10.0, -32.8, 0.0, 0.0)
 
 
@@ -201,7 +209,7 @@ def rows(masses: int, only: list[str], *, quick: bool) -> Iterator[Row]:
             "studio": lambda: studio(place),
         }
         for name, measure in parts.items():
-            if name in only or not only:
+            if name in only:
                 os.environ["FREEFLOAT_CACHE"] = str(place / name)
                 yield from measure()
 
@@ -209,15 +217,32 @@ def rows(masses: int, only: list[str], *, quick: bool) -> Iterator[Row]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--quick", action="store_true", help="a smoke run")
+    parser.add_argument("--quick", action="store_true", help="a smoke run: once, without the slowest")
     parser.add_argument("--masses", type=int, default=100, help="how many the loop takes")
-    parser.add_argument("--only", nargs="+", default=[], choices=("line", "command", "linear", "jacobian", "studio"))
+    parser.add_argument("--only", nargs="+", default=[], choices=(*PARTS, *first_answers.ROWS), metavar="ROW")
+    parser.add_argument("--repeats", type=int, default=5, help="processes of each row of first answers")
+    parser.add_argument("--beside", type=Path, help="another checkout, for first answers")
     options = parser.parse_args()
     timing.quick = options.quick
-    found = list(rows(1 if options.quick else options.masses, options.only, quick=options.quick))
+    parts = [name for name in PARTS if name in options.only or not options.only]
+    found = list(rows(1 if options.quick else options.masses, parts, quick=options.quick))
+    first: list[Row] = []
+    names = [name for name in options.only if name in first_answers.ROWS]
+    if names or not options.only:
+        repeats = 1 if options.quick else options.repeats
+        beside = options.beside and options.beside.resolve()
+        first = list(first_answers.rows(names, repeats, beside, quick=options.quick))
     if options.json:
-        print(json.dumps(found, indent=2))
+        print(json.dumps(found + first, indent=2))
         return
+    if found:
+        print_parts(found)
+    if first:
+        first_answers.print_rows(first)
+
+
+def print_parts(found: list[Row]) -> None:
+    """For people."""
     print(f"{'case':<10} {'measure':<24} {'[s]':>10} {'stepping [s]':>13} {'first / this':>13}")
     for one in found:
         stepping, ratio = (f"{one[name]:.3g}" if one[name] is not None else "" for name in ("stepping", "ratio"))
