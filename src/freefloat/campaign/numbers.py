@@ -85,6 +85,20 @@ class Numbers:
                 leaves[leaf] = xp.asarray(run)
         return jax.tree.unflatten(self._places.structure, leaves)
 
+    @property
+    def has_run_numbers(self) -> bool:
+        """Whether a part of the experiment, such as a sensor with noise, knows which run it is in."""
+        return bool(self._places.runs)
+
+    def __fingerprint__(self) -> tuple[Any, ...]:
+        """What `fill` is made of: compiled code is found by it. The values of varied entries are no part of it."""
+        leaves: list[Any] = list(self._places.leaves)
+        for leaf, some in self.entries.items():
+            flat = leaves[leaf].ravel().copy()
+            flat[some] = np.nan
+            leaves[leaf] = flat.reshape(leaves[leaf].shape)
+        return jax.tree.unflatten(self._places.structure, leaves), self.entries, self._places.runs
+
 
 def _change(array: np.ndarray, places: list[int], value: np.ndarray, how: str) -> None:
     if how == "set":

@@ -47,11 +47,15 @@ class _CampaignSteps(FixedSteps):
             raise ValueError("A campaign's run is replayed by its own steps, not by finer ones.")
         for even in timing.stretches:
             every = even.record_every
-            for chunk in self._program.compiled().rollout_chunks(
-                self.carried, *self._numbers, steps=even.steps, chunk=BLOCK * every, record_every=every
-            ):
-                self.carried = chunk.state
-                yield chunk.record.loop
+            for done in range(0, even.steps, BLOCK * every):
+                yield self._block(min(BLOCK * every, even.steps - done), every)
+
+    def _block(self, steps: int, every: int) -> SystemState:
+        """So many steps more, as a batch of one run: by code for many side by side where the campaign has left it."""
+        runs: Any = jax.tree.map(lambda x: np.asarray(x)[None], (self.carried, *self._numbers))
+        made = self._program.compiled().rollout_batch(*runs, steps=steps, record_every=every, threads=1)
+        self.carried: Any = jax.tree.map(lambda x: x[0], made.state)
+        return jax.tree.map(lambda x: x[0], made.record).loop
 
     def advance(self, loops: SystemState, steps: int, parts: int) -> SystemState:
         """States after so many steps, of which `parts` make a tick, from many of them."""
@@ -61,6 +65,18 @@ class _CampaignSteps(FixedSteps):
         return finer.rollout_batch(
             loops, *held, steps=steps, in_axes=[0, None, None, None], threads=1, scalar=True
         ).state
+
+
+class _CaseSteps(_CampaignSteps):
+    """The same where nothing knows which run it is in: the audit repeats steps by the code of `simulate`."""
+
+    def __init__(self, program: CampaignProgram, carried: Carried, row: np.ndarray, number: Any, of: Experiment) -> None:
+        super().__init__(program, carried, row, number)
+        self._own = FixedSteps(of.system, carried.loop, of.inputs, 0, program.timing.steps, "native")
+
+    def advance(self, loops: SystemState, steps: int, parts: int) -> SystemState:
+        """States after so many steps, of which `parts` make a tick, from many of them."""
+        return self._own.advance(loops, steps, parts)
 
 
 def replay(campaign: Campaign, number: int, *, check: bool = False) -> Replayed:
@@ -77,7 +93,8 @@ def replay(campaign: Campaign, number: int, *, check: bool = False) -> Replayed:
     system, start = draws.numbers.fill(row, None)
     told = dict(campaign.experiment.described()) | {"campaign": campaign.title, "run": number}
     experiment = dataclasses.replace(campaign.experiment, system=system, start=start, scenario=told)
-    steps = _CampaignSteps(program, begun, row, own)
+    given = program, begun, row, own
+    steps = _CampaignSteps(*given) if draws.numbers.has_run_numbers else _CaseSteps(*given, experiment)
     run = simulate_by(experiment, begun.loop, steps, check=check)
     last: Any = jax.tree.map(lambda x: np.asarray(x)[None], steps.carried)
     return Replayed(run, program.results(last)[0])
