@@ -165,7 +165,7 @@ class Floats(Booleans):
     def div(self, a: Node, b: Node) -> Node:
         """a / b as a product, so that one reciprocal per pivot is shared; within 1 ulp of the quotient."""
         if self.strict_nan and not (_const(a) and _const(b)):
-            return self.node("div", FLOAT, a, b)
+            return self.quotient(a, b)
         result = self.mul(a, self.rcp(b))
         if result.op != "const":
             self.quotients[result] = (a, b)
@@ -174,7 +174,15 @@ class Floats(Booleans):
     def exact(self, a: Node) -> Node:
         """The same value, correctly rounded if it is a quotient: what rounds it next is discontinuous."""
         numerator, denominator = self.quotients.get(a, (a, self.one))
-        return a if denominator is self.one else self.node("div", FLOAT, numerator, denominator)
+        return a if denominator is self.one else self.quotient(numerator, denominator)
+
+    def quotient(self, a: Node, b: Node) -> Node:
+        """a / b, correctly rounded."""
+        if _const(a) and _const(b) and b.value:
+            return self.constant(a.value / b.value)
+        if _const(a) and not a.value and not self.strict_nan:
+            return self.mul(a, b)
+        return self.node("div", FLOAT, a, b)
 
     def rounded(self, op: str, a: Node) -> Node:
         """floor, ceil, trunc, or rint (to nearest, ties to even); a zero keeps the sign of what was rounded."""

@@ -18,6 +18,7 @@ from jax._src.interpreters import ad
 from jax._src.interpreters import partial_eval as pe
 
 from freefloat.engine.graph import Node
+from freefloat.engine.graph.replay import replay
 
 from .arrays import Array, as_nodes, object_array, settle
 from .control_flow import Ways, choose, condition
@@ -109,8 +110,10 @@ class NodeTrace(core.Trace):
 
     def _brought_in(self, val: Array, came_from: Way | None, way: Way | None) -> Array:
         """Nodes of the code around a way, by its stand-ins."""
-        if way is None or way is came_from:
+        if way is came_from:
             return val
+        if way is None:
+            raise RuntimeError("A value of one way of a branch is used outside of it: return it from the way.")
         outer = self._brought_in(val, came_from, way.outer)
         return object_array([self._stand_in(way, n) for n in outer.ravel()], val.shape)
 
@@ -346,7 +349,7 @@ def branch(predicate: Any, true: Callable[[], Any], false: Callable[[], Any]) ->
         return jax.lax.cond(predicate, true, false)  # which says what is wrong
     which, found = condition(trace.b, index[()]), _over_same_operands(trace, ways)
     if found.are_short(trace.tracer.budget.branch):
-        outs = [_leaves(trace, function())[0] for function in (false, true)]
+        outs = [replay(trace.b, way.outs, {new: old for old, new in way.stand_ins.items()}) for way in ways]
         values = [choose(trace.b, which, pair) for pair in zip(*outs, strict=True)]
     else:
         values = found.results(which)

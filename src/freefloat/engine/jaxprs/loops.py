@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from freefloat.engine.graph import Builder, Loop, Node, While
+from freefloat.engine.graph.replay import replay
 
 from .arrays import DTYPES, Array, is_symbolic, object_array, settle
 from .interpreter import Tracer
@@ -42,7 +43,7 @@ def shaped(nodes: Sequence[Node], avals: Sequence[Any]) -> list[Array]:
 
 
 class Carry:
-    """What a loop carries: which scalars vary, found by tracing its body until the answer holds.
+    """What a loop carries: which scalars vary, found on its body, which is traced once.
 
     A scalar that starts as a constant and comes out of the body as that constant stays one: the zeros of
     a derivative survive the loop. Assume it of all, drop those that break it, repeat. What comes out as
@@ -51,11 +52,13 @@ class Carry:
 
     def __init__(self, b: Builder, start: list[Node], trace: Callable[[list[Node]], list[Node]]) -> None:
         self.b, self.start = b, start
-        self.fixed = {k for k, n in enumerate(start) if n.op == "const"}
+        ins = [b.input(k, n.dtype) for k, n in enumerate(start)]
+        traced = trace(ins)
+        self.fixed = {k for k, n in enumerate(start) if n.op == "const" or traced[k] is ins[k]}
         broken: set[int] = set()
         while True:
-            self.ins = {k: b.input(k, n.dtype) for k, n in enumerate(start) if k not in self.fixed}
-            self.outs = trace([self.ins.get(k, n) for k, n in enumerate(start)])
+            self.ins = {k: n for k, n in enumerate(ins) if k not in self.fixed}
+            self.outs = replay(b, traced, {ins[k]: start[k] for k in self.fixed})
             wrong = {k for k in self.fixed if self.outs[k] is not start[k]}
             unchanged = {k for k, n in self.ins.items() if self.outs[k] is n} - broken
             broken |= wrong
