@@ -71,6 +71,16 @@ def test_settings_of_jax_count(traces):
     assert len(traces) == 2
 
 
+def test_the_way_of_tracing_counts(traces, monkeypatch):
+    def f(x):
+        return 2.0 * x
+
+    for way in ("", "jaxpr", "", "jaxpr"):
+        monkeypatch.setenv("FREEFLOAT_TRACING", way)
+        assert engine.compile(f, 1.0)(1.5) == 3.0
+    assert len(traces) == 2
+
+
 def test_nothing_is_looked_up_while_functions_are_replaced(traces):
     def f(x):
         return 2.0 * x

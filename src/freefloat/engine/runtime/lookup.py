@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import pickle
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -151,12 +152,13 @@ def _title(function: Any) -> str:
 
 
 def _settings() -> str:
-    """Settings of JAX that change what is traced."""
+    """Settings of JAX that change what is traced, and the way of tracing: neither finds what the other left."""
     import jax
 
     names = (*("jax_enable_x64", "jax_numpy_dtype_promotion", "jax_numpy_rank_promotion", "jax_default_prng_impl"),)
     names += ("jax_threefry_partitionable", "jax_default_matmul_precision", "jax_enable_custom_prng")
-    return str([(name, getattr(jax.config, name, None)) for name in names])
+    by_jaxpr = os.environ.get("FREEFLOAT_TRACING", "") == "jaxpr"
+    return str([(name, getattr(jax.config, name, None)) for name in names] + ["jaxpr"] * by_jaxpr)
 
 
 def _shape(leaf: Any) -> tuple[Any, ...]:
