@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 # Nodes that cost nothing or only memory traffic: left out of operation counts.
@@ -42,8 +43,12 @@ class Block:
     outs: tuple[Node, ...]
     depth: int
 
-    def order(self) -> list[Node]:
+    def order(self) -> tuple[Node, ...]:
         """Live nodes of this block, arguments first, otherwise as the author wrote them."""
+        return self._order
+
+    @cached_property
+    def _order(self) -> tuple[Node, ...]:
         seen: set[Node] = set()
         stack = [n for n in self.outs if self.owns(n)]
         while stack:
@@ -52,7 +57,7 @@ class Block:
                 continue
             seen.add(node)
             stack.extend(a for a in node.args if a not in seen and self.owns(a))
-        return sorted(seen, key=lambda n: n.id)
+        return tuple(sorted(seen, key=lambda n: n.id))
 
     def owns(self, node: Node) -> bool:
         """Whether a node is computed here, not a constant and not outside."""
@@ -83,6 +88,10 @@ class Block:
 
     def size(self) -> int:
         """How many operations the block's code holds (each loop body once)."""
+        return self._size
+
+    @cached_property
+    def _size(self) -> int:
         own = self.order()
         return sum(n.op not in FREE for n in own) + sum(b.size() for n in own for b, _ in nested(n))
 

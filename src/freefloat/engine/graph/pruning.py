@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
-from .node import Block, Branch, Node, nested
+from dataclasses import replace
+
+from .node import Block, Branch, Loop, Node, While, nested
 
 
-def prune(block: Block) -> None:
-    """Shorten the branches of a block and of those inside it, in place; only for a graph that is complete."""
-    for node in reversed([n for n in block.order() if n.op == "branch"]):
-        read = [n for n in block.order() if n.op == "proj" and n.args[0] is node]
-        _keep(node, sorted(read, key=lambda n: n.value))
-    for node in block.order():
-        for inner, _ in nested(node):
-            prune(inner)
+def prune(block: Block) -> Block:
+    """The block with its branches and those inside them shortened, in place; only for a graph that is complete."""
+    order = block.order()
+    projections: dict[Node, list[Node]] = {}
+    for node in order:
+        if node.op == "proj":
+            projections.setdefault(node.args[0], []).append(node)
+    live = set(block.outs)
+    for node in reversed(order):  # whoever reads a node comes after it
+        if node not in live:
+            continue
+        if node.op == "branch":
+            _keep(node, sorted((n for n in projections[node] if n in live), key=lambda n: n.value))
+        live.update(node.args)
+    for node in order:
+        if node in live and nested(node):
+            node.value = _with_pruned_blocks(node.value)
+    return Block(block.ins, block.outs, block.depth)
+
+
+def _with_pruned_blocks(value: Branch | Loop | While) -> Branch | Loop | While:
+    if isinstance(value, Branch):
+        return Branch(tuple(map(prune, value.blocks)))
+    if isinstance(value, While):
+        return While(prune(value.test), prune(value.body))
+    return replace(value, body=prune(value.body))
 
 
 def _keep(node: Node, projections: list[Node]) -> None:

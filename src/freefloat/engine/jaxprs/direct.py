@@ -202,6 +202,7 @@ class NodeTracer(core.Tracer):
     """An array of nodes, or of numbers that are known. What is usual acts on it at once, all else through JAX."""
 
     __slots__ = ("val", "way")
+    aval: Any
 
     def __init__(self, trace: NodeTrace, val: Array, aval: Any) -> None:
         self._trace, self.aval, self._line_info = trace, aval, None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -76,13 +77,22 @@ def matrix_product(b: Builder, A: Array, B: Array) -> Array:
     add, mul = (b.add, b.mul) if not integer else (TABLE["add"](b), TABLE["mul"](b))
     zero = b.constant(0, A.flat[0].dtype) if A.size else b.zero
     result = np.empty((A.shape[0], B.shape[1]), object)
-    for i, row in enumerate(A):
-        for j in range(B.shape[1]):
+    keep = b.strict_nan or not (_all_finite(A) and _all_finite(B))  # zeros too: what they give may not be zero
+    columns = [{k: n for k, n in enumerate(column) if keep or n is not zero} for column in B.T.tolist()]
+    for i, row in enumerate(A.tolist()):
+        places = [k for k, n in enumerate(row) if keep or n is not zero]
+        for j, column in enumerate(columns):
             total = zero
-            for a, c in zip(row, B[:, j], strict=True):
-                total = add(total, mul(a, c))
+            for k in places:
+                if k in column:
+                    total = add(total, mul(row[k], column[k]))
             result[i, j] = total
     return result
+
+
+def _all_finite(x: Array) -> bool:
+    """Whether no element is known to be infinite or not a number."""
+    return all(n.op != "const" or math.isfinite(n.value) for n in x.flat)
 
 
 @rule("dot_general")

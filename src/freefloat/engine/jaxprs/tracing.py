@@ -66,8 +66,7 @@ def trace_with_result(
     results = _leaves(jax, out, "the result")
     ins = tuple(n for a in inputs for n in a.ravel())
     nodes = tuple(n for o in outs for n in tracer.nodes(np.asarray(o)).ravel())
-    block = tracer.b.block(list(ins), list(nodes))
-    prune(block)
+    block = prune(tracer.b.block(list(ins), list(nodes)))
     return Graph(block, Signature(arguments, results)), out
 
 
