@@ -190,9 +190,14 @@ class NodeTrace(core.Trace):
             return fun.call_wrapped(*tracers)
 
 
+def _is_key(x: Any) -> bool:
+    """Whether an array or its type is of random keys, whose values here have their words as a last axis."""
+    return hasattr(getattr(x, "dtype", None), "_impl")
+
+
 def _known(x: Any) -> Array:
     """Numbers as they are; random keys by their words."""
-    if hasattr(getattr(x, "dtype", None), "_impl"):
+    if _is_key(x):
         with core.set_current_trace(core.eval_trace):
             return np.asarray(jax.random.key_data(x))
     return np.asarray(x)
@@ -246,7 +251,7 @@ def _acts(x: NodeTracer, dtype: Any = None) -> bool:
     """Whether operations act at once: nobody between takes derivatives or maps over this very array."""
     now = core.trace_ctx.trace
     here = now is x._trace or (type(now) is ad.JVPTrace and now.parent_trace is x._trace)
-    return here and (dtype is None or x.aval.dtype == dtype)
+    return here and (x.aval.dtype == dtype if dtype is not None else not _is_key(x.aval))
 
 
 def _operand(trace: NodeTrace, x: Any) -> Array | None:
@@ -407,6 +412,8 @@ def scan(body: Callable[[Any, Any], tuple[Any, Any]], start: Any, rows: Any) -> 
     _, start_types, start_tree = _leaves(trace, start)
     carry = [trace.value(x) for x in _staged(trace, start)]
     scanned = _staged(trace, rows)
+    if not scanned or not scanned[0].aval.shape[0]:  # nothing that would show what the body returns
+        return jax.lax.scan(body, start, rows)
     row_types = [_type(x.aval.shape[1:], x.aval.dtype) for x in scanned]
     row_tree, count, trees = jax.tree.structure(rows), len(carry), []
 

@@ -35,11 +35,17 @@ def shaped(nodes: Sequence[Node], avals: Sequence[Any]) -> list[Array]:
     """Consecutive nodes as arrays of the given shapes."""
     result, k = [], 0
     for aval in avals:
-        size = int(np.prod(aval.shape))
-        part = object_array(list(nodes[k : k + size]), aval.shape) if size else np.zeros(aval.shape, aval.dtype)
+        shape = element_shape(aval)
+        size = int(np.prod(shape))
+        part = object_array(list(nodes[k : k + size]), shape) if size else np.zeros(shape, aval.dtype)
         result.append(settle(part, aval.dtype) if aval.dtype in DTYPES else part)
         k += size
     return result
+
+
+def element_shape(aval: Any) -> tuple[int, ...]:
+    """Shape of the array of nodes for a type: random keys have their words as a last axis."""
+    return (*aval.shape, *aval.dtype._impl.key_shape) if hasattr(aval.dtype, "_impl") else tuple(aval.shape)
 
 
 class Carry:
@@ -101,8 +107,12 @@ class Scan:
     ) -> None:
         self.tracer, self.body, self.length, self.reverse = tracer, body, length, reverse
         self.consts, self.n_carry = list(consts), n_carry
-        self.out_avals = list(body.out_avals)
-        self.carry_avals = self.out_avals[:n_carry]
+        self.carry_avals = list(body.out_avals[:n_carry])
+
+    @property
+    def out_avals(self) -> list[Any]:
+        """Types of the results of a pass; a body that is a Python function finds them while it is traced."""
+        return list(self.body.out_avals)
 
     def run(self, carry: list[Array], xs: list[Array]) -> list[Array]:
         """Final carry, then the results of all passes stacked."""
@@ -165,9 +175,9 @@ class Scan:
         per_pass = len(passes) // self.length
         results, first = shaped(final, self.carry_avals), 0
         for aval in self.out_avals[self.n_carry :]:
-            size = int(np.prod(aval.shape))
+            size = int(np.prod(element_shape(aval)))
             rows = [passes[k * per_pass + first + j] for k in range(self.length) for j in range(size)]
-            shape = (self.length, *aval.shape)
+            shape = (self.length, *element_shape(aval))
             results.append(object_array(rows, shape) if size else np.zeros(shape, aval.dtype))
             first += size
         return results
