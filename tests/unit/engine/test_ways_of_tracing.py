@@ -1,5 +1,7 @@
 """Both ways of tracing, straight into the graph and by `make_jaxpr`, agree on all idioms and on what nests them."""
 
+import sys
+
 import idioms
 import jax
 import jax.numpy as jnp
@@ -8,7 +10,7 @@ import pytest
 from jax import lax
 
 from freefloat import engine
-from freefloat.engine.jaxprs import direct
+from freefloat.engine.jaxprs import direct, known_versions
 from freefloat.values.tracing import cond, once, scan
 
 WAYS = ("graph", "jaxpr")
@@ -172,7 +174,7 @@ NESTED = {
 def results(function, way, monkeypatch, **options):
     """Of every row of X, by one way of tracing."""
     monkeypatch.setenv("FREEFLOAT_TRACING", "" if way == "graph" else way)
-    assert direct.is_available() is (way == "graph")
+    assert known_versions.is_traced_into_graph() is (way == "graph")
     compiled = engine.compile(engine.trace(function, idioms.X[0], **options), cache=False, width=1)
     return np.stack([jax.tree.leaves(compiled(row))[0] for row in idioms.X])
 
@@ -231,18 +233,27 @@ def test_a_known_version_is_traced_into_the_graph(called):
 
 
 def test_an_unknown_version_is_traced_by_make_jaxpr(called, monkeypatch):
-    monkeypatch.setattr(direct, "KNOWN_VERSIONS", ("0.1",))
-    assert not direct.is_available()
+    monkeypatch.setattr(known_versions, "KNOWN_VERSIONS", ("0.1",))
+    assert not known_versions.is_traced_into_graph()
     compiled = engine.compile(engine.trace(chosen, idioms.X[0], **KEPT), cache=False)
     (found,) = jax.tree.leaves(compiled(idioms.X[0]))
     np.testing.assert_allclose(found, chosen(idioms.X[0]), rtol=1e-12, atol=1e-12)
     assert called == []
 
 
+def test_an_unknown_version_may_lack_the_private_names(monkeypatch):
+    monkeypatch.setattr(known_versions, "KNOWN_VERSIONS", ("0.1",))
+    monkeypatch.setitem(sys.modules, direct.__name__, None)  # its import is an error
+    monkeypatch.delattr(sys.modules[direct.__package__], "direct")
+    compiled = engine.compile(engine.trace(once_outside_and_in_a_way, idioms.X[0]), cache=False)
+    (found,) = jax.tree.leaves(compiled(idioms.X[0]))
+    np.testing.assert_allclose(found, once_outside_and_in_a_way(idioms.X[0]), rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize("version", ["0.9.2", "0.100.2", "0.11.0", "1.10.2", "0.10"])
 def test_versions_that_were_not_tried_are_unknown(version, monkeypatch):
     monkeypatch.setattr(jax, "__version__", version)
-    assert not direct.is_available()
+    assert not known_versions.is_traced_into_graph()
 
 
 def test_the_setting_chooses_make_jaxpr(called, monkeypatch):

@@ -1,13 +1,12 @@
 """Traces a function straight into the graph: JAX's primitives act on nodes as they are called, without a jaxpr.
 
 This stands on private names of JAX (`jax._src.core`: `Trace`, `Tracer`, `trace_ctx`, `set_current_trace`, `typeof`), as
-they are in the versions of `KNOWN_VERSIONS`; with any other version functions are traced by `jax.make_jaxpr`.
+they are in the versions of `known_versions`; with any other, functions are traced by `jax.make_jaxpr`.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -26,15 +25,8 @@ from .interpreter import Body, Tracer
 from .loops import Scan, flat, inside, shaped
 from .reductions import matrix_product
 
-KNOWN_VERSIONS = ("0.10",)  # whose private names were tried
 F64 = np.dtype(np.float64)
 _FEW = 8  # [fields] a record with more goes by who it is
-
-
-def is_available() -> bool:
-    """Whether functions are traced into the graph: with a known version of JAX, unless FREEFLOAT_TRACING=jaxpr."""
-    known = jax.__version__.rpartition(".")[0] in KNOWN_VERSIONS
-    return known and os.environ.get("FREEFLOAT_TRACING", "") != "jaxpr"
 
 
 class _Variable:

@@ -74,13 +74,15 @@ def _run(
     jax: Any, function: Callable[..., Any], shapes: Any, tracer: Tracer, inputs: list[Array]
 ) -> tuple[list[Array], Any]:
     """Leaves of the result as nodes, and its shapes; errors about values that Python needs are made short."""
-    from . import direct
+    from .known_versions import is_traced_into_graph
 
     def anew(*arguments: Any) -> Any:  # JAX would answer for a function that it has seen, whatever its globals are now
         return function(*arguments)
 
     try:
-        if direct.is_available():
+        if is_traced_into_graph():
+            from . import direct
+
             return direct.trace_into(tracer, anew, shapes, inputs)
         closed, out = jax.make_jaxpr(anew, return_shape=True)(*shapes)
     except jax.errors.TracerArrayConversionError as error:
