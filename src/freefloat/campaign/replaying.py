@@ -70,7 +70,9 @@ class _CampaignSteps(FixedSteps):
 class _CaseSteps(_CampaignSteps):
     """The same where nothing knows which run it is in: the audit repeats steps by the code of `simulate`."""
 
-    def __init__(self, program: CampaignProgram, carried: Carried, row: np.ndarray, number: Any, of: Experiment) -> None:
+    def __init__(
+        self, program: CampaignProgram, carried: Carried, row: np.ndarray, number: Any, of: Experiment
+    ) -> None:
         super().__init__(program, carried, row, number)
         self._own = FixedSteps(of.system, carried.loop, of.inputs, 0, program.timing.steps, "native")
 
