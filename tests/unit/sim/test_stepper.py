@@ -30,12 +30,17 @@ MEASURED = ("base.position", "base.rate", "rod.position")
 
 
 @pytest.mark.parametrize("experiment", [made, ported])
-def test_memory_gives_the_bits_of_records(experiment):
-    """Beside the way through records, by the same native code; and beside a whole run."""
+def test_memory_gives_the_bits_of_records(experiment, own_cache, monkeypatch):
+    """Beside the way through records, by the same native code, and beside a whole run; full code takes over halfway."""
+    monkeypatch.delenv("FREEFLOAT_QUICK_CODE", raising=False)
     one, run = ff.stepper(experiment(), measure=MEASURED), ff.simulate(experiment(), check=False)
     other = ff.stepper(experiment(), measure=MEASURED)
     other._stepped = JaxState(other.system, other.state, other._require_inputs({}, 0), MEASURED, target="native")
+    code = one._stepped._steps._held._by_need
     for k in range(1, 21):
+        if k == 10:
+            assert not code.is_final
+            assert code.full() is not one._stepped._steps._held._prepared
         seen, expected = one.step(), other.step()
         assert list(seen) == list(expected)
         jax.tree.map(np.testing.assert_array_equal, seen, expected)

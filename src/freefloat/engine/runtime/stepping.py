@@ -101,25 +101,31 @@ class _Held:
         views = slot_views(self._area, leaves, 0)
         _write(views, [checked(value, leaf, "An argument") for value, leaf in zip(values, leaves, strict=True)])
         self._pointer = POINTER(self._area.ctypes.data)
-        self._prepared: Code | None = None
+        self._prepared: Code | None = None  # whose frame this is
+        self._settled: Code | None = None  # that no other will replace
         self._work: np.ndarray | None = None
         self._frame: Any = None
 
     def call(self, state: Any, out: Any) -> None:
         """The function of a state at one place, to another place."""
-        code = self._by_need.get(self._cost)
-        if code is not self._prepared:  # the first, or better than the one before
-            self._work = code.work()
-            self._frame, self._prepared = POINTER(self._work.ctypes.data), code
+        code = self._settled or self._look()
         code.call(state, self._pointer, out, self._frame)
 
     def call_again(self, state: Any, out: Any) -> None:
         """The same of a step function, without computing again what has not changed since."""
+        before = self._prepared
+        code = self._settled or self._look()
+        (code.again if code is before else code.call)(state, self._pointer, out, self._frame)
+
+    def _look(self) -> Code:
+        """The best code there is at present, with a frame of its own."""
+        is_final = self._by_need.is_final  # before it is taken: code that will be replaced must not stay
         code = self._by_need.get(self._cost)
-        if code is self._prepared:
-            code.again(state, self._pointer, out, self._frame)
-        else:
-            self.call(state, out)
+        if code is not self._prepared:
+            self._work = code.work()
+            self._frame, self._prepared = POINTER(self._work.ctypes.data), code
+        self._settled = code if is_final else None
+        return code
 
 
 def slot_views(work: np.ndarray, leaves: Sequence[Leaf], first: int) -> list[np.ndarray]:
@@ -134,7 +140,10 @@ def slot_views(work: np.ndarray, leaves: Sequence[Leaf], first: int) -> list[np.
 
 def copied(views: Sequence[np.ndarray], leaves: Sequence[Leaf]) -> list[np.ndarray]:
     """Leaves as arrays of their own, of the types they have outside."""
-    return [view.astype(NUMPY[leaf.dtype]) for view, leaf in zip(views, leaves, strict=True)]
+    return [
+        view.copy() if leaf.dtype == "f64" else view.astype(NUMPY[leaf.dtype])
+        for view, leaf in zip(views, leaves, strict=True)
+    ]
 
 
 def _flat_held(structure: Structure, held: Sequence[Any]) -> list[list[Any]]:
