@@ -152,13 +152,20 @@ def _campaign(folder: Path) -> Any:
 # ---- steps
 
 
-def _small() -> Any:
+def _small(**options: Any) -> Any:
     import freefloat as ff
 
     rod = {"mass": 5.0, "com": (0.5, 0.0, 0.0), "inertia": (0.01, 0.42, 0.42)}  # [kg], [m], [kg m2]
     hub = ff.Spacecraft.from_base("hub", mass=100.0, inertia=(20.0, 20.0, 20.0))
     hub = hub.with_link("rod", parent="base", joint="revolute", **rod)
-    return ff.Experiment.of(hub, duration=10.0, dt=0.01), ("base.position", "base.attitude")
+    return ff.Experiment.of(hub, duration=10.0, dt=0.01, **options), ("base.position", "base.attitude")
+
+
+def _ports() -> Any:
+    """The small one, with a wrench and a torque that come from outside at every step."""
+    import numpy as np
+
+    return _small(inputs={"base.wrench": np.zeros(6), "command.joints.torque": np.zeros(1)})
 
 
 def _mission() -> Any:
@@ -182,10 +189,10 @@ def step(folder: Path, model: str) -> dict[str, Any]:
     import freefloat as ff
     from freefloat.sim.varied_numbers import compile_system
 
-    experiment, names = _small() if model == "small" else _mission()
+    experiment, names = {"small": _small, "ports": _ports, "mission": _mission}[model]()
     outside = ff.stepper(experiment, measure=names)
     system, loop = experiment.begin()
-    held = np.full((), 1, np.int32), {}
+    held = np.full((), 1, np.int32), dict(experiment.inputs)
     program = compile_system(_advance, system, loop, *held)
     steps = min(500, round(experiment.duration / system.dt))
 
@@ -194,7 +201,7 @@ def step(folder: Path, model: str) -> dict[str, Any]:
 
     def stepped() -> None:
         for _ in range(steps):
-            outside.step()
+            outside.step(held[1])
 
     saved, best = outside.save(), {"stepper": float("inf"), "simulate": float("inf")}
     for _ in range(4):  # the first warms up

@@ -131,7 +131,7 @@ def replay(place: Place) -> Iterator[tuple[str, Found]]:
 
 def steps(place: Place) -> Iterator[tuple[str, Found]]:
     """A step of `stepper`, and one of the rollout in `simulate`."""
-    for model in ("small", "mission"):
+    for model in ("small", "ports", "mission"):
         found = place.run("step", model)["step"]
         yield f"step-{model}", {"cpu": found["stepper"], "simulate": found["simulate"]}
 
@@ -144,7 +144,7 @@ GROUPS: dict[str, tuple[Group, tuple[str, ...]]] = {
         for name in FIRST_RUNS
     },
     "replay": (replay, ("replay",)),
-    "step": (steps, ("step-small", "step-mission")),
+    "step": (steps, ("step-small", "step-ports", "step-mission")),
 }
 ROWS = tuple(itertools.chain.from_iterable(names for _, names in GROUPS.values()))
 
@@ -186,7 +186,7 @@ def _median(found: list[Found]) -> Found:
 def _row(name: str, ours: Found, peer: Found | None = None) -> Row:
     made = row("first", name, ours["cpu"], "before" if peer else None, peer["cpu"] if peer else None)
     floor, aim = BOUNDS.get(name, (None, None))
-    if name == "step-small":
+    if name in ("step-small", "step-ports"):
         floor = ours["simulate"] + 20e-6  # [s]
     elif name == "step-mission":
         floor = 1.5 * ours["simulate"]
@@ -211,7 +211,8 @@ def _beside(line: Row, scale: float) -> str:
     parts: Any = line["parts"]
     before: Any = line["parts_before"]
     if "simulate" in parts:
-        return f"   simulate {scale * parts['simulate']:.3g} us a step"
+        ratio = parts["cpu"] / parts["simulate"]
+        return f"   simulate {scale * parts['simulate']:.3g} us a step, ratio {ratio:.3g}"
     if before and str(line["measure"]).startswith("run-"):
         return f"   own work before {before['own']:.3g}"
     return f"   as {line['as']}" if "as" in line else ""

@@ -118,7 +118,7 @@ class FixedSteps:
         self.table = tabulate(system, signals, first, steps)
         self._outside = (self.table, np.full((), first, np.int32)) if system.ports else ()
 
-        self._compiled = compile_system(_advance, system, loop, _in_parts(1), *self._outside, target=target)
+        self._compiled = compile_system(step_of_run, system, loop, _in_parts(1), *self._outside, target=target)
 
     def blocks(self, loop: SystemState, timing: Grid, parts: int = 1) -> Iterator[SystemState]:
         """Blocks of recorded loops (leading axis: time); each tick integrated in `parts` steps, which ticks count."""
@@ -145,7 +145,8 @@ class FixedSteps:
         return self._compiled.rollout_side_by_side(loops, _in_parts(parts), *self._outside, steps=steps)
 
 
-def _advance(system: System, loop: SystemState, parts: Any, *outside: Any) -> SystemState:
+def step_of_run(system: System, loop: SystemState, parts: Any, *outside: Any) -> SystemState:
+    """One step, of which `parts` make a tick; `outside`: a table of what comes in at the ports, and its first tick."""
     return step(system, loop, _row(outside, loop.tick // parts), parts)
 
 

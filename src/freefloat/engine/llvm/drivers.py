@@ -1,4 +1,6 @@
-"""The functions that Python calls: one call, a batch, a rollout. All loops are inside.
+"""The functions that Python calls: one call, one more with the same held arguments, a batch, a rollout.
+
+All loops are inside.
 
 Arrays of the caller are described by *rows*: pairs of (address, bytes from one instance to the
 next), one per leaf. Lanes past the end of a batch repeat its last instance.
@@ -18,6 +20,7 @@ def emit_drivers(graph: Graph, module: Module) -> None:
     _emit_call(module)
     _emit_batch(graph, module)
     if graph.signature.is_step:
+        _emit_again(module)
         _emit_rollout(graph, module)
 
 
@@ -31,6 +34,15 @@ def _emit_call(module: Module) -> None:
     parameters = "ptr %state, ptr %held, ptr %out, ptr %frame"
     f = _public(module, "call", parameters)
     f.do(f"call void @prepare({parameters})")
+    f.do(f"call void @step({parameters})")
+    f.do("ret void")
+    f.finish()
+
+
+def _emit_again(module: Module) -> None:
+    """A call on the frame of a call before it that had the same held arguments: what they alone decide is there."""
+    parameters = "ptr %state, ptr %held, ptr %out, ptr %frame"
+    f = _public(module, "again", parameters)
     f.do(f"call void @step({parameters})")
     f.do("ret void")
     f.finish()

@@ -44,6 +44,11 @@ class Code:
         return self.library.function("call", *[POINTER] * 4)
 
     @cached_property
+    def again(self) -> Any:
+        """again(state, held, out, frame): of a step function, after a call with this frame and the same held values."""
+        return self.library.function("again", *[POINTER] * 4)
+
+    @cached_property
     def batch(self) -> Any:
         """batch(rows, results, first, end, total, work)"""
         return self.library.function("batch", POINTER, POINTER, COUNT, COUNT, COUNT, POINTER)

@@ -15,6 +15,7 @@ from freefloat.engine.llvm.plan import PART_SIZE
 
 from .code import POINTER, Code, CodeByNeed
 from .program import Chunk, Compiled, Rollout, Summary, axes, batch_size
+from .stepping import Stepping, Watching, slot_views
 from .structure import NUMPY, Structure, checked
 from .workers import available_threads, run_parts
 
@@ -53,20 +54,10 @@ class _Buffers(threading.local):
     def __init__(self, code: Code, signature: Signature) -> None:
         inputs, outputs = (sum(leaf.size for leaf in some) for some in (signature.leaves, signature.results))
         self.work = code.work()
-        self.ins = _views(self.work, signature.leaves, 0)
-        self.outs = _views(self.work, signature.results, inputs)
+        self.ins = slot_views(self.work, signature.leaves, 0)
+        self.outs = slot_views(self.work, signature.results, inputs)
         base, state = self.work.ctypes.data, signature.state_size
         self.pointers = (base, base + 8 * state, base + 8 * inputs, base + 8 * (inputs + outputs))
-
-
-def _views(work: np.ndarray, leaves: Sequence[Leaf], first: int) -> list[np.ndarray]:
-    """Leaves as they lie in slots: integers and truth values as 64-bit words."""
-    views = []
-    for leaf in leaves:
-        part = work[first : first + leaf.size]
-        views.append((part if leaf.dtype == "f64" else part.view(np.int64)).reshape(leaf.shape))
-        first += leaf.size
-    return views
 
 
 class Native(Compiled):
@@ -135,6 +126,15 @@ class Native(Compiled):
     def bind(self) -> Bound:
         """A call without any bookkeeping, for loops that cannot afford microseconds."""
         return Bound(self._scalar.full(), self.structure.signature)
+
+    def stepping(self, state: Any, *held: Any) -> Stepping:
+        """A rollout of one instance that is asked for step by step, without a pytree in between."""
+        self._require_step(1)
+        return Stepping(self._scalar, self._cost, self.structure, (state, *held))
+
+    def watching(self, steps: Stepping, *held: Any) -> Watching:
+        """This function of the present state of a stepping, whose leaves are those of its first argument."""
+        return Watching(self._scalar, self._cost, self.structure, steps, held)
 
     # ---- many instances
     def batch(self, *args: Any, in_axes: Sequence[int | None] | None = None, threads: int | None = None) -> Any:

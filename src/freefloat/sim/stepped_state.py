@@ -1,0 +1,125 @@
+"""The state of a system that is stepped from outside, with the compiled programs that advance and observe it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import jax
+import numpy as np
+
+from freefloat.sim.instant import Instant
+from freefloat.sim.loop import step
+from freefloat.sim.rollout import step_of_run
+from freefloat.sim.system import Inputs, System, SystemState
+from freefloat.sim.tick import tick_of
+from freefloat.sim.varied_numbers import compile_system
+
+Stepped = tuple[SystemState, Inputs]  # with what came in last at the ports
+
+
+class NativeState:
+    """The state in the memory of compiled code; as a record only when it is asked for."""
+
+    def __init__(self, system: System, state: SystemState, inputs: Inputs, names: tuple[str, ...]) -> None:
+        self._names, both = sorted(set(names)), (state, dict(inputs))
+        observe = compile_system(partial(_measurements, names=names), system, both)
+        # The step of a whole run, so that both give the same bits; without ports it is the same code.
+        begun: Any = both if inputs else state
+        advance = compile_system(_advance if inputs else step_of_run, system, begun, _one_part())
+        stepping: Any = advance.compiled  # both are native: see `engine.runtime.native`
+        watching: Any = observe.compiled
+        self._steps = stepping.stepping(begun, _one_part(), advance.numbers)
+        self._observe = watching.watching(self._steps, observe.numbers)
+        self._state: SystemState | None = state
+        leaves, structure = jax.tree.flatten(both)
+        places: Stepped = jax.tree.unflatten(structure, range(len(leaves)))
+        self._tick: Any = places[0].tick
+        self._ports: Mapping[str, Any] = places[1]
+
+    @property
+    def tick(self) -> int:
+        """How many ticks it is from the start."""
+        return int(self._steps.leaves[self._tick])
+
+    @property
+    def state(self) -> SystemState:
+        """A copy of everything that changes."""
+        if self._state is None:
+            held = self._steps.state
+            self._state = held[0] if self._ports else held
+        assert self._state is not None
+        return self._state
+
+    def put(self, state: SystemState) -> None:
+        """Go on from another state."""
+        leaves = self._steps.leaves
+        self._steps.put((state, {port: leaves[place] for port, place in self._ports.items()}))
+        self._state = state
+
+    def give(self, inputs: Inputs) -> None:
+        """What comes in at the ports from now on."""
+        leaves = self._steps.leaves
+        for port, place in self._ports.items():
+            leaves[place][...] = inputs[port]
+
+    def advance(self) -> None:
+        """One tick."""
+        self._state = None
+        self._steps.step()
+
+    def measurements(self) -> dict[str, np.ndarray]:
+        """What is measured now, by name."""
+        return dict(zip(self._names, self._observe(), strict=True))
+
+
+class JaxState:
+    """The same by plain JAX."""
+
+    def __init__(
+        self, system: System, state: SystemState, inputs: Inputs, names: tuple[str, ...], target: str = "jax"
+    ) -> None:
+        self.state, self._inputs = state, dict(inputs)
+        both = state, self._inputs
+        self._observe = compile_system(partial(_measurements, names=names), system, both, target=target)
+        self._advance = compile_system(_advance, system, both, _one_part(), target=target)
+
+    @property
+    def tick(self) -> int:
+        """How many ticks it is from the start."""
+        return int(self.state.tick)
+
+    def put(self, state: SystemState) -> None:
+        """Go on from another state."""
+        self.state = state
+
+    def give(self, inputs: Inputs) -> None:
+        """What comes in at the ports from now on."""
+        self._inputs = dict(inputs)
+
+    def advance(self) -> None:
+        """One tick."""
+        self.state = self._advance.rollout((self.state, self._inputs), _one_part(), steps=1).state[0]
+
+    def measurements(self) -> dict[str, np.ndarray]:
+        """What is measured now, by name."""
+        return {name: np.asarray(value) for name, value in self._observe((self.state, self._inputs)).items()}
+
+
+def _one_part() -> np.ndarray:
+    """Every tick in one step."""
+    return np.full((), 1, np.int32)
+
+
+def _advance(system: System, stepped: Stepped, parts: Any) -> Stepped:
+    """Inputs beside the state, not held: what is held would be prepared again for each of them."""
+    state, inputs = stepped
+    return step(system, state, inputs, parts), inputs
+
+
+def _measurements(system: System, stepped: Stepped, *, names: tuple[str, ...]) -> dict[str, Any]:
+    state, inputs = stepped
+    tick = tick_of(system, state)
+    here = Instant(system, state, state.states, inputs, tick.t, tick.number)
+    return {name: here.observe(name) for name in names}
