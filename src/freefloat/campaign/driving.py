@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,9 @@ from freefloat.campaign.campaign import Campaign
 from freefloat.campaign.errors import CampaignError
 from freefloat.campaign.results import Results
 from freefloat.campaign.store import Store
+from freefloat.engine import code_of
 from freefloat.sim.interruption import heard_interrupts
+from freefloat.sim.line_of_making import making_shown
 from freefloat.sim.run import versions
 
 TARGETS = ("auto", "native", "gpu")
@@ -62,7 +64,9 @@ def run_campaign(
     """Compute a campaign and keep it in a folder; without one it stays in memory."""
     route = route or Route()
     if folder is None:
-        blocks = {n: block for n, block, _ in _computed(campaign, list(range(campaign.blocks)), route, progress)}
+        everything = list(range(campaign.blocks))
+        with making_shown(progress is None), _making_code(campaign):
+            blocks = {n: block for n, block, _ in _computed(campaign, everything, route, progress)}
         return Results.of_blocks(campaign, [blocks[n] for n in sorted(blocks)])
     store = Store.create(Path(folder), campaign, versions())
     return _filled(campaign, store, route, progress)
@@ -78,7 +82,7 @@ def resume_campaign(
 
 
 def _filled(campaign: Campaign, store: Store, route: Route, progress: Progress | None) -> Results:
-    with store.writing():
+    with store.writing(), making_shown(progress is None), _making_code(campaign):
         whole = set(store.done(check=True))
         missing = [n for n in route.mine(range(campaign.blocks)) if n not in whole]
         kept = len(whole)
@@ -92,6 +96,11 @@ def _filled(campaign: Campaign, store: Store, route: Route, progress: Progress |
                 f"{store.folder}. Make room, or get permission, and resume it."
             ) from error
     return Results.of_store(store)
+
+
+def _making_code(campaign: Campaign) -> AbstractContextManager[None]:
+    """Names the campaign in what is said while code is made."""
+    return code_of(f"the campaign '{campaign.title}'" if campaign.title else "the campaign")
 
 
 def _computed(campaign: Campaign, missing: list[int], route: Route, progress: Progress | None) -> Iterator[Finished]:

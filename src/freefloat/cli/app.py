@@ -29,7 +29,7 @@ app = typer.Typer(
 app.add_typer(campaign_app)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of text.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, and no word of code that is made.")]
 Engine = Annotated[
     Literal["native", "jax"], typer.Option("--engine", help="Compiled code, or plain JAX for comparison.")
 ]

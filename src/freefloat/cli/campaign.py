@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from freefloat.campaign.errors import CampaignError
+from freefloat.cli.progress import code_sign
 from freefloat.scenarios.scenario import parse_setting
 
 if TYPE_CHECKING:
@@ -65,18 +66,20 @@ def _drive(campaign: Campaign, folder: Path, drive: Any, route: Route, *, quiet:
 def _progress(quiet: bool) -> Iterator[Progress | None]:
     """A bar with rate and time left, on standard error, where somebody sees it."""
     if quiet or not sys.stderr.isatty():
-        yield None
+        with code_sign(quiet):
+            yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn
+    from rich.progress import BarColumn, TextColumn
+
+    from freefloat.cli.bars import bar_of
 
     columns = (
         TextColumn("{task.completed:.0f} of {task.total:.0f} runs"),
         BarColumn(),
         TextColumn("{task.description}"),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("compiling", total=1.0)
+    with bar_of(*columns) as bar:
+        task = bar.add_task("starting", total=1.0)
 
         def report(done: int, total: int, rate: float) -> None:
             left = (total - done) / rate if rate > 0.0 else 0.0
@@ -141,7 +144,8 @@ def replay(folder: Path, number: int, out: Path | None, *, force: bool) -> int:
     if taken and not force:
         raise FileExistsError(f"{', '.join(taken)} exist already. Choose another --out or add --force.")
     campaign = _campaign_in(folder)
-    run = replay_from_store(campaign, folder, number)
+    with code_sign(quiet=False):
+        run = replay_from_store(campaign, folder, number)
     scenario = find(str(campaign.source["scenario"]))
     nominal = next(iter(scenario.variants().values()))
     run = dataclasses.replace(run, description=describe(nominal, run))

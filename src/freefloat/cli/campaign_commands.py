@@ -16,7 +16,7 @@ campaign_app = typer.Typer(
 )
 
 Folder = Annotated[Path, typer.Argument(help="Folder of the campaign.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, and no word of code that is made.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what exists already.")]
 Threads = Annotated[int | None, typer.Option("--threads", help="Threads; all processors when not given.")]
 Target = Annotated[

@@ -14,6 +14,8 @@ import typer
 from freefloat import library
 from freefloat.analysis import disturbance_map, singularity_map
 from freefloat.cli.pages import free
+from freefloat.cli.progress import code_sign
+from freefloat.engine import code_of
 from freefloat.model import Spacecraft, read_urdf
 from freefloat.report.joint_plane import MOST_POINTS, joint_plane
 from freefloat.report.map_words import extremes
@@ -46,9 +48,10 @@ def draw(
     if frame is not None:
         craft.frame(frame)
     target = free(out, force)
-    maps = [disturbance_map(craft, q, plane)]
-    if frame is not None:
-        maps.append(singularity_map(craft, q, plane, frame))
+    with code_sign(as_json), code_of(f"the map of '{craft.name}'"):
+        maps = [disturbance_map(craft, q, plane)]
+        if frame is not None:
+            maps.append(singularity_map(craft, q, plane, frame))
     if target.suffix == ".nc":
         _save(maps, target)
     else:

@@ -1,4 +1,7 @@
-"""A progress bar with the time that remains, on standard error, for work longer than two seconds."""
+"""A progress bar with the time that remains, on standard error, for work longer than two seconds.
+
+While code is made a line says so instead; where standard error is no terminal, lines of a log do.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from freefloat.sim.simulate import Progress
@@ -18,10 +22,12 @@ _PATIENCE = 2.0  # [s] before a bar is shown
 def progress_bar(title: str, quiet: bool) -> Iterator[Progress | None]:
     """A function to report progress to, or None when nobody would see it."""
     if quiet or not sys.stderr.isatty():
-        yield None
+        with code_sign(quiet):
+            yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+
+    from freefloat.cli.bars import bar_of
 
     columns = (
         TextColumn("{task.description}"),
@@ -30,10 +36,20 @@ def progress_bar(title: str, quiet: bool) -> Iterator[Progress | None]:
         TimeRemainingColumn(),
     )
     started = time.monotonic()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with bar_of(*columns) as bar:
         task = bar.add_task(title, total=1.0, visible=False)
 
         def report(done: float, total: float) -> None:
             bar.update(task, completed=done / total, visible=time.monotonic() - started > _PATIENCE)
 
         yield report
+
+
+def code_sign(quiet: bool) -> AbstractContextManager[Any]:
+    """Says on standard error, where there is no bar, which code is being made; quiet: keeps others from saying it."""
+    from freefloat.engine import on_making
+    from freefloat.sim.line_of_making import LogSign, TerminalSign, is_terminal, showing
+
+    if quiet:
+        return on_making(lambda event: None)
+    return showing(TerminalSign(sys.stderr) if is_terminal(sys.stderr) else LogSign(sys.stderr))

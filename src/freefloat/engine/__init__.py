@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .jaxprs import trace
     from .runtime.doctor import clear_cache, doctor
     from .runtime.lookup import traced_anew
+    from .runtime.making import Making, code_of, is_making_heard, on_making
     from .runtime.program import Chunk, Compiled, Rollout
     from .varied import Template, VariedProgram, compile_varied, needs_numbers
 
@@ -25,6 +26,7 @@ __all__ = [
     "Compiled",
     "EngineError",
     "Graph",
+    "Making",
     "PrecisionError",
     "Rollout",
     "SignatureError",
@@ -33,11 +35,14 @@ __all__ = [
     "UnsupportedError",
     "VariedProgram",
     "clear_cache",
+    "code_of",
     "compile",
     "compile_varied",
     "doctor",
+    "is_making_heard",
     "load",
     "needs_numbers",
+    "on_making",
     "save",
     "trace",
     "traced_anew",
@@ -56,6 +61,10 @@ _HOMES = {
     "compile_varied": "varied",
     "needs_numbers": "varied",
     "traced_anew": "runtime.lookup",
+    "Making": "runtime.making",
+    "code_of": "runtime.making",
+    "is_making_heard": "runtime.making",
+    "on_making": "runtime.making",
 }
 
 

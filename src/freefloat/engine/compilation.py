@@ -9,6 +9,7 @@ from typing import Any
 from .errors import TargetError
 from .graph import Graph
 from .runtime import lookup
+from .runtime.making import making
 from .runtime.program import Compiled
 from .runtime.structure import Structure
 
@@ -65,6 +66,7 @@ def compile_named(
         name = lookup.after_tracing(name, program)
         if target == "native":
             lookup.keep_on_disk(name, program)
+    program.title = lookup.title_of(function)
     return lookup.keep_in_memory(name, program)
 
 
@@ -90,7 +92,8 @@ def _traced(function: Callable[..., Any], example: tuple[Any, ...], target: str,
         return Jitted(function, partial(_trace, function, example, tracing), Structure.of(function, example), **others)
     from .jaxprs.tracing import trace_with_result
 
-    graph, result = trace_with_result(function, *example, **tracing)
+    with making(lookup.title_of(function), "tracing"):
+        graph, result = trace_with_result(function, *example, **tracing)
     return _build(graph, Structure.nested(graph.signature, example, result), target, others)
 
 
@@ -103,7 +106,8 @@ def _sorted(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 def _trace(function: Callable[..., Any], example: tuple[Any, ...], tracing: dict[str, Any]) -> Graph:
     from .jaxprs import trace
 
-    return trace(function, *example, **tracing)
+    with making(lookup.title_of(function), "tracing"):
+        return trace(function, *example, **tracing)
 
 
 def _build(graph: Graph | Callable[[], Graph], structure: Structure, target: str, options: dict[str, Any]) -> Compiled:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from freefloat.engine import code_of
 from freefloat.report.folder import finish_folder, save_run
 from freefloat.scenarios.catalogue import find
 from freefloat.scenarios.rehearsed import compared_with_simulation
@@ -60,9 +61,10 @@ def simulate_variant(
     """The run of a scenario with everything that its page will tell; of a failed one too."""
     from freefloat.sim import simulate
 
-    experiment = dataclasses.replace(build_experiment(scenario), scenario=scenario.as_dict())
     try:
-        run = simulate(experiment, progress=progress, engine=engine, most_bytes=most_bytes, accuracy=accuracy)
+        with code_of(f"the simulation of '{scenario.name}'"):  # what building it compiles too
+            experiment = dataclasses.replace(build_experiment(scenario), scenario=scenario.as_dict())
+            run = simulate(experiment, progress=progress, engine=engine, most_bytes=most_bytes, accuracy=accuracy)
         return _described(scenario, variant, run)
     except RunFailed as failure:
         told = _described(scenario, variant, failure.run)
@@ -83,10 +85,11 @@ def rehearse_variant(
     from freefloat.hil import rehearse
     from freefloat.sim import simulate
 
-    run = rehearse(described_rehearsal(scenario), facility, realtime=realtime, log=log, progress=progress, watch=watch)
-    simulated = simulate(
-        dataclasses.replace(scenario.build(), scenario=scenario.as_dict()), check=False, accuracy=False
-    )
+    with code_of(f"the rehearsal of '{scenario.name}'"):
+        asked = described_rehearsal(scenario)
+        run = rehearse(asked, facility, realtime=realtime, log=log, progress=progress, watch=watch)
+        plain = dataclasses.replace(scenario.build(), scenario=scenario.as_dict())
+        simulated = simulate(plain, check=False, accuracy=False)
     beside = compared_with_simulation(run, simulated)
     told = dataclasses.replace(run.description, tables=(*run.description.tables, beside))
     return _described(scenario, variant, dataclasses.replace(run, description=told)), simulated

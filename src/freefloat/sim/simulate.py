@@ -12,6 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 import jax
 import numpy as np
 
+from freefloat import engine as compiler
 from freefloat.model import Spacecraft, State, World
 from freefloat.model.drawing import drawing
 from freefloat.model.start_state import starts_beyond_limits
@@ -24,6 +25,7 @@ from freefloat.sim.experiment import Experiment, require_choice
 from freefloat.sim.force_resolution import unresolved_forces, with_unresolved
 from freefloat.sim.input_ports import tabulate
 from freefloat.sim.interruption import Interruptions, heard_interrupts
+from freefloat.sim.line_of_making import making_shown
 from freefloat.sim.linear_domain import domain_warnings, effect_warnings
 from freefloat.sim.mesh_clearance import fill_mesh_distances
 from freefloat.sim.part_description import describe_system
@@ -97,19 +99,25 @@ def simulate(
         raise ValueError(
             f"accuracy must be True, False, or what is wanted, {{'attitude_deg': 0.01}}, got {accuracy!r}."
         )
-    if isinstance(what, Experiment):
-        if parts or options or isinstance(accuracy, Mapping):
-            raise ValueError("An experiment has its parts and options already. Change it by dataclasses.replace.")
-        experiment = what
-    elif isinstance(what, (Spacecraft, World)):
-        wanted = accuracy if isinstance(accuracy, Mapping) else None
-        experiment = Experiment.of(what, *parts, accuracy=wanted, **options)
-    else:
+    if not isinstance(what, (Experiment, Spacecraft, World)):
         raise ValueError(f"simulate needs an Experiment, or a Spacecraft or World and parts, got {what!r}.")
-    system, loop = experiment.begin()
-    driver = _Driver(experiment, system, loop, experiment.start, engine, progress)
-    driver.accuracy = None if isinstance(accuracy, Mapping) else accuracy
-    return driver.run(check=check, most_bytes=most_bytes)
+    if isinstance(what, Experiment) and (parts or options or isinstance(accuracy, Mapping)):
+        raise ValueError("An experiment has its parts and options already. Change it by dataclasses.replace.")
+    with making_shown(progress is None), compiler.code_of(f"the simulation of '{_name_of(what)}'"):
+        wanted = accuracy if isinstance(accuracy, Mapping) else None
+        experiment = what if isinstance(what, Experiment) else Experiment.of(what, *parts, accuracy=wanted, **options)
+        system, loop = experiment.begin()
+        driver = _Driver(experiment, system, loop, experiment.start, engine, progress)
+        driver.accuracy = None if isinstance(accuracy, Mapping) else accuracy
+        return driver.run(check=check, most_bytes=most_bytes)
+
+
+def _name_of(what: Experiment | Spacecraft | World) -> str:
+    """What people call it: the scenario, else the spacecraft."""
+    if isinstance(what, Spacecraft):
+        return what.name
+    names = ", ".join((what.world if isinstance(what, Experiment) else what).names)
+    return str(what.scenario.get("scenario", names)) if isinstance(what, Experiment) else names
 
 
 def continue_run(
@@ -129,14 +137,15 @@ def continue_run(
     the one that made the run, or have the same structure; user code is not in the file.
     """
     require_float64()
-    system, fresh = experiment.begin()
     if run.saved is None:
         raise ValueError("This run has no saved state to go on from. Run it again with this version.")
-    loop, start = run.saved.restore(fresh, experiment.start)
-    more = dataclasses.replace(experiment, duration=experiment.duration if duration is None else duration)
-    driver = _Driver(more, system, loop, start, engine, progress, run.saved.adaptive_step)
-    driver.accuracy = accuracy
-    return driver.run(check=check, most_bytes=most_bytes)
+    with making_shown(progress is None), compiler.code_of(f"the simulation of '{_name_of(experiment)}'"):
+        system, fresh = experiment.begin()
+        loop, start = run.saved.restore(fresh, experiment.start)
+        more = dataclasses.replace(experiment, duration=experiment.duration if duration is None else duration)
+        driver = _Driver(more, system, loop, start, engine, progress, run.saved.adaptive_step)
+        driver.accuracy = accuracy
+        return driver.run(check=check, most_bytes=most_bytes)
 
 
 def simulate_by(

@@ -25,10 +25,10 @@ class LiveFrame:
 class Report:
     """One message of a source."""
 
-    kind: Literal["started", "progress", "frame", "done", "failed"]
-    content: (
-        Any  # started: drawing; progress: (done, total, title) [s]; frame: LiveFrame; done: folder; failed: sentence
-    )
+    kind: Literal["started", "making", "progress", "frame", "done", "failed"]
+    # started: drawing; making: sentence on code; progress: (done, total, title) [s]; frame: LiveFrame; done: folder;
+    # failed: sentence
+    content: Any
 
 
 class Source(Protocol):

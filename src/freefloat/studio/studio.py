@@ -182,6 +182,8 @@ class Studio:
             done, total, title = report.content
             self._bar.value = 100.0 * done / total
             self.say(f"{title} {done:.4g} s of {total:.4g} s".lstrip())
+        elif report.kind == "making":
+            self.say(report.content)
         elif report.kind == "started" and self._live:
             self._on_stage(lambda: LiveStage(self.server, self._places, report.content))
         elif report.kind == "frame" and isinstance(self._stage, LiveStage):

@@ -20,6 +20,7 @@ from freefloat.studio.frames import Light, LiveFrame, Report
 from freefloat.studio.side_by_side import SideBySide, orbit_poses
 
 if TYPE_CHECKING:
+    from freefloat.engine import Making
     from freefloat.hil.rehearse import Moment
     from freefloat.sim import System, SystemState
     from freefloat.sim.simulate import Progress
@@ -135,10 +136,12 @@ def _work(
     rehearsed: bool,
 ) -> None:
     """The run; the scenario comes by its key, since a user's file must be loaded there again."""
+    from freefloat.engine import on_making
     from freefloat.scenarios import find
     from freefloat.scenarios.performance import perform
 
     watch = _Watch(reports, stop, pace)
+    on_making(watch.hear_making)
     try:
         scenario = next(iter(find(key).variants().values())).with_settings(settings)
         if rehearsed:
@@ -194,6 +197,12 @@ class _Watch:
     def _tell(self, done: float, total: float, title: str) -> None:
         self._obey()
         self._send(Report("progress", (done, total, title)))
+
+    def hear_making(self, event: Making) -> None:
+        """Tell which code is being made."""
+        if event.state == "begun":
+            with contextlib.suppress(OSError):  # nobody listens any more: that is noticed between two blocks
+                self._reports.send(Report("making", event.sentence()))
 
     def __call__(self, done: float, total: float) -> None:
         self._tell(done, total, "")

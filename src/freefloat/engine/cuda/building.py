@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from freefloat.engine.errors import TargetError
 from freefloat.engine.graph import Graph
 from freefloat.engine.runtime import cache
+from freefloat.engine.runtime.making import making, unreported
 from freefloat.engine.runtime.workers import available_threads
 
 from .kernel import Text, evaluate_text, rollout_text
@@ -26,6 +27,7 @@ class Builder:
     graph: Graph
     runner: Runner
     use_cache: bool = True
+    title: Callable[[], str] = lambda: "a graph"  # in reports of its making
 
     def kernel(self, name: str, shape: Shape) -> Launch:
         """A kernel, ready to be launched."""
@@ -51,14 +53,19 @@ class Builder:
     def _or_none(self, name: str, shape: Shape) -> Launch | None:
         """A layout may ask for more than this card has."""
         try:
-            return self.kernel(name, shape)
+            with unreported():  # in threads, which are waited for in a phase that is reported
+                return self.kernel(name, shape)
         except TargetError:
             return None
 
     def _kept(self, what: tuple[object, ...], build: Callable[[], bytes]) -> bytes:
+        def reported() -> bytes:
+            with making(self.title(), "compiling"):
+                return build()
+
         if not self.use_cache:
-            return build()
-        return cache.fetch(cache.key("gpu", *what, self.graph.hash, *self.runner.facts()), build)
+            return reported()
+        return cache.fetch(cache.key("gpu", *what, self.graph.hash, *self.runner.facts()), reported)
 
     def _compiled(self, name: str, shape: Shape) -> bytes:
         text = WRITERS[name](self.graph, shape)

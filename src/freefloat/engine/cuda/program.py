@@ -55,7 +55,7 @@ class Gpu(Compiled):
         self.shapes = [shape] if shape else shapes(graph, self.runner.shared_bytes())
         self.chosen: Shape | None = None
         self.piece = piece
-        self._builder = Builder(graph, self.runner, cache)
+        self._builder = Builder(graph, self.runner, cache, lambda: self.title)
         self._kernels: dict[object, Launch] = {}
 
     @property

@@ -17,10 +17,12 @@ from typing import Any
 import numpy as np
 
 from freefloat.engine.collecting import without_collecting
+from freefloat.engine.graph import Graph
 from freefloat.engine.llvm.machine import Library, Setting, code_setting, compile_object, host
 from freefloat.engine.llvm.module import emit_module
 
 from . import background, cache
+from .making import making
 from .program import Compiled
 
 # [operations run per line of IR] where full strength begins to pay: a line takes it 25 us, an operation saves 0.5 ns.
@@ -146,12 +148,17 @@ class CodeByNeed:
         if self._code is None and not self.find():
             self._make(quick=code_setting() is Setting.QUICK)
         with self._changing:
-            if not self.is_final and self._job is not None and self._job.is_mine:
-                self._job.take(wait=True)
             if not self.is_final:
-                self._strengthen(compile_object(self._text(), quick=False))
+                with making(self.program.title, "compiling"):
+                    self._wait_for_full()
         assert self._code is not None
         return self._code
+
+    def _wait_for_full(self) -> None:
+        if self._job is not None and self._job.is_mine:
+            self._job.take(wait=True)
+        if not self.is_final:
+            self._strengthen(compile_object(self._text(), quick=False))
 
     def _improve(self) -> None:
         if self._job is not None and self._job.is_mine:
@@ -171,7 +178,12 @@ class CodeByNeed:
 
     @without_collecting
     def _make(self, *, quick: bool) -> None:
-        source = emit_module(self.program.graph, self.width, fma=host().fma, part_size=self._part_size)
+        graph = self.program.graph  # traced by now, if it was not
+        with making(self.program.title, "compiling"):
+            self._make_of(graph, quick=quick)
+
+    def _make_of(self, graph: Graph, *, quick: bool) -> None:
+        source = emit_module(graph, self.width, fma=host().fma, part_size=self._part_size)
         text = zlib.compress(source.text.encode(), 1) if quick else b""
         lines = source.text.count("\n")
         self._keep(_Entry(source.work_slots, lines, compile_object(source.text, quick=quick), text), quick)

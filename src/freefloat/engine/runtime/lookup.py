@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -76,13 +77,13 @@ def name_of(function: Callable[..., Any], example: Sequence[Any], *facts: Any) -
     try:
         found = look_at(function, shapes, facts, _settings())
         if found.parts and not found.reached.caches:  # answers under functools.cache open nothing
-            return _known_or_new(Quiet(found), _title(function))
+            return _known_or_new(Quiet(found), title_of(function))
         if found.parts:
-            return _name(*Quiet(found).everything, _title(function))
+            return _name(*Quiet(found).everything, title_of(function))
     except Unseen as why:
-        _remember_reason(_title(function), str(why))
+        _remember_reason(title_of(function), str(why))
         return None
-    return _name(found.digest, found.reached, _title(function))
+    return _name(found.digest, found.reached, title_of(function))
 
 
 def _name(digest: str, reached: Reached, title: str, quiet: Quiet | None = None) -> Name:
@@ -140,15 +141,16 @@ def before_tracing(name: Name | None) -> Name | None:
     return name
 
 
-def _title(function: Any) -> str:
+def title_of(function: Any) -> str:
     """What a function is called; one that is wrapped, by what it wraps."""
     while not hasattr(function, "__qualname__"):
-        inside = [function.__dict__.get("function"), getattr(function, "func", None), *getattr(function, "args", ())]
+        inside = [getattr(function, "__dict__", {}).get("function")]
+        inside += [function.func, *function.args] if isinstance(function, partial) else []
         inner = [one for one in inside if callable(one)]
         if not inner:
             return type(function).__qualname__
         function = inner[-1]
-    return f"{function.__module__}.{function.__qualname__}"
+    return f"{getattr(function, '__module__', None)}.{function.__qualname__}"
 
 
 def _settings() -> str:

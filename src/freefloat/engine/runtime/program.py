@@ -48,6 +48,7 @@ class Compiled(ABC):
 
     target: str
 
+    title: str = "a graph"  # what the function is called, in reports of its making
     notes: Any = None  # what was learnt while tracing: see ``compile``
 
     def __init__(

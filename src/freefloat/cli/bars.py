@@ -1,0 +1,37 @@
+"""Progress bars that give way, while code is made, to the line that says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console, RenderableType
+from rich.progress import Progress, ProgressColumn
+from rich.text import Text
+
+from freefloat.engine import on_making
+from freefloat.sim.line_of_making import LineOfMaking
+
+
+class Bar(Progress):
+    """A bar on standard error that leaves nothing behind; one thread draws the bar and the line."""
+
+    def __init__(self, *columns: ProgressColumn, line: LineOfMaking) -> None:
+        self.line = line
+        super().__init__(*columns, console=Console(stderr=True), transient=True)
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """The line while code is made, else the bar."""
+        text = self.line.text()
+        if text:
+            yield Text(text, no_wrap=True, overflow="ellipsis")
+        else:
+            yield from super().get_renderables()
+
+
+@contextmanager
+def bar_of(*columns: ProgressColumn) -> Iterator[Bar]:
+    """A bar for as long as the block lasts."""
+    line = LineOfMaking()
+    with on_making(line.hear), Bar(*columns, line=line) as bar:
+        yield bar
