@@ -8,17 +8,20 @@ In a process of its own, annotations are not executed while functions are traced
 
 import json
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import numpy as np
 
-TOLERANCE = 1e-12  # between the two ways of tracing, of the largest number of a channel or of 1 in its unit
+TOLERANCE = 1e-12  # between graphs made otherwise, of the largest number of a channel or of 1 in its unit
+OTHER_GRAPHS = ("alone", "jaxpr")  # ways that may add in another order
 
 CONTACT = "beside-the-catalogue/contact"  # balls on a plane: nothing touches in the catalogue
 _SOON = {"times.approach": 0.2, "times.grasp": 0.6, "times.rigidise": 0.7, "times.done": 0.9}  # [s]
@@ -101,14 +104,15 @@ def recorded(case: str) -> Recorded:
 
 
 @contextmanager
-def settings(cache: str, quick: str = "1", tracing: str = "") -> Iterator[dict[str, int]]:
+def settings(cache: str, quick: str = "1", tracing: str = "", pieces: str = "") -> Iterator[dict[str, int]]:
     """A process that starts, as far as code is concerned, with these settings; how many functions each way traced."""
     from freefloat.engine.jaxprs import direct
     from freefloat.engine.jaxprs import tracing as any_tracing
     from freefloat.engine.runtime import lookup
 
     lookup.forget()
-    chosen = {"FREEFLOAT_CACHE": cache, "FREEFLOAT_QUICK_CODE": quick, "FREEFLOAT_TRACING": tracing}
+    chosen = {"FREEFLOAT_CACHE": cache, "FREEFLOAT_QUICK_CODE": quick}
+    chosen |= {"FREEFLOAT_TRACING": tracing, "FREEFLOAT_PIECES": pieces}
     count, trace = {"graph": 0, "jaxpr": 0}, any_tracing.trace_with_result
 
     def counted(*args: Any, **options: Any) -> Any:
@@ -149,11 +153,32 @@ def swapped_on_the_way() -> Iterator[list[Any]]:
         yield swapped
 
 
+def copy_pieces(cache: str, to: str) -> None:
+    """A cache with nothing but the pieces of graph of another one, which this process has used."""
+    from freefloat.engine.runtime import bundles
+    from freefloat.engine.runtime import cache as entries
+
+    Path(to).mkdir(mode=0o700)
+    owners = [owner for folder, owner in bundles._on_disk if folder == cache]
+    assert owners, "No piece was kept."
+    for owner in owners:
+        name = f"{entries.key('pieces', owner)}{entries.SUFFIX}"
+        shutil.copy(Path(cache) / name, Path(to) / name)
+
+
 def in_every_way(case: str, folder: str) -> dict[str, Recorded]:
-    """The runs of a case by the way in which their code was made; `jaxpr` by the second way of tracing."""
+    """The runs of a case by the way in which their code was made.
+
+    `pieces`: pieces of graph were found, nothing else; `alone`: there are none. `jaxpr`: the second way of tracing.
+    """
     runs, cache = {}, f"{folder}/cache"
     with settings(cache) as cold:
         runs["cold"] = recorded(case)
+        copy_pieces(cache, f"{folder}/pieces")
+    with settings(f"{folder}/pieces") as found:
+        runs["pieces"] = recorded(case)
+    with settings(f"{folder}/alone", pieces="0") as alone:
+        runs["alone"] = recorded(case)
     with settings(cache) as warm:
         runs["warm"] = recorded(case)
     with settings(cache, quick=""), swapped_on_the_way() as swapped:
@@ -164,6 +189,7 @@ def in_every_way(case: str, folder: str) -> dict[str, Recorded]:
         runs["jaxpr"] = recorded(case)
     # Otherwise nothing would have been compared. (The station's model is made once in a process.)
     assert cold["graph"] >= second["jaxpr"] > 0, f"{case}: {cold} functions were traced, and then {second}."
+    assert cold["graph"] >= found["graph"] > 0 < alone["graph"], f"{case}: {cold}, {found} and {alone} were traced."
     assert cold["jaxpr"] == second["graph"] == 0, f"{case}: {cold} functions were traced, and then {second}."
     assert not any(warm.values()), f"{case}: {warm} functions were traced a second time."
     assert swapped, f"{case}: no code was swapped while it ran."
@@ -220,7 +246,7 @@ def compared(case: str, folder: str) -> dict[str, Any]:
     first = runs.pop("cold")
     found: dict[str, Any] = {"case": case, "events": [event["label"] for event in first.events], "ways": {}}
     for way, run in runs.items():
-        events = differing_events(first, run, TOLERANCE if way == "jaxpr" else 0.0)
+        events = differing_events(first, run, TOLERANCE if way in OTHER_GRAPHS else 0.0)
         found["ways"][way] = {"channels": differing_channels(first, run), "events": events}
     return found
 

@@ -12,14 +12,14 @@ from typing import Any, ParamSpec, TypeVar
 
 import jax
 
-_ENGINE = "freefloat.engine.jaxprs.direct"
+_ENGINE = "freefloat.engine.jaxprs"
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 def _graph_tracing() -> Any:
     """The engine's module, where what is called now is traced into its graph."""
-    direct: Any = sys.modules.get(_ENGINE)
+    direct: Any = sys.modules.get(f"{_ENGINE}.direct")
     return direct if direct is not None and direct.is_tracing() else None
 
 
@@ -28,8 +28,9 @@ def once(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        direct = _graph_tracing()
-        return direct.once(function, args, kwargs) if direct else function(*args, **kwargs)
+        if _graph_tracing() is None:
+            return function(*args, **kwargs)
+        return sys.modules[f"{_ENGINE}.once"].once(function, args, kwargs)
 
     return call
 

@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +33,8 @@ def load(path: str | Path) -> Graph:
         found = record.get("format")
         raise EngineError(f"'{path}' holds graph format {found}, this version reads {FORMAT}: trace and save it again.")
     nodes: list[Node] = []
-    for number, (op, dtype, args, value, depth) in enumerate(record["nodes"]):
-        nodes.append(Node(op, dtype, tuple(nodes[a] for a in args), _value_in(op, value, nodes), number, depth))
+    for number, row in enumerate(record["nodes"]):
+        nodes.append(node_of_row(row, nodes, number))
     return Graph(_block_in(record["block"], nodes), _signature_in(record["signature"]))
 
 
@@ -46,7 +47,7 @@ def _text(graph: Graph) -> str:
     numbers = _numbering(graph.block)
     record = {
         "format": FORMAT,
-        "nodes": [_node_out(n, numbers) for n in numbers],
+        "nodes": [row_of_node(n, numbers) for n in numbers],
         "block": _block_out(graph.block, numbers),
         "signature": _signature_out(graph.signature),
     }
@@ -69,7 +70,8 @@ def _numbering(block: Block) -> dict[Node, int]:
     return {node: k for k, node in enumerate(sorted(found, key=lambda n: n.id))}
 
 
-def _node_out(node: Node, numbers: dict[Node, int]) -> list[Any]:
+def row_of_node(node: Node, numbers: dict[Node, int]) -> list[Any]:
+    """A node by plain values; other nodes by their numbers."""
     value: Any = node.value
     if node.op == "loop":
         value = [_block_out(value.body, numbers), value.length, value.carries, value.reverse]
@@ -80,7 +82,13 @@ def _node_out(node: Node, numbers: dict[Node, int]) -> list[Any]:
     return [node.op, node.dtype, [numbers[a] for a in node.args], value, node.depth]
 
 
-def _value_in(op: str, value: Any, nodes: list[Node]) -> Any:
+def node_of_row(row: Sequence[Any], nodes: Sequence[Node], number: int) -> Node:
+    """The node that `row_of_node` has written, over those that come before it."""
+    op, dtype, args, value, depth = row
+    return Node(op, dtype, tuple(nodes[a] for a in args), _value_in(op, value, nodes), number, depth)
+
+
+def _value_in(op: str, value: Any, nodes: Sequence[Node]) -> Any:
     if op == "loop":
         return Loop(_block_in(value[0], nodes), *value[1:])
     if op == "while":
@@ -94,7 +102,7 @@ def _block_out(block: Block, numbers: dict[Node, int]) -> list[Any]:
     return [[numbers[n] for n in block.ins], [numbers[n] for n in block.outs], block.depth]
 
 
-def _block_in(record: list[Any], nodes: list[Node]) -> Block:
+def _block_in(record: list[Any], nodes: Sequence[Node]) -> Block:
     ins, outs, depth = record
     return Block(tuple(nodes[k] for k in ins), tuple(nodes[k] for k in outs), depth)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from .floats import LIBM, ROUNDING
 from .integers import FOLD
@@ -33,6 +33,19 @@ def replay(b: Memory, outs: Sequence[Node], given: Mapping[Node, Node]) -> list[
     return _Replay(b, given).made(outs)
 
 
+@dataclass(frozen=True)
+class Source:
+    """What is known of nodes that another builder has made."""
+
+    quotients: Mapping[Node, tuple[Node, Node]]
+    orders: dict[tuple[Node, ...], list[Node]] = field(default_factory=dict)  # of what was replayed before, by results
+
+
+def replay_foreign(b: Memory, outs: Sequence[Node], given: Mapping[Node, Node], source: Source) -> list[Node]:
+    """The nodes `outs` of another builder, made again with this one; `given` has nodes of this one for their inputs."""
+    return _Foreign(b, given, source, b.level).made(outs)
+
+
 class _Replay:
     """Old nodes and what is in their place."""
 
@@ -40,6 +53,7 @@ class _Replay:
         self.b, self.given = b, given
         self.new = {old: node for old, node in given.items() if old is not node}
         self.results: dict[Node, list[Node]] = {}  # of loops and branches that were made again
+        self.level = 0  # at which the old nodes' level 0 is
 
     def made(self, outs: Sequence[Node]) -> list[Node]:
         """The results."""
@@ -56,6 +70,9 @@ class _Replay:
         return self.new.get(node, node)
 
     def _parts(self, outs: Sequence[Node]) -> list[Node]:
+        return self._ordered(outs, self.b.quotients)
+
+    def _ordered(self, outs: Sequence[Node], quotients: Mapping[Node, tuple[Node, Node]]) -> list[Node]:
         """Everything that the results are made of, in the order in which it was made."""
         stack, seen, found = list(outs), set(self.given), []
         while stack:
@@ -65,7 +82,7 @@ class _Replay:
             seen.add(node)
             found.append(node)
             stack.extend(node.args)
-            stack.extend(self.b.quotients.get(node, ()))
+            stack.extend(quotients.get(node, ()))
         return sorted(found, key=lambda n: n.id)
 
     def _make(self, node: Node) -> None:
@@ -112,7 +129,7 @@ class _Replay:
             fresh = self._fresh(block, [block.ins[k] for k in varies])
             known = {old: n for old, n in zip(block.ins, operands, strict=True) if n.op == "const"}
             outs = self._inside(block, fresh | known)
-            blocks.append(Block(tuple(fresh.values()), tuple(outs), block.depth))
+            blocks.append(Block(tuple(fresh.values()), tuple(outs), block.depth + self.level))
         found = self.b.branch(Branch(tuple(blocks)), index, tuple(n for n in operands if n.op != "const"))
         return [
             values[0] if values[0].op == "const" and len(set(values)) == 1 else node
@@ -121,16 +138,51 @@ class _Replay:
 
     def _fresh(self, block: Block, ins: Sequence[Node]) -> dict[Node, Node]:
         """New inputs of a block in the place of old ones."""
-        with _at_depth(self.b, block.depth):
+        with _at_depth(self.b, block.depth + self.level):
             return {old: self.b.input(k, old.dtype) for k, old in enumerate(ins)}
 
     def _block(self, block: Block, fresh: Mapping[Node, Node]) -> Block:
-        return Block(tuple(fresh[n] for n in block.ins), tuple(self._inside(block, fresh)), block.depth)
+        ins = tuple(fresh[n] for n in block.ins)
+        return Block(ins, tuple(self._inside(block, fresh)), block.depth + self.level)
 
     def _inside(self, block: Block, given: Mapping[Node, Node]) -> list[Node]:
         """What a block computes, of other inputs and of what is now in the place of nodes around it."""
-        with _at_depth(self.b, block.depth):
-            return replay(self.b, block.outs, {**self.new, **given})
+        with _at_depth(self.b, block.depth + self.level):
+            return self._again(block.outs, {**self.new, **given})
+
+    def _again(self, outs: Sequence[Node], given: Mapping[Node, Node]) -> list[Node]:
+        return replay(self.b, outs, given)
+
+
+class _Foreign(_Replay):
+    """Nodes of another builder: all of them are made again."""
+
+    def __init__(self, b: Memory, given: Mapping[Node, Node], source: Source, level: int) -> None:
+        super().__init__(b, given)
+        self.source, self.level = source, level
+
+    def made(self, outs: Sequence[Node]) -> list[Node]:
+        """The results."""
+        quotients, ours = self.source.quotients, self.b.quotients
+        for node in self._parts(outs):
+            self._make(node)
+            if node in quotients and (made := self.now(node)).op != "const":
+                ours.setdefault(made, (self.now(quotients[node][0]), self.now(quotients[node][1])))
+        return [self.now(n) for n in outs]
+
+    def now(self, node: Node) -> Node:
+        """What is in the place of a node."""
+        found = self.new.get(node)
+        return self.b.constant(node.value, node.dtype) if found is None else found
+
+    def _parts(self, outs: Sequence[Node]) -> list[Node]:
+        known = tuple(outs)
+        if known not in self.source.orders:
+            self.source.orders[known] = self._ordered(outs, self.source.quotients)
+        return self.source.orders[known]
+
+    def _again(self, outs: Sequence[Node], given: Mapping[Node, Node]) -> list[Node]:
+        return _Foreign(self.b, given, self.source, self.level).made(outs)
 
 
 def _carried(loop: Loop | While) -> tuple[Node, ...]:

@@ -6,7 +6,6 @@ they are in the versions of `known_versions`; with any other, functions are trac
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -26,7 +25,6 @@ from .loops import Scan, flat, inside, shaped
 from .reductions import matrix_product
 
 F64 = np.dtype(np.float64)
-_FEW = 8  # [fields] a record with more goes by who it is
 
 
 class _Variable:
@@ -87,6 +85,7 @@ class NodeTrace(core.Trace):
         self.tracer, self.b = tracer, tracer.b
         self.way: Way | None = None  # the innermost way of a branch that is being traced
         self.answers: dict[Any, Any] = {}  # of functions that are traced once: see `once`
+        self.book: Any = None  # of the pieces that this trace uses: see `pieces`
         self._methods: dict[str, Any] = {}
         self._constants: dict[Any, Array] = {}
 
@@ -104,10 +103,18 @@ class NodeTrace(core.Trace):
         """Nodes of the code around a way, by its stand-ins."""
         if way is came_from:
             return val
+        return object_array([self._node_in(n, came_from, way) for n in val.ravel()], val.shape)
+
+    def node_here(self, node: Node, came_from: Way | None) -> Node:
+        """One node, in the way that is being traced."""
+        return self._node_in(node, came_from, self.way)
+
+    def _node_in(self, node: Node, came_from: Way | None, way: Way | None) -> Node:
+        if way is came_from:
+            return node
         if way is None:
             raise RuntimeError("A value of one way of a branch is used outside of it: return it from the way.")
-        outer = self._brought_in(val, came_from, way.outer)
-        return object_array([self._stand_in(way, n) for n in outer.ravel()], val.shape)
+        return self._stand_in(way, self._node_in(node, came_from, way.outer))
 
     def _stand_in(self, way: Way, node: Node) -> Node:
         if node.op == "const":
@@ -313,6 +320,8 @@ def trace_into(
     with core.set_current_trace(trace):
         out = function(*jax.tree.unflatten(tree, given))
         out = jax.tree.map(lambda x: trace.stage_value(x if isinstance(x, core.Tracer) else jax.numpy.asarray(x)), out)
+    if trace.book is not None:
+        trace.book.write()
     flat_out, out_tree = jax.tree.flatten(out)
     shape = jax.tree.unflatten(out_tree, [jax.ShapeDtypeStruct(x.aval.shape, x.aval.dtype) for x in flat_out])
     return [x.val for x in flat_out], shape
@@ -320,10 +329,11 @@ def trace_into(
 
 def is_tracing() -> bool:
     """Whether what is called now acts on the graph, derivatives along a direction included."""
-    return _node_trace() is not None
+    return node_trace() is not None
 
 
-def _node_trace() -> NodeTrace | None:
+def node_trace() -> NodeTrace | None:
+    """The trace whose graph what is called now acts on; derivatives along a direction may be in between."""
     now = core.trace_ctx.trace
     while type(now) is ad.JVPTrace:
         now = now.parent_trace
@@ -439,54 +449,3 @@ def scan(body: Callable[[Any, Any], tuple[Any, Any]], start: Any, rows: Any) -> 
 def _staged(trace: NodeTrace, tree: Any) -> list[NodeTracer]:
     leaves = jax.tree.leaves(tree)
     return [trace.stage_value(x if isinstance(x, core.Tracer) else jax.numpy.asarray(x)) for x in leaves]
-
-
-# ---- functions that are traced once
-
-
-def once(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The result of a pure function; one that was called with the same values in this trace is not called again."""
-    now, trace = core.trace_ctx.trace, _node_trace()
-    if trace is None:
-        return function(*args, **kwargs)
-    try:
-        key = (function, id(now), trace.way, _values(args), tuple((name, _values(x)) for name, x in kwargs.items()))
-        found = trace.answers.get(key)
-    except TypeError:  # something that cannot be compared
-        return function(*args, **kwargs)
-    if found is None:
-        # Traces and arguments are kept with their answer: as long as it is there, nothing else has their identity.
-        found = trace.answers[key] = (function(*args, **kwargs), now, args, kwargs)
-    return found[0]
-
-
-def _values(x: Any) -> Any:
-    """What tells values apart: nodes by who they are, numbers by their bytes, records by their leaves."""
-    kind = type(x)
-    if kind in (str, int, float, bool, type(None)):
-        return kind, x
-    if kind is NodeTracer:
-        return (x.way, x.val.shape, *map(id, x.val.ravel().tolist())) if x.val.dtype == object else _bytes(x.val)
-    if kind is ad.JVPTracer:
-        return "derivative", id(x._trace), _values(x.primal), _values(x.tangent)
-    if kind is np.ndarray:
-        return _bytes(x)
-    if kind is tuple:
-        return tuple(map(_values, x))
-    if dataclasses.is_dataclass(x):
-        return _record(x)
-    if kind in (list, dict, set):
-        raise TypeError("what may change between two calls")
-    return "object", id(x)
-
-
-def _record(x: Any) -> Any:
-    """A record by its leaves; one of many parts, such as a spacecraft, by who it is."""
-    fields = x.__dict__
-    if len(fields) > _FEW or any(type(value) in (tuple, dict) for value in fields.values()):
-        return "object", id(x)
-    return (type(x), *((name, _values(value)) for name, value in fields.items()))
-
-
-def _bytes(x: Any) -> tuple[Any, ...]:
-    return "numbers", x.shape, x.dtype.str, x.tobytes()

@@ -81,7 +81,7 @@ def _run(
 
     try:
         if is_traced_into_graph():
-            from . import direct
+            from . import direct, once  # noqa: F401  `once` is called by the functions that are traced
 
             return direct.trace_into(tracer, anew, shapes, inputs)
         closed, out = jax.make_jaxpr(anew, return_shape=True)(*shapes)

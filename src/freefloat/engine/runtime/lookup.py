@@ -17,7 +17,7 @@ import numpy as np
 
 from freefloat.engine.graph import Signature
 
-from . import cache
+from . import bundles, cache
 from .fingerprint import Reached, look_at
 from .memories import let_jax_forget, let_records_forget, require_fresh_answers
 from .origins import Unseen
@@ -160,7 +160,8 @@ def _settings() -> str:
     names = (*("jax_enable_x64", "jax_numpy_dtype_promotion", "jax_numpy_rank_promotion", "jax_default_prng_impl"),)
     names += ("jax_threefry_partitionable", "jax_default_matmul_precision", "jax_enable_custom_prng")
     by_jaxpr = os.environ.get("FREEFLOAT_TRACING", "") == "jaxpr"
-    return str([(name, getattr(jax.config, name, None)) for name in names] + ["jaxpr"] * by_jaxpr)
+    no_pieces = os.environ.get("FREEFLOAT_PIECES", "") == "0"
+    return str([(name, getattr(jax.config, name, None)) for name in names] + ["jaxpr"] * by_jaxpr + ["no pieces"] * no_pieces)
 
 
 def _shape(leaf: Any) -> tuple[Any, ...]:
@@ -193,6 +194,7 @@ def forget() -> None:
     """Let go of all programs in memory, as in a process that starts."""
     _programs.clear()
     forget_opened()
+    bundles.forget()
     _baked.clear()
     _reasons.clear()
 

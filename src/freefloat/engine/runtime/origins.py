@@ -36,28 +36,48 @@ def package_source() -> str:
     return _source_now()
 
 
-def _source_files() -> tuple[Path, list[Path]]:
-    root = Path(sys.modules[OWN_PACKAGE].__file__ or __file__).parent
-    return root, sorted(root.rglob("*.py"))
+def _source_root() -> Path:
+    return Path(sys.modules[OWN_PACKAGE].__file__ or __file__).parent
 
 
 def _source_now() -> str:
     """A hash of this package's source as it is on disk."""
-    digest, (root, files) = hashlib.sha256(), _source_files()
-    for path in files:
+    digest, root = hashlib.sha256(), _source_root()
+    for path in sorted(root.rglob("*.py")):
         digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 
 
+def _stamps() -> tuple[Any, ...]:
+    """What the file system says of this package's files: any change of one changes it."""
+    found, folders = [], [os.fspath(_source_root())]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.name.endswith(".py"):
+                    f = entry.stat()
+                    found.append((entry.path, f.st_mtime_ns, f.st_ctime_ns, f.st_ino, f.st_size))
+                elif entry.is_dir() and entry.name != "__pycache__":
+                    folders.append(entry.path)
+    return tuple(sorted(found))
+
+
+_seen_stamps = _stamps()  # before the hash: a file that changes in between is found later
 _AT_IMPORT = package_source()
 
 
 def is_source_unchanged() -> bool:
     """Whether the package on disk is still the one that was imported: an upgrade or an edit may have come since."""
+    global _seen_stamps
     try:
-        return _source_now() == _AT_IMPORT
+        if (stamps := _stamps()) == _seen_stamps:
+            return True
+        if _source_now() != _AT_IMPORT:
+            return False
     except OSError:  # a file that has just gone
         return False
+    _seen_stamps = stamps  # touched, and the same
+    return True
 
 
 @cache

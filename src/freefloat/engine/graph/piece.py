@@ -1,0 +1,79 @@
+"""A piece of graph: what a function computes from its inputs, kept apart from the builder that made it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from .file import node_of_row, row_of_node
+from .memory import Memory
+from .node import Node
+from .node import nested as blocks_inside
+from .replay import Source, replay_foreign
+
+Quotients = Mapping[Node, tuple[Node, Node]]
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Fresh inputs, results, and which of the results are quotients."""
+
+    ins: tuple[Node, ...]
+    outs: tuple[Node, ...]
+    quotients: Quotients
+
+    @cached_property
+    def _nodes(self) -> tuple[Node, ...]:
+        """Everything that the results are made of, blocks included, in the order in which it was made."""
+        found: set[Node] = set()
+        stack = list(self.outs)
+        while stack:
+            node = stack.pop()
+            if node in found:
+                continue
+            found.add(node)
+            stack.extend(node.args)
+            stack.extend(self.quotients.get(node, ()))
+            for block, _ in blocks_inside(node):
+                found.update(block.ins)
+                stack.extend(block.outs)
+        return tuple(sorted(found, key=lambda n: n.id))
+
+    @cached_property
+    def needed(self) -> frozenset[int]:
+        """Numbers of the inputs that the results are made of."""
+        found = set(self._nodes)
+        return frozenset(number for number, node in enumerate(self.ins) if node in found)
+
+    @cached_property
+    def _source(self) -> Source:
+        return Source(self.quotients)
+
+    def put_into(self, b: Memory, given: Sequence[Node | None]) -> list[Node]:
+        """The results over other nodes in the place of the inputs, made with another builder; None: is not needed."""
+        known = {old: new for old, new in zip(self.ins, given, strict=True) if new is not None}
+        return replay_foreign(b, self.outs, known, self._source)
+
+    def as_rows(self) -> tuple[Any, ...]:
+        """Plain lists and numbers that say all."""
+        needed = sorted(self.needed)
+        nodes = {node: number for number, node in enumerate(self._nodes)}
+        quotients = [(nodes[n], *(nodes[part] for part in self.quotients[n])) for n in nodes if n in self.quotients]
+        ins = [(number, nodes[self.ins[number]]) for number in needed]
+        rows = [row_of_node(node, nodes) for node in nodes]
+        return rows, len(self.ins), ins, [nodes[node] for node in self.outs], quotients
+
+    @classmethod
+    def of_rows(cls, written: tuple[Any, ...]) -> Piece:
+        """The piece that `as_rows` has written."""
+        rows, count, numbered, outs, quotients = written
+        nodes: list[Node] = []
+        for number, row in enumerate(rows):
+            nodes.append(node_of_row(row, nodes, number))
+        ins = [Node("in", "f64", (), number, -1, 0) for number in range(count)]
+        for number, place in numbered:
+            ins[number] = nodes[place]
+        over = {nodes[a]: (nodes[b], nodes[c]) for a, b, c in quotients}
+        return cls(tuple(ins), tuple(nodes[k] for k in outs), over)
