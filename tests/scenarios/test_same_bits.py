@@ -1,9 +1,10 @@
 """Every scenario of the catalogue records the same bits whatever way its code was made.
 
-The first, quick run is compared with a warm one, with one in which code at full strength takes the place of quick code,
-and with one at full strength throughout: all to the last bit. So is one that finds pieces of graph and nothing else. Against a run without pieces, and against the
-second way of tracing (`make_jaxpr`), 1e-12 of a channel's largest number (or of 1 in its unit) is allowed: it may add in another order. The bits that differ are
-listed by `python tests/catalogue_bits.py`; there are none at present.
+The first, quick run is compared with a warm one, with one that finds pieces of graph and nothing else, with one in
+which code at full strength takes the place of quick code, and with one at full strength throughout: all to the last
+bit. Against a run without pieces, and against the second way of tracing (`make_jaxpr`), 1e-12 of a channel's largest
+number (or of 1 in its unit) is allowed: they may add in another order. The bits that differ are listed by
+`python tests/catalogue_bits.py`; there are none at present.
 """
 
 import json

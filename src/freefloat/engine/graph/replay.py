@@ -57,12 +57,19 @@ class _Replay:
 
     def made(self, outs: Sequence[Node]) -> list[Node]:
         """The results."""
-        quotients = self.b.quotients
-        for node in self._parts(outs):
+        parts = self._parts(outs)
+        for node in parts:
             if any(a in self.new or a in self.results for a in node.args):
                 self._make(node)
+        return self._known_as_quotients(parts, self.b.quotients, outs)
+
+    def _known_as_quotients(
+        self, parts: Sequence[Node], quotients: Mapping[Node, tuple[Node, Node]], outs: Sequence[Node]
+    ) -> list[Node]:
+        """The results, when everything is made: a node may be a quotient of nodes that were made after it."""
+        for node in parts:
             if node in quotients and (made := self.now(node)).op != "const":
-                quotients.setdefault(made, (self.now(quotients[node][0]), self.now(quotients[node][1])))
+                self.b.quotients.setdefault(made, (self.now(quotients[node][0]), self.now(quotients[node][1])))
         return [self.now(n) for n in outs]
 
     def now(self, node: Node) -> Node:
@@ -163,12 +170,10 @@ class _Foreign(_Replay):
 
     def made(self, outs: Sequence[Node]) -> list[Node]:
         """The results."""
-        quotients, ours = self.source.quotients, self.b.quotients
-        for node in self._parts(outs):
+        parts = self._parts(outs)
+        for node in parts:
             self._make(node)
-            if node in quotients and (made := self.now(node)).op != "const":
-                ours.setdefault(made, (self.now(quotients[node][0]), self.now(quotients[node][1])))
-        return [self.now(n) for n in outs]
+        return self._known_as_quotients(parts, self.source.quotients, outs)
 
     def now(self, node: Node) -> Node:
         """What is in the place of a node."""

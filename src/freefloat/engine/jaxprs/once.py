@@ -14,6 +14,7 @@ from . import pieces
 from .direct import NodeTracer, node_trace
 from .piece_keys import is_large
 
+
 def once(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The result of a pure function; one that was called with the same values in this trace is not called again."""
     now, trace = core.trace_ctx.trace, node_trace()

@@ -79,17 +79,30 @@ class LargeData:
 
 
 def _looked_at(x: Any, trace: NodeTrace) -> Large | None:
-    tracers = [leaf for leaf in jax.tree.leaves(x) if isinstance(leaf, core.Tracer)]
+    leaves, tree = jax.tree.flatten(x)
+    if any(leaf is x for leaf in leaves):  # JAX does not see into it: there may be nodes in it
+        return None
+    tracers = [leaf for leaf in leaves if isinstance(leaf, core.Tracer)]
     if any(type(leaf) is not NodeTracer or leaf._trace is not trace for leaf in tracers):
         return None
     try:
-        found = look_at(x, quiet=True)
+        found = look_at(jax.tree.unflatten(tree, map(_plain_number, leaves)), quiet=True)
     except Unseen:
         return None
     reached = found.reached
     if reached.functions or reached.classes or reached.caches or reached.jitted:
         return None  # the user's own code, which may be other code tomorrow
     return Large(x, found, bool(tracers))
+
+
+def _plain_number(x: Any) -> Any:
+    """Numbers that JAX has handed on in types of its own, as they were; all else as it is."""
+    if type(x).__module__.partition(".")[0] != "jax" or isinstance(x, core.Tracer):
+        return x
+    for kind in (float, int):
+        if isinstance(x, kind):
+            return kind(x)
+    return np.asarray(x) if hasattr(x, "__array__") else x
 
 
 class Key:
@@ -114,6 +127,7 @@ class Key:
         return found is not None and found.data is x and not found.is_traced
 
     def _words(self, x: Any) -> Any:
+        x = _plain_number(x)
         kind = type(x)
         if kind in (str, int, float, bool, type(None)):
             return kind.__name__, x
@@ -134,6 +148,8 @@ class Key:
         if isinstance(x, core.Tracer):
             raise NoPiece
         if dataclasses.is_dataclass(x) and not is_large(x):
+            if any(leaf is x for leaf in jax.tree.leaves(x)):
+                raise NoPiece
             return kind.__module__, kind.__qualname__, *((n, self._words(v)) for n, v in x.__dict__.items())
         return self._large(x)
 

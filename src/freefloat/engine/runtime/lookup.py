@@ -154,14 +154,14 @@ def title_of(function: Any) -> str:
 
 
 def _settings() -> str:
-    """Settings of JAX that change what is traced, and the way of tracing: neither finds what the other left."""
+    """Settings of JAX that change what is traced, and the ways of tracing: none finds what another one left."""
     import jax
 
     names = (*("jax_enable_x64", "jax_numpy_dtype_promotion", "jax_numpy_rank_promotion", "jax_default_prng_impl"),)
     names += ("jax_threefry_partitionable", "jax_default_matmul_precision", "jax_enable_custom_prng")
-    by_jaxpr = os.environ.get("FREEFLOAT_TRACING", "") == "jaxpr"
-    no_pieces = os.environ.get("FREEFLOAT_PIECES", "") == "0"
-    return str([(name, getattr(jax.config, name, None)) for name in names] + ["jaxpr"] * by_jaxpr + ["no pieces"] * no_pieces)
+    ours = {"FREEFLOAT_TRACING": "jaxpr", "FREEFLOAT_PIECES": "0"}
+    others = [name for name, value in ours.items() if os.environ.get(name, "") == value]
+    return str([(name, getattr(jax.config, name, None)) for name in names] + others)
 
 
 def _shape(leaf: Any) -> tuple[Any, ...]:

@@ -1,24 +1,34 @@
-"""Code of a campaign is found again: by replays, and by other processes."""
+"""Code of a campaign is named while it is made, and found again: by replays, and by other processes."""
 
 import dataclasses
 
+import jax.numpy as jnp
 import numpy as np
 
 import freefloat as ff
 import pushed_craft
 from freefloat.campaign import Campaign, Dispersion, Metric, Normal, replay, run_campaign
 from freefloat.campaign.replaying import case
+from freefloat.engine import on_making
 from freefloat.engine.runtime import lookup
+
+
+@ff.record
+class Damp(ff.Software):
+    """A torque against the rate that is measured."""
+
+    def command(self, memory, y, clock):
+        return ff.BaseWrench(jnp.concatenate([jnp.zeros(3), -5.0 * y["gyro.base.rate"]]))  # [N m s]
 
 
 def noisy(**changes: object) -> Campaign:
     """A campaign whose sensor knows which run it is in."""
     craft = ff.Spacecraft.from_base("box", mass=100.0, inertia=(20.0, 25.0, 30.0))
     gyro = ff.sensors.Gyro(name="gyro", noise=1e-3)
-    experiment = ff.Experiment.of(craft, gyro, duration=0.5, dt=0.1, record_dt=0.1)
+    experiment = ff.Experiment.of(craft, gyro, Damp(), duration=0.5, dt=0.1, record_dt=0.1)
     given: dict = {
         "dispersions": (Dispersion("base.mass", Normal(1.0, 0.1), "scale"),),
-        "metrics": (Metric("rate", "norm(measured.base.rate)", "max"),),
+        "metrics": (Metric("rate", "norm(base.rate)", "max"),),
     }
     return Campaign(experiment, 4, **(given | changes))
 
@@ -86,3 +96,15 @@ def test_the_nominal_value_of_a_drawn_number_is_not_part_of_the_code(own_cache):
     light, heavy = (lookup.name_of(rules(mass).start, ()) for mass in (100.0, 200.0))
     assert light is not None
     assert light == heavy
+
+
+def test_code_of_a_campaign_is_named(own_cache):
+    heard = []
+    with on_making(heard.append):
+        run_campaign(pushed_craft.campaign(4, title="pushes"))
+    assert {event.what for event in heard} == {"the campaign 'pushes'"}
+    assert {event.phase for event in heard} == {"tracing", "compiling"}
+    heard.clear()
+    with on_making(heard.append):
+        run_campaign(pushed_craft.campaign(4, title="pushes"))
+    assert not heard
