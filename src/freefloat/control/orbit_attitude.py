@@ -9,11 +9,12 @@ import numpy as np
 
 from freefloat.effects.circular_orbit import CircularOrbit
 from freefloat.model import Clock, Measurements, Software
-from freefloat.spatial.rotations import rotation_log, rotation_matrix
+from freefloat.spatial.rotations import quaternion_of, rotation_exp, rotation_log, rotation_matrix
 from freefloat.values import ModelError, record
-from freefloat.values.arrays import Mat3, Matrix, Numeric, Vec3, Vector, is_traced
+from freefloat.values.arrays import Mat3, Matrix, Numeric, Quaternion, Scalar, Vec3, Vector, is_traced
 from freefloat.values.channels import Channel, vector
 from freefloat.values.checks import require_array, set_fields
+from freefloat.values.compiling import compiled_on_call
 
 _ORTHOGONAL = 1e-6  # products of its rows may be off by this: six printed digits
 
@@ -76,9 +77,9 @@ def _is_rotation(given: Matrix) -> bool:
 
 def attitude_at(orbit: CircularOrbit, attitude: Mat3, rotation: Vec3, t: float = 0.0) -> np.ndarray:
     """quat_NB of a base that is turned by a rotation vector [rad] from its attitude R_OB in orbit, at a time [s]."""
-    from freefloat.spatial.rotations import quaternion_of, rotation_exp
+    return np.asarray(_turned(orbit, np.asarray(attitude), np.asarray(rotation), np.asarray(t)))
 
-    R_NB = (
-        np.asarray(orbit.R_NO(jnp.asarray(t))) @ np.asarray(attitude) @ np.asarray(rotation_exp(jnp.asarray(rotation)))
-    )
-    return np.asarray(quaternion_of(jnp.asarray(R_NB)))
+
+@compiled_on_call
+def _turned(orbit: CircularOrbit, attitude: Mat3, rotation: Vec3, t: Scalar) -> Quaternion:
+    return quaternion_of(orbit.R_NO(t) @ attitude @ rotation_exp(rotation))

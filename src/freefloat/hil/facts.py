@@ -13,9 +13,12 @@ from freefloat.hil.delayed_contact import DelayMargin, delay_margin
 from freefloat.hil.log import Log
 from freefloat.hil.passivity import port_mobility
 from freefloat.hil.rehearsal import Rehearsal
+from freefloat.model import Spacecraft, State
 from freefloat.onboard.contract import Contract
 from freefloat.sim.description import FactTable, Figure
 from freefloat.spatial import linear
+from freefloat.values.arrays import Mat6
+from freefloat.values.compiling import compiled_on_call
 
 SOFTWARE_HEADINGS = ("name", "how it runs", "longest answer", "how it ended")
 
@@ -49,13 +52,20 @@ def expected_margin(rehearsal: Rehearsal, delay: float) -> DelayMargin | None:
     if rehearsal.contact is None or touching is None:
         return None
     world, states = rehearsal.experiment.world, rehearsal.experiment.start
-    c = rehearsal.craft_number(touching.craft)
-    others = [(rehearsal.craft_number(one.craft), one) for one in rehearsal.carried if one is not touching][:1]
-    touched = tuple((world.crafts[other], states[other], rehearsal.frame_of(one)) for other, one in others)
-    mobility = np.asarray(port_mobility(world.crafts[c], states[c], rehearsal.frame_of(touching), (), touched))
+    others = [one for one in rehearsal.carried if one is not touching][:1]
+    both = [rehearsal.craft_number(one.craft) for one in (touching, *others)]
+    frames = tuple(rehearsal.frame_of(one) for one in (touching, *others))
+    mobility = _mobility(tuple(world.crafts[c] for c in both), tuple(states[c] for c in both), frames)
     straight = np.asarray(linear(linear(mobility).T))
     mass = 1.0 / float(np.max(np.linalg.eigvalsh(straight)))
     return delay_margin(mass, rehearsal.contact.stiffness, rehearsal.contact.damping, delay)
+
+
+@compiled_on_call
+def _mobility(crafts: tuple[Spacecraft, ...], states: tuple[State, ...], frames: tuple[str, ...]) -> Mat6:
+    """Of the port at the frame of the first spacecraft, against that of the second if there is one."""
+    others = tuple(zip(crafts[1:], states[1:], frames[1:], strict=True))
+    return port_mobility(crafts[0], states[0], frames[0], (), others)
 
 
 # ---- tables
