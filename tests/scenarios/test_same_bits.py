@@ -4,7 +4,7 @@ The first, quick run is compared with a warm one, with one that finds pieces of 
 which code at full strength takes the place of quick code, and with one at full strength throughout: all to the last
 bit. Against a run without pieces, and against the second way of tracing (`make_jaxpr`), 1e-12 of a channel's largest
 number (or of 1 in its unit) is allowed: they may add in another order. The bits that differ are listed by
-`python tests/catalogue_bits.py`; there are none at present.
+`python tests/catalogue_bits.py`.
 """
 
 import json
