@@ -147,7 +147,8 @@ def swapped_on_the_way() -> Iterator[list[Any]]:
 
     with (
         mock.patch.object(code, "PAYS", 0),
-        mock.patch.object(native, "QUICK_OPERATIONS", 1),  # a look at every step
+        mock.patch.object(native, "QUICK_OPERATIONS", 1),
+        mock.patch.object(native, "LEAST_STEPS", 1),  # a look at every step
         mock.patch.object(background.Job, "take", at_the_fifth_look),
     ):
         yield swapped

@@ -117,6 +117,11 @@ class CodeByNeed:
         return self._code is not None
 
     @property
+    def is_awaited(self) -> bool:
+        """Whether code at full strength is on its way."""
+        return not self.is_final and self._job is not None
+
+    @property
     def lines(self) -> int:
         """Lines of IR, estimated where there is no code."""
         if self.find() and self._entry is not None:

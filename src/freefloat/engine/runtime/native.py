@@ -21,6 +21,7 @@ from .workers import available_threads, run_parts
 
 CHUNK_OPERATIONS = 1_000_000_000  # about half a second between chances to interrupt a rollout
 QUICK_OPERATIONS = 100_000_000  # about a tenth of a second between looks for better code
+LEAST_STEPS = 16  # between such looks: each call computes anew, for each instance, what no step changes
 # [operations run in batches per line of IR] where code for several instances side by side begins to pay
 WIDE_PAYS = 50_000
 
@@ -260,7 +261,9 @@ class _Run:
         before, end = self.recorded, self.done + steps
         while self.done < end:
             code = self.code.improve()
-            most = steps if self.code.is_final else max(1, QUICK_OPERATIONS // (self.program._cost * self.total))
+            most = steps
+            if self.code.is_awaited:
+                most = max(LEAST_STEPS, QUICK_OPERATIONS // (self.program._cost * self.total))
             self._advance(min(most, end - self.done), code)
         return before, self.recorded
 
