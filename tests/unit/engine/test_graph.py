@@ -152,3 +152,15 @@ def test_imports_without(package):
     if package == "llvmlite":
         code += "import freefloat.engine.cuda.program, freefloat.engine.runtime.doctor as d; print(d.doctor())"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def test_what_has_cancelled_is_no_quotient():
+    """x y / y is x, and rounding x divides nothing."""
+    b = Builder()
+    x, y = b.input(0, "f64"), b.input(1, "f64")
+    assert b.div(b.mul(x, y), y) is x
+    assert b.exact(x) is x
+    third = b.div(b.neg(x), b.neg(y))
+    assert b.exact(third).op == "div"
+    assert b.exact(b.div(x, b.constant(3.0))).op == "div"
+    assert b.exact(b.div(b.one, y)).op == "div"

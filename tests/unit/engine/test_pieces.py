@@ -1,12 +1,16 @@
 """Functions of the package as pieces of graph: found or made, they are what a fresh trace makes of them."""
 
+import dataclasses
+import functools
 import os
 import pickle
 import shutil
 import subprocess
 import sys
+import time
 from functools import partial
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 from unittest import mock
 
@@ -25,6 +29,7 @@ from freefloat.engine.graph.replay import replay
 from freefloat.engine.jaxprs import piece_keys, pieces
 from freefloat.engine.runtime import bundles, cache, lookup
 from freefloat.values import quiet_fields
+from freefloat.values.compiling import compiled_on_call
 from freefloat.values.tracing import cond, once, scan
 
 pytestmark = pytest.mark.usefixtures("own_cache")
@@ -114,20 +119,19 @@ def test_a_quotient_of_nodes_that_were_made_after_it():
 # ---- functions of the package
 
 
-def _planted(function):
-    """As a function of this package, which its pieces are kept for."""
-    function.__module__, function.__qualname__ = "freefloat.planted", function.__name__
-    return once(function)
+def _planted(function, name="", **names):
+    """As a function of this package, which its pieces are kept for; `names` are globals of its own."""
+    name = name or function.__name__
+    there = function.__globals__ | names | {"__name__": "freefloat.planted"}
+    made = FunctionType(function.__code__.replace(co_qualname=name), there, name, function.__defaults__)
+    made.__kwdefaults__ = function.__kwdefaults__
+    return once(made)
 
 
 @pytest.mark.parametrize("name", LOOPS)
 @pytest.mark.parametrize("around", ["straight", "branch", "loop"])
 def test_loops_and_branches_inside_and_around(name, around, made_pieces):
-    def planted(z, c):
-        return LOOPS[name](z, c)
-
-    planted.__name__ = f"planted_{name}"
-    piece = _planted(planted)
+    piece = _planted(lambda z, c: LOOP(z, c), f"planted_{name}", LOOP=LOOPS[name])  # noqa: F821
 
     def function(z, c):
         if around == "branch":
@@ -247,9 +251,6 @@ def test_what_reads_a_quiet_part_is_no_piece_and_reads_it_again(made_pieces):
 
 
 def test_what_hands_on_the_spacecraft_is_no_piece(made_pieces):
-    def planted_pass(craft, x):
-        return craft, 2.0 * x
-
     piece = _planted(planted_pass)
     craft = ff.library.ets7()
 
@@ -291,6 +292,129 @@ def test_without_pieces_code_of_pieces_is_not_found(monkeypatch, traces, made_pi
     engine.compile(function, q)
     assert len(traces) == 2
     assert len(made_pieces) == count > 0
+
+
+def test_a_function_that_borrows_a_name_is_not_taken_for_it():
+    craft, q = ff.library.ets7(), np.zeros(6)
+
+    @compiled_on_call
+    @functools.wraps(dynamics.mass_matrix)
+    def mine(craft, q):
+        return 2.0 * dynamics.mass_matrix(craft, q)
+
+    twice = engine.compile(lambda q: mine(craft, q), q)(q)
+    np.testing.assert_allclose(twice, 2.0 * engine.compile(lambda q: dynamics.mass_matrix(craft, q), q)(q), rtol=1e-15)
+
+
+@pytest.mark.parametrize("gain", [1.0, 5.0])
+def test_a_record_with_code_of_the_users_own_is_no_piece(gain):
+    """A cell of a notebook that is run twice, with another number."""
+    craft = ff.library.ets7()
+    n = craft.layout.nv
+
+    @ff.record
+    class MyState(ff.State):
+        @property
+        def V_NB(self):  # pyright: ignore[reportIncompatibleMethodOverride]
+            return gain * self.v[:6]
+
+    def function(v):
+        state = MyState(np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(6), v)
+        return dynamics.state_rate(craft, state, jnp.zeros(n)).velocity
+
+    v = np.arange(1.0, n + 1.0)
+    for _ in range(2):
+        np.testing.assert_allclose(engine.compile(function, v)(v), gain * v[:3], rtol=1e-15)
+
+
+def test_arrays_of_others_are_copied():
+    """What a piece holds changes neither with an array that was given, nor with one that was handed out."""
+    piece = _planted(planted_pass)
+    row = np.zeros(3)
+    assert engine.compile(lambda x: x + piece(row, x)[0].sum(), 1.0, cache=False)(1.0) == 1.0
+    row[:] = 7.0
+
+    def spoils(x):
+        same, _ = piece(np.zeros(3), x)
+        same += 1.0
+        return x + same.sum()
+
+    for _ in range(3):
+        assert engine.compile(spoils, 1.0, cache=False)(1.0) == 4.0
+
+
+def planted_pass(row, x):
+    return row, 2.0 * x
+
+
+def test_what_a_changed_record_had_computed_before_is_in_no_piece(made_pieces):
+    """Joints and bodies change places behind the back of a frozen spacecraft that has computed its layout."""
+    joints = (("revolute", 3.0), ("prismatic", 5.0))
+
+    def crane(order):
+        craft = ff.Spacecraft.from_base("hub", mass=8.0, inertia=(2.0, 3.0, 4.0))
+        for k in order:
+            kind, mass = joints[k]
+            craft = craft.with_link(
+                f"link{k}", parent="base", joint=kind, mass=mass, inertia=(1.0, 1.5, 2.0), com=(0.1, 0.2, 0.3)
+            )
+        return craft
+
+    q = np.array([0.3, -0.4])
+    here, there = crane((0, 1)), crane((1, 0))
+    function = lambda craft: lambda q: dynamics.mass_matrix(craft, q) + 0.0 * time.time()  # noqa: E731
+    engine.compile(function(here), q, cache=False)
+    for name in ("bodies", "joints"):
+        object.__setattr__(here, name, getattr(there, name))
+    engine.compile(function(here), q, cache=False)
+    want = jax.jit(lambda q: dynamics.mass_matrix(there, q))(q)
+    np.testing.assert_allclose(engine.compile(function(there), q, cache=False)(q), want, rtol=1e-12)
+
+
+@pytest.mark.parametrize("number", [np.inf, np.nan, -0.0, 0.0])
+def test_numbers_that_are_not_finite_and_zeros_of_both_signs(number):
+    piece = _planted(planted_arc)
+    a = np.array([1.0, number])
+
+    def function(x):
+        return piece(jnp.stack([x, a[1]]), 0.0), piece(jnp.stack([x, a[1]]), -0.0)
+
+    ours, theirs = engine.compile(function, 0.0)(0.0), jax.jit(function)(0.0)
+    for x, y in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+def planted_arc(pair, by):
+    return jnp.arctan2(pair[0], by) + 0.0 * pair[1]
+
+
+def test_settings_of_jax_count():
+    piece = _planted(planted_noise)
+    try:
+        for kind in ("threefry2x32", "rbg"):
+            jax.config.update("jax_default_prng_impl", kind)
+            want = float(planted_noise(1.0))
+            assert engine.compile(piece, 1.0, cache=False)(1.0) == pytest.approx(want, rel=1e-12)
+    finally:
+        jax.config.update("jax_default_prng_impl", "threefry2x32")
+
+
+def planted_noise(x):
+    return x + jax.random.normal(jax.random.key(1))
+
+
+def test_an_argument_that_nothing_can_look_into_is_traced_as_it_stands(made_pieces):
+    @dataclasses.dataclass(frozen=True, slots=True)
+    class Slotted:
+        gain: Any
+
+    piece = _planted(planted_gain)
+    assert engine.compile(lambda x: piece(Slotted(x), x) + piece(Slotted(2.0), x), 3.0)(3.0) == 15.0
+    assert not made_pieces
+
+
+def planted_gain(held, x):
+    return held.gain * x
 
 
 # ---- on disk

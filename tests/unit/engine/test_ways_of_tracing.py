@@ -289,3 +289,28 @@ def test_once_calls_a_function_once_for_the_same_values():
     assert len(seen) == 2
     jnp.asarray(counted(idioms.X[0])) + counted(idioms.X[0])  # outside of a trace it is a plain call
     assert len(seen) == 4
+
+
+def long_sum(x):
+    return sum((jnp.sin(x * k) / (1.5 + jnp.cos(x / k)) for k in range(1, 12)), start=0 * x)
+
+
+@pytest.mark.parametrize("choice", [0.5, -0.5])
+def test_a_way_reads_a_value_around_it_first_in_a_way_inside(choice):
+    """The value belongs to the outer way: a loop that comes later in it must not take it for its own."""
+    rows = jnp.linspace(0.0, 1.0, 400)
+
+    def looped(y):
+        end, outs = scan(lambda s, row: (0.9 * s + row * y[1], s), y[0], rows)
+        return end + outs[7] + y[2]
+
+    def inner(x, a):
+        return cond(a > 0.3, lambda: long_sum(x), lambda: jnp.roll(x, 1))
+
+    def function(x, a, b):
+        return cond(b > 0, lambda: looped(inner(x, a)), lambda: x[0])
+
+    x = np.array([0.4, 0.5, -0.3])
+    ours = engine.compile(function, x, 0.5, 1.0, cache=False)
+    for b in (1.0, -1.0):
+        np.testing.assert_allclose(ours(x, choice, b), jax.jit(function)(x, choice, b), rtol=1e-13)

@@ -34,6 +34,14 @@ def _power(a: float, b: float) -> float:
     return math.copysign(math.inf, a) if b % 2 == 1 else math.inf
 
 
+def _is_product(result: Node, factor: Node) -> bool:
+    """Whether a product was formed, up to its sign: it may have cancelled, and be a node that was there before."""
+    result, factor = (n.args[0] if n.op == "neg" else n for n in (result, factor))
+    if factor.op == "const":
+        return result.op != "const"
+    return result is factor or (result.op == "mul" and factor in result.args)
+
+
 class Floats(Booleans):
     """Arithmetic on doubles."""
 
@@ -166,8 +174,9 @@ class Floats(Booleans):
         """a / b as a product, so that one reciprocal per pivot is shared; within 1 ulp of the quotient."""
         if self.strict_nan and not (_const(a) and _const(b)):
             return self.quotient(a, b)
-        result = self.mul(a, self.rcp(b))
-        if result.op != "const":
+        inverse = self.rcp(b)
+        result = self.mul(a, inverse)
+        if _is_product(result, inverse) and result is not a:
             self.quotients[result] = (a, b)
         return result
 

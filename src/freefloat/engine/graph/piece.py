@@ -24,6 +24,12 @@ class Piece:
     outs: tuple[Node, ...]
     quotients: Quotients
 
+    @classmethod
+    def of(cls, ins: Sequence[Node], outs: Sequence[Node], quotients: Quotients) -> Piece:
+        """A piece that holds no more than its results are made of."""
+        whole = cls(tuple(ins), tuple(outs), quotients)
+        return cls(whole.ins, whole.outs, {node: quotients[node] for node in whole._nodes if node in quotients})
+
     @cached_property
     def _nodes(self) -> tuple[Node, ...]:
         """Everything that the results are made of, blocks included, in the order in which it was made."""

@@ -178,7 +178,11 @@ class _Foreign(_Replay):
     def now(self, node: Node) -> Node:
         """What is in the place of a node."""
         found = self.new.get(node)
-        return self.b.constant(node.value, node.dtype) if found is None else found
+        if found is not None:
+            return found
+        if node.op != "const":
+            raise RuntimeError("A piece of graph reads a value that it was not given.")
+        return self.b.constant(node.value, node.dtype)
 
     def _parts(self, outs: Sequence[Node]) -> list[Node]:
         known = tuple(outs)

@@ -21,7 +21,7 @@ from freefloat.engine.graph.replay import replay
 from .arrays import Array, as_nodes, object_array, settle
 from .control_flow import Ways, choose, condition
 from .interpreter import Body, Tracer
-from .loops import Scan, flat, inside, shaped
+from .loops import Scan, at_level, flat, inside, shaped
 from .reductions import matrix_product
 
 F64 = np.dtype(np.float64)
@@ -58,8 +58,8 @@ class Way:
     it, which may not want it.
     """
 
-    def __init__(self, outer: Way | None) -> None:
-        self.outer = outer
+    def __init__(self, outer: Way | None, level: int) -> None:
+        self.outer, self.level = outer, level  # level: how many bodies and ways are around what it computes
         self.stand_ins: dict[Node, Node] = {}
         self.outs: list[Node] = []
         self.types: list[Any] = []
@@ -121,7 +121,8 @@ class NodeTrace(core.Trace):
             return node
         found = way.stand_ins.get(node)
         if found is None:
-            found = way.stand_ins[node] = self.b.input(len(way.stand_ins), node.dtype)
+            with at_level(self.b, way.level):  # it may be read first in a body or a way inside of this one
+                found = way.stand_ins[node] = self.b.input(len(way.stand_ins), node.dtype)
         return found
 
     def nodes(self, x: Array) -> Array:
@@ -381,7 +382,7 @@ def _plain_type(aval: Any) -> Any:
 
 def _traced_way(trace: NodeTrace, function: Callable[[], Any]) -> Way:
     """What a function does, as a way of a branch."""
-    way, kept = Way(trace.way), trace.answers
+    way, kept = Way(trace.way, trace.b.level + 1), trace.answers
     trace.way, trace.answers = way, {}
     try:
         with inside(trace.b):

@@ -26,6 +26,16 @@ def inside(b: Builder) -> Iterator[None]:
         b.level -= 1
 
 
+@contextmanager
+def at_level(b: Builder, level: int) -> Iterator[None]:
+    """What is made here belongs to a block around the present one."""
+    before, b.level = b.level, level
+    try:
+        yield
+    finally:
+        b.level = before
+
+
 def flat(tracer: Tracer, arrays: Sequence[Array]) -> list[Node]:
     """Every element of several arrays in a row."""
     return [n for a in arrays for n in tracer.nodes(np.asarray(a)).ravel()]

@@ -34,8 +34,10 @@ def once(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
 def _values(x: Any) -> Any:
     """What tells values apart: nodes by who they are, numbers by their bytes, records by their leaves."""
     kind = type(x)
-    if kind in (str, int, float, bool, type(None)):
+    if kind in (str, int, bool, type(None)):
         return kind, x
+    if kind is float:
+        return kind, repr(x)  # minus zero is not zero
     if kind is NodeTracer:
         return (x.way, x.val.shape, *map(id, x.val.ravel().tolist())) if x.val.dtype == object else _bytes(x.val)
     if kind is ad.JVPTracer:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +19,8 @@ from jax._src.interpreters import ad
 
 from freefloat.engine.graph import Node
 from freefloat.engine.runtime.fingerprint import Print, look_at
-from freefloat.engine.runtime.origins import Unseen, package_source
+from freefloat.engine.runtime.lookup import settings
+from freefloat.engine.runtime.origins import Unseen, is_known, package_source
 
 from .direct import NodeTrace, NodeTracer
 
@@ -31,14 +33,18 @@ class NoPiece(Exception):
 
 
 def is_large(x: Any) -> bool:
-    """Whether a record has many parts, as a spacecraft has."""
-    fields = x.__dict__
+    """Whether a record has many parts, as a spacecraft has, or cannot be looked into."""
+    fields = getattr(x, "__dict__", None)
+    if fields is None:
+        return True
     return len(fields) > _FEW or any(type(value) in (tuple, dict) for value in fields.values())
 
 
 def is_free(node: Node) -> bool:
     """Whether an element is an input of a piece: a node, or a number that simplifies nothing."""
-    return node.op != "const" or (node.dtype == "f64" and node.value not in _STRUCTURAL)
+    if node.op != "const":
+        return True
+    return node.dtype == "f64" and math.isfinite(node.value) and node.value not in _STRUCTURAL
 
 
 def _pattern(x: NodeTracer) -> tuple[Any, ...]:
@@ -58,6 +64,7 @@ class Large:
     """Data of many parts: its fingerprint, and whether some of its numbers are traced."""
 
     data: Any  # kept: its identity must stay its own
+    clean: Any  # the same without what it has computed and keeps, from fields that may have been others
     found: Print
     is_traced: bool
 
@@ -67,11 +74,14 @@ class LargeData:
 
     def __init__(self) -> None:
         self._met: dict[int, Large | None] = {}
+        self.settings = settings()
 
     def of(self, x: Any, trace: NodeTrace) -> Large:
         """What is known of it."""
         if id(x) not in self._met:
-            self._met[id(x)] = _looked_at(x, trace)
+            self._met[id(x)] = found = _looked_at(x, trace)
+            if found is not None:
+                self._met[id(found.clean)] = dataclasses.replace(found, data=found.clean)
         found = self._met[id(x)]
         if found is None:
             raise NoPiece
@@ -85,19 +95,22 @@ def _looked_at(x: Any, trace: NodeTrace) -> Large | None:
     tracers = [leaf for leaf in leaves if isinstance(leaf, core.Tracer)]
     if any(type(leaf) is not NodeTracer or leaf._trace is not trace for leaf in tracers):
         return None
+    clean = jax.tree.unflatten(tree, map(_plain_number, leaves))
     try:
-        found = look_at(jax.tree.unflatten(tree, map(_plain_number, leaves)), quiet=True)
+        found = look_at(clean, quiet=True)
     except Unseen:
         return None
     reached = found.reached
     if reached.functions or reached.classes or reached.caches or reached.jitted:
         return None  # the user's own code, which may be other code tomorrow
-    return Large(x, found, bool(tracers))
+    return Large(x, clean, found, bool(tracers))
 
 
 def _plain_number(x: Any) -> Any:
     """Numbers that JAX has handed on in types of its own, as they were; all else as it is."""
     if type(x).__module__.partition(".")[0] != "jax" or isinstance(x, core.Tracer):
+        return x
+    if str(getattr(x, "dtype", "")) not in ("float64", "int64", "bool"):
         return x
     for kind in (float, int):
         if isinstance(x, kind):
@@ -113,9 +126,11 @@ class Key:
         self.large: dict[int, Large] = {}
         budget = trace.tracer.budget
         facts = function.__module__, function.__qualname__, package_source(), jax.__version__, np.__version__
+        facts += (known.settings,)
         words = self._words(args), facts, budget.unroll, budget.branch, trace.b.strict_nan
         self.digest = hashlib.sha256(repr(words).encode()).hexdigest()
-        self.leaves, self.tree = jax.tree.flatten(args, is_leaf=self._is_known)
+        leaves, self.tree = jax.tree.flatten(args, is_leaf=self._is_known)
+        self.leaves = [self.large[id(x)].clean if self._is_known(x) else x for x in leaves]
 
     @property
     def owner(self) -> str:
@@ -140,7 +155,9 @@ class Key:
                 raise NoPiece
             return "moves", self._words(x.primal), self._words(x.tangent)
         if kind is np.ndarray or isinstance(x, np.generic):
-            return kind.__name__, x.shape, x.dtype.str, x.tobytes()
+            if x.dtype.hasobject:
+                raise NoPiece
+            return kind.__name__, x.shape, str(x.dtype), x.tobytes()
         if kind is tuple:
             return tuple(map(self._words, x))
         if kind is dict:
@@ -148,8 +165,12 @@ class Key:
         if isinstance(x, core.Tracer):
             raise NoPiece
         if dataclasses.is_dataclass(x) and not is_large(x):
-            if any(leaf is x for leaf in jax.tree.leaves(x)):
-                raise NoPiece
+            if (
+                any(leaf is x for leaf in jax.tree.leaves(x))
+                or not is_known(kind.__module__)
+                or "<" in kind.__qualname__
+            ):
+                raise NoPiece  # JAX does not see into it, or it has code of the user's own
             return kind.__module__, kind.__qualname__, *((n, self._words(v)) for n, v in x.__dict__.items())
         return self._large(x)
 

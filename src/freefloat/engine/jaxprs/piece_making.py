@@ -18,7 +18,7 @@ from freefloat.engine.graph.piece import Piece
 from .arrays import Array, object_array
 from .direct import NodeTrace, NodeTracer
 from .interpreter import Tracer
-from .piece_keys import Key, is_free
+from .piece_keys import Key, NoPiece, is_free
 
 _PLAIN = (str, int, float, bool, type(None))
 
@@ -74,6 +74,8 @@ def make_piece(function: Callable[..., Any], key: Key, moves: list[bool], trace:
         with _heard(key) as opened, core.set_current_trace(inner):
             out = _along(call, moving, changes) if moving else call(())
         return None if opened else _as_kept(out, inner, fresh.ins)
+    except (MemoryError, RecursionError):  # it may be possible another time
+        raise NoPiece from None
     except Exception:  # whatever it is: traced as it stands, it will say it again, by the user's line
         return None
 
@@ -123,16 +125,23 @@ def _as_kept(out: Any, trace: NodeTrace, ins: list[Node]) -> Kept | None:
     outs: list[Node] = []
     leaves = []
     for x in flat:
+        if isinstance(x, core.Tracer) and (type(x) is not NodeTracer or x._trace is not trace):
+            return None
         if type(x) is not NodeTracer:
-            if isinstance(x, core.Tracer):
-                return None
-            leaves.append(x)
+            leaves.append(own_copy(x))
             continue
         aval: Any = x.aval
         is_known = x.val.dtype != object
-        leaves.append(Leaf(x.val.shape, np.dtype(aval.dtype).str, bool(aval.weak_type), x.val if is_known else None))
+        leaves.append(
+            Leaf(x.val.shape, np.dtype(aval.dtype).str, bool(aval.weak_type), x.val.copy() if is_known else None)
+        )
         outs += [] if is_known else trace.value(x).ravel().tolist()
-    return Kept(Piece(tuple(ins), tuple(outs), trace.b.quotients), tuple(leaves), nesting)
+    return Kept(Piece.of(ins, outs, trace.b.quotients), tuple(leaves), nesting)
+
+
+def own_copy(x: Any) -> Any:
+    """An array that nobody else can write to; all else as it is."""
+    return x.copy() if type(x) is np.ndarray else x
 
 
 def _is_plain(x: Any) -> bool:

@@ -23,7 +23,7 @@ from freefloat.engine.runtime.origins import OWN_PACKAGE
 from .arrays import object_array, settle
 from .direct import F64, NodeTrace, NodeTracer
 from .piece_keys import Key, LargeData, NoPiece, is_free
-from .piece_making import Kept, Leaf, make_piece
+from .piece_making import Kept, Leaf, make_piece, own_copy
 
 
 class Book:
@@ -49,8 +49,24 @@ def result_of(function: Callable[..., Any], args: Any, kwargs: Any, now: Any, tr
 
 
 def _may_be_kept(function: Callable[..., Any], now: Any, trace: NodeTrace) -> bool:
-    ours = function.__module__.partition(".")[0] == OWN_PACKAGE and "<" not in function.__qualname__
-    return ours and (now is trace or now.parent_trace is trace) and are_wanted()
+    return _is_of_this_package(function) and (now is trace or now.parent_trace is trace) and are_wanted()
+
+
+def _is_of_this_package(function: Any) -> bool:
+    """Whether a function is what a module of this package says under its name, and nothing that has borrowed it."""
+    while getattr(function, "__module__", None) and type(function).__name__ == "function" and _checks_types(function):
+        function = function.__wrapped__
+    if type(function).__name__ != "function" or function.__closure__:
+        return False
+    home, name = function.__module__, function.__qualname__
+    ours = home.partition(".")[0] == OWN_PACKAGE and "<" not in name
+    return ours and function.__globals__.get("__name__") == home and function.__code__.co_qualname == name
+
+
+def _checks_types(function: Any) -> bool:
+    """Whether a function only looks at types, and calls another one."""
+    by = str(function.__globals__.get("__name__"))
+    return by.startswith(("jaxtyping", "beartype")) and hasattr(function, "__wrapped__")
 
 
 def _by_piece(function: Callable[..., Any], args: Any, now: Any, trace: NodeTrace) -> Any:
@@ -69,7 +85,7 @@ def _by_piece(function: Callable[..., Any], args: Any, now: Any, trace: NodeTrac
 
 
 def _moving(now: Any, x: NodeTracer, dx: NodeTracer) -> Any:
-    stands = dx.val.dtype != object and not dx.val.any()
+    stands = type(dx) is not NodeTracer or (dx.val.dtype != object and not dx.val.any())
     return x if stands or x.aval.dtype != F64 else ad.JVPTracer(now, x, dx)
 
 
@@ -106,7 +122,7 @@ def _put(kept: Kept, given: Sequence[Any], moves: list[bool], trace: NodeTrace) 
 
 def _leaf(leaf: Any, rest: Iterator[Node], trace: NodeTrace) -> Any:
     if not isinstance(leaf, Leaf):
-        return leaf
+        return own_copy(leaf)
     aval = core.ShapedArray(leaf.shape, np.dtype(leaf.dtype), weak_type=leaf.is_weak)
     if leaf.known is not None:
         return NodeTracer(trace, leaf.known, aval)

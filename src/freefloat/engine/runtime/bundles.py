@@ -15,7 +15,8 @@ MISSING: Any = object()
 _MOST_IN_MEMORY = 2048  # pieces
 _MOST_IN_BUNDLE = 1024
 _pieces: OrderedDict[str, Any] = OrderedDict()
-_on_disk: dict[tuple[str, str], dict[str, bytes]] = {}  # by directory and owner, as last read
+_MOST_OWNERS = 64
+_on_disk: OrderedDict[tuple[str, str], dict[str, bytes]] = OrderedDict()  # by directory and owner, as last read
 _new: dict[str, dict[str, bytes]] = {}  # by owner, not written yet
 
 
@@ -36,6 +37,8 @@ class Bundle(MutableMapping[str, Any]):
             found = pickle.loads(written)
         except Exception as error:  # a class that is not there any more: made again
             raise KeyError(digest) from error
+        if found is not None and not hasattr(found, "piece"):
+            raise KeyError(digest)
         _remember(digest, found)
         return found
 
@@ -67,9 +70,16 @@ def _read(owner: str, *, anew: bool = False) -> dict[str, bytes]:
         content = cache.read(cache.key("pieces", owner))
         if content is not None:
             with contextlib.suppress(Exception):  # of another version of Python
-                found = pickle.loads(zlib.decompress(content))
-        _on_disk[place] = found
+                read = pickle.loads(zlib.decompress(content))
+                found = read if isinstance(read, dict) else {}
+        _hold(place, found)
     return _on_disk[place]
+
+
+def _hold(place: tuple[str, str], found: dict[str, bytes]) -> None:
+    _on_disk[place] = found
+    while len(_on_disk) > _MOST_OWNERS:
+        _on_disk.popitem(last=False)
 
 
 def write() -> None:
@@ -78,7 +88,7 @@ def write() -> None:
         owner, made = _new.popitem()
         whole = {**_read(owner, anew=True), **made}
         latest = dict(list(whole.items())[-_MOST_IN_BUNDLE:])
-        _on_disk[str(cache.directory()), owner] = latest
+        _hold((str(cache.directory()), owner), latest)
         cache.write(cache.key("pieces", owner), zlib.compress(pickle.dumps(latest, protocol=5), 1))
 
 

@@ -75,7 +75,7 @@ def name_of(function: Callable[..., Any], example: Sequence[Any], *facts: Any) -
         return None
     shapes = jax.tree_util.tree_map(_shape, tuple(example))
     try:
-        found = look_at(function, shapes, facts, _settings())
+        found = look_at(function, shapes, facts, settings())
         if found.parts and not found.reached.caches:  # answers under functools.cache open nothing
             return _known_or_new(Quiet(found), title_of(function))
         if found.parts:
@@ -153,7 +153,7 @@ def title_of(function: Any) -> str:
     return f"{getattr(function, '__module__', None)}.{function.__qualname__}"
 
 
-def _settings() -> str:
+def settings() -> str:
     """Settings of JAX that change what is traced, and the ways of tracing: none finds what another one left."""
     import jax
 
