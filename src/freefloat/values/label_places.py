@@ -37,7 +37,7 @@ def find_places(axis: str, along: np.ndarray, label: Any, method: str | None) ->
         _require_own_axis(axis, None, label)
     labels = np.asarray(label)
     words, numbers = along.dtype.kind == "U", along.dtype.kind in "iuf"
-    if labels.ndim > 1 or labels.dtype.kind not in "iufU" or not (words or numbers):
+    if labels.ndim > 1 or not labels.size or labels.dtype.kind not in "iufU" or not (words or numbers):
         raise AskXarray
     if words != (labels.dtype.kind == "U"):
         raise _missing(axis, along, label)

@@ -321,11 +321,12 @@ class LabelledArray(NDArrayOperatorsMixin):
             return self.coordinate(name)
         if name in self.attrs:
             return self.attrs[name]
-        array = self.to_xarray()
-        if not hasattr(array, name) and not hasattr(type(array), name):
+        try:
+            found = getattr(self.to_xarray(), name)
+        except AttributeError:
             remedy = f" numpy's arrays have it: .values.{name}." if hasattr(np.ndarray, name) else ""
-            raise AttributeError(f"{self._title()} has no '{name}', nor has xarray's.{remedy}", name=name, obj=self)
-        found = getattr(array, name)
+            message = f"{self._title()} has no '{name}', nor has xarray's.{remedy}"
+            raise AttributeError(message, name=name, obj=self) from None
         return _of_xarray_arrays(found) if inspect.ismethod(found) else found
 
     def ask_xarray(self, question: str, /, *given: Any, **options: Any) -> Any:
