@@ -122,7 +122,7 @@ class LabelledArray(NDArrayOperatorsMixin):
 
     def along(self, axis: str) -> np.ndarray:
         """The names or times of an axis; counted from zero where it has none."""
-        return self.coords[axis].values if axis in self.coords else np.arange(self.shape[self.dims.index(axis)])
+        return self.bare_coords[axis].values if axis in self.coords else np.arange(self.shape[self.dims.index(axis)])
 
     def coordinate(self, axis: str) -> LabelledArray:
         """The names or times of an axis as an array along itself."""
@@ -174,9 +174,9 @@ class LabelledArray(NDArrayOperatorsMixin):
         return from_xarray(self.ask_xarray("sel", indexers, method, tolerance, drop, **labels))
 
     def _find(self, axis: str, label: Any, method: str | None) -> Any:
-        along = self.coordinate(axis).values
         if axis in self.coords:
-            return find_places(axis, along, label, method)
+            return find_places(axis, self.along(axis), label, method)
+        self.require_axis(axis, KeyError)
         if method is not None:
             raise AskXarray
         return label  # without names or times a label is a place
