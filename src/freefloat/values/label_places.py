@@ -7,57 +7,89 @@ from typing import Any
 import numpy as np
 
 
-def is_plain_place(place: Any) -> bool:
-    """True for a number, a slice, or numbers or truth values along one axis; anything else is xarray's to decide."""
+class AskXarray(Exception):
+    """The question is one that only xarray answers: `sel` and `isel` catch this and pass the question on."""
+
+
+def places_along(axis: str, along: Any, place: Any) -> slice | np.ndarray:
+    """A slice, a number, numbers or truth values along an axis; `along` is its coordinate, None where it has none."""
     if isinstance(place, slice):
-        return place == slice(None) or all(
-            part is None or hasattr(part, "__index__") for part in (place.start, place.stop, place.step)
-        )
-    array = np.asarray(place) if not hasattr(place, "dims") else None
-    if array is None:  # an array with axes of its own picks point by point unless it is a single number
-        return not place.dims or np.asarray(place).dtype.kind == "b"
-    return array.ndim <= 1 and (array.dtype.kind in "iu" or (array.dtype.kind == "b" and array.ndim == 1))
+        if any(end is not None and not hasattr(end, "__index__") for end in (place.start, place.stop, place.step)):
+            raise AskXarray
+        return place
+    if hasattr(place, "dims"):
+        _require_own_axis(axis, along, place)
+    elif isinstance(place, tuple):  # an axis and its values
+        raise AskXarray
+    array = np.asarray(place)
+    if array.ndim > 1 or (array.dtype.kind not in "iu" and (array.dtype.kind, array.ndim) != ("b", 1)):
+        raise AskXarray
+    return array
 
 
-def find_places(axis: str, along: np.ndarray, wanted: Any, method: str | None) -> Any:
-    """A number, numbers or a slice of places at which labels stand; None where only an index of pandas can answer."""
-    if along.ndim != 1 or method not in (None, "nearest") or getattr(wanted, "dims", ()):
-        return None
-    if isinstance(wanted, slice):
-        return _span(along, wanted) if method is None else None
-    labels = np.asarray(wanted)
+def find_places(axis: str, along: np.ndarray, label: Any, method: str | None) -> slice | np.ndarray:
+    """Where labels stand among names or times."""
+    if along.ndim != 1 or method not in (None, "nearest") or isinstance(label, tuple):
+        raise AskXarray
+    if isinstance(label, slice):
+        return _find_slice(along, label, method)
+    if hasattr(label, "dims"):
+        _require_own_axis(axis, None, label)
+    labels = np.asarray(label)
     words, numbers = along.dtype.kind == "U", along.dtype.kind in "iuf"
-    if labels.ndim > 1 or labels.dtype.kind == "b" or not (words or numbers):
-        return None
+    if labels.ndim > 1 or not labels.size or labels.dtype.kind not in "iufU" or not (words or numbers):
+        raise AskXarray
     if words != (labels.dtype.kind == "U"):
-        raise _missing(axis, along, wanted)
-    if method == "nearest":
-        return _nearest(along, labels) if numbers and along.size and _rises(along) else None
-    return _same(axis, along, labels)
+        raise _missing(axis, along, label)
+    return _find_nearest(along, labels) if method else _find_equal(axis, along, labels)
 
 
-def _same(axis: str, along: np.ndarray, labels: np.ndarray) -> np.ndarray | None:
-    equal = np.atleast_1d(labels)[:, None] == along
-    if np.any(equal.sum(axis=1) > 1):
-        return None
-    if not np.all(equal.any(axis=1)):
-        raise _missing(axis, along, np.atleast_1d(labels)[~equal.any(axis=1)][0])
-    return equal.argmax(axis=1).reshape(labels.shape) if along.size else np.zeros(labels.shape, dtype=int)
+def same_values(first: np.ndarray, second: np.ndarray) -> bool:
+    """True where two coordinates are equal; what is no number is equal to itself."""
+    return first is second or np.array_equal(first, second, equal_nan=first.dtype.kind == second.dtype.kind == "f")
 
 
-def _nearest(along: np.ndarray, labels: np.ndarray) -> np.ndarray:
+def _require_own_axis(axis: str, along: Any, place: Any) -> None:
+    """Only a single value, or truth values along the same names or times, select as an array without names does.
+
+    xarray decides about others: they pick point by point, bring coordinates along, or do not fit.
+    """
+    coords = getattr(place, "coords", {})
+    mask = place.dims == (axis,) and np.asarray(place).dtype.kind == "b"
+    if set(coords) - {axis} or (place.dims and not mask):
+        raise AskXarray
+    if mask and axis in coords and (along is None or not same_values(along.values, coords[axis].values)):
+        raise AskXarray
+
+
+def _find_equal(axis: str, along: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    order = np.arange(along.size) if _rises(along) else np.argsort(along, kind="stable")
+    ordered = along[order]
+    if np.any(ordered[1:] == ordered[:-1]):
+        raise AskXarray
+    at = np.minimum(np.searchsorted(ordered, labels), max(along.size - 1, 0))
+    absent = ordered[at] != labels if along.size else np.ones(labels.shape, dtype=bool)
+    if np.any(absent):
+        raise _missing(axis, along, labels[absent][0])
+    return order[at] if along.size else at
+
+
+def _find_nearest(along: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Of two that are equally near the later one, as pandas does."""
+    signed = along.dtype.kind in "if" and labels.dtype.kind in "if"
+    if not signed or not along.size or not _rises(along) or np.any(np.isnan(labels)):
+        raise AskXarray
     after = np.clip(np.searchsorted(along, labels), 0, along.size - 1)
     before = np.maximum(np.searchsorted(along, labels, side="right") - 1, 0)
     return np.where(np.abs(labels - along[before]) < np.abs(along[after] - labels), before, after)
 
 
-def _span(along: np.ndarray, wanted: slice) -> slice | None:
+def _find_slice(along: np.ndarray, wanted: slice, method: str | None) -> slice:
     """Both ends included."""
-    ends = [end for end in (wanted.start, wanted.stop) if end is not None]
-    plain = all(np.ndim(end) == 0 and np.asarray(end).dtype.kind in "iuf" for end in ends)
-    if wanted.step is not None or along.dtype.kind not in "iuf" or not plain or not _rises(along):
-        return None
+    ends = [np.asarray(end) for end in (wanted.start, wanted.stop) if end is not None]
+    plain = all(end.ndim == 0 and end.dtype.kind in "iuf" and not np.isnan(end) for end in ends)
+    if method or wanted.step is not None or along.dtype.kind not in "iuf" or not plain or not _rises(along):
+        raise AskXarray
     first = 0 if wanted.start is None else int(np.searchsorted(along, wanted.start, side="left"))
     last = along.size if wanted.stop is None else int(np.searchsorted(along, wanted.stop, side="right"))
     return slice(first, last)

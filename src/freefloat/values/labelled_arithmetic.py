@@ -2,80 +2,153 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from freefloat.values.labelled_array import LabelledArray, from_xarray
+from freefloat.values.label_places import same_values
+from freefloat.values.labelled_array import LabelledArray, for_xarray, from_xarray
+
+_WORDS = """add add, subtract sub, multiply mul, divide truediv, floor_divide floordiv, remainder mod, power pow,
+negative neg, positive pos, absolute abs, matmul matmul, less lt, less_equal le, equal eq, not_equal ne, greater gt,
+greater_equal ge, bitwise_and and_, bitwise_or or_, bitwise_xor xor, invert invert"""
+_OPERATORS = {  # xarray drops attributes and names that differ for a + b, and keeps the first ones for numpy.add(a, b)
+    getattr(np, pair.split()[0]): getattr(operator, pair.split()[1]) for pair in _WORDS.split(",")
+}
 
 
 def apply_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: dict[str, Any]) -> Any:
     """A function of numpy that works number by number; what is in attributes of all arrays is kept."""
-    if any(type(value).__module__.partition(".")[0] == "xarray" for value in inputs):
-        return getattr(ufunc, method)(*map(_for_xarray, inputs), **options)
-    if method != "__call__" or options.get("out") or np.ndim(options.get("where", True)):
-        return _apply_plainly(ufunc, method, inputs, options)
+    targets = options.get("out", ())
+    in_place = any(isinstance(target, LabelledArray) for target in targets)
+    if method != "__call__" or ufunc.signature:
+        return _apply_by_position(ufunc, method, inputs, options, in_place)
+    if any(map(_is_xarray, inputs)):
+        if not in_place:
+            return _ask_xarray(ufunc, inputs, options)
+        inputs = [from_xarray(value) if _is_xarray(value) else value for value in inputs]
     arrays = [value for value in inputs if isinstance(value, LabelledArray)]
-    if not _fit(arrays):
-        return from_xarray(ufunc(*map(_for_xarray, inputs), **options))
-    dims = tuple(dict.fromkeys(axis for array in arrays for axis in array.dims))
-    given = [_spread(value, dims) if isinstance(value, LabelledArray) else value for value in inputs]
-    found = ufunc(*given, **options)
-    shape = np.broadcast_shapes(
-        *(array.shape for value, array in zip(inputs, given, strict=True) if value is not array)
-    )
-    parts = [_named(part, dims, shape, arrays) for part in (found if isinstance(found, tuple) else (found,))]
+    masks = [mask for mask in (options.get("where"),) if isinstance(mask, LabelledArray)]
+    if not have_same_labels([*arrays, *masks]):
+        if in_place or masks:
+            raise _does_not_fit("they have other names or times along an axis that both have")
+        return from_xarray(_ask_xarray(ufunc, inputs, options))
+    frame = _frame([*arrays, *masks])
+    given = [align_axes(value, frame.dims) for value in inputs]
+    plain = {key: align_axes(value, frame.dims) for key, value in options.items() if key != "out"}
+    if targets:
+        plain["out"] = tuple(_values_to_write(target, frame) for target in targets)
+    try:
+        found = ufunc(*given, **plain)
+    except TypeError:
+        if ufunc not in (np.equal, np.not_equal) or options:
+            raise
+        return from_xarray(_ask_xarray(ufunc, inputs, options))  # numbers are never equal to words
+    several = found if isinstance(found, tuple) else (found,)
+    parts = [
+        labelled_result(part, frame, arrays) if target is None else target
+        for part, target in zip(several, targets or (None,) * len(several), strict=True)
+    ]
     return tuple(parts) if isinstance(found, tuple) else parts[0]
 
 
-def _for_xarray(value: Any) -> Any:
-    return value.to_xarray() if isinstance(value, LabelledArray) else value
+def _frame(arrays: Sequence[LabelledArray]) -> LabelledArray:
+    """Axes, lengths and coordinates of what arithmetic with these arrays gives, without values."""
+    dims = tuple(dict.fromkeys(axis for array in arrays for axis in array.dims))
+    sizes = {axis: size for array in arrays for axis, size in array.sizes.items()}
+    nothing = np.broadcast_to(0.0, [sizes[axis] for axis in dims])
+    return LabelledArray(dims, nothing, coords=join_coords(dims, arrays))
 
 
-def _apply_plainly(ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: dict[str, Any]) -> Any:
-    """Without names: sums over axes, and results that are written into an array."""
-    plain = {key: _values(value) for key, value in options.items() if key != "out"}
-    if not (out := options.get("out")):
-        return getattr(ufunc, method)(*map(_values, inputs), **plain)
-    getattr(ufunc, method)(*map(_values, inputs), out=tuple(map(_values, out)), **plain)
-    return out[0] if len(out) == 1 else out
+def _is_xarray(value: Any) -> bool:
+    return type(value).__module__.partition(".")[0] == "xarray"
+
+
+def _ask_xarray(ufunc: np.ufunc, inputs: Sequence[Any], options: dict[str, Any]) -> Any:
+    by_name = options or _is_xarray(inputs[0])  # an operator of theirs on the left would not have come here
+    function = ufunc if by_name else _OPERATORS.get(ufunc, ufunc)
+    return function(*map(for_xarray, inputs), **for_xarray(options))
+
+
+def _apply_by_position(
+    ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: dict[str, Any], in_place: bool
+) -> Any:
+    """Sums over axes and products of matrices; two arrays with names are multiplied along the axes that both have."""
+    named = [value for value in (*inputs, *options.values()) if isinstance(value, LabelledArray) or _is_xarray(value)]
+    if ufunc is np.matmul and method == "__call__" and len(named) == 2 and not options:
+        found = _ask_xarray(ufunc, inputs, options)
+        return found if any(map(_is_xarray, inputs)) else from_xarray(found)
+    if in_place or method == "at" or (len(named) > 1 and method != "outer"):
+        word = f"numpy.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
+        raise TypeError(
+            f"{word} does not match axes by name: give it .values, and write into .values. Write x = x @ y, not x @= y."
+        )
+    plain = {key: _values(value) for key, value in options.items()}
+    return getattr(ufunc, method)(*map(_values, inputs), **plain)
 
 
 def _values(value: Any) -> Any:
-    return value.values if isinstance(value, LabelledArray) else value
+    return value.values if isinstance(value, LabelledArray) or _is_xarray(value) else value
 
 
-def _fit(arrays: Sequence[LabelledArray]) -> bool:
-    """True where the arrays have the same names and times along the axes that they share."""
+def have_same_labels(arrays: Sequence[LabelledArray]) -> bool:
+    """True where the arrays have the same length, names and times along the axes that they share."""
+    sizes: dict[str, int] = {}
     along: dict[str, np.ndarray] = {}
     for array in arrays:
-        for axis in (axis for axis in array.dims if axis in array.coords):
-            here = array.coords[axis].values
-            first = along.setdefault(axis, here)
-            if first is not here and not np.array_equal(first, here):
+        for axis, size in array.sizes.items():
+            if sizes.setdefault(axis, size) != size:
                 return False
+            if axis in array.coords:
+                here = array.bare_coords[axis].values
+                if not same_values(along.setdefault(axis, here), here):
+                    return False
     return True
 
 
-def _spread(array: LabelledArray, dims: tuple[str, ...]) -> np.ndarray:
+def align_axes(value: Any, dims: tuple[str, ...]) -> Any:
     """The values with the axes in this order, and length one along those that the array has not."""
-    if array.dims == dims:
-        return array.values
-    own = [axis for axis in dims if axis in array.dims]
-    values = array.values.transpose([array.dims.index(axis) for axis in own])
-    return values.reshape([array.sizes.get(axis, 1) for axis in dims])
+    if not isinstance(value, LabelledArray):
+        return value
+    if value.dims == dims:
+        return value.values
+    own = [axis for axis in dims if axis in value.dims]
+    values = value.values.transpose([value.dims.index(axis) for axis in own])
+    return values.reshape([value.sizes.get(axis, 1) for axis in dims])
 
 
-def _named(values: Any, dims: tuple[str, ...], shape: tuple[int, ...], arrays: Sequence[LabelledArray]) -> Any:
+def _values_to_write(target: Any, frame: LabelledArray) -> Any:
+    """The values of an array with the axes in this order, if a result with these axes can be written into it."""
+    if not isinstance(target, LabelledArray):
+        return target
+    target.require_writable()
+    if set(target.dims) != set(frame.dims):
+        has, gets = (", ".join(array.dims) or "none" for array in (target, frame))
+        raise _does_not_fit(f"the result has the axes {gets}, not {has}")
+    if more := set(frame.coords) - set(target.coords):
+        raise _does_not_fit(f"the result has the coordinate '{min(more)}', which the array does not have")
+    if not have_same_labels([target, frame]):
+        raise _does_not_fit("the result has another length, or other names or times along an axis")
+    return align_axes(target, frame.dims)
+
+
+def _does_not_fit(why: str) -> ValueError:
+    return ValueError(f"These arrays cannot be combined in place: {why}. Write x = x + y, not x += y, for a new array.")
+
+
+def labelled_result(values: Any, frame: LabelledArray, arrays: Sequence[LabelledArray]) -> Any:
+    """What arithmetic gives, with its axes, their coordinates, and the name and attributes that the arrays share."""
     if not isinstance(values, np.ndarray | np.generic):
         return values  # of a class that has its own arithmetic
-    if values.shape != shape:
-        axes = ", ".join(f"{axis}: {length}" for axis, length in zip(dims, shape, strict=True))
+    if values.shape != frame.shape:
+        axes = ", ".join(f"{axis}: {length}" for axis, length in frame.sizes.items())
         raise ValueError(f"An array without names does not fit the axes ({axes}). Give it that shape, or use .values.")
     names = {array.name for array in arrays}
     name = names.pop() if len(names) == 1 else None
-    return LabelledArray(dims, np.asarray(values), _shared_attributes(arrays), _joined_coords(dims, arrays), name)
+    return replace(frame, values=np.asarray(values), attrs=_shared_attributes(arrays), name=name)
 
 
 def _shared_attributes(arrays: Sequence[LabelledArray]) -> dict[str, Any]:
@@ -89,16 +162,40 @@ def _shared_attributes(arrays: Sequence[LabelledArray]) -> dict[str, Any]:
     return {key: value for key, value in found.items() if key not in dropped}
 
 
-def _joined_coords(dims: tuple[str, ...], arrays: Sequence[LabelledArray]) -> dict[str, LabelledArray]:
-    """What stands along the axes, and labels that were selected where all arrays have the same."""
+def join_coords(dims: tuple[str, ...], arrays: Sequence[LabelledArray]) -> dict[str, LabelledArray]:
+    """What stands along the axes, and other coordinates that are the same in all arrays that have them."""
     found: dict[str, LabelledArray] = {}
-    for array in arrays:
-        found |= {axis: along for axis, along in array.coords.items() if along.dims and axis not in found}
     differ = set()
     for array in arrays:
-        for name, label in ((name, label) for name, label in array.coords.items() if not label.dims):
-            if name in dims:
-                continue
-            if not np.array_equal(found.setdefault(name, label).values, label.values):
+        for name, along in array.bare_coords.items():
+            if name in dims and name not in along.dims:
+                continue  # a label that was selected gives way to the axis
+            first = found.setdefault(name, along)
+            if name not in dims and not (first.dims == along.dims and same_values(first.values, along.values)):
                 differ.add(name)
     return {name: along for name, along in found.items() if name not in differ}
+
+
+def reduce_axes(array: LabelledArray, function: str, dim: Any, options: dict[str, Any]) -> Any:
+    """A numpy function over axes, as xarray has it: values that are not numbers are left out, which xarray does."""
+    axis, rest = options.get("axis"), {key: value for key, value in options.items() if key != "axis"}
+    if isinstance(dim, int) or (dim is not None and axis is not None):
+        raise TypeError(f"{function}() takes the name of an axis, or its number as axis=... Axes: {array.dims}.")
+    names = () if dim is None or dim is Ellipsis else (dim,) if isinstance(dim, str) else tuple(dim)
+    for name in names:
+        array.require_axis(name, KeyError)
+    place = function in ("argmax", "argmin")
+    several = place and dim is not None and not isinstance(dim, str)  # a dictionary of places, one for each axis
+    holes = array.dtype.kind in "fc" and bool(np.isnan(array.values).any())
+    asks = any(value is not None for value in rest.values())
+    if holes or array.dtype.kind == "O" or asks or several or dim is Ellipsis:
+        asked = {key: value for key, value in options.items() if value is not None}
+        found = array.ask_xarray(function, dim, **asked)
+        return {name: from_xarray(at) for name, at in found.items()} if several else from_xarray(found)
+    whole = dim is None and axis is None
+    axes = axis if dim is None else tuple(array.dims.index(name) for name in names)
+    values = getattr(np, function)(array.values, axis=axes[0] if place and isinstance(axes, tuple) else axes)
+    gone = set(array.dims) if whole else {array.dims[k] for k in np.atleast_1d(np.asarray(axes, dtype=int))}
+    coords = {name: along for name, along in array.bare_coords.items() if not gone & {name, *along.dims}}
+    kept = tuple(axis for axis in array.dims if axis not in gone)
+    return replace(array, dims=kept, values=np.asarray(values), coords=coords)

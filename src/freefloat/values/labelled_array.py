@@ -8,28 +8,61 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from freefloat.values.label_places import find_places, is_plain_place
+from freefloat.values.label_places import AskXarray, find_places, places_along
 
 if TYPE_CHECKING:
     import xarray
 
 
-class Coords(dict[str, "LabelledArray"]):
-    """Names and times by axis, which xarray can read too: its arrays ask for `variables` and `xindexes` to add ours."""
+class Coords(Mapping[str, "LabelledArray"]):
+    """Names and times by axis, which xarray can read too: its arrays ask for `variables` and `xindexes` to add ours.
+
+    `arrays` are the same without coordinates of their own.
+    """
+
+    def __init__(self, given: Mapping[str, LabelledArray]) -> None:
+        if isinstance(given, Coords):
+            given = given.arrays
+        self.arrays = {name: replace(along, coords={}) if along.coords else along for name, along in given.items()}
+
+    def __getitem__(self, name: str) -> LabelledArray:
+        found = self.arrays[name]
+        own = {other: along for other, along in self.arrays.items() if set(along.dims) <= set(found.dims)}
+        return replace(found, coords=own, name=name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.arrays)
+
+    def __len__(self) -> int:
+        return len(self.arrays)
+
+    def __repr__(self) -> str:
+        return "\n".join(_in_one_line(self.arrays)) or "no coordinates"
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        raise _no_other_coordinate(name)
+
+    def __delitem__(self, name: str) -> None:
+        raise _no_other_coordinate(name)
+
+    def update(self, other: Any) -> None:
+        """Not supported: coordinates cannot be changed."""
+        raise _no_other_coordinate(next(iter(other), "time"))
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
+        if name.startswith("_") or name == "arrays":
             raise AttributeError(f"Coords has no '{name}'.", name=name, obj=self)
         import xarray
 
-        return getattr(xarray.Dataset(coords=_coords_for_xarray(self)).coords, name)
+        return getattr(xarray.Dataset(coords=_coords_for_xarray(self.arrays)).coords, name)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,7 +76,8 @@ class LabelledArray(NDArrayOperatorsMixin):
     name: str | None = None
 
     def __post_init__(self) -> None:
-        """Coordinates are kept in a form that xarray can read."""
+        """Coordinates are kept in a form that xarray can read; attributes are this array's own."""
+        object.__setattr__(self, "attrs", dict(self.attrs))
         object.__setattr__(self, "coords", Coords(self.coords))
 
     @property
@@ -81,53 +115,87 @@ class LabelledArray(NDArrayOperatorsMixin):
         """The axes in reversed order."""
         return replace(self, dims=self.dims[::-1], values=self.values.T)
 
+    @property
+    def bare_coords(self) -> dict[str, LabelledArray]:
+        """The coordinates without coordinates of their own."""
+        return cast(Coords, self.coords).arrays
+
     def along(self, axis: str) -> np.ndarray:
         """The names or times of an axis; counted from zero where it has none."""
-        return self.coords[axis].values if axis in self.coords else np.arange(self.shape[self.dims.index(axis)])
+        return self.bare_coords[axis].values if axis in self.coords else np.arange(self.shape[self.dims.index(axis)])
 
     def coordinate(self, axis: str) -> LabelledArray:
         """The names or times of an axis as an array along itself."""
-        if axis not in self.coords and axis not in self.dims:
-            known = ", ".join({**dict.fromkeys(self.dims), **self.coords})
+        if axis in self.coords:
+            return self.coords[axis]
+        if axis == self.name and self.dims == (axis,):
+            return replace(self, coords={**self.bare_coords, axis: self})
+        if axis not in self.dims:
+            known = ", ".join({**dict.fromkeys(self.dims), **self.bare_coords})
             raise KeyError(f"{self._title()} has no axis '{axis}'. Axes: {known or 'none'}.")
-        itself = axis == self.name and self.dims == (axis,)
-        if not itself and axis not in self.coords:
-            return LabelledArray((axis,), self.along(axis), name=axis)
-        found = self.coords.get(axis, self)
-        return replace(found, coords={axis: found} if axis in found.dims else {}, name=axis)
+        single = {name: label for name, label in self.bare_coords.items() if not label.dims}
+        return LabelledArray((axis,), self.along(axis), coords=single, name=axis)
 
-    def isel(self, places: Mapping[str, Any] | None = None, **more: Any) -> LabelledArray:
+    def isel(
+        self,
+        indexers: Mapping[str, Any] | None = None,
+        drop: bool = False,
+        missing_dims: str = "raise",
+        **places: Any,
+    ) -> LabelledArray:
         """The values at some places of an axis: `isel(time=-1)`, `isel(time=slice(0, 10))`."""
-        found = self
-        for axis, place in {**(places or {}), **more}.items():
-            if not is_plain_place(place):
-                return from_xarray(self._ask_xarray("isel", {**(places or {}), **more}))
-            found = found._at(axis, place if isinstance(place, slice) else np.asarray(place))
-        return found
+        with suppress(AskXarray):
+            found = self
+            if drop or missing_dims != "raise":
+                raise AskXarray
+            for axis, place in _by_axis(indexers, places).items():
+                self.require_axis(axis, ValueError)
+                found = found.at_place(axis, places_along(axis, self.bare_coords.get(axis), place))
+            return found
+        return from_xarray(self.ask_xarray("isel", indexers, drop, missing_dims, **places))
 
-    def sel(self, labels: Mapping[str, Any] | None = None, method: str | None = None, **more: Any) -> LabelledArray:
+    def sel(
+        self,
+        indexers: Mapping[str, Any] | None = None,
+        method: str | None = None,
+        tolerance: Any = None,
+        drop: bool = False,
+        **labels: Any,
+    ) -> LabelledArray:
         """The values at names or times: `sel(xyz="z")`, `sel(time=slice(1.0, 2.0))`, `sel(time=3, method="nearest")`.
 
         Both ends of a slice are included.
         """
-        wanted, places = {**(labels or {}), **more}, {}
-        for axis, label in wanted.items():
-            along = self.coordinate(axis).values
-            places[axis] = label if axis not in self.coords else find_places(axis, along, label, method)
-            if places[axis] is None:
-                return from_xarray(self._ask_xarray("sel", wanted, method=method))
-        return self.isel(places)
+        with suppress(AskXarray):
+            if drop or tolerance is not None:
+                raise AskXarray
+            wanted = _by_axis(indexers, labels)
+            return self.isel({axis: self._find(axis, label, method) for axis, label in wanted.items()})
+        return from_xarray(self.ask_xarray("sel", indexers, method, tolerance, drop, **labels))
 
-    def _at(self, axis: str, place: slice | np.ndarray) -> LabelledArray:
-        if axis not in self.dims:
-            raise ValueError(f"{self._title()} has no axis '{axis}'. Axes: {', '.join(self.dims) or 'none'}.")
+    def _find(self, axis: str, label: Any, method: str | None) -> Any:
+        if axis in self.coords:
+            return find_places(axis, self.along(axis), label, method)
+        self.require_axis(axis, KeyError)
+        if method is not None:
+            raise AskXarray
+        return label  # without names or times a label is a place
+
+    def at_place(self, axis: str, place: slice | np.ndarray) -> LabelledArray:
+        """The values at a slice, a number, numbers or truth values along one axis."""
         at = place if isinstance(place, slice) else place[()]
         values = np.asarray(self.values[(slice(None),) * self.dims.index(axis) + (at,)])
-        kept, coords = values.ndim == self.ndim, dict(self.coords)
-        if axis in coords:
-            along = np.asarray(coords[axis].values[at])
-            coords[axis] = replace(coords[axis], dims=(axis,) if kept else (), values=along)
-        return replace(self, dims=self.dims if kept else _without(self.dims, axis), values=values, coords=coords)
+        coords = {
+            name: along.at_place(axis, place) if axis in along.dims else along
+            for name, along in self.bare_coords.items()
+        }
+        dims = self.dims if values.ndim == self.ndim else _without(self.dims, axis)
+        return replace(self, dims=dims, values=values, coords=coords)
+
+    def require_axis(self, axis: str, error: type[Exception]) -> None:
+        """Reject an axis that the array does not have."""
+        if axis not in self.dims:
+            raise error(f"{self._title()} has no axis '{axis}'. Axes: {', '.join(self.dims) or 'none'}.")
 
     def __getitem__(self, place: Any) -> LabelledArray:
         if isinstance(place, str):
@@ -138,12 +206,22 @@ class LabelledArray(NDArrayOperatorsMixin):
         if any(part is Ellipsis for part in given):
             at = next(k for k, part in enumerate(given) if part is Ellipsis)
             given[at : at + 1] = [slice(None)] * (self.ndim - len(given) + 1)
+            given = [slice(None) if part is Ellipsis else part for part in given]
         if len(given) > self.ndim:
             raise IndexError(f"{self._title()} has {self.ndim} axes, not {len(given)}: {', '.join(self.dims)}.")
         return self.isel(dict(zip(self.dims, given, strict=False)))
 
     def __setitem__(self, place: Any, value: Any) -> None:
-        self.to_xarray()[place] = value.to_xarray() if isinstance(value, LabelledArray) else value
+        if isinstance(place, str):
+            raise _no_other_coordinate(place)
+        self.require_writable()
+        self.to_xarray()[for_xarray(place)] = for_xarray(value)
+
+    def require_writable(self) -> None:
+        """Reject writing into an array that is a coordinate: others share it."""
+        along = self.bare_coords.get(self.name or "")
+        if along is not None and along.dims and np.may_share_memory(along.values, self.values):
+            raise _no_other_coordinate(str(self.name))
 
     def __len__(self) -> int:
         return len(self.values)
@@ -192,41 +270,48 @@ class LabelledArray(NDArrayOperatorsMixin):
 
     def max(self, dim: str | Sequence[str] | None = None, **options: Any) -> LabelledArray:
         """Largest value over all axes or some."""
-        return _reduced(self, "max", dim, options)
+        return self._reduce("max", dim, options)
 
     def min(self, dim: str | Sequence[str] | None = None, **options: Any) -> LabelledArray:
         """Smallest value over all axes or some."""
-        return _reduced(self, "min", dim, options)
+        return self._reduce("min", dim, options)
 
     def sum(self, dim: str | Sequence[str] | None = None, **options: Any) -> LabelledArray:
         """Sum over all axes or some."""
-        return _reduced(self, "sum", dim, options)
+        return self._reduce("sum", dim, options)
 
     def mean(self, dim: str | Sequence[str] | None = None, **options: Any) -> LabelledArray:
         """Mean value over all axes or some."""
-        return _reduced(self, "mean", dim, options)
+        return self._reduce("mean", dim, options)
 
     def any(self, dim: str | Sequence[str] | None = None, **options: Any) -> LabelledArray:
         """True where a value along the axes is true."""
-        return _reduced(self, "any", dim, options)
+        return self._reduce("any", dim, options)
 
     def all(self, dim: str | Sequence[str] | None = None, **options: Any) -> LabelledArray:
         """True where all values along the axes are true."""
-        return _reduced(self, "all", dim, options)
+        return self._reduce("all", dim, options)
 
-    def argmax(self, dim: str | None = None, **options: Any) -> LabelledArray:
-        """Place of the largest value along an axis, or among all values."""
-        return _reduced(self, "argmax", dim, options)
+    def argmax(self, dim: str | Sequence[str] | None = None, **options: Any) -> Any:
+        """Place of the largest value along an axis, or among all values; of several axes a dictionary of places."""
+        return self._reduce("argmax", dim, options)
 
-    def argmin(self, dim: str | None = None, **options: Any) -> LabelledArray:
-        """Place of the smallest value along an axis, or among all values."""
-        return _reduced(self, "argmin", dim, options)
+    def argmin(self, dim: str | Sequence[str] | None = None, **options: Any) -> Any:
+        """Place of the smallest value along an axis, or among all values; of several axes a dictionary of places."""
+        return self._reduce("argmin", dim, options)
+
+    def _reduce(self, function: str, dim: Any, options: dict[str, Any]) -> Any:
+        from freefloat.values.labelled_arithmetic import reduce_axes
+
+        return reduce_axes(self, function, dim, options)
 
     def to_xarray(self) -> xarray.DataArray:
         """As xarray has it; the values are shared."""
         import xarray
 
-        return xarray.DataArray(self.values, _coords_for_xarray(self.coords), self.dims, self.name, dict(self.attrs))
+        return xarray.DataArray(
+            self.values, _coords_for_xarray(self.bare_coords), self.dims, self.name, dict(self.attrs)
+        )
 
     def __getattr__(self, name: str) -> Any:
         """A coordinate, an attribute such as `units`, or whatever xarray has by this name."""
@@ -236,10 +321,16 @@ class LabelledArray(NDArrayOperatorsMixin):
             return self.coordinate(name)
         if name in self.attrs:
             return self.attrs[name]
-        found = getattr(self.to_xarray(), name)
+        try:
+            found = getattr(self.to_xarray(), name)
+        except AttributeError:
+            remedy = f" numpy's arrays have it: .values.{name}." if hasattr(np.ndarray, name) else ""
+            message = f"{self._title()} has no '{name}', nor has xarray's.{remedy}"
+            raise AttributeError(message, name=name, obj=self) from None
         return _of_xarray_arrays(found) if inspect.ismethod(found) else found
 
-    def _ask_xarray(self, question: str, /, *given: Any, **options: Any) -> xarray.DataArray:
+    def ask_xarray(self, question: str, /, *given: Any, **options: Any) -> Any:
+        """What a method of xarray's array returns."""
         return _of_xarray_arrays(getattr(self.to_xarray(), question))(*given, **options)
 
     def _title(self) -> str:
@@ -249,7 +340,7 @@ class LabelledArray(NDArrayOperatorsMixin):
         axes = ", ".join(f"{axis}: {length}" for axis, length in self.sizes.items())
         lines = [f"<LabelledArray{f' {self.name!r}' if self.name else ''} ({axes})>"]
         lines += [np.array2string(self.values, threshold=60, edgeitems=3)]
-        lines += [f"  {axis}: {np.array2string(along.values, threshold=12)}" for axis, along in self.coords.items()]
+        lines += [f"  {line}" for line in _in_one_line(self.bare_coords)]
         return "\n".join([*lines, *(f"  {name}: {value}" for name, value in self.attrs.items())])
 
     def _repr_html_(self) -> str:
@@ -267,8 +358,35 @@ def from_xarray(array: xarray.DataArray) -> LabelledArray:
     return LabelledArray(_axes(array.dims), array.values, dict(array.attrs), coords, name)
 
 
+def for_xarray(value: Any) -> Any:
+    """The same with our arrays as xarray's."""
+    if isinstance(value, LabelledArray):
+        return value.to_xarray()
+    if isinstance(value, dict):
+        return {key: for_xarray(part) for key, part in value.items()}
+    return tuple(map(for_xarray, value)) if type(value) is tuple else value
+
+
 def _coords_for_xarray(coords: Mapping[str, LabelledArray]) -> dict[str, tuple[Any, ...]]:
     return {name: (along.dims, along.values, dict(along.attrs)) for name, along in coords.items()}
+
+
+def _in_one_line(coords: Mapping[str, LabelledArray]) -> list[str]:
+    return [f"{name}: {np.array2string(along.values, threshold=12)}" for name, along in coords.items()]
+
+
+def _no_other_coordinate(name: str) -> TypeError:
+    return TypeError(
+        f"The coordinates of this array cannot be changed. Use .assign_coords({name}=...), "
+        f"or .to_xarray() for an array of xarray, where array.coords['{name}'] = ... works."
+    )
+
+
+def _by_axis(given: Mapping[str, Any] | None, more: dict[str, Any]) -> Mapping[str, Any]:
+    """Places or labels by axis, as one mapping or by keyword; xarray's errors say what else was given."""
+    if given is not None and (not isinstance(given, Mapping) or (given and more)):
+        raise AskXarray
+    return given or more
 
 
 def _axes(dims: Any) -> tuple[str, ...]:
@@ -282,32 +400,8 @@ def _without(dims: tuple[str, ...], axis: str) -> tuple[str, ...]:
 def _of_xarray_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
     """A method of xarray that accepts our arrays too."""
 
-    def converted(value: Any) -> Any:
-        if isinstance(value, LabelledArray):
-            return value.to_xarray()
-        return {key: converted(part) for key, part in value.items()} if isinstance(value, dict) else value
-
     @wraps(function)
     def call(*given: Any, **options: Any) -> Any:
-        return function(*map(converted, given), **converted(options))
+        return function(*for_xarray(given), **for_xarray(options))
 
     return call
-
-
-def _reduced(array: LabelledArray, function: str, dim: Any, options: dict[str, Any]) -> LabelledArray:
-    """A numpy function over axes, as xarray has it: values that are not numbers are left out, which xarray does."""
-    axis, rest = options.get("axis"), {key: value for key, value in options.items() if key != "axis"}
-    if isinstance(dim, int) or (dim is not None and axis is not None):
-        raise TypeError(f"{function}() takes the name of an axis, or its number as axis=... Axes: {array.dims}.")
-    holes = array.dtype.kind in "fc" and bool(np.isnan(array.values).any())
-    if holes or array.dtype.kind == "O" or any(value is not None for value in rest.values()) or dim is Ellipsis:
-        asked = {key: value for key, value in options.items() if value is not None}
-        return from_xarray(array._ask_xarray(function, dim, **asked))
-    names = array.dims if dim is None else (dim,) if isinstance(dim, str) else tuple(dim)
-    axes = tuple(array.dims.index(array.coordinate(name).dims[0]) for name in names) if axis is None else axis
-    whole = dim is None and axis is None
-    values = getattr(np, function)(array.values, axis=None if whole else axes[0] if function[:3] == "arg" else axes)
-    gone = {array.dims[k] for k in np.atleast_1d(axes)} if np.size(axes) else set()
-    coords = {name: along for name, along in array.coords.items() if not gone & {name, *along.dims}}
-    kept = tuple(axis for axis in array.dims if axis not in gone)
-    return replace(array, dims=kept, values=np.asarray(values), coords=coords)
