@@ -103,7 +103,8 @@ class Job(Generic[T]):
         status, answer = self._process.returncode, _whole(self._text)
         code = answer[DIGEST:]
         if status or hashlib.sha256(code).digest() != answer[:DIGEST]:
-            words = _whole(self._errors).decode(errors="replace").strip().splitlines() or ["no reason was given"]
+            unsaid = "no reason was given" if status else "its answer is no code"
+            words = _whole(self._errors).decode(errors="replace").strip().splitlines() or [unsaid]
             failures.append(f"The compiler process ended with {status}: {words[-1]}. Quick code is used.")
             return None
         try:
