@@ -266,6 +266,7 @@ def test_programs_of_the_same_code_share_a_job_and_others_wait(monkeypatch, by_n
     third = engine.compile(another(1), cache=False)
     third(1.0)
     assert third._scalar._job is None
+    assert background.begin("another", str, bytes) is None
     one._scalar._job._process.kill()
     one._scalar._job._process.wait()
     third(1.0)
