@@ -136,20 +136,23 @@ def swapped_on_the_way() -> Iterator[list[Any]]:
 
     looks: dict[Any, int] = {}
     swapped: list[Any] = []
-    take = background.Job.take
+    take = code.CodeByNeed._take
 
-    def at_the_fifth_look(job: Any, *, wait: bool = False) -> bool:
+    def at_the_fifth_look(job: Any) -> bool:
         looks[job] = looks.get(job, 0) + 1
-        if looks[job] < 5 and not wait:
-            return False
+        return looks[job] >= 5 and job._process.wait() is not None
+
+    def counted(program: Any, job: Any) -> None:
         swapped.append(job)
-        return take(job, wait=True)
+        take(program, job)
 
     with (
         mock.patch.object(code, "PAYS", 0),
         mock.patch.object(native, "QUICK_OPERATIONS", 1),
         mock.patch.object(native, "LEAST_STEPS", 1),  # a look at every step
-        mock.patch.object(background.Job, "take", at_the_fifth_look),
+        mock.patch.object(background, "most_jobs", return_value=1000),  # nobody waits for another's
+        mock.patch.object(background.Job, "has_ended", property(at_the_fifth_look)),
+        mock.patch.object(code.CodeByNeed, "_take", counted),
     ):
         yield swapped
 

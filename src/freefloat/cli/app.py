@@ -318,12 +318,23 @@ def _heard_termination() -> Iterator[None]:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
+def _replace_closed_streams() -> None:
+    """Where the shell has closed standard output or error (`2>&-`), nothing is shown, and the work goes on.
+
+    The open descriptor keeps the next file from getting its number, and messages of libraries from going there.
+    """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115, PTH123 (for the rest of the process)
+
+
 def main() -> None:
     """Entry point: errors of the user are sentences, not tracebacks."""
     # A command makes a million objects and keeps nearly all of them: looking for cycles among them as often as Python
     # does by itself takes an eighth of its time. Looking for pydantic's plugins reads every installed package.
     gc.set_threshold(50_000, 20, 50)
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    _replace_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without our letters shows others, and the work goes on

@@ -17,12 +17,12 @@ class Bar(Progress):
     """A bar on standard error that leaves nothing behind; one thread draws the bar and the line."""
 
     def __init__(self, *columns: ProgressColumn, line: LineOfMaking) -> None:
-        self.line = line
-        super().__init__(*columns, console=Console(stderr=True), transient=True)
+        self.line, self.terminal = line, Console(stderr=True)
+        super().__init__(*columns, console=self.terminal, transient=True)
 
     def get_renderables(self) -> Iterable[RenderableType]:
         """The line while code is made, else the bar."""
-        text = self.line.text()
+        text = self.line.text(width=self.terminal.width)
         if text:
             yield Text(text, no_wrap=True, overflow="ellipsis")
         else:
@@ -33,5 +33,5 @@ class Bar(Progress):
 def bar_of(*columns: ProgressColumn) -> Iterator[Bar]:
     """A bar for as long as the block lasts."""
     line = LineOfMaking()
-    with on_making(line.hear), Bar(*columns, line=line) as bar:
+    with on_making(line.take_report), Bar(*columns, line=line) as bar:
         yield bar

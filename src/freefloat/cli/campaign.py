@@ -65,7 +65,9 @@ def _drive(campaign: Campaign, folder: Path, drive: Any, route: Route, *, quiet:
 @contextlib.contextmanager
 def _progress(quiet: bool) -> Iterator[Progress | None]:
     """A bar with rate and time left, on standard error, where somebody sees it."""
-    if quiet or not sys.stderr.isatty():
+    from freefloat.sim.line_of_making import is_terminal
+
+    if quiet or not is_terminal(sys.stderr):
         with code_sign(quiet):
             yield None
         return

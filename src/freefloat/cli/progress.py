@@ -21,7 +21,9 @@ _PATIENCE = 2.0  # [s] before a bar is shown
 @contextlib.contextmanager
 def progress_bar(title: str, quiet: bool) -> Iterator[Progress | None]:
     """A function to report progress to, or None when nobody would see it."""
-    if quiet or not sys.stderr.isatty():
+    from freefloat.sim.line_of_making import is_terminal
+
+    if quiet or not is_terminal(sys.stderr):
         with code_sign(quiet):
             yield None
         return
@@ -50,6 +52,7 @@ def code_sign(quiet: bool) -> AbstractContextManager[Any]:
     from freefloat.engine import on_making
     from freefloat.sim.line_of_making import LogSign, TerminalSign, is_terminal, showing
 
-    if quiet:
+    stream = sys.stderr  # None where standard error is closed
+    if quiet or stream is None:
         return on_making(lambda event: None)
-    return showing(TerminalSign(sys.stderr) if is_terminal(sys.stderr) else LogSign(sys.stderr))
+    return showing(TerminalSign(stream) if is_terminal(stream) else LogSign(stream))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from .compilation import compile_named
 from .errors import EngineError
 from .runtime import lookup
 from .runtime.program import Chunk, Compiled, Rollout
+
+if TYPE_CHECKING:
+    from .runtime.stepping import Stepping, Watching
 
 _STRUCTURAL = (0.0, 1.0, -1.0)  # numbers that simplify code; an entry that is one of them must stay it
 
@@ -76,6 +79,14 @@ class VariedProgram:
     def __call__(self, *args: Any) -> Any:
         """The function's result."""
         return self.compiled(*args, self.numbers)
+
+    def stepping(self, state: Any, *held: Any) -> Stepping:
+        """A rollout of one instance that is asked for step by step."""
+        return self.compiled.stepping(state, *held, self.numbers)
+
+    def watching(self, steps: Stepping, *held: Any) -> Watching:
+        """This function of the present state of a stepping."""
+        return self.compiled.watching(steps, *held, self.numbers)
 
     def batch(self, *args: Any, in_axes: Sequence[int | None] | None = None) -> Any:
         """Results for many instances of the arguments, all with the same numbers."""

@@ -9,14 +9,16 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
 from freefloat.engine import Making, is_making_heard, on_making
 
 _SHORT = 0.5  # [s] of making that a terminal says nothing of
 _SHORT_IN_LOGS = 2.0  # [s] the same of a log or a pipe
-_INTERVAL = 0.2  # [s] between two looks
+_INTERVAL = 0.2  # [s] between two refreshments
+_CUT = "..."  # in place of the end of a name
 _BACK, _ERASE = "\r", "\x1b[K"
 clock: Callable[[], float] = time.monotonic
 
@@ -35,12 +37,12 @@ class Stream(Protocol):
 
 
 class LineOfMaking:
-    """Hears the engine, and has the present words whenever they are asked for, in any thread."""
+    """Takes reports of the engine, and has the present words whenever they are asked for, in any thread."""
 
     def __init__(self) -> None:
         self._last: tuple[Making, float] | None = None
 
-    def hear(self, event: Making) -> None:
+    def take_report(self, event: Making) -> None:
         """Take a report of the engine."""
         self._last = event, clock()
 
@@ -52,22 +54,35 @@ class LineOfMaking:
         event, heard = self._last
         return event.seconds + clock() - heard
 
-    def text(self, short: float | None = None) -> str:
-        """The line; empty if no code is being made, or not for long."""
+    def text(self, short: float | None = None, width: int | None = None) -> str:
+        """The line, in so many columns; empty if no code is being made, or not for long."""
         seconds, last = self.seconds, self._last
-        is_long = seconds > (_SHORT if short is None else short)
-        return last[0].sentence(seconds) if last is not None and is_long else ""
+        if last is None or seconds <= (_SHORT if short is None else short):
+            return ""
+        return last[0].sentence(seconds) if width is None else _in_columns(last[0], seconds, width)
+
+
+def _in_columns(event: Making, seconds: float, width: int) -> str:
+    """The sentence with a shorter name, so that the seconds stay; without the name where there is no room for it."""
+    sentence = event.sentence(seconds)
+    excess = len(sentence) - width
+    if excess <= 0:
+        return sentence
+    kept = len(event.what) - excess - len(_CUT)
+    if kept > 0:
+        return replace(event, what=event.what[:kept] + _CUT).sentence(seconds)
+    return f"{event.phase}, {seconds:.1f} s"[: max(0, width)]
 
 
 @runtime_checkable
 class Sign(Protocol):
     """Shows what the engine reports."""
 
-    def hear(self, event: Making) -> None:
+    def take_report(self, event: Making) -> None:
         """Take a report of the engine."""
         ...
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Bring what is shown up to date."""
         ...
 
@@ -79,17 +94,16 @@ class TerminalSign:
         self._stream, self._line = stream, LineOfMaking()
         self._shown = False
 
-    def hear(self, event: Making) -> None:
+    def take_report(self, event: Making) -> None:
         """Take a report of the engine."""
-        self._line.hear(event)
+        self._line.take_report(event)
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Write the line again, or take it away."""
-        text = self._line.text()
+        width = shutil.get_terminal_size().columns - 1  # one that wraps could not be taken away
+        text = self._line.text(width=width)
         if text or self._shown:
-            width = shutil.get_terminal_size().columns - 1  # one that wraps could not be taken away
-            self._stream.write(f"{_BACK}{text[:width]}{_ERASE}")
-            self._stream.flush()
+            _write(self._stream, f"{_BACK}{text}{_ERASE}")
         self._shown = bool(text)
 
 
@@ -100,45 +114,51 @@ class LogSign:
         self._stream, self._line = stream, LineOfMaking()
         self._due = _SHORT_IN_LOGS
 
-    def hear(self, event: Making) -> None:
+    def take_report(self, event: Making) -> None:
         """Take a report of the engine; code of something else is waited for anew."""
         if event.state == "begun" and event.seconds == 0.0:
             self._due = _SHORT_IN_LOGS
-        self._line.hear(event)
+        self._line.take_report(event)
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Write a line if one is due."""
         if text := self._line.text(self._due):
             self._due *= 2.0
-            self._stream.write(f"{text}\n")
-            self._stream.flush()
+            _write(self._stream, f"{text}\n")
+
+
+def _write(stream: Stream, text: str) -> None:
+    """Show some text, if the stream is there still: nobody's work ends because it cannot be shown."""
+    with suppress(OSError, ValueError):  # a pipe without a reader, a closed file
+        stream.write(text)
+        stream.flush()
 
 
 class Ticker:
-    """Lets a sign look again and again, by a thread that lives while code is made and no longer."""
+    """Refreshes a sign again and again, by a thread that lives while code is made and no longer."""
 
     def __init__(self, sign: Sign) -> None:
         self._sign = sign
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def hear(self, event: Making) -> None:
+    def take_report(self, event: Making) -> None:
         """Take a report of the engine."""
-        self._sign.hear(event)
+        self._sign.take_report(event)
         self.stop()
         if event.state == "begun":
             self._ended.clear()
             self._thread = threading.Thread(target=self._tick, name="sign of life", daemon=True)
             self._thread.start()
         else:
-            self._sign.look()
+            self._sign.refresh()
 
     def _tick(self) -> None:
         while not self._ended.wait(_INTERVAL):
-            self._sign.look()
+            self._sign.refresh()
 
     def stop(self) -> None:
-        """Look no more."""
+        """Refresh it no more."""
         self._ended.set()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
@@ -150,7 +170,7 @@ def showing(sign: Sign) -> Iterator[None]:
     """In this block a sign shows which code is made."""
     ticker = Ticker(sign)
     try:
-        with on_making(ticker.hear):
+        with on_making(ticker.take_report):
             yield
     finally:
         ticker.stop()
@@ -170,4 +190,6 @@ def making_shown(wanted: bool) -> Iterator[None]:
 def is_terminal(stream: Stream | None) -> bool:
     """Whether a line can be shown on a stream and taken away again."""
     asked = getattr(stream, "isatty", None)
-    return asked is not None and asked() and os.environ.get("TERM") != "dumb"
+    with suppress(ValueError):  # a closed file
+        return asked is not None and asked() and os.environ.get("TERM") != "dumb"
+    return False

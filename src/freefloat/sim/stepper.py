@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from freefloat.sim.experiment import Experiment
+from freefloat.sim.experiment import Experiment, require_choice
 from freefloat.sim.input_ports import input_row, port_shape
 from freefloat.sim.rollout import Engine
 from freefloat.sim.saved_state import SavedState
@@ -19,7 +20,7 @@ from freefloat.values.errors import ModelError
 class Stepper:
     """Holds the state of an experiment and advances it tick by tick. `stepper(experiment)` makes one.
 
-    Not to be shared between threads.
+    Not to be shared between threads; `copy.copy` gives one with memory of its own, where this one is now.
     """
 
     def __init__(self, experiment: Experiment, measure: Iterable[str], target: Engine) -> None:
@@ -43,7 +44,7 @@ class Stepper:
 
     @property
     def state(self) -> SystemState:
-        """Everything that changes, as it is now."""
+        """A copy of everything that changes, as it is now. Its arrays are read-only: `restore` changes the state."""
         return self._stepped.state
 
     def step(self, inputs: Mapping[str, Any] | None = None) -> dict[str, np.ndarray]:
@@ -59,12 +60,20 @@ class Stepper:
 
     def save(self) -> SavedState:
         """The present state as plain arrays."""
-        return SavedState.of(self.state, self.experiment.start, 0.0)
+        return SavedState.of(self._stepped.read(), self.experiment.start, 0.0)
 
     def restore(self, saved: SavedState) -> None:
         """Go back, or on, to a saved state."""
         state, _ = saved.restore(self.state, self.experiment.start)
         self._stepped.put(state)
+
+    def __copy__(self) -> Stepper:
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__, _stepped=self._stepped.twin())
+        return twin
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Stepper:
+        return copy.copy(self)  # the experiment is not changed by stepping
 
     def _require_inputs(self, inputs: Mapping[str, Any], tick: int) -> dict[str, np.ndarray]:
         """What comes in at this tick at every port."""
@@ -88,4 +97,5 @@ def stepper(
     """An experiment at its start, ready to be stepped; `measure` names what each step gives back."""
     if not isinstance(experiment, Experiment):
         raise ValueError(f"stepper needs an Experiment, got {experiment!r}. Make one: Experiment.of(craft, ...).")
+    require_choice("engine", engine, ("native", "jax"))
     return Stepper(experiment, measure, engine)

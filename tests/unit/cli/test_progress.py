@@ -1,11 +1,12 @@
 """What commands show on standard error while they work: the sign of code that is made, and the bar."""
 
 import io
+import os
 import sys
 
 import pytest
 
-from freefloat.cli import bars, main, progress
+from freefloat.cli import bars, campaign, main, progress
 from freefloat.engine import Making, is_making_heard
 from freefloat.engine.runtime import making
 from freefloat.sim import line_of_making
@@ -27,8 +28,8 @@ def seconds(monkeypatch):
 
 
 def tell(state, so_far=0.0):
-    for callback in tuple(making._callbacks):
-        callback(Making("the simulation of 'ets7-gjm'", "f", "tracing", state, so_far, 5.3))
+    for listening in tuple(making._listening):
+        listening.callback(Making("the simulation of 'ets7-gjm'", "f", "tracing", state, so_far, 5.3))
 
 
 def test_bar_gives_way_to_the_line(monkeypatch, seconds):
@@ -62,11 +63,50 @@ def test_lines_in_a_pipe(monkeypatch, seconds):
         assert report is None
         sign = signs[-1]
         tell("begun")
-        sign.look()
+        sign.refresh()
         seconds[0] += 2.5
-        sign.look()
+        sign.refresh()
         tell("ended", 2.5)
     assert stream.getvalue() == "making the code of the simulation of 'ets7-gjm': tracing, 2.5 s (last time 5.3 s)\n"
+
+
+def test_a_dumb_terminal_shows_lines_as_a_log_does(monkeypatch, seconds):
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    signs, showing = [], line_of_making.showing
+    monkeypatch.setattr(line_of_making, "showing", lambda sign: (signs.append(sign), showing(sign))[1])
+    with progress.progress_bar("ets7-gjm nominal", quiet=False) as report:
+        assert report is None
+    with campaign._progress(quiet=False) as report:
+        assert report is None
+    assert [type(sign) for sign in signs] == [line_of_making.LogSign] * 2
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+def test_the_seconds_stay_in_a_narrow_terminal(monkeypatch, seconds, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr(sys, "stderr", stream := Terminal())
+    with bars.bar_of() as bar:
+        tell("begun")
+        seconds[0] += 12.0
+        bar.refresh()
+    assert "tracing, 12.0 s (last time 5.3 s)" in stream.getvalue()
+
+
+def test_closed_standard_error(monkeypatch, own_cache, tmp_path):
+    """`2>&-`: Python has no stream then."""
+    monkeypatch.setattr(sys, "stderr", None)
+    with progress.progress_bar("ets7-gjm nominal", quiet=False) as report:
+        assert report is None
+        tell("begun")
+        tell("ended", 9.0)
+    words = ["freefloat", "run", "goddard-symmetric", "--out", str(tmp_path / "out"), "--set", "duration=1"]
+    monkeypatch.setattr(sys, "argv", words)
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert not stop.value.code
+    assert sys.stderr.name == os.devnull
+    sys.stderr.close()
 
 
 @pytest.mark.parametrize("stream", [Terminal(), io.StringIO()])

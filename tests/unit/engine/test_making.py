@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from freefloat import engine
-from freefloat.engine.runtime import background, cache, lookup, making
+from freefloat.engine.runtime import cache, lookup, making
 
 WHAT = "the simulation of 'probe'"
 
@@ -162,10 +162,11 @@ def test_the_background_is_not_reported(events, monkeypatch):
     monkeypatch.setattr(code, "PAYS", 0)
     program = engine.compile(lambda x: x * 13 + 1, 1.0)
     assert program(1.0) == 14.0
-    assert background._running  # full-strength code is on its way
+    job = cast(Any, program)._scalar._job  # full-strength code is on its way
     events.clear()
-    background._running[-1].take(wait=True)
+    assert job.result() is not None
     assert program(2.0) == 27.0
+    assert cast(Any, program)._scalar.is_final
     assert not events
 
 
@@ -203,6 +204,40 @@ def test_log(clock, folder, caplog):
     assert lines[-1] == (
         "making the code of the simulation of 'probe': compiling (last time 2.0 s) has ended after 3.0 s"
     )
+
+
+# ---- who is called
+
+
+@pytest.mark.parametrize("state", ["begun", "ended"])
+def test_code_that_a_callback_makes_is_not_reported(clock, folder, state):
+    heard = []
+
+    def nested(event):
+        heard.append(event.state)
+        if event.state == state:
+            engine.compile(lambda x: x * 16 + len(heard), 1.0)(1.0)
+
+    with engine.on_making(nested):
+        engine.compile(lambda x: x * 17, 1.0)(1.0)
+    assert heard == ["begun", "ended", "begun", "ended"]
+
+
+def test_the_same_function_registered_twice_is_called_until_both_have_stopped(clock, folder):
+    heard = []
+    one, other = engine.on_making(heard.append), engine.on_making(heard.append)
+    one.stop()
+    one.stop()
+    engine.compile(lambda x: x * 18, 1.0)
+    assert told(heard) == [("tracing", "begun"), ("tracing", "ended")]
+    other.stop()
+    assert not engine.is_making_heard()
+
+
+def test_a_callback_must_be_a_function():
+    with pytest.raises(ValueError, match="needs a function"):
+        engine.on_making(cast(Any, None))
+    assert not engine.is_making_heard()
 
 
 # ---- how long it took last time

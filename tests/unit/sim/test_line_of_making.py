@@ -37,6 +37,10 @@ class Terminal(io.StringIO):
         return True
 
 
+CLOSED = io.StringIO()
+CLOSED.close()
+
+
 def report(state, seconds=0.0, phase: Phase = "tracing", last_time: float | None = 5.3, what=WHAT):
     return Making(what, "f", phase, state, seconds, last_time)
 
@@ -45,18 +49,18 @@ def looks(sign, clock, *steps):
     """Let a sign look after so many seconds each."""
     for seconds in steps:
         clock.now += seconds
-        sign.look()
+        sign.refresh()
 
 
 def test_line(clock):
     line = LineOfMaking()
     assert not line.text()
-    line.hear(report("begun", seconds=1.0))
+    line.take_report(report("begun", seconds=1.0))
     clock.now += 1.1
     assert line.text() == "making the code of the simulation of 'ets7-capture': tracing, 2.1 s (last time 5.3 s)"
-    line.hear(report("begun", seconds=2.1, phase="compiling", last_time=None))
+    line.take_report(report("begun", seconds=2.1, phase="compiling", last_time=None))
     assert line.text() == "making the code of the simulation of 'ets7-capture': compiling, 2.1 s"
-    line.hear(report("ended", seconds=2.4))
+    line.take_report(report("ended", seconds=2.4))
     assert not line.text()
     assert line.seconds == 0.0
 
@@ -65,9 +69,9 @@ def test_terminal_line_is_kept_up_to_date_and_taken_away(clock, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     stream = Terminal()
     sign = TerminalSign(stream)
-    sign.hear(report("begun"))
+    sign.take_report(report("begun"))
     looks(sign, clock, 0.2, 1.0, 1.0)
-    sign.hear(report("ended", 2.3))
+    sign.take_report(report("ended", 2.3))
     looks(sign, clock, 0.0, 1.0)
     shown = f"making the code of {WHAT}: tracing, %s s (last time 5.3 s)"
     assert stream.getvalue() == f"\r{shown % 1.2}\x1b[K\r{shown % 2.2}\x1b[K\r\x1b[K"
@@ -77,17 +81,42 @@ def test_terminal_line_does_not_wrap(clock, monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
     stream = Terminal()
     sign = TerminalSign(stream)
-    sign.hear(report("begun"))
+    sign.take_report(report("begun"))
     looks(sign, clock, 1.0)
-    assert len(stream.getvalue()) == len("\r\x1b[K") + 39
+    assert stream.getvalue() == "\rtracing, 1.0 s\x1b[K"
+
+
+@pytest.mark.parametrize("columns", range(60, 80))
+def test_a_long_name_is_cut_and_the_seconds_stay(clock, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    stream = Terminal()
+    sign = TerminalSign(stream)
+    sign.take_report(report("begun", what=f"the simulation of '{'x' * 100}'"))
+    looks(sign, clock, 12.0)
+    line = stream.getvalue().removeprefix("\r").removesuffix("\x1b[K")
+    assert len(line) == columns - 1
+    assert line.startswith("making the code of t")
+    assert line.endswith("...: tracing, 12.0 s (last time 5.3 s)")
+
+
+@pytest.mark.parametrize("fault", [ValueError("I/O operation on closed file"), BrokenPipeError("gone")])
+@pytest.mark.parametrize("kind", [TerminalSign, LogSign])
+def test_a_stream_that_is_closed_on_the_way_ends_nobodys_work(clock, kind, fault):
+    class Gone(Terminal):
+        def write(self, text):
+            raise fault
+
+    sign = kind(Gone())
+    sign.take_report(report("begun"))
+    looks(sign, clock, 3.0, 3.0)
 
 
 def test_lines_of_a_log_come_after_two_seconds_and_then_seldom(clock):
     stream = io.StringIO()
     sign = LogSign(stream)
-    sign.hear(report("begun"))
+    sign.take_report(report("begun"))
     looks(sign, clock, *[0.25] * 40)  # 10 s
-    sign.hear(report("ended", 10.0))
+    sign.take_report(report("ended", 10.0))
     looks(sign, clock, 1.0)
     times = [line.split("tracing, ")[1] for line in stream.getvalue().splitlines()]
     assert times == [f"{seconds} s (last time 5.3 s)" for seconds in (2.2, 4.2, 8.2)]
@@ -99,11 +128,11 @@ def test_phases_of_one_work_are_waited_for_together(clock):
     stream = io.StringIO()
     sign = LogSign(stream)
     for number in range(3):
-        sign.hear(report("begun", 0.9 * number))
+        sign.take_report(report("begun", 0.9 * number))
         looks(sign, clock, 0.5, 0.4)
-        sign.hear(report("ended", 0.9 * (number + 1)))
+        sign.take_report(report("ended", 0.9 * (number + 1)))
     assert len(stream.getvalue().splitlines()) == 1
-    sign.hear(report("begun", what="something else"))  # begins anew
+    sign.take_report(report("begun", what="something else"))  # begins anew
     looks(sign, clock, 1.9)
     assert len(stream.getvalue().splitlines()) == 1
     looks(sign, clock, 0.2)
@@ -115,7 +144,7 @@ def test_short_work_says_nothing(clock, kind, seconds):
     stream = Terminal()
     sign = kind(stream)
     for state in ("begun", "ended", "begun", "failed"):
-        sign.hear(report(state))
+        sign.take_report(report(state))
         looks(sign, clock, seconds)
     assert not stream.getvalue()
 
@@ -125,10 +154,10 @@ class _Looked:
         self.looked = threading.Event()
         self.heard = []
 
-    def hear(self, event):
+    def take_report(self, event):
         self.heard.append(event.state)
 
-    def look(self):
+    def refresh(self):
         self.looked.set()
 
 
@@ -137,10 +166,10 @@ def test_ticker_looks_while_code_is_made_and_no_longer(end, monkeypatch):
     monkeypatch.setattr(line_of_making, "_INTERVAL", 1e-3)
     sign, before = _Looked(), threading.active_count()
     ticker = Ticker(sign)
-    ticker.hear(report("begun"))
+    ticker.take_report(report("begun"))
     assert sign.looked.wait(60.0)
     sign.looked.clear()
-    ticker.hear(report(end))
+    ticker.take_report(report(end))
     assert sign.looked.is_set()  # once more, to take the line away
     assert threading.active_count() == before
     assert sign.heard == ["begun", end]
@@ -152,15 +181,21 @@ def test_shown_on_a_terminal_if_nobody_else_shows_it(monkeypatch):
     with making_shown(True):
         assert is_making_heard()
         with making_shown(True):  # a simulation inside of another work
-            assert len(making._callbacks) == 1
+            assert len(making._listening) == 1
     assert not is_making_heard()
     with on_making(lambda event: None), making_shown(True):
-        assert len(making._callbacks) == 1
+        assert len(making._listening) == 1
 
 
 @pytest.mark.parametrize(
     ("wanted", "stream", "term"),
-    [(False, Terminal(), "xterm"), (True, io.StringIO(), "xterm"), (True, Terminal(), "dumb"), (True, None, "xterm")],
+    [
+        (False, Terminal(), "xterm"),
+        (True, io.StringIO(), "xterm"),
+        (True, Terminal(), "dumb"),
+        (True, None, "xterm"),
+        (True, CLOSED, "xterm"),
+    ],
 )
 def test_not_shown_where_nobody_sees_it(monkeypatch, wanted, stream, term):
     monkeypatch.setenv("TERM", term)

@@ -1,5 +1,8 @@
 """A stepper keeps its state in compiled memory: bits, errors, and code that is found again."""
 
+import copy
+import inspect
+
 import jax
 import numpy as np
 import pytest
@@ -64,6 +67,50 @@ def test_a_state_that_was_handed_out_stays_as_it_is():
     np.testing.assert_array_equal(steps.state.states[0].v, v)
     steps.step({TORQUE: [3.0]})
     np.testing.assert_array_equal(steps.state.states[0].v, after)
+
+
+@pytest.mark.parametrize("engine", ["native", "jax"])
+def test_a_state_that_was_handed_out_cannot_be_written_to(engine):
+    """Nor what is saved, and what is saved is what is stepped."""
+    experiment = made()
+    steps = ff.stepper(experiment, measure=MEASURED, engine=engine)
+    for _ in range(2):  # at the start, which is the experiment's own, and later
+        with pytest.raises(ValueError, match="read-only"):
+            steps.state.states[0].v[:] = 7.0
+        forced = np.asarray(steps.state.states[0].v)
+        forced.flags.writeable = True
+        forced[:] = 7.0
+        saved, seen = steps.save(), steps.measurements()
+        assert not any(np.all(leaf == 7.0) for leaf in saved.leaves.values() if leaf.shape == forced.shape)
+        steps.step()
+        steps.restore(saved)
+        for leaf in saved.leaves.values():
+            leaf[...] = 0
+        jax.tree.map(np.testing.assert_array_equal, steps.measurements(), seen)
+        steps.step()
+    assert experiment.start[0].v.flags.writeable
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+@pytest.mark.parametrize("engine", ["native", "jax"])
+def test_a_copy_has_memory_of_its_own(engine, copied):
+    def stepped(steps, *torques):
+        return [steps.step({TORQUE: [torque]}) for torque in torques]
+
+    steps, alone = (ff.stepper(ported(), measure=MEASURED, engine=engine) for _ in range(2))
+    stepped(steps, 0.3)
+    twin = copied(steps)
+    jax.tree.map(np.testing.assert_array_equal, twin.measurements(), steps.measurements())
+    seen = stepped(twin, -0.5, 0.4)
+    assert steps.time == 0.02
+    jax.tree.map(np.testing.assert_array_equal, stepped(steps, -0.5, 0.4), seen)
+    jax.tree.map(np.testing.assert_array_equal, stepped(alone, 0.3, -0.5, 0.4)[1:], seen)
+
+
+@pytest.mark.parametrize("engine", ["gpu", "NATIVE", ""])
+def test_an_engine_that_there_is_not_is_refused(engine):
+    with pytest.raises(ValueError, match="Choose one of: native, jax"):
+        inspect.unwrap(ff.stepper)(made(), engine=engine)  # as users have it: without the tests' check of annotations
 
 
 @pytest.mark.parametrize("given", [[0.7], (0.7,), np.array([0.7]), np.array([[0.7], [9.0]]), lambda tick: [0.7 + tick]])

@@ -46,20 +46,19 @@ class Making:
 
 
 Callback = Callable[[Making], None]
-_callbacks: list[Callback] = []
 
 
 class Listening:
     """A callback that is called until `stop`; as a context, until its end."""
 
     def __init__(self, callback: Callback) -> None:
-        self._callback = callback
-        _callbacks.append(callback)
+        self.callback = callback
+        _listening.append(self)
 
     def stop(self) -> None:
-        """Call it no more."""
-        if self._callback in _callbacks:
-            _callbacks.remove(self._callback)
+        """Call it no more; the same function registered once more is not affected."""
+        if self in _listening:
+            _listening.remove(self)
 
     def __enter__(self) -> Listening:
         return self
@@ -68,14 +67,22 @@ class Listening:
         self.stop()
 
 
+_listening: list[Listening] = []
+
+
 def on_making(callback: Callback) -> Listening:
-    """Call a function with a `Making` when code begins to be made and when it is made, in the thread that makes it."""
+    """Call a function with a `Making` when code begins to be made and when it is made, in the thread that makes it.
+
+    Code that the function itself makes is a part of what it hears of, and not reported.
+    """
+    if not callable(callback):
+        raise ValueError(f"on_making needs a function of an engine.Making, got {callback!r}.")
     return Listening(callback)
 
 
 def is_making_heard() -> bool:
     """Whether somebody listens already, by a callback or in the log."""
-    return bool(_callbacks) or logger.isEnabledFor(logging.INFO)
+    return bool(_listening) or logger.isEnabledFor(logging.INFO)
 
 
 class _Work:
@@ -94,14 +101,22 @@ class _Work:
     @contextmanager
     def phase(self, function: str, phase: Phase) -> Iterator[None]:
         """One phase, reported at its begin and at its end, however it ends."""
-        self._report(function, phase, "begun")
-        self.is_making, began = True, clock()
+        self.is_making = True  # also during the reports: a callback may make code
+        try:
+            self._report(function, phase, "begun")
+            with self._timed(function, phase):
+                yield
+        finally:
+            self.is_making = False
+
+    @contextmanager
+    def _timed(self, function: str, phase: Phase) -> Iterator[None]:
+        began = clock()
         state: State = "failed"
         try:
             yield
             state = "ended"
         finally:
-            self.is_making = False
             self.seconds += clock() - began
             self._report(function, phase, state)
 
@@ -114,8 +129,8 @@ class _Work:
             logger.info("%s", event.sentence())
         else:
             logger.info("%s has %s after %.1f s", event.sentence(), state, self.seconds)
-        for callback in tuple(_callbacks):
-            callback(event)
+        for listening in tuple(_listening):
+            listening.callback(event)
 
     def keep_time(self) -> None:
         """Leave for the next time how long it took, unless it was not finished."""
@@ -181,4 +196,4 @@ def _time_kept(key: str) -> float | None:
 
 
 if hasattr(os, "register_at_fork"):  # what a forked process does is shown by nobody
-    os.register_at_fork(after_in_child=_callbacks.clear)
+    os.register_at_fork(after_in_child=_listening.clear)

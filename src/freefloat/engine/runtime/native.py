@@ -198,20 +198,18 @@ class Native(Compiled):
         self._require_step(steps)
         arrays, _, total = self._batched((state, *held), in_axes)
         shared = [a is None for a in axes(in_axes, 1 + len(held))]
-        arrays = _spread(arrays, self.structure.signature.arguments, shared, total)
+        arrays = repeat_shared_state(arrays, self.structure.signature.arguments, shared, total)
         operations = self._cost * total * steps
         code = self._scalar if scalar else self._for_batch(operations)
         code.get(operations, at_once=True)
         run = _Run(self, arrays, total, steps, record_every, code, threads or available_threads())
         size = max(1, CHUNK_OPERATIONS // max(1, self._cost * total // 4))
-        first = 0
         while run.done < steps:
             run.advance(min(size, steps - run.done))
-        rows = (first, run.recorded)
-        return Rollout(run.state(state), run.record(state, rows))
+        return Rollout(run.state(state), run.record(state, (0, run.recorded)))
 
 
-def _spread(
+def repeat_shared_state(
     arrays: list[np.ndarray], arguments: Sequence[Sequence[Leaf]], shared: list[bool], total: int
 ) -> list[np.ndarray]:
     """Give a shared state its own copy per instance; held arguments that are shared keep one."""

@@ -6,14 +6,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from freefloat.engine.errors import EngineError, SignatureError
+from freefloat.engine.errors import EngineError, SignatureError, TargetError
 from freefloat.engine.graph import Graph
 
 from .structure import Structure
+
+if TYPE_CHECKING:
+    from .stepping import Stepping, Watching
 
 
 class Rollout(NamedTuple):
@@ -80,6 +83,14 @@ class Compiled(ABC):
     def source(self) -> str:
         """The generated text, where a target has one."""
         raise AttributeError(f"Target '{self.target}' has no source text; 'c' has.")
+
+    def stepping(self, state: Any, *held: Any) -> Stepping:
+        """A rollout of one instance that is asked for step by step."""
+        raise TargetError(f"Target '{self.target}' cannot be stepped from outside; 'native' can.")
+
+    def watching(self, steps: Stepping, *held: Any) -> Watching:
+        """This function of the present state of a stepping, whose leaves are those of its first argument."""
+        raise TargetError(f"Target '{self.target}' cannot watch what is stepped; 'native' can.")
 
     @abstractmethod
     def __call__(self, *args: Any) -> Any:
