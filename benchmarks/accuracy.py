@@ -15,13 +15,13 @@ import numpy as np
 from accuracy_cases import cases
 
 import freefloat as ff
-from freefloat.sim.channel_differences import difference, switched
-from freefloat.sim.event_shifts import between_events
-from freefloat.sim.input_ports import tabulate
-from freefloat.sim.recording import Recorder
+from freefloat.sim.audit.channel_differences import difference, switched
+from freefloat.sim.audit.event_shifts import between_events
+from freefloat.sim.audit.step_halving import halved_records
+from freefloat.sim.events.run_events import run_events
+from freefloat.sim.record.recording import Recorder
 from freefloat.sim.rollout import FixedSteps, grid, with_audited_instants
-from freefloat.sim.run_events import run_events
-from freefloat.sim.step_halving import halved_records
+from freefloat.sim.system.input_ports import tabulate
 
 PARTS = 16
 REPEATS = 5  # of which the fastest counts

@@ -16,7 +16,9 @@ from audit_faults import FaultyExperiment
 import freefloat as ff
 from freefloat.engine import traced_anew
 from freefloat.model import Clock, Effect, Interaction, Spacecraft, State
-from freefloat.sim import balance, piecewise_steps, wheel_limits
+from freefloat.sim.audit import wheel_limits
+from freefloat.sim.events import piecewise_steps
+from freefloat.sim.motion import accelerations as balance
 from freefloat.values import record
 
 ERRORS = tuple(10.0**-k for k in range(1, 11))  # relative

@@ -19,17 +19,11 @@ from freefloat.dynamics.inner_motion import first_moment
 from freefloat.engine import traced_anew
 from freefloat.model import Clock, Effect, Measurements, ModalBody, Software, Spacecraft, State, Truth, World
 from freefloat.scenarios.scenario import Scenario
-from freefloat.sim import (
-    Experiment,
-    Run,
-    assemble,
-    balance,
-    constraint_forces,
-    loop,
-    prescribed_motion,
-    run_channels,
-    simulate,
-)
+from freefloat.sim import Experiment, Run, assemble, simulate
+from freefloat.sim import kernel as loop
+from freefloat.sim.motion import accelerations as balance
+from freefloat.sim.motion import constraint_forces, prescribed_motion
+from freefloat.sim.record import run_channels
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import rotation_matrix
 from freefloat.values import record, static

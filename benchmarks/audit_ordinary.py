@@ -9,7 +9,7 @@ from typing import Any
 from audit_families import NAMES, family
 
 import freefloat as ff
-from freefloat.sim.books import AT_EVERY_INSTANT
+from freefloat.sim.audit.balances import AT_EVERY_INSTANT
 
 
 def ordinary_runs(name: str, first: int, share: float) -> list[dict[str, Any]]:

@@ -34,8 +34,8 @@ from freefloat.dynamics.state_rate import state_rate
 from freefloat.engine.runtime.structure import NUMPY
 from freefloat.library import ets7
 from freefloat.model import State
-from freefloat.sim.integrators import rk4_step
-from freefloat.sim.plant import Ledger, Plant, PlantRate, Plants, WorldRate
+from freefloat.sim.motion.integrators import rk4_step
+from freefloat.sim.system.craft_state import Ledger, Plant, PlantRate, Plants, WorldRate
 
 CRAFT = ets7()
 PERIOD = 100  # [ticks] between two samples of the law

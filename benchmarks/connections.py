@@ -39,9 +39,9 @@ from freefloat.dynamics.state_rate import state_rate
 from freefloat.library import ets7
 from freefloat.model import Spacecraft, State, World
 from freefloat.sim.experiment import Experiment
-from freefloat.sim.integrators import rk4_step
-from freefloat.sim.plant import Ledger, Plant, PlantRate, Plants, WorldRate
+from freefloat.sim.motion.integrators import rk4_step
 from freefloat.sim.rollout import FixedSteps, Grid
+from freefloat.sim.system.craft_state import Ledger, Plant, PlantRate, Plants, WorldRate
 
 DT, STEPS = 0.01, 1000
 States = tuple[State, ...]

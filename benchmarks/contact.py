@@ -26,10 +26,10 @@ from comparison import Row, main, row
 from freefloat import engine
 from freefloat.effects.contact import Bristles, CompliantContact, Cone, KelvinVoigt, Probe
 from freefloat.model import Spacecraft, State, World
-from freefloat.sim.books import open_ends
+from freefloat.sim.audit.balances import open_ends
 from freefloat.sim.experiment import Experiment
-from freefloat.sim.loop import step
-from freefloat.sim.recording import Recorder
+from freefloat.sim.kernel import step
+from freefloat.sim.record.recording import Recorder
 from freefloat.spatial import Pose
 
 DT, STEPS, RUNS = 1e-3, 2000, 1000  # [s]

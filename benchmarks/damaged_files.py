@@ -22,9 +22,9 @@ from pathlib import Path
 import numpy as np
 from damage import damage_text
 
-from freefloat.model.readers.findings import Finding
-from freefloat.model.readers.languages import Language, language_of
-from freefloat.model.readers.reports import ReadingNote
+from freefloat.readers.findings import Finding
+from freefloat.readers.languages import Language, language_of
+from freefloat.readers.reports import ReadingNote
 from freefloat.values import ModelError
 
 DATA = Path(__file__).parents[1] / "examples" / "data"

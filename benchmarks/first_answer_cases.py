@@ -187,7 +187,7 @@ def step(folder: Path, model: str) -> dict[str, Any]:
     import numpy as np
 
     import freefloat as ff
-    from freefloat.sim.varied_numbers import compile_system
+    from freefloat.sim.system.varied_numbers import compile_system
 
     experiment, names = {"small": _small, "ports": _ports, "mission": _mission}[model]()
     outside = ff.stepper(experiment, measure=names)

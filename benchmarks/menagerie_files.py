@@ -23,10 +23,11 @@ import mujoco
 import numpy as np
 
 from freefloat import dynamics
-from freefloat.model import Follow, Spacecraft, read_mjcf
-from freefloat.model.readers.findings import summary_lines
-from freefloat.model.readers.mjcf.reader import lint_mjcf
-from freefloat.model.readers.reports import ReadingNote
+from freefloat.model import Follow, Spacecraft
+from freefloat.readers import read_mjcf
+from freefloat.readers.findings import summary_lines
+from freefloat.readers.mjcf.reader import lint_mjcf
+from freefloat.readers.reports import ReadingNote
 from freefloat.values import ModelError
 
 LIST = Path(__file__).with_suffix(".sha256")

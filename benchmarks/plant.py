@@ -11,8 +11,8 @@ import numpy as np
 from freefloat.dynamics import elastic_force, forward_dynamics
 from freefloat.dynamics.state_rate import state_rate
 from freefloat.model import Spacecraft, State
-from freefloat.sim.integrators import rk4_step
-from freefloat.sim.plant import Ledger, Plant, PlantRate, Plants, WorldRate
+from freefloat.sim.motion.integrators import rk4_step
+from freefloat.sim.system.craft_state import Ledger, Plant, PlantRate, Plants, WorldRate
 
 DT = 0.01  # [s]
 

@@ -26,9 +26,9 @@ import timing
 import freefloat as ff
 from freefloat.hil import Carried, Facility, FacilityReading, Limits, MotionCommand, Rehearsal, RobotReading
 from freefloat.hil.cell import ideal_robot
-from freefloat.hil.cycle import Cycle
-from freefloat.hil.loop import Hooks, Lockstep, Loop
-from freefloat.hil.rows import EFFORT
+from freefloat.hil.loop.cycle import Cycle
+from freefloat.hil.loop.loop import Hooks, Lockstep, Loop
+from freefloat.hil.loop.rows import EFFORT
 from freefloat.library import envisat, envisat_start, servicer, servicer_start
 
 CYCLE = 1e-3  # [s]

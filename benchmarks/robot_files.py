@@ -24,10 +24,11 @@ import numpy as np
 import pinocchio as pin
 
 from freefloat import dynamics
-from freefloat.model import Spacecraft, read_urdf
-from freefloat.model.readers.findings import Finding, summary_lines
-from freefloat.model.readers.reports import ReadingNote
-from freefloat.model.readers.urdf.reader import lint_urdf
+from freefloat.model import Spacecraft
+from freefloat.readers import read_urdf
+from freefloat.readers.findings import Finding, summary_lines
+from freefloat.readers.reports import ReadingNote
+from freefloat.readers.urdf.reader import lint_urdf
 from freefloat.values import ModelError
 
 LIST = Path(__file__).with_suffix(".sha256")

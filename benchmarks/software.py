@@ -18,9 +18,9 @@ import numpy as np
 from comparison import Row, row
 
 import freefloat as ff
-from freefloat.onboard.contract import Contract
-from freefloat.onboard.measurements import MeasurementLayout
-from freefloat.onboard.program import InProcess, Program
+from freefloat.outside.contract import Contract
+from freefloat.outside.measurements import MeasurementLayout
+from freefloat.outside.program import InProcess, Program
 
 LAW = """
 class Echo:
@@ -60,7 +60,7 @@ def rows(quick: bool) -> Iterator[Row]:
     file.write_text(LAW)
     for kind, address in (("unix", ""), ("tcp", "tcp:127.0.0.1:0")):
         command = (sys.executable, "-m", "freefloat", "software", str(file))
-        link = ff.hil.SoftwareLink(address, command=command, patience=60.0)
+        link = ff.outside.SoftwareLink(address, command=command, patience=60.0)
         assert link.contract.name == "echo"
         yield row(kind, "answer", median(link, count), "in process", near)
 

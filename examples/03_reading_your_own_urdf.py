@@ -6,7 +6,7 @@ import numpy as np
 
 import freefloat as ff
 from freefloat.model.dotted_paths import all_paths, value_at
-from freefloat.model.readers.urdf.reader import lint_urdf
+from freefloat.readers.urdf.reader import lint_urdf
 
 DATA = Path(__file__).parent / "data"
 

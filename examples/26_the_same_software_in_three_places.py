@@ -45,7 +45,7 @@ def experiment():
 
 def software():
     """What `freefloat software` runs: the law as an object of its own."""
-    return ff.hil.host(experiment(), "Stop", name="stop")
+    return ff.outside.host(experiment(), "Stop", name="stop")
 
 
 class KillsItself:
@@ -62,19 +62,21 @@ class KillsItself:
         return {"wheels.torque": 8.0 * y["base.rate"]}
 
 
-def process(*words: str) -> ff.hil.SoftwareLink:
-    return ff.hil.SoftwareLink(command=(sys.executable, *words), patience=120.0)
+def process(*words: str) -> ff.outside.SoftwareLink:
+    return ff.outside.SoftwareLink(command=(sys.executable, *words), patience=120.0)
 
 
 if __name__ == "__main__" and "--doomed" in sys.argv:
-    ff.onboard.serve(KillsItself())
+    ff.outside.serve(KillsItself())
 elif __name__ == "__main__":
     inside = ff.simulate(experiment())
-    beside = ff.fly(experiment(), ff.OnBoard(software(), instead_of="Stop"))
-    apart = ff.fly(experiment(), ff.OnBoard(process("-m", "freefloat", "software", __file__), instead_of="Stop"))
+    beside = ff.fly(experiment(), ff.ExternalSoftware(software(), instead_of="Stop"))
+    apart = ff.fly(
+        experiment(), ff.ExternalSoftware(process("-m", "freefloat", "software", __file__), instead_of="Stop")
+    )
     for where, run in (("beside it", beside), ("in a process of its own", apart)):
         off = np.abs(run.values("wheels.torque") - inside.values("wheels.torque")).max()
         print(f"checked: torques {where} differ from those inside by {off:g} N m (expected 0 +- 0)")
-    killed = ff.fly(experiment(), ff.OnBoard(process(__file__, "--doomed"), instead_of="Stop"), check=False)
+    killed = ff.fly(experiment(), ff.ExternalSoftware(process(__file__, "--doomed"), instead_of="Stop"), check=False)
     print(killed.status)
     print(f"checked: the run until then reaches {killed.values('time')[-1]:.3f} s (expected 5 +- 1e-9)")

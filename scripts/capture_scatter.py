@@ -12,7 +12,7 @@ from scatter_figure import DOCS, TABLES, draw, rewrite, watched
 from freefloat.campaign.studies.capture_geometries import of_the_scenario, scatter
 from freefloat.scenarios.ets7.capture_scatter import SCATTERS, TABLE, contrast
 from freefloat.scenarios.tables import save
-from freefloat.sim.description import Mark
+from freefloat.sim.record.description import Mark
 
 SCRIPT = "scripts/capture_scatter.py"
 COARSE_DT = 0.5  # the step of the search [s]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from freefloat.scenarios import SCENARIOS
-from freefloat.sim.claims import Claim, tally
+from freefloat.values.claims import Claim, tally
 
 ROOT = Path(__file__).parents[1]
 README, ALL = ROOT / "README.md", ROOT / "docs" / "claims.md"

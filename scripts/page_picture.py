@@ -10,7 +10,7 @@ from playwright.sync_api import sync_playwright
 
 from freefloat.report.linear_pages import linear_page
 from freefloat.scenarios import find
-from freefloat.scenarios.performance import perform
+from freefloat.scenarios.runner import perform
 from freefloat.scenarios.station.model import station_model
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"

@@ -11,7 +11,7 @@ import numpy as np
 import freefloat.scenarios
 from freefloat.report.scatters import beyond, side
 from freefloat.scenarios.scatters import Scatter
-from freefloat.sim.description import Mark
+from freefloat.sim.record.description import Mark
 
 DOCS = Path(__file__).parents[1] / "docs"
 TABLES = Path(freefloat.scenarios.__file__).parent / "ets7" / "data"

@@ -13,7 +13,7 @@ from scatter_figure import DOCS, TABLES, draw, rewrite, watched
 from freefloat.campaign.studies.start_poses import hand_of, lever, start_poses
 from freefloat.scenarios.ets7.start_pose_scatter import SCATTERS, TABLE
 from freefloat.scenarios.tables import save
-from freefloat.sim.description import Mark
+from freefloat.sim.record.description import Mark
 
 SCRIPT = "scripts/start_poses.py"
 

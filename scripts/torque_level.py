@@ -13,9 +13,9 @@ from functools import cache
 
 from freefloat.scenarios import find
 from freefloat.scenarios.ets7.parts import TORQUE_LEVEL_DT, Servo
-from freefloat.scenarios.performance import judge, simulate_variant
+from freefloat.scenarios.runner import judge, simulate_variant
 from freefloat.sim import Run
-from freefloat.sim.claims import Claim
+from freefloat.values.claims import Claim
 
 SCENARIOS = ("ets7-gjm", "ets7-satellite-based", "ets7-rns", "ets7-gravity-gradient", "ets7-capture")
 STEPS = {"ets7-gravity-gradient": 0.05, "ets7-capture": 0.5 * TORQUE_LEVEL_DT}  # [s]

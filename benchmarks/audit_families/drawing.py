@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import freefloat as ff
-from freefloat.sim.resolution import fastest_modes
+from freefloat.sim.audit.frequencies import fastest_modes
 from freefloat.spatial import Pose
 
 # Fastest rate of the model times the step. RK4 takes (W h)^6 / 72 of a mode's energy in a step: with 0.2, 800 steps

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import freefloat as ff
-from freefloat.sim.resolution import fastest_modes
+from freefloat.sim.audit.frequencies import fastest_modes
 from freefloat.spatial import Pose
 from freefloat.values import record, static
 
@@ -19,7 +19,7 @@ sys.path.append(str(Path(__file__).parents[2] / "tests"))
 
 from audit_families.drawing import RESOLVED
 from audit_families.family import Family
-from trees import draw_state, draw_tree
+from support.trees import draw_state, draw_tree
 
 TREES = ("free body", "tiny", "chain of 2", "small", "tiny", "chain of 2", "free body", "wheels")
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from browsing import Tab, note
-from recorded import gjm_file, gjm_folder, gjm_run  # noqa: F401
+from support.browsing import Tab, note
+from support.recorded import gjm_file, gjm_folder, gjm_run  # noqa: F401
 
 _FLAGS = (
     "--headless=new",

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-import pushed_craft
 from freefloat.campaign import campaign_page, run_campaign
+from support import pushed_craft
 
 _EVIL = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked=1'>"
 

@@ -10,7 +10,7 @@ import numpy as np
 from freefloat.report import page
 from freefloat.sim import Run
 from freefloat.values.labelled import LabelledArrays
-from recorded import made_up
+from support.recorded import made_up
 
 _EVIL = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked=1'>$$\\unsafe$$"
 

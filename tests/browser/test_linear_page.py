@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 import freefloat as ff
-from browsing import not_blank
 from freefloat.control.lqr import SecondOrderModel, design_lqr, spacecraft_structure
 from freefloat.report.linear_pages import linear_page
+from support.browsing import not_blank
 
 _EVIL = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked=1'>$$\\unsafe$$"
 

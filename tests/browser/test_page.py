@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from browsing import not_blank
 from freefloat.report import compare, page
 from freefloat.scenarios import find
 from freefloat.sim import Run
-from recorded import made_up
+from support.browsing import not_blank
+from support.recorded import made_up
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 
 from freefloat.report.scene import scene_of
 from freefloat.sim import Run
-from own_experiment import MINE
+from support.own_experiment import MINE
 
 pytest.importorskip("viser", reason="viser is not installed")
 

@@ -7,7 +7,7 @@ import pytest
 
 from freefloat.hil.judging import judge_rehearsal, verdict_curves
 from freefloat.report.verdict_page import refusal_page, verdict_page
-from judged_rehearsals import healthy, with_declared
+from support.judged_rehearsals import healthy, with_declared
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,10 @@ import pytest
 import freefloat as ff
 from freefloat.dynamics import frame_jacobian, mass_matrix
 from freefloat.hil import DelayCompensation, Limits, Passivity, estimate_delay, measure_delay, rehearse, restitution
-from freefloat.hil.cycle import Cycle
 from freefloat.hil.faulty import FaultyFacility
+from freefloat.hil.loop.cycle import Cycle
 from freefloat.hil.passivity import port_mobility
-from rehearsing import OBSERVE, ROBOTS, cell, experiment, rehearsal, restitution_of, start
+from support.rehearsing import OBSERVE, ROBOTS, cell, experiment, rehearsal, restitution_of, start
 
 MU, STIFFNESS = 780.55, 1e5  # [kg], [N/m]
 DELAYS = (1e-3, 5e-3, 10e-3, 20e-3)  # [s]

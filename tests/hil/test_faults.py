@@ -14,8 +14,8 @@ import freefloat as ff
 from freefloat.hil import Carried, Limits, Rehearsal, read_log, rehearse, run_of_log
 from freefloat.hil.cell import IdealCell
 from freefloat.hil.faulty import FAULTS, FaultyFacility
-from freefloat.hil.log import LogWriter
-from rehearsing import ROBOTS, SERVICER, cell, experiment, rehearsal, start
+from freefloat.hil.record.log import LogWriter
+from support.rehearsing import ROBOTS, SERVICER, cell, experiment, rehearsal, start
 
 LIMITS = Limits(stuck=5, reply=0.2)
 REASONS = {

@@ -4,7 +4,7 @@ import numpy as np
 
 from freefloat.engine.runtime import lookup
 from freefloat.hil import rehearse
-from rehearsing import cell, experiment, rehearsal
+from support.rehearsing import cell, experiment, rehearsal
 
 
 def test_a_second_process_traces_nothing(own_cache, traces) -> None:

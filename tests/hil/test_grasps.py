@@ -19,8 +19,8 @@ from freefloat.hil import (
 from freefloat.hil.cell import IdealCell, ideal_robot
 from freefloat.hil.delayed_contact import reduced_mass
 from freefloat.hil.faulty import FaultyFacility
-from grasping import AT, GRASP, Gripper, apart, grasp_experiment, grasp_rehearsal, holding_cell
-from rehearsing import CLIENT_MASS, PORTS, ROBOTS, SERVICER_MASS, WORLD, experiment, rehearsal, start
+from support.grasping import AT, GRASP, Gripper, apart, grasp_experiment, grasp_rehearsal, holding_cell
+from support.rehearsing import CLIENT_MASS, PORTS, ROBOTS, SERVICER_MASS, WORLD, experiment, rehearsal, start
 
 MADE = grasp_experiment(duration=0.1)
 MU = reduced_mass(SERVICER_MASS, CLIENT_MASS)  # [kg]

@@ -7,10 +7,10 @@ import pytest
 
 pytest.importorskip("mujoco")
 
-from cells_under_test import command, moved
 from freefloat.hil.cell import CellSettings, Gripper, envisat_cell, envisat_start
 from freefloat.spatial import Pose
 from freefloat.values import ModelError
+from support.cells_under_test import command, moved
 
 START = envisat_start()
 HALF_TURN = np.diag([-1.0, -1.0, 1.0])

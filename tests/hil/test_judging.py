@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from freefloat.hil import ExpectedContact, Limits
-from freefloat.hil.facts import expected_margin
 from freefloat.hil.judging import Acceptance, Evidence, judge_rehearsal, refused, verdict_curves
 from freefloat.hil.judging.delays import held_mass
-from judged_rehearsals import (
+from freefloat.hil.record.facts import expected_margin
+from support.judged_rehearsals import (
     CLIENT_ROBOT,
     SERVICER_ROBOT,
     contact_rehearsal,

@@ -5,7 +5,7 @@ import pytest
 
 import freefloat as ff
 from freefloat.hil import rehearse
-from rehearsing import ROBOTS, cell, experiment, rehearsal, sampled_contact, start
+from support.rehearsing import ROBOTS, cell, experiment, rehearsal, sampled_contact, start
 
 SPIN = (0.001, -np.deg2rad(2.5), 0.002)  # [rad/s]
 

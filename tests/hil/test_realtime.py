@@ -10,8 +10,8 @@ import pytest
 
 from freefloat.hil import Limits, read_log, rehearse
 from freefloat.hil.faulty import FaultyFacility
-from freefloat.hil.realtime import Clocked, Ring
-from rehearsing import cell, experiment, rehearsal, start
+from freefloat.hil.loop.realtime import Clocked, Ring
+from support.rehearsing import cell, experiment, rehearsal, start
 
 PATIENT = Limits(lateness=60.0, reply=60.0)  # [s]: a busy machine is no fault here
 MADE = experiment(duration=0.3, dt=3e-3, state=start(gap=0.001))

@@ -11,11 +11,11 @@ from freefloat.dynamics import FrameMotion, NominalMotion, inverse_dynamics
 from freefloat.dynamics.nominal_motion import advance_unforced, unforced_motion
 from freefloat.hil import Carried, DelayCompensation, ExpectedContact, Limits, Passivity, Rehearsal, rehearse
 from freefloat.hil.cell import IdealCell, ideal_robot
-from freefloat.hil.cycle import Cycle, Fault
 from freefloat.hil.facility import FacilityReading, RobotDescription
 from freefloat.hil.faulty import FaultyFacility
+from freefloat.hil.loop.cycle import Cycle, Fault
 from freefloat.library import envisat, envisat_start, servicer, servicer_start
-from rehearsing import ROBOTS, cell, experiment, rehearsal, start
+from support.rehearsing import ROBOTS, cell, experiment, rehearsal, start
 
 MADE = experiment(duration=0.1)
 GOOD = rehearsal(MADE)

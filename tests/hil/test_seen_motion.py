@@ -10,7 +10,7 @@ import freefloat as ff
 from freefloat.hil import Carried, DelayCompensation, Rehearsal, read_log, rehearse, run_of_log
 from freefloat.hil.cell import IdealCell, ideal_robot
 from freefloat.values.channels import Channel, vector
-from rehearsing import CLIENT, PORTS, SERVICER, WORLD, cell, rehearsal, start
+from support.rehearsing import CLIENT, PORTS, SERVICER, WORLD, cell, rehearsal, start
 
 SPIN = (0.001, -np.deg2rad(2.5), 0.002)  # [rad/s]
 TURN = 0.04  # [rad/s] of the servicer about its z

@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 import freefloat as ff
-from freefloat.hil import Limits, OnBoard, SoftwareLink, read_log, run_of_log
+from freefloat.hil import Limits, read_log, run_of_log
 from freefloat.hil.faulty import FaultyFacility
-from freefloat.onboard import ContractError, serve
-from freefloat.onboard.messages import Kind, encode
-from rehearsing import cell, experiment, rehearsal, start
+from freefloat.outside import ContractError, ExternalSoftware, SoftwareLink
+from freefloat.outside import server as serve
+from freefloat.outside.messages import Kind, encode
 from software.damper import Damper
+from support.rehearsing import cell, experiment, rehearsal, start
 
 FOLDER = Path(__file__).parents[1] / "software"
 HUB = ff.Spacecraft.from_base("hub", mass=100.0, inertia=(20.0, 20.0, 20.0))
@@ -61,7 +62,7 @@ def is_over(link: SoftwareLink) -> bool:
 def test_a_simulation_ends_with_a_sentence_and_keeps_its_run(fault, tmp_path) -> None:
     link = misbehaving(fault)
     with pytest.raises(ff.RunFailed, match="software 'damper'") as failure:
-        ff.fly(MADE, OnBoard(link, patience=0.5 if fault in ("stopped", "sleeping") else 60.0))
+        ff.fly(MADE, ExternalSoftware(link, patience=0.5 if fault in ("stopped", "sleeping") else 60.0))
     run = failure.value.run
     assert SAID[fault] in run.status
     end = 0.12 if fault == "twice" else 0.09  # [s]
@@ -99,7 +100,7 @@ def flight(duration):
 def test_the_facility_stops_within_a_period_in_lockstep(fault, answers, tmp_path) -> None:
     """Answered now it stops in the cycle of the question; answered next, when the answer is due: a period later."""
     watched, link = FaultyFacility(facility(), "repeated answer", 10**9), misbehaving(fault)
-    software = OnBoard(link, on="servicer", answers=answers, patience=0.5 if fault == "stopped" else 60.0)
+    software = ExternalSoftware(link, on="servicer", answers=answers, patience=0.5 if fault == "stopped" else 60.0)
     made = flight(0.3)
     run = ff.rehearse(made, watched, software=software, log=tmp_path / "log")
     asked, period = 30, 10  # cycles before the question, and of a period
@@ -118,7 +119,7 @@ def test_the_facility_stops_within_a_period_in_lockstep(fault, answers, tmp_path
 def test_the_facility_stops_within_a_period_of_the_clock(fault, tmp_path) -> None:
     """Asked at 0.3 s, its answer is due at 0.6 s; cycles are paced, so what was cycled is what the clock said."""
     link = misbehaving(fault, tick=2, period=0.3)
-    software = OnBoard(link, on="servicer", answers="next")
+    software = ExternalSoftware(link, on="servicer", answers="next")
     run = ff.rehearse(flight(1.2), facility(), realtime=True, software=software, log=tmp_path / "log")
     assert "software 'damper'" in run.status
     assert run.status.startswith("stopped at 0.6 s")
@@ -129,7 +130,9 @@ def test_the_facility_stops_within_a_period_of_the_clock(fault, tmp_path) -> Non
 def test_paced_or_in_lockstep_the_answers_are_the_same() -> None:
     made = flight(0.9)
     runs = [
-        ff.rehearse(made, facility(), realtime=realtime, software=OnBoard(slow(), on="servicer", answers="next"))
+        ff.rehearse(
+            made, facility(), realtime=realtime, software=ExternalSoftware(slow(), on="servicer", answers="next")
+        )
         for realtime in (False, True)
     ]
     assert [run.status for run in runs] == ["completed", "completed"]
@@ -148,7 +151,7 @@ def test_software_that_never_connects(command) -> None:
     watched = FaultyFacility(facility(), "repeated answer", 10**9)
     link = SoftwareLink(command=command, patience=0.3)
     with pytest.raises(ff.ModelError, match=r"could not begin: no software connected to unix:.* within 0.3 s"):
-        ff.rehearse(flight(0.3), watched, software=OnBoard(link, on="servicer"))
+        ff.rehearse(flight(0.3), watched, software=ExternalSoftware(link, on="servicer"))
     assert not watched.commands  # nothing has moved
     assert not command or is_over(link)
 
@@ -194,7 +197,7 @@ def test_over_tcp_on_this_machine() -> None:
     link = SoftwareLink("tcp:127.0.0.1:0")
     words = (sys.executable, "-m", "freefloat", "software", str(FOLDER / "damper.py"), "--connect", link.address)
     process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
-    run = ff.fly(MADE, OnBoard(link))
+    run = ff.fly(MADE, ExternalSoftware(link))
     _, told = process.communicate(timeout=60.0)
     assert (run.status, process.returncode, told) == ("completed", 0, "over: the flight is over\n")
     np.testing.assert_array_equal(
@@ -203,7 +206,7 @@ def test_over_tcp_on_this_machine() -> None:
 
 
 def test_software_needs_no_jax() -> None:
-    words = "import sys, freefloat.cli.software, freefloat.onboard; raise SystemExit('jax' in sys.modules)"
+    words = "import sys, freefloat.cli.software, freefloat.outside; raise SystemExit('jax' in sys.modules)"
     assert subprocess.run((sys.executable, "-c", words), check=False).returncode == 0
 
 

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 import freefloat as ff
-from freefloat.hil import OnBoard, SoftwareLink, host, read_log, run_of_log
-from freefloat.hil.boarding import board
-from freefloat.onboard import ContractError, SharedLibrary
-from freefloat.onboard.library import SOURCES
-from grasping import AT, Gripper, grasp_experiment, grasp_rehearsal, holding_cell
-from rehearsing import cell, experiment, rehearsal, start
+from freefloat.hil import read_log, run_of_log
+from freefloat.outside import ContractError, ExternalSoftware, SharedLibrary, SoftwareLink, host
+from freefloat.outside.binding import bind_software
+from freefloat.outside.shared_library import SOURCES
 from software import sequence
 from software.damper import Damper
+from support.grasping import AT, Gripper, grasp_experiment, grasp_rehearsal, holding_cell
+from support.rehearsing import cell, experiment, rehearsal, start
 
 FOLDER = Path(__file__).parents[1] / "software"
 MADE = experiment(duration=0.3, dt=3e-3, state=start(gap=1.0, spin=(0.01, 0.02, 0.03)))
@@ -39,8 +39,8 @@ def same(one, other, names=None) -> None:
 
 
 def test_in_process_and_behind_a_socket() -> None:
-    here = ff.fly(MADE, OnBoard(Damper(), on="servicer"))
-    there = ff.fly(MADE, OnBoard(served("damper.py"), on="servicer"))
+    here = ff.fly(MADE, ExternalSoftware(Damper(), on="servicer"))
+    there = ff.fly(MADE, ExternalSoftware(served("damper.py"), on="servicer"))
     assert here.completed
     assert np.ptp(here.values(ANSWERS), axis=0)[3:].min() > 0.0  # it did something
     same(here, there)
@@ -53,9 +53,9 @@ def test_the_same_c_source_in_process_and_behind_a_socket(tmp_path) -> None:
         ("-o", tmp_path / "law", "-I", SOURCES, SOURCES / "serve.c", FOLDER / "law.c", "-lm"),
     ):
         subprocess.run(("gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", *map(str, words)), check=True)
-    here = ff.fly(MADE, OnBoard(SharedLibrary(tmp_path / "law.so"), on="servicer"))
+    here = ff.fly(MADE, ExternalSoftware(SharedLibrary(tmp_path / "law.so"), on="servicer"))
     link = SoftwareLink(command=(str(tmp_path / "law"), "{path}"))
-    there = ff.fly(MADE, OnBoard(link, on="servicer"))
+    there = ff.fly(MADE, ExternalSoftware(link, on="servicer"))
     assert here.values(ANSWERS)[-1, -1] == 10.0  # asked every 30 ms
     same(here, there)
 
@@ -65,7 +65,9 @@ def test_a_law_inside_in_process_and_behind_a_socket() -> None:
     made = sequence.experiment()
     inside = ff.simulate(made)
     link = served("sequence.py")
-    there = ff.fly(made, [OnBoard(host(made, "Rod"), instead_of="Rod"), OnBoard(link, instead_of="Sequence")])
+    there = ff.fly(
+        made, [ExternalSoftware(host(made, "Rod"), instead_of="Rod"), ExternalSoftware(link, instead_of="Sequence")]
+    )
     same(inside, there)
     phase = there.values("servicer.sequence.arm.phase")
     np.testing.assert_array_equal(phase, there.values("input.servicer.sequence.answer")[:, -1])
@@ -75,7 +77,7 @@ def test_a_law_inside_in_process_and_behind_a_socket() -> None:
 def test_a_law_that_plans_with_numpy() -> None:
     turning = dataclasses.replace(HUB.at_rest(), v=np.array([0, 0, 0, 0.1, 0.2, 0.3]))  # [rad/s]
     made = ff.Experiment.of(HUB, Planned(period=0.05), state=turning, duration=0.3, dt=0.01)
-    same(ff.simulate(made), ff.fly(made, OnBoard(host(made, "Planned"), instead_of="Planned")))
+    same(ff.simulate(made), ff.fly(made, ExternalSoftware(host(made, "Planned"), instead_of="Planned")))
 
 
 @pytest.mark.slow
@@ -84,7 +86,7 @@ def test_latches_releases_and_brakes_from_outside() -> None:
     made = sequence.experiment(switches=True)
     inside = ff.simulate(made)
     assert [event["kind"] for event in inside.events] == ["latched", "released", "brake on"]
-    run = ff.fly(made, OnBoard(host(made, "Sequence"), instead_of="Sequence"))
+    run = ff.fly(made, ExternalSoftware(host(made, "Sequence"), instead_of="Sequence"))
     assert [dict(event) for event in run.events] == [dict(event) for event in inside.events]
     same(inside, run)
 
@@ -102,14 +104,14 @@ def test_what_is_asked_for_outside_is_latched_and_let_go() -> None:
     world = ff.World(a=HUB, b=HUB).connection("grasp", "a.base", "b.base", reach=(1.0, 1.0))  # [m], [rad]
     moving = dataclasses.replace(HUB.at_rest(), v=np.array([0.2, 0, 0, 0, 0, 0]))  # [m/s]
     made = ff.Experiment.of(world, state={"a": moving}, duration=0.3, dt=0.01, record_dt=0.01)
-    run = ff.fly(made, OnBoard(Grasping(), on="a"))
+    run = ff.fly(made, ExternalSoftware(Grasping(), on="a"))
     assert [(event["kind"], round(event["time"], 9)) for event in run.events] == [("latched", 0.1), ("released", 0.2)]
     np.testing.assert_allclose(run.values("b.base.velocity")[[5, -1], 0], [0.0, 0.1], atol=1e-12)
 
 
 def test_in_a_rehearsal_as_in_simulation(tmp_path) -> None:
     """The robots track exactly and touch nothing, so the spacecraft do as in a simulation, and the log has it all."""
-    software = OnBoard(Damper(), on="servicer")
+    software = ExternalSoftware(Damper(), on="servicer")
     made, facility = rehearsal(MADE), cell(2e4, 200.0, cycle=3e-3)
     run = ff.rehearse(made, facility, software=software, log=tmp_path / "log")
     assert run.completed, run.status
@@ -177,10 +179,10 @@ def test_commands_are_held_between_its_ticks() -> None:
 
 def test_an_answer_may_come_a_period_later() -> None:
     periods = np.arange(30) // 5
-    later = pushes(ff.fly(DRIFT, OnBoard(Ramp(), answers="next")))
+    later = pushes(ff.fly(DRIFT, ExternalSoftware(Ramp(), answers="next")))
     np.testing.assert_allclose(later, np.where(periods > 0, 1.0 + 0.05 * (periods - 1), 0.0), rtol=1e-15)
     first = {"base.wrench": (7.0, 0, 0, 0, 0, 0)}
-    begun = pushes(ff.fly(DRIFT, OnBoard(Ramp(first), answers="next")))
+    begun = pushes(ff.fly(DRIFT, ExternalSoftware(Ramp(first), answers="next")))
     np.testing.assert_array_equal(begun[:5], 7.0)
     np.testing.assert_array_equal(begun[5:], later[5:])
 
@@ -213,7 +215,7 @@ def changed(**words):
         (changed(name="two words"), "needs a name of letters and digits"),
         (object(), "is no on-board software: it has no `period`"),
         ([Ramp(), Ramp()], "Two pieces of software are called 'ramp'"),
-        (OnBoard(Ramp(), instead_of="Pilot"), "no software called 'Pilot'. Software: none"),
+        (ExternalSoftware(Ramp(), instead_of="Pilot"), "no software called 'Pilot'. Software: none"),
     ],
 )
 def test_what_does_not_fit_is_refused_by_name(software, said) -> None:
@@ -224,7 +226,7 @@ def test_what_does_not_fit_is_refused_by_name(software, said) -> None:
 
 def test_a_shape_is_checked(tmp_path) -> None:
     class Announced(Ramp):
-        contract = ff.onboard.Contract.parse(
+        contract = ff.outside.Contract.parse(
             "freefloat software 1\nname ramp\nperiod 0.05\nreads base.attitude 3\ngives base.wrench\n"
         )
 
@@ -235,7 +237,7 @@ def test_a_shape_is_checked(tmp_path) -> None:
 def test_a_facility_and_its_software_beat_together() -> None:
     other = changed(period=0.006)
     with pytest.raises(ff.ModelError, match="its period must be a whole number of cycles"):
-        ff.rehearse(rehearsal(MADE), cell(2e4, 200.0, cycle=0.009), software=OnBoard(other, on="servicer"))
+        ff.rehearse(rehearsal(MADE), cell(2e4, 200.0, cycle=0.009), software=ExternalSoftware(other, on="servicer"))
 
 
 def test_a_continuous_law_has_no_ticks() -> None:
@@ -244,7 +246,7 @@ def test_a_continuous_law_has_no_ticks() -> None:
 
 
 def test_an_experiment_with_an_empty_seat_is_not_simulated() -> None:
-    seated, _ = board(DRIFT, Ramp())
+    seated, _ = bind_software(DRIFT, Ramp())
     with pytest.raises(ff.ModelError, match=r"runs outside, and nothing answers for it here.*ff.fly"):
         ff.simulate(dataclasses.replace(seated, inputs={}))
 
@@ -256,7 +258,7 @@ def test_a_grasp_that_the_facility_holds_is_commanded_from_outside() -> None:
     made = grasp_rehearsal(grasp_experiment(duration=0.1, software=(law,)))
     inside = ff.rehearse(made, holding_cell(Gripper()))
     hosted = host(made.experiment, "TimedGrasp", name="grasping")
-    run = ff.rehearse(made, holding_cell(Gripper()), software=OnBoard(hosted, instead_of="TimedGrasp"))
+    run = ff.rehearse(made, holding_cell(Gripper()), software=ExternalSoftware(hosted, instead_of="TimedGrasp"))
     assert run.completed, run.status
     assert np.ptp(run.values("cell.servicer-robot.gripper.holds")) == 1.0
     same(inside, run, [name for name in inside.recorded if "lateness" not in name and "effort" not in name])

@@ -7,7 +7,6 @@ import pytest
 
 pytest.importorskip("mujoco")
 
-from cells_under_test import arm_command, command, moved
 from freefloat.hil.cell import (
     GODDARD_START,
     CellSettings,
@@ -20,6 +19,7 @@ from freefloat.hil.cell import (
 )
 from freefloat.spatial import Pose
 from freefloat.values import ModelError
+from support.cells_under_test import arm_command, command, moved
 
 START = envisat_start()
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import freefloat as ff
-from compiling import compiled
 from freefloat.dynamics import INERTIAL, FrameRows, contact, contact_impact
+from support.compiling import compiled
 
 BOX = ff.Spacecraft.from_base("box", mass=10.0, inertia=(1.0, 2.0, 1.5))
 for _name, _x in (("left", -0.5), ("right", 0.5)):

@@ -11,7 +11,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from compiling import compiled
 from freefloat import library
 from freefloat.control import CaptureGains, CompliantCapture, Held, Meeting, PoseSpring
 from freefloat.dynamics import (
@@ -25,6 +24,7 @@ from freefloat.dynamics import (
 from freefloat.spatial import Pose, angular, linear
 from freefloat.spatial.rotations import quaternion_exp, quaternion_multiply
 from freefloat.values import ModelError
+from support.compiling import compiled
 
 POSTURE = np.array(library.SERVICER_CAPTURE)
 SERVICER, CLIENT = library.servicer(), library.envisat()

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import freefloat as ff
-import touching
 from freefloat.dynamics import INERTIAL, FrameRows, contact_impact
 from freefloat.dynamics.row_directions import contact
 from freefloat.effects.contact import Box, CompliantContact, HuntCrossley, KelvinVoigt, Plane, Sphere
-from touching import BODY, CLIENT, DOCKING, PAIR, RADIUS
+from support import touching
+from support.touching import BODY, CLIENT, DOCKING, PAIR, RADIUS
 
 TIP, E, FRICTION = np.array([0.3, 0.0, -0.4]), 0.6, 0.1
 

@@ -29,7 +29,7 @@ from freefloat.dynamics.state_rate import StateRate, retract
 from freefloat.flex import beam
 from freefloat.library import ets7
 from freefloat.model import Spacecraft, State
-from trees import draw_pose, draw_state, draw_tree
+from support.trees import draw_pose, draw_state, draw_tree
 
 
 def target(rng) -> Spacecraft:

@@ -11,8 +11,8 @@ import freefloat as ff
 from freefloat import engine
 from freefloat.effects.contact import Box, Capsule, CompliantContact, KelvinVoigt, Plane, Sphere
 from freefloat.model.ports import Approach
-from freefloat.sim.gap_dips import UNSEEN, dip_between, lowest_between
-from freefloat.sim.loop import step
+from freefloat.sim.events.gap_dips import UNSEEN, dip_between, lowest_between
+from freefloat.sim.kernel import step
 
 MASS = 20.0  # [kg]
 BODY = ff.Spacecraft.from_base("body", mass=MASS, inertia=(6.0, 6.0, 6.0))

@@ -10,12 +10,13 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-import trees
 from freefloat import dynamics, simulate
 from freefloat.control import HoldJoints
-from freefloat.model import Follow, Spacecraft, read_urdf, write_urdf
-from freefloat.model.readers.reports import ReadingNote
+from freefloat.model import Follow, Spacecraft
+from freefloat.readers import read_urdf, write_urdf
+from freefloat.readers.reports import ReadingNote
 from freefloat.values import LawError, ModelError
+from support import trees
 
 TOLERANCE = 1e-10
 # Followers outboard of their leader in the same chain, on another branch, and a slider driven by a turning joint.

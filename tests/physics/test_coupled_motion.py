@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 import freefloat as ff
-import trees
-from clouds import random_cloud
-from compiling import compiled
 from freefloat import dynamics, engine
 from freefloat.dynamics import FrameRows, JointRows, held_motion, held_motion_by_rows, row_forces, row_impact
 from freefloat.dynamics.relative_rows import relative_pose
 from freefloat.effects import Friction, JointFriction, JointSpring
 from freefloat.model import Follow, RigidBody, Spacecraft
-from ports import clock_at
+from support import trees
+from support.clouds import random_cloud
+from support.compiling import compiled
+from support.ports import clock_at
 
 TOLERANCE, SOLVED = 1e-10, 1e-9
 NOW = clock_at(0.0)

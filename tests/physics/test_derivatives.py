@@ -12,10 +12,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import trees
-from compiling import compiled
 from freefloat import analysis, dynamics
 from freefloat.analysis.free_linear_model import deviation_rate
+from support import trees
+from support.compiling import compiled
 
 EXACT = 1e-10
 BY_DIFFERENCES = 1e-7

@@ -12,11 +12,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import trees
-from compiling import compiled
 from freefloat import dynamics
 from freefloat.model import State
 from freefloat.spatial.rotations import quaternion_multiply
+from support import trees
+from support.compiling import compiled
 
 TOLERANCE = 1e-11
 NAMES = ("chain of 6", "branched 7", "wheels")

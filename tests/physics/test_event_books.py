@@ -14,8 +14,8 @@ import pytest
 import freefloat as ff
 from freefloat import engine
 from freefloat.dynamics import kinetic_energy, momentum_about_origin
-from freefloat.sim.event_log import KINDS
-from freefloat.sim.loop import step
+from freefloat.sim.kernel import step
+from freefloat.sim.system.event_log import KINDS
 
 G = 9.81  # [m/s2]
 

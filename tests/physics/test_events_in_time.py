@@ -9,7 +9,7 @@ import pytest
 
 import freefloat as ff
 from freefloat import engine
-from freefloat.sim.loop import step
+from freefloat.sim.kernel import step
 
 G = 9.81  # [m/s2]
 FALL = np.sqrt(2.0 / G)  # from 1 m [s]

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 import freefloat as ff
-import trees
-from compiling import compiled
 from freefloat import dynamics, engine
 from freefloat.dynamics import elastic
 from freefloat.dynamics.state_rate import component_rates, state_rate
 from freefloat.model import State
 from freefloat.spatial import Pose
+from support import trees
+from support.compiling import compiled
 
 TOLERANCE = 1e-12
 GEAR = ff.JointFlexibility(stiffness=2000.0, motor_inertia=2e-3, ratio=50.0)  # [N m/rad], [kg m2]

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from scipy.signal import StateSpace, lsim
 
-from compiling import compiled
 from freefloat import dynamics
 from freefloat.control import JointSpline, Quintic, ReactionlessTurn, Turn
 from freefloat.dynamics.tree import flexible_inertia
@@ -19,6 +18,7 @@ from freefloat.library import ets7
 from freefloat.model import RigidBody, Spacecraft
 from freefloat.sim import Run, simulate
 from freefloat.spatial import Pose
+from support.compiling import compiled
 
 START_DEG = (0.0, 0.0, 10.0, -32.8, 0.0, 0.0)
 TURN_TIME = 40.0  # [s]

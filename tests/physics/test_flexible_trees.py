@@ -7,13 +7,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from clouds import Cloud, random_cloud
-from compiling import compiled
 from freefloat import dynamics
 from freefloat.flex import beam
 from freefloat.model import Spacecraft, State
 from freefloat.sim import simulate
 from freefloat.spatial import Pose, cross_force
+from support.clouds import Cloud, random_cloud
+from support.compiling import compiled
 
 MODES = 3
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-import trees
-from compiling import compiled
 from freefloat import dynamics
+from support import trees
+from support.compiling import compiled
 
 SUMS = 1e-12
 SOLVED = 1e-11

@@ -8,7 +8,7 @@ import pytest
 
 import freefloat as ff
 from freefloat.campaign import Campaign, Dispersion, Metric, Uniform, run_campaign
-from freefloat.sim import wheel_limits
+from freefloat.sim.audit import wheel_limits
 from freefloat.values import record
 
 INERTIA, WHEEL, MOST = 24.0, 0.1, 1.0  # about z [kg m2], [kg m2], [N m s]

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 import freefloat as ff
-from clouds import random_cloud
-from compiling import compiled
 from freefloat import dynamics
 from freefloat.effects import (
     CircularOrbit,
@@ -22,8 +20,10 @@ from freefloat.effects import (
 from freefloat.effects.contact import KelvinVoigt, Plane, Sphere
 from freefloat.model import Spacecraft, State
 from freefloat.spatial import Pose
-from ports import clock_at
-from trees import TOPOLOGIES, draw_pose, draw_state, draw_tree, relative_error
+from support.clouds import random_cloud
+from support.compiling import compiled
+from support.ports import clock_at
+from support.trees import TOPOLOGIES, draw_pose, draw_state, draw_tree, relative_error
 
 ELLIPSE = EllipticOrbit(semi_major_axis=8e6, eccentricity=0.1, inclination=0.5, mean_anomaly=1.0)
 AT = 700.0  # [s]

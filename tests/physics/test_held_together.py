@@ -8,8 +8,8 @@ import pytest
 import freefloat as ff
 from freefloat import engine
 from freefloat.dynamics import inertial_frame_pose, row_error, row_velocity
-from freefloat.sim.constraint_rows import rows_of
-from freefloat.sim.loop import step
+from freefloat.sim.kernel import step
+from freefloat.sim.motion.constraint_rows import rows_of
 
 CHASER = ff.library.ets7()
 CLIENT = ff.Spacecraft.from_base("client", mass=410.0, inertia=(80.0, 120.0, 100.0)).with_frame(

@@ -19,8 +19,8 @@ from freefloat.dynamics import (
 )
 from freefloat.model import Spacecraft
 from freefloat.spatial import Pose
-from impacting_arms import draw_meeting
-from trees import draw_state, draw_tree
+from support.impacting_arms import draw_meeting
+from support.trees import draw_state, draw_tree
 
 GRASPED = (FrameRows((0, "grip"), (1, "hand")),)
 

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 import freefloat as ff
-import swinging
-import trees
-from compiling import compiled
 from freefloat.model import State
-from freefloat.sim.integrators import dormand_prince_step
+from freefloat.sim.motion.integrators import dormand_prince_step
+from support import swinging, trees
+from support.compiling import compiled
 
 DURATION = 1.6  # [s]
 

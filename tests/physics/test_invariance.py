@@ -10,11 +10,11 @@ import jax
 import numpy as np
 import pytest
 
-import trees
-from compiling import compiled
 from freefloat import dynamics
 from freefloat.model import RigidBody, Spacecraft
 from freefloat.spatial import Pose, SpatialInertia
+from support import trees
+from support.compiling import compiled
 
 TOLERANCE = 1e-11
 generalized_jacobian = compiled(lambda craft, q, R_NB: dynamics.generalized_jacobian(craft, q, "hand", R_NB))

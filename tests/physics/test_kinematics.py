@@ -9,11 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import trees
-from compiling import compiled
 from freefloat import dynamics
 from freefloat.model import State
 from freefloat.spatial import Pose, six
+from support import trees
+from support.compiling import compiled
 
 NAMES = ("chain of 6", "branched 7", "wheels")
 FRAMES = ("hand", "camera", "link2")

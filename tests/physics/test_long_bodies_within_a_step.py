@@ -11,8 +11,8 @@ from scipy.spatial.transform import Rotation
 import freefloat as ff
 from freefloat import engine
 from freefloat.effects.contact import Box, Capsule, CompliantContact, KelvinVoigt, Plane, Ring, Sphere
-from freefloat.sim.gap_dips import UNSEEN_JUMP
-from freefloat.sim.loop import step
+from freefloat.sim.events.gap_dips import UNSEEN_JUMP
+from freefloat.sim.kernel import step
 
 MASS, R, STIFF = 20.0, 0.02, 1e7  # [kg], [m], [N/m]
 BODY = ff.Spacecraft.from_base("body", mass=MASS, inertia=(6.0, 6.0, 6.0))  # turns at a constant rate while it is free

@@ -11,7 +11,7 @@ from freefloat.campaign import Campaign, Dispersion, Metric, Route, Uniform, run
 from freefloat.effects import Pulses, Thruster, Thrusters
 from freefloat.effects.failures import OpenThruster
 from freefloat.effects.thrusters import STANDARD_GRAVITY
-from freefloat.sim.run import RunFailed
+from freefloat.sim.record.run import RunFailed
 
 HUB = ff.Spacecraft.from_base("hub", mass=8.0, inertia=(2.0, 2.0, 2.0))
 THRUST = np.array([2.0, 0.7, 1.3])  # [N] along x, y and z, through the centre of mass: nothing turns

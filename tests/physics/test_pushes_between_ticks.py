@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 import freefloat as ff
-import touching
 from freefloat import engine
 from freefloat.campaign import Campaign, Dispersion, Metric, Route, Uniform, run_campaign
 from freefloat.effects.contact import CompliantContact, KelvinVoigt, Plane, Sphere
 from freefloat.model.shapes import Shape
 from freefloat.sim import step
-from freefloat.sim.run import RunFailed
+from freefloat.sim.record.run import RunFailed
 from freefloat.values import record
+from support import touching
 
 HUB = ff.Spacecraft.from_base("hub", mass=8.0, inertia=(2.0, 2.0, 2.0))
 ROUNDING = 1e-12  # [N s] of some newton seconds: sums of some hundred steps

@@ -5,7 +5,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from compiling import compiled
 from freefloat import dynamics
 from freefloat.dynamics.tree import edges
 from freefloat.flex import beam
@@ -13,6 +12,7 @@ from freefloat.model import Effect, Spacecraft
 from freefloat.sim import simulate
 from freefloat.spatial import Pose
 from freefloat.values import ModelError, record
+from support.compiling import compiled
 
 LENGTH = 3.0  # [m]
 STATIONS = 13  # every 0.25 m

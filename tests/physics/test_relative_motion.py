@@ -18,7 +18,7 @@ from freefloat.flex import beam
 from freefloat.model import Spacecraft, State
 from freefloat.spatial import Pose, angular, linear
 from freefloat.values import ModelError
-from trees import compiled_once, draw_pose, draw_state, draw_tree, forward_dynamics, relative_error, report
+from support.trees import compiled_once, draw_pose, draw_state, draw_tree, forward_dynamics, relative_error, report
 
 TREES = ("free body", "chain of 2", "small")
 

@@ -10,15 +10,15 @@ import jax
 import numpy as np
 import pytest
 
-import trees
-from clouds import random_cloud
-from compiling import compiled
 from freefloat import dynamics, engine
 from freefloat.dynamics import articulated
 from freefloat.dynamics.inner_motion import inner_energy, inner_motion
 from freefloat.library import ets7
 from freefloat.model import Follow, Spacecraft
 from freefloat.spatial import Pose
+from support import trees
+from support.clouds import random_cloud
+from support.compiling import compiled
 
 TOLERANCE = 1e-12
 every_topology = pytest.mark.parametrize("name", ["chain of 6", "branched 7", "wheels"])

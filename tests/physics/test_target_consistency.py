@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, kstest
 
-from tumbling_client import DEG, INERTIA, SPIN, Study, run_studies
+from support.tumbling_client import DEG, INERTIA, SPIN, Study, run_studies
 
 SIZES = {"nees": 20, "motion_nees": 12, "nis": 6}  # degrees of freedom
 # A principal spin shows two products of inertia, xy and yz, and neither a moment nor xz.

@@ -10,7 +10,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from compiling import compiled
 from freefloat.dynamics import (
     GRASP,
     POINT,
@@ -22,7 +21,8 @@ from freefloat.dynamics import (
     normal,
     row_impact,
 )
-from impacting_arms import draw_meeting
+from support.compiling import compiled
+from support.impacting_arms import draw_meeting
 
 ARMS = 20
 KINDS = {1: normal((0.3, -0.5, 0.8)), 3: POINT, 6: GRASP}

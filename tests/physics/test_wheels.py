@@ -8,11 +8,11 @@ import dataclasses
 import numpy as np
 import pytest
 
-import trees
-from compiling import compiled
 from freefloat import dynamics
 from freefloat.model import Spacecraft
 from freefloat.spatial import Pose
+from support import trees
+from support.compiling import compiled
 
 TOLERANCE = 1e-11
 

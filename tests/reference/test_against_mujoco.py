@@ -7,7 +7,7 @@ iterative diagonalisation, and poses as quaternions that it normalises. 2e-15 wa
 import numpy as np
 import pytest
 
-import trees
+from support import trees
 
 pytest.importorskip("mujoco")
 

@@ -8,9 +8,9 @@ by 1e5 roundings of 1e-16, everything else by some hundred of them.
 import numpy as np
 import pytest
 
-import trees
-from compiling import compiled
 from freefloat import dynamics
+from support import trees
+from support.compiling import compiled
 
 pin = pytest.importorskip("pinocchio")
 

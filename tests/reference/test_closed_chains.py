@@ -9,7 +9,7 @@ from freefloat import dynamics
 from freefloat.dynamics import GRASP, POINT, FrameRows, held_motion, hinge, return_to_rows, row_error, row_velocity
 from freefloat.model import Spacecraft, State
 from freefloat.spatial import Pose
-from trees import draw_body, draw_pose, draw_rotation
+from support.trees import draw_body, draw_pose, draw_rotation
 
 pin = pytest.importorskip("pinocchio")
 

@@ -7,9 +7,8 @@ import pytest
 from scipy.integrate import simpson
 
 import freefloat as ff
-import swinging
-import trees
 from freefloat import dynamics
+from support import swinging, trees
 
 STEPS = (0.02, 0.01, 0.005)  # [s]
 PUBLISHED = (6e-8, 4e-9, 2e-10)  # of |L|, at these steps (cases.md: "about")

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-import touching
-from touching import BALLS, BODY, MASS, RADIUS, G
+from support import touching
+from support.touching import BALLS, BODY, MASS, RADIUS, G
 
 RATIO, E, SPEED = 0.2, 0.7, 0.5
 

@@ -1,4 +1,4 @@
-"""The capture of ETS-VII by a second code that shares nothing with freefloat (tests/plain_ets7.py).
+"""The capture of ETS-VII by a second code that shares nothing with freefloat (tests/support/plain_ets7.py).
 
 What the paper prints of the capture does not determine it. Two codes that agree do what they say.
 """
@@ -9,13 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import plain_ets7
 from freefloat.control import ApproachLimits
 from freefloat.dynamics import free_floating, generalized_jacobian
 from freefloat.library import ets7
 from freefloat.scenarios.ets7.capture import Ets7Capture, outcome
 from freefloat.scenarios.ets7.parts import spacecraft
 from freefloat.sim import simulate
+from support import plain_ets7
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -9,10 +9,10 @@ import pytest
 from scipy.integrate import quad
 
 import freefloat as ff
-import trees
-from compiling import compiled
 from freefloat import dynamics
 from freefloat.values import record, static
+from support import trees
+from support.compiling import compiled
 
 # ---- cases 3 and 4: a planar arm
 

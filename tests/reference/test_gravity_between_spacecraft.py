@@ -13,7 +13,6 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import freefloat as ff
-import kepler
 from freefloat.effects import (
     CircularOrbit,
     EllipticOrbit,
@@ -25,6 +24,7 @@ from freefloat.effects import (
 )
 from freefloat.effects.neglected_gravity import neglected_drift
 from freefloat.model import Clock, Spacecraft, State
+from support import kepler
 
 LOW = CircularOrbit(altitude=550e3)
 IN_PLANE, OUT_OF_PLANE = (np.sin(np.pi / 6), 0.0, np.cos(np.pi / 6)), (0.0, np.sin(np.pi / 6), np.cos(np.pi / 6))

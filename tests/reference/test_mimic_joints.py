@@ -11,10 +11,10 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-import trees
 from freefloat import dynamics
 from freefloat.model import Follow, Spacecraft
 from freefloat.spatial import Pose
+from support import trees
 
 FILE = Path(__file__).parents[2] / "examples" / "data" / "robots" / "gripper.urdf"
 CHAIN = '<mimic joint="inner_joint" multiplier="1.5" offset="-0.1"/>'

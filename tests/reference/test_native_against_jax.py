@@ -9,8 +9,8 @@ from freefloat import engine
 from freefloat.dynamics import forward_dynamics
 from freefloat.dynamics.state_rate import state_rate
 from freefloat.library import ets7
-from freefloat.sim.integrators import rk4_step
-from freefloat.sim.plant import Ledger, Plant, PlantRate, WorldRate
+from freefloat.sim.motion.integrators import rk4_step
+from freefloat.sim.system.craft_state import Ledger, Plant, PlantRate, WorldRate
 
 CRAFT = ets7()
 COUNT = 37  # no multiple of any SIMD width

@@ -10,15 +10,15 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import envisat_cases as cases
-from envisat_cases import BUMPED, FREE, HELD, PUSHED, THRUST, cell_step, gap, in_both, in_cell, in_orbit, move
 from freefloat import library
 from freefloat.dynamics import generalized_force, kinetic_energy
 from freefloat.model import BaseWrench, Effect, Software, State, World
 from freefloat.sim import simulate
 from freefloat.spatial import Pose
 from freefloat.values import record
-from trees import report
+from support import envisat_cases as cases
+from support.envisat_cases import BUMPED, FREE, HELD, PUSHED, THRUST, cell_step, gap, in_both, in_cell, in_orbit, move
+from support.trees import report
 
 REQUIRED = 1e-9  # [m, rad]
 

@@ -6,7 +6,7 @@ import pytest
 from scipy.special import ellipj, ellipk, ellipkm1
 
 import freefloat as ff
-import trees
+from support import trees
 
 ASYMMETRIC = (1.0, 2.0, 3.0)  # [kg m2]
 

@@ -15,7 +15,7 @@ import scipy.linalg
 from freefloat import dynamics
 from freefloat.dynamics import GRASP, JointRows, frame_jacobian, kinetic_energy, mass_matrix, normal, row_impact
 from freefloat.library import srms, srms_payload
-from shuttle_arm import JOINTS, at_impact, grasp_rows
+from support.shuttle_arm import JOINTS, at_impact, grasp_rows
 
 SHOULDER, BOOM_1, ELBOW, BOOM_2, WRIST = range(6, 11)  # in v, one mode for each boom
 

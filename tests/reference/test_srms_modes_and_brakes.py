@@ -12,7 +12,7 @@ import scipy.linalg
 
 from freefloat.dynamics import frame_jacobian, frame_pose, mass_matrix
 from freefloat.library import srms, srms_payload
-from shuttle_arm import JOINTS, SPIN, at_impact
+from support.shuttle_arm import JOINTS, SPIN, at_impact
 
 FLAT = [0, 1, 5]
 TO_CENTRE = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 1.0]])  # grip to centre, 1 m ahead along x

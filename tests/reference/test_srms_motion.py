@@ -13,7 +13,7 @@ from freefloat import simulate
 from freefloat.dynamics import GRASP, inertial_frame_pose, row_impact
 from freefloat.library import srms, srms_payload
 from freefloat.model import State
-from shuttle_arm import at_impact, grasp_rows
+from support.shuttle_arm import at_impact, grasp_rows
 
 ANGLES = {  # change of the joint angles [deg] at 1, 5, 10 s
     "T-soft-a": ((0.583117, 0.393266, -3.732057), (2.171192, 3.040144, -19.013584), (2.312316, 8.514438, -38.59865)),

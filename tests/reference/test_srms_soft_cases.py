@@ -23,9 +23,9 @@ from freefloat.dynamics import (
     state_rate,
 )
 from freefloat.model import Spacecraft, State
-from freefloat.sim.integrators import rk4_step
-from freefloat.sim.plant import Ledger, Plant, PlantRate, WorldRate, zero_rate
-from shuttle_arm import JOINTS, at_impact
+from freefloat.sim.motion.integrators import rk4_step
+from freefloat.sim.system.craft_state import Ledger, Plant, PlantRate, WorldRate, zero_rate
+from support.shuttle_arm import JOINTS, at_impact
 
 
 @cache

@@ -18,7 +18,7 @@ from freefloat.control.lqr import (
     robustness,
     spillover,
 )
-from station_matrices import ATTITUDE, INPUTS, RELATIVE, Station
+from support.station_matrices import ATTITUDE, INPUTS, RELATIVE, Station
 
 
 def sensed_station(station: Station) -> SecondOrderModel:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from station_matrices import ORBIT_RATE, Station
+from support.station_matrices import ORBIT_RATE, Station
 
 
 def poles(station: Station) -> np.ndarray:

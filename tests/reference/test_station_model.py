@@ -9,7 +9,7 @@ import pytest
 
 import freefloat as ff
 from freefloat.analysis import linearise_in_orbit, trim_in_orbit
-from station_matrices import ORBIT_RATE, Station
+from support.station_matrices import ORBIT_RATE, Station
 
 ORBIT = ff.effects.CircularOrbit(altitude=400e3)  # [m]
 # Elastic frequencies of 398 coordinates, bus 8 elements for each half, arms 6, plates 6 x 6 [rad/s].

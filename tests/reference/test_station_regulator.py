@@ -17,7 +17,7 @@ from freefloat.control.lqr import (
     settling_time,
     spillover,
 )
-from station_matrices import ATTITUDE, INPUTS, RELATIVE, Station
+from support.station_matrices import ATTITUDE, INPUTS, RELATIVE, Station
 
 FIVE = np.deg2rad(5.0)
 TIPS = {"bus left": 3, "bus right": 3, "arm 1": 1, "arm 2": 1, "array 1": 21, "array 2": 21}

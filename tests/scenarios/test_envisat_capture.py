@@ -11,10 +11,10 @@ from freefloat.scenarios import ScenarioError
 from freefloat.scenarios.envisat import EnvisatCapture
 from freefloat.scenarios.envisat.capture_claims import orbit_claims
 from freefloat.scenarios.envisat.capture_measures import relative_motion_in_cell, rotations
-from freefloat.scenarios.performance import judge, simulate_variant
+from freefloat.scenarios.runner import judge, simulate_variant
 from freefloat.sim import Run
-from freefloat.sim.claims import Claim
 from freefloat.spatial.rotations import rotation_matrix
+from freefloat.values.claims import Claim
 
 VARIANTS = EnvisatCapture.variants()
 IDEAL = VARIANTS["ideal-sensors"]

@@ -12,9 +12,9 @@ from freefloat.scenarios import ScenarioError
 from freefloat.scenarios.envisat import EnvisatFree
 from freefloat.scenarios.envisat.free_claims import rehearse_in_lockstep
 from freefloat.scenarios.envisat.relative_poses import RelativePoses
-from freefloat.scenarios.performance import judge, simulate_variant
+from freefloat.scenarios.runner import judge, simulate_variant
 from freefloat.sim import simulate
-from freefloat.sim.claims import Claim
+from freefloat.values.claims import Claim
 
 VARIANTS = EnvisatFree.variants()
 

@@ -16,10 +16,10 @@ from freefloat.scenarios.ets7.capture_scatter import SCATTERS, contrast
 from freefloat.scenarios.ets7.parts import spacecraft
 from freefloat.scenarios.ets7.rns import Ets7Rns
 from freefloat.scenarios.measures import attitude_disturbance_deg
-from freefloat.scenarios.performance import judge, simulate_variant
+from freefloat.scenarios.runner import judge, simulate_variant
 from freefloat.scenarios.tables import load
 from freefloat.sim import Run, simulate
-from freefloat.sim.claims import Claim
+from freefloat.values.claims import Claim
 
 VARIANTS = [
     ("ets7-gjm", "nominal"),

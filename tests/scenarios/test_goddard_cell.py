@@ -7,7 +7,7 @@ import pytest
 from freefloat.hil import rehearse
 from freefloat.scenarios.goddard import GoddardRehearsal
 from freefloat.scenarios.measures import damped_sinusoid
-from freefloat.scenarios.performance import judge, simulate_variant
+from freefloat.scenarios.runner import judge, simulate_variant
 
 pytest.importorskip("mujoco")
 

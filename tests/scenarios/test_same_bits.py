@@ -4,7 +4,7 @@ The first, quick run is compared with a warm one, with one that finds pieces of 
 which code at full strength takes the place of quick code, and with one at full strength throughout: all to the last
 bit. Against a run without pieces, and against the second way of tracing (`make_jaxpr`), 1e-12 of a channel's largest
 number (or of 1 in its unit) is allowed: they may add in another order. The bits that differ are listed by
-`python tests/catalogue_bits.py`.
+`python tests/support/catalogue_bits.py`.
 """
 
 import json
@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import catalogue_bits
-from catalogue_bits import CONTACT, SHORTENED, TOLERANCE, Recorded
 from freefloat.scenarios.catalogue import SCENARIOS
+from support import catalogue_bits
+from support.catalogue_bits import CONTACT, SHORTENED, TOLERANCE, Recorded
 
 # One for each kind of model; the others show the same for their laws, and take long.
 QUICK = ("ets7-gjm/nominal", "ets7-capture/case-1-release", "goddard-symmetric/50-kg", CONTACT)

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from freefloat.scenarios import ScenarioError, find
-from freefloat.scenarios.performance import judge, simulate_variant
+from freefloat.scenarios.runner import judge, simulate_variant
 from freefloat.scenarios.srms import SrmsNormal, SrmsTangential
 from freefloat.scenarios.srms.claims import latch_of
 from freefloat.sim import Run, simulate
-from freefloat.sim.claims import Claim
+from freefloat.values.claims import Claim
 
 
 def _simulate(name: str, variant: str) -> Run:

@@ -23,11 +23,11 @@ from freefloat.control.lqr import (
 )
 from freefloat.control.lqr.second_order import component_of
 from freefloat.scenarios import ScenarioError, find
-from freefloat.scenarios.performance import judge, simulate_variant
+from freefloat.scenarios.runner import judge, simulate_variant
 from freefloat.scenarios.station import StationRecovery, linear_claims
 from freefloat.scenarios.station.loop import ATTITUDE_AND_ARM, sensed_structure, state_feedback
 from freefloat.scenarios.station.model import TIPS, bent, paper_weights, station_model, tip_deflection
-from freefloat.sim.claims import Claim
+from freefloat.values.claims import Claim
 
 
 @pytest.mark.parametrize(

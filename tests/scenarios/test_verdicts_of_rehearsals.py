@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from freefloat.cli.app import app
-from freefloat.sim.verdicts import Verdict
+from freefloat.values.verdicts import Verdict
 
 pytestmark = pytest.mark.slow  # minutes in MuJoCo; what is judged, and how, is tested on an ideal cell
 

@@ -10,9 +10,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from freefloat.onboard.messages import Kind, encode
-from freefloat.onboard.program import InProcess
-from freefloat.onboard.serve import connect, obey
+from freefloat.outside.messages import Kind, encode
+from freefloat.outside.program import InProcess
+from freefloat.outside.server import connect, obey
 from software.damper import Damper
 
 ANSWER = np.zeros(7)

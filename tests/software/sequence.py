@@ -69,4 +69,4 @@ def experiment(*, switches=False, duration=0.8):
 
 
 def software():
-    return ff.hil.host(experiment(), "Sequence", name="sequence")
+    return ff.outside.host(experiment(), "Sequence", name="sequence")

@@ -18,12 +18,12 @@ from freefloat.dynamics.state_rate import StateRate, retract
 from freefloat.effects import GravityGradient
 from freefloat.model import Clock, Effect, Software, Spacecraft, State, Truth
 from freefloat.sensors.ideal import true_value
-from freefloat.sim.balance import derivative
 from freefloat.sim.experiment import Experiment
-from freefloat.sim.loop import act
-from freefloat.sim.starting import begin, zero_inputs
-from freefloat.sim.system import System
-from freefloat.sim.tick import tick_of
+from freefloat.sim.kernel import act
+from freefloat.sim.motion.accelerations import derivative
+from freefloat.sim.start import begin, zero_inputs
+from freefloat.sim.system.system import System
+from freefloat.sim.system.tick import tick_of
 from freefloat.spatial import angular
 from freefloat.spatial.rotations import dexp_inverse, rotation_exp
 from freefloat.values import record

@@ -17,7 +17,7 @@ from freefloat.campaign.errors import CampaignError
 
 if TYPE_CHECKING:
     from freefloat.campaign.campaign import Campaign
-    from freefloat.campaign.driving import Finished, Route
+    from freefloat.campaign.driver import Finished, Route
 
 LOCAL = "local"
 _AHEAD = 2  # blocks under way for each thread of a worker
@@ -28,7 +28,7 @@ _campaigns: dict[bytes, Campaign] = {}  # of this worker, with their compiled co
 
 def computed_by_dask(campaign: Campaign, missing: list[int], route: Route) -> Iterator[Finished]:
     """Blocks as workers finish them."""
-    from freefloat.campaign.driving import interrupts_between_blocks
+    from freefloat.campaign.driver import interrupts_between_blocks
 
     if route.resolved != "native":
         raise CampaignError("Dask workers compute native code: leave --target out, or run on the card without Dask.")
@@ -84,7 +84,7 @@ def _packed(campaign: Campaign) -> bytes:
 
 def _block_of(packed: bytes, number: int) -> tuple[int, Block, dict[str, Any]]:
     """In a worker: one block, with one thread, since workers are many."""
-    from freefloat.campaign.driving import block_facts
+    from freefloat.campaign.driver import block_facts
     from freefloat.campaign.toml_files import campaign_of_store
 
     campaign = _campaigns.get(packed)

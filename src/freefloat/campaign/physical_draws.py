@@ -9,7 +9,7 @@ import numpy as np
 
 from freefloat.campaign.numbers import Numbers
 from freefloat.sim import Experiment
-from freefloat.sim.varied_numbers import number_names
+from freefloat.sim.system.varied_numbers import number_names
 
 _ROUNDING = 1e-9  # as in the inertia lint: what printed tables round
 _HALVINGS = 60

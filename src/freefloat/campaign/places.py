@@ -19,7 +19,7 @@ import numpy as np
 from freefloat.campaign.errors import CampaignError
 from freefloat.model.layout import Layout
 from freefloat.sim import Experiment
-from freefloat.sim.varied_numbers import number_names
+from freefloat.sim.system.varied_numbers import number_names
 
 _LETTERS = ("x", "y", "z")
 _START = "start"

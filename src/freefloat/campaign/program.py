@@ -15,11 +15,11 @@ from freefloat.campaign.metrics import Meters, Metric
 from freefloat.campaign.numbers import Numbers
 from freefloat.campaign.reductions import Kept
 from freefloat.sim import Experiment, System, SystemState, begin, step
-from freefloat.sim.held_start import UnknownStart
-from freefloat.sim.input_ports import tabulate
-from freefloat.sim.recording import channels_of
+from freefloat.sim.events.held_start import UnknownStart
+from freefloat.sim.record.recording import channels_of
+from freefloat.sim.record.run_channels import run_channels
 from freefloat.sim.rollout import Grid
-from freefloat.sim.run_channels import run_channels
+from freefloat.sim.system.input_ports import tabulate
 from freefloat.values import record
 from freefloat.values.arrays import Numeric
 from freefloat.values.tracing import cond

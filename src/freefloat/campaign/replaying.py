@@ -16,7 +16,7 @@ import numpy as np
 
 from freefloat import engine
 from freefloat.campaign.campaign import Campaign
-from freefloat.campaign.driving import block_facts
+from freefloat.campaign.driver import block_facts
 from freefloat.campaign.errors import CampaignError
 from freefloat.campaign.program import CampaignProgram, Carried
 from freefloat.campaign.random_words import noise_numbers

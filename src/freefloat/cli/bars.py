@@ -10,7 +10,7 @@ from rich.progress import Progress, ProgressColumn
 from rich.text import Text
 
 from freefloat.engine import on_making
-from freefloat.sim.line_of_making import LineOfMaking
+from freefloat.sim.compiling_line import LineOfMaking
 
 
 class Bar(Progress):

@@ -18,7 +18,7 @@ from freefloat.scenarios.scenario import parse_setting
 
 if TYPE_CHECKING:
     from freefloat.campaign import Campaign, Results, Route
-    from freefloat.campaign.driving import Progress
+    from freefloat.campaign.driver import Progress
     from freefloat.campaign.statistics import Estimate
 
 PAGE = "page.html"
@@ -65,7 +65,7 @@ def _drive(campaign: Campaign, folder: Path, drive: Any, route: Route, *, quiet:
 @contextlib.contextmanager
 def _progress(quiet: bool) -> Iterator[Progress | None]:
     """A bar with rate and time left, on standard error, where somebody sees it."""
-    from freefloat.sim.line_of_making import is_terminal
+    from freefloat.sim.compiling_line import is_terminal
 
     if quiet or not is_terminal(sys.stderr):
         with code_sign(quiet):
@@ -139,7 +139,7 @@ def replay(folder: Path, number: int, out: Path | None, *, force: bool) -> int:
     from freefloat.campaign.replaying import replay_from_store
     from freefloat.report.folder import files_in, finish_folder, save_run
     from freefloat.scenarios import find
-    from freefloat.scenarios.performance import describe
+    from freefloat.scenarios.runner import describe
 
     out = out or folder / "replays" / f"{number:08d}"
     taken = [str(path) for path in files_in(out).values() if path.exists()]

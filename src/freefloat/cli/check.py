@@ -7,9 +7,9 @@ from pathlib import Path
 
 import typer
 
-from freefloat.model.readers.findings import summary_lines
-from freefloat.model.readers.languages import language_of
-from freefloat.model.readers.reports import ReadingNote
+from freefloat.readers.findings import summary_lines
+from freefloat.readers.languages import language_of
+from freefloat.readers.reports import ReadingNote
 
 
 def check(path: Path, *, as_json: bool, repair: bool = False) -> int:

@@ -11,10 +11,10 @@ import typer
 from freefloat.cli.progress import progress_bar
 from freefloat.cli.tables import claims_table, print_table
 from freefloat.scenarios import SCENARIOS, find
-from freefloat.scenarios.performance import judge, simulate_variant
+from freefloat.scenarios.runner import judge, simulate_variant
 from freefloat.sim import Run, RunFailed
-from freefloat.sim.claims import tally
 from freefloat.sim.rollout import Engine
+from freefloat.values.claims import tally
 
 
 def check(names: list[str], engine: Engine, *, as_json: bool, quiet: bool) -> int:

@@ -16,7 +16,8 @@ from freefloat.analysis import disturbance_map, singularity_map
 from freefloat.cli.pages import free
 from freefloat.cli.progress import code_sign
 from freefloat.engine import code_of
-from freefloat.model import Spacecraft, read_urdf
+from freefloat.model import Spacecraft
+from freefloat.readers import read_urdf
 from freefloat.report.joint_plane import MOST_POINTS, joint_plane
 from freefloat.report.map_words import extremes
 from freefloat.report.maps import map_page, sentences

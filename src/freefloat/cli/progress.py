@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from freefloat.sim.simulate import Progress
+    from freefloat.values.progress import Progress
 
 _PATIENCE = 2.0  # [s] before a bar is shown
 
@@ -21,7 +21,7 @@ _PATIENCE = 2.0  # [s] before a bar is shown
 @contextlib.contextmanager
 def progress_bar(title: str, quiet: bool) -> Iterator[Progress | None]:
     """A function to report progress to, or None when nobody would see it."""
-    from freefloat.sim.line_of_making import is_terminal
+    from freefloat.sim.compiling_line import is_terminal
 
     if quiet or not is_terminal(sys.stderr):
         with code_sign(quiet):
@@ -50,7 +50,7 @@ def progress_bar(title: str, quiet: bool) -> Iterator[Progress | None]:
 def code_sign(quiet: bool) -> AbstractContextManager[Any]:
     """Says on standard error, where there is no bar, which code is being made; quiet: keeps others from saying it."""
     from freefloat.engine import on_making
-    from freefloat.sim.line_of_making import LogSign, TerminalSign, is_terminal, showing
+    from freefloat.sim.compiling_line import LogSign, TerminalSign, is_terminal, showing
 
     stream = sys.stderr  # None where standard error is closed
     if quiet or stream is None:

@@ -15,8 +15,8 @@ from freefloat.cli.verdict import print_verdict
 from freefloat.report.folder import CELL_PAGE, VERDICT_FILES, files_in, finish_folder, save_run
 from freefloat.scenarios import SCENARIOS, ScenarioError, find
 from freefloat.scenarios.facility_choice import choose_facility
-from freefloat.scenarios.performance import rehearse_variant
 from freefloat.scenarios.rehearsed import RehearsedScenario
+from freefloat.scenarios.runner import rehearse_variant
 from freefloat.scenarios.scenario import Scenario, parse_setting
 from freefloat.scenarios.verdicts import LOG, accepted, judge_rehearsed, refuse_rehearsal
 from freefloat.sim import Run

@@ -14,11 +14,11 @@ from freefloat.cli.progress import progress_bar
 from freefloat.cli.tables import claims_table, print_table
 from freefloat.report.folder import files_in
 from freefloat.scenarios import Scenario, ScenarioError, find
-from freefloat.scenarios.performance import perform
+from freefloat.scenarios.runner import perform
 from freefloat.scenarios.scenario import parse_setting
 from freefloat.sim import Run
+from freefloat.sim.record.run import CUSTOM
 from freefloat.sim.rollout import Engine
-from freefloat.sim.run import CUSTOM
 from freefloat.values.nested import flatten
 
 _EVENTS = 20  # that are printed one by one

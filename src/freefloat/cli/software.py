@@ -8,9 +8,9 @@ from typing import Any
 
 import typer
 
-from freefloat.onboard.contract import ContractError
-from freefloat.onboard.program import SoftwareFault
-from freefloat.onboard.serve import serve
+from freefloat.outside.contract import ContractError
+from freefloat.outside.program import SoftwareFault
+from freefloat.outside.server import serve
 
 
 def run(file: Path, address: str) -> int:

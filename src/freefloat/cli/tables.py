@@ -5,7 +5,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from freefloat.sim.claims import Claim
+from freefloat.values.claims import Claim
 
 
 def claims_table(rows: list[dict[str, Any]]) -> Table:

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from freefloat.cli.tables import print_table
 from freefloat.report.folder import files_in
-from freefloat.sim.verdicts import Criterion, Verdict
+from freefloat.values.verdicts import Criterion, Verdict
 
 _NOT_REPEATED = 3  # exit status
 

@@ -1,6 +1,5 @@
 """Rehearsal: the same experiment with its contact and motion in a facility of robots, virtual or real."""
 
-from freefloat.hil.boarding import OnBoard
 from freefloat.hil.delay import DelayCompensation, estimate_delay, measure_delay
 from freefloat.hil.delayed_contact import DelayMargin, ExpectedContact, critical_delay, delay_margin, restitution
 from freefloat.hil.facility import (
@@ -11,16 +10,13 @@ from freefloat.hil.facility import (
     RobotDescription,
     RobotReading,
 )
-from freefloat.hil.fly import fly
 from freefloat.hil.grasp import Grasp
-from freefloat.hil.hosted import host
 from freefloat.hil.limits import Limits
-from freefloat.hil.log import Log, read_log
 from freefloat.hil.passivity import Passivity
+from freefloat.hil.record.log import Log, read_log
+from freefloat.hil.record.replay import run_of_log
 from freefloat.hil.rehearsal import Carried, Rehearsal
 from freefloat.hil.rehearse import rehearse
-from freefloat.hil.replay import run_of_log
-from freefloat.hil.software_link import SoftwareLink
 
 __all__ = [
     "ArmCommand",
@@ -34,17 +30,13 @@ __all__ = [
     "Limits",
     "Log",
     "MotionCommand",
-    "OnBoard",
     "Passivity",
     "Rehearsal",
     "RobotDescription",
     "RobotReading",
-    "SoftwareLink",
     "critical_delay",
     "delay_margin",
     "estimate_delay",
-    "fly",
-    "host",
     "measure_delay",
     "read_log",
     "rehearse",

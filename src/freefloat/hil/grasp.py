@@ -10,7 +10,7 @@ import numpy as np
 
 from freefloat.model import World
 from freefloat.sim.experiment import Experiment
-from freefloat.sim.seen_motion import seen_port, seen_size
+from freefloat.sim.system.sensed_motion import seen_port, seen_size
 from freefloat.values.checks import require_number
 from freefloat.values.errors import ModelError
 

@@ -12,25 +12,24 @@ from typing import Any
 
 import numpy as np
 
-from freefloat.hil.boarding import Boarded, board, end_all
-from freefloat.hil.cell_channels import described_robots
-from freefloat.hil.cell_scene import CellCamera, with_cell_scene
-from freefloat.hil.cycle import Cycle
 from freefloat.hil.delay import measure_delay
 from freefloat.hil.facility import Facility
-from freefloat.hil.log import Log, LogWriter, require_new
-from freefloat.hil.loop import Hooks, Lockstep, Loop
-from freefloat.hil.realtime import run_in_process
+from freefloat.hil.loop.cycle import Cycle
+from freefloat.hil.loop.loop import Hooks, Lockstep, Loop
+from freefloat.hil.loop.realtime import run_in_process
+from freefloat.hil.loop.rows import RowLayout
+from freefloat.hil.record.cell_channels import described_robots
+from freefloat.hil.record.cell_scene import CellCamera, with_cell_scene
+from freefloat.hil.record.log import Log, LogWriter, require_new
+from freefloat.hil.record.replay import run_of_log
 from freefloat.hil.rehearsal import Rehearsal
-from freefloat.hil.replay import run_of_log
-from freefloat.hil.rows import RowLayout
 from freefloat.model import State
-from freefloat.onboard.program import SoftwareFault
-from freefloat.sim.run import COMPLETED, STOPPED, Run
+from freefloat.outside.binding import BoundSoftware, bind_software, end_programs
+from freefloat.outside.program import SoftwareFault
+from freefloat.sim.record.run import COMPLETED, STOPPED, Run
 from freefloat.values.errors import ModelError
 from freefloat.values.precision import require_float64
-
-Progress = Callable[[float, float], None]  # (seconds done, seconds in all)
+from freefloat.values.progress import Progress
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,17 +73,17 @@ def rehearse(
     if log is not None:
         require_new(log)  # before anything moves
     try:
-        experiment, boarded = board(rehearsal.experiment, software)
+        experiment, bound = bind_software(rehearsal.experiment, software)
     except SoftwareFault as fault:
         raise ModelError(f"The rehearsal in '{facility.name}' could not begin: {fault}.") from None
     try:
         flown = dataclasses.replace(rehearsal, experiment=experiment)
         delay = find_delay(flown, facility)
-        cycle = _cycle(flown, facility, delay, boarded, realtime)
+        cycle = _cycle(flown, facility, delay, bound, realtime)
     except BaseException as error:
-        end_all(boarded, str(error))
+        end_programs(bound, str(error))
         raise
-    about = _about(facility, cycle, boarded, delay, realtime=realtime)
+    about = _about(facility, cycle, bound, delay, realtime=realtime)
     kept = _Keeper(cycle, about, None if log is None else Path(log), progress)
     camera = CellCamera(facility, -(-cycle.steps // cycle.ticks))
     if not realtime:  # the robots of a loop in another process are not seen from here
@@ -96,7 +95,7 @@ def rehearse(
         with kept, _stop_signals() as wanted:
             reason = _drive(cycle, facility, kept, wanted, realtime=realtime)
     finally:
-        end_all(boarded, reason or "the rehearsal is over")
+        end_programs(bound, reason or "the rehearsal is over")
     if not kept.rows:
         raise ModelError(f"The rehearsal in '{facility.name}' could not begin: {reason}.")
     end = (len(kept.rows) - 1) * facility.cycle
@@ -105,7 +104,7 @@ def rehearse(
 
 
 def _about(
-    facility: Facility, cycle: Cycle, boarded: tuple[Boarded, ...], delay: float, *, realtime: bool
+    facility: Facility, cycle: Cycle, bound: tuple[BoundSoftware, ...], delay: float, *, realtime: bool
 ) -> dict[str, Any]:
     """What the log says before its first row."""
     return {
@@ -115,7 +114,7 @@ def _about(
         "stated_delay": facility.delay,
         "pace": "paced in real time" if realtime else "in lockstep",
         "robots": described_robots(cycle.robots),
-        "software": [one.described() for one in boarded],
+        "software": [one.described() for one in bound],
     }
 
 
@@ -131,9 +130,9 @@ def _drive(cycle: Cycle, facility: Facility, kept: _Keeper, wanted: Callable[[],
     return Loop(cycle, facility, Lockstep(), hooks).run()
 
 
-def _cycle(flown: Rehearsal, facility: Facility, delay: float, boarded: tuple[Boarded, ...], paced: bool) -> Cycle:
+def _cycle(flown: Rehearsal, facility: Facility, delay: float, bound: tuple[BoundSoftware, ...], paced: bool) -> Cycle:
     try:
-        return Cycle(flown, facility, delay, boarded, paced=paced)
+        return Cycle(flown, facility, delay, bound, paced=paced)
     except SoftwareFault as fault:
         raise ModelError(f"The rehearsal in '{facility.name}' could not begin: {fault}.") from None
 

@@ -1,8 +1,5 @@
 """What a spacecraft is: bodies, joints, wheels and frames in a tree. Knows nothing of forces or time."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
 from freefloat.model.clearance import Clearance
 from freefloat.model.commands import (
     BaseWrench,
@@ -37,13 +34,6 @@ from freefloat.model.spacecraft import Spacecraft
 from freefloat.model.state import State
 from freefloat.model.world import World
 
-if TYPE_CHECKING:
-    from freefloat.model.readers.mjcf.reader import read_mjcf
-    from freefloat.model.readers.reports import ReadingNote
-    from freefloat.model.readers.sdf.reader import read_sdf
-    from freefloat.model.readers.urdf.reader import read_urdf
-    from freefloat.model.readers.urdf.writer import write_urdf
-
 __all__ = [
     "Action",
     "BaseWrench",
@@ -72,7 +62,6 @@ __all__ = [
     "Part",
     "Place",
     "Rail",
-    "ReadingNote",
     "Release",
     "RigidBody",
     "Sensor",
@@ -85,23 +74,4 @@ __all__ = [
     "Wheel",
     "WheelTorques",
     "World",
-    "read_mjcf",
-    "read_sdf",
-    "read_urdf",
-    "write_urdf",
 ]
-
-_READERS = {
-    "ReadingNote": "reports",
-    "read_mjcf": "mjcf.reader",
-    "read_sdf": "sdf.reader",
-    "read_urdf": "urdf.reader",
-    "write_urdf": "urdf.writer",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Files of robots are read by few: XML and its checks are loaded when somebody does."""
-    if name not in _READERS:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    return getattr(import_module(f"{__name__}.readers.{_READERS[name]}"), name)

@@ -313,8 +313,18 @@ class Software(Part):
 
     @property
     def fastest_rate(self) -> Numeric | float:
-        """Of its own loop [rad/s]: a step that cannot follow it is reported before the run."""
+        """Rate of its own loop [rad/s]: a step that cannot follow it is reported before the run."""
         return 0.0
+
+    @property
+    def answer_port(self) -> str:
+        """Input port of its commands and messages where it runs outside the simulation; empty where it does not."""
+        return ""
+
+    @property
+    def answer_size(self) -> int:
+        """Length of an answer at that port."""
+        return 0
 
     def begin(self, y: Measurements) -> Any:
         """Its memory before the first tick: any nest of arrays. () where it remembers nothing."""

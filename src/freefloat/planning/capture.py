@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from freefloat.planning.asking import ask, goal_numbers, start_numbers
 from freefloat.planning.curves import Curve, rest_to_rest
 from freefloat.planning.margins import Margin, judge
 from freefloat.planning.node_rows import Scene
@@ -16,6 +15,7 @@ from freefloat.planning.programme import Programme
 from freefloat.planning.programs import Programs, compile_programs
 from freefloat.planning.solver import Answer, require_ipopt, solve
 from freefloat.planning.task import CaptureTask
+from freefloat.planning.task_limits import ask, goal_numbers, start_numbers
 from freefloat.values.checks import require_number
 from freefloat.values.errors import ModelError
 

@@ -17,7 +17,7 @@ from freefloat.dynamics.closest_points import closest_on_segment, length, point_
 from freefloat.dynamics.shape_distance import Core
 from freefloat.model import ModalBody, Spacecraft
 from freefloat.model.shapes import Box, Cylinder, Shape
-from freefloat.sim.clearance_pairs import core_of
+from freefloat.sim.events.clearance_pairs import core_of
 from freefloat.spatial import Pose
 from freefloat.values import ModelError, record, static
 from freefloat.values.arrays import Numeric, Scalar

@@ -12,14 +12,14 @@ from freefloat import engine
 from freefloat.dynamics.kinematics import body_poses, frame_pose
 from freefloat.hil.cell.inverse_kinematics import NEAR_SINGULAR
 from freefloat.model import State, World
-from freefloat.planning.asking import in_robot_joints, measures, number_limits, number_names
 from freefloat.planning.charts import relative_motion
 from freefloat.planning.covers import balls_of, obstacles_of, with_boxed_drums
 from freefloat.planning.curves import Curve
 from freefloat.planning.node_rows import Scene, row_names
 from freefloat.planning.programs import Programs
 from freefloat.planning.task import CaptureTask
-from freefloat.sim.clearance_pairs import Pair, Watched, pair_distances
+from freefloat.planning.task_limits import in_robot_joints, measures, number_limits, number_names
+from freefloat.sim.events.clearance_pairs import Pair, Watched, pair_distances
 from freefloat.spatial import Pose
 from freefloat.values.arrays import Numeric, Vector
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from freefloat.report.markup import Markup, element, joined, table
 from freefloat.report.sections import Sheet, named, named_heading
-from freefloat.sim.accuracy import worst_shifts
+from freefloat.sim.audit.accuracy import worst_shifts
 
 if TYPE_CHECKING:
-    from freefloat.sim.accuracy import ChannelError
+    from freefloat.sim.audit.accuracy import ChannelError
 
 _HEADINGS = ("quantity", "accurate to", "worst at", "where")
 

@@ -13,7 +13,7 @@ from freefloat.report.payload import Bytes
 from freefloat.report.scatters import scatter_contents
 from freefloat.report.scene import Flexible, Part, Scene, scene_of
 from freefloat.report.solids import triangles
-from freefloat.sim.description import Figure
+from freefloat.sim.record.description import Figure
 
 if TYPE_CHECKING:
     from freefloat.report.sections import Sheet

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from freefloat.report.units import displayed
-from freefloat.sim.description import Figure
+from freefloat.sim.record.description import Figure
 
 if TYPE_CHECKING:
     from freefloat.sim import Run

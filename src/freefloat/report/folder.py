@@ -12,7 +12,7 @@ from freefloat.report.cell_view import cell_view
 from freefloat.report.documents import put
 from freefloat.report.pages import page
 from freefloat.report.toml import to_toml
-from freefloat.sim.claims import count_kinds
+from freefloat.values.claims import count_kinds
 from freefloat.values.folders import replaced_folder
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from freefloat.report.colours import LINE_COLOURS
 from freefloat.report.figures import Curve, chosen, curve, is_curve
-from freefloat.sim.description import Figure
+from freefloat.sim.record.description import Figure
 
 if TYPE_CHECKING:
     from freefloat.sim import Run

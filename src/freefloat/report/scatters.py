@@ -11,7 +11,7 @@ import numpy as np
 
 from freefloat.report.markup import Markup, element
 from freefloat.report.payload import Bytes
-from freefloat.sim.description import Mark, ScatterAxis, ScatterPlot
+from freefloat.sim.record.description import Mark, ScatterAxis, ScatterPlot
 
 if TYPE_CHECKING:
     from freefloat.report.sections import Sheet

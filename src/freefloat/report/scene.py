@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from freefloat.report.beside import corners, shift_beside
+from freefloat.report.cell_placement import corners, shift_beside
 from freefloat.report.figures import times
 from freefloat.report.solids import Triangles, merged, triangles
 from freefloat.spatial.rotations import rotation_matrix

@@ -11,8 +11,8 @@ import numpy as np
 from freefloat.report.figures import is_curve, times
 from freefloat.report.markup import Markup, element, joined, table, text, verdict
 from freefloat.report.units import written
-from freefloat.sim.claims import KINDS, Claim, kinds_in_words
-from freefloat.sim.conditions import find_conditions
+from freefloat.sim.audit.conditions import find_conditions
+from freefloat.values.claims import KINDS, Claim, kinds_in_words
 from freefloat.values.nested import flatten
 
 if TYPE_CHECKING:

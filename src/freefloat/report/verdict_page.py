@@ -10,7 +10,7 @@ from freefloat.report.contents import contents
 from freefloat.report.documents import document, put
 from freefloat.report.markup import Markup, element, joined, table, text
 from freefloat.report.sections import Sheet
-from freefloat.sim.verdicts import GO, NO_GO, Criterion, Signature, Verdict
+from freefloat.values.verdicts import GO, NO_GO, Criterion, Signature, Verdict
 
 if TYPE_CHECKING:
     from freefloat.sim import Run

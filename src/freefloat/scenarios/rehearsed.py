@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from freefloat.scenarios.scenario import Scenario
-from freefloat.sim.description import FactTable
+from freefloat.sim.record.description import FactTable
 
 if TYPE_CHECKING:
     from freefloat.hil import Facility, Rehearsal
     from freefloat.hil.judging import Acceptance
     from freefloat.model import World
     from freefloat.sim import Run
-    from freefloat.sim.claims import Claim
+    from freefloat.values.claims import Claim
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from freefloat.sim.description import Guide, Mark, ScatterAxis, ScatterPlot
+from freefloat.sim.record.description import Guide, Mark, ScatterAxis, ScatterPlot
 
 if TYPE_CHECKING:
     from freefloat.sim import Run

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from freefloat.scenarios.scatters import Scatter
-from freefloat.sim.claims import Claim
-from freefloat.sim.description import Figure
-from freefloat.sim.run import CUSTOM
+from freefloat.sim.record.description import Figure
+from freefloat.sim.record.run import CUSTOM
+from freefloat.values.claims import Claim
 
 if TYPE_CHECKING:
     from freefloat.sim import Experiment, Run

@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from freefloat.scenarios.scenario import Scenario, ScenarioError
-from freefloat.sim.claims import Claim
+from freefloat.values.claims import Claim
 
 if TYPE_CHECKING:
     from freefloat.sim import Experiment, Run

@@ -14,10 +14,10 @@ from pydantic import TypeAdapter, ValidationError
 from freefloat.report.documents import put
 from freefloat.report.folder import VERDICT_FILES, files_in
 from freefloat.report.verdict_page import refusal_page, verdict_page
-from freefloat.scenarios.performance import described_rehearsal
+from freefloat.scenarios.runner import described_rehearsal
 from freefloat.scenarios.scenario import ScenarioError
 from freefloat.sim import Run
-from freefloat.sim.verdicts import Criterion, Verdict
+from freefloat.values.verdicts import Criterion, Verdict
 
 if TYPE_CHECKING:
     from freefloat.hil.judging import Acceptance, Evidence

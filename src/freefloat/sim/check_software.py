@@ -9,11 +9,11 @@ import jax
 import numpy as np
 
 from freefloat.model import Software, Spacecraft, State, World
-from freefloat.sim.balance import balances
-from freefloat.sim.loop import act
-from freefloat.sim.starting import begin
-from freefloat.sim.system import SystemState, assemble
-from freefloat.sim.tick import tick_of
+from freefloat.sim.kernel import act
+from freefloat.sim.motion.accelerations import balances
+from freefloat.sim.start import begin
+from freefloat.sim.system.system import SystemState, assemble
+from freefloat.sim.system.tick import tick_of
 from freefloat.values import LawError, ModelError
 
 

@@ -10,18 +10,17 @@ from typing import Any, Literal
 import jax
 import numpy as np
 
-from freefloat.control.outside import OutsideSoftware
 from freefloat.model import Spacecraft, State, World
 from freefloat.model.start_state import Joints
-from freefloat.sim.clearance_pairs import with_chosen_pairs
-from freefloat.sim.input_ports import Signal, tabulate
-from freefloat.sim.mesh_clearance import require_measurable
-from freefloat.sim.recording import channels_of
+from freefloat.sim.events.clearance_pairs import with_chosen_pairs
+from freefloat.sim.events.mesh_clearance import require_measurable
+from freefloat.sim.record.recording import channels_of
 from freefloat.sim.rollout import grid
-from freefloat.sim.starting import begin
+from freefloat.sim.start import begin
 from freefloat.sim.step_choice import longest_tick, periods_of, require_wanted, with_chosen_step
-from freefloat.sim.step_signals import split_wrench_steps
-from freefloat.sim.system import System, SystemState, assemble
+from freefloat.sim.system.input_ports import Signal, tabulate
+from freefloat.sim.system.input_signals import split_wrench_steps
+from freefloat.sim.system.system import System, SystemState, assemble
 from freefloat.values.channels import Channel
 from freefloat.values.checks import require_quantity
 from freefloat.values.errors import ModelError
@@ -115,10 +114,8 @@ class Experiment:
                 "integrator='rk4', which makes its steps as short as contact needs them."
             )
         for law in self.system.software:
-            if (
-                isinstance(law, OutsideSoftware)
-                and self.system.full_name(law.port, self.system.on(law)) not in self.inputs
-            ):
+            port = law.answer_port and self.system.full_name(law.answer_port, self.system.on(law))
+            if port and port not in self.inputs:
                 raise ModelError(
                     f"{law.title} runs outside, and nothing answers for it here. Fly the experiment with it: "
                     "ff.fly(experiment, software)."

@@ -11,17 +11,17 @@ from typing import Any, Literal
 import jax
 import numpy as np
 
-from freefloat.sim.adaptive_wheels import WheelWatch
-from freefloat.sim.balance import derivative
-from freefloat.sim.cut_steps import cutting_instants, next_instant, rate_inside
-from freefloat.sim.input_ports import Signal, tabulate
-from freefloat.sim.integrators import dormand_prince_step
-from freefloat.sim.loop import act, step
-from freefloat.sim.plant import Plants, WorldRate
-from freefloat.sim.prescribed_motion import apply_prescribed_rates
-from freefloat.sim.system import Inputs, System, SystemState
-from freefloat.sim.tick import tick_of
-from freefloat.sim.varied_numbers import compile_system
+from freefloat.sim.kernel import act, step
+from freefloat.sim.motion.accelerations import derivative
+from freefloat.sim.motion.adaptive_wheels import WheelWatch
+from freefloat.sim.motion.cut_steps import cutting_instants, next_instant, rate_inside
+from freefloat.sim.motion.integrators import dormand_prince_step
+from freefloat.sim.motion.prescribed_motion import apply_prescribed_rates
+from freefloat.sim.system.craft_state import Plants, WorldRate
+from freefloat.sim.system.input_ports import Signal, tabulate
+from freefloat.sim.system.system import Inputs, System, SystemState
+from freefloat.sim.system.tick import tick_of
+from freefloat.sim.system.varied_numbers import compile_system
 from freefloat.values.arrays import Scalar
 from freefloat.values.checks import require_quantity
 

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from freefloat.sim.channel_differences import difference, is_number, unit_of
-from freefloat.sim.input_ports import tabulate
-from freefloat.sim.recording import Recorder
+from freefloat.sim.audit.channel_differences import difference, is_number, unit_of
+from freefloat.sim.record.recording import Recorder
 from freefloat.sim.rollout import FixedSteps, Grid, grid
-from freefloat.sim.step_signals import Steps
+from freefloat.sim.system.input_ports import tabulate
+from freefloat.sim.system.input_signals import Steps
 from freefloat.values.errors import ModelError
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from typing import Any
 import jax
 import numpy as np
 
-from freefloat.sim.instant import Instant
-from freefloat.sim.loop import step
+from freefloat.sim.kernel import step
+from freefloat.sim.motion.port_bus import Instant
 from freefloat.sim.rollout import step_of_run
-from freefloat.sim.system import Inputs, System, SystemState
-from freefloat.sim.tick import tick_of
-from freefloat.sim.varied_numbers import compile_system
+from freefloat.sim.system.system import Inputs, System, SystemState
+from freefloat.sim.system.tick import tick_of
+from freefloat.sim.system.varied_numbers import compile_system
 
 Stepped = tuple[SystemState, Inputs]  # with what came in last at the ports
 

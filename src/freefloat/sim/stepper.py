@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from freefloat.sim.experiment import Experiment, require_choice
-from freefloat.sim.input_ports import input_row, port_shape
+from freefloat.sim.record.saved_state import SavedState
 from freefloat.sim.rollout import Engine
-from freefloat.sim.saved_state import SavedState
 from freefloat.sim.stepped_state import JaxState, NativeState
-from freefloat.sim.system import System, SystemState
+from freefloat.sim.system.input_ports import input_row, port_shape
+from freefloat.sim.system.system import System, SystemState
 from freefloat.values.errors import ModelError
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from freefloat.control.paths import Line, Path
 from freefloat.model import ModalBody, RigidBody, Spacecraft, State
-from freefloat.sim.system import System
+from freefloat.sim.system.system import System
 
 _TURN = 2.0 * np.pi  # [rad]: joints turn once at most, unless their limits say more
 _SPIN = 20.0  # [rad/s]: three turns a second, twice the fastest spin-stabilised satellites

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from freefloat.report.beside import GAP, corners, shift_beside
+from freefloat.report.cell_placement import GAP, corners, shift_beside
 
 if TYPE_CHECKING:
     from freefloat.hil.rehearse import Moment
@@ -26,7 +26,7 @@ class SideBySide:
     """The two halves, placed once at the start: afterwards each moves in its own frame."""
 
     def __init__(self, start: Moment) -> None:
-        from freefloat.hil.cell_scene import cell_drawing
+        from freefloat.hil.record.cell_scene import cell_drawing
         from freefloat.model.drawing import drawing
 
         world = start.cycle.system.world

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from freefloat.engine import Making
     from freefloat.hil.rehearse import Moment
     from freefloat.sim import System, SystemState
-    from freefloat.sim.simulate import Progress
+    from freefloat.values.progress import Progress
 
 _SHOWN_RATE = 25.0  # frames of a live run per second of wall time, at most [1/s]
 
@@ -118,7 +118,7 @@ def _wait(jobs: Connection, reports: Connection, stop: Any) -> None:
     import h5py  # noqa: F401
 
     import freefloat.engine.runtime.native
-    import freefloat.scenarios.performance  # noqa: F401
+    import freefloat.scenarios.runner  # noqa: F401
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was computed is kept
     with contextlib.suppress(EOFError, KeyboardInterrupt):  # the studio ended without another run
@@ -138,7 +138,7 @@ def _work(
     """The run; the scenario comes by its key, since a user's file must be loaded there again."""
     from freefloat.engine import on_making
     from freefloat.scenarios import find
-    from freefloat.scenarios.performance import perform
+    from freefloat.scenarios.runner import perform
 
     watch = _Watch(reports, stop, pace)
     on_making(watch.hear_making)
@@ -162,7 +162,7 @@ def _work(
 def _rehearse(scenario: Any, variant: str, folder: Path, watch: _Watch) -> tuple[str, ...]:
     """The rehearsal in the scenario's own cell; why it stopped, if it did."""
     from freefloat.report.folder import finish_folder, save_run
-    from freefloat.scenarios.performance import rehearse_variant
+    from freefloat.scenarios.runner import rehearse_variant
 
     facility = scenario.facility()
     try:

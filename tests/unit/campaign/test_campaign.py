@@ -13,8 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import freefloat.campaign.driving as driving
-import pushed_craft
+import freefloat.campaign.driver as driving
 from freefloat.campaign import CampaignError, Dispersion, History, Metric, Normal, Results, Route, replay
 from freefloat.campaign import resume_campaign as resume
 from freefloat.campaign import run_campaign as run
@@ -23,6 +22,7 @@ from freefloat.campaign.store import Store
 from freefloat.campaign.toml_files import campaign_of_store, read_campaign, shipped_campaigns
 from freefloat.engine.llvm.machine import host
 from freefloat.sim import simulate
+from support import pushed_craft
 
 ARRAYS = ("draws", "metrics", "status", "ended", "attempts", "events")
 
@@ -71,7 +71,7 @@ def test_shards_merge_to_the_whole(reference, tmp_path):
 KILLED = """
     import os, signal, sys
     sys.path.insert(0, {tests!r})
-    import pushed_craft
+    from support import pushed_craft
     from freefloat.campaign import run_campaign
     from freefloat.campaign.store import Store
     written, plain = [], Store.write

@@ -6,11 +6,11 @@ import jax.numpy as jnp
 import numpy as np
 
 import freefloat as ff
-import pushed_craft
 from freefloat.campaign import Campaign, Dispersion, Metric, Normal, replay, run_campaign
 from freefloat.campaign.replaying import case
 from freefloat.engine import on_making
 from freefloat.engine.runtime import lookup
+from support import pushed_craft
 
 
 @ff.record

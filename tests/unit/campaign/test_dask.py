@@ -6,9 +6,9 @@ import signal
 import numpy as np
 import pytest
 
-import pushed_craft
 from freefloat.campaign import Results, Route, run_campaign
 from freefloat.campaign.dask_route import LOCAL
+from support import pushed_craft
 
 
 @pytest.fixture

@@ -3,13 +3,13 @@ import pytest
 from scipy import stats
 
 import freefloat as ff
-import pushed_craft
 from freefloat.campaign import CampaignError, Correlated, Discrete, Dispersion, Listed, LogNormal, Normal, Uniform
 from freefloat.campaign.designs import shares
 from freefloat.campaign.draws import Draws
 from freefloat.campaign.physical_draws import impossible_bodies
 from freefloat.campaign.random_words import noise_numbers, philox, uniforms
 from freefloat.model.physical_checks import inertia_faults
+from support import pushed_craft
 
 EXPERIMENT = pushed_craft.pushed()
 

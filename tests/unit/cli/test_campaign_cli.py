@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-import pushed_craft
 from freefloat.cli import main
+from support import pushed_craft
 
 
 @pytest.fixture

@@ -17,10 +17,10 @@ import xarray
 from freefloat import engine
 from freefloat.cli import main
 from freefloat.scenarios import SCENARIOS
-from freefloat.scenarios.performance import simulate_variant
+from freefloat.scenarios.runner import simulate_variant
 from freefloat.scenarios.settings import settings_of
 from freefloat.sim import Run, RunFailed
-from recorded import made_up
+from support.recorded import made_up
 
 URDF = """<robot name="probe"><link name="bus"><inertial><mass value="100"/>
 <inertia ixx="20" iyy="20" izz="20" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from freefloat.cli.run import resolve
 from freefloat.scenarios import Scenario, find
-from freefloat.scenarios.performance import build_experiment
+from freefloat.scenarios.runner import build_experiment
 from freefloat.scenarios.settings import settings_of
 
 _BUDGET = settings(

@@ -9,7 +9,7 @@ import pytest
 from freefloat.cli import bars, campaign, main, progress
 from freefloat.engine import Making, is_making_heard
 from freefloat.engine.runtime import making
-from freefloat.sim import line_of_making
+from freefloat.sim import compiling_line as line_of_making
 
 
 class Terminal(io.StringIO):

@@ -12,7 +12,7 @@ from freefloat.model import Spacecraft, State
 from freefloat.sensors import Gyro, IdealMeasurements, Imperfection, StarTracker
 from freefloat.spatial.rotations import quaternion_exp, quaternion_log
 from freefloat.values import ModelError
-from ports import Told, clock_at, truth_of
+from support.ports import Told, clock_at, truth_of
 
 HUB = Spacecraft.from_base("hub", mass=500.0, inertia=(250.0, 250.0, 250.0))  # [kg], [kg m2]
 RATE = np.array([1e-3, -2e-3, 5e-4])  # [rad/s]

@@ -7,7 +7,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from compiling import compiled
 from freefloat.control import ApproachLimits, CaptureApproach, spline_to
 from freefloat.control.capture import CAPTURED, COARSE, FINE, WAITING, CaptureMemory
 from freefloat.control.measured import measured_motion
@@ -19,7 +18,8 @@ from freefloat.sensors.ideal import IdealMeasurements
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import quaternion_exp, quaternion_multiply
 from freefloat.values import LawError, ModelError
-from ports import clock_at
+from support.compiling import compiled
+from support.ports import clock_at
 
 CRAFT = ets7(wheels=True)
 CLIENT = Spacecraft.from_base("client", mass=100.0, inertia=(9.0, 8.0, 7.0)).with_frame("grip", body="base")

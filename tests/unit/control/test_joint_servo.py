@@ -8,7 +8,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from compiling import compiled
 from freefloat.control import AttitudeHold, HoldJoints, JointServo, JointSpline, Line, RateLaw, ResolvedMotion
 from freefloat.control.joint_servo import POSITION_LIMIT, RATE_LIMIT, ServoMemory
 from freefloat.control.rate_law import require_rate_law
@@ -18,7 +17,8 @@ from freefloat.library import ets7
 from freefloat.model import Clock, Measurements, State
 from freefloat.sensors.ideal import IdealMeasurements
 from freefloat.values import LawError, record
-from ports import clock_at, truth_of
+from support.compiling import compiled
+from support.ports import clock_at, truth_of
 
 CRAFT = ets7()
 FIRST = np.deg2rad([5.0, -20.0, 40.0, 30.0, 20.0, 10.0])

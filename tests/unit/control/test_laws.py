@@ -8,7 +8,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from compiling import compiled
 from freefloat.control import (
     ApproachLimits,
     AttitudeHold,
@@ -48,7 +47,8 @@ from freefloat.sensors.ideal import IdealMeasurements
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import quaternion_exp, quaternion_multiply, rotation_exp
 from freefloat.values import ModelError
-from ports import clock_at
+from support.compiling import compiled
+from support.ports import clock_at
 
 CRAFT = ets7(wheels=True)
 JOINTS = CRAFT.layout.moving_joints

@@ -7,7 +7,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from compiling import compiled
 from freefloat.control import PictureNoise, TargetGuess
 from freefloat.control.picture_update import Picture, View, expected_view
 from freefloat.control.target_errors import true_target
@@ -17,8 +16,9 @@ from freefloat.model import State, Truth, World
 from freefloat.sensors.ideal import IdealMeasurements
 from freefloat.spatial.rotations import quaternion_exp
 from freefloat.values import LawError, ModelError
-from ports import clock_at
-from tumbling_client import BUS, CLIENT, GUESS, target_filter
+from support.compiling import compiled
+from support.ports import clock_at
+from support.tumbling_client import BUS, CLIENT, GUESS, target_filter
 
 WORLD = World(servicer=BUS, client=CLIENT)
 MOVING = State(

@@ -7,7 +7,6 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from compiling import compiled
 from freefloat.control.picture_update import (
     Belief,
     Disturbance,
@@ -35,6 +34,7 @@ from freefloat.control.target_motion import (
 from freefloat.dynamics import FrameMotion, advance_unforced, unforced_motion
 from freefloat.spatial import Pose, SpatialInertia
 from freefloat.spatial.rotations import quaternion_exp, quaternion_multiply, rotation_matrix
+from support.compiling import compiled
 
 RNG = np.random.default_rng(20)
 INERTIA = np.array([[520.0, 30.0, -20.0], [30.0, 1100.0, 15.0], [-20.0, 15.0, 900.0]])  # [kg m2]

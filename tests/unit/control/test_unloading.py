@@ -11,7 +11,7 @@ from freefloat.effects import Thrusters, torque_pairs
 from freefloat.model import Spacecraft
 from freefloat.sensors import IdealMeasurements
 from freefloat.values import ModelError
-from ports import clock_at
+from support.ports import clock_at
 
 HUB = Spacecraft.from_base("hub", mass=500.0, inertia=(200.0, 300.0, 250.0))  # [kg], [kg m2]
 for _letter, _axis in zip("xyz", np.eye(3), strict=True):

@@ -6,7 +6,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from compiling import compiled
 from freefloat.control import TargetTracker
 from freefloat.library import ets7
 from freefloat.model import Clock, Spacecraft, State, Truth, World
@@ -14,7 +13,8 @@ from freefloat.sensors import RelativePoseCamera
 from freefloat.sensors.ideal import IdealMeasurements, true_value
 from freefloat.spatial.rotations import quaternion_exp, rotation_matrix
 from freefloat.values import ModelError
-from ports import Told
+from support.compiling import compiled
+from support.ports import Told
 
 CRAFT = ets7()
 CLIENT = Spacecraft.from_base("client", mass=100.0, inertia=(9.0, 8.0, 7.0)).with_frame("grip", body="base")

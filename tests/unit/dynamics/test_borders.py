@@ -4,12 +4,12 @@ import jax
 import numpy as np
 import pytest
 
-import trees
-from compiling import compiled
 from freefloat import dynamics
 from freefloat.model import Spacecraft
 from freefloat.spatial import Pose
 from freefloat.values import ModelError
+from support import trees
+from support.compiling import compiled
 
 HERE = Pose()
 NONE = np.zeros(0)

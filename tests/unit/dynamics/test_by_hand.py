@@ -7,8 +7,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import trees
-from compiling import compiled
 from freefloat import analysis, dynamics
 from freefloat.dynamics.impact import row_impact
 from freefloat.dynamics.relative_rows import FrameRows
@@ -17,6 +15,8 @@ from freefloat.dynamics.state_rate import component_rates, state_rate
 from freefloat.model import Spacecraft, State
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import rotation_exp, rotation_matrix, skew
+from support import trees
+from support.compiling import compiled
 
 TOLERANCE = 1e-13
 M0, I0 = 20.0, 10.0  # base [kg], [kg m2]

@@ -9,7 +9,7 @@ from freefloat.dynamics import FrameMotion, advance_unforced, from_cell, to_cell
 from freefloat.model import Spacecraft
 from freefloat.sim import simulate
 from freefloat.spatial import Pose, SpatialInertia
-from trees import draw_body, draw_pose, relative_error
+from support.trees import draw_body, draw_pose, relative_error
 
 NOWHERE = Pose()
 

@@ -15,7 +15,7 @@ from freefloat.model import Spacecraft
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import rotation_about
 from freefloat.values import ModelError
-from trees import draw_pose, draw_state, draw_tree
+from support.trees import draw_pose, draw_state, draw_tree
 
 
 def flexible(rng) -> Spacecraft:

@@ -10,11 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import trees
-from compiling import compiled
 from freefloat import engine
 from freefloat.dynamics.shape_distance import Core, PlacedPairs, pair_order, solid_distances
 from freefloat.spatial import Pose
+from support import trees
+from support.compiling import compiled
 
 POSES = 10_000
 CORES = {

@@ -11,12 +11,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import trees
-from compiling import compiled
 from freefloat import dynamics as d
 from freefloat.analysis import linearise_free
 from freefloat.model import State
 from freefloat.spatial import Pose
+from support import trees
+from support.compiling import compiled
 
 ATTITUDE = np.array([0.5, -0.5, 0.1, np.sqrt(0.49)])  # unit
 R_NB = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])

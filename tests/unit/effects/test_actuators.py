@@ -20,7 +20,7 @@ from freefloat.effects.thrusters import STANDARD_GRAVITY
 from freefloat.library import ets7
 from freefloat.model import JointLimits, Spacecraft, State
 from freefloat.values import ModelError
-from ports import clock_at
+from support.ports import clock_at
 
 HUB = Spacecraft.from_base("hub", mass=500.0, inertia=(200.0, 300.0, 250.0))  # [kg], [kg m2]
 for _letter, _axis in zip("xyz", np.eye(3), strict=True):

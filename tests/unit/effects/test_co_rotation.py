@@ -7,7 +7,7 @@ import freefloat as ff
 from freefloat.dynamics import inertial_frame_pose, inertial_frame_twist, momentum_about_origin
 from freefloat.effects import CircularOrbit, EllipticOrbit, PlaceInOrbit, co_rotating_state, co_rotating_states
 from freefloat.spatial import angular, linear
-from trees import draw_rotation
+from support.trees import draw_rotation
 
 ORBITS = CircularOrbit(altitude=550e3), EllipticOrbit(semi_major_axis=8e6, eccentricity=0.1, mean_anomaly=0.6)
 CHASER = ff.library.ets7()

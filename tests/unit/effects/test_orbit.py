@@ -10,7 +10,7 @@ from freefloat.dynamics import body_poses, composite_inertia
 from freefloat.effects import CircularOrbit, GravityGradient, RelativeState, co_rotating_state, relative_drift
 from freefloat.library import ets7
 from freefloat.spatial.rotations import rotation_exp
-from ports import clock_at
+from support.ports import clock_at
 
 ORBIT = CircularOrbit(altitude=550e3)
 

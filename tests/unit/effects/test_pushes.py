@@ -13,7 +13,7 @@ from freefloat.library import ets7
 from freefloat.model import Follow, Spacecraft, State
 from freefloat.model.ports import Effect
 from freefloat.values import ModelError
-from ports import clock_at
+from support.ports import clock_at
 
 CRAFT = ets7(wheels=True)
 NAMES = CRAFT.layout.moving_joints

@@ -9,7 +9,8 @@ import pytest
 from jax import lax
 
 from freefloat import engine
-from freefloat.engine.cuda import own_pace, parking
+from freefloat.engine.cuda import independent_steps as own_pace
+from freefloat.engine.cuda import parking
 from freefloat.engine.cuda.shape import Shape
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler on this machine")

@@ -21,7 +21,6 @@ import pytest
 from test_replay import LOOPS, long_way, made
 
 import freefloat as ff
-import trees
 from freefloat import dynamics, engine
 from freefloat.engine.graph import Builder
 from freefloat.engine.graph.piece import Piece
@@ -31,6 +30,7 @@ from freefloat.engine.runtime import bundles, cache, lookup
 from freefloat.values import quiet_fields
 from freefloat.values.compiling import compiled_on_call
 from freefloat.values.tracing import cond, once, scan
+from support import trees
 
 pytestmark = pytest.mark.usefixtures("own_cache")
 

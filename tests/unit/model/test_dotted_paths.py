@@ -5,8 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from freefloat.model import Spacecraft, write_urdf
+from freefloat.model import Spacecraft
 from freefloat.model.dotted_paths import all_paths, value_at
+from freefloat.readers import write_urdf
 from freefloat.values import ModelError
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from freefloat.library import envisat, servicer
 from freefloat.model.shapes import Box
 from freefloat.planning.covers import SHARPNESS, balls_of, obstacles_of, soft_minimum, with_boxed_drums
-from freefloat.sim.clearance_pairs import core_of
+from freefloat.sim.events.clearance_pairs import core_of
 
 
 def test_balls_contain_the_shapes_of_every_body():

@@ -20,7 +20,7 @@ from freefloat.planning import (
 )  # fmt: skip
 from freefloat.planning.solver import require_ipopt
 from freefloat.values import ModelError
-from small_capture import LIMITS, SETTINGS, small_client, small_task
+from support.small_capture import LIMITS, SETTINGS, small_client, small_task
 
 TUMBLES = ((0.01, -0.02, 0.03), (0.05, 0.03, -0.02), (-0.02, 0.06, 0.01))  # [rad/s], up to 3.7 deg/s
 

@@ -6,14 +6,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.hil.cell.robots import kr120
-from freefloat.planning.asking import ask, goal_numbers
 from freefloat.planning.charts import PoseChart, RobotChart, relative_motion
 from freefloat.planning.curves import rest_to_rest
 from freefloat.planning.programme import Programme
 from freefloat.planning.programs import compile_programs
+from freefloat.planning.task_limits import ask, goal_numbers
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import rotation_exp
-from small_capture import LIMITS, SETTINGS, small_task
+from support.small_capture import LIMITS, SETTINGS, small_task
 
 
 @cache

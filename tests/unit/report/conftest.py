@@ -1,1 +1,1 @@
-from recorded import gjm_file, gjm_folder, gjm_run  # noqa: F401
+from support.recorded import gjm_file, gjm_folder, gjm_run  # noqa: F401

@@ -4,7 +4,7 @@ import numpy as np
 
 from freefloat.model.drawing import drawn_shape
 from freefloat.model.shapes import Box, Shape
-from freefloat.report.beside import GAP, corners, shift_beside
+from freefloat.report.cell_placement import GAP, corners, shift_beside
 
 
 def box(size):

@@ -11,7 +11,7 @@ from freefloat.report import compare, page
 from freefloat.report.markup import element, text
 from freefloat.report.units import displayed
 from freefloat.sim import Run
-from recorded import made_up
+from support.recorded import made_up
 
 
 def test_it_refers_to_nothing_outside(gjm_file: Path, tmp_path: Path) -> None:

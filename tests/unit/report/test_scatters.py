@@ -12,8 +12,8 @@ from freefloat.report.payload import Bytes
 from freefloat.report.scatters import beyond, scatter_contents, scatters_of, side
 from freefloat.report.sections import Sheet
 from freefloat.sim import Run
-from freefloat.sim.description import Mark, ScatterAxis, ScatterPlot
-from recorded import made_up
+from freefloat.sim.record.description import Mark, ScatterAxis, ScatterPlot
+from support.recorded import made_up
 
 X = ScatterAxis("time", "s", (1.0, 2.0, np.inf))
 Y = ScatterAxis("angle", "deg", (0.0, 0.1, 1.0))

@@ -14,7 +14,7 @@ from freefloat.report.scene import Track, _goals, _unit, scene_of
 from freefloat.sim import Run
 from freefloat.spatial.rotations import rotation_matrix
 from freefloat.values.labelled import LabelledArrays
-from recorded import made_up
+from support.recorded import made_up
 
 
 def test_the_hand_sits_at_the_end_of_the_last_body(gjm_run: Run) -> None:

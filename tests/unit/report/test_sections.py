@@ -12,7 +12,7 @@ from freefloat.report import compare
 from freefloat.report.sections import Sheet, badges, settings
 from freefloat.sim import Run
 from freefloat.values.labelled import LabelledArrays
-from recorded import made_up
+from support.recorded import made_up
 
 
 def _words(markup: str) -> list[str]:

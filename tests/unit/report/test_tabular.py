@@ -6,7 +6,7 @@ import numpy as np
 
 from freefloat.report.tabular import columns
 from freefloat.values.labelled import LabelledArrays
-from recorded import made_up
+from support.recorded import made_up
 
 
 def test_a_channel_with_two_axes_has_a_column_for_each_of_its_numbers() -> None:

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from freefloat.library import ets7
-from freefloat.model import read_urdf, write_urdf
-from freefloat.model.readers.mesh_files import MeshError, read_mesh
-from freefloat.model.readers.urdf.reader import lint_urdf
 from freefloat.model.shapes import Box, Cylinder, Ellipsoid, Mesh
+from freefloat.readers import read_urdf, write_urdf
+from freefloat.readers.mesh_files import MeshError, read_mesh
+from freefloat.readers.urdf.reader import lint_urdf
 
 _CORNERS = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
 _FACES = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])

@@ -6,7 +6,7 @@ import numpy as np
 
 import freefloat as ff
 from freefloat.report.verdict_page import criteria_table, refusal_page, verdict_page
-from freefloat.sim.verdicts import Criterion, Signature, Verdict
+from freefloat.values.verdicts import Criterion, Signature, Verdict
 
 EVIL = "</script><script>alert(1)</script>"
 CRITERIA = (

@@ -9,7 +9,7 @@ from freefloat.scenarios.measures import attitude_disturbance_deg, crossing_time
 from freefloat.sim import Run
 from freefloat.spatial.rotations import quaternion_exp, quaternion_multiply, rotation_matrix
 from freefloat.values.labelled import LabelledArrays
-from recorded import made_up
+from support.recorded import made_up
 
 
 def test_a_place_in_base_axes_does_not_depend_on_where_the_base_is(rng: np.random.Generator) -> None:

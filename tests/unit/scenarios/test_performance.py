@@ -13,9 +13,9 @@ from freefloat import sim
 from freefloat.report import folder
 from freefloat.scenarios import find
 from freefloat.scenarios.goddard import GoddardSymmetric
-from freefloat.scenarios.performance import Kept, perform
+from freefloat.scenarios.runner import Kept, perform
 from freefloat.sim import Experiment, Run, RunFailed
-from freefloat.sim.claims import Claim
+from freefloat.values.claims import Claim
 
 SHORT = replace(GoddardSymmetric(), duration=0.1)
 
@@ -44,7 +44,7 @@ def test_a_full_disk_while_judging_leaves_the_run_on_disk(tmp_path: Path, monkey
     def full(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("freefloat.scenarios.performance.finish_folder", full)
+    monkeypatch.setattr("freefloat.scenarios.runner.finish_folder", full)
     with pytest.raises(OSError, match="No space left"):
         _perform(tmp_path)
     assert Run.load(tmp_path / "run.nc").completed
@@ -59,7 +59,7 @@ def test_a_full_disk_while_the_judged_run_is_written_keeps_the_first(
         raise OSError(28, "No space left on device")
 
     run = _perform(tmp_path, "custom").run
-    monkeypatch.setattr("freefloat.sim.run.rewrite_attribute", half_written)
+    monkeypatch.setattr("freefloat.sim.record.run.rewrite_attribute", half_written)
     with pytest.raises(OSError, match="No space left"):
         folder.finish_folder(run.with_claims([{"holds": True}]), tmp_path)
     assert Run.load(tmp_path / "run.nc").completed

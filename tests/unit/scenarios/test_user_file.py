@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from freefloat.cli.app import app
 from freefloat.scenarios import ScenarioError, find
 from freefloat.sim import Run
-from own_experiment import MINE
+from support.own_experiment import MINE
 
 
 @pytest.fixture

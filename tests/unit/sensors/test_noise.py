@@ -3,8 +3,8 @@
 import jax.numpy as jnp
 import numpy as np
 
-from compiling import compiled
 from freefloat.sensors import normal, threefry, uniform
+from support.compiling import compiled
 
 # Salmon et al. (Random123, kat_vectors): threefry2x32, 20 rounds.
 VECTORS = [

@@ -7,7 +7,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from compiling import compiled
 from freefloat.dynamics import inertial_frame_pose
 from freefloat.library import ets7
 from freefloat.model import Spacecraft, State, Truth, World
@@ -33,7 +32,8 @@ from freefloat.spatial.rotations import (
     rotation_matrix,
 )
 from freefloat.values import ModelError
-from ports import clock_at, truth_of
+from support.compiling import compiled
+from support.ports import clock_at, truth_of
 
 ZERO, NOW = jnp.zeros((), jnp.int32), clock_at(0.0)
 ROD = Spacecraft.from_base("hub", mass=10.0, inertia=(1.0, 1.0, 1.0))

@@ -7,7 +7,7 @@ import pytest
 
 import freefloat as ff
 from freefloat.control import JointServo, JointSpline
-from freefloat.sim.resolution import unresolved
+from freefloat.sim.audit.frequencies import unresolved
 
 GEAR = ff.JointFlexibility(stiffness=200.0, motor_inertia=2e-3, ratio=50.0)  # [N m/rad], [kg m2]
 LINK = 2.0  # inertia about the joint [kg m2]

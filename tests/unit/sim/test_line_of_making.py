@@ -12,8 +12,8 @@ import pytest
 from freefloat.engine import Making, is_making_heard, on_making
 from freefloat.engine.runtime import making
 from freefloat.engine.runtime.making import Phase
-from freefloat.sim import line_of_making
-from freefloat.sim.line_of_making import LineOfMaking, LogSign, TerminalSign, Ticker, making_shown
+from freefloat.sim import compiling_line as line_of_making
+from freefloat.sim.compiling_line import LineOfMaking, LogSign, TerminalSign, Ticker, making_shown
 
 WHAT = "the simulation of 'ets7-capture'"
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from freefloat import engine
-from simulated_bits import simulated_bits
+from support.simulated_bits import simulated_bits
 
 # JAX, which is traced with, says that it has threads; after a fork nothing of ours waits for them.
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:RuntimeWarning", "ignore:.*fork:DeprecationWarning")

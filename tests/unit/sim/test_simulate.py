@@ -9,8 +9,9 @@ import pytest
 
 import freefloat as ff
 from freefloat import dynamics
-from freefloat.sim import Audit, assemble, balance, begin, step
-from freefloat.sim.audit import Entry
+from freefloat.sim import Audit, assemble, begin, step
+from freefloat.sim.audit.audit import Entry
+from freefloat.sim.motion import accelerations as balance
 from freefloat.sim.simulate import require_choice
 from freefloat.spatial import Pose
 from freefloat.values import record, static

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import freefloat as ff
-import pushed_craft
 from freefloat.engine.runtime import lookup
 from freefloat.sim.stepped_state import JaxState
+from support import pushed_craft
 
 TORQUE = "command.joints.torque"
 

@@ -13,7 +13,7 @@ pytest.importorskip("viser", reason="viser is not installed")
 from freefloat.studio import Studio, is_local
 from freefloat.studio.gate import MARK, Gate
 from freefloat.studio.requests import Request, is_own_name
-from recorded import made_up
+from support.recorded import made_up
 
 
 class _Inner(http.server.BaseHTTPRequestHandler):

@@ -10,7 +10,7 @@ from freefloat.scenarios import find
 from freefloat.sim import Run
 from freefloat.studio.frames import Report
 from freefloat.studio.worker import ReadyProcess, Worker, _Watch
-from own_experiment import MINE
+from support.own_experiment import MINE
 
 
 def _finished(worker: Worker, seconds: float = 120.0) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from freefloat.sim.run import Run
+from freefloat.sim.record.run import Run
 from freefloat.values.errors import ModelError
 
 Data = Run | Mapping[str, Any]  # a run, or arrays over time by channel, with their `time` if it is not the experiment's

@@ -16,8 +16,8 @@ import numpy as np
 from freefloat.analysis.identification import inertial_numbers, modal_numbers
 from freefloat.model import ModalBody, RigidBody, State
 from freefloat.sim.experiment import Experiment
-from freefloat.sim.system import System
-from freefloat.sim.varied_numbers import number_names
+from freefloat.sim.system.system import System
+from freefloat.sim.system.varied_numbers import number_names
 from freefloat.values.arrays import Vector
 from freefloat.values.errors import ModelError
 

@@ -19,15 +19,15 @@ from freefloat.analysis.identification.parameters import Placement, find_paramet
 from freefloat.model import State
 from freefloat.sensors.imperfection import Imperfection, ImperfectSensor
 from freefloat.sim.experiment import Experiment
-from freefloat.sim.input_ports import tabulate
-from freefloat.sim.instant import Instant
-from freefloat.sim.loop import step
+from freefloat.sim.kernel import step
+from freefloat.sim.motion.port_bus import Instant
+from freefloat.sim.record.run_channels import run_channels
 from freefloat.sim.rollout import grid
-from freefloat.sim.run_channels import run_channels
-from freefloat.sim.starting import begin
-from freefloat.sim.system import Inputs, System, SystemState
-from freefloat.sim.tick import tick_of
-from freefloat.sim.varied_numbers import compile_system
+from freefloat.sim.start import begin
+from freefloat.sim.system.input_ports import tabulate
+from freefloat.sim.system.system import Inputs, System, SystemState
+from freefloat.sim.system.tick import tick_of
+from freefloat.sim.system.varied_numbers import compile_system
 from freefloat.values import record
 from freefloat.values.arrays import Numeric, Vector
 from freefloat.values.errors import LawError, ModelError

@@ -12,10 +12,10 @@ import numpy as np
 from freefloat.analysis.identification.sensitivities import Values, channel_values
 from freefloat.model import State
 from freefloat.sim.experiment import Experiment
-from freefloat.sim.input_ports import tabulate
 from freefloat.sim.rollout import FixedSteps, grid
-from freefloat.sim.system import Inputs, System, SystemState
-from freefloat.sim.varied_numbers import compile_system
+from freefloat.sim.system.input_ports import tabulate
+from freefloat.sim.system.system import Inputs, System, SystemState
+from freefloat.sim.system.varied_numbers import compile_system
 from freefloat.values.errors import ModelError
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from freefloat.campaign.campaign import Campaign
 from freefloat.campaign.dispersions import Listed
-from freefloat.campaign.driving import Progress as CampaignProgress
-from freefloat.campaign.driving import Route, run_campaign
+from freefloat.campaign.driver import Progress as CampaignProgress
+from freefloat.campaign.driver import Route, run_campaign
 from freefloat.campaign.metrics import Metric
 from freefloat.campaign.reductions import Kept, Reduction, Sample
 from freefloat.campaign.results import Results
@@ -25,7 +25,7 @@ from freefloat.scenarios.ets7.parts import spacecraft
 if TYPE_CHECKING:
     import xarray
 
-    from freefloat.sim.simulate import Progress
+    from freefloat.values.progress import Progress
 
 
 CALM, ROUGH, NEVER = "case 1 captures below 0.5 deg", "case 1 captures above 0.5 deg", "case 1 never captures"

@@ -10,7 +10,7 @@ import numpy as np
 
 from freefloat.campaign.campaign import Campaign
 from freefloat.campaign.dispersions import Listed
-from freefloat.campaign.driving import Route, run_campaign
+from freefloat.campaign.driver import Route, run_campaign
 from freefloat.campaign.metrics import Metric
 from freefloat.scenarios.ets7.gjm import Ets7Gjm
 from freefloat.scenarios.ets7.parts import spacecraft
@@ -19,7 +19,7 @@ from freefloat.scenarios.ets7.start_pose_scatter import lever
 if TYPE_CHECKING:
     import xarray
 
-    from freefloat.sim.simulate import Progress
+    from freefloat.values.progress import Progress
 
 BACK, FORTH = "upper arm leans back (joint 2 below 0)", "upper arm upright or leans forward"
 _LOW_ELBOW, _LOW = 1.2, 1.1  # joint 3, and joint 4 and hand, must not be lower: the satellite is there [m]

@@ -15,7 +15,7 @@ from freefloat.engine.graph import Graph
 from freefloat.engine.graph.node import Node
 
 from . import elementary
-from .own_pace import OwnPace, main_loop
+from .independent_steps import OwnPace, main_loop
 from .parking import ParkingWriter
 from .prelude import EMULATION, HEAD
 from .shape import Shape

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from freefloat.engine.graph import Graph
 from freefloat.engine.graph.node import Block, nested
 
-from .own_pace import main_loop
+from .independent_steps import main_loop
 
 REGISTERS = 105  # numbers in 255 registers, with some left for addresses and for what the compiler moves
 SMALL, LARGE = 800, 8000  # [operations] of the largest straight line of code: below one, above the other

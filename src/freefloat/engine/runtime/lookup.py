@@ -19,10 +19,10 @@ from freefloat.engine.graph import Signature
 
 from . import bundles, cache
 from .fingerprint import Reached, look_at
-from .memories import let_jax_forget, let_records_forget, require_fresh_answers
 from .origins import Unseen
 from .program import Compiled, Summary
 from .quiet import Quiet, forget_opened, holds_quiet_parts, opened_before, remember_opened
+from .stale_caches import let_jax_forget, let_records_forget, require_fresh_answers
 from .structure import Structure
 
 _MOST_PROGRAMS = 256  # kept in memory

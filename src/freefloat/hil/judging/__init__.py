@@ -5,8 +5,8 @@ from freefloat.hil.judging.curves import verdict_curves
 from freefloat.hil.judging.evidence import Evidence
 from freefloat.hil.judging.inertias import InertiaEstimate, Motion, estimate_inertia
 from freefloat.hil.judging.judge import judge_rehearsal
-from freefloat.hil.judging.room import refused
 from freefloat.hil.judging.signing import describe_facility, sign
+from freefloat.hil.judging.workspace import refused
 
 __all__ = [
     "Acceptance",

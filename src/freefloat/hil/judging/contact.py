@@ -9,7 +9,7 @@ import numpy as np
 
 from freefloat.hil.judging.evidence import NOTHING_FELT, Evidence, Question, Wrenches
 from freefloat.hil.rehearsal import Carried
-from freefloat.sim.verdicts import Criterion
+from freefloat.values.verdicts import Criterion
 
 _LEAST_ENERGY = 1e-9  # [J], below it nothing touched
 

@@ -11,10 +11,10 @@ import numpy as np
 from freefloat.hil.judging.contact import contact_energy
 from freefloat.hil.judging.evidence import Evidence, Missing
 from freefloat.hil.judging.motion import compared_craft, relative_pose, seen_craft, tracking_errors
-from freefloat.hil.judging.room import joint_shares, workspace_shares
 from freefloat.hil.judging.tracks import interpolated, rotation_vectors
-from freefloat.sim.description import Description, Figure
-from freefloat.sim.run import Run
+from freefloat.hil.judging.workspace import joint_shares, workspace_shares
+from freefloat.sim.record.description import Description, Figure
+from freefloat.sim.record.run import Run
 from freefloat.values.channels import XYZ, Channel
 from freefloat.values.labelled import LabelledArrays
 

@@ -9,11 +9,11 @@ import numpy as np
 from freefloat.dynamics import composite_inertia, inertial_frame_pose
 from freefloat.hil.delay import estimate_delay
 from freefloat.hil.delayed_contact import DelayMargin, delay_margin
-from freefloat.hil.facts import expected_margin
 from freefloat.hil.judging.evidence import NOTHING_FELT, Evidence, Question
+from freefloat.hil.record.facts import expected_margin
 from freefloat.hil.rehearsal import Carried, Rehearsal
 from freefloat.model import Spacecraft, State
-from freefloat.sim.verdicts import Criterion
+from freefloat.values.verdicts import Criterion
 
 _SEEN = 1e-4  # [m]; of less motion no delay can be told
 

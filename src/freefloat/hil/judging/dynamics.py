@@ -14,8 +14,8 @@ from freefloat.hil.judging.inertias import AXES, InertiaEstimate, Motion, estima
 from freefloat.hil.judging.tracks import matrices, turned
 from freefloat.hil.rehearsal import Carried
 from freefloat.model import Spacecraft
-from freefloat.sim.verdicts import Criterion
 from freefloat.spatial import SpatialInertia, angular, linear
+from freefloat.values.verdicts import Criterion
 
 _MOST_RECORDS = 2000  # that an estimate looks at
 _CLEARLY = 3.0  # how many deviations must fit into a limit for the motion to tell

@@ -11,13 +11,13 @@ import numpy as np
 
 from freefloat.hil.judging.acceptance import Acceptance
 from freefloat.hil.judging.tracks import FrameTrack, frame_track, interpolated, matrices
-from freefloat.hil.log import Log
+from freefloat.hil.record.log import Log
 from freefloat.hil.rehearsal import Carried, Rehearsal
 from freefloat.model import World
-from freefloat.sim.claims import Claim
-from freefloat.sim.run import Run
-from freefloat.sim.verdicts import Criterion, Relation
+from freefloat.sim.record.run import Run
 from freefloat.spatial import angular, linear
+from freefloat.values.claims import Claim
+from freefloat.values.verdicts import Criterion, Relation
 
 NOTHING_FELT = "Does not apply: nothing is felt, no wrist sensor is used."
 

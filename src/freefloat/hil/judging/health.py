@@ -8,9 +8,9 @@ import numpy as np
 
 from freefloat.hil.judging.evidence import Evidence, Question
 from freefloat.hil.rehearsal import Carried
-from freefloat.sim.claims import KINDS
-from freefloat.sim.verdicts import Criterion
 from freefloat.spatial import angular, linear
+from freefloat.values.claims import KINDS
+from freefloat.values.verdicts import Criterion
 
 _SOFTWARE = "software '"  # how a stop reason begins to name what failed
 

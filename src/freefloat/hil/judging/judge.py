@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from freefloat.hil.judging import contact, delays, dynamics, health, motion, room
+from freefloat.hil.judging import contact, delays, dynamics, health, motion
+from freefloat.hil.judging import workspace as room
 from freefloat.hil.judging.evidence import Evidence, Missing
-from freefloat.sim.verdicts import Criterion, Signature, Verdict
+from freefloat.values.verdicts import Criterion, Signature, Verdict
 
 Judge = Callable[[Evidence], Iterator[Criterion]]
 

@@ -15,8 +15,8 @@ from freefloat.hil.judging.tracks import (
     turned_back,
 )
 from freefloat.hil.rehearsal import Carried
-from freefloat.sim.run import Run
-from freefloat.sim.verdicts import Criterion
+from freefloat.sim.record.run import Run
+from freefloat.values.verdicts import Criterion
 
 _LEAST_IMPULSE = 1e-6  # [N s], below it nothing touched
 

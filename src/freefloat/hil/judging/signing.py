@@ -12,8 +12,8 @@ from typing import Any
 from freefloat.engine.runtime.origins import package_source
 from freefloat.hil.facility import Facility
 from freefloat.hil.judging.acceptance import Acceptance
-from freefloat.sim.run import versions
-from freefloat.sim.verdicts import CODE, Signature, digest_of, plain_data
+from freefloat.sim.record.run import versions
+from freefloat.values.verdicts import CODE, Signature, digest_of, plain_data
 
 
 def sign(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freefloat.sim.run import Run
+from freefloat.sim.record.run import Run
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from freefloat.scenarios.envisat.capture_parts import (
 )
 from freefloat.scenarios.rehearsed import RehearsedScenario
 from freefloat.scenarios.settings import Unit
-from freefloat.sim.description import Figure
+from freefloat.sim.record.description import Figure
 
 if TYPE_CHECKING:
     from freefloat.control import CompliantCapture
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from freefloat.hil.judging import Acceptance
     from freefloat.model import Part, World
     from freefloat.sim import Experiment, Run
-    from freefloat.sim.claims import Claim
+    from freefloat.values.claims import Claim
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from freefloat.scenarios.envisat.capture_measures import (
 )
 from freefloat.scenarios.envisat.capture_parts import GRASP, TARE_SAMPLES
 from freefloat.scenarios.envisat.relative_poses import RelativePoses
-from freefloat.sim.claims import OWN_BOUND, Claim, Source
+from freefloat.values.claims import OWN_BOUND, Claim, Source
 
 if TYPE_CHECKING:
     from freefloat.hil import Facility

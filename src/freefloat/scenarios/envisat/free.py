@@ -14,13 +14,13 @@ from pydantic import Field
 
 from freefloat.scenarios.rehearsed import RehearsedScenario
 from freefloat.scenarios.settings import Unit
-from freefloat.sim.description import Figure
+from freefloat.sim.record.description import Figure
 
 if TYPE_CHECKING:
     from freefloat.hil import Rehearsal
     from freefloat.hil.cell import VirtualCell
     from freefloat.sim import Experiment, Run
-    from freefloat.sim.claims import Claim
+    from freefloat.values.claims import Claim
 
 Positive = Annotated[float, Field(gt=0.0)]
 NotNegative = Annotated[float, Field(ge=0.0)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from freefloat.scenarios.envisat.relative_poses import RelativePoses, integrate_relative
-from freefloat.sim.claims import OWN_BOUND, Claim, Source
+from freefloat.values.claims import OWN_BOUND, Claim, Source
 
 if TYPE_CHECKING:
     from freefloat.hil.cell.monitors import CellUse

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from freefloat.scenarios.measures import attitude_disturbance_deg, recovery_time
-from freefloat.sim.claims import OWN_BOUND, Claim, Source
+from freefloat.values.claims import OWN_BOUND, Claim, Source
 
 if TYPE_CHECKING:
     from freefloat.sim import Run

@@ -28,8 +28,8 @@ from freefloat.scenarios.ets7.parts import (
 )
 from freefloat.scenarios.scenario import Scenario, ScenarioError
 from freefloat.scenarios.settings import Unit
-from freefloat.sim.claims import Claim, Source
-from freefloat.sim.description import Figure
+from freefloat.sim.record.description import Figure
+from freefloat.values.claims import Claim, Source
 
 if TYPE_CHECKING:
     from freefloat.control import AttitudeHold, CaptureApproach

@@ -12,8 +12,8 @@ from freefloat.scenarios.ets7.parts import TORQUE_LEVEL_DT, Positive, Seconds, S
 from freefloat.scenarios.ets7.start_pose_scatter import SCATTERS
 from freefloat.scenarios.scenario import Scenario
 from freefloat.scenarios.settings import Unit
-from freefloat.sim.claims import OWN_BOUND, Claim, Source
-from freefloat.sim.description import Figure
+from freefloat.sim.record.description import Figure
+from freefloat.values.claims import OWN_BOUND, Claim, Source
 
 if TYPE_CHECKING:
     from freefloat.control import ResolvedMotion
@@ -26,7 +26,7 @@ _SPEC = Source("prototype", _PAPER)
 _TURN = "largest hand orientation error"
 _ON_THE_GROUP = (
     "an upper bound of a reference that integrates the elements of the rotation matrix, which leaves 3.3e-13 deg "
-    "(tests/plain_ets7.py); ours steps on the rotation group, also with an error of fourth order"
+    "(tests/support/plain_ets7.py); ours steps on the rotation group, also with an error of fourth order"
 )
 
 

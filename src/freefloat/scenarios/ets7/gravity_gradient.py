@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from freefloat.scenarios.ets7.parts import START_DEG, Joints, Positive, Seconds, Servo, driven, spacecraft
 from freefloat.scenarios.scenario import Scenario
-from freefloat.sim.claims import Claim, Source
-from freefloat.sim.description import Figure
+from freefloat.sim.record.description import Figure
+from freefloat.values.claims import Claim, Source
 
 if TYPE_CHECKING:
     from freefloat.sim import Experiment, Run

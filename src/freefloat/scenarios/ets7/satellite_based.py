@@ -19,8 +19,8 @@ from freefloat.scenarios.ets7.parts import (
     spacecraft,
 )
 from freefloat.scenarios.scenario import Scenario
-from freefloat.sim.claims import Claim, Source
-from freefloat.sim.description import Figure
+from freefloat.sim.record.description import Figure
+from freefloat.values.claims import Claim, Source
 
 if TYPE_CHECKING:
     from freefloat.sim import Experiment, Run

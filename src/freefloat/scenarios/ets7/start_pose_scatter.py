@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from freefloat.scenarios.scatters import Axis, Scatter
-from freefloat.sim.description import Mark
+from freefloat.sim.record.description import Mark
 
 if TYPE_CHECKING:
     from freefloat.sim import Run

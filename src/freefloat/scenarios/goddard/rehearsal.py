@@ -19,7 +19,7 @@ from pydantic import Field
 from freefloat.scenarios.goddard.release import PAPER, TIPS, GoddardHub, NotNegative, Positive
 from freefloat.scenarios.rehearsed import RehearsedScenario
 from freefloat.scenarios.settings import Unit
-from freefloat.sim.description import Figure
+from freefloat.sim.record.description import Figure
 
 if TYPE_CHECKING:
     from freefloat.hil import Rehearsal
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from freefloat.model import World
     from freefloat.scenarios.goddard.cell_model import CellModel
     from freefloat.sim import Experiment, Run
-    from freefloat.sim.claims import Claim
+    from freefloat.values.claims import Claim
 
 _LATE_MS = 50.0
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from freefloat.scenarios.goddard.release import PAPER
 from freefloat.scenarios.measures import damped_sinusoid
-from freefloat.sim.claims import Claim, Source
+from freefloat.values.claims import Claim, Source
 
 if TYPE_CHECKING:
     from freefloat.scenarios.goddard.rehearsal import GoddardRehearsal

@@ -14,8 +14,8 @@ from pydantic import Field
 
 from freefloat.scenarios.scenario import Scenario
 from freefloat.scenarios.settings import Unit
-from freefloat.sim.claims import Claim, Source
-from freefloat.sim.description import Figure
+from freefloat.sim.record.description import Figure
+from freefloat.values.claims import Claim, Source
 
 if TYPE_CHECKING:
     from freefloat.model import Spacecraft, State

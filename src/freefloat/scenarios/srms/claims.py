@@ -10,7 +10,7 @@ import numpy as np
 from freefloat.scenarios.measures import attitude_disturbance_deg
 from freefloat.scenarios.srms.meeting import PAYLOAD, SHUTTLE
 from freefloat.scenarios.srms.reference import BRAKED_ENERGY, BRAKED_TIPS_MM, IMPACTS, MOTIONS
-from freefloat.sim.claims import OWN_BOUND, Claim, Source
+from freefloat.values.claims import OWN_BOUND, Claim, Source
 
 if TYPE_CHECKING:
     from freefloat.model import World

@@ -16,7 +16,7 @@ from pydantic import Field
 from freefloat.scenarios.scenario import Scenario, ScenarioError
 from freefloat.scenarios.settings import Unit
 from freefloat.scenarios.srms.claims import impact_claims, needed
-from freefloat.sim.description import Figure
+from freefloat.sim.record.description import Figure
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from freefloat.model import Part, Spacecraft, World
     from freefloat.scenarios.srms.meeting import Meeting
     from freefloat.sim import Experiment, Run
-    from freefloat.sim.claims import Claim
+    from freefloat.values.claims import Claim
 
 Positive = Annotated[float, Field(gt=0.0)]
 InPlane = Annotated[tuple[float, float], Unit("m/s")]  # along the payload's normal and along its side

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from freefloat.scenarios.station.model import TIPS, StationModel, bent, station_model, tip_deflection
-from freefloat.sim.claims import Claim, Source
+from freefloat.values.claims import Claim, Source
 
 REFERENCE = Source("prototype", "two independent computations of the 132-state model; the paper prints curves only")
 EXACT = Source("exact", "rigid body in a circular orbit")

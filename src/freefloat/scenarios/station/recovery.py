@@ -11,8 +11,8 @@ from pydantic import Field
 from freefloat.scenarios.scenario import Scenario
 from freefloat.scenarios.settings import Unit
 from freefloat.scenarios.station.model import PAPER, StationModel, station_model
-from freefloat.sim.claims import Claim, Source
-from freefloat.sim.description import Figure
+from freefloat.sim.record.description import Figure
+from freefloat.values.claims import Claim, Source
 
 if TYPE_CHECKING:
     from freefloat.control.lqr import StateSpace

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from freefloat.scenarios.station.linear_claims import AXES, FIVE, recovery_claims, regulator_claims, start_of_recovery
-from freefloat.sim.claims import OWN_BOUND, Claim, Source
+from freefloat.values.claims import OWN_BOUND, Claim, Source
 
 if TYPE_CHECKING:
     from freefloat.scenarios.station.recovery import StationRecovery

@@ -1,0 +1,149 @@
+"""Did it run to its end, and how near did the robots come to what they can: joints, rates, accelerations, workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from freefloat.hil.judging.evidence import Evidence, Question
+from freefloat.hil.rehearsal import Carried
+from freefloat.values.verdicts import Criterion
+
+# What stopped it, by words of the reason, and what can be done.
+_REMEDIES = (
+    ("software", "Look at the on-board software's own log; rehearse again when it answers in time."),
+    (
+        "singular posture",
+        "The workspace is too small there: place the mission elsewhere in the cell, or choose another posture.",
+    ),
+    (
+        "position limit",
+        "The workspace is too small: place the mission elsewhere in the cell, or leave out more of the motion.",
+    ),
+    (
+        "of its range",
+        "The workspace is too small: place the mission elsewhere in the cell, or leave out more of the motion.",
+    ),
+    ("workspace", "The workspace is too small: enlarge the permitted box, or place the mission elsewhere in the cell."),
+    ("out of reach", "The workspace is too small: place the mission elsewhere in the cell."),
+    ("behind the commanded pose", "The workspace is too small: the pose is out of the robot's reach."),
+    ("rate", "The motion is too fast for the robots: slow the mission down, or place it where joints move less."),
+    (
+        "acceleration",
+        "The motion is too abrupt for the robots: near the end of their reach joints race; or the contact is too hard.",
+    ),
+    ("closer than", "Parts of the cell come too close: place the mission elsewhere in the cell."),
+    ("diverged", "The loop is unstable: look at the delay, and at the stiffness of the contact."),
+    ("range of", "The contact is too hard for the sensor: approach more slowly, or make it softer."),
+    ("began", "The computer is too busy: give the loop a processor of its own."),
+)
+_NO_REMEDY = "Find out why before anything is repeated."
+
+
+_COMPLETED = Question(
+    "ran to its end", "The rehearsal was not stopped before its time, by a limit or by a fault; early stops.", 0.0,
+    limit_from="mission",
+)  # fmt: skip
+
+
+def completed(evidence: Evidence) -> Iterator[Criterion]:
+    """That it ran to its end; what stopped it is named."""
+    if evidence.run.completed:
+        yield _COMPLETED.answer(0.0, "It ran to its end.", "")
+    else:
+        found = f"It {evidence.run.status}.{_which_joint(evidence)}"
+        yield _COMPLETED.answer(1.0, found, _remedy(evidence.run.status))
+
+
+def _which_joint(evidence: Evidence) -> str:
+    """The joint that a stop reason means but does not name."""
+    for one in evidence.carried:
+        if f"robot '{one.robot}': a joint " in evidence.run.status:
+            kind = 1 if "rate" in evidence.run.status else 0
+            last = joint_shares(evidence, one)[kind][-1]
+            return f" It is joint {evidence.robot(one)['joints'][int(np.argmax(last))]}."
+    return ""
+
+
+def refused(reason: str) -> Criterion:
+    """Of a rehearsal that the facility would not begin."""
+    return _COMPLETED.answer(1.0, f"It could not begin: {reason.removesuffix('.')}.", _remedy(reason))
+
+
+def _remedy(reason: str) -> str:
+    return next((remedy for words, remedy in _REMEDIES if words in reason), _NO_REMEDY)
+
+
+def robots(evidence: Evidence) -> Iterator[Criterion]:
+    """Joints and workspace of every robot."""
+    for one in evidence.carried:
+        yield from _joints(evidence, one)
+        yield _workspace(evidence, one)
+
+
+def _joints(evidence: Evidence, one: Carried) -> Iterator[Criterion]:
+    questions = _joint_questions(evidence, one.robot)
+    if not evidence.robot(one)["joints"]:
+        for question in questions:
+            yield question.open(f"Does not apply: robot '{one.robot}' of this facility has no joints.")
+        return
+    lower, upper, names = (evidence.robot(one)[what] for what in ("lower", "upper", "joints"))
+    remedies = (
+        "The workspace is too small: place the mission elsewhere in the cell.",
+        "Slow the mission down, or place it where the joints move less.",
+        "Make the contact softer or the approach slower, or place the mission where the joints move less.",
+    )
+    for question, shares, remedy in zip(questions, joint_shares(evidence, one), remedies, strict=True):
+        row, joint = np.unravel_index(int(np.argmax(shares)), shares.shape)
+        span = f"{np.rad2deg(lower[joint]):.0f} to {np.rad2deg(upper[joint]):.0f} deg"
+        found = f"Nearest: joint {names[joint]} of robot '{one.robot}' (range {span}) at {evidence.times[row]:.4g} s."
+        yield question.answer(float(shares[row, joint]), found, remedy)
+
+
+def joint_shares(evidence: Evidence, one: Carried) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Way from the middle of each joint's range, rate and acceleration, over what they can be: (n, joints)."""
+    about = evidence.robot(one, "rates", "accelerations")
+    q, rate = evidence.log[f"{one.robot}.joints"], evidence.log[f"{one.robot}.joint_rates"]
+    lower, upper = np.asarray(about["lower"]), np.asarray(about["upper"])
+    half = np.maximum(0.5 * (upper - lower) - evidence.rehearsal.limits.joint_margin, np.finfo(float).eps)
+    away = np.abs(q - 0.5 * (lower + upper)) / half
+    change = np.diff(rate, axis=0, prepend=rate[:1]) / evidence.cycle
+    return away, np.abs(rate) / np.asarray(about["rates"]), np.abs(change) / np.asarray(about["accelerations"])
+
+
+def _joint_questions(evidence: Evidence, robot: str) -> tuple[Question, Question, Question]:
+    return (
+        Question.of(
+            evidence, "joint_range", f"joint range of robot {robot}",
+            "No joint comes to its end; share of the way from the middle of its range, less the margin that is kept.",
+        ),
+        Question.of(
+            evidence, "joint_rate", f"joint rate of robot {robot}",
+            "No joint moves as fast as it can; share of its rate limit.",
+        ),
+        Question.of(
+            evidence, "joint_acceleration", f"joint acceleration of robot {robot}",
+            "No joint speeds up as fast as it can, as its encoder tells from cycle to cycle; share of its limit.",
+        ),
+    )  # fmt: skip
+
+
+def workspace_shares(evidence: Evidence, one: Carried) -> np.ndarray:
+    """Way from the middle of the permitted box over that to its edge (n, 3), as commanded."""
+    limits = evidence.rehearsal.limits
+    lower, upper = np.asarray(limits.lower), np.asarray(limits.upper)
+    return np.abs(evidence.log[f"{one.robot}.commanded.position"] - 0.5 * (lower + upper)) / (0.5 * (upper - lower))
+
+
+def _workspace(evidence: Evidence, one: Carried) -> Criterion:
+    question = Question.of(
+        evidence, "workspace", f"workspace of robot {one.robot}",
+        "The carried frame stays inside the permitted box on the floor; share of the way from its middle to its edge.",
+    )  # fmt: skip
+    shares = workspace_shares(evidence, one)
+    row, axis = np.unravel_index(int(np.argmax(shares)), shares.shape)
+    found = f"Nearest: along {'xyz'[axis]} of the floor at {evidence.times[row]:.4g} s."
+    return question.answer(
+        float(shares[row, axis]), found, "The workspace is too small: enlarge the box, or place the mission elsewhere."
+    )

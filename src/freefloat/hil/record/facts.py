@@ -1,0 +1,170 @@
+"""What a page tells of a rehearsal besides its curves: room used, delay, energy, deadlines, and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from freefloat.hil.delay import estimate_delay
+from freefloat.hil.delayed_contact import DelayMargin, delay_margin
+from freefloat.hil.passivity import port_mobility
+from freefloat.hil.record.cell_channels import tracking_errors
+from freefloat.hil.record.log import Log
+from freefloat.hil.rehearsal import Rehearsal
+from freefloat.model import Spacecraft, State
+from freefloat.outside.binding import SOFTWARE_HEADINGS, describe_software
+from freefloat.outside.contract import Contract
+from freefloat.sim.record.description import FactTable, Figure
+from freefloat.spatial import linear
+from freefloat.values.arrays import Mat6
+from freefloat.values.compiling import compiled_on_call
+
+
+def rehearsal_tables(rehearsal: Rehearsal, log: Log, status: str) -> tuple[FactTable, ...]:
+    """All tables, in the order of the page."""
+    return tuple(
+        FactTable(title, headings, tuple(rows), note)
+        for title, headings, rows, note in (
+            ("The rehearsal", ("what", "value"), _setting(rehearsal, log, status), ""),
+            ("Workspace used", _WORKSPACE, _workspace(rehearsal, log), "As commanded, on the floor axes F."),
+            ("Delay", ("robot or contact", "what", "value"), _delays(rehearsal, log), _DELAY_NOTE),
+            ("Energy at the port of contact", ("what", "value"), _energy(rehearsal, log), _ENERGY_NOTE),
+            ("On-board software", SOFTWARE_HEADINGS, _software(log, status), ""),
+            ("Deadlines", ("what", "median", "99 %", "largest"), _deadlines(log), ""),
+        )
+        if headings is not SOFTWARE_HEADINGS or log.about.get("software")
+    )
+
+
+def rehearsal_figures(rehearsal: Rehearsal) -> tuple[Figure, ...]:
+    """What a page of a rehearsal opens."""
+    found = [Figure(f"cell.{one.robot}.tracking.position", "mm") for one in rehearsal.carried]
+    found += [Figure(f"cell.{one.robot}.felt") for one in rehearsal.carried if one.port]
+    return (*found, Figure("cell.energy")) if rehearsal.passivity is not None else tuple(found)
+
+
+def expected_margin(rehearsal: Rehearsal, delay: float) -> DelayMargin | None:
+    """What the delay [s] that is left will do to the expected contact, at the lightest direction of its port."""
+    touching = rehearsal.touching
+    if rehearsal.contact is None or touching is None:
+        return None
+    world, states = rehearsal.experiment.world, rehearsal.experiment.start
+    others = [one for one in rehearsal.carried if one is not touching][:1]
+    both = [rehearsal.craft_number(one.craft) for one in (touching, *others)]
+    frames = tuple(rehearsal.frame_of(one) for one in (touching, *others))
+    mobility = _mobility(tuple(world.crafts[c] for c in both), tuple(states[c] for c in both), frames)
+    straight = np.asarray(linear(linear(mobility).T))
+    mass = 1.0 / float(np.max(np.linalg.eigvalsh(straight)))
+    return delay_margin(mass, rehearsal.contact.stiffness, rehearsal.contact.damping, delay)
+
+
+@compiled_on_call
+def _mobility(crafts: tuple[Spacecraft, ...], states: tuple[State, ...], frames: tuple[str, ...]) -> Mat6:
+    """Of the port at the frame of the first spacecraft, against that of the second if there is one."""
+    others = tuple(zip(crafts[1:], states[1:], frames[1:], strict=True))
+    return port_mobility(crafts[0], states[0], frames[0], (), others)
+
+
+# ---- tables
+
+_WORKSPACE = (
+    "robot", "x [m]", "y [m]", "z [m]", "of the permitted box", "fastest", "largest error", "joint margin",
+)  # fmt: skip
+_DELAY_NOTE = (
+    "The observed delay is the least-squares shift between commanded and measured positions of the whole run; where a "
+    "robot hardly moves it cannot be told. The mass of a contact is that of the lightest direction at its port, with "
+    "the joints of arms free to give way; a verdict judges the robots with them held, and arms by their own delay."
+)
+_ENERGY_NOTE = (
+    "F . (V_hw - V_sim) summed over time: what the facility's delay has absorbed. Below zero it has given energy to "
+    "the simulated motion, which the passivity controller takes out again."
+)
+
+
+def _setting(rehearsal: Rehearsal, log: Log, status: str) -> Iterator[tuple[str, str]]:
+    about = log.about
+    yield "facility", str(about["facility"])
+    yield "cycle", f"{1e3 * about['cycle']:g} ms, {about.get('pace', 'in lockstep')}"
+    yield "formulation", rehearsal.formulation
+    for one in rehearsal.carried:
+        name = rehearsal.experiment.world.names[rehearsal.craft_number(one.craft)]
+        enters = f", its wrench enters at {one.frame}" if one.port and not one.reaction_of else ""
+        reaction = f", the reaction of {one.reaction_of} enters at {one.frame}" if one.reaction_of else ""
+        yield f"robot {one.robot}", f"carries {name}{enters}{reaction}"
+    for grasp in rehearsal.grasps:
+        yield f"connection {grasp.connection}", f"held by the gripper of {grasp.robot}, which a stop leaves as it is"
+    yield "cycles", f"{len(log.rows) - 1}"
+    yield "how it ended", status
+
+
+def _workspace(rehearsal: Rehearsal, log: Log) -> Iterator[tuple[str, ...]]:
+    lower, upper = np.asarray(rehearsal.limits.lower), np.asarray(rehearsal.limits.upper)
+    middle, reach = 0.5 * (lower + upper), 0.5 * (upper - lower)
+    for one in rehearsal.carried:
+        p, V = log[f"{one.robot}.commanded.position"], log[f"{one.robot}.commanded.twist"]
+        away, turned = tracking_errors(log.layout, log.rows, one.robot)
+        about, joints = log.about["robots"][one.robot], log[f"{one.robot}.joints"]
+        margin = np.minimum(joints - about["lower"], np.asarray(about["upper"]) - joints) if joints.size else None
+        yield (
+            one.robot,
+            *(f"{lo:.3f} to {hi:.3f}" for lo, hi in zip(p.min(axis=0), p.max(axis=0), strict=True)),
+            f"{100.0 * np.max(np.abs(p - middle) / reach):.3g} %",
+            f"{np.max(np.linalg.norm(np.asarray(linear(V.T)).T, axis=1)):.3g} m/s",
+            f"{1e3 * _most(away):.3g} mm, {_most(turned):.2g} rad",
+            "no joints" if margin is None else f"{np.rad2deg(_least(margin)):.3g} deg",
+        )
+
+
+def _delays(rehearsal: Rehearsal, log: Log) -> Iterator[tuple[str, str, str]]:
+    used = float(log.about.get("delay", 0.0))
+    yield "all robots", "made up for by commands ahead of it", f"{1e3 * used:.4g} ms"
+    times = float(log.about["cycle"]) * np.arange(len(log.rows))
+    for one in rehearsal.carried:
+        p = [log[f"{one.robot}.{which}.position"] for which in ("commanded", "measured")]
+        moves = np.max(np.ptp(p[0], axis=0), initial=0.0) > _SEEN
+        found = estimate_delay(times, *p) if moves and np.isfinite(p[1]).all() else float("nan")
+        yield one.robot, "observed", f"{1e3 * found:.3g} ms" if np.isfinite(found) else "it hardly moves"
+    margin = expected_margin(rehearsal, float(log.about.get("stated_delay", used)))
+    if margin is not None:
+        contact = f"{margin.stiffness:g} N/m, {margin.damping:g} N s/m on {margin.mass:.4g} kg"
+        yield contact, "critical delay", f"{1e3 * margin.critical_delay:.4g} ms"
+        yield contact, "margin, if nothing were made up for", f"{1e3 * margin.margin:.4g} ms"
+        yield contact, "elastic restitution, if nothing were made up for", f"{margin.restitution:.4f}"
+
+
+def _energy(rehearsal: Rehearsal, log: Log) -> Iterator[tuple[str, str]]:
+    if rehearsal.passivity is None or rehearsal.touching is None:
+        yield "observed", "no: nothing is felt, or no observer was asked for"
+        return
+    energy = log["energy"]
+    yield "controller", "acts" if rehearsal.passivity.controls else "observes only"
+    yield "lowest", f"{_least(energy):.4g} J"
+    yield "highest", f"{_most(energy):.4g} J"
+    yield "at the end", f"{energy[-1]:.4g} J"
+
+
+def _software(log: Log, status: str) -> Iterator[tuple[str, ...]]:
+    for one in log.about.get("software", ()):
+        contract = Contract.parse(one["contract"])
+        took = log[next(name for name, _ in log.layout.fields if name.endswith(f"{contract.name}.took"))]
+        yield describe_software(contract, one, float(np.max(took)), status)
+
+
+def _deadlines(log: Log) -> Iterator[tuple[str, ...]]:
+    cycle = float(log.about["cycle"])
+    for name, what in (("effort", "computing time of a cycle"), ("lateness", "lateness of a cycle")):
+        values = log[name][1:] if len(log.rows) > 1 else log[name]
+        marks = (np.median(values), np.percentile(values, 99.0), np.max(values))
+        yield what, *(f"{1e6 * mark:.4g} us ({100.0 * mark / cycle:.3g} %)" for mark in marks)
+
+
+_SEEN = 1e-4  # [m]; of less motion no delay can be told
+
+
+def _most(values: np.ndarray) -> float:
+    return float(np.nanmax(values, initial=0.0))
+
+
+def _least(values: np.ndarray) -> float:
+    return float(np.nanmin(values))

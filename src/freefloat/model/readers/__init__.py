@@ -1,1 +1,0 @@
-"""Spacecraft from files, and back into them."""

@@ -1,5 +1,0 @@
-"""MJCF, the robot description of MuJoCo, which reads it for us."""
-
-from freefloat.model.readers.mjcf.reader import lint_mjcf, read_mjcf
-
-__all__ = ["lint_mjcf", "read_mjcf"]

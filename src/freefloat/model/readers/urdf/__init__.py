@@ -1,6 +1,0 @@
-"""URDF, the robot description of ROS: reading, checking and writing."""
-
-from freefloat.model.readers.urdf.reader import lint_urdf, read_urdf
-from freefloat.model.readers.urdf.writer import write_urdf
-
-__all__ = ["lint_urdf", "read_urdf", "write_urdf"]

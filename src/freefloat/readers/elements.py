@@ -1,0 +1,190 @@
+"""From XML text to checked numbers: every fault is collected with its part, none is guessed away."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from xml.parsers import expat
+
+import numpy as np
+
+from freefloat.readers.findings import Findings
+from freefloat.readers.safe_xml import DocumentTypeError, parse_xml
+
+# How a sentence speaks of a file in each language.
+_ARTICLES = {"URDF": "a", "SDF": "an", "MJCF": "an"}
+
+
+def source_label(source: str | Path) -> str:
+    """How messages name a source: its file name, or `XML text`."""
+    if not isinstance(source, (str, os.PathLike)):
+        return type(source).__name__
+    return "XML text" if is_xml_text(source) else Path(source).name
+
+
+def is_xml_text(source: str | Path) -> bool:
+    """A string whose first character is `<` is the document itself; everything else is a path."""
+    return isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<")
+
+
+def parse(source: str | Path, language: str, outermost: str, findings: Findings) -> ET.Element | None:
+    """The root element of a file or of XML text; None, with a finding, when there is none."""
+    text = read_text(source, language, findings)
+    root = None if text is None else parse_text(text, language, findings)
+    if root is None:
+        return None
+    if root.tag != outermost:
+        findings.error(
+            "",
+            f"its outermost element is <{root.tag}>, not <{outermost}>, so it is not {_ARTICLES[language]} {language}. "
+            f"Give {_ARTICLES[language]} {language} file.",
+        )
+        return None
+    if any(element.tag.startswith("{") and "xacro" in element.tag for element in root.iter()):
+        findings.error(
+            "",
+            f"it is a xacro source, not {_ARTICLES[language]} {language}. Expand it first: `xacro FILE > robot.urdf`.",
+        )
+        return None
+    return root
+
+
+def read_text(source: str | Path, language: str, findings: Findings) -> str | None:
+    """The XML text of a file, or the text itself; None, with a finding, when it cannot be read."""
+    if not isinstance(source, (str, os.PathLike)):
+        findings.error(
+            "", f"it is {source!r}. Give the path of {_ARTICLES[language]} {language} file, or its XML text."
+        )
+        return None
+    text = str(source) if is_xml_text(source) else _contents(Path(source), findings)
+    return None if text is None else text.lstrip("\ufeff \t\r\n")
+
+
+def parse_text(text: str, language: str, findings: Findings) -> ET.Element | None:
+    """The root element, if the text is well-formed and has no document type."""
+    try:
+        return parse_xml(text)
+    except DocumentTypeError:
+        findings.error(
+            "",
+            f"it has a <!DOCTYPE ...>, which {_ARTICLES[language]} {language} does not need and which is not read. "
+            "Remove it.",
+        )
+    except UnicodeEncodeError as fault:
+        findings.error("", f"character {fault.start} cannot be part of XML. Remove it.")
+    except expat.ExpatError as fault:
+        where = f"line {fault.lineno}, column {fault.offset + 1}"
+        findings.error("", f"it is not well-formed XML: {str(fault).split(':')[0]} at {where}. Correct it there.")
+    except ValueError as fault:
+        findings.error("", f"it is not read: {fault}.")
+    return None
+
+
+def _contents(path: Path, findings: Findings) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as fault:
+        findings.error("", f"byte {fault.start} is not UTF-8. Save the file as UTF-8.")
+    except ValueError as fault:  # a null character in the path
+        findings.error("", f"{str(path)!r} is no path: {fault}. Give a readable file.")
+    except FileNotFoundError:
+        findings.error("", f"there is no file '{path}'. Check the path (from directory '{Path.cwd()}').")
+    except OSError as fault:
+        findings.error("", f"'{path}' cannot be read: {fault.strerror}. Give a readable file.")
+    return None
+
+
+@dataclass(frozen=True)
+class Part:
+    """An element that has a name in messages, with the place where its faults are noted."""
+
+    element: ET.Element
+    name: str
+    findings: Findings
+
+    def child(self, tag: str) -> Part | None:
+        """The one child with that tag, None if there is none; a second one is a fault."""
+        found = self.element.findall(tag)
+        if len(found) > 1:
+            self.findings.error(self.name, f"has {len(found)} <{tag}> elements. Keep one.")
+        return Part(found[0], self.name, self.findings) if found else None
+
+    def text(self, attribute: str) -> str | None:
+        """An attribute that must be there and not be blank."""
+        value = (self.element.get(attribute) or "").strip()
+        if not value:
+            self.findings.error(self.name, f'<{self.element.tag}> has no {attribute}. Add {attribute}="...".')
+        return value or None
+
+    def numbers(self, attribute: str, size: int, default: Iterable[float] | None = None) -> np.ndarray:
+        """That many finite numbers; NaN, after the fault is noted, where they are missing or no numbers."""
+        text = self.element.get(attribute)
+        if text is None and default is not None:
+            return np.array(list(default), dtype=float)
+        return self.checked_numbers(f"<{self.element.tag} {attribute}>", text, size)
+
+    def checked_numbers(self, where: str, text: str | None, size: int) -> np.ndarray:
+        """The numbers that a text holds; NaN, after the fault is noted, where it holds no such numbers."""
+        words = (text or "").split()
+        if text is None:
+            self.findings.error(self.name, f"{where} is missing. Add it.")
+        elif len(words) != size:
+            self.findings.error(self.name, f"{where} needs {size} numbers, got '{text}'. Separate them by blanks.")
+        else:
+            values = [_number(word) for word in words]
+            bad = [word for word, value in zip(words, values, strict=True) if value is None]
+            if not bad:
+                return np.array(values, dtype=float)
+            self.findings.error(self.name, f"{where}: '{bad[0]}' is not a finite number. Write a decimal number.")
+        return np.full(size, np.nan)
+
+    def number(self, attribute: str, default: float | None = None) -> float:
+        """One finite number; NaN, after the fault has been noted, where it is missing or no number."""
+        return float(self.numbers(attribute, 1, None if default is None else (default,))[0])
+
+    def expect(self, attributes: Iterable[str], children: Iterable[str]) -> None:
+        """Warn of attributes and children that nobody reads; one that looks misspelt is an error."""
+        known = tuple(attributes)
+        for name in self.element.keys():  # noqa: SIM118 (an Element is no mapping)
+            self._judge(f"attribute '{name}' of <{self.element.tag}>", name, known)
+        known = tuple(children)
+        for tag, count in Counter(child.tag for child in self.element).items():
+            times = f" ({count} times)" if count > 1 else ""
+            self._judge(f"element <{tag}>{times}", tag, known)
+
+    def _judge(self, what: str, name: str, known: tuple[str, ...]) -> None:
+        if name in known:
+            return
+        meant = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.8) if len(name) < 40 else []
+        if meant:
+            self.findings.error(self.name, f"unknown {what}; '{meant[0]}' was meant? Known: {', '.join(known)}.")
+        else:
+            self.findings.warn(self.name, f"{what} is ignored.", minor=True)
+
+
+def named_parts(owner: Part, tag: str) -> list[Part]:
+    """The children with that tag, by name; nameless ones and second ones of a name are faults."""
+    parts: dict[str, Part] = {}
+    for number, element in enumerate(owner.element.findall(tag), start=1):
+        name = (element.get("name") or "").strip()
+        part = Part(element, f"{tag} '{name}'" if name else f"{tag} number {number}", owner.findings)
+        if not name:
+            part.text("name")
+        elif name in parts:
+            owner.findings.error(part.name, f"there are two {tag}s of this name. Rename one of them.")
+        else:
+            parts[name] = part
+    return list(parts.values())
+
+
+def _number(word: str) -> float | None:
+    try:
+        value = float(word)
+    except ValueError:
+        return None
+    return value if np.isfinite(value) and "_" not in word else None

@@ -1,0 +1,91 @@
+"""Solids, meshes and colours that robot files name. Looks never make a file unusable: a fault is a warning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from freefloat.model.shapes import Box, Cylinder, Ellipsoid, Mesh, Shape, Solid, triple
+from freefloat.readers.elements import Part
+from freefloat.readers.findings import Findings
+from freefloat.readers.mesh_files import MeshError, read_mesh
+from freefloat.spatial import Pose
+
+SIZES = {"box": {"size": 3}, "cylinder": {"radius": 1, "length": 1}, "sphere": {"radius": 1}}
+
+
+def draw_or_warn(owner: str, draw: Callable[[Findings], Shape | None], findings: Findings) -> list[Shape]:
+    """What `draw` gives; its faults are collected apart and handed on as warnings."""
+    faults, shape = Findings(), None
+    try:
+        shape = draw(faults)
+    except MeshError as fault:
+        faults.error(owner, str(fault))
+    for fault in faults.errors:
+        findings.warn(owner, f"<visual> is not drawn: {fault.text}", minor=True)
+    return [] if shape is None or faults.errors else [shape]
+
+
+def simple_solid(part: Part, tag: str, sizes: np.ndarray) -> Solid | None:
+    """A box, cylinder or ball from its sizes."""
+    if np.any(sizes <= 0.0):
+        part.findings.error(part.name, f"<{tag}> has a size that is not positive. Give positive numbers.")
+        return None
+    if tag == "box":
+        return Box(triple(sizes))
+    return Cylinder(*sizes.tolist()) if tag == "cylinder" else Ellipsoid(triple(sizes.repeat(3)))
+
+
+def no_solid(part: Part, tag: str) -> None:
+    """Say that an element is no shape that can be drawn."""
+    part.findings.error(part.name, f"<{tag}> is no shape. Shapes: box, cylinder, sphere, mesh.")
+
+
+def mesh_solid(name: str, scale: np.ndarray, folder: Path | None, language: str) -> Mesh:
+    """The mesh that a URI names; `folder` is that of the file, None for text."""
+    vertices, faces = read_mesh(_find_mesh(name, folder, language))
+    return Mesh(vertices * scale, faces)
+
+
+def _find_mesh(name: str, folder: Path | None, language: str) -> Path:
+    """A mesh file by its URI: a path, `file://`, or `package://` and `model://` looked for in the folder and above."""
+    plain = name.removeprefix("file://")
+    if Path(plain).is_absolute():
+        return Path(plain)
+    if folder is None:
+        raise MeshError(f"'{name}' is relative, but the {language} came as text. Read it from its file.")
+    inside = plain.removeprefix("package://").removeprefix("model://")
+    ways = [inside, inside.partition("/")[2]] if plain != inside else [plain]
+    for place in (folder, *folder.parents):
+        for way in filter(None, ways):
+            if _is_file(place / way):
+                return place / way
+        if plain == inside:
+            break  # a relative path is relative to the file only
+    raise MeshError(f"there is no file '{name}'. Put it beside the {language}.")
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name too long, or with a null character
+        return False
+
+
+def place_solid(solid: Solid, pose: Pose, colour: str) -> Shape:
+    """A solid at a pose."""
+    x, y, z = np.asarray(pose.R)
+    return Shape(solid, triple(pose.p), (triple(x), triple(y), triple(z)), colour)
+
+
+def colour_of(text: str) -> str:
+    """`#rrggbb` from red, green and blue between zero and one; empty where they are no numbers."""
+    try:
+        numbers = [float(x) for x in text.split()][:3]
+    except ValueError:
+        return ""
+    if len(numbers) < 3 or not np.all(np.isfinite(numbers)):
+        return ""
+    return "#" + "".join(f"{round(255 * min(max(x, 0.0), 1.0)):02x}" for x in numbers)

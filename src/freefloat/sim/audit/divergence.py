@@ -1,0 +1,239 @@
+"""Why a run left the finite numbers: which channel did first, when, and the likely cause with its remedy."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.dynamics.state_rate import StateRate, retract
+from freefloat.engine import compile
+from freefloat.model import Clock, JointRates, JointTorques, WheelTorques
+from freefloat.model.commands import numbers
+from freefloat.sim.kernel import act
+from freefloat.sim.motion.accelerations import derivative
+from freefloat.sim.motion.port_bus import Instant
+from freefloat.sim.rollout import Engine, ToleranceError
+from freefloat.sim.system.system import System, SystemState
+from freefloat.sim.system.tick import tick_of
+
+_CALM = 1e3  # speeds that a spacecraft may have [rad/s, m/s]; a motion beyond them is already diverging
+_WILD = 1e9  # speeds that only an unstable motion reaches
+_STABLE = 2.7  # RK4 damps what decays at a rate W while W h is below this, in every direction of the complex plane
+_STAGES = np.array([0.0, 0.5, 1.0 - 1e-9, 1.0])  # of a step, at which parts are asked
+_UNTIL_WILD = 5.0  # so many times over e, at least, does a motion grow by itself that gets from calm to wild
+
+Table = Mapping[str, np.ndarray]
+Retry = Callable[[SystemState], Iterator[SystemState]]  # goes on from a state, every step recorded
+
+
+def first_non_finite(block: SystemState) -> int | None:
+    """Number of the first record whose state is not finite; None if there is none."""
+    numbers = [x for state in block.states for x in (state.p_NB, state.quat_NB, state.q, state.v)]
+    bad = ~np.all(np.isfinite(np.concatenate(numbers, axis=-1)), axis=-1)
+    return int(np.argmax(bad)) if bad.any() else None
+
+
+def explain_divergence(
+    system: System, records: SystemState, table: Table, since: int, retry: Retry, target: Engine, *, fixed: bool
+) -> str:
+    """The status of a run whose next record is not finite; `retry` goes on from the last one, every step recorded.
+
+    `table`: what came from outside at every tick from number `since` on.
+    """
+    try:
+        return _explain(system, records, table, since, retry, target, fixed=fixed)
+    except (KeyboardInterrupt, ToleranceError, np.linalg.LinAlgError):
+        # What was recorded is worth more than the explanation.
+        return f"the motion became non-finite after t = {float(records.tick[-1]) * system.dt:g} s"
+
+
+def _explain(
+    system: System, records: SystemState, table: Table, since: int, retry: Retry, target: Engine, *, fixed: bool
+) -> str:
+    before = jax.tree.map(lambda x: x[-1], records)
+    after = before
+    for block in retry(before):
+        k = first_non_finite(block)
+        after = jax.tree.map(lambda x, k=k: x[len(x) - 1 if k is None else k], block)
+        if k is not None:
+            before = jax.tree.map(lambda x, k=k: x[k - 1], block) if k else before
+            break
+        before = after
+    when = f"became non-finite at t = {float(after.tick) * system.dt:g} s"
+    row = int(before.tick) - since
+    inputs = {port: values[min(row, len(values) - 1)] for port, values in table.items()}
+    culprit = _software_at_fault(system, before, inputs, target) or _effect_at_fault(system, before, inputs, target)
+    if culprit:
+        entry, said = culprit
+        return f"{entry} {when}: {said}. Look there for a division by zero or the root of a negative number"
+    entry, largest = _largest(system, before)
+    if largest < _WILD:
+        return f"{entry} {when}, in one step. Look for a division by zero in a part, or shorten dt = {system.dt:g} s"
+    entry, cause = _instability(system, _calm(records), inputs, float(before.tick), target, fixed=fixed)
+    return f"{entry} {when}: {cause}"
+
+
+# ---- names
+
+
+def _channels(system: System) -> list[str]:
+    """The channel of every entry of v, of all spacecraft one after the other."""
+    found = []
+    for c, craft in enumerate(system.world.crafts):
+        layout = craft.layout
+        names = [f"base.{kind} ({axis})" for kind in ("velocity", "rate") for axis in "xyz"]
+        for name in layout.order("v")[1:]:
+            place = layout.velocity(name)
+            if name in layout.wheels:
+                names.append(f"wheels.speed ({name})")
+            elif name in layout.joints:
+                names.append(f"joints.rate ({name})")
+            elif name in (motors := layout.drives(layout.flexible_joints)):
+                names.append(f"motors.rate ({layout.flexible_joints[motors.index(name)]})")
+            else:
+                body = name.removesuffix(".modes")
+                names += [f"{body}.modal_rates ({k + 1})" for k in range(place.stop - place.start)]
+        found += [system.world.prefix(c) + name for name in names]
+    return found
+
+
+def _speeds(loop: SystemState) -> np.ndarray:
+    """All entries of v, of all spacecraft."""
+    return np.concatenate([np.asarray(state.v) for state in loop.states], axis=-1)
+
+
+def _largest(system: System, loop: SystemState) -> tuple[str, float]:
+    """The fastest entry of v, by the name of its channel."""
+    size = np.abs(_speeds(loop))
+    return _channels(system)[int(np.argmax(size))], float(np.max(size))
+
+
+# ---- causes
+
+
+def _software_at_fault(
+    system: System, loop: SystemState, inputs: dict[str, np.ndarray], target: Engine
+) -> tuple[str, str] | None:
+    """(channel, sentence) of the first software whose command in the coming step is not finite."""
+
+    def answers(loop: SystemState, inputs: dict[str, Any], t: Any) -> list[Any]:
+        tick = tick_of(system, loop)
+        acting = act(system, loop, inputs, tick)
+        here = Instant(system, acting, acting.states, inputs, t, tick.number)
+        return [here.commands(k) for k in range(len(system.software))]
+
+    if not system.software:
+        return None
+    start = float(loop.tick) * system.dt
+    asked = compile(answers, loop, inputs, start, target=target)
+    for t in start + system.dt * _STAGES:
+        for k, commands in enumerate(asked(loop, inputs, t)):
+            for command in commands:
+                answer = np.asarray(numbers(command))
+                if not np.all(np.isfinite(answer)):
+                    place = int(np.argmin(np.isfinite(answer)))
+                    said = f"{system.software[k].title}.command gave {answer[place]:g} at t = {t:g} s"
+                    return _channel_of(system, k, command, place), said
+    return None
+
+
+def _effect_at_fault(
+    system: System, loop: SystemState, inputs: dict[str, np.ndarray], target: Engine
+) -> tuple[str, str] | None:
+    """(channel, sentence) of the first effect whose force in the coming step is not finite."""
+
+    def answers(loop: SystemState, inputs: dict[str, Any], t: Any) -> list[Any]:
+        acting = act(system, loop, inputs, tick_of(system, loop))
+        clock = Clock(t=t, tick=loop.tick, dt=system.dt)
+        return [effect.force(system.world.crafts[c], acting.states[c], clock) for effect, c in pushes]
+
+    pushes = [
+        (effect, c) for effect in system.effects for c in range(len(system.world.crafts)) if system.acts_on(effect, c)
+    ]
+    if not pushes:
+        return None
+    start, names = float(loop.tick) * system.dt, _channels(system)
+    asked = compile(answers, loop, inputs, start, target=target)
+    for t in start + system.dt * _STAGES:
+        for (effect, c), force in zip(pushes, asked(loop, inputs, t), strict=True):
+            if not np.all(np.isfinite(force)):
+                place = int(np.argmin(np.isfinite(force)))
+                before = sum(craft.layout.nv for craft in system.world.crafts[:c])
+                return names[before + place], f"{effect.title}.force gave {force[place]:g} at t = {t:g} s"
+    return None
+
+
+def _channel_of(system: System, k: int, command: Any, place: int) -> str:
+    """The channel that a number of a command drives."""
+    c = system.wiring.software[k].craft
+    layout = system.world.crafts[c].layout
+    if isinstance(command, (JointRates, JointTorques, WheelTorques)):
+        names = command.wheels if isinstance(command, WheelTorques) else command.joints
+        place = layout.velocity(names[place]).start
+    before = sum(craft.layout.nv for craft in system.world.crafts[:c])
+    return _channels(system)[before + min(place, layout.nv - 1)]
+
+
+def _calm(records: SystemState) -> SystemState:
+    """The last record before the motion went wild."""
+    calm = np.flatnonzero(np.max(np.abs(_speeds(records)), axis=-1) < _CALM)
+    return jax.tree.map(lambda x: x[calm[-1] if calm.size else 0], records)
+
+
+def _instability(
+    system: System, calm: SystemState, inputs: dict[str, np.ndarray], ticks: float, target: Engine, *, fixed: bool
+) -> tuple[str, str]:
+    """Channel and cause: a motion that grows by itself, too long a step, or software that holds too long."""
+    rates, modes = _motion_rates(system, calm, inputs, target)
+    dt, fastest, growing = system.dt, int(np.argmax(np.abs(rates))), int(np.argmax(np.real(rates)))
+    names = _channels(system)
+    swiftness, growth = float(np.abs(rates[fastest])), float(rates[growing].real)
+    if fixed and swiftness * dt > _STABLE and growth < 0.5 * swiftness:
+        return names[int(np.argmax(np.abs(modes[:, fastest])))], (
+            f"the step dt = {dt:g} s is too long for the fastest rate of the motion, {swiftness:.3g} rad/s. "
+            # A whole fraction of the step, so that everything which fitted it still does.
+            f"Use dt = {dt / np.ceil(dt * swiftness):.10g} s or less, or lower the gain or stiffness that is so fast"
+        )
+    if growth * dt * ticks > _UNTIL_WILD:
+        acting = ", ".join(part.title for part in (*system.effects, *system.software)) or "nothing acts"
+        return names[int(np.argmax(np.abs(modes[:, growing])))], (
+            f"the motion grows by itself at {growth:.3g} 1/s ({acting}). Check the signs and the gains"
+        )
+    largest, _ = _largest(system, calm)
+    if any(law.period is not None for law in system.software):
+        return largest, "sampled software acts too strongly for its period. Lower its gain or shorten its period"
+    return largest, f"the motion is unstable. Shorten dt = {dt:g} s, or lower the gains"
+
+
+def _motion_rates(
+    system: System, loop: SystemState, inputs: dict[str, np.ndarray], target: Engine
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rates [1/s] of the motion about an instant, held answers held, and v of each; by central differences."""
+    layouts = [craft.layout for craft in system.world.crafts]
+    lengths = [6 + layout.nq + layout.nv for layout in layouts]
+    ends = np.cumsum(lengths)
+
+    def rate(loop: SystemState, inputs: dict[str, Any], x: Any) -> Any:
+        tick = tick_of(system, loop)
+        acting = act(system, loop, inputs, tick)
+        plants = tuple(
+            dataclasses.replace(plant, state=retract(plant.state, StateRate.from_vector(x[end - n : end], layout.nq)))
+            for plant, end, n, layout in zip(loop.plants, ends, lengths, layouts, strict=True)
+        )
+        found = derivative(system, plants, acting, inputs, tick, tick.t, tick.t)
+        return jnp.concatenate([plant.state.vector() for plant in found.plants])
+
+    size = np.concatenate([np.concatenate([np.ones(6), 1.0 + np.abs(s.q), 1.0 + np.abs(s.v)]) for s in loop.states])
+    steps = np.diag(1e-6 * size)
+    compiled = compile(rate, loop, inputs, np.zeros(len(size)), target=target)
+    ahead, behind = (
+        np.asarray(compiled.batch(loop, inputs, sign * steps, in_axes=(None, None, 0))) for sign in (1.0, -1.0)
+    )
+    rates, modes = np.linalg.eig(((ahead - behind) / (2e-6 * size[:, None])).T)
+    speeds = np.concatenate([np.arange(end - layout.nv, end) for end, layout in zip(ends, layouts, strict=True)])
+    return rates, modes[speeds]

@@ -1,0 +1,1 @@
+"""What happens within a step: contacts, latches, brakes, clearances; when it happens, and what it changes."""

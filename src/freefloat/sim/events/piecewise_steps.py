@@ -1,0 +1,270 @@
+"""Steps through laws that are smooth in pieces: contact that begins, pushes, slips and ends within a step.
+
+A step in which no interaction acts, and none comes near, is a step as usual. Any other is made of shorter ones, each of
+which stays in one piece of every law: it ends where a margin changes its sign, which is located (regula falsi,
+Illinois). A piece at both ends of which a gap is open, but which may close in between, is cut where it is lowest. So
+the integrator keeps its order. Their length follows the error (Dormand and Prince), so that stiff contact is stable
+whatever the step. Where that would take too many, the step is left unfinished, and the audit says so.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+
+from freefloat.model import Truth
+from freefloat.model.ports import Approach
+from freefloat.sim.events.gap_dips import dip_between
+from freefloat.sim.motion.cut_steps import RateOf, advance_in_segments, cutting_instants
+from freefloat.sim.motion.full_wheels import Asked, advance_with_wheels
+from freefloat.sim.motion.integrators import dormand_prince_attempt, rk4_step
+from freefloat.sim.motion.interactions import Flags, Margins, margins
+from freefloat.sim.system.craft_state import Plants, WorldRate
+from freefloat.sim.system.system import System, SystemState
+from freefloat.values import record
+from freefloat.values.arrays import Flag, Numeric, Scalar
+from freefloat.values.tracing import cond
+
+_TOLERANCE = 1e-10  # of a piece: [m, rad, m/s, rad/s]; 2^5 times less where the audit cuts a step into parts
+_NARROW = 1e-11  # of a step: where a piece ends
+_SHORTEST = 1e-9  # of a step: what is shorter is accepted as it is
+_ROUNDS = 6000  # attempts in one step, at most
+_ORDER = 5
+_FINEST = 0.5  # of a step: in shorter parts the tolerance stays, or rounding would be in the way
+_WIDE = 2.0  # so many times as far as anything comes in a step: far away
+
+
+def advance_motion(
+    system: System,
+    loop: SystemState,
+    rate_of: RateOf,
+    t: Scalar,
+    h: Scalar | float,
+    share: Scalar | float,
+    asked: Asked,
+) -> Plants:
+    """Integrate over a length h from time t, to new plants; `share`: of the step in a whole tick, 1 or one part of it.
+
+    It is cut where a force jumps at a known instant, and where a wheel becomes full; `asked`: see `full_wheels`.
+    """
+
+    def smoothly(plants: Plants, rate_of: RateOf, t: Scalar, h: Scalar | float) -> Plants:
+        return _advance_smoothly(system, plants, rate_of, t, h, share)
+
+    def advance(plants: Plants, rate_of: RateOf, t: Scalar, h: Scalar | float) -> Plants:
+        if not system.wiring.limited_wheels:
+            return smoothly(plants, rate_of, t, h)
+        return advance_with_wheels(system, smoothly, plants, rate_of, asked, t, jnp.asarray(h, float))
+
+    instants = cutting_instants(system, loop)
+    if instants is None:
+        return advance(loop.plants, rate_of, t, h)
+    return advance_in_segments(advance, instants, loop.plants, rate_of, t, jnp.asarray(h, float), share)
+
+
+def _advance_smoothly(
+    system: System, plants: Plants, rate_of: RateOf, t: Scalar, h: Scalar | float, share: Scalar | float
+) -> Plants:
+    """The same over a length in which nothing jumps but what interactions do."""
+    whole = rk4_step(rate_of(()), plants, t, h)
+    if not system.interactions:
+        return whole
+    return cond(
+        _stays_apart(system, plants, whole, h),
+        lambda: whole,
+        lambda: _advance_in_pieces(system, plants, rate_of, t, jnp.asarray(h, float), share),
+    )
+
+
+def _stays_apart(system: System, before: Plants, after: Plants, h: Scalar | float) -> Flag:
+    """Whether nothing acts in a step; only what is not far away is looked at closely."""
+    far = jnp.asarray(True)
+    for one in system.interactions:
+        for plants in (before, after):
+            gap, speed = one.far(Truth(system.world, tuple(p.state for p in plants)))
+            far = far & (gap > _WIDE * speed * h)
+    return cond(far, lambda: jnp.asarray(True), lambda: _is_clear(system, before, after, h))
+
+
+def _is_clear(system: System, before: Plants, after: Plants, h: Scalar | float) -> Flag:
+    """Whether nothing acts at both ends of a step, nor in between."""
+    clear = jnp.asarray(True)
+    for first, last in zip(_approaches(system, before), _approaches(system, after), strict=True):
+        clear = clear & jnp.all((first.gaps > 0.0) & (last.gaps > 0.0)) & ~dip_between(first, last, h)[0]
+    return clear
+
+
+@record
+class _Pieces:
+    """Where the loop is: `plants` after the time `done` of the step, an attempt of the length `trial` comes next."""
+
+    plants: Plants
+    on: Flags
+    done: Scalar  # [s]
+    trial: Scalar  # [s]
+    length: Scalar  # that the error permits [s]
+    searching: Flag  # for the end of a piece, which lies between low and high after `done`
+    low: Scalar
+    high: Scalar
+    at_low: Scalar
+    at_high: Scalar
+    side: Numeric  # int32: which end moved last
+    start: Scalar  # the smallest margin at the beginning of the piece
+    approaches: tuple[Approach, ...]  # of every interaction, there
+    rounds: Numeric  # int32
+
+
+def _advance_in_pieces(
+    system: System, plants: Plants, rate_of: RateOf, t: Scalar, h: Scalar, share: Scalar | float
+) -> Plants:
+    tolerance = _TOLERANCE * jnp.maximum(jnp.asarray(share, float), _FINEST) ** _ORDER
+    here = _margins(system, plants)
+    on = _flags(here)
+    # Zeros that the engine does not know to be zeros: it would trace the loop anew for each that it finds changing.
+    none = jnp.minimum(jnp.abs(t), 0.0)
+    count = none.astype(jnp.int32)
+    first = _Pieces(
+        plants=plants,
+        on=on,
+        done=none,
+        trial=h + none,
+        length=h + none,
+        searching=count > 0,
+        low=none,
+        high=none,
+        at_low=none,
+        at_high=none,
+        side=count,
+        start=_smallest(here, on),
+        approaches=_approaches(system, plants),
+        rounds=count,
+    )
+    last = jax.lax.while_loop(
+        lambda p: (p.done < h) & (p.rounds < _ROUNDS),
+        lambda p: _round(system, p, rate_of, t, h, tolerance),
+        first,
+    )
+    return _counted(last, h)
+
+
+def _round(system: System, p: _Pieces, rate_of: RateOf, t: Scalar, h: Scalar, tolerance: Scalar) -> _Pieces:
+    """Attempt one piece; accept it, try a shorter one, or look for where it ends."""
+    reached, error = dormand_prince_attempt(rate_of(p.on), p.plants, t + p.done, p.trial)
+    off = _size(error) / tolerance
+    there = _margins(system, reached)
+    value, on = _smallest(there, p.on), _flags(there)
+    shortest = p.trial <= _SHORTEST * h
+    coarse = ~(off <= 1.0) & ~p.searching & ~shortest
+    ended = ~(value >= 0.0) & ~coarse
+    approaches = _approaches(system, reached)
+    dips, lowest = _dip(p.approaches, approaches, p.trial)
+    dips = dips & ~coarse & ~ended & ~p.searching & ~shortest
+    # Where the piece ends: an interval that shrinks.
+    low = jnp.where(p.searching, jnp.where(ended, p.low, p.trial), 0.0)
+    high = jnp.where(ended, p.trial, p.high)
+    side = jnp.where(ended, 1, -1).astype(jnp.int32)
+    again = p.searching & (side == p.side)  # Illinois: the end that stays counts half
+    at_low = jnp.where(p.searching, jnp.where(ended, jnp.where(again, 0.5, 1.0) * p.at_low, value), p.start)
+    at_high = jnp.where(ended, value, jnp.where(again, 0.5, 1.0) * p.at_high)
+    found = ended & ((p.trial - low <= _NARROW * h) | shortest)
+    accepted = found | (~p.searching & ~coarse & ~ended & ~dips)
+    searching = ~accepted & ~coarse & ~dips
+    grown = _growth(off) * p.trial
+    length = jnp.where(coarse | (accepted & ~found), grown, p.length)
+    done = p.done + jnp.where(accepted, p.trial, 0.0)
+    rest = h - done
+    over = accepted & (rest <= _NARROW * h)
+    onward = jnp.where(dips, lowest, jnp.minimum(length, rest))
+    trial = jnp.where(searching, _guess(low, high, at_low, at_high, p.rounds, h), onward)
+
+    def taken(new: Numeric, old: Numeric) -> Numeric:
+        return jnp.where(accepted, new, old)
+
+    return _Pieces(
+        plants=jax.tree.map(taken, _settle(system, reached, on), p.plants),
+        on=jax.tree.map(taken, on, p.on),
+        done=jnp.where(over, h, done),
+        trial=trial,
+        length=length,
+        searching=searching,
+        low=low,
+        high=high,
+        at_low=at_low,
+        at_high=at_high,
+        side=jnp.where(p.searching, side, 0).astype(jnp.int32),
+        start=taken(_smallest(there, on), p.start),
+        approaches=jax.tree.map(taken, approaches, p.approaches),
+        rounds=p.rounds + 1,
+    )
+
+
+def _growth(off: Scalar) -> Scalar:
+    """By how much the next attempt may be longer, from the error in units of the tolerance."""
+    finite = jnp.isfinite(off)
+    return jnp.where(finite, jnp.clip(0.9 * jnp.maximum(jnp.where(finite, off, 1.0), 1e-10) ** -0.2, 0.1, 5.0), 0.1)
+
+
+def _guess(low: Scalar, high: Scalar, at_low: Scalar, at_high: Scalar, rounds: Numeric, h: Scalar) -> Scalar:
+    """Where to look for the end of a piece: just after where a straight line has it; now and then in the middle."""
+    spread = at_low - at_high
+    straight = low + (high - low) * at_low / jnp.where(spread > 0.0, spread, 1.0) + 0.5 * _NARROW * h
+    halve = (rounds % 5 == 4) | ~(spread > 0.0) | (at_low <= 0.0)
+    return jnp.where(halve, 0.5 * (low + high), jnp.minimum(straight, high))
+
+
+def _margins(system: System, plants: Plants) -> Margins:
+    return margins(system, tuple(plant.state for plant in plants), plants[0].inner)
+
+
+def _approaches(system: System, plants: Plants) -> tuple[Approach, ...]:
+    truth = Truth(system.world, tuple(plant.state for plant in plants))
+    return tuple(one.approach(truth) for one in system.interactions)
+
+
+def _dip(before: tuple[Approach, ...], after: tuple[Approach, ...], length: Scalar) -> tuple[Flag, Scalar]:
+    """Whether a gap may close and open again within a piece, and where it is lowest; the first one, of several."""
+    found = [dip_between(first, last, length) for first, last in zip(before, after, strict=True)]
+    ends = [jnp.where(dips, at, length) for dips, at in found]
+    return jnp.any(jnp.stack([dips for dips, _ in found])), jnp.min(jnp.stack(ends))
+
+
+def _flags(found: Margins) -> Flags:
+    return tuple(margin > 0.0 for margin in found)
+
+
+def _smallest(found: Margins, on: Flags) -> Scalar:
+    """The smallest margin, counted so that it becomes negative where a piece ends."""
+    return jnp.min(jnp.concatenate([jnp.where(flag, m, -m) for m, flag in zip(found, on, strict=True)]))
+
+
+def _size(error: WorldRate) -> Scalar:
+    """The largest error of the motion, and of inner states, in SI units."""
+    parts = [jnp.ravel(x) for x in jax.tree.leaves([plant.state for plant in error.plants])]
+    parts += [jnp.ravel(x) for x in jax.tree.leaves([one.state for one in error.plants[0].inner])]
+    return jnp.max(jnp.abs(jnp.concatenate(parts)))
+
+
+def _settle(system: System, plants: Plants, on: Flags) -> Plants:
+    """Inner states after a piece, whose flags may have changed; what that loses, and the most work, are booked."""
+    settled = []
+    for one, own, flag in zip(system.interactions, plants[0].inner, on, strict=True):
+        state, lost = one.settle(own.state, flag)
+        most = jnp.maximum(own.turnover, jnp.abs(own.work))
+        settled.append(dataclasses.replace(own, state=state, dissipated=own.dissipated + lost, turnover=most))
+    return (dataclasses.replace(plants[0], inner=tuple(settled)), *plants[1:])
+
+
+def _counted(last: _Pieces, h: Scalar) -> Plants:
+    """The result; steps that were left unfinished are counted."""
+    left = last.done < h
+    inner = tuple(
+        dataclasses.replace(
+            one,
+            unfinished=one.unfinished + jnp.where(left, 1.0, 0.0),
+            covered=jnp.where(left, jnp.minimum(one.covered, last.done / h), one.covered),
+        )
+        for one in last.plants[0].inner
+    )
+    return (dataclasses.replace(last.plants[0], inner=inner), *last.plants[1:])

@@ -1,0 +1,233 @@
+"""Forces and accelerations at an instant between ticks, and the rates that are integrated."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+
+from freefloat.dynamics import damping_force, elastic_force, forward_dynamics, hybrid_dynamics
+from freefloat.dynamics.inner_motion import (
+    free_of_drift,
+    motion_of_com,
+    motion_of_com_by_mass_matrix,
+    speeds_about_com,
+    without_drift,
+)
+from freefloat.dynamics.state_rate import state_rate
+from freefloat.effects.failures import StuckJoint
+from freefloat.model import State
+from freefloat.sim.motion.constraint_forces import accelerate_together, slip_forces
+from freefloat.sim.motion.interactions import Flags, actions, inner_rates
+from freefloat.sim.motion.port_bus import Flow, Instant
+from freefloat.sim.motion.prescribed_motion import stop_stuck, stuck_joints, with_prescribed_rates, with_speeds_on_rows
+from freefloat.sim.system.constraint_state import Holding
+from freefloat.sim.system.craft_state import Exchange, Inner, Ledger, PlantRate, Plants, WorldRate
+from freefloat.sim.system.system import Inputs, System, SystemState
+from freefloat.sim.system.tick import Tick
+from freefloat.spatial import angular, linear
+from freefloat.spatial.rotations import cross
+from freefloat.values import record
+from freefloat.values.arrays import Scalar, Vec6, Vector
+from freefloat.values.tracing import cond
+
+
+@record
+class Balance:
+    """Motion of a spacecraft and the forces on it at an instant, all consistent with one another."""
+
+    state: State  # prescribed joints at their rates
+    vdot: Vector  # acceleration
+    force: Vector  # generalised force: effects, actuators, inputs, what prescribed motion needs, elasticity, damping
+    heat: Scalar  # power lost in damping, and in brakes that slip [W]
+    connection: ConnectionShare | None = None  # None in a world where nothing can be held
+    touch: Vector | None = None  # generalised force of interactions, a part of the force; None where there are none
+    inner: tuple[Inner, ...] = ()  # rates of what is between bodies, at the first spacecraft
+
+
+@record
+class ConnectionShare:
+    """What connections, brakes and contacts do to one spacecraft, and the forces in all of them."""
+
+    pull: Vector  # generalised force of what is held, a part of the force
+    slip: Vector  # generalised force of brakes that slip, a part of the force too
+    exchange: Vec6  # wrench from other spacecraft about the inertial origin, N axes [N, N m]
+    multipliers: Vector  # along every row of the world [N, N m]
+
+
+def balances(
+    system: System,
+    states: tuple[State, ...],
+    loop: SystemState,
+    inputs: Inputs,
+    tick: Tick,
+    t: Scalar,
+    t_inside: Scalar,
+    *,
+    holding: Holding | None = None,
+    inner: tuple[Inner, ...] | None = None,
+    on: Flags | None = None,
+    full: Vector | None = None,
+) -> tuple[Balance, ...]:
+    """Accelerations and forces at time t of the step since a tick; `t_inside`: see integrators.
+
+    `holding`: which connections, brakes and contacts hold, where that is known beforehand. `inner`: states of what is
+    between bodies, if not as at the tick; `on`: flags of its laws, where they are known; () if none of it acts.
+    `full`: wheels that are full, where that is held.
+    """
+    crafts, every = system.world.crafts, range(len(states))
+    before = Instant(system, loop, states, inputs, t, tick.number, before_rates=True)
+    rates = [stop_stuck(system, c, before.prescribed_rates(c), tick.t) for c in every]
+    states = tuple(with_prescribed_rates(system, c, states[c], rates[c]) for c in every)
+    if holding != "nothing" and not all(rates_are_held(system, c) for c in every) and system.world.has_events:
+        states = with_speeds_on_rows(system, states, loop)  # rows that are off change nothing
+    here = Instant(system, loop, states, inputs, t_inside, tick.number, full=full)
+    dampings = [damping_force(crafts[c], states[c].q, states[c].v) for c in every]
+    forces = tuple(here.force(c, tick.t) + elastic_force(crafts[c], states[c].q) + dampings[c] for c in every)
+    if not system.interactions:
+        return _accelerated(here, forces, dampings, tick, holding)
+    inner = loop.plants[0].inner if inner is None else inner
+    found = actions(system, states, inner, on, t_inside, tick.number)
+    touch = [sum((one.forces[c] for one in found), jnp.zeros(crafts[c].layout.nv)) for c in every]
+    moving = _accelerated(here, tuple(forces[c] + touch[c] for c in every), dampings, tick, holding)
+    own = inner_rates(system, states, inner, found)
+    return tuple(dataclasses.replace(moving[c], touch=touch[c], inner=own if c == 0 else ()) for c in every)
+
+
+def _accelerated(
+    here: Instant, forces: tuple[Vector, ...], dampings: list[Vector], tick: Tick, holding: Holding | None
+) -> tuple[Balance, ...]:
+    """Accelerations under generalised forces."""
+    system, states, found = here.system, here.states, []
+    accelerations = _prescribed_accelerations(here, forces, tick)
+    if system.world.has_events:
+        return _connected(system, states, here.loop, forces, dampings, accelerations, tick.t, holding)
+    for c in range(len(states)):
+        vdot, force = _accelerate(system, c, states[c], forces[c], accelerations[c], tick.t)
+        heat = -(dampings[c] @ states[c].v)
+        found.append(Balance(state=states[c], vdot=free_of_drift(vdot, states[c].v), force=force, heat=heat))
+    return tuple(found)
+
+
+def _connected(
+    system: System,
+    states: tuple[State, ...],
+    loop: SystemState,
+    forces: tuple[Vector, ...],
+    dampings: list[Vector],
+    accelerations: tuple[Vector, ...],
+    ticked: Scalar,
+    holding: Holding | None,
+) -> tuple[Balance, ...]:
+    """The same in a world where things can be held together."""
+    slips = slip_forces(system.world, loop)
+    forces = tuple(force + slip for force, slip in zip(forces, slips, strict=True))
+    found = accelerate_together(
+        system,
+        states,
+        loop,
+        forces,
+        accelerations,
+        lambda c: _accelerate(system, c, states[c], forces[c], accelerations[c], ticked),
+        holding=holding,
+    )
+    return tuple(
+        Balance(
+            state=states[c],
+            vdot=found.vdots[c],
+            force=found.forces[c],
+            heat=-((dampings[c] + slips[c]) @ states[c].v),
+            connection=ConnectionShare(found.pulls[c], slips[c], found.wrenches[c], found.multipliers),
+        )
+        for c in range(len(states))
+    )
+
+
+def rates_are_held(system: System, c: int) -> bool:
+    """True if nothing prescribes the rates of a spacecraft's joints anew within a step."""
+    return all(wires.ticks for wires in system.wiring.software if wires.craft == c and wires.prescribes)
+
+
+def _prescribed_accelerations(here: Instant, forces: tuple[Vector, ...], tick: Tick) -> tuple[Vector, ...]:
+    """Accelerations of prescribed joints: their rates, differentiated along the motion; held rates do not change."""
+    system = here.system
+    if all(rates_are_held(system, c) for c in range(len(forces))):
+        return tuple(jnp.zeros(len(joints)) for joints in system.wiring.prescribed)
+
+    def rates(s: Scalar) -> tuple[Vector, ...]:
+        later = Instant(
+            system, here.loop, here.states, here.inputs, here.t + s, here.tick, before_rates=True, flow=Flow(s, forces)
+        )
+        return tuple(stop_stuck(system, c, later.prescribed_rates(c), tick.t) for c in range(len(forces)))
+
+    return jax.jvp(rates, (jnp.zeros(()),), (jnp.ones(()),))[1]
+
+
+def _accelerate(
+    system: System, c: int, state: State, force: Vector, acceleration: Vector, ticked: Scalar
+) -> tuple[Vector, Vector]:
+    """(vdot, force) of a spacecraft without its drift, with what prescribed motion needs."""
+    craft, joints = system.world.crafts[c], system.wiring.prescribed[c]
+    # Physics does not know the drift, but rounding does: m v^2 of 7500 m/s would drown the torques.
+    still = without_drift(state.v)
+
+    def solve(given: tuple[str, ...], a: Vector, failures: tuple[StuckJoint, ...]) -> tuple[Vector, Vector]:
+        if failures:  # a branch for each joint that may have stuck
+            first, *rest = failures
+            return cond(
+                first.present(ticked),
+                lambda: solve((*given, first.joint), jnp.append(a, 0.0), tuple(rest)),
+                lambda: solve(given, a, tuple(rest)),
+            )
+        if not given:
+            return forward_dynamics(craft, state.q, still, force), force
+        return hybrid_dynamics(craft, state.q, still, force, given, a)
+
+    if system.world.is_held(c):
+        joints, acceleration = ("base", *joints), jnp.concatenate([jnp.zeros(6), acceleration])
+    free = tuple(failure for failure in stuck_joints(system, c) if failure.joint not in joints)
+    return solve(joints, acceleration, free)
+
+
+def derivative(
+    system: System,
+    plants: Plants,
+    loop: SystemState,
+    inputs: Inputs,
+    tick: Tick,
+    t: Scalar,
+    t_inside: Scalar,
+    *,
+    holding: Holding | None = None,
+    on: Flags | None = None,
+    full: Vector | None = None,
+) -> WorldRate:
+    """Rates of all plants, their books included."""
+    states, inner = tuple(plant.state for plant in plants), plants[0].inner
+    now = balances(system, states, loop, inputs, tick, t, t_inside, holding=holding, inner=inner, on=on, full=full)
+    return WorldRate(tuple(_plant_rate(system, c, one) for c, one in enumerate(now)))
+
+
+def _plant_rate(system: System, c: int, now: Balance) -> PlantRate:
+    craft, state, X_NB = system.world.crafts[c], now.state, now.state.X_NB
+    pushing = now.force - elastic_force(craft, state.q) - damping_force(craft, state.q, state.v)
+    prescribed = system.wiring.prescribed[c] or system.world.is_held(c)
+    of_com = motion_of_com_by_mass_matrix if prescribed else motion_of_com
+    wrench, (com, velocity) = now.force[:6], of_com(craft, state.q, state.v)
+    exchange = None
+    if now.connection is not None:
+        pushing = pushing - now.connection.slip  # which is booked as heat
+        exchange = Exchange(work=now.connection.pull @ state.v, impulse=now.connection.exchange)
+    return PlantRate(
+        state=state_rate(craft, state, now.vdot),
+        ledger=Ledger(
+            work=pushing @ state.v,
+            dissipated=now.heat,
+            impulse=X_NB.wrench_to_A(wrench),
+            inner_work=pushing @ speeds_about_com(craft, state.q, state.v, velocity),
+            turning=X_NB.R @ (angular(wrench) - cross(com, linear(wrench))),
+            exchange=exchange,
+        ),
+        inner=now.inner,
+    )

@@ -1,0 +1,134 @@
+"""What acted in a run, from where and within which limits, as plain data: gains and settings of every part by name."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import jax
+import numpy as np
+
+from freefloat.effects.failures import Failure
+from freefloat.effects.thrusters import Thrusters
+from freefloat.model import Clearance, Effect, Interaction, Part, Place, Sensor, Software, Spacecraft, State, World
+from freefloat.sensors.ideal import Ideal
+from freefloat.sim.record.description import Description
+from freefloat.sim.system.system import System
+from freefloat.spatial import angular, linear
+
+_KINDS = {
+    "effect": Effect,
+    "actuator": Thrusters,
+    "sensor": (Sensor, Ideal),
+    "software": Software,
+    "failure": Failure,
+    "clearance": Clearance,
+    "interaction": Interaction,
+}
+_LISTED = 24  # numbers of an array that are told one by one
+
+
+def describe_system(system: System, start: tuple[State, ...]) -> Description:
+    """Parts with their settings, start and limits; what the scenario says of itself is added by whoever knows it."""
+    world, beginnings, limits = system.world, dict[str, Any](), dict[str, Any]()
+    for c, (craft, state) in enumerate(zip(world.crafts, start, strict=True)):
+        beginnings |= {world.prefix(c) + name: value for name, value in _start(craft, state).items()}
+        limits |= {world.prefix(c) + name: value for name, value in _limits(craft).items()}
+    return Description(
+        title=", ".join(world.names),
+        parts=(*(describe_part(part, system.spacecraft_of(part)) for part in system.parts), *_held_parts(world)),
+        start=beginnings,
+        limits=limits,
+    )
+
+
+def describe_part(part: Part, craft: Spacecraft) -> dict[str, Any]:
+    """A part's class, what kind of part it is, and every number in it by dotted path."""
+    kind = next((name for name, base in _KINDS.items() if isinstance(part, base)), "part")
+    settings = {name: value for name, value in _settings(part, "", craft) if value is not None and value != ""}
+    return {"part": type(part).__name__, "kind": kind, **settings}
+
+
+def _held_parts(world: World) -> Iterator[dict[str, Any]]:
+    """Connections, brakes and contacts of a world with their settings."""
+    for kind, some in (("connection", world.connections), ("brake", world.brakes), ("contact", world.contacts)):
+        for one in some:
+            own = {field.name: getattr(one, field.name) for field in dataclasses.fields(one)}
+            places = {name: value.title for name, value in own.items() if isinstance(value, Place)}
+            plain = {name: _plain(value) for name, value in own.items() if name not in (*places, "at")}
+            yield {"part": type(one).__name__, "kind": kind, **plain, **places}
+
+
+def _settings(record: Any, prefix: str, craft: Spacecraft) -> Iterator[tuple[str, Any]]:
+    for name, value in _entries(record):
+        path = f"{prefix}{name}"
+        if isinstance(value, Spacecraft):
+            yield path, _model(value, craft)
+        elif dataclasses.is_dataclass(value) or (isinstance(value, (Mapping, tuple)) and not _is_numbers(value)):
+            yield path, type(value).__name__
+            yield from _settings(value, f"{path}.", craft)
+        else:
+            yield path, _plain(value)
+
+
+def _entries(record: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(record, Mapping):
+        yield from ((str(key), value) for key, value in record.items())
+    elif isinstance(record, tuple):
+        yield from ((str(number), value) for number, value in enumerate(record, start=1))
+    elif dataclasses.is_dataclass(record):
+        yield from ((field.name, getattr(record, field.name)) for field in dataclasses.fields(record))
+
+
+def _is_numbers(value: Any) -> bool:
+    return isinstance(value, tuple) and all(isinstance(entry, (int, float, str, np.ndarray)) for entry in value)
+
+
+def _model(model: Spacecraft, craft: Spacecraft) -> str:
+    """Which spacecraft software believes in."""
+    mine, real = jax.tree.flatten(model), jax.tree.flatten(craft)
+    same = mine[1] == real[1] and all(map(np.array_equal, mine[0], real[0]))
+    mass = float(model.mass)
+    return f"{model.name}, as simulated" if same else f"{model.name}, a model of its own, {mass:.7g} kg"
+
+
+def _plain(value: Any) -> Any:
+    """A number, a word, a short list; a long array by its shape and a fingerprint, so that a difference shows."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if callable(value):
+        return getattr(value, "__qualname__", type(value).__name__)
+    try:
+        numbers = np.asarray(value)
+    except (TypeError, ValueError):
+        return type(value).__name__
+    if numbers.dtype.kind not in "fiubU":
+        return type(value).__name__
+    if numbers.size <= _LISTED:
+        return numbers.tolist()
+    fingerprint = hashlib.sha256(np.ascontiguousarray(numbers).tobytes()).hexdigest()[:8]
+    return f"array {numbers.shape}, fingerprint {fingerprint}"
+
+
+def _start(craft: Spacecraft, start: State) -> dict[str, Any]:
+    """Where it starts and how it moves; what is zero is left out."""
+    layout = craft.layout
+    values = {
+        "base position [m]": start.p_NB,
+        "base attitude (w, x, y, z)": start.quat_NB,
+        "base velocity, base axes [m/s]": linear(start.V_NB),
+        "base rate, base axes [rad/s]": angular(start.V_NB),
+        **{f"{name} position": start.q[layout.position(name)] for name in layout.order("q")},
+        **{f"{name} rate": start.v[layout.velocity(name)] for name in layout.order("v")[1:]},
+    }
+    return {name: np.asarray(value).tolist() for name, value in values.items() if np.any(value)}
+
+
+def _limits(craft: Spacecraft) -> dict[str, Any]:
+    """Only those that limit something."""
+    parts = [(joint.name, joint.limits, ("lower", "upper", "rate", "effort")) for joint in craft.joints]
+    parts += [(wheel.name, wheel, ("max_torque", "max_momentum")) for wheel in craft.wheels]
+    values = {f"{name} {what}": float(getattr(part, what)) for name, part, names in parts for what in names}
+    return {name: value for name, value in values.items() if np.isfinite(value)}

@@ -1,0 +1,263 @@
+"""Channels of a run, computed from recorded states: nothing that can be derived is integrated or stored twice."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.dynamics import (
+    composite_inertia,
+    elastic_energy,
+    inertial_frame_pose,
+    inertial_frame_twist,
+    kinetic_energy,
+    momentum_about_base,
+)
+from freefloat.dynamics.elastic import flexible_bodies
+from freefloat.dynamics.inner_motion import inner_motion
+from freefloat.dynamics.kinematics import body_poses, body_twists
+from freefloat.dynamics.momentum import momentum_about_origin, wheel_momentum
+from freefloat.dynamics.tree import mount_of
+from freefloat.model import Spacecraft, State, World
+from freefloat.sim.audit.equations_of_motion import open_laws
+from freefloat.sim.events.clearance_pairs import clearance_channels
+from freefloat.sim.motion.accelerations import Balance, balances
+from freefloat.sim.motion.port_bus import Instant
+from freefloat.sim.record.constraint_channels import constraint_channels
+from freefloat.sim.record.interaction_channels import interaction_channels
+from freefloat.sim.record.part_channels import part_channels
+from freefloat.sim.system.craft_state import Plant
+from freefloat.sim.system.input_ports import port_shape
+from freefloat.sim.system.system import Inputs, System, SystemState
+from freefloat.sim.system.tick import Tick, tick_of
+from freefloat.spatial import angular, linear
+from freefloat.spatial.rotations import (
+    quaternion_conjugate,
+    quaternion_multiply,
+    roll_pitch_yaw,
+    rotation_matrix,
+)
+from freefloat.values import LawError
+from freefloat.values.arrays import Numeric, Vec3
+from freefloat.values.channels import Channel, quaternion, vector
+
+ChannelValue = tuple[Channel, Numeric]
+
+_TAKEN = ("time", "state.q", "state.v", "bodies.position", "bodies.attitude", "scene")  # what every run has besides
+
+_SHARED_AXES = ("xyz", "wxyz", "rpy")  # components that mean the same whatever the spacecraft
+
+# Recorded states are seen just before their tick: this far before it, as a fraction of a step.
+_BEFORE = 1e-9
+
+
+def run_channels(system: System, loop: SystemState, start: tuple[State, ...], inputs: Inputs) -> list[ChannelValue]:
+    """Every channel with its value at a recorded instant; `start` has the states that attitude is reported against."""
+    tick = tick_of(system, loop)
+    last = Tick(jnp.maximum(tick.t - system.dt, 0.0), jnp.maximum(tick.number - 1, 0))
+    states, now = loop.states, balances(system, loop.states, loop, inputs, last, tick.t, tick.t - _BEFORE * system.dt)
+    found, world = [], system.world
+    for c, craft in enumerate(world.crafts):
+        own = [
+            *_base(states[c], start[c]),
+            *_joints(craft, states[c], now[c]),
+            *_flexible(craft, states[c]),
+            *_frames(craft, states[c]),
+            *_conserved(craft, loop.plants[c], now[c]),
+            *open_laws(craft, now[c]),
+            *part_channels(Instant(system, loop, states, inputs, tick.t, tick.number), c, last.t),
+        ]
+        found += [(owned_channel(world, c, channel), value) for channel, value in own]
+    if not world.single:
+        found += _whole(system, loop)
+    if world.has_events:
+        found += constraint_channels(world, loop, now)
+    if system.interactions:
+        found += interaction_channels(system, loop)
+    found += clearance_channels(system, states)
+    found += [(_input_channel(system, port), inputs[port]) for port in system.ports]
+    _require_distinct([channel for channel, _ in found])
+    return found
+
+
+def owned_channel(world: World, c: int, channel: Channel) -> Channel:
+    """A channel of a spacecraft, by its full name; several spacecraft have axes of their own."""
+    if world.single:
+        return channel
+    prefix, name = world.prefix(c), world.names[c]
+    axis = channel.axis if channel.axis in _SHARED_AXES or not channel.axis else prefix + channel.axis
+    return replace(channel, name=prefix + channel.name, label=f"{name}: {channel.label}", axis=axis)
+
+
+def _whole(system: System, loop: SystemState) -> Iterator[ChannelValue]:
+    """Momentum, impulse and energy of all spacecraft together."""
+    pairs = list(zip(system.world.crafts, loop.plants, strict=True))
+    momentum = sum(momentum_about_origin(craft, plant.state) for craft, plant in pairs)
+    impulse = sum(plant.ledger.impulse for _, plant in pairs)
+    yield vector("world.momentum.linear", "Linear momentum of all", "N s", "N"), linear(momentum)
+    yield vector("world.momentum.angular", "Angular momentum of all about the origin", "N m s", "N"), angular(momentum)
+    yield vector("world.impulse.linear", "External linear impulse on all", "N s", "N"), linear(impulse)
+    yield vector("world.impulse.angular", "External angular impulse on all", "N m s", "N"), angular(impulse)
+    energy = sum(kinetic_energy(craft, plant.state.q, plant.state.v) for craft, plant in pairs)
+    yield Channel("world.energy.kinetic", "Kinetic energy of all", "J"), energy
+    yield Channel("world.energy.work", "Work done on all", "J"), sum(plant.ledger.work for _, plant in pairs)
+
+
+def _input_channel(system: System, port: str) -> Channel:
+    name, shape = f"input.{port}", port_shape(system, port)
+    axis = f"{name}.number" if shape else ""  # an axis called like the channel would take its place
+    return Channel(name, f"From outside: {port}", "SI", "", axis, tuple(str(k + 1) for k in range(*shape or (0,))))
+
+
+def _require_distinct(channels: list[Channel]) -> None:
+    """Two channels of one name, or two meanings of one axis, would hide one another."""
+    names, axes = Counter((*_TAKEN, *(channel.name for channel in channels))), {}
+    for channel in channels:
+        if names[channel.name] > 1:
+            raise LawError(f"Two channels are called '{channel.name}'. Rename the frame or the law's channel.")
+        if channel.axis and axes.setdefault(channel.axis, channel.components) != channel.components:
+            raise LawError(
+                f"Channel '{channel.name}' has the axis '{channel.axis}' with {', '.join(channel.components)}, but "
+                f"another has it with {', '.join(axes[channel.axis])}. Give it an axis of its own."
+            )
+
+
+def _base(state: State, start: State) -> Iterator[ChannelValue]:
+    turned = quaternion_multiply(quaternion_conjugate(jnp.asarray(start.quat_NB)), jnp.asarray(state.quat_NB))
+    yield vector("base.position", "Base position", "m", "N"), state.p_NB
+    yield quaternion("base.attitude", "Base attitude (quaternion)"), state.quat_NB
+    rpy = Channel(
+        "base.roll_pitch_yaw",
+        "Base rotation since the start (Z-Y-X)",
+        "rad",
+        "B0",
+        "rpy",
+        ("roll", "pitch", "yaw"),
+    )
+    yield rpy, roll_pitch_yaw(rotation_matrix(turned))
+    yield vector("base.velocity", "Base velocity", "m/s", "B"), linear(state.V_NB)
+    yield vector("base.rate", "Base angular rate", "rad/s", "B"), angular(state.V_NB)
+
+
+def _joints(craft: Spacecraft, state: State, now: Balance) -> Iterator[ChannelValue]:
+    layout = craft.layout
+    joints, wheels = (np.array(i, dtype=int) for i in (layout.joint_velocities, layout.wheel_velocities))
+    kinds = {"revolute" if craft.joint(name).kind == "revolute" else "prismatic" for name in layout.moving_joints}
+    angle = {frozenset({"prismatic"}): "m", frozenset({"revolute"}): "rad"}.get(frozenset(kinds), "rad, m")
+    torque = {"m": "N", "rad": "N m"}.get(angle, "N m, N")
+    if joints.size:
+        axis, names = "joint", layout.moving_joints
+        yield (
+            Channel("joints.position", "Joint position", angle, "", axis, names),
+            state.q[np.array(layout.joint_positions, dtype=int)],
+        )
+        rate = "/s, ".join(angle.split(", ")) + "/s"
+        yield Channel("joints.rate", "Joint rate", rate, "", axis, names), state.v[joints]
+        # What a connection elsewhere pulls at a joint, by way of the links, is no torque of the joint.
+        own = now.force if now.connection is None else now.force - now.connection.pull
+        own = own if now.touch is None else own - now.touch
+        yield Channel("joints.torque", "Joint torque, friction subtracted", torque, "", axis, names), own[joints]
+    yield from _motors(craft, state, angle)
+    if wheels.size:
+        yield Channel("wheels.speed", "Wheel speed", "rad/s", "", "wheel", layout.wheels), state.v[wheels]
+        yield (
+            Channel("wheels.torque", "Wheel motor torque", "N m", "", "wheel", layout.wheels),
+            now.force[wheels],
+        )
+        yield (
+            Channel("wheels.absolute_momentum", "Wheel momentum in space", "N m s", "", "wheel", layout.wheels),
+            wheel_momentum(craft, state.q, state.v),
+        )
+        yield vector("wheels.momentum", "Momentum of the wheels", "N m s", "B"), _stored_in_wheels(craft, state)
+
+
+def _stored_in_wheels(craft: Spacecraft, state: State) -> Vec3:
+    """Momentum of all wheels along their axes, base axes [N m s]."""
+    poses, momenta = body_poses(craft, state.q), wheel_momentum(craft, state.q, state.v)
+    along = [poses[craft.body_index(wheel.body)].R @ jnp.asarray(wheel.axis) for wheel in craft.wheels]
+    return jnp.stack(along, axis=1) @ momenta
+
+
+def _motors(craft: Spacecraft, state: State, angle: str) -> Iterator[ChannelValue]:
+    """Of flexible joints, counted at the joint: rotor angle over gear ratio."""
+    layout, names = craft.layout, craft.layout.flexible_joints
+    if not names:
+        return
+    rate = "/s, ".join(angle.split(", ")) + "/s"
+    position = state.q[np.array(layout.motor_positions, dtype=int)]
+    joints = np.array([layout.position(name).start for name in names], dtype=int)
+    motors = np.array(layout.motor_velocities, dtype=int)
+    yield Channel("motors.position", "Motor position, at the joint", angle, "", "motor", names), position
+    yield Channel("motors.rate", "Motor rate, at the joint", rate, "", "motor", names), state.v[motors]
+    yield Channel("motors.torsion", "Motor minus joint position", angle, "", "motor", names), position - state.q[joints]
+
+
+def _flexible(craft: Spacecraft, state: State) -> Iterator[ChannelValue]:
+    for body in flexible_bodies(craft):
+        if index := craft.body_index(body.name):  # the base's is there already
+            rate = angular(body_twists(craft, state.q, state.v)[index])
+            yield vector(f"{body.name}.rate", f"{body.name}: angular rate of its frame", "rad/s", body.name), rate
+        name, axis = body.name, f"{body.name}.mode"
+        modes = body.mode_names or tuple(str(k + 1) for k in range(body.modes))
+        at, speed = craft.layout.position(f"{name}.modes"), craft.layout.velocity(f"{name}.modes")
+        yield Channel(f"{name}.modes", f"{name}: modal coordinates", "1", "", axis, modes), state.q[at]
+        yield Channel(f"{name}.modal_rates", f"{name}: modal rates", "1/s", "", axis, modes), state.v[speed]
+        for node in body.nodes:
+            moved = mount_of(craft, body, node.name, state.q).pose.p - node.position
+            yield vector(f"{name}.{node.name}.displacement", f"{name}: displacement of {node.name}", "m", name), moved
+
+
+def _frames(craft: Spacecraft, state: State) -> Iterator[ChannelValue]:
+    for frame in craft.frames:
+        name = frame.name
+        pose, twist = inertial_frame_pose(craft, state, name), inertial_frame_twist(craft, state, name)
+        yield vector(f"{name}.position", f"{name}: position", "m", "N"), pose.p
+        yield quaternion(f"{name}.attitude", f"{name}: attitude (quaternion)"), pose.quaternion
+        yield vector(f"{name}.velocity", f"{name}: velocity", "m/s", "N"), linear(twist)
+        yield vector(f"{name}.rate", f"{name}: angular rate", "rad/s", "N"), angular(twist)
+
+
+def _conserved(craft: Spacecraft, plant: Plant, now: Balance) -> Iterator[ChannelValue]:
+    state, ledger = plant.state, plant.ledger
+    X_NB = state.X_NB
+    momentum = X_NB.wrench_to_A(momentum_about_base(craft, state.q, state.v))
+    whole, inner = composite_inertia(craft, state.q), inner_motion(craft, state.q, state.v)
+    yield vector("com.position", "System centre of mass", "m", "N"), X_NB.apply(whole.com)
+    yield (
+        Channel("com.inertia_trace", "Trace of the inertia about the centre of mass", "kg m2"),
+        jnp.trace(whole.about_com()),
+    )
+    yield vector("com.from_base", "System centre of mass in the base frame", "m", "B"), whole.com
+    yield vector("momentum.linear", "Linear momentum", "N s", "N"), linear(momentum)
+    yield vector("momentum.angular", "Angular momentum about the inertial origin", "N m s", "N"), angular(momentum)
+    yield (
+        vector("momentum.angular_com", "Angular momentum about the centre of mass", "N m s", "N"),
+        X_NB.R @ inner.angular_momentum,
+    )
+    yield vector("impulse.linear", "External linear impulse", "N s", "N"), linear(ledger.impulse)
+    yield (
+        vector("impulse.angular", "External angular impulse about the inertial origin", "N m s", "N"),
+        angular(ledger.impulse),
+    )
+    yield (
+        vector("impulse.angular_com", "External angular impulse about the centre of mass", "N m s", "N"),
+        ledger.turning,
+    )
+    yield Channel("energy.kinetic", "Kinetic energy", "J"), kinetic_energy(craft, state.q, state.v)
+    yield Channel("energy.elastic", "Elastic energy", "J"), elastic_energy(craft, state.q)
+    yield Channel("energy.inner", "Kinetic energy about the centre of mass, wheels apart", "J"), inner.energy
+    yield Channel("energy.work", "Work done on the spacecraft", "J"), ledger.work
+    yield Channel("energy.inner_work", "Work done on the motion about the centre of mass", "J"), ledger.inner_work
+    yield Channel("energy.dissipated", "Energy lost in damping", "J"), ledger.dissipated
+    if (given := ledger.exchange) is not None:
+        yield (
+            vector("connections.impulse.linear", "Impulse from others it is connected to", "N s", "N"),
+            linear(given.impulse),
+        )
+        yield (
+            vector("connections.impulse.angular", "Angular impulse from others, about the origin", "N m s", "N"),
+            angular(given.impulse),
+        )
+        yield Channel("connections.work", "Work of connections and contacts", "J"), given.work

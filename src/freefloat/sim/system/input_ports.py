@@ -1,0 +1,157 @@
+"""Ports through which something comes from outside: wrenches, commands, measurements, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+import numpy as np
+
+from freefloat.model import Clock, JointBrake, Sensor, Truth, World
+from freefloat.sensors.ideal import measurable, true_value
+from freefloat.sim.system.input_signals import Steps
+from freefloat.sim.system.sensed_motion import SEEN, seen_size
+from freefloat.sim.system.system import System
+from freefloat.values import LawError, ModelError
+
+_COMMANDS = ("command.joints.rate", "command.joints.torque", "command.wheels.torque", "command.base.wrench")
+_DUTY = "command.thrusters.duty"
+
+_PLAIN = (np.ndarray, float, int, list, tuple)
+Signal = Any  # an array over time (steps, ...), a function of the tick, Steps, or one value for all time
+
+
+def connection_port(name: str) -> str:
+    """The port at which somebody outside latches (1) and releases (0) a connection."""
+    return f"command.connection.{name}"
+
+
+def brake_port(world: World, brake: JointBrake) -> str:
+    """The port at which somebody outside brakes a joint (1) and lets it go (0)."""
+    return f"{world.prefix(world.names.index(brake.craft))}command.brake.{brake.joint}"
+
+
+def port_shape(system: System, port: str) -> tuple[int, ...]:
+    """The shape of what comes in at a port."""
+    world = system.world
+    if port in (
+        *(connection_port(one.name) for one in world.connections),
+        *(brake_port(world, b) for b in world.brakes),
+    ):
+        return ()
+    number, rest = world.locate(port, 0)
+    if not world.single and rest == port:
+        raise ModelError(
+            f"The port '{port}' does not say which spacecraft it belongs to. Write '{world.names[0]}.{port}'. "
+            f"Spacecraft: {', '.join(world.names)}."
+        )
+    craft, layout = world.crafts[number], world.crafts[number].layout
+    sizes = {
+        "command.joints.rate": len(layout.moving_joints),
+        "command.joints.torque": len(layout.moving_joints),
+        "command.wheels.torque": len(layout.wheels),
+        "command.base.wrench": 6,
+    }
+    if rest in sizes:
+        return (sizes[rest],)
+    if rest == SEEN:
+        return (seen_size(world, number),)
+    if rest == _DUTY:
+        return (sum(len(t.nozzles) for t in system.thrusters if system.on(t) == number),)
+    if rest.endswith(".wrench"):
+        craft.frame(rest.removesuffix(".wrench"))
+        return (6,)
+    for law in system.software:
+        if law.answer_port == rest and system.on(law) == number:
+            return (law.answer_size,)
+    for sensor in system.sensors:
+        if system.on(sensor) == number:
+            shapes = _told(system, sensor, number)
+            if rest in shapes:
+                return shapes[rest]
+    try:
+        states = tuple(craft.at_rest(np.zeros(craft.layout.nq)) for craft in world.crafts)
+        return jax.eval_shape(lambda s: true_value(Truth(world, s, number), rest), states).shape
+    except LawError:
+        raise ModelError(
+            f"There is no port '{port}'. A port is a command ({', '.join((*_COMMANDS, _DUTY))}), a wrench at a frame "
+            f"such as '{craft.frame_names[-1]}.wrench', or a measurement. {measurable(craft)}"
+        ) from None
+
+
+def _told(system: System, sensor: Sensor, number: int) -> dict[str, tuple[int, ...]]:
+    world = system.world
+    states = tuple(craft.at_rest(np.zeros(craft.layout.nq)) for craft in world.crafts)
+    clock = Clock(t=np.zeros(()), tick=np.zeros((), np.int32), dt=system.dt)
+    values = jax.eval_shape(lambda s: sensor.read(sensor.begin(Truth(world, s, number), clock), clock)[0], states)
+    return {name: value.shape for name, value in values.items()}
+
+
+def tabulate(
+    system: System, signals: Mapping[str, Signal], first: int, steps: int, end: int | None = None
+) -> dict[str, np.ndarray]:
+    """What comes in at every step from `first` on, (steps, ...) for each port; a wrong size is refused by name.
+
+    `end`: the tick until which arrays must reach, where more than these steps are needed later.
+    """
+    return {
+        port: input_rows(port, signals[port], port_shape(system, port), first, steps, end, dt=system.dt)
+        for port in system.ports
+    }
+
+
+def input_rows(
+    port: str, signal: Signal, shape: tuple[int, ...], first: int, steps: int, end: int | None = None, *, dt: float
+) -> np.ndarray:
+    """What comes in at one port at every step, (steps, ...)."""
+    end = first + steps if end is None else end
+    signal = signal.at_ticks(port, shape, dt) if isinstance(signal, Steps) else signal
+    if isinstance(signal, Callable):
+        rows = [_numeric(port, signal(tick)) for tick in range(first, first + steps)]
+        if wrong := [row.shape for row in rows if row.shape != shape]:
+            raise ModelError(f"Input '{port}' must give {shape} numbers at every tick, got {wrong[0]}.")
+        values = np.stack(rows)
+    else:
+        values = _numeric(port, signal)
+        if values.shape == shape:
+            values = np.broadcast_to(values, (steps, *shape))
+        elif values.shape[1:] == shape and len(values) >= end:
+            values = values[first : first + steps]
+        else:
+            raise ModelError(
+                f"Input '{port}' must be {shape} numbers, or ({end}, {', '.join(map(str, shape))}) over all "
+                f"steps, or a function of the tick, got shape {values.shape}."
+            )
+    if not np.all(np.isfinite(values)):
+        raise ModelError(f"Input '{port}' has a number that is not finite at tick {first + _first_bad(values)}.")
+    return np.ascontiguousarray(values)
+
+
+def input_row(port: str, signal: Signal, shape: tuple[int, ...], tick: int, *, dt: float) -> np.ndarray:
+    """What comes in at one port at one tick, as `input_rows` has it: quicker for plain numbers, arrays, functions."""
+    if isinstance(signal, Callable) and not isinstance(signal, Steps):
+        value = signal(tick)
+        signal = lambda _: value  # noqa: E731 - it may count its calls
+    elif isinstance(signal, _PLAIN):
+        value = signal
+        if isinstance(value, np.ndarray) and value.ndim == len(shape) + 1 and len(value) > tick:
+            value = value[tick]
+    else:
+        value = None
+    if isinstance(value, _PLAIN):
+        row = _numeric(port, value)
+        if row.shape == shape and np.isfinite(row).all():
+            return row
+    return input_rows(port, signal, shape, tick, 1, dt=dt)[0]
+
+
+def _numeric(port: str, value: Any) -> np.ndarray:
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"Input '{port}' must be numeric, got {value!r}.") from None
+
+
+def _first_bad(values: np.ndarray) -> int:
+    return int(np.argmax(~np.isfinite(values).reshape(len(values), -1).all(axis=1)))
