@@ -15,7 +15,7 @@ import numpy as np
 from accuracy_cases import cases
 
 import freefloat as ff
-from freefloat.sim.audit.channel_differences import difference, switched
+from freefloat.sim.audit.channel_differences import difference, switch_flags
 from freefloat.sim.audit.event_shifts import between_events
 from freefloat.sim.audit.step_halving import halved_records
 from freefloat.sim.events.run_events import run_events
@@ -49,7 +49,7 @@ def true_error(run: ff.Run, reference: Reference, channel: str) -> float:
     rows = np.searchsorted(reference.data["time"].values, t - 1e-9)
     apart = difference(run.recorded[name], reference.data[name].values[rows])
     apart[between_events(t, run.events, reference.events)] = 0.0
-    return float(np.max(np.where(switched(run.recorded[name], apart), 0.0, apart)))
+    return float(np.max(np.where(switch_flags(run.recorded[name], apart), 0.0, apart)))
 
 
 def judge(name: str, touches: bool, experiment: ff.Experiment) -> dict:

@@ -5,16 +5,13 @@ python benchmarks/audit_cost.py            # two repetitions; the shorter counts
 
 from __future__ import annotations
 
-import sys
 import time
 import warnings
 from typing import Any
 
 import freefloat as ff
 from freefloat.scenarios.catalogue import SCENARIOS
-
-driver: Any = sys.modules["freefloat.sim.simulate"]  # the package has a function of this name
-_Run: Any = next(kind for kind in vars(driver).values() if isinstance(kind, type) and hasattr(kind, "_judge"))
+from freefloat.sim.run_driver import RunDriver
 
 
 def readme_example() -> ff.Experiment:
@@ -47,7 +44,7 @@ CASES = {
 
 def measured(experiment: ff.Experiment) -> tuple[float, float]:
     """Wall time of a run, and that of its audit [s]."""
-    judge, spent = _Run._judge, [0.0]
+    judge, spent = RunDriver._judge, [0.0]
 
     def timed(*arguments: Any) -> Any:
         began = time.perf_counter()
@@ -57,12 +54,12 @@ def measured(experiment: ff.Experiment) -> tuple[float, float]:
             spent[0] += time.perf_counter() - began
 
     try:
-        _Run._judge = timed
+        RunDriver._judge = timed
         began = time.perf_counter()
         ff.simulate(experiment, check=False)
         return time.perf_counter() - began, spent[0]
     finally:
-        _Run._judge = judge
+        RunDriver._judge = judge
 
 
 def main() -> None:

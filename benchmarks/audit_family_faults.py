@@ -108,7 +108,7 @@ class Fault(Interaction):
         """It never comes near."""
         return jnp.ones(1), jnp.zeros(1)
 
-    def far(self, truth: Any) -> tuple[Any, Any]:
+    def gap_bound(self, truth: Any) -> tuple[Any, Any]:
         """It is far away."""
         return jnp.asarray(1.0), jnp.asarray(0.0)
 

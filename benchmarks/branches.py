@@ -35,7 +35,7 @@ from freefloat.engine.runtime.structure import NUMPY
 from freefloat.library import ets7
 from freefloat.model import State
 from freefloat.sim.motion.integrators import rk4_step
-from freefloat.sim.system.craft_state import Ledger, Plant, PlantRate, Plants, WorldRate
+from freefloat.sim.system.craft_state import CraftState, CraftStateRate, Ledger, Plants, WorldRate
 
 CRAFT = ets7()
 PERIOD = 100  # [ticks] between two samples of the law
@@ -47,7 +47,7 @@ Step = Callable[[dict[str, Any]], dict[str, Any]]
 Run = Callable[[], object]
 
 
-def advance(plant: Plant, force: jax.Array, h: Any = DT) -> Plant:
+def advance(plant: CraftState, force: jax.Array, h: Any = DT) -> CraftState:
     """One RK4 step of the free spacecraft under a force."""
 
     def rate(plants: Plants, *_: object) -> WorldRate:
@@ -55,12 +55,12 @@ def advance(plant: Plant, force: jax.Array, h: Any = DT) -> Plant:
         state = plant.state
         vdot = forward_dynamics(CRAFT, state.q, state.v, force)
         nothing = jax.tree.map(jnp.zeros_like, plant.ledger)
-        return WorldRate((PlantRate(state=state_rate(CRAFT, state, vdot), ledger=nothing),))
+        return WorldRate((CraftStateRate(state=state_rate(CRAFT, state, vdot), ledger=nothing),))
 
     return rk4_step(rate, (plant,), jnp.zeros(()), h)[0]
 
 
-def law(plant: Plant) -> jax.Array:
+def law(plant: CraftState) -> jax.Array:
     """A force that takes 10 000 operations."""
     y = jnp.concatenate([plant.state.q, plant.state.v])
     for _ in range(LAW_ROUNDS):
@@ -90,11 +90,11 @@ def with_event(loop: dict[str, Any]) -> dict[str, Any]:
     """The first joint bounces off a stop inside the step, where it meets it."""
     after = without(loop)
 
-    def meet(_: None) -> Plant:
+    def meet(_: None) -> CraftState:
         h = meeting_time(loop)
         plant = advance(loop["plant"], loop["force"], h)
         state = State(plant.state.p_NB, plant.state.quat_NB, plant.state.q, plant.state.v.at[6].multiply(-0.5))
-        return advance(Plant(state=state, ledger=plant.ledger), loop["force"], DT - h)
+        return advance(CraftState(state=state, ledger=plant.ledger), loop["force"], DT - h)
 
     met = (after["plant"].state.q[0] > loop["stop"]) & (loop["plant"].state.q[0] <= loop["stop"])
     plant = lax.cond(met, meet, lambda _: after["plant"], None)
@@ -141,7 +141,7 @@ def with_event_in_one_loop(loop: dict[str, Any]) -> dict[str, Any]:
         done = lambda: {**s, "plant": reached, "unfinished": jnp.asarray(False)}  # noqa: E731
         return lax.cond(quiet, done, lambda: search(s, reached, at))
 
-    def search(s: dict[str, Any], reached: Plant, at: jax.Array) -> dict[str, Any]:
+    def search(s: dict[str, Any], reached: CraftState, at: jax.Array) -> dict[str, Any]:
         begins, h, rounds = ~s["searching"], s["h"], s["rounds"] + 1
         below = ~begins & (at < 0.0)
         low, at_low = jnp.where(below, h, s["low"]), jnp.where(below, at, s["at_low"])
@@ -151,7 +151,7 @@ def with_event_in_one_loop(loop: dict[str, Any]) -> dict[str, Any]:
         middle = jnp.where(rounds % 4 == 0, 0.5 * (low + high), secant)
         state = reached.state
         turned = State(state.p_NB, state.quat_NB, state.q, state.v.at[6].multiply(-0.5))
-        behind = Plant(state=turned, ledger=reached.ledger)
+        behind = CraftState(state=turned, ledger=reached.ledger)
         return {
             "plant": jax.tree.map(lambda a, b: jnp.where(found, a, b), behind, s["plant"]),
             "h": jnp.where(found, DT - h, middle),
@@ -182,7 +182,7 @@ def starts(count: int) -> dict[str, Any]:
     empty = jax.tree.map(lambda x: np.zeros((count, *np.shape(x))), Ledger.empty())
     return {
         "tick": np.zeros(count, np.int32),
-        "plant": Plant(state=State(p_NB=np.zeros((count, 3)), quat_NB=quat, q=q, v=v), ledger=empty),
+        "plant": CraftState(state=State(p_NB=np.zeros((count, 3)), quat_NB=quat, q=q, v=v), ledger=empty),
         "force": np.zeros((count, CRAFT.layout.nv)),
         "stop": q[:, 0] + rng.uniform(0.1, 0.9, count) * STEPS * DT * 0.05,
         "met": np.zeros(count, np.int32),

@@ -46,7 +46,7 @@ def ours(cases: int, duration: float) -> float:
     with tempfile.TemporaryDirectory() as folder:
         run_campaign(captures(8, duration))  # compiles
         campaign = captures(cases, duration)
-        campaign.prepared.program.compiled()
+        campaign.preparation.program.compiled_step()
         return timed(lambda: run_campaign(campaign, Path(folder, "kept")))
 
 
@@ -55,7 +55,7 @@ def by_vmap(cases: int, duration: float) -> float:
     import jax
 
     campaign = captures(cases, duration)
-    draws, program = campaign.prepared.draws, campaign.prepared.program
+    draws, program = campaign.preparation.draws, campaign.preparation.program
     runs = np.arange(cases, dtype=np.int32)
     rows = draws.of(runs).numbers
     begun = program.begin(rows, runs)

@@ -41,7 +41,7 @@ def export(folder: Path, runs: int, reference: int, duration: float) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     campaign = read_campaign("ets7-capture", {"runs": runs, "sample_dt": SAMPLE}, {"duration": duration})
-    draws, program = campaign.prepared.draws, campaign.prepared.program
+    draws, program = campaign.preparation.draws, campaign.preparation.program
     example = draws.numbers.nominal, np.zeros((), np.int32)
     first = jax.tree.map(lambda x: np.asarray(x)[0], program.begin(example[0][None], example[1][None]))
     engine.save(engine.trace(program.rules.start, *example), folder / "start.graph")
@@ -72,7 +72,7 @@ def export(folder: Path, runs: int, reference: int, duration: float) -> None:
 
 
 def _pairs(campaign: Any) -> Any:
-    return zip(campaign.dispersions, campaign.prepared.draws._bound, strict=True)
+    return zip(campaign.dispersions, campaign.preparation.draws._bound, strict=True)
 
 
 def _planned(dispersion: Any, bound: Any, numbers: Any) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def scale(runs: int) -> Row:
     run_campaign(light(8))
     with tempfile.TemporaryDirectory() as folder:
         campaign = light(runs)
-        campaign.prepared.program.compiled()
+        campaign.preparation.program.compiled_step()
         seconds = timed(lambda: run_campaign(campaign, Path(folder, "kept")))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0  # [MiB]
     return row(f"{runs} runs", "wall time", seconds) | {"runs": runs, "memory_MiB": peak}

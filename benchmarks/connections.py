@@ -41,7 +41,7 @@ from freefloat.model import Spacecraft, State, World
 from freefloat.sim.experiment import Experiment
 from freefloat.sim.motion.integrators import rk4_step
 from freefloat.sim.rollout import FixedSteps, Grid
-from freefloat.sim.system.craft_state import Ledger, Plant, PlantRate, Plants, WorldRate
+from freefloat.sim.system.craft_state import CraftState, CraftStateRate, Ledger, Plants, WorldRate
 
 DT, STEPS = 0.01, 1000
 States = tuple[State, ...]
@@ -99,7 +99,7 @@ def step_of(solve: Solve, back: Callable | None) -> Callable[[Plants], Plants]:
         vdots = solve(states, tuple(jnp.zeros(craft.layout.nv) for craft in CRAFTS))
         return WorldRate(
             tuple(
-                PlantRate(state=state_rate(craft, s, vdot), ledger=jax.tree.map(jnp.zeros_like, plant.ledger))
+                CraftStateRate(state=state_rate(craft, s, vdot), ledger=jax.tree.map(jnp.zeros_like, plant.ledger))
                 for craft, s, vdot, plant in zip(CRAFTS, states, vdots, plants, strict=True)
             )
         )
@@ -120,7 +120,7 @@ def ours(solve: Solve, back: Callable | None) -> dict[str, float]:
     forces = tuple(np.ones(craft.layout.nv) for craft in CRAFTS)
     forward = engine.compile(solve, states, forces)
     many = jax.tree.map(lambda x: np.broadcast_to(x, (256, *np.shape(x))).copy(), (states, forces))
-    plants = tuple(Plant(state=s, ledger=Ledger.empty()) for s in states)
+    plants = tuple(CraftState(state=s, ledger=Ledger.empty()) for s in states)
     step = engine.compile(step_of(solve, back), plants)
     return {
         "forward": best(lambda: forward.batch(*many, threads=1), 256),

@@ -24,9 +24,9 @@ import numpy as np
 from comparison import Row, main, row
 
 from freefloat import engine
-from freefloat.effects.contact import Bristles, CompliantContact, Cone, KelvinVoigt, Probe
+from freefloat.effects.contact import Bristles, CompliantContact, ContactCone, KelvinVoigt, Probe
 from freefloat.model import Spacecraft, State, World
-from freefloat.sim.audit.balances import open_ends
+from freefloat.sim.audit.balances import imbalances
 from freefloat.sim.experiment import Experiment
 from freefloat.sim.kernel import step
 from freefloat.sim.record.recording import Recorder
@@ -43,7 +43,7 @@ CONTACT = CompliantContact(
     "servicer.tip",
     Probe(0.03, 0.3, 0.02),
     "client.drogue",
-    Cone(0.15, 0.2, 0.02),
+    ContactCone(0.15, 0.2, 0.02),
     KelvinVoigt(1e6, 2e3),
     Bristles(0.1, 1e6, 2e3),
     name="docking",
@@ -102,7 +102,7 @@ def errors(batch: Batch, steps: int) -> Iterator[tuple[str, float]]:
         raise ArithmeticError("Most runs touched nothing.")
     if np.any(last["interactions.unfinished"].values):
         raise ArithmeticError("A step was left unfinished.")
-    open_books = open_ends(last, ("servicer.", "client."), start=first)
+    open_books = imbalances(last, ("servicer.", "client."), start=first)
     kinetic = first["world.energy.kinetic"].values
     energy = last["world.energy.kinetic"].values + last["interactions.stored"].values - kinetic
     moved = 200.0 * 0.1  # [N s]

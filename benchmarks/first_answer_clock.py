@@ -16,7 +16,7 @@ ENGINE = "freefloat.engine."
 TIMED = {
     ENGINE + "jaxprs.tracing": {"trace_with_result": "trace"},
     ENGINE + "graph.program": {"Graph.hash": "compile"},
-    ENGINE + "runtime.code": {"CodeByNeed._make": "compile", "compile_object": "compile", "Library": "compile"},
+    ENGINE + "runtime.code": {"TieredCode._make_code": "compile", "compile_object": "compile", "Library": "compile"},
     ENGINE + "runtime.native": {"emit_module": "compile", "compile_object": "compile", "Library": "compile"},
 }
 

@@ -98,20 +98,20 @@ def one(seed: int, number: int, cell: CellRoom, flight: bool) -> dict:
     found = {
         "number": number,
         "spin_deg_s": float(np.rad2deg(np.linalg.norm(task.client_start.v[3:]))),
-        "kept": plan.kept,
+        "kept": plan.keeps_limits,
         "status": plan.status,
         "rounds": plan.rounds,
         "iterations": plan.iterations,
         "seconds": plan.seconds,
         "wall": wall,
         "effort": plan.effort,
-        "broken": [str(margin) for margin in plan.broken],
+        "broken": [str(margin) for margin in plan.broken_limits],
         "in_the_way": list(plan.in_the_way),
         "clearance_m": plan.margin("clearance client").value,
-        "straight_kept": straight.kept,
-        "straight_broken": [margin.kind for margin in straight.broken],
+        "straight_kept": straight.keeps_limits,
+        "straight_broken": [margin.kind for margin in straight.broken_limits],
     }
-    return found | ({"flight": fly(task, plan)} if flight and plan.kept else {})
+    return found | ({"flight": fly(task, plan)} if flight and plan.keeps_limits else {})
 
 
 def table(rows: list[dict]) -> str:

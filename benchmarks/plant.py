@@ -12,12 +12,12 @@ from freefloat.dynamics import elastic_force, forward_dynamics
 from freefloat.dynamics.state_rate import state_rate
 from freefloat.model import Spacecraft, State
 from freefloat.sim.motion.integrators import rk4_step
-from freefloat.sim.system.craft_state import Ledger, Plant, PlantRate, Plants, WorldRate
+from freefloat.sim.system.craft_state import CraftState, CraftStateRate, Ledger, Plants, WorldRate
 
 DT = 0.01  # [s]
 
 
-def plant_step(craft: Spacecraft) -> tuple[Callable[[Plant], Plant], Plant]:
+def plant_step(craft: Spacecraft) -> tuple[Callable[[CraftState], CraftState], CraftState]:
     """One RK4 step of the free spacecraft, nothing else, and a state to start from."""
 
     def rate(plants: Plants, *_: object) -> WorldRate:
@@ -25,11 +25,11 @@ def plant_step(craft: Spacecraft) -> tuple[Callable[[Plant], Plant], Plant]:
         state = plant.state
         vdot = forward_dynamics(craft, state.q, state.v, elastic_force(craft, state.q))
         books = jax.tree.map(jnp.zeros_like, plant.ledger)
-        return WorldRate((PlantRate(state=state_rate(craft, state, vdot), ledger=books),))
+        return WorldRate((CraftStateRate(state=state_rate(craft, state, vdot), ledger=books),))
 
     q, v, _ = sample(craft)
     state = State(p_NB=np.zeros(3), quat_NB=np.array([1.0, 0.0, 0.0, 0.0]), q=q, v=0.1 * v)
-    return lambda plant: rk4_step(rate, (plant,), jnp.zeros(()), DT)[0], Plant(state=state, ledger=Ledger.empty())
+    return lambda plant: rk4_step(rate, (plant,), jnp.zeros(()), DT)[0], CraftState(state=state, ledger=Ledger.empty())
 
 
 def sample(craft: Spacecraft, count: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -24,10 +24,10 @@ import numpy as np
 import timing
 
 import freefloat as ff
-from freefloat.hil import Carried, Facility, FacilityReading, Limits, MotionCommand, Rehearsal, RobotReading
+from freefloat.hil import Facility, FacilityReading, Limits, MotionCommand, Rehearsal, RobotAssignment, RobotReading
 from freefloat.hil.cell import ideal_robot
 from freefloat.hil.loop.cycle import Cycle
-from freefloat.hil.loop.loop import Hooks, Lockstep, Loop
+from freefloat.hil.loop.loop import Hooks, Lockstep, RehearsalLoop
 from freefloat.hil.loop.rows import EFFORT
 from freefloat.library import envisat, envisat_start, servicer, servicer_start
 
@@ -90,9 +90,16 @@ class Still(Facility):
         none, push = np.zeros(0), WRENCH * np.sin(0.02 * self._count)
         robots = {
             name: RobotReading(
-                one.position, one.quaternion, one.twist, push, none, none, one.arm.position if one.arm else none
+                command.position,
+                command.quaternion,
+                command.twist,
+                push,
+                none,
+                none,
+                arm_position=command.arm.position if command.arm else none,
+                arm_velocity=command.arm.velocity if command.arm else none,
             )
-            for name, one in commands.items()
+            for name, command in commands.items()
         }
         return FacilityReading(self._count, self._count * CYCLE, robots)
 
@@ -102,8 +109,8 @@ def rehearsed() -> np.ndarray:
     made, _ = plant()
     arm = made.world.craft("servicer").layout.moving_joints
     carried = (
-        Carried("servicer", "servicer", "servicer.tool.wrench", arm=arm),
-        Carried("client", "client", "client.ring.wrench", reaction_of="servicer"),
+        RobotAssignment("servicer", "servicer", "servicer.tool.wrench", arm=arm),
+        RobotAssignment("client", "client", "client.ring.wrench", reaction_of="servicer"),
     )
     if timing.quick:
         made = replace(made, duration=50 * CYCLE)
@@ -112,7 +119,7 @@ def rehearsed() -> np.ndarray:
         speed=100.0, turn_rate=100.0, acceleration=1e6, turn_acceleration=1e6, lower=(-1e3,) * 3, upper=(1e3,) * 3
     )
     cycle = Cycle(Rehearsal(made, carried, nominal="client", limits=limits), facility, 0.0)
-    loop = Loop(cycle, facility, Lockstep(), Hooks(lambda row: kept.append(row[EFFORT])))
+    loop = RehearsalLoop(cycle, facility, Lockstep(), Hooks(lambda row: kept.append(row[EFFORT])))
     reason = _undisturbed(loop.run)
     assert not reason, reason
     return np.array(kept[1:])

@@ -38,13 +38,13 @@ CONTRACT = Contract.parse(
 def median(program: Program, count: int) -> float:
     """Of the time from a question to its answer [s]."""
     question = np.arange(float(MeasurementLayout(CONTRACT.reads).width))
-    program.agree(CONTRACT, "now")
+    program.accept_contract(CONTRACT, "now")
     program.begin(question)
     times = []
     for _ in range(count):
         began = time.perf_counter()
-        program.ask(question)
-        program.answer(10.0)
+        program.send_measurements(question)
+        program.receive_answer(10.0)
         times.append(time.perf_counter() - began)
     program.end("measured")
     return statistics.median(times)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 import freefloat as ff
-from freefloat.control.lqr import DesignRefused, design_lqr, mode_poles
+from freefloat.control.lqr import DesignError, design_lqr, mode_poles
 
 FOLDER = Path(tempfile.mkdtemp())
 
@@ -60,7 +60,7 @@ missed = {}
 for place in ("tip", "corner"):
     try:
         design_lqr(model(0.0, place)[2].structure, Q=1e3, R=1.0)
-    except DesignRefused as refusal:
+    except DesignError as refusal:
         missed[place] = len(refusal.modes)
         print(f"refused, forces at the {place}s: {str(refusal).split(' Inputs')[0]}\n")
 # The last one stretches both masts, which no force along z does. It needs damping, and real masts have it.

@@ -12,7 +12,7 @@ import numpy as np
 
 import freefloat as ff
 from freefloat.control import MechanicalGrasp, ProbeAndDrogue
-from freefloat.effects.contact import Bristles, Cone, KelvinVoigt, Probe
+from freefloat.effects.contact import Bristles, ContactCone, KelvinVoigt, Probe
 
 servicer = ff.Spacecraft.from_base("servicer", mass=400.0, inertia=(80.0, 90.0, 100.0))  # [kg], [kg m2]
 servicer = servicer.with_frame("tip", body="base", at=ff.Pose.from_rpy_deg((0, 90, 0), (1.0, 0.0, 0.0)))  # z ahead
@@ -23,7 +23,7 @@ contact = ff.CompliantContact(
     "servicer.tip",
     Probe(radius=0.03, length=0.4, shaft=0.015),  # [m]
     "client.drogue",
-    Cone(mouth=0.15, depth=0.2, throat=0.02),  # [m]
+    ContactCone(mouth=0.15, depth=0.2, throat=0.02),  # [m]
     KelvinVoigt(stiffness=1e6, damping=2e4),  # [N/m], [N s/m]
     Bristles(friction=0.1, stiffness=1e6, damping=2e3),  # [N/m], [N s/m]
     name="docking",

@@ -1,8 +1,7 @@
 """Lesson 26: on-board software inside the simulation, beside it, and in a process of its own; then it is killed.
 
-A law stops the spin of a satellite with its wheels. Compiled into the loop it gives certain torques. As an object that
-sees measurements only, and in another process behind a local socket, it must give the same ones, to the last bit: then
-what was tested is what flies. This file is both sides: `freefloat software FILE` runs `software` of it.
+A law stops the spin of a satellite with its wheels: compiled into the loop, as an object that sees measurements only,
+and in another process behind a local socket. Its torques must be the same to the last bit: what was tested flies.
 """
 
 import dataclasses
@@ -71,9 +70,8 @@ if __name__ == "__main__" and "--doomed" in sys.argv:
 elif __name__ == "__main__":
     inside = ff.simulate(experiment())
     beside = ff.fly(experiment(), ff.ExternalSoftware(software(), instead_of="Stop"))
-    apart = ff.fly(
-        experiment(), ff.ExternalSoftware(process("-m", "freefloat", "software", __file__), instead_of="Stop")
-    )
+    program = process("-m", "freefloat", "software", __file__)
+    apart = ff.fly(experiment(), ff.ExternalSoftware(program, instead_of="Stop"))
     for where, run in (("beside it", beside), ("in a process of its own", apart)):
         off = np.abs(run.values("wheels.torque") - inside.values("wheels.torque")).max()
         print(f"checked: torques {where} differ from those inside by {off:g} N m (expected 0 +- 0)")

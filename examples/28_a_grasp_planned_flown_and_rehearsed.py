@@ -27,13 +27,13 @@ task = ff.CaptureTask(servicer, client, facing, tumbling, duration=30.0, cell=ro
 
 # Straight from start to goal, in pose and joints: what would it break?
 straight = straight_capture(task)
-for broken in straight.broken:
+for broken in straight.broken_limits:
     print("straight:", broken)
 
 # The same ends, planned.
 plan = plan_capture(task)
 print(plan)
-print(f"checked: limits that the plan breaks {len(plan.broken)} (expected 0 +- 0)")
+print(f"checked: limits that the plan breaks {len(plan.broken_limits)} (expected 0 +- 0)")
 
 # Flown: feed-forward of the plan, feedback on what is measured.
 run = ff.simulate(flight_experiment(task, plan))

@@ -9,9 +9,9 @@ import textwrap
 
 from scatter_figure import DOCS, TABLES, draw, rewrite, watched
 
-from freefloat.campaign.studies.capture_geometries import of_the_scenario, scatter
-from freefloat.scenarios.ets7.capture_scatter import SCATTERS, TABLE, contrast
-from freefloat.scenarios.tables import save
+from freefloat.campaign.studies.capture_geometries import scatter, scenario_outcomes
+from freefloat.scenarios.ets7.capture_scatter import SCATTERS, TABLE, contrast_counts
+from freefloat.scenarios.tables import save_table
 from freefloat.sim.record.description import Mark
 
 SCRIPT = "scripts/capture_scatter.py"
@@ -21,12 +21,12 @@ COARSE_DT = 0.5  # the step of the search [s]
 def coarse() -> dict[str, float]:
     """The counts of the same geometries with the step of the search."""
     data = scatter(dt=COARSE_DT, progress=watched("coarse steps"))
-    return {f"coarse.{what}": round(number, 3) for what, number in contrast(data).items()}
+    return {f"coarse.{what}": round(number, 3) for what, number in contrast_counts(data).items()}
 
 
 def told(data) -> str:
     """The paragraph of docs/ets7.md."""
-    count, before = contrast(data), {name[7:]: x for name, x in data.attrs.items() if name.startswith("coarse.")}
+    count, before = contrast_counts(data), {name[7:]: x for name, x in data.attrs.items() if name.startswith("coarse.")}
     cases, good = int(count["geometries"]), int(count["case 1 captures below 0.5 deg"])
     words = " ".join(scatter.words() for scatter in SCATTERS)
     return textwrap.fill(
@@ -51,11 +51,11 @@ def marks(data) -> list[list[Mark]]:
 if __name__ == "__main__":
     if "--draw" not in sys.argv:
         result = scatter(progress=watched("random geometries"))
-        result.attrs |= coarse() | of_the_scenario(result.attrs["wheel_torque"])
-        save(result, TABLES / TABLE, f"python {SCRIPT}")
+        result.attrs |= coarse() | scenario_outcomes(result.attrs["wheel_torque"])
+        save_table(result, TABLES / TABLE, f"python {SCRIPT}")
     table = SCATTERS[0].data()
     heading = f"{table.sizes['row']} random geometries: the contrast depends on the geometry"
     draw(SCATTERS, marks(table), heading, DOCS / "images" / "ets7_capture_scatter.png")
     rewrite(DOCS / "ets7.md", SCRIPT, told(table))
-    for what, number in contrast(table).items():
+    for what, number in contrast_counts(table).items():
         print(f"{what}: {number:g}")

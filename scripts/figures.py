@@ -11,7 +11,7 @@ import numpy as np
 from map_figure import MapPanel, figure_of_maps
 
 from freefloat.analysis import disturbance_map, singularity_map
-from freefloat.control.lqr import move
+from freefloat.control.lqr import simulate_linear
 from freefloat.dynamics import FrameRows, frame_jacobian, inertial_frame_pose, row_impact
 from freefloat.library import ets7, srms, srms_payload
 from freefloat.report.singular_lines import singular_lines
@@ -256,7 +256,7 @@ def station_sweep() -> str:
                 reduction="craig-bampton", columns=(2, 2, 2), base_mass=base_mass, payload_mass=float(payload)
             )
             start = station.linear_state(rates=station.gentle_rates(0.1))
-            motion = move(station.structure.state_space.part(outputs=axes), start, 0.1, 60.0)
+            motion = simulate_linear(station.structure.state_space.submodel(outputs=axes), start, 0.1, 60.0)
             turned.append(np.max(np.abs(np.rad2deg(motion.values)), axis=0))
     worst = {base: np.log10(np.max(turned, axis=1)) for base, turned in curves.items()}
     by_base = tuple(
@@ -280,7 +280,9 @@ def station_recovery() -> str:
     run, station = simulate(scenario.build()), scenario.station()  # pyright: ignore[reportAttributeAccessIssue]
     t, angles = run["time"].values, np.rad2deg(run["orbit.rotation"].values)
     axes = ("yaw", "roll", "pitch")
-    linear = move(station.regulator.closed_loop.part(outputs=axes), start_of_recovery(station), 0.05, float(t[-1]))
+    linear = simulate_linear(
+        station.regulator.closed_loop.part(outputs=axes), start_of_recovery(station), 0.05, float(t[-1])
+    )
     labels = ("yaw", "roll", "pitch" + 8 * "\u00a0")  # beside yaw, where both end
     turns = [Curve(labels[k], t[::40], angles[::40, k], k == 1, colour=k) for k in range(3)]
     turns += [

@@ -10,7 +10,7 @@ from playwright.sync_api import sync_playwright
 
 from freefloat.report.linear_pages import linear_page
 from freefloat.scenarios import find
-from freefloat.scenarios.runner import perform
+from freefloat.scenarios.runner import run_scenario
 from freefloat.scenarios.station.model import station_model
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
@@ -52,7 +52,7 @@ def main() -> int:
         sys.stderr.write("There is no Chromium on this machine (Debian: apt-get install chromium): no picture.\n")
         return 1
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as play:
-        perform(find("ets7-gjm")(), "nominal", Path(folder), "native", lambda title: nullcontext())
+        run_scenario(find("ets7-gjm")(), "nominal", Path(folder), "native", lambda title: nullcontext())
         browser = play.chromium.launch(
             executable_path=browser_path, args=["--no-sandbox", "--enable-unsafe-swiftshader"]
         )

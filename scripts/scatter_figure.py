@@ -9,7 +9,7 @@ import matplotlib as mpl
 import numpy as np
 
 import freefloat.scenarios
-from freefloat.report.scatters import beyond, side
+from freefloat.report.scatters import beyond_sentence, plot_axis
 from freefloat.scenarios.scatters import Scatter
 from freefloat.sim.record.description import Mark
 
@@ -51,7 +51,7 @@ def draw(scatters: tuple[Scatter, ...], marks: list[list[Mark]], title: str, pat
 
 def _draw(axis, scatter: Scatter, own: list[Mark]) -> None:
     plot = scatter.plot()
-    x, y, words = side(plot.x), side(plot.y), np.array(plot.groups)
+    x, y, words = plot_axis(plot.x), plot_axis(plot.y), np.array(plot.groups)
     names = sorted(set(words.tolist()), key=lambda word: -(words == word).sum())
     for k, name in enumerate(names):
         mine = words == name
@@ -71,7 +71,7 @@ def _draw(axis, scatter: Scatter, own: list[Mark]) -> None:
     axis.grid(color="0.92", lw=0.6)
     axis.set_axisbelow(True)
     axis.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, frameon=False)
-    axis.text(0.0, -0.42, beyond(x, y), transform=axis.transAxes, fontsize=8, color="0.4")
+    axis.text(0.0, -0.42, beyond_sentence(x, y), transform=axis.transAxes, fontsize=8, color="0.4")
 
 
 def rewrite(page: Path, script: str, text: str) -> None:

@@ -10,9 +10,9 @@ import textwrap
 import numpy as np
 from scatter_figure import DOCS, TABLES, draw, rewrite, watched
 
-from freefloat.campaign.studies.start_poses import hand_of, lever, start_poses
+from freefloat.campaign.studies.start_poses import hand_positions, lever, start_poses
 from freefloat.scenarios.ets7.start_pose_scatter import SCATTERS, TABLE
-from freefloat.scenarios.tables import save
+from freefloat.scenarios.tables import save_table
 from freefloat.sim.record.description import Mark
 
 SCRIPT = "scripts/start_poses.py"
@@ -27,10 +27,10 @@ def told(data) -> str:
 if __name__ == "__main__":
     if "--draw" not in sys.argv:
         result = start_poses(progress=watched("start poses"))
-        save(result, TABLES / TABLE, f"python {SCRIPT}")
+        save_table(result, TABLES / TABLE, f"python {SCRIPT}")
     table = SCATTERS[0].data()
     joints = np.array([[0.0, 0.0, 10.0, -32.8, 0.0, 0.0]])  # [deg]
-    flight = Mark("experiment 1", float(lever(hand_of(joints), -22.8)[0]), -0.60145)  # [m], [deg]
+    flight = Mark("experiment 1", float(lever(hand_positions(joints), -22.8)[0]), -0.60145)  # [m], [deg]
     draw(SCATTERS, [[flight]], "", DOCS / "images" / "ets7_start_poses.png")
     rewrite(DOCS / "ets7.md", SCRIPT, told(table))
     print(told(table))

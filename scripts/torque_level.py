@@ -13,7 +13,7 @@ from functools import cache
 
 from freefloat.scenarios import find
 from freefloat.scenarios.ets7.parts import TORQUE_LEVEL_DT, Servo
-from freefloat.scenarios.runner import judge, simulate_variant
+from freefloat.scenarios.runner import judge_run, simulate_variant
 from freefloat.sim import Run
 from freefloat.values.claims import Claim
 
@@ -28,7 +28,7 @@ def claims_with_motors(name: str, variant: str) -> list[Claim]:
     scenario = find(name)
     motors = {"servo": SOFT.get(name, Servo()), "dt": STEPS.get(name, TORQUE_LEVEL_DT)}
     moved = replace(scenario.variants()[variant], **motors)
-    return list(map(Claim.from_dict, judge(moved, simulate_variant(moved, variant), _rate_level).claims))
+    return list(map(Claim.from_dict, judge_run(moved, simulate_variant(moved, variant), _rate_level).claims))
 
 
 @cache

@@ -23,9 +23,9 @@ from jaxtyping import install_import_hook
 
 # Shapes and dtypes in annotations are checked at every call, before anything of the package is imported. The engine
 # handles scalars one by one: checking each of them would take longer than compiling.
-CHECKED = ("spatial", "model", "dynamics", "flex", "library", "effects", "sensors", "control", "sim")
+CHECKED = ("spatial", "model", "readers", "dynamics", "flex", "library", "effects", "sensors", "control", "sim")
 # A facility may answer anything: only the pure functions of a rehearsal are checked.
-CHECKED += ("hil.cycle_checks", "hil.cycle_functions", "hil.delay", "hil.passivity")
+CHECKED += ("hil.loop.cycle_checks", "hil.loop.cycle_functions", "hil.delay", "hil.passivity")
 # `make mutations` leaves it out: its bugs are to be found by what tests assert.
 if not os.environ.get("FREEFLOAT_UNCHECKED"):
     install_import_hook([f"freefloat.{package}" for package in CHECKED], "beartype.beartype")

@@ -10,7 +10,7 @@ import freefloat as ff
 from audit_families import contacts
 from audit_families.drawing import draw_body
 from audit_families.family import Family
-from freefloat.effects.contact import Capsule, CompliantContact, HuntCrossley, KelvinVoigt
+from freefloat.effects.contact import CompliantContact, ContactCapsule, HuntCrossley, KelvinVoigt
 
 DT = 0.1  # [s]
 RADIUS, LENGTH = 0.02, 2.0  # of a boom [m]
@@ -36,7 +36,7 @@ def draw_crossing(structure: int, rng: np.random.Generator) -> ff.Experiment:
         two.at_rest(), p_NB=np.array([aside[0], ahead, aside[1]]), v=np.array([0.0, -speed, 0.0, 0.0, 0.0, 0.0])
     )
     contact = CompliantContact(
-        "one.base", Capsule(RADIUS, LENGTH), "two.base", Capsule(RADIUS, LENGTH), law, at_b=ACROSS
+        "one.base", ContactCapsule(RADIUS, LENGTH), "two.base", ContactCapsule(RADIUS, LENGTH), law, at_b=ACROSS
     )
     world = ff.World(one=one, two=two)
     return ff.Experiment.of(world, contact, state={"two": comes}, duration=20 * DT, dt=DT, record_dt=DT)

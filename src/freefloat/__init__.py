@@ -15,8 +15,9 @@ from freefloat.lazy_names import lazy_names
 
 __version__ = "0.1.0"
 
-_RENAMED = {"OnBoard": "ExternalSoftware", "onboard": "outside"}  # names of version 0.1 and what they are now
-_get, _dir, _names = lazy_names(__name__, __file__, _RENAMED)
+# Names of version 0.1, and what they are now.
+_RENAMED = {"Carried": "RobotAssignment", "OnBoard": "ExternalSoftware", "onboard": "outside"}
+_get, _dir, _names = lazy_names(__name__, __file__, _RENAMED, calls=4)
 __all__ = _names  # pyright: ignore[reportUnsupportedDunderAll]
 
 

@@ -22,8 +22,8 @@ from freefloat.control import Line as Line
 from freefloat.control import ResolvedMotion as ResolvedMotion
 from freefloat.effects import CompliantContact as CompliantContact
 from freefloat.effects import WrenchPulse as WrenchPulse
-from freefloat.hil import Carried as Carried
 from freefloat.hil import Rehearsal as Rehearsal
+from freefloat.hil import RobotAssignment as RobotAssignment
 from freefloat.hil import rehearse as rehearse
 from freefloat.model import BaseWrench as BaseWrench
 from freefloat.model import Brake as Brake

@@ -101,10 +101,10 @@ def test_no_token_a_wrong_token_and_another_host_are_refused(studio: Studio, ope
 def test_a_path_outside_the_folder_is_refused_whoever_asks(studio: Studio, tmp_path: Path, open_tab: Any) -> None:
     tab = open_tab(studio.url, ready=_READY)
     studio._recent.value = "../../../etc"  # as a page can send it, whatever it was offered
-    studio._open_chosen()
+    studio._open_recent()
     tab.page.wait_for_selector("text=There is no such run")
     assert studio._stage is None
-    studio._open_chosen()
+    studio._open_recent()
     for path in ("/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd"):
         answer = tab.page.context.request.get(f"http://127.0.0.1:{studio._gate.port}{path}")
         assert "root:" not in answer.text()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import freefloat as ff
-from freefloat.hil import Carried, Limits, Rehearsal, read_log, rehearse, run_of_log
+from freefloat.hil import Limits, Rehearsal, RobotAssignment, read_log, rehearse, run_of_log
 from freefloat.hil.cell import IdealCell
 from freefloat.hil.faulty import FAULTS, FaultyFacility
 from freefloat.hil.record.log import LogWriter
@@ -180,7 +180,7 @@ class Failing(ff.Effect):
 def test_a_simulation_that_diverges_is_not_commanded(force, words) -> None:
     made = ff.Experiment.of(SERVICER, Failing(force_x=force), duration=0.3, dt=1e-3, inputs={"tip.wrench": np.zeros(6)})
     one = FaultyFacility(IdealCell([ROBOTS[0]]), "repeated answer", 10**9)
-    run = rehearse(Rehearsal(made, (Carried(ROBOTS[0], port="tip.wrench"),)), one)
+    run = rehearse(Rehearsal(made, (RobotAssignment(ROBOTS[0], port="tip.wrench"),)), one)
     assert words in run.status
     for commands in one.commands:
         assert np.all(np.isfinite(commands[ROBOTS[0]].position))
@@ -215,7 +215,7 @@ def test_a_log_outlives_kill_9(tmp_path) -> None:
         "import os, signal\n"
         "from freefloat.hil import rehearse\n"
         "from freefloat.hil.faulty import FaultyFacility\n"
-        "from rehearsing import cell, experiment, rehearsal, start\n"
+        "from support.rehearsing import cell, experiment, rehearsal, start\n"
         "class Killing(FaultyFacility):\n"
         "    def exchange(self, commands):\n"
         "        reading = super().exchange(commands)\n"

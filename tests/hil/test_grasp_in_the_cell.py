@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("mujoco")
 
 import freefloat as ff
-from freefloat.hil import Carried, Grasp, Passivity, Rehearsal, rehearse
+from freefloat.hil import Grasp, Passivity, Rehearsal, RobotAssignment, rehearse
 from freefloat.hil.cell import CellSettings, Gripper, SensorSettings, ServoSettings, envisat_cell, envisat_start
 
 CYCLE, SPEED = 4e-3, 5e-3  # [s], [m/s]: how fast hand and ring pass each other when it closes
@@ -44,8 +44,8 @@ def made(duration=3.0):
     return Rehearsal(
         experiment,
         carried=(
-            Carried("servicer", "servicer", "servicer.hand.wrench"),
-            Carried("client", "client", "client.base.wrench"),
+            RobotAssignment("servicer", "servicer", "servicer.hand.wrench"),
+            RobotAssignment("client", "client", "client.base.wrench"),
         ),
         placement=envisat_start()["client"],
         nominal="client",

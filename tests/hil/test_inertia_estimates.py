@@ -5,8 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from freefloat.hil.judging import Motion, estimate_inertia
-from freefloat.hil.judging.tracks import matrices, rotation_vectors, turned
+from freefloat.hil.judging import BodyMotion, estimate_inertia
+from freefloat.hil.judging.tracks import rotate_vectors, rotation_matrices, rotation_vectors
 from freefloat.spatial import SpatialInertia
 
 SEED = 17
@@ -27,13 +27,13 @@ def motion(rng, flown, *, pushed=True, noise=0.0):
     No dynamics are solved: momentum of a given motion is what its impulse must have been.
     """
     quat = np.stack([np.cos(0.3 * TIMES), 0.5 * np.sin(TIMES), 0.4 * np.sin(0.7 * TIMES), 0.3 * np.cos(1.3 * TIMES)], 1)
-    R, p = matrices(quat), np.stack([np.sin(TIMES), 0.5 * TIMES, np.cos(TIMES) - 1.0], 1)
+    R, p = rotation_matrices(quat), np.stack([np.sin(TIMES), 0.5 * TIMES, np.cos(TIMES) - 1.0], 1)
     v, w = (rng.normal(size=(3, 3)) @ np.stack([np.sin(TIMES), np.cos(2.0 * TIMES), 0.2 * TIMES]) for _ in range(2))
     h = np.asarray(flown @ np.concatenate([v, w])).T
-    P = turned(R, h[:, :3])
-    L = turned(R, h[:, 3:]) + np.cross(p, P)
+    P = rotate_vectors(R, h[:, :3])
+    L = rotate_vectors(R, h[:, 3:]) + np.cross(p, P)
     noisy = [x - x[0] + noise * rng.normal(size=x.shape) for x in (P, L)]
-    return Motion(R, p, v.T, w.T, *(noisy if pushed else (0.0 * P, 0.0 * L)))
+    return BodyMotion(R, p, v.T, w.T, *(noisy if pushed else (0.0 * P, 0.0 * L)))
 
 
 def test_the_flown_body_is_found_whatever_was_declared() -> None:
@@ -81,7 +81,7 @@ def free_tumble(moments):
         middle = np.linalg.solve(inertia, (R @ _turn(0.5 * dt * w)).T @ L)
         R = R @ _turn(dt * middle)
     n = np.zeros((len(ws), 3))
-    return Motion(np.array(Rs), n, n, np.array(ws), n, n)
+    return BodyMotion(np.array(Rs), n, n, np.array(ws), n, n)
 
 
 def _turn(x):
@@ -107,7 +107,7 @@ def test_a_spin_about_one_axis_does_not_tell_ratios() -> None:
     n = np.zeros_like(still.rate)
     angle = 0.2 * 1e-3 * np.arange(len(n))
     R = np.array([_turn(np.array([0.0, a + 1e-12, 0.0])) for a in angle])
-    spin = Motion(R, n, n, n + np.array([0.0, 0.2, 0.0]), n, n)
+    spin = BodyMotion(R, n, n, n + np.array([0.0, 0.2, 0.0]), n, n)
     found = estimate_inertia(SpatialInertia(80.0, np.zeros(3), np.diag([30.0, 40.0, 50.0])), spin)
     assert found.ratio(0, 1)[1] > 0.3
 

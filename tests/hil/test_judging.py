@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from freefloat.hil import ExpectedContact, Limits
-from freefloat.hil.judging import Acceptance, Evidence, judge_rehearsal, refused, verdict_curves
+from freefloat.hil.judging import Acceptance, Evidence, judge_rehearsal, refusal_criterion, verdict_curves
 from freefloat.hil.judging.delays import held_mass
 from freefloat.hil.record.facts import expected_margin
 from support.judged_rehearsals import (
@@ -294,7 +294,7 @@ def test_a_free_tumble_tells_ratios_and_says_that_it_cannot_tell_more() -> None:
 
 
 def test_one_that_could_not_begin_is_a_no_go_too() -> None:
-    found = refused("The first pose of 'client' is out of reach of its robot")
+    found = refusal_criterion("The first pose of 'client' is out of reach of its robot")
     assert found.stops
     assert "workspace is too small" in found.reason
 

@@ -31,7 +31,7 @@ def test_the_cell_makes_the_planned_motion_within_its_limits_and_the_gripper_hol
     room = CellRoom.of(facility, envisat_start()["client"])
     task = CaptureTask(ff.library.servicer(), client, start, tumbling, 30.0, cell=room)
     plan = plan_capture(task, PlanSettings(explain=False, seconds=600.0))
-    assert plan.kept, plan
+    assert plan.keeps_limits, plan
 
     run = ff.rehearse(flight_rehearsal(task, plan, hold=HOLD), facility)
     assert run.completed, run.status

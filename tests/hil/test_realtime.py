@@ -10,7 +10,7 @@ import pytest
 
 from freefloat.hil import Limits, read_log, rehearse
 from freefloat.hil.faulty import FaultyFacility
-from freefloat.hil.loop.realtime import Clocked, Ring
+from freefloat.hil.loop.realtime import RealTimePace, RowRing
 from support.rehearsing import cell, experiment, rehearsal, start
 
 PATIENT = Limits(lateness=60.0, reply=60.0)  # [s]: a busy machine is no fault here
@@ -92,7 +92,7 @@ def test_a_cycle_that_is_too_late_is_a_fault() -> None:
 
 
 def test_deadlines_are_not_made_up_in_bursts() -> None:
-    pace, cycle = Clocked(1e-3), 1e-3
+    pace, cycle = RealTimePace(1e-3), 1e-3
     pace.wait(1)
     time.sleep(0.05)
     assert pace.wait(2) > 0.04  # [s]
@@ -104,19 +104,19 @@ def test_deadlines_are_not_made_up_in_bursts() -> None:
 
 
 def test_a_ring_that_nobody_reads_is_an_error() -> None:
-    ring = Ring(2)
+    ring = RowRing(2)
     try:
         for number in range(5000):
-            ring.put(np.array([number, 0.0]))
+            ring.append_row(np.array([number, 0.0]))
             if number % 1000 == 0:
-                assert ring.take()[-1][0] == number
-        ring.take()
+                assert ring.new_rows()[-1][0] == number
+        ring.new_rows()
         for _ in range(4096):
-            ring.put(np.zeros(2))
+            ring.append_row(np.zeros(2))
         with pytest.raises(OSError, match="nobody has read 4096 cycles"):
-            ring.put(np.zeros(2))
-        ring.say(0, "enough")
-        assert ring.heard(0) == "enough"
-        assert ring.heard(1) == ""
+            ring.append_row(np.zeros(2))
+        ring.write_text(0, "enough")
+        assert ring.read_text(0) == "enough"
+        assert ring.read_text(1) == ""
     finally:
         ring.close()

@@ -9,7 +9,7 @@ import pytest
 import freefloat as ff
 from freefloat.dynamics import FrameMotion, NominalMotion, inverse_dynamics
 from freefloat.dynamics.nominal_motion import advance_unforced, unforced_motion
-from freefloat.hil import Carried, DelayCompensation, ExpectedContact, Limits, Passivity, Rehearsal, rehearse
+from freefloat.hil import DelayCompensation, ExpectedContact, Limits, Passivity, Rehearsal, RobotAssignment, rehearse
 from freefloat.hil.cell import IdealCell, ideal_robot
 from freefloat.hil.facility import FacilityReading, RobotDescription
 from freefloat.hil.faulty import FaultyFacility
@@ -28,12 +28,15 @@ GOOD = rehearsal(MADE)
         ({"carried": ()}, "one for each robot"),
         ({"formulation": "sideways"}, r"no formulation 'sideways'. Choose one of: relative, absolute"),
         ({"nominal": "envisat"}, "envisat"),
-        ({"carried": (Carried("a", "servicer"), Carried("a", "client"))}, "'a' carries two spacecraft"),
-        ({"carried": (Carried("a", "client"), Carried("b", "client"))}, "Two robots carry the spacecraft 'client'"),
-        ({"carried": (Carried("a", "client", "client.ring.wrench"),)}, r"has no port 'client.ring.wrench'"),
-        ({"carried": (Carried("a", "client", "servicer.tip.wrench"),)}, "is not on the spacecraft 'client'"),
-        ({"carried": (Carried("a", "client", reaction_of="b"),)}, "takes the reaction of 'b'"),
-        ({"carried": (Carried("a", "client", arm=("elbow",)),)}, "no moving joint 'elbow'"),
+        ({"carried": (RobotAssignment("a", "servicer"), RobotAssignment("a", "client"))}, "'a' carries two spacecraft"),
+        (
+            {"carried": (RobotAssignment("a", "client"), RobotAssignment("b", "client"))},
+            "Two robots carry the spacecraft 'client'",
+        ),
+        ({"carried": (RobotAssignment("a", "client", "client.ring.wrench"),)}, r"has no port 'client.ring.wrench'"),
+        ({"carried": (RobotAssignment("a", "client", "servicer.tip.wrench"),)}, "is not on the spacecraft 'client'"),
+        ({"carried": (RobotAssignment("a", "client", reaction_of="b"),)}, "takes the reaction of 'b'"),
+        ({"carried": (RobotAssignment("a", "client", arm=("elbow",)),)}, "no moving joint 'elbow'"),
     ],
 )
 def test_what_does_not_fit_is_refused_by_name(change, message) -> None:
@@ -188,12 +191,12 @@ def test_an_arm_is_told_the_torques_that_make_it_move_as_in_orbit() -> None:
     )
     placement = ff.Pose.from_rpy_deg((0.0, 0.0, 40.0), (1.0, 2.0, 1.5))
     facility = IdealCell([ideal_robot("c"), ideal_robot("s", arm_joints=arm)], cycle=5e-3)
-    carried = (Carried("c", "client"), Carried("s", "servicer", arm=arm))
+    carried = (RobotAssignment("c", "client"), RobotAssignment("s", "servicer", arm=arm))
     cycle = Cycle(Rehearsal(made, carried, placement=placement, compensation=None), facility, 0.0)
     reading = facility.start(cycle.commands())
     for _ in range(5):
-        cycle.take(reading)
-        cycle.feel()
+        cycle.take_reading(reading)
+        cycle.process_reading()
         cycle.advance()
         reading = facility.exchange(cycle.commands())
     told = cycle.commands()["s"].arm
@@ -217,7 +220,7 @@ def test_a_torque_that_is_no_number_is_not_commanded() -> None:
     )
     made = ff.Experiment.of(craft, Breaking(), duration=0.1, dt=1e-3)
     facility = FaultyFacility(IdealCell([ideal_robot("a", arm_joints=("rod",))]), "repeated answer", 10**9)
-    run = rehearse(Rehearsal(made, (Carried("a", arm=("rod",)),)), facility)
+    run = rehearse(Rehearsal(made, (RobotAssignment("a", arm=("rod",)),)), facility)
     assert "the command is not a finite number" in run.status
     assert all(np.isfinite(one["a"].arm.torque).all() for one in facility.commands)
 
@@ -251,6 +254,6 @@ def test_faults_say_what_they_are() -> None:
     reading = facility.start(cycle.commands())
     name = ROBOTS[1]
     far = dataclasses.replace(reading.robots[name], position=np.add(reading.robots[name].position, (0.0, 0.3, 0.0)))
-    cycle.take(dataclasses.replace(reading, robots={**reading.robots, name: far}))
+    cycle.take_reading(dataclasses.replace(reading, robots={**reading.robots, name: far}))
     with pytest.raises(Fault, match=r"robot 'client-robot': it is 0.3 m from where it was commanded, 0.1 m"):
-        cycle.feel()
+        cycle.process_reading()

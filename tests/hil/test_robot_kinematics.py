@@ -61,7 +61,7 @@ def test_angles_are_found_again_for_random_poses(arm, rng):
         X = arm.forward(rng.uniform(arm.lower, arm.upper))[0]
         q = kinematics.find(X, "client")
         assert misses(kinematics, X, q) < 1e-9
-        assert kinematics.room(q) >= 0.0
+        assert kinematics.joint_room(q) >= 0.0
 
 
 def test_a_pose_out_of_reach_is_refused_with_what_is_missing(arm):
@@ -82,7 +82,7 @@ def test_a_path_is_followed_to_a_nanometre(arm):
         X = X0.copy()
         X[:3, 3] += 0.04 * np.array([1 - np.cos(2 * t), np.sin(t), np.sin(2 * t)])
         velocity = 0.04 * np.array([2 * np.sin(2 * t), np.cos(t), 2 * np.cos(2 * t)])
-        answer = kinematics.follow(X, np.concatenate([X[:3, :3].T @ velocity, np.zeros(3)]), answer, CYCLE)
+        answer = kinematics.follow_pose(X, np.concatenate([X[:3, :3].T @ velocity, np.zeros(3)]), answer, CYCLE)
         assert misses(kinematics, X, answer.q) < 1e-9
         posture.append(answer.q)
     # The rates that are told are those of the angles.
@@ -103,7 +103,7 @@ def test_the_seventh_joint_returns_to_its_posture_without_moving_the_flange():
         q = q + np.linalg.pinv(kinematics._error(X, q)[1]) @ kinematics._error(X, q)[0]
     answer, before = at_rest(kinematics, q), np.linalg.norm(q - kinematics.posture)
     for _ in range(2500):
-        answer = kinematics.follow(X, np.zeros(6), answer, CYCLE)
+        answer = kinematics.follow_pose(X, np.zeros(6), answer, CYCLE)
         assert misses(kinematics, X, answer.q) < 1e-9
     assert before > 0.2
     assert np.linalg.norm(answer.q - kinematics.posture) < 0.02
@@ -130,7 +130,7 @@ def test_the_wrist_singularity_is_passed_without_a_jump(offset_deg):
         X = X0.copy()
         X[2, 3] += 0.4 * k * CYCLE  # up: the forearm passes the horizontal
         twist = np.concatenate([X[:3, :3].T @ np.array([0.0, 0.0, 0.4]), np.zeros(3)])
-        last, answer = answer, kinematics.follow(X, twist, answer, CYCLE)
+        last, answer = answer, kinematics.follow_pose(X, twist, answer, CYCLE)
         smallest = min(smallest, answer.manipulability)
         # Never faster than the joints may move, and never farther from the pose than damping explains.
         assert np.all(np.abs(answer.q - last.q) <= arm.rate_limit * CYCLE * (1 + 1e-9))

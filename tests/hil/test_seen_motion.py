@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import freefloat as ff
-from freefloat.hil import Carried, DelayCompensation, Rehearsal, read_log, rehearse, run_of_log
+from freefloat.hil import DelayCompensation, Rehearsal, RobotAssignment, read_log, rehearse, run_of_log
 from freefloat.hil.cell import IdealCell, ideal_robot
 from freefloat.values.channels import Channel, vector
 from support.rehearsing import CLIENT, PORTS, SERVICER, WORLD, cell, rehearsal, start
@@ -166,7 +166,9 @@ def test_the_arm_is_seen_as_it_is_in_the_cell():
     moving = dataclasses.replace(hub.at_rest(), v=np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.1]))
     made = ff.Experiment.of(hub, ArmBrake(), state=moving, duration=0.1, dt=5e-3)
     facility = ArmOff([ideal_robot("hub", arm_joints=("rod",))], cycle=5e-3)
-    run = rehearse(Rehearsal(made, (Carried("hub", arm=("rod",)),), passivity=None, compensation=None), facility)
+    run = rehearse(
+        Rehearsal(made, (RobotAssignment("hub", arm=("rod",)),), passivity=None, compensation=None), facility
+    )
     assert run.completed
     seen = run.values("witness.joints")[2:]
     true = np.hstack([run.values("joints.position"), run.values("joints.rate")])[1:-1]

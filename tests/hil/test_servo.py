@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from freefloat.hil.cell import ServoSettings
-from freefloat.hil.cell.servo import JointServo
+from freefloat.hil.cell.servo import RobotServo
 from freefloat.values import ModelError
 
 CYCLE, SUBSTEPS = 4e-3, 8  # [s]
@@ -12,7 +12,7 @@ CYCLE, SUBSTEPS = 4e-3, 8  # [s]
 
 def response(settings, angle, rate, cycles):
     """References at all substeps for a command known at all times: times [s] and angles."""
-    servo = JointServo(settings, CYCLE, SUBSTEPS)
+    servo = RobotServo(settings, CYCLE, SUBSTEPS)
     servo.start(np.array([angle(0.0)]))
     rows = [servo.references(np.array([angle(t)]), np.array([rate(t)])) for t in CYCLE * np.arange(1, cycles + 1)]
     times = CYCLE / SUBSTEPS * np.arange(1, SUBSTEPS * cycles + 1)

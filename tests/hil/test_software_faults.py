@@ -13,8 +13,7 @@ import pytest
 import freefloat as ff
 from freefloat.hil import Limits, read_log, run_of_log
 from freefloat.hil.faulty import FaultyFacility
-from freefloat.outside import ContractError, ExternalSoftware, SoftwareLink
-from freefloat.outside import server as serve
+from freefloat.outside import ContractError, ExternalSoftware, SoftwareLink, serve
 from freefloat.outside.messages import Kind, encode
 from software.damper import Damper
 from support.rehearsing import cell, experiment, rehearsal, start

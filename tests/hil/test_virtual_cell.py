@@ -45,7 +45,7 @@ def resting():
 def test_the_tool_weighs_nothing_once_its_weight_is_taken_off(resting):
     cell, reading = resting
     for robot in cell.plant.robots:
-        raw = cell.plant.felt(robot)
+        raw = cell.plant.tool_wrench(robot)
         name = robot.station.name
         weight = 9.80665 * cell.plant.model.body_subtreemass[robot.tool]
         assert np.linalg.norm(raw[:3]) == pytest.approx(weight, rel=1e-6)

@@ -39,8 +39,8 @@ def test_readings_come_in_steps_and_stay_within_the_range():
     value = samples(SensorSettings(resolution=(0.1, 0.05), range=(100.0, 10.0)), 1, felt=felt)[0]
     np.testing.assert_allclose(value, [0.3, -0.2, 100.0, -10.0, 0.0, 0.05], atol=1e-12)
     sensor = WristSensor(SensorSettings(range=(100.0, 10.0)), "client", CYCLE, 0)
-    assert sensor.overloaded(felt)
-    assert not sensor.overloaded(0.05 * felt)
+    assert sensor.is_overloaded(felt)
+    assert not sensor.is_overloaded(0.05 * felt)
 
 
 def test_taring_takes_off_the_bias_down_to_the_noise_of_its_mean():

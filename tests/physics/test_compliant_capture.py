@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from freefloat import library
-from freefloat.control import CaptureGains, CompliantCapture, Held, Meeting, PoseSpring
+from freefloat.control import CaptureGains, CompliantCapture, CompliantCaptureMemory, MeetingState, PoseSpring
 from freefloat.dynamics import (
     composite_inertia,
     forward_dynamics,
@@ -37,11 +37,11 @@ def law() -> CompliantCapture:
     return CompliantCapture(SERVICER, CLIENT, CaptureGains.of_model(SERVICER, POSTURE), POSTURE)
 
 
-def draw_meeting(rng) -> Meeting:
+def draw_meeting(rng) -> MeetingState:
     """Anywhere near the set points, anyhow moving."""
     set_point = law().reference.base_set_point(jnp.asarray(0.0))
     turn = quaternion_exp(0.2 * rng.normal(size=3))
-    return Meeting(
+    return MeetingState(
         p_TB=np.asarray(set_point.p) + 0.1 * rng.normal(size=3),
         quat_TB=np.asarray(quaternion_multiply(set_point.quaternion, turn)),
         q=POSTURE + 0.2 * rng.normal(size=7),
@@ -50,10 +50,10 @@ def draw_meeting(rng) -> Meeting:
     )
 
 
-def along_the_motion(here: Meeting, vdot) -> Meeting:
+def along_the_motion(here: MeetingState, vdot) -> MeetingState:
     """Rate of a meeting: the servicer accelerates as said, the client moves freely."""
     spin = jnp.concatenate([jnp.zeros(1), angular(here.V_TB)])
-    return Meeting(
+    return MeetingState(
         p_TB=here.X_TB.R @ linear(here.V_TB),
         quat_TB=0.5 * quaternion_multiply(here.quat_TB, spin),
         q=here.v[6:],
@@ -72,19 +72,19 @@ def power(capture, memory, here, wrench, t):
         lambda here, t: capture.energy(memory, here, t), (here, t), (along_the_motion(here, vdot), jnp.ones(()))
     )[1]
     v_r, rates = capture.reference.speeds_and_rates(here, t)
-    s, missing = here.v - v_r, capture.schedule.handed_over(t) * capture.co_rotation(here, v_r, rates)
+    s, missing = here.v - v_r, capture.schedule.arm_rotation_share(t) * capture.co_rotation_force(here, v_r, rates)
     slack = dataclasses.replace(here, v=here.v - s)
-    damped = capture.compliance(memory, here, s, t) - capture.compliance(memory, slack, jnp.zeros(13), t)
+    damped = capture.compliance_force(memory, here, s, t) - capture.compliance_force(memory, slack, jnp.zeros(13), t)
     return rate, s @ damped, s @ (J.T @ wrench - missing)
 
 
-def held(joints) -> Held:
+def held(joints) -> CompliantCaptureMemory:
     """Grasped where the set points are."""
     base = law().reference.base_set_point(jnp.asarray(HELD))
-    return Held(joints, np.asarray(base.p), np.asarray(base.quaternion), np.asarray(True))
+    return CompliantCaptureMemory(joints, np.asarray(base.p), np.asarray(base.quaternion), np.asarray(True))
 
 
-def holding_on(here: Meeting) -> Meeting:
+def holding_on(here: MeetingState) -> MeetingState:
     """The same with a tool whose origin does not move as the client sees it; it may turn."""
     J = np.asarray(frame_jacobian(SERVICER, here.q, "tool"))
     carried = np.asarray(here.X_TB.twist_to_B(here.V_T))
@@ -161,7 +161,7 @@ def test_a_steady_push_moves_the_tool_by_the_stiffness_and_the_base_not_at_all()
     found = inverse_kinematics(SERVICER, "tool", moved, POSTURE)
     assert found.reached
     base = capture.reference.base_set_point(jnp.asarray(t))
-    here = Meeting(np.asarray(base.p), np.asarray(base.quaternion), found.q, np.zeros(6), np.zeros(13))
+    here = MeetingState(np.asarray(base.p), np.asarray(base.quaternion), found.q, np.zeros(6), np.zeros(13))
     force = asked(capture, held(POSTURE), here, t)
     J = np.asarray(frame_jacobian(SERVICER, found.q, "tool"))
     # Inverse kinematics ends within 1e-10 m and rad; stiffness 1e2 N/m, lever 2 m.

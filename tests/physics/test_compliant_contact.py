@@ -8,7 +8,7 @@ import pytest
 import freefloat as ff
 from freefloat.dynamics import INERTIAL, FrameRows, contact_impact
 from freefloat.dynamics.row_directions import contact
-from freefloat.effects.contact import Box, CompliantContact, HuntCrossley, KelvinVoigt, Plane, Sphere
+from freefloat.effects.contact import CompliantContact, ContactBox, HuntCrossley, KelvinVoigt, Plane, Sphere
 from support import touching
 from support.touching import BODY, CLIENT, DOCKING, PAIR, RADIUS
 
@@ -95,7 +95,7 @@ def test_contacts_that_cannot_be_are_refused():
     with pytest.raises(ff.ModelError, match="touch itself"):
         CompliantContact("base", Sphere(0.1), "base", Plane(), KelvinVoigt(1e4))
     with pytest.raises(ff.ModelError, match="cannot touch"):
-        CompliantContact("base", Box((1, 1, 1)), "N", touching.Cone(0.2, 0.2), KelvinVoigt(1e4))
+        CompliantContact("base", ContactBox((1, 1, 1)), "N", touching.ContactCone(0.2, 0.2), KelvinVoigt(1e4))
     with pytest.raises(ff.ModelError, match="stiffness must be positive"):
         KelvinVoigt(-1.0)
     wrong = CompliantContact("servicer.rgin", Sphere(0.1), "client.drogue", Sphere(0.1), KelvinVoigt(1e4))

@@ -9,7 +9,7 @@ import pytest
 
 import freefloat as ff
 from freefloat import engine
-from freefloat.effects.contact import Box, Capsule, CompliantContact, KelvinVoigt, Plane, Sphere
+from freefloat.effects.contact import CompliantContact, ContactBox, ContactCapsule, KelvinVoigt, Plane, Sphere
 from freefloat.model.ports import Approach
 from freefloat.sim.events.gap_dips import UNSEEN, dip_between, lowest_between
 from freefloat.sim.kernel import step
@@ -33,9 +33,9 @@ def contact(a, b, **more):
     return CompliantContact("a.base", a, "b.base", b, KelvinVoigt(STIFF), **more)
 
 
-BOOMS = contact(Capsule(R, 2.0), Capsule(R, 2.0), at_b=ACROSS)
+BOOMS = contact(ContactCapsule(R, 2.0), ContactCapsule(R, 2.0), at_b=ACROSS)
 BALLS = contact(Sphere(R), Sphere(R))
-BOXES = contact(Sphere(R), Box((0.04, 0.04, 0.04)))
+BOXES = contact(Sphere(R), ContactBox((0.04, 0.04, 0.04)))
 
 
 def passed(part, dt, offset=(0.0, 0.0), duration=1.0, **options):

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 import freefloat as ff
 from freefloat import engine
-from freefloat.effects.contact import Box, Capsule, CompliantContact, KelvinVoigt, Plane, Ring, Sphere
+from freefloat.effects.contact import CompliantContact, ContactBox, ContactCapsule, KelvinVoigt, Plane, Ring, Sphere
 from freefloat.sim.events.gap_dips import UNSEEN_JUMP
 from freefloat.sim.kernel import step
 
@@ -46,13 +46,13 @@ def ends(part, state, dt, duration=0.6, **options):
 
 def crossing_booms(angle):
     """Slim bars along z and at an angle to it that would overlap from 0.522 to 0.538 s: at no tick of the tests."""
-    part = contact(Capsule(0.004, 2.0), Capsule(0.004, 2.0), at_b=ff.Pose.from_rpy_deg((0.0, angle, 0.0)))
+    part = contact(ContactCapsule(0.004, 2.0), ContactCapsule(0.004, 2.0), at_b=ff.Pose.from_rpy_deg((0.0, angle, 0.0)))
     return part, {"b": moving((0.3, 0.53, -0.4), Rotation.identity(), (0.0, -1.0, 0.0), np.zeros(3))}
 
 
 def edge_of_a_box():
     """A ball that grazes the edge of a box: its centre passes 0.7 R off the edge, along x + y."""
-    part = contact(Sphere(R), Box((0.2, 0.2, 0.2)))
+    part = contact(Sphere(R), ContactBox((0.2, 0.2, 0.2)))
     aside = 0.7 * R * np.array([1.0, 1.0, 0.0]) / np.sqrt(2.0) + (0.1, 0.1, 0.03)
     along = np.array([-1.0, 1.0, 0.0]) / np.sqrt(2.0)
     return part, {"b": moving(-aside + 0.537 * along, Rotation.identity(), -along, np.zeros(3))}
@@ -78,7 +78,7 @@ def test_a_crossing_has_the_impulse_of_a_converged_run(case):
 
 def swinging(depth, dt, slim=0.005, rate=0.5):
     """A bar turns about its lower end beside another one; halfway through a step their upper tips pass."""
-    part = contact(Capsule(slim, 2.0), Capsule(slim, 2.0))
+    part = contact(ContactCapsule(slim, 2.0), ContactCapsule(slim, 2.0))
     when, low, high = 0.25, 0.02, 2.0 * slim - depth  # [s]; how far the ends pass beside the other bar [m]
     leaning = Rotation.from_rotvec([0.0, -0.5 * (low - high), 0.0])
     w = np.array([-rate, 0.0, 0.0])
@@ -155,7 +155,7 @@ def test_random_bars_collide_where_they_come_closer_than_the_bound():
     dt, steps = 0.1, 10
     pairs = [random_pair(np.random.default_rng(seed)) for seed in range(50)]
     least = np.array([np.min(closest(pair, dt, steps)) for pair in pairs])
-    part = contact(Capsule(R, 2.0), Capsule(R, 2.0))
+    part = contact(ContactCapsule(R, 2.0), ContactCapsule(R, 2.0))
     a, b = pairs[0]
     system, begun = ff.Experiment.of(PAIR, part, state={"a": a, "b": b}, duration=1.0, dt=dt).begin()
     batch = jax.tree.map(lambda x: np.repeat(np.asarray(x)[None], len(pairs), axis=0), begun)

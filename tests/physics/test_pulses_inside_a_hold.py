@@ -8,7 +8,7 @@ import pytest
 
 import freefloat as ff
 from freefloat.campaign import Campaign, Dispersion, Metric, Route, Uniform, run_campaign
-from freefloat.effects import Pulses, Thruster, Thrusters
+from freefloat.effects import Thruster, Thrusters, ValveState
 from freefloat.effects.failures import OpenThruster
 from freefloat.effects.thrusters import STANDARD_GRAVITY
 from freefloat.sim.record.run import RunFailed
@@ -91,7 +91,7 @@ def test_a_demand_of_whole_holds_is_as_before():
 
 def test_without_the_cut_a_step_gives_another_impulse(monkeypatch):
     """The negative control of the cut: what the stages of a step see of a burn of 0.3 of it. The audit notices."""
-    monkeypatch.setattr(Pulses, "closing_instants", lambda self: np.full(3, -1e9))
+    monkeypatch.setattr(ValveState, "closing_instants", lambda self: np.full(3, -1e9))
     with pytest.raises(RunFailed, match="forces are not resolved by the step") as failed:
         fired(set_of(0.05), np.array([[0.3, 0.0, 0.0]]), 1.0)
     assert abs(failed.value.run["momentum.linear"].values[-1, 0] - 0.3 * THRUST[0]) > 0.05
@@ -145,7 +145,7 @@ def test_a_campaign_closes_each_valve_at_its_own_time(target):
     metrics = (Metric("got", "momentum.linear[x]"), Metric("way", "base.position[x]"))
     made = Campaign(experiment, 37, dispersions=(dispersion,), metrics=metrics)
     if target == "gpu":
-        made.prepared.program.compiled("gpu", emulate=True)
+        made.preparation.program.compiled_step("gpu", emulate=True)
     found = run_campaign(made, route=Route(target=target))
     assert found.counts["completed"] == 37
     np.testing.assert_allclose(found.metric("got"), 0.5 * THRUST[0], rtol=0, atol=ROUNDING)

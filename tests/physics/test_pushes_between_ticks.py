@@ -183,7 +183,7 @@ def test_a_campaign_disperses_the_instants(target):
     )
     made = Campaign(experiment(), 37, dispersions=dispersions, metrics=(Metric("got", "momentum.linear[x]"),))
     if target == "gpu":
-        made.prepared.program.compiled("gpu", emulate=True)
+        made.preparation.program.compiled_step("gpu", emulate=True)
     found = run_campaign(made, route=Route(target=target))
     assert found.counts["completed"] == 37
     expected = found.draw("WrenchPulse.stop") - found.draw("WrenchPulse.start")

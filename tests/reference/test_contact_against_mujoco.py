@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import freefloat as ff
-from freefloat.effects.contact import Bristles, CompliantContact, Cone, KelvinVoigt, Probe
+from freefloat.effects.contact import Bristles, CompliantContact, ContactCone, KelvinVoigt, Probe
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -33,7 +33,7 @@ def ours(friction):
         "base",
         Probe(BALL, LENGTH, SHAFT),
         "N",
-        Cone(MOUTH, DEPTH, THROAT),
+        ContactCone(MOUTH, DEPTH, THROAT),
         LAW,
         Bristles(friction, 1e6, 2e3),
         at_a=tip_down,

@@ -10,7 +10,7 @@ from freefloat.dynamics import forward_dynamics
 from freefloat.dynamics.state_rate import state_rate
 from freefloat.library import ets7
 from freefloat.sim.motion.integrators import rk4_step
-from freefloat.sim.system.craft_state import Ledger, Plant, PlantRate, WorldRate
+from freefloat.sim.system.craft_state import CraftState, CraftStateRate, Ledger, WorldRate
 
 CRAFT = ets7()
 COUNT = 37  # no multiple of any SIMD width
@@ -23,13 +23,13 @@ def plant_step(plant):
         (p,) = plants
         vdot = forward_dynamics(CRAFT, p.state.q, p.state.v, jnp.zeros(12))
         nothing = jax.tree.map(jnp.zeros_like, p.ledger)
-        return WorldRate((PlantRate(state=state_rate(CRAFT, p.state, vdot), ledger=nothing),))
+        return WorldRate((CraftStateRate(state=state_rate(CRAFT, p.state, vdot), ledger=nothing),))
 
     return rk4_step(rate, (plant,), jnp.zeros(()), 0.01)[0]
 
 
 def starts(rng, count):
-    plant = Plant(state=CRAFT.at_rest(), ledger=Ledger.empty())
+    plant = CraftState(state=CRAFT.at_rest(), ledger=Ledger.empty())
     many = jax.tree.map(lambda x: np.broadcast_to(x, (count, *np.shape(x))).copy(), plant)
     many.state.q[:] = rng.uniform(-1.0, 1.0, many.state.q.shape)
     many.state.v[:] = 0.2 * rng.normal(size=many.state.v.shape)
@@ -42,7 +42,7 @@ def at(plants, k):
 
 @pytest.fixture(scope="module")
 def native():
-    return engine.compile(plant_step, Plant(state=CRAFT.at_rest(), ledger=Ledger.empty()))
+    return engine.compile(plant_step, CraftState(state=CRAFT.at_rest(), ledger=Ledger.empty()))
 
 
 def test_forward_dynamics_equals_plain_jax(rng):

@@ -17,8 +17,7 @@ from freefloat.effects import CircularOrbit, GravityGradient, co_rotating_state
 from freefloat.library import ets7
 from freefloat.model import Spacecraft, World
 from freefloat.sim import begin, derivative, simulate
-from freefloat.sim.system.system import assemble
-from freefloat.sim.system.tick import tick_of
+from freefloat.sim.system.system import assemble, tick_of
 from freefloat.spatial.rotations import quaternion_exp, quaternion_multiply
 
 ORBIT = CircularOrbit(altitude=550e3)

@@ -24,7 +24,7 @@ from freefloat.dynamics import (
 )
 from freefloat.model import Spacecraft, State
 from freefloat.sim.motion.integrators import rk4_step
-from freefloat.sim.system.craft_state import Ledger, Plant, PlantRate, WorldRate, zero_rate
+from freefloat.sim.system.craft_state import CraftState, CraftStateRate, Ledger, WorldRate, zero_rate
 from support.shuttle_arm import JOINTS, at_impact
 
 
@@ -48,9 +48,9 @@ def program(modes: int) -> engine.Compiled:
         state = plants[0].state
         vdot = forward_dynamics(whole, state.q, state.v, elastic_force(whole, state.q))
         books = zero_rate(plants).plants[0].ledger
-        return WorldRate((PlantRate(state_rate(whole, state, vdot), books),))
+        return WorldRate((CraftStateRate(state_rate(whole, state, vdot), books),))
 
-    plants = (Plant(start, Ledger.empty()),)
+    plants = (CraftState(start, Ledger.empty()),)
     return engine.compile(lambda plants, h: rk4_step(rate, plants, np.zeros(()), h), plants, 1e-3)
 
 
@@ -66,7 +66,7 @@ class Motion:
     def after(case: str, modes: int = 1, *, duration: float = 10.0, dt: float = 2e-4, every: int = 1) -> "Motion":
         craft, start = captured(case, modes)
         steps = round(duration / dt)
-        found = program(modes).rollout((Plant(start, Ledger.empty()),), dt, steps=steps, record_every=every)
+        found = program(modes).rollout((CraftState(start, Ledger.empty()),), dt, steps=steps, record_every=every)
         records = jax.tree.map(lambda first, rest: np.concatenate([first[None], rest]), start, found.record[0].state)
         return Motion(craft, records, every * dt)
 

@@ -10,8 +10,8 @@ import pytest
 from freefloat.scenarios import ScenarioError
 from freefloat.scenarios.envisat import EnvisatCapture
 from freefloat.scenarios.envisat.capture_claims import orbit_claims
-from freefloat.scenarios.envisat.capture_measures import relative_motion_in_cell, rotations
-from freefloat.scenarios.runner import judge, simulate_variant
+from freefloat.scenarios.envisat.capture_measures import relative_motion_in_cell, rotation_matrices
+from freefloat.scenarios.runner import judge_run, simulate_variant
 from freefloat.sim import Run
 from freefloat.spatial.rotations import rotation_matrix
 from freefloat.values.claims import Claim
@@ -79,7 +79,7 @@ def test_motion_in_the_cell_is_that_of_one_robot_seen_from_the_other(rng):
 
     quat = rng.normal(size=(2, 4))
     quat /= np.linalg.norm(quat, axis=1, keepdims=True)
-    R = rotations(quat)
+    R = rotation_matrices(quat)
     np.testing.assert_allclose(R[0], rotation_matrix(quat[0]), atol=1e-14)
     p, omega, velocity = rng.normal(size=(2, 3)), rng.normal(size=3), rng.normal(size=3)
     arrays = {}
@@ -97,7 +97,7 @@ def test_motion_in_the_cell_is_that_of_one_robot_seen_from_the_other(rng):
 def test_claims(variant):
     """Cell included."""
     pytest.importorskip("mujoco")
-    run = judge(VARIANTS[variant], simulate_variant(VARIANTS[variant], variant), no_others)
+    run = judge_run(VARIANTS[variant], simulate_variant(VARIANTS[variant], variant), no_others)
     assert len(run.claims) == 20
     for claim in map(Claim.from_dict, run.claims):
         assert claim.holds, f"{claim.claim}: {claim.ours} against {claim.statement}"

@@ -12,7 +12,7 @@ from freefloat.scenarios import ScenarioError
 from freefloat.scenarios.envisat import EnvisatFree
 from freefloat.scenarios.envisat.free_claims import rehearse_in_lockstep
 from freefloat.scenarios.envisat.relative_poses import RelativePoses
-from freefloat.scenarios.runner import judge, simulate_variant
+from freefloat.scenarios.runner import judge_run, simulate_variant
 from freefloat.sim import simulate
 from freefloat.values.claims import Claim
 
@@ -51,7 +51,7 @@ def test_a_formulation_that_does_not_exist_is_refused():
 @pytest.mark.parametrize("variant", list(VARIANTS))
 def test_claims(variant):
     """Cell included; in the absolute formulation it stops at a limit."""
-    run = judge(VARIANTS[variant], simulate_variant(VARIANTS[variant], variant), no_others)
+    run = judge_run(VARIANTS[variant], simulate_variant(VARIANTS[variant], variant), no_others)
     assert len(run.claims) == {"paper": 10, "capture-spin": 16, "absolute": 2}[variant]
     for claim in map(Claim.from_dict, run.claims):
         assert claim.holds is not False, f"{claim.claim}: {claim.ours} against {claim.statement}"

@@ -12,12 +12,12 @@ from freefloat.campaign.studies.capture_geometries import scatter
 from freefloat.control import AttitudeHold, Quintic, ReactionlessTurn, Turn
 from freefloat.scenarios import ScenarioError, find
 from freefloat.scenarios.ets7.capture import Camera, Ets7Capture, outcome
-from freefloat.scenarios.ets7.capture_scatter import SCATTERS, contrast
+from freefloat.scenarios.ets7.capture_scatter import SCATTERS, contrast_counts
 from freefloat.scenarios.ets7.parts import spacecraft
 from freefloat.scenarios.ets7.rns import Ets7Rns
 from freefloat.scenarios.measures import attitude_disturbance_deg
-from freefloat.scenarios.runner import judge, simulate_variant
-from freefloat.scenarios.tables import load
+from freefloat.scenarios.runner import judge_run, simulate_variant
+from freefloat.scenarios.tables import load_table
 from freefloat.sim import Run, simulate
 from freefloat.values.claims import Claim
 
@@ -42,7 +42,7 @@ def test_claims(name: str, variant: str) -> None:
     def simulate(name: str, variant: str) -> Run:
         return simulate_variant(find(name).variants()[variant], variant)
 
-    rows = judge(find(name).variants()[variant], simulate(name, variant), simulate).claims
+    rows = judge_run(find(name).variants()[variant], simulate(name, variant), simulate).claims
     assert rows
     for claim in map(Claim.from_dict, rows):
         if claim.relation == "not reproduced":
@@ -122,7 +122,7 @@ def test_a_lost_camera_stops_the_hand_and_says_so() -> None:
 def test_a_capture_is_marked_among_the_others() -> None:
     run = simulate(Ets7Capture.variants()["case-1"].build())
     for one in SCATTERS:
-        labels = [mark.label for mark in one.marks(run, load("ets7_capture.csv"))]
+        labels = [mark.label for mark in one.marks(run, load_table("ets7_capture.csv"))]
         assert labels[0] == "the scenario's geometry"
         assert labels[1].startswith("this run, case 1")
 
@@ -131,7 +131,7 @@ def test_a_capture_is_marked_among_the_others() -> None:
 def test_scatter_of_random_geometries() -> None:
     data = scatter(seeds={3: 1}, until={1: 30.0, 2: 60.0})
     assert data.sizes["geometry"] == 7  # drifts
-    assert contrast(data)["geometries"] == 7.0
+    assert contrast_counts(data)["geometries"] == 7.0
     assert np.all(np.isfinite(data["case1.attitude"].values))
     assert np.all(np.isfinite(data["case2.attitude"].values))
     assert set(data["status"].values) <= {
@@ -152,13 +152,13 @@ COUNTS += ("of these, case 2 disturbs the attitude more",)
 
 @pytest.mark.slow
 def test_counts_of_the_search_at_its_own_step() -> None:
-    found = contrast(scatter(dt=0.5))
+    found = contrast_counts(scatter(dt=0.5))
     assert tuple(found[what] for what in COUNTS) == (138, 127, 9, 4, 44)
     assert found["median attitude ratio"] == pytest.approx(0.84, abs=5e-3)
 
 
 def test_counts_of_the_search_in_the_table_of_the_package() -> None:
-    found = contrast(load("ets7_capture.csv"))
+    found = contrast_counts(load_table("ets7_capture.csv"))
     assert found["geometries"] == 448
     assert tuple(found[what] for what in COUNTS) == (133, 124, 9, 4, 37)
     assert found["median attitude ratio"] == pytest.approx(0.80, abs=5e-3)

@@ -7,7 +7,7 @@ import pytest
 from freefloat.hil import rehearse
 from freefloat.scenarios.goddard import GoddardRehearsal
 from freefloat.scenarios.measures import damped_sinusoid
-from freefloat.scenarios.runner import judge, simulate_variant
+from freefloat.scenarios.runner import judge_run, simulate_variant
 
 pytest.importorskip("mujoco")
 
@@ -16,7 +16,7 @@ VARIANTS = GoddardRehearsal.variants()
 
 def check(variant):
     run = simulate_variant(VARIANTS[variant], variant)
-    claims = judge(VARIANTS[variant], run, simulate_variant).claims
+    claims = judge_run(VARIANTS[variant], run, simulate_variant).claims
     assert run.audit.holds
     assert len(claims) == 5
     assert not [row for row in claims if not row["holds"]]

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from freefloat.scenarios import ScenarioError, find
-from freefloat.scenarios.runner import judge, simulate_variant
+from freefloat.scenarios.runner import judge_run, simulate_variant
 from freefloat.scenarios.srms import SrmsNormal, SrmsTangential
-from freefloat.scenarios.srms.claims import latch_of
+from freefloat.scenarios.srms.claims import latch_event
 from freefloat.sim import Run, simulate
 from freefloat.values.claims import Claim
 
@@ -24,7 +24,7 @@ def _simulate(name: str, variant: str) -> Run:
     ("name", "variant"), [pytest.param("srms-normal", "hard", marks=pytest.mark.slow), ("srms-tangential", "soft")]
 )
 def test_claims(name: str, variant: str) -> None:
-    run = judge(find(name).variants()[variant], _simulate(name, variant), _simulate)
+    run = judge_run(find(name).variants()[variant], _simulate(name, variant), _simulate)
     assert len(run.claims) >= 20
     for claim in map(Claim.from_dict, run.claims):
         assert claim.holds, f"{claim.claim}: {claim.ours} against {claim.statement}"
@@ -42,7 +42,7 @@ def test_braked_joints_latch_by_the_gap_and_lose_more() -> None:
     """The payload drifts for a second; then the latch closes, with the energy of our reference."""
     braked = SrmsNormal.variants()["braked"]
     run = simulate(replace(braked, duration=1.1).build())
-    grasp = latch_of(run)
+    grasp = latch_event(run)
     assert grasp["time"] == pytest.approx(1.0, abs=1e-8)
     assert grasp["energy_lost"] == pytest.approx(3.442780, rel=1e-6)
     joints = run["shuttle.joints.position"].values

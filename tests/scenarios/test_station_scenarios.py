@@ -12,7 +12,7 @@ import pytest
 
 import freefloat as ff
 from freefloat.control.lqr import (
-    DesignRefused,
+    DesignError,
     SecondOrderModel,
     controllability,
     design_kalman,
@@ -23,10 +23,10 @@ from freefloat.control.lqr import (
 )
 from freefloat.control.lqr.second_order import component_of
 from freefloat.scenarios import ScenarioError, find
-from freefloat.scenarios.runner import judge, simulate_variant
+from freefloat.scenarios.runner import judge_run, simulate_variant
 from freefloat.scenarios.station import StationRecovery, linear_claims
 from freefloat.scenarios.station.loop import ATTITUDE_AND_ARM, sensed_structure, state_feedback
-from freefloat.scenarios.station.model import TIPS, bent, paper_weights, station_model, tip_deflection
+from freefloat.scenarios.station.model import TIPS, bent_coordinates, paper_weights, station_model, tip_deflection
 from freefloat.values.claims import Claim
 
 
@@ -51,7 +51,7 @@ def _judged(name: str, variant: str) -> ff.Run:
     def simulated(name: str, variant: str) -> ff.Run:
         return simulate_variant(find(name).variants()[variant], variant)
 
-    run = judge(find(name).variants()[variant], simulated(name, variant), simulated)
+    run = judge_run(find(name).variants()[variant], simulated(name, variant), simulated)
     for claim in map(Claim.from_dict, run.claims):
         assert claim.holds, f"{claim.claim}: {claim.ours} against {claim.statement}"
     return run
@@ -76,12 +76,12 @@ def test_claims(name: str, variant: str) -> None:
 
 def test_forces_at_mid_chord_are_refused_naming_the_twelve_modes() -> None:
     middle = station_model(force_chord=0.0)
-    with pytest.raises(DesignRefused, match=r"No input reaches 12 modes.*array 1 tip") as refused:
+    with pytest.raises(DesignError, match=r"No input reaches 12 modes.*array 1 tip") as refused:
         design_lqr(middle.structure, *paper_weights(middle.structure))
     told = [float(name.split(",")[-1].split()[0]) for name in refused.value.modes]
     known = [0.4999, 1.8398, 4.2188, 4.913, 5.936, 9.267, 13.058, 16.460, 17.674, 18.928, 21.651, 33.630]
     assert told == pytest.approx(known, rel=1e-4)
-    assert len(controllability(middle.structure).missed) == 12
+    assert len(controllability(middle.structure).missed_modes) == 12
 
 
 def test_what_no_sensor_sees_and_what_is_nearly_the_same_is_refused_by_name() -> None:
@@ -89,12 +89,12 @@ def test_what_no_sensor_sees_and_what_is_nearly_the_same_is_refused_by_name() ->
     structure = sensed_structure(station)
     names = structure.outputs[6:]
     blind = structure.with_outputs(structure.Cp[6:], structure.Cv[6:], names)  # tips and gyros: no angle, no joint
-    with pytest.raises(DesignRefused, match="No sensor sees"):
+    with pytest.raises(DesignError, match="No sensor sees"):
         design_kalman(blind, np.full(12, 1e-2), 1e-6)
     M = structure.M.copy()
     M[-1], M[:, -1] = M[-2], M[:, -2]
     M[-1, -1] = M[-2, -2] * (1.0 + 1e-16)
-    with pytest.raises((DesignRefused, ff.ModelError), match=r"badly conditioned|positive definite"):
+    with pytest.raises((DesignError, ff.ModelError), match=r"badly conditioned|positive definite"):
         SecondOrderModel(M, structure.K, structure.Bf)
 
 
@@ -107,7 +107,7 @@ def test_a_filter_has_margins_and_one_on_few_modes_does_not() -> None:
     assert min(loop.phase for loop in report.loops) > np.deg2rad(30.0)
     found = spillover(structure, few.compensator(), plant)
     assert "arm 1" in found.unstable[0].name
-    with pytest.raises(DesignRefused, match="it has no margins"):
+    with pytest.raises(DesignError, match="it has no margins"):
         robustness(plant, few.compensator())
 
 
@@ -116,7 +116,7 @@ def test_a_filter_has_margins_and_one_on_few_modes_does_not() -> None:
 
 def test_bent_starts_have_the_deflections_that_are_asked_for() -> None:
     for craft in (ff.library.station(), ff.library.station(reduction="nodal")):
-        q = bent(craft, dict.fromkeys(TIPS, 0.01))
+        q = bent_coordinates(craft, dict.fromkeys(TIPS, 0.01))
         found = [tip_deflection(craft, name) @ q for name in TIPS]
         assert found[:4] == pytest.approx([0.01] * 4, rel=1e-12)
         assert found[4:] == pytest.approx([9.752e-3] * 2, rel=2e-4)  # at the corner, where mid-chord has 10 mm

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from freefloat.outside.messages import Kind, encode
 from freefloat.outside.program import InProcess
-from freefloat.outside.server import connect, obey
+from freefloat.outside.server import connect, handle_message
 from software.damper import Damper
 
 ANSWER = np.zeros(7)
@@ -54,7 +54,7 @@ def main(address: str, fault: str, tick: int, period: float) -> None:
             if fault != "twice":
                 time.sleep(60.0)
         else:
-            obey(program, line, message)
+            handle_message(program, line, message)
 
 
 if __name__ == "__main__":

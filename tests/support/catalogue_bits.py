@@ -136,7 +136,7 @@ def swapped_on_the_way() -> Iterator[list[Any]]:
 
     looks: dict[Any, int] = {}
     swapped: list[Any] = []
-    take = code.CodeByNeed._take
+    take = code.TieredCode._take_result
 
     def at_the_fifth_look(job: Any) -> bool:
         looks[job] = looks.get(job, 0) + 1
@@ -152,7 +152,7 @@ def swapped_on_the_way() -> Iterator[list[Any]]:
         mock.patch.object(native, "LEAST_STEPS", 1),  # a look at every step
         mock.patch.object(background, "most_jobs", return_value=1000),  # nobody waits for another's
         mock.patch.object(background.Job, "has_ended", property(at_the_fifth_look)),
-        mock.patch.object(code.CodeByNeed, "_take", counted),
+        mock.patch.object(code.TieredCode, "_take_result", counted),
     ):
         yield swapped
 

@@ -22,10 +22,12 @@ SERVICER_ROBOT, CLIENT_ROBOT = ROBOTS
 class JointedCell(IdealCell):
     """An ideal cell whose robots have two joints that swing to and fro, far from their limits."""
 
-    def _read(self, cycle, readings):
+    def _make_reading(self, cycle, readings):
         t = cycle * self.cycle
         joints = {"joints": np.array([0.2 * np.sin(t), 0.1]), "joint_rates": np.array([0.2 * np.cos(t), 0.0])}
-        return super()._read(cycle, {name: dataclasses.replace(one, **joints) for name, one in readings.items()})
+        return super()._make_reading(
+            cycle, {name: dataclasses.replace(one, **joints) for name, one in readings.items()}
+        )
 
 
 def jointed_cell(delay=DELAY, stiffness=STIFFNESS):
@@ -83,7 +85,7 @@ def with_log(evidence, field, change, **about):
 def with_simulated(evidence, channel, change):
     run = evidence.simulated
     array = run.recorded[channel]
-    recorded = run.recorded.joined({channel: (array.dims, change(array.values), array.attrs)})
+    recorded = run.recorded.with_arrays({channel: (array.dims, change(array.values), array.attrs)})
     return dataclasses.replace(evidence, simulated=dataclasses.replace(run, recorded=recorded))
 
 

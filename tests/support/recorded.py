@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from freefloat.sim import Run
-from freefloat.sim.audit.audit import Audit, Entry
+from freefloat.sim.audit.audit import Audit, AuditEntry
 from freefloat.values.labelled import LabelledArrays
 
 
@@ -70,7 +70,7 @@ def made_up(
         },
         {"time": ("time", t), "part": ("part", [f"c{j}" for j in range(components)])},
     )
-    audit = Audit((Entry("made-up balance", "J", 1e-12, 0.0, 1e-9),), "made up")
+    audit = Audit((AuditEntry("made-up balance", "J", 1e-12, 0.0, 1e-9),), "made up")
     return Run(
         recorded=recorded,
         audit=audit,

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import freefloat as ff
-from freefloat.hil import Carried, Passivity, Rehearsal
+from freefloat.hil import Passivity, Rehearsal, RobotAssignment
 from freefloat.hil.cell import IdealCell
 
 CLIENT_MASS, SERVICER_MASS = 7827.867, 867.0  # [kg], spec/001
@@ -50,8 +50,8 @@ def experiment(duration=1.0, dt=1e-3, state=None, parts=(), **options):
 
 def rehearsal(made, **options):
     carried = (
-        Carried("servicer-robot", "servicer", "servicer.tip.wrench"),
-        Carried("client-robot", "client", "client.base.wrench", reaction_of="servicer-robot"),
+        RobotAssignment("servicer-robot", "servicer", "servicer.tip.wrench"),
+        RobotAssignment("client-robot", "client", "client.base.wrench", reaction_of="servicer-robot"),
     )
     return Rehearsal(made, carried, **{"nominal": "client", "passivity": None, "compensation": None} | options)
 

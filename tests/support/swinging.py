@@ -12,9 +12,8 @@ import numpy as np
 from freefloat.model import Clock, Effect, Spacecraft, State, World
 from freefloat.sim import begin, derivative
 from freefloat.sim.motion.integrators import rk4_step
-from freefloat.sim.system.craft_state import Ledger, Plant, Plants, WorldRate
-from freefloat.sim.system.system import assemble
-from freefloat.sim.system.tick import Tick
+from freefloat.sim.system.craft_state import CraftState, Ledger, Plants, WorldRate
+from freefloat.sim.system.system import Tick, assemble
 from freefloat.values import record
 from freefloat.values.arrays import Matrix, Scalar, Vector
 from support.compiling import compiled
@@ -46,9 +45,9 @@ def draw_swinging(rng: np.random.Generator, craft: Spacecraft) -> tuple[Spacecra
     return dataclasses.replace(craft, joints=joints), torques
 
 
-def starting(state: State) -> Plant:
+def starting(state: State) -> CraftState:
     """A plant whose books are empty."""
-    return jax.tree.map(np.asarray, Plant(state=state, ledger=Ledger.empty()))
+    return jax.tree.map(np.asarray, CraftState(state=state, ledger=Ledger.empty()))
 
 
 def rates_of(craft: Spacecraft, effects: tuple, state: State) -> Callable[..., WorldRate]:
@@ -59,7 +58,9 @@ def rates_of(craft: Spacecraft, effects: tuple, state: State) -> Callable[..., W
     return lambda plants, *times: derivative(system, plants, loop, {}, tick, *times)
 
 
-def _advance(craft: Spacecraft, effects: tuple, plant: Plant, t: Scalar, h: Scalar, steps: jax.Array) -> Plant:
+def _advance(
+    craft: Spacecraft, effects: tuple, plant: CraftState, t: Scalar, h: Scalar, steps: jax.Array
+) -> CraftState:
     rate, plants = rates_of(craft, effects, plant.state), (plant,)
 
     def advance_once(k: jax.Array, now: Plants) -> Plants:
@@ -71,6 +72,6 @@ def _advance(craft: Spacecraft, effects: tuple, plant: Plant, t: Scalar, h: Scal
 _compiled_advance = compiled(_advance)
 
 
-def advance(craft: Spacecraft, effects: tuple, plant: Plant, t: float, h: float, steps: int) -> Plant:
+def advance(craft: Spacecraft, effects: tuple, plant: CraftState, t: float, h: float, steps: int) -> CraftState:
     """So many RK4 steps of length h from time t; one compilation serves every step length and number of steps."""
     return _compiled_advance(craft, effects, plant, np.float64(t), np.float64(h), np.int32(steps))

@@ -7,10 +7,10 @@ import numpy as np
 
 import freefloat as ff
 from freefloat.effects.contact import (
-    Box,
     Bristles,
     CompliantContact,
-    Cone,
+    ContactBox,
+    ContactCone,
     HuntCrossley,
     KelvinVoigt,
     Plane,
@@ -87,7 +87,7 @@ def slide(angle, friction=0.4, duration=0.5, dt=5e-3, **options):
     """From rest on a plane that is inclined by an angle; the pull is through the plane of the corners."""
     contact = CompliantContact(
         "base",
-        Box((EDGE, EDGE, EDGE)),
+        ContactBox((EDGE, EDGE, EDGE)),
         "N",
         Plane(),
         KelvinVoigt(STIFF, 1e3),
@@ -112,7 +112,7 @@ DOCKING = CompliantContact(
     "servicer.tip",
     Probe(0.03, 0.3, 0.02),
     "client.drogue",
-    Cone(0.15, 0.2, 0.02),
+    ContactCone(0.15, 0.2, 0.02),
     KelvinVoigt(1e6, 2e3),
     Bristles(0.1, 1e6, 2e3),
     name="docking",

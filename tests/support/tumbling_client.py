@@ -7,9 +7,9 @@ import jax
 import numpy as np
 
 import freefloat as ff
-from freefloat.campaign import Campaign, History, Listed, Metric, run_campaign
+from freefloat.campaign import Campaign, History, ListedDispersion, Metric, run_campaign
 from freefloat.control import Disturbance, PictureNoise, TargetFilter, TargetGuess
-from freefloat.control.target_motion import SIZE, move_state
+from freefloat.control.target_motion import ERROR_COUNT, apply_error
 from freefloat.sensors import Ideal, IdealMeasurements, Imperfection, RelativePoseCamera
 from freefloat.spatial.rotations import rotation_matrix
 
@@ -114,7 +114,7 @@ class Study:
         if self.errors is not None:
             return np.tile(self.errors, (self.runs, 1))
         sigmas = np.sqrt(np.asarray(self.guess.variances()))
-        return np.random.default_rng(7).normal(size=(self.runs, SIZE)) * sigmas
+        return np.random.default_rng(7).normal(size=(self.runs, ERROR_COUNT)) * sigmas
 
     def numbers(self) -> dict[str, np.ndarray]:
         """Numbers of an experiment that differ in this study, by path (runs, entries)."""
@@ -135,7 +135,7 @@ def true_starts(study: Study) -> dict[str, np.ndarray]:
     """The client as it is, where the guess has its errors."""
     law, errors = target_filter(guess=study.guess), study.guess_errors()
     guessed = law.begin(IdealMeasurements.of(BUS, BUS.in_motion())).belief.state
-    states = jax.vmap(lambda error: move_state(guessed, error))(errors)
+    states = jax.vmap(lambda error: apply_error(guessed, error))(errors)
     R, rate, com = np.asarray(jax.vmap(rotation_matrix)(states.quaternion)), states.rate, states.com
     inertias = sum(INERTIA) * np.asarray(jax.vmap(law.body.inertia)(states.shape))
     velocity = np.einsum("rji,rj->ri", R, states.velocity) - np.cross(rate, com)  # of the base, its axes
@@ -153,7 +153,9 @@ def run_studies(*studies: Study, duration: float = 60.0) -> list[dict[str, np.nd
     """Channels of the filter in each study, by name (runs, instants, ...); every run has noise of its own."""
     each = [study.numbers() for study in studies]
     listed = [
-        Listed(path, np.concatenate([numbers[path] for numbers in each]), "add" if "attitude" in path else "set")
+        ListedDispersion(
+            path, np.concatenate([numbers[path] for numbers in each]), "add" if "attitude" in path else "set"
+        )
         for path in each[0]
     ]
     names = tuple(f"servicer.target.{name}" for name in KEPT)

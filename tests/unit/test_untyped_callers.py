@@ -95,6 +95,8 @@ CALLS = {
     "simulate(HoldJoints(joints=('rod',), period=float('nan')))": "HoldJoints: period must be finite [s]",
     "simulate(HoldJoints(joints=('rod',), period='slow'))": "HoldJoints: period must be numeric [s], got 'slow'",
     "simulate(HoldJoints)": "HoldJoints is a class, not a part. Give an instance of it: HoldJoints(...).",
+    "simulate(ff.Pose)": "Pose is a class, not a part. Give an instance of it: Pose(...).",
+    "simulate(ff.Pose())": "Pose is nothing that can act in a run: derive it from ff.Software",
     "simulate('push')": "str is nothing that can act in a run: derive it from ff.Software",
     "simulate(HoldJoints(joints=('rod',), on=5))": "HoldJoints: on must be the name of a spacecraft, got 5",
     "simulate(WrenchPulse(frame='tip', wrench=[0] * 6))": "WrenchPulse: Spacecraft 'hub' has no frame 'tip'. Frames:",

@@ -1,4 +1,4 @@
-"""Questions to a spacecraft or an experiment, answered offline: linear models, modes, workspace maps, parameters."""
+"""Offline analysis of a spacecraft or an experiment: linear models, modes, workspace maps, parameter identification."""
 
 from freefloat.analysis.free_linear_model import FreeLinearModel, linearise_free
 from freefloat.analysis.identification import (

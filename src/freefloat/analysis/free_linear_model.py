@@ -36,14 +36,14 @@ def linearise_free(craft: Spacecraft, state: State, force: Vector) -> FreeLinear
 
 
 def _change(craft: Spacecraft, state: State, force: Vector, direction: Vector) -> Vector:
-    """How the rate of a deviation changes along one direction of deviation and force."""
+    """Derivative of the rate of a deviation along one direction of (deviation, force)."""
     origin = jnp.zeros(6 + craft.layout.nq + craft.layout.nv), force
     both = direction[: len(origin[0])], direction[len(origin[0]) :]
     return jax.jvp(lambda dx, f: deviation_rate(craft, state, dx, f), origin, both)[1]
 
 
 def deviation_rate(craft: Spacecraft, state: State, deviation: Vector, force: Vector) -> Vector:
-    """Rate of a deviation dx from a reference that keeps the state's twist."""
+    """Rate of a deviation dx from a reference that moves on with the twist of the state."""
     step = StateRate.from_vector(deviation, craft.layout.nq)
     coordinates = np.array(craft.layout.coordinates, dtype=int)
     turn = rotation_exp(step.turn)
@@ -51,7 +51,7 @@ def deviation_rate(craft: Spacecraft, state: State, deviation: Vector, force: Ve
     structure = elastic_force(craft, q) + damping_force(craft, q, v)
     rate = StateRate(
         velocity=state.X_NB.R @ turn @ linear(v[:6]),
-        # The rotation error exp(theta) = R_ref^T R turns with the difference of the two rates, in our axes.
+        # The rotation error exp(theta) = R_ref^T R turns with the difference of the rates, in deviated base axes.
         turn=dexp_inverse(step.turn, angular(v[:6]) - turn.T @ angular(state.v[:6])),
         q=v[coordinates],
         v=forward_dynamics(craft, q, v, force + structure),

@@ -19,16 +19,15 @@ from freefloat.effects import GravityGradient
 from freefloat.model import Clock, Effect, Software, Spacecraft, State, Truth
 from freefloat.sensors.ideal import true_value
 from freefloat.sim.experiment import Experiment
-from freefloat.sim.kernel import act
+from freefloat.sim.kernel import run_tick
 from freefloat.sim.motion.accelerations import derivative
 from freefloat.sim.start import begin, zero_inputs
-from freefloat.sim.system.system import System
-from freefloat.sim.system.tick import tick_of
+from freefloat.sim.system.system import System, tick_of
 from freefloat.spatial import angular
 from freefloat.spatial.rotations import dexp_inverse, rotation_exp
 from freefloat.values import record
 from freefloat.values.arrays import Vector
-from freefloat.values.compiling import compile_function
+from freefloat.values.compiler import compile_function
 from freefloat.values.errors import ModelError
 
 _AXES = "xyz"
@@ -56,10 +55,10 @@ class LinearModel:
         """Eigenvalues of A [1/s]."""
         return np.linalg.eigvals(self.A)
 
-    def part(self, *, states: Sequence[str] | None = None, inputs: Sequence[str] | None = None) -> LinearModel:
-        """The same model with some of its states or inputs only; the other states are taken to stay zero."""
-        rows = _places("state", self.states, states)
-        columns = _places("input", self.inputs, inputs)
+    def submodel(self, *, states: Sequence[str] | None = None, inputs: Sequence[str] | None = None) -> LinearModel:
+        """Model with only some of the states or inputs; the other states are assumed to stay zero."""
+        rows = _name_indices("state", self.states, states)
+        columns = _name_indices("input", self.inputs, inputs)
         return dataclasses.replace(
             self,
             A=self.A[np.ix_(rows, rows)],
@@ -75,7 +74,7 @@ class LinearModel:
         return "\n".join((f"Linear model: {sizes}", *self.notes))
 
 
-def _places(kind: str, known: Sequence[str], names: Sequence[str] | None) -> list[int]:
+def _name_indices(kind: str, known: Sequence[str], names: Sequence[str] | None) -> list[int]:
     if unknown := [name for name in names or () if name not in known]:
         raise ModelError(f"The linear model has no {kind} '{unknown[0]}'. {kind.capitalize()}s: {', '.join(known)}.")
     return [known.index(name) for name in known if names is None or name in names]
@@ -83,23 +82,24 @@ def _places(kind: str, known: Sequence[str], names: Sequence[str] | None) -> lis
 
 @record
 class _Push(Effect):
-    """A generalised force that is varied."""
+    """A generalised force by which the model is differentiated."""
 
     values: Vector
 
     def force(self, craft: Spacecraft, state: State, clock: Clock) -> Vector:
-        """As given."""
+        """Generalised force of this effect, in the order of v."""
         return jnp.asarray(self.values)
 
 
 def linearise(
     experiment: Experiment, *, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None
 ) -> LinearModel:
-    """The linear model about the start of an experiment, as its world, effects and software have it then.
+    """Linear model about the start of an experiment, with the world, effects and software of that instant.
 
     Inputs are forces and torques added to those that act: on the base (`base.force.x`, `base.torque.z`, base axes), at
     joints and wheels by their names; all of them by default. Outputs are measurements by name; by default the states.
-    Sampled torque laws are taken as continuous and memories as they begin; sampled rate laws hold their first answer.
+    Sampled torque laws are taken as continuous and memories keep their first value; sampled rate laws hold their first
+    command.
     """
     derivatives = _derivatives_of(experiment.system, experiment.start)
     system, wanted = derivatives.system, None if outputs is None else tuple(outputs)
@@ -115,11 +115,11 @@ def linearise(
         C = derivatives.along(experiment.start, directions[: sum(sizes), : sum(sizes)], wanted).T
     notes = (*derivatives.notes, *_orbit_notes(system, experiment.start))
     model = LinearModel(A, B, C, np.zeros((len(names), B.shape[1])), states, every, names, notes)
-    return model.part(inputs=inputs or [name for name in every if not name.endswith("force of mode")])
+    return model.submodel(inputs=inputs or [name for name in every if not name.endswith("force of mode")])
 
 
 def _orbit_notes(system: System, start: tuple[State, ...]) -> Iterator[str]:
-    """Where the centres of mass are, if gravity acts: the orbit is that of N's origin."""
+    """Notes on the distance of each centre of mass from the orbit, if gravity acts; N's origin moves on the orbit."""
     if not any(isinstance(effect, GravityGradient) for effect in system.effects):
         return
     for name, craft, state in zip(system.world.names, system.world.crafts, start, strict=True):
@@ -130,18 +130,18 @@ def _orbit_notes(system: System, start: tuple[State, ...]) -> Iterator[str]:
 
 # ---- derivatives
 
-_known: WeakKeyDictionary[System, _Derivatives] = WeakKeyDictionary()
+_derivatives_cache: WeakKeyDictionary[System, _Derivatives] = WeakKeyDictionary()
 
 
 def _derivatives_of(system: System, start: tuple[State, ...]) -> _Derivatives:
-    """Those of a system, kept as long as it is: its records do not change."""
-    if system not in _known:
-        _known[system] = _Derivatives(*_continuous(system, start))
-    return _known[system]
+    """Compiled derivatives of a system, cached as long as the system exists (its records do not change)."""
+    if system not in _derivatives_cache:
+        _derivatives_cache[system] = _Derivatives(*_continuous_system(system, start))
+    return _derivatives_cache[system]
 
 
 class _Derivatives:
-    """Derivatives of functions of a system and of small deviations from its start, compiled once."""
+    """Derivatives of functions of a system by small deviations from its start; each function is compiled once."""
 
     def __init__(self, system: System, notes: tuple[str, ...]) -> None:
         self.system, self.notes = system, notes
@@ -150,13 +150,13 @@ class _Derivatives:
     def along(
         self, start: tuple[State, ...], directions: np.ndarray, outputs: tuple[str, ...] | None = None
     ) -> np.ndarray:
-        """One row for each direction of deviation: how fast its rate changes, or the outputs."""
-        function = _motion if outputs is None else partial(_measured, names=outputs)
+        """Derivative of the rates of the deviation, or of the outputs, along each direction; one row per direction."""
+        function = _deviation_rates if outputs is None else partial(_output_values, names=outputs)
         if outputs not in self._programs:
             example = start, np.zeros(directions.shape[1])
             self._programs[outputs] = compile_function(partial(_change, function), self.system, *example)
         program = self._programs[outputs]
-        if program is None:  # something that only JAX can do
+        if program is None:  # the compiler does not support it, JAX does
             each = jax.vmap(lambda direction: _change(function, self.system, start, direction))
             return np.asarray(jax.jit(each)(jnp.asarray(directions)))
         return program.batch(start, directions, in_axes=(None, 0))
@@ -167,11 +167,11 @@ def _change(function: Any, system: System, start: tuple[State, ...], direction: 
     return jax.jvp(partial(function, system, start), (jnp.zeros(direction.shape),), (direction,))[1]
 
 
-def _motion(system: System, start: tuple[State, ...], deviation: Vector) -> Vector:
+def _deviation_rates(system: System, start: tuple[State, ...], deviation: Vector) -> Vector:
     """Rate of a deviation (dx, du) from the start."""
     system, loop = begin(system, start)
     tick, nothing = tick_of(system, loop), zero_inputs(system)
-    loop = act(system, loop, nothing, tick)
+    loop = run_tick(system, loop, nothing, tick)
     sizes, forces = _sizes(system)
     dx, du = deviation[: sum(sizes)], deviation[sum(sizes) :]
     pushed, steps = _with_pushes(system, jnp.split(du, np.cumsum(forces)[:-1])), _steps(system, dx)
@@ -184,8 +184,8 @@ def _motion(system: System, start: tuple[State, ...], deviation: Vector) -> Vect
     return jnp.concatenate([_deviation_rate(at.state, step, rate.state).vector() for at, step, rate in rates])
 
 
-def _measured(system: System, start: tuple[State, ...], deviation: Vector, *, names: tuple[str, ...]) -> Vector:
-    """Measurements, one after the other, at a deviation from the start."""
+def _output_values(system: System, start: tuple[State, ...], deviation: Vector, *, names: tuple[str, ...]) -> Vector:
+    """Values of the measurements `names`, concatenated, at a deviation from the start."""
     moved = tuple(retract(state, step) for state, step in zip(start, _steps(system, deviation), strict=True))
     return jnp.concatenate([jnp.ravel(true_value(Truth(system.world, moved), name)) for name in names])
 
@@ -196,8 +196,8 @@ def _sizes(system: System) -> tuple[list[int], list[int]]:
     return [6 + layout.nq + layout.nv for layout in layouts], [layout.nv for layout in layouts]
 
 
-def _continuous(system: System, start: tuple[State, ...]) -> tuple[System, tuple[str, ...]]:
-    """The system with sampled torque laws asked all the time, and what to say of that."""
+def _continuous_system(system: System, start: tuple[State, ...]) -> tuple[System, tuple[str, ...]]:
+    """System in which sampled torque laws act continuously, and notes about it for the user."""
     software, notes = [], []
     wired, _ = begin(system, start)
     for law, wires in zip(system.software, wired.wiring.software, strict=True):

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import block_diag, eigh
 
 from freefloat.analysis.orbit_names import OrbitNames, input_columns, output_rows
-from freefloat.analysis.tidal_stiffness import bending_under_tide
+from freefloat.analysis.tidal_stiffness import tidal_stiffness
 from freefloat.control.lqr import SecondOrderModel
 from freefloat.dynamics.displacement_moments import DisplacementMoments, displacement_moments
 from freefloat.dynamics.elastic import flexible_bodies
@@ -28,14 +28,14 @@ GRADIENTS = ("exact", "full", "paper")
 
 @dataclass(frozen=True)
 class OrbitModel:
-    """The linear equations about a reference, and what the reference itself asks for."""
+    """Linear equations about a reference, and the force that would hold the reference itself."""
 
     structure: SecondOrderModel
-    trim: np.ndarray  # generalised force that would hold the reference, by coordinate; zero: it is an equilibrium
+    trim: np.ndarray  # generalised force that would hold the reference, by coordinate; zero at an equilibrium
     mass: float  # [kg]
-    com: np.ndarray  # of the whole, in the base frame [m]
-    inertia: np.ndarray  # about it, base axes [kg m2]
-    rate: float  # of the orbit [rad/s]
+    com: np.ndarray  # centre of mass of the whole spacecraft, in the base frame [m]
+    inertia: np.ndarray  # about the centre of mass, base axes [kg m2]
+    rate: float  # orbital rate [rad/s]
     motion: np.ndarray  # (nv, coordinates): velocities of the spacecraft by rates of the coordinates, for pictures
 
 
@@ -69,7 +69,7 @@ def linearise_in_orbit(
     R_OB, rate = _attitude(attitude), _rate(orbit)
     names = OrbitNames.of(craft, rotations, coordinates)
     moments = displacement_moments(craft, q)
-    turning = _Turning(-rate, R_OB[1], R_OB[2])  # rows of R_OB: its axes y and z in base axes
+    turning = _OrbitalFrame(-rate, R_OB[1], R_OB[2])  # rows of R_OB: its axes y and z in base axes
     M, G = _inertia(moments), _gyroscopic(moments, turning)
     K = _stiffness(craft, q, moments, turning, gradient)
     C = np.asarray(block_diag(np.zeros((3, 3)), _damping(craft)))
@@ -105,7 +105,7 @@ def trim_in_orbit(
     free_joints: Sequence[str] = (),
     iterations: int = 30,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(q, R_OB) of the equilibrium near a reference: attitude and modes find it, joints hold unless they are free."""
+    """(q, R_OB) of the equilibrium near a reference; attitude, modes and `free_joints` vary, other joints are held."""
     q = np.zeros(craft.layout.nq) if q is None else np.array(q, dtype=float)
     R_OB, rate = _attitude(attitude), _rate(orbit)
     craft.layout.require_moving(free_joints)
@@ -113,7 +113,7 @@ def trim_in_orbit(
     places = [k for name in moving for k in range(*craft.layout.positions[name].indices(len(q)))]
     free = np.array([0, 1, 2, *(3 + k for k in places)], dtype=int)
     for _ in range(iterations):
-        moments, turning = displacement_moments(craft, q), _Turning(-rate, R_OB[1], R_OB[2])
+        moments, turning = displacement_moments(craft, q), _OrbitalFrame(-rate, R_OB[1], R_OB[2])
         force = _rest_force(craft, q, moments, turning)[free]
         K = _stiffness(craft, q, moments, turning, "exact")[np.ix_(free, free)]
         step = _solve(craft, K, force)
@@ -121,18 +121,18 @@ def trim_in_orbit(
         q[places] += step[3:]
         if np.max(np.abs(step)) < 1e-13:
             return q, R_OB
-    raise _lost(craft)
+    raise _equilibrium_error(craft)
 
 
 def _solve(craft: Spacecraft, K: np.ndarray, force: np.ndarray) -> np.ndarray:
     size = np.sqrt(np.maximum(np.abs(np.diag(K)), 1e-300))
     scaled = K / np.multiply.outer(size, size)
     if np.linalg.cond(scaled) > 1e13:
-        raise _lost(craft)
+        raise _equilibrium_error(craft)
     return np.linalg.solve(scaled, force / size) / size
 
 
-def _lost(craft: Spacecraft) -> ModelError:
+def _equilibrium_error(craft: Spacecraft) -> ModelError:
     return ModelError(
         f"Spacecraft '{craft.name}' found no equilibrium in orbit near this reference. "
         "Start nearer to one: long axis along the vertical, axis of most inertia along the orbit normal."
@@ -140,7 +140,7 @@ def _lost(craft: Spacecraft) -> ModelError:
 
 
 def _velocities(craft: Spacecraft, moments: DisplacementMoments) -> np.ndarray:
-    """v against the orbital frame by the rates of (psi, q); the base moves so that the centre of mass does not."""
+    """Matrix from rates of (psi, q) to v relative to the orbital frame, with the centre of mass at rest."""
     layout = craft.layout
     found = np.zeros((layout.nv, 3 + layout.nq))
     found[:3, :3], found[:3, 3:], found[3:6, :3] = _skew(moments.com), -moments.com_motion, np.eye(3)
@@ -154,7 +154,7 @@ def _velocities(craft: Spacecraft, moments: DisplacementMoments) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class _Turning:
+class _OrbitalFrame:
     """The orbital frame: its rate about the axis y of O, and unit vectors of y and z (nadir), base axes."""
 
     about_y: float  # [rad/s]; O turns with -n about its y
@@ -176,7 +176,7 @@ def _inertia(moments: DisplacementMoments) -> np.ndarray:
     return np.block([[moments.J, moments.spin], [moments.spin.T, moments.inertia]])
 
 
-def _gyroscopic(moments: DisplacementMoments, turning: _Turning) -> np.ndarray:
+def _gyroscopic(moments: DisplacementMoments, turning: _OrbitalFrame) -> np.ndarray:
     w, J = turning.omega, moments.J
     W = _skew(w)
     on_attitude = J @ W + W @ J - _skew(J @ w)
@@ -185,33 +185,33 @@ def _gyroscopic(moments: DisplacementMoments, turning: _Turning) -> np.ndarray:
 
 
 def _stiffness(
-    craft: Spacecraft, q: np.ndarray, moments: DisplacementMoments, turning: _Turning, gradient: str
+    craft: Spacecraft, q: np.ndarray, moments: DisplacementMoments, turning: _OrbitalFrame, gradient: str
 ) -> np.ndarray:
     J, w, c, n = moments.J, turning.omega, turning.nadir, turning.about_y
     W, N = _skew(w), _skew(c)
     attitude = W @ J @ W - _skew(J @ w) @ W + 3.0 * n**2 * (_skew(J @ c) @ N - N @ J @ N)
-    across, own = np.zeros((3, len(q))), _elastic(craft)
+    across, own = np.zeros((3, len(q))), _elastic_stiffness(craft)
     if gradient != "paper":
         across = W @ moments.inertia_slope(w) - 3.0 * n**2 * N @ moments.inertia_slope(c)
         own = own - np.einsum("ijab,ab->ij", moments.DD, turning.field)
     if gradient == "exact":
-        own = own + bending_under_tide(craft, q, moments, turning.field)
+        own = own + tidal_stiffness(craft, q, moments, turning.field)
     return np.block([[attitude, across], [across.T, own]])
 
 
-def _rest_force(craft: Spacecraft, q: np.ndarray, moments: DisplacementMoments, turning: _Turning) -> np.ndarray:
-    """What accelerates the reference: torque about the centre of mass, and generalised forces."""
+def _rest_force(craft: Spacecraft, q: np.ndarray, moments: DisplacementMoments, turning: _OrbitalFrame) -> np.ndarray:
+    """Torque about the centre of mass and generalised forces that act on the reference at rest in orbit."""
     J, w, c = moments.J, turning.omega, turning.nadir
     torque = 3.0 * turning.about_y**2 * np.cross(c, J @ c) - np.cross(w, J @ w)
-    return np.concatenate([torque, np.einsum("jab,ab->j", moments.XD, turning.field) - _elastic(craft) @ q])
+    return np.concatenate([torque, np.einsum("jab,ab->j", moments.XD, turning.field) - _elastic_stiffness(craft) @ q])
 
 
-def _elastic(craft: Spacecraft) -> np.ndarray:
-    return _of_bodies(craft, "stiffness")
+def _elastic_stiffness(craft: Spacecraft) -> np.ndarray:
+    return _modal_blocks(craft, "stiffness")
 
 
 def _damping(craft: Spacecraft) -> np.ndarray:
-    found = _of_bodies(craft, "damping")
+    found = _modal_blocks(craft, "damping")
     for joint in craft.joints:
         ratio = 1.0 if joint.follows is None else joint.follows.ratio
         at = craft.layout.positions[joint.name if joint.follows is None else joint.follows.leader]
@@ -219,7 +219,7 @@ def _damping(craft: Spacecraft) -> np.ndarray:
     return found
 
 
-def _of_bodies(craft: Spacecraft, matrix: str) -> np.ndarray:
+def _modal_blocks(craft: Spacecraft, matrix: str) -> np.ndarray:
     found = np.zeros((craft.layout.nq, craft.layout.nq))
     for body in flexible_bodies(craft):
         at = craft.layout.positions[f"{body.name}.modes"]
@@ -228,11 +228,11 @@ def _of_bodies(craft: Spacecraft, matrix: str) -> np.ndarray:
 
 
 def _modal_damping(craft: Spacecraft, M: np.ndarray, ratio: float) -> np.ndarray:
-    """One ratio for every mode of the whole with attitude and joints held."""
+    """Damping matrix with one ratio for every mode of the whole spacecraft, attitude and joints held."""
     places = [k for name in craft.layout.modes for k in range(*craft.layout.positions[name].indices(craft.layout.nq))]
     block = np.ix_([3 + k for k in places], [3 + k for k in places])
     m, found = M[block], np.zeros_like(M)
-    squared, shapes = eigh(_elastic(craft)[np.ix_(places, places)], m)
+    squared, shapes = eigh(_elastic_stiffness(craft)[np.ix_(places, places)], m)
     momenta = m @ shapes
     found[block] = (momenta * (2.0 * ratio * np.sqrt(np.maximum(squared, 0.0)))) @ momenta.T
     return found

@@ -26,7 +26,7 @@ class OrbitNames:
     def of(
         craft: Spacecraft, rotations: Sequence[str], coordinates: Mapping[str, str | Sequence[str]] | None
     ) -> OrbitNames:
-        """In the order of q with the spacecraft's own names, or as the mapping says."""
+        """Order and labels from a mapping; without one the order of q and the spacecraft's own names."""
         if len(rotations) != 3:
             raise ModelError(f"rotations must be three names, got {list(rotations)}.")
         given = _own_labels(craft) if coordinates is None else dict(coordinates)
@@ -38,8 +38,8 @@ class OrbitNames:
                 f"Missing: {', '.join(sorted(missing)) or 'none'}; unknown: {', '.join(sorted(unknown)) or 'none'}."
             )
         order, labels = [0, 1, 2], list(rotations)
-        for name, said in given.items():
-            at, words = places[name], (said,) if isinstance(said, str) else tuple(said)
+        for name, label in given.items():
+            at, words = places[name], (label,) if isinstance(label, str) else tuple(label)
             if len(words) != at.stop - at.start:
                 raise ModelError(f"'{name}' of '{craft.name}' has {at.stop - at.start} coordinates, not {len(words)}.")
             order += [3 + k for k in range(at.start, at.stop)]
@@ -48,7 +48,7 @@ class OrbitNames:
 
 
 def _own_labels(craft: Spacecraft) -> dict[str, tuple[str, ...]]:
-    """A joint's name; `panel 1`, `panel 2`, ... for the modes of `panel`."""
+    """Default labels by part: the name of a joint; `panel 1`, `panel 2`, ... for the modes of `panel`."""
     found = {}
     for name, at in craft.layout.positions.items():
         if at.stop > at.start:
@@ -64,7 +64,7 @@ def input_columns(
     moments: DisplacementMoments,
     inputs: Mapping[str, str] | Sequence[str] | None,
 ) -> tuple[tuple[str, ...], np.ndarray]:
-    """Labels, and generalised forces (3 + nq, inputs) per unit input, the centre of mass taken off."""
+    """Labels, and generalised forces (3 + nq, inputs) per unit input; the motion of the centre of mass is removed."""
     if inputs is None:
         inputs = [*(f"base.torque.{axis}" for axis in _AXES), *craft.layout.moving_joints]
     named = dict(inputs) if isinstance(inputs, Mapping) else {name: name for name in inputs}
@@ -124,7 +124,7 @@ def _output_row(
 def frame_motion(
     craft: Spacecraft, q: np.ndarray, moments: DisplacementMoments, frame: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Where a frame is and how coordinates move and turn it: p_BF, R_BF, (3, nq), (3, nq), all in base axes."""
+    """p_BF, R_BF, and the derivatives (3, nq) of position and rotation of a frame by q, all in base axes."""
     at = craft.frame(frame)
     body, mount = moments.bodies[craft.body_index(at.body)], frame_mount(craft, at, q)
     arm, R_BF, columns = body.R @ np.asarray(mount.pose.p), body.R @ np.asarray(mount.pose.R), np.asarray(mount.columns)

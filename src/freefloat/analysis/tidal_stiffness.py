@@ -1,4 +1,4 @@
-"""What a steady field of acceleration does to coordinates that move mass along curves, such as links that turn.
+"""Stiffness by a steady field of acceleration on coordinates that move mass along curves, such as rotating links.
 
 A link of an arm that is pulled outwards by the tide swings like a pendulum: displacements are straight lines only to
 first order, and the field does work along the second.
@@ -17,8 +17,8 @@ from freefloat.values.arrays import Numeric, Scalar, Vector
 from freefloat.values.compiling import over_rows
 
 
-def bending_under_tide(craft: Spacecraft, q: np.ndarray, moments: DisplacementMoments, field: np.ndarray) -> np.ndarray:
-    """(nq, nq): minus the second derivative of sum m (field X) . X_moved by q, the field's forces held fast.
+def tidal_stiffness(craft: Spacecraft, q: np.ndarray, moments: DisplacementMoments, field: np.ndarray) -> np.ndarray:
+    """Stiffness (nq, nq): minus the second derivative of sum m (field X) . X_moved by q, the forces held constant.
 
     `field` (3, 3): acceleration per metre from the centre of mass, base axes [1/s2].
     """
@@ -26,7 +26,7 @@ def bending_under_tide(craft: Spacecraft, q: np.ndarray, moments: DisplacementMo
     forces, turns = (np.array(values) for values in zip(*((force, turn) for force, turn, _ in loads), strict=True))
     rows, found = _moving_rows(moments), np.zeros((len(q), len(q)))
     if len(rows):
-        found[rows] = -over_rows(_curving, craft, q, forces, turns, rows=np.eye(len(q))[rows])
+        found[rows] = -over_rows(_second_derivative_row, craft, q, forces, turns, rows=np.eye(len(q))[rows])
     for body, (_, _, modes) in zip(moments.bodies, loads, strict=True):
         # What the own modes displace turns with the frame.
         swung = -np.einsum("jab,kab->jk", body.gradient, modes)
@@ -39,13 +39,13 @@ def bending_under_tide(craft: Spacecraft, q: np.ndarray, moments: DisplacementMo
 
 
 def _moving_rows(moments: DisplacementMoments) -> np.ndarray:
-    """Coordinates that turn or move the frame of some body; the others only bend one that stands still."""
+    """Indices of coordinates that move or turn the frame of a body; other coordinates only bend a body in its frame."""
     moves = sum(np.any(np.vstack([body.moving, body.turning]) != 0.0, axis=0) for body in moments.bodies)
     return np.flatnonzero(moves)
 
 
 def _loads(body: BodyMoments, com: np.ndarray, field: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Force of the field on a body; its sum with x^T, and with each phi^T: what works when the frame turns."""
+    """Force of the field on a body, and its sums with x^T and with each phi^T, which do work when the frame turns."""
     a, R = body.p - com, body.R
     force = field @ (body.mass * a + R @ body.x)
     turn = field @ (np.outer(a, body.x) + R @ body.xx)
@@ -53,7 +53,7 @@ def _loads(body: BodyMoments, com: np.ndarray, field: np.ndarray) -> tuple[np.nd
     return force, turn, modes
 
 
-def _curving(craft: Spacecraft, q: Vector, forces: Numeric, turns: Numeric, direction: Vector) -> Vector:
+def _second_derivative_row(craft: Spacecraft, q: Vector, forces: Numeric, turns: Numeric, direction: Vector) -> Vector:
     """Row of the second derivative, along a direction of q, of the work of fixed forces on rigid bodies."""
 
     def work(at: Vector) -> Scalar:

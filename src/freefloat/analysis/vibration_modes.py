@@ -13,9 +13,12 @@ from freefloat.values import record, static
 from freefloat.values.arrays import Matrix, Vector
 
 _BASE = ("x", "y", "z", "rx", "ry", "rz")
-_ALIKE = 1e-6  # shares that differ by less are the same: of two equal panels the first is named
-_MOVES, _BESIDE = 1e-3, 0.3  # what the base must move in a mode to be told, and an axis beside the one with most
-_TOLD, _NAMED = 0.05, 3  # shares above this are told in the table, of so many bodies at most
+_SAME_SHARE = 1e-6  # shares that differ by less count as equal; the first of two equal panels is named
+_LEAST_MOTION, _LEAST_RATIO = (
+    1e-3,
+    0.3,
+)  # base motion is listed above the first; an axis also above this share of the largest
+_LISTED_SHARE, _MOST_LISTED = 0.05, 3  # the table lists energy shares above the first, of at most so many bodies
 
 
 @record
@@ -37,12 +40,12 @@ class VibrationModes:
 
     @property
     def hz(self) -> Vector:
-        """Frequencies in hertz."""
+        """Natural frequencies [Hz]."""
         return self.frequencies / (2.0 * np.pi)
 
     @property
     def bodies(self) -> tuple[str, ...]:
-        """For each mode the body that stores most of its elastic energy; of equal ones the first."""
+        """Name of the body that stores most of the elastic energy, for each mode; the first of equal ones."""
         return tuple(self.flexible[_largest(shares)] for shares in np.asarray(self.energy_shares).T)
 
     def __str__(self) -> str:
@@ -60,9 +63,9 @@ class VibrationModes:
 
     def _energy_in_words(self, shares: Vector) -> str:
         """The bodies with most of a mode's elastic energy: `left 50 %, right 50 %`."""
-        order = sorted(range(len(self.flexible)), key=lambda i: -round(float(shares[i]) / _ALIKE))[:_NAMED]
-        told = [i for i in order if shares[i] > _TOLD] or order[:1]
-        return ", ".join(f"{self.flexible[i]} {100.0 * shares[i]:.0f} %" for i in told)
+        order = sorted(range(len(self.flexible)), key=lambda i: -round(float(shares[i]) / _SAME_SHARE))[:_MOST_LISTED]
+        listed = [i for i in order if shares[i] > _LISTED_SHARE] or order[:1]
+        return ", ".join(f"{self.flexible[i]} {100.0 * shares[i]:.0f} %" for i in listed)
 
 
 def vibration_modes(
@@ -74,7 +77,7 @@ def vibration_modes(
     """
     frequencies, shapes = vibration_shapes(craft, q, held=held, locked=locked)
     places, labels = elastic_places(craft), velocity_labels(craft)
-    # Each coordinate's part of the elastic energy; a mode without any, of a body without stiffness, has none to share.
+    # Part of each coordinate in the elastic energy; zero in a mode without any (body without stiffness).
     parts = shapes * (stiffness_matrix(craft) @ shapes)
     total = np.sum(parts, axis=0)
     parts = parts / np.where(total > 0.0, total, 1.0)
@@ -95,16 +98,16 @@ def vibration_modes(
 def _strains(
     craft: Spacecraft, rows: Matrix, labels: tuple[str, ...], torsion: bool = False
 ) -> tuple[Matrix, tuple[str, ...]]:
-    """Rows of modal coordinates and, for each gear, the sum of joint and motor, or the torsion; with their names."""
+    """Rows of modal coordinates, and of each gear the sum of joint and motor rows or the torsion; with their names."""
     modal, gears = list(craft.layout.modal_velocities), craft.layout.flexible_joints
-    ends = [craft.layout.indices([joint, craft.layout.drive(joint)]) for joint in gears]
+    ends = [craft.layout.indices([joint, craft.layout.motor_coordinate(joint)]) for joint in gears]
     across = [rows[motor] - rows[own] if torsion else rows[motor] + rows[own] for own, motor in ends]
     names = (*(labels[i] for i in modal), *(f"{joint}.gear" for joint in gears))
     return np.concatenate([rows[modal], np.reshape(across, (len(gears), rows.shape[1]))]), names
 
 
 def velocity_labels(craft: Spacecraft) -> tuple[str, ...]:
-    """A name for every entry of v: `base.x` to `base.rz`, joints and their motors, `panel.modes 1`, wheels."""
+    """Names of the entries of v: `base.x` to `base.rz`, joints and their motors, `panel.modes 1`, wheels."""
     labels = []
     for name, at in craft.layout.velocities.items():
         if name == "base":
@@ -117,7 +120,7 @@ def velocity_labels(craft: Spacecraft) -> tuple[str, ...]:
 
 
 def _base_weights(craft: Spacecraft, q: Vector | None) -> Vector:
-    """Roots of mass and moments of inertia: they put metres and radians of the base on one scale."""
+    """Square roots of mass and moments of inertia, which bring metres and radians of the base to one scale."""
     frozen = composite_inertia(craft, np.zeros(craft.layout.nq) if q is None else np.asarray(q, dtype=float))
     return np.sqrt(np.diag(np.asarray(frozen.matrix())))
 
@@ -125,15 +128,15 @@ def _base_weights(craft: Spacecraft, q: Vector | None) -> Vector:
 def _base_motion(weighed: Vector) -> str:
     """The axes along and about which the base moves most, the largest first."""
     size = np.abs(weighed)
-    told = [i for i in np.argsort(-size, kind="stable") if size[i] > max(_MOVES, _BESIDE * np.max(size))]
-    return " ".join(_BASE[i] for i in told)
+    axes = [i for i in np.argsort(-size, kind="stable") if size[i] > max(_LEAST_MOTION, _LEAST_RATIO * np.max(size))]
+    return " ".join(_BASE[i] for i in axes)
 
 
 def _signs(own: Matrix) -> Vector:
-    """What makes the largest modal coordinate of every shape positive."""
+    """Factor (+1 or -1) of each shape that makes its largest modal coordinate positive."""
     return np.array([np.sign(column[_largest(np.abs(column) / np.max(np.abs(column)))]) for column in own.T])
 
 
 def _largest(shares: Vector) -> int:
-    """Index of the largest; of equal ones the first, whatever the rounding."""
-    return int(np.argmax(shares > np.max(shares) - _ALIKE))
+    """Index of the largest share; the first of equal ones, independent of rounding."""
+    return int(np.argmax(shares > np.max(shares) - _SAME_SHARE))

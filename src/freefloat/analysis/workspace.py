@@ -71,7 +71,7 @@ def _jacobian(of: Callable[..., Matrix], frame: str, craft: Spacecraft, joints: 
 
 
 def _over_plane(function: Callable[..., Matrix], craft: Spacecraft, q: Numeric, plane: Plane) -> np.ndarray:
-    """A function of the joint positions on a grid; the grid's axes come first."""
+    """Values of a function of the joint positions on a grid; the first two axes are those of the grid."""
     first, second = _axes(craft, plane)
     a, b = np.meshgrid(*(np.asarray(v, dtype=float) for v in plane.values()), indexing="ij")
     grid = np.tile(_configuration(craft, q), (*a.shape, 1))
@@ -82,15 +82,15 @@ def _over_plane(function: Callable[..., Matrix], craft: Spacecraft, q: Numeric, 
 
 
 def _configuration(craft: Spacecraft, q: Numeric) -> np.ndarray:
-    """The configuration through which the plane is cut, if it fits the spacecraft and is finite."""
-    given = np.asarray(craft.at_rest(np.asarray(q, dtype=float)).q)
-    if not np.all(np.isfinite(given)):
-        raise ValueError(f"The configuration of a map must be finite, got {given.tolist()}.")
-    return given
+    """Checked configuration through which the plane is cut; an error if it does not fit or is not finite."""
+    whole = np.asarray(craft.at_rest(np.asarray(q, dtype=float)).q)
+    if not np.all(np.isfinite(whole)):
+        raise ValueError(f"The configuration of a map must be finite, got {whole.tolist()}.")
+    return whole
 
 
 def _axes(craft: Spacecraft, plane: Plane) -> tuple[str, str]:
-    """The two joints of a plane, if they exist, move, and have ascending values."""
+    """Names of the two joints of a plane; an error unless both exist, move, and have ascending values."""
     if len(plane) != 2:
         raise ValueError(f"A joint plane needs two joints with their values, got {', '.join(plane) or 'none'}.")
     for name, values in plane.items():
@@ -119,7 +119,7 @@ def _dataset(
     facts: dict[str, Any],
     **values: tuple[np.ndarray, str, str],
 ) -> xarray.Dataset:
-    """Everything that a reader of the map needs, so that a file of it explains itself."""
+    """Data set of a map with units, labels and configuration, so that a saved file explains itself."""
     import xarray
 
     axes = _axes(craft, plane)

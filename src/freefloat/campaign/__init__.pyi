@@ -1,8 +1,8 @@
 from freefloat.campaign.campaign import Campaign as Campaign
 from freefloat.campaign.campaign import History as History
-from freefloat.campaign.dispersions import Correlated as Correlated
+from freefloat.campaign.dispersions import CorrelatedDispersion as CorrelatedDispersion
 from freefloat.campaign.dispersions import Dispersion as Dispersion
-from freefloat.campaign.dispersions import Listed as Listed
+from freefloat.campaign.dispersions import ListedDispersion as ListedDispersion
 from freefloat.campaign.distributions import Discrete as Discrete
 from freefloat.campaign.distributions import LogNormal as LogNormal
 from freefloat.campaign.distributions import Normal as Normal

@@ -1,4 +1,4 @@
-"""One block of runs: drawn, started, advanced to its end, and what is kept of it."""
+"""One block of runs: draw its numbers, start it, advance it to its end, and collect the stored arrays."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import jax
 import numpy as np
 
 from freefloat.campaign.campaign import Campaign
-from freefloat.campaign.draws import Drawn
+from freefloat.campaign.draws import DrawnRuns
 from freefloat.campaign.histories import HistoryProgram
-from freefloat.campaign.program import REFUSED, CampaignProgram, Carried
+from freefloat.campaign.program import REFUSED, CampaignProgram, RunState
 from freefloat.campaign.random_words import noise_numbers
 
 _TOGETHER = 128  # runs whose histories are in memory as whole states at once
 
 
 @dataclass(frozen=True)
-class Block:
+class RunBlock:
     """The runs from `first` on; every array has them along its first axis."""
 
     first: int
@@ -26,9 +26,9 @@ class Block:
 
 
 def columns_of(campaign: Campaign) -> dict[str, tuple[np.dtype, tuple[int, ...]]]:
-    """Type and further axes of every array that a block has."""
-    draws, program = campaign.prepared.draws, campaign.prepared.program
-    found: dict[str, tuple[np.dtype, tuple[int, ...]]] = {
+    """Type of every array of a block, and its shape per run."""
+    draws, program = campaign.preparation.draws, campaign.preparation.program
+    columns: dict[str, tuple[np.dtype, tuple[int, ...]]] = {
         "draws": (np.dtype("f8"), (len(draws.names),)),
         "metrics": (np.dtype("f8"), (len(program.metrics),)),
         "status": (np.dtype("i4"), ()),
@@ -38,32 +38,33 @@ def columns_of(campaign: Campaign) -> dict[str, tuple[np.dtype, tuple[int, ...]]
     }
     if campaign.history is not None:
         for name, shape in HistoryProgram.of(campaign).shapes.items():
-            found[f"history/{name}"] = np.dtype("f8"), shape
-    return found
+            columns[f"history/{name}"] = np.dtype("f8"), shape
+    return columns
 
 
-def compute_block(campaign: Campaign, number: int, target: str = "native", threads: int | None = None) -> Block:
-    """Block number `number`, on this machine; the same bits for every number of threads."""
+def compute_block(campaign: Campaign, number: int, target: str = "native", threads: int | None = None) -> RunBlock:
+    """Compute one block on this machine; the result is the same to the last bit for every number of threads."""
     first = number * campaign.block
     runs = np.arange(first, min(first + campaign.block, campaign.runs))
-    return Block(first, compute_runs(campaign, runs, target, threads))
+    return RunBlock(first, compute_runs(campaign, runs, target, threads))
 
 
 def compute_runs(
     campaign: Campaign, runs: np.ndarray, target: str = "native", threads: int | None = None
 ) -> dict[str, np.ndarray]:
-    """What is kept of some runs, by the arrays of a block."""
-    drawn, program = campaign.prepared.draws.of(runs), campaign.prepared.program
-    able = np.flatnonzero(~drawn.refused)
-    arrays = _empty(campaign, drawn)
-    if able.size:
-        for name, values in _computed(campaign, program, drawn.numbers[able], runs[able], target, threads).items():
-            arrays[name][able] = values
+    """Compute some runs; the result has the arrays of a block."""
+    drawn, program = campaign.preparation.draws.of(runs), campaign.preparation.program
+    possible = np.flatnonzero(~drawn.refused)
+    arrays = _refused_arrays(campaign, drawn)
+    if possible.size:
+        rows = drawn.numbers[possible]
+        for name, values in _compute_arrays(campaign, program, rows, runs[possible], target, threads).items():
+            arrays[name][possible] = values
     return arrays
 
 
-def _empty(campaign: Campaign, drawn: Drawn) -> dict[str, np.ndarray]:
-    """As if every run had been refused."""
+def _refused_arrays(campaign: Campaign, drawn: DrawnRuns) -> dict[str, np.ndarray]:
+    """Arrays of a block in which every run is marked as refused."""
     count = len(drawn.draws)
     arrays = {
         name: np.full((count, *shape), np.nan if kind.kind == "f" else 0, kind)
@@ -77,7 +78,7 @@ def _empty(campaign: Campaign, drawn: Drawn) -> dict[str, np.ndarray]:
     }
 
 
-def _computed(
+def _compute_arrays(
     campaign: Campaign,
     program: CampaignProgram,
     rows: np.ndarray,
@@ -86,25 +87,25 @@ def _computed(
     threads: int | None,
 ) -> dict[str, np.ndarray]:
     numbers = noise_numbers(campaign.seed, runs)
-    carried = program.begin(rows, numbers)
+    state = program.begin(rows, numbers)
     if campaign.history is None:
-        return _kept(program, program.advance(carried, rows, numbers, target, threads))
+        return _block_arrays(program, program.advance(state, rows, numbers, target, threads))
     parts: list[dict[str, np.ndarray]] = []
     history = HistoryProgram.of(campaign)
     for first in range(0, len(runs), _TOGETHER):
         some = slice(first, first + _TOGETHER)
-        begun: Any = jax.tree.map(lambda x, some=some: x[some], carried)
-        last, values = history.advance(begun, rows[some], numbers[some], target, threads)
-        parts.append(_kept(program, last) | {f"history/{name}": x for name, x in values.items()})
+        start: Any = jax.tree.map(lambda x, some=some: x[some], state)
+        last, values = history.advance(start, rows[some], numbers[some], target, threads)
+        parts.append(_block_arrays(program, last) | {f"history/{name}": x for name, x in values.items()})
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def _kept(program: CampaignProgram, carried: Carried) -> dict[str, np.ndarray]:
-    modes = carried.loop.constraints
-    events = modes.log.count if modes else np.zeros(len(carried.status), np.int32)
+def _block_arrays(program: CampaignProgram, state: RunState) -> dict[str, np.ndarray]:
+    modes = state.loop.constraints
+    events = modes.log.count if modes else np.zeros(len(state.status), np.int32)
     return {
-        "metrics": program.results(carried),
-        "status": np.asarray(carried.status),
-        "ended": np.asarray(carried.ended),
+        "metrics": program.results(state),
+        "status": np.asarray(state.status),
+        "ended": np.asarray(state.ended),
         "events": np.asarray(events),
     }

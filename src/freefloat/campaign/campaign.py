@@ -1,4 +1,4 @@
-"""A campaign: an experiment, which of its numbers differ from run to run, what is kept of each run, and how many."""
+"""A campaign: an experiment, the numbers that differ from run to run, what is stored of each run, how many runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from freefloat.campaign.dispersions import Spread
+from freefloat.campaign.dispersions import AnyDispersion
 from freefloat.campaign.draws import Draws
 from freefloat.campaign.errors import CampaignError
 from freefloat.campaign.metrics import Metric, balance_metrics
@@ -26,7 +26,7 @@ _MOST_RUNS = 2**31 - 1  # a run's number is an int32 in compiled code
 
 @dataclass(frozen=True)
 class History:
-    """Channels that are kept over time, every `dt` [s]."""
+    """Channels that are stored over time, every `dt` [s]."""
 
     channels: tuple[str, ...]
     dt: float
@@ -34,15 +34,15 @@ class History:
 
 @dataclass(frozen=True)
 class Campaign:
-    """Many runs of one experiment. Everything in it is checked by `prepare`, before anything runs.
+    """Many runs of one experiment. Everything in it is checked before anything runs.
 
-    Run i depends on (seed, i) alone in a random design, in the others also on how many runs there are. Metrics are
-    sampled every `sample_dt` [s], or where the experiment records. `block` runs are computed and stored together.
+    In a random design run i depends on (seed, i) alone; in the other designs also on the number of runs. Metrics are
+    sampled every `sample_dt` [s], by default when the experiment records. `block` runs are computed and stored at once.
     """
 
     experiment: Experiment
     runs: int
-    dispersions: tuple[Spread, ...] = ()
+    dispersions: tuple[AnyDispersion, ...] = ()
     metrics: tuple[Metric, ...] = ()
     requirements: tuple[Requirement, ...] = ()
     seed: int = 0
@@ -51,7 +51,7 @@ class Campaign:
     block: int = 1024
     sample_dt: float | None = None
     history: History | None = None
-    balances: bool = True  # also keep how well momentum is kept
+    balances: bool = True  # also store how well momentum is conserved
     title: str = ""
     source: Mapping[str, Any] = field(default_factory=dict)  # scenario, variant and settings that it was built from
 
@@ -64,44 +64,45 @@ class Campaign:
         for name in ("dispersions", "metrics", "requirements"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         known = [metric.name for metric in self.all_metrics]
-        for one in self.requirements:
-            if one.metric not in known:
+        for requirement in self.requirements:
+            if requirement.metric not in known:
                 raise CampaignError(
-                    f"Requirement '{one.name}': there is no metric '{one.metric}'. Metrics: {', '.join(known)}."
+                    f"Requirement '{requirement.name}': there is no metric '{requirement.metric}'. "
+                    f"Metrics: {', '.join(known)}."
                 )
 
     @property
     def all_metrics(self) -> tuple[Metric, ...]:
-        """Those that were asked for, and the balances."""
+        """The requested metrics, then those of the momentum balances."""
         return (*self.metrics, *(balance_metrics(self.experiment) if self.balances else ()))
 
     @property
     def blocks(self) -> int:
-        """How many blocks there are."""
+        """Number of blocks."""
         return -(-self.runs // self.block)
 
     @cached_property
     def timing(self) -> Grid:
-        """Steps, and steps between two samples."""
+        """Number of steps, and of steps between two samples."""
         timing = grid(self.experiment.duration, self.experiment.dt, self.sample_dt or self.experiment.record_dt)
         return timing.require_even("a campaign samples its runs evenly (sample_dt)")
 
     @cached_property
-    def prepared(self) -> Prepared:
-        """Draws and compiled code; errors of paths, distributions and metrics come from here."""
+    def preparation(self) -> Preparation:
+        """Draws and compiled code of the runs; wrong paths, distributions and metrics raise their errors here."""
         system, _ = self.experiment.begin()
         wired = dataclasses.replace(self.experiment, system=system)
         draws = Draws(
             wired, self.dispersions, seed=self.seed, runs=self.runs, design=self.design, impossible=self.impossible
         )
-        draws.of(np.arange(min(self.runs, self.block)))  # what is impossible altogether is found now
-        return Prepared(draws, CampaignProgram(wired, draws.numbers, self.all_metrics, self.timing))
+        draws.of(np.arange(min(self.runs, self.block)))  # raises the error of impossible dispersions now
+        return Preparation(draws, CampaignProgram(wired, draws.numbers, self.all_metrics, self.timing))
 
-    def described(self) -> dict[str, Any]:
-        """Plain data that a store keeps: enough to know whether two campaigns are the same."""
+    def as_dict(self) -> dict[str, Any]:
+        """The campaign as plain data for a store: enough to find out whether two campaigns are the same."""
         return {
             "title": self.title,
-            "source": dict(self.source) or {"experiment": self.experiment.described()},
+            "source": dict(self.source) or {"experiment": self.experiment.description()},
             "runs": self.runs,
             "seed": self.seed,
             "design": self.design,
@@ -110,9 +111,9 @@ class Campaign:
             "sample_dt": self.sample_dt,
             "duration": self.experiment.duration,
             "dt": self.experiment.dt,
-            "dispersions": [one.as_dict() for one in self.dispersions],
-            "metrics": {one.name: one.as_dict() for one in self.all_metrics},
-            "requirements": {one.name: one.as_dict() for one in self.requirements},
+            "dispersions": [spread.as_dict() for spread in self.dispersions],
+            "metrics": {metric.name: metric.as_dict() for metric in self.all_metrics},
+            "requirements": {required.name: required.as_dict() for required in self.requirements},
             "history": None
             if self.history is None
             else {"channels": list(self.history.channels), "dt": self.history.dt},
@@ -120,14 +121,14 @@ class Campaign:
         }
 
     def identity(self) -> str:
-        """Equal for campaigns whose runs are the same."""
-        text = json.dumps(self.described(), sort_keys=True, default=str)
+        """Hash of the campaign, equal for two campaigns with the same runs."""
+        text = json.dumps(self.as_dict(), sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """What a campaign needs to compute its runs."""
+class Preparation:
+    """Draws and compiled code, from which a campaign computes its runs."""
 
     draws: Draws
     program: CampaignProgram

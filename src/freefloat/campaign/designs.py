@@ -1,7 +1,7 @@
-"""Which points of the unit cube the runs of a campaign take, run by run.
+"""Designs: the point of the unit cube for each run of a campaign.
 
-`random`: run i depends on (seed, i) alone. The others spread their points, so that a run also depends on how many there
-are: Latin hypercube and Sobol sequence (scipy.stats.qmc), and pairs of Sobol points that share all coordinates but one
+`random`: run i depends on (seed, i) alone. The others spread their points, so that a run also depends on the number of
+runs: Latin hypercube and Sobol sequence (scipy.stats.qmc), and pairs of Sobol points that share all coordinates but one
 (Saltelli 2010), from which sensitivity indices are computed.
 """
 
@@ -20,7 +20,7 @@ _EDGE = 2.0**-53  # points on a face of the cube are moved inside by this
 
 
 def require_design(design: str, runs: int, columns: int) -> None:
-    """Refuse a design that does not exist or does not fit its number of runs."""
+    """Raise an error if a design does not exist or does not fit its number of runs."""
     if design not in DESIGNS:
         raise CampaignError(f"There is no design '{design}'. Designs: {', '.join(DESIGNS)}.")
     if design == "saltelli" and runs % (columns + 2):
@@ -32,7 +32,7 @@ def require_design(design: str, runs: int, columns: int) -> None:
 
 
 def shares(design: str, seed: int, size: int, runs: np.ndarray, columns: int) -> np.ndarray:
-    """(runs, columns) between 0 and 1, neither included."""
+    """Points of the runs in the unit cube, (runs, columns): between 0 and 1, neither included."""
     runs = np.asarray(runs)
     if design == "random" or columns == 0:
         return uniforms(seed, runs, columns)
@@ -55,7 +55,7 @@ def _latin_hypercube(seed: int, size: int, columns: int) -> np.ndarray:
 
 
 def _sobol(seed: int, columns: int, points: np.ndarray) -> np.ndarray:
-    """Some points of the scrambled sequence, made without those before them."""
+    """Some points of the scrambled Sobol sequence, without computing the points before them."""
     from scipy.stats import qmc
 
     first, last = int(points.min()), int(points.max())
@@ -69,7 +69,7 @@ def _sobol(seed: int, columns: int, points: np.ndarray) -> np.ndarray:
 
 
 def _saltelli(seed: int, columns: int, runs: np.ndarray) -> np.ndarray:
-    """Of each point: A, B, and for every draw A with that coordinate of B."""
+    """Points of a Saltelli design: for each pair of points A, B, then A with one coordinate of B for every draw."""
     point, kind = np.divmod(runs, columns + 2)
     both = _sobol(seed, 2 * columns, point)
     a, b = both[:, :columns], both[:, columns:]

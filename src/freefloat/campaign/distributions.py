@@ -1,4 +1,4 @@
-"""How a number is spread: distributions by the value that belongs to a share of the cases."""
+"""Probability distributions of a number, given by their quantile functions."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from freefloat.campaign.errors import CampaignError
 
 @dataclass(frozen=True)
 class Distribution(ABC):
-    """A random number; `value` turns shares between 0 and 1 into it, so that every design can drive it."""
+    """Distribution of a random number; `value` is its quantile function, so that every design can be used with it."""
 
     kind: ClassVar[str]
 
     @abstractmethod
     def value(self, share: np.ndarray) -> np.ndarray:
-        """The number below which this share of all cases lies."""
+        """Quantile: the number below which this share of all cases lies."""
 
     def _require(self, holds: bool, why: str) -> None:
         if not holds:
-            raise CampaignError(f"A {self.kind} distribution needs {why}, got {_said(self)}.")
+            raise CampaignError(f"A {self.kind} distribution needs {why}, got {_parameter_text(self)}.")
 
     def _require_finite(self, *names: str) -> None:
         for name in names:
@@ -36,7 +36,7 @@ class Distribution(ABC):
 
 @dataclass(frozen=True)
 class Normal(Distribution):
-    """Gaussian; cut off outside `low` and `high` where they are given (truncated)."""
+    """Gaussian distribution, truncated to `low` and `high` if they are given."""
 
     kind = "normal"
     mean: float
@@ -56,7 +56,7 @@ class Normal(Distribution):
         return ndtr((np.array([self.low, self.high]) - self.mean) / self.sigma)
 
     def value(self, share: np.ndarray) -> np.ndarray:
-        """By the inverse of the error function."""
+        """Quantile of the truncated Gaussian, by the inverse of the error function."""
         from scipy.special import ndtri
 
         low, high = self._ends()
@@ -65,7 +65,7 @@ class Normal(Distribution):
 
 @dataclass(frozen=True)
 class Uniform(Distribution):
-    """All values between `low` and `high` alike."""
+    """Uniform distribution between `low` and `high`."""
 
     kind = "uniform"
     low: float
@@ -76,13 +76,13 @@ class Uniform(Distribution):
         self._require(self.low < self.high, "low below high")
 
     def value(self, share: np.ndarray) -> np.ndarray:
-        """A straight line."""
+        """Quantile of the uniform distribution: linear in the share."""
         return self.low + share * (self.high - self.low)
 
 
 @dataclass(frozen=True)
 class LogNormal(Distribution):
-    """A positive number whose logarithm is Gaussian: `median`, and `sigma` of the logarithm."""
+    """Log-normal distribution: `median`, and `sigma` of the logarithm."""
 
     kind = "log-normal"
     median: float
@@ -102,13 +102,13 @@ class LogNormal(Distribution):
         return Normal(float(np.log(self.median)), self.sigma, float(low), float(high))
 
     def value(self, share: np.ndarray) -> np.ndarray:
-        """The exponential of a Gaussian number."""
+        """Quantile of the log-normal distribution: the exponential of that of its Gaussian logarithm."""
         return np.clip(np.exp(self._logarithm().value(share)), self.low, self.high)
 
 
 @dataclass(frozen=True)
 class Discrete(Distribution):
-    """One of some values; `weights` say how often each comes, all alike where there are none."""
+    """One of several values; `weights` are their relative frequencies, equal by default."""
 
     kind = "discrete"
     values: tuple[float, ...]
@@ -123,17 +123,19 @@ class Discrete(Distribution):
         object.__setattr__(self, "weights", tuple(map(float, weights)))
 
     def value(self, share: np.ndarray) -> np.ndarray:
-        """A staircase."""
+        """Quantile of the discrete distribution: a step function of the share."""
         weights = np.asarray(self.weights or np.ones(len(self.values)))
         steps = np.cumsum(weights) / weights.sum()
         return np.asarray(self.values)[np.searchsorted(steps[:-1], share, side="right")]
 
 
-DISTRIBUTIONS: Mapping[str, type[Distribution]] = {one.kind: one for one in (Normal, Uniform, LogNormal, Discrete)}
+DISTRIBUTIONS: Mapping[str, type[Distribution]] = {
+    distribution.kind: distribution for distribution in (Normal, Uniform, LogNormal, Discrete)
+}
 
 
 def distribution_of(kind: Any, given: Mapping[str, Any]) -> Distribution:
-    """A distribution from a file: its kind and its numbers."""
+    """Read a distribution from a file: its kind and its numbers."""
     if kind not in DISTRIBUTIONS:
         raise CampaignError(f"There is no distribution '{kind}'. Distributions: {', '.join(DISTRIBUTIONS)}.")
     fields = dataclasses.fields(DISTRIBUTIONS[kind])
@@ -145,5 +147,5 @@ def distribution_of(kind: Any, given: Mapping[str, Any]) -> Distribution:
     return DISTRIBUTIONS[kind](**{n: tuple(v) if isinstance(v, list) else v for n, v in given.items()})
 
 
-def _said(distribution: Distribution) -> str:
+def _parameter_text(distribution: Distribution) -> str:
     return ", ".join(f"{name} = {value!r}" for name, value in dataclasses.asdict(distribution).items())

@@ -1,4 +1,4 @@
-"""The draws of a campaign, run by run: shares of the unit cube, the numbers made of them, and those drawn again."""
+"""The draws of a campaign, run by run: points of the unit cube, the numbers computed from them, repeated draws."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from freefloat.campaign.designs import require_design, shares
-from freefloat.campaign.dispersions import Spread, bind_all
+from freefloat.campaign.dispersions import AnyDispersion, bind_all
 from freefloat.campaign.errors import CampaignError
 from freefloat.campaign.numbers import Numbers
 from freefloat.campaign.physical_draws import PhysicalDraws
-from freefloat.campaign.places import Places
+from freefloat.campaign.places import NumberCatalogue
 from freefloat.campaign.random_words import uniforms
 from freefloat.sim import Experiment
 
@@ -21,8 +21,8 @@ _ATTEMPTS = 200  # at one run
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """What some runs drew."""
+class DrawnRuns:
+    """Draws of some runs, and the numbers that follow from them."""
 
     draws: np.ndarray  # (runs, draws)
     numbers: np.ndarray  # (runs, numbers)
@@ -31,12 +31,12 @@ class Drawn:
 
 
 class Draws:
-    """Draws the runs of one campaign; run i is the same whoever draws it, alone or among others."""
+    """Draws the numbers of a campaign's runs; run i has the same numbers whether it is drawn alone or with others."""
 
     def __init__(
         self,
         experiment: Experiment,
-        dispersions: Sequence[Spread],
+        dispersions: Sequence[AnyDispersion],
         *,
         seed: int,
         runs: int,
@@ -44,9 +44,9 @@ class Draws:
         impossible: str = "refuse",
     ) -> None:
         self.seed, self.runs, self.design = seed, runs, design
-        places = Places(experiment)
+        places = NumberCatalogue(experiment)
         self._bound = bind_all(dispersions, places)
-        self.names = tuple(name for one in self._bound for name in one.names)
+        self.names = tuple(name for spread in self._bound for name in spread.names)
         if impossible not in IMPOSSIBLE:
             raise CampaignError(f"impossible must be one of {', '.join(IMPOSSIBLE)}, got {impossible!r}.")
         if impossible == "redraw" and design == "saltelli":
@@ -56,8 +56,8 @@ class Draws:
         self.numbers = Numbers(experiment, self._bound, places)
         self._judge = PhysicalDraws(experiment, self.numbers)
 
-    def of(self, runs: np.ndarray) -> Drawn:
-        """What these runs draw."""
+    def of(self, runs: np.ndarray) -> DrawnRuns:
+        """Draw the numbers of these runs."""
         runs = np.asarray(runs, np.int64)
         first = shares(self.design, self.seed, self.runs, runs, len(self.names))
         draws = self._values(first, runs)
@@ -75,13 +75,13 @@ class Draws:
             numbers[bad] = self.numbers.of_draws(draws[bad])
             attempts[bad] = attempt
             bad[bad] = self._judge.impossible(numbers[bad])
-        return Drawn(draws, numbers, attempts, bad)
+        return DrawnRuns(draws, numbers, attempts, bad)
 
     def _values(self, points: np.ndarray, runs: np.ndarray) -> np.ndarray:
         parts, first = [np.zeros((len(points), 0))], 0
-        for one in self._bound:
-            parts.append(one.draw(points[:, first : first + one.count], runs))
-            first += one.count
+        for spread in self._bound:
+            parts.append(spread.draw(points[:, first : first + spread.count], runs))
+            first += spread.count
         return np.concatenate(parts, axis=1)
 
     def _words(self, row: np.ndarray) -> str:

@@ -1,9 +1,8 @@
-"""Running a campaign block after block, every finished block kept, until the end or an interruption."""
+"""Run a campaign block by block, storing every finished block, until the end or an interruption."""
 
 from __future__ import annotations
 
 import signal
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -11,19 +10,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from freefloat.campaign.blocks import Block, compute_block
+from freefloat.campaign.blocks import RunBlock, compute_block
 from freefloat.campaign.campaign import Campaign
 from freefloat.campaign.errors import CampaignError
 from freefloat.campaign.results import Results
 from freefloat.campaign.store import Store
 from freefloat.engine import code_of
-from freefloat.sim.compiling_line import making_shown
-from freefloat.sim.interruption import heard_interrupts
+from freefloat.sim.compiling_line import show_on_terminal
+from freefloat.sim.interruption import catch_interrupts
 from freefloat.sim.record.run import versions
+from freefloat.values.signals import signal_handlers
 
 TARGETS = ("auto", "native", "gpu")
-Progress = Callable[[int, int, float], None]  # runs done, runs in all, runs per second
-Finished = tuple[int, Block, dict[str, Any]]
+CampaignProgress = Callable[[int, int, float], None]  # runs done, runs in all, runs per second
+FinishedBlock = tuple[int, RunBlock, dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class Route:
 
     target: str = "auto"  # the card where there is one, machine code otherwise
     threads: int | None = None  # None: all processors
-    shard: tuple[int, int] = (1, 1)  # this part of so many
+    shard: tuple[int, int] = (1, 1)  # (part, number of parts)
     dask: str | None = None  # address of a Dask scheduler; "local" starts workers here
-    workers: int | None = None  # of those
+    workers: int | None = None  # number of Dask workers to start here
 
     def __post_init__(self) -> None:
         if self.target not in TARGETS:
@@ -44,50 +44,53 @@ class Route:
             raise CampaignError(f"A shard is 1/N to N/N, got {part}/{parts}.")
 
     @property
-    def resolved(self) -> str:
-        """`native` or `gpu`."""
+    def resolved_target(self) -> str:
+        """The target that is used, `native` or `gpu`."""
         if self.target != "auto":
             return self.target
         from freefloat.engine.cuda.card import what_is_missing
 
         return "native" if what_is_missing() else "gpu"
 
-    def mine(self, numbers: Iterable[int]) -> list[int]:
-        """The blocks of this shard."""
+    def shard_blocks(self, numbers: Iterable[int]) -> list[int]:
+        """Numbers of the blocks of this shard."""
         part, parts = self.shard
         return [number for number in numbers if number % parts == part - 1]
 
 
 def run_campaign(
-    campaign: Campaign, folder: str | Path | None = None, route: Route | None = None, progress: Progress | None = None
+    campaign: Campaign,
+    folder: str | Path | None = None,
+    route: Route | None = None,
+    progress: CampaignProgress | None = None,
 ) -> Results:
-    """Compute a campaign and keep it in a folder; without one it stays in memory."""
+    """Compute a campaign and store it in a folder; without a folder it stays in memory."""
     route = route or Route()
     if folder is None:
         everything = list(range(campaign.blocks))
-        with making_shown(progress is None), _making_code(campaign):
-            blocks = {n: block for n, block, _ in _computed(campaign, everything, route, progress)}
+        with show_on_terminal(progress is None), _label_code(campaign):
+            blocks = {n: block for n, block, _ in _compute_blocks(campaign, everything, route, progress)}
         return Results.of_blocks(campaign, [blocks[n] for n in sorted(blocks)])
     store = Store.create(Path(folder), campaign, versions())
-    return _filled(campaign, store, route, progress)
+    return _fill_store(campaign, store, route, progress)
 
 
 def resume_campaign(
-    campaign: Campaign, folder: str | Path, route: Route | None = None, progress: Progress | None = None
+    campaign: Campaign, folder: str | Path, route: Route | None = None, progress: CampaignProgress | None = None
 ) -> Results:
-    """Compute the blocks that are missing, or were damaged since they were written."""
+    """Compute the blocks of a store that are missing or damaged."""
     store = Store(Path(folder))
     store.require_same(campaign)
-    return _filled(campaign, store, route or Route(), progress)
+    return _fill_store(campaign, store, route or Route(), progress)
 
 
-def _filled(campaign: Campaign, store: Store, route: Route, progress: Progress | None) -> Results:
-    with store.writing(), making_shown(progress is None), _making_code(campaign):
-        whole = set(store.done(check=True))
-        missing = [n for n in route.mine(range(campaign.blocks)) if n not in whole]
+def _fill_store(campaign: Campaign, store: Store, route: Route, progress: CampaignProgress | None) -> Results:
+    with store.writing(), show_on_terminal(progress is None), _label_code(campaign):
+        whole = set(store.finished_blocks(check=True))
+        missing = [n for n in route.shard_blocks(range(campaign.blocks)) if n not in whole]
         kept = len(whole)
         try:
-            for number, block, facts in _computed(campaign, missing, route, progress):
+            for number, block, facts in _compute_blocks(campaign, missing, route, progress):
                 store.write(number, block, facts)
                 kept += 1
         except OSError as error:
@@ -98,17 +101,19 @@ def _filled(campaign: Campaign, store: Store, route: Route, progress: Progress |
     return Results.of_store(store)
 
 
-def _making_code(campaign: Campaign) -> AbstractContextManager[None]:
-    """Names the campaign in what is said while code is made."""
+def _label_code(campaign: Campaign) -> AbstractContextManager[None]:
+    """Within it, messages about code that is compiled name the campaign."""
     return code_of(f"the campaign '{campaign.title}'" if campaign.title else "the campaign")
 
 
-def _computed(campaign: Campaign, missing: list[int], route: Route, progress: Progress | None) -> Iterator[Finished]:
-    """Blocks as they are finished."""
-    total = sum(_size(campaign, n) for n in route.mine(range(campaign.blocks)))
+def _compute_blocks(
+    campaign: Campaign, missing: list[int], route: Route, progress: CampaignProgress | None
+) -> Iterator[FinishedBlock]:
+    """Yield the missing blocks in the order in which they are finished, and report the progress."""
+    total = sum(_size(campaign, n) for n in route.shard_blocks(range(campaign.blocks)))
     done = total - sum(_size(campaign, n) for n in missing)
     began, before = time.monotonic(), done
-    for finished in _source(campaign, missing, route):
+    for finished in _finished_blocks(campaign, missing, route):
         yield finished
         done += _size(campaign, finished[0])
         if progress is not None:
@@ -119,13 +124,13 @@ def _size(campaign: Campaign, number: int) -> int:
     return min(campaign.block, campaign.runs - number * campaign.block)
 
 
-def _source(campaign: Campaign, missing: list[int], route: Route) -> Iterator[Finished]:
+def _finished_blocks(campaign: Campaign, missing: list[int], route: Route) -> Iterator[FinishedBlock]:
     if route.dask is not None:
-        from freefloat.campaign.dask_route import computed_by_dask
+        from freefloat.campaign.dask_route import dask_blocks
 
-        yield from computed_by_dask(campaign, missing, route)
+        yield from dask_blocks(campaign, missing, route)
         return
-    target = route.resolved
+    target = route.resolved_target
     with interrupts_between_blocks() as obey:
         for number in missing:
             block = compute_block(campaign, number, target, route.threads)
@@ -134,13 +139,13 @@ def _source(campaign: Campaign, missing: list[int], route: Route) -> Iterator[Fi
 
 
 def block_facts(campaign: Campaign, target: str) -> dict[str, Any]:
-    """Which code made a block: with the same code its runs can be repeated bit for bit."""
-    program = campaign.prepared.program.compiled(target)
+    """Which code computes a block: the same code repeats its runs to the last bit."""
+    program = campaign.preparation.program.compiled_step(target)
     return {"target": target, "program": program.summary.hash, "machine": machine() if target == "native" else target}
 
 
 def machine() -> str:
-    """What bits depend on beside the program: whether the processor multiplies and adds in one instruction."""
+    """Processor family, and whether it has fused multiply-add: besides the program, the last bit depends on these."""
     from freefloat.engine.llvm.machine import host
 
     here = host()
@@ -149,14 +154,6 @@ def machine() -> str:
 
 @contextmanager
 def interrupts_between_blocks() -> Iterator[Callable[[], None]]:
-    """Ctrl-C is obeyed, and so is SIGTERM, as clusters send it before they kill."""
-    if threading.current_thread() is not threading.main_thread():
-        yield lambda: None
-        return
-
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        with heard_interrupts() as signals:
-            yield signals.obey
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    """Obey Ctrl-C and SIGTERM, which clusters send before they kill; yields a function to call between blocks."""
+    with signal_handlers({signal.SIGTERM: signal.default_int_handler}), catch_interrupts() as signals:
+        yield signals.obey  # does nothing outside the main thread, where no signals arrive

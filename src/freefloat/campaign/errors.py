@@ -1,5 +1,5 @@
-"""What a campaign refuses."""
+"""The error that campaigns raise."""
 
 
 class CampaignError(ValueError):
-    """A campaign that cannot be run, resumed or read as it is asked for; the message says what would do."""
+    """A campaign that cannot be run, resumed or read as requested; the message gives a remedy."""

@@ -1,4 +1,4 @@
-"""What is kept of each run: numbers made of its channels, computed inside compiled code."""
+"""Metrics: the numbers stored of each run, computed from its channels inside compiled code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from freefloat.campaign.errors import CampaignError
 from freefloat.campaign.expressions import TIME, Expression, Values
-from freefloat.campaign.reductions import REDUCTIONS, Crossing, Kept, Reduction, Sample
+from freefloat.campaign.reductions import REDUCTIONS, Crossing, Reduction, ReductionState, Sample
 from freefloat.sim import Experiment
 from freefloat.values.channels import Channel
 
@@ -44,23 +44,23 @@ class Metric:
 
     @property
     def reduction(self) -> Reduction:
-        """What is made of the samples."""
-        found = REDUCTIONS[self.reduce] if isinstance(self.reduce, str) else self.reduce
-        return Crossing(self.level) if isinstance(found, Crossing) and self.level is not None else found
+        """The reduction that turns the samples into one number."""
+        reduction = REDUCTIONS[self.reduce] if isinstance(self.reduce, str) else self.reduce
+        return Crossing(self.level) if isinstance(reduction, Crossing) and self.level is not None else reduction
 
     def as_dict(self) -> dict[str, Any]:
-        """As a file has it; functions are called by their names only."""
+        """The metric as plain data, as a campaign file contains it; of functions only the names."""
         return {
-            "of": _said(self.of),
+            "of": _quantity_text(self.of),
             "reduce": self.reduce if isinstance(self.reduce, str) else type(self.reduce).__name__,
             "unit": self.unit,
-            **({} if self.when is None else {"when": _said(self.when)}),
+            **({} if self.when is None else {"when": _quantity_text(self.when)}),
             **({} if self.level is None else {"level": self.level}),
         }
 
     @staticmethod
     def from_dict(name: str, given: Mapping[str, Any]) -> Metric:
-        """From a file."""
+        """Read a metric from a file."""
         known = [field.name for field in dataclasses.fields(Metric) if field.name != "name"]
         if unknown := [key for key in given if key not in known]:
             raise CampaignError(f"Metric '{name}' has no '{unknown[0]}'. It has: {', '.join(known)}.")
@@ -69,12 +69,12 @@ class Metric:
         return Metric(name, **given)
 
 
-def _said(quantity: Quantity) -> str:
+def _quantity_text(quantity: Quantity) -> str:
     return quantity if isinstance(quantity, str) else getattr(quantity, "__name__", "function")
 
 
 class Meters:
-    """The metrics of an experiment, ready to be carried along."""
+    """The metrics of an experiment, updated sample by sample."""
 
     def __init__(self, metrics: Sequence[Metric], channels: tuple[Channel, ...]) -> None:
         self.metrics = tuple(metrics)
@@ -82,44 +82,46 @@ class Meters:
         if twice := [name for name in names if names.count(name) > 1]:
             raise CampaignError(f"Two metrics are called '{twice[0]}'. Give one of them another name.")
         known = (TIME, *channels)
-        self._quantities = [_bound(metric.of, known) for metric in metrics]
-        self._conditions = [None if metric.when is None else _bound(metric.when, known) for metric in metrics]
+        self._quantities = [_quantity_function(metric.of, known) for metric in metrics]
+        self._conditions = [
+            None if metric.when is None else _quantity_function(metric.when, known) for metric in metrics
+        ]
 
-    def begin(self, values: Values) -> tuple[Kept, ...]:
-        """Of a run whose first sample has these channels; the sample counts already."""
-        found = []
+    def begin(self, values: Values) -> tuple[ReductionState, ...]:
+        """Start the metrics of a run with the channels of its first sample, which already counts."""
+        states = []
         for metric, quantity in zip(self.metrics, self._quantities, strict=True):
             value = jnp.asarray(quantity(values), float)
             if value.shape != () and not metric.reduction.takes_vectors:
                 raise CampaignError(
-                    f"Metric '{metric.name}': '{_said(metric.of)}' is {value.size} numbers, its reduction takes one. "
-                    "Write norm(...), max(...) or one component in brackets."
+                    f"Metric '{metric.name}': '{_quantity_text(metric.of)}' is {value.size} numbers, its reduction "
+                    "takes one. Write norm(...), max(...) or one component in brackets."
                 )
-            found.append(metric.reduction.begin(value))
-        return self.update(tuple(found), values)
+            states.append(metric.reduction.begin(value))
+        return self.update(tuple(states), values)
 
-    def update(self, kept: tuple[Kept, ...], values: Values) -> tuple[Kept, ...]:
-        """After one more sample."""
-        found = []
-        for metric, quantity, condition, one in zip(
+    def update(self, kept: tuple[ReductionState, ...], values: Values) -> tuple[ReductionState, ...]:
+        """Metrics after one more sample."""
+        states = []
+        for metric, quantity, condition, state in zip(
             self.metrics, self._quantities, self._conditions, kept, strict=True
         ):
             counts = jnp.asarray(True) if condition is None else jnp.asarray(condition(values)) != 0
             sample = Sample(jnp.asarray(quantity(values), float), counts, values["time"])
-            found.append(metric.reduction.update(one, sample))
-        return tuple(found)
+            states.append(metric.reduction.update(state, sample))
+        return tuple(states)
 
-    def results(self, kept: tuple[Kept, ...]) -> list[Any]:
-        """The number of every metric, for all runs."""
-        return [metric.reduction.result(one) for metric, one in zip(self.metrics, kept, strict=True)]
+    def results(self, kept: tuple[ReductionState, ...]) -> list[Any]:
+        """Results of every metric, for all runs."""
+        return [metric.reduction.result(state) for metric, state in zip(self.metrics, kept, strict=True)]
 
 
-def _bound(quantity: Quantity, channels: tuple[Channel, ...]) -> Callable[[Values], Any]:
+def _quantity_function(quantity: Quantity, channels: tuple[Channel, ...]) -> Callable[[Values], Any]:
     return Expression(quantity, channels) if isinstance(quantity, str) else quantity
 
 
 def balance_metrics(experiment: Experiment) -> tuple[Metric, ...]:
-    """How far momentum departs from what came in: zero but for rounding and the integrator's own loss."""
+    """Metrics of the momentum balances: momentum minus impulse, zero but for rounding and integration error."""
     whole = "" if experiment.world.single else "world."
     return tuple(
         Metric(f"balance.{kind}_momentum", f"{whole}momentum.{kind} - {whole}impulse.{kind}", "drift", unit=unit)

@@ -1,4 +1,4 @@
-"""From draws to the numbers of each run: what compiled code takes in place of those of the experiment."""
+"""From draws to the numbers of each run, which compiled code uses instead of those of the experiment."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.campaign.dispersions import Bound
-from freefloat.campaign.places import Places
+from freefloat.campaign.dispersions import BoundDispersion
+from freefloat.campaign.places import NumberCatalogue
 from freefloat.model import State
 from freefloat.sim import Experiment, System
 from freefloat.values.arrays import is_traced
@@ -19,11 +19,11 @@ from freefloat.values.arrays import is_traced
 class Numbers:
     """The entries of an experiment's arrays that differ from run to run, as one row of numbers for each run."""
 
-    def __init__(self, experiment: Experiment, bound: Sequence[Bound], places: Places) -> None:
+    def __init__(self, experiment: Experiment, bound: Sequence[BoundDispersion], places: NumberCatalogue) -> None:
         self._places, self._bound = places, tuple(bound)
         touched: dict[int, set[int]] = {}
-        for one in bound:
-            for place, group in one.targets:
+        for spread in bound:
+            for place, group in spread.targets:
                 whole = range(places.leaves[place.leaf].size) if place.turns else group
                 touched.setdefault(place.leaf, set()).update(whole)
         self.entries = {leaf: np.array(sorted(some)) for leaf, some in sorted(touched.items())}
@@ -38,47 +38,47 @@ class Numbers:
         return np.concatenate([np.zeros(0), *parts])
 
     def of_draws(self, draws: np.ndarray) -> np.ndarray:
-        """(runs, numbers) from (runs, draws)."""
+        """Numbers of the runs (runs, numbers) from their draws (runs, draws)."""
         arrays = {leaf: np.repeat(self._places.leaves[leaf].ravel()[None], len(draws), 0) for leaf in self.entries}
         first = 0
-        for one in self._bound:
-            own = draws[:, first : first + one.count]
-            first += one.count
+        for spread in self._bound:
+            own = draws[:, first : first + spread.count]
+            first += spread.count
             turned: dict[int, np.ndarray] = {}
-            for value, (place, group) in zip(own.T, one.targets, strict=True):
+            for value, (place, group) in zip(own.T, spread.targets, strict=True):
                 if place.turns:
                     turned.setdefault(place.leaf, np.zeros((len(draws), 3)))[:, list(group)] = value[:, None]
                 else:
-                    _change(arrays[place.leaf], list(group), value[:, None], one.how)
+                    _change(arrays[place.leaf], list(group), value[:, None], spread.how)
             for leaf, vectors in turned.items():
                 arrays[leaf] = _turn(arrays[leaf], vectors)
         parts = [arrays[leaf][:, some] for leaf, some in self.entries.items()]
         return np.concatenate([np.zeros((len(draws), 0)), *parts], axis=1)
 
     def leaf_values(self, leaf: int, rows: np.ndarray) -> np.ndarray:
-        """One array of the experiment for each run, (runs, *shape)."""
+        """Values of one array of the experiment in each run, (runs, *shape)."""
         base = self._places.leaves[leaf]
         values = np.repeat(base.ravel()[None], len(rows), 0)
         if leaf in self.entries:
             values[:, self.entries[leaf]] = rows[:, self.columns[leaf]]
         return values.reshape(len(rows), *base.shape)
 
-    def fill(self, row: Any, run: Any) -> tuple[System, tuple[State, ...]]:
-        """The system and the start of one run; sensors know which run it is, so that each has errors of its own.
+    def system_and_start(self, row: Any, run: Any) -> tuple[System, tuple[State, ...]]:
+        """System and start of one run; sensors get the number of the run, so that each run has its own sensor errors.
 
-        Where `run` is None they stay those of the experiment.
+        Where `run` is None the sensor errors are those of the experiment.
         """
         xp: Any = jnp if is_traced(row, run) else np
         leaves: list[Any] = list(self._places.leaves)
         for leaf, some in self.entries.items():
-            base, given = leaves[leaf], row[self.columns[leaf]]
+            base, values = leaves[leaf], row[self.columns[leaf]]
             if len(some) == base.size:
-                leaves[leaf] = given.reshape(base.shape)
+                leaves[leaf] = values.reshape(base.shape)
             elif xp is jnp:
-                leaves[leaf] = jnp.asarray(base).ravel().at[some].set(given).reshape(base.shape)
+                leaves[leaf] = jnp.asarray(base).ravel().at[some].set(values).reshape(base.shape)
             else:
                 flat = base.ravel().copy()
-                flat[some] = given
+                flat[some] = values
                 leaves[leaf] = flat.reshape(base.shape)
         if run is not None:
             for leaf in self._places.runs:
@@ -87,11 +87,11 @@ class Numbers:
 
     @property
     def has_run_numbers(self) -> bool:
-        """Whether a part of the experiment, such as a sensor with noise, knows which run it is in."""
+        """Whether a part of the experiment, such as a sensor with noise, depends on the number of the run."""
         return bool(self._places.runs)
 
     def __fingerprint__(self) -> tuple[Any, ...]:
-        """What `fill` is made of: compiled code is found by it. The values of varied entries are no part of it."""
+        """Key by which compiled code is found: all that is constant over the runs, without values of varied entries."""
         leaves: list[Any] = list(self._places.leaves)
         for leaf, some in self.entries.items():
             flat = leaves[leaf].ravel().copy()

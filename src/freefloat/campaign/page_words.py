@@ -1,4 +1,4 @@
-"""Words and tables of a campaign's page."""
+"""Texts and tables of a campaign's page."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ import numpy as np
 
 from freefloat.campaign.results import Results
 from freefloat.campaign.statistics import Estimate
-from freefloat.report.markup import Markup, element, joined, table, verdict
+from freefloat.report.markup import Markup, element, join_markup, table, verdict
 
 _QUANTILES = (0.01, 0.05, 0.5, 0.95, 0.99)
 _WORST = 10
 
 
 def header(results: Results, title: str) -> Markup:
-    """What was run, how it ended, and how often it succeeded."""
+    """Head of the page: title, number of runs, how they ended, and how often they succeeded."""
     counts, share = results.counts, results.success()
     ended = ", ".join(f"{count} {word}" for word, count in counts.items() if count and word != "runs")
-    said = f"{counts['runs']} of {results.described['runs']} runs: {ended}." if counts["runs"] else "No runs yet."
+    run_sentence = (
+        f"{counts['runs']} of {results.described['runs']} runs: {ended}." if counts["runs"] else "No runs yet."
+    )
     success = (
         f"{_percent(share)} of the runs meet all requirements."
         if results.requirements
@@ -24,18 +26,19 @@ def header(results: Results, title: str) -> Markup:
     )
     design = f"Design: {results.described['design']}, seed {results.described['seed']}."
     chips = [
-        element("span", f"{one.requirement.name}: {one.word}", class_=_class(one.passed)) for one in results.verdicts
+        element("span", f"{judged.requirement.name}: {judged.word}", class_=_css_class(judged.passed))
+        for judged in results.verdicts
     ]
-    return joined(
+    return join_markup(
         [
             element("h1", title),
-            element("p", f"{said} {success if counts['runs'] else ''} {design}", class_="lead"),
+            element("p", f"{run_sentence} {success if counts['runs'] else ''} {design}", class_="lead"),
             element("div", *chips, class_="chips"),
         ]
     )
 
 
-def _class(passed: bool | None) -> str:
+def _css_class(passed: bool | None) -> str:
     return {True: "good", False: "bad", None: "caution"}[passed]
 
 
@@ -44,19 +47,19 @@ def _percent(share: Estimate) -> str:
 
 
 def requirement_section(results: Results) -> Markup:
-    """Pass or fail with confidence; nothing where nothing is required."""
+    """Section of the requirements: pass or fail with confidence; empty without requirements."""
     rows = [
         (
-            one.requirement.name,
-            one.requirement.words,
-            f"{100 * one.requirement.probability:g} % with {100 * one.requirement.confidence:g} % confidence",
-            f"{one.met} of {one.runs}",
-            _percent(one.share),
-            verdict(one.passed, "pass", "fail")
-            if one.passed is not None
+            judged.requirement.name,
+            judged.requirement.words,
+            f"{100 * judged.requirement.probability:g} % with {100 * judged.requirement.confidence:g} % confidence",
+            f"{judged.met} of {judged.runs}",
+            _percent(judged.share),
+            verdict(judged.passed, "pass", "fail")
+            if judged.passed is not None
             else element("span", "? not decided: more runs", class_="caution"),
         )
-        for one in results.verdicts
+        for judged in results.verdicts
     ]
     if not rows:
         return Markup("")
@@ -65,7 +68,7 @@ def requirement_section(results: Results) -> Markup:
 
 
 def metric_section(results: Results) -> Markup:
-    """Quantiles with the bounds of their order statistics."""
+    """Section of the metrics: quantiles with the bounds of their order statistics."""
     rows = []
     for name in results.metric_names:
         cells = [results.quantile(name, p) for p in _QUANTILES]
@@ -81,18 +84,18 @@ def metric_section(results: Results) -> Markup:
     )
 
 
-def _number(one: Estimate) -> str:
-    return f"{one.value:.4g} ({one.low:.4g} to {one.high:.4g})"
+def _number(estimate: Estimate) -> str:
+    return f"{estimate.value:.4g} ({estimate.low:.4g} to {estimate.high:.4g})"
 
 
 def sensitivity_section(results: Results) -> Markup:
-    """Rank correlations of every draw and metric, and Sobol indices where the design allows them."""
+    """Section of the sensitivities: rank correlations of draws and metrics, Sobol indices if the design allows them."""
     names = [name for name in results.metric_names if not name.startswith("balance.")]
     if not results.draw_names or not names:
         return Markup("")
-    found = {name: results.rank_correlations(name) for name in names}
-    order = sorted(results.draw_names, key=lambda d: -max(abs(np.nan_to_num(found[m][d].value)) for m in names))
-    rows = [(draw, *(f"{found[name][draw].value:+.2f}" for name in names)) for draw in order]
+    correlations = {name: results.rank_correlations(name) for name in names}
+    order = sorted(results.draw_names, key=lambda d: -max(abs(np.nan_to_num(correlations[m][d].value)) for m in names))
+    rows = [(draw, *(f"{correlations[name][draw].value:+.2f}" for name in names)) for draw in order]
     parts = [element("h2", "Rank correlation"), table(("draw", *names), rows, numbers=range(1, 1 + len(names)))]
     if results.described["design"] == "saltelli":
         indices = {name: results.sobol_indices(name) for name in names}
@@ -105,9 +108,9 @@ def sensitivity_section(results: Results) -> Markup:
 
 
 def worst_section(results: Results, folder: str) -> Markup:
-    """The runs at the end of every metric, each with the way to see it in full."""
+    """Section of the worst runs of every metric, each with the command that repeats it in full."""
     cards = []
-    smallest = {one.metric for one in results.requirements if one.above is not None and one.below is None}
+    smallest = {limit.metric for limit in results.requirements if limit.above is not None and limit.below is None}
     for name in results.metric_names:
         rows = [
             (element("button", str(run), type="button", data_run=str(run)), f"{value:.5g}")
@@ -125,14 +128,14 @@ def worst_section(results: Results, folder: str) -> Markup:
 
 
 def dispersion_section(results: Results) -> Markup:
-    """What was dispersed, and how."""
+    """Section of the dispersions: which numbers were dispersed, and how."""
     rows = []
-    for one in results.described["dispersions"]:
-        path = one.get("path") or ", ".join(one["paths"])
-        kind = one.get("distribution") or ("listed" if "listed" in one else "jointly Gaussian")
+    for dispersion in results.described["dispersions"]:
+        path = dispersion.get("path") or ", ".join(dispersion["paths"])
+        kind = dispersion.get("distribution") or ("listed" if "listed" in dispersion else "jointly Gaussian")
         skipped = ("path", "paths", "distribution", "how", "listed")
-        numbers = ", ".join(f"{key} {value}" for key, value in one.items() if key not in skipped)
-        rows.append((path, one["how"], kind, numbers))
+        numbers = ", ".join(f"{key} {value}" for key, value in dispersion.items() if key not in skipped)
+        rows.append((path, dispersion["how"], kind, numbers))
     redrawn = results.counts["redrawn"]
     note = f"{redrawn} impossible draws were drawn again." if redrawn else ""
     return element(

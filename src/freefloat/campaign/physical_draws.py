@@ -1,4 +1,4 @@
-"""Which runs could not exist: bodies with an impossible inertia, and numbers that a part refuses."""
+"""Find physically impossible draws: bodies with an impossible inertia, and numbers that a part rejects."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from freefloat.campaign.numbers import Numbers
 from freefloat.sim import Experiment
 from freefloat.sim.system.varied_numbers import number_names
 
-_ROUNDING = 1e-9  # as in the inertia lint: what printed tables round
+_ROUNDING = 1e-9  # as in the inertia lint: the rounding of printed tables
 _HALVINGS = 60
 
 
 class PhysicalDraws:
-    """Judges rows of numbers. Bodies are judged as they are; what else a part refuses is taken to be beyond a bound.
+    """Finds rows of impossible numbers. Inertias are checked directly; every other number is assumed to have bounds.
 
-    Bounds are looked for once, number by number with the others as they are in the experiment, where a draw lies
-    outside all that was found possible before.
+    Bounds are searched number by number, with the others as in the experiment, when a draw lies outside the range that
+    is known to be possible.
     """
 
     def __init__(self, experiment: Experiment, numbers: Numbers) -> None:
@@ -36,34 +36,34 @@ class PhysicalDraws:
         self._first_bad = np.array([np.full(numbers.size, -np.inf), np.full(numbers.size, np.inf)])
 
     def impossible(self, rows: np.ndarray) -> np.ndarray:
-        """(runs,) bool."""
+        """Whether the numbers of each run are impossible, bool (runs,)."""
         bad = ~np.all(np.isfinite(rows), axis=1)
         for mass, inertia in self._bodies:
             bad |= impossible_bodies(self._numbers.leaf_values(mass, rows), self._numbers.leaf_values(inertia, rows))
         for side, worst in ((0, np.fmin.reduce(rows, 0)), (1, np.fmax.reduce(rows, 0))):
             for k in np.flatnonzero(self._alone):
-                self._look(int(k), side, float(worst[k]))
+                self._widen_bound(int(k), side, float(worst[k]))
         return (
             bad
             | np.any(rows < self._good[0], axis=1, where=self._alone)
             | np.any(rows > self._good[1], axis=1, where=self._alone)
         )
 
-    def _look(self, k: int, side: int, worst: float) -> None:
-        """Move the bound of number k to a draw beyond it, or as far towards it as is possible."""
+    def _widen_bound(self, k: int, side: int, worst: float) -> None:
+        """Move the bound of number k to a draw beyond it, or as far towards it as the parts accept."""
         sign = (-1.0, 1.0)[side]
         if sign * (worst - self._good[side, k]) <= 0.0 or sign * (worst - self._first_bad[side, k]) >= 0.0:
             return
-        if self._holds(k, worst):
+        if self._is_possible(k, worst):
             self._good[side, k] = worst
             return
         low, high = self._good[side, k], worst
         for _ in range(_HALVINGS):
             middle = 0.5 * (low + high)
-            low, high = (middle, high) if self._holds(k, middle) else (low, middle)
+            low, high = (middle, high) if self._is_possible(k, middle) else (low, middle)
         self._good[side, k], self._first_bad[side, k] = low, high
 
-    def _holds(self, k: int, value: float) -> bool:
+    def _is_possible(self, k: int, value: float) -> bool:
         row = self._numbers.nominal.copy()
         row[k] = value
         try:
@@ -73,42 +73,42 @@ class PhysicalDraws:
         return True
 
     def _check(self, row: np.ndarray) -> None:
-        """Let every spacecraft and part look at its numbers."""
-        system, _ = self._numbers.fill(row, 0)
+        """Let every spacecraft and part check its numbers; an impossible one raises an error."""
+        system, _ = self._numbers.system_and_start(row, 0)
         for craft in system.world.crafts:
-            _built_again(craft).check()
+            _rebuild_record(craft).check()
         for part in system.parts:
-            _built_again(part).check(system.spacecraft_of(part))
+            _rebuild_record(part).check(system.spacecraft_of(part))
 
 
 def _dispersed_bodies(names: list[str], numbers: Numbers) -> list[tuple[int, int]]:
     """Leaves of mass and inertia of every rigid body that has a dispersed number."""
-    found = []
+    bodies = []
     for mass, name in enumerate(names):
         owner, _, field = name.rpartition(".")
         if field != "mass" or mass + 2 >= len(names) or names[mass + 2] != f"{owner}.inertia":
             continue
         if mass in numbers.entries or mass + 2 in numbers.entries:
-            found.append((mass, mass + 2))
-    return found
+            bodies.append((mass, mass + 2))
+    return bodies
 
 
 def impossible_bodies(mass: np.ndarray, inertia: np.ndarray) -> np.ndarray:
-    """Whether each pair of mass (runs,) and inertia (runs, 3, 3) can belong to no rigid body."""
+    """Whether mass (runs,) and inertia (runs, 3, 3) of each run are impossible for a rigid body."""
     sound = np.isfinite(mass) & np.all(np.isfinite(inertia), axis=(1, 2))
     safe = np.where(sound[:, None, None], inertia, np.eye(3))
     size = np.maximum(np.max(np.abs(safe), axis=(1, 2)), 1e-300)
-    crooked = np.max(np.abs(safe - np.swapaxes(safe, 1, 2)), axis=(1, 2)) > _ROUNDING * size
+    asymmetric = np.max(np.abs(safe - np.swapaxes(safe, 1, 2)), axis=(1, 2)) > _ROUNDING * size
     moments = np.linalg.eigvalsh(0.5 * (safe + np.swapaxes(safe, 1, 2)))
     least, middle, most = moments.T
-    return ~sound | (mass <= 0.0) | crooked | (least <= 0.0) | (least + middle < most - _ROUNDING * size)
+    return ~sound | (mass <= 0.0) | asymmetric | (least <= 0.0) | (least + middle < most - _ROUNDING * size)
 
 
-def _built_again(value: Any) -> Any:
-    """A record made anew from its fields, so that everything in it checks its numbers."""
+def _rebuild_record(value: Any) -> Any:
+    """A record constructed again from its fields, so that everything in it checks its numbers."""
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
-        return tuple(map(_built_again, value))
+        return tuple(map(_rebuild_record, value))
     if not dataclasses.is_dataclass(value) or isinstance(value, type):
         return value.item() if isinstance(value, np.ndarray) and value.shape == () else value
-    given = {f.name: _built_again(getattr(value, f.name)) for f in dataclasses.fields(value) if f.init}
-    return type(value)(**given)
+    fields = {f.name: _rebuild_record(getattr(value, f.name)) for f in dataclasses.fields(value) if f.init}
+    return type(value)(**fields)

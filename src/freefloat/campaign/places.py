@@ -1,8 +1,8 @@
-"""Where a dotted path points in an experiment: numbers of spacecraft, effects, sensors and software, and the start.
+"""Dotted paths to numbers of an experiment: of spacecraft, effects, sensors and software, and of the start.
 
-`chaser.base.mass`, `camera.noise`, `CaptureApproach.limits.gain` are numbers of the system, called as `vary` calls
-them. `start.target.position` is where a spacecraft starts: position, attitude, velocity, rate, joints, joint_rates and
-wheels. One entry is called by its letter, its number or its name: `chaser.base.com.x`, `chaser.base.inertia.xy`,
+`chaser.base.mass`, `camera.noise`, `CaptureApproach.limits.gain` are numbers of the system, with the names that `vary`
+uses. `start.target.position` is where a spacecraft starts: position, attitude, velocity, rate, joints, joint_rates and
+wheels. One entry of an array has a letter, a number or a name: `chaser.base.com.x`, `chaser.base.inertia.xy`,
 `start.chaser.joints.arm.2`.
 """
 
@@ -26,34 +26,34 @@ _START = "start"
 
 
 @dataclass(frozen=True)
-class Place:
-    """Some entries of one array of an experiment; entries that must stay equal, as of an inertia, are one group."""
+class NumberLocation:
+    """Some entries of one array of an experiment; entries that must stay equal, as in an inertia, are one group."""
 
     path: str
-    leaf: int  # its number among all arrays of (system, start)
-    groups: tuple[tuple[int, ...], ...]  # places in the flat array
+    leaf: int  # index among all arrays of (system, start)
+    groups: tuple[tuple[int, ...], ...]  # indices in the flat array
     names: tuple[str, ...]  # of each group
-    turns: bool = False  # an attitude: what is drawn is a rotation vector, and groups are its axes [rad]
+    turns: bool = False  # an attitude: the draw is a rotation vector [rad], and groups are its axes
 
 
-class Places:
-    """Every number of an experiment by its name."""
+class NumberCatalogue:
+    """All numbers of an experiment, to be found by their paths."""
 
     def __init__(self, experiment: Experiment) -> None:
         tree = experiment.system, experiment.start
         self.leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(tree)]
         self.structure = jax.tree.structure(tree)
-        found: dict[str, list[Place]] = {}
+        by_path: dict[str, list[NumberLocation]] = {}
         for place in (*_system_places(experiment), *_start_places(experiment, self.leaves)):
-            found.setdefault(place.path, []).append(place)
-        self._places = found
+            by_path.setdefault(place.path, []).append(place)
+        self._places = by_path
         names = number_names(experiment.system).values()
         self.runs = tuple(
             k for k, name in enumerate(names) if name.endswith(".run") and self.leaves[k].dtype.kind in "iu"
         )
 
-    def find(self, path: str) -> Place:
-        """The place that a path names; an error says what is near."""
+    def find(self, path: str) -> NumberLocation:
+        """Find the number with this path; the error for an unknown path suggests similar ones."""
         if not isinstance(path, str):
             raise CampaignError(f"A path is a text such as 'chaser.base.mass', got {path!r}.")
         whole, entry = path, ""
@@ -67,35 +67,35 @@ class Places:
                 f"More than one number of this experiment is called '{whole}'. Give one of the parts a name."
             )
         place = self._places[whole][0]
-        return place if not entry else _one_entry(place, entry)
+        return place if not entry else _entry_location(place, entry)
 
     def _hint(self, path: str) -> str:
         close = difflib.get_close_matches(path, self._places, n=4, cutoff=0.5)
-        said = f"Did you mean {', '.join(close)}?" if close else f"Paths look like {next(iter(self._places))}."
-        return f"{said} Names, periods and other things that shape the code are no numbers."
+        hint = f"Did you mean {', '.join(close)}?" if close else f"Paths look like {next(iter(self._places))}."
+        return f"{hint} Names, periods and other things that shape the code are no numbers."
 
 
-def _one_entry(place: Place, entry: str) -> Place:
+def _entry_location(place: NumberLocation, entry: str) -> NumberLocation:
     if entry not in place.names:
         raise CampaignError(f"'{place.path}' has no entry '{entry}'. Entries: {', '.join(place.names) or 'none'}.")
     k = place.names.index(entry)
-    return Place(f"{place.path}.{entry}", place.leaf, (place.groups[k],), (entry,), place.turns)
+    return NumberLocation(f"{place.path}.{entry}", place.leaf, (place.groups[k],), (entry,), place.turns)
 
 
-def _system_places(experiment: Experiment) -> Iterator[Place]:
+def _system_places(experiment: Experiment) -> Iterator[NumberLocation]:
     names = number_names(experiment.system).values()
     for k, (name, leaf) in enumerate(zip(names, jax.tree.leaves(experiment.system), strict=True)):
         value = np.asarray(leaf)
         if value.dtype != np.float64 or name.endswith(".axis"):
-            continue  # whole numbers shape what happens, and an axis has unit length
+            continue  # whole numbers select the code that runs, and an axis must keep unit length
         if name.endswith(".rotation") and value.shape == (3, 3):
-            yield Place(name, k, ((0,), (1,), (2,)), _LETTERS, turns=True)
+            yield NumberLocation(name, k, ((0,), (1,), (2,)), _LETTERS, turns=True)
         else:
-            yield Place(name, k, *_entries(name, value.shape))
+            yield NumberLocation(name, k, *_entries(name, value.shape))
 
 
 def _entries(name: str, shape: tuple[int, ...]) -> tuple[tuple[tuple[int, ...], ...], tuple[str, ...]]:
-    """Groups of entries of an array and what they are called."""
+    """Groups of entries of an array and their names."""
     if shape == ():
         return ((0,),), ("",)
     if shape == (3, 3) and name.endswith("inertia"):
@@ -108,28 +108,28 @@ def _entries(name: str, shape: tuple[int, ...]) -> tuple[tuple[tuple[int, ...], 
     return numbers, tuple(".".join(map(str, place)) for place in np.ndindex(*shape))
 
 
-def _start_places(experiment: Experiment, leaves: Sequence[np.ndarray]) -> Iterator[Place]:
-    """What can be said of each spacecraft's start."""
+def _start_places(experiment: Experiment, leaves: Sequence[np.ndarray]) -> Iterator[NumberLocation]:
+    """Every number of each spacecraft's start."""
     world, first = experiment.world, len(leaves) - len(jax.tree.leaves(experiment.start))
     for c, craft in enumerate(world.crafts):
         layout: Any = craft.layout
         prefix = f"{_START}." if world.single else f"{_START}.{world.names[c]}."
         position, attitude, q, v = range(first + 4 * c, first + 4 * c + 4)
-        yield Place(f"{prefix}position", position, ((0,), (1,), (2,)), _LETTERS)
-        yield Place(f"{prefix}attitude", attitude, ((0,), (1,), (2,)), _LETTERS, turns=True)
-        yield Place(f"{prefix}velocity", v, ((0,), (1,), (2,)), _LETTERS)
-        yield Place(f"{prefix}rate", v, ((3,), (4,), (5,)), _LETTERS)
+        yield NumberLocation(f"{prefix}position", position, ((0,), (1,), (2,)), _LETTERS)
+        yield NumberLocation(f"{prefix}attitude", attitude, ((0,), (1,), (2,)), _LETTERS, turns=True)
+        yield NumberLocation(f"{prefix}velocity", v, ((0,), (1,), (2,)), _LETTERS)
+        yield NumberLocation(f"{prefix}rate", v, ((3,), (4,), (5,)), _LETTERS)
         moving = layout.moving_joints
         if moving:
             motors = _motors(layout, layout.joint_positions, layout.motor_positions)
-            yield Place(f"{prefix}joints", q, motors, moving)
+            yield NumberLocation(f"{prefix}joints", q, motors, moving)
             motors = _motors(layout, layout.joint_velocities, layout.motor_velocities)
-            yield Place(f"{prefix}joint_rates", v, motors, moving)
+            yield NumberLocation(f"{prefix}joint_rates", v, motors, moving)
         if layout.wheels:
-            yield Place(f"{prefix}wheels", v, tuple((k,) for k in layout.wheel_velocities), layout.wheels)
+            yield NumberLocation(f"{prefix}wheels", v, tuple((k,) for k in layout.wheel_velocities), layout.wheels)
 
 
 def _motors(layout: Layout, joints: Sequence[int], motors: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """Entries of the joints; the motor of a flexible joint starts with it, so that no gear is wound up."""
+    """Entries of the joints; the motor of a flexible joint starts with it, so that no gear spring is loaded."""
     own = dict(zip(layout.flexible_joints, motors, strict=True))
     return tuple((k, own[name]) if name in own else (k,) for name, k in zip(layout.moving_joints, joints, strict=True))

@@ -13,7 +13,7 @@ import numpy as np
 from freefloat import engine
 from freefloat.campaign.metrics import Meters, Metric
 from freefloat.campaign.numbers import Numbers
-from freefloat.campaign.reductions import Kept
+from freefloat.campaign.reductions import ReductionState
 from freefloat.sim import Experiment, System, SystemState, begin, step
 from freefloat.sim.events.held_start import UnknownStart
 from freefloat.sim.record.recording import channels_of
@@ -29,56 +29,56 @@ STATUS = ("completed", "diverged", "stopped", "refused")
 
 
 @record
-class Carried:
-    """What a run carries from step to step."""
+class RunState:
+    """State of a run that is passed from step to step."""
 
     loop: SystemState
-    kept: tuple[Kept, ...]  # of each metric
+    kept: tuple[ReductionState, ...]  # of each metric
     status: Numeric  # int32: COMPLETED so far, DIVERGED or STOPPED
     ended: Numeric  # when it diverged or stopped [s]; infinite while it goes on
 
 
 @dataclass(frozen=True)
 class Rules:
-    """Everything that the code of a campaign is made of; two equal ones have the same code."""
+    """Everything that determines the compiled code of a campaign; equal ones share their code."""
 
     numbers: Numbers
     meters: Meters
     every: int  # ticks between two samples
-    table: dict[str, np.ndarray]  # what comes from outside at every tick
+    table: dict[str, np.ndarray]  # inputs from outside at every tick
 
     def inputs(self, tick: Any) -> dict[str, Any]:
-        """What comes from outside at a tick."""
+        """Inputs from outside at a tick, by port."""
         return {port: jnp.asarray(rows)[tick] for port, rows in self.table.items()}
 
-    def start(self, row: Any, run: Any) -> Carried:
-        """A run at tick zero, its first sample taken."""
-        system, states = self.numbers.fill(row, run)
+    def start(self, row: Any, run: Any) -> RunState:
+        """State of a run at tick zero, with its first sample taken."""
+        system, states = self.numbers.system_and_start(row, run)
         _, loop = begin(system, states, self.inputs(0))
         kept = self.meters.begin(self.channel_values(system, loop, states))
-        return Carried(loop, kept, jnp.zeros((), jnp.int32), jnp.asarray(jnp.inf))
+        return RunState(loop, kept, jnp.zeros((), jnp.int32), jnp.asarray(jnp.inf))
 
-    def advance(self, run: Carried, row: Any, number: Any) -> Carried:
-        """One tick later."""
-        system, states = self.numbers.fill(row, number)
+    def advance(self, run: RunState, row: Any, number: Any) -> RunState:
+        """State of a run one tick later."""
+        system, states = self.numbers.system_and_start(row, number)
         loop = step(system, run.loop, self.inputs(run.loop.tick))
         if self.every == 1:
-            return self._sampled(run, system, loop, states)
+            return self._take_sample(run, system, loop, states)
         due = loop.tick % self.every == 0
         kept, status, ended = cond(
             due,
-            lambda: _parts(self._sampled(run, system, loop, states)),
+            lambda: _parts(self._take_sample(run, system, loop, states)),
             lambda: (run.kept, run.status, run.ended),
         )
-        return Carried(loop, kept, status, ended)
+        return RunState(loop, kept, status, ended)
 
     def advance_in_parts(self, loop: SystemState, row: Any, number: Any, parts: Any) -> SystemState:
-        """A part of a tick later, without metrics: what the audit of a replayed run repeats with finer steps."""
-        system, _ = self.numbers.fill(row, number)
+        """State one part of a tick later, without metrics: the audit of a replayed run repeats it with finer steps."""
+        system, _ = self.numbers.system_and_start(row, number)
         return step(system, loop, self.inputs(loop.tick // parts), parts)
 
-    def _sampled(self, run: Carried, system: System, loop: SystemState, states: Any) -> Carried:
-        """With one more sample, unless the run has ended before."""
+    def _take_sample(self, run: RunState, system: System, loop: SystemState, states: Any) -> RunState:
+        """State of a run with one more sample, unless the run has ended before."""
         goes_on, time = run.status == COMPLETED, loop.tick * system.dt
         sound = jnp.all(jnp.stack([jnp.all(jnp.isfinite(x)) for s in loop.states for x in jax.tree.leaves(s)]))
         stopped = loop.clearances.stopped > 0 if loop.clearances else jnp.asarray(False)
@@ -86,20 +86,20 @@ class Rules:
         kept = jax.tree.map(lambda new, old: jnp.where(goes_on & sound, new, old), counted, run.kept)
         ends = jnp.where(~sound, DIVERGED, jnp.where(stopped, STOPPED, COMPLETED)).astype(jnp.int32)
         status = jnp.where(goes_on, ends, run.status).astype(jnp.int32)
-        return Carried(loop, kept, status, jnp.where(goes_on & (status != COMPLETED), time, run.ended))
+        return RunState(loop, kept, status, jnp.where(goes_on & (status != COMPLETED), time, run.ended))
 
     def channel_values(self, system: System, loop: SystemState, states: Any) -> dict[str, Any]:
-        """Every channel; those that no metric asks for are not computed."""
-        found = run_channels(system, loop, states, self.inputs(jnp.maximum(loop.tick - 1, 0)))
-        return {"time": loop.tick * system.dt} | {channel.name: value for channel, value in found}
+        """Values of every channel by name; compiled code leaves out those that no metric uses."""
+        channels = run_channels(system, loop, states, self.inputs(jnp.maximum(loop.tick - 1, 0)))
+        return {"time": loop.tick * system.dt} | {channel.name: value for channel, value in channels}
 
 
-def _parts(run: Carried) -> tuple[Any, ...]:
+def _parts(run: RunState) -> tuple[Any, ...]:
     return run.kept, run.status, run.ended
 
 
 class CampaignProgram:
-    """Runs of one experiment with other numbers, many side by side, or one by one with the same bits."""
+    """Compiled runs of one experiment with varied numbers: many side by side or one by one, with the same result."""
 
     def __init__(self, experiment: Experiment, numbers: Numbers, metrics: Sequence[Metric], timing: Grid) -> None:
         system, loop = experiment.begin()
@@ -113,7 +113,7 @@ class CampaignProgram:
         self._check()
 
     def _check(self) -> None:
-        """Trace the start, which looks at every metric; an experiment that must know its numbers begins run by run."""
+        """Compile the start of a run, which checks every metric; if it needs known numbers, runs start one by one."""
         try:
             self._begun = engine.compile(self.rules.start, *self._example)
         except Exception as error:
@@ -121,27 +121,27 @@ class CampaignProgram:
                 raise
             self.rules.start(*self._example)
 
-    def begin(self, rows: np.ndarray, runs: np.ndarray) -> Carried:
-        """Many runs at tick zero (leading axis: runs)."""
+    def begin(self, rows: np.ndarray, runs: np.ndarray) -> RunState:
+        """States of many runs at tick zero (leading axis: runs)."""
         if self._begun is not None:
             return self._begun.batch(rows, runs)
         entries = [jax.tree.map(np.asarray, self.rules.start(row, run)) for row, run in zip(rows, runs, strict=True)]
         return jax.tree.map(lambda *leaves: np.stack(leaves), *entries)
 
-    def compiled(self, target: str = "native", **options: Any) -> engine.Compiled:
-        """One step for a target."""
+    def compiled_step(self, target: str = "native", **options: Any) -> engine.Compiled:
+        """The code of one step, compiled for a target."""
         if target not in self._programs:
             first = jax.tree.map(lambda x: np.asarray(x)[0], self.begin(self._example[0][None], self._example[1][None]))
             self._programs[target] = engine.compile(self.rules.advance, first, *self._example, target=target, **options)
         return self._programs[target]
 
     def advance(
-        self, carried: Carried, rows: np.ndarray, runs: np.ndarray, target: str = "native", threads: int | None = None
-    ) -> Carried:
-        """All runs from tick zero to their end."""
-        program = self.compiled(target)
-        return program.rollout_batch(carried, rows, runs, steps=self.timing.steps, threads=threads).state
+        self, state: RunState, rows: np.ndarray, runs: np.ndarray, target: str = "native", threads: int | None = None
+    ) -> RunState:
+        """States of all runs at their end, from those at tick zero."""
+        program = self.compiled_step(target)
+        return program.rollout_batch(state, rows, runs, steps=self.timing.steps, threads=threads).state
 
-    def results(self, carried: Carried) -> np.ndarray:
-        """(runs, metrics)."""
-        return np.stack(self.rules.meters.results(carried.kept), axis=-1, dtype=float)
+    def results(self, state: RunState) -> np.ndarray:
+        """Values of the metrics, (runs, metrics)."""
+        return np.stack(self.rules.meters.results(state.kept), axis=-1, dtype=float)

@@ -1,4 +1,4 @@
-"""Random numbers of a campaign: run i has its own, whatever else is drawn, and nothing is remembered between runs.
+"""Random numbers of a campaign: those of run i do not depend on what else is drawn; there is no state between runs.
 
 Philox 4x32 with 10 rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011), for many runs at
 once. The key is the seed, the counter (run, column, attempt).
@@ -27,7 +27,7 @@ def philox(counter: np.ndarray, key: tuple[int, int]) -> np.ndarray:
 
 
 def uniforms(seed: int, runs: np.ndarray, columns: int, attempt: int = 0) -> np.ndarray:
-    """Numbers between 0 and 1, neither included: one row for each run, the same in whatever company it is drawn."""
+    """Numbers between 0 and 1, neither included: one row for each run, which does not depend on the other runs."""
     runs, pairs = np.asarray(runs, np.uint64), (columns + 1) // 2
     counter = np.empty((len(runs), pairs, 4), np.uint64)
     counter[..., 0], counter[..., 1] = (runs & _LOW)[:, None], (runs >> _HALF)[:, None]
@@ -39,6 +39,6 @@ def uniforms(seed: int, runs: np.ndarray, columns: int, attempt: int = 0) -> np.
 
 
 def noise_numbers(seed: int, runs: np.ndarray) -> np.ndarray:
-    """What sensors are told in place of the number of the run (int32): other campaigns have other noise."""
+    """Numbers (int32) that select the sensor noise of each run: other seeds give other noise."""
     words = (np.asarray(runs, np.uint64) + np.uint64((seed * _WEYL[0]) & 0xFFFFFFFF)) & _LOW
     return words.astype(np.uint32).view(np.int32)

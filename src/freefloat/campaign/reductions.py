@@ -1,4 +1,4 @@
-"""What becomes of a quantity over a run: its largest, its last, when it first happened. Carried from sample to sample.
+"""Reductions of a quantity over a run to one number: its largest value, its last, the time of its first occurrence.
 
 A reduction keeps a few numbers that are updated inside compiled code, so that no history needs to leave it.
 """
@@ -13,12 +13,12 @@ from typing import Any, ClassVar
 import jax.numpy as jnp
 import numpy as np
 
-Kept = dict[str, Any]  # the few numbers
+ReductionState = dict[str, Any]  # the few numbers that a reduction keeps
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One instant: the quantity, whether it counts, and the time [s]."""
+    """One sample: the quantity, whether it counts, and the time [s]."""
 
     value: Any
     counts: Any
@@ -26,103 +26,103 @@ class Sample:
 
 
 class Reduction(ABC):
-    """From samples to one number. `begin` is given the first sample's value for its shape; nothing is counted yet."""
+    """Reduces samples to one number. `begin` gets the first sample's value for its shape; it does not count yet."""
 
     name: ClassVar[str]
     takes_vectors: ClassVar[bool] = False
     needs_level: ClassVar[bool] = False
 
     @abstractmethod
-    def begin(self, value: Any) -> Kept:
-        """Before the first sample."""
+    def begin(self, value: Any) -> ReductionState:
+        """Numbers before the first sample."""
 
     @abstractmethod
-    def update(self, kept: Kept, sample: Sample) -> Kept:
-        """After a sample that counts, or does not."""
+    def update(self, kept: ReductionState, sample: Sample) -> ReductionState:
+        """Numbers after one more sample, which may not count."""
 
     @abstractmethod
-    def result(self, kept: Kept) -> np.ndarray:
-        """The number of every run."""
+    def result(self, kept: ReductionState) -> np.ndarray:
+        """Result of every run."""
 
 
 @dataclass(frozen=True)
 class Extreme(Reduction):
-    """The largest or the smallest; minus or plus infinity where nothing counts."""
+    """The largest or the smallest value; minus or plus infinity if no sample counts."""
 
     name: str  # pyright: ignore[reportIncompatibleVariableOverride]
     better: Callable[[Any, Any], Any]
     none: float
 
-    def begin(self, value: Any) -> Kept:
-        """Nothing seen."""
+    def begin(self, value: Any) -> ReductionState:
+        """The value if no sample counts."""
         return {"best": jnp.asarray(self.none)}
 
-    def update(self, kept: Kept, sample: Sample) -> Kept:
-        """The better of both; a number that is not finite stays."""
+    def update(self, kept: ReductionState, sample: Sample) -> ReductionState:
+        """The better of the two values; once it is not a number it stays so."""
         return {"best": jnp.where(sample.counts, self.better(kept["best"], sample.value), kept["best"])}
 
-    def result(self, kept: Kept) -> np.ndarray:
-        """As it is."""
+    def result(self, kept: ReductionState) -> np.ndarray:
+        """The best value."""
         return kept["best"]
 
 
 class Final(Reduction):
-    """The last value that counts; not a number where none does."""
+    """The last value that counts; not a number if none does."""
 
     name = "final"
 
-    def begin(self, value: Any) -> Kept:
-        """Nothing seen."""
+    def begin(self, value: Any) -> ReductionState:
+        """Not a number, before any sample."""
         return {"last": jnp.asarray(jnp.nan)}
 
-    def update(self, kept: Kept, sample: Sample) -> Kept:
-        """The newest."""
+    def update(self, kept: ReductionState, sample: Sample) -> ReductionState:
+        """The newest value that counts."""
         return {"last": jnp.where(sample.counts, sample.value, kept["last"])}
 
-    def result(self, kept: Kept) -> np.ndarray:
-        """As it is."""
+    def result(self, kept: ReductionState) -> np.ndarray:
+        """The last value."""
         return kept["last"]
 
 
 class First(Reduction):
-    """The first value that counts, as at an event; infinite where it never comes."""
+    """The first value that counts, as at an event; infinite if there is none."""
 
     name = "first"
 
-    def begin(self, value: Any) -> Kept:
-        """Not yet."""
+    def begin(self, value: Any) -> ReductionState:
+        """No value yet: infinite."""
         return {"value": jnp.asarray(jnp.inf), "came": jnp.asarray(0, jnp.int32)}
 
-    def update(self, kept: Kept, sample: Sample) -> Kept:
-        """Taken once."""
+    def update(self, kept: ReductionState, sample: Sample) -> ReductionState:
+        """Keep the first value that counts."""
         takes = sample.counts & (kept["came"] == 0)
         value = jnp.where(takes, sample.value, kept["value"])
         return {"value": value, "came": jnp.where(takes, 1, kept["came"]).astype(jnp.int32)}
 
-    def result(self, kept: Kept) -> np.ndarray:
-        """As it is."""
+    def result(self, kept: ReductionState) -> np.ndarray:
+        """The first value."""
         return kept["value"]
 
 
 @dataclass(frozen=True)
 class Average(Reduction):
-    """Mean, or root of the mean square, over the samples that count; not a number where none does."""
+    """Mean, or root of the mean square, over the samples that count; not a number if none does."""
 
     name: str  # pyright: ignore[reportIncompatibleVariableOverride]
     squared: bool
 
-    def begin(self, value: Any) -> Kept:
-        """Nothing seen."""
+    def begin(self, value: Any) -> ReductionState:
+        """Sum and count of zero."""
         return {"sum": jnp.zeros(()), "count": jnp.zeros(())}
 
-    def update(self, kept: Kept, sample: Sample) -> Kept:
-        """One more."""
+    def update(self, kept: ReductionState, sample: Sample) -> ReductionState:
+        """Sum and count with one more sample."""
         value = sample.value * sample.value if self.squared else sample.value
         total = jnp.where(sample.counts, kept["sum"] + value, kept["sum"])
         return {"sum": total, "count": kept["count"] + jnp.where(sample.counts, 1.0, 0.0)}
 
-    def result(self, kept: Kept) -> np.ndarray:
-        """Sum by count."""
+    def result(self, kept: ReductionState) -> np.ndarray:
+        """Sum divided by count, or its root."""
         with np.errstate(invalid="ignore", divide="ignore"):
             mean = kept["sum"] / kept["count"]
         return np.sqrt(mean) if self.squared else mean
@@ -130,19 +130,19 @@ class Average(Reduction):
 
 @dataclass(frozen=True)
 class Crossing(Reduction):
-    """When the quantity first crosses a level [s], on a straight line between two samples; infinite if never."""
+    """Time of the first crossing of a level [s], linear between two samples; infinite if there is none."""
 
     name: ClassVar[str] = "crossing"
     needs_level: ClassVar[bool] = True
     level: float = 0.0
 
-    def begin(self, value: Any) -> Kept:
-        """No sample before."""
+    def begin(self, value: Any) -> ReductionState:
+        """No previous sample, and no crossing."""
         none = jnp.asarray(jnp.nan)
         return {"before": none, "since": none, "at": jnp.asarray(jnp.inf)}
 
-    def update(self, kept: Kept, sample: Sample) -> Kept:
-        """Whether the level lies between the last two."""
+    def update(self, kept: ReductionState, sample: Sample) -> ReductionState:
+        """Check whether the level lies between the last two samples."""
         above, was = sample.value - self.level, kept["before"] - self.level
         crosses = sample.counts & (jnp.sign(above) != jnp.sign(was)) & ~jnp.isnan(was) & ~jnp.isnan(above)
         apart = jnp.where(above == was, 1.0, above - was)
@@ -153,35 +153,35 @@ class Crossing(Reduction):
             "at": jnp.where(crosses & jnp.isinf(kept["at"]), at, kept["at"]),
         }
 
-    def result(self, kept: Kept) -> np.ndarray:
-        """As it is."""
+    def result(self, kept: ReductionState) -> np.ndarray:
+        """Time of the first crossing [s]."""
         return kept["at"]
 
 
 class Drift(Reduction):
-    """How far the quantity, a number or a vector, goes from where it first was."""
+    """Largest distance of the quantity, a number or a vector, from its first value."""
 
     name = "drift"
     takes_vectors = True
 
-    def begin(self, value: Any) -> Kept:
-        """No sample before."""
+    def begin(self, value: Any) -> ReductionState:
+        """No first value, and a distance of zero."""
         return {"first": jnp.full(jnp.shape(value), jnp.nan), "most": jnp.zeros(())}
 
-    def update(self, kept: Kept, sample: Sample) -> Kept:
-        """The farthest so far."""
+    def update(self, kept: ReductionState, sample: Sample) -> ReductionState:
+        """The first value and the largest distance so far."""
         first = jnp.where(sample.counts & jnp.isnan(kept["first"]), sample.value, kept["first"])
         away = jnp.sqrt(jnp.sum(jnp.square(sample.value - first)))
         return {"first": first, "most": jnp.where(sample.counts, jnp.maximum(kept["most"], away), kept["most"])}
 
-    def result(self, kept: Kept) -> np.ndarray:
-        """As it is."""
+    def result(self, kept: ReductionState) -> np.ndarray:
+        """The largest distance."""
         return kept["most"]
 
 
 REDUCTIONS: Mapping[str, Reduction] = {
-    one.name: one
-    for one in (
+    reduction.name: reduction
+    for reduction in (
         Extreme("max", jnp.maximum, -jnp.inf),
         Extreme("min", jnp.minimum, jnp.inf),
         Final(),

@@ -1,4 +1,4 @@
-"""What is required of the runs, and whether enough of them meet it."""
+"""Requirements on a metric of the runs, and which runs meet them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from freefloat.campaign.errors import CampaignError
 
 @dataclass(frozen=True)
 class Requirement:
-    """A metric stays below or above a limit in at least this share of all runs, to be shown with this confidence.
+    """Limit on a metric that at least the share `probability` of all runs must meet, shown with a confidence.
 
-    A run that diverged, or whose metric is no number, does not meet it.
+    A run that diverged, or whose metric is not a number, does not meet it.
     """
 
     name: str
@@ -33,26 +33,26 @@ class Requirement:
             if not 0.0 < getattr(self, name) < 1.0:
                 raise CampaignError(f"Requirement '{self.name}': {name} must lie between 0 and 1.")
 
-    def met(self, values: np.ndarray) -> np.ndarray:
-        """Whether each run meets it, by its metric."""
+    def is_met(self, values: np.ndarray) -> np.ndarray:
+        """Whether the metric of each run meets the requirement."""
         low = -np.inf if self.above is None else self.above
         high = np.inf if self.below is None else self.below
         return (values <= high) & (values >= low) & np.isfinite(values)
 
     @property
     def words(self) -> str:
-        """The limit in words."""
+        """The requirement as text, such as `rate at most 0.1`."""
         above = [] if self.above is None else [f"at least {self.above:g}"]
         below = [] if self.below is None else [f"at most {self.below:g}"]
         return f"{self.metric} {' and '.join(above + below)}"
 
     def as_dict(self) -> dict[str, Any]:
-        """As a file has it."""
+        """The requirement as plain data, as a campaign file contains it."""
         return {k: v for k, v in dataclasses.asdict(self).items() if v is not None and k != "name"}
 
     @staticmethod
     def from_dict(name: str, given: Mapping[str, Any]) -> Requirement:
-        """From a file."""
+        """Read a requirement from a file."""
         known = [field.name for field in dataclasses.fields(Requirement) if field.name != "name"]
         if unknown := [key for key in given if key not in known]:
             raise CampaignError(f"Requirement '{name}' has no '{unknown[0]}'. It has: {', '.join(known)}.")

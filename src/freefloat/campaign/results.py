@@ -1,4 +1,4 @@
-"""What came out of a campaign: draws, metrics and status of every run, and the questions that a review asks."""
+"""Results of a campaign: draws, metrics and status of every run, and the statistics that a review needs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from freefloat.campaign import statistics
-from freefloat.campaign.blocks import Block
+from freefloat.campaign.blocks import RunBlock
 from freefloat.campaign.campaign import Campaign
 from freefloat.campaign.errors import CampaignError
 from freefloat.campaign.program import COMPLETED, DIVERGED, REFUSED, STATUS
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """Whether a requirement is met: shown, refuted, or not decided by so many runs."""
+class RequirementVerdict:
+    """Result for a requirement: shown to be met, shown not to be met, or not decided by this number of runs."""
 
     requirement: Requirement
     met: int
     runs: int
     share: Estimate
-    passed: bool | None  # None: too few runs to tell
+    passed: bool | None  # None: too few runs to decide
 
     @property
     def word(self) -> str:
-        """Pass, fail, or neither."""
+        """The result as a word: pass, fail, or not decided."""
         return {True: "pass", False: "fail", None: "not decided"}[self.passed]
 
 
@@ -51,20 +51,20 @@ class Results:
 
     @staticmethod
     def open(folder: str | Path) -> Results:
-        """Of a folder that a campaign was kept in."""
+        """Results of the campaign in a folder."""
         return Results.of_store(Store(Path(folder)))
 
     @staticmethod
     def of_store(store: Store) -> Results:
-        """What a store holds now."""
+        """Results of the runs that a store contains now."""
         names = {key: store.attributes[key] for key in ("draws", "metrics", "units")}
-        blocks = store.done()
+        blocks = store.finished_blocks()
         return Results(store.described, names, lambda name: store.read(name, blocks), store.runs())
 
     @staticmethod
-    def of_blocks(campaign: Campaign, blocks: Sequence[Block]) -> Results:
-        """Of a campaign that stays in memory."""
-        prepared = campaign.prepared
+    def of_blocks(campaign: Campaign, blocks: Sequence[RunBlock]) -> Results:
+        """Results of a campaign that is not stored on disk."""
+        prepared = campaign.preparation
         metrics = prepared.program.metrics
         names = {
             "draws": prepared.draws.names,
@@ -72,43 +72,43 @@ class Results:
             "units": [metric.unit for metric in metrics],
         }
         whole = {name: np.concatenate([block.arrays[name] for block in blocks]) for name in blocks[0].arrays}
-        return Results(campaign.described(), names, whole.__getitem__, np.arange(len(whole["status"])))
+        return Results(campaign.as_dict(), names, whole.__getitem__, np.arange(len(whole["status"])))
 
     # ---- the runs
 
     @cached_property
     def status(self) -> np.ndarray:
-        """0 completed, 1 diverged, 2 stopped, 3 refused."""
+        """Status of each run: 0 completed, 1 diverged, 2 stopped, 3 refused."""
         return self._arrays("status")
 
     @cached_property
     def attempts(self) -> np.ndarray:
-        """How often each run was drawn again."""
+        """Number of repeated draws of each run."""
         return self._arrays("attempts")
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """How many runs ended how, and how many draws were impossible."""
-        found = np.bincount(self.status, minlength=len(STATUS))
-        told = {word: int(count) for word, count in zip(STATUS, found, strict=True)}
-        return {"runs": len(self.runs), **told, "redrawn": int(self.attempts.sum())}
+        """Number of runs with each status, and of impossible draws that were repeated."""
+        counts = np.bincount(self.status, minlength=len(STATUS))
+        by_status = {word: int(count) for word, count in zip(STATUS, counts, strict=True)}
+        return {"runs": len(self.runs), **by_status, "redrawn": int(self.attempts.sum())}
 
     @cached_property
     def ran(self) -> np.ndarray:
-        """Whether each run was run at all: not refused."""
+        """Whether each run was computed, not refused."""
         return self.status != REFUSED
 
     def array(self, name: str) -> np.ndarray:
-        """One of: draws, metrics, status, ended, attempts, events, history/<channel>."""
+        """A stored array: draws, metrics, status, ended, attempts, events or history/<channel>."""
         return self._arrays(name)
 
     def metric(self, name: str) -> np.ndarray:
-        """One metric of all runs that were run; not a number where a run diverged."""
+        """Values of one metric in all computed runs; not a number if a run diverged."""
         values = self._arrays("metrics")[:, self._place(name, self.metric_names, "metric")]
         return np.where(self.status == DIVERGED, np.nan, values)[self.ran]
 
     def draw(self, name: str) -> np.ndarray:
-        """What was drawn for a path, of all runs that were run."""
+        """Values drawn for a path in all computed runs."""
         return self._arrays("draws")[self.ran, self._place(name, self.draw_names, "draw")]
 
     def _place(self, name: str, names: tuple[str, ...], kind: str) -> int:
@@ -117,7 +117,7 @@ class Results:
         return names.index(name)
 
     def as_dataset(self) -> xarray.Dataset:
-        """Everything but histories, as xarray has it, by run."""
+        """Everything but the histories as an xarray dataset, by run."""
         import xarray
 
         draws, metrics = self._arrays("draws"), self._arrays("metrics")
@@ -130,64 +130,64 @@ class Results:
     # ---- questions
 
     def quantile(self, metric: str, probability: float, confidence: float = CONFIDENCE) -> Estimate:
-        """A quantile of a metric with its bounds; runs without the number are left out."""
+        """Quantile of a metric with its bounds; runs in which it is not a number are left out."""
         values = self.metric(metric)
         return statistics.quantile(values[~np.isnan(values)], probability, confidence)
 
     @property
     def requirements(self) -> tuple[Requirement, ...]:
-        """What the campaign was made to show."""
-        given = self.described["requirements"]
-        return tuple(Requirement.from_dict(name, one) for name, one in given.items())
+        """Requirements of the campaign."""
+        entries = self.described["requirements"]
+        return tuple(Requirement.from_dict(name, entry) for name, entry in entries.items())
 
-    def verdict(self, requirement: Requirement) -> Verdict:
-        """Whether a requirement is met, with the confidence that it asks for."""
-        met = requirement.met(self.metric(requirement.metric))
+    def verdict(self, requirement: Requirement) -> RequirementVerdict:
+        """Whether a requirement is met, with the confidence that it demands."""
+        met = requirement.is_met(self.metric(requirement.metric))
         hits, runs = int(met.sum()), len(met)
         low = statistics.one_sided_low(hits, runs, requirement.confidence)
         high = statistics.one_sided_high(hits, runs, requirement.confidence)
         passed = True if low >= requirement.probability else False if high < requirement.probability else None
-        return Verdict(requirement, hits, runs, statistics.probability(hits, runs), passed)
+        return RequirementVerdict(requirement, hits, runs, statistics.probability(hits, runs), passed)
 
     @property
-    def verdicts(self) -> tuple[Verdict, ...]:
-        """On all requirements."""
-        return tuple(self.verdict(one) for one in self.requirements)
+    def verdicts(self) -> tuple[RequirementVerdict, ...]:
+        """Verdicts on all requirements."""
+        return tuple(self.verdict(requirement) for requirement in self.requirements)
 
     def success(self, confidence: float = CONFIDENCE) -> Estimate:
-        """Probability that a run meets all requirements at once, or completes where there are none."""
+        """Probability that a run meets all requirements at once, or completes if there are none."""
         met = self.successes
         return statistics.probability(int(met.sum()), len(met), confidence)
 
     @property
     def successes(self) -> np.ndarray:
-        """Whether each run that was run meets all requirements and did not diverge."""
+        """Whether each computed run meets all requirements and did not diverge."""
         met = self.status[self.ran] != DIVERGED if self.requirements else self.status[self.ran] == COMPLETED
-        for one in self.requirements:
-            met = met & one.met(self.metric(one.metric))
+        for requirement in self.requirements:
+            met = met & requirement.is_met(self.metric(requirement.metric))
         return met
 
     def worst(self, metric: str, count: int = 10, *, smallest: bool = False) -> list[tuple[int, float]]:
-        """Numbers of the runs with the largest (or smallest) values; what is no number comes first."""
+        """Numbers and values of the runs with the largest (or smallest) values; not a number comes first."""
         values, runs = self.metric(metric), self.runs[self.ran]
         order = np.argsort(np.where(np.isnan(values), np.inf, -values if smallest else values), kind="stable")[::-1]
         return [(int(runs[k]), float(values[k])) for k in order[:count]]
 
     def rank_correlations(self, metric: str) -> dict[str, Estimate]:
-        """Of a metric with every draw, the strongest first."""
+        """Rank correlations of a metric with every draw, the strongest first."""
         values = self.metric(metric)
-        found = {name: statistics.rank_correlation(self.draw(name), values) for name in self.draw_names}
-        return dict(sorted(found.items(), key=lambda pair: -abs(np.nan_to_num(pair[1].value))))
+        correlations = {name: statistics.rank_correlation(self.draw(name), values) for name in self.draw_names}
+        return dict(sorted(correlations.items(), key=lambda pair: -abs(np.nan_to_num(pair[1].value))))
 
     def sobol_indices(self, metric: str) -> dict[str, SobolIndex]:
-        """Of a metric and every draw, where the design is `saltelli`."""
+        """Sobol indices of a metric for every draw; the design must be `saltelli`."""
         if self.described["design"] != "saltelli":
             raise CampaignError("Sobol indices need design = 'saltelli'; rank_correlations works with every design.")
         values = self._arrays("metrics")[:, self._place(metric, self.metric_names, "metric")]
         values = np.where(self.status == COMPLETED, values, np.nan)
-        found = statistics.sobol_indices(values, len(self.draw_names))
-        return dict(zip(self.draw_names, found, strict=True))
+        indices = statistics.sobol_indices(values, len(self.draw_names))
+        return dict(zip(self.draw_names, indices, strict=True))
 
     def convergence(self) -> list[tuple[int, Estimate]]:
-        """How the probability of success settled."""
+        """Probability of success after 16, 32, 64 ... runs, and after all."""
         return statistics.convergence(self.successes)

@@ -1,4 +1,4 @@
-"""What many runs say about all runs: quantiles and probabilities with bounds that hold for every distribution."""
+"""Statistics of many runs: quantiles and probabilities with bounds that hold for every distribution."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ CONFIDENCE = 0.95
 
 
 class Estimate(NamedTuple):
-    """A number found from runs, and between which bounds the true one lies with the confidence that was asked for."""
+    """A number estimated from runs, and the bounds of its confidence interval."""
 
     value: float
     low: float
@@ -18,10 +18,10 @@ class Estimate(NamedTuple):
 
 
 def quantile(values: np.ndarray, probability: float, confidence: float = CONFIDENCE) -> Estimate:
-    """A quantile between two of the values themselves (order statistics), whatever the distribution.
+    """Quantile of the values with bounds by order statistics, for every distribution.
 
     How many of n runs fall below the true quantile is binomial; the bounds are the values at its own quantiles. A bound
-    is infinite where there are too few runs for one.
+    is infinite if there are too few runs for it.
     """
     from scipy.stats import binom
 
@@ -39,7 +39,7 @@ def quantile(values: np.ndarray, probability: float, confidence: float = CONFIDE
 
 
 def probability(successes: int, runs: int, confidence: float = CONFIDENCE) -> Estimate:
-    """A probability with the exact interval of Clopper and Pearson (1934), which holds for every probability."""
+    """Probability of success with the exact interval of Clopper and Pearson (1934)."""
     low, high = (
         one_sided_low(successes, runs, 0.5 * (1.0 + confidence)),
         one_sided_high(successes, runs, 0.5 * (1.0 + confidence)),
@@ -48,28 +48,28 @@ def probability(successes: int, runs: int, confidence: float = CONFIDENCE) -> Es
 
 
 def one_sided_low(successes: int, runs: int, confidence: float) -> float:
-    """The probability is above this."""
+    """One-sided lower bound of a probability of success."""
     from scipy.stats import beta
 
     return float(beta.ppf(1.0 - confidence, successes, runs - successes + 1)) if successes else 0.0
 
 
 def one_sided_high(successes: int, runs: int, confidence: float) -> float:
-    """The probability is below this."""
+    """One-sided upper bound of a probability of success."""
     from scipy.stats import beta
 
     return float(beta.ppf(confidence, successes + 1, runs - successes)) if successes < runs else 1.0
 
 
 def convergence(hits: np.ndarray, confidence: float = CONFIDENCE) -> list[tuple[int, Estimate]]:
-    """How a probability settles as runs come in: after 16, 32, 64 ... runs, and after all."""
+    """Estimates of a probability after 16, 32, 64 ... runs, and after all, with the number of runs."""
     counts = [*(2**k for k in range(4, 63) if 2**k < len(hits)), len(hits)]
     sums = np.cumsum(hits)
     return [(n, probability(int(sums[n - 1]), n, confidence)) for n in counts if n]
 
 
 def rank_correlation(x: np.ndarray, y: np.ndarray, confidence: float = CONFIDENCE) -> Estimate:
-    """Spearman's, with the bounds of Fisher's transformation (Fieller, Hartley and Pearson, 1957)."""
+    """Spearman's rank correlation, with the bounds of Fisher's transformation (Fieller, Hartley and Pearson, 1957)."""
     from scipy.special import ndtri
     from scipy.stats import rankdata
 
@@ -84,16 +84,16 @@ def rank_correlation(x: np.ndarray, y: np.ndarray, confidence: float = CONFIDENC
 
 
 class SobolIndex(NamedTuple):
-    """How much of a metric's variance one draw explains: by itself, and with all that it acts together with."""
+    """Share of a metric's variance that one draw explains: by itself, and with all its interactions."""
 
     first: Estimate
     total: Estimate
 
 
 def sobol_indices(values: np.ndarray, draws: int, confidence: float = CONFIDENCE) -> list[SobolIndex]:
-    """Of every draw, from the runs of a saltelli design in order; bounds by resampling its points.
+    """Sobol indices of every draw, from the runs of a saltelli design in order; bounds by resampling its points.
 
-    First order by Saltelli et al. (2010), total by Jansen (1999). Points with a run that is no number are left out.
+    First order by Saltelli et al. (2010), total by Jansen (1999). Points with a value that is no number are left out.
     """
     rows = values[: len(values) // (draws + 2) * (draws + 2)].reshape(-1, draws + 2)
     rows = rows[np.all(np.isfinite(rows), axis=1)]
@@ -113,7 +113,7 @@ def sobol_indices(values: np.ndarray, draws: int, confidence: float = CONFIDENCE
 
 
 def _indices(rows: np.ndarray) -> np.ndarray:
-    """(2, draws): first order and total."""
+    """First-order and total Sobol indices, (2, draws)."""
     a, b, mixed = rows[:, 0], rows[:, 1], rows[:, 2:]
     variance = np.var(rows[:, :2])
     if variance == 0.0:

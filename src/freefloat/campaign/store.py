@@ -1,8 +1,8 @@
-"""Where a campaign is kept: a Zarr group (version 3) with one chunk for each block of runs.
+"""Store of a campaign: a Zarr group (version 3) with one chunk for each block of runs.
 
-A block counts once its mark is there, a small file written last and in one step, which holds the checksums of the
-block's chunks. Whatever is killed before leaves no mark, and the block is computed again. Blocks do not touch one
-another, so no lock is needed between them; one process at a time writes to a store.
+A block counts as finished when its mark exists: a small file with the checksums of the block's chunks, written last
+and atomically. A process that is killed earlier leaves no mark, and the block is computed again. Blocks are
+independent, so no lock is needed between them; one process at a time writes to a store.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from freefloat.campaign.blocks import Block, columns_of
+from freefloat.campaign.blocks import RunBlock, columns_of
 from freefloat.campaign.campaign import Campaign
 from freefloat.campaign.errors import CampaignError
 from freefloat.values.files import write_atomically
@@ -29,7 +29,7 @@ _MARKS, _LOCK = "blocks", ".lock"
 
 
 class Store:
-    """A campaign on disk."""
+    """A campaign on disk, in one folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -42,7 +42,7 @@ class Store:
 
     @staticmethod
     def create(folder: Path, campaign: Campaign, versions: Mapping[str, str]) -> Store:
-        """An empty store for a campaign; one that is there already is refused."""
+        """Create an empty store for a campaign; raises an error if the folder is not empty."""
         zarr = _zarr()
         if (folder / "zarr.json").exists():
             raise CampaignError(f"{folder} holds a campaign already. Resume it, or choose another folder.")
@@ -62,12 +62,12 @@ class Store:
                 config={"write_empty_chunks": True},
             )
         (folder / _MARKS).mkdir()
-        program = campaign.prepared.program
+        program = campaign.preparation.program
         facts: dict[str, Any] = {
             "format_version": FORMAT_VERSION,
-            "campaign": campaign.described(),
+            "campaign": campaign.as_dict(),
             "identity": campaign.identity(),
-            "draws": list(campaign.prepared.draws.names),
+            "draws": list(campaign.preparation.draws.names),
             "metrics": [metric.name for metric in program.metrics],
             "units": [metric.unit for metric in program.metrics],
             "versions": dict(versions),
@@ -76,10 +76,10 @@ class Store:
         return Store(folder)
 
     def require_same(self, campaign: Campaign) -> None:
-        """Refuse a campaign whose runs are others than those kept here."""
+        """Raise an error if a campaign has other runs than those of this store."""
         if campaign.identity() == self.attributes["identity"]:
             return
-        mine, theirs = self.described, campaign.described()
+        mine, theirs = self.described, campaign.as_dict()
         other = next((key for key in mine if mine[key] != json.loads(json.dumps(theirs[key], default=str))), "runs")
         raise CampaignError(f"{self.folder} holds another campaign: its {other} differs. Choose another folder.")
 
@@ -87,7 +87,7 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """One process at a time."""
+        """Lock the store within the block: raises an error if another process writes to it."""
         with (self.folder / _LOCK).open("w") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -97,8 +97,8 @@ class Store:
                 raise CampaignError(f"Another process is running the campaign in {self.folder}.") from None
             yield
 
-    def write(self, number: int, block: Block, facts: Mapping[str, Any]) -> None:
-        """Keep a block: its chunks, then its mark."""
+    def write(self, number: int, block: RunBlock, facts: Mapping[str, Any]) -> None:
+        """Write a block: its chunks, then its mark."""
         end = block.first + len(block.arrays["status"])
         for name, values in block.arrays.items():
             if values.size:
@@ -121,11 +121,11 @@ class Store:
 
     @property
     def blocks(self) -> int:
-        """How many blocks there are when all are done."""
+        """Number of blocks of the whole campaign."""
         return -(-int(self.described["runs"]) // int(self.described["block"]))
 
-    def done(self, *, check: bool = False) -> list[int]:
-        """Numbers of the blocks that are there; with `check` only those whose chunks are as they were written."""
+    def finished_blocks(self, *, check: bool = False) -> list[int]:
+        """Numbers of the finished blocks; with `check` only those whose chunks still have their checksums."""
         marks = sorted((self.folder / _MARKS).glob("[0-9]*.json"))
         numbers = [int(path.stem) for path in marks]
         return [n for n in numbers if self._is_whole(n)] if check else numbers
@@ -138,29 +138,29 @@ class Store:
         return all(self._checksum(name, number) == value for name, value in chunks.items())
 
     def facts(self, number: int) -> dict[str, Any]:
-        """What is known of a block besides its runs: which code made it."""
+        """Which code computed a block, and the checksums of its chunks."""
         return json.loads(self._mark(number).read_text())
 
     def read(self, name: str, blocks: list[int] | None = None) -> np.ndarray:
-        """An array of the runs that are there, in order."""
+        """An array of the stored runs, in order."""
         size, array = int(self.described["block"]), self._group[name]
-        numbers = self.done() if blocks is None else blocks
+        numbers = self.finished_blocks() if blocks is None else blocks
         if len(numbers) == self.blocks:
             return np.asarray(array[:])
         parts = [np.asarray(array[n * size : (n + 1) * size]) for n in numbers]
         return np.concatenate(parts) if parts else np.asarray(array[:0])
 
     def runs(self) -> np.ndarray:
-        """Numbers of the runs that are there."""
+        """Numbers of the stored runs."""
         size, total = int(self.described["block"]), int(self.described["runs"])
-        parts = [np.arange(n * size, min((n + 1) * size, total)) for n in self.done()]
+        parts = [np.arange(n * size, min((n + 1) * size, total)) for n in self.finished_blocks()]
         return np.concatenate([np.zeros(0, np.int64), *parts])
 
-    def take(self, other: Store) -> int:
-        """Copy the blocks of another store that are missing here; how many."""
+    def copy_missing(self, other: Store) -> int:
+        """Copy the blocks that are missing here from another store; returns their number."""
         if other.attributes["identity"] != self.attributes["identity"]:
             raise CampaignError(f"{other.folder} holds another campaign than {self.folder}: they cannot be merged.")
-        missing = sorted(set(other.done(check=True)) - set(self.done(check=True)))
+        missing = sorted(set(other.finished_blocks(check=True)) - set(self.finished_blocks(check=True)))
         for number in missing:
             mark = other.facts(number)
             for name in mark["chunks"]:
@@ -171,7 +171,7 @@ class Store:
         return len(missing)
 
     def same_empty(self, folder: Path) -> Store:
-        """A new store for the same campaign, without any block."""
+        """Create an empty store for the same campaign in another folder."""
         import shutil
 
         if folder.exists() and any(folder.iterdir()):
@@ -186,7 +186,7 @@ class Store:
 
 
 def _write_down(path: Path, text: str) -> None:
-    """To the disk, not only to its cache."""
+    """Write a text and wait until it is on the disk, not only in its cache."""
     with path.open("w") as file:
         file.write(text)
         file.flush()

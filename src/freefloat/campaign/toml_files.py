@@ -1,4 +1,4 @@
-"""Campaigns in TOML: which scenario, how many runs, which numbers differ, what is kept and what is required.
+"""Campaigns in TOML: scenario, number of runs, dispersed numbers, stored metrics and requirements.
 
 scenario = "ets7-capture"
 runs = 10000
@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 from freefloat.campaign.campaign import Campaign, History
-from freefloat.campaign.dispersions import spread_of
+from freefloat.campaign.dispersions import dispersion_from_dict
 from freefloat.campaign.errors import CampaignError
 from freefloat.campaign.metrics import Metric
 from freefloat.campaign.requirements import Requirement
@@ -46,7 +46,7 @@ _SHIPPED = "shipped"
 
 
 def shipped_campaigns() -> list[str]:
-    """Scenarios that come with dispersions."""
+    """Names of the scenarios that come with dispersions."""
     folder = resources.files("freefloat.campaign").joinpath(_SHIPPED)
     return sorted(Path(entry.name).stem for entry in folder.iterdir() if entry.name.endswith(".toml"))
 
@@ -54,16 +54,16 @@ def shipped_campaigns() -> list[str]:
 def read_campaign(
     what: str | Path, changes: Mapping[str, Any] | None = None, settings: Mapping[str, Any] | None = None
 ) -> Campaign:
-    """A campaign from a TOML file, or that of a scenario which comes with one.
+    """Read a campaign from a TOML file, or the one that comes with a scenario.
 
     `changes` replace entries of it, `settings` settings of its scenario.
     """
-    given = _read(what)
-    merged = flatten(dict(given.get("settings", {}))) | dict(settings or {})
-    return campaign_of({**given, "settings": merged, **(changes or {})})
+    content = _read_toml(what)
+    merged = flatten(dict(content.get("settings", {}))) | dict(settings or {})
+    return campaign_of({**content, "settings": merged, **(changes or {})})
 
 
-def _read(what: str | Path) -> dict[str, Any]:
+def _read_toml(what: str | Path) -> dict[str, Any]:
     if Path(what).suffix == ".toml":
         path = Path(what)
         if not path.is_file():
@@ -83,7 +83,7 @@ def _read(what: str | Path) -> dict[str, Any]:
 
 
 def campaign_of(given: Mapping[str, Any]) -> Campaign:
-    """A campaign from plain data, as a file or a store has it."""
+    """A campaign from plain data, as a file or a store contains it."""
     if unknown := [key for key in given if key not in _KNOWN]:
         raise CampaignError(f"A campaign has no '{unknown[0]}'. It has: {', '.join(_KNOWN)}.")
     if "scenario" not in given or "runs" not in given:
@@ -101,9 +101,9 @@ def campaign_of(given: Mapping[str, Any]) -> Campaign:
     history = given.get("history")
     return Campaign(
         experiment,
-        dispersions=tuple(spread_of(one) for one in given.get("disperse", ())),
-        metrics=tuple(Metric.from_dict(name, one) for name, one in given.get("metrics", {}).items()),
-        requirements=tuple(Requirement.from_dict(name, one) for name, one in given.get("requirements", {}).items()),
+        dispersions=tuple(dispersion_from_dict(entry) for entry in given.get("disperse", ())),
+        metrics=tuple(Metric.from_dict(name, entry) for name, entry in given.get("metrics", {}).items()),
+        requirements=tuple(Requirement.from_dict(name, entry) for name, entry in given.get("requirements", {}).items()),
         history=None if not history else History(tuple(history["channels"]), float(history["dt"])),
         source={"scenario": str(given["scenario"]), "variant": variant, "settings": settings},
         **{"title": scenario.title, **{key: given[key] for key in _PLAIN if key in given}},  # pyright: ignore[reportArgumentType]
@@ -111,7 +111,7 @@ def campaign_of(given: Mapping[str, Any]) -> Campaign:
 
 
 def campaign_of_store(described: Mapping[str, Any]) -> Campaign:
-    """The campaign that a store was made for, built again."""
+    """Build the campaign of a store again."""
     source = described["source"]
     if "scenario" not in source:
         raise CampaignError(
@@ -125,7 +125,7 @@ def campaign_of_store(described: Mapping[str, Any]) -> Campaign:
             **source,
             **given,
             "disperse": described["dispersions"],
-            "metrics": {name: one for name, one in described["metrics"].items() if name not in balances},
+            "metrics": {name: entry for name, entry in described["metrics"].items() if name not in balances},
             "requirements": described["requirements"],
             "history": described["history"],
         }

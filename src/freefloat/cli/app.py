@@ -57,7 +57,7 @@ def list_scenarios(
     """List the scenarios and their variants, or the settings of one."""
     from freefloat.cli import list_scenarios as listing
 
-    listing.show(scenario, as_json)
+    listing.print_scenarios(scenario, as_json)
 
 
 @app.command()
@@ -116,8 +116,8 @@ def rehearse(
     """
     from freefloat.cli import rehearse as command
 
-    asked = command.Asked(scenario, out, settings or [], variant, facility, accept or [], realtime)
-    sys.exit(command.rehearse(asked, force=force, as_json=as_json, quiet=quiet))
+    options = command.RehearsalOptions(scenario, out, settings or [], variant, facility, accept or [], realtime)
+    sys.exit(command.rehearse(options, force=force, as_json=as_json, quiet=quiet))
 
 
 @app.command()
@@ -157,7 +157,7 @@ def channels(
     """List every quantity that a run records: name, unit, in whose axes, and what it is."""
     from freefloat.cli import channels as command
 
-    command.show(what, variant, settings or [], as_json=as_json, markdown=markdown)
+    command.print_channels(what, variant, settings or [], as_json=as_json, markdown=markdown)
 
 
 @app.command()
@@ -250,7 +250,7 @@ def map_joints(
     """Map over two joints how much an arm disturbs its base, and where it is singular."""
     from freefloat.cli import map as command
 
-    sys.exit(command.draw(spacecraft, joints, frame, at or [], out, force=force, as_json=as_json))
+    sys.exit(command.draw_map(spacecraft, joints, frame, at or [], out, force=force, as_json=as_json))
 
 
 @app.command()
@@ -294,23 +294,26 @@ def doctor(
     """Show what this installation can compile for, and where compiled code is kept."""
     from freefloat.cli import doctor as command
 
-    command.show(clear=clear, as_json=as_json)
+    command.print_installation(clear=clear, as_json=as_json)
 
 
-class _Terminated(KeyboardInterrupt):
-    """The process was asked to end (SIGTERM): like Ctrl-C, but for its exit status."""
+class _TerminationRequest(KeyboardInterrupt):
+    """Raised at SIGTERM: treated like Ctrl-C, with another exit status."""
 
 
-def _terminate(number: int, frame: Any) -> None:
-    raise _Terminated
+def _raise_termination(number: int, frame: Any) -> None:
+    raise _TerminationRequest
 
 
 @contextlib.contextmanager
-def _heard_termination() -> Iterator[None]:
-    """While a command runs, SIGTERM is obeyed as Ctrl-C is: what was computed is kept."""
+def _handle_termination() -> Iterator[None]:
+    """Treat SIGTERM like Ctrl-C within the block, so that a command keeps its results so far.
+
+    Not `values.signals.signal_handlers`: importing that package loads JAX, which `--help` must not wait for.
+    """
     ours = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     if ours:
-        signal.signal(signal.SIGTERM, _terminate)
+        signal.signal(signal.SIGTERM, _raise_termination)
     try:
         yield
     finally:
@@ -319,9 +322,9 @@ def _heard_termination() -> Iterator[None]:
 
 
 def _replace_closed_streams() -> None:
-    """Where the shell has closed standard output or error (`2>&-`), nothing is shown, and the work goes on.
+    """Replace standard output or error by the null device if the shell has closed it (`2>&-`).
 
-    The open descriptor keeps the next file from getting its number, and messages of libraries from going there.
+    Otherwise the next opened file would get its descriptor, and messages of libraries would go into that file.
     """
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
@@ -329,20 +332,20 @@ def _replace_closed_streams() -> None:
 
 
 def main() -> None:
-    """Entry point: errors of the user are sentences, not tracebacks."""
-    # A command makes a million objects and keeps nearly all of them: looking for cycles among them as often as Python
-    # does by itself takes an eighth of its time. Looking for pydantic's plugins reads every installed package.
+    """Entry point of the command line; errors of the user are printed as sentences, not as tracebacks."""
+    # A command makes a million objects and keeps nearly all of them: the default frequency of garbage collection takes
+    # an eighth of its time. Looking for pydantic's plugins reads every installed package.
     gc.set_threshold(50_000, 20, 50)
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     _replace_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without our letters shows others, and the work goes on
+            stream.reconfigure(errors="replace")  # a terminal without our letters shows others instead of an error
     try:
-        with _heard_termination():
+        with _handle_termination():
             app()
     except KeyboardInterrupt as asked:
-        _complain("Interrupted.", 143 if isinstance(asked, _Terminated) else 130)
+        _complain("Interrupted.", 143 if isinstance(asked, _TerminationRequest) else 130)
     except OSError as error:
         where = f"{error.strerror}: {error.filename}. Choose another --out." if error.filename else str(error)
         _complain(f"Error: {where}", 2)
@@ -352,10 +355,10 @@ def main() -> None:
         # Every error of the package that a user can cause is one of these and carries its remedy.
         _complain(f"Error: {error.args[0] if error.args else error}", 2)
     finally:
-        gc.freeze()  # the process ends: nothing is worth looking for any more
+        gc.freeze()  # the process ends: garbage collection is useless now
 
 
 def _complain(sentence: str, status: int) -> NoReturn:
-    with contextlib.suppress(OSError):  # nobody listens any more
+    with contextlib.suppress(OSError):  # the reader of standard error is gone
         typer.echo(sentence, err=True)
     sys.exit(status)

@@ -1,4 +1,4 @@
-"""Progress bars that give way, while code is made, to the line that says so."""
+"""Progress bars that are replaced by a line of text while code is compiled."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from rich.progress import Progress, ProgressColumn
 from rich.text import Text
 
 from freefloat.engine import on_making
-from freefloat.sim.compiling_line import LineOfMaking
+from freefloat.sim.compiling_line import CompilationLine
 
 
 class Bar(Progress):
-    """A bar on standard error that leaves nothing behind; one thread draws the bar and the line."""
+    """A progress bar on standard error that disappears at its end; one thread draws the bar and the line."""
 
-    def __init__(self, *columns: ProgressColumn, line: LineOfMaking) -> None:
+    def __init__(self, *columns: ProgressColumn, line: CompilationLine) -> None:
         self.line, self.terminal = line, Console(stderr=True)
         super().__init__(*columns, console=self.terminal, transient=True)
 
     def get_renderables(self) -> Iterable[RenderableType]:
-        """The line while code is made, else the bar."""
+        """The line while code is compiled, otherwise the bar."""
         text = self.line.text(width=self.terminal.width)
         if text:
             yield Text(text, no_wrap=True, overflow="ellipsis")
@@ -31,7 +31,7 @@ class Bar(Progress):
 
 @contextmanager
 def bar_of(*columns: ProgressColumn) -> Iterator[Bar]:
-    """A bar for as long as the block lasts."""
-    line = LineOfMaking()
+    """Show a progress bar within the block."""
+    line = CompilationLine()
     with on_making(line.take_report), Bar(*columns, line=line) as bar:
         yield bar

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from freefloat.campaign.errors import CampaignError
-from freefloat.cli.progress import code_sign
+from freefloat.cli.progress import report_compilation
 from freefloat.scenarios.scenario import parse_setting
 
 if TYPE_CHECKING:
     from freefloat.campaign import Campaign, Results, Route
-    from freefloat.campaign.driver import Progress
+    from freefloat.campaign.driver import CampaignProgress
     from freefloat.campaign.statistics import Estimate
 
 PAGE = "page.html"
@@ -26,20 +26,20 @@ _QUANTILES = (0.05, 0.5, 0.95)
 
 
 def run(what: str, out: Path, changes: dict[str, Any], settings: list[str], route: Route, *, quiet: bool) -> int:
-    """Start a campaign; what is interrupted can be resumed."""
+    """Start a campaign, which can be resumed after an interruption; returns the exit status."""
     from freefloat.campaign import run_campaign
     from freefloat.campaign.toml_files import read_campaign
 
-    given = {key: value for key, value in changes.items() if value is not None}
-    campaign = read_campaign(what, given, dict(map(parse_setting, settings)))
-    return _drive(campaign, out, run_campaign, route, quiet=quiet)
+    options = {key: value for key, value in changes.items() if value is not None}
+    campaign = read_campaign(what, options, dict(map(parse_setting, settings)))
+    return _compute_and_report(campaign, out, run_campaign, route, quiet=quiet)
 
 
 def resume(folder: Path, route: Route, *, quiet: bool) -> int:
-    """Go on with a campaign where it was left."""
+    """Resume a campaign; returns the exit status."""
     from freefloat.campaign import resume_campaign
 
-    return _drive(_campaign_in(folder), folder, resume_campaign, route, quiet=quiet)
+    return _compute_and_report(_campaign_in(folder), folder, resume_campaign, route, quiet=quiet)
 
 
 def _campaign_in(folder: Path) -> Campaign:
@@ -49,26 +49,26 @@ def _campaign_in(folder: Path) -> Campaign:
     return campaign_of_store(Store(folder).described)
 
 
-def _drive(campaign: Campaign, folder: Path, drive: Any, route: Route, *, quiet: bool) -> int:
+def _compute_and_report(campaign: Campaign, folder: Path, drive: Any, route: Route, *, quiet: bool) -> int:
     try:
         with _progress(quiet) as report:
             results = drive(campaign, folder, route, report)
     except KeyboardInterrupt:
         typer.echo(f"Interrupted. What is done is kept: freefloat campaign resume {folder}", err=True)
         return 130
-    _tell(results)
+    _print_results(results)
     if len(results.runs) == campaign.runs:
         typer.echo(f"page      {_write_page(results, folder, folder / PAGE)}")
     return 0
 
 
 @contextlib.contextmanager
-def _progress(quiet: bool) -> Iterator[Progress | None]:
-    """A bar with rate and time left, on standard error, where somebody sees it."""
+def _progress(quiet: bool) -> Iterator[CampaignProgress | None]:
+    """Show a progress bar with rate and remaining time if standard error is a terminal; yields its report function."""
     from freefloat.sim.compiling_line import is_terminal
 
     if quiet or not is_terminal(sys.stderr):
-        with code_sign(quiet):
+        with report_compilation(quiet):
             yield None
         return
     from rich.progress import BarColumn, TextColumn
@@ -96,16 +96,16 @@ def _duration(seconds: float) -> str:
 
 
 def merge(out: Path, shards: list[Path]) -> int:
-    """Put the blocks of several shards into one folder."""
+    """Copy the blocks of several shards into one folder; returns 1 if blocks are missing."""
     from freefloat.campaign import Results
     from freefloat.campaign.store import Store
 
     stores = [Store(shard) for shard in shards]
     target = Store(out) if (out / "zarr.json").exists() else stores[0].same_empty(out)
     with target.writing():
-        taken = sum(target.take(store) for store in stores)
+        taken = sum(target.copy_missing(store) for store in stores)
     results = Results.open(out)
-    missing = target.blocks - len(target.done())
+    missing = target.blocks - len(target.finished_blocks())
     typer.echo(f"{taken} blocks taken; {len(results.runs)} of {target.described['runs']} runs are there.")
     if missing:
         typer.echo(f"{missing} blocks are missing: freefloat campaign resume {out}", err=True)
@@ -115,27 +115,27 @@ def merge(out: Path, shards: list[Path]) -> int:
 
 
 def status(folder: Path, *, as_json: bool) -> int:
-    """What is there, whether it is as it was written, and what it says so far; 1 where blocks are damaged."""
+    """Print which blocks exist, which are damaged, and the results so far; returns 1 if blocks are damaged."""
     from freefloat.campaign import Results
     from freefloat.campaign.store import Store
 
     store = Store(folder)
-    there, whole = store.done(), store.done(check=True)
+    existing, whole = store.finished_blocks(), store.finished_blocks(check=True)
     results = Results.of_store(store)
-    damaged = sorted(set(there) - set(whole))
+    damaged = sorted(set(existing) - set(whole))
     if as_json:
-        told = {"blocks": store.blocks, "done": len(there), "damaged": damaged, **_summary(results)}
-        typer.echo(json.dumps(told, indent=2))
+        summary = {"blocks": store.blocks, "done": len(existing), "damaged": damaged, **_summary(results)}
+        typer.echo(json.dumps(summary, indent=2))
     else:
-        typer.echo(f"{results.described['title']}\n{len(there)} of {store.blocks} blocks are done.")
+        typer.echo(f"{results.described['title']}\n{len(existing)} of {store.blocks} blocks are done.")
         if damaged:
             typer.echo(f"Damaged since they were written: {damaged}. Resume computes them again.", err=True)
-        _tell(results)
+        _print_results(results)
     return 1 if damaged else 0
 
 
 def replay(folder: Path, number: int, out: Path | None, *, force: bool) -> int:
-    """One run in full, with its page."""
+    """Replay one run in full, and write it with its page; returns the exit status."""
     from freefloat.campaign.replaying import replay_from_store
     from freefloat.report.folder import files_in, finish_folder, save_run
     from freefloat.scenarios import find
@@ -146,7 +146,7 @@ def replay(folder: Path, number: int, out: Path | None, *, force: bool) -> int:
     if taken and not force:
         raise FileExistsError(f"{', '.join(taken)} exist already. Choose another --out or add --force.")
     campaign = _campaign_in(folder)
-    with code_sign(quiet=False):
+    with report_compilation(quiet=False):
         run = replay_from_store(campaign, folder, number)
     scenario = find(str(campaign.source["scenario"]))
     nominal = next(iter(scenario.variants().values()))
@@ -162,7 +162,7 @@ def replay(folder: Path, number: int, out: Path | None, *, force: bool) -> int:
 
 
 def page(folder: Path, out: Path | None, *, force: bool) -> int:
-    """The page of what a campaign has so far."""
+    """Write the page of the results so far; returns the exit status."""
     from freefloat.campaign import Results
 
     path = out or folder / PAGE
@@ -179,15 +179,15 @@ def _write_page(results: Results, folder: Path, path: Path) -> Path:
 
 
 def _summary(results: Results) -> dict[str, Any]:
-    """Plain data; infinite bounds become null."""
+    """Results as plain data; infinite bounds become null."""
     return {
         "counts": results.counts,
         "metrics": {
             name: {str(p): _plain(results.quantile(name, p)) for p in _QUANTILES} for name in results.metric_names
         },
         "requirements": {
-            one.requirement.name: {"verdict": one.word, "met": one.met, "runs": one.runs, "share": _plain(one.share)}
-            for one in results.verdicts
+            v.requirement.name: {"verdict": v.word, "met": v.met, "runs": v.runs, "share": _plain(v.share)}
+            for v in results.verdicts
         },
     }
 
@@ -196,7 +196,7 @@ def _plain(estimate: Estimate) -> list[float | None]:
     return [value if abs(value) < float("inf") else None for value in estimate]
 
 
-def _tell(results: Results) -> None:
+def _print_results(results: Results) -> None:
     from rich.table import Table
 
     from freefloat.cli.tables import print_table
@@ -209,17 +209,17 @@ def _tell(results: Results) -> None:
         cells = [results.quantile(name, p) for p in _QUANTILES]
         table.add_row(name, *(f"{c.value:.4g} ({c.low:.4g} to {c.high:.4g})" for c in cells), results.units[name])
     print_table(table)
-    for one in results.verdicts:
-        asked = one.requirement
+    for verdict in results.verdicts:
+        required, share = verdict.requirement, verdict.share
         typer.echo(
-            f"{asked.name}: {one.word}. {asked.words} in {one.met} of {one.runs} runs, {100 * one.share.value:.4g} % "
-            f"({100 * one.share.low:.4g} to {100 * one.share.high:.4g} %); asked for {100 * asked.probability:g} % "
-            f"with {100 * asked.confidence:g} % confidence"
+            f"{required.name}: {verdict.word}. {required.words} in {verdict.met} of {verdict.runs} runs, "
+            f"{100 * share.value:.4g} % ({100 * share.low:.4g} to {100 * share.high:.4g} %); "
+            f"asked for {100 * required.probability:g} % with {100 * required.confidence:g} % confidence"
         )
 
 
 def shard_of(text: str) -> tuple[int, int]:
-    """`3/8` as (3, 8)."""
+    """Part and number of parts of a shard: (3, 8) from `3/8`."""
     part, _, parts = text.partition("/")
     if not (part.isdigit() and parts.isdigit()):
         raise CampaignError(f"A shard is written i/N, such as 3/8, got '{text}'.")

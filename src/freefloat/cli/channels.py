@@ -18,8 +18,10 @@ HEADINGS = ("channel", "unit", "axes", "components", "what it is")
 AXES = "Axes: N inertial, B of the base, B0 of the base at the start, O of the orbit, or of the body named."
 
 
-def show(what: str | None, variant: str | None, settings: list[str], *, as_json: bool, markdown: bool) -> None:
-    """Print the channels of a run, of a scenario or a Python file, or of a spacecraft with one of each part."""
+def print_channels(
+    what: str | None, variant: str | None, settings: list[str], *, as_json: bool, markdown: bool
+) -> None:
+    """Print the channels of a run, of a scenario or Python file, or of a spacecraft with one part of each kind."""
     rows = [_row(channel) for channel in _channels(what, variant, settings)]
     if as_json:
         typer.echo(
@@ -41,7 +43,7 @@ def show(what: str | None, variant: str | None, settings: list[str], *, as_json:
 
 
 def markdown_table(rows: list[tuple[str, ...]]) -> str:
-    """The same for a page of documentation."""
+    """Table of channels in Markdown, for a page of documentation."""
     lines = ["| " + " | ".join(HEADINGS) + " |", "|---" * len(HEADINGS) + "|"]
     return "\n".join([*lines, *(f"| `{row[0]}` | " + " | ".join(row[1:]) + " |" for row in rows)])
 
@@ -66,11 +68,11 @@ def _channels(what: str | None, variant: str | None, settings: list[str]) -> tup
 def _of_run(file: Path) -> tuple[Channel, ...]:
     from freefloat.sim import Run
 
-    recorded, found = Run.load(file).recorded, []
+    recorded, channels = Run.load(file).recorded, []
     for name, array in recorded.data_vars.items():
         axis: Any = array.dims[1] if len(array.dims) == 2 else ""
         components = tuple(map(str, recorded.coords[axis].values)) if axis in recorded.coords else ()
-        told = {key: str(array.attrs.get(key, "")) for key in ("long_name", "units", "frame")}
+        words = {key: str(array.attrs.get(key, "")) for key in ("long_name", "units", "frame")}
         flags = tuple(map(str, array.attrs.get("flags", ())))
-        found.append(Channel(name, told["long_name"], told["units"], told["frame"], axis, components, flags))
-    return tuple(found)
+        channels.append(Channel(name, words["long_name"], words["units"], words["frame"], axis, components, flags))
+    return tuple(channels)

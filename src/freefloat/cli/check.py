@@ -13,7 +13,7 @@ from freefloat.readers.reports import ReadingNote
 
 
 def check(path: Path, *, as_json: bool, repair: bool = False) -> int:
-    """Print what is found in a robot file, and what it describes if it can be simulated; 1 if it cannot."""
+    """Print the findings in a robot file, and its spacecraft if it can be simulated; returns 1 if it cannot."""
     language = language_of(path)
     findings = language.lint(path, repair=repair)
     errors = [finding for finding in findings if finding.severity == "error"]

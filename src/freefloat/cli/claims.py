@@ -11,18 +11,18 @@ import typer
 from freefloat.cli.progress import progress_bar
 from freefloat.cli.tables import claims_table, print_table
 from freefloat.scenarios import SCENARIOS, find
-from freefloat.scenarios.runner import judge, simulate_variant
+from freefloat.scenarios.runner import judge_run, simulate_variant
 from freefloat.sim import Run, RunFailed
 from freefloat.sim.rollout import Engine
 from freefloat.values.claims import tally
 
 
 def check(names: list[str], engine: Engine, *, as_json: bool, quiet: bool) -> int:
-    """Run every variant of the named scenarios; 1 if a claim does not hold or a run fails."""
+    """Run every variant of the named scenarios; returns 1 if a claim does not hold or a run fails."""
 
     @cache
     def simulate(name: str, variant: str) -> Run:
-        """Each variant once, also where others are compared with it."""
+        """Run of a variant, computed once even if others are compared with it."""
         with progress_bar(f"{name} {variant}", quiet or as_json) as progress:
             return simulate_variant(find(name).variants()[variant], variant, progress, engine, accuracy=False)
 
@@ -32,7 +32,7 @@ def check(names: list[str], engine: Engine, *, as_json: bool, quiet: bool) -> in
         for name in [find(n).key() for n in names] or list(SCENARIOS):
             for variant, scenario in find(name).variants().items():
                 try:
-                    rows += judge(scenario, simulate(name, variant), simulate).claims
+                    rows += judge_run(scenario, simulate(name, variant), simulate).claims
                 except RunFailed as failure:
                     failures.append(f"{name} ({variant}): {failure}")
                     if failure.interrupted:

@@ -7,7 +7,7 @@ import typer
 from freefloat import __version__, engine
 
 
-def show(*, clear: bool, as_json: bool) -> None:
+def print_installation(*, clear: bool, as_json: bool) -> None:
     """Print targets, processor, SIMD width, the disk cache, and which functions are traced each time and why."""
     if clear:
         engine.clear_cache()

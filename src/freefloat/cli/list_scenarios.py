@@ -1,4 +1,4 @@
-"""`freefloat list`: all scenarios, or one with everything that can be set in it."""
+"""`freefloat list`: all scenarios, or one with all its settings."""
 
 import json
 from typing import Any
@@ -11,12 +11,12 @@ from freefloat.scenarios import SCENARIOS, Scenario, find
 from freefloat.scenarios.settings import Setting, optional_records, settings_of
 
 
-def show(name: str | None, as_json: bool) -> None:
-    """Print every scenario with its variants, or one with its settings too."""
+def print_scenarios(name: str | None, as_json: bool) -> None:
+    """Print every scenario with its variants, or one scenario with its settings."""
     if name is not None:
-        _show_one(find(name), as_json)
+        _print_scenario(find(name), as_json)
         return
-    rows = [_described(s) for s in SCENARIOS.values()]
+    rows = [_scenario_row(s) for s in SCENARIOS.values()]
     if as_json:
         typer.echo(json.dumps(rows, indent=2))
         return
@@ -26,11 +26,11 @@ def show(name: str | None, as_json: bool) -> None:
     typer.echo("\nfreefloat list NAME shows what can be set in one of them.")
 
 
-def _show_one(scenario: type[Scenario], as_json: bool) -> None:
+def _print_scenario(scenario: type[Scenario], as_json: bool) -> None:
     settings = settings_of(scenario())
     if as_json:
         rows = [{"path": s.path, "value": s.value, "unit": s.unit, "range": s.range} for s in settings]
-        typer.echo(json.dumps(_described(scenario) | {"settings": rows}, indent=2, default=str))
+        typer.echo(json.dumps(_scenario_row(scenario) | {"settings": rows}, indent=2, default=str))
         return
     typer.echo(f"{scenario.title}\n{scenario.source}\nvariants: {', '.join(scenario.variants())}\n")
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -46,12 +46,12 @@ def _show_one(scenario: type[Scenario], as_json: bool) -> None:
 
 
 def _add(table: Table, s: Setting, *, once_set: bool = False) -> None:
-    """A row; a setting of a record that is left out has its value once any of them is set."""
+    """Add a row to the table; an inner setting of an optional record applies only when one of them is set."""
     value = "none" if s.value is None else str(s.value)
     table.add_row(f"  {s.path}" if once_set else s.path, value, s.unit, s.range or ", ".join(s.choices))
 
 
-def _described(scenario: type[Scenario]) -> dict[str, Any]:
+def _scenario_row(scenario: type[Scenario]) -> dict[str, Any]:
     return {
         "name": scenario.name,
         "title": scenario.title,

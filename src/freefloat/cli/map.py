@@ -13,8 +13,8 @@ import typer
 
 from freefloat import library
 from freefloat.analysis import disturbance_map, singularity_map
-from freefloat.cli.pages import free
-from freefloat.cli.progress import code_sign
+from freefloat.cli.pages import free_path
+from freefloat.cli.progress import report_compilation
 from freefloat.engine import code_of
 from freefloat.model import Spacecraft
 from freefloat.readers import read_urdf
@@ -31,7 +31,7 @@ _POINTS = 61
 
 
 class Range(NamedTuple):
-    """Values of one joint [deg, or mm where it slides]."""
+    """Values of one joint [deg], or [mm] for a sliding joint."""
 
     joint: str
     start: float
@@ -39,17 +39,17 @@ class Range(NamedTuple):
     points: int
 
 
-def draw(
+def draw_map(
     spacecraft: str, joints: list[str], frame: str | None, at: list[str], out: Path, *, force: bool, as_json: bool
 ) -> int:
-    """Compute the maps, write them as a page or as data, and say what they show."""
+    """Compute the maps, write them as a page or as data, and print what they show; returns the exit status."""
     craft = _spacecraft(spacecraft)
     plane = {r.joint: np.linspace(r.start, r.end, r.points) * _factor(craft, r.joint) for r in _ranges(craft, joints)}
     q = _configuration(craft, at)
     if frame is not None:
         craft.frame(frame)
-    target = free(out, force)
-    with code_sign(as_json), code_of(f"the map of '{craft.name}'"):
+    target = free_path(out, force)
+    with report_compilation(as_json), code_of(f"the map of '{craft.name}'"):
         maps = [disturbance_map(craft, q, plane)]
         if frame is not None:
             maps.append(singularity_map(craft, q, plane, frame))
@@ -58,8 +58,8 @@ def draw(
     else:
         map_page(maps, target)
     if as_json:
-        found = {name: value for data in maps for name, value in extremes(data, joint_plane(maps)).items()}
-        typer.echo(json.dumps({"file": str(target), "maps": found}, indent=2))
+        summary = {name: value for data in maps for name, value in extremes(data, joint_plane(maps)).items()}
+        typer.echo(json.dumps({"file": str(target), "maps": summary}, indent=2))
         return 0
     for sentence in sentences(maps):
         typer.echo(sentence)
@@ -68,7 +68,7 @@ def draw(
 
 
 def _save(maps: list[xarray.Dataset], path: Path) -> None:
-    """All maps as one data set; it can be given to `map_page` again."""
+    """Save all maps as one dataset, which `map_page` can draw again."""
     whole = maps[0].assign({name: array for data in maps[1:] for name, array in data.data_vars.items()})
     whole.attrs = {name: value for data in maps for name, value in data.attrs.items()}
     write_atomically(path, lambda partial: whole.to_netcdf(partial, engine="h5netcdf"))
@@ -76,8 +76,8 @@ def _save(maps: list[xarray.Dataset], path: Path) -> None:
 
 def _spacecraft(name: str) -> Spacecraft:
     """A spacecraft of the library, or one from a URDF file."""
-    offered = {one: getattr(library, one) for one in library.__all__ if isfunction(getattr(library, one))}
-    ready = {one: make for one, make in offered.items() if get_type_hints(make)["return"] is Spacecraft}
+    functions = {key: getattr(library, key) for key in library.__all__ if isfunction(getattr(library, key))}
+    ready = {key: make for key, make in functions.items() if get_type_hints(make)["return"] is Spacecraft}
     if name in ready:
         return ready[name]()
     if not Path(name).is_file():
@@ -95,12 +95,12 @@ def _ranges(craft: Spacecraft, texts: list[str]) -> list[Range]:
 
 
 def _range(craft: Spacecraft, text: str) -> Range:
-    """`arm.2=-90:90:61`."""
+    """Range of a joint from a text such as `arm.2=-90:90:61`."""
     name, _, rest = text.rpartition("=")
     numbers = rest.split(":")
     if not name or len(numbers) not in (2, 3):
         raise ValueError(f"'{text}' is not a joint with its range. Write --joint NAME=START:END:POINTS: {_EXAMPLE}.")
-    _known(craft, name)
+    _require_joint(craft, name)
     start, end = (_number(number, text) for number in numbers[:2])
     if not start < end:
         raise ValueError(f"The range of joint '{name}' must go upwards, got {start:g} to {end:g}.")
@@ -111,7 +111,7 @@ def _range(craft: Spacecraft, text: str) -> Range:
 
 
 def _configuration(craft: Spacecraft, texts: list[str]) -> np.ndarray:
-    """`0,0,10,-32.8,0,0` for all moving joints, or `arm.3=10` for some; the others are at zero."""
+    """Joint positions from `0,0,10,-32.8,0,0` for all moving joints, or `arm.3=10` for some, zero for the others."""
     q, joints = np.zeros(craft.layout.nq), craft.layout.moving_joints
     for text in texts:
         parts = text.split(",")
@@ -119,17 +119,17 @@ def _configuration(craft: Spacecraft, texts: list[str]) -> np.ndarray:
             raise ValueError(f"--at needs {len(joints)} numbers ({', '.join(joints)}), got {len(parts)}.")
         named = [part.rpartition("=")[::2] for part in parts] if "=" in text else zip(joints, parts, strict=True)
         for name, value in named:
-            _known(craft, name)
+            _require_joint(craft, name)
             q[craft.layout.position(name)] = _number(value, text) * _factor(craft, name)
     return q
 
 
-def _known(craft: Spacecraft, joint: str) -> None:
+def _require_joint(craft: Spacecraft, joint: str) -> None:
     craft.layout.require_moving([joint])
 
 
 def _factor(craft: Spacecraft, joint: str) -> float:
-    """From degrees or millimetres to SI."""
+    """Factor from degrees or millimetres to SI."""
     return math.pi / 180.0 if craft.joint(joint).kind == "revolute" else 1e-3
 
 

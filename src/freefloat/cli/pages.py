@@ -1,4 +1,4 @@
-"""`freefloat page`, `freefloat compare` and `freefloat export`: what others see of runs that exist already."""
+"""`freefloat page`, `freefloat compare` and `freefloat export`: pages and files from saved runs."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Literal
 
 import typer
 
-from freefloat.report import compare as compared
-from freefloat.report import page as paged
+from freefloat.report import compare as write_comparison
+from freefloat.report import page as write_page
 from freefloat.report.foxglove import to_mcap
 from freefloat.report.paper import KINDS, figures
 from freefloat.report.tabular import to_csv, to_parquet
@@ -20,31 +20,31 @@ _WRITERS = {"csv": to_csv, "parquet": to_parquet, "mcap": to_mcap}
 
 
 def run_file(path: Path) -> Path:
-    """A run file, or the one in a directory that `freefloat run` wrote."""
-    found = path / "run.nc" if path.is_dir() else path
-    if not found.exists():
+    """Path of a run file, or of the one in a directory that `freefloat run` wrote."""
+    file = path / "run.nc" if path.is_dir() else path
+    if not file.exists():
         raise FileNotFoundError(
             f"There is no run at {path}. Give a run file or the --out directory of `freefloat run`."
         )
-    return found
+    return file
 
 
 def page(run: Path, out: Path | None, *, force: bool) -> int:
-    """Write the page of a run beside it, or where told."""
+    """Write the page of a run, by default beside it; returns the exit status."""
     file = run_file(run)
-    target = free(out or file.with_name("page.html"), force)
-    typer.echo(f"page      {paged(file, target)}")
+    target = free_path(out or file.with_name("page.html"), force)
+    typer.echo(f"page      {write_page(file, target)}")
     return 0
 
 
 def compare(runs: list[Path], out: Path, *, force: bool) -> int:
-    """Write one page with several runs over each other."""
-    typer.echo(f"page      {compared([run_file(run) for run in runs], free(out, force))}")
+    """Write one page with several runs over each other; returns the exit status."""
+    typer.echo(f"page      {write_comparison([run_file(run) for run in runs], free_path(out, force))}")
     return 0
 
 
 def export(runs: list[Path], kind: Kind, out: Path | None, channels: list[str], *, force: bool, as_json: bool) -> int:
-    """Write runs for other programs: tables and recordings of one run, figures of one or several."""
+    """Write tables and recordings of one run, or figures of one or several; returns the exit status."""
     files = [run_file(run) for run in runs]
     loaded = [Run.load(file) for file in files]
     if kind in KINDS:
@@ -55,7 +55,7 @@ def export(runs: list[Path], kind: Kind, out: Path | None, channels: list[str], 
     elif channels:
         raise ValueError(f"--channel chooses figures; a {kind} file holds every channel.")
     else:
-        target = free(out or files[0].with_suffix(f".{kind}"), force)
+        target = free_path(out or files[0].with_suffix(f".{kind}"), force)
         target.parent.mkdir(parents=True, exist_ok=True)
         written = _WRITERS[kind](loaded[0], target)
     if as_json:
@@ -66,8 +66,8 @@ def export(runs: list[Path], kind: Kind, out: Path | None, channels: list[str], 
     return 0
 
 
-def free(path: Path, force: bool) -> Path:
-    """A path where a file may be written."""
+def free_path(path: Path, force: bool) -> Path:
+    """The path if a file may be written there; raises an error if one exists and `force` is false."""
     if path.exists() and not force:
         raise FileExistsError(f"{path} exists already. Choose another --out or add --force.")
     return path

@@ -1,6 +1,6 @@
-"""A progress bar with the time that remains, on standard error, for work longer than two seconds.
+"""A progress bar with the remaining time, on standard error, for work longer than two seconds.
 
-While code is made a line says so instead; where standard error is no terminal, lines of a log do.
+While code is compiled a line replaces the bar; if standard error is no terminal, lines are logged.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _PATIENCE = 2.0  # [s] before a bar is shown
 
 @contextlib.contextmanager
 def progress_bar(title: str, quiet: bool) -> Iterator[Progress | None]:
-    """A function to report progress to, or None when nobody would see it."""
+    """Show a progress bar within the block; yields its report function, or None if standard error is no terminal."""
     from freefloat.sim.compiling_line import is_terminal
 
     if quiet or not is_terminal(sys.stderr):
-        with code_sign(quiet):
+        with report_compilation(quiet):
             yield None
         return
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
@@ -47,12 +47,12 @@ def progress_bar(title: str, quiet: bool) -> Iterator[Progress | None]:
         yield report
 
 
-def code_sign(quiet: bool) -> AbstractContextManager[Any]:
-    """Says on standard error, where there is no bar, which code is being made; quiet: keeps others from saying it."""
+def report_compilation(quiet: bool) -> AbstractContextManager[Any]:
+    """Report on standard error which code is compiled, where there is no bar; `quiet` turns such reports off."""
     from freefloat.engine import on_making
-    from freefloat.sim.compiling_line import LogSign, TerminalSign, is_terminal, showing
+    from freefloat.sim.compiling_line import LogDisplay, TerminalDisplay, is_terminal, show_compilation
 
     stream = sys.stderr  # None where standard error is closed
     if quiet or stream is None:
         return on_making(lambda event: None)
-    return showing(TerminalSign(stream) if is_terminal(stream) else LogSign(stream))
+    return show_compilation(TerminalDisplay(stream) if is_terminal(stream) else LogDisplay(stream))

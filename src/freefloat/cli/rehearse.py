@@ -18,14 +18,14 @@ from freefloat.scenarios.facility_choice import choose_facility
 from freefloat.scenarios.rehearsed import RehearsedScenario
 from freefloat.scenarios.runner import rehearse_variant
 from freefloat.scenarios.scenario import Scenario, parse_setting
-from freefloat.scenarios.verdicts import LOG, accepted, judge_rehearsed, refuse_rehearsal
+from freefloat.scenarios.verdicts import LOG, acceptance_limits, judge_rehearsed, refuse_rehearsal
 from freefloat.sim import Run
 from freefloat.values.errors import ModelError
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What was asked for: enough to ask for it again."""
+class RehearsalOptions:
+    """Options of a rehearsal, which are enough to repeat it."""
 
     name: str
     out: Path
@@ -37,7 +37,7 @@ class Asked:
 
     @property
     def command(self) -> str:
-        """The same on a command line, into a folder of another name."""
+        """Command line that repeats the rehearsal into another folder."""
         words = ["freefloat", "rehearse", self.name, "--facility", self.facility]
         words += ["--variant", self.variant] if self.variant else []
         words += [word for option in self.settings for word in ("--set", option)]
@@ -46,33 +46,33 @@ class Asked:
         return shlex.join([*words, "--out", "FOLDER"])
 
 
-def rehearse(asked: Asked, *, force: bool, as_json: bool, quiet: bool) -> int:
-    """Rehearse a scenario, save everything, judge it, print what the cell did; 0 for a go, 1 for a no-go."""
+def rehearse(options: RehearsalOptions, *, force: bool, as_json: bool, quiet: bool) -> int:
+    """Rehearse a scenario, save everything, judge it and print the results; returns 0 for a go, 1 for a no-go."""
     from freefloat.hil.judging import describe_facility
 
-    scenario, variant = resolve(asked.name, asked.settings, asked.variant)
-    scenario = rehearsed_scenario(scenario, asked.name)
-    limits = accepted(scenario, dict(parse_setting(text) for text in asked.accept))
-    files = _files(asked.out)
+    scenario, variant = resolve(options.name, options.settings, options.variant)
+    scenario = rehearsed_scenario(scenario, options.name)
+    limits = acceptance_limits(scenario, dict(parse_setting(text) for text in options.accept))
+    files = _files(options.out)
     taken = [path for path in files.values() if path.exists()]
     if taken and not force:
         raise FileExistsError(f"{', '.join(map(str, taken))} exist already. Choose another --out or add --force.")
-    chosen = choose_facility(asked.facility, scenario)
+    chosen = choose_facility(options.facility, scenario)
     files["log"].unlink(missing_ok=True)
-    told = {"facility": describe_facility(chosen), "command": asked.command}
+    origin = {"facility": describe_facility(chosen), "command": options.command}
     try:
         with progress_bar(f"{scenario.name} {variant} in {chosen.name}", quiet or as_json) as progress:
             run, simulated = rehearse_variant(
-                scenario, variant, chosen, realtime=asked.realtime, log=files["log"], progress=progress
+                scenario, variant, chosen, realtime=options.realtime, log=files["log"], progress=progress
             )
     except ModelError as refusal:  # nothing moved: that is a verdict too
-        print_verdict(refuse_rehearsal(scenario, asked.out, str(refusal), limits, told), as_json=as_json)
+        print_verdict(refuse_rehearsal(scenario, options.out, str(refusal), limits, origin), as_json=as_json)
         return 1
     finally:
         chosen.close()
-    save_run(run, asked.out)
-    summary = finish_folder(run, asked.out)
-    verdict = judge_rehearsed(scenario, asked.out, run, simulated, limits, told)
+    save_run(run, options.out)
+    summary = finish_folder(run, options.out)
+    verdict = judge_rehearsed(scenario, options.out, run, simulated, limits, origin)
     if as_json:
         typer.echo(
             json.dumps(
@@ -87,7 +87,7 @@ def rehearse(asked: Asked, *, force: bool, as_json: bool, quiet: bool) -> int:
 
 
 def rehearsed_scenario(scenario: Scenario, name: str) -> RehearsedScenario:
-    """A scenario that names robots; any other is refused with those that do."""
+    """The scenario if it names robots; raises an error with those that do if it does not."""
     if isinstance(scenario, RehearsedScenario):
         return scenario
     known = ", ".join(key for key in SCENARIOS if issubclass(find(key), RehearsedScenario)) or "none"

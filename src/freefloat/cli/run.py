@@ -14,7 +14,7 @@ from freefloat.cli.progress import progress_bar
 from freefloat.cli.tables import claims_table, print_table
 from freefloat.report.folder import files_in
 from freefloat.scenarios import Scenario, ScenarioError, find
-from freefloat.scenarios.runner import perform
+from freefloat.scenarios.runner import run_scenario
 from freefloat.scenarios.scenario import parse_setting
 from freefloat.sim import Run
 from freefloat.sim.record.run import CUSTOM
@@ -37,14 +37,14 @@ def run(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Run a scenario, save everything, print the claims; 1 if it failed or a claim does not hold."""
+    """Run a scenario, save everything, print the claims; returns 1 if it failed or a claim does not hold."""
     scenario, variant = resolve(name, settings, variant)
     files = files_in(out)
     taken = [str(path) for path in files.values() if path.exists()]
     if taken and not force:
         raise FileExistsError(f"{', '.join(taken)} exist already. Choose another --out or add --force.")
     report = partial(progress_bar, quiet=quiet or as_json)
-    kept = perform(scenario, variant, out, engine, report, 1e9 * most_gb, accuracy=accuracy)
+    kept = run_scenario(scenario, variant, out, engine, report, 1e9 * most_gb, accuracy=accuracy)
     if as_json:
         typer.echo(json.dumps(kept.summary, indent=2))
     else:
@@ -55,7 +55,7 @@ def run(
 
 
 def resolve(name: str, settings: list[str], variant: str | None) -> tuple[Scenario, str]:
-    """A scenario from its name or TOML file, a variant, and settings, in that order; `custom` if they change it."""
+    """Scenario from its name or TOML file, a variant, and settings, in this order, and the variant or `custom`."""
     given: dict[str, Any] = {}
     if Path(name).suffix == ".toml":
         given = _read_toml(Path(name))
@@ -72,15 +72,15 @@ def resolve(name: str, settings: list[str], variant: str | None) -> tuple[Scenar
 
 
 def _word(given: dict[str, Any], key: str) -> str | None:
-    """A word of a scenario file."""
-    found = given.pop(key, None)
-    if not isinstance(found, str | None):
-        raise ScenarioError(f"{key} in a scenario file is a word, got {found!r:.80}.")
-    return found
+    """Remove a word from the entries of a scenario file and return it."""
+    word = given.pop(key, None)
+    if not isinstance(word, str | None):
+        raise ScenarioError(f"{key} in a scenario file is a word, got {word!r:.80}.")
+    return word
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
-    """Settings of a scenario by dotted paths."""
+    """Read the settings of a scenario by dotted paths from a TOML file."""
     if not path.is_file():
         raise ScenarioError(f"There is no scenario file {path}.")
     try:
@@ -97,17 +97,22 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
 
 def print_run(run: Run, files: dict[str, Path]) -> None:
-    """What became of a run, for people."""
-    told = run.description
-    typer.echo(f"{told.title}\n{run.verdict}\n")
-    sentences = (told.outcome, *told.notes, *(scatter.sentence for scatter in told.scatters), *run.conditions)
+    """Print the results of a run: verdict, outcome, events, claims, audit, accuracy and files."""
+    description = run.description
+    typer.echo(f"{description.title}\n{run.verdict}\n")
+    sentences = (
+        description.outcome,
+        *description.notes,
+        *(scatter.sentence for scatter in description.scatters),
+        *run.conditions,
+    )
     for line in filter(None, sentences):
         typer.echo(line)
-    happened = [event for event in run.events if not event.get("condition")]
-    for event in happened[:_EVENTS]:
+    events = [event for event in run.events if not event.get("condition")]
+    for event in events[:_EVENTS]:
         typer.echo(f"{event.get('time', 0.0):g} s: {event.get('label', '')}")
-    if len(happened) > _EVENTS:
-        typer.echo(f"and {len(happened) - _EVENTS} events more")
+    if len(events) > _EVENTS:
+        typer.echo(f"and {len(events) - _EVENTS} events more")
     if run.claims:
         print_table(claims_table(list(run.claims)))
     else:

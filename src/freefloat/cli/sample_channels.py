@@ -1,4 +1,4 @@
-"""Channels of a spacecraft that has one of everything: what `freefloat channels` lists when it is asked about none."""
+"""Channels of a spacecraft with one part of every kind: `freefloat channels` lists them by default."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from freefloat.values.channels import Channel
 
 
 def sample_channels() -> tuple[Channel, ...]:
-    """Of every run first, then those that connections, brakes and contacts add, then those of the parts."""
+    """Channels of every run first, then those of connections, brakes and contacts, then those of the parts."""
     hub = ff.Spacecraft.from_base("hub", mass=100.0, inertia=(20.0, 20.0, 20.0))  # [kg], [kg m2]
     gear = ff.JointFlexibility(stiffness=1e3, motor_inertia=1e-4, ratio=100.0)  # [N m/rad], [kg m2]
     link = {"joint": "revolute", "mass": 5.0, "inertia": (0.1, 0.4, 0.4)}

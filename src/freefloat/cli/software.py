@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import typer
 from freefloat.outside.contract import ContractError
 from freefloat.outside.program import SoftwareFault
 from freefloat.outside.server import serve
+from freefloat.outside.user_files import load_user_file, user_error_text
 
 
 def run(file: Path, address: str) -> int:
@@ -26,18 +26,11 @@ def run(file: Path, address: str) -> int:
 
 def load(file: Path) -> Any:
     """`software` of a Python file, or what a function of that name makes."""
-    if not file.is_file():
-        raise ContractError(f"There is no file {file}.")
-    spec = importlib.util.spec_from_file_location("freefloat_user_software", file)
-    if spec is None or spec.loader is None:
-        raise ContractError(f"{file} is no Python file.")
-    module = importlib.util.module_from_spec(spec)
+    found = getattr(load_user_file(file, ContractError), "software", None)
     try:
-        spec.loader.exec_module(module)
-        found = getattr(module, "software", None)
         found = found() if callable(found) else found
     except Exception as error:
-        raise ContractError(f"{file}: {type(error).__name__}: {error}") from error
+        raise ContractError(user_error_text(file, error, "in software()")) from error
     if found is None:
         raise ContractError(f"{file} must define software = an object with period, reads, commands, begin and step.")
     return found

@@ -23,7 +23,7 @@ def studio(
     pace: float,
     browse: bool,
 ) -> int:
-    """Serve the studio until Ctrl-C; a run is replayed at once, a scenario's form is shown or runs live."""
+    """Serve the studio until Ctrl-C; shows a run or the form of a scenario, or runs the scenario live."""
     require_viser()
     if not pace > 0.0:
         raise ValueError(f"--pace must be positive, got {pace:g}.")

@@ -1,4 +1,4 @@
-"""Tables for people."""
+"""Tables on the terminal."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from freefloat.values.claims import Claim
 
 
 def claims_table(rows: list[dict[str, Any]]) -> Table:
-    """Reference numbers and who says so, ours beside them, and the verdict."""
+    """Table of the reference numbers with their sources, ours beside them, and the verdict."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading, side in (
         ("variant", "left"),
@@ -29,6 +29,6 @@ def claims_table(rows: list[dict[str, Any]]) -> Table:
 
 
 def print_table(table: Table) -> None:
-    """To standard output, wide enough that nothing is cut when it is not a terminal."""
+    """Print a table; if standard output is no terminal it is wide enough that nothing is cut."""
     console = Console()
     (console if console.is_terminal else Console(width=132)).print(table)

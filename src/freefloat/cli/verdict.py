@@ -16,7 +16,7 @@ _NOT_REPEATED = 3  # exit status
 
 
 def verdict(folder: Path, *, as_json: bool) -> int:
-    """Judge a rehearsal again from its folder: 0 a go, 1 a no-go, 3 not what was signed."""
+    """Judge a rehearsal again from its folder; returns 0 for a go, 1 for a no-go, 3 if it is not as signed."""
     from freefloat.cli.rehearse import rehearsed_scenario
     from freefloat.cli.run import resolve
     from freefloat.scenarios.verdicts import judge_folder, read_verdict
@@ -26,8 +26,8 @@ def verdict(folder: Path, *, as_json: bool) -> int:
     scenario, _ = resolve(str(file), [], None)
     again = judge_folder(rehearsed_scenario(scenario, str(file)), folder)
     if as_json:
-        told = {name: list(getattr(again, name)) for name in ("changed", "made_otherwise", "otherwise")}
-        typer.echo(json.dumps({**again.now.as_dict(), "same": again.same, **told}, indent=2))
+        differences = {name: list(getattr(again, name)) for name in ("changed", "made_otherwise", "otherwise")}
+        typer.echo(json.dumps({**again.now.as_dict(), "same": again.same, **differences}, indent=2))
     else:
         print_verdict(again.now, as_json=False)
         for name in again.changed:
@@ -43,7 +43,7 @@ def verdict(folder: Path, *, as_json: bool) -> int:
 
 
 def print_verdict(verdict: Verdict, *, as_json: bool) -> None:
-    """Every criterion in a line, and go or no-go with the first reasons at the end, where it is seen."""
+    """Print every criterion in a line, then go or no-go with the first reasons."""
     if as_json:
         typer.echo(json.dumps(verdict.as_dict(), indent=2))
         return
@@ -58,11 +58,11 @@ def _table(verdict: Verdict) -> Table:
     table = Table(box=None, pad_edge=False)
     for heading in ("verdict", "criterion", "limit", "found", "margin"):
         table.add_column(heading, justify="right" if heading in ("limit", "found", "margin") else "left")
-    for one in verdict.by_margin:
-        table.add_row(*_row(one))
+    for criterion in verdict.by_margin:
+        table.add_row(*_row(criterion))
     return table
 
 
-def _row(one: Criterion) -> tuple[str, ...]:
-    margin = "" if one.margin is None else f"{100.0 * one.margin:.4g} %"
-    return one.decision, one.name, one.statement, one.found, margin
+def _row(criterion: Criterion) -> tuple[str, ...]:
+    margin = "" if criterion.margin is None else f"{100.0 * criterion.margin:.4g} %"
+    return criterion.decision, criterion.name, criterion.statement, criterion.value_text, margin

@@ -1,13 +1,15 @@
-"""On-board software: what decides the motion and the forces of a spacecraft, from measurements alone."""
+"""On-board software: motion and forces of a spacecraft, computed from measurements alone."""
+
+from typing import TYPE_CHECKING
 
 from freefloat.control.attitude import AttitudeHold
 from freefloat.control.attitude_filter import AttitudeFilter
 from freefloat.control.capture import ApproachLimits, CaptureApproach, UnreachableError, spline_to
 from freefloat.control.capture_gains import CaptureGains, CaptureLimits
-from freefloat.control.capture_reference import CaptureReference, Meeting, measured_meeting
+from freefloat.control.capture_reference import CaptureReference, MeetingState, measured_meeting_state
 from freefloat.control.capture_schedule import CAPTURE_PHASES, CaptureSchedule
 from freefloat.control.circle import Circle
-from freefloat.control.compliant_capture import CompliantCapture, Held
+from freefloat.control.compliant_capture import CompliantCapture, CompliantCaptureMemory
 from freefloat.control.grasp_mechanisms import GraspMechanism, ParallelJaw, ProbeAndDrogue, ThreeWireSnare
 from freefloat.control.grasping import GraspOnMessage, TimedGrasp
 from freefloat.control.joint_damping import JointHold, ReactionlessDamping
@@ -31,6 +33,7 @@ from freefloat.control.target_guess import TargetGuess
 from freefloat.control.timed_path import FunctionPath, TimedPath
 from freefloat.control.unloading import MomentumUnloading
 from freefloat.control.visual_servo import TargetTracker
+from freefloat.lazy_names import renamed_names
 
 __all__ = [
     "CAPTURE_PHASES",
@@ -44,11 +47,11 @@ __all__ = [
     "CaptureSchedule",
     "Circle",
     "CompliantCapture",
+    "CompliantCaptureMemory",
     "Disturbance",
     "FunctionPath",
     "GraspMechanism",
     "GraspOnMessage",
-    "Held",
     "HoldJoints",
     "JointHold",
     "JointMotion",
@@ -56,7 +59,7 @@ __all__ = [
     "JointSpline",
     "Line",
     "MechanicalGrasp",
-    "Meeting",
+    "MeetingState",
     "MomentumUnloading",
     "Motion",
     "OrbitAttitude",
@@ -84,9 +87,19 @@ __all__ = [
     "Turn",
     "UnreachableError",
     "attitude_at",
-    "measured_meeting",
+    "measured_meeting_state",
     "measured_motion",
     "measured_positions",
     "measured_state",
     "spline_to",
 ]
+
+if not TYPE_CHECKING:  # names of version 0.1
+    __getattr__ = renamed_names(
+        __name__,
+        {
+            "Held": "control.CompliantCaptureMemory",
+            "Meeting": "control.MeetingState",
+            "measured_meeting": "control.measured_meeting_state",
+        },
+    )

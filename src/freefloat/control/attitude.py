@@ -1,4 +1,4 @@
-"""Attitude control of the base by reaction wheels: PD, and feed-forward of the arm."""
+"""Attitude control of the base by reaction wheels: PD, and feed-forward of the arm's reaction."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.measured import Replaced, at_time, measured_positions
+from freefloat.control.measured import ReplacedMeasurements, clock_at, measured_positions
 from freefloat.control.rate_law import RateLaw, require_rate_law
 from freefloat.dynamics import free_floating, spd_solve
 from freefloat.effects import CircularOrbit, EllipticOrbit
@@ -31,7 +31,7 @@ _ACTUATORS = ("wheels", "base torque")
 
 @record
 class HoldMemory:
-    """What attitude control remembers."""
+    """Memory of attitude control."""
 
     reference: Quaternion  # quat_NB to hold, or quat_OB in an orbit
     arm: Any  # memory of the law whose reaction is fed forward; () where there is none
@@ -42,7 +42,7 @@ class AttitudeHold(Software):
     """Holds an attitude of the base: tau = -K_p (rotation from the reference) - K_d rate [+ feed-forward].
 
     With an `orbit` both are counted from the orbital frame O, so the base keeps pointing to the nadir. The torque is
-    asked of the wheels of the base, as if they had no limits (docs/theory-free-floating.md), or with
+    commanded to the wheels of the base, as if they had no limits (docs/theory-free-floating.md), or with
     `actuator="base torque"` put on the base itself. It is off while the message `off_message` of other software, such
     as "capture.distance", is below `off_below`.
     """
@@ -50,11 +50,11 @@ class AttitudeHold(Software):
     craft: Spacecraft
     stiffness: Numeric | float = 10.0  # K_p [N m/rad]
     damping: Numeric | float = 400.0  # K_d [N m s/rad]
-    feed_forward: RateLaw | None = None  # a law whose reaction is compensated before it shows
+    feed_forward: RateLaw | None = None  # a law whose reaction is compensated in advance
     reference: Quaternion | None = None  # quat_NB, in an orbit quat_OB; None: the attitude of the start
     off_message: str = static(default="")  # empty: always on
     off_below: Numeric | float = 0.0
-    orbit: CircularOrbit | EllipticOrbit | None = None  # turn with its frame O; None: stand still in N
+    orbit: CircularOrbit | EllipticOrbit | None = None  # hold against its frame O; None: against N
     actuator: str = static(default="wheels")  # or "base torque"
 
     def __post_init__(self) -> None:
@@ -71,25 +71,25 @@ class AttitudeHold(Software):
             wheel_mixing(self.craft)
 
     def begin(self, y: Measurements) -> HoldMemory:
-        """Hold the attitude of now, where no other is given."""
+        """Memory with the given reference attitude, or with the present one where none is given."""
         reference = y["base.attitude"] if self.reference is None else self.reference
         return HoldMemory(jnp.asarray(reference), () if self.feed_forward is None else self.feed_forward.begin(y))
 
     def remember(self, memory: HoldMemory, y: Measurements, clock: Clock) -> HoldMemory:
-        """What the arm's law remembers."""
+        """Memory with that of the arm's law after this tick."""
         if self.feed_forward is None:
             return memory
         return HoldMemory(memory.reference, self.feed_forward.remember(memory.arm, y, clock))
 
     def torque(self, reference: Quaternion, quat_NB: Quaternion, rate_B: Vec3) -> Vec3:
-        """The PD torque on the base, base axes [N m]."""
+        """PD torque on the base, base axes [N m]."""
         turned = quaternion_multiply(quaternion_conjugate(jnp.asarray(reference)), jnp.asarray(quat_NB))
         # The rotation vector from the reference to the base has the same components in both.
         return -self.stiffness * quaternion_log(turned) - self.damping * rate_B
 
     def command(self, memory: HoldMemory, y: Measurements, clock: Clock) -> WheelTorques | BaseWrench:
-        """Torques of the wheels' motors, or on the base."""
-        wanted = self.torque(memory.reference, *self._seen_from_frame(y, clock.t))
+        """Torques of the wheels' motors, or a torque on the base."""
+        wanted = self.torque(memory.reference, *self._relative_attitude(y, clock.t))
         if self.feed_forward is not None:
             wanted = wanted + arm_reaction(self.craft, self.feed_forward, memory.arm, y, clock)
         if self.off_message:
@@ -99,8 +99,8 @@ class AttitudeHold(Software):
         names = tuple(wheel.name for wheel in self.craft.wheels_on("base"))
         return WheelTorques(names, wheel_mixing(self.craft) @ wanted)
 
-    def _seen_from_frame(self, y: Measurements, t: Scalar) -> tuple[Quaternion, Vec3]:
-        """Attitude and rate of the base (base axes) against the frame that it is held in: N, or O of the orbit."""
+    def _relative_attitude(self, y: Measurements, t: Scalar) -> tuple[Quaternion, Vec3]:
+        """Attitude and rate of the base (base axes) against its reference frame: N, or O of the orbit."""
         quat_NB, rate = jnp.asarray(y["base.attitude"]), y["base.rate"]
         if self.orbit is None:
             return quat_NB, rate
@@ -109,18 +109,18 @@ class AttitudeHold(Software):
         return quaternion_multiply(quaternion_conjugate(quaternion_of(R_NO)), quat_NB), rate - carried
 
     def channels(self) -> tuple[Channel, ...]:
-        """What this law adds to a run."""
+        """Channel with the angular momentum of the arm."""
         return (vector("arm.momentum", "Arm: angular momentum about the centre of mass", "N m s", "B"),)
 
     def observe(self, memory: HoldMemory, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
-        """What the arm asks of the wheels."""
+        """Value of the channel: angular momentum of the arm, which the wheels have to take up."""
         craft, state = truth.craft, truth.state
         rates = state.v[np.array(craft.layout.joint_velocities, dtype=int)]
         return (free_floating(craft, state.q).angular_coupling @ rates,)
 
 
 def wheel_mixing(craft: Spacecraft) -> Matrix:
-    """(wheels, 3): motor torques for a torque on the base in base axes, of the smallest norm."""
+    """Matrix (wheels, 3) from a torque on the base, base axes, to the motor torques of smallest norm."""
     wheels = craft.wheels_on("base")
     axes = np.zeros((0, 3)) if not wheels else jnp.stack([jnp.asarray(w.axis) for w in wheels])  # rows
     if is_traced(axes):
@@ -135,24 +135,26 @@ def wheel_mixing(craft: Spacecraft) -> Matrix:
 
 
 def arm_momentum(craft: Spacecraft, arm: RateLaw, memory: Any, y: Measurements, clock: Clock) -> Vec3:
-    """H~_bm qdot in base axes [N m s]: angular momentum that an arm's law makes about the centre of mass."""
+    """Angular momentum H~_bm qdot that an arm's law makes about the centre of mass, base axes [N m s]."""
     still = jnp.zeros(len(craft.layout.moving_joints))
-    rates = still.at[_among_joints(craft, arm)].set(arm.rates(memory, y, clock))
+    rates = still.at[_moving_joint_indices(craft, arm)].set(arm.rates(memory, y, clock))
     return free_floating(craft, measured_positions(craft, y)).angular_coupling @ rates
 
 
 def arm_reaction(craft: Spacecraft, arm: RateLaw, memory: Any, y: Measurements, clock: Clock) -> Vec3:
-    """d/dt (H~_bm qdot) in base axes [N m], or its mean over the coming hold: what the base will feel.
+    """Reaction d/dt (H~_bm qdot) of the arm on the base, base axes [N m], or its mean over the coming hold.
 
     The mean follows the joints over the hold by the midpoint rule, the base standing still.
     """
-    here, t, hold, places = jnp.asarray(y["joints.position"]), clock.t, clock.hold, _among_joints(craft, arm)
+    here, t, hold, places = jnp.asarray(y["joints.position"]), clock.t, clock.hold, _moving_joint_indices(craft, arm)
 
     def rates(positions: Vector, time: Scalar) -> Vector:
-        return arm.rates(memory, Replaced(y, {"joints.position": positions}), at_time(clock, time))
+        return arm.rates(memory, ReplacedMeasurements(y, {"joints.position": positions}), clock_at(clock, time))
 
     def momentum(positions: Vector, time: Scalar) -> Vec3:
-        return arm_momentum(craft, arm, memory, Replaced(y, {"joints.position": positions}), at_time(clock, time))
+        return arm_momentum(
+            craft, arm, memory, ReplacedMeasurements(y, {"joints.position": positions}), clock_at(clock, time)
+        )
 
     if hold > 0.0:
         middle = here.at[places].add(hold / 2.0 * rates(here, t))
@@ -162,6 +164,6 @@ def arm_reaction(craft: Spacecraft, arm: RateLaw, memory: Any, y: Measurements, 
     return jax.jvp(momentum, (here, t), (along, jnp.ones(())))[1]
 
 
-def _among_joints(craft: Spacecraft, arm: RateLaw) -> np.ndarray:
-    """Places of an arm's joints among the moving ones."""
+def _moving_joint_indices(craft: Spacecraft, arm: RateLaw) -> np.ndarray:
+    """Indices of an arm's joints among the moving ones."""
     return np.array([craft.layout.moving_joints.index(joint) for joint in arm.joints], dtype=int)

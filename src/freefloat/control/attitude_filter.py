@@ -1,4 +1,4 @@
-"""Attitude filter on gyro and star tracker: software after it runs on the estimate as it would on measurements.
+"""Attitude filter on gyro and star tracker: its estimates replace the measurements for the software after it.
 
 The multiplicative filter with the steady gains of a single axis (Farrenkopf, J. Guidance and Control 1, 1978):
 between stars the attitude follows the gyro less its estimated bias, each star fix corrects attitude and bias.
@@ -21,27 +21,27 @@ from freefloat.values.checks import require_all, require_bounds, require_quantit
 
 
 @record
-class Estimate:
-    """What the filter estimates."""
+class AttitudeEstimate:
+    """Attitude, gyro bias and rate as the filter estimates them."""
 
     quaternion: Quaternion  # quat_NB
     bias: Vec3  # of the gyro [rad/s]
     rate: Vec3  # measured less bias, base axes [rad/s]
     tick: Numeric  # int32: gyro samples so far
     star: Scalar  # when the last star fix was taken [s]
-    fixed_at: Scalar  # when it came [s]
+    fixed_at: Scalar  # when the filter received it [s]
 
 
 @record
 class AttitudeFilter(Software):
-    """Reads `base.rate` and `base.attitude` and tells both anew; with gains of zero the gyro is integrated alone.
+    """Reads `base.rate` and `base.attitude` and reports estimates of both; zero gains integrate the gyro alone.
 
-    Its period is that of the gyro. A star fix that comes late is carried on by the measured rate.
+    Its period is that of the gyro. A late star fix is propagated to now by the measured rate.
     """
 
     attitude_gain: Numeric | float = 0.2  # share of a star fix in the attitude
     bias_gain: Numeric | float = 0.01  # share of a star fix, per second, in the bias [1/s]
-    patience: Numeric | float = 10.0  # without a star fix for longer than this is reported [s]
+    patience: Numeric | float = 10.0  # time without a star fix after which that is reported [s]
 
     def __post_init__(self) -> None:
         require_all(
@@ -58,7 +58,7 @@ class AttitudeFilter(Software):
     def steady(
         star_period: float, star_noise: float, gyro_noise: float, bias_walk: float, **fields: Any
     ) -> AttitudeFilter:
-        """Gains of the steady Kalman filter: star noise [rad], gyro noise [rad/s^0.5], bias walk [rad/s^1.5].
+        """Filter with steady Kalman gains: star noise [rad], gyro noise [rad/s^0.5], bias walk [rad/s^1.5].
 
         More fields, at least `period`, must follow.
         """
@@ -74,9 +74,9 @@ class AttitudeFilter(Software):
 
     # ---- its memory: the estimate
 
-    def begin(self, y: Measurements) -> Estimate:
-        """Start at the measured attitude, with a bias of zero."""
-        return Estimate(
+    def begin(self, y: Measurements) -> AttitudeEstimate:
+        """Estimate at the start: the measured attitude and a bias of zero."""
+        return AttitudeEstimate(
             quaternion=jnp.asarray(y["base.attitude"]),
             bias=jnp.zeros(3),
             rate=jnp.zeros(3),
@@ -85,10 +85,10 @@ class AttitudeFilter(Software):
             fixed_at=jnp.zeros(()),
         )
 
-    def remember(self, memory: Estimate, y: Measurements, clock: Clock) -> Estimate:
-        """One gyro sample, and a star fix where a new one has come."""
+    def remember(self, memory: AttitudeEstimate, y: Measurements, clock: Clock) -> AttitudeEstimate:
+        """Estimate after one gyro sample, and after a star fix where a new one has come."""
         measured = y["base.rate"] - memory.bias
-        predicted = _predict(memory, measured, clock.hold)
+        predicted = _predicted_attitude(memory, measured, clock.hold)
         taken = y.taken("base.attitude")
         use = y.valid("base.attitude") & (taken != memory.star)
         age = jnp.where(use, clock.t - taken, 0.0)
@@ -97,7 +97,7 @@ class AttitudeFilter(Software):
         error = jnp.where(use, 1.0, 0.0) * error
         corrected = quaternion_multiply(predicted, quaternion_exp(self.attitude_gain * error))
         shift = self.bias_gain * error
-        return Estimate(
+        return AttitudeEstimate(
             quaternion=corrected / jnp.sqrt(corrected @ corrected),
             bias=memory.bias - shift,
             rate=measured + shift,
@@ -106,30 +106,30 @@ class AttitudeFilter(Software):
             fixed_at=jnp.where(use, clock.t, memory.fixed_at),
         )
 
-    # ---- what it says
+    # ---- messages and channels
 
-    def tell(self, memory: Estimate, y: Measurements, clock: Clock) -> Mapping[str, Numeric]:
-        """Attitude and rate as estimated, in place of the measured ones."""
+    def tell(self, memory: AttitudeEstimate, y: Measurements, clock: Clock) -> Mapping[str, Numeric]:
+        """Estimated attitude and rate, in place of the measured ones."""
         return {"base.attitude": memory.quaternion, "base.rate": memory.rate}
 
     def channels(self) -> tuple[Channel, ...]:
-        """Errors of the filter, and whether stars are seen."""
+        """Channels for the errors of the filter, and for whether stars are seen."""
         return (
             vector("filter.attitude_error", "Estimated attitude from the true one", "rad", "B"),
             vector("filter.bias", "Estimated gyro bias", "rad/s", "B"),
             flag("filter.condition", "Attitude filter", ("stars seen", "no stars, gyro only")),
         )
 
-    def observe(self, memory: Estimate, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
-        """How wrong the filter is."""
+    def observe(self, memory: AttitudeEstimate, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
+        """Values of the channels: attitude error, bias, and whether star fixes are missing."""
         back = quaternion_conjugate(jnp.asarray(truth.state.quat_NB))
         error = quaternion_log(quaternion_multiply(back, memory.quaternion))
         lost = jnp.where(clock.t - memory.fixed_at > self.patience, 1.0, 0.0)
         return error, memory.bias, lost
 
 
-def _predict(memory: Estimate, measured: Vec3, elapsed: float) -> Quaternion:
-    """Where the base has turned to since the last sample, by the mean of the two rates."""
+def _predicted_attitude(memory: AttitudeEstimate, measured: Vec3, elapsed: float) -> Quaternion:
+    """Attitude of the base at this sample, from the last one and the mean of the two rates."""
     turn = jnp.where(memory.tick == 0, 0.0, 0.5 * elapsed) * (memory.rate + measured)
     return quaternion_multiply(memory.quaternion, quaternion_exp(turn))
 

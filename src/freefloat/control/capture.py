@@ -1,4 +1,4 @@
-"""Autonomous two-phase capture of a drifting target (Yoshida 2003, section 5): two strategies, one bookkeeping.
+"""Autonomous two-phase capture of a drifting target (Yoshida 2003, section 5), with two strategies in one law.
 
 Case 1: reactionless coarse approach with the wheels on, then the generalised Jacobian with the wheels off.
 Case 2: conventional joint spline, a wait until the attitude has recovered, then satellite-based motion, wheels on.
@@ -12,11 +12,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.control.joint_spline import JointSpline
-from freefloat.control.measured import Motion, at_time, believed_pose, measured_motion, measured_pose
+from freefloat.control.measured import Motion, clock_at, measured_motion, measured_pose, own_frame_pose
 from freefloat.control.profiles import Quintic
 from freefloat.control.rate_law import RateLaw
-from freefloat.control.reactionless_turn import nearest_without_reaction
-from freefloat.control.resolved_motion import floating_jacobian_of, pose_error, require_six_joints
+from freefloat.control.reactionless_turn import nearest_reactionless_rates
+from freefloat.control.resolved_motion import assemble_floating_jacobian, pose_error, require_six_joints
 from freefloat.dynamics import (
     FreeFloating,
     frame_pose,
@@ -42,7 +42,7 @@ _FADE = 0.5  # time constant with which the arm comes to rest after the capture 
 
 
 class UnreachableError(ValueError):
-    """A place where the hand cannot be; the message says how far it can come."""
+    """Error for a place that the hand cannot reach; the message says how far it can come."""
 
 
 @record
@@ -76,7 +76,7 @@ class ApproachLimits:
 
 @record
 class CaptureMemory:
-    """What the approach remembers."""
+    """Memory of the approach."""
 
     mode: Numeric  # int32: COARSE, WAITING, FINE, CAPTURED
     inside_since: Scalar  # when the fine approach came within capture tolerance [s]; infinite while it is outside
@@ -86,7 +86,7 @@ class CaptureMemory:
 
 
 @record
-class _Here:
+class _ApproachState:
     """What every phase of the approach needs to know at an instant."""
 
     motion: Motion
@@ -100,7 +100,7 @@ class _Here:
 class CaptureApproach(RateLaw):
     """Moves the hand to the target. With a `spline` it is case 2, without one case 1.
 
-    It reads the velocity of the target, so it must be sampled or followed by a servo. Other software hears from it
+    It reads the velocity of the target, so it must be sampled or followed by a servo. It reports to other software
     `capture.distance` [m], infinite while the target is lost, `capture.to_go`, which is infinite once it is captured
     too, and `capture.mode`.
     """
@@ -138,26 +138,26 @@ class CaptureApproach(RateLaw):
 
     @property
     def joints(self) -> tuple[str, ...]:
-        """Every moving joint."""
+        """Names of all moving joints, which this law moves."""
         return self.craft.layout.moving_joints
 
     @property
     def fastest_rate(self) -> Numeric | float:
-        """Of the closing loop [rad/s]."""
+        """Rate of the loop that closes the distance [rad/s]."""
         return self.limits.gain
 
     # ---- memory
 
     def begin(self, y: Measurements) -> CaptureMemory:
-        """Coarse approach, nothing captured."""
+        """Memory at the start: coarse approach, nothing captured."""
         never = jnp.asarray(jnp.inf)
         return CaptureMemory(jnp.zeros((), jnp.int32), never, never, never, jnp.asarray(y["base.attitude"]))
 
     def remember(self, memory: CaptureMemory, y: Measurements, clock: Clock) -> CaptureMemory:
-        """Change the mode where it is time."""
-        limits, t, error = self.limits, clock.t, self._error(y)
+        """Memory after this tick, with a new mode where it is time for one."""
+        limits, t, error = self.limits, clock.t, self._pose_error(y)
         distance, angle = _length(linear(error)), _length(angular(error))
-        mode, seen = self._next_mode(memory, distance, y, clock), self._sees(y)
+        mode, seen = self._next_mode(memory, distance, y, clock), self._is_target_visible(y)
         done = (mode == FINE) & (t - memory.inside_since >= limits.capture_time - 1e-9)
         inside = (distance < limits.capture_distance) & (angle < limits.capture_angle) & seen
         since = jnp.where(inside & (mode == FINE), jnp.minimum(memory.inside_since, t), jnp.inf)
@@ -171,10 +171,10 @@ class CaptureApproach(RateLaw):
         )
 
     def _next_mode(self, memory: CaptureMemory, distance: Scalar, y: Measurements, clock: Clock) -> Numeric:
-        """From coarse to fine: near the target, or at the end of the spline once the attitude has recovered."""
+        """Mode, changed from coarse to fine near the target or, after the spline, once the attitude has recovered."""
         mode = memory.mode
         if self.spline is None:
-            near = (distance < self.limits.switch_distance) & self._sees(y)
+            near = (distance < self.limits.switch_distance) & self._is_target_visible(y)
             return jnp.where((mode == COARSE) & near, FINE, mode)
         mode = jnp.where((mode == COARSE) & (clock.t >= self.spline.duration), WAITING, mode)
         return jnp.where((mode == WAITING) & self._is_settled(memory.reference, y), FINE, mode)
@@ -184,77 +184,77 @@ class CaptureApproach(RateLaw):
         calm = _length(y["base.rate"]) < self.limits.settled_rate
         return (_length(quaternion_log(turned)) < self.limits.settled_angle) & calm
 
-    # ---- what it knows of the target
+    # ---- measurements of the target
 
-    def _error(self, y: Measurements) -> Vec6:
-        """From the hand to the target, N axes."""
-        return pose_error(measured_pose(y, self.target), believed_pose(self.craft, y, self.frame))
+    def _pose_error(self, y: Measurements) -> Vec6:
+        """Pose error from the hand to the target, N axes."""
+        return pose_error(measured_pose(y, self.target), own_frame_pose(self.craft, y, self.frame))
 
-    def _sees(self, y: Measurements) -> Flag:
+    def _is_target_visible(self, y: Measurements) -> Flag:
         return y.valid(f"{self.target}.position")
 
-    # ---- acting
+    # ---- commands
 
     def rates(self, memory: CaptureMemory, y: Measurements, clock: Clock) -> Vector:
-        """Joint rates of the present mode; they fade once captured, and are none while the target is lost."""
-        here = _Here(
+        """Joint rates of the present mode; they fade after the capture, and are zero while the target is lost."""
+        here = _ApproachState(
             motion=(motion := measured_motion(self.craft, y)),
-            error=self._error(y),
+            error=self._pose_error(y),
             velocity=y[f"{self.target}.velocity"],
             body=free_floating(self.craft, motion.q),
             J_m=joint_jacobian(self.craft, motion.q, self.frame, motion.X_NB.R),
         )
-        # A branch: the approach that is not flown costs nothing.
+        # A branch, so that only the approach that is flown is computed.
         rates = cond(
             memory.mode == COARSE,
             lambda: self._coarse_rates(here, clock.t),
             lambda: self._fine_rates(here, memory, clock.t),
         )
-        blind = jnp.logical_not(self._sees(y)) & ((memory.mode >= FINE) | (self.spline is None))
+        blind = jnp.logical_not(self._is_target_visible(y)) & ((memory.mode >= FINE) | (self.spline is None))
         # A joint that is too fast slows all alike, so that the hand keeps its direction.
-        return jnp.where(blind, 0.0, rates / jnp.sqrt(jnp.maximum(self._load(rates), 1.0)))
+        return jnp.where(blind, 0.0, rates / jnp.sqrt(jnp.maximum(self._rate_load(rates), 1.0)))
 
-    def _coarse_rates(self, here: _Here, t: Scalar) -> Vector:
-        """Along the spline, as in every other phase by what is right now; or without reaction."""
+    def _coarse_rates(self, here: _ApproachState, t: Scalar) -> Vector:
+        """Joint rates of the coarse approach: along the spline, or without reaction on the base."""
         if self.spline is not None:
             return self.spline.rates_at(t)
-        twist = self._twist(here, self.limits.coarse_speed)
-        ramped = six(self._ramp(t) * linear(twist), angular(twist))
-        return nearest_without_reaction(here.body, here.J_m, ramped)
+        twist = self._desired_twist(here, self.limits.coarse_speed)
+        ramped = six(self._start_factor(t) * linear(twist), angular(twist))
+        return nearest_reactionless_rates(here.body, here.J_m, ramped)
 
-    def _fine_rates(self, here: _Here, memory: CaptureMemory, t: Scalar) -> Vector:
-        """Satellite-based, or with the generalised Jacobian; none while waiting, and fading after the capture."""
-        twist = self._twist(here, self.limits.fine_speed)
+    def _fine_rates(self, here: _ApproachState, memory: CaptureMemory, t: Scalar) -> Vector:
+        """Joint rates of the fine approach; zero while waiting, and fading after the capture."""
+        twist = self._desired_twist(here, self.limits.fine_speed)
         if self.spline is not None:
-            rates = _satellite_based(here.J_m, twist)
+            rates = _satellite_based_rates(here.J_m, twist)
         else:
-            J_g, drift = floating_jacobian_of(self.craft, here.motion, self.frame, here.body, here.J_m)
+            J_g, drift = assemble_floating_jacobian(self.craft, here.motion, self.frame, here.body, here.J_m)
             rates = damped_least_squares(J_g, twist - drift, self.singular_below).x
         # After the capture the arm comes to rest softly.
         since = t - jnp.where(jnp.isfinite(memory.captured_at), memory.captured_at, t)
         rates = rates * jnp.where(memory.mode == CAPTURED, jnp.exp(-since / _FADE), 1.0)
         return jnp.where(memory.mode == WAITING, 0.0, rates)
 
-    def _twist(self, here: _Here, speed: Numeric | float) -> Vec6:
-        """Velocity of the target plus a limited share of the error, N axes."""
+    def _desired_twist(self, here: _ApproachState, speed: Numeric | float) -> Vec6:
+        """Desired twist of the hand: velocity of the target plus a limited share of the error, N axes."""
         gain = self.limits.gain
-        turn = _saturate(gain * angular(here.error), self.limits.turn_rate)
-        return six(here.velocity + _saturate(gain * linear(here.error), speed), turn)
+        turn = _limit_length(gain * angular(here.error), self.limits.turn_rate)
+        return six(here.velocity + _limit_length(gain * linear(here.error), speed), turn)
 
-    def _ramp(self, t: Scalar) -> Scalar:
-        """From 0 to 1 over the start ramp."""
+    def _start_factor(self, t: Scalar) -> Scalar:
+        """Factor from 0 to 1 over the start ramp."""
         ramp = jnp.asarray(self.limits.start_ramp)
         return jnp.where(t < ramp, t / jnp.where(ramp > 0.0, ramp, 1.0), 1.0)
 
-    def _load(self, rates: Vector) -> Scalar:
+    def _rate_load(self, rates: Vector) -> Scalar:
         """Square of the fastest joint's rate over that of its limit."""
         return jnp.max(rates**2) / self.limits.joint_rate**2
 
-    # ---- telling
+    # ---- messages and channels
 
     def tell(self, memory: CaptureMemory, y: Measurements, clock: Clock) -> Mapping[str, Numeric]:
-        """How far the hand is from the target, as measured, how far it still has to go, and the mode."""
-        distance = jnp.where(self._sees(y), _length(linear(self._error(y))), jnp.inf)
+        """Measured distance of the hand to the target, the distance still to go, and the mode."""
+        distance = jnp.where(self._is_target_visible(y), _length(linear(self._pose_error(y))), jnp.inf)
         return {
             "capture.distance": distance,
             "capture.to_go": jnp.where(memory.mode == CAPTURED, jnp.inf, distance),
@@ -262,7 +262,7 @@ class CaptureApproach(RateLaw):
         }
 
     def channels(self) -> tuple[Channel, ...]:
-        """What this law adds to a run."""
+        """Channels for errors, mode and times of the capture."""
         return (
             vector(f"{self.frame}.position_error", f"{self.frame}: target minus position", "m", "N"),
             vector(f"{self.frame}.rotation_error", f"{self.frame}: rotation to the target", "rad", "N"),
@@ -273,26 +273,26 @@ class CaptureApproach(RateLaw):
         )
 
     def observe(self, memory: CaptureMemory, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
-        """True error, mode and times; -1 s stands for not yet."""
+        """Values of the channels: true error, mode and times; -1 s stands for not yet."""
         position, attitude = (true_value(truth, f"{self.target}.{kind}") for kind in ("position", "attitude"))
         hand = inertial_frame_pose(truth.craft, truth.state, self.frame)
         error = pose_error(Pose.from_quaternion(attitude, position), hand)
-        load = self._load(self.rates(memory, y, at_time(clock, clock.t)))
+        load = self._rate_load(self.rates(memory, y, clock_at(clock, clock.t)))
         limited = jnp.where(load > 1.0 - 1e-9, 2.0, 0.0)
-        condition = jnp.where(memory.mode == CAPTURED, 0.0, jnp.where(self._sees(y), limited, 1.0))
+        condition = jnp.where(memory.mode == CAPTURED, 0.0, jnp.where(self._is_target_visible(y), limited, 1.0))
         times = (jnp.where(jnp.isfinite(x), x, -1.0) for x in (memory.switched_at, memory.captured_at))
         return linear(error), angular(error), 1.0 * memory.mode, *times, condition
 
 
-def _satellite_based(J_m: Matrix, twist: Vec6) -> Vector:
-    """qdot = argmin |J_m qdot - twist|^2 + d |qdot|^2."""
+def _satellite_based_rates(J_m: Matrix, twist: Vec6) -> Vector:
+    """Joint rates argmin |J_m qdot - twist|^2 + d |qdot|^2."""
     return J_m.T @ spd_solve(J_m @ J_m.T + _SATELLITE_DAMPING * np.eye(6), twist)
 
 
 def spline_to(craft: Spacecraft, frame: str, goal: Pose, q: Numeric, limits: ApproachLimits) -> JointSpline:
-    """The conventional approach: a quintic in joint space to `switch_distance` short of the target's pose at the start.
+    """Conventional approach: a quintic in joint space to `switch_distance` short of the target's pose at the start.
 
-    Its duration would keep a hand on a straight line to `coarse_speed`: 14.1 s for 300 mm. Where a joint is asked for
+    Its duration would keep a hand on a straight line to `coarse_speed`: 14.1 s for 300 mm. Where a joint needs
     more than its rate limit the approach slows all joints alike, and the arm stops that much short of the end. The base
     is at rest in N at the start. An error says so where the arm cannot reach.
     """
@@ -320,7 +320,7 @@ def _length(x: Vec3) -> Scalar:
     return jnp.sqrt(x @ x)
 
 
-def _saturate(x: Vec3, limit: Numeric | float) -> Vec3:
+def _limit_length(x: Vec3, limit: Numeric | float) -> Vec3:
     """The vector, shortened to a largest length."""
     squared = x @ x
     length = jnp.sqrt(jnp.where(squared > limit**2, squared, limit**2))

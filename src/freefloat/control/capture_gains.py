@@ -13,12 +13,12 @@ from freefloat.values import ModelError, record
 from freefloat.values.arrays import ArrayLike, Numeric
 from freefloat.values.checks import require_all, require_bounds, require_quantity, set_fields
 
-_OF_JOINTS = {"joint_damping": "N m s/rad", "held_stiffness": "N m/rad", "held_damping": "N m s/rad"}
+_JOINT_UNITS = {"joint_damping": "N m s/rad", "held_stiffness": "N m/rad", "held_damping": "N m s/rad"}
 
 
 @record
 class CaptureGains:
-    """Springs and dampers to the client, and of the joints."""
+    """Springs and dampers from base and tool to the client, and of the joints."""
 
     base: PoseSpring  # of the base to its set point
     tool: PoseSpring  # of the tool to its set point, until the grasp
@@ -30,10 +30,10 @@ class CaptureGains:
         given = require_all(
             *(
                 partial(require_quantity, f"CaptureGains.{name}", getattr(self, name), unit, least=0.0)
-                for name, unit in _OF_JOINTS.items()
+                for name, unit in _JOINT_UNITS.items()
             )
         )
-        set_fields(self, **dict(zip(_OF_JOINTS, given, strict=True)))
+        set_fields(self, **dict(zip(_JOINT_UNITS, given, strict=True)))
 
     @staticmethod
     def of_model(
@@ -45,7 +45,7 @@ class CaptureGains:
         tool_frequency: float = 3.0,  # [rad/s]
         held_frequency: float = 10.0,  # [rad/s]
     ) -> CaptureGains:
-        """Critically damped springs that let base, tool and held joints of a model swing at frequencies of their own.
+        """Gains of critically damped springs that give base, tool and held joints of a model the given frequencies.
 
         The inertia at the tool is that of the free-floating arm, (J M^-1 J^T)^-1, in the posture.
         """
@@ -55,21 +55,21 @@ class CaptureGains:
         return CaptureGains(
             base=PoseSpring.of_inertia(np.diag(M)[:6], base_frequency),
             tool=PoseSpring.of_inertia(np.diag(np.linalg.inv(J @ np.linalg.solve(M, J.T))), tool_frequency),
-            joint_damping=joints * 1.0,  # [1/s]: what no spring sees, the swivel of a redundant arm, comes to rest
+            joint_damping=joints * 1.0,  # [1/s]: motion without a spring, the swivel of a redundant arm, comes to rest
             held_stiffness=held_frequency**2 * joints,
             held_damping=2.0 * held_frequency * joints,
         )
 
     def require_joints(self, count: int) -> None:
-        """Refuse gains for another number of joints."""
-        for name in _OF_JOINTS:
+        """Raise an error if the gains are for another number of joints."""
+        for name in _JOINT_UNITS:
             if np.shape(getattr(self, name)) != (count,):
                 raise ModelError(f"CaptureGains.{name} must be {count} numbers, one for each joint of the arm.")
 
 
 @record
 class CaptureLimits:
-    """What the software never asks for more of."""
+    """Largest commands of the software."""
 
     thrust: Numeric | float = 50.0  # along each axis of the base [N]
     torque: Numeric | float = 50.0  # about each axis of the base [N m]

@@ -1,7 +1,8 @@
-"""What base and tool of a servicer are to do before a tumbling client, seen from the client: set points and speeds.
+"""Set points and speeds for base and tool of a servicer before a tumbling client, relative to the client.
 
 T is the client's base frame, G what is grasped on it, B the servicer's base and E its tool; D is a set point. Both set
-points turn with the client and come nearer along z of G, the tool by the whole way, the base by what the arm leaves.
+points turn with the client and come nearer along z of G: the tool by the whole way, the base by the part that the arm
+does not make.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from freefloat.values.arrays import Matrix, Numeric, Quaternion, Scalar, Vec3, V
 
 
 @record
-class Meeting:
-    """A servicer and its client at an instant, as the servicer's software sees them."""
+class MeetingState:
+    """State of a servicer relative to its client at an instant, as the servicer's software measures it."""
 
     p_TB: Vec3  # servicer's base from the client's [m]
     quat_TB: Quaternion
@@ -38,15 +39,15 @@ class Meeting:
 
     @property
     def V_TB(self) -> Vec6:
-        """How the servicer's base moves as the client sees it, base axes."""
+        """Twist of the servicer's base relative to the client, base axes [m/s, rad/s]."""
         return self.v[:6] - self.X_TB.twist_to_B(self.V_T)
 
 
-def measured_meeting(craft: Spacecraft, y: Measurements, client: str) -> Meeting:
-    """From measurements of the own base and joints and those, or estimates, of the client's base."""
+def measured_meeting_state(craft: Spacecraft, y: Measurements, client: str) -> MeetingState:
+    """Relative state from measurements of the own base and joints and those, or estimates, of the client's base."""
     quat_TN = quaternion_conjugate(jnp.asarray(y[f"{client}.base.attitude"]))
     way_N = y["base.position"] - y[f"{client}.base.position"]
-    return Meeting(
+    return MeetingState(
         p_TB=rotation_matrix(quat_TN) @ way_N,
         quat_TB=quaternion_multiply(quat_TN, jnp.asarray(y["base.attitude"])),
         q=measured_positions(craft, y),
@@ -71,12 +72,12 @@ class CaptureReference:
     # ---- set points
 
     def tool_set_point(self, t: Scalar) -> Pose:
-        """X_TD of the tool."""
+        """Set point X_TD of the tool."""
         left = self.gap - self.schedule.travel(self.gap, t)
         return self.X_TG @ Pose(position=jnp.stack([jnp.zeros(()), jnp.zeros(()), -left]))
 
     def base_set_point(self, t: Scalar) -> Pose:
-        """X_TD of the base: as the posture has it behind the tool's set point, less what the arm reaches out by."""
+        """Set point X_TD of the base: behind the tool's by the posture, less the part that the arm reaches out."""
         reached = self.arm_share * self.schedule.travel(self.gap, t)
         behind = self.X_TG.inverse() @ self.tool_set_point(t)
         back = Pose(position=behind.p - jnp.stack([jnp.zeros(()), jnp.zeros(()), reached]), rotation=behind.R)
@@ -84,8 +85,8 @@ class CaptureReference:
 
     # ---- speeds
 
-    def speeds(self, here: Meeting, t: Scalar) -> Vector:
-        """v_r of base and joints: with the client as if both were one body, and along the approach."""
+    def speeds(self, here: MeetingState, t: Scalar) -> Vector:
+        """Speeds v_r of base and joints: along with the client as one rigid body, plus those of the approach."""
         speed = self.schedule.speed(self.gap, t)
         ahead_T = jnp.asarray(self.X_TG.R)[:, 2] * speed
         V_B = here.X_TB.twist_to_B(here.V_T + six((1.0 - self.arm_share) * ahead_T, jnp.zeros(3)))
@@ -97,11 +98,11 @@ class CaptureReference:
     def _arm_jacobian(self, q: Vector) -> Matrix:
         return frame_jacobian(self.craft, q, self.frame)[:, np.array(self.craft.layout.joint_velocities, dtype=int)]
 
-    def speeds_and_rates(self, here: Meeting, t: Scalar) -> tuple[Vector, Vector]:
-        """v_r and its rate along the motion, the client going on as if nothing pushed it."""
+    def speeds_and_rates(self, here: MeetingState, t: Scalar) -> tuple[Vector, Vector]:
+        """Speeds v_r and their rate along the motion, the client moving freely."""
         V_TB = here.V_TB
         spin = jnp.concatenate([jnp.zeros(1), angular(V_TB)])
-        along = Meeting(
+        along = MeetingState(
             p_TB=here.X_TB.R @ linear(V_TB),
             quat_TB=0.5 * quaternion_multiply(here.quat_TB, spin),
             q=here.v[np.array(self.craft.layout.joint_velocities, dtype=int)],

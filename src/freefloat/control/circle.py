@@ -1,4 +1,4 @@
-"""A circle, or an arc of one."""
+"""Path of a hand along a circle, or an arc of one."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Circle(TimedPath):
         *,
         facing: bool = False,
     ) -> Circle:
-        """An arc of so many degrees from rest to rest; 360 are the whole circle."""
+        """Arc of so many degrees from rest to rest; 360 are the whole circle."""
         profile = Quintic(length=float(np.deg2rad(angle_deg)), duration=duration)
         return Circle(centre=centre, axis=axis, profile=profile, facing=facing)
 
@@ -54,7 +54,7 @@ class Circle(TimedPath):
         return self.profile.duration
 
     def pose(self, t: Scalar) -> Pose:
-        """c - R c at an angle R."""
+        """Pose at time t: position c - R c for a rotation R about the axis."""
         centre, axis = np.asarray(self.centre) if isinstance(self.centre, Sequence) else self.centre, self.axis
         R = rotation_about(axis, self.profile.distance(t))  # pyright: ignore[reportArgumentType]
         return Pose(position=centre - R @ centre, rotation=R if self.facing else np.eye(3))

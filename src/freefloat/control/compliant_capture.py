@@ -7,11 +7,11 @@ With s = v - v_r the closed loop is M sdot + C s = springs + dampers + J^T F, so
 
 passive from the wrench at the tool to its velocity relative to the client, whatever the client's free motion is (the
 paper's eq. 24 and 27). After the grasp other springs take over: of the joints, and of the base about the point that the
-tool holds, whose place the joints tell. Then the same holds while that point stays (eq. 28, V_a = V_c).
-During the exchange the old springs weaken, and W with them; the new ones start at rest and grow, which gives a little.
-While it is rigidised the thrusters leave the co-rotation M vdot_r + C v_r to the arm, which is then felt at the tool:
-both fly on as one body, and the springs give way until they carry it. All this with an exact model, no delay and no
-limit reached.
+tool holds, whose place follows from the joints. Then the same holds while that point stays (eq. 28, V_a = V_c).
+During the exchange the old springs weaken, and W with them; the new ones start at rest and grow, which adds a little.
+While the grasp is rigidised the thrusters hand the co-rotation M vdot_r + C v_r over to the arm, so a load comes on the
+tool: both move on as one body, and the springs deflect until they carry that load. All this with an exact model, no
+delay and no limit reached.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.control.capture_gains import CaptureGains, CaptureLimits
-from freefloat.control.capture_reference import CaptureReference, Meeting, measured_meeting
+from freefloat.control.capture_reference import CaptureReference, MeetingState, measured_meeting_state
 from freefloat.control.capture_schedule import CAPTURE_PHASES, GRASP, CaptureSchedule
 from freefloat.dynamics import composite_inertia, coriolis_product, frame_jacobian, frame_pose, mass_matrix
 from freefloat.model import BaseWrench, Clock, JointTorques, Latch, Measurements, Software, Spacecraft, Truth
@@ -38,8 +38,8 @@ from freefloat.values.checks import require_all, require_bounds, require_quantit
 
 
 @record
-class Held:
-    """What the capture remembers: how the servicer stood to its client at the grasp."""
+class CompliantCaptureMemory:
+    """Memory of the capture: pose of the servicer relative to its client, and its joints, at the grasp."""
 
     joints: Vector  # [rad]
     p_TB: Vec3  # base from the client's [m]
@@ -56,8 +56,8 @@ class Held:
 class CompliantCapture(Software):
     """Synchronises with a client, reaches for a frame on it, grasps it by a connection and makes the arm stiff.
 
-    It reads `base.*` and `joints.*` of its own and `client.base.position`, `.attitude`, `.velocity` and `.rate`, from
-    sensors or as a filter tells them, and gives joint torques and a wrench on the base. It tells `capture.phase`.
+    It reads its own `base.*` and `joints.*` and `client.base.position`, `.attitude`, `.velocity` and `.rate`, from
+    sensors or from a filter, and commands joint torques and a wrench on the base. It reports `capture.phase`.
     """
 
     craft: Spacecraft  # its model of the servicer
@@ -109,7 +109,7 @@ class CompliantCapture(Software):
 
     @property
     def client_name(self) -> str:
-        """What the client's measurements begin with."""
+        """First part of the names of the client's measurements."""
         return self.grasped.partition(".")[0] if self._grasped_frame else ""
 
     @property
@@ -132,21 +132,23 @@ class CompliantCapture(Software):
 
     # ---- memory
 
-    def begin(self, y: Measurements) -> Held:
-        """Nothing grasped."""
-        here = measured_meeting(self.craft, y, self.client_name)
-        return Held(jnp.asarray(y["joints.position"]), here.p_TB, here.quat_TB, jnp.asarray(False))
+    def begin(self, y: Measurements) -> CompliantCaptureMemory:
+        """Memory at the start, when nothing is grasped."""
+        here = measured_meeting_state(self.craft, y, self.client_name)
+        return CompliantCaptureMemory(jnp.asarray(y["joints.position"]), here.p_TB, here.quat_TB, jnp.asarray(False))
 
-    def remember(self, memory: Held, y: Measurements, clock: Clock) -> Held:
-        """How both stand to each other, until they are held."""
+    def remember(self, memory: CompliantCaptureMemory, y: Measurements, clock: Clock) -> CompliantCaptureMemory:
+        """Memory of the relative pose and the joints, updated until the grasp."""
         now = jax.tree.map(lambda old, new: jnp.where(memory.held, old, new), memory, self.begin(y))
         return dataclasses.replace(now, held=memory.held | (self.schedule.phase(clock.t) >= GRASP))
 
-    # ---- acting
+    # ---- commands
 
-    def command(self, memory: Held, y: Measurements, clock: Clock) -> tuple[JointTorques, BaseWrench, Latch]:
-        """Torques and thrust within their limits; none while nothing is known of the client."""
-        here, limits = measured_meeting(self.craft, y, self.client_name), self.limits
+    def command(
+        self, memory: CompliantCaptureMemory, y: Measurements, clock: Clock
+    ) -> tuple[JointTorques, BaseWrench, Latch]:
+        """Torques and thrust within their limits; zero while nothing is measured of the client."""
+        here, limits = measured_meeting_state(self.craft, y, self.client_name), self.limits
         force = jnp.where(y.valid(f"{self.client_name}.base.position"), self.force(memory, here, clock.t), 0.0)
         wrench = six(
             jnp.clip(linear(force[:6]), -limits.thrust, limits.thrust),
@@ -159,31 +161,33 @@ class CompliantCapture(Software):
             Latch(self.connection, self.schedule.phase(clock.t) >= GRASP),
         )
 
-    def force(self, memory: Held, here: Meeting, t: Scalar) -> Vector:
+    def force(self, memory: CompliantCaptureMemory, here: MeetingState, t: Scalar) -> Vector:
         """Generalised force (nv) on base and joints, without limits."""
         v_r, rates = self.reference.speeds_and_rates(here, t)
-        left = 1.0 - self.schedule.handed_over(t)
-        return left * self.co_rotation(here, v_r, rates) + self.compliance(memory, here, here.v - v_r, t)
+        left = 1.0 - self.schedule.arm_rotation_share(t)
+        return left * self.co_rotation_force(here, v_r, rates) + self.compliance_force(memory, here, here.v - v_r, t)
 
-    def co_rotation(self, here: Meeting, v_r: Vector, rates: Vector) -> Vector:
-        """What it takes to move with the set points: M vdot_r + C(v) v_r."""
+    def co_rotation_force(self, here: MeetingState, v_r: Vector, rates: Vector) -> Vector:
+        """Generalised force that moves the servicer with the set points: M vdot_r + C(v) v_r."""
         return mass_matrix(self.craft, here.q) @ rates + coriolis_product(self.craft, here.q, here.v, v_r)
 
-    def compliance(self, memory: Held, here: Meeting, s: Vector, t: Scalar) -> Vector:
-        """Springs and dampers (nv); s: speeds beyond those of the set points."""
-        gains, share = self.gains, self.schedule.exchanged(t)
-        X_base, X_tool = self.errors(here, t)
+    def compliance_force(self, memory: CompliantCaptureMemory, here: MeetingState, s: Vector, t: Scalar) -> Vector:
+        """Generalised force (nv) of springs and dampers; s: speeds beyond those of the set points."""
+        gains, share = self.gains, self.schedule.joint_spring_share(t)
+        X_base, X_tool = self.pose_errors(here, t)
         J = frame_jacobian(self.craft, here.q, self.frame)
-        base = gains.base.pull(X_base) + gains.base.damp(s[:6])
-        tool = gains.tool.pull(X_tool) + gains.tool.damp(J @ s)
-        held = gains.base.pull(self.held_error(memory, here)) + gains.base.damp(self.held_twist(here, J, s))
+        base = gains.base.spring_wrench(X_base) + gains.base.damper_wrench(s[:6])
+        tool = gains.tool.spring_wrench(X_tool) + gains.tool.damper_wrench(J @ s)
+        held = gains.base.spring_wrench(self.held_error(memory, here)) + gains.base.damper_wrench(
+            self.held_twist(here, J, s)
+        )
         damping = jnp.asarray(gains.joint_damping) + share * jnp.asarray(gains.held_damping)
         joints = -share * jnp.asarray(gains.held_stiffness) * (here.q - memory.joints) - damping * s[6:]
         both = jnp.concatenate([(1.0 - share) * base + share * held, joints])
         return (1.0 - share) * (J.T @ tool) + both
 
-    def errors(self, here: Meeting, t: Scalar) -> tuple[Pose, Pose]:
-        """X_DB of the base and X_DE of the tool, each from its set point."""
+    def pose_errors(self, here: MeetingState, t: Scalar) -> tuple[Pose, Pose]:
+        """Pose errors X_DB of the base and X_DE of the tool, each from its set point."""
         X_TE = here.X_TB @ frame_pose(self.craft, here.q, self.frame)
         reference = self.reference
         return (
@@ -191,8 +195,8 @@ class CompliantCapture(Software):
             reference.tool_set_point(t).inverse() @ X_TE,
         )
 
-    def held_error(self, memory: Held, here: Meeting) -> Pose:
-        """X_DB of the base from where it was at the grasp: turned as measured, placed as the joints say.
+    def held_error(self, memory: CompliantCaptureMemory, here: MeetingState) -> Pose:
+        """X_DB of the base from its place at the grasp: attitude as measured, position from the joints.
 
         The tool's origin is where it has grasped; how the tool may turn in its grip does not matter.
         """
@@ -201,31 +205,31 @@ class CompliantCapture(Software):
         p_TB = p_TE - R_TB @ frame_pose(self.craft, here.q, self.frame).p
         return memory.X_TB.inverse() @ Pose(position=p_TB, rotation=R_TB)
 
-    def held_twist(self, here: Meeting, J: Matrix, s: Vector) -> Vec6:
-        """Its rate: of a base that turns about a tool's origin which stays, base axes."""
+    def held_twist(self, here: MeetingState, J: Matrix, s: Vector) -> Vec6:
+        """Rate of `held_error`: twist of a base that turns about a fixed tool origin, base axes [m/s, rad/s]."""
         X_BE, omega = frame_pose(self.craft, here.q, self.frame), angular(s[:6])
         return six(-cross(omega, X_BE.p) - X_BE.R @ linear(J[:, 6:] @ s[6:]), omega)
 
-    # ---- its energy
+    # ---- energy
 
-    def energy(self, memory: Held, here: Meeting, t: Scalar) -> Scalar:
-        """W [J]: kinetic energy of the motion beyond that of the set points, and of the springs."""
+    def energy(self, memory: CompliantCaptureMemory, here: MeetingState, t: Scalar) -> Scalar:
+        """Energy W [J]: kinetic energy of the motion beyond that of the set points, and that of the springs."""
         s = here.v - self.reference.speeds(here, t)
-        share, gains = self.schedule.exchanged(t), self.gains
-        X_base, X_tool = self.errors(here, t)
+        share, gains = self.schedule.joint_spring_share(t), self.gains
+        X_base, X_tool = self.pose_errors(here, t)
         off = here.q - memory.joints
         free = gains.base.energy(X_base) + gains.tool.energy(X_tool)
         held = gains.base.energy(self.held_error(memory, here)) + 0.5 * off @ (jnp.asarray(gains.held_stiffness) * off)
         return 0.5 * s @ (mass_matrix(self.craft, here.q) @ s) + (1.0 - share) * free + share * held
 
-    # ---- telling
+    # ---- messages and channels
 
-    def tell(self, memory: Held, y: Measurements, clock: Clock) -> Mapping[str, Numeric]:
-        """The phase."""
+    def tell(self, memory: CompliantCaptureMemory, y: Measurements, clock: Clock) -> Mapping[str, Numeric]:
+        """Message `capture.phase` with the number of the phase."""
         return {"capture.phase": self.schedule.phase(clock.t)}
 
     def channels(self) -> tuple[Channel, ...]:
-        """What this law adds to a run; all but the phase as it is, not as it is measured."""
+        """Channels for the phase, errors, speeds and thrust; true values, except for the phase."""
         return (
             mode("capture.phase", "Phase of the capture", CAPTURE_PHASES),
             vector("capture.tool.position_error", "Tool from its set point", "m", "G"),
@@ -239,10 +243,12 @@ class CompliantCapture(Software):
             Channel("capture.energy", "Energy of the compliant loop", "J"),
         )
 
-    def observe(self, memory: Held, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
-        """True errors and speeds, and the energy that the law would lower."""
-        here = measured_meeting(self.craft, IdealMeasurements(truth), self.client_name)
-        X_base, X_tool = self.errors(here, clock.t)
+    def observe(
+        self, memory: CompliantCaptureMemory, y: Measurements, clock: Clock, truth: Truth
+    ) -> tuple[Numeric, ...]:
+        """Values of the channels: true errors and speeds, and the energy that the law would lower."""
+        here = measured_meeting_state(self.craft, IdealMeasurements(truth), self.client_name)
+        X_base, X_tool = self.pose_errors(here, clock.t)
         V_TB, wrench = here.V_TB, self.command(memory, y, clock)[1].wrench
         return (
             1.0 * self.schedule.phase(clock.t),

@@ -1,7 +1,7 @@
-"""Grasp mechanisms as simple models: where they can take hold of something, and how long closing takes.
+"""Grasp mechanisms as simple models: where they can grasp something, and how long closing takes.
 
 A mechanism sits at one frame, what it grasps is another; z of the mechanism's frame points out of
-its mouth. It closes on what is in its envelope. What leaves the envelope while it closes is missed.
+its mouth. It closes on an object in its envelope. If the object leaves the envelope while it closes, it is missed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from freefloat.values.checks import require_bounds
 
 @record
 class _Mechanism:
-    """What all of them have in common."""
+    """Fields that all mechanisms have."""
 
     angle: Numeric | float  # how far the target may be turned away [rad]
     closing_time: Numeric | float  # from the first motion to a firm hold [s]
@@ -92,7 +92,7 @@ class ProbeAndDrogue(_Mechanism):
         return self.guides(X_MG) & (X_MG.p[2] <= self.latches) & (np.pi - tilt(X_MG) <= self.angle)
 
     def guides(self, X_MG: Pose) -> Flag:
-        """Whether the tip is anywhere in the cone."""
+        """Whether the tip is anywhere inside the cone."""
         z, off = X_MG.p[2], length(jnp.asarray(X_MG.p)[:2])
         wide = self.throat + (self.mouth - self.throat) * z / self.depth
         return (off <= wide) & (z >= 0.0) & (z <= self.depth)

@@ -16,7 +16,7 @@ _NO_DIRECTION = 1e-9  # of the size of H: what is left of a row that depends on 
 
 @record
 class JointMemory:
-    """What encoders told so far."""
+    """Joint positions and estimated rates from the encoders so far."""
 
     start: Vector  # positions at the start [rad, m]
     last: Vector  # positions at the last tick [rad, m]
@@ -25,9 +25,9 @@ class JointMemory:
 
 @record
 class EncoderLaw(Software):
-    """Software that reads joint positions and makes rates of them; it must be sampled. Subclasses write `torques`."""
+    """Software that estimates joint rates from joint positions; it must be sampled. Subclasses write `torques`."""
 
-    craft: Spacecraft  # as the software knows it
+    craft: Spacecraft  # the software's model
     smoothing: Numeric | float = 0.02  # time constant of the estimated rates [s]
 
     def __post_init__(self) -> None:
@@ -37,29 +37,29 @@ class EncoderLaw(Software):
             raise LawError(f"{self.title} takes differences between ticks: give it a period, such as period=0.01.")
 
     def begin(self, y: Measurements) -> JointMemory:
-        """Where the joints are; nothing moves as far as it knows."""
+        """Memory at the start: the measured positions, and rates of zero."""
         here = jnp.asarray(y["joints.position"])
         return JointMemory(here, here, jnp.zeros_like(here))
 
     def remember(self, memory: JointMemory, y: Measurements, clock: Clock) -> JointMemory:
-        """Rates from the difference of two readings, smoothed."""
+        """Memory with rates from the difference of two readings, smoothed."""
         here = jnp.asarray(y["joints.position"])
         seen = (here - memory.last) / clock.hold
         share = jnp.where(clock.tick > 0, clock.hold / (clock.hold + self.smoothing), 0.0)
         return JointMemory(memory.start, here, memory.rates + share * (seen - memory.rates))
 
     def torques(self, memory: JointMemory) -> Vector:
-        """Of the joint motors [N m, N]."""
+        """Torques of the joint motors [N m, N]."""
         raise NotImplementedError
 
     def command(self, memory: JointMemory, y: Measurements, clock: Clock) -> JointTorques:
-        """The torques as a command."""
+        """Command with the torques of the joint motors."""
         return JointTorques(self.craft.layout.moving_joints, self.torques(memory))
 
 
 @record
 class JointHold(EncoderLaw):
-    """Holds every joint where it was at the start, like a spring and a damper at each."""
+    """Holds every joint at its position at the start, with a spring and a damper at each."""
 
     stiffness: Vector | float = 0.0  # [N m/rad, N/m]
     damping: Vector | float = 0.0  # [N m s/rad, N s/m]
@@ -69,13 +69,13 @@ class JointHold(EncoderLaw):
         require_bounds(self, {"stiffness": "N m/rad", "damping": "N m s/rad"}, least=0.0)
 
     def torques(self, memory: JointMemory) -> Vector:
-        """PD."""
+        """PD torques of the joint motors [N m, N]."""
         return -self.stiffness * (memory.last - memory.start) - self.damping * memory.rates
 
 
 @record
 class ReactionlessDamping(EncoderLaw):
-    """Damps what the joints do in the reaction null space and leaves alone what carries angular momentum.
+    """Damps joint motion in the reaction null space and leaves motion that carries angular momentum alone.
 
     tau = -rate (M* - H^T (H M*^-1 H^T)^-1 H) qdot, with M* the joint inertia of the floating spacecraft and H its
     angular coupling: of a rigid arm, H qddot is zero, so the base is not turned. The matrix is symmetric and not
@@ -94,13 +94,13 @@ class ReactionlessDamping(EncoderLaw):
             )
 
     def torques(self, memory: JointMemory) -> Vector:
-        """Of the null space alone."""
+        """Damping torques in the reaction null space [N m, N]."""
         q = jnp.zeros(self.craft.layout.nq).at[np.array(self.craft.layout.joint_positions)].set(memory.last)
         return -self.rate * null_space_inertia(self.craft, q) @ memory.rates
 
 
 def floating_joint_inertia(craft: Spacecraft, q: Vector) -> Matrix:
-    """M* = H_m - H_bm^T H_b^-1 H_bm (n, n): what the motors move when the base floats."""
+    """M* = H_m - H_bm^T H_b^-1 H_bm (n, n): joint inertia of a free-floating spacecraft."""
     body = free_floating(craft, q)
     return body.H_m - body.H_bm.T @ spd_solve(body.H_b, body.H_bm)
 

@@ -1,4 +1,4 @@
-"""Joints that move as a function of time says."""
+"""Joint motion given as a function of time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from freefloat.values.checks import require_bounds
 
 @record
 class JointMotion(RateLaw):
-    """Any function of time: it returns the positions of the joints [rad, m]. Only its rate is commanded."""
+    """Motion by any function of time that returns joint positions [rad, m]. Only its rate is commanded."""
 
     joints: tuple[str, ...] = static()  # pyright: ignore[reportIncompatibleMethodOverride]
     function: Callable[[Any], Any] = static()  # of the time since the start [s], in jax.numpy
@@ -30,7 +30,7 @@ class JointMotion(RateLaw):
             raise ModelError(f"JointMotion.function must be a function of the time, got {self.function!r}.")
 
     def positions(self, t: Scalar) -> Vector:
-        """Joint positions at time t."""
+        """Joint positions at time t [rad, m]."""
         asked = self.function(clip_time(jnp.asarray(t, dtype=float), self.duration))
         values = jnp.asarray(asked, dtype=float)
         if values.shape != (len(self.joints),):
@@ -41,7 +41,7 @@ class JointMotion(RateLaw):
         return values
 
     def rates(self, memory: tuple[()], y: Measurements, clock: Clock) -> Vector:
-        """Joint rates now, or their mean over the coming hold; where the joints are does not matter."""
+        """Joint rates now, or their mean over the coming hold; the measured positions are not used."""
         t, hold = jnp.asarray(clock.t, dtype=float), clock.hold
         if hold > 0.0:
             return (self.positions(t + hold) - self.positions(t)) / hold

@@ -1,4 +1,4 @@
-"""Joint servo: motor torques that follow the joint rates a law asks for, within the joints' limits."""
+"""Joint servo: motor torques that follow the joint rates of a law, within the joints' limits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.measured import along_the_motion, at_time, measured_positions, measured_speeds
+from freefloat.control.measured import clock_at, measured_positions, measured_speeds, value_and_rate
 from freefloat.control.rate_law import RateLaw, require_rate_law
 from freefloat.dynamics import hybrid_dynamics
 from freefloat.effects.joint_friction import Friction
@@ -25,10 +25,10 @@ RATE_LIMIT, POSITION_LIMIT = 1.0, 2.0
 
 @record
 class ServoMemory:
-    """What the servo remembers: the positions its commands add up to."""
+    """Memory of the servo: the integral of its commanded rates, and the commands."""
 
-    reference: Vector  # joint positions asked for [rad, m]
-    rates: Vector  # rates asked for at the last tick
+    reference: Vector  # commanded joint positions [rad, m]
+    rates: Vector  # rates commanded at the last tick
     command: Vector  # rates as commanded and held, where the arm's law is sampled
     at: Scalar  # time of the last tick [s]
     arm: Any  # memory of the arm's law
@@ -36,19 +36,18 @@ class ServoMemory:
 
 @record
 class JointServo(Software):
-    """Computed torque with PD on the joint positions that the arm's law asks for; torque level.
+    """Computed torque with PD on the joint positions that the arm's law commands; torque level.
 
-    `craft` is the model that the motors know, rotors included; of the friction they make up for the share
-    `compensation`. Limits of rate and position come from its joints. The arm's law is continuous, or commands with its
-    own `period` and is held in between. It takes gears as stiff: with a `MotorEncoder` it sees the motors, and is a
-    servo around these.
+    `craft` is the servo's model, rotors included; it compensates the share `compensation` of the friction. Limits of
+    rate and position come from the model's joints. The arm's law is continuous, or commands with its own `period` and
+    is held in between. The servo takes gears as stiff: with a `MotorEncoder` it measures the motors and controls these.
     """
 
     craft: Spacecraft
     arm: RateLaw
     bandwidth: Numeric | float = 20.0  # natural frequency of the position loop, critically damped [rad/s]
-    friction: Friction = Friction()  # of each joint, as the motors know it
-    compensation: Numeric | float = 0.0  # share of that friction that the motors make up for, 0 to 1
+    friction: Friction = Friction()  # of each joint, in the servo's model
+    compensation: Numeric | float = 0.0  # share of that friction that the motors compensate, 0 to 1
 
     def __post_init__(self) -> None:
         require_rate_law("JointServo.arm", self.arm)
@@ -60,16 +59,16 @@ class JointServo(Software):
 
     @property
     def fastest_rate(self) -> Numeric | float:
-        """Of the position loop [rad/s]."""
+        """Rate of the position loop [rad/s]."""
         return self.bandwidth
 
     # ---- memory
 
     def begin(self, y: Measurements) -> ServoMemory:
-        """Nothing asked for yet but to be where the joints are."""
+        """Memory at the start: the measured joint positions as reference, and rates of zero."""
         n = len(self.arm.joints)
         return ServoMemory(
-            reference=measured_positions(self.craft, y)[_positions(self.craft, self.arm)],
+            reference=measured_positions(self.craft, y)[_position_indices(self.craft, self.arm)],
             rates=jnp.zeros(n),
             command=jnp.zeros(n),
             at=jnp.zeros(()),
@@ -77,72 +76,72 @@ class JointServo(Software):
         )
 
     def remember(self, memory: ServoMemory, y: Measurements, clock: Clock) -> ServoMemory:
-        """Add up what was asked for since the last tick; ask again where the arm's tick has come."""
+        """Memory after this tick: reference integrated since the last one, new commands at the arm's ticks."""
         kept = self.arm.remember(memory.arm, y, clock)
         if self.arm.period is None:
-            command, rates = memory.command, self.arm.rates(kept, y, at_time(clock, clock.t))
+            command, rates = memory.command, self.arm.rates(kept, y, clock_at(clock, clock.t))
             gone = 0.5 * (memory.rates + rates)
         else:
-            command = rates = self._ask(memory.command, kept, y, clock)
+            command = rates = self._sampled_command(memory.command, kept, y, clock)
             gone = memory.command
         rates = self._limit_rates(memory.reference, rates)[0]
         elapsed = clock.t - memory.at
         reference = memory.reference + elapsed * self._limit_rates(memory.reference, gone)[0]
         return ServoMemory(reference, rates, command, jnp.asarray(clock.t, dtype=float), kept)
 
-    def _ask(self, held: Vector, kept: Any, y: Measurements, clock: Clock) -> Vector:
-        """What a sampled arm commands from now on; a branch, so that between its ticks it costs nothing."""
+    def _sampled_command(self, held: Vector, kept: Any, y: Measurements, clock: Clock) -> Vector:
+        """Rates that a sampled arm commands from now on; a branch, so that nothing is computed between its ticks."""
         period = self.arm.period
         assert period is not None
         due = clock.tick % ticks_in(self.arm.title, period, clock.dt) == 0
         asked = Clock(t=clock.t, tick=clock.tick, dt=clock.dt, hold=period)
         return cond(due, lambda: jnp.asarray(self.arm.rates(kept, y, asked)), lambda: held)
 
-    # ---- acting
+    # ---- commands
 
     def command(self, memory: ServoMemory, y: Measurements, clock: Clock) -> JointTorques:
-        """Torques of the motors, as if they had no limits."""
+        """Torques of the motors, as if these had no limits."""
         q, v = measured_positions(self.craft, y), measured_speeds(self.craft, y)
         speeds = np.array(self.craft.layout.indices(self.arm.joints), dtype=int)
         actual, w = v[speeds], self.bandwidth
-        wanted, acceleration = self._wanted(memory, y, clock)
+        wanted, acceleration = self._commanded_rates(memory, y, clock)
         rates, at_limit = self._limit_rates(memory.reference, wanted)
         reference = memory.reference + (clock.t - memory.at) * 0.5 * (memory.rates + rates)
-        error = reference - q[_positions(self.craft, self.arm)]
+        error = reference - q[_position_indices(self.craft, self.arm)]
         acceleration = jnp.where(at_limit > 0.0, 0.0, acceleration) + w**2 * error + 2.0 * w * (rates - actual)
         nothing = jnp.zeros(self.craft.layout.nv)
         _, force = hybrid_dynamics(self.craft, q, v, nothing, self.arm.joints, acceleration)
         return JointTorques(self.arm.joints, force[speeds] - self.compensation * self.friction.torque(actual))
 
-    def _wanted(self, memory: ServoMemory, y: Measurements, clock: Clock) -> tuple[Vector, Vector]:
-        """Rates asked for, and how they change: held commands do not."""
+    def _commanded_rates(self, memory: ServoMemory, y: Measurements, clock: Clock) -> tuple[Vector, Vector]:
+        """Commanded rates and their rates of change, which are zero for held commands."""
         if self.arm.period is not None:
             return memory.command, jnp.zeros(len(self.arm.joints))
-        now = at_time(clock, clock.t)
-        return along_the_motion(lambda later, then: self.arm.rates(memory.arm, later, then), y, now)
+        now = clock_at(clock, clock.t)
+        return value_and_rate(lambda later, then: self.arm.rates(memory.arm, later, then), y, now)
 
     def _limit_rates(self, reference: Vector, rates: Vector) -> tuple[Vector, Vector]:
-        """Rates within the rate limits that do not lead out of the position limits, and which limit was met."""
-        limit = self._limits("rate")
+        """Rates within the rate limits that do not leave the position limits, and the limit that was reached."""
+        limit = self._joint_limits("rate")
         slower = jnp.clip(rates, -limit, limit)
-        leaving = ((reference >= self._limits("upper")) & (slower > 0.0)) | (
-            (reference <= self._limits("lower")) & (slower < 0.0)
+        leaving = ((reference >= self._joint_limits("upper")) & (slower > 0.0)) | (
+            (reference <= self._joint_limits("lower")) & (slower < 0.0)
         )
         met = jnp.where(leaving, POSITION_LIMIT, jnp.where(jnp.abs(rates) > limit, RATE_LIMIT, 0.0))
         return jnp.where(leaving, 0.0, slower), met
 
-    def _limits(self, kind: str) -> Vector:
+    def _joint_limits(self, kind: str) -> Vector:
         joints = (self.craft.joint(name) for name in self.arm.joints)
         return jnp.stack([jnp.asarray(getattr(joint.limits, kind), dtype=float) for joint in joints])
 
-    # ---- telling
+    # ---- messages and channels
 
     def tell(self, memory: ServoMemory, y: Measurements, clock: Clock) -> Mapping[str, Numeric]:
-        """What the arm's law tells."""
+        """Messages of the arm's law."""
         return self.arm.tell(memory.arm, y, clock)
 
     def channels(self) -> tuple[Channel, ...]:
-        """The joints' tracking, then the arm's channels."""
+        """Channels for the joints' tracking, then those of the arm's law."""
         names, meanings = self.arm.joints, ("within limits", "rate limit", "position limit")
         return (
             Channel("joints.tracking_error", "Joint position asked for minus actual", "rad", "", "servo", names),
@@ -151,13 +150,13 @@ class JointServo(Software):
         )
 
     def observe(self, memory: ServoMemory, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
-        """Tracking error and limits, then the values of the arm's law."""
+        """Values of the channels: tracking error and limits, then those of the arm's law."""
         asked = memory.reference + (clock.t - memory.at) * memory.rates
-        error = asked - jnp.asarray(truth.state.q)[_positions(truth.craft, self.arm)]
-        limited = self._limit_rates(memory.reference, self._wanted(memory, y, clock)[0])[1]
+        error = asked - jnp.asarray(truth.state.q)[_position_indices(truth.craft, self.arm)]
+        limited = self._limit_rates(memory.reference, self._commanded_rates(memory, y, clock)[0])[1]
         return (error, limited, *self.arm.observe(memory.arm, y, clock, truth))
 
 
-def _positions(craft: Spacecraft, arm: RateLaw) -> np.ndarray:
+def _position_indices(craft: Spacecraft, arm: RateLaw) -> np.ndarray:
     """Indices into q of the joints that an arm's law moves."""
     return np.array([craft.layout.position(joint).start for joint in arm.joints], dtype=int)

@@ -49,11 +49,11 @@ class JointSpline(RateLaw):
         rate_deg_s: float | None = None,
         joints: Sequence[str] = (),
     ) -> JointSpline:
-        """Through points given in degrees (metres for prismatic joints), for all moving joints or for some.
+        """Spline through points in degrees (metres for prismatic joints), for all moving joints or for some.
 
-        A point has a number for each joint, or says some by name: the others stay as at the point before, at first
+        A point has a number for each joint, or gives some by name: the others stay as at the point before, at first
         zero. Give the durations, or a largest rate: then each segment is as short as that rate and the joints' own
-        limits permit. Points beyond the joints' position limits are refused.
+        limits permit. Points beyond the joints' position limits are rejected.
         """
         craft.layout.require_moving(joints)
         names = tuple(joints) or craft.layout.moving_joints
@@ -63,7 +63,7 @@ class JointSpline(RateLaw):
         if given.ndim != 2 or given.shape[1] != len(names):
             raise ValueError(f"Each point needs {len(names)} numbers ({', '.join(names)}), got shape {given.shape}.")
         points = np.where(turning, np.deg2rad(given), given)
-        _refuse_beyond_limits(craft, names, points)
+        _require_within_limits(craft, names, points)
         if durations is None:
             own = np.array([float(craft.joint(n).limits.rate) for n in names])
             limit = np.minimum(own, np.inf if rate_deg_s is None else np.where(turning, np.deg2rad(rate_deg_s), np.inf))
@@ -79,15 +79,15 @@ class JointSpline(RateLaw):
         return jnp.sum(self.durations)
 
     def positions(self, t: Scalar) -> Vector:
-        """Joint positions at time t."""
+        """Joint positions at time t [rad, m]."""
         return self._evaluate(t)[0]
 
     def rates(self, memory: tuple[()], y: Measurements, clock: Clock) -> Vector:
-        """Joint rates now, or their mean over the coming hold; where the joints are does not matter."""
+        """Joint rates now, or their mean over the coming hold; the measured positions are not used."""
         return self.rates_at(clock.t, clock.hold)
 
     def rates_at(self, t: Scalar, hold: float = 0.0) -> Vector:
-        """The same, of time alone."""
+        """Joint rates at time t [rad/s, m/s], or their mean over the coming hold."""
         if hold > 0.0:
             return (self.positions(t + hold) - self.positions(t)) / hold
         return self._evaluate(t)[1]
@@ -113,12 +113,12 @@ class JointSpline(RateLaw):
 
 @record
 class HoldJoints(RateLaw):
-    """Keeps joints where they are: locked."""
+    """Keeps joints where they are, by rates of zero."""
 
     joints: tuple[str, ...] = static()  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def rates(self, memory: tuple[()], y: Measurements, clock: Clock) -> Vector:
-        """Zero."""
+        """Joint rates of zero."""
         return jnp.zeros(len(self.joints))
 
 
@@ -145,7 +145,7 @@ def _complete_points(craft: Spacecraft, names: tuple[str, ...], points: Any) -> 
     return found
 
 
-def _refuse_beyond_limits(craft: Spacecraft, names: Sequence[str], points: np.ndarray) -> None:
+def _require_within_limits(craft: Spacecraft, names: Sequence[str], points: np.ndarray) -> None:
     for k, name in enumerate(names):
         limits = craft.joint(name).limits
         low, high = float(limits.lower), float(limits.upper)

@@ -1,4 +1,4 @@
-"""From measurements by name to the quantities that control laws compute with, and to their rates along the motion."""
+"""Quantities for control laws from measurements by name, and their rates along the motion."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from freefloat.values.arrays import Flag, Numeric, Quaternion, Scalar, Vec3, Vec
 
 @record
 class Motion:
-    """Where everything is and what momentum there is, not the rates: what a law may see that prescribes joint rates.
+    """Pose, joint positions and momentum, without rates: the input of a law that prescribes joint rates.
 
     Such rates are differentiated along the motion to find the accelerations, and the rates of all these quantities are
     known beforehand: those of the velocities are not.
@@ -40,7 +40,7 @@ class Motion:
 
 
 def measured_motion(craft: Spacecraft, y: Measurements) -> Motion:
-    """What is measured of the motion, arranged as in the software's own model."""
+    """Measured motion, arranged as in the software's own model."""
     return Motion(
         p_NB=y["base.position"],
         quat_NB=y["base.attitude"],
@@ -51,7 +51,7 @@ def measured_motion(craft: Spacecraft, y: Measurements) -> Motion:
 
 
 def measured_state(craft: Spacecraft, y: Measurements) -> State:
-    """The measured state, arranged as in the software's own model."""
+    """Measured state, arranged as in the software's own model."""
     return State(
         p_NB=y["base.position"],
         quat_NB=y["base.attitude"],
@@ -61,7 +61,7 @@ def measured_state(craft: Spacecraft, y: Measurements) -> State:
 
 
 def measured_positions(craft: Spacecraft, y: Measurements) -> Vector:
-    """Joint positions and modes, tree order."""
+    """Measured joint positions and modes [rad, m], tree order."""
     layout, q = craft.layout, jnp.zeros(craft.layout.nq)
     if layout.joint_positions:
         q = q.at[np.array(layout.joint_positions, dtype=int)].set(y["joints.position"])
@@ -72,7 +72,7 @@ def measured_positions(craft: Spacecraft, y: Measurements) -> Vector:
 
 
 def measured_speeds(craft: Spacecraft, y: Measurements) -> Vector:
-    """Twist of the base, joint rates, wheel speeds and modal rates, tree order."""
+    """Measured twist of the base, joint rates, wheel speeds and modal rates, tree order."""
     layout = craft.layout
     v = jnp.zeros(layout.nv).at[:6].set(six(y["base.velocity"], y["base.rate"]))
     for name, places in (("joints.rate", layout.joint_velocities), ("wheels.speed", layout.wheel_velocities)):
@@ -86,14 +86,14 @@ def measured_speeds(craft: Spacecraft, y: Measurements) -> Vector:
 def _with_motors(
     vector: Vector, motors: tuple[int, ...], place: Callable[[str], slice], joints: tuple[str, ...]
 ) -> Vector:
-    """Motors of flexible joints as their joints are measured: software that wants more reads `motors.position`."""
+    """Vector with the motors of flexible joints set to the joints' values; exact ones are in `motors.position`."""
     if not motors:
         return vector
     return vector.at[np.array(motors, dtype=int)].set(vector[np.array([place(j).start for j in joints], dtype=int)])
 
 
-def believed_pose(craft: Spacecraft, y: Measurements, frame: str) -> Pose:
-    """Pose in N of a frame on the own spacecraft: measured base and joints, put together by the software's model."""
+def own_frame_pose(craft: Spacecraft, y: Measurements, frame: str) -> Pose:
+    """Pose in N of a frame on the own spacecraft, from measured base and joints and the software's model."""
     X_NB = Pose.from_quaternion(y["base.attitude"], y["base.position"])
     return X_NB @ frame_pose(craft, measured_positions(craft, y), frame)
 
@@ -106,8 +106,8 @@ def measured_pose(y: Measurements, frame: str) -> Pose:
 # ---- rates along the motion
 
 
-def rate_of(y: Measurements, name: str) -> Numeric | None:
-    """Rate of a measured quantity, from measured velocities; None where none is known."""
+def measured_rate(y: Measurements, name: str) -> Numeric | None:
+    """Rate of a measured quantity, from measured velocities; None where that is not known."""
     owner, _, kind = name.rpartition(".")
     if kind == "modes":
         return y[f"{owner}.modal_rates"]
@@ -124,58 +124,58 @@ def rate_of(y: Measurements, name: str) -> Numeric | None:
 
 
 @jax.custom_jvp
-def carry(value: Numeric, rate: Numeric, s: Scalar) -> Numeric:
-    """The value, which moves with a rate as s grows from zero: only its derivative shows."""
+def attach_rate(value: Numeric, rate: Numeric, s: Scalar) -> Numeric:
+    """Value that moves with a rate as s grows from zero: only its derivative depends on the rate."""
     return value
 
 
-@carry.defjvp
+@attach_rate.defjvp
 def _(primals: tuple, tangents: tuple) -> tuple[Numeric, Numeric]:
     value, rate, _ = primals
     return value, tangents[0] + rate * tangents[2]
 
 
-class Moving:
-    """Measurements that move on as time goes by, each with its rate."""
+class MovingMeasurements:
+    """Measurements that change with time, each with its rate."""
 
     def __init__(self, y: Measurements, s: Scalar, rate: Callable[[Measurements, str], Numeric | None]) -> None:
         self._y, self._s, self._rate = y, s, rate
 
     def __getitem__(self, name: str) -> Any:
         value, rate = self._y[name], self._rate(self._y, name)
-        return value if rate is None else carry(value, rate, self._s)
+        return value if rate is None else attach_rate(value, rate, self._s)
 
     def valid(self, name: str) -> Flag:
-        """As it is now."""
+        """Whether the name has a value now."""
         return self._y.valid(name)
 
     def taken(self, name: str) -> Scalar:
-        """As it is now."""
+        """Time of the latest measurement now [s]."""
         return self._y.taken(name)
 
 
-def along_the_motion(
+def value_and_rate(
     answer: Callable[[Measurements, Clock], Any],
     y: Measurements,
     clock: Clock,
-    rate: Callable[[Measurements, str], Numeric | None] = rate_of,
+    rate: Callable[[Measurements, str], Numeric | None] = measured_rate,
 ) -> tuple[Any, Any]:
-    """An answer to measurements and time, and its rate as both go on."""
+    """Value of a function of measurements and time, and its rate as both move on."""
 
     def after(s: Scalar) -> Any:
         later = Clock(t=clock.t + s, tick=clock.tick, dt=clock.dt, hold=clock.hold)
-        return answer(Moving(y, s, rate), later)
+        return answer(MovingMeasurements(y, s, rate), later)
 
     return jax.jvp(after, (jnp.zeros(()),), (jnp.ones(()),))
 
 
-def at_time(clock: Clock, t: Scalar) -> Clock:
-    """The clock at a time, for an answer that is not held."""
+def clock_at(clock: Clock, t: Scalar) -> Clock:
+    """Clock at time t, for an answer that is not held."""
     return Clock(t=t, tick=clock.tick, dt=clock.dt)
 
 
-class Replaced:
-    """Measurements of which some are replaced, by name: to ask software what it would do elsewhere."""
+class ReplacedMeasurements:
+    """Measurements of which some are replaced, by name, to evaluate software at other values."""
 
     def __init__(self, y: Measurements, values: Mapping[str, Numeric]) -> None:
         self._y, self._values = y, values
@@ -184,9 +184,9 @@ class Replaced:
         return self._values[name] if name in self._values else self._y[name]
 
     def valid(self, name: str) -> Flag:
-        """As it is now."""
+        """Whether the original measurement has a value."""
         return self._y.valid(name)
 
     def taken(self, name: str) -> Scalar:
-        """As it is now."""
+        """Time of the original measurement [s]."""
         return self._y.taken(name)

@@ -1,4 +1,4 @@
-"""A grasp mechanism at work: it waits, closes on what is in its envelope, holds it or misses it, and lets go."""
+"""Sequence of a grasp mechanism: it waits, closes on an object in its envelope, holds or misses it, and releases it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _TICK = 1e-9  # [s]: a time that is reached but for rounding
 
 @record
 class GraspMemory:
-    """What a mechanism is doing."""
+    """Memory of a grasp mechanism."""
 
     state: Numeric  # int32: OPEN, CLOSING, HOLDS, MISSED, LET_GO
-    since: Scalar  # when it began to do so [s]
+    since: Scalar  # when that state began [s]
     asked: Numeric  # bool: it may close
     misses: Numeric  # int32
 
@@ -32,9 +32,9 @@ class GraspMemory:
 class MechanicalGrasp(Software):
     """Closes a mechanism at `frame` on the frame `target`, and latches a connection once it has closed.
 
-    It closes by itself or, with a `message` of other software, once that has reached a value. What leaves the envelope
-    while it closes is missed: the mechanism opens again and waits for the next time. It tells `NAME.mechanism`, NAME
-    being that of the connection.
+    It closes by itself or, with a `message` of other software, once that has reached a value. An object that leaves
+    the envelope while it closes is missed: the mechanism opens again and waits for the next time. It reports
+    `NAME.mechanism`, NAME being that of the connection.
     """
 
     connection: str = static()
@@ -49,12 +49,12 @@ class MechanicalGrasp(Software):
         require_bounds(self, {"release_after": "s"}, least=0.0, allow_infinite=True)
 
     def begin(self, y: Measurements) -> GraspMemory:
-        """Open."""
+        """Memory at the start: the mechanism is open."""
         none = jnp.zeros((), jnp.int32)
         return GraspMemory(none, jnp.asarray(jnp.inf), jnp.asarray(False), none)
 
     def remember(self, memory: GraspMemory, y: Measurements, clock: Clock) -> GraspMemory:
-        """One step of its sequence; without a closing time it holds at once."""
+        """Memory after one step of the sequence; without a closing time it holds at once."""
         tool, t = self.mechanism, clock.t
         X_MG = measured_pose(y, self.frame).inverse() @ measured_pose(y, self.target)
         inside = tool.inside(X_MG)
@@ -80,11 +80,11 @@ class MechanicalGrasp(Software):
         return Latch(self.connection, memory.state == HOLDS), Release(self.connection, memory.state == LET_GO)
 
     def tell(self, memory: GraspMemory, y: Measurements, clock: Clock) -> Mapping[str, Numeric]:
-        """What it does: 0 open, 1 closing, 2 holds, 3 missed, 4 let go."""
+        """Message with the state: 0 open, 1 closing, 2 holds, 3 missed, 4 let go."""
         return {f"{self.connection}.mechanism": 1.0 * memory.state}
 
     def channels(self) -> tuple[Channel, ...]:
-        """What it does, and how often it missed."""
+        """Channels for the state, and for the number of misses."""
         ways = ("open", "closing", "holds", "missed", "let go")
         return (
             mode(f"{self.connection}.mechanism", f"{self.connection}: {type(self.mechanism).__name__}", ways),
@@ -92,5 +92,5 @@ class MechanicalGrasp(Software):
         )
 
     def observe(self, memory: GraspMemory, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
-        """The same."""
+        """Values of the channels: the state, and the number of misses."""
         return 1.0 * memory.state, 1.0 * memory.misses

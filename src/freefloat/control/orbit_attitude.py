@@ -1,4 +1,4 @@
-"""Attitude against an orbital frame that turns, from measurements against the stars: for regulators in orbit."""
+"""Attitude against the orbital frame, from measurements against the stars: for regulators in orbit."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _ORTHOGONAL = 1e-6  # products of its rows may be off by this: six printed digit
 
 @record
 class OrbitAttitude(Software):
-    """Tells `orbit.rotation`, by which the base has turned from its attitude in orbit, and `orbit.rate`, base axes.
+    """Reports `orbit.rotation`, by which the base has turned from its attitude in orbit, and `orbit.rate`, base axes.
 
     R_OB = attitude exp(rotation); the rate is that of the base against the orbital frame. It reads `base.attitude` and
-    `base.rate`, whoever measures them, and knows the orbit and the time. Commands nothing.
+    `base.rate` of any sensor or filter, and uses the orbit and the time. It gives no command.
     """
 
     orbit: CircularOrbit
@@ -41,32 +41,32 @@ class OrbitAttitude(Software):
         set_fields(self, attitude=given)
 
     def rotation(self, y: Measurements, clock: Clock) -> Vec3:
-        """Of the base from where it should be, base axes [rad]."""
+        """Rotation vector of the base from its desired attitude, base axes [rad]."""
         R_NB, R_NO = rotation_matrix(jnp.asarray(y["base.attitude"])), self.orbit.R_NO(clock.t)
         return rotation_log(jnp.asarray(self.attitude).T @ R_NO.T @ R_NB)
 
     def rate(self, y: Measurements, clock: Clock) -> Vec3:
-        """Of the base against the orbital frame, base axes [rad/s]."""
+        """Angular rate of the base against the orbital frame, base axes [rad/s]."""
         turning = jnp.array([0.0, -1.0, 0.0]) * self.orbit.rate  # of O, in N and in O alike
         return jnp.asarray(y["base.rate"]) - rotation_matrix(jnp.asarray(y["base.attitude"])).T @ turning
 
     def command(self, memory: tuple[()], y: Measurements, clock: Clock) -> tuple[()]:
-        """Nothing."""
+        """No command."""
         return ()
 
     def tell(self, memory: tuple[()], y: Measurements, clock: Clock) -> Mapping[str, Numeric]:
-        """For the software after it."""
+        """Messages with rotation and rate, for the software after it."""
         return {"orbit.rotation": self.rotation(y, clock), "orbit.rate": self.rate(y, clock)}
 
     def channels(self) -> tuple[Channel, ...]:
-        """Rotation and rate."""
+        """Channels for rotation and rate."""
         return (
             vector("orbit.rotation", "Rotation from the attitude in orbit", "rad", "B"),
             vector("orbit.rate", "Rate against the orbital frame", "rad/s", "B"),
         )
 
     def observe(self, memory: tuple[()], y: Measurements, clock: Clock, truth: object) -> tuple[Vector, Vector]:
-        """As measured now."""
+        """Values of the channels: rotation and rate as measured now."""
         return self.rotation(y, clock), self.rate(y, clock)
 
 
@@ -77,9 +77,9 @@ def _is_rotation(given: Matrix) -> bool:
 
 def attitude_at(orbit: CircularOrbit, attitude: Mat3, rotation: Vec3, t: float = 0.0) -> np.ndarray:
     """quat_NB of a base that is turned by a rotation vector [rad] from its attitude R_OB in orbit, at a time [s]."""
-    return np.asarray(_turned(orbit, np.asarray(attitude), np.asarray(rotation), np.asarray(t)))
+    return np.asarray(_turned_attitude(orbit, np.asarray(attitude), np.asarray(rotation), np.asarray(t)))
 
 
 @compiled_on_call
-def _turned(orbit: CircularOrbit, attitude: Mat3, rotation: Vec3, t: Scalar) -> Quaternion:
+def _turned_attitude(orbit: CircularOrbit, attitude: Mat3, rotation: Vec3, t: Scalar) -> Quaternion:
     return quaternion_of(orbit.R_NO(t) @ attitude @ rotation_exp(rotation))

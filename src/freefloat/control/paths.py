@@ -1,4 +1,4 @@
-"""Paths of a hand: where it should be relative to its start, and how it should move, at a time.
+"""Paths of a hand: its pose relative to its start, and its velocity, as functions of time.
 
 Everything is given in the axes that the path's user chooses as its start frame: the hand's own at the start.
 """
@@ -59,7 +59,7 @@ class Line:
 
     @property
     def profile(self) -> Trapezoid:
-        """How far along at a time."""
+        """Profile of the distance along the line over time."""
         return Trapezoid(length=self.length, speed=self.speed, ramp=self.ramp)
 
     @property
@@ -73,7 +73,7 @@ class Line:
         return self.profile.duration
 
     def distance(self, t: Scalar) -> Scalar:
-        """Way covered at time t [m]."""
+        """Distance covered at time t [m]."""
         return self.profile.distance(t)
 
     def rate(self, t: Scalar) -> Scalar:
@@ -89,11 +89,11 @@ class Line:
         return self.heading * mean_rate(self.profile, t, hold)
 
     def rotation(self, t: Scalar) -> Mat3:
-        """None."""
+        """Rotation since the start: the identity, because a line does not turn."""
         return np.eye(3)
 
     def spin(self, t: Scalar, hold: float = 0.0) -> Vec3:
-        """None."""
+        """Angular rate, which is zero on a line [rad/s]."""
         return np.zeros(3)
 
 
@@ -111,7 +111,7 @@ class Turn:
 
     @staticmethod
     def by_deg(axis: Vec3 | Sequence[float | int], angle_deg: float, duration: float) -> Turn:
-        """By so many degrees from rest to rest."""
+        """Rotation by so many degrees from rest to rest."""
         return Turn(axis=axis, profile=Quintic(length=float(np.deg2rad(angle_deg)), duration=duration))
 
     @property
@@ -120,11 +120,11 @@ class Turn:
         return self.profile.duration
 
     def displacement(self, t: Scalar) -> Vec3:
-        """None."""
+        """Displacement since the start, which is zero for a rotation [m]."""
         return np.zeros(3)
 
     def velocity(self, t: Scalar, hold: float = 0.0) -> Vec3:
-        """None."""
+        """Velocity, which is zero for a rotation [m/s]."""
         return np.zeros(3)
 
     def rotation(self, t: Scalar) -> Mat3:
@@ -146,7 +146,7 @@ _MEMBERS = {
 
 
 def require_path(law: str, path: object) -> None:
-    """Refuse what is no path, and say what it lacks."""
+    """Raise an error for an object that is no path; the message names what it lacks."""
     if isinstance(path, type):
         raise ModelError(f"{law}.path must be a path, got the class {path.__name__}. Make one: {path.__name__}(...).")
     missing = [words for member, words in _MEMBERS.items() if not hasattr(path, member)]

@@ -21,10 +21,10 @@ STILL = (0.0, 0.0, 0.0)
 
 @record
 class PoseSpline(TimedPath):
-    """Passes poses at the mean of the speeds around them, without acceleration there; made by `through`."""
+    """Path that passes poses at the mean of the speeds around them, without acceleration there; made by `through`."""
 
     ways: Numeric  # (segments, 6, 3) coefficients of the position over the segment's time from 0 to 1 [m]
-    turns: Numeric  # (segments, 6, 3) the same of the rotation vector since its first pose, in axes of that one [rad]
+    turns: Numeric  # (segments, 6, 3) coefficients of the rotation vector since its first pose, in its axes [rad]
     attitudes: Numeric  # (segments, 3, 3) of its first pose
     durations: Numeric  # (segments,) [s]
 
@@ -38,7 +38,7 @@ class PoseSpline(TimedPath):
         start_spin: Sequence[float | int] = STILL,
         end_spin: Sequence[float | int] = STILL,
     ) -> PoseSpline:
-        """Through poses, or positions where nothing turns, with the durations between them [s].
+        """Spline through poses, or positions where nothing turns, with the durations between them [s].
 
         At rest at both ends, unless velocities [m/s] or angular rates [rad/s] are given, in the axes of the path. From
         pose to pose it turns the short way.
@@ -62,8 +62,8 @@ class PoseSpline(TimedPath):
         ]
         v = _via_speeds(np.diff(p, axis=0) / T[:, None], ends[0], ends[1])
         w = _via_speeds(np.einsum("kij,kj->ki", R[:-1], turned) / T[:, None], ends[2], ends[3])
-        ways = [_quintic(p[k], p[k + 1], v[k], v[k + 1], np.zeros(3), T[k]) for k in range(n)]
-        turns = [_turn(turned[k], R[k].T @ w[k], R[k + 1].T @ w[k + 1], T[k]) for k in range(n)]
+        ways = [_quintic_coefficients(p[k], p[k + 1], v[k], v[k + 1], np.zeros(3), T[k]) for k in range(n)]
+        turns = [_rotation_coefficients(turned[k], R[k].T @ w[k], R[k + 1].T @ w[k + 1], T[k]) for k in range(n)]
         return PoseSpline(np.stack(ways), np.stack(turns), R[:-1], T)
 
     @property
@@ -72,7 +72,7 @@ class PoseSpline(TimedPath):
         return jnp.sum(jnp.asarray(self.durations))
 
     def pose(self, t: Scalar) -> Pose:
-        """Where it is at time t; it stands still before and after."""
+        """Pose at time t; the spline stands still before its start and after its end."""
         way, turn, R, T, start, since = self.ways[0], self.turns[0], self.attitudes[0], self.durations[0], 0.0, 0.0
         for k in range(1, len(self.durations)):
             start = start + self.durations[k - 1]
@@ -86,20 +86,20 @@ class PoseSpline(TimedPath):
 
 
 def _via_speeds(means: np.ndarray, start: Numeric, end: Numeric) -> np.ndarray:
-    """At every pose: given at the ends, the mean of the speeds around it elsewhere."""
+    """Velocity at every pose: the given one at the ends, the mean of the speeds around it elsewhere."""
     return np.vstack([start, 0.5 * (means[:-1] + means[1:]), end])
 
 
-def _turn(turned: np.ndarray, start: Numeric, end: Numeric, T: float) -> np.ndarray:
+def _rotation_coefficients(turned: np.ndarray, start: Numeric, end: Numeric, T: float) -> np.ndarray:
     """Coefficients of the rotation vector of a segment with its angular rates at both ends, in body axes."""
     # At the end the rotation vector is not small: its rate is not the angular rate, and it accelerates.
     rate = dexp_inverse(jnp.asarray(turned), end)
     acceleration = jax.jvp(lambda phi: dexp_inverse(phi, end), (jnp.asarray(turned),), (rate,))[1]
-    return _quintic(np.zeros(3), turned, start, np.asarray(rate), np.asarray(acceleration), T)
+    return _quintic_coefficients(np.zeros(3), turned, start, np.asarray(rate), np.asarray(acceleration), T)
 
 
-def _quintic(a: Numeric, b: Numeric, va: Numeric, vb: Numeric, ab: Numeric, T: float) -> np.ndarray:
-    """Coefficients over s = t/T from (a, va, no acceleration) to (b, vb, acceleration ab)."""
+def _quintic_coefficients(a: Numeric, b: Numeric, va: Numeric, vb: Numeric, ab: Numeric, T: float) -> np.ndarray:
+    """Coefficients over s = t/T of a quintic from (a, va, no acceleration) to (b, vb, acceleration ab)."""
     da, db, ddb = va * T, vb * T, ab * T**2
     way, change = b - a - da, db - da
     c3 = 10.0 * way - 4.0 * change + 0.5 * ddb

@@ -1,4 +1,4 @@
-"""Profiles: how far along a motion is at a time, from rest to rest, whatever it is that moves."""
+"""Profiles: distance along a motion as a function of time, from rest to rest."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _QUINTIC_ACCELERATION = 10.0 / 3.0**0.5  # largest acceleration in units of leng
 
 @runtime_checkable
 class Profile(Protocol):
-    """From 0 to `length` in `duration`; at rest before and after."""
+    """Motion from 0 to `length` in `duration`; at rest before and after."""
 
     @property
     def length(self) -> Numeric | float:
-        """The whole way [m or rad]."""
+        """Whole distance [m or rad]."""
         ...
 
     @property
@@ -34,11 +34,11 @@ class Profile(Protocol):
         ...
 
     def distance(self, t: Scalar) -> Scalar:
-        """Way covered at time t."""
+        """Distance covered at time t [m or rad]."""
         ...
 
     def rate(self, t: Scalar) -> Scalar:
-        """Rate at time t."""
+        """Rate at time t [m/s or rad/s]."""
         ...
 
 
@@ -51,7 +51,7 @@ def mean_rate(profile: Profile, t: Scalar, hold: float) -> Scalar:
 
 @record
 class Trapezoid:
-    """Constant speed with linear ramps at both ends."""
+    """Profile with constant speed and linear ramps at both ends."""
 
     length: Numeric | float  # [m or rad]
     speed: Numeric | float  # of the plateau [m/s or rad/s]
@@ -73,11 +73,11 @@ class Trapezoid:
 
     @property
     def peak_rate(self) -> Numeric | float:
-        """The plateau."""
+        """Largest rate: that of the plateau [m/s or rad/s]."""
         return self.speed
 
     def distance(self, t: Scalar) -> Scalar:
-        """Way covered at time t."""
+        """Distance covered at time t [m or rad]."""
         end, ramp = self.duration, self.ramp
         t = jnp.clip(t, 0.0, end)
         rising = 0.5 * self.speed * jnp.minimum(t, ramp) ** 2 / ramp
@@ -86,13 +86,13 @@ class Trapezoid:
         return rising + cruising + 0.5 * self.speed * (ramp - left**2 / ramp)
 
     def rate(self, t: Scalar) -> Scalar:
-        """Rate at time t."""
+        """Rate at time t [m/s or rad/s]."""
         return self.speed * jnp.clip(jnp.minimum(t, self.duration - t) / self.ramp, 0.0, 1.0)
 
 
 @record
 class Quintic:
-    """10 s^3 - 15 s^4 + 6 s^5: velocity and acceleration vanish at both ends."""
+    """Profile 10 s^3 - 15 s^4 + 6 s^5: velocity and acceleration vanish at both ends."""
 
     length: Numeric | float  # [m or rad]
     duration: Numeric | float  # [s]
@@ -103,7 +103,7 @@ class Quintic:
 
     @staticmethod
     def within(length: float, rate: float, acceleration: float = float("inf")) -> Quintic:
-        """The shortest one that keeps to a largest rate and acceleration."""
+        """Shortest quintic within a largest rate and acceleration."""
         require_quantity("The largest rate of Quintic.within", rate, "m/s or rad/s", above=0.0, allow_infinite=True)
         require_quantity(
             "The largest acceleration of Quintic.within", acceleration, "m/s2 or rad/s2", above=0.0, allow_infinite=True
@@ -114,15 +114,15 @@ class Quintic:
 
     @property
     def peak_rate(self) -> Numeric | float:
-        """Rate half way."""
+        """Largest rate, half way [m/s or rad/s]."""
         return _QUINTIC_PEAK * abs(self.length) / self.duration
 
     def distance(self, t: Scalar) -> Scalar:
-        """Way covered at time t."""
+        """Distance covered at time t [m or rad]."""
         s = jnp.clip(t / self.duration, 0.0, 1.0)
         return self.length * s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
 
     def rate(self, t: Scalar) -> Scalar:
-        """Rate at time t."""
+        """Rate at time t [m/s or rad/s]."""
         s = jnp.clip(t / self.duration, 0.0, 1.0)
         return self.length * 30.0 * (s * (1.0 - s)) ** 2 / self.duration

@@ -1,4 +1,4 @@
-"""Software that prescribes joint rates: what servos follow and feed-forward looks into."""
+"""Software that prescribes joint rates: servos follow them, feed-forward differentiates them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ overridable = property if TYPE_CHECKING else cached_property
 
 @record
 class RateLaw(Software):
-    """Prescribes the rates of some joints; subclasses write `joints` and `rates`.
+    """Software that prescribes the rates of some joints; subclasses write `joints` and `rates`.
 
     A continuous one may read poses, joint positions, modes and momenta, whose rates are known beforehand, but no
     velocity: the accelerations come from differentiating the rates along the motion.
@@ -23,7 +23,7 @@ class RateLaw(Software):
 
     @overridable
     def joints(self) -> tuple[str, ...]:
-        """Names of the joints it moves."""
+        """Names of the joints that the law moves."""
         raise NotImplementedError
 
     def rates(self, memory: Any, y: Measurements, clock: Clock) -> Vector:
@@ -31,12 +31,12 @@ class RateLaw(Software):
         raise NotImplementedError
 
     def command(self, memory: Any, y: Measurements, clock: Clock) -> JointRates:
-        """The rates as a command."""
+        """Command with the joint rates."""
         return JointRates(self.joints, self.rates(memory, y, clock))
 
 
 def require_rate_law(what: str, law: object) -> None:
-    """Refuse what does not prescribe joint rates."""
+    """Raise an error if software does not prescribe joint rates."""
     if not isinstance(law, RateLaw):
         kind = law.__name__ if isinstance(law, type) else type(law).__name__
         raise LawError(f"{what} must be a RateLaw, software that gives joint rates, got {kind}.")

@@ -1,4 +1,4 @@
-"""Reaction null-space motion: joint rates that leave the base attitude alone (Yoshida 2003, eq. 8-9)."""
+"""Reaction null-space motion: joint rates that do not turn the base (Yoshida 2003, eq. 8-9)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import dataclasses
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.measured import Motion, at_time, measured_positions
+from freefloat.control.measured import Motion, clock_at, measured_positions
 from freefloat.control.paths import Path, require_path
 from freefloat.control.rate_law import RateLaw
 from freefloat.control.resolved_motion import require_six_joints
@@ -43,27 +43,27 @@ class ReactionlessTurn(RateLaw):
 
     @property
     def joints(self) -> tuple[str, ...]:
-        """Every moving joint."""
+        """Names of all moving joints, which this law moves."""
         return self.craft.layout.moving_joints
 
     def begin(self, y: Measurements) -> Pose:
-        """Remember where the frame is."""
+        """Memory at the start: pose X_BE of the frame."""
         return frame_pose(self.craft, measured_positions(self.craft, y), self.frame)
 
     def rates(self, memory: Pose, y: Measurements, clock: Clock) -> Vector:
-        """[H~_bm; J_w] qdot = [0; w_h] in base axes; damping gives up rotation, never the absence of reaction."""
+        """Joint rates from [H~_bm; J_w] qdot = [0; w_h], base axes; damping reduces rotation, but adds no reaction."""
         return self.resolve(memory, y, clock).x
 
     def resolve(self, memory: Pose, y: Measurements, clock: Clock) -> Solution:
-        """The same with its status."""
+        """Joint rates with the status of the solution."""
         q = measured_positions(self.craft, y)
-        N = null_basis(_reaction(free_floating(self.craft, q)))
+        N = null_basis(_reaction_rows(free_floating(self.craft, q)))
         turning = angular(joint_jacobian(self.craft, q, self.frame)) @ N
         found = damped_least_squares(turning, self.path.spin(clock.t, clock.hold), self.singular_below)
         return dataclasses.replace(found, x=N @ found.x)
 
     def channels(self) -> tuple[Channel, ...]:
-        """What this law adds to a run."""
+        """Channels for the motion of the frame relative to the base, and for damping."""
         frame = self.frame
         return (
             vector(f"{frame}.displacement", f"{frame}: displacement relative to the base", "m", "B"),
@@ -72,13 +72,13 @@ class ReactionlessTurn(RateLaw):
         )
 
     def observe(self, memory: Pose, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
-        """How the frame has moved relative to the base, and whether rates are damped."""
-        damped = self.resolve(memory, y, at_time(clock, clock.t)).damped
+        """Values of the channels: motion of the frame relative to the base, and whether rates are damped."""
+        damped = self.resolve(memory, y, clock_at(clock, clock.t)).damped
         return (*relative_motion(truth.craft, truth.state, self.frame, memory), 1.0 * damped)
 
 
 def relative_motion(craft: Spacecraft, state: State, frame: str, start: Pose) -> tuple[Numeric, ...]:
-    """Displacement and velocity of a frame relative to the base, in base axes."""
+    """Displacement [m] and velocity [m/s] of a frame relative to the base, in base axes."""
     rates = state.v[np.array(craft.layout.joint_velocities, dtype=int)]
     velocity = linear(joint_jacobian(craft, state.q, frame) @ rates)
     return frame_pose(craft, state.q, frame).p - start.p, velocity
@@ -87,28 +87,28 @@ def relative_motion(craft: Spacecraft, state: State, frame: str, start: Pose) ->
 def approach_rates(
     craft: Spacecraft, motion: Motion, frame: str, twist: Vec6, rotation_weight: Numeric | float = ROTATION_WEIGHT
 ) -> Vector:
-    """Reactionless joint rates whose hand twist in N axes comes nearest to the wanted one (coarse approach).
+    """Reactionless joint rates whose hand twist in N axes comes nearest to the desired one (coarse approach).
 
     qdot = N a with a = argmin |J_v N a - v|^2 + w^2 |J_w N a - w_h|^2 + d |a|^2, N a basis of the reaction null space.
     J_v and J_w are of the hand relative to the base: how the base drifts along, and turns by what momentum its wheels
     have stored, is left to the feedback of the pose.
     """
     J_m = joint_jacobian(craft, motion.q, frame, motion.X_NB.R)
-    return nearest_without_reaction(free_floating(craft, motion.q), J_m, twist, rotation_weight)
+    return nearest_reactionless_rates(free_floating(craft, motion.q), J_m, twist, rotation_weight)
 
 
-def nearest_without_reaction(
+def nearest_reactionless_rates(
     body: FreeFloating, J_m: Matrix, twist: Vec6, rotation_weight: Numeric | float = ROTATION_WEIGHT
 ) -> Vector:
-    """The same where the matrices are at hand: of the spacecraft in base axes, of the hand in those of the twist."""
+    """Rates of `approach_rates` from given matrices: of the spacecraft in base axes, of the hand in twist axes."""
     weights = six(jnp.ones(3), rotation_weight * jnp.ones(3))
-    N = null_basis(_reaction(body))
+    N = null_basis(_reaction_rows(body))
     A, b = (weights[:, None] * J_m) @ N, weights * twist
     return N @ spd_solve(A.T @ A + _DAMPING * np.eye(N.shape[1]), A.T @ b)
 
 
-def _reaction(body: FreeFloating) -> Matrix:
-    """H~_bm in base axes with rows of unit length: the same null space, and singular values that mean directions."""
+def _reaction_rows(body: FreeFloating) -> Matrix:
+    """H~_bm in base axes with rows of unit length, so that singular values compare directions; same null space."""
     H = body.angular_coupling
     squares = jnp.sum(H**2, axis=1)
     return H / jnp.sqrt(jnp.where(squares > 0.0, squares, 1.0))[:, None]

@@ -1,4 +1,4 @@
-"""Resolved acceleration control with the generalised Jacobian: torques for a wanted hand acceleration."""
+"""Resolved acceleration control with the generalised Jacobian: torques for a desired hand acceleration."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.control.measured import measured_motion, measured_positions, measured_speeds, measured_state
-from freefloat.control.resolved_motion import ResolvedMotion, columns_of, floating_jacobian
+from freefloat.control.resolved_motion import ResolvedMotion, floating_jacobian, joint_columns
 from freefloat.dynamics import hybrid_dynamics, inertial_frame_pose, inertial_frame_twist
 from freefloat.dynamics.least_squares import Solution, damped_least_squares
 from freefloat.dynamics.state_rate import component_rates, state_rate
@@ -34,7 +34,7 @@ class ResolvedAcceleration(Software):
 
     @property
     def fastest_rate(self) -> Numeric | float:
-        """Of the loop [rad/s]."""
+        """Rate of the control loop [rad/s]."""
         return self.bandwidth
 
     @property
@@ -43,11 +43,11 @@ class ResolvedAcceleration(Software):
         return self.follow.craft.with_stiff_joints()
 
     def begin(self, y: Measurements) -> Pose:
-        """Start the path where the frame is now."""
+        """Memory at the start: the frame from which the path begins."""
         return self.follow.begin(y)
 
     def desired_acceleration(self, start: Pose, state: State, t: Scalar) -> Vec6:
-        """Hand acceleration to give, N axes."""
+        """Desired acceleration of the hand, N axes [m/s2, rad/s2]."""
         path, w = self.follow, self.bandwidth
         twist, acceleration = jax.jvp(lambda time: path.desired_twist(start, time, 0.0), (t,), (jnp.ones(()),))
         actual = inertial_frame_twist(self.craft, state, path.frame)
@@ -64,7 +64,7 @@ class ResolvedAcceleration(Software):
         along = component_rates(state, state_rate(craft, state, vdot))
         _, drift = jax.jvp(lambda s: inertial_frame_twist(craft, s, frame), (state,), (along,))
         motion = measured_motion(craft, y)
-        J_g = columns_of(craft, floating_jacobian(craft, motion, frame)[0], self.follow.joints)
+        J_g = joint_columns(craft, floating_jacobian(craft, motion, frame)[0], self.follow.joints)
         wanted = self.desired_acceleration(memory, state, clock.t)
         return damped_least_squares(J_g, wanted - drift, self.follow.singular_below)
 
@@ -80,9 +80,9 @@ class ResolvedAcceleration(Software):
         return JointTorques(ours, force[np.array(craft.layout.indices(ours), dtype=int)])
 
     def channels(self) -> tuple[Channel, ...]:
-        """Tracking of the hand."""
+        """Channels for the tracking of the hand."""
         return self.follow.channels()
 
     def observe(self, memory: Pose, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
-        """How far the hand is from its path."""
+        """Values of the channels: error of the hand from its path."""
         return self.follow.observe(memory, y, clock, truth)

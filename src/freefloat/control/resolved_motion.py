@@ -7,11 +7,11 @@ import numpy as np
 
 from freefloat.control.measured import (
     Motion,
-    at_time,
-    believed_pose,
+    clock_at,
     measured_motion,
     measured_pose,
     measured_positions,
+    own_frame_pose,
 )
 from freefloat.control.paths import Path, require_path
 from freefloat.control.rate_law import RateLaw
@@ -40,10 +40,10 @@ from freefloat.values.tracing import once
 class ResolvedMotion(RateLaw):
     """Moves a frame along a path in inertial space while the base floats: the base's reaction is part of the Jacobian.
 
-    `craft` is the model that the controller believes in; it may differ from the spacecraft that is simulated. It
-    remembers in which frame the path is given, X_NF: where the moved frame is at the start, unless `relative_to` says
-    `N`, or a frame of the own spacecraft (`base`), at the start, or one that is measured (`client.ring`), as it moves.
-    Joints that it does not move are taken as standing still.
+    `craft` is the controller's model; it may differ from the spacecraft that is simulated. The path is given in a
+    frame F: the moved frame at the start, unless `relative_to` names `N`, or a frame of the own spacecraft (`base`), at
+    the start, or a frame that is measured (`client.ring`), as it moves. Joints that the law does not move are taken as
+    standing still.
     """
 
     craft: Spacecraft
@@ -58,11 +58,11 @@ class ResolvedMotion(RateLaw):
         joints, *_ = require_all(
             lambda: require_six_joints("ResolvedMotion", self.craft, self.frame, self.joints),
             lambda: require_path("ResolvedMotion", self.path),
-            self._require_samples,
+            self._require_period,
         )
         set_fields(self, joints=joints)
 
-    def _require_samples(self) -> None:
+    def _require_period(self) -> None:
         if self.follows_target and self.period is None:
             raise LawError(
                 f"ResolvedMotion relative to '{self.relative_to}' reads its velocity, so it must be sampled: give it a "
@@ -75,19 +75,19 @@ class ResolvedMotion(RateLaw):
         return self.relative_to not in ("", INERTIAL, *self.craft.frame_names)
 
     def begin(self, y: Measurements) -> Pose:
-        """Start the path where the frame is now, or where that is in which it is given."""
+        """Memory at the start: pose X_NF of the frame in which the path is given."""
         if self.relative_to == INERTIAL:
             return Pose()
         if self.follows_target:
             return measured_pose(y, self.relative_to)
-        return believed_pose(self.craft, y, self.relative_to or self.frame)
+        return own_frame_pose(self.craft, y, self.relative_to or self.frame)
 
-    def origin(self, memory: Pose, y: Measurements) -> Pose:
-        """X_NF of the frame in which the path is given, now."""
+    def path_frame(self, memory: Pose, y: Measurements) -> Pose:
+        """Present pose X_NF of the frame in which the path is given."""
         return measured_pose(y, self.relative_to) if self.follows_target else memory
 
-    def carried(self, wanted: Pose, y: Measurements) -> Vec6:
-        """Twist of the wanted pose because the frame moves in which the path is given, N axes."""
+    def transport_twist(self, wanted: Pose, y: Measurements) -> Vec6:
+        """Twist of the desired pose because the frame in which the path is given moves, N axes."""
         if not self.follows_target:
             return np.zeros(6)
         spin = jnp.asarray(y[f"{self.relative_to}.rate"])
@@ -95,11 +95,11 @@ class ResolvedMotion(RateLaw):
         return six(y[f"{self.relative_to}.velocity"] + cross(spin, arm), spin)
 
     def desired_pose(self, start: Pose, t: Scalar) -> Pose:
-        """Where the frame should be, X_NE."""
+        """Desired pose X_NE of the frame."""
         return start @ Pose(position=self.path.displacement(t), rotation=self.path.rotation(t))
 
     def desired_twist(self, start: Pose, t: Scalar, hold: float) -> Vec6:
-        """How the frame should move, N axes."""
+        """Desired twist of the frame, N axes [m/s, rad/s]."""
         return six(start.R @ self.path.velocity(t, hold), start.R @ self.path.spin(t, hold))
 
     def pose_error(self, start: Pose, pose: Pose, t: Scalar) -> Vec6:
@@ -111,38 +111,38 @@ class ResolvedMotion(RateLaw):
         return self.resolve(memory, y, clock).x
 
     def resolve(self, memory: Pose, y: Measurements, clock: Clock) -> Solution:
-        """The same with its status."""
-        motion, origin = measured_motion(self.craft, y), self.origin(memory, y)
+        """Joint rates with the status of the solution."""
+        motion, origin = measured_motion(self.craft, y), self.path_frame(memory, y)
         twist = self.desired_twist(origin, clock.t, clock.hold)
         if self.follows_target:
-            twist = twist + self.carried(self.desired_pose(origin, clock.t), y)
+            twist = twist + self.transport_twist(self.desired_pose(origin, clock.t), y)
         hand = motion.X_NB @ frame_pose(self.craft, motion.q, self.frame)
         twist = twist + self.gain * self.pose_error(origin, hand, clock.t)
         return resolve_floating(self.craft, motion, self.frame, twist, self.singular_below, self.joints)
 
     def channels(self) -> tuple[Channel, ...]:
-        """What this law adds to a run."""
+        """Channels for the tracking of the frame."""
         return tracking_channels(self.frame)
 
     def observe(self, memory: Pose, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
-        """How far the frame of the true spacecraft is from where it should be, and whether rates are damped."""
-        origin, hand = self.origin(memory, y), inertial_frame_pose(truth.craft, truth.state, self.frame)
+        """Values of the channels: true error of the frame from its path, and whether rates are damped."""
+        origin, hand = self.path_frame(memory, y), inertial_frame_pose(truth.craft, truth.state, self.frame)
         error = self.pose_error(origin, hand, clock.t)
-        resolved = self.resolve(memory, y, at_time(clock, clock.t))
+        resolved = self.resolve(memory, y, clock_at(clock, clock.t))
         return linear(error), angular(error), resolved.singular_value, 1.0 * resolved.damped
 
 
 @record
 class SatelliteStart:
-    """Where the frame in which a path is given was when a satellite-based law began."""
+    """Pose of the frame in which a path is given, at the start of a satellite-based law."""
 
     relative: Pose  # X_BF
-    inertial: Pose  # X_NF, from which its error is told
+    inertial: Pose  # X_NF, from which its error is recorded
 
 
 @record
 class SatelliteBasedMotion(RateLaw):
-    """Moves a frame along a path fixed to the satellite: the conventional law, blind to the base's motion.
+    """Moves a frame along a path fixed to the satellite: the conventional law, which ignores the base's motion.
 
     The path is given in the frame itself at the start, or in another of the own spacecraft (`relative_to="base"`).
     """
@@ -163,32 +163,32 @@ class SatelliteBasedMotion(RateLaw):
         set_fields(self, joints=joints)
 
     def begin(self, y: Measurements) -> SatelliteStart:
-        """Start the path where the frame is now, or where that is in which it is given."""
+        """Memory at the start: pose of the frame in which the path is given."""
         given_in = self.relative_to or self.frame
         relative = frame_pose(self.craft, measured_positions(self.craft, y), given_in)
-        return SatelliteStart(relative, believed_pose(self.craft, y, given_in))
+        return SatelliteStart(relative, own_frame_pose(self.craft, y, given_in))
 
     def rates(self, memory: SatelliteStart, y: Measurements, clock: Clock) -> Vector:
         """Joint rates for the desired twist as if the base stood still (docs/theory-free-floating.md)."""
         return self.resolve(memory, y, clock).x
 
     def resolve(self, memory: SatelliteStart, y: Measurements, clock: Clock) -> Solution:
-        """The same with its status."""
+        """Joint rates with the status of the solution."""
         R, t, hold = memory.relative.R, clock.t, clock.hold
         twist_B = six(R @ self.path.velocity(t, hold), R @ self.path.spin(t, hold))
         J_m = joint_jacobian(self.craft, measured_positions(self.craft, y), self.frame)
-        return damped_least_squares(columns_of(self.craft, J_m, self.joints), twist_B, self.singular_below)
+        return damped_least_squares(joint_columns(self.craft, J_m, self.joints), twist_B, self.singular_below)
 
     def channels(self) -> tuple[Channel, ...]:
-        """What this law adds to a run."""
+        """Channels for the tracking of the frame."""
         return tracking_channels(self.frame)
 
     def observe(self, memory: SatelliteStart, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
-        """How far the frame is from where it would be if the base had not moved, and whether rates are damped."""
+        """Values of the channels: error from the path of a base that had not moved, and whether rates are damped."""
         t = clock.t
         wanted = memory.inertial @ Pose(position=self.path.displacement(t), rotation=self.path.rotation(t))
         error = pose_error(wanted, inertial_frame_pose(truth.craft, truth.state, self.frame))
-        resolved = self.resolve(memory, y, at_time(clock, t))
+        resolved = self.resolve(memory, y, clock_at(clock, t))
         return linear(error), angular(error), resolved.singular_value, 1.0 * resolved.damped
 
 
@@ -202,35 +202,35 @@ def resolve_floating(
 ) -> Solution:
     """Rates of some joints, or of all, that give a frame a twist in N axes while the base floats (eq. 7)."""
     J_g, drift = floating_jacobian(craft, motion, frame)
-    return damped_least_squares(columns_of(craft, J_g, joints), twist - drift, singular_below)
+    return damped_least_squares(joint_columns(craft, J_g, joints), twist - drift, singular_below)
 
 
-def columns_of(craft: Spacecraft, J: Matrix, joints: tuple[str, ...]) -> Matrix:
-    """The columns of a Jacobian that belong to some joints; all of them where none is named."""
+def joint_columns(craft: Spacecraft, J: Matrix, joints: tuple[str, ...]) -> Matrix:
+    """Columns of a Jacobian that belong to some joints; all columns where none is named."""
     moving = craft.layout.moving_joints
     return J if joints in ((), moving) else J[:, np.array([moving.index(name) for name in joints], dtype=int)]
 
 
 @once
 def floating_jacobian(craft: Spacecraft, motion: Motion, frame: str) -> tuple[Matrix, Vec6]:
-    """J_g and the frame's twist when no joint moves, both in N axes (eq. 6 and the last term of eq. 7)."""
+    """Generalised Jacobian J_g and the frame's twist when no joint moves, N axes (eq. 6 and last term of eq. 7)."""
     J_m = joint_jacobian(craft, motion.q, frame, motion.X_NB.R)
-    return floating_jacobian_of(craft, motion, frame, free_floating(craft, motion.q), J_m)
+    return assemble_floating_jacobian(craft, motion, frame, free_floating(craft, motion.q), J_m)
 
 
-def floating_jacobian_of(
+def assemble_floating_jacobian(
     craft: Spacecraft, motion: Motion, frame: str, body: FreeFloating, J_m: Matrix
 ) -> tuple[Matrix, Vec6]:
-    """The same where the matrices are at hand: of the spacecraft in base axes, of the hand in N axes."""
+    """J_g and the frame's twist from given matrices: of the spacecraft in base axes, of the hand in N axes."""
     R_NB = motion.X_NB.R
     turned, J_b = body.in_axes(R_NB), base_jacobian(craft, motion.q, frame, R_NB)
-    H_b, momentum = without_wheels(craft, motion, turned.H_b)
+    H_b, momentum = inertia_without_wheels(craft, motion, turned.H_b)
     reaction = spd_solve(H_b, jnp.concatenate([turned.H_bm, momentum[:, None]], axis=1))
     return J_m - J_b @ reaction[:, :-1], J_b @ reaction[:, -1]
 
 
-def without_wheels(craft: Spacecraft, motion: Motion, H_b: Matrix) -> tuple[Matrix, Vec6]:
-    """Inertia and momentum about the base origin that base and arm share: each base wheel keeps its own, N axes."""
+def inertia_without_wheels(craft: Spacecraft, motion: Motion, H_b: Matrix) -> tuple[Matrix, Vec6]:
+    """Inertia and momentum about the base origin without those of the base wheels, N axes."""
     R_NB = motion.X_NB.R
     P, L_0 = linear(motion.momentum), angular(motion.momentum)
     momentum = six(P, L_0 - cross(motion.p_NB, P))
@@ -247,12 +247,12 @@ def without_wheels(craft: Spacecraft, motion: Motion, H_b: Matrix) -> tuple[Matr
 
 
 def pose_error(wanted: Pose, actual: Pose) -> Vec6:
-    """Wanted minus actual: position [m] and rotation vector [rad], in the axes both are given in."""
+    """Desired minus actual pose: position [m] and rotation vector [rad], in the axes of both poses."""
     return six(wanted.p - actual.p, rotation_log(wanted.R @ actual.R.T))
 
 
 def tracking_channels(frame: str) -> tuple[Channel, ...]:
-    """Error of a frame that follows a path, and the state of its Jacobian."""
+    """Channels for the error of a frame that follows a path, and for the status of its Jacobian."""
     return (
         vector(f"{frame}.position_error", f"{frame}: path minus position", "m", "N"),
         vector(f"{frame}.rotation_error", f"{frame}: rotation to the desired attitude", "rad", "N"),
@@ -262,7 +262,7 @@ def tracking_channels(frame: str) -> tuple[Channel, ...]:
 
 
 def require_six_joints(law: str, craft: Spacecraft, frame: str, joints: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """The joints that are to move a frame, all where none is named; refuse six directions with fewer joints."""
+    """Joints that are to move a frame, all where none is named; an error if they are fewer than six."""
     require_all(
         lambda: craft.frame(frame),
         lambda: craft.layout.require_moving(joints),

@@ -1,11 +1,11 @@
-"""How wrong a target filter is, and whether it knows: for the record of a run, which may look at the truth."""
+"""Errors of a target filter against the truth, and their consistency with its covariance, for the record of a run."""
 
 from __future__ import annotations
 
 import jax.numpy as jnp
 
-from freefloat.control.picture_update import Belief
-from freefloat.control.target_motion import ERRORS, BelievedBody, TargetState, error_between
+from freefloat.control.picture_update import TargetEstimate
+from freefloat.control.target_motion import ERRORS, AssumedBody, TargetState, error_between
 from freefloat.dynamics import composite_inertia, inertial_frame_pose, spd_solve
 from freefloat.model import Truth
 from freefloat.spatial import angular, linear
@@ -27,9 +27,9 @@ _STRETCHES = ("log x", "log y", "xy", "xz", "yz")
 
 
 def error_channels() -> tuple[Channel, ...]:
-    """Errors, true from estimated, three sigma of each, and both normalised squares."""
+    """Channels for the errors, true from estimated, three sigma of each, and the normalised squares."""
     pairs = tuple(
-        _channel(name, kind, words)
+        _error_channel(name, kind, words)
         for name in ERRORS
         for kind, words in (("error", "true from estimated"), ("three_sigma", "three sigma"))
     )
@@ -41,21 +41,21 @@ def error_channels() -> tuple[Channel, ...]:
     )
 
 
-def _channel(name: str, kind: str, words: str) -> Channel:
+def _error_channel(name: str, kind: str, words: str) -> Channel:
     axis = ("stretch", _STRETCHES) if name == "shape" else ("xyz", ("x", "y", "z"))
     return Channel(f"target.{name}_{kind}", f"{_WORDS[name]}, {words}", _UNITS[name], _AXES[name], *axis)
 
 
-def errors_of(belief: Belief, true: TargetState) -> tuple[Numeric, ...]:
-    """The values of the channels, but for the innovation."""
+def error_values(belief: TargetEstimate, true: TargetState) -> tuple[Numeric, ...]:
+    """Values of the channels, except for the innovation."""
     error, P = error_between(belief.state, true), belief.covariance
     spread = 3.0 * jnp.sqrt(jnp.diagonal(P))
     pairs = tuple(values[place] for place in ERRORS.values() for values in (error, spread))
     return (*pairs, error @ spd_solve(P, error), error[:12] @ spd_solve(P[:12, :12], error[:12]))
 
 
-def true_target(body: BelievedBody, truth: Truth, target: str) -> TargetState:
-    """The target as it is, in the terms of the filter: its shape is that of the believed body, stretched."""
+def true_target_state(body: AssumedBody, truth: Truth, target: str) -> TargetState:
+    """True state of the target in the terms of the filter: its shape is a stretch of the assumed body."""
     number, frame = truth.world.locate(target, truth.own)
     craft, state = truth.world.crafts[number], truth.states[number]
     whole = composite_inertia(craft, jnp.asarray(state.q))

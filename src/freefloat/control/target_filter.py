@@ -9,26 +9,26 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.measured import believed_pose
+from freefloat.control.measured import own_frame_pose
 from freefloat.control.picture_update import (
-    Belief,
     Disturbance,
     Picture,
     PictureNoise,
-    View,
-    correct,
-    gate_of,
+    TargetEstimate,
+    TargetView,
+    correct_estimate,
     innovation,
-    predict,
+    innovation_gate,
+    predict_estimate,
 )
-from freefloat.control.target_errors import error_channels, errors_of, true_target
+from freefloat.control.target_errors import error_channels, error_values, true_target_state
 from freefloat.control.target_guess import TargetGuess
 from freefloat.control.target_motion import (
-    SEEN,
-    BelievedBody,
+    POSE_ERRORS,
+    AssumedBody,
     TargetState,
-    coast,
     point_velocity,
+    propagate_state,
 )
 from freefloat.control.visual_servo import PastPoses
 from freefloat.dynamics import composite_inertia, frame_pose
@@ -46,40 +46,40 @@ CONDITIONS = ("tracking", "not seen yet", "lost", "pictures refused")
 
 @record
 class FilterMemory:
-    """Where the camera was, what is believed, and what became of the pictures."""
+    """Past poses of the camera, the estimate, and the record of the pictures."""
 
     past: PastPoses
-    belief: Belief
+    belief: TargetEstimate
     started: Flag
-    looked: Scalar  # when the latest picture was taken that was looked at [s]
-    used: Scalar  # when the latest was taken that was used [s]
-    refused: Numeric  # int32: pictures refused since
+    looked: Scalar  # when the latest picture was taken that was evaluated [s]
+    used: Scalar  # when the latest picture was taken that was used [s]
+    refused: Numeric  # int32: pictures rejected since
     nis: Scalar  # normalised innovation squared of the latest picture
 
 
 @record
 class TargetFilter(Software):
-    """Estimates a free, rigid client from a camera on `frame` and tells it as if it were measured.
+    """Estimates a free, rigid client from a camera on `frame`; other software reads the estimate like measurements.
 
-    Told are position, attitude, velocity and rate of the client's base and of `target`, `target.inertia_ratios` (xx,
-    yy, zz, xy, xz, yz of the inertia over its trace) and `target.sigma` (20,) of the errors in `target_motion`. Own
-    position, attitude and joints are taken as measured.
+    Its messages are position, attitude, velocity and rate of the client's base and of `target`,
+    `target.inertia_ratios` (xx, yy, zz, xy, xz, yz of the inertia over its trace) and `target.sigma` (20,) of the
+    errors in `target_motion`. Own position, attitude and joints are taken as measured.
 
-    A late picture counts for the time it was taken: the belief waits there, and what is told is carried on to now by
-    free motion. Where the camera was then is known for the last `slots` ticks, and a picture is used if it was taken at
-    one of them: choose a `period` that divides the camera's, and `slots` of them longer than its latency. A picture
-    that a good filter meets with probability `false_alarm` only is refused; at `most_refused` in a row it begins
-    anew there. Without a picture for `patience` what is told is not valid.
+    A late picture is used at the time when it was taken: the estimate stays there, and the messages are predicted to
+    now by free motion. The camera's poses at the last `slots` ticks are stored, and a picture is used if it was taken
+    at one of them: choose a `period` that divides the camera's, and `slots` of them longer than its latency. A picture
+    that a good filter meets with probability `false_alarm` only is rejected; after `most_refused` in a row the filter
+    restarts from the last one. Without a picture for `patience` the messages are not valid.
     """
 
-    craft: Spacecraft  # own, as believed
-    client: Spacecraft  # as believed: where the frame is on it, centre of mass, inertia
+    craft: Spacecraft  # model of the own spacecraft
+    client: Spacecraft  # its model: where the frame is on it, centre of mass, inertia
     frame: str = static()  # that carries the camera
     target: str = static()  # frame of the client that the camera looks at, such as "client.ring"
     noise: PictureNoise
     camera: str = static(default="camera")  # name of the camera's measurements
     guess: TargetGuess = TargetGuess()  # at the start; without a pose it waits for its first picture
-    anew: TargetGuess = TargetGuess()  # where it begins anew after a start with a pose; wide enough for any tumble
+    anew: TargetGuess = TargetGuess()  # for a restart after a start with a pose; wide enough for any tumble
     disturbance: Disturbance = Disturbance()
     false_alarm: float = static(default=1e-4)
     most_refused: int = static(default=5)
@@ -114,16 +114,16 @@ class TargetFilter(Software):
         )
 
     @property
-    def body(self) -> BelievedBody:
-        """What is taken as known of the client."""
+    def body(self) -> AssumedBody:
+        """Properties of the client that are taken as known."""
         frame = self.target.partition(".")[2]
         inertia = composite_inertia(self.client, np.zeros(0)).about_com()
-        return BelievedBody.from_inertia(frame_pose(self.client, np.zeros(0), frame), inertia)
+        return AssumedBody.from_inertia(frame_pose(self.client, np.zeros(0), frame), inertia)
 
     # ---- memory
 
     def begin(self, y: Measurements) -> FilterMemory:
-        """At the guess, or waiting for a picture."""
+        """Memory at the start: the guess, or waiting for a picture."""
         guess, known = self.guess, self.guess.position is not None
         position = jnp.asarray(guess.position) if known else jnp.zeros(3)
         quaternion = jnp.asarray(guess.attitude) if known else jnp.array([1.0, 0.0, 0.0, 0.0])
@@ -131,7 +131,7 @@ class TargetFilter(Software):
         never = jnp.asarray(-jnp.inf)
         return FilterMemory(
             past=PastPoses.empty(self.slots),
-            belief=Belief(state, jnp.diag(guess.variances()), jnp.zeros(())),
+            belief=TargetEstimate(state, jnp.diag(guess.variances()), jnp.zeros(())),
             started=jnp.asarray(known),
             looked=never,
             used=never,
@@ -140,41 +140,41 @@ class TargetFilter(Software):
         )
 
     def remember(self, memory: FilterMemory, y: Measurements, clock: Clock) -> FilterMemory:
-        """Keep where the camera is, and use the latest picture if it is new."""
+        """Memory with the camera's present pose, and with the latest picture if it is new."""
         ticks = 1 if self.period is None else ticks_in(self.title, self.period, clock.dt)
-        past = memory.past.keep(believed_pose(self.craft, y, self.frame), clock.t, clock.tick // ticks)
+        past = memory.past.with_pose(own_frame_pose(self.craft, y, self.frame), clock.t, clock.tick // ticks)
         taken, valid = y.taken(f"{self.camera}.position"), y.valid(f"{self.camera}.position")
         X_NK, known = past.at(jnp.where(valid, taken, 0.0))
         new = valid & known & (taken > memory.looked) & (~memory.started | (taken >= memory.belief.time - 1e-9))
-        memory = self._carry_on(
-            dataclasses.replace(memory, past=past), jnp.where(new, taken, clock.t - self._span(clock))
+        memory = self._predict_to(
+            dataclasses.replace(memory, past=past), jnp.where(new, taken, clock.t - self._oldest_picture_age(clock))
         )
-        seen = View(
+        seen = TargetView(
             quaternion_multiply(X_NK.quaternion, y[f"{self.camera}.attitude"]), X_NK.apply(y[f"{self.camera}.position"])
         )
         picture = Picture(seen, X_NK.p)
-        return cond(new, lambda: self._look(memory, picture, taken), lambda: memory)
+        return cond(new, lambda: self._use_picture(memory, picture, taken), lambda: memory)
 
-    def _span(self, clock: Clock) -> float:
-        """Age of the oldest picture that can still be used [s]: the belief never stays farther behind."""
+    def _oldest_picture_age(self, clock: Clock) -> float:
+        """Age of the oldest picture that can still be used [s]: the estimate is never older than that."""
         return (self.slots - 1) * (clock.dt if self.period is None else self.period)
 
-    def _carry_on(self, memory: FilterMemory, time: Scalar) -> FilterMemory:
-        """With the belief at a time, if that is later."""
+    def _predict_to(self, memory: FilterMemory, time: Scalar) -> FilterMemory:
+        """Memory with the estimate predicted to a time, if that is later."""
         later = cond(
             memory.started & (time > memory.belief.time),
-            lambda: predict(self.body, memory.belief, time, self.disturbance),
+            lambda: predict_estimate(self.body, memory.belief, time, self.disturbance),
             lambda: memory.belief,
         )
         return dataclasses.replace(memory, belief=later)
 
-    def _look(self, memory: FilterMemory, picture: Picture, taken: Scalar) -> FilterMemory:
-        """Use a picture, refuse it, or begin anew with it."""
+    def _use_picture(self, memory: FilterMemory, picture: Picture, taken: Scalar) -> FilterMemory:
+        """Memory after a picture: it is used, rejected, or the filter restarts from it."""
         new = innovation(self.body, memory.belief, picture, self.noise)
-        nis, begun = new.squared(), self._begin_at(picture, taken)
-        good = nis <= gate_of(self.false_alarm)
+        nis, begun = new.normalised_square(), self._restart_from(picture, taken)
+        good = nis <= innovation_gate(self.false_alarm)
         anew = ~memory.started | (~good & (memory.refused + 1 >= self.most_refused))
-        better = correct(memory.belief, new)
+        better = correct_estimate(memory.belief, new)
 
         def choose(fresh: Numeric, used: Numeric, old: Numeric) -> Numeric:
             return jnp.where(anew, fresh, jnp.where(good, used, old))
@@ -189,37 +189,37 @@ class TargetFilter(Software):
             nis=jnp.where(anew, 0.0, nis),
         )
 
-    def _begin_at(self, picture: Picture, taken: Scalar) -> Belief:
-        """The pose as seen, as wrong as the picture; the rest as guessed."""
+    def _restart_from(self, picture: Picture, taken: Scalar) -> TargetEstimate:
+        """Estimate from one picture: pose and its errors from the picture, the rest from the guess."""
         guess = self.guess if self.guess.position is None else self.anew
         quat_TB = quaternion_conjugate(jnp.asarray(self.body.frame.quaternion))
         state = guess.state(quaternion_multiply(picture.seen.quaternion, quat_TB), picture.seen.position, self._com)
         P = jnp.diag(guess.variances())
-        new = innovation(self.body, Belief(state, P, taken), picture, self.noise)
-        H = new.H[:, SEEN]  # a rotation: of what a picture shows, the error is seen as it is, in other axes
-        return Belief(state, P.at[SEEN, SEEN].set(H.T @ new.noise @ H), taken)
+        new = innovation(self.body, TargetEstimate(state, P, taken), picture, self.noise)
+        H = new.H[:, POSE_ERRORS]  # a rotation: the error of a pose shows in a picture as it is, in other axes
+        return TargetEstimate(state, P.at[POSE_ERRORS, POSE_ERRORS].set(H.T @ new.noise @ H), taken)
 
     @property
     def _com(self) -> Vec3:
         return jnp.asarray(composite_inertia(self.client, np.zeros(0)).com)
 
-    # ---- what it says
+    # ---- messages and channels
 
-    def state_now(self, memory: FilterMemory, clock: Clock) -> TargetState:
-        """The estimate, carried on from its last picture."""
-        return coast(self.body, memory.belief.state, self._age(memory, clock))
+    def current_state(self, memory: FilterMemory, clock: Clock) -> TargetState:
+        """Estimated state now, predicted from the latest picture."""
+        return propagate_state(self.body, memory.belief.state, self._estimate_age(memory, clock))
 
-    def belief_now(self, memory: FilterMemory, clock: Clock) -> Belief:
-        """The same with its covariance."""
-        time = memory.belief.time + self._age(memory, clock)
-        return predict(self.body, memory.belief, time, self.disturbance)
+    def current_estimate(self, memory: FilterMemory, clock: Clock) -> TargetEstimate:
+        """Estimate now with its covariance, predicted from the latest picture."""
+        time = memory.belief.time + self._estimate_age(memory, clock)
+        return predict_estimate(self.body, memory.belief, time, self.disturbance)
 
-    def _age(self, memory: FilterMemory, clock: Clock) -> Scalar:
+    def _estimate_age(self, memory: FilterMemory, clock: Clock) -> Scalar:
         return jnp.where(memory.started, clock.t - memory.belief.time, 0.0)
 
     def tell(self, memory: FilterMemory, y: Measurements, clock: Clock) -> Mapping[str, Numeric]:
-        """The client as estimated: base velocity and rate in base axes, those of the frame in N axes."""
-        state, body = self.state_now(memory, clock), self.body
+        """Messages with the estimate: base velocity and rate in base axes, those of the frame in N axes."""
+        state, body = self.current_state(memory, clock), self.body
         owner, valid = self.target.partition(".")[0], self._is_valid(memory, clock)
         R_NB = rotation_matrix(state.quaternion)
         inertia = body.inertia(state.shape)
@@ -242,13 +242,13 @@ class TargetFilter(Software):
         return memory.started & (clock.t - memory.used <= self.patience)
 
     def channels(self) -> tuple[Channel, ...]:
-        """Errors against the truth, how large they are believed to be, and whether both agree."""
+        """Channels for the errors, their estimated size, and the condition of the filter."""
         return (*error_channels(), flag("target.condition", "Target filter", CONDITIONS))
 
     def observe(self, memory: FilterMemory, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
-        """How wrong the filter is, and whether it knows."""
-        belief = self.belief_now(memory, clock)
-        true = true_target(self.body, truth, self.target)
+        """Values of the channels: errors, their estimated size, and the condition of the filter."""
+        belief = self.current_estimate(memory, clock)
+        true = true_target_state(self.body, truth, self.target)
         lost = jnp.where(self._is_valid(memory, clock), 0.0, jnp.where(jnp.isfinite(memory.used), 2.0, 1.0))
         condition = jnp.where((lost == 0.0) & (memory.refused > 0), 3.0, lost)
-        return (*errors_of(belief, true), memory.nis, condition)
+        return (*error_values(belief, true), memory.nis, condition)

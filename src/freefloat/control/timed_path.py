@@ -1,4 +1,4 @@
-"""Paths that are given by their pose at a time: velocity and spin follow from it, exactly."""
+"""Paths given by their pose as a function of time: velocity and spin are its exact derivatives."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from freefloat.values.checks import require_bounds
 
 @record
 class TimedPath:
-    """A path of one's own: subclasses have a `duration` and write `pose(t)`; the rates are its derivatives."""
+    """A user's own path: subclasses have a `duration` and write `pose(t)`; the rates are its derivatives."""
 
     def pose(self, t: Scalar) -> Pose:
-        """Where the hand should be at time t, in the axes that the path's user chooses; smooth in t."""
+        """Desired pose of the hand at time t, in the axes that the path's user chooses; smooth in t."""
         raise NotImplementedError
 
     def displacement(self, t: Scalar) -> Vec3:
@@ -35,19 +35,19 @@ class TimedPath:
         """Velocity at time t, or its mean over the coming `hold` seconds [m/s]."""
         if hold > 0.0:
             return (self.displacement(t + hold) - self.displacement(t)) / hold
-        return jax.jvp(self.displacement, *_unit_speed(t))[1]
+        return jax.jvp(self.displacement, *_time_tangent(t))[1]
 
     def spin(self, t: Scalar, hold: float = 0.0) -> Vec3:
-        """Angular rate at time t, or the constant one that leads where it is after `hold` seconds [rad/s]."""
+        """Angular rate at time t, or the constant one that reaches the attitude after `hold` seconds [rad/s]."""
         if hold > 0.0:
             return rotation_log(self.rotation(t + hold) @ self.rotation(t).T) / hold
-        R, change = jax.jvp(self.rotation, *_unit_speed(t))
+        R, change = jax.jvp(self.rotation, *_time_tangent(t))
         return -0.5 * axial(change @ R.T)
 
 
 @record
 class FunctionPath(TimedPath):
-    """Any function of time: it returns a pose, or a position [m] where the attitude stays."""
+    """Path by any function of time that returns a pose, or a position [m] where the attitude stays."""
 
     function: Callable[[Any], Any] = static()  # of the time since the start [s], in jax.numpy
     duration: Numeric | float  # after which it stands still [s]
@@ -58,7 +58,7 @@ class FunctionPath(TimedPath):
             raise ModelError(f"FunctionPath.function must be a function of the time, got {self.function!r}.")
 
     def pose(self, t: Scalar) -> Pose:
-        """What the function says, at the ends what it says there."""
+        """Pose that the function returns; before 0 and after the duration its values there."""
         return as_pose(self.function(clip_time(t, self.duration)))
 
 
@@ -67,5 +67,5 @@ def clip_time(t: Scalar, duration: Numeric | float) -> Scalar:
     return jnp.where(t < 0.0, 0.0, jnp.where(t > duration, duration, t))
 
 
-def _unit_speed(t: Scalar) -> tuple[tuple[Scalar], tuple[Scalar]]:
+def _time_tangent(t: Scalar) -> tuple[tuple[Scalar], tuple[Scalar]]:
     return (jnp.asarray(t, dtype=float),), (jnp.ones(()),)

@@ -1,4 +1,4 @@
-"""Momentum unloading: thrusters take out of the wheels what disturbances have put into them."""
+"""Momentum unloading: thrusters take out of the wheels the momentum that disturbances have put into them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from freefloat.values.checks import require_all, require_bounds
 class MomentumUnloading(Software):
     """Starts when the wheels hold more than `start` and ends below `stop`; the wheels' own law keeps the attitude.
 
-    It knows its spacecraft and its thrusters; its memory is 1 while it is at work.
+    It uses models of its spacecraft and its thrusters; its memory is 1 while it unloads.
     """
 
     craft: Spacecraft
@@ -48,7 +48,7 @@ class MomentumUnloading(Software):
                 "Add them with Spacecraft.with_wheel, or leave the law out."
             )
 
-    def stored(self, y: Measurements) -> Vec3:
+    def wheel_momentum(self, y: Measurements) -> Vec3:
         """Momentum of the base wheels, base axes [N m s]."""
         wheels, spin = self.craft.wheels_on("base"), y["wheels.absolute_momentum"]
         return sum(
@@ -56,18 +56,18 @@ class MomentumUnloading(Software):
         )
 
     def begin(self, y: Measurements) -> Scalar:
-        """At rest."""
+        """Memory at the start: 0, no unloading."""
         return jnp.zeros(())
 
     def remember(self, memory: Scalar, y: Measurements, clock: Clock) -> Scalar:
-        """Decide whether to work."""
-        stored = self.stored(y)
+        """Memory after this tick: 1 while unloading, else 0."""
+        stored = self.wheel_momentum(y)
         size = jnp.sqrt(stored @ stored)
         return jnp.where(size > self.start, 1.0, jnp.where(size < self.stop, 0.0, memory))
 
     def command(self, memory: Scalar, y: Measurements, clock: Clock) -> ThrusterDuty:
-        """A torque against what is stored."""
-        stored = self.stored(y)
+        """Thruster command with a torque against the momentum of the wheels."""
+        stored = self.wheel_momentum(y)
         size = jnp.sqrt(stored @ stored)
         direction = stored / jnp.where(size > 0.0, size, 1.0)
         duty = self.thrusters.allocate(six(jnp.zeros(3), -memory * self.torque * direction))

@@ -1,4 +1,4 @@
-"""Visual servo: the target's pose from the pictures of a camera on the hand, carried forward between them."""
+"""Visual servo: the target's pose from pictures of a camera on the hand, predicted between them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.measured import believed_pose, measured_pose
+from freefloat.control.measured import measured_pose, own_frame_pose
 from freefloat.model import Clock, Measurements, Software, Spacecraft
 from freefloat.model.ports import ticks_in
 from freefloat.spatial import Pose
@@ -20,7 +20,7 @@ from freefloat.values.checks import require_array, require_bounds, set_fields
 
 @record
 class PastPoses:
-    """Where the camera was at the latest ticks, N; each tick takes the place of the oldest."""
+    """Poses of the camera in N at the latest ticks; each tick replaces the oldest."""
 
     positions: Numeric  # (slots, 3) [m]
     quaternions: Numeric  # (slots, 4)
@@ -28,12 +28,12 @@ class PastPoses:
 
     @staticmethod
     def empty(slots: int) -> PastPoses:
-        """Nothing kept yet."""
+        """Memory without any pose."""
         upright = jnp.zeros((slots, 4)).at[:, 0].set(1.0)
         return PastPoses(jnp.zeros((slots, 3)), upright, jnp.full(slots, -jnp.inf))
 
-    def keep(self, pose: Pose, t: Scalar, number: Numeric) -> PastPoses:
-        """With the pose at time t, which is that of tick `number`."""
+    def with_pose(self, pose: Pose, t: Scalar, number: Numeric) -> PastPoses:
+        """Memory with the pose at time t, which is that of tick `number`."""
         mine = jnp.arange(len(self.times)) == number % len(self.times)
         return PastPoses(
             jnp.where(mine[:, None], pose.p, self.positions),
@@ -42,7 +42,7 @@ class PastPoses:
         )
 
     def at(self, t: Scalar) -> tuple[Pose, Flag]:
-        """The pose at a past tick, and whether it is still known."""
+        """Pose at a past tick, and whether it is still stored."""
         then = (jnp.abs(self.times - t) < 1e-9).astype(float)
         known = jnp.any(then > 0.0)
         quaternion = jnp.where(known, then @ self.quaternions, jnp.array([1.0, 0.0, 0.0, 0.0]))
@@ -51,7 +51,7 @@ class PastPoses:
 
 @record
 class TrackerMemory:
-    """Where the camera was, and the target at the last picture that was used."""
+    """Past poses of the camera, and the target at the last picture that was used."""
 
     past: PastPoses
     position: Vec3  # of the target, N [m]
@@ -66,13 +66,13 @@ class TargetTracker(Software):
     The target's velocity is taken as known, as in the published experiment, and it does not turn. After `patience`
     without a picture the target is lost. Other software reads the estimate as if `target` were measured.
 
-    To know where the camera was when a picture was taken it keeps its own last `slots` ticks. A picture is used if it
+    The camera's poses at the last `slots` ticks are stored, to find where a picture was taken. A picture is used if it
     was taken at one of them: choose a `period` that divides the camera's, and `slots` of them longer than its latency.
     """
 
     craft: Spacecraft
     frame: str = static()  # that carries the camera
-    target: str = static()  # name under which the estimate is told, such as "target.grip"
+    target: str = static()  # name under which the estimate is reported, such as "target.grip"
     camera: str = static(default="camera")  # name of the camera's measurements
     velocity: ArrayLike = dataclasses.field(default_factory=lambda: np.zeros(3))  # (3,) of the target, N [m/s]
     share: Numeric | float = 0.5  # of each new picture in the estimate
@@ -87,20 +87,22 @@ class TargetTracker(Software):
         require_bounds(self, {"slots": ""}, least=1.0)
 
     def begin(self, y: Measurements) -> TrackerMemory:
-        """Nothing seen yet."""
+        """Memory at the start, before the first picture."""
         upright = jnp.array([1.0, 0.0, 0.0, 0.0])
         return TrackerMemory(PastPoses.empty(self.slots), jnp.zeros(3), upright, jnp.asarray(-jnp.inf))
 
     def remember(self, memory: TrackerMemory, y: Measurements, clock: Clock) -> TrackerMemory:
-        """Keep where the camera is, and use the latest picture if it is new."""
+        """Memory with the camera's present pose, and with the latest picture if it is new."""
         ticks = 1 if self.period is None else ticks_in(self.title, self.period, clock.dt)
-        past = memory.past.keep(believed_pose(self.craft, y, self.frame), clock.t, clock.tick // ticks)
+        past = memory.past.with_pose(own_frame_pose(self.craft, y, self.frame), clock.t, clock.tick // ticks)
         taken, valid = y.taken(f"{self.camera}.position"), y.valid(f"{self.camera}.position")
         X_NK, known = past.at(jnp.where(valid, taken, 0.0))
         seen = X_NK @ measured_pose(y, self.camera)
-        return self._correct(memory, past, seen, taken, valid & known & (taken > memory.used))
+        return self._corrected_memory(memory, past, seen, taken, valid & known & (taken > memory.used))
 
-    def _correct(self, memory: TrackerMemory, past: PastPoses, seen: Pose, taken: Scalar, new: Flag) -> TrackerMemory:
+    def _corrected_memory(
+        self, memory: TrackerMemory, past: PastPoses, seen: Pose, taken: Scalar, new: Flag
+    ) -> TrackerMemory:
         first = ~jnp.isfinite(memory.used)
         elapsed = jnp.where(first | ~new, 0.0, taken - jnp.where(first, 0.0, memory.used))
         predicted = memory.position + self.velocity * elapsed
@@ -116,7 +118,7 @@ class TargetTracker(Software):
         )
 
     def tell(self, memory: TrackerMemory, y: Measurements, clock: Clock) -> Mapping[str, Numeric]:
-        """The estimate carried forward to now with the target's velocity."""
+        """Messages with the estimate, predicted to now with the target's velocity."""
         known = jnp.isfinite(memory.used)
         age = clock.t - jnp.where(known, memory.used, 0.0)
         return {

@@ -1,5 +1,7 @@
 """Equations of motion of a free-floating tree: one algorithm per file, in body axes unless a name says otherwise."""
 
+from typing import TYPE_CHECKING
+
 from freefloat.dynamics.articulated import articulated_forward_dynamics
 from freefloat.dynamics.constrained import HeldMotion, held_motion, held_motion_by_rows, row_forces
 from freefloat.dynamics.contact import contact_impact
@@ -30,7 +32,7 @@ from freefloat.dynamics.kinematics import (
     inertial_frame_pose,
     inertial_frame_twist,
 )
-from freefloat.dynamics.manifold import Return, return_by_rows, return_to_rows
+from freefloat.dynamics.manifold import ReturnedStates, return_by_rows, return_to_rows
 from freefloat.dynamics.mass_matrix import mass_matrix
 from freefloat.dynamics.momentum import (
     centre_of_mass,
@@ -79,6 +81,7 @@ from freefloat.dynamics.row_response import RowResponse, row_response
 from freefloat.dynamics.solve import spd_solve
 from freefloat.dynamics.state_rate import StateRate, component_rates, retract, state_rate
 from freefloat.dynamics.vibration import natural_frequencies
+from freefloat.lazy_names import renamed_names
 
 __all__ = [
     "GRASP",
@@ -94,7 +97,7 @@ __all__ = [
     "JointSolution",
     "NominalMotion",
     "RelativeMotion",
-    "Return",
+    "ReturnedStates",
     "RowResponse",
     "Rows",
     "StateRate",
@@ -177,3 +180,11 @@ __all__ = [
     "unforced_twist_rate",
     "wheel_momentum",
 ]
+
+if not TYPE_CHECKING:  # names of version 0.1
+    __getattr__ = renamed_names(
+        __name__,
+        {
+            "Return": "dynamics.ReturnedStates",
+        },
+    )

@@ -25,7 +25,7 @@ class ArticulatedInertia:
 
     @staticmethod
     def of(rigid: SpatialInertia) -> ArticulatedInertia:
-        """A rigid body's inertia."""
+        """Articulated inertia of a rigid body."""
         return ArticulatedInertia(M=rigid.mass * jnp.eye(3), H=skew(rigid.moment), J=rigid.inertia)
 
     def __add__(self, other: ArticulatedInertia) -> ArticulatedInertia:
@@ -36,7 +36,7 @@ class ArticulatedInertia:
         return six(self.M @ a + self.H.T @ w, self.H @ a + self.J @ w)
 
     def without(self, U: Vec6, scaled: Vec6) -> ArticulatedInertia:
-        """Minus U scaled^T: the inertia that is left when a dof gives way."""
+        """The inertia that is left when a dof gives way: this one minus U scaled^T."""
         return ArticulatedInertia(
             M=symmetric(self.M - jnp.outer(linear(U), linear(scaled))),
             H=self.H - jnp.outer(angular(U), linear(scaled)),
@@ -44,7 +44,7 @@ class ArticulatedInertia:
         )
 
     def to_A(self, X_PB: Pose) -> ArticulatedInertia:
-        """The same inertia about the parent's origin, in the parent's axes."""
+        """This inertia about the parent's origin, in the parent's axes."""
         R, P = X_PB.R, skew(X_PB.p)
         M, H, J = symmetric(R @ self.M @ R.T), R @ self.H @ R.T, symmetric(R @ self.J @ R.T)
         shifted = H + P @ M

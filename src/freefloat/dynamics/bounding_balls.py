@@ -1,34 +1,43 @@
-"""Sizes of shapes: whether two of them are so far apart that nobody need look closer, and how far places may jump."""
+"""Sizes of shapes: whether two are so far apart that no exact check is needed, and how far closest points can jump."""
 
 from __future__ import annotations
 
 import jax.numpy as jnp
 
 from freefloat.dynamics.closest_points import length
-from freefloat.model.contact_shapes import Box, Capsule, Cone, ContactShape, Plane, Probe, Ring, Sphere
+from freefloat.model.contact_shapes import (
+    ContactBox,
+    ContactCapsule,
+    ContactCone,
+    ContactShape,
+    Plane,
+    Probe,
+    Ring,
+    Sphere,
+)
 from freefloat.spatial import Pose
 from freefloat.values.arrays import Numeric, Scalar
 
 
 def ball_radius(shape: ContactShape) -> Numeric | float:
-    """Of a ball around the origin of a shape that holds all of it [m]; of a plane none does."""
+    """Radius of the ball around the origin of a shape that contains all of it [m]; infinite for a plane."""
     if isinstance(shape, Sphere):
         return shape.radius
     if isinstance(shape, Ring):
         return shape.radius + shape.bar
-    if isinstance(shape, Capsule):
+    if isinstance(shape, ContactCapsule):
         return 0.5 * shape.length + shape.radius
-    if isinstance(shape, Box):
+    if isinstance(shape, ContactBox):
         return 0.5 * length(jnp.asarray(shape.size))
     if isinstance(shape, Probe):
         return jnp.maximum(shape.radius, shape.length + shape.shaft)
-    if isinstance(shape, Cone):
+    if isinstance(shape, ContactCone):
         return jnp.sqrt(jnp.asarray(shape.mouth**2 + shape.depth**2, float))
     return jnp.inf
 
 
 def least_gap(a: ContactShape, b: ContactShape, X_AB: Pose) -> Scalar:
-    """No point of b, in pose X_AB in the frame of a, is closer to a than this [m]."""
+    """Lower bound of the distance between a and b, with b in pose X_AB in the frame of a [m]."""
     if isinstance(a, Plane):
         return X_AB.p[2] - ball_radius(b)
     if isinstance(b, Plane):
@@ -37,30 +46,32 @@ def least_gap(a: ContactShape, b: ContactShape, X_AB: Pose) -> Scalar:
 
 
 def reach_of(a: ContactShape, b: ContactShape) -> Scalar:
-    """How far from the origin of b points may be where both are closest, while they are near [m]: a lever for turns."""
+    """Largest distance of closest points from the origin of b while both are near [m]: the lever arm of rotations."""
     finite = [ball_radius(shape) for shape in (a, b) if not isinstance(shape, Plane)]
     return jnp.asarray(2.0 * sum(finite), float)
 
 
 def bar_length(a: ContactShape, b: ContactShape) -> Scalar | None:
-    """How far the closest place of two convex shapes can jump along the shorter one [m]; None if only points touch."""
+    """How far the closest point of two convex shapes can jump along the shorter one [m]; None if only points touch."""
     if any(isinstance(shape, (Sphere, Plane)) for shape in (a, b)) or not _has_bar(a, b):
         return None
     return jnp.minimum(*(jnp.asarray(_core_length(shape), float) for shape in (a, b)))
 
 
 def has_circle(a: ContactShape, b: ContactShape) -> bool:
-    """Whether one of them is taken as a circle, which is not convex: a ring, or the mouth of a cone beside a bar."""
-    if any(isinstance(shape, Cone) for shape in (a, b)):
+    """Whether one of two shapes is taken as a circle, not convex: a ring, or the mouth of a cone beside a bar."""
+    if any(isinstance(shape, ContactCone) for shape in (a, b)):
         return _has_bar(a, b)
-    return any(isinstance(shape, Ring) for shape in (a, b)) and not any(isinstance(s, (Box, Plane)) for s in (a, b))
+    return any(isinstance(shape, Ring) for shape in (a, b)) and not any(
+        isinstance(s, (ContactBox, Plane)) for s in (a, b)
+    )
 
 
 def _has_bar(*shapes: ContactShape) -> bool:
-    return any(isinstance(shape, (Capsule, Probe)) for shape in shapes)
+    return any(isinstance(shape, (ContactCapsule, Probe)) for shape in shapes)
 
 
 def _core_length(shape: ContactShape) -> Numeric | float:
-    if isinstance(shape, (Capsule, Probe)):
+    if isinstance(shape, (ContactCapsule, Probe)):
         return shape.length
     return 2.0 * ball_radius(shape)

@@ -16,28 +16,28 @@ import numpy as np
 from freefloat.values import record
 from freefloat.values.arrays import Numeric, Scalar, Vec3
 
-_TINY = 1e-300  # nothing is divided by less
+_TINY = 1e-300  # smallest divisor
 _HALVINGS = 50  # of an interval of the segment's parameter: to the last digit
 _SAMPLES = 9  # along a segment, to find which of two minima is the lower one
 
 
 @record
-class Nearest:
-    """How far a point is from a surface, and the direction in which that distance grows."""
+class SurfaceDistance:
+    """Distance of a point from a surface, and the direction in which that distance grows."""
 
     distance: Scalar  # [m], negative inside
     normal: Vec3  # unit vector out of the surface
 
 
 def length(x: Numeric) -> Scalar:
-    """|x|; its derivative at zero is zero."""
+    """Length |x| of a vector; its derivative at zero is zero."""
     squared = x @ x
     positive = squared > 0.0
     return jnp.where(positive, jnp.sqrt(jnp.where(positive, squared, 1.0)), 0.0)
 
 
 def direction(x: Vec3, otherwise: Vec3) -> Vec3:
-    """x / |x|, or another unit vector where x is zero."""
+    """Unit vector x / |x|, or another unit vector where x is zero."""
     size = length(x)
     return jnp.where(size > 0.0, x / jnp.where(size > 0.0, size, 1.0), jnp.asarray(otherwise))
 
@@ -58,19 +58,19 @@ def closest_on_circle(p: Vec3, radius: Numeric | float) -> Vec3:
     return radius * out
 
 
-def point_to_ball(p: Vec3, radius: Numeric | float) -> Nearest:
-    """From a ball around the origin."""
-    return Nearest(length(p) - radius, direction(p, np.array([0.0, 0.0, 1.0])))
+def point_to_ball(p: Vec3, radius: Numeric | float) -> SurfaceDistance:
+    """Distance of a point from a ball around the origin."""
+    return SurfaceDistance(length(p) - radius, direction(p, np.array([0.0, 0.0, 1.0])))
 
 
-def point_to_box(p: Vec3, half: Vec3) -> Nearest:
-    """From a box around the origin with half its edges along x, y, z; inside, from the nearest face."""
+def point_to_box(p: Vec3, half: Vec3) -> SurfaceDistance:
+    """Distance of a point from a box around the origin, `half` its edges; inside, from the nearest face."""
     over = jnp.abs(p) - half
     signs = jnp.where(p < 0.0, -1.0, 1.0)
     outside, deepest = jnp.maximum(over, 0.0), jnp.argmax(over)
     face = signs * (jnp.arange(3) == deepest)
     apart = length(outside)
-    return Nearest(
+    return SurfaceDistance(
         jnp.where(apart > 0.0, apart, jnp.max(over)),
         jnp.where(apart > 0.0, signs * direction(outside, np.array([0.0, 0.0, 1.0])), face),
     )
@@ -82,7 +82,7 @@ def point_to_box(p: Vec3, half: Vec3) -> Nearest:
 def closest_of_segments(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> tuple[Vec3, Vec3]:
     """The closest points of the segments from a to b and from c to d (Ericson, Real-Time Collision Detection, 5.1.9).
 
-    Of parallel segments, the closest points at the middle of where they lie beside one another.
+    On parallel segments the points are in the middle of the part where they lie side by side.
     """
     u, v, w = b - a, d - c, a - c
     uu, vv, uv, uw, vw = u @ u, v @ v, u @ v, u @ w, v @ w
@@ -142,7 +142,7 @@ def closest_on_segment_to_box(a: Vec3, b: Vec3, half: Vec3) -> Vec3:
 
 
 def _zero_of(slope: Callable[[Scalar], Scalar], low: Scalar, high: Scalar) -> Scalar:
-    """Where a slope changes from falling to rising between two parameters; an end, where it does not."""
+    """Parameter between two others at which a slope changes from negative to positive; one end, if it does not."""
 
     def halve(_: Numeric, ends: tuple[Scalar, Scalar]) -> tuple[Scalar, Scalar]:
         left, right = ends
@@ -165,21 +165,21 @@ class FunnelWalls:
     of them are thin: distances are positive on both sides.
     """
 
-    near: Nearest
-    far: Nearest
-    floor: Nearest
+    near: SurfaceDistance
+    far: SurfaceDistance
+    floor: SurfaceDistance
 
 
 def point_to_funnel(
     p: Vec3, mouth: Numeric | float, depth: Numeric | float, throat: Numeric | float = 0.0
 ) -> FunnelWalls:
-    """From a funnel with the radius `mouth` at z = depth and `throat` at z = 0 [m]."""
+    """Distances of a point from a funnel with the radius `mouth` at z = depth and `throat` at z = 0 [m]."""
     rho = length(p[:2])
     out = direction(jnp.array([p[0], p[1], 0.0]), np.array([1.0, 0.0, 0.0]))
 
-    def turned(plane: tuple[Scalar, Scalar, Scalar], side: float = 1.0) -> Nearest:
+    def nearest_in_space(plane: tuple[Scalar, Scalar, Scalar], side: float = 1.0) -> SurfaceDistance:
         distance, along, up = plane
-        return Nearest(distance, side * along * out + up * np.array([0.0, 0.0, 1.0]))
+        return SurfaceDistance(distance, side * along * out + up * np.array([0.0, 0.0, 1.0]))
 
     z = p[2]
     over = jnp.maximum(rho - throat, 0.0)
@@ -187,16 +187,16 @@ def point_to_funnel(
     away = jnp.sqrt(jnp.maximum(over**2 + z**2, _TINY))
     floor = (away, over / away, jnp.where(jnp.abs(z) > 0.0, z / away, below * (over <= 0.0)))
     return FunnelWalls(
-        near=turned(_to_wall(rho, z, mouth, depth, throat)),
-        far=turned(_to_wall(-rho, z, mouth, depth, throat), -1.0),
-        floor=turned(floor),
+        near=nearest_in_space(_to_wall(rho, z, mouth, depth, throat)),
+        far=nearest_in_space(_to_wall(-rho, z, mouth, depth, throat), -1.0),
+        floor=nearest_in_space(floor),
     )
 
 
 def _to_wall(
     rho: Scalar, z: Scalar, mouth: Numeric | float, depth: Numeric | float, throat: Numeric | float
 ) -> tuple[Scalar, Scalar, Scalar]:
-    """(distance, normal) in the half plane through the axis from the straight line (throat, 0) to (mouth, depth)."""
+    """Distance and normal (rho, z) in the half plane through the axis from the line (throat, 0) to (mouth, depth)."""
     slant = jnp.sqrt(jnp.asarray((mouth - throat) ** 2 + depth**2, float))
     along_rho, along_z = (mouth - throat) / slant, depth / slant
     x, y = rho - throat, z

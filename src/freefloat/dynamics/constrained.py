@@ -36,7 +36,7 @@ from freefloat.values.compiling import compiled_on_call
 
 @record
 class HeldMotion:
-    """Accelerations of spacecraft that are held together, and what it takes."""
+    """Accelerations of spacecraft that are held together, and the forces that hold them."""
 
     vdots: tuple[Vector, ...]  # of each spacecraft
     forces: tuple[Vector, ...]  # generalised, as given, with those that prescribed motion needs; without the rows'
@@ -71,10 +71,10 @@ def held_motion(
         joined.states(states),
         joined.forces(states, forces),
         joined.rows,
-        joined.prescribed(prescribed),
+        joined.prescribed_names(prescribed),
         joined.accelerations(accelerations),
     )
-    return _part(joined, crafts, states, forces, rows, trees, prescribed_dofs(crafts, prescribed))
+    return _split_motion(joined, crafts, states, forces, rows, trees, prescribed_dofs(crafts, prescribed))
 
 
 @compiled_on_call
@@ -88,7 +88,7 @@ def held_motion_by_rows(
     accelerations: Sequence[Vector] = (),
     active: Numeric | None = None,
 ) -> HeldMotion:
-    """The same with every row as a row: an independent second way, and the only one where rows have flags."""
+    """Held motion with every row kept as a row: an independent second way, and the only one where rows have flags."""
     found = _drift_free_motion(crafts, states, forces, rows, prescribed, accelerations, active)
     return dataclasses.replace(
         found, vdots=tuple(free_of_drift(vdot, state.v) for vdot, state in zip(found.vdots, states, strict=True))
@@ -139,7 +139,7 @@ def _drift_free_motion(
     )
 
 
-def _part(
+def _split_motion(
     joined: JoinedTrees,
     crafts: Crafts,
     states: States,
@@ -148,7 +148,7 @@ def _part(
     trees: HeldMotion,
     given: tuple[tuple[int, ...], ...],
 ) -> HeldMotion:
-    """The motion of each spacecraft out of that of the trees, and the forces between them."""
+    """Motion of each spacecraft from that of the trees, and the forces between the spacecraft."""
     tree_states, carried = joined.states(states), joined.forces(states, forces, base=False)
     stills, vdots, found = [], [], []
     for c, (state, member) in enumerate(zip(states, joined.members, strict=True)):
@@ -183,7 +183,7 @@ def _part(
 
 
 def _with_drift(rate: Vector, v: Vector, still: Vector) -> Vector:
-    """The acceleration at v from that at the same motion without the drift: body axes turn under it."""
+    """Acceleration at v from the acceleration without the drift: body axes turn under the drift."""
     drift = linear(jnp.asarray(v)[:6]) - linear(still[:6])
     return rate.at[:6].add(-six(cross(angular(still[:6]), drift), np.zeros(3)))
 
@@ -191,7 +191,7 @@ def _with_drift(rate: Vector, v: Vector, still: Vector) -> Vector:
 def mount_force(
     crafts: Crafts, states: States, rows: Rows, child: int, wrench: Vec6
 ) -> tuple[Vector, tuple[int, Vec6]]:
-    """Multipliers of a grasp from the wrench on the base that it holds; and the other spacecraft, with its wrench."""
+    """Multipliers of a grasp from the wrench on the base that it holds; also the other spacecraft and its wrench."""
     assert isinstance(rows, FrameRows)
     X_12 = relative_pose(crafts, states, rows.first, rows.second)
     is_second = rows.second[0] == child
@@ -210,14 +210,14 @@ def mount_force(
 
 @compiled_on_call
 def row_forces(crafts: Crafts, states: States, rows: Sequence[Rows], multipliers: Vector) -> tuple[Vector, ...]:
-    """J^T multipliers: the generalised force (nv) of the rows on each spacecraft."""
+    """Generalised force J^T multipliers (nv) of the rows on each spacecraft."""
     return tuple(J.T @ multipliers for J in row_jacobian(crafts, states, rows))
 
 
 def _given_accelerations(
     crafts: Crafts, states: States, response: RowResponse, accelerations: Sequence[Vector]
 ) -> list[Vector]:
-    """(nv) of each spacecraft, of the motion without drift: what is prescribed, zero elsewhere."""
+    """Accelerations (nv) of each spacecraft in the motion without drift: prescribed values, zero elsewhere."""
     values = tuple(accelerations) or tuple(np.zeros(len(given)) for given in response.given)
     found = []
     for craft, state, given, value in zip(crafts, states, response.given, values, strict=True):
@@ -236,7 +236,7 @@ def _given_accelerations(
 def _with_prescribed(
     craft: Spacecraft, q: Vector, v: Vector, force: Vector, vdot: Vector, held: Vector, given: tuple[int, ...]
 ) -> Vector:
-    """The force with the entries that prescribed motion needs."""
+    """The generalised force, with the entries that prescribed motion needs in place of the given ones."""
     if not given:
         return jnp.asarray(force)
     at = np.array(given, dtype=int)

@@ -13,7 +13,7 @@ from itertools import pairwise
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.dynamics.coulomb import Blocks, plastic_contacts, rubbing, safe_root
+from freefloat.dynamics.coulomb import Blocks, plastic_contacts, rubbing_impulses, safe_root
 from freefloat.dynamics.impact import Impact, impact_of
 from freefloat.dynamics.redundant_rows import factorise_rows
 from freefloat.dynamics.relative_rows import Crafts, FrameRows, Rows, States, row_count, row_velocity
@@ -38,7 +38,7 @@ def contact_impact(
     prescribed: Prescribed = (),
     active: Numeric | None = None,
 ) -> Impact:
-    """What contacts do that touch now: each has the rows `normal(n)` or, for friction, `contact(n)`.
+    """Impact of contacts that touch now: each has the rows `normal(n)` or, for friction, `contact(n)`.
 
     The normal points from the first frame to the second, so a contact approaches while its first row is negative; one
     that separates, or whose flag in `active` is off, does nothing. Restitution (0 to 1) and friction (0 and up): one
@@ -79,7 +79,7 @@ def _contact_impact(
     response = row_response(crafts, states, every, prescribed, flags)
     before = row_velocity(crafts, states, every)
     before = before if flags is None else jnp.where(flags, before, 0.0)
-    # Held rows answer to whatever the contacts do.
+    # Held rows respond to all impulses of the contacts.
     keeper = factorise_rows(response.W[:h, :h], response.mobility)
     across = keeper.solve(response.W[:h, h:])
     start = keeper.solve(before[:h])
@@ -99,13 +99,13 @@ class _Contacts:
 
 
 def _impulses(W: Matrix, g: Vector, contacts: _Contacts) -> Vector:
-    """Compression, giving back, and what that leaves to be ended."""
+    """Impulses of compression, of restitution, and of a last plastic impact where that closes a contact again."""
     blocks, mu, active = contacts.blocks, contacts.friction, contacts.active
     normals = np.array([at.start for at in blocks], dtype=int)
     compression = plastic_contacts(W, g, mu, active, blocks)
     y = g + W @ compression
-    back = rubbing(W, y, contacts.restitution * compression[normals], mu, blocks)
-    x = compression + _share_of(W, g, compression, back) * back
+    back = rubbing_impulses(W, y, contacts.restitution * compression[normals], mu, blocks)
+    x = compression + _largest_share(W, g, compression, back) * back
     y = g + W @ x
     # Rounding must not close a contact that has just been solved.
     small = _APPROACH * jnp.max(jnp.abs(g), initial=0.0)
@@ -113,7 +113,7 @@ def _impulses(W: Matrix, g: Vector, contacts: _Contacts) -> Vector:
     return x + plastic_contacts(W, closing, mu, active, blocks)
 
 
-def _share_of(W: Matrix, g: Vector, compression: Vector, back: Vector) -> Scalar:
+def _largest_share(W: Matrix, g: Vector, compression: Vector, back: Vector) -> Scalar:
     """The largest share, up to one, of the impulse given back at which no energy is gained."""
     lost = -(compression @ g + 0.5 * compression @ (W @ compression))
     rate, curvature = back @ (g + W @ compression), 0.5 * back @ (W @ back)
@@ -126,13 +126,13 @@ def _share_of(W: Matrix, g: Vector, compression: Vector, back: Vector) -> Scalar
 
 
 def _blocks(contacts: Sequence[FrameRows]) -> Blocks:
-    ends = np.cumsum([0, *(one.count for one in contacts)])
+    ends = np.cumsum([0, *(contact.count for contact in contacts)])
     return tuple(slice(int(a), int(b)) for a, b in pairwise(ends))
 
 
 def _require_contacts(contacts: Sequence[FrameRows]) -> None:
-    for one in contacts:
-        if not isinstance(one, FrameRows) or one.count not in (1, 3):
-            raise ModelError(f"A contact has the directions normal(n) or contact(n), got {one!r}.")
+    for contact in contacts:
+        if not isinstance(contact, FrameRows) or contact.count not in (1, 3):
+            raise ModelError(f"A contact has the directions normal(n) or contact(n), got {contact!r}.")
     if not contacts:
         raise ModelError("contact_impact needs at least one contact: FrameRows(first, second, normal((1, 0, 0))).")

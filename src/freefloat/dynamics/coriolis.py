@@ -19,7 +19,7 @@ from freefloat.values.compiling import compiled_on_call
 
 @compiled_on_call
 def coriolis_product(craft: Spacecraft, q: Vector, v: Vector, x: Vector) -> Vector:
-    """C(q, v) x (nv); with x = v it is the bias."""
+    """Product C(q, v) x (nv) of the Coriolis matrix and a vector; with x = v it is the bias."""
     q, v, x = jnp.asarray(q), jnp.asarray(v), jnp.asarray(x)
     _, change = jax.jvp(lambda v: bias(craft, q, v), (v,), (x,))
     turned = jnp.concatenate([cross_motion(v[:6], x[:6]), np.zeros(craft.layout.nv - 6)])
@@ -28,7 +28,7 @@ def coriolis_product(craft: Spacecraft, q: Vector, v: Vector, x: Vector) -> Vect
 
 @compiled_on_call
 def coriolis_matrix(craft: Spacecraft, q: Vector, v: Vector) -> Matrix:
-    """C (nv, nv) with C v = `bias` and Mdot = C + C^T."""
+    """Coriolis matrix C (nv, nv) with C v = `bias` and Mdot = C + C^T."""
     q, v = jnp.asarray(q), jnp.asarray(v)
     ad = jax.vmap(lambda x: cross_motion(v[:6], x), 1, 1)(jnp.eye(6))
     base = (mass_matrix(craft, q)[:, :6] @ ad, np.zeros((craft.layout.nv, craft.layout.nv - 6)))

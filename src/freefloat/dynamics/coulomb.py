@@ -31,20 +31,22 @@ def plastic_contacts(W: Matrix, g: Vector, friction: Vector, active: Numeric, bl
 
     def local(k: int, rest: Vector) -> Vector:
         own, mu = W[blocks[k], blocks[k]], friction[k]
-        x = jnp.maximum(-rest / own[0, 0], 0.0) if rest.shape == (1,) else _one_contact(own, rest, mu)
+        x = jnp.maximum(-rest / own[0, 0], 0.0) if rest.shape == (1,) else _contact_impulse(own, rest, mu)
         return jnp.where(active[k], x, 0.0)
 
     return _sweep(W, g, blocks, local)
 
 
-def rubbing(W: Matrix, y: Vector, pushes: Vector, friction: Vector, blocks: Blocks) -> Vector:
+def rubbing_impulses(W: Matrix, y: Vector, pushes: Vector, friction: Vector, blocks: Blocks) -> Vector:
     """Impulses with given normal parts `pushes` (one for each contact) whose friction takes the most energy."""
 
     def local(k: int, rest: Vector) -> Vector:
         own, push = W[blocks[k], blocks[k]], pushes[k][None]
         if rest.shape == (1,):
             return push
-        return jnp.concatenate([push, _in_disc(own[1:, 1:], rest[1:] + own[1:, 0] * push, friction[k] * push[0])])
+        return jnp.concatenate(
+            [push, _minimise_in_disc(own[1:, 1:], rest[1:] + own[1:, 0] * push, friction[k] * push[0])]
+        )
 
     return _sweep(W, y, blocks, local)
 
@@ -52,7 +54,7 @@ def rubbing(W: Matrix, y: Vector, pushes: Vector, friction: Vector, blocks: Bloc
 def _sweep(W: Matrix, g: Vector, blocks: Blocks, local: Callable[[int, Vector], Vector]) -> Vector:
     """Solve contact by contact until nothing changes; one contact needs one solution."""
 
-    def once(x: Vector) -> Vector:
+    def sweep_once(x: Vector) -> Vector:
         for k, at in enumerate(blocks):
             rest = g[at] + W[at] @ x - W[at, at] @ x[at]
             x = x.at[at].set(local(k, rest))
@@ -60,32 +62,32 @@ def _sweep(W: Matrix, g: Vector, blocks: Blocks, local: Callable[[int, Vector], 
 
     start = jnp.zeros_like(g)
     if len(blocks) <= 1:
-        return once(start)
+        return sweep_once(start)
 
-    def goes_on(loop: tuple[Numeric, Vector, Scalar]) -> Numeric:
+    def is_unfinished(loop: tuple[Numeric, Vector, Scalar]) -> Numeric:
         count, x, change = loop
         return (count < _SWEEPS) & (change > _STILL * jnp.max(jnp.abs(x)))
 
-    def again(loop: tuple[Numeric, Vector, Scalar]) -> tuple[Numeric, Vector, Scalar]:
+    def next_sweep(loop: tuple[Numeric, Vector, Scalar]) -> tuple[Numeric, Vector, Scalar]:
         count, x, _ = loop
-        new = once(x)
+        new = sweep_once(x)
         return count + 1, new, jnp.max(jnp.abs(new - x))
 
-    return jax.lax.while_loop(goes_on, again, (jnp.zeros((), int), start, jnp.full((), jnp.inf)))[1]
+    return jax.lax.while_loop(is_unfinished, next_sweep, (jnp.zeros((), int), start, jnp.full((), jnp.inf)))[1]
 
 
 # ---- one contact
 
 
-def _one_contact(W: Mat3, r: Vec3, mu: Scalar) -> Vec3:
-    """Open, stick or slip; r is the velocity that all others leave it."""
+def _contact_impulse(W: Mat3, r: Vec3, mu: Scalar) -> Vec3:
+    """Impulse of one contact that opens, sticks or slips; r is its velocity after the impulses of all others."""
     sticking = -spd_solve(W, r)
     sticks = (sticking[0] >= 0.0) & (_length(sticking[1:]) <= mu * sticking[0])
-    closed = jnp.where(sticks, sticking, _slipping(W, r, mu))
+    closed = jnp.where(sticks, sticking, _slipping_impulse(W, r, mu))
     return jnp.where(r[0] < 0.0, closed, 0.0)
 
 
-def _slipping(W: Mat3, r: Vec3, mu: Scalar) -> Vec3:
+def _slipping_impulse(W: Mat3, r: Vec3, mu: Scalar) -> Vec3:
     """Impulse of a contact that slips in a direction d with friction -mu x_n d; d is the direction in which it slips.
 
     The part of the slip velocity across d must vanish; times a positive factor it is a trigonometric polynomial of d.
@@ -128,8 +130,8 @@ def _slipping(W: Mat3, r: Vec3, mu: Scalar) -> Vec3:
     return jnp.where(slip > -1e-9 * _length(r[1:]), x, only_pushing)
 
 
-def _in_disc(W: Matrix, r: Vector, radius: Scalar) -> Vector:
-    """x with |x| <= radius that minimises x W x / 2 + x r: inside it, or on the edge by bisection of a multiplier."""
+def _minimise_in_disc(W: Matrix, r: Vector, radius: Scalar) -> Vector:
+    """The x in |x| <= radius that minimises x W x / 2 + x r: inside, or on the edge by bisection of a multiplier."""
     inside = -spd_solve(W, r)
     trace = W[0, 0] + W[1, 1]
 
@@ -155,7 +157,7 @@ def _length(x: Vector) -> Scalar:
 
 
 def safe_root(x: Scalar) -> Scalar:
-    """Square root of what is not negative, whose derivative at zero is zero."""
+    """Square root of x, zero where x is negative; its derivative at zero is zero."""
     positive = x > 0.0
     return jnp.where(positive, jnp.sqrt(jnp.where(positive, x, 1.0)), 0.0)
 

@@ -49,7 +49,7 @@ def rail_mount(rail: Rail, b: Vector, station: Scalar) -> Mount:
 
 
 def hermite(rail: Rail, values: Numeric, slopes: Numeric, s: Scalar) -> Numeric:
-    """Cubic between the two stations around s; beyond the ends the outer cubic goes on."""
+    """Cubic interpolation between the two stations around s; beyond the ends the outer cubic goes on."""
     last = values.shape[0] - 2
     x = (s - rail.start) / rail.spacing
     index = jnp.clip(jnp.floor(jax.lax.stop_gradient(x)), 0, last).astype(jnp.int32)
@@ -65,7 +65,7 @@ def hermite(rail: Rail, values: Numeric, slopes: Numeric, s: Scalar) -> Numeric:
 
 
 def _mount(position: Vec3, angles: Vec3, moving: Matrix, turning: Matrix) -> Mount:
-    """From position and angles and their derivatives by the coordinates."""
+    """Mount from position, angles and their derivatives by the coordinates."""
     Rx, Ry = rotation_about(_X, angles[0]), rotation_about(_Y, angles[1])
     R = rotation_about(_Z, angles[2]) @ Ry @ Rx
     return Mount(pose=Pose(position=position, rotation=R), columns=six(R.T @ moving, _rates_to_body(Rx, Ry) @ turning))

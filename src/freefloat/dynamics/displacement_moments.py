@@ -45,7 +45,7 @@ class BodyMoments:
 
     @property
     def gradient(self) -> np.ndarray:
-        """(nq, 3, 3): displacement per x, of the turning of the frame, base axes."""
+        """Displacement per unit x from the turning of the frame, base axes, (nq, 3, 3)."""
         return np.cross(self.turning.T[:, :, None], self.R[None], axis=1)
 
 
@@ -69,29 +69,29 @@ class DisplacementMoments:
 
     @property
     def spin(self) -> np.ndarray:
-        """(3, nq): angular momentum about the centre of mass per unit coordinate rate, sum of X x D_j."""
+        """Angular momentum about the centre of mass per unit coordinate rate, sum of X x D_j, (3, nq)."""
         T = self.XD
         return np.stack([T[:, 1, 2] - T[:, 2, 1], T[:, 2, 0] - T[:, 0, 2], T[:, 0, 1] - T[:, 1, 0]])
 
     def inertia_slope(self, axis: np.ndarray) -> np.ndarray:
-        """(3, nq): dJ/dq_j times an axis."""
+        """Derivative dJ/dq_j of the inertia times an axis, (3, nq)."""
         both = self.XD + np.swapaxes(self.XD, 1, 2)
         return (np.einsum("jaa,b->bj", both, axis) - np.einsum("jab,b->aj", both, axis)).copy()
 
     @property
     def twirl(self) -> np.ndarray:
-        """(nq, nq, 3): sum of D_j x D_i at [i, j]."""
+        """Sum of D_j x D_i at [i, j], (nq, nq, 3)."""
         T = self.DD  # [i, j, a, b] = D_ia D_jb
         pairs = ((2, 1), (0, 2), (1, 0))  # (D_j x D_i)_x = D_jy D_iz - D_jz D_iy
         return np.stack([T[:, :, a, b] - T[:, :, b, a] for a, b in pairs], axis=2)
 
 
 def displacement_moments(craft: Spacecraft, q: Vector) -> DisplacementMoments:
-    """The sums at a configuration; wheels are locked to their bodies."""
+    """Displacement moments of a spacecraft at a configuration; wheels are locked to their bodies."""
     bodies = body_moments(craft, np.asarray(q, dtype=float))
     mass = float(sum(body.mass for body in bodies))
     com = np.sum([body.mass * body.p + body.R @ body.x for body in bodies], axis=0) / mass
-    com_motion = np.sum([_first(body) for body in bodies], axis=0) / mass
+    com_motion = np.sum([_displacement_sum(body) for body in bodies], axis=0) / mass
     nq, coordinates = craft.layout.nq, np.array(craft.layout.coordinates, dtype=int)
     XX, XD, DD = np.zeros((3, 3)), np.zeros((nq, 3, 3)), np.zeros((nq, nq, 3, 3))
     inertia = np.diag(np.asarray(rotor_inertias(craft))[coordinates])
@@ -101,7 +101,7 @@ def displacement_moments(craft: Spacecraft, q: Vector) -> DisplacementMoments:
         pairs = _displacement_pairs(body)
         DD += pairs
         inertia += np.einsum("ijaa->ij", pairs)
-        # A body that is known to first order only has modal mass all the same.
+        # A body whose inertia is given to first order only has modal mass nevertheless.
         own = np.ix_(body.modes, body.modes)
         inertia[own] += body.modal_mass - np.einsum("klaa->kl", body.phiphi)
     DD -= mass * np.einsum("ai,bj->ijab", com_motion, com_motion)
@@ -176,8 +176,8 @@ def _integrals(
     )
 
 
-def _first(body: BodyMoments) -> np.ndarray:
-    """(3, nq): sum of displacements."""
+def _displacement_sum(body: BodyMoments) -> np.ndarray:
+    """Sum of displacements over the mass of a body, (3, nq)."""
     total = body.mass * body.moving + np.cross(body.turning.T, body.R @ body.x).T
     total[:, body.modes] += body.R @ body.phi.T
     return total
@@ -189,7 +189,7 @@ def _position_pairs(body: BodyMoments, com: np.ndarray) -> np.ndarray:
 
 
 def _mixed_pairs(body: BodyMoments, com: np.ndarray) -> np.ndarray:
-    """(nq, 3, 3): sum of X_a D_jb; taking the mean of D off would change nothing, since X has none over all."""
+    """Sum of X_a D_jb, (nq, 3, 3); taking the mean of D off would change nothing, since X has none over all."""
     a, R = body.p - com, body.R
     first, turned = body.mass * a + R @ body.x, np.outer(a, body.x) + R @ body.xx  # int X, int X x^T
     found = np.einsum("a,bj->jab", first, body.moving) + np.einsum("ac,jbc->jab", turned, body.gradient)
@@ -198,7 +198,7 @@ def _mixed_pairs(body: BodyMoments, com: np.ndarray) -> np.ndarray:
 
 
 def _displacement_pairs(body: BodyMoments) -> np.ndarray:
-    """(nq, nq, 3, 3): sum of D_ia D_jb, the centre of mass not taken off yet."""
+    """Sum of D_ia D_jb, (nq, nq, 3, 3), before the part of the centre of mass is taken off."""
     c, g, R, own = body.moving.T, body.gradient, body.R, body.modes
     along = np.einsum("iac,c->ia", g, body.x)
     half = 0.5 * body.mass * np.einsum("ia,jb->ijab", c, c) + np.einsum("ia,jb->ijab", c, along)

@@ -18,7 +18,7 @@ def elastic_force(craft: Spacecraft, q: Vector) -> Vector:
         force = force.at[at].set(-(body.stiffness @ modal_coordinates(craft, body, q)))
     for joint, gear in flexible_joints(craft):
         torque = gear.spring_torque(torsion(craft, q, joint))
-        force = _between(craft, joint, force, torque)
+        force = _with_gear_torque(craft, joint, force, torque)
     return force
 
 
@@ -52,7 +52,7 @@ def damping_force(craft: Spacecraft, q: Vector, v: Vector) -> Vector:
         force = force.at[at].set(-(body.damping @ v[at]))
     for joint, gear in flexible_joints(craft):
         own, motor = craft.layout.velocities[joint.name].start, craft.layout.velocities[joint.motor].start
-        force = _between(craft, joint, force, gear.loss_torque(torsion(craft, q, joint), v[motor] - v[own]))
+        force = _with_gear_torque(craft, joint, force, gear.loss_torque(torsion(craft, q, joint), v[motor] - v[own]))
         force = force.at[motor].add(-gear.motor_damping * v[motor])
     return force
 
@@ -73,7 +73,7 @@ def torsion(craft: Spacecraft, q: Vector, joint: Joint) -> Scalar:
     return q[at[joint.motor].start] - q[at[joint.name].start]
 
 
-def _between(craft: Spacecraft, joint: Joint, force: Vector, torque: Scalar) -> Vector:
-    """A torque from motor to joint."""
+def _with_gear_torque(craft: Spacecraft, joint: Joint, force: Vector, torque: Scalar) -> Vector:
+    """The force with a torque added that the motor exerts on the joint through the gear."""
     at = craft.layout.velocities
     return force.at[at[joint.name].start].add(torque).at[at[joint.motor].start].add(-torque)

@@ -18,20 +18,20 @@ from freefloat.model import Spacecraft
 from freefloat.values import record, static
 from freefloat.values.arrays import Matrix, Numeric, Scalar, Vec6, Vector
 
-Given: TypeAlias = tuple[int, ...]  # dofs that follow a prescribed motion
+PrescribedDofs: TypeAlias = tuple[int, ...]  # dofs that follow a prescribed motion
 
 
 @record
 class DenseFactor:
-    """L D L^T of a matrix, the last coordinate eliminated first."""
+    """Factors L D L^T of a matrix, the last coordinate eliminated first."""
 
-    free: Given = static()  # the dofs in the matrix
+    free: PrescribedDofs = static()  # the dofs in the matrix
     size: int = static()  # of all dofs
     columns: tuple[Vector, ...]  # of L, last first
     reciprocals: Vector  # 1 / D, last first
 
     @staticmethod
-    def of(A: Matrix, free: Given, size: int) -> DenseFactor:
+    def of(A: Matrix, free: PrescribedDofs, size: int) -> DenseFactor:
         """Factorise A, which belongs to some dofs out of `size`."""
         reciprocals, columns = [], []
         for k in range(A.shape[0] - 1, -1, -1):
@@ -42,11 +42,11 @@ class DenseFactor:
 
     @property
     def weights(self) -> Vector:
-        """1 / D in the order of z."""
+        """Weights 1 / D in the order of z."""
         return self.reciprocals
 
     def reduce(self, forces: Matrix) -> Matrix:
-        """z (free, m) of forces (nv, m)."""
+        """Reduced forces z (free, m) from forces (nv, m)."""
         F, z = forces[np.array(self.free, dtype=int)], []
         for column in self.columns:
             z.append(F[-1])
@@ -54,7 +54,7 @@ class DenseFactor:
         return _rows(z, forces.shape[1])
 
     def expand(self, z: Vector) -> Vector:
-        """M^-1 F (nv) from the z (free) of one force; zero at prescribed dofs."""
+        """Answer M^-1 F (nv) from the z (free) of one force; zero at prescribed dofs."""
         x, scaled = jnp.zeros(0), z * self.reciprocals
         for k in range(len(self.free) - 1, -1, -1):
             x = jnp.append(x, scaled[k] - self.columns[k] @ x)
@@ -62,8 +62,8 @@ class DenseFactor:
 
 
 @record
-class GivingWay:
-    """One dof of an articulated body: along its column S the body gives way."""
+class ReleasedDof:
+    """One dof of an articulated body, which gives way along the column S."""
 
     dof: int = static()
     S: Vec6  # twist per unit rate
@@ -73,23 +73,23 @@ class GivingWay:
 
 @record
 class ArticulatedFactor:
-    """The same by articulated bodies: linear in the number of bodies. Rigid bodies and wheels."""
+    """The mass matrix factorised by articulated bodies: linear in their number. Rigid bodies and wheels."""
 
-    parents: Given = static()
+    parents: PrescribedDofs = static()
     size: int = static()
     links: tuple[Edge, ...]
-    wheels: tuple[tuple[GivingWay, ...], ...]  # of each body; U is the coupling
-    joints: tuple[tuple[GivingWay, ...], ...]  # of each link
+    wheels: tuple[tuple[ReleasedDof, ...], ...]  # of each body; U is the coupling
+    joints: tuple[tuple[ReleasedDof, ...], ...]  # of each link
     base: DenseFactor  # of the six speeds of the base, or of none
 
     @property
     def weights(self) -> Vector:
-        """1 / D in the order of z: wheels, joints from the last one inward, base."""
+        """Weights 1 / D in the order of z: wheels, joints from the last one inward, base."""
         loose = [*(w for body in self.wheels for w in body), *(j for link in self.joints[::-1] for j in link)]
-        return jnp.concatenate([_stack([one.reciprocal for one in loose]), self.base.weights])
+        return jnp.concatenate([_stack([dof.reciprocal for dof in loose]), self.base.weights])
 
     def reduce(self, forces: Matrix) -> Matrix:
-        """z of forces (nv, m): what each dof feels of them once everything outboard has given way."""
+        """Reduced forces z from forces (nv, m): what acts on each dof after everything outboard has given way."""
         columns = forces.shape[1]
         wrenches, z = [jnp.zeros((6, columns)) for _ in self.parents], []
         for i, wheels in enumerate(self.wheels):
@@ -106,7 +106,7 @@ class ArticulatedFactor:
         return jnp.concatenate([_rows(z, columns), on_base])
 
     def expand(self, z: Vector) -> Vector:
-        """M^-1 F (nv) from the z of one force; zero at prescribed dofs."""
+        """Answer M^-1 F (nv) from the z of one force; zero at prescribed dofs."""
         own = len(self.base.free)
         x = jnp.zeros(self.size).at[:6].set(self.base.expand(z[z.shape[0] - own :]))
         rates, last = [x[:6]], z.shape[0] - own
@@ -128,8 +128,8 @@ class ArticulatedFactor:
 Factor: TypeAlias = DenseFactor | ArticulatedFactor
 
 
-def factorise(craft: Spacecraft, q: Vector, given: Given = ()) -> Factor:
-    """The mass matrix at q as a product; dofs in `given` follow a prescribed motion and answer to no force."""
+def factorise(craft: Spacecraft, q: Vector, given: PrescribedDofs = ()) -> Factor:
+    """Factorise the mass matrix at q; dofs in `given` follow a prescribed motion and respond to no force."""
     base_free = [d not in given for d in range(6)]
     wheels_free = not set(given) & {*craft.layout.wheel_velocities, *craft.layout.motor_velocities}
     if craft.is_rigid and not craft.has_followers and wheels_free and len(set(base_free)) == 1:
@@ -139,14 +139,14 @@ def factorise(craft: Spacecraft, q: Vector, given: Given = ()) -> Factor:
     return DenseFactor.of(mass_matrix(craft, q)[np.ix_(at, at)], free, craft.layout.nv)
 
 
-def _articulate(craft: Spacecraft, q: Vector, given: Given) -> ArticulatedFactor:
+def _articulate(craft: Spacecraft, q: Vector, given: PrescribedDofs) -> ArticulatedFactor:
     links, rotors = edges(craft, q), rotor_inertias(craft)
     inertias, wheels = [], []
     for body in extended_inertias(craft, q):
         inertia, loose = _release_wheels(body)
         inertias.append(inertia)
         wheels.append(loose)
-    joints: list[tuple[GivingWay, ...]] = []
+    joints: list[tuple[ReleasedDof, ...]] = []
     for i in range(len(links), 0, -1):
         edge, parent, inertia, loose = links[i - 1], craft.parents[i], inertias[i], []
         for k, dof in enumerate(edge.dofs):
@@ -154,7 +154,7 @@ def _articulate(craft: Spacecraft, q: Vector, given: Given) -> ArticulatedFactor
                 continue
             S = edge.columns[:, k]
             U = inertia @ S
-            loose.append(GivingWay(dof=dof, S=S, U=U, reciprocal=1.0 / (S @ U + rotors[dof])))
+            loose.append(ReleasedDof(dof=dof, S=S, U=U, reciprocal=1.0 / (S @ U + rotors[dof])))
             inertia = inertia.without(U, U * loose[-1].reciprocal)
         joints.append(tuple(loose))
         inertias[parent] = inertias[parent] + inertia.to_A(edge.X_PB)
@@ -170,12 +170,12 @@ def _articulate(craft: Spacecraft, q: Vector, given: Given) -> ArticulatedFactor
     )
 
 
-def _release_wheels(body: ExtendedInertia) -> tuple[ArticulatedInertia, tuple[GivingWay, ...]]:
-    """What is left of a body's inertia when its wheels give way."""
+def _release_wheels(body: ExtendedInertia) -> tuple[ArticulatedInertia, tuple[ReleasedDof, ...]]:
+    """Inertia of a body that is left when its wheels give way, and the dofs of the wheels."""
     inertia, loose = ArticulatedInertia.of(body.rigid), []
     for k, dof in enumerate(body.dofs):
         U, reciprocal = body.coupling[:, k], 1.0 / body.own[k, k]
-        loose.append(GivingWay(dof=dof, S=np.zeros(6), U=U, reciprocal=reciprocal))
+        loose.append(ReleasedDof(dof=dof, S=np.zeros(6), U=U, reciprocal=reciprocal))
         inertia = inertia.without(U, U * reciprocal)
     return inertia, tuple(loose)
 

@@ -37,5 +37,5 @@ def _(primals: tuple, tangents: tuple) -> tuple[Vector, Vector]:
 
 @compiled_on_call
 def forward_dynamics_by_mass_matrix(craft: Spacecraft, q: Vector, v: Vector, force: Vector) -> Vector:
-    """The same from the mass matrix and the bias: an independent second way."""
+    """Acceleration vdot (nv) from the mass matrix and the bias: an independent second way."""
     return spd_solve(mass_matrix(craft, q), craft.layout.require_size("force", force) - bias(craft, q, v))

@@ -38,17 +38,17 @@ class FreeFloating:
 
     @property
     def angular_inertia(self) -> Mat3:
-        """H~_b: inertia of the frozen spacecraft about its centre of mass (eq. 3)."""
+        """Inertia H~_b of the frozen spacecraft about its centre of mass (eq. 3)."""
         r = skew(self.com)
         return angular(self.H_b[:, 3:]) + self.mass * (r @ r)
 
     @property
     def angular_coupling(self) -> Matrix:
-        """H~_bm (3, n): angular momentum about the centre of mass per unit joint rate, base not turning (eq. 3)."""
+        """Coupling H~_bm (3, n): angular momentum about the centre of mass per joint rate, base not turning (eq. 3)."""
         return angular(self.H_bm) - skew(self.com) @ linear(self.H_bm)
 
     def in_axes(self, R: Mat3) -> FreeFloating:
-        """The same in axes A, R being R_AB: of blocks in base axes."""
+        """These blocks, given in base axes, in the axes A, with R = R_AB."""
         turned = _block_rotation(R)
         return FreeFloating(
             mass=self.mass,
@@ -63,7 +63,7 @@ class FreeFloating:
     def base_twist(
         self, joint_rates: Vector, momentum: Vec6, wheel_speeds: Vector, modal_rates: Vector | None = None
     ) -> Vec6:
-        """Base twist that joint rates, wheel speeds and modal rates leave it, given (P, L_b) (eq. 2, 4)."""
+        """Base twist at given joint rates, wheel speeds, modal rates and momentum (P, L_b) (eq. 2, 4)."""
         share = momentum - self.H_bm @ joint_rates - self.H_bw @ wheel_speeds
         if modal_rates is not None:
             share = share - self.H_bf @ modal_rates
@@ -139,5 +139,5 @@ def reaction_null_space(craft: Spacecraft, q: Vector) -> Matrix:
 
 
 def _block_rotation(R: Mat3) -> Matrix:
-    """diag(R, R): turns a stack (linear, angular)."""
+    """Matrix diag(R, R), which rotates a stack (linear, angular)."""
     return jnp.block([[R, jnp.zeros((3, 3))], [jnp.zeros((3, 3)), R]])

@@ -1,4 +1,4 @@
-"""Hybrid dynamics: some joints, or the base, follow a prescribed motion, everything else answers to forces."""
+"""Hybrid dynamics: some joints, or the base, follow a prescribed motion, everything else responds to forces."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -19,11 +19,13 @@ Names = tuple[str, ...]
 def hybrid_dynamics(
     craft: Spacecraft, q: Vector, v: Vector, force: Vector, prescribed: Names, acceleration: Vector
 ) -> tuple[Vector, Vector]:
-    """(vdot, force) when the named joints accelerate as given; their entries of `force` are found, not read.
+    """Acceleration and force (vdot, force) when the named joints accelerate as given.
+
+    Entries of `force` at the named joints are results, not inputs.
 
     `base` is a name too, of six accelerations; its entries of the force are the wrench that moves it so, in base axes.
     """
-    given, free = _split(craft, prescribed)
+    given, free = _split_dofs(craft, prescribed)
     force = craft.layout.require_size("force", force)
     _require_one_each("acceleration", acceleration, prescribed, given)
     M, h = mass_matrix(craft, q), bias(craft, q, v)
@@ -34,10 +36,10 @@ def hybrid_dynamics(
 
 @compiled_on_call
 def held_dynamics(craft: Spacecraft, q: Vector, v: Vector, force: Vector) -> tuple[Vector, Vector]:
-    """(vdot, force) on a test stand: the base does not accelerate, everything else answers to forces.
+    """Acceleration and force (vdot, force) on a test stand: the base does not accelerate, all else responds to forces.
 
-    force[:6] is found, not read: the whole wrench on the base about its origin, which for a base at rest is that of the
-    stand and of any thruster on the base together.
+    force[:6] is a result, not an input: the whole wrench on the base about its origin, which for a base at rest is that
+    of the stand and of any thruster on the base together.
     """
     return hybrid_dynamics(craft, q, v, force, ("base",), np.zeros(6))
 
@@ -50,8 +52,11 @@ def impose_rates(craft: Spacecraft, q: Vector, v: Vector, prescribed: Names, rat
 
 @once
 def jump_to_rates(craft: Spacecraft, q: Vector, v: Vector, prescribed: Names, rates: Vector) -> tuple[Vector, Vector]:
-    """The same, and the impulses at the named joints that it takes [N m s, N s]; nothing in them depends on drift."""
-    given, free = _split(craft, prescribed)
+    """Velocity after the named joints jump to given rates, and the impulses at them [N m s, N s].
+
+    The impulses do not depend on drift.
+    """
+    given, free = _split_dofs(craft, prescribed)
     v = craft.layout.require_size("v", v)
     _require_one_each("rates", rates, prescribed, given)
     M, step = mass_matrix(craft, q), rates - v[given]
@@ -60,11 +65,11 @@ def jump_to_rates(craft: Spacecraft, q: Vector, v: Vector, prescribed: Names, ra
     return jnp.asarray(v).at[free].add(-answer).at[given].set(rates), impulse
 
 
-def _split(craft: Spacecraft, prescribed: Names) -> tuple[np.ndarray, np.ndarray]:
+def _split_dofs(craft: Spacecraft, prescribed: Names) -> tuple[np.ndarray, np.ndarray]:
     """Indices into v of what is prescribed and of everything else."""
     if twice := [name for k, name in enumerate(prescribed) if name in prescribed[:k]]:
         raise ModelError(f"'{twice[0]}' of spacecraft '{craft.name}' is prescribed twice. Name it once.")
-    craft.layout.refuse_followers(prescribed)
+    craft.layout.reject_followers(prescribed)
     given = np.array(craft.layout.indices(prescribed), dtype=int)
     return given, np.setdiff1d(np.arange(craft.layout.nv), given)
 

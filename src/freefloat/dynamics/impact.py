@@ -21,7 +21,7 @@ from freefloat.values.compiling import compiled_on_call
 
 @record
 class Impact:
-    """What an impact does."""
+    """Result of an impact."""
 
     speeds: tuple[Vector, ...]  # v of each spacecraft after it
     impulse: Vector  # along each row [N s, N m s]: on the second frame, and its opposite on the first
@@ -49,7 +49,7 @@ def row_impact(
 ) -> Impact:
     """The impact that takes the rows from velocity g to -e g; restitution e from 0 to 1, one for all rows or each.
 
-    Rows that are held already take part with e = 0. Different e on rows that move may gain energy: then one is better.
+    Rows that are held already take part with e = 0. Different e on rows that move may gain energy: then use one.
     Prescribed joints keep their rates. Rows that depend on others carry no impulse of their own; if they contradict
     them, something is left in `after`.
     """
@@ -75,7 +75,7 @@ def _row_impact(
 
 
 def impact_of(crafts: Crafts, states: States, response: RowResponse, before: Vector, impulse: Vector) -> Impact:
-    """What impulses along rows do, at given velocities of the rows before them."""
+    """Result of impulses along rows, at given velocities of the rows before them."""
     changes = response.answers(impulse)
     after = before + response.velocity(changes)
     return Impact(

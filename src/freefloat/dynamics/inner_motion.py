@@ -1,6 +1,6 @@
 """Motion about the centre of mass, wheels apart: what is left when the drift and the wheels' spin are taken away.
 
-Nothing here depends on the velocity of the base origin, so a spacecraft at 7500 m/s is seen as sharply as one at rest.
+Nothing here depends on the velocity of the base origin: no digits are lost for a spacecraft at 7500 m/s.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from freefloat.values.tracing import once
 
 @record
 class InnerMotion:
-    """What moves about the centre of mass C; all vectors in base axes."""
+    """Motion about the centre of mass C; all vectors in base axes."""
 
     com: Vec3  # p_BC [m]
     com_velocity: Vec3  # of C relative to the base origin, which may itself move [m/s]
@@ -45,14 +45,14 @@ def inner_motion(craft: Spacecraft, q: Vector, v: Vector) -> InnerMotion:
 
 
 def inner_energy(craft: Spacecraft, q: Vector, v: Vector) -> Scalar:
-    """Kinetic energy about the centre of mass, the wheels' spin apart [J]; for where the mass matrix is at hand."""
+    """Kinetic energy about the centre of mass, the wheels' spin apart [J]; for use where the mass matrix is known."""
     _, velocity = motion_of_com_by_mass_matrix(craft, q, v)
     return kinetic_energy(craft, q, without_drift_and_spin(craft, q, v)) - 0.5 * craft.mass * velocity @ velocity
 
 
 @once
 def motion_of_com(craft: Spacecraft, q: Vector, v: Vector) -> tuple[Vec3, Vec3]:
-    """Where the centre of mass is in the base frame, and its velocity relative to the base origin, base axes."""
+    """Position of the centre of mass in the base frame, and its velocity relative to the base origin, base axes."""
     if not craft.layout.nq:
         com = first_moment(craft, q) / craft.mass
         return com, cross(angular(v[:6]), com)
@@ -64,7 +64,7 @@ def motion_of_com(craft: Spacecraft, q: Vector, v: Vector) -> tuple[Vec3, Vec3]:
 
 @once
 def motion_of_com_by_mass_matrix(craft: Spacecraft, q: Vector, v: Vector) -> tuple[Vec3, Vec3]:
-    """The same from the rows of the linear momentum: for free where the mass matrix is needed anyway."""
+    """`motion_of_com` from the momentum rows of the mass matrix: at no cost where that is needed anyway."""
     rows = mass_matrix(craft, q)[:3] / craft.mass
     return jnp.stack([rows[1, 5], rows[2, 3], rows[0, 4]]), rows @ without_drift(v)
 
@@ -76,7 +76,7 @@ def first_moment(craft: Spacecraft, q: Vector) -> Vec3:
 
 
 def without_drift_and_spin(craft: Spacecraft, q: Vector, v: Vector) -> Vector:
-    """The same motion with the base origin at rest and every wheel not turning about its axis in space."""
+    """Speeds of the same motion with the base origin at rest and no wheel turning about its axis in space."""
     v = without_drift(v)
     if not craft.wheels:
         return v
@@ -85,7 +85,7 @@ def without_drift_and_spin(craft: Spacecraft, q: Vector, v: Vector) -> Vector:
 
 
 def without_drift(v: Vector) -> Vector:
-    """The same motion with the base origin at rest."""
+    """Speeds of the same motion with the base origin at rest."""
     return jnp.asarray(v).at[:3].set(0.0)
 
 
@@ -112,7 +112,7 @@ def spin_momentum(craft: Spacecraft, q: Vector, v: Vector) -> Vec3:
 
 
 def free_of_drift(rate: Vector, v: Vector) -> Vector:
-    """The acceleration at v from that at the same motion with the base origin at rest: body axes turn under v."""
+    """Acceleration at v from that of the same motion with the base origin at rest: body axes turn under v."""
     turning = six(cross(angular(v[:6]), linear(v[:6])), np.zeros(3))
     return rate.at[:6].add(-turning)
 

@@ -65,7 +65,7 @@ def inverse_dynamics(craft: Spacecraft, q: Vector, v: Vector, vdot: Vector) -> V
 
 
 def _bending(craft: Spacecraft, body: ModalBody, b: Vector, twist: Vec6, rate: Vector) -> tuple[Vec6, Vector]:
-    """What a flexible body's changing inertia adds to the wrench and to the forces on its own speeds.
+    """Wrench, and forces on the own speeds, from the changing inertia of a flexible body.
 
     Both follow from one kinetic energy T(b, V, b'): d/dt of dT/dV and of dT/db' at fixed speeds, less dT/db. They are
     differentiated, not written out, so that energy is conserved whatever terms the inertia keeps. The own speeds are

@@ -22,7 +22,7 @@ _TRUST = 0.2  # largest joint step of one iteration [rad, m]
 
 @dataclass(frozen=True)
 class JointSolution:
-    """Where the search ended."""
+    """Joint positions at which the search for a pose ended, and the error that is left."""
 
     q: np.ndarray  # joint positions [rad, m]
     position_error: float  # what is left [m]
@@ -35,7 +35,7 @@ class JointSolution:
 
     @property
     def status(self) -> str:
-        """In words."""
+        """Result of the search in words."""
         if self.reached:
             return "reached"
         return (
@@ -46,7 +46,7 @@ class JointSolution:
 
 @compiled_on_call
 def inverse_kinematics(craft: Spacecraft, frame: str, X_BE: Pose, start: Numeric) -> JointSolution:
-    """Newton with damping from a start: the solution near it, or the nearest pose and a status that says so."""
+    """Newton with damping from a start: the solution near it, or the nearest pose and a status that reports it."""
 
     def linear_model(q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         position, rotation, J = _linear_model(craft, frame, X_BE, q)
@@ -78,6 +78,6 @@ def inverse_kinematics(craft: Spacecraft, frame: str, X_BE: Pose, start: Numeric
 
 @functools.partial(jax.jit, static_argnames="frame")
 def _linear_model(craft: Spacecraft, frame: str, X_BE: Pose, q: Numeric) -> tuple[Numeric, Numeric, Numeric]:
-    """What is left to the wanted pose, and the Jacobian; base axes."""
+    """Errors to the wanted pose (position, rotation vector), and the Jacobian; base axes."""
     pose = frame_pose(craft, q, frame)
     return X_BE.p - pose.p, rotation_log(X_BE.R @ pose.R.T), joint_jacobian(craft, q, frame)

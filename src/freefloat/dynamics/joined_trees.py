@@ -1,4 +1,4 @@
-"""Spacecraft that a grasp makes one: all six directions held at a base are a fixed joint of one tree.
+"""Spacecraft that a grasp joins into one: all six directions held at a base are a fixed joint of one tree.
 
 Solved so, a grasp costs hardly more than the tree that results, and there is nothing to invert. Rows that cannot become
 joints (closed chains, single directions, a grasp by something that is no base) stay rows, of the trees that are left.
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import jax.numpy as jnp
 
 from freefloat.dynamics.kinematics import generalized_force
-from freefloat.dynamics.relative_rows import Crafts, FrameRows, JointRows, Place, Rows, States
+from freefloat.dynamics.relative_rows import CraftPlace, Crafts, FrameRows, JointRows, Rows, States
 from freefloat.dynamics.row_directions import GRASP
 from freefloat.dynamics.row_response import Prescribed
 from freefloat.model import Spacecraft, State
@@ -21,8 +21,8 @@ from freefloat.values.arrays import Vector
 
 
 @dataclasses.dataclass(frozen=True)
-class Member:
-    """A spacecraft as part of a tree; the root of a tree has no name in it."""
+class TreeMember:
+    """A spacecraft as part of a tree; the root of a tree has an empty name."""
 
     tree: int
     name: str
@@ -30,7 +30,7 @@ class Member:
     v: slice  # of all but its base, in the tree's v
 
     def frame(self, frame: str) -> str:
-        """A frame of the spacecraft as the tree calls it."""
+        """Name in the tree of a frame of the spacecraft."""
         if not self.name:
             return frame
         return self.name if frame == "base" else f"{self.name}.{frame}"
@@ -38,17 +38,17 @@ class Member:
 
 @dataclasses.dataclass(frozen=True)
 class JoinedTrees:
-    """Trees that spacecraft make, the rows that are left, and which row mounts which spacecraft."""
+    """Trees that spacecraft form, the rows that are left, and which row mounts which spacecraft."""
 
     crafts: Crafts  # the trees
     orders: tuple[tuple[int, ...], ...]  # the spacecraft of each tree, the root first, in the order of its coordinates
-    members: tuple[Member, ...]  # one for each spacecraft
+    members: tuple[TreeMember, ...]  # one for each spacecraft
     mounts: tuple[tuple[int, int], ...]  # (row, spacecraft that it mounts), those that carry nothing first
     rest: tuple[int, ...]  # rows that are left
     rows: tuple[Rows, ...]  # the same, in the names of the trees
 
     def states(self, states: States) -> States:
-        """States of the trees: where the mounted bases are follows from them."""
+        """States of the trees: the poses of mounted bases follow from them."""
         return tuple(
             State(
                 p_NB=states[root].p_NB,
@@ -61,7 +61,7 @@ class JoinedTrees:
         )
 
     def forces(self, states: States, forces: Sequence[Vector], *, base: bool = True) -> list[Vector]:
-        """Generalised forces on the trees; without `base` only what those on mounted bases amount to, and no other."""
+        """Generalised forces on the trees; without `base` only the contributions of forces on mounted bases."""
         found = []
         for tree, (craft, order) in enumerate(zip(self.crafts, self.orders, strict=True)):
             q = self.states(states)[tree].q
@@ -71,8 +71,8 @@ class JoinedTrees:
             found.append(total)
         return found
 
-    def prescribed(self, prescribed: Prescribed) -> tuple[tuple[str, ...], ...]:
-        """Names of prescribed coordinates, as the trees call them."""
+    def prescribed_names(self, prescribed: Prescribed) -> tuple[tuple[str, ...], ...]:
+        """Names in the trees of prescribed coordinates."""
         names = tuple(prescribed) or ((),) * len(self.members)
         return tuple(
             tuple(
@@ -84,7 +84,7 @@ class JoinedTrees:
         )
 
     def accelerations(self, accelerations: Sequence[Vector]) -> tuple[Vector, ...]:
-        """Prescribed accelerations, in the same order."""
+        """Prescribed accelerations of each tree, in the order of its prescribed coordinates."""
         if not accelerations:
             return ()
         return tuple(jnp.concatenate([jnp.asarray(accelerations[c]) for c in order]) for order in self.orders)
@@ -102,8 +102,8 @@ def join_trees(crafts: Crafts, rows: Sequence[Rows], prescribed: Prescribed = ()
     orders, called = [[c] for c in range(len(crafts))], [{c: ""} for c in range(len(crafts))]
     root, mounts, rest = list(range(len(crafts))), [], []
     hosts: dict[int, int] = {}
-    for k, one in enumerate(rows):
-        found = _mountable(crafts, one, root, names)
+    for k, connection in enumerate(rows):
+        found = _mountable(crafts, connection, root, names)
         if found is None:
             rest.append(k)
             continue
@@ -128,19 +128,19 @@ def join_trees(crafts: Crafts, rows: Sequence[Rows], prescribed: Prescribed = ()
         members=members,
         mounts=tuple(sorted(mounts, key=lambda mount: -_depth(hosts, mount[1]))),
         rest=tuple(rest),
-        rows=tuple(_renamed(rows[k], members) for k in rest),
+        rows=tuple(_rename_rows(rows[k], members) for k in rest),
     )
 
 
 def _depth(hosts: dict[int, int], c: int) -> int:
-    """How many spacecraft carry one."""
+    """Number of spacecraft that carry a spacecraft."""
     return 1 + _depth(hosts, hosts[c]) if c in hosts else 0
 
 
 def _mountable(
     crafts: Crafts, rows: Rows, root: list[int], prescribed: Sequence[tuple[str, ...]]
-) -> tuple[Place, int, Pose] | None:
-    """Host frame, spacecraft to be mounted there, and its base in that frame; nothing if rows must stay rows."""
+) -> tuple[CraftPlace, int, Pose] | None:
+    """Host frame, spacecraft to be mounted there, and its base in that frame; None if rows must stay rows."""
     if not isinstance(rows, FrameRows) or rows.directions != GRASP or min(rows.first[0], rows.second[0]) < 0:
         return None
     for host, (child, frame), held in (
@@ -156,19 +156,19 @@ def _mountable(
 
 def _members(
     crafts: Crafts, left: list[int], orders: list[list[int]], called: list[dict[int, str]]
-) -> tuple[Member, ...]:
-    found: dict[int, Member] = {}
+) -> tuple[TreeMember, ...]:
+    found: dict[int, TreeMember] = {}
     for tree, base in enumerate(left):
         q, v = 0, 6
         for c in orders[base]:
             nq, nv = crafts[c].layout.nq, crafts[c].layout.nv - 6
-            found[c] = Member(tree=tree, name=called[base][c], q=slice(q, q + nq), v=slice(v, v + nv))
+            found[c] = TreeMember(tree=tree, name=called[base][c], q=slice(q, q + nq), v=slice(v, v + nv))
             q, v = q + nq, v + nv
     return tuple(found[c] for c in range(len(crafts)))
 
 
-def _renamed(rows: Rows, members: tuple[Member, ...]) -> Rows:
-    def place(at: Place) -> Place:
+def _rename_rows(rows: Rows, members: tuple[TreeMember, ...]) -> Rows:
+    def place(at: CraftPlace) -> CraftPlace:
         return at if at[0] < 0 else (members[at[0]].tree, members[at[0]].frame(at[1]))
 
     if isinstance(rows, JointRows):

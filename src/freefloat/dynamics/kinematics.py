@@ -15,7 +15,7 @@ from freefloat.values.compiling import compiled_on_call
 
 @compiled_on_call
 def body_poses(craft: Spacecraft, q: Vector) -> tuple[Pose, ...]:
-    """X_BL of every body's frame in the base frame, in tree order."""
+    """Poses X_BL of the frames of all bodies in the base frame, in tree order."""
     poses = [Pose()]
     for edge, parent in zip(edges(craft, q), craft.parents[1:], strict=True):
         poses.append(poses[parent] @ edge.X_PB)
@@ -24,7 +24,7 @@ def body_poses(craft: Spacecraft, q: Vector) -> tuple[Pose, ...]:
 
 @compiled_on_call
 def body_twists(craft: Spacecraft, q: Vector, v: Vector) -> tuple[Vec6, ...]:
-    """V_NL of every body, each in its own axes, in tree order."""
+    """Body twists V_NL of all bodies, each in its own axes, in tree order."""
     twists = [base_entries(craft, v)]
     for edge, parent in zip(edges(craft, q), craft.parents[1:], strict=True):
         twists.append(edge.X_PB.twist_to_B(twists[parent]) + edge.columns @ select_entries(v, edge.dofs))
@@ -33,7 +33,7 @@ def body_twists(craft: Spacecraft, q: Vector, v: Vector) -> tuple[Vec6, ...]:
 
 @compiled_on_call
 def frame_pose(craft: Spacecraft, q: Vector, frame: str) -> Pose:
-    """X_BF of a named frame in the base frame."""
+    """Pose X_BF of a named frame in the base frame."""
     at = craft.frame(frame)
     pose = frame_mount(craft, at, q).pose
     index = craft.body_index(at.body)
@@ -45,7 +45,7 @@ def frame_pose(craft: Spacecraft, q: Vector, frame: str) -> Pose:
 
 
 def frame_mount(craft: Spacecraft, frame: Frame, q: Vector) -> Mount:
-    """A frame in the frame of its body, with its twist per unit modal rate where it sits on a node."""
+    """Pose of a frame in the frame of its body, with its twist per unit modal rate where it sits on a node."""
     body = craft.body(frame.body)
     if not frame.node or not isinstance(body, ModalBody):
         return Mount(pose=frame.X_BF, columns=np.zeros((6, 0)))
@@ -68,13 +68,13 @@ def inertial_body_poses(craft: Spacecraft, state: State) -> tuple[Numeric, Numer
 
 @compiled_on_call
 def inertial_frame_pose(craft: Spacecraft, state: State, frame: str) -> Pose:
-    """X_NF of a named frame in the inertial frame."""
+    """Pose X_NF of a named frame in the inertial frame."""
     return state.X_NB @ frame_pose(craft, state.q, frame)
 
 
 @compiled_on_call
 def frame_jacobian(craft: Spacecraft, q: Vector, frame: str, beyond: str = "") -> Matrix:
-    """J (6, nv) with V_NF = J v: body twist of a named frame, in its own axes.
+    """Jacobian J (6, nv) with V_NF = J v, the body twist of a named frame in its own axes.
 
     With `beyond` a body that carries the frame, only of the motion relative to that body.
     """
@@ -95,7 +95,7 @@ def frame_jacobian(craft: Spacecraft, q: Vector, frame: str, beyond: str = "") -
 
 @compiled_on_call
 def frame_twist(craft: Spacecraft, q: Vector, v: Vector, frame: str) -> Vec6:
-    """V_NF: body twist of a named frame, in its own axes."""
+    """Body twist V_NF of a named frame, in its own axes."""
     at = craft.frame(frame)
     last = frame_mount(craft, at, q)
     carried = last.pose.twist_to_B(body_twists(craft, q, v)[craft.body_index(at.body)])
@@ -103,7 +103,7 @@ def frame_twist(craft: Spacecraft, q: Vector, v: Vector, frame: str) -> Vec6:
 
 
 def frame_twist_rate(craft: Spacecraft, q: Vector, v: Vector, vdot: Vector, frame: str) -> tuple[Vec6, Vec6]:
-    """V_NF of a named frame and its rate, component by component in the frame's own axes."""
+    """Body twist V_NF of a named frame and its rate, component by component in the frame's own axes."""
     at, links = craft.frame(frame), edges(craft, q)
     twists, rates = [v[:6]], [vdot[:6]]
     for edge, drift, parent in zip(links, edge_drifts(craft, q, v), craft.parents[1:], strict=True):

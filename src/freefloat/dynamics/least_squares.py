@@ -18,7 +18,7 @@ _FLOOR = 1e-13  # of the trace, so that a matrix without full rank can still be 
 
 @record
 class Solution:
-    """The smallest x with J x = wanted, or as near to it as damping permits."""
+    """The smallest x with J x = wanted, or the nearest that damping permits."""
 
     x: Vector
     singular_value: Scalar  # smallest of J, estimated
@@ -34,7 +34,7 @@ def least_squares(J: Matrix, wanted: Vector) -> Vector:
 
 @once
 def damped_least_squares(J: Matrix, wanted: Vector, singular_below: Numeric | float = SINGULAR_BELOW) -> Solution:
-    """Exact away from singularities; damped, finite and flagged where the smallest singular value is too small."""
+    """Smallest x with J x = wanted; damped, finite and flagged where the smallest singular value is too small."""
     gram = J @ J.T
     smallest = smallest_singular_value(gram)
     damped = smallest < singular_below
@@ -47,7 +47,7 @@ def damped_least_squares(J: Matrix, wanted: Vector, singular_below: Numeric | fl
 
 
 def smallest_singular_value(gram: Matrix) -> Scalar:
-    """Of J, from J J^T, by three steps of inverse iteration; at most a little too large."""
+    """Smallest singular value of J from J J^T, by three steps of inverse iteration; at most a little too large."""
     n = gram.shape[0]
     safe = gram + _FLOOR * jnp.trace(gram) * np.eye(n)
     direction = jnp.asarray(np.cos(np.arange(n) + 0.3))  # not orthogonal to anything a mechanism prefers

@@ -1,4 +1,4 @@
-"""Back onto the manifold: positions and speeds that a held connection has drifted from, mass-weighted.
+"""Return to the constraint manifold: mass-weighted correction of positions and speeds that drifted off held rows.
 
 The step with the least kinetic energy (in the metric of M) that brings the rows back: -M^-1 J^T Lambda times the error.
 """
@@ -28,8 +28,8 @@ from freefloat.values.compiling import compiled_on_call
 
 
 @record
-class Return:
-    """States back on the rows, and what it took."""
+class ReturnedStates:
+    """States returned to the rows, and the impulse and the energy of the return."""
 
     states: tuple[State, ...]
     error: Vector  # of the rows before it [m, rad]
@@ -47,7 +47,7 @@ def return_to_rows(
     *,
     prescribed: Prescribed = (),
     active: Numeric | None = None,
-) -> Return:
+) -> ReturnedStates:
     """One step back onto the rows, of positions and of speeds: errors of positions become their squares.
 
     Speeds are corrected as of the positions before, so what is left of them is of the size of that error, times rates
@@ -68,8 +68,8 @@ def return_by_rows(
     *,
     prescribed: Prescribed = (),
     active: Numeric | None = None,
-) -> Return:
-    """The same with every row as a row: an independent second way."""
+) -> ReturnedStates:
+    """One step back onto the rows, every row kept as a row: an independent second way."""
     response = row_response(crafts, states, rows, prescribed, active)
     error, velocity = row_error(crafts, states, rows), row_velocity(crafts, states, rows)
     if active is not None:
@@ -77,7 +77,7 @@ def return_by_rows(
     impulse = -response.solver.solve(velocity)
     steps = response.answers(-response.solver.solve(error))
     changes = response.answers(impulse)
-    return Return(
+    return ReturnedStates(
         states=tuple(
             retract(state, _tangent_step(craft, state, step, change))
             for craft, state, step, change in zip(crafts, states, steps, changes, strict=True)
@@ -92,15 +92,15 @@ def return_by_rows(
 
 def _return_trees(
     joined: JoinedTrees, crafts: Crafts, states: States, rows: Sequence[Rows], prescribed: Prescribed
-) -> Return:
-    """Each tree takes the momentum of what its members are off by; then they are where it has them."""
+) -> ReturnedStates:
+    """Step back by trees: each tree takes the momentum of its members' errors; then they are placed by the tree."""
     trees, off = joined.states(states), _offsets(joined, crafts, states)
     momenta = [
-        [inverse_dynamics(craft, state.q, np.zeros(craft.layout.nv), one) for one in pair]
+        [inverse_dynamics(craft, state.q, np.zeros(craft.layout.nv), offset) for offset in pair]
         for craft, state, pair in zip(crafts, states, off, strict=True)
     ]
     pushes = [joined.forces(states, [pair[k] for pair in momenta]) for k in (0, 1)]
-    given = prescribed_dofs(joined.crafts, joined.prescribed(prescribed))
+    given = prescribed_dofs(joined.crafts, joined.prescribed_names(prescribed))
     new, changes = [], []
     for tree, (craft, state) in enumerate(zip(joined.crafts, trees, strict=True)):
         factor = factorise(craft, state.q, given[tree])
@@ -110,7 +110,7 @@ def _return_trees(
         changes.append(change)
     velocity = row_velocity(crafts, states, rows)
     impulse = _mount_impulses(joined, crafts, states, rows, off, changes)
-    return Return(
+    return ReturnedStates(
         states=tuple(_member_state(joined, c, state, new) for c, state in enumerate(states)),
         error=row_error(crafts, states, rows),
         velocity=velocity,
@@ -121,7 +121,7 @@ def _return_trees(
 
 
 def _offsets(joined: JoinedTrees, crafts: Crafts, states: States) -> list[tuple[Vector, Vector]]:
-    """Of each spacecraft: small step and speeds by which its base is off where the tree has it; nothing for a root."""
+    """Small step and speeds by which the base of each spacecraft is off its place in the tree; zero for a root."""
     trees, found = joined.states(states), []
     for craft, state, member in zip(crafts, states, joined.members, strict=True):
         step = change = jnp.zeros(6)
@@ -138,7 +138,7 @@ def _offsets(joined: JoinedTrees, crafts: Crafts, states: States) -> list[tuple[
 
 
 def _member_state(joined: JoinedTrees, c: int, state: State, trees: Sequence[State]) -> State:
-    """A spacecraft where its tree has it."""
+    """State of a spacecraft as its tree places it."""
     member = joined.members[c]
     tree, at = joined.crafts[member.tree], trees[member.tree]
     if not member.name:

@@ -11,7 +11,7 @@ from freefloat.values.compiling import compiled_on_call
 
 @compiled_on_call
 def mass_matrix(craft: Spacecraft, q: Vector) -> Matrix:
-    """M (nv, nv) with kinetic energy v^T M v / 2; base rows in body axes about the base origin."""
+    """Mass matrix M (nv, nv) with kinetic energy v^T M v / 2; base rows in body axes about the base origin."""
     links, inertias, nv = edges(craft, q), extended_inertias(craft, q), craft.layout.nv
     composite = [body.rigid for body in inertias]
     M = jnp.diag(rotor_inertias(craft))

@@ -23,19 +23,19 @@ def composite_inertia(craft: Spacecraft, q: Vector) -> SpatialInertia:
 
 @compiled_on_call
 def centre_of_mass(craft: Spacecraft, q: Vector) -> Vec3:
-    """p_BC: system centre of mass in the base frame [m]."""
+    """Centre of mass p_BC of the system in the base frame [m]."""
     return composite_inertia(craft, q).com
 
 
 @compiled_on_call
 def momentum_matrix(craft: Spacecraft, q: Vector) -> Matrix:
-    """(6, nv): momentum about the base origin, in base axes, per unit speed (Yoshida 2003, eq. 2)."""
+    """Momentum about the base origin, in base axes, per unit speed, (6, nv) (Yoshida 2003, eq. 2)."""
     return mass_matrix(craft, q)[:6]
 
 
 @compiled_on_call
 def momentum_about_base(craft: Spacecraft, q: Vector, v: Vector) -> Vec6:
-    """(P, L_b): momentum about the base origin, in base axes. L_b is not conserved unless P = 0."""
+    """Momentum (P, L_b) about the base origin, in base axes. L_b is not conserved unless P = 0."""
     bodies, links = extended_inertias(craft, q), edges(craft, q)
     momenta = [
         body.rigid @ twist + body.coupling @ select_entries(v, body.dofs)
@@ -49,14 +49,14 @@ def momentum_about_base(craft: Spacecraft, q: Vector, v: Vector) -> Vec6:
 
 @compiled_on_call
 def momentum_about_com(craft: Spacecraft, q: Vector, v: Vector) -> Vec6:
-    """(P, L_g): momentum about the system centre of mass, in base axes."""
+    """Momentum (P, L_g) about the system centre of mass, in base axes."""
     h = momentum_about_base(craft, q, v)
     return six(linear(h), angular(h) - cross(centre_of_mass(craft, q), linear(h)))
 
 
 @compiled_on_call
 def momentum_about_origin(craft: Spacecraft, state: State) -> Vec6:
-    """(P, L_0): momentum about the inertial origin, in N axes. Constant in free flight."""
+    """Momentum (P, L_0) about the inertial origin, in N axes. Constant in free flight."""
     return state.X_NB.wrench_to_A(momentum_about_base(craft, state.q, state.v))
 
 
@@ -73,7 +73,7 @@ def kinetic_energy(craft: Spacecraft, q: Vector, v: Vector) -> Scalar:
 
 @compiled_on_call
 def wheel_momentum(craft: Spacecraft, q: Vector, v: Vector) -> Vector:
-    """I (speed + axis . rate) of each wheel [N m s]: absolute axial momentum, whose rate is just the motor's torque."""
+    """Absolute axial momentum I (speed + axis . rate) of each wheel [N m s]; its rate is just the motor's torque."""
     twists = body_twists(craft, q, v)
     momenta = [
         wheel.inertia

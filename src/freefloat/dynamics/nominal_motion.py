@@ -1,6 +1,6 @@
 """The nominal motion that the robots of a cell leave out, and the way from orbit to the cell and back.
 
-Z is a frame that moves as the nominal motion says, X_NZ in orbit; in the cell it stands still at X_FZ. A frame M of a
+Z is a frame that follows the nominal motion, X_NZ in orbit; in the cell it stands still at X_FZ. A frame M of a
 spacecraft, at X_NM in orbit, is commanded to X_FM = X_FZ X_NZ^-1 X_NM. All spacecraft share one Z, so that they are to
 each other in the cell as they are in orbit. Equations: relative dynamics for hardware-in-the-loop simulation (2021).
 """
@@ -22,7 +22,7 @@ from freefloat.values.compiling import compiled_on_call
 
 @record
 class FrameMotion:
-    """Where a frame M is in another, A, and how it moves there."""
+    """Pose and twist of a frame M in another frame A."""
 
     position: Vec3  # p_AM [m]
     quaternion: Quaternion  # quat_AM, scalar first
@@ -30,7 +30,7 @@ class FrameMotion:
 
     @property
     def pose(self) -> Pose:
-        """X_AM."""
+        """Pose X_AM of the frame M in A."""
         return Pose(position=self.position, rotation=rotation_matrix(jnp.asarray(self.quaternion)))
 
 
@@ -45,7 +45,7 @@ class NominalMotion:
 
     @property
     def pose(self) -> Pose:
-        """X_NZ."""
+        """Pose X_NZ of the frame Z in N."""
         return Pose(position=self.position, rotation=rotation_matrix(jnp.asarray(self.quaternion)))
 
 
@@ -54,7 +54,7 @@ class NominalMotion:
 
 @compiled_on_call
 def unforced_twist_rate(body: SpatialInertia, V: Vec6) -> Vec6:
-    """Vdot of a rigid body that nothing pushes: M Vdot = ad_V^T M V, about any point of it (eq. 4)."""
+    """Twist rate Vdot of a rigid body without forces: M Vdot = ad_V^T M V, about any point of it (eq. 4)."""
     return -spd_solve(body.matrix(), cross_force(V, body @ V))
 
 
@@ -92,9 +92,10 @@ def advance_unforced(body: SpatialInertia, nominal: NominalMotion, dt: Scalar | 
 
 @compiled_on_call
 def to_cell(X_FZ: Pose, nominal: NominalMotion, motion: FrameMotion) -> FrameMotion:
-    """What the robot that carries M shall do, of what M does in orbit: X_FM = X_FZ X_NZ^-1 X_NM, V_FM = V_NM - Ad V_NZ.
+    """Motion that the robot carrying M must follow in the cell, from the motion of M in orbit.
 
-    The placement X_FZ of the cell stands on the left, so it changes no twist.
+    X_FM = X_FZ X_NZ^-1 X_NM, V_FM = V_NM - Ad V_NZ. The placement X_FZ of the cell stands on the left, so it changes
+    no twist.
     """
     R_ZN = nominal.pose.R.T
     quat_ZM = quaternion_multiply(quaternion_conjugate(jnp.asarray(nominal.quaternion)), jnp.asarray(motion.quaternion))
@@ -108,7 +109,7 @@ def to_cell(X_FZ: Pose, nominal: NominalMotion, motion: FrameMotion) -> FrameMot
 
 @compiled_on_call
 def from_cell(X_FZ: Pose, nominal: NominalMotion, motion: FrameMotion) -> FrameMotion:
-    """What M does in orbit, of what the robot does that carries it: the inverse of `to_cell` (eq. 23)."""
+    """Motion of M in orbit from the motion of the robot that carries it: the inverse of `to_cell` (eq. 23)."""
     quat_ZM = quaternion_multiply(quaternion_conjugate(X_FZ.quaternion), jnp.asarray(motion.quaternion))
     X_ZM = Pose(position=X_FZ.R.T @ (motion.position - X_FZ.p), rotation=rotation_matrix(quat_ZM))
     return FrameMotion(

@@ -13,7 +13,7 @@ _IMMOBILE = 1e-24  # of the mobility per unit lever arm: a row that only roundin
 
 @record
 class RowFactor:
-    """L D L^T of W = J M^-1 J^T, first row first; rows that depend on those before them are left out."""
+    """Factors L D L^T of W = J M^-1 J^T, first row first; rows that depend on those before them are left out."""
 
     columns: tuple[Vector, ...]  # of L, below the diagonal
     reciprocals: Vector  # 1 / D; zero for a row that is left out
@@ -21,11 +21,11 @@ class RowFactor:
 
     @property
     def rank(self) -> Numeric:
-        """How many rows are independent."""
+        """Number of independent rows."""
         return jnp.sum(self.kept)
 
     def solve(self, b: Numeric) -> Numeric:
-        """x with W x = b, zero at rows that are left out; b (k) or (k, m)."""
+        """Solution x of W x = b, zero at rows that are left out; b (k) or (k, m)."""
         reduced, rest = [], b
         for column in self.columns:
             reduced.append(rest[0])
@@ -36,12 +36,12 @@ class RowFactor:
         return x
 
     def inverse(self) -> Matrix:
-        """Lambda: W^-1 over the independent rows, zero elsewhere."""
+        """Effective mass Lambda: W^-1 over the independent rows, zero elsewhere."""
         return self.solve(jnp.diag(self.kept))
 
 
 def factorise_rows(W: Matrix, mobility: Scalar) -> RowFactor:
-    """Factorise W (k, k); `mobility`: of the most mobile dof, against which rounding is no mobility at all."""
+    """Factorise W (k, k); `mobility` of the most mobile dof is the scale on which rounding counts as zero."""
     own, reciprocals, columns, kept = jnp.diagonal(W), [], [], []
     for k in range(W.shape[0]):
         counts = W[0, 0] > jnp.maximum(_DEPENDENT * own[k], _IMMOBILE * mobility)

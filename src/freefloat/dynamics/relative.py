@@ -30,7 +30,7 @@ _ROUNDING = 1e-9  # [m, rad, m/s, rad/s]
 
 
 def nominal_share(nominal: NominalMotion, relative: State) -> Vec6:
-    """DV = Ad_X^-1 V_NZ with X = X_ZB: what of the twist in orbit the cell leaves out (eq. 6, 15)."""
+    """DV = Ad_X^-1 V_NZ with X = X_ZB: the part of the twist in orbit that the cell leaves out (eq. 6, 15)."""
     return relative.X_NB.twist_to_B(nominal.twist)
 
 
@@ -41,19 +41,19 @@ def nominal_share_rate(nominal: NominalMotion, relative: State) -> Vec6:
 
 
 def relative_state(nominal: NominalMotion, state: State) -> State:
-    """What is left of a spacecraft's state when the nominal motion is taken away."""
+    """State of a spacecraft relative to the nominal motion: what is left when that is taken away."""
     seen = to_cell(_AT_Z, nominal, FrameMotion(state.p_NB, state.quat_NB, state.V_NB))
     return State(seen.position, seen.quaternion, state.q, jnp.concatenate([seen.twist, state.v[6:]]))
 
 
 def absolute_state(nominal: NominalMotion, relative: State) -> State:
-    """The state in orbit that a relative state stands for (eq. 23): what sensors and on-board software are told."""
+    """State in orbit from a relative state (eq. 23): the state that sensors and on-board software get."""
     there = from_cell(_AT_Z, nominal, FrameMotion(relative.p_NB, relative.quat_NB, relative.V_NB))
     return State(there.position, there.quaternion, relative.q, jnp.concatenate([there.twist, relative.v[6:]]))
 
 
 def require_relative_start(nominal: NominalMotion, state: State, relative: State) -> None:
-    """Refuse a start in orbit and one in the cell that do not belong together by eq. (5) and (6).
+    """Raise an error if a start in orbit and a start in the cell contradict eq. (5) and (6).
 
     A robot at rest somewhere else than at Z while its spacecraft has the nominal twist is the common mistake.
     """

@@ -1,4 +1,4 @@
-"""What robots must be told that replay relative motion and are driven by forces (impedance form, eq. 8-10, 16, 17, 22).
+"""Commands for robots that replay relative motion and are driven by forces (impedance form, eq. 8-10, 16, 17, 22).
 
 A robot that carries a spacecraft's mock-up is a spacecraft to us as well: a base with the robot's inertia at the
 carried frame, and the same arm. Its own weight is compensated; that of the arm is in `arm_torque`.
@@ -24,7 +24,7 @@ Pair = tuple[Spacecraft, Spacecraft]
 
 @compiled_on_call
 def robot_wrench(pair: Pair, nominal: NominalMotion, relative: State, force: Vector, touch: Vector) -> Vec6:
-    """Wrench on the base of a robot that makes it move as the relative dynamics say (eq. 9, 16, 17).
+    """Wrench on the base of a robot that makes it follow the relative dynamics (eq. 9, 16, 17).
 
     `pair` is the spacecraft in orbit and the robot, with the same arm on it. `force` (nv) is what acts in orbit; of it,
     `touch` (nv), the measured contact J^T F_e, acts on the robot too. Eq. (16) as printed counts the contact twice and
@@ -37,7 +37,7 @@ def robot_wrench(pair: Pair, nominal: NominalMotion, relative: State, force: Vec
 
 @record
 class ArmTorque:
-    """Torques of the arm on the ground, by what they are for (eq. 22). Their sum is commanded."""
+    """Torques of the arm on the ground, by their purpose (eq. 22). Their sum is commanded."""
 
     law: Vector  # tau, of the on-board software [N m]
     weight: Vector  # -G: against gravity in the cell
@@ -47,7 +47,7 @@ class ArmTorque:
 
     @property
     def total(self) -> Vector:
-        """tau_q [N m]."""
+        """Commanded torque tau_q, the sum of all parts [N m]."""
         return self.law + self.weight + self.acceleration + self.joint_coriolis + self.base_coriolis
 
 

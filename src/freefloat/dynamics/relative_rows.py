@@ -1,4 +1,4 @@
-"""Rows of relative velocity: between two frames of any trees, or of a joint. What connections and impacts are made of.
+"""Rows of relative velocity: between two frames of any trees, or of a joint. Connections and impacts consist of them.
 
 A row is a direction in which one frame moves relative to another, in the axes of the first. Let p and R be position and
 attitude of the second frame in the first. The six velocities are (dp/dt, angular rate of the second relative to the
@@ -25,19 +25,19 @@ from freefloat.values.arrays import Mat3, Matrix, Scalar, Vec3, Vec6, Vector
 from freefloat.values.checks import require_numbers, set_fields
 from freefloat.values.compiling import compiled_on_call
 
-Place: TypeAlias = tuple[int, str]
+CraftPlace: TypeAlias = tuple[int, str]
 Crafts: TypeAlias = tuple[Spacecraft, ...]
 States: TypeAlias = tuple[State, ...]
 
-INERTIAL: Place = (-1, "")  # a frame that is fixed in N, at its origin
+INERTIAL: CraftPlace = (-1, "")  # a frame that is fixed in N, at its origin
 
 
 @record
 class FrameRows:
     """Motion of the frame `second` relative to the frame `first`, in chosen directions of the first."""
 
-    first: Place = static()
-    second: Place = static()
+    first: CraftPlace = static()
+    second: CraftPlace = static()
     directions: Directions = static(default=GRASP)  # k rows of six: (along x, y, z, about x, y, z) of the first frame
     held: Pose = Pose()  # X_12 at which the error is zero
 
@@ -52,7 +52,7 @@ class FrameRows:
 
     @property
     def count(self) -> int:
-        """How many rows."""
+        """Number of rows."""
         return len(self.directions)
 
 
@@ -60,12 +60,12 @@ class FrameRows:
 class JointRows:
     """Rate of a joint: one row. A brake, or a joint that is locked."""
 
-    place: Place = static()  # spacecraft and joint
+    place: CraftPlace = static()  # spacecraft and joint
     held: Scalar | float = 0.0  # position at which the error is zero [rad, m]
 
     @property
     def count(self) -> int:
-        """How many rows."""
+        """Number of rows."""
         return 1
 
 
@@ -73,17 +73,17 @@ Rows: TypeAlias = FrameRows | JointRows
 
 
 def row_count(rows: Sequence[Rows]) -> int:
-    """How many rows there are in all."""
-    return sum(one.count for one in rows)
+    """Number of rows of all connections together."""
+    return sum(connection.count for connection in rows)
 
 
-# ---- what is known of the rows
+# ---- quantities of the rows
 
 
 @compiled_on_call
 def row_jacobian(crafts: Crafts, states: States, rows: Sequence[Rows]) -> tuple[Matrix, ...]:
-    """J of each spacecraft (rows, nv): velocity of the rows = sum of J v."""
-    blocks = [_jacobians(crafts, states, one) for one in rows]
+    """Jacobian J of each spacecraft (rows, nv): velocity of the rows = sum of J v."""
+    blocks = [_jacobians(crafts, states, connection) for connection in rows]
     return tuple(
         jnp.concatenate([jnp.zeros((0, craft.layout.nv)), *(block[c] for block in blocks)])
         for c, craft in enumerate(crafts)
@@ -92,14 +92,14 @@ def row_jacobian(crafts: Crafts, states: States, rows: Sequence[Rows]) -> tuple[
 
 @compiled_on_call
 def row_velocity(crafts: Crafts, states: States, rows: Sequence[Rows]) -> Vector:
-    """J v: velocity along each row [m/s, rad/s]."""
-    return _stack([_velocity(crafts, states, one) for one in rows])
+    """Velocity J v along each row [m/s, rad/s]."""
+    return _stack([_velocity(crafts, states, connection) for connection in rows])
 
 
 @compiled_on_call
 def row_error(crafts: Crafts, states: States, rows: Sequence[Rows]) -> Vector:
-    """How far each row is from what it holds [m, rad], in the axes of its first frame."""
-    return _stack([_error(crafts, states, one) for one in rows])
+    """Distance of each row from its held position or attitude [m, rad], in the axes of its first frame."""
+    return _stack([_error(crafts, states, connection) for connection in rows])
 
 
 @compiled_on_call
@@ -110,32 +110,32 @@ def row_bias(
     vdots: Sequence[Vector] | None = None,
     velocity: Vector | None = None,
 ) -> Vector:
-    """J' v: acceleration along each row when nothing accelerates, or (J vdot + J' v) at given `vdots`.
+    """Acceleration J' v along each row when nothing accelerates, or (J vdot + J' v) at given `vdots`.
 
-    `velocity`: J v where it is known already; then each base origin may as well be at rest, see `without_drift`.
+    `velocity`: J v, if it is computed already; then states with each base origin at rest suffice, see `without_drift`.
     """
-    known = row_velocity(crafts, states, [_all_six(one) for one in rows]) if velocity is None else velocity
+    known = row_velocity(crafts, states, list(map(_all_six, rows))) if velocity is None else velocity
     if vdots is None:
         vdots = [jnp.zeros(craft.layout.nv) for craft in crafts]
     found, start = [], 0
-    for one in rows:
-        size = _all_six(one).count
-        found.append(_bias(crafts, states, one, vdots, known[start : start + size]))
+    for connection in rows:
+        size = _all_six(connection).count
+        found.append(_bias(crafts, states, connection, vdots, known[start : start + size]))
         start += size
     return _stack(found)
 
 
 @compiled_on_call
 def drift_free_bias(crafts: Crafts, states: States, rows: Sequence[Rows], vdots: Sequence[Vector]) -> Vector:
-    """J vdot + J' v for accelerations of the same motion with every base origin at rest (`without_drift`)."""
-    velocity = row_velocity(crafts, states, [_all_six(one) for one in rows])
-    still = tuple(_at_rest(state) for state in states)
+    """Row acceleration J vdot + J' v for vdot of the same motion with every base origin at rest (`without_drift`)."""
+    velocity = row_velocity(crafts, states, list(map(_all_six, rows)))
+    still = tuple(_with_base_at_rest(state) for state in states)
     return row_bias(crafts, still, rows, vdots, velocity)
 
 
 @compiled_on_call
-def relative_pose(crafts: Crafts, states: States, first: Place, second: Place) -> Pose:
-    """X_12: the second frame in the first; what a latch holds from the moment it closes."""
+def relative_pose(crafts: Crafts, states: States, first: CraftPlace, second: CraftPlace) -> Pose:
+    """Pose X_12 of the second frame in the first; a latch holds it from the moment at which it closes."""
     (from_1, at_1, R_N1), (from_2, at_2, R_N2) = (_pose(crafts, states, place) for place in (first, second))
     # The base origins are subtracted first: far from the origin of N no digits are lost in what they carry.
     return Pose(position=R_N1.T @ ((from_2 - from_1) + (at_2 - at_1)), rotation=R_N1.T @ R_N2)
@@ -165,13 +165,13 @@ def _shared_body(crafts: Crafts, rows: FrameRows) -> str:
     if c != other or c < 0:
         return ""
     craft = _craft(crafts, c)
-    ways = [_way(craft, craft.body_index(craft.frame(frame).body)) for frame in (first, second)]
+    ways = [_carrying_bodies(craft, craft.body_index(craft.frame(frame).body)) for frame in (first, second)]
     return craft.body_names[max(set(ways[0]) & set(ways[1]))]
 
 
-def _way(craft: Spacecraft, body: int) -> list[int]:
-    """A body and all that carry it."""
-    return [] if body < 0 else [body, *_way(craft, craft.parents[body])]
+def _carrying_bodies(craft: Spacecraft, body: int) -> list[int]:
+    """Indices of a body and of all bodies that carry it."""
+    return [] if body < 0 else [body, *_carrying_bodies(craft, craft.parents[body])]
 
 
 def _velocity(crafts: Crafts, states: States, rows: Rows) -> Vector:
@@ -216,7 +216,7 @@ def _bias(crafts: Crafts, states: States, rows: Rows, vdots: Sequence[Vector], v
 # ---- a frame of a tree
 
 
-def _pose(crafts: Crafts, states: States, place: Place) -> tuple[Vec3, Vec3, Mat3]:
+def _pose(crafts: Crafts, states: States, place: CraftPlace) -> tuple[Vec3, Vec3, Mat3]:
     """Base origin, way from there to a frame, and attitude of the frame, all in N."""
     c, frame = place
     if c < 0:
@@ -225,12 +225,14 @@ def _pose(crafts: Crafts, states: States, place: Place) -> tuple[Vec3, Vec3, Mat
     return states[c].p_NB, R_NB @ X_BF.p, R_NB @ X_BF.R
 
 
-def _twist(crafts: Crafts, states: States, place: Place) -> Vec6:
+def _twist(crafts: Crafts, states: States, place: CraftPlace) -> Vec6:
     c, frame = place
     return jnp.zeros(6) if c < 0 else frame_twist(_craft(crafts, c), states[c].q, states[c].v, frame)
 
 
-def _acceleration(crafts: Crafts, states: States, vdots: Sequence[Vector], place: Place) -> tuple[Vec3, Vec3, Vec3]:
+def _acceleration(
+    crafts: Crafts, states: States, vdots: Sequence[Vector], place: CraftPlace
+) -> tuple[Vec3, Vec3, Vec3]:
     """Angular rate, acceleration of the origin and angular acceleration of a frame, in its own axes."""
     c, frame = place
     if c < 0:
@@ -248,10 +250,10 @@ def _craft(crafts: Crafts, c: int) -> Spacecraft:
 def _joint_dof(crafts: Crafts, rows: JointRows) -> tuple[int, int]:
     c, name = rows.place
     layout = _craft(crafts, c).layout
-    if name in layout.drives(layout.flexible_joints):  # the motor of a flexible joint
+    if name in layout.motor_coordinates(layout.flexible_joints):  # the motor of a flexible joint
         return c, layout.velocity(name).start
     joint = crafts[c].joint(name)
-    crafts[c].layout.refuse_followers([name])
+    crafts[c].layout.reject_followers([name])
     if not joint.dofs:
         raise ModelError(
             f"Joint '{name}' of spacecraft '{crafts[c].name}' has no coordinate to be held. "
@@ -260,8 +262,8 @@ def _joint_dof(crafts: Crafts, rows: JointRows) -> tuple[int, int]:
     return c, crafts[c].layout.velocity(name).start
 
 
-def _at_rest(state: State) -> State:
-    """The same with the base origin at rest."""
+def _with_base_at_rest(state: State) -> State:
+    """The state with the base origin at rest."""
     return State(p_NB=state.p_NB, quat_NB=state.quat_NB, q=state.q, v=jnp.asarray(state.v).at[:3].set(0.0))
 
 
@@ -273,7 +275,7 @@ def _all_six(rows: Rows) -> Rows:
 
 
 def _shift(p: Vec3) -> Matrix:
-    """Twist of the first frame at its origin -> at a point p of it."""
+    """Matrix from the twist of a frame at its origin to its twist at a point p of it."""
     return jnp.block([[np.eye(3), -skew(p)], [np.zeros((3, 3)), np.eye(3)]])
 
 
@@ -282,7 +284,7 @@ def _turn(R: Mat3) -> Matrix:
 
 
 def _swing(axis: Vec3, R: Mat3) -> Vec3:
-    """Rotation vector of the shortest turn that takes an axis to where R takes it: of a hinge, whatever its angle."""
+    """Rotation vector of the shortest turn that takes an axis to where R takes it: the error of a hinge."""
     there = R @ axis
     quat = jnp.concatenate([(1.0 + axis @ there)[None], cross(axis, there)])
     return quaternion_log(quat / jnp.sqrt(quat @ quat))

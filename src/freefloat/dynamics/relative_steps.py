@@ -41,9 +41,11 @@ class RelativeMotion:
 
     @staticmethod
     def start(nominal: FrameMotion, states: Sequence[State]) -> RelativeMotion:
-        """Of states in orbit, at time zero."""
+        """Motion that starts at time zero from states in orbit."""
         Z = NominalMotion(nominal.position, nominal.quaternion, nominal.twist, np.zeros(6))
-        return RelativeMotion(np.zeros(()), _body(nominal), tuple(_plain(relative_state(Z, state)) for state in states))
+        return RelativeMotion(
+            np.zeros(()), _frame_state(nominal), tuple(_numpy_state(relative_state(Z, state)) for state in states)
+        )
 
 
 @record
@@ -57,11 +59,11 @@ class TwofoldMotion:
 
     @staticmethod
     def start(nominal: FrameMotion, orbit: Sequence[State], states: Sequence[State]) -> TwofoldMotion:
-        """Of states in orbit and in the cell at time zero, which must belong together."""
+        """Motion that starts at time zero from states in orbit and in the cell, which must belong together."""
         Z = NominalMotion(nominal.position, nominal.quaternion, nominal.twist, np.zeros(6))
         for state, relative in zip(orbit, states, strict=True):
             require_relative_start(Z, state, relative)
-        return TwofoldMotion(np.zeros(()), _body(nominal), tuple(orbit), tuple(states))
+        return TwofoldMotion(np.zeros(()), _frame_state(nominal), tuple(orbit), tuple(states))
 
 
 def relative_rates(
@@ -80,7 +82,7 @@ def relative_rates(
 def relative_step(
     crafts: Crafts, nominal_rate: NominalRate, loads: Loads, motion: RelativeMotion, dt: Scalar | float
 ) -> RelativeMotion:
-    """One integrator: eq. (4), (11) and (18) a step later; loads see what eq. (23) makes of it."""
+    """One step with one integrator: eq. (4), (11) and (18); loads get the states from eq. (23)."""
 
     def rates(states: States, t: Scalar) -> Rates:
         return relative_rates(crafts, nominal_rate, loads, states, t)[0]
@@ -92,7 +94,7 @@ def relative_step(
 def twofold_step(
     crafts: Crafts, nominal_rate: NominalRate, loads: Loads, motion: TwofoldMotion, dt: Scalar | float
 ) -> TwofoldMotion:
-    """Two integrators: eq. (4), (2) and (13), (11) and (18) a step later; loads see the cell, as measured (eq. 23)."""
+    """One step with two integrators: eq. (4), (2), (13), (11), (18); loads get the states of the cell (eq. 23)."""
     count = len(motion.states)
 
     def rates(states: States, t: Scalar) -> Rates:
@@ -103,8 +105,10 @@ def twofold_step(
             orbit_and_relative_acceleration(craft, nominal, *pair, force)
             for craft, pair, force in zip(crafts, zip(orbit, relative, strict=True), forces, strict=True)
         ]
-        above = (state_rate(craft, state, one[0]) for craft, state, one in zip(crafts, orbit, found, strict=True))
-        below = (state_rate(craft, state, one[1]) for craft, state, one in zip(crafts, relative, found, strict=True))
+        above = (state_rate(craft, state, vdots[0]) for craft, state, vdots in zip(crafts, orbit, found, strict=True))
+        below = (
+            state_rate(craft, state, vdots[1]) for craft, state, vdots in zip(crafts, relative, found, strict=True)
+        )
         return (frame_rate(first, nominal.twist_rate), *above, *below)
 
     nominal, *states = step_states(rates, (motion.nominal, *motion.orbit, *motion.states), motion.time, dt)
@@ -112,14 +116,14 @@ def twofold_step(
 
 
 def nominal_of(state: State, nominal_rate: NominalRate, t: Scalar) -> NominalMotion:
-    """The nominal motion of a state of Z at a time."""
+    """Nominal motion at a state of Z and a time."""
     here = FrameMotion(jnp.asarray(state.p_NB), jnp.asarray(state.quat_NB), jnp.asarray(state.V_NB))
     return NominalMotion(here.position, here.quaternion, here.twist, nominal_rate(here, t))
 
 
-def _body(motion: FrameMotion) -> State:
-    return _plain(State(motion.position, motion.quaternion, np.zeros(0), motion.twist))
+def _frame_state(motion: FrameMotion) -> State:
+    return _numpy_state(State(motion.position, motion.quaternion, np.zeros(0), motion.twist))
 
 
-def _plain(state: State) -> State:
+def _numpy_state(state: State) -> State:
     return State(*(np.asarray(x, dtype=float) for x in (state.p_NB, state.quat_NB, state.q, state.v)))

@@ -34,7 +34,7 @@ def contact(direction: ArrayLike) -> Directions:
 
 
 def free_axis(directions: Directions) -> Vec3 | None:
-    """The axis about which a hinge turns: where just two turns are held, the one that is not."""
+    """The axis about which a hinge turns: where just two turns are held, the axis of the free one."""
     turns = np.array(directions)[:, 3:]
     _, sizes, axes = np.linalg.svd(turns, full_matrices=True)
     return axes[2] if np.sum(sizes > 1e-9) == 2 else None

@@ -1,7 +1,6 @@
-"""How spacecraft answer to impulses along rows: W = J M^-1 J^T and its inverse, the effective mass Lambda.
+"""Response of spacecraft to impulses along rows: W = J M^-1 J^T and its inverse, the effective mass Lambda.
 
-M is block diagonal over the spacecraft, flexible states included. Prescribed joints, and a
-held base, answer to nothing.
+M is block diagonal over the spacecraft, flexible states included. Prescribed joints, and a held base, do not respond.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ Prescribed: TypeAlias = Sequence[tuple[str, ...]]  # names for each spacecraft; 
 
 @record
 class RowResponse:
-    """Rows and the answer of the spacecraft to them."""
+    """Rows and the response of the spacecraft to impulses along them."""
 
     given: tuple[tuple[int, ...], ...] = static()  # prescribed dofs of each spacecraft
     J: tuple[Matrix, ...]  # (rows, nv) of each spacecraft
@@ -37,20 +36,20 @@ class RowResponse:
 
     @property
     def rank(self) -> Numeric:
-        """How many of the rows are independent."""
+        """Number of independent rows."""
         return self.solver.rank
 
     @property
     def effective_mass(self) -> Matrix:
-        """Lambda = W^-1: what is hit [kg, kg m, kg m2]; zero at rows that depend on others."""
+        """Effective mass Lambda = W^-1 along the rows [kg, kg m, kg m2]; zero at rows that depend on others."""
         return self.solver.inverse()
 
     def velocity(self, speeds: Sequence[Vector]) -> Vector:
-        """J v."""
+        """Velocity J v along the rows at given speeds."""
         return _sum([J @ v for J, v in zip(self.J, speeds, strict=True)], self.W.shape[0])
 
     def answers(self, impulse: Vector) -> tuple[Vector, ...]:
-        """M^-1 J^T impulse: change of each spacecraft's speeds."""
+        """Change M^-1 J^T impulse of each spacecraft's speeds."""
         return tuple(f.expand(z @ impulse) for f, z in zip(self.factors, self.reduced, strict=True))
 
 
@@ -61,7 +60,7 @@ def row_response(
     prescribed: Prescribed = (),
     active: Numeric | None = None,
 ) -> RowResponse:
-    """The answer to rows at given states. Rows that are not `active` (flags, one for each row) are as if not there."""
+    """Response to rows at given states. Rows that are not `active` (flags, one for each row) have no effect."""
     given = prescribed_dofs(crafts, prescribed)
     J = row_jacobian(crafts, states, rows)
     if active is not None:
@@ -79,15 +78,15 @@ def row_response(
 
 
 def prescribed_dofs(crafts: Crafts, prescribed: Prescribed) -> tuple[tuple[int, ...], ...]:
-    """Indices into v of what is prescribed of each spacecraft."""
+    """Indices into v of the prescribed coordinates of each spacecraft."""
     names = tuple(prescribed) or ((),) * len(crafts)
     if len(names) != len(crafts):
         raise ModelError(
             f"prescribed must name the joints of each of the {len(crafts)} spacecraft, got {len(names)} tuples."
         )
-    for craft, one in zip(crafts, names, strict=True):
-        craft.layout.refuse_followers(one)
-    return tuple(craft.layout.indices(one) for craft, one in zip(crafts, names, strict=True))
+    for craft, own_names in zip(crafts, names, strict=True):
+        craft.layout.reject_followers(own_names)
+    return tuple(craft.layout.indices(own_names) for craft, own_names in zip(crafts, names, strict=True))
 
 
 def prescribed_impulses(
@@ -96,11 +95,11 @@ def prescribed_impulses(
     """Generalised impulses (nv) of each spacecraft that keep prescribed dofs at their rates while the rows push."""
     found = []
     for craft, state, given, J, change in zip(crafts, states, response.given, response.J, changes, strict=True):
-        found.append(_needed(craft, state.q, given, change, J.T @ impulse))
+        found.append(_prescribed_impulse(craft, state.q, given, change, J.T @ impulse))
     return tuple(found)
 
 
-def _needed(craft: Spacecraft, q: Vector, given: tuple[int, ...], change: Vector, push: Vector) -> Vector:
+def _prescribed_impulse(craft: Spacecraft, q: Vector, given: tuple[int, ...], change: Vector, push: Vector) -> Vector:
     if not given:
         return jnp.zeros(craft.layout.nv)
     at, still = np.array(given, dtype=int), np.zeros(craft.layout.nv)

@@ -1,7 +1,7 @@
-"""Distance between spheres, capsules and boxes anywhere: what clearance is made of. Metres, negative inside.
+"""Distance between spheres, capsules and boxes anywhere, for clearances. In metres, negative inside.
 
-A sphere is a point and a capsule a segment, both with a radius around them. Distances of what is apart are exact to
-rounding; of what overlaps it is the shortest way apart, with a minus.
+A sphere is a point and a capsule a segment, both with a radius around them. Distances of separate solids are exact to
+rounding; for solids that overlap it is the shortest way apart, with a minus sign.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from freefloat.values.tracing import cond
 
 Kind = Literal["point", "segment", "box"]
 Placed: TypeAlias = "tuple[Core, Pose]"
-Two = tuple[Vec3, Vec3]
+VectorPair = tuple[Vec3, Vec3]
 
-_PARALLEL = 1e-12  # squared sine of the angle between edges: the axis across them says nothing
+_PARALLEL = 1e-12  # squared sine of the angle between edges: the axis across them is useless
 
 
 class Core(NamedTuple):
-    """What a simple solid is at heart: a point (no axis), a segment along z, or a box; with a radius around it."""
+    """Core of a simple solid: a point (no axis), a segment along z, or a box; with a radius around it."""
 
     half: np.ndarray  # half its edges along x, y, z [m]; zero where it has none
     radius: float  # [m]
 
     @property
     def kind(self) -> Kind:
-        """What it is without its radius."""
+        """Kind of the core without its radius."""
         return ("point", "segment", "", "box")[int(np.count_nonzero(self.half))]  # pyright: ignore[reportReturnType]
 
     @property
@@ -65,7 +65,7 @@ class PlacedPairs:
 
     @staticmethod
     def of(pairs: Sequence[tuple[Placed, Placed]]) -> PlacedPairs:
-        """From pairs of (core, pose in N), the simpler core first."""
+        """Placed pairs from pairs of (core, pose in N), the simpler core first."""
         cores = tuple([placed[side][0] for placed in pairs] for side in (0, 1))
         poses = tuple([placed[side][1] for placed in pairs] for side in (0, 1))
         return PlacedPairs(
@@ -86,25 +86,27 @@ def pair_order(a: Placed, b: Placed) -> tuple[Placed, Placed]:
 def solid_distances(pairs: PlacedPairs, beyond: Numeric | None = None) -> Vector:
     """Distance of every pair [m], negative where it overlaps.
 
-    Of pairs whose balls are farther apart than `beyond` (n) that is all that is told, which is less than the distance
-    and takes no time. The pairs are gone through in a loop, so that code does not grow with their number.
+    For pairs whose bounding balls are farther apart than `beyond` (n) the gap of the balls is returned, which is less
+    than the distance and takes no time. A loop goes through the pairs, so that code does not grow with their number.
     """
     measure = partial(_distance, pairs.kinds)
     numbers = pairs.half, pairs.radius, pairs.R, pairs.p
     if beyond is None:
-        return jax.lax.map(lambda one: measure(*one), jax.tree.map(jnp.asarray, numbers))
+        return jax.lax.map(lambda pair: measure(*pair), jax.tree.map(jnp.asarray, numbers))
 
-    def look(one: tuple) -> Scalar:
-        reach, edge, numbers = one
+    def bounded_distance(pair: tuple) -> Scalar:
+        reach, edge, numbers = pair
         p_NA, p_NB = numbers[3]
         balls = length(p_NA - p_NB) - reach
         return cond(balls > edge, lambda: balls, lambda: measure(*numbers))
 
-    return jax.lax.map(look, jax.tree.map(jnp.asarray, (pairs.reach, beyond, numbers)))
+    return jax.lax.map(bounded_distance, jax.tree.map(jnp.asarray, (pairs.reach, beyond, numbers)))
 
 
-def _distance(kinds: tuple[Kind, Kind], half: Two, radius: Scalar, R: tuple[Mat3, Mat3], p: Two) -> Scalar:
-    """Between two solids, the simpler one first; everything in the frame of the other."""
+def _distance(
+    kinds: tuple[Kind, Kind], half: VectorPair, radius: Scalar, R: tuple[Mat3, Mat3], p: VectorPair
+) -> Scalar:
+    """Distance between two solids, the simpler one first; everything in the frame of the other."""
     turn, way = R[1].T @ R[0], R[1].T @ (p[0] - p[1])
     return _MEASURES[kinds](turn, way, *half) - radius
 
@@ -138,16 +140,17 @@ def _segment_box(R: Mat3, p: Vec3, a: Vec3, b: Vec3) -> Scalar:
 
 
 def _box_box(R: Mat3, p: Vec3, a: Vec3, b: Vec3) -> Scalar:
-    """Boxes with half edges a and b.
+    """Distance between boxes with half edges a and b.
 
     Apart, the closest points are a corner of one and a point of the other, or points of two edges: all of them are
-    looked at. Overlapping, the depth is the least along the 15 directions that can part two boxes.
+    checked. Overlapping, the depth is the least along the 15 directions that can part two boxes.
     """
     depth = _largest_gap(R, p, a, b)
     signs = np.array(list(product((-1.0, 1.0), repeat=3)))
     ours = p + (signs * a) @ R.T  # corners of the first, in the second's frame
     theirs = (signs * b - p) @ R  # corners of the second, in the first's
-    corners = [point_to_box(one, b).distance for one in ours] + [point_to_box(one, a).distance for one in theirs]
+    corners = [point_to_box(corner, b).distance for corner in ours]
+    corners += [point_to_box(corner, a).distance for corner in theirs]
     apart = jnp.minimum(jnp.min(jnp.stack(corners)), _between_edges(R, p, a, b))
     return jnp.where(depth > 0.0, apart, depth)
 
@@ -184,12 +187,12 @@ def _between_edges(R: Mat3, p: Vec3, a: Vec3, b: Vec3) -> Scalar:
     starts, ends = (p + (edge * a) @ R.T for edge in _unit_edges())
     theirs, their_ends = (jnp.asarray(edge * b) for edge in _unit_edges())
 
-    def look(k: Numeric, least: Scalar) -> Scalar:
+    def smaller_distance(k: Numeric, least: Scalar) -> Scalar:
         i, j = k // 12, k % 12
         x, y = closest_of_segments(starts[i], ends[i], theirs[j], their_ends[j])
         return jnp.minimum(least, (x - y) @ (x - y))
 
-    squared = jax.lax.fori_loop(0, 144, look, jnp.asarray(jnp.inf))
+    squared = jax.lax.fori_loop(0, 144, smaller_distance, jnp.asarray(jnp.inf))
     return jnp.sqrt(squared)
 
 

@@ -23,7 +23,7 @@ Rate = TypeVar("Rate", bound="Tangent")
 
 
 class Tangent:
-    """What records of rates have in common: they can be scaled and added, number by number."""
+    """Base class of records of rates: they can be scaled and added, number by number."""
 
     def __mul__(self: Rate, factor: Scalar | float) -> Rate:
         return jax.tree.map(lambda x: factor * x, self)
@@ -43,11 +43,11 @@ class StateRate(Tangent):
 
     @staticmethod
     def from_vector(values: Vector, nq: int) -> StateRate:
-        """From one vector (velocity, turn, q, v), of which q has nq entries."""
+        """Rate of a state from one vector (velocity, turn, q, v), of which q has nq entries."""
         return StateRate(velocity=values[:3], turn=values[3:6], q=values[6 : 6 + nq], v=values[6 + nq :])
 
     def vector(self) -> Vector:
-        """All of it in one vector: velocity, turn, q, v."""
+        """The rate as one vector: velocity, turn, q, v."""
         return jnp.concatenate([self.velocity, self.turn, self.q, self.v])
 
 
@@ -76,7 +76,7 @@ def retract(state: State, step: StateRate) -> State:
 
 
 def component_rates(state: State, rate: StateRate) -> State:
-    """The same rate number by number, the quaternion's included: the direction for a derivative along a motion."""
+    """Rate of a state number by number, the quaternion's included: the direction for a derivative along a motion."""
     spin = jnp.concatenate([jnp.zeros(1), rate.turn])
     return State(
         p_NB=rate.velocity,

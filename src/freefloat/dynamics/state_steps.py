@@ -32,7 +32,7 @@ def frame_rate(state: State, vdot: Vec6) -> StateRate:
 def step_states(
     rates: Callable[[States, Scalar], Rates], states: States, t: Scalar | float, h: Scalar | float
 ) -> States:
-    """The states a step h later; `rates` of all of them at a time are asked for in every stage."""
+    """The states one step h later; every stage calls `rates` for all of them at its time."""
 
     def stage(carry: tuple[Rates, Rates], row: jax.Array) -> tuple[tuple[Rates, Rates], None]:
         last, total = carry

@@ -1,6 +1,6 @@
-"""The tree at a configuration: how each body hangs on its parent, and what it brings along.
+"""The tree at a configuration: how each body hangs on its parent, and which inertia it adds.
 
-Every recursion of this package walks these two lists. A body brings an inertia and, where it has modes or carries
+Every recursion of this package walks these two lists. A body adds an inertia and, where it has modes or carries
 wheels or motors of flexible joints, generalised speeds of its own: its inertia is an extended one.
 """
 
@@ -113,7 +113,7 @@ def modal_coordinates(craft: Spacecraft, body: ModalBody, q: Vector) -> Vector:
 
 @once
 def extended_inertias(craft: Spacecraft, q: Vector) -> tuple[ExtendedInertia, ...]:
-    """One for each body, the base first."""
+    """Extended inertia of each body, the base first."""
     found = []
     for body in craft.bodies:
         if isinstance(body, RigidBody):
@@ -124,7 +124,7 @@ def extended_inertias(craft: Spacecraft, q: Vector) -> tuple[ExtendedInertia, ..
 
 
 def _rigid_inertia(craft: Spacecraft, body: RigidBody) -> ExtendedInertia:
-    """A rigid body; each wheel couples by its axial inertia about its axis (docs/theory-free-floating.md).
+    """Inertia of a rigid body; each wheel couples by its axial inertia about its axis (docs/theory-free-floating.md).
 
     A motor that turns at `ratio` times the rate of its coordinate couples by as much more, and has its square.
     """
@@ -144,7 +144,7 @@ def _rigid_inertia(craft: Spacecraft, body: RigidBody) -> ExtendedInertia:
 
 
 def flexible_inertia(craft: Spacecraft, body: ModalBody, b: Vector) -> ExtendedInertia:
-    """A flexible body deformed by modal coordinates b, with the motors of the joints that it carries."""
+    """Inertia of a flexible body deformed by modal coordinates b, with the motors of the joints that it carries."""
     inertia = _modal_inertia(body, _modal_dofs(craft, body), b)
     for motor in craft.motors_on(body.name):
         inertia = _with_motor(inertia, motor, craft.layout.indices([motor.name]), body, b)
@@ -152,7 +152,7 @@ def flexible_inertia(craft: Spacecraft, body: ModalBody, b: Vector) -> ExtendedI
 
 
 def _with_motor(inertia: ExtendedInertia, motor: Motor, dofs: Dofs, body: ModalBody, b: Vector) -> ExtendedInertia:
-    """A motor at a node couples with the rate about its axis there, to which the modes add."""
+    """The inertia with a motor added: at a node it couples with the rate about its axis there, modes included."""
     axis, bending = motor.axis, np.zeros(inertia.own.shape[0])
     if motor.node:
         mount = node_mount(body.node(motor.node), b)
@@ -168,7 +168,7 @@ def _with_motor(inertia: ExtendedInertia, motor: Motor, dofs: Dofs, body: ModalB
 
 
 def _modal_inertia(body: ModalBody, dofs: Dofs, b: Vector) -> ExtendedInertia:
-    """A flexible body deformed by modal coordinates b, to second order in (b, b') (docs/theory-flexible.md)."""
+    """Inertia of a flexible body deformed by b, to second order in (b, b') (docs/theory-flexible.md)."""
     # Foreshortening enters the rigid part with one half of b b, the coupling with b.
     short_moment = jnp.tensordot(b, body.short_moment, axes=1)  # (modes, 3)
     pairs = jnp.tensordot(b, body.pair_moment, axes=1)  # (modes, 3, 3)
@@ -191,7 +191,7 @@ def _modal_inertia(body: ModalBody, dofs: Dofs, b: Vector) -> ExtendedInertia:
 
 @once
 def rotor_inertias(craft: Spacecraft) -> Vector:
-    """(nv) what motor rotors and gears add to the inertia of each joint's own rate; zero for everything else."""
+    """Inertias (nv) that motor rotors and gears add to each joint's own rate; zero for everything else."""
     found: list[Scalar | float] = [0.0] * craft.layout.nv
     for joint in craft.joints:
         if joint.dofs:

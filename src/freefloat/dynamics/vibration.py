@@ -59,7 +59,7 @@ def _speeds(craft: Spacecraft, held: bool, locked: frozenset[str]) -> list[Matri
     bound = {*layout.modal_velocities, *(range(6) if held else ())}
     free = []
     for joint in layout.moving_joints:
-        own, motor = layout.velocity(joint).start, layout.velocity(layout.drive(joint)).start
+        own, motor = layout.velocity(joint).start, layout.velocity(layout.motor_coordinate(joint)).start
         bound |= {own, motor}
         if own != motor:  # by its torsion: the motor moves ahead or, where it is locked, the joint
             strained.append(unit[own] if joint in locked else unit[motor])

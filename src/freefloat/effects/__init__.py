@@ -1,4 +1,6 @@
-"""What pushes a spacecraft: orbit, joints, wheels, thrusters, a wrench from outside; orbital motion."""
+"""Forces on a spacecraft: orbit, joints, wheels, thrusters, external wrenches; also orbital motion and failures."""
+
+from typing import TYPE_CHECKING
 
 from freefloat.effects.circular_orbit import EARTH_GRAVITY, EARTH_RADIUS, CircularOrbit
 from freefloat.effects.co_rotation import PlaceInOrbit, co_rotating_state, co_rotating_states
@@ -11,10 +13,11 @@ from freefloat.effects.joint_motors import joint_motor_channels, limit_joint_tor
 from freefloat.effects.joint_spring import JointSpring
 from freefloat.effects.relative_gravity import gravity_gradient_torque
 from freefloat.effects.relative_motion import RelativeState, relative_drift, transition_matrix
-from freefloat.effects.thrusters import Pulses, Thruster, Thrusters, torque_pairs
+from freefloat.effects.thrusters import Thruster, Thrusters, ValveState, torque_pairs
 from freefloat.effects.wheels import limit_wheel_torques, wheel_channel
 from freefloat.effects.wrench_pulse import WrenchPulse
 from freefloat.effects.wrench_steps import WrenchSteps
+from freefloat.lazy_names import renamed_names
 
 __all__ = [
     "EARTH_GRAVITY",
@@ -32,11 +35,11 @@ __all__ = [
     "JointSpring",
     "OpenThruster",
     "PlaceInOrbit",
-    "Pulses",
     "RelativeState",
     "StuckJoint",
     "Thruster",
     "Thrusters",
+    "ValveState",
     "WrenchPulse",
     "WrenchSteps",
     "co_rotating_state",
@@ -51,3 +54,11 @@ __all__ = [
     "transition_matrix",
     "wheel_channel",
 ]
+
+if not TYPE_CHECKING:  # names of version 0.1
+    __getattr__ = renamed_names(
+        __name__,
+        {
+            "Pulses": "effects.ValveState",
+        },
+    )

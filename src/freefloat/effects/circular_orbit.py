@@ -51,19 +51,19 @@ class CircularOrbit:
         return 2.0 * jnp.pi / self.rate
 
     def distance(self, t: Scalar | float) -> Numeric | float:
-        """Distance from the centre [m]; here the radius at any time."""
+        """Distance from the centre [m]; on a circular orbit the radius at any time."""
         return self.radius
 
     def tidal_rate(self, t: Scalar | float) -> Scalar:
-        """Root of mu / r^3, the strength of the gravity gradient [rad/s]; here the mean motion at any time."""
+        """Root of mu / r^3, the strength of the gravity gradient [rad/s]; the mean motion at any time."""
         return self.rate
 
     def angular_velocity(self, t: Scalar | float) -> Vec3:
-        """Of the orbital frame, O axes [rad/s]."""
+        """Angular velocity of the orbital frame, O axes [rad/s]."""
         return -self.rate * _Y
 
     def R_NO(self, t: Scalar | float) -> Mat3:
-        """Attitude of the orbital frame: it turns with -n about y."""
+        """Attitude R_NO of the orbital frame: it turns with -n about y."""
         return rotation_about(_Y, -self.rate * t)
 
     def nadir(self, t: Scalar | float) -> Vec3:
@@ -71,5 +71,5 @@ class CircularOrbit:
         return self.R_NO(t) @ _Z
 
     def X_CO(self, t: Scalar | float) -> Pose:
-        """Orbital frame in the inertial frame at the centre of the body, with N's axes."""
+        """Pose of the orbital frame in the inertial frame at the centre of the body, which has N's axes."""
         return Pose(position=-self.radius * self.nadir(t), rotation=self.R_NO(t))

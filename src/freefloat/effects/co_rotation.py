@@ -1,4 +1,4 @@
-"""The start of a free drift in orbit: where spacecraft are in the orbital frame, and how they move in it."""
+"""Start states of a free drift in orbit: where spacecraft are in the orbital frame, and how they move in it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class PlaceInOrbit:
 def co_rotating_state(
     craft: Spacecraft, orbit: Orbit, q: ArrayLike | None = None, attitude: ArrayLike | None = None
 ) -> State:
-    """Turning with the orbital frame at t = 0, aligned with it or at an attitude R_OB (3, 3) in it.
+    """State that turns with the orbital frame at t = 0, aligned with it or at an attitude R_OB (3, 3) in it.
 
     The centre of mass, not the base, is at the origin of N and rests there: it is on the orbit.
     """
@@ -76,7 +76,7 @@ def co_rotating_states(world: World, orbit: Orbit, places: Mapping[str, PlaceInO
 
 
 def state_in_orbit(craft: Spacecraft, orbit: Orbit, place: PlaceInOrbit) -> State:
-    """The state at t = 0, when N and O coincide, of a spacecraft at a place in orbit."""
+    """State of a spacecraft at a place in orbit at t = 0, when N and O coincide."""
     if not isinstance(craft, Spacecraft):
         raise ModelError(f"A spacecraft is needed, got {type(craft).__name__}. For a world: co_rotating_states.")
     if not isinstance(orbit, Orbit):

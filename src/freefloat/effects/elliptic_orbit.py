@@ -57,12 +57,12 @@ class EllipticOrbit:
 
     @property
     def mean_motion(self) -> Scalar:
-        """Of the ellipse without drift [rad/s]."""
+        """Mean motion of the ellipse without drift [rad/s]."""
         return jnp.sqrt(self.gravity / self.semi_major_axis**3)
 
     @property
     def period(self) -> Scalar:
-        """From perigee to perigee [s]."""
+        """Time from perigee to perigee [s]."""
         return 2.0 * jnp.pi / (self.mean_motion + self.anomaly_drift)
 
     @property
@@ -72,23 +72,23 @@ class EllipticOrbit:
 
     @property
     def node_drift(self) -> Scalar:
-        """Of the ascending node [rad/s]."""
+        """Drift rate of the ascending node [rad/s]."""
         return -self._oblateness * jnp.cos(self.inclination)
 
     @property
     def perigee_drift(self) -> Scalar:
-        """Of the argument of the perigee [rad/s]."""
+        """Drift rate of the argument of the perigee [rad/s]."""
         return self._oblateness * (2.0 - 2.5 * jnp.sin(self.inclination) ** 2)
 
     @property
     def anomaly_drift(self) -> Scalar:
-        """Of the mean anomaly, beyond the mean motion [rad/s]."""
+        """Drift rate of the mean anomaly, in addition to the mean motion [rad/s]."""
         return self._oblateness * jnp.sqrt(1.0 - self.eccentricity**2) * (1.0 - 1.5 * jnp.sin(self.inclination) ** 2)
 
-    # ---- where it is
+    # ---- position and attitude
 
     def true_anomaly(self, t: Scalar | float) -> Scalar:
-        """Angle from the perigee [rad]."""
+        """True anomaly: angle from the perigee [rad]."""
         e = self.eccentricity
         E = eccentric_anomaly(self.mean_anomaly + (self.mean_motion + self.anomaly_drift) * t, e)
         return 2.0 * jnp.arctan2(jnp.sqrt(1.0 + e) * jnp.sin(0.5 * E), jnp.sqrt(1.0 - e) * jnp.cos(0.5 * E))
@@ -103,11 +103,11 @@ class EllipticOrbit:
         return jnp.sqrt(self.gravity / self.distance(t) ** 3)
 
     def R_NO(self, t: Scalar | float) -> Mat3:
-        """Attitude of the orbital frame."""
+        """Attitude R_NO of the orbital frame."""
         return self._R_EO(jnp.zeros(())).T @ self._R_EO(t)
 
     def _R_EO(self, t: Scalar | float) -> Mat3:
-        """The same in equatorial axes."""
+        """Attitude of the orbital frame in equatorial axes E."""
         along = self.perigee + self.perigee_drift * t + self.true_anomaly(t)
         node, tilt = (
             rotation_about(_Z, self.node_drift * t),
@@ -120,23 +120,23 @@ class EllipticOrbit:
         return self.R_NO(t) @ _Z
 
     def X_CO(self, t: Scalar | float) -> Pose:
-        """Orbital frame in the inertial frame at the centre of the body, with N's axes."""
+        """Pose of the orbital frame in the inertial frame at the centre of the body, which has N's axes."""
         return Pose(position=-self.distance(t) * self.nadir(t), rotation=self.R_NO(t))
 
     def angular_velocity(self, t: Scalar | float) -> Vec3:
-        """Of the orbital frame, O axes [rad/s]; along -y but for the drift of the node."""
+        """Angular velocity of the orbital frame, O axes [rad/s]; along -y except for the drift of the node."""
         t = jnp.asarray(t, dtype=float)
         R, R_dot = jax.jvp(self.R_NO, (t,), (jnp.ones(()),))
         return 0.5 * axial((R.T @ R_dot).T)
 
     def angular_acceleration(self, t: Scalar | float) -> Vec3:
-        """Of the orbital frame, O axes [rad/s2]."""
+        """Angular acceleration of the orbital frame, O axes [rad/s2]."""
         t = jnp.asarray(t, dtype=float)
         return jax.jvp(self.angular_velocity, (t,), (jnp.ones(()),))[1]
 
 
 def eccentric_anomaly(mean: Numeric | float, eccentricity: Numeric | float) -> Numeric:
-    """E of Kepler's equation M = E - e sin E, E between -pi and pi [rad]."""
+    """Eccentric anomaly E of Kepler's equation M = E - e sin E, between -pi and pi [rad]."""
     e = eccentricity
     M = mean - 2.0 * jnp.pi * jnp.round(mean / (2.0 * jnp.pi))
     E = M + e * jnp.sin(M) / jnp.sqrt(1.0 - 2.0 * e * jnp.cos(M) + e**2)

@@ -1,4 +1,4 @@
-"""Failures at a time: what stops working, or no longer stops. They belong to the world; software has to notice."""
+"""Failures from a given time on: a part stops working, or no longer stops. On-board software has to detect them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EARLY = 1e-9  # [s]; ticks are sums of floating-point numbers
 
 @record
 class Failure(Part):
-    """Something fails at a time; with `until` it recovers."""
+    """A failure of something at a time; with `until` it recovers."""
 
     at: Numeric | float = dataclasses.field(default=0.0, kw_only=True)  # [s]
     until: Numeric | float = dataclasses.field(default=np.inf, kw_only=True)  # [s]
@@ -28,11 +28,11 @@ class Failure(Part):
         raise NotImplementedError
 
     def channel(self) -> Channel:
-        """Whether it has failed, for the run's conditions."""
+        """Channel with the condition of what may fail: works or failed."""
         return flag(f"failure.{self.subject}", f"{type(self).__name__}: {self.subject}", ("works", "failed"))
 
     def present(self, t: Scalar) -> Flag:
-        """Whether it has failed at the tick at time t."""
+        """Whether the failure is present at the tick at time t."""
         return (t >= self.at - _EARLY) & (t < self.until - _EARLY)
 
 
@@ -44,11 +44,11 @@ class DeadWheel(Failure):
 
     @property
     def subject(self) -> str:
-        """The wheel."""
+        """Name of the wheel that fails."""
         return self.wheel
 
     def check(self, craft: Spacecraft) -> None:
-        """Refuse a wheel that is not there."""
+        """Reject a wheel that the spacecraft does not have."""
         self.require_known(craft, "wheel", (self.wheel,), craft.wheel_names)
 
 
@@ -60,11 +60,11 @@ class StuckJoint(Failure):
 
     @property
     def subject(self) -> str:
-        """The joint."""
+        """Name of the joint that fails."""
         return self.joint
 
     def check(self, craft: Spacecraft) -> None:
-        """Refuse a joint that is not there or cannot move."""
+        """Reject a joint that the spacecraft does not have or that cannot move."""
         self.require_moving(craft, (self.joint,))
         if not is_traced(self.until) and np.isfinite(self.until):
             raise ModelError(f"StuckJoint '{self.joint}' may not recover: leave out until.")
@@ -72,13 +72,13 @@ class StuckJoint(Failure):
 
 @record
 class BlindSensor(Failure):
-    """A sensor that measures nothing new; what it told before stays, with its time."""
+    """A sensor that measures nothing new; its last value stays valid, with the time at which it was measured."""
 
     sensor: str = static()  # name of the sensor, or its class: `Gyro`
 
     @property
     def subject(self) -> str:
-        """The sensor."""
+        """Name of the sensor that fails."""
         return self.sensor
 
 
@@ -90,5 +90,5 @@ class OpenThruster(Failure):
 
     @property
     def subject(self) -> str:
-        """The thruster."""
+        """Name of the thruster that fails."""
         return self.thruster

@@ -28,7 +28,7 @@ class Friction:
         require_bounds(self, {"smoothing": "rad/s"}, above=0.0)
 
     def torque(self, rate: Vector) -> Vector:
-        """Against the motion."""
+        """Friction torque at a joint rate [N m, N], against the motion."""
         return -self.coulomb * jnp.tanh(rate / self.smoothing) - self.viscous * rate
 
 
@@ -44,7 +44,7 @@ class JointFriction(Effect):
 
     @staticmethod
     def stated(craft: Spacecraft, *, smoothing: float = 1e-3) -> JointFriction:
-        """The dry friction that the joints of a spacecraft state, as robot files give it; smoothing in rad/s or m/s."""
+        """Dry friction as the joints of a spacecraft give it, such as from robot files; smoothing in rad/s or m/s."""
         joints = [joint for joint in craft.joints if joint.kind != "fixed" and float(joint.friction) > 0.0]
         if not joints:
             raise ModelError(f"No joint of spacecraft '{craft.name}' states friction. Leave JointFriction out.")
@@ -52,39 +52,39 @@ class JointFriction(Effect):
         return JointFriction(Friction(coulomb=coulomb, smoothing=smoothing), tuple(joint.name for joint in joints))
 
     def check(self, craft: Spacecraft) -> None:
-        """Its joints."""
+        """Reject joints that the spacecraft does not have or that cannot move."""
         self.require_moving(craft, (joint for joint in self.joints if joint not in craft.layout.leaders))
 
     def names(self, craft: Spacecraft) -> tuple[str, ...]:
-        """Joints with this friction."""
+        """Names of the joints with this friction."""
         return self.joints or craft.layout.moving_joints
 
     def torques(self, craft: Spacecraft, state: State) -> Vector:
-        """Of each of its joints [N m, N]."""
-        rates, ratios = jnp.asarray(state.v)[self._places(craft)], self._ratios(craft)
+        """Friction torque of each of its joints [N m, N]."""
+        rates, ratios = jnp.asarray(state.v)[self._coordinate_indices(craft)], self._ratios(craft)
         return self.friction.torque(rates if ratios is None else ratios * rates)
 
     def force(self, craft: Spacecraft, state: State, clock: Clock) -> Vector:
         """Generalised force: a torque at each joint."""
         torques, ratios, nothing = self.torques(craft, state), self._ratios(craft), jnp.zeros(craft.layout.nv)
         if ratios is None:
-            return nothing.at[self._places(craft)].set(torques)
-        return nothing.at[self._places(craft)].add(ratios * torques)  # several may share a coordinate
+            return nothing.at[self._coordinate_indices(craft)].set(torques)
+        return nothing.at[self._coordinate_indices(craft)].add(ratios * torques)  # several may share a coordinate
 
     def channels(self, craft: Spacecraft) -> tuple[Channel, ...]:
-        """Its torques."""
-        name, axis = self.tells("joints.friction"), self.tells("friction_joint")
+        """Channel with the friction torques."""
+        name, axis = self.channel_name("joints.friction"), self.channel_name("friction_joint")
         return (Channel(name, "Friction torque at the joint", "N m", "", axis, self.names(craft)),)
 
     def observe(self, craft: Spacecraft, state: State, clock: Clock) -> tuple[Numeric, ...]:
-        """Its torques."""
+        """Value of the channel: the friction torques."""
         return (self.torques(craft, state),)
 
-    def _places(self, craft: Spacecraft) -> np.ndarray:
+    def _coordinate_indices(self, craft: Spacecraft) -> np.ndarray:
         return np.array([joint_place(craft, name)[0] for name in self.names(craft)], dtype=int)
 
     def _ratios(self, craft: Spacecraft) -> Vector | None:
-        """Rate of each joint per unit rate of the coordinate that moves it; nothing where all have their own."""
+        """Rate of each joint per unit rate of the coordinate that moves it; None where all have their own."""
         ratios = [joint_place(craft, name)[1] for name in self.names(craft)]
         if all(ratio is None for ratio in ratios):
             return None

@@ -1,4 +1,4 @@
-"""Motors of joints: what is left of the torques that software asks for."""
+"""Motors of joints: limits on the torques that software commands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TORQUE_LIMIT = 1.0
 
 
 def limit_joint_torques(craft: Spacecraft, joints: tuple[str, ...], torques: Vector) -> tuple[Vector, Vector]:
-    """Torques within each joint's `limits.effort`, and which limit each has reached."""
+    """Torques within each joint's `limits.effort`, and the limit that each has reached."""
     efforts = [craft.joint(name).limits.effort for name in joints]
     if not is_traced(*efforts) and not np.isfinite(np.array(efforts, float)).any():
         return torques, jnp.zeros(len(joints))
@@ -23,7 +23,7 @@ def limit_joint_torques(craft: Spacecraft, joints: tuple[str, ...], torques: Vec
 
 
 def joint_motor_channels(craft: Spacecraft, joints: tuple[str, ...]) -> tuple[Channel, Channel]:
-    """Torque and condition of each driven joint; joints that do not move are refused."""
+    """Channels for torque and condition of each driven joint; joints that do not move are rejected."""
     craft.layout.require_moving(joints)
     return (
         Channel("joints.motor_torque", "Motor torque at the joint", "N m", "", "driven_joint", joints),

@@ -15,7 +15,7 @@ from freefloat.values.checks import require_bounds
 
 @record
 class JointSpring(Effect):
-    """A linear spring: torque -k (q - rest). In a joint that follows another, it pulls at that one by the ratio."""
+    """A linear spring: torque -k (q - rest). In a joint that follows another, it acts on that one by the ratio."""
 
     joint: str = static()
     stiffness: Numeric | float  # k [N m/rad, N/m]
@@ -26,16 +26,16 @@ class JointSpring(Effect):
         require_bounds(self, {"rest": "rad, m"})
 
     def check(self, craft: Spacecraft) -> None:
-        """Its joint."""
+        """Reject a joint that the spacecraft does not have or that cannot move."""
         if self.joint not in craft.layout.leaders:
             self.require_moving(craft, (self.joint,))
 
     def stretch(self, craft: Spacecraft, state: State) -> Scalar:
-        """How far the joint is from rest [rad, m]."""
+        """Distance of the joint from rest [rad, m]."""
         return joint_position(craft, jnp.asarray(state.q), self.joint) - self.rest
 
     def energy(self, craft: Spacecraft, state: State) -> Scalar:
-        """Stored in the spring [J]."""
+        """Energy stored in the spring [J]."""
         return 0.5 * self.stiffness * self.stretch(craft, state) ** 2
 
     def force(self, craft: Spacecraft, state: State, clock: Clock) -> Vector:
@@ -45,9 +45,11 @@ class JointSpring(Effect):
         return jnp.zeros(craft.layout.nv).at[place].set(torque if ratio is None else ratio * torque)
 
     def channels(self, craft: Spacecraft) -> tuple[Channel, ...]:
-        """Its energy."""
-        return (Channel(self.tells(f"{self.joint}.spring_energy"), f"Energy of the spring in {self.joint}", "J"),)
+        """Channel with the energy of the spring."""
+        return (
+            Channel(self.channel_name(f"{self.joint}.spring_energy"), f"Energy of the spring in {self.joint}", "J"),
+        )
 
     def observe(self, craft: Spacecraft, state: State, clock: Clock) -> tuple[Numeric, ...]:
-        """Its energy."""
+        """Value of the channel: the energy of the spring."""
         return (self.energy(craft, state),)

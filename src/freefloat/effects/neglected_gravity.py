@@ -1,8 +1,8 @@
-"""How far the second-order term of gravity, which a linear field leaves out, would have carried a spacecraft.
+"""Drift of a spacecraft by the second-order term of gravity, which a linear field leaves out.
 
-The term is recorded along the motion. What it would have done is the solution of d'' = G(t) d + a(t) from rest, with a
-the term and G the linear field: the first correction of a free motion. Control that would have held the spacecraft is
-not known here, so for one that is held the number is the drift that its control would have had to fight.
+The term is recorded along the motion. The drift is the solution of d'' = G(t) d + a(t) from rest, with a the term and
+G the linear field: the first correction of a free motion. Control is not known here: for a spacecraft whose position is
+controlled the number is the drift that its control would have had to compensate.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from freefloat.values.compiling import over_rows
 from freefloat.values.labelled import LabelledArrays
 
 _STEP = 0.02  # of 1 / n: the midpoint rule is then right to 1e-3 over an orbit
-_SEEN = ("position", "neglected")
+_WARNING_CHANNELS = ("position", "neglected")
 
 
 def neglected_gravity_warning(
     name: str, orbit: CircularOrbit | EllipticOrbit, data: LabelledArrays, prefix: str, accuracy: float
 ) -> tuple[str, ...]:
-    """A sentence where the drift that was left out exceeds an accuracy [m]."""
+    """Warning where the drift by the term that was left out exceeds an accuracy [m]."""
     t, left_out = data["time"].values, data[f"{prefix}orbit.neglected"].values
     if len(t) < 2 or not np.all(np.isfinite(left_out)):
         return ()
     drift = neglected_drift(orbit, t, left_out)
     if drift <= accuracy:
         return ()
-    away, most = (np.max(np.linalg.norm(data[f"{prefix}orbit.{name}"].values, axis=-1)) for name in _SEEN)
+    away, most = (np.max(np.linalg.norm(data[f"{prefix}orbit.{name}"].values, axis=-1)) for name in _WARNING_CHANNELS)
     return (
         f"{name}: it was up to {away:.3g} m from N's origin on the orbit, where the linear gravity field leaves out "
         f"{most:.2g} m/s2; a free spacecraft drifts {drift:.2g} m by that, more than the accuracy of {accuracy:g} m. "

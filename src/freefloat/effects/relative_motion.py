@@ -30,7 +30,7 @@ class RelativeState:
 
 
 def transition_matrix(rate: Scalar | float, t: Scalar | float) -> Mat6:
-    """Exact solution: (position, velocity) at time t from those at 0."""
+    """Exact solution: matrix from (position, velocity) at 0 to those at time t, O axes."""
     n = require_quantity("The rate of the orbit", rate, "rad/s", above=0.0)
     s, c = jnp.sin(n * t), jnp.cos(n * t)
     # Rows and columns: x y z vx vy vz.
@@ -47,6 +47,6 @@ def transition_matrix(rate: Scalar | float, t: Scalar | float) -> Mat6:
 
 
 def relative_drift(start: RelativeState, rate: Scalar | float, t: Scalar | float) -> RelativeState:
-    """Where a target has drifted after time t."""
+    """State of a target after a free drift of time t."""
     after = transition_matrix(rate, t) @ jnp.concatenate([start.position, start.velocity])
     return RelativeState(position=after[:3], velocity=after[3:])

@@ -1,4 +1,4 @@
-"""Thrusters: where they sit, how a wanted wrench is shared among them, and how they burn in pulses."""
+"""Thrusters: their places, the allocation of a commanded wrench to them, and their pulses."""
 
 from __future__ import annotations
 
@@ -44,33 +44,33 @@ class Thruster:
         )
 
     def wrench(self) -> Vec6:
-        """On the base when it burns, about the base origin, base axes."""
+        """Wrench on the base while the thruster burns, about the base origin, base axes [N, N m]."""
         force = self.thrust * jnp.asarray(self.direction)
         return jnp.concatenate([force, cross(jnp.asarray(self.position), force)])
 
 
 @record
-class Pulses:
-    """What the valves remember."""
+class ValveState:
+    """State of the valves between ticks."""
 
-    debt: Vector  # impulse asked for and not yet given, of each thruster [N s]
+    debt: Vector  # impulse commanded and not yet given, of each thruster [N s]
     burning: Vector  # share of the hold in which each burns, from its beginning on; 1: still open at its end
     opened_at: Vector  # [s]
     closes_at: Vector  # end of the burn in the present hold [s]
     propellant: Numeric  # used by the end of the hold [kg]
 
     def open_at(self, t: Scalar) -> Vector:
-        """1 for each thruster that burns at a time of the hold, else 0."""
+        """Flag of each thruster: 1 where it burns at a time of the hold, else 0."""
         return jnp.where((self.burning >= 1.0) | (t < self.closes_at), 1.0, 0.0)
 
     def closing_instants(self) -> Vector:
-        """When each valve closes inside the hold [s]; a time long past for the others."""
+        """Time at which each valve closes inside the hold [s]; a time long past for the others."""
         return jnp.where(self.burning < 1.0, self.closes_at, _NEVER)
 
 
 @record
 class Thrusters(Part):
-    """On-off thrusters with pulse-width modulation: each opens once its debt is worth a shortest pulse."""
+    """On-off thrusters with pulse-width modulation: each opens once the impulse owed is worth a shortest pulse."""
 
     nozzles: tuple[Thruster, ...]
     mixing: Matrix  # (thrusters, 12): burn for each unit of +wrench, then of -wrench; never negative
@@ -85,7 +85,7 @@ class Thrusters(Part):
 
     @staticmethod
     def from_nozzles(nozzles: Sequence[Thruster], specific_impulse: float = 220.0, **fields: Any) -> Thrusters:
-        """Find how each of the twelve unit wrenches is made best; an error names those that cannot be made.
+        """Thrusters whose mixing makes each of the twelve unit wrenches best; an error names those that are impossible.
 
         More fields of the set, such as `name` and `period`, may follow.
         """
@@ -111,7 +111,7 @@ class Thrusters(Part):
 
     @property
     def thrust(self) -> Vector:
-        """Of each [N]."""
+        """Thrust of each thruster [N]."""
         return jnp.stack([jnp.asarray(n.thrust, dtype=float) for n in self.nozzles])
 
     def allocate(self, wrench: Vec6) -> Vector:
@@ -122,18 +122,18 @@ class Thrusters(Part):
 
     # ---- valves
 
-    def begin(self) -> Pulses:
-        """All valves closed."""
+    def begin(self) -> ValveState:
+        """State with all valves closed."""
         n = len(self.nozzles)
-        return Pulses(np.zeros(n), np.zeros(n), np.full(n, _NEVER), np.full(n, _NEVER), np.zeros(()))
+        return ValveState(np.zeros(n), np.zeros(n), np.full(n, _NEVER), np.full(n, _NEVER), np.zeros(()))
 
-    def actuate(self, pulses: Pulses, duty: Vector, clock: Clock, open_anyway: Vector) -> Pulses:
-        """Open valves now, and set when each closes within the time that they are held; counts the propellant of it.
+    def actuate(self, pulses: ValveState, duty: Vector, clock: Clock, open_anyway: Vector) -> ValveState:
+        """Open valves now, set when each closes within the hold, and add up the propellant.
 
         A valve opens once a shortest pulse is owed, and stays open while its shortest pulse is not over, or a shortest
         pulse or a whole hold is owed. It then burns for as long as what is owed takes, to the end of the hold at most.
-        A thruster with `open_anyway` 1 is stuck: it burns whatever is asked. When nothing is asked of any thruster,
-        the work is over, and debts that are left are forgotten.
+        A thruster with `open_anyway` 1 is stuck open: it burns whatever is commanded. When no thruster is commanded,
+        impulses that are still owed are dropped.
         """
         t, hold, stuck = clock.t, clock.hold, open_anyway > 0.0
         duty = jnp.clip(duty, 0.0, 1.0)
@@ -149,39 +149,39 @@ class Thrusters(Part):
         burn = jnp.where(stays | opens | stuck, burn, 0.0)
         left = jnp.where(stuck | ~jnp.any(duty > 0.0), 0.0, debt - self.thrust * burn)
         closes_at = jnp.where(burn > 0.0, t + burn, _NEVER)
-        return Pulses(left, burn / hold, opened_at, closes_at, pulses.propellant + self._propellant(burn))
+        return ValveState(left, burn / hold, opened_at, closes_at, pulses.propellant + self._propellant_mass(burn))
 
-    def _propellant(self, burn: Vector) -> Scalar:
-        """For burns of these lengths [kg]."""
+    def _propellant_mass(self, burn: Vector) -> Scalar:
+        """Propellant for burns of these lengths [kg]."""
         return jnp.sum(self.thrust * burn) / (self.specific_impulse * STANDARD_GRAVITY)
 
-    def force(self, craft: Spacecraft, pulses: Pulses, t: Scalar) -> Vector:
+    def force(self, craft: Spacecraft, pulses: ValveState, t: Scalar) -> Vector:
         """Generalised force of the thrusters that are open at a time."""
         return jnp.zeros(craft.layout.nv).at[:6].set(self.wrench(pulses.open_at(t)))
 
     def wrench(self, burning: Vector) -> Vec6:
-        """Of the open thrusters on the base, base axes."""
+        """Wrench of the open thrusters on the base, base axes [N, N m]."""
         return jnp.stack([n.wrench() for n in self.nozzles], axis=1) @ burning
 
     def channels(self) -> tuple[Channel, ...]:
-        """Valves and propellant."""
+        """Channels for the valves and the propellant."""
         nozzles = tuple(n.name for n in self.nozzles)
         return (
             Channel(
-                self.tells("burning"),
+                self.channel_name("burning"),
                 "Share of the time in which thrusters burn",
                 "1",
                 "",
-                self.tells("nozzle"),
+                self.channel_name("nozzle"),
                 nozzles,
             ),
-            Channel(self.tells("propellant"), "Propellant used", "kg"),
+            Channel(self.channel_name("propellant"), "Propellant used", "kg"),
         )
 
-    def observe(self, pulses: Pulses, t: Scalar) -> tuple[Numeric, ...]:
-        """Valves, and the propellant that is used at a time of the hold."""
+    def observe(self, pulses: ValveState, t: Scalar) -> tuple[Numeric, ...]:
+        """Values of the channels: the valves, and the propellant used by a time of the hold [kg]."""
         ahead = pulses.closes_at - t
-        return pulses.burning, pulses.propellant - self._propellant(jnp.where(ahead > _ROUNDING, ahead, 0.0))
+        return pulses.burning, pulses.propellant - self._propellant_mass(jnp.where(ahead > _ROUNDING, ahead, 0.0))
 
 
 def torque_pairs(arm: float, thrust: float, shortest_pulse: float = 0.02) -> tuple[Thruster, ...]:

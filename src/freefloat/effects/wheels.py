@@ -1,4 +1,4 @@
-"""Motors of reaction wheels: what is left of the torques that software asks for."""
+"""Motors of reaction wheels: limits on the torques that software commands."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from freefloat.values.errors import unknown_name
 
 TORQUE_LIMIT, MOMENTUM_LIMIT = 1.0, 2.0
 _LIMITED = 1e-9  # relative distance from a wheel's largest torque at which it counts as reached
-_FULL = 1e-10  # the same for its largest momentum
+_FULL = 1e-10  # relative distance from its largest momentum at which that counts as reached
 
 
 def limit_wheel_torques(
     craft: Spacecraft, state: State, wheels: tuple[str, ...], torques: Vector, full: Vector | None = None
 ) -> tuple[Vector, Vector]:
-    """Torques within each wheel's `max_torque`, none beyond its `max_momentum`; and which limit each has reached.
+    """Torques within each wheel's `max_torque`, zero beyond its `max_momentum`; and the limit that each has reached.
 
     `full`: which wheels are full, +1 or -1 with the sense of the spin, else 0, where that is held over a segment of a
     step; by default it is as the state has it. A full wheel can only be slowed down.
     """
-    limit = _numbers_of(craft, wheels, "max_torque")
+    limit = _wheel_values(craft, wheels, "max_torque")
     limited = jnp.clip(torques, -limit, limit) if may_be_finite(limit) else torques
     spinning_up = (full_wheels(craft, state, wheels) if full is None else full) * limited > 0.0
     at_limit = jnp.abs(torques) > limit * (1.0 + _LIMITED)
@@ -32,8 +32,8 @@ def limit_wheel_torques(
 
 
 def full_wheels(craft: Spacecraft, state: State, wheels: tuple[str, ...]) -> Vector:
-    """Wheels that spin with all the momentum that they can have: +1 or -1 with the sense of the spin, else 0."""
-    capacity = _numbers_of(craft, wheels, "max_momentum")
+    """Wheels that spin with their largest momentum: +1 or -1 with the sense of the spin, else 0."""
+    capacity = _wheel_values(craft, wheels, "max_momentum")
     if not may_be_finite(capacity):
         return jnp.zeros(len(wheels))
     spin = spin_momentum(craft, state, wheels)
@@ -41,36 +41,36 @@ def full_wheels(craft: Spacecraft, state: State, wheels: tuple[str, ...]) -> Vec
 
 
 def spin_momentum(craft: Spacecraft, state: State, wheels: tuple[str, ...]) -> Vector:
-    """Momentum of the spin relative to the body that carries the wheel [N m s]."""
+    """Momentum of each wheel's spin relative to the body that carries it [N m s]."""
     speeds = jnp.asarray(state.v)[np.array(craft.layout.indices(wheels), dtype=int)]
-    return _numbers_of(craft, wheels, "inertia") * speeds
+    return _wheel_values(craft, wheels, "inertia") * speeds
 
 
 def momentum_capacity(craft: Spacecraft, wheels: tuple[str, ...]) -> Vector:
-    """The most that the spin may have [N m s]."""
-    return jnp.asarray(_numbers_of(craft, wheels, "max_momentum"))
+    """Largest momentum of each wheel's spin [N m s]."""
+    return jnp.asarray(_wheel_values(craft, wheels, "max_momentum"))
 
 
 def may_be_finite(limits: Numeric) -> bool:
-    """False if no limit is finite, and none can become so."""
+    """Whether any limit is finite, or is traced and may become finite."""
     return is_traced(limits) or bool(np.any(np.isfinite(limits)))
 
 
 def wheel_channel(craft: Spacecraft, wheels: tuple[str, ...]) -> Channel:
-    """Condition of each driven wheel; unknown wheels are refused."""
-    _places(craft, wheels)
+    """Channel with the condition of each driven wheel; unknown wheels are rejected."""
+    _wheel_indices(craft, wheels)
     meanings = ("within limits", "torque limit", "momentum limit")
     return flag("wheels.condition", "Reaction wheels", meanings, "driven_wheel", wheels)
 
 
-def _numbers_of(craft: Spacecraft, wheels: tuple[str, ...], field: str) -> Numeric:
-    """A number of each wheel; an array of NumPy where none is traced."""
-    found = [getattr(craft.wheels[k], field) for k in _places(craft, wheels)]
+def _wheel_values(craft: Spacecraft, wheels: tuple[str, ...], field: str) -> Numeric:
+    """One field of each wheel; an array of NumPy where none is traced."""
+    found = [getattr(craft.wheels[k], field) for k in _wheel_indices(craft, wheels)]
     stack = jnp.stack if is_traced(*found) else np.stack
     return stack([jnp.asarray(x, float) if is_traced(x) else np.asarray(x, float) for x in found])
 
 
-def _places(craft: Spacecraft, wheels: tuple[str, ...]) -> list[int]:
+def _wheel_indices(craft: Spacecraft, wheels: tuple[str, ...]) -> list[int]:
     for name in wheels:
         if name not in craft.wheel_names:
             raise unknown_name(craft.name, "wheel", name, craft.wheel_names)

@@ -30,15 +30,15 @@ class WrenchPulse(Effect):
             raise ModelError(f"WrenchPulse stops at {self.stop:g} s, before it starts at {self.start:g} s.")
 
     def check(self, craft: Spacecraft) -> None:
-        """Its frame."""
+        """Reject a frame that the spacecraft does not have."""
         self.require_known(craft, "frame", (self.frame,), craft.frame_names)
 
     def instants(self) -> tuple[Numeric | float, ...]:
-        """Where it starts and stops."""
+        """Times at which the wrench starts and stops [s]."""
         always = [not is_traced(time) and not np.isfinite(time) for time in (self.start, self.stop)]
         return tuple(time for time, never in zip((self.start, self.stop), always, strict=True) if not never)
 
     def force(self, craft: Spacecraft, state: State, clock: Clock) -> Vector:
-        """Generalised force of the wrench."""
+        """Generalised force of the wrench on the spacecraft."""
         acting = (clock.t >= self.start) & (clock.t < self.stop)
         return generalized_force(craft, state.q, self.frame, jnp.where(acting, 1.0, 0.0) * self.wrench)

@@ -24,29 +24,29 @@ class WrenchSteps(Effect):
     values: Matrix  # (n, 6) [N, N m]
 
     def check(self, craft: Spacecraft) -> None:
-        """Its frame."""
+        """Reject a frame that the spacecraft does not have."""
         self.require_known(craft, "frame", (self.frame,), craft.frame_names)
 
     def instants(self) -> tuple[Numeric | float, ...]:
-        """Where it jumps."""
+        """Times at which the wrench jumps [s]."""
         return tuple(self.times[k] for k in range(len(self.times)))
 
     def wrench(self, t: Scalar) -> Vec6:
-        """At a time, in the axes of the frame."""
+        """Wrench at time t, in the axes of the frame [N, N m]."""
         since = t >= self.times
         last = since & jnp.concatenate([~since[1:], jnp.ones(1, bool)])
         return jnp.where(last, 1.0, 0.0) @ self.values
 
     def force(self, craft: Spacecraft, state: State, clock: Clock) -> Vector:
-        """Generalised force of the wrench."""
+        """Generalised force of the wrench on the spacecraft."""
         return generalized_force(craft, state.q, self.frame, self.wrench(clock.t))
 
     def channels(self, craft: Spacecraft) -> tuple[Channel, ...]:
-        """The wrench, as other inputs are recorded."""
+        """Channel with the wrench, recorded as other inputs are."""
         name = f"input.{self.frame}.wrench"
         numbers = tuple(str(k + 1) for k in range(6))
         return (Channel(name, f"From outside: {self.frame}.wrench", "SI", "", f"{name}.number", numbers),)
 
     def observe(self, craft: Spacecraft, state: State, clock: Clock) -> tuple[Numeric, ...]:
-        """The wrench from now on."""
+        """Value of the channel: the wrench from now on."""
         return (self.wrench(clock.t),)

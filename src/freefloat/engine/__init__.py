@@ -1,7 +1,7 @@
 """Compiles pure JAX functions of fixed shapes: ``native`` machine code, ``gpu`` kernels, ``c`` text.
 
 JAX is the language and the reference meaning. A function is traced to a jaxpr, the jaxpr to a graph
-of scalars, and the graph to code for each target. This package knows nothing of spacecraft and
+of scalars, and the graph to code for each target. This package is independent of spacecraft and
 imports nothing else of freefloat.
 """
 
@@ -69,7 +69,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load what needs JAX or LLVM only when it is used."""
+    """Import a public name that needs JAX or LLVM when it is first used."""
     if name not in _HOMES:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     from importlib import import_module
@@ -78,5 +78,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Everything public, loaded or not."""
+    """Names of everything public, loaded or not."""
     return sorted(__all__)

@@ -1,4 +1,4 @@
-"""Python's search for cyclic garbage stands still while graphs are built: it takes a third of the time otherwise."""
+"""Stops Python's search for cyclic garbage while graphs are built: otherwise it takes a third of the time."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ R = TypeVar("R")
 
 
 def without_collecting(function: Callable[P, R]) -> Callable[P, R]:
-    """A function that makes a great many objects, nearly all of which stay."""
+    """Wrap a function that makes very many long-lived objects, so that no garbage is collected while it runs."""
 
     @functools.wraps(function)
-    def called(*args: P.args, **kwargs: P.kwargs) -> R:
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
         if not gc.isenabled():
             return function(*args, **kwargs)
         gc.disable()
@@ -24,4 +24,4 @@ def without_collecting(function: Callable[P, R]) -> Callable[P, R]:
         finally:
             gc.enable()
 
-    return called
+    return wrapper

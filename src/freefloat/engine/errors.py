@@ -1,4 +1,4 @@
-"""What can go wrong when a function is compiled, each with its remedy."""
+"""Errors of compiling and calling functions; each message says what to do about it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ class EngineError(Exception):
 
 
 class UnsupportedError(EngineError):
-    """The function uses something that compiled code has no meaning for."""
+    """The function uses an operation that compiled code does not support."""
 
     def __init__(self, what: str, where: str, remedy: str) -> None:
         super().__init__(f"{what} at {where}. {remedy}")
@@ -24,4 +24,4 @@ class SignatureError(EngineError):
 
 
 class TargetError(EngineError):
-    """The asked-for target does not exist, or this machine or installation cannot run it."""
+    """The requested target does not exist, or this machine or installation cannot run it."""

@@ -15,13 +15,13 @@ from .runtime.program import Chunk, Compiled, Rollout
 if TYPE_CHECKING:
     from .runtime.stepping import Stepping, Watching
 
-_STRUCTURAL = (0.0, 1.0, -1.0)  # numbers that simplify code; an entry that is one of them must stay it
+_STRUCTURAL = (0.0, 1.0, -1.0)  # numbers that simplify code; an entry with one of these values must keep it
 
 
 class Template:
     """A pytree without its numbers: nesting, static fields, integers, and entries that are exactly 0, 1 or -1.
 
-    `varies(path)` tells which leaves are inputs, by JAX's key path; None: all. The others are part of the template.
+    `varies(path)` returns whether a leaf is an input, by JAX's key path; None: all are. Others belong to the template.
     """
 
     __quiet_inside__ = True  # colours and the like are in the key only where tracing reads them: see runtime.quiet
@@ -42,8 +42,8 @@ class Template:
             found.append(values[free])
         self.numbers = np.concatenate(found)
 
-    def fill(self, numbers: Any) -> Any:
-        """The tree with other numbers, in the order of `Template.numbers`."""
+    def with_numbers(self, numbers: Any) -> Any:
+        """Return the tree with other numbers, in the order of `Template.numbers`."""
         import jax
         import jax.numpy as jnp
 
@@ -51,41 +51,41 @@ class Template:
         for base, places in zip(self._bases, self._places, strict=True):
             leaf = base
             if places.size:
-                given = numbers[first : first + places.size]
+                values = numbers[first : first + places.size]
                 whole = places.size == np.size(base)
-                flat = given if whole else jnp.asarray(base).ravel().at[places].set(given)
+                flat = values if whole else jnp.asarray(base).ravel().at[places].set(values)
                 leaf, first = flat.reshape(np.shape(base)), first + places.size
             leaves.append(leaf)
         return jax.tree_util.tree_unflatten(self._tree, leaves)
 
     def __fingerprint__(self) -> tuple[Any, ...]:
-        """What it consists of."""
+        """Content of the template by which the engine recognises it: the tree without its numbers, and their places."""
         import jax
 
         return jax.tree_util.tree_unflatten(self._tree, self._bases), self._places
 
 
 class VariedProgram:
-    """A compiled function with the numbers it is called with."""
+    """A compiled function together with the numbers that it is called with."""
 
     def __init__(self, compiled: Compiled, numbers: np.ndarray) -> None:
         self.compiled, self.numbers = compiled, numbers
 
     @property
     def notes(self) -> Any:
-        """What tracing has taught: see ``compile``."""
+        """Plain data that was found while tracing: see ``compile``."""
         return self.compiled.notes
 
     def __call__(self, *args: Any) -> Any:
-        """The function's result."""
+        """Result of the function for these arguments."""
         return self.compiled(*args, self.numbers)
 
     def stepping(self, state: Any, *held: Any) -> Stepping:
-        """A rollout of one instance that is asked for step by step."""
+        """Rollout of one instance that the caller advances step by step."""
         return self.compiled.stepping(state, *held, self.numbers)
 
     def watching(self, steps: Stepping, *held: Any) -> Watching:
-        """This function of the present state of a stepping."""
+        """This function, evaluated at the present state of a `Stepping` whenever it is called."""
         return self.compiled.watching(steps, *held, self.numbers)
 
     def batch(self, *args: Any, in_axes: Sequence[int | None] | None = None) -> Any:
@@ -94,11 +94,11 @@ class VariedProgram:
         return self.compiled.batch(*args, self.numbers, in_axes=[*chosen, None])
 
     def rollout(self, state: Any, *held: Any, steps: int, record_every: int | None = None) -> Rollout:
-        """The state after so many steps, and the recorded ones in between."""
+        """State after `steps` steps, and the states recorded on the way."""
         return self.compiled.rollout(state, *held, self.numbers, steps=steps, record_every=record_every)
 
     def rollout_side_by_side(self, states: Any, *held: Any, steps: int) -> Any:
-        """States after so many steps from many of them (a leading axis), by the code of single rollouts."""
+        """States after `steps` steps from many start states (a leading axis), by the code of single rollouts."""
         shared = [None] * (1 + len(held))
         return self.compiled.rollout_batch(
             states, *held, self.numbers, steps=steps, in_axes=[0, *shared], threads=1, scalar=True
@@ -113,7 +113,7 @@ class VariedProgram:
         )
 
     def rollout_chunks(self, state: Any, *held: Any, steps: int, chunk: int, record_every: int) -> Iterator[Chunk]:
-        """A rollout in pieces."""
+        """Rollout of one instance in several chunks of steps."""
         return self.compiled.rollout_chunks(
             state, *held, self.numbers, steps=steps, chunk=chunk, record_every=record_every
         )
@@ -129,14 +129,14 @@ def compile_varied(
 ) -> VariedProgram:
     """Compile ``function(tree, *args)`` with the numbers of ``tree`` as inputs; call it with the other arguments.
 
-    Code that needs a number while it is traced, for a Python branch or for NumPy, has all of them baked in. The
+    Code that needs a number while it is traced, for a Python branch or for NumPy, gets all of them as constants. The
     function itself must not close over the tree.
     """
     for template in _templates(tree, varies):
-        call = _Call(function, template)
+        call = _CallWithNumbers(function, template)
         name = lookup.name_of(call, (*example, template.numbers), target)
         last = template.numbers.size == 0
-        if not last and lookup.must_bake(name):
+        if not last and lookup.needs_constants(name):
             continue
         try:
             compiled = compile_named(name, call, (*example, template.numbers), target, notes, {})
@@ -144,29 +144,29 @@ def compile_varied(
         except Exception as error:
             if last or not needs_numbers(error):
                 raise
-            lookup.bake_from_now_on(name)
+            lookup.note_needs_constants(name)
     raise EngineError("No way to compile was left.")
 
 
-class _Call:
-    """A function of a tree as a function of the tree's numbers."""
+class _CallWithNumbers:
+    """A function of a tree, called with the tree's numbers instead of the tree."""
 
     def __init__(self, function: Callable[..., Any], template: Template) -> None:
         self.function, self.template = function, template
 
     def __call__(self, *args: Any) -> Any:
         *rest, numbers = args
-        return self.function(self.template.fill(numbers), *rest)
+        return self.function(self.template.with_numbers(numbers), *rest)
 
 
 def _templates(tree: Any, varies: Callable[[Any], bool] | None) -> Iterator[Template]:
-    """Ways to compile, the best first: with numbers as inputs, and with all of them baked in."""
+    """Templates to try, the best first: one with numbers as inputs, and one with all of them as constants."""
     yield Template(tree, varies)
     yield Template(tree, lambda path: False)
 
 
 def needs_numbers(error: BaseException | None) -> bool:
-    """Whether tracing failed because Python or NumPy needed to know a number."""
+    """Whether tracing failed because Python or NumPy needed the value of a traced number."""
     import jax
 
     kinds = (

@@ -1,5 +1,7 @@
 """Offline structures: beams, plates, finite elements and reduced models, all made into `ModalBody`."""
 
+from typing import TYPE_CHECKING
+
 from freefloat.flex.archive import read_matrices, write_matrices
 from freefloat.flex.assembly import hold_places, join_structures
 from freefloat.flex.beam_mesh import meshed_beam
@@ -15,18 +17,19 @@ from freefloat.flex.op4 import read_op4, write_op4
 from freefloat.flex.plate_mesh import meshed_plate, plate
 from freefloat.flex.reduced import ReducedModel, read_reduced, reduced_model, write_reduced
 from freefloat.flex.spectrum import natural_modes
-from freefloat.flex.structure import Place, Structure
+from freefloat.flex.structure import Structure, StructurePlace
 from freefloat.flex.truncation import truncate_modes
+from freefloat.lazy_names import renamed_names
 
 __all__ = [
     "BeamModes",
     "EffectiveMass",
     "LabelledMatrix",
     "MatrixModel",
-    "Place",
     "ReducedModel",
     "RodModes",
     "Structure",
+    "StructurePlace",
     "beam",
     "craig_bampton",
     "effective_mass",
@@ -51,3 +54,11 @@ __all__ = [
     "write_op4",
     "write_reduced",
 ]
+
+if not TYPE_CHECKING:  # names of version 0.1
+    __getattr__ = renamed_names(
+        __name__,
+        {
+            "Place": "flex.StructurePlace",
+        },
+    )

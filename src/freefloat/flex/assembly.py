@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import block_diag, null_space
 
 from freefloat.flex.points import MassPoints, dense, moving_rows
-from freefloat.flex.structure import Place, Structure
+from freefloat.flex.structure import Structure, StructurePlace
 from freefloat.values.errors import ModelError
 
 
@@ -67,9 +67,9 @@ def _stack(a: MassPoints, b: MassPoints) -> MassPoints:
     )
 
 
-def _rename_places(part: Structure, before: int, after: int) -> tuple[Place, ...]:
+def _rename_places(part: Structure, before: int, after: int) -> tuple[StructurePlace, ...]:
     pad = ((0, 0), (before, after))
     return tuple(
-        Place(f"{part.name}.{p.name}", p.position, np.pad(p.translation, pad), np.pad(p.rotation, pad))
+        StructurePlace(f"{part.name}.{p.name}", p.position, np.pad(p.translation, pad), np.pad(p.rotation, pad))
         for p in part.places
     )

@@ -11,9 +11,9 @@ import numpy as np
 from freefloat.flex.beams import section_ring
 from freefloat.flex.bending import Bending
 from freefloat.flex.elements import hermite_line, quadratic_line
-from freefloat.flex.lines import Line, mesh_lines
+from freefloat.flex.lines import GaussLine, mesh_lines
 from freefloat.flex.points import MassPoints
-from freefloat.flex.structure import Place, Structure
+from freefloat.flex.structure import Structure, StructurePlace
 from freefloat.flex.track import beam_track
 from freefloat.values.errors import ModelError
 
@@ -65,7 +65,9 @@ def meshed_beam(
     }
     motions = [m for m, value in rigidity.items() if value is not None and (m not in ("y", "z") or m in planes)]
     marks = {"root": 0.0, "tip": float(length), **{key: float(x) for key, x in (stations or {}).items()}}
-    mesh = _Mesh.through(float(length), elements, marks, [mass_per_length, section_inertia, *rigidity.values()], name)
+    mesh = _BeamMesh.through(
+        float(length), elements, marks, [mass_per_length, section_inertia, *rigidity.values()], name
+    )
     supports = _Supports.of(mesh, ends, marks, held)
     density, polar = mesh.sample("mass_per_length", mass_per_length), mesh.sample("section_inertia", section_inertia)
     if "torsion" in motions and np.min(polar) <= 0.0:
@@ -78,19 +80,19 @@ def meshed_beam(
 
 
 @dataclass(frozen=True)
-class _Mesh:
+class _BeamMesh:
     name: str
     length: float
     edges: np.ndarray
 
     @staticmethod
-    def through(length: float, elements: int, marks: dict[str, float], sections: list[Any], name: str) -> _Mesh:
+    def through(length: float, elements: int, marks: dict[str, float], sections: list[Any], name: str) -> _BeamMesh:
         """A mesh with a line at every mark and at every change of section."""
         for mark, x in marks.items():
             if not 0.0 <= x <= length:
                 raise ModelError(f"Station '{mark}' at {x:g} m is not on beam '{name}', 0 to {length:g} m.")
         changes = [length * k / np.size(s) for s in sections if s is not None for k in range(1, np.size(s))]
-        return _Mesh(name, length, mesh_lines(0.0, length, elements, [*marks.values(), *changes]))
+        return _BeamMesh(name, length, mesh_lines(0.0, length, elements, [*marks.values(), *changes]))
 
     @property
     def elements(self) -> int:
@@ -113,13 +115,13 @@ class _Mesh:
 
 @dataclass(frozen=True)
 class _Supports:
-    """What holds the beam: conditions at its ends, and mesh lines that are clamped."""
+    """Supports of the beam: conditions at its ends, and mesh lines that are clamped."""
 
     ends: tuple[str, str]
     lines: tuple[int, ...]
 
     @staticmethod
-    def of(mesh: _Mesh, ends: tuple[str, str], marks: Mapping[str, float], held: Sequence[str]) -> _Supports:
+    def of(mesh: _BeamMesh, ends: tuple[str, str], marks: Mapping[str, float], held: Sequence[str]) -> _Supports:
         for end in ends:
             if end not in _HELD:
                 raise ModelError(f"There is no end condition '{end}'. End conditions: {', '.join(_HELD)}.")
@@ -145,7 +147,7 @@ class _Supports:
 
 
 @dataclass(frozen=True)
-class _Field:
+class _BeamField:
     """One motion: its functions at all Gauss points (points, dofs) and at the mesh lines."""
 
     motion: str
@@ -158,13 +160,13 @@ class _Field:
     free: np.ndarray  # which of all freedoms these are
 
 
-def _field(mesh: _Mesh, motion: str, rigidity: np.ndarray, supports: _Supports) -> _Field:
+def _field(mesh: _BeamMesh, motion: str, rigidity: np.ndarray, supports: _Supports) -> _BeamField:
     if motion in ("y", "z"):
         return _bending_field(mesh, motion, rigidity, supports)
     return _rod_field(mesh, motion, rigidity, supports)
 
 
-def _bending_field(mesh: _Mesh, motion: str, rigidity: np.ndarray, supports: _Supports) -> _Field:
+def _bending_field(mesh: _BeamMesh, motion: str, rigidity: np.ndarray, supports: _Supports) -> _BeamField:
     cell, lines = hermite_line(_ORDER), mesh.elements + 1
     assert cell.hessian is not None
     half = 0.5 * np.diff(mesh.edges)
@@ -181,15 +183,15 @@ def _bending_field(mesh: _Mesh, motion: str, rigidity: np.ndarray, supports: _Su
     )
 
 
-def _rod_field(mesh: _Mesh, motion: str, rigidity: np.ndarray, supports: _Supports) -> _Field:
+def _rod_field(mesh: _BeamMesh, motion: str, rigidity: np.ndarray, supports: _Supports) -> _BeamField:
     cell, lines = quadratic_line(_ORDER), mesh.elements + 1
     half = 0.5 * np.diff(mesh.edges)
     start = np.arange(mesh.elements)[:, None]
     dofs = np.hstack([2 * start, 2 * start + 2, 2 * start + 1])
     count = 2 * lines - 1
-    one = np.ones((mesh.elements, 3))
-    value = _scatter(cell.value, dofs, one, count)
-    slope = _scatter(cell.gradient[:, 0], dofs, one / half[:, None], count)
+    unscaled = np.ones((mesh.elements, 3))
+    value = _scatter(cell.value, dofs, unscaled, count)
+    slope = _scatter(cell.gradient[:, 0], dofs, unscaled / half[:, None], count)
     weights = np.repeat(rigidity * half, _ORDER) * np.tile(cell.weights, mesh.elements)
     held, identity = supports.rod(count), np.eye(count)[::2]
     names = tuple(f"{motion}{k / 2:g}" for k in range(count))
@@ -197,13 +199,15 @@ def _rod_field(mesh: _Mesh, motion: str, rigidity: np.ndarray, supports: _Suppor
     return _free_field(motion, value, slope, stiffness, identity, 0.0 * identity, names, held)
 
 
-def _free_field(motion: str, *columns: Any) -> _Field:
-    """Without the held freedoms."""
+def _free_field(motion: str, *columns: Any) -> _BeamField:
+    """The field of one motion without the held freedoms."""
     value, slope, stiffness, at_lines, slope_at_lines, names, held = columns
     free = ~held
     kept = tuple(name for name, keep in zip(names, free, strict=True) if keep)
     inner = stiffness[np.ix_(free, free)]
-    return _Field(motion, value[:, free], slope[:, free], inner, at_lines[:, free], slope_at_lines[:, free], kept, free)
+    return _BeamField(
+        motion, value[:, free], slope[:, free], inner, at_lines[:, free], slope_at_lines[:, free], kept, free
+    )
 
 
 def _scatter(local: np.ndarray, dofs: np.ndarray, scale: np.ndarray, count: int) -> np.ndarray:
@@ -217,14 +221,14 @@ def _scatter(local: np.ndarray, dofs: np.ndarray, scale: np.ndarray, count: int)
 
 def _assemble(
     name: str,
-    mesh: _Mesh,
-    fields: list[_Field],
+    mesh: _BeamMesh,
+    fields: list[_BeamField],
     density: np.ndarray,
     polar: np.ndarray,
     marks: dict[str, float],
     supports: _Supports,
 ) -> Structure:
-    line = Line(mesh.edges, _ORDER)
+    line = GaussLine(mesh.edges, _ORDER)
     ends = np.cumsum([0] + [len(f.names) for f in fields])
     slices = {f.motion: slice(a, b) for f, a, b in zip(fields, ends[:-1], ends[1:], strict=True)}
     by_motion, count = {f.motion: f for f in fields}, int(ends[-1])
@@ -254,7 +258,7 @@ def _assemble(
             -spread("z", "slope_at_lines", at),
             spread("y", "slope_at_lines", at),
         ]
-        places.append(Place(label, np.array([x, 0.0, 0.0]), translation, np.stack(turns), x))
+        places.append(StructurePlace(label, np.array([x, 0.0, 0.0]), translation, np.stack(turns), x))
     return Structure(
         name=name,
         coordinates=tuple(n for f in fields for n in f.names),
@@ -271,7 +275,7 @@ def _assemble(
 
 
 def _ring_points(
-    line: Line, density: np.ndarray, polar: np.ndarray, moving: np.ndarray, twist: np.ndarray
+    line: GaussLine, density: np.ndarray, polar: np.ndarray, moving: np.ndarray, twist: np.ndarray
 ) -> MassPoints:
     radius = np.sqrt(polar / density)
     ring = section_ring(float(np.max(radius)) and 1.0)  # unit ring, or the axis alone

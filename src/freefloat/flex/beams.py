@@ -11,9 +11,9 @@ import numpy as np
 from freefloat.flex.bending import Bending
 from freefloat.flex.damping import modal_damping
 from freefloat.flex.end_conditions import BeamModes, RodModes
-from freefloat.flex.lines import Line
+from freefloat.flex.lines import GaussLine
 from freefloat.flex.points import MassPoints
-from freefloat.flex.structure import Place, Structure
+from freefloat.flex.structure import Structure, StructurePlace
 from freefloat.model.modal import ModalBody, Rail
 from freefloat.model.placement import require_pose
 from freefloat.spatial import Pose
@@ -55,7 +55,7 @@ def beam(
     end sits in the body frame.
     """
     owner = f"Beam '{name}'"
-    data = _Uniform(
+    data = _UniformBeam(
         length=require_number(f"{owner}: length", length, "m"),
         mass=require_number(f"{owner}: mass", mass, "kg"),
         stiffness=_stiffness(bending_stiffness, torsion_stiffness, axial_stiffness),
@@ -66,7 +66,7 @@ def beam(
     )
     counts = _mode_counts(data, modes, planes)
     places = {key: require_number(f"Station '{key}'", x, "m") for key, x in {"tip": length, **(stations or {})}.items()}
-    fields = [_Field(data, motion, data.functions(motion, count)) for motion, count in counts.items()]
+    fields = [_MotionModes(data, motion, data.functions(motion, count)) for motion, count in counts.items()]
     structure = _modal_structure(data, fields, places)
     X_BR = Pose() if root is None else require_pose(f"{owner}: root", root)
     structure = structure if root is None else structure.place_at(X_BR)
@@ -75,7 +75,7 @@ def beam(
 
 
 @dataclass(frozen=True)
-class _Uniform:
+class _UniformBeam:
     length: float
     mass: float
     stiffness: dict[str, float]  # EI along y and z, GJ, EA
@@ -95,7 +95,7 @@ class _Uniform:
             raise ModelError(f"Beam '{self.name}' has normalisation '{self.normalisation}'. Known: tip, l2, mass.")
 
     def inertia(self, motion: str) -> float:
-        """What a motion accelerates: the mass, or for torsion the inertia about the axis."""
+        """Inertia of a motion: the mass, or for torsion the inertia about the axis."""
         return self.section_inertia if motion == "torsion" else self.mass
 
     def functions(self, motion: str, count: int) -> BeamModes | RodModes:
@@ -115,7 +115,7 @@ class _Uniform:
         return 1.0 / np.sqrt(self.inertia(motion) + loaded * tip**2)
 
     def squared_frequencies(self, motion: str, functions: BeamModes | RodModes) -> np.ndarray:
-        """omega^2 of each mode [rad2/s2]."""
+        """Squared frequency omega^2 of each mode [rad2/s2]."""
         power = 4 if motion in "yz" else 2
         return (
             functions.eigenvalues**power * self.stiffness[motion] / (self.inertia(motion) * self.length ** (power - 1))
@@ -135,7 +135,7 @@ def _stiffness(bending: Any, torsion: Number | None, axial: Number | None) -> di
     return values
 
 
-def _mode_counts(data: _Uniform, modes: int | Mapping[str, int], planes: str) -> dict[str, int]:
+def _mode_counts(data: _UniformBeam, modes: int | Mapping[str, int], planes: str) -> dict[str, int]:
     if not set(planes) <= {"y", "z"}:
         raise ModelError(f"Beam '{data.name}' has planes '{planes}'. Give 'y', 'z' or 'yz'.")
     if not isinstance(modes, (int, Mapping)):
@@ -155,12 +155,12 @@ def _mode_counts(data: _Uniform, modes: int | Mapping[str, int], planes: str) ->
     return {m: asked[m] for m in _MOTIONS if asked.get(m)}
 
 
-def _modal_structure(data: _Uniform, fields: list[_Field], places: dict[str, float]) -> Structure:
+def _modal_structure(data: _UniformBeam, fields: list[_MotionModes], places: dict[str, float]) -> Structure:
     for place, x in places.items():
         if not 0.0 <= x <= data.length:
             raise ModelError(f"Station '{place}' at {x:g} m is not on beam '{data.name}', 0 to {data.length:g} m.")
     panels = max([1, *(f.functions.count for f in fields)]) + 1
-    line = Line(np.linspace(0.0, data.length, panels + 1), _ORDER)
+    line = GaussLine(np.linspace(0.0, data.length, panels + 1), _ORDER)
     points = _section_points(data, line, fields)
     stiffness = np.diag(np.concatenate([f.stiffness() for f in fields])) if fields else np.zeros((0, 0))
     slopes = np.stack([_row(fields, line.points, direction) for direction in "yz"])
@@ -176,10 +176,10 @@ def _modal_structure(data: _Uniform, fields: list[_Field], places: dict[str, flo
 
 
 @dataclass(frozen=True)
-class _Field:
-    """The modes of one motion, scaled as asked."""
+class _MotionModes:
+    """The modes of one motion, scaled as requested."""
 
-    data: _Uniform
+    data: _UniformBeam
     motion: str
     functions: BeamModes | RodModes
 
@@ -196,7 +196,7 @@ class _Field:
         return self.data.squared_frequencies(self.motion, self.functions) * modal_mass
 
     def translation(self, x: np.ndarray, y: float, z: float, derivative: int = 0) -> np.ndarray:
-        """Of points at (x, y, z), or its derivative along the beam: (points, 3, modes)."""
+        """Displacement of points at (x, y, z), or its derivative along the beam: (points, 3, modes)."""
         values = self.values(x, derivative)
         if self.motion == "torsion":
             return np.stack([0.0 * values, -z * values, y * values], axis=1)
@@ -204,7 +204,7 @@ class _Field:
         return np.stack([values if a == axis else 0.0 * values for a in range(3)], axis=1)
 
     def rotation(self, x: np.ndarray, derivative: int = 0) -> np.ndarray:
-        """Of the section, or its derivative along the beam: (points, 3, modes)."""
+        """Rotation of the section, or its derivative along the beam: (points, 3, modes)."""
         zero = 0.0 * self.values(x)
         if self.motion == "torsion":
             return np.stack([self.values(x, derivative), zero, zero], axis=1)
@@ -214,13 +214,13 @@ class _Field:
         return np.stack([zero, -slope if self.motion == "z" else zero, zero], axis=1)
 
 
-def _row(fields: list[_Field], x: np.ndarray, motion: str) -> np.ndarray:
+def _row(fields: list[_MotionModes], x: np.ndarray, motion: str) -> np.ndarray:
     """Slopes in one plane of every coordinate."""
     blocks = [f.values(x, 1) if f.motion == motion else np.zeros((len(x), f.functions.count)) for f in fields]
     return np.hstack(blocks) if blocks else np.zeros((len(x), 0))
 
 
-def _section_points(data: _Uniform, line: Line, fields: list[_Field]) -> MassPoints:
+def _section_points(data: _UniformBeam, line: GaussLine, fields: list[_MotionModes]) -> MassPoints:
     ring = section_ring(data.section_inertia / data.mass)
     x, weights = line.points, line.weights * data.mass / data.length
     shapes = [
@@ -242,9 +242,9 @@ def section_ring(squared_radius: float) -> list[tuple[float, float]]:
     return [(r, 0.0), (-r, 0.0), (0.0, r), (0.0, -r)]
 
 
-def _place(name: str, x: float, fields: list[_Field]) -> Place:
+def _place(name: str, x: float, fields: list[_MotionModes]) -> StructurePlace:
     at, none = np.array([x]), np.zeros((3, 0))
-    return Place(
+    return StructurePlace(
         name=name,
         position=np.array([x, 0.0, 0.0]),
         translation=np.hstack([none, *(f.translation(at, 0.0, 0.0)[0] for f in fields)]),
@@ -253,8 +253,8 @@ def _place(name: str, x: float, fields: list[_Field]) -> Place:
     )
 
 
-def _rail(data: _Uniform, fields: list[_Field], count: int, root: Pose) -> Rail:
-    """The whole length as a track for a carriage."""
+def _rail(data: _UniformBeam, fields: list[_MotionModes], count: int, root: Pose) -> Rail:
+    """The rail for a carriage along the whole length of the beam."""
     if count < 2:
         raise ModelError(f"A rail along beam '{data.name}' needs at least two stations, not {count}.")
     x, R = np.linspace(0.0, data.length, count), np.asarray(root.R)

@@ -13,7 +13,7 @@ _SHORT_EXPONENT = re.compile(r"([+-]?[\d.]+)([+-]\d+)")
 
 
 @dataclass
-class Card:
+class BulkCard:
     """One card: its name and its fields after the name, blanks kept."""
 
     file: str
@@ -22,7 +22,7 @@ class Card:
     fields: list[str]
 
     def fault(self, what: str) -> ModelError:
-        """An error that names the file and the line."""
+        """Error that names the file and the line."""
         return ModelError(f"Bulk data file '{self.file}', line {self.line}, {self.name}: {what}.")
 
     def text(self, index: int) -> str:
@@ -56,18 +56,18 @@ class Card:
         return value
 
 
-def cards(path: Path) -> Iterator[Card]:
+def cards(path: Path) -> Iterator[BulkCard]:
     """All cards of a file."""
     try:
         lines = path.read_text(encoding="ascii", errors="replace").splitlines()
     except OSError as fault:
         raise ModelError(f"Bulk data file '{path}' cannot be read: {fault.strerror}.") from None
-    current: Card | None = None
+    current: BulkCard | None = None
     for number, line in enumerate(lines, start=1):
         line = line.split("$")[0].rstrip()
         if not line.strip():
             continue
-        name, fields = _split(line)
+        name, fields = _split_line(line)
         if not name or name.startswith(("+", "*")):
             if current is None:
                 raise ModelError(f"Bulk data file '{path.name}', line {number}: it continues no card. Remove it.")
@@ -75,12 +75,12 @@ def cards(path: Path) -> Iterator[Card]:
             continue
         if current is not None:
             yield current
-        current = Card(path.name, number, name.rstrip("*").upper(), fields)
+        current = BulkCard(path.name, number, name.rstrip("*").upper(), fields)
     if current is not None:
         yield current
 
 
-def _split(line: str) -> tuple[str, list[str]]:
+def _split_line(line: str) -> tuple[str, list[str]]:
     """Name and fields of one line; a continuation line has no name, or one that starts with + or *."""
     if "," in line:
         parts = [part.strip() for part in line.split(",")]

@@ -36,10 +36,10 @@ def craig_bampton_basis(
     try:
         lift = cho_solve(cho_factor(inner_stiffness), inner.T @ stiffness @ particular)
     except LinAlgError:
-        raise _loose(structure, interface) from None
+        raise _not_held_error(structure, interface) from None
     squared, shapes = eigh(inner_stiffness, inner.T @ mass @ inner)
     if squared[0] < 1e-10 * squared[-1] and np.linalg.cond(_scale_to_unit_diagonal(inner_stiffness)) > 1e13:
-        raise _loose(structure, interface)
+        raise _not_held_error(structure, interface)
     fixed = inner @ shapes[:, :modes]
     largest = fixed[np.argmax(np.abs(fixed), axis=0), np.arange(modes)]
     basis = np.hstack([particular - inner @ lift, fixed * np.sign(largest)])
@@ -69,7 +69,7 @@ def _scale_to_unit_diagonal(matrix: np.ndarray) -> np.ndarray:
     return matrix / np.multiply.outer(size, size)
 
 
-def _loose(structure: Structure, interface: Sequence[str]) -> ModelError:
+def _not_held_error(structure: Structure, interface: Sequence[str]) -> ModelError:
     return ModelError(
         f"'{structure.name}' can still move without strain when {', '.join(interface)} is fixed. "
         "Add interface places until it is held."

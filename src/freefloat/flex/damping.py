@@ -13,7 +13,7 @@ from freefloat.values.errors import ModelError
 
 
 def modal_damping(ratio: float | int | Sequence[float]) -> Damping:
-    """A ratio of critical damping for every natural mode (frame held), or one per mode in ascending frequency."""
+    """Damping rule: a ratio of critical damping for every natural mode (frame held), or one per ascending mode."""
     ratios = np.atleast_1d(np.asarray(ratio, float))
     if np.min(ratios) < 0.0:
         raise ModelError(f"A damping ratio of {np.min(ratios):g} would create energy. Give zero or more.")
@@ -35,12 +35,12 @@ def modal_damping(ratio: float | int | Sequence[float]) -> Damping:
 
 
 def structural_damping(loss_factor: float | int) -> Damping:
-    """A structural loss factor eta as the viscous ratio eta / 2 of every mode: the same loss per cycle at resonance."""
+    """Damping rule of a loss factor eta: viscous ratio eta / 2 of every mode, the same loss per cycle at resonance."""
     return modal_damping(0.5 * loss_factor)
 
 
 def rayleigh_damping(mass_factor: float | int, stiffness_factor: float | int) -> Damping:
-    """D = mass_factor M + stiffness_factor K [1/s, s]."""
+    """Damping rule D = mass_factor M + stiffness_factor K [1/s, s]."""
     if min(mass_factor, stiffness_factor) < 0.0:
         raise ModelError("A negative Rayleigh factor would create energy. Give zero or more.")
     return lambda mass, stiffness: mass_factor * mass + stiffness_factor * stiffness

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from freefloat.flex.bulk import Card, cards, number_field
+from freefloat.flex.bulk import BulkCard, cards, number_field
 from freefloat.flex.labels import Label, LabelledMatrix
 from freefloat.values.errors import ModelError
 
 
 @dataclass(frozen=True)
 class BulkMatrices:
-    """What a bulk data file holds for us: labelled matrices, and grid coordinates in the basic frame [m]."""
+    """Content of a bulk data file: labelled matrices, and grid coordinates in the basic frame [m]."""
 
     matrices: dict[str, LabelledMatrix]
     grids: dict[int, np.ndarray]
@@ -26,7 +26,7 @@ class _Terms:
     symmetric: bool
     values: dict[tuple[Label, Label], float] = field(default_factory=dict)
 
-    def add(self, card: Card, row: Label, column: Label, value: float) -> None:
+    def add(self, card: BulkCard, row: Label, column: Label, value: float) -> None:
         mirror = (column, row)
         if (row, column) in self.values or (self.symmetric and mirror in self.values):
             raise card.fault(f"the term at row {row}, column {column} is given twice. Remove one")
@@ -50,7 +50,7 @@ def read_dmig(path: str | Path) -> BulkMatrices:
     return BulkMatrices({name: _matrix(name, held) for name, held in terms.items()}, grids)
 
 
-def _read_entry(card: Card, terms: dict[str, _Terms]) -> None:
+def _read_entry(card: BulkCard, terms: dict[str, _Terms]) -> None:
     name = card.text(0).upper()
     column = card.integer(1, f"the column grid of matrix '{name}'")
     if column == 0:
@@ -75,7 +75,7 @@ def _read_entry(card: Card, terms: dict[str, _Terms]) -> None:
         terms[name].add(card, row, at, card.real(k + 2, f"the term at row {row}, column {at} of matrix '{name}'"))
 
 
-def _component(card: Card, index: int, name: str) -> int:
+def _component(card: BulkCard, index: int, name: str) -> int:
     component = card.integer(index, f"a component of matrix '{name}'", 0)
     if not 0 <= component <= 6:
         raise card.fault(f"matrix '{name}' has component {component}. Components are 1 to 6, or 0 for a scalar point")

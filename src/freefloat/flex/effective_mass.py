@@ -22,7 +22,7 @@ class EffectiveMass:
 
     @property
     def fractions(self) -> np.ndarray:
-        """Of the total, (modes, 6); zero where the total is zero."""
+        """Effective masses as fractions of the total, (modes, 6); zero where the total is zero."""
         return np.divide(self.masses, self.totals, out=np.zeros_like(self.masses), where=self.totals > 0.0)
 
     @property
@@ -31,7 +31,7 @@ class EffectiveMass:
         return np.cumsum(self.fractions, axis=0)
 
     def enough(self, direction: str, fraction: float) -> int | None:
-        """How many modes carry a fraction in a direction; None when all together do not."""
+        """Number of modes that carry a fraction in a direction; None when all together do not."""
         reached = self.cumulative[:, _DIRECTIONS.index(direction)] >= fraction
         return int(np.argmax(reached)) + 1 if np.any(reached) else None
 
@@ -58,5 +58,5 @@ def effective_mass(body: ModalBody) -> EffectiveMass:
 
 
 def turning_moment(mixed: np.ndarray) -> np.ndarray:
-    """int x cross phi_j dm, (3, modes), from int x phi_j^T dm."""
+    """Integral of x cross phi_j dm, (3, modes), from the integral of x phi_j^T dm."""
     return np.stack([mixed[:, 1, 2] - mixed[:, 2, 1], mixed[:, 2, 0] - mixed[:, 0, 2], mixed[:, 0, 1] - mixed[:, 1, 0]])

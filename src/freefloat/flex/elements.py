@@ -25,21 +25,21 @@ class Cell:
 
 
 def hermite_line(order: int) -> Cell:
-    """Cubic Hermite: (u, u') at -1, then at 1."""
+    """Cubic Hermite line element: (u, u') at -1, then at 1."""
     from skfem import ElementLineHermite
 
     return _cell(_line_mesh(), ElementLineHermite(), order)
 
 
 def quadratic_line(order: int) -> Cell:
-    """Quadratic: u at -1, at 1, in the middle."""
+    """Quadratic line element: u at -1, at 1, in the middle."""
     from skfem import ElementLineP2
 
     return _cell(_line_mesh(), ElementLineP2(), order)
 
 
 def bogner_fox_schmit(order: int) -> Cell:
-    """Bicubic: (u, u_x, u_y, u_xy) at (-1,-1), (1,-1), (1,1), (-1,1)."""
+    """Bicubic rectangular element: (u, u_x, u_y, u_xy) at (-1,-1), (1,-1), (1,1), (-1,1)."""
     from skfem import ElementQuadBFS, MeshQuad
 
     corners = np.array([[-1.0, 1.0, 1.0, -1.0], [-1.0, -1.0, 1.0, 1.0]])
@@ -53,7 +53,7 @@ def _line_mesh() -> Any:
 
 
 def _cell(mesh: Any, element: Any, order: int) -> Cell:
-    """Evaluated at `order` Gauss points per direction, the first direction slowest."""
+    """The local functions at `order` Gauss points per direction, the first direction slowest."""
     from skfem import Basis
 
     nodes, weights = np.polynomial.legendre.leggauss(order)

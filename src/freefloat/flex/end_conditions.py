@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from scipy.optimize import brentq
 
-from freefloat.flex.lines import Line
+from freefloat.flex.lines import GaussLine
 from freefloat.values.errors import ModelError
 
 # Which two derivatives of the shape vanish at an end.
@@ -64,7 +64,7 @@ class BeamModes:
 
     @property
     def rigid_modes(self) -> int:
-        """How many motions without strain the ends leave free; they are not among the modes."""
+        """Number of motions without strain that the ends leave free; they are not among the modes."""
         return _RIGID.get(frozenset({self.start, self.end}), 0)
 
     @cached_property
@@ -75,16 +75,16 @@ class BeamModes:
             return bare
         # A tip mass lowers root n from the free towards the pinned end's root n - 1: that is its bracket.
         pinned = np.concatenate([[0.0], _bare_roots("clamped", "pinned", self.count)])
-        return np.array([_root(self._loaded, low, high) for low, high in zip(pinned, bare, strict=False)])
+        return np.array([_root(self._tip_mass_equation, low, high) for low, high in zip(pinned, bare, strict=False)])
 
-    def _loaded(self, b: float) -> float:
+    def _tip_mass_equation(self, b: float) -> float:
         return _sech(b) + np.cos(b) + self.tip_ratio * b * (np.cos(b) * np.tanh(b) - np.sin(b))
 
     @cached_property
     def _coefficients(self) -> np.ndarray:
-        """Of the four functions, one row per mode."""
+        """Coefficients of the four functions, one row per mode."""
         raw = np.array([self._null_vector(b) for b in self.eigenvalues])
-        line = Line(np.linspace(0.0, 1.0, self.count + 2), 20)
+        line = GaussLine(np.linspace(0.0, 1.0, self.count + 2), 20)
         values = _combine(raw, self.eigenvalues, line.points, 0)
         raw = raw / np.sqrt(line.weights @ values**2)[:, None]
         first = min(set(range(4)) - set(_VANISHING[self.start]))

@@ -8,7 +8,7 @@ from numpy.polynomial import legendre, polynomial
 
 
 @dataclass(frozen=True)
-class Line:
+class GaussLine:
     """Panels between `edges`, each with `order` Gauss points: exact for polynomials of degree 2 order - 1."""
 
     edges: np.ndarray
@@ -26,7 +26,7 @@ class Line:
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """Their weights."""
+        """Weights of all Gauss points."""
         return (0.5 * np.diff(self.edges)[:, None] * self._rule[1]).ravel()
 
     def running_integral(self, values: np.ndarray, at: np.ndarray) -> np.ndarray:
@@ -69,26 +69,30 @@ def mesh_lines(start: float, stop: float, elements: int, through: list[float]) -
 
 
 def hermite_row(edges: np.ndarray, x: float, derivative: int) -> np.ndarray:
-    """Of a cubic Hermite field, its value or a derivative at x over (value, slope) at every mesh line.
+    """Row over (value, slope) at every mesh line that gives a cubic Hermite field or its derivative at x.
 
-    Where two elements meet it is the mean of theirs, which only differ from the second derivative on.
+    Where two elements meet it is the mean of their rows, which only differ from the second derivative on.
     """
     rows = []
     for element in elements_at(edges, x):
         h, row = edges[element + 1] - edges[element], np.zeros(2 * len(edges))
         cubics = np.array([(1, 0, -3, 2), (0, h, -2 * h, h), (0, 0, 3, -2), (0, 0, -h, h)], float)
-        row[2 * element : 2 * element + 4] = _at(cubics, (x - edges[element]) / h, derivative) / h**derivative
+        row[2 * element : 2 * element + 4] = (
+            _polynomial_values(cubics, (x - edges[element]) / h, derivative) / h**derivative
+        )
         rows.append(row)
     return np.sum(rows, axis=0) / len(rows)
 
 
 def quadratic_row(edges: np.ndarray, x: float, derivative: int) -> np.ndarray:
-    """The same of a quadratic field over its values at every mesh line and in between."""
+    """Row over values at every mesh line and in between that gives a quadratic field or its derivative at x."""
     rows = []
     for element in elements_at(edges, x):
         h, row = edges[element + 1] - edges[element], np.zeros(2 * len(edges) - 1)
         parabolas = np.array([(1, -3, 2), (0, 4, -4), (0, -1, 2)], float)
-        row[2 * element : 2 * element + 3] = _at(parabolas, (x - edges[element]) / h, derivative) / h**derivative
+        row[2 * element : 2 * element + 3] = (
+            _polynomial_values(parabolas, (x - edges[element]) / h, derivative) / h**derivative
+        )
         rows.append(row)
     return np.sum(rows, axis=0) / len(rows)
 
@@ -99,6 +103,6 @@ def elements_at(edges: np.ndarray, x: float) -> list[int]:
     return [int(k) for k in np.flatnonzero((edges[:-1] <= x + tight) & (x - tight <= edges[1:]))]
 
 
-def _at(rows: np.ndarray, r: float, derivative: int) -> np.ndarray:
-    """Polynomials, a row of coefficients each, or their derivatives, at r."""
+def _polynomial_values(rows: np.ndarray, r: float, derivative: int) -> np.ndarray:
+    """Values at r of polynomials (a row of coefficients each), or of their derivatives."""
     return np.asarray(polynomial.polyval(r, polynomial.polyder(rows, derivative, axis=1).T))

@@ -50,12 +50,12 @@ class MatrixModel:
                 raise self.fault(f"its {label} matrix has numbers that are not finite. Correct them")
 
     def fault(self, what: str) -> ModelError:
-        """An error that names the model."""
+        """Error that names the model."""
         return ModelError(f"Model '{self.name}': {what}.")
 
     @property
     def per_grid(self) -> int:
-        """Freedoms per grid."""
+        """Number of freedoms per grid."""
         return len(self.mass) // len(self.positions)
 
     def body(
@@ -150,7 +150,7 @@ class MatrixModel:
         rigid = self._rigid(x)
         whole, coupling = rigid.T @ self.mass @ rigid, rigid.T @ self.mass @ shapes
         mixed = np.einsum("ka,kl,lbj->jab", x, lumps, moving, optimize=True)
-        # The antisymmetric part is angular momentum: taken from M itself, which knows rotary inertia.
+        # The antisymmetric part is angular momentum: taken from M itself, which contains rotary inertia.
         short = coupling[3:] - turning_moment(mixed)
         mixed = mixed - 0.5 * np.cross(np.eye(3)[None, :, :], short.T[:, None, :])
         skew = 0.5 * (whole[3:, :3] - whole[3:, :3].T)

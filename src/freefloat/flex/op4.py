@@ -20,7 +20,7 @@ def read_op4(path: str | Path) -> dict[str, np.ndarray]:
     """All matrices of an OP4 text file, by their names in capitals."""
     reader = _Reader(Path(path))
     matrices: dict[str, np.ndarray] = {}
-    while reader.more():
+    while reader.has_more():
         name, values = reader.matrix()
         if name in matrices:
             raise reader.fault("there are two matrices of this name. Rename one")
@@ -76,7 +76,7 @@ class _Reader:
         part = f", matrix '{self.name}'" if self.name else ""
         return ModelError(f"OP4 file '{self.path.name}', line {max(self.at, 1)}{part}: {what}.")
 
-    def more(self) -> bool:
+    def has_more(self) -> bool:
         while self.at < len(self.lines) and not self.lines[self.at].strip():
             self.at += 1
         return self.at < len(self.lines)
@@ -116,12 +116,12 @@ class _Reader:
             if column < 1:
                 raise self.fault(f"column {column} does not exist. The file is damaged there")
             if first > 0:
-                self.fill(values, column, first, self.numbers(words, per_line, width))
+                self.fill_column(values, column, first, self.numbers(words, per_line, width))
                 continue
             while words > 0:
                 row, length, header = self.string_header(big)
                 words -= length + header
-                self.fill(values, column, row, self.numbers(length // _WORDS[kind], per_line, width))
+                self.fill_column(values, column, row, self.numbers(length // _WORDS[kind], per_line, width))
 
     def string_header(self, big: bool) -> tuple[int, int, int]:
         """Row, words of data and words of header of one string of a sparse column."""
@@ -149,7 +149,7 @@ class _Reader:
             raise self.fault("it has a number that is not finite. Correct it where it was made")
         return np.array(values)
 
-    def fill(self, values: np.ndarray, column: int, first: int, numbers: np.ndarray) -> None:
+    def fill_column(self, values: np.ndarray, column: int, first: int, numbers: np.ndarray) -> None:
         if first < 1 or first - 1 + len(numbers) > len(values):
             raise self.fault(f"column {column} reaches beyond its {len(values)} rows. The file is damaged there")
         values[first - 1 : first - 1 + len(numbers), column - 1] = numbers

@@ -14,7 +14,7 @@ from freefloat.flex.damping import modal_damping
 from freefloat.flex.elements import Cell, bogner_fox_schmit
 from freefloat.flex.lines import hermite_row, mesh_lines
 from freefloat.flex.points import MassPoints
-from freefloat.flex.structure import Place, Structure
+from freefloat.flex.structure import Structure, StructurePlace
 from freefloat.flex.surface import Surface, grid_faces
 from freefloat.flex.truncation import truncate_modes
 from freefloat.model.modal import ModalBody
@@ -79,11 +79,11 @@ def meshed_plate(
     extra = {k: (float(p[0]), float(p[1])) for k, p in (points or {}).items()}
     roots = [(float(p[0]), float(p[1])) for p in root_points]
     named = [*marks.items(), *extra.items(), *(("root", p) for p in roots)]
-    _check(name, size, surface_density, bending_rigidity, poisson, edges, named)
+    _require_valid_plate(name, size, surface_density, bending_rigidity, poisson, edges, named)
     through = [*marks.values(), *roots]
     xs = mesh_lines(0.0, float(size[0]), elements[0], [p[0] for p in through])
     ys = mesh_lines(-0.5 * size[1], 0.5 * size[1], elements[1], [p[1] for p in through])
-    mesh = _Mesh(xs, ys, bogner_fox_schmit(_ORDER))
+    mesh = _PlateMesh(xs, ys, bogner_fox_schmit(_ORDER))
     free = ~mesh.fixed_dofs(edges, roots)
     deflection = mesh.operator(0, 0)[:, free]
     xx, yy, xy = mesh.operator(2, 0)[:, free], mesh.operator(0, 2)[:, free], mesh.operator(1, 1)[:, free]
@@ -106,7 +106,7 @@ def meshed_plate(
     )
 
 
-def _check(
+def _require_valid_plate(
     name: str,
     size: tuple[Number, Number],
     density: Number,
@@ -135,7 +135,7 @@ def _check(
 
 
 @dataclass(frozen=True)
-class _Mesh:
+class _PlateMesh:
     xs: np.ndarray
     ys: np.ndarray
     cell: Cell
@@ -162,7 +162,7 @@ class _Mesh:
 
     @property
     def positions(self) -> np.ndarray:
-        """Of all quadrature points, (points, 3)."""
+        """Positions of all quadrature points, (points, 3)."""
         i, j = self._cells
         a, b = self._halves
         x = self.xs[i, None] + a[:, None] * (self.cell.points[0] + 1.0)
@@ -204,16 +204,16 @@ class _Mesh:
         return flat
 
 
-def _place(mesh: _Mesh, name: str, point: tuple[float, float], free: np.ndarray) -> Place:
-    """Deflection along z; a slope along x turns about -y, a slope along y turns about x."""
+def _place(mesh: _PlateMesh, name: str, point: tuple[float, float], free: np.ndarray) -> StructurePlace:
+    """Place at a point: deflection along z; a slope along x turns about -y, a slope along y turns about x."""
     w, w_x, w_y = (_point_row(mesh, point, *order)[free] for order in ((0, 0), (1, 0), (0, 1)))
     zero = np.zeros_like(w)
-    return Place(name, np.array([*point, 0.0]), np.stack([zero, zero, w]), np.stack([w_y, -w_x, zero]))
+    return StructurePlace(name, np.array([*point, 0.0]), np.stack([zero, zero, w]), np.stack([w_y, -w_x, zero]))
 
 
-def _surface(mesh: _Mesh, free: np.ndarray) -> Surface:
-    """A grid of points that bends as the elements do."""
-    x, y = (_between(lines) for lines in (mesh.xs, mesh.ys))
+def _surface(mesh: _PlateMesh, free: np.ndarray) -> Surface:
+    """The drawn surface: a grid of points that bends as the elements do."""
+    x, y = (_refine_lines(lines) for lines in (mesh.xs, mesh.ys))
     points = [(float(a), float(b)) for a in x for b in y]
     motion = np.zeros((len(points), 3, int(np.sum(free))))
     motion[:, 2] = [_point_row(mesh, point, 0, 0)[free] for point in points]
@@ -221,14 +221,14 @@ def _surface(mesh: _Mesh, free: np.ndarray) -> Surface:
     return Surface(position, motion, grid_faces(len(x), len(y)))
 
 
-def _between(lines: np.ndarray) -> np.ndarray:
+def _refine_lines(lines: np.ndarray) -> np.ndarray:
     """Mesh lines and lines between them, an even number of cells for each: Simpson's rule is exact along an edge."""
     parts = 2 * int(np.ceil(_DRAWN / (2 * (len(lines) - 1))))
     inner = [np.linspace(a, b, parts, endpoint=False) for a, b in pairwise(lines)]
     return np.append(np.concatenate(inner), lines[-1])
 
 
-def _point_row(mesh: _Mesh, point: tuple[float, float], along_x: int, along_y: int) -> np.ndarray:
+def _point_row(mesh: _PlateMesh, point: tuple[float, float], along_x: int, along_y: int) -> np.ndarray:
     """Deflection, or a derivative, anywhere on the plate over all freedoms: products of cubics along x and y."""
     x = hermite_row(mesh.xs, point[0], along_x).reshape(-1, 2)
     y = hermite_row(mesh.ys, point[1], along_y).reshape(-1, 2)

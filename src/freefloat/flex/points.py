@@ -25,16 +25,16 @@ class MassPoints:
     station: np.ndarray | None = None  # (points,) where along a beam's axis the point hangs [m]
 
     def project(self, basis: np.ndarray) -> MassPoints:
-        """The same points moving with fewer coordinates."""
+        """These points moving with fewer coordinates."""
         return MassPoints(self.mass, self.position, self.shapes @ basis, self.station)
 
     def place_at(self, R: np.ndarray, p: np.ndarray) -> MassPoints:
-        """The same points in another frame."""
+        """These points in another frame."""
         turn = sp.kron(sp.eye_array(len(self.mass)), R, format="csr")
         return MassPoints(self.mass, self.position @ R.T + p, turn @ self.shapes, self.station)
 
     def mass_matrix(self) -> Any:
-        """Sum of m phi_i . phi_j."""
+        """Mass matrix of the coordinates: sum of m phi_i . phi_j."""
         weights = np.repeat(self.mass, 3)
         if sp.issparse(self.shapes):
             return self.shapes.T @ sp.diags_array(weights) @ self.shapes
@@ -67,7 +67,7 @@ class Integrals:
 
     @property
     def modal_mass(self) -> np.ndarray:
-        """Sum of m phi_i . phi_j."""
+        """Modal mass matrix: sum of m phi_i . phi_j."""
         return np.einsum("ijaa->ij", self.pair_moment)
 
 
@@ -90,7 +90,7 @@ def integrals(points: MassPoints) -> Integrals:
 
 
 def drop_rounding(values: np.ndarray, scale: np.ndarray | float) -> np.ndarray:
-    """Rounding errors of numbers that are zero by symmetry, made zero: compiled code leaves such terms out."""
+    """The values, with those that are only rounding made zero: compiled code leaves such terms out."""
     return np.where(np.abs(values) < 1e-13 * scale, 0.0, values)
 
 
@@ -106,5 +106,5 @@ def dense(matrix: Any) -> np.ndarray:
 
 
 def match_storage(model: Any, matrix: np.ndarray) -> Any:
-    """A matrix made sparse where `model` is."""
+    """The matrix, made sparse where `model` is sparse."""
     return sp.csr_array(matrix) if sp.issparse(model) else matrix

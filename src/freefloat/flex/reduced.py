@@ -52,7 +52,7 @@ class ReducedModel:
             raise self.fault(f"its stiffness is negative (smallest scaled eigenvalue {softest:.3g}). Correct it")
 
     def fault(self, what: str) -> ModelError:
-        """An error that names the source."""
+        """Error that names the source."""
         return ModelError(f"Reduced model '{self.source}': {what}.")
 
     def body(
@@ -60,7 +60,7 @@ class ReducedModel:
     ) -> ModalBody:
         """The flexible body whose frame sits at grid `attach`, in the basic axes; `nodes` names other grids.
 
-        Coordinates of other grids become motions relative to that frame. Nothing is known of how mass moves inside,
+        Coordinates of other grids become motions relative to that frame. How mass moves inside is not in the data,
         so the inertia does not change with deformation (`first_order`).
         """
         root = self._attachment(attach)
@@ -186,7 +186,7 @@ def read_reduced(
 ) -> ReducedModel:
     """A reduced model from an OP4 text file (`.op4`) or from bulk data with DMIG cards (any other ending).
 
-    `mass`, `stiffness` and `damping` name the matrices. An OP4 file knows no labels: give them in the order of its
+    `mass`, `stiffness` and `damping` name the matrices. An OP4 file has no labels: give them in the order of its
     rows, unless the file was written by `write_reduced`.
     """
     path = Path(path)
@@ -252,7 +252,7 @@ def _cross(v: np.ndarray) -> np.ndarray:
 
 
 def _scale_to_unit_diagonal(matrix: np.ndarray) -> np.ndarray:
-    """With unit diagonal, so that metres, radians and modes compare."""
+    """The matrix scaled to a unit diagonal, so that metres, radians and modes compare."""
     size = np.sqrt(np.abs(np.diag(matrix)))
     size = np.maximum(size, max(1e-3 * float(np.max(size, initial=0.0)), 1e-150))  # rounding stays small
     return matrix / np.multiply.outer(size, size)

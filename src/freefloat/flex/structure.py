@@ -14,7 +14,7 @@ import numpy as np
 from freefloat.flex.bending import Bending, turn_arm
 from freefloat.flex.points import MassPoints, dense, drop_rounding, integrals, match_storage, rigid_points
 from freefloat.flex.surface import Surface
-from freefloat.flex.track import Track
+from freefloat.flex.track import BeamTrack
 from freefloat.model.modal import ModalBody, Node, modal_faults
 from freefloat.spatial import Pose
 from freefloat.values.errors import ModelError
@@ -24,8 +24,8 @@ _MOST_COORDINATES = 300  # of a modal body: its pair integrals grow with the squ
 
 
 @dataclass(frozen=True)
-class Place:
-    """A named place: how it moves and turns with each coordinate."""
+class StructurePlace:
+    """A named place of a structure: how it moves and turns with each coordinate."""
 
     name: str
     position: np.ndarray  # at rest [m]
@@ -51,16 +51,16 @@ class Rider:
 
 @dataclass(frozen=True)
 class Structure:
-    """A structure with linear coordinates q; zero q is rest. What holds it holds it in its body frame."""
+    """A structure with linear coordinates q; zero q is rest. Its supports are fixed in its body frame."""
 
     name: str
     coordinates: tuple[str, ...]
     points: MassPoints
     stiffness: Any  # dense or sparse
-    places: tuple[Place, ...]
+    places: tuple[StructurePlace, ...]
     riders: tuple[Rider, ...] = ()
     bending: Bending | None = None  # what geometric stiffening needs; beams have it
-    track: Track | None = None  # for a carriage; beams may have one
+    track: BeamTrack | None = None  # for a carriage; beams may have one
     surface: Surface | None = None  # what it looks like; plates have one
 
     @property
@@ -82,8 +82,8 @@ class Structure:
             matrix = matrix + match_storage(matrix, self._rider_points(rider).mass_matrix())
         return matrix
 
-    def place(self, name: str) -> Place:
-        """The place of that name."""
+    def place(self, name: str) -> StructurePlace:
+        """The place with a name."""
         for place in self.places:
             if place.name == name:
                 return place
@@ -105,7 +105,7 @@ class Structure:
         )
 
     def place_at(self, pose: Pose) -> Structure:
-        """The same structure in another body frame: `pose` is where its present frame sits (a root offset)."""
+        """This structure in another body frame: `pose` is where its present frame sits (a root offset)."""
         R, p = np.asarray(pose.R), np.asarray(pose.p)
         places = tuple(
             replace(s, position=R @ s.position + p, translation=R @ s.translation, rotation=R @ s.rotation)
@@ -121,17 +121,17 @@ class Structure:
     def with_rider(
         self, place: str, *, mass: float | int, com: Any = (0.0, 0.0, 0.0), inertia: Any = (0.0, 0.0, 0.0)
     ) -> Structure:
-        """With a rigid body fixed to a place; inertia about its centre of mass, principal moments or a matrix."""
+        """The structure with a rigid body fixed to a place; inertia about its centre of mass: moments or a matrix."""
         self.place(place)
         inertia = np.asarray(inertia, float)
         inertia = np.diag(inertia) if inertia.ndim == 1 else inertia
-        rigid_points(float(mass), np.asarray(com, float), inertia)  # says what is wrong with it
+        rigid_points(float(mass), np.asarray(com, float), inertia)  # raises an error if it is impossible
         return replace(self, riders=(*self.riders, Rider(place, float(mass), np.asarray(com, dtype=float), inertia)))
 
     def with_spring(
         self, place: str, *, translation: Any = (0.0, 0.0, 0.0), rotation: Any = (0.0, 0.0, 0.0)
     ) -> Structure:
-        """With springs between a place and the body frame, along and about the body axes [N/m, N m/rad]."""
+        """The structure with springs from a place to the body frame, along and about body axes [N/m, N m/rad]."""
         at = self.place(place)
         rates = np.concatenate([np.broadcast_to(translation, 3), np.broadcast_to(rotation, 3)]).astype(float)
         if np.min(rates) < 0.0:
@@ -146,7 +146,7 @@ class Structure:
         return MassPoints(masses, place.position + arms, np.vstack(shapes))
 
     def _foreshortening(self) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """chi of every mass point, in the order of `all_points`, and of every place."""
+        """Second-order field chi of every mass point, in the order of `all_points`, and of every place."""
         if self.bending is None or self.points.station is None:
             raise ModelError(
                 f"'{self.name}' cannot have geometric stiffening: only single straight beams carry what it needs. "

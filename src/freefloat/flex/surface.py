@@ -12,7 +12,7 @@ from freefloat.model.shapes import Skin
 
 @dataclass(frozen=True)
 class Surface:
-    """For pictures only, never for motion."""
+    """Points of a surface, their motion and triangles: for pictures only, never for motion."""
 
     position: np.ndarray  # (points, 3) at rest [m]
     motion: np.ndarray  # (points, 3, coordinates)
@@ -20,15 +20,15 @@ class Surface:
     colour: str = "panel"
 
     def project(self, basis: np.ndarray) -> Surface:
-        """The same surface with fewer coordinates."""
+        """This surface with fewer coordinates."""
         return replace(self, motion=self.motion @ basis)
 
     def place_at(self, R: np.ndarray, p: np.ndarray) -> Surface:
-        """The same surface in another frame."""
+        """This surface in another frame."""
         return replace(self, position=self.position @ R.T + p, motion=np.einsum("ab,kbj->kaj", R, self.motion))
 
     def skin(self) -> Skin:
-        """What a flexible body keeps of it."""
+        """The skin of a flexible body with this surface."""
         return Skin(self.position, self.motion, self.faces, self.colour)
 
 
@@ -41,7 +41,7 @@ def grid_faces(rows: int, columns: int, closed: bool = False) -> np.ndarray:
 
 
 def tube_skin(rail: Rail, radius: float, *, sides: int = 10, colour: str = "tank") -> Skin:
-    """A tube around the rail of a beam: its rings move and turn with the beam. At least every second station."""
+    """A tube around the rail of a beam: its rings move and turn with the beam. Long rails: at 25 to 48 stations."""
     every = max(1, (len(np.asarray(rail.position)) - 1) // 24)
     position, along = (np.asarray(x, dtype=float)[::every] for x in (rail.position, rail.position_slope))
     shift, turn = (np.asarray(x, dtype=float)[::every] for x in (rail.translation, rail.rotation))

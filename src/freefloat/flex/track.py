@@ -13,7 +13,7 @@ from freefloat.values.errors import ModelError
 
 
 @dataclass(frozen=True)
-class Track:
+class BeamTrack:
     """Tables over stations and coordinates; the second of each pair is the change per metre along the track.
 
     Deflections are exact between stations that include the mesh lines: the elements are cubics, and so is the rail.
@@ -29,17 +29,17 @@ class Track:
     rotation: np.ndarray  # (stations, 3, coordinates) [rad]
     rotation_slope: np.ndarray
 
-    def project(self, basis: np.ndarray) -> Track:
-        """The same track with fewer coordinates."""
+    def project(self, basis: np.ndarray) -> BeamTrack:
+        """This track with fewer coordinates."""
         return replace(self, **{name: getattr(self, name) @ basis for name in _TABLES})
 
-    def place_at(self, R: np.ndarray, p: np.ndarray) -> Track:
-        """The same track in another frame."""
+    def place_at(self, R: np.ndarray, p: np.ndarray) -> BeamTrack:
+        """This track in another frame."""
         tables = {name: np.einsum("ab,kbj->kaj", R, getattr(self, name)) for name in _TABLES}
         return replace(self, position=self.position @ R.T + p, direction=R @ self.direction, **tables)
 
     def rail(self) -> Rail:
-        """What a flexible body keeps of it."""
+        """The rail of a flexible body with this track."""
         return Rail(
             start=0.0,
             spacing=self.spacing,
@@ -55,14 +55,14 @@ class Track:
 _TABLES = ("translation", "translation_slope", "rotation", "rotation_slope")
 
 
-def beam_track(name: str, edges: np.ndarray, free: Mapping[str, np.ndarray], count: int) -> Track:
-    """Along a beam on x with mesh lines `edges`; `free`: which freedoms of each motion are coordinates, in order."""
+def beam_track(name: str, edges: np.ndarray, free: Mapping[str, np.ndarray], count: int) -> BeamTrack:
+    """Track along a beam on x with mesh lines `edges`; `free`: which freedoms of each motion are coordinates."""
     if count < 2:
         raise ModelError(f"A rail along beam '{name}' needs at least two stations, not {count}.")
     stations = np.linspace(edges[0], edges[-1], count)
 
     def table(motion: str, derivative: int) -> np.ndarray:
-        """(stations, coordinates) of one motion; zeros where there is no such motion."""
+        """Table (stations, coordinates) of one motion; zeros where there is no such motion."""
         blocks = []
         for other, kept in free.items():
             row = hermite_row if other in ("y", "z") else quadratic_row
@@ -70,20 +70,20 @@ def beam_track(name: str, edges: np.ndarray, free: Mapping[str, np.ndarray], cou
             blocks.append(found if other == motion else np.zeros_like(found))
         return np.hstack(blocks)
 
-    def moves(derivative: int) -> np.ndarray:
+    def translation_table(derivative: int) -> np.ndarray:
         return np.stack([table(m, derivative) for m in ("axial", "y", "z")], axis=1)
 
-    def turns(derivative: int) -> np.ndarray:
+    def rotation_table(derivative: int) -> np.ndarray:
         bends = -table("z", derivative + 1), table("y", derivative + 1)
         return np.stack([table("torsion", derivative), *bends], axis=1)
 
     along = np.array([1.0, 0.0, 0.0])
-    return Track(
+    return BeamTrack(
         spacing=float(stations[1] - stations[0]),
         position=np.outer(stations, along),
         direction=along,
-        translation=moves(0),
-        translation_slope=moves(1),
-        rotation=turns(0),
-        rotation_slope=turns(1),
+        translation=translation_table(0),
+        translation_slope=translation_table(1),
+        rotation=rotation_table(0),
+        rotation_slope=rotation_table(1),
     )

@@ -1,4 +1,4 @@
-"""Modal truncation, with the static answer of what is left out kept where it is asked for."""
+"""Modal truncation, with the static answer of what is left out kept where requested."""
 
 from __future__ import annotations
 

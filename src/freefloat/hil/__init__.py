@@ -1,4 +1,6 @@
-"""Rehearsal: the same experiment with its contact and motion in a facility of robots, virtual or real."""
+"""Rehearsal (hardware in the loop): the same experiment with its contact and motion in a facility of robots."""
+
+from typing import TYPE_CHECKING
 
 from freefloat.hil.delay import DelayCompensation, estimate_delay, measure_delay
 from freefloat.hil.delayed_contact import DelayMargin, ExpectedContact, critical_delay, delay_margin, restitution
@@ -15,12 +17,12 @@ from freefloat.hil.limits import Limits
 from freefloat.hil.passivity import Passivity
 from freefloat.hil.record.log import Log, read_log
 from freefloat.hil.record.replay import run_of_log
-from freefloat.hil.rehearsal import Carried, Rehearsal
+from freefloat.hil.rehearsal import Rehearsal, RobotAssignment
 from freefloat.hil.rehearse import rehearse
+from freefloat.lazy_names import renamed_names
 
 __all__ = [
     "ArmCommand",
-    "Carried",
     "DelayCompensation",
     "DelayMargin",
     "ExpectedContact",
@@ -32,6 +34,7 @@ __all__ = [
     "MotionCommand",
     "Passivity",
     "Rehearsal",
+    "RobotAssignment",
     "RobotDescription",
     "RobotReading",
     "critical_delay",
@@ -43,3 +46,15 @@ __all__ = [
     "restitution",
     "run_of_log",
 ]
+
+if not TYPE_CHECKING:  # names of version 0.1
+    __getattr__ = renamed_names(
+        __name__,
+        {
+            "Carried": "hil.RobotAssignment",
+            "OnBoard": "outside.ExternalSoftware",
+            "SoftwareLink": "outside.SoftwareLink",
+            "fly": "outside.fly",
+            "host": "outside.host",
+        },
+    )

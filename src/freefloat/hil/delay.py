@@ -1,4 +1,4 @@
-"""The delay between a command and the motion: how it is found, and how commands are made ahead of it.
+"""The delay between a command and the motion: how it is found, and how commands are predicted to compensate it.
 
 A command is the pose that the spacecraft will have one delay later, found from its twist and its acceleration now. The
 prediction is exact for steady acceleration; a contact of frequency w leaves a share (w T)^3 / 6 of the force out of
@@ -27,11 +27,11 @@ from freefloat.values.errors import ModelError
 
 @dataclass(frozen=True)
 class DelayCompensation:
-    """How far ahead commands are made."""
+    """Settings of the delay compensation: how far ahead of the motion commands are predicted."""
 
-    delay: float | None = None  # [s]; None: what the facility says of itself
+    delay: float | None = None  # [s]; None: the delay that the facility declares
     measured: bool = False  # find it by a small motion of the robots before the run
-    hold: bool = True  # also half a cycle, for which a held force is late
+    hold: bool = True  # also half a cycle, by which a force that is held for a cycle is late
 
     def __post_init__(self) -> None:
         if self.delay is not None:
@@ -40,8 +40,8 @@ class DelayCompensation:
             raise ModelError("DelayCompensation takes a delay or measures it, not both. Leave one of them out.")
 
 
-def predict(motion: FrameMotion, acceleration: Vec6, delay: Scalar | float, hold: Scalar | float) -> FrameMotion:
-    """A motion delay and hold later, with steady acceleration of its body axes; its twist is that after the delay."""
+def predict_motion(motion: FrameMotion, acceleration: Vec6, delay: Scalar | float, hold: Scalar | float) -> FrameMotion:
+    """The motion delay + hold [s] later, at constant acceleration in body axes; its twist is that after the delay."""
     V = jnp.asarray(motion.twist)
     step = (delay + hold) * V + (0.5 * delay + hold) * delay * acceleration
     return FrameMotion(
@@ -53,7 +53,7 @@ def predict(motion: FrameMotion, acceleration: Vec6, delay: Scalar | float, hold
 
 # ---- finding it
 
-_LONGEST = 0.5  # [s]; a delay above it is no longer looked for
+_LONGEST = 0.5  # [s]; longer delays are not searched for
 _LEAST_MOTION = 1e-9  # [m]
 
 
@@ -67,10 +67,10 @@ def estimate_delay(times: np.ndarray, commanded: np.ndarray, measured: np.ndarra
     if len(t) < 3 or np.max(np.ptp(commanded, axis=0), initial=0.0) < _LEAST_MOTION:
         return float("nan")
     for _ in range(50):
-        late = np.stack([np.interp(t - delay, t, one) for one in commanded.T], axis=1)
-        seen = t >= t[0] + delay
-        rate = np.gradient(late, t, axis=0)[seen]
-        step = -float(np.sum(rate * (measured - late)[seen]) / max(np.sum(rate**2), np.finfo(float).tiny))
+        late = np.stack([np.interp(t - delay, t, column) for column in commanded.T], axis=1)
+        known = t >= t[0] + delay
+        rate = np.gradient(late, t, axis=0)[known]
+        step = -float(np.sum(rate * (measured - late)[known]) / max(np.sum(rate**2), np.finfo(float).tiny))
         delay = float(np.clip(delay + step, 0.0, min(_LONGEST, 0.5 * (t[-1] - t[0]))))
         if abs(step) < 1e-9:
             break
@@ -82,7 +82,7 @@ def measure_delay(
 ) -> dict[str, float]:
     """Delays [s] by robot, from one smooth motion to and fro of `amplitude` [m] along x of every carried frame.
 
-    The facility must have been started at these commands; it is left there, at rest.
+    The facility must have been started at these commands; at the end it is there again, at rest.
     """
     require_number("The amplitude of the test motion", amplitude, "m", above=0.0)
     count = max(8, round(2.0 * period / facility.cycle))
@@ -90,24 +90,25 @@ def measure_delay(
     moved = np.where(times < period, 0.5 * amplitude * (1.0 - np.cos(2.0 * np.pi * times / period)), 0.0)
     rates = np.where(times < period, np.pi * amplitude / period * np.sin(2.0 * np.pi * times / period), 0.0)
     axes = {
-        name: np.asarray(Pose.from_quaternion(one.quaternion, np.zeros(3)).R)[:, 0] for name, one in commands.items()
+        name: np.asarray(Pose.from_quaternion(command.quaternion, np.zeros(3)).R)[:, 0]
+        for name, command in commands.items()
     }
-    found: list[FacilityReading] = []
+    readings: list[FacilityReading] = []
     for along, rate in zip(moved, rates, strict=True):
         twist = np.array([rate, 0.0, 0.0, 0.0, 0.0, 0.0])
-        found.append(
+        readings.append(
             facility.exchange(
                 {
-                    name: replace(one, position=one.position + along * axes[name], twist=twist)
-                    for name, one in commands.items()
+                    name: replace(command, position=command.position + along * axes[name], twist=twist)
+                    for name, command in commands.items()
                 }
             )
         )
-        if found[-1].stopped:
-            raise ModelError(f"The facility '{facility.name}' stopped in the test motion: {found[-1].stopped}.")
+        if readings[-1].stopped:
+            raise ModelError(f"The facility '{facility.name}' stopped in the test motion: {readings[-1].stopped}.")
     return {
         name: estimate_delay(
-            times, moved, np.array([(r.robots[name].position - one.position) @ axes[name] for r in found])
+            times, moved, np.array([(r.robots[name].position - command.position) @ axes[name] for r in readings])
         )
-        for name, one in commands.items()
+        for name, command in commands.items()
     }

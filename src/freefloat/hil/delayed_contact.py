@@ -1,4 +1,4 @@
-"""What a delay does to a contact, in closed form: restitution, critical delay, margins. Known before anything moves."""
+"""Effect of a delay on a contact, in closed form: restitution, critical delay, margins. Computed before any motion."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from freefloat.values.checks import require_number
 
 
 def restitution(mass: float, stiffness: float, delay: float) -> float:
-    """Speed after over speed before an elastic contact whose force is late: above one, energy comes from nowhere.
+    """Speed after over speed before an elastic contact whose force is late [s]; above one the delay adds energy.
 
     mu s^2 + k exp(-s T) = 0 has the root s = (2/T) W0(i w T / 2), w = sqrt(k / mu): half a turn of it is the contact,
     e = exp(pi Re s / Im s), about exp(pi w T / 2).
@@ -26,7 +26,7 @@ def restitution(mass: float, stiffness: float, delay: float) -> float:
 
 
 def critical_delay(mass: float, stiffness: float, damping: float) -> float:
-    """The delay [s] at which a contact that pulls as well as pushes, damped by b, neither decays nor grows.
+    """Delay [s] at which a damped contact that stays closed (it pulls as well as pushes) neither decays nor grows.
 
     mu s^2 + (k + b s) exp(-s T) on the imaginary axis: w^2 = (b^2 + sqrt(b^4 + 4 mu^2 k^2)) / (2 mu^2) and
     T = atan(b w / k) / w, about b / k. Without damping there is none: any delay grows.
@@ -38,13 +38,13 @@ def critical_delay(mass: float, stiffness: float, damping: float) -> float:
 
 
 def reduced_mass(first: float, second: float = np.inf) -> float:
-    """mu [kg] of two bodies that meet at their centres of mass; of one that meets the floor, its own."""
+    """Reduced mass mu [kg] of two bodies that meet at their centres of mass; against the floor, mass of the first."""
     return 1.0 / (1.0 / first + 1.0 / second)
 
 
 @dataclass(frozen=True)
 class ExpectedContact:
-    """A contact that a rehearsal is going to make."""
+    """Stiffness and damping of the contact that a rehearsal is expected to make."""
 
     stiffness: float  # [N/m]
     damping: float = 0.0  # [N s/m]
@@ -56,7 +56,7 @@ class ExpectedContact:
 
 @dataclass(frozen=True)
 class DelayMargin:
-    """What is to be expected of a contact in a facility."""
+    """Stability of a contact in a facility: the critical delay, and the delay that is left."""
 
     mass: float  # mu [kg]
     stiffness: float  # [N/m]
@@ -79,7 +79,7 @@ class DelayMargin:
 
 
 def delay_margin(mass: float, stiffness: float, damping: float, delay: float) -> DelayMargin:
-    """The same for mass, stiffness and damping of a contact and the delay of a facility."""
+    """Stability of a contact of mass [kg], stiffness [N/m] and damping [N s/m] in a facility with a delay [s]."""
     return DelayMargin(
         mass=mass,
         stiffness=stiffness,

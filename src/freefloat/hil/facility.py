@@ -1,8 +1,9 @@
-"""What a rehearsal needs of a facility, virtual or real: motion commands in, readings out, once a cycle.
+"""Interface of a facility, virtual or real, for a rehearsal: motion commands in, readings out, once a cycle.
 
 F is the floor of the facility. A robot *carries* a frame M: the spacecraft's base frame, placed relative to the flange
-where the mock-up stands for it; it may lie outside the mock-up (the centre of mass of a satellite of which only the
-grasp ring was built). W is the wrist sensor, fixed to M. It may carry a gripper, which closes on what another carries.
+where the mock-up represents it; it may lie outside the mock-up (the centre of mass of a satellite of which only the
+grasp ring was built). W is the wrist sensor, fixed to M. A robot may carry a gripper, which closes
+on what another robot carries.
 """
 
 from __future__ import annotations
@@ -20,27 +21,27 @@ from freefloat.spatial.poses import Pose
 
 @dataclass(frozen=True)
 class ArmCommand:
-    """For an arm that the robot carries, such as a servicer's: where it shall be, and what it needs to be there."""
+    """Command for an arm that the robot carries, such as a servicer's: joint positions, rates and torques."""
 
     position: np.ndarray  # (n,) [rad]
     velocity: np.ndarray  # (n,) [rad/s]
-    torque: np.ndarray  # (n,) [N m], feed-forward: of the law, of gravity and of the moving base
+    torque: np.ndarray  # (n,) [N m], feed-forward: of the software, against gravity, and for the moving base
 
 
 @dataclass(frozen=True)
 class MotionCommand:
-    """Where the carried frame shall be at the end of the cycle."""
+    """Pose and twist that the carried frame shall have at the end of the cycle."""
 
     position: np.ndarray  # p_FM (3,) [m]
     quaternion: np.ndarray  # quat_FM (4,), scalar first
     twist: np.ndarray  # V_FM (6,) [m/s, rad/s], in M axes
     arm: ArmCommand | None = None
-    gripper: bool | None = None  # whether the gripper shall be closed; None: nobody asks
+    gripper: bool | None = None  # whether the gripper shall be closed; None: no command
 
 
 @dataclass(frozen=True)
 class RobotReading:
-    """What the sensors of one robot said in a cycle."""
+    """Measurements of one robot in a cycle."""
 
     position: np.ndarray  # p_FM (3,) [m], from the joints' encoders
     quaternion: np.ndarray  # quat_FM (4,)
@@ -55,9 +56,9 @@ class RobotReading:
 
 @dataclass(frozen=True)
 class FacilityReading:
-    """What the facility said in a cycle."""
+    """Measurements of the whole facility in a cycle."""
 
-    cycle: int  # which cycle it belongs to; a lost or repeated answer shows here
+    cycle: int  # number of its cycle; shows a lost or repeated answer
     time: float  # [s] of the facility's clock
     robots: Mapping[str, RobotReading]
     stopped: str = ""  # why the facility stopped by itself: a limit, a protective stop; empty while it runs
@@ -65,7 +66,7 @@ class FacilityReading:
 
 @dataclass(frozen=True)
 class RobotDescription:
-    """What must be known of a robot before it moves."""
+    """Data of a robot that must be known before it moves."""
 
     name: str
     joint_names: tuple[str, ...]
@@ -88,44 +89,48 @@ class CellPart:
 
 
 class Facility(ABC):
-    """A cell of robots. The loop owns it between `start` and `stop`; whatever goes wrong, `stop` is called."""
+    """A cell of robots. The rehearsal owns it between `start` and `stop`; after any failure `stop` is called."""
 
     name: str
     cycle: float  # [s]
     robots: tuple[RobotDescription, ...]
     delay: float = 0.0  # [s] from a command to the motion, as far as it is known beforehand
     bandwidth: float = np.inf  # [Hz] of the robots' servos, as far as it is known beforehand
-    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)  # [m/s2] on the floor axes F; what arms are told to bear
+    gravity: tuple[float, float, float] = (
+        0.0,
+        0.0,
+        -9.81,
+    )  # [m/s2] on the floor axes F; commands of arms hold against it
 
     @abstractmethod
     def start(self, commands: Mapping[str, MotionCommand]) -> FacilityReading:
-        """Go to the first commanded motion, slowly, and wait there at rest; a pose out of reach is refused by name."""
+        """Move slowly to the first commanded poses and wait there at rest; a pose out of reach raises an error."""
 
     @abstractmethod
     def exchange(self, commands: Mapping[str, MotionCommand]) -> FacilityReading:
-        """One cycle: hand over the commands, get the readings."""
+        """Run one cycle: pass the commands to the robots, return the readings."""
 
     @abstractmethod
     def stop(self, reason: str) -> None:
         """Bring all robots to rest within their limits and hold them there. May be called at any moment, also twice.
 
-        Grippers stay as they are: what is held when the facility stops goes on being held.
+        Grippers stay as they are: a part that is held when the facility stops stays held.
         """
 
     def close(self) -> None:
-        """Let go of connections and memory."""
+        """Release connections and memory."""
         return
 
-    # ---- for pages: what it looks like, where it can say so
+    # ---- for pages: shapes and poses, where the facility has them
 
     def parts(self) -> Sequence[CellPart]:
-        """Everything that can be drawn, each on a body."""
+        """All shapes that can be drawn, each on a body."""
         return ()
 
     def poses(self) -> Mapping[str, tuple[np.ndarray, np.ndarray]]:
-        """Position [m] and quaternion of every body on the floor, now."""
+        """Present position [m] and quaternion of every body on the floor axes F."""
         return {}
 
     def description(self) -> Mapping[str, Any]:
-        """Its settings as plain data, which a verdict signs."""
+        """Settings of the facility as plain data; the signature of a verdict includes them."""
         return {}

@@ -1,4 +1,4 @@
-"""What a rehearsal never commands, and what it never accepts: numbers that every cycle is checked against."""
+"""Limits of a rehearsal: numbers that the commands and readings of every cycle are checked against."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from freefloat.values.errors import ModelError
 
 @dataclass(frozen=True)
 class Limits:
-    """Of every robot; a reading or a command beyond one of them stops the facility in the same cycle."""
+    """Limits of every robot; a reading or a command beyond one of them stops the facility in the same cycle."""
 
     lower: Any = (-10.0, -10.0, -10.0)  # [m], the corner of a box on the floor axes F that carried frames stay in
     upper: Any = (10.0, 10.0, 10.0)  # [m]
@@ -23,13 +23,13 @@ class Limits:
     turn_acceleration: float = 10.0  # [rad/s2]
     tracking: float = 0.1  # [m] between commanded and measured
     tracking_angle: float = 0.1  # [rad]
-    force: float = 2000.0  # [N], what a wrist sensor can tell
+    force: float = 2000.0  # [N], range of a wrist sensor
     torque: float = 1000.0  # [N m]
     joint_margin: float = 0.0  # [rad] that the robots' joints keep from their ends
     clock: float = 0.5  # share of a cycle by which the facility's clock may be off from one reading to the next
     stuck: int = 20  # readings of one non-zero wrench, the same to the last bit, after which the sensor is stuck
-    lateness: float = 0.05  # [s] by which a cycle may begin late, when it is paced
-    reply: float = 60.0  # [s] that the facility may take to answer; when it is paced, lateness tells sooner
+    lateness: float = 0.05  # [s] by which a cycle may begin late, in real time
+    reply: float = 60.0  # [s] that the facility may take to answer; in real time the limit of lateness acts earlier
 
     def __post_init__(self) -> None:
         lower = require_array("Limits.lower", self.lower, "m", (3,), "x, y, z in metres")

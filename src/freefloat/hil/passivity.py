@@ -1,4 +1,4 @@
-"""Energy that a delay puts into a contact, observed as it comes and taken out again, in one and in six dimensions.
+"""Passivity observer and controller: the energy that a delay adds to a contact is observed and removed again.
 
 A cell shows the contact a motion that is late. What comes back as a force then does more work on the simulated
 spacecraft than the contact has taken: the delay is a spring that pushes harder than it was pressed. The observer sums
@@ -22,7 +22,7 @@ from freefloat.values.arrays import Mat6, Matrix, Scalar, Vec6
 from freefloat.values.checks import require_bounds, require_quantity
 from freefloat.values.compiling import compiled_on_call
 
-SLOWEST = 1e-6  # [m/s]; of a slower motion nothing can be taken
+SLOWEST = 1e-6  # [m/s]; from a slower motion no energy is taken
 
 
 @dataclass(frozen=True)
@@ -38,22 +38,22 @@ class Passivity:
 
 
 @record
-class Corrected:
-    """A wrench after the controller, and the energy that the delay has absorbed since the start."""
+class CorrectedWrench:
+    """A wrench corrected by the controller, and the energy that the delay has absorbed since the start."""
 
     wrench: Vec6  # [N, N m]
     energy: Scalar  # W [J]; below zero the delay has given
 
 
 def observe_energy(energy: Scalar, wrench: Vec6, V_hw: Vec6, V_sim: Vec6, cycle: Scalar | float) -> Scalar:
-    """W at the end of a cycle: W + F . (V_hw - V_sim) Ts, all at the port in its axes."""
+    """Absorbed energy W [J] at the end of a cycle: W + F . (V_hw - V_sim) Ts, all at the port in its axes."""
     return energy + (jnp.asarray(wrench) @ (jnp.asarray(V_hw) - jnp.asarray(V_sim))) * cycle
 
 
 def correct_wrench(
     energy: Scalar, wrench: Vec6, V_sim: Vec6, mobility: Mat6, cycle: Scalar | float, share: Scalar | float
-) -> Corrected:
-    """F' = F - a Lam V with Lam = mobility^-1: the damper takes -W, and never more than a share of the momentum.
+) -> CorrectedWrench:
+    """Corrected wrench F' = F - a Lam V, Lam = mobility^-1: the damper takes -W, at most a share of the momentum.
 
     a = min(-W / (Ts V^T Lam V), share / Ts). In one dimension Lam is the reduced mass mu, and alpha = a mu.
     """
@@ -64,7 +64,7 @@ def correct_wrench(
     acts = (energy < 0.0) & (double_energy > slowest)
     safe = jnp.where(acts, double_energy, 1.0)
     a = jnp.where(acts, jnp.minimum(-energy / (cycle * safe), share / cycle), 0.0)
-    return Corrected(wrench=wrench - a * push, energy=energy + a * jnp.where(acts, double_energy, 0.0) * cycle)
+    return CorrectedWrench(wrench=wrench - a * push, energy=energy + a * jnp.where(acts, double_energy, 0.0) * cycle)
 
 
 @compiled_on_call
@@ -75,9 +75,9 @@ def port_mobility(
     given: tuple[int, ...],
     others: tuple[tuple[Spacecraft, State, str], ...],
 ) -> Mat6:
-    """Lam^-1 = J M^-1 J^T + A M_t^-1 A^T: twist of a frame, relative to what it touches, per impulse at it.
+    """Mobility Lam^-1 = J M^-1 J^T + A M_t^-1 A^T: twist of a frame relative to what it touches, per impulse at it.
 
-    `others` is what it touches: a frame of a spacecraft, or none where it is the floor; A carries that frame's twist.
+    `others` is what it touches: a frame of a spacecraft, empty for the floor; A transforms that frame's twist.
     """
     parts = [_own_mobility(craft, state, frame_jacobian(craft, state.q, frame), given)]
     X_NP = state.X_NB @ frame_pose(craft, state.q, frame)
@@ -94,5 +94,5 @@ def _own_mobility(craft: Spacecraft, state: State, J: Matrix, given: tuple[int, 
 
 
 def relative_twist(V_a: Vec6, X_PB: Pose, V_b: Vec6) -> Vec6:
-    """Of a frame P relative to a body whose twist at a frame B of it is V_b, in P axes."""
+    """Twist of a frame P relative to a body whose twist at its frame B is V_b, in P axes."""
     return V_a - X_PB.twist_to_A(V_b)

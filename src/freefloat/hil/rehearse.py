@@ -1,10 +1,9 @@
-"""`rehearse`: from a rehearsal and a facility to a run."""
+"""`rehearse`: run a rehearsal in a facility; the result is a run."""
 
 from __future__ import annotations
 
 import dataclasses
 import signal
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,10 +14,10 @@ import numpy as np
 from freefloat.hil.delay import measure_delay
 from freefloat.hil.facility import Facility
 from freefloat.hil.loop.cycle import Cycle
-from freefloat.hil.loop.loop import Hooks, Lockstep, Loop
+from freefloat.hil.loop.loop import Hooks, Lockstep, RehearsalLoop
 from freefloat.hil.loop.realtime import run_in_process
 from freefloat.hil.loop.rows import RowLayout
-from freefloat.hil.record.cell_channels import described_robots
+from freefloat.hil.record.cell_channels import robot_data
 from freefloat.hil.record.cell_scene import CellCamera, with_cell_scene
 from freefloat.hil.record.log import Log, LogWriter, require_new
 from freefloat.hil.record.replay import run_of_log
@@ -30,22 +29,23 @@ from freefloat.sim.record.run import COMPLETED, STOPPED, Run
 from freefloat.values.errors import ModelError
 from freefloat.values.precision import require_float64
 from freefloat.values.progress import Progress
+from freefloat.values.signals import signal_handlers
 
 
 @dataclasses.dataclass(frozen=True)
 class Moment:
-    """A cycle that has just ended, for whoever looks on: nothing is computed that is not asked for."""
+    """A cycle that has just ended, for a `watch` function: values are computed only when they are read."""
 
     time: float  # [s]
     facility: Facility
     cycle: Cycle
 
     def states(self) -> tuple[State, ...]:
-        """Of the spacecraft in orbit."""
+        """Simulated states of all spacecraft."""
         return self.cycle.state().states
 
 
-Watch = Callable[[Moment], None]  # may wait, to keep pace; a KeyboardInterrupt of it stops the facility
+Watch = Callable[[Moment], None]  # may wait, to slow the loop down; a KeyboardInterrupt in it stops the facility
 
 
 def rehearse(
@@ -58,11 +58,11 @@ def rehearse(
     watch: Watch | None = None,
     software: Any = (),
 ) -> Run:
-    """Drive a facility through a rehearsal; the result is an ordinary run, with what the cell did as `cell.*`.
+    """Run a rehearsal in a facility; the result is an ordinary run, with the channels of the cell as `cell.*`.
 
     In lockstep, the default, a cycle begins when the last one has ended; with `realtime` it begins when it is due, in
-    a process of its own. `log` names a new file that every cycle is appended to. Whatever goes wrong stops the
-    facility in the same cycle: the run then says why in its `status`, and has everything until there. In lockstep
+    a process of its own. `log` names a new file that every cycle is appended to. Any failure stops the facility
+    in the same cycle: the run then has the reason in its `status`, and all data until there. In lockstep
     `watch` is called after every cycle. `software`: on-board software outside, as `fly` takes it.
     """
     require_float64()
@@ -79,58 +79,65 @@ def rehearse(
     try:
         flown = dataclasses.replace(rehearsal, experiment=experiment)
         delay = find_delay(flown, facility)
-        cycle = _cycle(flown, facility, delay, bound, realtime)
+        cycle = _make_cycle(flown, facility, delay, bound, realtime)
     except BaseException as error:
         end_programs(bound, str(error))
         raise
-    about = _about(facility, cycle, bound, delay, realtime=realtime)
-    kept = _Keeper(cycle, about, None if log is None else Path(log), progress)
+    about = _log_header(facility, cycle, bound, delay, realtime=realtime)
+    recorder = _RowRecorder(cycle, about, None if log is None else Path(log), progress)
     camera = CellCamera(facility, -(-cycle.steps // cycle.ticks))
     if not realtime:  # the robots of a loop in another process are not seen from here
-        kept.watchers.append(camera.look)
+        recorder.watchers.append(camera.record_poses)
     if watch is not None:
-        kept.watchers.append(lambda number: watch(Moment(number * facility.cycle, facility, cycle)))
+        recorder.watchers.append(lambda number: watch(Moment(number * facility.cycle, facility, cycle)))
     reason = ""
     try:
-        with kept, _stop_signals() as wanted:
-            reason = _drive(cycle, facility, kept, wanted, realtime=realtime)
+        with recorder, _stop_signals() as stop_wanted:
+            reason = _run_cycles(cycle, facility, recorder, stop_wanted, realtime=realtime)
     finally:
         end_programs(bound, reason or "the rehearsal is over")
-    if not kept.rows:
+    if not recorder.rows:
         raise ModelError(f"The rehearsal in '{facility.name}' could not begin: {reason}.")
-    end = (len(kept.rows) - 1) * facility.cycle
+    end = (len(recorder.rows) - 1) * facility.cycle
     status = f"{STOPPED}{end:g} s: {reason}" if reason else COMPLETED
-    return with_cell_scene(run_of_log(rehearsal, kept.as_log(), status), facility, camera.taken)
+    return with_cell_scene(run_of_log(rehearsal, recorder.as_log(), status), facility, camera.taken)
 
 
-def _about(
+def _log_header(
     facility: Facility, cycle: Cycle, bound: tuple[BoundSoftware, ...], delay: float, *, realtime: bool
 ) -> dict[str, Any]:
-    """What the log says before its first row."""
+    """Data in the header of the log."""
     return {
         "facility": facility.name,
         "cycle": facility.cycle,
         "delay": delay,
         "stated_delay": facility.delay,
         "pace": "paced in real time" if realtime else "in lockstep",
-        "robots": described_robots(cycle.robots),
-        "software": [one.described() for one in bound],
+        "robots": robot_data(cycle.robots),
+        "software": [piece.plain_data() for piece in bound],
     }
 
 
-def _drive(cycle: Cycle, facility: Facility, kept: _Keeper, wanted: Callable[[], str], *, realtime: bool) -> str:
-    """All cycles; why they ended early, if they did."""
-    hooks = Hooks(kept.keep, wanted)
+def _run_cycles(
+    cycle: Cycle, facility: Facility, recorder: _RowRecorder, stop_wanted: Callable[[], str], *, realtime: bool
+) -> str:
+    """Run all cycles; returns why they ended early, or an empty text."""
+    hooks = Hooks(recorder.record_row, stop_wanted)
     if realtime:
         outcome = run_in_process(
-            lambda theirs, pace: Loop(cycle, facility, pace, theirs), facility.cycle, hooks, kept.layout.width
+            lambda child_hooks, pace: RehearsalLoop(cycle, facility, pace, child_hooks),
+            facility.cycle,
+            hooks,
+            recorder.layout.width,
         )
-        kept.about["pace"] += f" ({outcome.granted})"
+        recorder.about["pace"] += f" ({outcome.granted})"
         return outcome.reason
-    return Loop(cycle, facility, Lockstep(), hooks).run()
+    return RehearsalLoop(cycle, facility, Lockstep(), hooks).run()
 
 
-def _cycle(flown: Rehearsal, facility: Facility, delay: float, bound: tuple[BoundSoftware, ...], paced: bool) -> Cycle:
+def _make_cycle(
+    flown: Rehearsal, facility: Facility, delay: float, bound: tuple[BoundSoftware, ...], paced: bool
+) -> Cycle:
     try:
         return Cycle(flown, facility, delay, bound, paced=paced)
     except SoftwareFault as fault:
@@ -138,25 +145,25 @@ def _cycle(flown: Rehearsal, facility: Facility, delay: float, bound: tuple[Boun
 
 
 def find_delay(rehearsal: Rehearsal, facility: Facility) -> float:
-    """How far ahead of the robots commands are to be made [s]; where it is to be measured, the robots move for it."""
+    """Delay by which commands are predicted ahead [s]; if it is to be measured, the robots make a test motion."""
     how = rehearsal.compensation
     if how is None:
         return 0.0
     if not how.measured:
         return facility.delay if how.delay is None else how.delay
     commands = Cycle(rehearsal, facility, 0.0).commands()
-    still = {name: dataclasses.replace(one, twist=np.zeros(6)) for name, one in commands.items()}
+    still = {name: dataclasses.replace(command, twist=np.zeros(6)) for name, command in commands.items()}
     try:
         facility.start(still)
-        found = measure_delay(facility, still).values()
+        delays = measure_delay(facility, still).values()
     except BaseException as error:
         facility.stop(f"the test motion failed: {error}")
         raise
-    return max((delay for delay in found if np.isfinite(delay)), default=facility.delay)
+    return max((delay for delay in delays if np.isfinite(delay)), default=facility.delay)
 
 
-class _Keeper:
-    """Keeps the rows of all cycles, in memory and in the log, and tells how far it is."""
+class _RowRecorder:
+    """Records the rows of all cycles, in memory and in the log, and reports progress."""
 
     def __init__(self, cycle: Cycle, about: dict[str, Any], path: Path | None, progress: Progress | None) -> None:
         self._cycle, self.about, self._path, self._progress = cycle, about, path, progress
@@ -164,7 +171,7 @@ class _Keeper:
         self._writer: LogWriter | None = None
         self.layout = RowLayout.of(cycle.robots, cycle.coordinates, cycle.software.fields)
         self.rows: list[np.ndarray] = []
-        self.watchers: list[Callable[[int], None]] = []  # told the number of each cycle
+        self.watchers: list[Callable[[int], None]] = []  # called with the number of each cycle
 
     def __enter__(self) -> None:
         if self._path is not None:
@@ -174,8 +181,8 @@ class _Keeper:
         if self._writer is not None:
             self._writer.close()
 
-    def keep(self, row: np.ndarray) -> None:
-        """One cycle more."""
+    def record_row(self, row: np.ndarray) -> None:
+        """Record the row of one more cycle, and call the watchers."""
         self.rows.append(row.copy())
         for watch in self.watchers:
             watch(len(self.rows) - 1)
@@ -185,21 +192,14 @@ class _Keeper:
             self._progress((len(self.rows) - 1) * self._cycle.length, self._cycle.steps * self._cycle.system.dt)
 
     def as_log(self) -> Log:
-        """What the log holds."""
+        """All recorded rows as a log."""
         return Log(self.layout, np.array(self.rows).reshape(-1, self.layout.width), dict(self.about), whole=True)
 
 
 @contextmanager
 def _stop_signals() -> Iterator[Callable[[], str]]:
-    """Within it, Ctrl-C and SIGTERM become a wish to stop that the loop hears at its next cycle."""
-    heard: list[str] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield lambda: ""  # signals belong to the main thread
-        return
+    """Context in which Ctrl-C and SIGTERM request a stop; yields a function that returns the reason (empty: none)."""
+    reasons: list[str] = []
     words: dict[int, str] = {signal.SIGINT: "interrupted (Ctrl-C)", signal.SIGTERM: "told to end (SIGTERM)"}
-    before = {one: signal.signal(one, lambda number, frame: heard.append(words[number])) for one in words}
-    try:
-        yield lambda: heard[0] if heard else ""
-    finally:
-        for one, old in before.items():
-            signal.signal(one, old)
+    with signal_handlers({code: lambda number, frame: reasons.append(words[number]) for code in words}):
+        yield lambda: reasons[0] if reasons else ""

@@ -37,5 +37,5 @@ def envisat() -> Spacecraft:
 
 
 def envisat_start(*, spin_deg_s: float = ENVISAT_SPIN_DEG_S) -> State:
-    """At the inertial origin, spinning about y."""
+    """State of Envisat at the inertial origin, spinning about y."""
     return envisat().in_motion(rate_deg_s=(0.0, spin_deg_s, 0.0))

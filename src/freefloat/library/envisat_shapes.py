@@ -14,7 +14,7 @@ _SHAPES = (
 
 
 def with_envisat_shapes(craft: Spacecraft) -> Spacecraft:
-    """The base drawn as Envisat."""
+    """The spacecraft with its base drawn as Envisat."""
     panels = tuple(
         Shape(Box((4.97, 0.05, _PANEL)), (-1.5, 0.0, -3.0 - 0.5 * _PANEL - k * (_PANEL + _GAP)), colour="panel")
         for k in range(_PANELS)

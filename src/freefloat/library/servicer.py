@@ -1,4 +1,4 @@
-"""A servicer with a light-weight arm of seven joints, as it stands for the OOS-Sim facility's.
+"""A servicer with a light-weight arm of seven joints, like the one of the OOS-Sim facility.
 
 Sources. Joint axes, offsets, masses and inertias of the links: a public model of the DLR/KUKA light-weight robot (LWR).
 Assumed here: base of 850 kg and its inertia, where the arm is mounted (on +x, its z along +x), gripper and tool frame.
@@ -17,7 +17,7 @@ from freefloat.library.servicer_shapes import with_servicer_shapes
 from freefloat.model import Spacecraft, State
 from freefloat.spatial import Pose, angular, linear
 
-SERVICER_FOLDED = (0.0, 0.6, 0.0, -1.2, 0.0, 0.8, 0.0)  # [rad]; the tool looks away from a client ahead
+SERVICER_FOLDED = (0.0, 0.6, 0.0, -1.2, 0.0, 0.8, 0.0)  # [rad]; the tool points away from a client ahead
 SERVICER_CAPTURE = (0.0, 0.6, 0.0, 1.2, 0.0, 0.6, 0.0)  # [rad]; z of the tool along +x of the base
 ARM_MOUNT = Pose(position=(0.9, 0.0, 0.0), rotation=((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (-1.0, 0.0, 0.0)))  # [m]
 ARM_LINK_MASS = 2.0  # [kg] each
@@ -67,7 +67,7 @@ def servicer() -> Spacecraft:
 
 
 def servicer_start(client: State, *, joints: Sequence[float] = SERVICER_FOLDED, gap: float = 0.15) -> State:
-    """Face to face with Envisat, turning with it as if both were one body; the tool is a gap [m] off its ring.
+    """State face to face with Envisat, turning with it as if both were one body; the tool is a gap [m] off its ring.
 
     `joints` [rad]: folded as at the start of the paper's run, or `SERVICER_CAPTURE`, ready to reach out.
     """

@@ -18,7 +18,7 @@ _GRIPPER = (
 
 
 def with_servicer_shapes(craft: Spacecraft) -> Spacecraft:
-    """Drums at the joints, tubes from joint to joint."""
+    """The servicer with shapes: drums at the joints, tubes from joint to joint."""
     craft = craft.with_shapes("base", *_BUS).with_shapes("gripper", *_GRIPPER)
     moving = craft.joints[:7]
     for joint, following in zip(moving, (*moving[1:], None), strict=True):

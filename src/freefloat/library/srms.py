@@ -125,7 +125,7 @@ def _with_booms(
 
 
 def _gear(joint: str) -> JointFlexibility:
-    """Of a joint of either arm; the planar one pitches."""
+    """Gear of a joint of either arm; the joints of the planar arm are pitch joints."""
     kind = {"shoulder": "shoulder.pitch"}.get(joint, joint if joint in _GEARS else joint.partition(".")[0])
     stiffness, ratio = _GEARS[kind]
     return JointFlexibility(stiffness=stiffness, motor_inertia=_ROTOR, ratio=ratio)

@@ -16,7 +16,7 @@ _ORBITER = (
 
 
 def with_orbiter_shapes(craft: Spacecraft, *, planar: bool) -> Spacecraft:
-    """The base as an orbiter; the plane of the planar arm is the orbiter's plane of symmetry."""
+    """The base drawn as an orbiter; the plane of the planar arm is the orbiter's plane of symmetry."""
     shapes = []
     for solid, (a, b, c), (x, y, z), colour in _ORBITER:
         size, place = ((a, c, b), (x, z, -y)) if planar else ((a, b, c), (x, y, z))
@@ -25,7 +25,7 @@ def with_orbiter_shapes(craft: Spacecraft, *, planar: bool) -> Spacecraft:
 
 
 def with_payload_shapes(craft: Spacecraft, radius: float, length: float, *, planar: bool) -> Spacecraft:
-    """A cylinder across the plane, with a pin where it is grasped."""
+    """The payload drawn as a cylinder across the plane, with a pin where it is grasped."""
     cylinder = Cylinder(radius, length)
     hull = Shape(cylinder, colour="target") if planar else Shape(cylinder, rotation=_Z_TO_Y, colour="target")
     pin = Shape.tube((-radius - 0.1, 0.0, 0.0), (-radius + 0.1, 0.0, 0.0), 0.15, "hand")

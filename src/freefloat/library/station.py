@@ -37,7 +37,7 @@ _PAPER = (2, 1, 2)  # the same, as coordinates of their own
 
 @dataclass(frozen=True)
 class _Choice:
-    """How finely each component is described."""
+    """Numbers of elements and coordinates of each component."""
 
     elements: tuple[int, int, int]  # bus half, arm, array
     columns: tuple[int, int, int] | None  # coordinates of each after reduction; None: every nodal freedom
@@ -58,7 +58,7 @@ def station(
 
     `reduction`: "craig-bampton" with `columns` coordinates for each (bus half, arm, array), or "nodal" with every
     freedom of the finite elements, as in the paper. `elements` of the same components: (8, 6, 6), nodal (2, 1, 2).
-    The arm's base rides `base_height` above the bus axis [m]; `station_reference` says where along it. Point masses
+    The arm's base rides `base_height` above the bus axis [m]; `station_reference` sets where along it. Point masses
     `base_mass` at the arm's base and `payload_mass` at its tip [kg]; `damping_ratio` of the
     modes of each component alone; `force_chord`: where along the tip edge of the arrays `array.1.thruster` sits [m].
     """
@@ -85,12 +85,12 @@ class StationReference:
     inputs: dict[str, str]  # label -> port
 
     def arguments(self) -> dict[str, Any]:
-        """All of them by name."""
+        """All fields by name."""
         return {name: getattr(self, name) for name in ("q", "attitude", "rotations", "coordinates", "inputs")}
 
 
 def station_reference(craft: Spacecraft, *, arm_at: float = 25.0) -> StationReference:
-    """The arm's base at x [m] on the bus, the arm stretched along x; x up, z along the orbit normal.
+    """Reference with the arm's base at x [m] on the bus, the arm stretched along x; x up, z along the orbit normal.
 
     Rotations are yaw, roll and pitch about x, y and z; inputs are their torques, the joints' and six tip forces
     along z.
@@ -144,7 +144,7 @@ def _tube(diameter: float, wall: float) -> dict[str, Any]:
 
 
 def _bus(choice: _Choice, damping_ratio: float) -> ModalBody:
-    """Both halves, clamped in the middle, as one flexible base with a rail along it."""
+    """The bus: both halves, clamped in the middle, as one flexible base with a rail along it."""
     from freefloat.flex import meshed_beam, modal_damping, natural_modes
     from freefloat.flex.craig_bampton import craig_bampton_basis
     from freefloat.flex.surface import tube_skin
@@ -167,10 +167,10 @@ def _bus(choice: _Choice, damping_ratio: float) -> ModalBody:
     left, right = _halves(len(whole.coordinates) // 2)
     if choice.columns is not None:
         k = choice.columns[0]
-        own = whole.project(left, _numbered("left", left.shape[1]))
+        own = whole.project(left, _numbered_names("left", left.shape[1]))
         left = left @ craig_bampton_basis(own, ["left.tip"], k - 2)[0]
-        right = right @ natural_modes(whole.project(right, _numbered("right", right.shape[1])), k)[1]
-    names = (*_numbered("bus left", left.shape[1]), *_numbered("bus right", right.shape[1]))
+        right = right @ natural_modes(whole.project(right, _numbered_names("right", right.shape[1])), k)[1]
+    names = (*_numbered_names("bus left", left.shape[1]), *_numbered_names("bus right", right.shape[1]))
     body = whole.project(np.hstack([left, right]), names).body("base", damping=modal_damping(damping_ratio))
     assert body.rail is not None
     skin = tube_skin(body.rail, 0.5 * BUS_DIAMETER)
@@ -191,7 +191,7 @@ def _halves(count: int) -> tuple[np.ndarray, np.ndarray]:
 def _with_arm(
     craft: Spacecraft, choice: _Choice, height: float, base_mass: float, payload_mass: float, damping_ratio: float
 ) -> Spacecraft:
-    """Carriage on the rail, two links, hand."""
+    """The station with its arm: carriage on the rail, two links, frame of the hand."""
     carriage = RigidBody.without_mass("carriage")
     if base_mass:
         carriage = RigidBody("carriage", mass=base_mass, com=np.zeros(3), inertia=np.zeros(3))
@@ -254,8 +254,8 @@ def _chord_along_x(n: int, count: int, towards: float) -> np.ndarray:
 
 def _rename(structure: Structure, name: str) -> Structure:
     label = name.replace(".", " ")
-    return replace(structure, coordinates=_numbered(label, len(structure.coordinates)))
+    return replace(structure, coordinates=_numbered_names(label, len(structure.coordinates)))
 
 
-def _numbered(label: str, count: int) -> tuple[str, ...]:
+def _numbered_names(label: str, count: int) -> tuple[str, ...]:
     return tuple(f"{label} {k + 1}" for k in range(count))

@@ -1,5 +1,8 @@
-"""What a spacecraft is: bodies, joints, wheels and frames in a tree. Knows nothing of forces or time."""
+"""Model of a spacecraft: bodies, joints, wheels and frames in a tree. It contains no forces and no time."""
 
+from typing import TYPE_CHECKING
+
+from freefloat.lazy_names import renamed_names
 from freefloat.model.clearance import Clearance
 from freefloat.model.commands import (
     BaseWrench,
@@ -75,3 +78,15 @@ __all__ = [
     "WheelTorques",
     "World",
 ]
+
+if not TYPE_CHECKING:  # names of version 0.1
+    __getattr__ = renamed_names(
+        __name__,
+        {
+            "ReadingNote": "readers.ReadingNote",
+            "read_mjcf": "readers.read_mjcf",
+            "read_sdf": "readers.read_sdf",
+            "read_urdf": "readers.read_urdf",
+            "write_urdf": "readers.write_urdf",
+        },
+    )

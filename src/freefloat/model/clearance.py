@@ -1,4 +1,4 @@
-"""Clearance: which bodies are watched, and how close they may come."""
+"""Clearance: the pairs of bodies whose distances are watched, and how close they may come."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Pairs = tuple[tuple[str, str], ...]
 class Clearance(Part):
     """Distances between pairs of bodies, by their shapes, in the channel `clearance`.
 
-    Pairs name bodies, of several spacecraft as `client.base`. Where none are given they are chosen: all bodies that
-    have shapes, but for those on one joint, those that do not move against each other, those that touch at the start,
-    and those in `ignore`. With a `limit`, coming that close is an event and, if it says so, the end of the run.
+    Pairs name bodies, in a world of several spacecraft as `client.base`. Without pairs they are chosen: all bodies with
+    shapes, except pairs on one joint, pairs that do not move against each other, pairs that touch at the start, and
+    pairs in `ignore`. With a `limit`, coming that close is an event and, with `stop`, the end of the run.
     Boxes, balls, capsules and cylinders (as capsules that contain them) are exact in every step. Other solids are
-    looked at with `coal`, in the record only, or, with `simple`, not at all.
+    measured by `coal`, in the record only, or, with `simple`, not at all.
     """
 
     pairs: Pairs = static(default=())
@@ -45,8 +45,8 @@ class Clearance(Part):
 
     @property
     def channel(self) -> str:
-        """Name of its channel."""
-        return self.tells("clearance")
+        """Name of the channel of distances."""
+        return self.channel_name("clearance")
 
 
 def _require_pairs(what: str, pairs: Any) -> Pairs:

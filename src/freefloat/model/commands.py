@@ -1,4 +1,4 @@
-"""Commands: what on-board software may ask of its spacecraft. Names are static, numbers are traced."""
+"""Commands of on-board software to its spacecraft. Names are static, numbers are traced."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from freefloat.values.arrays import Numeric, Vec6, Vector
 
 @record
 class JointRates:
-    """Joints that move at prescribed rates, whatever torque that takes: rate-level experiments."""
+    """Prescribed rates of joints, whatever torque they need: for rate-level experiments."""
 
     joints: tuple[str, ...] = static()
     rates: Vector  # [rad/s, m/s]
@@ -48,7 +48,7 @@ class FrameForces:
 
 @record
 class ThrusterDuty:
-    """Share of the time that each thruster is to burn, 0 to 1; valves make pulses of it."""
+    """Share of the time that each thruster shall burn, 0 to 1; valves turn it into pulses."""
 
     duty: Vector
     thrusters: str = static(default="")  # name of the set; empty: the only one
@@ -56,15 +56,15 @@ class ThrusterDuty:
 
 @record
 class Latch:
-    """A connection of the world is to latch now, if its frames are within reach; one that is on stays on."""
+    """Latch a connection of the world now, if its frames are within reach; a connection that is on stays on."""
 
     connection: str = static()
-    now: Numeric | bool = True  # whether it is asked for
+    now: Numeric | bool = True  # False: no command
 
 
 @record
 class Release:
-    """A connection of the world is to let go now."""
+    """Release a connection of the world now."""
 
     connection: str = static()
     now: Numeric | bool = True
@@ -72,18 +72,18 @@ class Release:
 
 @record
 class Brake:
-    """Brakes of joints: 1 holds, 0 lets go. A brake keeps what it was told last."""
+    """Brakes of joints: 1 holds, 0 releases. A brake keeps its last command."""
 
     joints: tuple[str, ...] = static()
     on: Vector  # 0 or 1, one for each joint
 
 
-SWITCHES = (Latch, Release, Brake)  # what takes effect at a tick, and pushes nothing by itself
+SWITCHES = (Latch, Release, Brake)  # commands that take effect at a tick and apply no force
 Command = JointRates | JointTorques | WheelTorques | BaseWrench | FrameForces | ThrusterDuty | Latch | Release | Brake
 
 
 def numbers(command: Command) -> Numeric:
-    """The numbers of a command, whatever its kind."""
+    """Numbers of a command of any kind."""
     if isinstance(command, JointRates):
         return command.rates
     if isinstance(command, (JointTorques, WheelTorques)):

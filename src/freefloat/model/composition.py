@@ -1,4 +1,4 @@
-"""Joining and parting spacecraft: mount an appendage or an arm, grasp a payload, let go."""
+"""Joining and separating spacecraft: mount an appendage or an arm, grasp a payload, detach it."""
 
 import dataclasses
 from collections.abc import Callable
@@ -20,7 +20,7 @@ def mount(
 ) -> Spacecraft:
     """Mount `other` on a body, frame or node of `host`; its base becomes the body `name`, its parts `name.part`.
 
-    `motion` is what the joint in between may do: kind (`joint`), axis, damping, friction, rotor inertia, limits.
+    `motion` describes the joint in between: kind (`joint`), axis, damping, friction, rotor inertia, limits.
     """
     carrier = host.frame(to)
     if not isinstance(other, (Spacecraft, RigidBody, ModalBody)):
@@ -37,7 +37,7 @@ def mount(
         node=carrier.node,
         **motion,
     )
-    _refuse_fixed_motion(connection)
+    _reject_fixed_motion(connection)
     joined = host.with_body(dataclasses.replace(other.bodies[0], name=name), connection)
     for body, link in zip(other.bodies[1:], other.joints, strict=True):
         joined = joined.with_body(
@@ -72,7 +72,7 @@ def grasp(host: Spacecraft, payload: Spacecraft, *, name: str, hand: str, grip: 
 
 
 def detach(craft: Spacecraft, body: str) -> tuple[Spacecraft, Spacecraft]:
-    """Cut the tree above a body: (what remains, what left). The part that left has that body as its base."""
+    """Cut the tree above a body: the spacecraft that remains, and the one that leaves, with that body as its base."""
     root = craft.body_index(body)
     if root == 0:
         raise ModelError(f"Spacecraft '{craft.name}': the base cannot be detached from itself.")
@@ -81,7 +81,7 @@ def detach(craft: Spacecraft, body: str) -> tuple[Spacecraft, Spacecraft]:
         if parent in gone:
             gone.add(index)
     leaving = {craft.body_names[i] for i in gone}
-    _refuse_cut_couplings(craft, root, gone)
+    _reject_cut_couplings(craft, root, gone)
     stays = [i for i in range(len(craft.bodies)) if i not in gone]
     remaining = dataclasses.replace(
         craft,
@@ -93,8 +93,8 @@ def detach(craft: Spacecraft, body: str) -> tuple[Spacecraft, Spacecraft]:
     return remaining, _subtree(craft, root, sorted(gone))
 
 
-def _refuse_fixed_motion(joint: Joint) -> None:
-    """A fixed joint cannot be damped: whoever says so forgot which way it turns."""
+def _reject_fixed_motion(joint: Joint) -> None:
+    """Raise an error for a fixed joint with damping, friction or a rotor: the kind of joint was left out."""
     if joint.kind != "fixed" or is_traced(joint):
         return
     if given := [name for name in ("damping", "friction", "rotor_inertia") if np.any(getattr(joint, name))]:
@@ -102,13 +102,13 @@ def _refuse_fixed_motion(joint: Joint) -> None:
 
 
 def _rename_leader(joint: Joint, rename: Callable[[str], str]) -> Follow | None:
-    """What a joint follows, after all joints got new names."""
+    """The leader of a joint after all joints were renamed; None if the joint follows none."""
     follows = joint.follows
     return None if follows is None else dataclasses.replace(follows, leader=rename(follows.leader))
 
 
-def _refuse_cut_couplings(craft: Spacecraft, root: int, gone: set[int]) -> None:
-    """Joints that share a coordinate leave together or stay together; the joint at the cut is no more."""
+def _reject_cut_couplings(craft: Spacecraft, root: int, gone: set[int]) -> None:
+    """Raise an error if a cut separates joints that share a coordinate; the joint at the cut disappears."""
     fates = {
         name: "is cut" if i == root else "leaves" if i in gone else "stays"
         for i, name in enumerate(craft.joint_names, start=1)
@@ -123,7 +123,7 @@ def _refuse_cut_couplings(craft: Spacecraft, root: int, gone: set[int]) -> None:
 
 
 def _subtree(craft: Spacecraft, root: int, indices: list[int]) -> Spacecraft:
-    """The subtree below a body as a spacecraft; `name.part` loses its prefix, which mounting gives back."""
+    """The subtree below a body as a spacecraft; names `name.part` lose the prefix that mounting gives them."""
     prefix = craft.body_names[root] + "."
 
     def strip_prefix(name: str) -> str:

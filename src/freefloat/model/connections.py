@@ -1,6 +1,6 @@
-"""What may hold spacecraft together or keep them apart: connections that latch, brakes of joints, contacts.
+"""Constraints that hold spacecraft together or keep them apart: connections that latch, joint brakes, contacts.
 
-They belong to a world. Frames are called `client.ring`; a frame that stands still in space is `N`, or a pose in it.
+They belong to a world. Frames are named as `client.ring`; a frame that stands still in space is `N`, or a pose in it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from freefloat.values.checks import require_number, set_fields
 from freefloat.values.errors import ModelError, require_name
 
 Holds = Literal["all", "point", "hinge"]
-ROWS: dict[str, int] = {"all": 6, "point": 3, "hinge": 5}  # how many directions each way of holding takes
+ROWS: dict[str, int] = {"all": 6, "point": 3, "hinge": 5}  # number of directions that each way of holding constrains
 INERTIAL = "N"
 
 
@@ -30,7 +30,7 @@ class Place:
 
     @property
     def title(self) -> str:
-        """How messages call it."""
+        """Name of the frame in messages."""
         return f"{self.craft}.{self.frame}" if self.craft else INERTIAL
 
 
@@ -39,7 +39,7 @@ class Connection:
     """Two frames that are held together while it is on.
 
     It holds `all` six directions, a `point` (the origins stay together) or a `hinge` (free about z of frame a). Reach
-    is counted from the pose `at`; what latches in a run is held in the pose that it has then, so that nothing jumps.
+    is counted from the pose `at`; frames that latch in a run are held in the pose of that instant: nothing jumps.
     """
 
     name: str = static()
@@ -50,7 +50,9 @@ class Connection:
     automatic: bool = static(default=False)  # latches by itself when the frames come closer than the reach
     reach: Numeric | tuple[float, float] = (0.05, 0.1)  # how far from `at` they may be when it latches [m], [rad]
     at: Pose = Pose()  # of frame b in frame a, as it is meant
-    held_outside: bool = static(default=False)  # by a facility: it latches and releases, and takes no force here
+    held_outside: bool = static(
+        default=False
+    )  # by a facility: it latches and releases, but has no constraint force here
 
     def __post_init__(self) -> None:
         owner = f"Connection '{self.name}'"
@@ -71,7 +73,7 @@ class Connection:
 
     @property
     def rows(self) -> int:
-        """Directions that it holds."""
+        """Number of directions that the connection holds."""
         return ROWS[self.holds]
 
 
@@ -90,7 +92,7 @@ class JointBrake:
 
     @property
     def slips(self) -> bool:
-        """Whether it ever gives way."""
+        """True if the brake has a slip torque."""
         return self.slip_torque is not None
 
 
@@ -98,7 +100,7 @@ class JointBrake:
 class Contact:
     """A sphere (a point, if its radius is zero) at frame a that touches a plane at frame b.
 
-    The plane is that of x and y of frame b, and z points out of it. What touches bounces by the restitution; when the
+    The plane is that of x and y of frame b, and z points out of it. The sphere bounces by the restitution; when the
     bounces end it rests, held by a normal force that pushes and never pulls.
     """
 

@@ -1,6 +1,6 @@
-"""Shapes that can touch: their numbers are those of a model, so that they can be varied. Pictures have `shapes`.
+"""Shapes for contact forces. Their numbers belong to the model, so that they can be varied; `shapes` has the pictures.
 
-Each is in a frame of its own: what it is along, and where it begins, is said below.
+Each has a frame of its own: the docstrings below say along which axis it lies and where its origin is.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Ring:
 
     radius: Numeric | float  # of the circle [m]
     bar: Numeric | float  # radius of the bar [m]
-    points: int = static(default=8)  # in so many places along it, it touches planes, boxes and other rings
+    points: int = static(default=8)  # number of points along it that can touch planes, boxes and other rings
 
     def __post_init__(self) -> None:
         require_bounds(self, {"radius": "m"}, above=0.0)
@@ -44,7 +44,7 @@ class Ring:
 
 
 @record
-class Capsule:
+class ContactCapsule:
     """A round bar along z with half balls at its ends, centred on the origin."""
 
     radius: Numeric | float  # [m]
@@ -55,19 +55,19 @@ class Capsule:
 
 
 @record
-class Box:
+class ContactBox:
     """A box centred on the origin."""
 
     size: ArrayLike  # along x, y, z [m]
 
     def __post_init__(self) -> None:
-        size = require_array("Box.size", self.size, "m", (3,), "three lengths along x, y, z")
-        set_fields(self, size=require_quantity("Box.size", size, "m", above=0.0))
+        size = require_array("ContactBox.size", self.size, "m", (3,), "three lengths along x, y, z")
+        set_fields(self, size=require_quantity("ContactBox.size", size, "m", above=0.0))
 
 
 @record
 class Probe:
-    """A ball around the origin on a shaft that comes from -z: what goes into a cone, or through a ring."""
+    """A ball around the origin on a shaft that comes from -z; it fits into a cone, or through a ring."""
 
     radius: Numeric | float  # of the ball at its tip [m]
     length: Numeric | float  # of the shaft, from the centre of the ball [m]
@@ -78,10 +78,10 @@ class Probe:
 
 
 @record
-class Cone:
+class ContactCone:
     """A hollow cone (a drogue) about z: from its floor at z = 0, as wide as the throat, to its mouth at z = depth.
 
-    Its wall is thin: it touches what is inside it, and what is outside.
+    Its wall is thin: it touches bodies inside it and bodies outside it.
     """
 
     mouth: Numeric | float  # radius at the open end [m]
@@ -93,8 +93,8 @@ class Cone:
         require_bounds(self, {"throat": "m"}, least=0.0)
         if not is_traced(self.mouth, self.throat) and self.throat >= self.mouth:
             raise ModelError(
-                f"Cone: its throat ({self.throat:g} m) must be narrower than its mouth ({self.mouth:g} m)."
+                f"ContactCone: its throat ({self.throat:g} m) must be narrower than its mouth ({self.mouth:g} m)."
             )
 
 
-ContactShape: TypeAlias = Sphere | Plane | Ring | Capsule | Box | Probe | Cone
+ContactShape: TypeAlias = Sphere | Plane | Ring | ContactCapsule | ContactBox | Probe | ContactCone

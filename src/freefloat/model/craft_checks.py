@@ -1,4 +1,4 @@
-"""Whether the numbers of a whole spacecraft can be true: bodies that are fixed together are judged as one.
+"""Checks of the numbers of a whole spacecraft: bodies that are fixed together are checked as one body.
 
 Traced numbers are unknown and pass: check again when they are known.
 """
@@ -15,7 +15,7 @@ from freefloat.values.errors import ModelError
 
 
 def require_possible_craft(craft: Spacecraft) -> None:
-    """Refuse impossible bodies, wheels and numbers that are not finite."""
+    """Raise an error for impossible bodies or wheels, and for numbers that are not finite."""
     if is_traced(craft):
         return
     for part in (*craft.bodies, *craft.joints, *craft.wheels, *craft.frames):
@@ -31,34 +31,35 @@ def require_possible_craft(craft: Spacecraft) -> None:
 
 
 def require_possible_group(craft: Spacecraft, body: str) -> None:
-    """Refuse a rigid body that cannot exist together with those that are fixed to it."""
+    """Raise an error for a rigid body that cannot exist together with the bodies that are fixed to it."""
     if is_traced(craft) or isinstance(craft.body(body), ModalBody):
         return
     root = _root(craft, craft.body_index(body))
     carried = craft.bodies[craft.parents[root]] if root else None
     group = [(craft.bodies[i], X) for i, X in _fixed_to(craft, root).items()]
     _require_outboard_mass(craft, body)
-    for one, _ in group:
-        if not float(one.mass) > 0.0 and not getattr(one, "massless", False):
-            raise ModelError(f"Body '{one.name}': mass must be positive, got {float(one.mass):g} kg.")
+    for member, _ in group:
+        if not float(member.mass) > 0.0 and not getattr(member, "massless", False):
+            raise ModelError(f"Body '{member.name}': mass must be positive, got {float(member.mass):g} kg.")
     if root and craft.joints[root - 1].kind == "fixed" and isinstance(carried, ModalBody):
         return  # a part of a flexible body, which has inertia of its own
-    mass = sum(float(one.mass) for one, _ in group)
+    mass = sum(float(member.mass) for member, _ in group)
     only_translates = root and craft.joints[root - 1].kind in ("prismatic", "rail")
-    if mass == 0.0 or (only_translates and not any(np.any(one.inertia) for one, _ in group)):
-        return  # what carries it and what it carries have the inertia; a point mass may slide
-    com = sum(float(one.mass) * np.asarray(X.apply(one.com)) for one, X in group) / mass
+    if mass == 0.0 or (only_translates and not any(np.any(member.inertia) for member, _ in group)):
+        return  # the bodies that carry it, or that it carries, have the inertia; a point mass may slide
+    com = sum(float(member.mass) * np.asarray(X.apply(member.com)) for member, X in group) / mass
     inertia = np.zeros((3, 3))
-    for one, X in group:
-        arm, R = np.asarray(X.apply(one.com)) - com, np.asarray(X.R)
-        inertia += R @ np.asarray(one.inertia) @ R.T + float(one.mass) * (arm @ arm * np.eye(3) - np.outer(arm, arm))
-    names = [f"'{one.name}'" for one, _ in group]
+    for member, X in group:
+        arm, R = np.asarray(X.apply(member.com)) - com, np.asarray(X.R)
+        parallel = float(member.mass) * (arm @ arm * np.eye(3) - np.outer(arm, arm))
+        inertia += R @ np.asarray(member.inertia) @ R.T + parallel
+    names = [f"'{member.name}'" for member, _ in group]
     owner = f"Body {names[0]}" if len(names) == 1 else f"Bodies {', '.join(names)}, fixed together"
     require_physical(owner, mass, inertia)
 
 
 def _require_outboard_mass(craft: Spacecraft, body: str) -> None:
-    """A massless link must carry mass, or any force would move it without bound."""
+    """Raise an error for a massless link that carries no mass: any force would move it without bound."""
     index = craft.body_index(body)
     if not getattr(craft.bodies[index], "massless", False):
         return

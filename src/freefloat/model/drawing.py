@@ -1,7 +1,7 @@
-"""A spacecraft as plain data that can be drawn: bodies with shapes, frames, flexible lines. It travels with every run.
+"""A spacecraft as plain data for drawing: bodies with shapes, frames, flexible lines. It is part of every run.
 
-A body without shapes of its own gets some: tubes from its joint to what it carries, and the box that has its mass
-and inertia where nothing hangs on it.
+A body without shapes gets default ones: tubes from its joint to the joints and frames on it, or, where there are none,
+the box that has its mass and inertia.
 """
 
 from __future__ import annotations
@@ -23,13 +23,15 @@ _SLENDER = 0.06  # radius of a default tube per metre of its reach
 
 
 def drawing(what: Spacecraft | World) -> dict[str, Any]:
-    """Names, shapes and frames of a spacecraft, or of all in a world, as data that JSON can hold."""
+    """Names, shapes and frames of a spacecraft, or of all spacecraft in a world, as JSON data."""
     world = World.of(what)
     prefixed = [(world.prefix(c), craft) for c, craft in enumerate(world.crafts)]
     return {
         "name": ", ".join(world.names),
         "mass": float(world.mass),  # [kg]
-        "bodies": [_body(craft, prefix, index) for prefix, craft in prefixed for index in range(len(craft.bodies))],
+        "bodies": [
+            _body_data(craft, prefix, index) for prefix, craft in prefixed for index in range(len(craft.bodies))
+        ],
         "frames": [
             {"name": prefix + frame.name, "body": prefix + frame.body}
             for prefix, craft in prefixed
@@ -38,20 +40,20 @@ def drawing(what: Spacecraft | World) -> dict[str, Any]:
     }
 
 
-def _body(craft: Spacecraft, prefix: str, index: int) -> dict[str, Any]:
+def _body_data(craft: Spacecraft, prefix: str, index: int) -> dict[str, Any]:
     body = craft.bodies[index]
     parent = craft.parents[index]
     carrier = prefix + craft.body_names[parent] if parent >= 0 else None
     data: dict[str, Any] = {"name": prefix + body.name, "parent": carrier}
     if isinstance(body, ModalBody):
-        lines = [{**line, "state": f"{prefix}state.q"} for line in _flexible(craft, body)]
+        lines = [{**line, "state": f"{prefix}state.q"} for line in _flexible_lines(craft, body)]
         return data | {"shapes": [], "flexible": lines}
     shapes = body.shapes or default_shapes(craft, index)
     return data | {"shapes": [drawn_shape(shape) for shape in shapes]}
 
 
 def drawn_shape(shape: Shape) -> dict[str, Any]:
-    """A shape as data that JSON can hold."""
+    """A shape as JSON data."""
     solid = shape.solid
     if isinstance(solid, Mesh):
         size: dict[str, Any] = {
@@ -73,7 +75,7 @@ def drawn_shape(shape: Shape) -> dict[str, Any]:
 
 
 def default_shapes(craft: Spacecraft, index: int) -> tuple[Shape, ...]:
-    """What a body without shapes looks like: links to what it carries, or the box that has its inertia."""
+    """Default shapes of a body: tubes to the joints and frames on it, or the box that has its inertia."""
     body = craft.bodies[index]
     assert isinstance(body, RigidBody)
     ends = [np.asarray(j.X_PJ.p, dtype=float) for j in craft.joints if j.parent == body.name]
@@ -102,18 +104,18 @@ def equivalent_box(body: RigidBody, colour: str) -> Shape:
 
 
 def _flexible_reach(craft: Spacecraft, body: str) -> float:
-    """How far the shortest flexible body that hangs on this one reaches from its frame [m]."""
+    """Distance that the shortest flexible body on this body reaches from this body's frame [m]."""
     reaches = []
     for joint, child in zip(craft.joints, craft.bodies[1:], strict=True):
         if joint.parent == body and isinstance(child, ModalBody):
-            ends = [np.asarray(line["points"][-1]) for line in _flexible(craft, child)]
+            ends = [np.asarray(line["points"][-1]) for line in _flexible_lines(craft, child)]
             mount = [np.asarray(joint.X_PJ.p) + np.asarray(joint.X_PJ.R) @ end for end in ends]
             reaches += [max((float(np.linalg.norm(p)) for p in mount), default=np.inf)]
     return min(reaches, default=np.inf)
 
 
 def _shrink_to_reach(box: Shape, reach: float) -> Shape:
-    """The box, made smaller in proportion where it would swallow what hangs on it."""
+    """The box, scaled down where it would hide the flexible bodies on it."""
     assert isinstance(box.solid, Box)
     largest = 0.5 * max(box.solid.size)
     factor = min(1.0, 0.3 * reach / largest)
@@ -123,8 +125,8 @@ def _shrink_to_reach(box: Shape, reach: float) -> Shape:
 # ---- flexible bodies
 
 
-def _flexible(craft: Spacecraft, body: ModalBody) -> list[dict[str, Any]]:
-    """Its skin, or lines through the body at rest, how each mode moves their points, and where the modes stand in q."""
+def _flexible_lines(craft: Spacecraft, body: ModalBody) -> list[dict[str, Any]]:
+    """Skin of a flexible body, or lines through it at rest, with the mode shapes at their points and the slice of q."""
     where = craft.layout.positions.get(f"{body.name}.modes", slice(0, 0))  # none of a rigid model
     if body.skin is not None:
         points, modes = (np.round(np.asarray(x, dtype=float), 9) for x in (body.skin.points, body.skin.motion))
@@ -148,7 +150,7 @@ class _Point:
 
 
 def _branches(body: ModalBody) -> list[tuple[_Point, _Point]]:
-    """Every node joined to the nearest point nearer to the origin, where the body is held."""
+    """Pairs that join every node to the nearest point closer to the origin, where the body is held."""
     held = np.zeros((3, body.modes))
     points = [_Point(np.zeros(3), held, held)]
     branches = []

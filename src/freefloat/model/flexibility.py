@@ -1,4 +1,4 @@
-"""A joint whose gear gives way: motor rotor, gear ratio, stiffness, damping, and what real gears add to them."""
+"""A joint with a flexible gear: motor rotor, gear ratio, stiffness, damping, free play and hysteresis."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class JointFlexibility:
 
     The rotor turns on the parent body about the joint's axis, `ratio` times as fast as the motor side of the joint. Its
     mass and locked inertia belong to that body, like a wheel's. Torsion is motor minus joint position. With free play
-    nothing is carried while the torsion is less than half of it, and teeth push but do not pull. Hysteresis is dry
+    no torque is carried while the torsion is less than half of it, and teeth push but do not pull. Hysteresis is dry
     friction across the spring: torque over torsion runs around a loop that is twice as high.
     Of a prismatic joint (a spindle) the ratio is in rad/m, stiffness in N/m, damping in N s/m, free play in m.
     """
@@ -49,19 +49,19 @@ class JointFlexibility:
 
     @property
     def reflected_inertia(self) -> Numeric | float:
-        """Of the rotor, seen at the joint [kg m2]."""
+        """Inertia of the rotor, referred to the joint [kg m2]."""
         return self.motor_inertia * self.ratio**2
 
     def spring_torque(self, torsion: Scalar) -> Scalar:
-        """From motor to joint, of the stiffness [N m]."""
+        """Torque of the stiffness from motor to joint [N m]."""
         return self.stiffness * self._wind_up(torsion)
 
     def energy(self, torsion: Scalar) -> Scalar:
-        """Stored in the gear [J]."""
+        """Energy stored in the gear [J]."""
         return 0.5 * self.stiffness * self._wind_up(torsion) ** 2
 
     def loss_torque(self, torsion: Scalar, rate: Scalar) -> Scalar:
-        """From motor to joint, of damping and hysteresis [N m]; it only takes energy."""
+        """Torque of damping and hysteresis from motor to joint [N m]; it only dissipates energy."""
         torque = self.damping * rate
         if self.hysteresis is not None:
             torque = torque + self.hysteresis * jnp.tanh(rate / self.smoothing)
@@ -73,7 +73,7 @@ class JointFlexibility:
         return jnp.where(spring == 0.0, 0.0, pushing)
 
     def _wind_up(self, torsion: Scalar) -> Scalar:
-        """How far the spring is strained [rad]."""
+        """Strain of the spring: the torsion without the free play [rad]."""
         if self.free_play is None:
             return torsion
         return torsion - jnp.clip(torsion, -0.5 * self.free_play, 0.5 * self.free_play)

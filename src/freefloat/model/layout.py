@@ -1,4 +1,4 @@
-"""Where every name stands in the coordinate vectors q and v."""
+"""Places of all names in the coordinate vectors q and v."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -45,8 +45,8 @@ class Layout:
         """Indices into v of several joints or wheels, in the order given."""
         return tuple(i for name in names for i in range(self.velocity(name).start, self.velocity(name).stop))
 
-    def refuse_followers(self, names: Iterable[str]) -> None:
-        """Refuse joints that share the coordinate of another, by the name of that one."""
+    def reject_followers(self, names: Iterable[str]) -> None:
+        """Raise an error for joints that share the coordinate of another; it names that other joint."""
         for name in names:
             if name in self.leaders:
                 raise ModelError(
@@ -55,9 +55,9 @@ class Layout:
                 )
 
     def require_moving(self, names: Iterable[str]) -> None:
-        """Refuse names of anything but joints that have a coordinate."""
+        """Raise an error for names that are not joints with a coordinate."""
         names = tuple(names)
-        self.refuse_followers(names)
+        self.reject_followers(names)
         if unknown := [name for name in names if name not in self.moving_joints]:
             raise unknown_name(self.owner, "moving joint", "', '".join(map(str, unknown)), self.moving_joints)
 
@@ -82,13 +82,13 @@ class Layout:
         others = {*self.joints, *map(motor_name, self.flexible_joints)}
         return tuple(name for name in self.positions if name not in others)
 
-    def drive(self, joint: str) -> str:
+    def motor_coordinate(self, joint: str) -> str:
         """Name of the coordinate that the motor of a joint moves: its own, or its motor's where it is flexible."""
         return motor_name(joint) if joint in self.flexible_joints else joint
 
-    def drives(self, joints: Iterable[str]) -> tuple[str, ...]:
-        """The same of several joints."""
-        return tuple(map(self.drive, joints))
+    def motor_coordinates(self, joints: Iterable[str]) -> tuple[str, ...]:
+        """Names of the coordinates that the motors of several joints move."""
+        return tuple(map(self.motor_coordinate, joints))
 
     @property
     def motor_positions(self) -> tuple[int, ...]:
@@ -98,7 +98,7 @@ class Layout:
     @property
     def motor_velocities(self) -> tuple[int, ...]:
         """Indices into v of the motors of flexible joints."""
-        return self.indices(self.drives(self.flexible_joints))
+        return self.indices(self.motor_coordinates(self.flexible_joints))
 
     @property
     def modal_velocities(self) -> tuple[int, ...]:
@@ -116,7 +116,7 @@ class Layout:
         return self.indices(self.wheels)
 
     def require_size(self, name: str, value: Any, order: Literal["q", "v"] = "v") -> Any:
-        """A vector of coordinates, speeds or forces, in floating numbers, if it is an array of as many as q or v."""
+        """The value as a vector of floats; raises an error if it is not an array of the length of q or v."""
         size, shape = self.nq if order == "q" else self.nv, getattr(value, "shape", None)
         if shape != (size,):
             place = "position" if order == "q" else "velocity"
@@ -137,7 +137,7 @@ class Layout:
 def layout_of(
     owner: str, bodies: Sequence[RigidBody | ModalBody], joints: Sequence[Joint], wheels: Sequence[Wheel]
 ) -> Layout:
-    """Walk the tree once and number everything: base, then for each body its joint, its modes, its wheels."""
+    """Layout of a tree: numbers the base, then for each body its joint, its modes and its wheels, in tree order."""
     positions: dict[str, slice] = {}
     velocities = {"base": slice(0, 6)}
     nq, nv = 0, 6

@@ -19,7 +19,7 @@ from freefloat.values import quiet, record, static
 from freefloat.values.arrays import Mat3, Matrix, Numeric, Scalar, Vec3, is_traced
 from freefloat.values.errors import ModelError
 
-Shapes = Float[Numeric, "3 modes"]
+ModeShapes = Float[Numeric, "3 modes"]
 
 
 @record
@@ -28,8 +28,8 @@ class Node:
 
     name: str = static()
     position: Vec3  # at rest, body frame [m]
-    translation: Shapes  # phi_j(x)
-    rotation: Shapes  # small rotation vector per unit modal coordinate [rad]
+    translation: ModeShapes  # phi_j(x)
+    rotation: ModeShapes  # small rotation vector per unit modal coordinate [rad]
     foreshortening: Float[Numeric, "3 modes modes"]  # chi_ij(x); zeros where there is no stiffening
 
 
@@ -58,7 +58,7 @@ class ModalBody:
     mass: Scalar | float  # [kg]
     moment: Vec3  # int x dm [kg m]
     second_moment: Mat3  # int x x^T dm [kg m2]
-    modal_moment: Shapes  # int phi_j dm
+    modal_moment: ModeShapes  # int phi_j dm
     mixed_moment: Float[Numeric, "modes 3 3"]  # int x phi_j^T dm
     pair_moment: Float[Numeric, "modes modes 3 3"]  # int phi_i phi_j^T dm; zeros: inertia known to first order only
     modal_mass: Float[Numeric, "modes modes"]  # int phi_i . phi_j dm
@@ -69,12 +69,12 @@ class ModalBody:
     nodes: tuple[Node, ...] = ()
     rail: Rail | None = None
     mode_names: tuple[str, ...] = static(default=())
-    skin: Skin | None = quiet(default=None)  # what it looks like; None: lines through its nodes
+    skin: Skin | None = quiet(default=None)  # its picture; None: lines through its nodes
     first_order: bool = static(default=False)  # shapes unknown: the inertia does not change with deformation
 
     @property
     def modes(self) -> int:
-        """How many modal coordinates it has."""
+        """Number of modal coordinates."""
         return self.modal_mass.shape[0]
 
     @property
@@ -110,7 +110,7 @@ class ModalBody:
 
 
 def require_possible_body(body: object) -> None:
-    """Refuse a flexible body that cannot exist; other parts are checked when they are built."""
+    """Raise an error for a flexible body that cannot exist; other parts are checked when they are built."""
     if isinstance(body, ModalBody) and not is_traced(body) and (faults := modal_faults(body)):
         raise ModelError(f"Flexible body '{body.name}': " + "; ".join(faults) + ".")
 

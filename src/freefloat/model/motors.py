@@ -1,4 +1,4 @@
-"""Motors of flexible joints as the bodies that carry them see them: rotors about an axis, geared to a coordinate."""
+"""Motors of flexible joints as rotors of the bodies that carry them: about an axis, geared to a coordinate."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Motor(NamedTuple):
 
     @property
     def inertia(self) -> Numeric | float:
-        """Of its coordinate [kg m2]."""
+        """Inertia of the rotor, referred to the motor's coordinate [kg m2]."""
         return self.rotor * self.ratio**2
 
     @property
@@ -44,7 +44,7 @@ def motors_on(joints: Iterable[Joint], body: str) -> tuple[Motor, ...]:
 
 
 def require_rotors(craft: Spacecraft, body: str) -> None:
-    """Refuse wheels and motors that do not fit the rigid body that carries them."""
+    """Raise an error for wheels and motors that have more inertia than the rigid body that carries them."""
     carrier = craft.body(body)
     if isinstance(carrier, ModalBody):
         return

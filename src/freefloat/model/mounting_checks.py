@@ -1,4 +1,4 @@
-"""Where a joint or a frame may sit: on a rigid body, at a node of a flexible one, on its rail."""
+"""Checks of where a joint or a frame sits: on a rigid body, at a node of a flexible body, on its rail."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def require_node(craft: Spacecraft, body: str, node: str) -> None:
-    """Refuse a node that is not there."""
+    """Raise an error if the body has no such node."""
     carrier = craft.body(body)
     if node and not isinstance(carrier, ModalBody):
         raise ModelError(f"Body '{body}' of spacecraft '{craft.name}' is rigid: it has no node '{node}'.")
@@ -22,7 +22,7 @@ def require_node(craft: Spacecraft, body: str, node: str) -> None:
 
 
 def require_mountable(craft: Spacecraft, joint: Joint) -> None:
-    """A joint on a flexible body needs a node, a carriage needs a rail."""
+    """Raise an error for a joint on a flexible body without a node, or a carriage without a rail."""
     owner, parent = f"Joint '{joint.name}' of spacecraft '{craft.name}'", craft.body(joint.parent)
     require_node(craft, joint.parent, joint.node)
     if joint.kind == "rail":

@@ -1,6 +1,6 @@
 """The parts of a spacecraft. Numbers are leaves that can be varied, differentiated, identified; names are static.
 
-Impossible parts are refused, by name, when they are built.
+An impossible part raises an error with its name when it is built.
 """
 
 from typing import Literal
@@ -31,7 +31,7 @@ class RigidBody:
     com: ArrayLike  # (3,) centre of mass in the body frame [m]
     inertia: ArrayLike  # (3, 3), or (3,) principal moments, about the centre of mass, body axes [kg m2]
     shapes: tuple[Shape, ...] = quiet(default=())  # what it looks like
-    massless: bool = static(default=False)  # a mere joint between joints: no mass, no inertia
+    massless: bool = static(default=False)  # only connects two joints: no mass, no inertia
 
     def __post_init__(self) -> None:
         owner = f"Body '{self.name}'"
@@ -46,7 +46,7 @@ class RigidBody:
 
     @staticmethod
     def without_mass(name: str) -> "RigidBody":
-        """A massless link, for two joints at one place; what it carries must have mass."""
+        """A massless link, for two joints at one place; the bodies that it carries must have mass."""
         return RigidBody(name=name, mass=0.0, com=np.zeros(3), inertia=np.zeros(3), massless=True)
 
     @property
@@ -65,7 +65,7 @@ def _mass_bounds(massless: bool) -> dict[str, float]:
 
 @record
 class JointLimits:
-    """What a joint may do; infinite where no limit is given. For laws and checks, never for the equations of motion."""
+    """Limits of a joint; infinite if not given. For control laws and checks, not for the equations of motion."""
 
     lower: Numeric | float = -np.inf  # [rad or m]
     upper: Numeric | float = np.inf  # [rad or m]
@@ -101,11 +101,12 @@ class Follow:
 
 @record
 class Joint:
-    """What connects a body to its parent: the child frame coincides with the joint frame, moved along the axis.
+    """The connection of a body to its parent: the child frame coincides with the joint frame, moved along the axis.
 
     On a flexible parent the joint sits at one of its nodes and `X_PJ` is its placement in that node's frame. A rail
     joint's coordinate is the station of a carriage on the parent's rail [m]. A joint that follows another has no
-    coordinate of its own: it moves with its leader's. Dry friction is a stated fact, like the limits.
+    coordinate of its own: it moves with its leader's. Dry friction is a property that an effect may use, as are the
+    limits.
     The rotor inertia is that of motor rotor and gear times the gear ratio squared: it resists the joint's acceleration,
     while what the fast rotor adds to the momentum of the spacecraft is left out. A joint with a flexibility has a motor
     with a coordinate of its own instead, `elbow.motor`, whose momentum is not left out.
@@ -170,7 +171,7 @@ class Joint:
 
     @property
     def dofs(self) -> int:
-        """How many coordinates of its own the joint has."""
+        """Number of the joint's own coordinates."""
         return 0 if self.kind == "fixed" or self.follows is not None else 1
 
     def column(self) -> Vec6:
@@ -179,7 +180,7 @@ class Joint:
         return six(zero, self.axis) if self.kind == "revolute" else six(self.axis, zero)
 
     def placement(self, q: Scalar) -> Pose:
-        """X_PB of the child body in its parent's frame at joint position q."""
+        """Pose X_PB of the child body in its parent's frame at joint position q."""
         if self.kind in ("fixed", "rail"):
             return self.X_PJ
         if self.kind == "revolute":
@@ -188,7 +189,7 @@ class Joint:
 
 
 def motor_name(joint: str) -> str:
-    """What the coordinate of a flexible joint's motor is called."""
+    """Name of the coordinate of a flexible joint's motor."""
     return f"{joint}.motor"
 
 

@@ -1,4 +1,4 @@
-"""Inertia lint: which numbers cannot belong to any rigid body, said by name."""
+"""Checks of mass and inertia: numbers that cannot belong to any rigid body raise an error with the body's name."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -40,14 +40,14 @@ def inertia_faults(mass: float, inertia: np.ndarray) -> list[str]:
 
 
 def require_physical(owner: str, mass: Scalar | float, inertia: Numeric) -> None:
-    """Refuse a body that cannot exist; its mass is checked when it is built."""
+    """Raise an error for a body that cannot exist; its mass alone is checked when it is built."""
     if not is_traced(mass, inertia) and (faults := inertia_faults(float(mass), np.asarray(inertia))):
-        said = "; ".join(faults)
-        raise ModelError(f"{owner}: {said}. Give the inertia about the centre of mass, in body axes.")
+        listed = "; ".join(faults)
+        raise ModelError(f"{owner}: {listed}. Give the inertia about the centre of mass, in body axes.")
 
 
 def unit_axis(what: str, axis: Any) -> Any:
-    """An axis scaled to unit length; zero or non-finite axes are refused."""
+    """The axis scaled to unit length; raises an error for a zero or non-finite axis."""
     axis = require_array(what, axis, "", (3,), "three finite numbers, not all zero")
     if is_traced(axis):
         return axis
@@ -59,29 +59,30 @@ def unit_axis(what: str, axis: Any) -> Any:
 
 
 def require_rotation(owner: str, rotation: Numeric) -> None:
-    """Refuse a placement whose rotation is not one."""
+    """Raise an error for a placement whose rotation matrix is not a rotation."""
     if not is_traced(rotation) and (fault := rotation_fault(np.asarray(rotation))):
         raise ModelError(f"{owner}: the placement is not a rotation ({fault}).")
 
 
 class Rotor(NamedTuple):
-    """What turns on a body about an axis of it."""
+    """A wheel or motor that turns on a body about a fixed axis."""
 
-    title: str  # how messages call it
+    title: str  # its name in messages
     axis: Numeric
     inertia: Numeric | float  # about the axis [kg m2]
 
 
 def require_rotors_fit(body: str, locked: Numeric, rotors: Sequence[Rotor]) -> None:
-    """Refuse wheels and motors with more inertia than the body that carries them, which includes them, locked."""
-    if not rotors or is_traced(locked, [(one.axis, one.inertia) for one in rotors]):
+    """Raise an error for rotors with more inertia than the body that carries them, which includes them, locked."""
+    if not rotors or is_traced(locked, [(rotor.axis, rotor.inertia) for rotor in rotors]):
         return
-    own, carried = np.asarray(locked), sum(float(one.inertia) * np.outer(one.axis, one.axis) for one in rotors)
+    own = np.asarray(locked)
+    carried = sum(float(rotor.inertia) * np.outer(rotor.axis, rotor.axis) for rotor in rotors)
     if np.linalg.eigvalsh(own - carried)[0] > 0.0:
         return
-    worst = max(reversed(rotors), key=lambda one: float(one.inertia) / float(one.axis @ own @ one.axis))
+    worst = max(reversed(rotors), key=lambda rotor: float(rotor.inertia) / float(rotor.axis @ own @ rotor.axis))
     along, together = (float(worst.axis @ inertia @ worst.axis) for inertia in (own, carried))
-    kinds = "wheels" if all(one.title.startswith("Wheel") for one in rotors) else "wheels and motors"
+    kinds = "wheels" if all(rotor.title.startswith("Wheel") for rotor in rotors) else "wheels and motors"
     raise ModelError(
         f"{worst.title}: its {float(worst.inertia):g} kg m2, with the {together - float(worst.inertia):g} kg m2 "
         f"of the other {kinds}, exceed the {along:g} kg m2 that '{body}' has about the spin axis. "

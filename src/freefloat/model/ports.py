@@ -1,6 +1,6 @@
-"""What may act in a world, cut where hardware is cut: effects push, sensors measure, software commands.
+"""The parts that act in a world, divided as hardware is: effects push, sensors measure, software commands.
 
-Each is a small frozen record with pure functions. A part says whom it is on; names inside it need no prefix.
+Each is a small frozen record with pure functions. A part names its spacecraft in `on`; names in it need no prefix.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Clock:
-    """What time it is for a part."""
+    """The time at which a part is evaluated."""
 
     t: Scalar  # now [s]
     tick: Numeric  # int32: steps of the run since its start
     dt: float  # length of a tick [s]
-    hold: float = 0.0  # how long the answer will be held [s]; 0: it is asked again and again
+    hold: float = 0.0  # how long its command is held [s]; 0: it is evaluated in every stage of the integrator
 
 
 @runtime_checkable
 class Measurements(Protocol):
-    """What sensors, and software that ran before, tell: `y["base.rate"]`. Names are those of the run's channels."""
+    """Values that sensors, and software that ran before, report: `y["base.rate"]`. Names are those of channels."""
 
     def __getitem__(self, name: str) -> Any:
         """The latest value of that name."""
@@ -49,13 +49,13 @@ class Measurements(Protocol):
         ...
 
     def taken(self, name: str) -> Scalar:
-        """When the latest value was measured [s]; what is handed over without delay was measured now."""
+        """Time at which the latest value was measured [s]; the present time for a value that has no delay."""
         ...
 
 
 @dataclass(frozen=True)
 class Truth:
-    """The whole truth, for sensors that measure it and for channels that compare with it; software never sees it."""
+    """The exact state of the world, for sensors that measure it and channels that compare with it, not for software."""
 
     world: World
     states: tuple[State, ...]
@@ -81,25 +81,25 @@ class Part:
 
     @property
     def title(self) -> str:
-        """How messages call it."""
+        """Name of the part in messages."""
         return f"{type(self).__name__} '{self.name}'" if self.name else type(self).__name__
 
-    def tells(self, name: str) -> str:
-        """What it tells, under its own name where it has one: `gyro.2.base.rate`."""
+    def channel_name(self, name: str) -> str:
+        """Name of a channel of the part, with the part's own name in front where it has one: `gyro.2.base.rate`."""
         return f"{self.name}.{name}" if self.name else name
 
     def check(self, craft: Spacecraft) -> None:
-        """Refuse a spacecraft that it does not fit. Asked once, when a system is built."""
+        """Raise an error if the part does not fit the spacecraft. Called once, when a system is built."""
 
     def require_known(self, craft: Spacecraft, kind: str, names: Iterable[str], known: Iterable[str]) -> None:
-        """Refuse names that the spacecraft does not have: for `check`."""
+        """Raise an error for names that the spacecraft does not have; called by `check`."""
         listed = tuple(known)
         for name in names:
             if name not in listed:
                 raise ModelError(f"{self.title}: {unknown_name(craft.name, kind, name, listed)}")
 
     def require_moving(self, craft: Spacecraft, joints: Iterable[str]) -> None:
-        """Refuse joints that have no coordinate of their own: for `check`."""
+        """Raise an error for joints without a coordinate of their own; called by `check`."""
         try:
             craft.layout.require_moving(joints)
         except ModelError as error:
@@ -111,22 +111,22 @@ class Effect(Part):
     """Something that pushes a spacecraft: gravity gradient, friction, a spring, a wrench from outside."""
 
     def force(self, craft: Spacecraft, state: State, clock: Clock) -> Vector:
-        """Generalised force (nv) now; evaluated in every stage of the integrator."""
+        """Generalised force (nv) at this time; evaluated in every stage of the integrator."""
         raise NotImplementedError
 
     def instants(self) -> tuple[Numeric | float, ...]:
-        """Times at which its force is not smooth [s]: steps are cut there, so that its impulse is exact at any step.
+        """Times at which the force is not smooth [s]: steps are cut there, so that its impulse is exact at any step.
 
-        How many there are is fixed when the system is built; their values may vary. Infinite ones never come.
+        Their number is fixed when the system is built; their values may vary. An infinite time is never reached.
         """
         return ()
 
     def channels(self, craft: Spacecraft) -> tuple[Channel, ...]:
-        """What it adds to a run."""
+        """Channels that the effect adds to a run."""
         return ()
 
     def observe(self, craft: Spacecraft, state: State, clock: Clock) -> tuple[Numeric, ...]:
-        """The values of its channels."""
+        """Values of the effect's channels."""
         return ()
 
     def domain_warnings(self, craft: Spacecraft, data: LabelledArrays, prefix: str) -> tuple[str, ...]:
@@ -136,18 +136,18 @@ class Effect(Part):
 
 @record
 class Field(Effect):
-    """An effect that fills the world, such as gravity: without `on` it acts on every spacecraft of it.
+    """An effect that acts everywhere in a world, such as gravity: without `on` it acts on every spacecraft.
 
-    In a world of several it is given once, or equal for each of them; `sim.fields` makes that one.
+    With several spacecraft it is given once, or equally for each of them; `sim.system.fields` joins them into one.
     """
 
     def check_world(self, world: World) -> None:
-        """Refuse a world that it does not fit. Asked once, when a system is built."""
+        """Raise an error if it does not fit the world. Called once, when a system is built."""
 
 
 @record
 class Action:
-    """What an interaction does at an instant."""
+    """Forces, rates and powers of an interaction at an instant."""
 
     forces: tuple[Vector, ...]  # generalised, on each spacecraft of the world
     rate: Any  # of its inner state, nested as `begin` made it
@@ -157,7 +157,7 @@ class Action:
 
 @record
 class Approach:
-    """How what may touch comes closer at an instant."""
+    """Gaps between bodies that may touch, and how fast they close, at an instant."""
 
     gaps: Vector  # how far each place is from acting [m]; positive while it cannot act
     rates: Vector  # of the gaps [m/s]
@@ -170,71 +170,71 @@ class Approach:
 class Interaction(Part):
     """Something between bodies of a world that stores energy and may have a state of its own: compliant contact.
 
-    Its law consists of smooth pieces. Which of them hold is told by the signs of its `margins`: flags that are on where
-    a margin is positive. A step is cut where a margin changes its sign, and made of as many smaller ones as it takes;
-    where all margins are negative and nothing comes near, it costs nothing. Names in it are full ones: `client.ring`.
+    Its law consists of smooth pieces. The signs of its `margins` say which of them hold: a flag is on where its margin
+    is positive. A step is cut where a margin changes its sign, and divided into as many smaller ones as needed; where
+    all margins are negative and nothing comes near, it costs nothing. Names in it are full names: `client.ring`.
     """
 
     def check_world(self, world: World) -> None:
-        """Refuse a world that it does not fit. Asked once, when a system is built."""
+        """Raise an error if it does not fit the world. Called once, when a system is built."""
 
     def is_between_spacecraft(self, world: World) -> bool:
-        """False if it pushes against something that stands still: then its forces do not cancel."""
+        """False if the interaction pushes against something that stands still: then its forces do not cancel."""
         return True
 
     def begin(self, world: World) -> Any:
-        """Its inner state at the start: any nest of float arrays. () where it has none."""
+        """Inner state of the interaction at the start: any nest of float arrays, () if it has none."""
         return ()
 
     def margins(self, truth: Truth, inner: Any) -> Vector:
-        """One for each smooth piece of its law; it acts while one of them is positive."""
+        """One number for each smooth piece of the law; the interaction acts while one of them is positive."""
         raise NotImplementedError
 
     def gaps(self, truth: Truth) -> tuple[Vector, Vector]:
-        """How far it is from acting [m], and how fast that changes [m/s]; positive while it cannot act."""
+        """Distances from acting [m], positive while it cannot act, and their rates [m/s]."""
         raise NotImplementedError
 
     def approach(self, truth: Truth) -> Approach:
-        """The gaps with the motion that bounds how they bend; with none they are taken to lie above their tangents."""
+        """Gaps and the motion that bounds their curvature; without it they are assumed to lie above their tangents."""
         gaps, rates = self.gaps(truth)
         return Approach(gaps, rates, jnp.zeros(6), jnp.zeros(()))
 
-    def far(self, truth: Truth) -> tuple[Scalar, Scalar]:
-        """At a glance: its gaps are no less than this [m], and close no faster than that [m/s]."""
+    def gap_bound(self, truth: Truth) -> tuple[Scalar, Scalar]:
+        """Lower bound of the gaps [m] and upper bound of their closing speeds [m/s], at little cost."""
         return jnp.asarray(-jnp.inf), jnp.asarray(jnp.inf)
 
     def act(self, truth: Truth, inner: Any, on: Numeric, clock: Clock) -> Action:
-        """What it does, with the flags of its margins; evaluated in every stage of the integrator."""
+        """Forces and rates of the interaction, with the flags of its margins; evaluated in every integrator stage."""
         raise NotImplementedError
 
     def stored(self, truth: Truth, inner: Any) -> Scalar:
-        """Energy in it [J]."""
+        """Energy stored in the interaction [J]."""
         return jnp.zeros(())
 
-    def settle(self, inner: Any, on: Numeric) -> tuple[Any, Scalar]:
-        """Its inner state after flags have changed, and the energy that is lost with that [J]."""
+    def reset_inner_state(self, inner: Any, on: Numeric) -> tuple[Any, Scalar]:
+        """Inner state of the interaction after its flags have changed, and the energy lost by that [J]."""
         return inner, jnp.zeros(())
 
-    def seen_at_start(self, truth: Truth) -> Any:
-        """Numbers of a start that `objection` judges."""
+    def start_measurements(self, truth: Truth) -> Any:
+        """Numbers of a start that `objection` checks."""
         return ()
 
-    def objection(self, seen: Any) -> str:
-        """What is wrong with a start, in a sentence with its remedy; empty where nothing is."""
+    def start_fault(self, seen: Any) -> str:
+        """Sentence that says what is wrong with a start, with the remedy; empty if nothing is wrong."""
         return ""
 
     def channels(self, world: World) -> tuple[Channel, ...]:
-        """What it adds to a run, by full names."""
+        """Channels that the interaction adds to a run, by full names."""
         return ()
 
     def observe(self, truth: Truth, inner: Any, clock: Clock) -> tuple[Numeric, ...]:
-        """The values of its channels."""
+        """Values of the interaction's channels."""
         return ()
 
 
 @record
 class SensorMemory:
-    """Measurements that a sensor holds: the latest ones, until their latency is over."""
+    """Measurements that a sensor holds until their latency is over."""
 
     values: Any  # by name, with the slots along the first axis
     taken: Numeric  # (slots,) [s]
@@ -243,7 +243,7 @@ class SensorMemory:
 
 @record
 class Sensor(Part):
-    """Measures the truth at its own rate and tells it after its latency. Subclasses write `measure`."""
+    """Measures the exact state at its own rate and reports it after its latency. Subclasses define `measure`."""
 
     period: float | None = static(default=None, kw_only=True)  # between two samples [s]; None: at every tick
     latency: float = static(default=0.0, kw_only=True)  # from sample to measurement [s]
@@ -253,17 +253,17 @@ class Sensor(Part):
         require_bounds(self, {"latency": "s"}, least=0.0)
 
     def measure(self, truth: Truth, number: Numeric, clock: Clock) -> Mapping[str, Numeric]:
-        """Sample number `number`: values by name, such as {"base.rate": ...}; `read` puts its own name in front."""
+        """Values of sample `number` by name, such as {"base.rate": ...}; `read` puts the sensor's name in front."""
         raise NotImplementedError
 
     def seen(self, truth: Truth, number: Numeric, clock: Clock) -> Flag:
-        """Whether this sample gave anything."""
+        """True if this sample gives a measurement."""
         return jnp.asarray(True)
 
     # ---- its memory: the samples under way
 
     def begin(self, truth: Truth, clock: Clock) -> SensorMemory:
-        """Nothing measured yet."""
+        """Memory of a sensor that has measured nothing yet."""
         period = clock.dt if self.period is None else self.period
         slots = 1 + int(np.ceil(self.latency / period - 1e-9))
         values = self.measure(truth, jnp.zeros((), jnp.int32), clock)
@@ -271,88 +271,88 @@ class Sensor(Part):
         return SensorMemory(empty, jnp.full(slots, -jnp.inf), jnp.zeros(slots, bool))
 
     def sense(self, memory: SensorMemory, truth: Truth, number: Numeric, clock: Clock, works: Flag) -> SensorMemory:
-        """Take a sample now; a lost one, or one of a sensor that no longer works, leaves the older ones as they are."""
-        seen = works & self.seen(truth, number, clock)
+        """Take a sample now; a lost sample, or a sensor that no longer works, leaves the older samples unchanged."""
+        measured = works & self.seen(truth, number, clock)
         values = self.measure(truth, number, clock)
         if len(memory.taken) == 1:
-            kept = {name: jnp.where(seen, value, memory.values[name][0])[None] for name, value in values.items()}
-            taken = jnp.where(seen, clock.t, memory.taken[0])[None]
-            return SensorMemory(kept, taken, memory.valid | seen)
-        mine = seen & (jnp.arange(len(memory.taken)) == number % len(memory.taken))
+            kept = {name: jnp.where(measured, value, memory.values[name][0])[None] for name, value in values.items()}
+            taken = jnp.where(measured, clock.t, memory.taken[0])[None]
+            return SensorMemory(kept, taken, memory.valid | measured)
+        mine = measured & (jnp.arange(len(memory.taken)) == number % len(memory.taken))
         return SensorMemory(
-            {name: jnp.where(_along(mine, old), values[name], old) for name, old in memory.values.items()},
+            {name: jnp.where(_broadcastable(mine, old), values[name], old) for name, old in memory.values.items()},
             jnp.where(mine, clock.t, memory.taken),
             memory.valid | mine,
         )
 
     def read(self, memory: SensorMemory, clock: Clock) -> tuple[dict[str, Any], Scalar, Flag]:
-        """What it tells now: values by name, when they were taken, and whether there are any."""
+        """Reported values by name, the time at which they were measured [s], and a flag that is on if there are any."""
         if len(memory.taken) == 1:
-            now = {self.tells(name): value[0] for name, value in memory.values.items()}
+            now = {self.channel_name(name): value[0] for name, value in memory.values.items()}
             return now, memory.taken[0], memory.valid[0]
         ready = memory.valid & (memory.taken + self.latency <= clock.t + 1e-9)
         age = jnp.where(ready, memory.taken, -jnp.inf)
         newest = jnp.argmax(age)
-        now = {self.tells(name): value[newest] for name, value in memory.values.items()}
+        now = {self.channel_name(name): value[newest] for name, value in memory.values.items()}
         return now, age[newest], jnp.any(ready)
 
 
-def _along(mine: Numeric, values: Numeric) -> Numeric:
+def _broadcastable(mine: Numeric, values: Numeric) -> Numeric:
     return mine.reshape(-1, *(1,) * (values.ndim - 1))
 
 
 @record
 class Software(Part):
-    """On-board software: a control law, a filter, a sequence. It sees measurements and gives commands, nothing else.
+    """On-board software: a control law, a filter, a sequence. It reads measurements and gives commands, nothing else.
 
-    With a `period` it is sampled: asked at its ticks, its commands held in between. Without one its commands are
-    continuous: asked in every stage of the integrator, while its memory changes at every tick of the run.
+    With a `period` it is sampled: it runs at its ticks, and its commands are held in between. Without one its commands
+    are continuous: computed in every stage of the integrator, while its memory changes at every tick of the run.
     """
 
     period: float | None = static(default=None, kw_only=True)  # between two ticks [s]; None: continuous
 
     @property
     def fastest_rate(self) -> Numeric | float:
-        """Rate of its own loop [rad/s]: a step that cannot follow it is reported before the run."""
+        """Fastest rate of the software's own loops [rad/s]: a step that cannot follow it is reported before the run."""
         return 0.0
 
     @property
     def answer_port(self) -> str:
-        """Input port of its commands and messages where it runs outside the simulation; empty where it does not."""
+        """Input port of the commands and messages of software that runs outside the simulation; otherwise empty."""
         return ""
 
     @property
     def answer_size(self) -> int:
-        """Length of an answer at that port."""
+        """Count of numbers that arrive at `answer_port`."""
         return 0
 
     def begin(self, y: Measurements) -> Any:
-        """Its memory before the first tick: any nest of arrays. () where it remembers nothing."""
+        """Memory of the software before the first tick: any nest of arrays, () if it has none."""
         return ()
 
     def remember(self, memory: Any, y: Measurements, clock: Clock) -> Any:
-        """Its memory after a tick."""
+        """Memory of the software after a tick."""
         return memory
 
     def command(self, memory: Any, y: Measurements, clock: Clock) -> Command | tuple[Command, ...]:
-        """What it asks of the spacecraft."""
+        """Commands of the software to its spacecraft."""
         return ()
 
     def tell(self, memory: Any, y: Measurements, clock: Clock) -> Mapping[str, Numeric]:
-        """Messages to the software after it, by name. One that is called like a measurement takes its place."""
+        """Messages to the software that runs later, by name. A message replaces a measurement of the same name."""
         return {}
 
     def channels(self) -> tuple[Channel, ...]:
-        """What it adds to a run."""
+        """Channels that the software adds to a run."""
         return ()
 
     def observe(self, memory: Any, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
-        """The values of its channels, for the record only: nothing flows back, so they may compare with the truth."""
+        """Values of the channels, only for the record: nothing is fed back, so they may use the exact state."""
         return ()
 
 
 def ticks_in(what: str, period: float, dt: float) -> int:
-    """How many ticks of dt make a period; an error says if it is not a whole number."""
+    """Number of ticks of dt [s] in a period [s]; raises an error if it is not a whole number."""
     ticks = round(period / dt)
     if ticks < 1 or abs(ticks * dt - period) > 1e-9 * period:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""The rigid model of a spacecraft: what its flight software assumes, because nobody measures modal coordinates."""
+"""The rigid model of a spacecraft, which its flight software uses because modal coordinates are not measured."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def rigid_model(craft: Spacecraft) -> Spacecraft:
-    """The same spacecraft, undeformed: bodies keep mass, inertia, nodes and rails but no modes, gears do not give way.
+    """Spacecraft without flexibility: bodies keep mass, inertia, nodes and rails but have no modes, gears are stiff.
 
     Names of bodies, joints, wheels and frames stay; motors of flexible joints become rotor inertia of their joints.
     """

@@ -1,6 +1,6 @@
-"""What a body looks like: simple solids and triangle meshes in the body frame. For pictures and clearances.
+"""Shapes of bodies: simple solids and triangle meshes in the body frame, for pictures and clearances.
 
-Nothing of it acts on the motion, unless somebody reads it: it is quiet (`values.quiet_fields`).
+They do not act on the motion unless code reads them: their fields are quiet (`values.quiet_fields`).
 
 Colours are names of roles, so that every viewer can choose tones that suit its background: `bus`, `panel`, `arm`,
 `joint`, `hand`, `tank`, `antenna`, `target`; or `#rrggbb`.
@@ -60,7 +60,7 @@ class Ellipsoid:
 
 @dataclass(frozen=True, eq=False)
 class Mesh:
-    """Triangles."""
+    """A surface of triangles."""
 
     vertices: np.ndarray = field(repr=False)  # (n, 3) [m]
     faces: np.ndarray = field(repr=False)  # (m, 3) indices of vertices, counter-clockwise seen from outside
@@ -68,7 +68,7 @@ class Mesh:
 
 @dataclass(frozen=True, eq=False)
 class Skin:
-    """What a flexible body looks like: points that its modes move, and triangles between them, seen from both sides."""
+    """Surface of a flexible body: points that its modes move, and triangles between them, visible from both sides."""
 
     points: np.ndarray = field(repr=False)  # (n, 3) at rest [m]
     motion: np.ndarray = field(repr=False)  # (n, 3, modes)
@@ -103,13 +103,13 @@ class Shape:
     @staticmethod
     def tube(start: Any, end: Any, radius: float, colour: str = "arm") -> Shape:
         """A cylinder from one point to another [m]."""
-        length, middle, rotation = _between(start, end)
+        length, middle, rotation = _placement_between(start, end)
         return Shape(Cylinder(radius, length), middle, rotation, colour)
 
     @staticmethod
     def capsule(start: Any, end: Any, radius: float, colour: str = "arm") -> Shape:
         """A round bar from one point to another, where the centres of its end balls are [m]."""
-        length, middle, rotation = _between(start, end)
+        length, middle, rotation = _placement_between(start, end)
         return Shape(Capsule(radius, length), middle, rotation, colour)
 
     @staticmethod
@@ -118,8 +118,8 @@ class Shape:
         return Shape(Ellipsoid((radius, radius, radius)), triple(centre), colour=colour)
 
 
-def _between(start: Any, end: Any) -> tuple[float, Triple, tuple[Triple, Triple, Triple]]:
-    """Length, middle and rotation of what lies along z between two points."""
+def _placement_between(start: Any, end: Any) -> tuple[float, Triple, tuple[Triple, Triple, Triple]]:
+    """Length, middle and rotation of a solid along z that reaches from one point to another."""
     start, end = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
     length = float(np.linalg.norm(end - start))
     axis = (end - start) / length if length else np.array([0.0, 0.0, 1.0])
@@ -136,6 +136,6 @@ def _rotation_to(axis: np.ndarray) -> tuple[Triple, Triple, Triple]:
 
 
 def triple(values: Any) -> Triple:
-    """Three plain numbers."""
+    """Three values as plain Python numbers."""
     x, y, z = (float(v) for v in values)
     return x, y, z

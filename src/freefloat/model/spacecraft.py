@@ -86,7 +86,7 @@ class Spacecraft:
         flexibility: JointFlexibility | None = None,
         joint_name: str | None = None,
     ) -> Spacecraft:
-        """Add a rigid link on a joint of its own; `at` places the joint in the parent: a body, frame or node."""
+        """Copy with a new rigid link on a joint; `at` places the joint in the parent: a body, frame or node."""
         body, owner = _rigid_body(name, mass, com, inertia), joint_name or name
         carrier = Frame(name=parent, body=parent, X_BF=HERE) if parent in self.body_names else self.frame(parent)
         connection = Joint(
@@ -106,12 +106,12 @@ class Spacecraft:
         return self.with_body(body, connection)
 
     def with_body(self, body: RigidBody | ModalBody, joint: Joint) -> Spacecraft:
-        """Add a body that exists already on a joint that exists already."""
+        """Copy with a given body on a given joint."""
         if joint.parent not in self.body_names:
             raise unknown_name(self.name, "body", joint.parent, self.body_names)
-        self._refuse_taken("body or frame", body.name, self.frame_names)
-        self._refuse_taken("base, joint or wheel", joint.name, tuple(self.layout.velocities))
-        self._refuse_taken("base, joint or wheel", joint.motor, tuple(self.layout.velocities))
+        self._reject_taken_name("body or frame", body.name, self.frame_names)
+        self._reject_taken_name("base, joint or wheel", joint.name, tuple(self.layout.velocities))
+        self._reject_taken_name("base, joint or wheel", joint.motor, tuple(self.layout.velocities))
         require_mountable(self, joint)
         require_possible_body(body)
         grown = dataclasses.replace(self, bodies=(*self.bodies, body), joints=(*self.joints, joint))
@@ -129,7 +129,7 @@ class Spacecraft:
         max_torque: float = np.inf,
         max_momentum: float = np.inf,
     ) -> Spacecraft:
-        """Add a reaction wheel; its mass and locked inertia are already part of the body that carries it."""
+        """Copy with a new reaction wheel; its mass and locked inertia are already part of the body that carries it."""
         wheel = Wheel(
             name=name,
             body=body,
@@ -141,26 +141,26 @@ class Spacecraft:
         return self.with_existing_wheel(wheel)
 
     def with_existing_wheel(self, wheel: Wheel) -> Spacecraft:
-        """Add a wheel that exists already."""
+        """Copy with a given wheel."""
         if isinstance(self.body(wheel.body), ModalBody):
             raise ModelError(
                 f"Wheel '{wheel.name}' of spacecraft '{self.name}': '{wheel.body}' is flexible. "
                 "Mount the wheel on a rigid body at one of its nodes."
             )
-        self._refuse_taken("base, joint or wheel", wheel.name, tuple(self.layout.velocities))
+        self._reject_taken_name("base, joint or wheel", wheel.name, tuple(self.layout.velocities))
         grown = dataclasses.replace(self, wheels=(*self.wheels, wheel))
         require_rotors(grown, wheel.body)
         return grown
 
     def with_frame(self, name: str, *, body: str, at: PoseLike = HERE, node: str = "") -> Spacecraft:
-        """Add a named frame fixed to a body, or to a node of a flexible one."""
+        """Copy with a named frame fixed to a body, or to a node of a flexible body."""
         require_node(self, body, node)
-        self._refuse_taken("body or frame", name, self.frame_names)
+        self._reject_taken_name("body or frame", name, self.frame_names)
         frame = Frame(name=name, body=body, X_BF=at, node=node)
         return dataclasses.replace(self, frames=(*self.frames, frame))
 
     def with_shapes(self, body: str, *shapes: Shape) -> Spacecraft:
-        """Say what a body looks like; replaces what was said before."""
+        """Copy with other shapes of a body, which replace the shapes that it had."""
         index = self.body_index(body)
         if isinstance(self.bodies[index], ModalBody):
             raise ModelError(f"Body '{body}' of '{self.name}' is flexible: it is drawn by its nodes or rail.")
@@ -170,7 +170,7 @@ class Spacecraft:
         return dataclasses.replace(self, bodies=(*self.bodies[:index], drawn, *self.bodies[index + 1 :]))
 
     def with_point_mass(self, name: str, *, mass: float, to: str = "base", at: PoseLike = HERE) -> Spacecraft:
-        """Fix a point mass [kg] to a body, frame or node: a ballast, a tank, a piece of harness."""
+        """Copy with a point mass [kg] fixed to a body, frame or node: a ballast, a tank, a piece of harness."""
         from freefloat.model import composition
 
         point = RigidBody(name=name, mass=mass, com=np.zeros(3), inertia=np.zeros(3))
@@ -190,9 +190,9 @@ class Spacecraft:
         rotor_inertia: float = 0.0,
         limits: JointLimits | None = None,
     ) -> Spacecraft:
-        """Mount a robot by its base, or a body, on a body, frame or node of this one: rigidly, or on a joint `name`.
+        """Copy with a robot or a body mounted on a body, frame or node of this one: rigidly, or on a joint `name`.
 
-        The other's base becomes the body `name`, its parts are called `name.part`.
+        The base of the other becomes the body `name`, its parts are named `name.part`.
         """
         from freefloat.model import composition
 
@@ -201,25 +201,25 @@ class Spacecraft:
         return composition.mount(self, other, name=name, to=to, at=at, **motion)
 
     def grasp(self, payload: Spacecraft, *, name: str, hand: str, grip: str = "base") -> Spacecraft:
-        """Hold a payload so that its frame `grip` coincides with our frame `hand`."""
+        """Copy that holds a payload so that the payload's frame `grip` coincides with the frame `hand` of this one."""
         from freefloat.model import composition
 
         return composition.grasp(self, payload, name=name, hand=hand, grip=grip)
 
     def detach(self, body: str) -> tuple[Spacecraft, Spacecraft]:
-        """Let go of a body and all it carries: what remains, and what left as a spacecraft of its own."""
+        """Separate a body and all it carries: the spacecraft that remains, and the one that leaves."""
         from freefloat.model import composition
 
         return composition.detach(self, body)
 
     def with_value(self, path: str, value: Any) -> Spacecraft:
-        """Replace one number by its dotted path, for example `base.mass` or `arm.2.inertia`."""
+        """Copy with one number replaced, by its dotted path, for example `base.mass` or `arm.2.inertia`."""
         from freefloat.model import dotted_paths
 
         return dotted_paths.replace(self, path, value)
 
     def check(self) -> Spacecraft:
-        """The same spacecraft, if its numbers can be true: for one whose numbers JAX traced or an optimiser made."""
+        """This spacecraft; raises an error for impossible numbers, such as JAX may have traced or an optimiser made."""
         from freefloat.model import craft_checks
 
         craft_checks.require_possible_craft(self)
@@ -256,7 +256,7 @@ class Spacecraft:
 
     @cached_property
     def layout(self) -> Layout:
-        """Where each joint and wheel stands in q and v."""
+        """Places of all joints, modes and wheels in q and v."""
         return layout_of(self.name, self.bodies, self.joints, self.wheels)
 
     def body_index(self, name: str) -> int:
@@ -277,7 +277,7 @@ class Spacecraft:
 
     @property
     def mass(self) -> Scalar | float:
-        """Of all bodies together [kg]."""
+        """Mass of all bodies together [kg]."""
         return sum(body.mass for body in self.bodies)
 
     def body(self, name: str) -> RigidBody | ModalBody:
@@ -291,7 +291,7 @@ class Spacecraft:
         return self.joints[self.joint_names.index(name)]
 
     def frame(self, name: str) -> Frame:
-        """The frame of that name; every body's own frame is one too, and every node of a flexible body, `panel.tip`."""
+        """The frame of that name: an added one, a body's own frame, or a node of a flexible body, `panel.tip`."""
         for frame in self.frames:
             if frame.name == name:
                 return frame
@@ -311,14 +311,14 @@ class Spacecraft:
         return motors_on(self.joints, body)
 
     def with_flexible_joint(self, joint: str, flexibility: JointFlexibility) -> Spacecraft:
-        """The same with a joint whose gear gives way, and which has a motor of its own."""
+        """Copy with a flexible gear in a joint, whose motor gets a coordinate of its own."""
         stiff = dataclasses.replace(self.joint(joint), rotor_inertia=0.0, flexibility=flexibility)
         changed = dataclasses.replace(self, joints=tuple(stiff if j.name == joint else j for j in self.joints))
         require_rotors(changed, stiff.parent)
         return changed
 
     def with_stiff_joints(self) -> Spacecraft:
-        """The same with stiff gears, as a control law's model has them; the rotors stay, seen at the joints."""
+        """Copy with stiff gears, as the model of a control law; the rotors become rotor inertia of the joints."""
         joints = tuple(
             j
             if j.flexibility is None
@@ -328,7 +328,7 @@ class Spacecraft:
         return dataclasses.replace(self, joints=joints) if self.layout.flexible_joints else self
 
     def rigid(self) -> Spacecraft:
-        """The same, undeformed: no modes and stiff gears, as software assumes that measures neither."""
+        """Copy without flexibility: no modes and stiff gears, as the model of software that measures neither."""
         from freefloat.model import rigid_model
 
         return rigid_model.rigid_model(self)
@@ -341,10 +341,10 @@ class Spacecraft:
         joints_deg: Joints | None = None,
         at: PoseLike = HERE,
     ) -> State:
-        """The base at a pose in N, nothing moving; the joints and modes at q [rad, m] or at zero.
+        """State at rest, with the base at a pose in N and the joints and modes at q [rad, m] or at zero.
 
         Joints may be given by name instead: `joints={"elbow": 0.5}` [rad, m], or `joints_deg={"elbow": 30.0}`, degrees
-        for revolute joints and metres for the others. Those not named are at zero. All of them in order will do too.
+        for revolute joints and metres for the others. Those not named are at zero. Or give all of them in order.
         """
         X_NB = require_pose(f"Start of spacecraft '{self.name}': at", at)
         quat_NB = np.array([1.0, 0.0, 0.0, 0.0]) if at is HERE else X_NB.quaternion
@@ -367,7 +367,7 @@ class Spacecraft:
         joints_deg_s: Joints | None = None,
         wheels: Joints | None = None,
     ) -> State:
-        """A state, by default at rest with all at zero, with other speeds; what is not named keeps its own.
+        """Copy of a state, by default `at_rest()`, with other speeds; speeds that are not named stay unchanged.
 
         Base velocity [m/s] and rate [rad/s] are in base axes, like the channels `base.velocity` and `base.rate`. Rates
         of joints are by name, or all in order: `joints` [rad/s, m/s], `joints_deg_s` degrees where they turn. Speeds of
@@ -377,20 +377,20 @@ class Spacecraft:
         return self.require_state(start_motion(self.layout, self.at_rest() if state is None else state, speeds))
 
     def require_state(self, state: State) -> State:
-        """The state, if its arrays have this spacecraft's sizes, are finite, and the quaternion is unit."""
+        """The state; raises an error unless its arrays have the right sizes, are finite, and the quaternion is unit."""
         if not isinstance(state, State):
             raise ModelError(f"Spacecraft '{self.name}' needs a State, for example craft.at_rest(), got {state!r}.")
         require_sound_state(self.layout, state)
         return state
 
-    def _refuse_taken(self, kind: str, name: str, taken: Sequence[str]) -> None:
+    def _reject_taken_name(self, kind: str, name: str, taken: Sequence[str]) -> None:
         require_name(f"Spacecraft '{self.name}': a {kind}", name)
         if name in taken:
             raise ModelError(f"Spacecraft '{self.name}' already has a {kind} '{name}'. Choose another name.")
 
 
 def _rigid_body(name: str, mass: float, com: ArrayLike, inertia: ArrayLike) -> RigidBody:
-    """A body that can exist by itself. One that is made apart may be a mere part, with an inertia that no body has."""
+    """A rigid body that can exist by itself; a RigidBody of a user may be a part, with an inertia that no body has."""
     body = RigidBody(name=name, mass=mass, com=com, inertia=inertia)
     require_physical(f"Body '{name}'", body.mass, body.inertia)
     return body

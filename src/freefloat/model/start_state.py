@@ -1,4 +1,4 @@
-"""Where a spacecraft starts and how it moves then, by name or in order, and whether a state can be one."""
+"""Positions and speeds at the start, by name or in order, and checks of a state."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Joints: TypeAlias = Mapping[str, float | int | Numeric] | Sequence[float | int] 
 
 
 class Speeds(NamedTuple):
-    """Speeds at the start as a caller gives them; None: as they are."""
+    """Speeds at the start as a caller gives them; None: not changed."""
 
     velocity: Any  # of the base, base axes [m/s]
     rate: Any  # of the base, base axes [rad/s]
@@ -34,7 +34,7 @@ class Speeds(NamedTuple):
 
 
 def start_positions(layout: Layout, q: Any, joints: Joints | None, joints_deg: Joints | None) -> Any:
-    """q [rad, m] from the whole of it, from joints [rad, m] or from joints in degrees; the rest is zero."""
+    """Coordinates q [rad, m] from all of q, from joints [rad, m] or from joints in degrees; the rest is zero."""
     given = [name for name, value in (("q", q), ("joints", joints), ("joints_deg", joints_deg)) if value is not None]
     if len(given) > 1:
         raise ModelError(f"{' and '.join(given)} both say where the joints are. Give one of them.")
@@ -48,7 +48,7 @@ def start_positions(layout: Layout, q: Any, joints: Joints | None, joints_deg: J
 
 
 def start_motion(layout: Layout, state: State, speeds: Speeds) -> State:
-    """A state with some of its speeds replaced."""
+    """Copy of a state with some of its speeds replaced."""
     for plain, degrees in (("rate", "rate_deg_s"), ("joints", "joints_deg_s")):
         if getattr(speeds, plain) is not None and getattr(speeds, degrees) is not None:
             raise ModelError(f"{plain} and {degrees} both say how fast it is. Give one of them.")
@@ -75,7 +75,7 @@ def start_motion(layout: Layout, state: State, speeds: Speeds) -> State:
 
 
 def _positions_of_joints(layout: Layout, what: str, given: Joints) -> Any:
-    """All coordinates from those of some joints, by name, or of all joints that move, in order."""
+    """All coordinates from positions of some joints, by name, or of all moving joints, in order."""
     names, unit = layout.moving_joints, "deg, m" if what == "joints_deg" else "rad, m"
     values = _named_values(layout, what, given, unit, names, np.zeros(len(names)))
     turns = np.array([what == "joints_deg" and name in layout.revolute for name in names], dtype=bool)
@@ -85,7 +85,7 @@ def _positions_of_joints(layout: Layout, what: str, given: Joints) -> Any:
 
 
 def _with_motors(layout: Layout, vector: Any, motors: tuple[int, ...], places: Mapping[str, slice]) -> Any:
-    """Motors of flexible joints where their joints are: the gears are not wound up."""
+    """Copy of a vector in which motors of flexible joints stand where their joints are: no torsion."""
     if not motors:
         return vector
     joints = np.array([places[joint].start for joint in layout.flexible_joints], dtype=int)
@@ -93,7 +93,7 @@ def _with_motors(layout: Layout, vector: Any, motors: tuple[int, ...], places: M
 
 
 def _named_values(layout: Layout, what: str, given: Joints, unit: str, names: tuple[str, ...], present: Any) -> Any:
-    """Numbers for all names: given for some by name, the others as at present, or given for all in order."""
+    """Numbers for all names, given for all in order, or for some by name while the others stay at `present`."""
     kind = "joint" if what.startswith("joints") else "wheel" if what == "wheels" else "axis"
     if isinstance(given, Mapping):
         if kind == "joint":
@@ -118,7 +118,7 @@ def _set_entries(vector: Any, places: np.ndarray, values: Any) -> Any:
 
 
 def starts_beyond_limits(craft: Spacecraft, state: State) -> tuple[str, ...]:
-    """One sentence for each joint that starts outside its limits; followers are looked at too."""
+    """One sentence for each joint that starts outside its limits, followers included."""
     found, slack = [], 1e-9  # [rad, m]: a limit that was written in degrees is met to rounding
     for joint in craft.joints:
         low, high = float(joint.limits.lower), float(joint.limits.upper)
@@ -135,7 +135,7 @@ def starts_beyond_limits(craft: Spacecraft, state: State) -> tuple[str, ...]:
 
 
 def require_sound_state(layout: Layout, state: State) -> None:
-    """Refuse a state of the wrong sizes, with a number that is not finite, or whose quaternion is not unit."""
+    """Raise an error for a state of wrong sizes, with numbers that are not finite, or a quaternion that is not unit."""
     owner = f"State of spacecraft '{layout.owner}'"
     layout.require_size("q", state.q, "q")
     layout.require_size("v", state.v)

@@ -1,4 +1,4 @@
-"""The minimal state of a spacecraft: everything else is derived and passed on as values."""
+"""The minimal state of a spacecraft: everything else is computed from it and passed on as values."""
 
 from jaxtyping import Float
 
@@ -12,7 +12,7 @@ Velocities = Float[Numeric, "nv"]
 
 @record
 class State:
-    """Where the base is, how the joints stand, and how all of it moves."""
+    """Pose of the base, positions of the joints, and the speeds of both."""
 
     p_NB: Vec3  # base origin in N [m]
     quat_NB: Quaternion  # base attitude, scalar first

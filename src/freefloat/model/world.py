@@ -1,4 +1,4 @@
-"""The world: named spacecraft that share one run. A target is a spacecraft like any other."""
+"""The world: named spacecraft in one run. A target is a spacecraft like any other."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TAKEN = ("base", "bodies", "com", "command", "energy", "impulse", "joints", "mo
 class World:
     """Spacecraft by name: `World(servicer=chaser, client=envisat)`.
 
-    Frames and channels are called `client.ring`; where there is one spacecraft the prefix is left out.
+    Frames and channels are named as `client.ring`; with a single spacecraft the prefix is left out.
     """
 
     names: tuple[str, ...] = static()
@@ -59,7 +59,7 @@ class World:
 
     @staticmethod
     def of(craft: Spacecraft | World) -> World:
-        """The world in which a spacecraft is alone."""
+        """A world with this one spacecraft; a world is returned unchanged."""
         if isinstance(craft, World):
             return craft
         if not isinstance(craft, Spacecraft):
@@ -69,7 +69,7 @@ class World:
         return world
 
     def hold_base(self, name: str = "") -> World:
-        """The same world with the base of a spacecraft held still, as on a test stand."""
+        """Copy of the world in which the base of a spacecraft is held still, as on a test stand."""
         known = self.names[self.index(name)]
         return self._with(held=tuple(dict.fromkeys((*self.held, known))))
 
@@ -92,41 +92,42 @@ class World:
         reach: tuple[float, float] = (0.05, 0.1),
         at: PoseLike = Pose(),  # noqa: B008
     ) -> World:
-        """The same world with two frames that can be held together: a grasp, a latch, a berth, a closed chain.
+        """Copy of the world with two frames that can be held together: a grasp, a latch, a berth, a closed chain.
 
-        Frames are called `servicer.hand`; `N`, or a pose in N, is one that stands still in space. It holds `all`, a
-        `point`, or a `hinge` about z of frame a, in the pose that the frames have when it latches: when software says
+        Frames are named as `servicer.hand`; `N`, or a pose in N, stands still in space. The connection holds `all`, a
+        `point`, or a `hinge` about z of frame a, in the pose that the frames have when it latches: at a command
         `Latch(name)`, or, if it is `automatic`, as soon as they are closer than the reach ([m], [rad]) to `at`, the
-        pose of frame b in frame a. One that is `on` from the start holds that pose.
+        pose of frame b in frame a. A connection that is `on` from the start holds that pose.
         """
         pose, first, second = require_pose(f"Connection '{name}': at", at), self.place(a, name), self.place(b, name)
         if not second.craft and first.craft:  # what stands still goes first
             if holds == "hinge":
                 raise ModelError(f"Connection '{name}': a hinge turns about z of frame a. Name '{b}' first.")
             first, second, pose = second, first, pose.inverse()
-        one = Connection(name, first, second, holds, on, automatic, reach, pose)
-        return self._with(connections=(*self.connections, self._require_new(one)))
+        new = Connection(name, first, second, holds, on, automatic, reach, pose)
+        return self._with(connections=(*self.connections, self._require_new(new)))
 
     def hold_outside(self, *names: str) -> World:
-        """The same world with connections that somebody outside holds, such as the gripper of a facility.
+        """Copy of the world in which connections are held from outside, such as by the gripper of a facility.
 
-        They latch and release as always, but without an impulse and without a force: those come in at ports.
+        They latch and release as usual, but without an impulse and without a force: those come in at ports.
         """
-        known = [one.name for one in self.connections]
+        known = [connection.name for connection in self.connections]
         if unknown := [name for name in names if name not in known]:
             raise ModelError(f"The world has no connection '{unknown[0]}'. Connections: {', '.join(known) or 'none'}.")
         held = (
-            dataclasses.replace(one, held_outside=one.held_outside or one.name in names) for one in self.connections
+            dataclasses.replace(connection, held_outside=connection.held_outside or connection.name in names)
+            for connection in self.connections
         )
         return self._with(connections=tuple(held))
 
     def brake(self, joint: str, *, slip_torque: float | Numeric | None = None, on: bool = False) -> World:
-        """The same world with a brake on a joint, which slips at its slip torque [N m, N]."""
+        """Copy of the world with a brake on a joint; the brake slips at its slip torque [N m, N]."""
         number, rest = self.locate(joint)
         if not self.single and rest == joint:
             raise ModelError(f"Brake of '{joint}': say of which spacecraft, '{self.names[0]}.{joint}'.")
         layout = self.crafts[number].layout
-        layout.refuse_followers([rest])
+        layout.reject_followers([rest])
         if rest not in layout.moving_joints:
             raise unknown_name(self.names[number], "moving joint", rest, layout.moving_joints)
         if any((self.names[number], rest) == (other.craft, other.joint) for other in self.brakes):
@@ -143,21 +144,21 @@ class World:
         restitution: float | Numeric = 0.0,
         friction: float | Numeric = 0.0,
     ) -> World:
-        """The same world in which a sphere at frame a touches the plane of x and y of frame b, from the side of its z.
+        """Copy of the world in which a sphere at frame a can touch the x-y plane of frame b, from the side of its z.
 
-        A sphere without radius [m] is a point. What touches bounces by the restitution, 0 to 1; friction is Coulomb's
+        A sphere without radius [m] is a point. It bounces by the restitution, 0 to 1; friction is Coulomb's
         coefficient, and acts at impacts.
         """
-        one = Contact(name, self.place(a, name), self.place(b, name), radius, restitution, friction)
-        return self._with(contacts=(*self.contacts, self._require_new(one)))
+        new = Contact(name, self.place(a, name), self.place(b, name), radius, restitution, friction)
+        return self._with(contacts=(*self.contacts, self._require_new(new)))
 
     @property
     def has_events(self) -> bool:
-        """Whether anything can latch, brake or touch."""
+        """True if the world has connections, brakes or contacts."""
         return bool(self.connections or self.brakes or self.contacts)
 
     def place(self, at: str | Pose, owner: str) -> Place:
-        """The frame that a name, or a pose in N, stands for; `owner` is who asks, for messages."""
+        """The frame that a name, or a pose in N, stands for; `owner` is named in errors."""
         if isinstance(at, Pose):
             return Place("", INERTIAL, at)
         if not isinstance(at, str):
@@ -167,16 +168,16 @@ class World:
         number, rest = self.locate(at)
         if not self.single and rest == at:
             raise ModelError(f"'{owner}': say of which spacecraft '{at}' is, '{self.names[0]}.{at}'.")
-        self.crafts[number].frame(rest)  # refuses one that is not there
+        self.crafts[number].frame(rest)  # raises an error for an unknown frame
         return Place(self.names[number], rest)
 
-    def _require_new(self, one: Connection | Contact) -> Any:
-        if one.name in [other.name for other in (*self.connections, *self.contacts)]:
-            raise ModelError(f"The world has two connections or contacts called '{one.name}'. Give one another name.")
-        return one
+    def _require_new(self, part: Connection | Contact) -> Any:
+        if part.name in [other.name for other in (*self.connections, *self.contacts)]:
+            raise ModelError(f"The world has two connections or contacts called '{part.name}'. Give one another name.")
+        return part
 
     def with_value(self, path: str, value: Any) -> World:
-        """Replace one number of a spacecraft by its dotted path, `client.base.mass`; with one, `base.mass`."""
+        """Copy of the world with one number replaced, by its dotted path `client.base.mass`; alone: `base.mass`."""
         number, rest = self.locate(str(path))
         if not self.single and rest == path:
             raise ModelError(
@@ -189,16 +190,16 @@ class World:
 
     @property
     def single(self) -> bool:
-        """True where there is one spacecraft, whose name need not be said."""
+        """True if there is one spacecraft, whose name may be left out."""
         return len(self.names) == 1
 
     def index(self, name: str = "") -> int:
-        """Number of a spacecraft; the empty name is the only one's."""
+        """Number of a spacecraft; the empty name stands for the only spacecraft."""
         if not name and self.single:
             return 0
         if name not in self.names:
-            said = f"no spacecraft '{name}'" if name else "several spacecraft: say which one with on=..."
-            raise ModelError(f"The world has {said}. Spacecraft: {', '.join(self.names)}.")
+            fault = f"no spacecraft '{name}'" if name else "several spacecraft: say which one with on=..."
+            raise ModelError(f"The world has {fault}. Spacecraft: {', '.join(self.names)}.")
         return self.names.index(name)
 
     def craft(self, name: str = "") -> Spacecraft:
@@ -206,7 +207,7 @@ class World:
         return self.crafts[self.index(name)]
 
     def prefix(self, index: int) -> str:
-        """What the names of a spacecraft's frames and channels begin with."""
+        """Prefix of the names of a spacecraft's frames and channels."""
         return "" if self.single else f"{self.names[index]}."
 
     def is_held(self, index: int) -> bool:
@@ -214,7 +215,7 @@ class World:
         return self.names[index] in self.held
 
     def locate(self, name: str, own: int = 0) -> tuple[int, str]:
-        """Spacecraft and name in it of what is called `client.ring`; without a prefix it belongs to `own`."""
+        """Number of a spacecraft and local name, from a full name `client.ring`; without prefix it belongs to `own`."""
         first, _, rest = name.partition(".")
         return (self.names.index(first), rest) if rest and first in self.names and not self.single else (own, name)
 
@@ -222,11 +223,11 @@ class World:
 
     @property
     def mass(self) -> Scalar | float:
-        """Of all spacecraft together [kg]."""
+        """Mass of all spacecraft together [kg]."""
         return sum(craft.mass for craft in self.crafts)
 
     def require_states(self, states: Iterable[State]) -> tuple[State, ...]:
-        """One sound state for each spacecraft."""
+        """The states, one for each spacecraft; raises an error if one of them is not valid."""
         given = tuple(states)
         if len(given) != len(self.crafts):
             raise ModelError(
@@ -235,5 +236,5 @@ class World:
         return tuple(craft.require_state(state) for craft, state in zip(self.crafts, given, strict=True))
 
     def at_rest(self) -> tuple[State, ...]:
-        """Every spacecraft at the inertial origin, nothing moving."""
+        """States of all spacecraft at rest at the inertial origin."""
         return tuple(craft.at_rest(np.zeros(craft.layout.nq)) for craft in self.crafts)

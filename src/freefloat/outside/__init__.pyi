@@ -1,11 +1,11 @@
 from freefloat.outside.binding import ExternalSoftware as ExternalSoftware
 from freefloat.outside.contract import Contract as Contract
 from freefloat.outside.contract import ContractError as ContractError
-from freefloat.outside.contract import Field as Field
+from freefloat.outside.contract import ContractField as ContractField
 from freefloat.outside.flight import fly as fly
 from freefloat.outside.hosted import host as host
 from freefloat.outside.link import SoftwareLink as SoftwareLink
-from freefloat.outside.measurements import Measured as Measured
+from freefloat.outside.measurements import MeasuredValues as MeasuredValues
 from freefloat.outside.program import SoftwareFault as SoftwareFault
 from freefloat.outside.server import serve as serve
 from freefloat.outside.shared_library import SharedLibrary as SharedLibrary

@@ -1,4 +1,4 @@
-"""Software outside takes its seat in an experiment: its contract is checked against what there is, by name."""
+"""External software is bound to an experiment: a port is added for it, and its contract is checked by name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from freefloat.model import Software
-from freefloat.outside.contract import Contract, ContractError, Field, agree
+from freefloat.outside.contract import Contract, ContractError, ContractField, merge_fields
 from freefloat.outside.link import SoftwareLink
 from freefloat.outside.port import CommandField, MessageField, SoftwarePort
 from freefloat.outside.program import InProcess, Program
@@ -22,7 +22,7 @@ from freefloat.values.errors import ModelError
 
 Answers = Literal["now", "next"]
 
-# Units of measurements, by the whole name or its last word.
+# Units of measurements, by the last two words of the name or by the last one.
 _UNITS = {
     "joints.position": "rad, m",
     "joints.rate": "rad/s, m/s",
@@ -44,14 +44,14 @@ _UNITS = {
 
 @dataclasses.dataclass(frozen=True)
 class ExternalSoftware:
-    """Software under test and how it is flown: an object with the contract, a SoftwareLink, a hosted law.
+    """Software under test and how it is connected: an object with the contract, any `Program` such as a SoftwareLink.
 
-    With `answers="now"` commands take effect at the tick whose measurements they answer, as those of the package's own
-    laws do; with "next" at the software's next tick, as on a computer that needs its period to answer.
+    With `answers="now"` commands take effect at the tick whose measurements they answer, as those of software inside
+    the simulation do; with "next" at the software's next tick, as on a computer that needs its period to answer.
     """
 
     software: Any
-    instead_of: str = ""  # name or class of the experiment's own software whose place it takes; empty: it comes last
+    instead_of: str = ""  # name or class of the software inside that it replaces; empty: it is added as the last one
     on: str = ""  # spacecraft; empty: that of the software it replaces, or the only one
     answers: Answers = "now"
     patience: float = 10.0  # [s] that an answer may take in lockstep; in real time the clock decides
@@ -63,16 +63,16 @@ class ExternalSoftware:
 
 @dataclasses.dataclass(frozen=True)
 class BoundSoftware:
-    """Software in its seat."""
+    """A program that is bound to an experiment: its complete contract, and the port where its answers enter."""
 
     program: Program
     contract: Contract
     how: ExternalSoftware
     number: int  # of the software in the system
-    port: str  # where its answers come in, by its full name
+    port: str  # full name of the input port of its answers
 
-    def described(self) -> dict[str, Any]:
-        """As plain data, enough to give its seat to recorded answers."""
+    def plain_data(self) -> dict[str, Any]:
+        """Plain data for a log: enough to bind recorded answers to the same port later."""
         how = self.how
         return {
             "contract": self.contract.text(),
@@ -84,81 +84,83 @@ class BoundSoftware:
 
 
 class RecordedAnswers(Program):
-    """The seat of software whose answers are known: nobody is asked."""
+    """Stands for software whose answers are read from a log: no program is called."""
 
     def __init__(self, contract: Contract) -> None:
         self.contract = contract
 
-    def agree(self, contract: Contract, answers: str) -> None:
-        """As it was."""
+    def accept_contract(self, contract: Contract, answers: str) -> None:
+        """Do nothing: the contract of a log is complete."""
 
     def begin(self, row: np.ndarray) -> np.ndarray | None:
-        """Never."""
+        """Always raises an error: recorded answers are inputs of the experiment, not results of a program."""
         raise NotImplementedError
 
-    ask = answer = begin  # pyright: ignore[reportAssignmentType]
+    send_measurements = receive_answer = begin  # pyright: ignore[reportAssignmentType]
 
 
 def recorded_software(about: Iterable[Mapping[str, Any]]) -> tuple[ExternalSoftware, ...]:
-    """Seats for software of which a log has the answers."""
+    """Software of which a log has the answers, from the plain data of `BoundSoftware` in that log."""
     return tuple(
         ExternalSoftware(
-            RecordedAnswers(Contract.parse(one["contract"])),
-            instead_of=one["instead_of"],
-            on=one["on"],
-            answers=one["answers"],
+            RecordedAnswers(Contract.parse(entry["contract"])),
+            instead_of=entry["instead_of"],
+            on=entry["on"],
+            answers=entry["answers"],
         )
-        for one in about
+        for entry in about
     )
 
 
 def bind_software(experiment: Experiment, software: Any) -> tuple[Experiment, tuple[BoundSoftware, ...]]:
-    """The experiment with a seat for each piece of software, and who sits there.
+    """The experiment with a port for each piece of software, and the software bound to these ports.
 
-    `software`: an ExternalSoftware, or whatever one is made of, or several. If one does not fit, all of them are ended.
+    `software`: an ExternalSoftware, or what one can be made of, or several. If one does not fit, all of them are ended.
     """
-    listed = _listed(software)
+    listed = _software_list(software)
     if listed and experiment.integrator != "rk4":
         raise ModelError("Software outside is asked at fixed steps: its experiment needs integrator='rk4'.")
     programs: list[Program] = []
     try:
         for how in listed:
             programs.append(how.software if isinstance(how.software, Program) else InProcess(how.software))
-        return _bind(experiment, listed, programs)
+        return _bind_programs(experiment, listed, programs)
     except BaseException as error:
         for program in programs:
-            program.refuse(str(error))
+            program.reject_contract(str(error))
         raise
 
 
-def _bind(
+def _bind_programs(
     experiment: Experiment, listed: list[ExternalSoftware], programs: list[Program]
 ) -> tuple[Experiment, tuple[BoundSoftware, ...]]:
     ports, bound = [], []
     for how, program in zip(listed, programs, strict=True):
-        experiment, port = _with_seat(experiment, how, program.contract)
+        experiment, port = _with_port(experiment, how, program.contract)
         ports.append(port)
     if not listed:
         return experiment, ()
     system, loop = experiment.begin()
     numbers = {
-        system.full_name(law.answer_port, system.on(law)): k for k, law in enumerate(system.software) if law.answer_port
+        system.full_name(law.answer_port, system.craft_index(law)): k
+        for k, law in enumerate(system.software)
+        if law.answer_port
     }
     for how, program, port in zip(listed, programs, ports, strict=True):
-        names = tuple(one.name for one in program.contract.reads)
-        contract = _whole(program.contract, measured_shapes(system, loop, numbers[port], names))
-        program.agree(contract, how.answers)
+        names = tuple(field.name for field in program.contract.reads)
+        contract = _complete_contract(program.contract, measured_shapes(system, loop, numbers[port], names))
+        program.accept_contract(contract, how.answers)
         bound.append(BoundSoftware(program, contract, how, numbers[port], port))
     return experiment, tuple(bound)
 
 
-def _listed(software: Any) -> list[ExternalSoftware]:
-    some = software if isinstance(software, (list, tuple)) else [software]
-    return [one if isinstance(one, ExternalSoftware) else ExternalSoftware(one) for one in some]
+def _software_list(software: Any) -> list[ExternalSoftware]:
+    pieces = software if isinstance(software, (list, tuple)) else [software]
+    return [piece if isinstance(piece, ExternalSoftware) else ExternalSoftware(piece) for piece in pieces]
 
 
-def _with_seat(experiment: Experiment, how: ExternalSoftware, contract: Contract) -> tuple[Experiment, str]:
-    """The experiment with a part that stands for this software, and the port where its answers come in."""
+def _with_port(experiment: Experiment, how: ExternalSoftware, contract: Contract) -> tuple[Experiment, str]:
+    """The experiment with a SoftwarePort for this software, and the full name of the input port of its answers."""
     system = experiment.system
     if contract.name in system.world.names:
         raise ContractError(f"Software cannot be called '{contract.name}' as a spacecraft is. Give it another name.")
@@ -169,34 +171,34 @@ def _with_seat(experiment: Experiment, how: ExternalSoftware, contract: Contract
         on=on,
         name=contract.name,
         period=float(contract.period),
-        reads=tuple(one.name for one in contract.reads),
-        gives=tuple(_given(system, own, one) for one in contract.gives),
-        messages=tuple(MessageField(one.name, one.shape or (), one.integer) for one in contract.tells),
+        reads=tuple(field.name for field in contract.reads),
+        gives=tuple(_command_field(system, own, field) for field in contract.gives),
+        messages=tuple(MessageField(field.name, field.shape or (), field.integer) for field in contract.tells),
     )
-    parts = [part if one is replaced else one for one in system.parts]
+    parts = [part if existing is replaced else existing for existing in system.parts]
     parts += [] if replaced is not None else [part]
     port = system.full_name(part.answer_port, own)
     if port in experiment.inputs:
         raise ContractError(f"Two pieces of software are called '{contract.name}'. Give one of them another name.")
     inputs = {**experiment.inputs, port: np.zeros(part.answer_size)}
-    made = assemble(system.world, parts, system.dt, tuple(inputs), _varied_without(system, replaced))
-    return dataclasses.replace(experiment, system=with_chosen_pairs(made, experiment.start), inputs=inputs), port
+    assembled = assemble(system.world, parts, system.dt, tuple(inputs), _varied_without(system, replaced))
+    return dataclasses.replace(experiment, system=with_chosen_pairs(assembled, experiment.start), inputs=inputs), port
 
 
 def _varied_without(system: System, replaced: Software | None) -> str | tuple[str, ...]:
-    """Numbers that may vary, those of a law that is no longer there left out."""
+    """Paths of the numbers that may vary, without those of the software that was replaced."""
     if isinstance(system.vary, str) or replaced is None:
         return system.vary
-    gone = (replaced.name, type(replaced).__name__)
-    return tuple(path for path in system.vary if path.split(".")[0] not in gone)
+    removed = (replaced.name, type(replaced).__name__)
+    return tuple(path for path in system.vary if path.split(".")[0] not in removed)
 
 
 def software_number(system: System, name: str, on: str = "") -> int:
-    """Number of software by its name or class, on a spacecraft where that matters; an error lists all."""
+    """Number of a piece of software in the system, by its name or class and its spacecraft; an error lists all."""
     found = [
         k
         for k, law in enumerate(system.software)
-        if name in (law.name, type(law).__name__) and (not on or system.on(law) == system.world.index(on))
+        if name in (law.name, type(law).__name__) and (not on or system.craft_index(law) == system.world.index(on))
     ]
     if len(found) != 1:
         known = ", ".join(law.name or type(law).__name__ for law in system.software) or "none"
@@ -205,40 +207,45 @@ def software_number(system: System, name: str, on: str = "") -> int:
     return found[0]
 
 
-def _given(system: System, own: int, field: Field) -> CommandField:
+def _command_field(system: System, own: int, field: ContractField) -> CommandField:
     if field.name != "thrusters.duty":
         return CommandField(field.name, field.parts, field.size)
-    sets = [one for one in system.thrusters if system.on(one) == own]
-    for one in sets:
-        if tuple(nozzle.name for nozzle in one.nozzles) == field.parts:
-            return CommandField(field.name, field.parts, field.size, one.name)
-    known = "; ".join(f"'{one.name}': {', '.join(nozzle.name for nozzle in one.nozzles)}" for one in sets) or "none"
+    sets = [thrusters for thrusters in system.thrusters if system.craft_index(thrusters) == own]
+    for thrusters in sets:
+        if tuple(nozzle.name for nozzle in thrusters.nozzles) == field.parts:
+            return CommandField(field.name, field.parts, field.size, thrusters.name)
+    known = (
+        "; ".join(f"'{thrusters.name}': {', '.join(nozzle.name for nozzle in thrusters.nozzles)}" for thrusters in sets)
+        or "none"
+    )
     raise ContractError(f"No set of thrusters has the nozzles {', '.join(field.parts)}. Sets: {known}.")
 
 
-def _whole(contract: Contract, shapes: Mapping[str, tuple[int, ...]]) -> Contract:
-    """The contract with shape and unit of everything that is read."""
-    known = [Field(one.name, shapes[one.name], measurement_unit(one.name)) for one in contract.reads]
+def _complete_contract(contract: Contract, shapes: Mapping[str, tuple[int, ...]]) -> Contract:
+    """The contract with shape and unit of every measurement that is read."""
+    known = [ContractField(field.name, shapes[field.name], measurement_unit(field.name)) for field in contract.reads]
     pairs = zip(contract.reads, known, strict=True)
-    return dataclasses.replace(contract, reads=tuple(agree(f"Software '{contract.name}'", *pair) for pair in pairs))
+    return dataclasses.replace(
+        contract, reads=tuple(merge_fields(f"Software '{contract.name}'", *pair) for pair in pairs)
+    )
 
 
 def measurement_unit(name: str) -> str:
-    """Unit of a measurement; empty where its name does not tell."""
+    """Unit of a measurement by its name; empty where the name is not in the table."""
     words = name.split(".")
     return _UNITS.get(".".join(words[-2:]), _UNITS.get(words[-1], ""))
 
 
 def end_programs(bound: Iterable[BoundSoftware], reason: str) -> None:
-    """Tell all software that nothing more will be asked."""
-    for one in bound:
-        one.program.end(reason)
+    """End all programs, and report the reason to them."""
+    for piece in bound:
+        piece.program.end(reason)
 
 
 SOFTWARE_HEADINGS = ("name", "how it runs", "longest answer", "how it ended")
 
 
 def describe_software(contract: Contract, how: Mapping[str, Any], longest: float, ended: str) -> tuple[str, ...]:
-    """Row of a page about software outside, under SOFTWARE_HEADINGS; `longest`: time of its slowest answer [s]."""
+    """Row of a page about one piece of external software, under SOFTWARE_HEADINGS; `longest`: slowest answer [s]."""
     runs = f"{how['runs']}, every {contract.period:g} s, answers {how['answers']}"
     return contract.name, runs, f"{1e3 * longest:.3g} ms", ended

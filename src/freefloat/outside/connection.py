@@ -1,4 +1,4 @@
-"""Local sockets, Unix ones or TCP on this machine: messages in, messages out, with deadlines."""
+"""Messages through local sockets, Unix ones or TCP on this machine, with deadlines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PIECE = 65536  # bytes
 
 
 def make_socket(address: str, *, remote: bool = False) -> tuple[socket.socket, str | tuple[str, int]]:
-    """A socket for an address, `unix:/path` or `tcp:127.0.0.1:5000`; other machines only if `remote` says so."""
+    """A socket for an address, `unix:/path` or `tcp:127.0.0.1:5000`; other machines only with `remote`."""
     kind, _, rest = address.partition(":")
     if kind == "unix" and rest:
         if not hasattr(socket, "AF_UNIX"):
@@ -38,32 +38,32 @@ def make_socket(address: str, *, remote: bool = False) -> tuple[socket.socket, s
             f"'{host}' is not on this machine, and nothing is encrypted or signed here. If the network between is "
             "yours alone, say remote=True."
         )
-    made = socket.socket(socket.AF_INET6 if place.version == 6 else socket.AF_INET, socket.SOCK_STREAM)
-    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return made, (str(place), int(port))
+    tcp = socket.socket(socket.AF_INET6 if place.version == 6 else socket.AF_INET, socket.SOCK_STREAM)
+    tcp.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return tcp, (str(place), int(port))
 
 
-def listen(address: str, *, remote: bool = False) -> tuple[socket.socket, str]:
-    """Wait for one connection at an address; the address as it is now (port 0: one that is free)."""
-    made, where = make_socket(address, remote=remote)
+def open_listener(address: str, *, remote: bool = False) -> tuple[socket.socket, str]:
+    """A socket that listens for a single connection, and its address (for port 0 with the port that was chosen)."""
+    listener, where = make_socket(address, remote=remote)
     if isinstance(where, str):
         _remove_stale(Path(where))
     try:
-        made.bind(where)
+        listener.bind(where)
         if isinstance(where, str):
             Path(where).chmod(0o600)
-        made.listen(1)
+        listener.listen(1)
     except OSError as error:
-        made.close()
+        listener.close()
         raise ContractError(f"Nobody can be waited for at {address}: {error}.") from None
     if isinstance(where, str):
-        return made, address
-    host, port = made.getsockname()[:2]
-    return made, f"tcp:{host}:{port}"
+        return listener, address
+    host, port = listener.getsockname()[:2]
+    return listener, f"tcp:{host}:{port}"
 
 
 def _remove_stale(path: Path) -> None:
-    """A socket that a process left behind; anything else stays."""
+    """Delete a Unix socket that an ended process left behind; a socket in use and any other file stay."""
     if path.exists() and stat.S_ISSOCK(path.stat().st_mode):
         probe = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
@@ -74,31 +74,32 @@ def _remove_stale(path: Path) -> None:
             probe.close()
 
 
-class Connection:
+class SocketConnection:
     """A connected socket that carries messages."""
 
     def __init__(self, connected: socket.socket) -> None:
         self._socket, self._decoder = connected, Decoder()
 
     def send(self, kind: Kind, sequence: int, body: bytes | str | np.ndarray = b"", wait: float = 10.0) -> None:
-        """Hand a message over within so many seconds; a ConnectionError where the other side is gone."""
+        """Send a message within `wait` [s]; raises a ConnectionError when the other side has closed."""
         self._socket.settimeout(wait)
         self._socket.sendall(encode(kind, sequence, body))
 
     def receive(self, wait: float | None) -> Message:
-        """The next message within so many seconds (None: however long it takes).
+        """The next message, within `wait` [s] (None: without limit).
 
-        A TimeoutError where none comes, a ConnectionError where the other side is gone, a WireError for anything else.
+        Raises a TimeoutError when none comes, a ConnectionError when the other side has closed, and a WireError when
+        bytes are no message.
         """
         end = None if wait is None else time.perf_counter() + wait
-        while (message := self._decoder.take()) is None:
+        while (message := self._decoder.next_message()) is None:
             left = None if end is None else max(0.0, end - time.perf_counter())
             self._socket.settimeout(left)
             try:
                 content = self._socket.recv(_PIECE)
             except (TimeoutError, BlockingIOError):
                 if left:
-                    continue  # the last look is one that does not wait
+                    continue  # the last attempt does not wait
                 raise TimeoutError from None
             if not content:
                 raise ConnectionError("the connection was closed")
@@ -106,5 +107,5 @@ class Connection:
         return message
 
     def close(self) -> None:
-        """Let go."""
+        """Close the socket."""
         self._socket.close()

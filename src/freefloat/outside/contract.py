@@ -1,4 +1,4 @@
-"""The contract of on-board software: what it reads, what it gives, how often; as a record and as lines of text."""
+"""The contract of on-board software: what it reads, what it commands, how often; as a record and as lines of text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TITLE = f"freefloat software {VERSION}"
 _MOST_FIELDS = 1000
 _MOST_NUMBERS = 100_000  # of a field, and of an answer
 
-# Kinds of commands: unit, and how many numbers, where that does not follow from the names that it is for.
+# Kinds of commands: unit, and number of values where that does not follow from the names of its parts.
 COMMANDS: dict[str, tuple[str, int | None]] = {
     "joints.rate": ("rad/s, m/s", None),
     "joints.torque": ("N m, N", None),
@@ -32,16 +32,16 @@ _NAME = re.compile(r"[^\s\[\],]{1,200}")
 
 
 class ContractError(ValueError):
-    """What is announced cannot be, or does not fit the other side."""
+    """A contract that is not valid, or that does not fit the other side."""
 
 
 @dataclass(frozen=True)
-class Field:
-    """Some numbers of a message: a measurement, a command, a message to other software."""
+class ContractField:
+    """One field of a contract: a measurement, a command, or a message to other software."""
 
     name: str
-    shape: tuple[int, ...] | None = None  # None: the other side is to say it
-    unit: str = ""  # empty: the other side is to say it
+    shape: tuple[int, ...] | None = None  # None: the other side gives it
+    unit: str = ""  # empty: the other side gives it
     parts: tuple[str, ...] = ()  # joints, wheels, frames, connections that a command is for
     integer: bool = False
 
@@ -56,11 +56,11 @@ class Field:
 
     @property
     def size(self) -> int:
-        """How many numbers it has."""
+        """Number of values in the field."""
         return math.prod(self.shape or ())
 
     def line(self) -> str:
-        """As text: name[parts] shape unit; a shape that is not known is ?."""
+        """The field as text: name[parts] shape unit; a shape that is not known is ?."""
         parts = f"[{','.join(self.parts)}]" if self.parts else ""
         words = [self.name + parts]
         if self.shape is not None:
@@ -71,31 +71,31 @@ class Field:
         return " ".join(words).rstrip()
 
     @staticmethod
-    def read(text: str) -> Field:
-        """From text."""
+    def parse(text: str) -> ContractField:
+        """The field that a text describes, in the form of `line`."""
         words = text.split(None, 2)
-        found = re.fullmatch(r"([^\s\[\]]+)(?:\[([^\[\]]*)\])?", words[0]) if words else None
-        if found is None:
+        match = re.fullmatch(r"([^\s\[\]]+)(?:\[([^\[\]]*)\])?", words[0]) if words else None
+        if match is None:
             raise ContractError(f"'{text:.80}' says no name.")
-        parts = tuple(filter(None, (found[2] or "").split(",")))
+        parts = tuple(filter(None, (match[2] or "").split(",")))
         if len(words) == 1:
-            return Field(found[1], parts=parts)
+            return ContractField(match[1], parts=parts)
         shape, _, kind = words[1].partition(":")
         if kind not in ("", "int32") or not re.fullmatch(r"\?|scalar|\d{1,6}(x\d{1,6}){0,3}", shape):
             raise ContractError(f"'{text:.80}': '{words[1]:.40}' is no shape. Write scalar, 3 or 3x3.")
         sizes = {"?": None, "scalar": ()}[shape] if shape in ("?", "scalar") else tuple(map(int, shape.split("x")))
-        return Field(found[1], sizes, words[2] if len(words) > 2 else "", parts, kind == "int32")
+        return ContractField(match[1], sizes, words[2] if len(words) > 2 else "", parts, kind == "int32")
 
 
 @dataclass(frozen=True)
 class Contract:
-    """What software reads, commands and tells, and how often."""
+    """Interface of a piece of software: what it reads, commands and sends to other software, and how often."""
 
     name: str
     period: float  # [s]
-    reads: tuple[Field, ...] = ()
-    gives: tuple[Field, ...] = ()  # commands, by their kinds
-    tells: tuple[Field, ...] = ()  # messages to software after it
+    reads: tuple[ContractField, ...] = ()
+    gives: tuple[ContractField, ...] = ()  # commands, by their kinds
+    tells: tuple[ContractField, ...] = ()  # messages to software after it
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not re.fullmatch(r"\w{1,60}", self.name):
@@ -105,57 +105,61 @@ class Contract:
         if len((*self.reads, *self.gives, *self.tells)) > _MOST_FIELDS:
             raise ContractError(f"Software '{self.name}' announces more than {_MOST_FIELDS} fields.")
         for some in (self.reads, self.gives, self.tells):
-            names = [one.name for one in some]
+            names = [field.name for field in some]
             if twice := [name for name in names if names.count(name) > 1]:
                 raise ContractError(f"Software '{self.name}' announces '{twice[0]}' twice.")
-        object.__setattr__(self, "gives", tuple(self._command(one) for one in self.gives))
-        if unknown := [one.name for one in self.tells if one.shape is None]:
+        object.__setattr__(self, "gives", tuple(self._command(field) for field in self.gives))
+        if unknown := [field.name for field in self.tells if field.shape is None]:
             raise ContractError(f"Software '{self.name}' must say the shape of the message '{unknown[0]}'.")
         if self.width > _MOST_NUMBERS:
             raise ContractError(f"An answer of software '{self.name}' has more than {_MOST_NUMBERS} numbers.")
 
-    def _command(self, given: Field) -> Field:
-        """A command with its unit and size; what is announced otherwise is refused."""
-        if given.name not in COMMANDS:
+    def _command(self, announced: ContractField) -> ContractField:
+        """A command with its unit and size; an announced field that differs raises an error."""
+        if announced.name not in COMMANDS:
             known = ", ".join(COMMANDS)
-            raise ContractError(f"Software '{self.name}' gives '{given.name}', which is no command. Commands: {known}.")
-        unit, size = COMMANDS[given.name]
-        if size is None and not given.parts:
-            raise ContractError(f"Software '{self.name}' must name what its command '{given.name}' is for.")
-        whole = dataclasses.replace(given, shape=(len(given.parts) if size is None else size,), unit=unit)
-        return agree(f"software '{self.name}'", given, whole)
+            raise ContractError(
+                f"Software '{self.name}' gives '{announced.name}', which is no command. Commands: {known}."
+            )
+        unit, size = COMMANDS[announced.name]
+        if size is None and not announced.parts:
+            raise ContractError(f"Software '{self.name}' must name what its command '{announced.name}' is for.")
+        shape = (len(announced.parts) if size is None else size,)
+        return merge_fields(
+            f"software '{self.name}'", announced, dataclasses.replace(announced, shape=shape, unit=unit)
+        )
 
     @property
-    def outputs(self) -> tuple[Field, ...]:
-        """What an answer holds, in order."""
+    def outputs(self) -> tuple[ContractField, ...]:
+        """Fields of an answer, in order: commands, then messages."""
         return (*self.gives, *self.tells)
 
     @property
     def width(self) -> int:
-        """Numbers of an answer."""
-        return sum(one.size for one in self.outputs)
+        """Number of values in an answer."""
+        return sum(field.size for field in self.outputs)
 
     # ---- as text
 
     def text(self) -> str:
-        """As lines."""
+        """The contract as lines of text."""
         lines = [_TITLE, f"name {self.name}", f"period {float(self.period)!r}"]
         for word in ("reads", "gives", "tells"):
-            lines += [f"{word} {one.line()}" for one in getattr(self, word)]
+            lines += [f"{word} {field.line()}" for field in getattr(self, word)]
         return "\n".join(lines) + "\n"
 
     @staticmethod
     def parse(text: str) -> Contract:
-        """From lines; an error says which of them is wrong."""
+        """The contract that lines of text describe; an error names the wrong line."""
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         if not lines or lines[0] != _TITLE:
             raise ContractError(f"It begins with '{(lines or [''])[0]:.60}' in place of '{_TITLE}'.")
-        fields: dict[str, list[Field]] = {"reads": [], "gives": [], "tells": []}
+        fields: dict[str, list[ContractField]] = {"reads": [], "gives": [], "tells": []}
         words: dict[str, str] = {}
         for line in lines[1:]:
             word, _, rest = line.partition(" ")
             if word in fields:
-                fields[word].append(Field.read(rest))
+                fields[word].append(ContractField.parse(rest))
             elif word in ("name", "period") and word not in words:
                 words[word] = rest.strip()
             else:
@@ -170,7 +174,7 @@ class Contract:
 
     @staticmethod
     def of(software: Any) -> Contract:
-        """Of an object: its `contract`, or what its `period`, `reads`, `commands`, `tells` and `name` say."""
+        """Contract of an object: its `contract`, or one made of `period`, `reads`, `commands`, `tells` and `name`."""
         if isinstance(whole := getattr(software, "contract", None), Contract):
             return whole
         missing = [word for word in ("period", "reads", "commands", "begin", "step") if not hasattr(software, word)]
@@ -182,9 +186,9 @@ class Contract:
         return Contract(
             name=getattr(software, "name", "") or type(software).__name__,
             period=software.period,
-            reads=tuple(_read(name, unit) for name, unit in _pairs(software.reads)),
-            gives=tuple(Field(name, parts=_names(parts)) for name, parts in _pairs(software.commands)),
-            tells=tuple(_told(name, example) for name, example in _pairs(getattr(software, "tells", {}))),
+            reads=tuple(_measurement_field(name, unit) for name, unit in _pairs(software.reads)),
+            gives=tuple(ContractField(name, parts=_names(parts)) for name, parts in _pairs(software.commands)),
+            tells=tuple(_message_field(name, example) for name, example in _pairs(getattr(software, "tells", {}))),
         )
 
 
@@ -196,22 +200,22 @@ def _names(names: str | Iterable[str]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-def _read(name: str, unit: Any) -> Field:
-    return Field(name, unit=unit or "")
+def _measurement_field(name: str, unit: Any) -> ContractField:
+    return ContractField(name, unit=unit or "")
 
 
-def _told(name: str, example: Any) -> Field:
-    """A message of which an example is given."""
+def _message_field(name: str, example: Any) -> ContractField:
+    """Field of a message, with shape and type of an example value."""
     value = np.asarray(example)
-    return Field(name, value.shape, "1", integer=value.dtype.kind in "iub")
+    return ContractField(name, value.shape, "1", integer=value.dtype.kind in "iub")
 
 
-def agree(whose: str, announced: Field, known: Field) -> Field:
-    """What is known of a field; anything else that was announced is refused by name."""
+def merge_fields(whose: str, announced: ContractField, known: ContractField) -> ContractField:
+    """A field with shape and unit from both sides; an announced shape or unit that differs raises an error."""
     for what in ("shape", "unit"):
-        said, is_ = getattr(announced, what), getattr(known, what)
-        if said not in (None, "") and is_ not in (None, "") and said != is_:
-            raise ContractError(f"{whose} takes '{announced.name}' to have the {what} {said}, but it has {is_}.")
+        expected, actual = getattr(announced, what), getattr(known, what)
+        if expected not in (None, "") and actual not in (None, "") and expected != actual:
+            raise ContractError(f"{whose} takes '{announced.name}' to have the {what} {expected}, but it has {actual}.")
     return dataclasses.replace(
         known, shape=announced.shape if known.shape is None else known.shape, unit=known.unit or announced.unit
     )

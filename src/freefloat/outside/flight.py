@@ -1,4 +1,4 @@
-"""`fly`: an experiment with software outside, in lockstep."""
+"""`fly`: simulate an experiment with external software in lockstep: the simulation waits for every answer."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _EVERY = 100  # ticks between two reports
 
 
 def fly(experiment: Experiment, software: Any, *, progress: Progress | None = None, check: bool = True) -> Run:
-    """Simulate an experiment with on-board software outside it, asked at its ticks; the world waits for its answers.
+    """Simulate an experiment with on-board software outside it, called at its ticks; time waits for its answers.
 
-    `software` is an object with the contract, an `ExternalSoftware` that also says how it is flown, or several. The run
-    is an ordinary one, with the answers as `input.*`. Software that fails ends it: `RunFailed` says which and how, and
-    has the run until then in `.run`; with `check=False` that is returned.
+    `software` is an object with the contract, an `ExternalSoftware` that also sets how it is connected, or several. The
+    run is an ordinary run, with the answers as `input.*`. Software that fails ends it: `RunFailed` names the software
+    and the failure, and has the run until then in `.run`; with `check=False` that run is returned.
     """
     require_float64()
     if not isinstance(experiment, Experiment):
@@ -50,7 +50,7 @@ def fly(experiment: Experiment, software: Any, *, progress: Progress | None = No
 
 
 class _Flight:
-    """An experiment in memory of its own, tick by tick."""
+    """An experiment that is advanced tick by tick in memory of its own."""
 
     def __init__(self, experiment: Experiment, bound: tuple[BoundSoftware, ...], progress: Progress | None) -> None:
         self.experiment, self._progress = experiment, progress
@@ -65,13 +65,13 @@ class _Flight:
         self.longest = [0.0] * len(bound)
 
     def run(self) -> str:
-        """All ticks, unless software fails: why it ended early."""
-        given = [port for port in self._table if port not in self._software.ports]
+        """Advance all ticks; returns why the flight ended early, or an empty text."""
+        other_ports = [port for port in self._table if port not in self._software.ports]
         try:
             for tick in range(self.steps):
-                for port in given:
+                for port in other_ports:
                     self._inputs[port][...] = self._table[port][tick]
-                self._ask(tick)
+                self._ask_software(tick)
                 self._advance.call()
                 self._advance.feed_back()
                 self.tick = tick + 1
@@ -80,40 +80,42 @@ class _Flight:
         except SoftwareFault as fault:
             return str(fault)
         except WorldNotFinite:
-            return ""  # the run itself says where
+            return ""  # the run itself reports where
         except KeyboardInterrupt:
             self.interrupted = True
             return "interrupted"
         return ""
 
-    def _ask(self, tick: int) -> None:
-        self._software.act(tick)
-        for number, one in enumerate(self._software.pieces):
-            self._table[one.bound.port][tick] = one.answer
-            self.longest[number] = max(self.longest[number], one.took)
+    def _ask_software(self, tick: int) -> None:
+        self._software.run_tick(tick)
+        for number, piece in enumerate(self._software.pieces):
+            self._table[piece.bound.port][tick] = piece.answer
+            self.longest[number] = max(self.longest[number], piece.took)
 
     def result(self, reason: str, *, check: bool) -> Run:
-        """The run of the same experiment with the answers as its inputs: bit for bit what was flown."""
+        """Run of the same experiment with the answers as its inputs: the same numbers as in the flight, bit for bit."""
         experiment = dataclasses.replace(self.experiment, inputs=self._table)
         if not reason:
-            return self._described(simulate(experiment, check=check, accuracy=False), reason)
-        done = f"{self.tick * experiment.dt:g} s"
+            return self._with_software_table(simulate(experiment, check=check, accuracy=False), reason)
+        reached = f"{self.tick * experiment.dt:g} s"
         status = (
-            f"{INTERRUPTED}{done} of {experiment.duration:g} s" if self.interrupted else f"{STOPPED}{done}: {reason}"
+            f"{INTERRUPTED}{reached} of {experiment.duration:g} s"
+            if self.interrupted
+            else f"{STOPPED}{reached}: {reason}"
         )
         run = run_of_records(experiment, states_until(experiment, self.tick, self.steps), status)
-        run = self._described(run, reason)
+        run = self._with_software_table(run, reason)
         if check:
-            said = f"The flight ended early, {status}. What was recorded until then is in the exception's .run."
-            raise RunFailed(said, run, interrupted=self.interrupted)
+            message = f"The flight ended early, {status}. What was recorded until then is in the exception's .run."
+            raise RunFailed(message, run, interrupted=self.interrupted)
         return run
 
-    def _described(self, run: Run, reason: str) -> Run:
+    def _with_software_table(self, run: Run, reason: str) -> Run:
         pairs = zip(self._software.pieces, self.longest, strict=True)
         rows = [
-            describe_software(one.bound.contract, one.bound.described(), longest, reason or run.status)
-            for one, longest in pairs
+            describe_software(piece.bound.contract, piece.bound.plain_data(), longest, reason or run.status)
+            for piece, longest in pairs
         ]
         table = FactTable("On-board software", SOFTWARE_HEADINGS, tuple(rows))
-        told = dataclasses.replace(run.description, tables=(*run.description.tables, table))
-        return dataclasses.replace(run, description=told)
+        description = dataclasses.replace(run.description, tables=(*run.description.tables, table))
+        return dataclasses.replace(run, description=description)

@@ -1,4 +1,4 @@
-"""One of the package's own laws as an object of its own: compiled, with its memory, asked from outside."""
+"""Software of an experiment as a program of its own: compiled alone, with its own memory, called from outside."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from freefloat import engine
 from freefloat.model import Clock, Command, ThrusterDuty
 from freefloat.model.commands import numbers
 from freefloat.outside.binding import measurement_unit, software_number
-from freefloat.outside.contract import Contract, ContractError, Field
+from freefloat.outside.contract import Contract, ContractError, ContractField
 from freefloat.outside.measurements import MeasurementLayout
 from freefloat.outside.port import name_command
-from freefloat.outside.program import Immediate, require_finite
-from freefloat.outside.view import View, interface_of, measured_shapes
+from freefloat.outside.program import InProcessProgram, require_finite
+from freefloat.outside.view import MeasurementView, interface_of, measured_shapes
 from freefloat.sim.bound_program import BoundProgram, Transfer
 from freefloat.sim.experiment import Experiment
 from freefloat.sim.system.software_checks import (
@@ -33,8 +33,8 @@ from freefloat.sim.system.varied_numbers import compile_system
 from freefloat.values.arrays import Flag, Scalar, Vector
 
 
-class HostedSoftware(Immediate):
-    """A law of an experiment, compiled on its own. It sees measurements and its memory, nothing of the world."""
+class HostedSoftware(InProcessProgram):
+    """Software of an experiment, compiled alone. It reads its measurements and its memory, nothing else."""
 
     def __init__(self, experiment: Experiment, law: str, *, on: str = "", name: str = "") -> None:
         self._system, loop = experiment.begin()
@@ -44,35 +44,35 @@ class HostedSoftware(Immediate):
         self._empty = loop.software[self._k].memory
         self._program: BoundProgram | None = None
 
-    def agree(self, contract: Contract, answers: str) -> None:
-        """It knows its shapes."""
+    def accept_contract(self, contract: Contract, answers: str) -> None:
+        """Do nothing: the shapes are those of the experiment."""
 
     def begin(self, row: np.ndarray) -> np.ndarray | None:
-        """Fill its memory, and compile what it does at a tick."""
+        """Make the first memory from the measurements at the start, and compile what the software does at a tick."""
         memory, view = self._first_memory(self._view(row)), self._view(row)
         clock = np.zeros(()), np.zeros((), np.int32)
-        answer = partial(_answer, k=self._k, layout=self._layout, kinds=tuple(f.name for f in self.contract.gives))
+        answer = partial(_tick_answer, k=self._k, layout=self._layout, kinds=tuple(f.name for f in self.contract.gives))
         self._program = BoundProgram(answer, self._system, memory, view, *clock)
         self._remember = Transfer((self._program.result[0], self._program.arguments[0]))
         return None
 
     def step(self, row: np.ndarray) -> np.ndarray:
-        """What it commands and tells at a tick."""
+        """Commands and messages of the software at a tick."""
         assert self._program is not None
         _, view, t, tick = self._program.arguments
-        given = self._view(row)
-        view.values[...], view.taken[...], view.valid[...] = given.values, given.taken, given.valid
+        new = self._view(row)
+        view.values[...], view.taken[...], view.valid[...] = new.values, new.taken, new.valid
         t[...], tick[...] = row[0], round(row[0] / self._system.dt)
         self._program.call()
         self._remember()
         return require_finite(self.contract, np.array(self._program.result[1]))
 
-    def _view(self, row: np.ndarray) -> View:
+    def _view(self, row: np.ndarray) -> MeasurementView:
         at = self._layout
-        return View(np.array(row[at.values]), np.array(row[at.taken]), np.array(row[at.valid]))
+        return MeasurementView(np.array(row[at.values]), np.array(row[at.taken]), np.array(row[at.valid]))
 
-    def _first_memory(self, view: View) -> Any:
-        """Compiled as in a run; where software plans with NumPy, as it is written."""
+    def _first_memory(self, view: MeasurementView) -> Any:
+        """First memory of the software: from compiled code as in a run, or from Python where it needs NumPy."""
         first = partial(_first_memory, k=self._k, layout=self._layout)
         try:
             memory = compile_system(first, self._system, view)(view)
@@ -83,10 +83,10 @@ class HostedSoftware(Immediate):
         return jax.tree.map(lambda x, like: np.asarray(x, dtype=like.dtype), memory, self._empty)
 
 
-class _Row:
-    """Measurements of a view, traced."""
+class _TracedMeasurements:
+    """Measurements of a view by name, as values that JAX traces."""
 
-    def __init__(self, layout: MeasurementLayout, view: View) -> None:
+    def __init__(self, layout: MeasurementLayout, view: MeasurementView) -> None:
         self._layout, self._view = layout, view
 
     def __getitem__(self, name: str) -> Any:
@@ -95,24 +95,24 @@ class _Row:
         return jnp.asarray(self._view.values)[place.start - 1 : place.stop - 1].reshape(shape)
 
     def valid(self, name: str) -> Flag:
-        """Whether anything has been measured under that name."""
+        """Whether a measurement of that name has been made."""
         return jnp.asarray(self._view.valid)[self._layout.number(name)] > 0.5
 
     def taken(self, name: str) -> Scalar:
-        """When it was measured [s]."""
+        """Instant of the latest measurement of that name [s]."""
         return jnp.asarray(self._view.taken)[self._layout.number(name)]
 
 
-def _first_memory(system: System, view: View, *, k: int, layout: MeasurementLayout) -> Any:
+def _first_memory(system: System, view: MeasurementView, *, k: int, layout: MeasurementLayout) -> Any:
     law = system.software[k]
     with checked_call(law, "begin"):
-        return initial_memory(law, law.begin(_Row(layout, view)))
+        return initial_memory(law, law.begin(_TracedMeasurements(layout, view)))
 
 
-def _answer(
+def _tick_answer(
     system: System,
     memory: Any,
-    view: View,
+    view: MeasurementView,
     t: Scalar,
     tick: Any,
     *,
@@ -120,19 +120,19 @@ def _answer(
     layout: MeasurementLayout,
     kinds: tuple[str, ...],
 ) -> tuple[Any, Vector]:
-    """Memory and answer of a tick, the answer in the order of the contract."""
-    law, y = system.software[k], _Row(layout, view)
+    """Memory and answer of the software at a tick; the answer has the order of the contract."""
+    law, y = system.software[k], _TracedMeasurements(layout, view)
     clock = Clock(t=t, tick=tick, dt=system.dt, hold=law.period or 0.0)
     if remembers(law):
         memory = require_same_memory(law, memory, law.remember(memory, y, clock))
     commands = require_commands(system.spacecraft_of(law), law, law.command(memory, y, clock))
-    found = [numbers(one) for kind in kinds for one in commands if name_command(one)[0] == kind]
-    found += list(require_messages(law, law.tell(memory, y, clock)).values())
-    rows = [jnp.asarray(one, float).reshape(-1) for one in found]
+    outputs = [numbers(command) for kind in kinds for command in commands if name_command(command)[0] == kind]
+    outputs += list(require_messages(law, law.tell(memory, y, clock)).values())
+    rows = [jnp.asarray(values, float).reshape(-1) for values in outputs]
     return memory, jnp.concatenate(rows) if rows else jnp.zeros(0)
 
 
-# ---- its contract
+# ---- the contract of hosted software
 
 
 def _contract(system: System, loop: Any, k: int, name: str) -> Contract:
@@ -152,23 +152,32 @@ def _contract(system: System, loop: Any, k: int, name: str) -> Contract:
     return Contract(
         name=name or law.name or type(law).__name__,
         period=law.period,
-        reads=tuple(Field(one, shapes[one], measurement_unit(one)) for one in names),
-        gives=tuple(Field(kind, parts=own) for kind, own in parts.items()),
-        tells=tuple(Field(one, value.shape, "1", integer=value.dtype.kind in "iub") for one, value in messages.items()),
+        reads=tuple(
+            ContractField(measurement, shapes[measurement], measurement_unit(measurement)) for measurement in names
+        ),
+        gives=tuple(ContractField(kind, parts=own) for kind, own in parts.items()),
+        tells=tuple(
+            ContractField(message, value.shape, "1", integer=value.dtype.kind in "iub")
+            for message, value in messages.items()
+        ),
     )
 
 
 def _nozzles(system: System, k: int, command: Command) -> tuple[str, ...]:
     if not isinstance(command, ThrusterDuty):
         return ()
-    own = [one for one in system.thrusters if system.on(one) == system.on(system.software[k])]
-    asked = [one for one in own if command.thrusters in ("", one.name)]
+    own = [
+        thrusters
+        for thrusters in system.thrusters
+        if system.craft_index(thrusters) == system.craft_index(system.software[k])
+    ]
+    asked = [thrusters for thrusters in own if command.thrusters in ("", thrusters.name)]
     return tuple(nozzle.name for nozzle in asked[0].nozzles)
 
 
 def host(experiment: Experiment, law: str, *, on: str = "", name: str = "") -> HostedSoftware:
-    """Software outside that is one of the experiment's own laws, called by its name or class.
+    """External software that is one of the experiment's own pieces of software, selected by its name or class.
 
-    The same law then runs inside the compiled loop, in process, or behind a socket.
+    The same code can then run inside the compiled simulation, in process, or behind a socket.
     """
     return HostedSoftware(experiment, law, on=on, name=name)

@@ -1,4 +1,4 @@
-"""Software in a process of its own: it connects to a local socket of the world, and is asked there."""
+"""Software in a process of its own: it connects to a local socket, and is called through it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
-from freefloat.outside.connection import Connection, listen
+from freefloat.outside.connection import SocketConnection, open_listener
 from freefloat.outside.contract import Contract
 from freefloat.outside.messages import Kind, Message, WireError
 from freefloat.outside.program import Program, SoftwareFault, require_finite
 from freefloat.outside.server import ADDRESS
 
-_LOOK = 0.02  # [s] between two looks whether somebody has come
+_LOOK = 0.02  # [s] between two checks whether a process has connected
 _FAREWELL = 0.5  # [s] that a process has to end by itself
 
 
@@ -37,25 +37,25 @@ class SoftwareLink(Program):
     ) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="freefloat-")) if not address and _has_unix() else None
         address = address or (f"unix:{self._folder}/software" if self._folder else "tcp:127.0.0.1:0")
-        self._listener, self.address = listen(address, remote=remote)
+        self._listener, self.address = open_listener(address, remote=remote)
         self._command, self._patience, self._owner = tuple(command), patience, os.getpid()
-        self._line: Connection | None = None
+        self._line: SocketConnection | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._announced: Contract | None = None
         self._sequence = 0
 
-    # ---- meeting
+    # ---- connecting
 
     @property
     def contract(self) -> Contract:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """What the software has announced; the first look waits until it has connected."""
+        """Contract that the software has announced; the first access waits until the software has connected."""
         if self._announced is None:
-            self._announced = self._meet()
+            self._announced = self._receive_contract()
         return self._announced
 
-    def _meet(self) -> Contract:
+    def _receive_contract(self) -> Contract:
         self._start()
-        self._line = Connection(self._accept())
+        self._line = SocketConnection(self._accept())
         hello = self._receive(Kind.HELLO, 0, self._patience, "did not announce itself")
         return Contract.parse(hello.text)
 
@@ -65,7 +65,7 @@ class SoftwareLink(Program):
         path = self.address.partition(":")[2]
         words = [word.replace("{address}", self.address).replace("{path}", path) for word in self._command]
         try:
-            # In a session of its own: Ctrl-C is for the flight, which then says that it is over.
+            # In a session of its own: Ctrl-C goes to the simulation, which then sends END to the software.
             environment = {**os.environ, ADDRESS: self.address}
             self._process = subprocess.Popen(words, env=environment, start_new_session=True)
         except OSError as error:
@@ -82,36 +82,36 @@ class SoftwareLink(Program):
                     raise SoftwareFault(f"the software did not connect: its process {ending}") from None
         raise SoftwareFault(f"no software connected to {self.address} within {self._patience:g} s")
 
-    def refuse(self, reason: str) -> None:
-        """Tell it that it does not fit, and why; and let it go."""
-        self._say(Kind.REFUSED, reason)
+    def reject_contract(self, reason: str) -> None:
+        """Report to the software that its contract does not fit, and why, and close the connection."""
+        self._send_text(Kind.REFUSED, reason)
         self.end("it was refused")
 
-    def agree(self, contract: Contract, answers: str) -> None:
-        """Tell it the whole contract."""
+    def accept_contract(self, contract: Contract, answers: str) -> None:
+        """Send the complete contract to the software."""
         self._announced = contract
         self._send(Kind.WELCOME, 0, f"{contract.text()}answers {answers}\n")
 
-    # ---- working
+    # ---- running
 
     def begin(self, row: np.ndarray) -> np.ndarray | None:
-        """Let it see the start."""
+        """Send the measurements at the start and wait until the software is ready; returns its first answer, if any."""
         self._send(Kind.BEGIN, 0, row)
         ready = self._receive(Kind.READY, 0, self._patience, "was not ready")
         return self._numbers(ready) if ready.body else None
 
-    def ask(self, row: np.ndarray) -> None:
+    def send_measurements(self, row: np.ndarray) -> None:
         """Send measurements under the next sequence number."""
         self._sequence += 1
         self._send(Kind.STEP, self._sequence, row)
 
-    def answer(self, wait: float) -> np.ndarray:
-        """Its answer to the last question; anything else that comes is a fault."""
+    def receive_answer(self, wait: float) -> np.ndarray:
+        """Answer to the last measurements; any other message raises an error."""
         return self._numbers(self._receive(Kind.ANSWER, self._sequence, wait, "did not answer"))
 
     def end(self, reason: str) -> None:
-        """Say so, close, and see to it that a process that was started here is gone."""
-        self._say(Kind.END, reason)
+        """Report the end, close the connection, and end a process that was started here."""
+        self._send_text(Kind.END, reason)
         if self._line is not None:
             self._line.close()
         self._listener.close()
@@ -127,10 +127,10 @@ class SoftwareLink(Program):
     # ---- messages
 
     @property
-    def _who(self) -> str:
+    def _title(self) -> str:
         return f"software '{self._announced.name}'" if self._announced else "the software"
 
-    def _say(self, kind: Kind, sentence: str) -> None:
+    def _send_text(self, kind: Kind, sentence: str) -> None:
         if self._line is not None:
             with contextlib.suppress(OSError):
                 self._line.send(kind, 0, sentence, wait=1.0)
@@ -140,9 +140,9 @@ class SoftwareLink(Program):
         try:
             self._line.send(kind, sequence, body, wait=self._patience)
         except TimeoutError:
-            raise SoftwareFault(f"{self._who} takes no messages any more") from None
+            raise SoftwareFault(f"{self._title} takes no messages any more") from None
         except OSError as error:
-            raise SoftwareFault(self._gone(error)) from None
+            raise SoftwareFault(self._disconnection_text(error)) from None
 
     def _receive(self, kind: Kind, sequence: int, wait: float, silent: str) -> Message:
         assert self._line is not None
@@ -150,16 +150,16 @@ class SoftwareLink(Program):
             message = self._line.receive(wait)
         except TimeoutError:
             within = f" within {1e3 * wait:g} ms" if wait else " until its next tick"
-            raise SoftwareFault(f"{self._who} {silent}{within}") from None
+            raise SoftwareFault(f"{self._title} {silent}{within}") from None
         except WireError as error:
-            raise SoftwareFault(f"{self._who} sent what is no message: {error}") from None
+            raise SoftwareFault(f"{self._title} sent what is no message: {error}") from None
         except OSError as error:
-            raise SoftwareFault(self._gone(error)) from None
+            raise SoftwareFault(self._disconnection_text(error)) from None
         if message.kind is Kind.FAILED:
-            said = message.text[:300]
-            raise SoftwareFault(said if said.startswith(self._who) else f"{self._who} says: {said}")
+            reason = message.text[:300]
+            raise SoftwareFault(reason if reason.startswith(self._title) else f"{self._title} says: {reason}")
         if message.kind is not kind:
-            raise SoftwareFault(f"{self._who} sent {message.kind.name} in place of {kind.name}")
+            raise SoftwareFault(f"{self._title} sent {message.kind.name} in place of {kind.name}")
         if message.sequence != sequence:
             raise SoftwareFault(self._out_of_sequence(message.sequence, sequence))
         return message
@@ -167,19 +167,19 @@ class SoftwareLink(Program):
     def _numbers(self, message: Message) -> np.ndarray:
         numbers, contract = message.numbers, self.contract
         if numbers.size != contract.width:
-            raise SoftwareFault(f"{self._who} answered {numbers.size} numbers, {contract.width} are announced")
+            raise SoftwareFault(f"{self._title} answered {numbers.size} numbers, {contract.width} are announced")
         return require_finite(contract, numbers)
 
     def _out_of_sequence(self, came: int, expected: int) -> str:
         if came < expected:
-            return f"{self._who} repeated its answer {came}, or it came late: answer {expected} is due"
-        return f"{self._who} answered out of sequence: {came} in place of {expected}"
+            return f"{self._title} repeated its answer {came}, or it came late: answer {expected} is due"
+        return f"{self._title} answered out of sequence: {came} in place of {expected}"
 
-    def _gone(self, error: OSError) -> str:
-        return f"{self._who} is gone: " + (f"its process {e}" if (e := self._ending(0.5)) else str(error))
+    def _disconnection_text(self, error: OSError) -> str:
+        return f"{self._title} is gone: " + (f"its process {e}" if (e := self._ending(0.5)) else str(error))
 
     def _ending(self, wait: float) -> str:
-        """How a process that was started here has ended; empty where it has not, or nobody knows."""
+        """Text of how a process started here has ended; empty while it runs, and for a process started elsewhere."""
         if self._process is None or self._owner != os.getpid():
             return ""
         try:

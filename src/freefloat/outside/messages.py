@@ -7,7 +7,7 @@
     8       8     sequence number
     16      8     bytes that follow
 
-A decoder keeps no more than one message, and refuses a header that promises more than `MOST_BYTES`.
+A decoder stores no more than one message, and raises an error at a header that announces more than `MOST_BYTES`.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ _MAGIC = b"FFSW"
 
 
 class Kind(IntEnum):
-    """What a message is; W: from the world, S: from software."""
+    """Kinds of messages; W: sent by the world (the simulation or rehearsal), S: sent by the software."""
 
     HELLO = 1  # S: its contract, as text
-    WELCOME = 2  # W: the whole contract, as text; a last line says "answers now" or "answers next"
-    REFUSED = 3  # W: why not, as text
+    WELCOME = 2  # W: the complete contract, as text; the last line is "answers now" or "answers next"
+    REFUSED = 3  # W: why the contract does not fit, as text
     BEGIN = 4  # W: measurements at the start, sequence 0
-    READY = 5  # S: begun; its first commands, or nothing
+    READY = 5  # S: has begun; its first commands, or nothing
     STEP = 6  # W: measurements, sequence 1, 2, 3, ...
-    ANSWER = 7  # S: commands, with the sequence of the question
-    END = 8  # W: nothing more will be asked; why, as text
+    ANSWER = 7  # S: commands, with the sequence number of the measurements
+    END = 8  # W: no more measurements will come; why, as text
     FAILED = 9  # S: what went wrong, as text
 
 
@@ -43,12 +43,12 @@ _TEXTS = (Kind.HELLO, Kind.WELCOME, Kind.REFUSED, Kind.END, Kind.FAILED)
 
 
 class WireError(ValueError):
-    """Bytes that are no message of this protocol."""
+    """Received bytes that are no message of this protocol."""
 
 
 @dataclass(frozen=True)
 class Message:
-    """One message."""
+    """A message: its kind, its sequence number and the bytes behind its header."""
 
     kind: Kind
     sequence: int = 0
@@ -56,12 +56,12 @@ class Message:
 
     @property
     def text(self) -> str:
-        """What it says; bytes that are no text are shown as such."""
+        """Body of the message as text; bytes that are no text become replacement characters."""
         return self.body.decode(errors="replace")
 
     @property
     def numbers(self) -> np.ndarray:
-        """What it holds."""
+        """Body of the message as float64 numbers."""
         return np.frombuffer(self.body, "<f8")
 
 
@@ -76,22 +76,22 @@ def encode(kind: Kind, sequence: int, body: bytes | str | np.ndarray = b"") -> b
 
 
 class Decoder:
-    """Makes messages of bytes as they come in, in pieces of any length."""
+    """Decodes messages from received bytes, which may arrive in pieces of any length."""
 
     def __init__(self) -> None:
         self._kept = bytearray()
 
     def feed(self, content: bytes) -> None:
-        """Bytes that have come in."""
+        """Append received bytes."""
         self._kept += content
 
     @property
     def empty(self) -> bool:
-        """Whether nothing has come in that was not taken."""
+        """Whether all received bytes have been decoded."""
         return not self._kept
 
-    def take(self) -> Message | None:
-        """The next message, if it is there as a whole; bytes that are none raise a WireError."""
+    def next_message(self) -> Message | None:
+        """The next message, or None until it is complete; bytes that are no message raise a WireError."""
         if len(self._kept) < _HEADER.size:
             return None
         magic, version, kind, sequence, length = _HEADER.unpack_from(self._kept)

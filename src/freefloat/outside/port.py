@@ -1,4 +1,4 @@
-"""Software that runs outside a simulation: in it stands only what it reads and what it may command."""
+"""The part of an experiment that represents external software: what it reads, and where its answers enter."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from freefloat.values.arrays import Numeric
 
 @dataclass(frozen=True)
 class CommandField:
-    """A command that comes from outside: its kind, what it is for, and how many numbers it has."""
+    """One command of an answer: its kind, the parts it is for, and how many numbers it has."""
 
     kind: str  # such as `joints.torque`
     parts: tuple[str, ...] = ()  # joints, wheels, frame/axis, connections
     size: int = 1
-    thrusters: str = ""  # name of their set
+    thrusters: str = ""  # name of the set of thrusters
 
 
 @dataclass(frozen=True)
 class MessageField:
-    """A message that comes from outside."""
+    """One message of an answer to software that runs after it: name, shape and type."""
 
     name: str
     shape: tuple[int, ...] = ()
@@ -49,13 +49,13 @@ class MessageField:
 
     @property
     def size(self) -> int:
-        """How many numbers it has."""
+        """Number of values in the message."""
         return int(np.prod(self.shape, dtype=int))
 
 
 @record
 class SoftwarePort(Software):
-    """Stands for software outside: its commands and messages come in at the port `NAME.answer`, in order."""
+    """Represents external software: its commands and messages enter at the input port `NAME.answer`, in order."""
 
     reads: tuple[str, ...] = static(default=())
     gives: tuple[CommandField, ...] = static(default=())
@@ -63,58 +63,58 @@ class SoftwarePort(Software):
 
     @property
     def answer_port(self) -> str:
-        """Input port of its answers, without the name of its spacecraft."""
+        """Name of the input port of the answers, without the name of the spacecraft."""
         return f"{self.name}.answer"
 
     @property
     def answer_size(self) -> int:
-        """Length of an answer."""
-        return sum(one.size for one in (*self.gives, *self.messages))
+        """Number of values in an answer."""
+        return sum(field.size for field in (*self.gives, *self.messages))
 
     def command(self, memory: Any, y: Measurements, clock: Clock) -> tuple[Command, ...]:
-        """What came in; that it reads its measurements is said here, so that sensors are wired to it."""
+        """Commands of the present answer. Reading all measurements here wires the sensors to the port."""
         for name in self.reads:
             y[name]
-        answer, found, at = jnp.asarray(y[self.answer_port]), [], 0
-        for one in self.gives:
-            found += make_commands(one, answer[at : at + one.size])
-            at += one.size
-        return tuple(found)
+        answer, commands, at = jnp.asarray(y[self.answer_port]), [], 0
+        for field in self.gives:
+            commands += make_commands(field, answer[at : at + field.size])
+            at += field.size
+        return tuple(commands)
 
     def tell(self, memory: Any, y: Measurements, clock: Clock) -> Mapping[str, Numeric]:
-        """What came in behind the commands."""
-        answer, at, told = jnp.asarray(y[self.answer_port]), sum(one.size for one in self.gives), {}
-        for one in self.messages:
-            value = answer[at : at + one.size].reshape(one.shape)
-            told[one.name] = value.astype(jnp.int32) if one.integer else value
-            at += one.size
-        return told
+        """Messages of the present answer; they follow its commands."""
+        answer, at, messages = jnp.asarray(y[self.answer_port]), sum(field.size for field in self.gives), {}
+        for field in self.messages:
+            value = answer[at : at + field.size].reshape(field.shape)
+            messages[field.name] = value.astype(jnp.int32) if field.integer else value
+            at += field.size
+        return messages
 
     def channels(self) -> tuple[Channel, ...]:
-        """Its messages, under its name."""
+        """Channels of the messages, as `NAME.MESSAGE`."""
         return tuple(
             Channel(
-                f"{self.name}.{one.name}",
-                f"{one.name} of {self.name}",
+                f"{self.name}.{field.name}",
+                f"{field.name} of {self.name}",
                 "1",
-                axis=f"{self.name}.{one.name}.entry" if one.size != 1 else "",
-                components=tuple(str(k) for k in range(one.size)) if one.size != 1 else (),
+                axis=f"{self.name}.{field.name}.entry" if field.size != 1 else "",
+                components=tuple(str(k) for k in range(field.size)) if field.size != 1 else (),
             )
-            for one in self.messages
+            for field in self.messages
         )
 
     def observe(self, memory: Any, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
-        """The same."""
-        told = self.tell(memory, y, clock)
-        return tuple(told[one.name].reshape(() if one.size == 1 else (-1,)) for one in self.messages)
+        """Values of the channels: the messages of the present answer, as numbers or rows."""
+        messages = self.tell(memory, y, clock)
+        return tuple(messages[field.name].reshape(() if field.size == 1 else (-1,)) for field in self.messages)
 
 
 # ---- commands and their names
 
 
-def make_commands(given: CommandField, numbers: Numeric) -> list[Command]:
-    """Commands of a kind with these numbers."""
-    kind, parts = given.kind, given.parts
+def make_commands(field: CommandField, numbers: Numeric) -> list[Command]:
+    """Commands of the kind and for the parts of a field, with these numbers."""
+    kind, parts = field.kind, field.parts
     if kind in ("latch", "release"):
         make = Latch if kind == "latch" else Release
         return [make(name, numbers[k]) for k, name in enumerate(parts)]
@@ -126,14 +126,14 @@ def make_commands(given: CommandField, numbers: Numeric) -> list[Command]:
         "joints.torque": lambda: JointTorques(parts, numbers),
         "wheels.torque": lambda: WheelTorques(parts, numbers),
         "base.wrench": lambda: BaseWrench(numbers),
-        "thrusters.duty": lambda: ThrusterDuty(numbers, given.thrusters),
+        "thrusters.duty": lambda: ThrusterDuty(numbers, field.thrusters),
         "brake": lambda: Brake(parts, numbers),
     }
     return [makers[kind]()]
 
 
 def name_command(command: Command) -> tuple[str, tuple[str, ...]]:
-    """The kind of a command and what it is for, as a contract says it; nozzles are the caller's to name."""
+    """Kind of a command and the parts it is for, as in a contract; for thrusters the caller adds the nozzles."""
     if isinstance(command, (JointRates, JointTorques)):
         return "joints.rate" if isinstance(command, JointRates) else "joints.torque", command.joints
     if isinstance(command, WheelTorques):

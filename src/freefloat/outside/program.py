@@ -1,4 +1,4 @@
-"""Software that is asked and answers, whoever runs it; and what may be wrong with an answer."""
+"""The program interface: every kind of software under test is called in the same way. And the checks of its answers."""
 
 from __future__ import annotations
 
@@ -14,57 +14,60 @@ from freefloat.outside.measurements import MeasurementLayout
 
 
 class SoftwareFault(Exception):
-    """Which software failed, and how. In a rehearsal it becomes the reason of a safe stop."""
+    """A failure of software under test; the text names the software. A rehearsal then stops, with this reason."""
 
 
 class Program(ABC):
-    """Software under test as its driver sees it: `begin` once, then `ask` and `answer` in turn, and `end`."""
+    """Software under test as the package calls it: `agree`, `begin` once, then `ask` and `answer` in turn, and `end`.
+
+    A row is time [s], all measured values, the instant of each measurement [s], and its validity (1 or 0).
+    """
 
     contract: Contract
 
     @abstractmethod
-    def agree(self, contract: Contract, answers: str) -> None:
-        """Tell it the whole contract: shapes and units of all that it will read."""
+    def accept_contract(self, contract: Contract, answers: str) -> None:
+        """Pass the complete contract to the software: shapes and units of all it will read; `answers`: now or next."""
 
-    def refuse(self, reason: str) -> None:
-        """It does not fit: tell it why, and let it go."""
+    def reject_contract(self, reason: str) -> None:
+        """End software whose contract does not fit the experiment, and report the reason to it."""
         self.end(reason)
 
     @abstractmethod
     def begin(self, row: np.ndarray) -> np.ndarray | None:
-        """Let it see the start; its first answer, if it gives one."""
+        """Pass the measurements at the start; returns the first answer, or None where the software gives none."""
 
     @abstractmethod
-    def ask(self, row: np.ndarray) -> None:
-        """Hand over measurements."""
+    def send_measurements(self, row: np.ndarray) -> None:
+        """Pass the measurements of a tick to the software."""
 
     @abstractmethod
-    def answer(self, wait: float) -> np.ndarray:
-        """What it answers to the last question, within so many seconds."""
+    def receive_answer(self, wait: float) -> np.ndarray:
+        """Answer to the last measurements: commands and messages in one row; waits at most `wait` [s]."""
 
     def end(self, reason: str) -> None:
-        """Nothing more will be asked; may be called twice."""
+        """Report to the software that no more measurements will come, and why; may be called twice."""
         return
 
 
-class Immediate(Program):
-    """Software that runs in this process: it answers at once, and is late if that takes too long."""
+class InProcessProgram(Program):
+    """Base class of software that runs in this process: `step` returns the answer; too slow a step is a fault."""
 
     _answer: np.ndarray | None = None
     _took = 0.0
 
     @abstractmethod
     def step(self, row: np.ndarray) -> np.ndarray:
-        """What it answers to measurements."""
+        """Answer of the software to the measurements of a tick."""
 
-    def ask(self, row: np.ndarray) -> None:
-        """It computes now."""
+    def send_measurements(self, row: np.ndarray) -> None:
+        """Compute the answer to these measurements, and measure how long that takes."""
         began = time.perf_counter()
         self._answer = self.step(row)
         self._took = time.perf_counter() - began
 
-    def answer(self, wait: float) -> np.ndarray:
-        """What it found; if that took longer than it is given, it is late."""
+    def receive_answer(self, wait: float) -> np.ndarray:
+        """The computed answer; an error if the computation took longer than `wait` [s]."""
         assert self._answer is not None
         if self._took > wait:
             raise SoftwareFault(
@@ -74,36 +77,36 @@ class Immediate(Program):
         return self._answer
 
 
-class InProcess(Immediate):
-    """An object of this process with `begin(y)` and `step(t, y)`."""
+class InProcess(InProcessProgram):
+    """A Python object with `begin(y)` and `step(t, y)`, called in this process."""
 
     def __init__(self, software: Any) -> None:
         self.contract = Contract.of(software)
         self._software, self._layout = software, MeasurementLayout(())
 
-    def agree(self, contract: Contract, answers: str) -> None:
-        """Shapes are known from now on."""
+    def accept_contract(self, contract: Contract, answers: str) -> None:
+        """Store the complete contract: it gives the shapes of the measurements."""
         self.contract, self._layout = contract, MeasurementLayout(contract.reads)
 
     def begin(self, row: np.ndarray) -> np.ndarray | None:
-        """Its `begin`; what it returns, if anything, are commands."""
+        """Call `begin` of the object; a result, if there is one, is its first answer."""
         first = self._call("begin", self._layout.read(row))
-        return None if first is None else flatten(self.contract, first)
+        return None if first is None else flatten_answer(self.contract, first)
 
     def step(self, row: np.ndarray) -> np.ndarray:
-        """Its `step`."""
-        return flatten(self.contract, self._call("step", float(row[0]), self._layout.read(row)))
+        """Call `step` of the object with time [s] and measurements."""
+        return flatten_answer(self.contract, self._call("step", float(row[0]), self._layout.read(row)))
 
     def _call(self, method: str, *arguments: Any) -> Any:
         try:
             return getattr(self._software, method)(*arguments)
         except Exception as error:
-            said = f"{type(error).__name__}: {error}"
-            raise SoftwareFault(f"software '{self.contract.name}' failed in {method}: {said}") from error
+            reason = f"{type(error).__name__}: {error}"
+            raise SoftwareFault(f"software '{self.contract.name}' failed in {method}: {reason}") from error
 
 
-def flatten(contract: Contract, answer: Any) -> np.ndarray:
-    """An answer by name as a row of numbers; whatever is wrong with it is said by name."""
+def flatten_answer(contract: Contract, answer: Any) -> np.ndarray:
+    """Row of numbers of an answer that is given by name; a wrong answer raises an error that names the field."""
     who = f"software '{contract.name}'"
     if not isinstance(answer, Mapping):
         raise SoftwareFault(f"{who} answered with {type(answer).__name__} in place of numbers by name")
@@ -125,7 +128,7 @@ def flatten(contract: Contract, answer: Any) -> np.ndarray:
 
 
 def require_finite(contract: Contract, row: np.ndarray) -> np.ndarray:
-    """Refuse an answer with a number that is not finite."""
+    """Return an answer unchanged; raise an error where one of its numbers is not finite."""
     if np.isfinite(row).all():
         return row
     bad, at = int(np.argmax(~np.isfinite(row))), 0

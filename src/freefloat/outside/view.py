@@ -1,4 +1,4 @@
-"""What software outside sees at a tick: as it would inside, for whoever hands it over."""
+"""Measurements of external software at a tick: the same numbers that software inside the simulation reads."""
 
 from __future__ import annotations
 
@@ -10,38 +10,41 @@ import jax.numpy as jnp
 from freefloat import engine
 from freefloat.model import Command
 from freefloat.sim.kernel import before_software
-from freefloat.sim.motion.port_bus import Instant, Reading
+from freefloat.sim.motion.port_bus import PortBus, SoftwareMeasurements
 from freefloat.sim.start import zero_inputs
 from freefloat.sim.system.software_checks import checked_call, remembers
-from freefloat.sim.system.system import Inputs, System, SystemState
-from freefloat.sim.system.tick import tick_of
+from freefloat.sim.system.system import Inputs, System, SystemState, tick_of
 from freefloat.values import record
 from freefloat.values.arrays import Vector
 
 
 @record
-class View:
-    """Measurements one after the other, when each was taken [s], and whether each is valid (1 or 0)."""
+class MeasurementView:
+    """All measured values in one row, the instant of each measurement [s], and whether each is valid (1 or 0)."""
 
     values: Vector
     taken: Vector
     valid: Vector
 
 
-def view_at_tick(system: System, loop: SystemState, inputs: Inputs, *, k: int, names: tuple[str, ...]) -> View:
-    """What software number k measures when it is asked at the tick of a state."""
-    return _view(before_software(system, loop, inputs, tick_of(system, loop), k).measurements(k), names)
+def view_at_tick(
+    system: System, loop: SystemState, inputs: Inputs, *, k: int, names: tuple[str, ...]
+) -> MeasurementView:
+    """Measurements of software number k at the tick of a state."""
+    return _measurement_view(before_software(system, loop, inputs, tick_of(system, loop), k).measurements(k), names)
 
 
-def view_at_start(system: System, loop: SystemState, inputs: Inputs, *, k: int, names: tuple[str, ...]) -> View:
-    """What software number k measures before its first tick: sensors as if they had no latency."""
-    here = Instant(system, loop, loop.states, inputs, jnp.zeros(()), loop.tick, at_start=True)
-    return _view(here.measurements(k), names)
+def view_at_start(
+    system: System, loop: SystemState, inputs: Inputs, *, k: int, names: tuple[str, ...]
+) -> MeasurementView:
+    """Measurements of software number k before its first tick: sensors act as if they had no latency."""
+    here = PortBus(system, loop, loop.states, inputs, jnp.zeros(()), loop.tick, at_start=True)
+    return _measurement_view(here.measurements(k), names)
 
 
-def _view(y: Reading, names: tuple[str, ...]) -> View:
+def _measurement_view(y: SoftwareMeasurements, names: tuple[str, ...]) -> MeasurementView:
     values = [jnp.asarray(y[name], float).reshape(-1) for name in names]
-    return View(
+    return MeasurementView(
         jnp.concatenate(values) if values else jnp.zeros(0),
         jnp.stack([jnp.asarray(y.taken(name), float) for name in names]) if names else jnp.zeros(0),
         jnp.stack([jnp.asarray(y.valid(name), float) for name in names]) if names else jnp.zeros(0),
@@ -49,13 +52,13 @@ def _view(y: Reading, names: tuple[str, ...]) -> View:
 
 
 def measured_shapes(system: System, loop: SystemState, k: int, names: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
-    """Shapes of measurements for software number k; one that nobody measures is refused by name."""
+    """Shapes of measurements of software number k; a name that nothing measures raises an error."""
 
-    def look(loop: SystemState) -> dict[str, Any]:
-        y = Instant(system, loop, loop.states, zero_inputs(system), jnp.zeros(()), loop.tick, at_start=True)
+    def measure(loop: SystemState) -> dict[str, Any]:
+        y = PortBus(system, loop, loop.states, zero_inputs(system), jnp.zeros(()), loop.tick, at_start=True)
         return {name: jnp.asarray(y.measurements(k)[name]) for name in names}
 
-    return {name: value.shape for name, value in jax.eval_shape(look, loop).items()}
+    return {name: value.shape for name, value in jax.eval_shape(measure, loop).items()}
 
 
 def interface_of(
@@ -65,7 +68,7 @@ def interface_of(
     law, names, nothing = system.software[k], set[str](), zero_inputs(system)
 
     def begin(loop: SystemState) -> None:
-        here = Instant(system, loop, loop.states, nothing, jnp.zeros(()), loop.tick, at_start=True)
+        here = PortBus(system, loop, loop.states, nothing, jnp.zeros(()), loop.tick, at_start=True)
         with checked_call(law, "begin"):
             law.begin(here.measurements(k))
         names.update(here.asked.get(k, ()))
@@ -78,13 +81,13 @@ def interface_of(
         begin(loop)  # software may plan with NumPy
 
     def answer(loop: SystemState) -> Any:
-        here = Instant(system, loop, loop.states, nothing, jnp.zeros(()), loop.tick, at_start=True)
+        here = PortBus(system, loop, loop.states, nothing, jnp.zeros(()), loop.tick, at_start=True)
         if remembers(law):
             with checked_call(law, "remember"):
                 law.remember(loop.software[k].memory, here.measurements(k), here.remembering_clock(k))
-        found = here.wanted(k), here.hear(k)
+        outputs = here.requested_commands(k), here.software_messages(k)
         names.update(here.asked.get(k, ()))
-        return found
+        return outputs
 
     commands, messages = jax.eval_shape(answer, loop)
     return tuple(sorted(names)), commands, messages

@@ -1,4 +1,4 @@
-"""Planning: motions of arm and base to a grasp that keep every limit, found by optimisation with exact derivatives."""
+"""Planning: motions of arm and base to a grasp within all limits, found by optimisation with exact derivatives."""
 
 from freefloat.planning.capture import PlanSettings, plan_capture, straight_capture
 from freefloat.planning.cell_room import CellRoom

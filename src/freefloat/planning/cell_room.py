@@ -1,4 +1,4 @@
-"""The room that a cell's robot has to carry the servicer's base while the client's robot stands still."""
+"""The workspace of a cell's robot that carries the servicer's base while the client's robot stands still."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CellRoom:
-    """A robot, where it stands, and where the base is that it carries; poses on the floor F."""
+    """A robot, its place, and the place of the base that it carries; poses on the floor F."""
 
     arm: RobotArm
     X_FR: Pose  # its foot
@@ -28,8 +28,8 @@ class CellRoom:
 
     @staticmethod
     def of(cell: VirtualCell, placement: Pose, *, robot: str = "servicer", client: str = "client") -> CellRoom:
-        """Of a virtual cell; refused where the client's own robot cannot stand there."""
-        stations = {one.name: one for one in cell.stations}
+        """Workspace of a virtual cell's robot; raises an error if the client's own robot cannot reach the placement."""
+        stations = {station.name: station for station in cell.stations}
         for name in (robot, client):
             if name not in stations:
                 raise ModelError(f"The cell '{cell.name}' has no robot '{name}'. Robots: {', '.join(stations)}.")
@@ -40,26 +40,28 @@ class CellRoom:
 
     @property
     def chart(self) -> RobotChart:
-        """Poses of the base by the joints of the robot."""
+        """Chart of the poses of the base by the joints of the robot."""
         joints = self.arm.joints
         return RobotChart(
             offsets=np.array([joint.offset for joint in joints]),
             axes=np.array([joint.axis for joint in joints], dtype=float),
-            X_TR=_plain(self.X_FZ.inverse() @ self.X_FR),
-            X_LB=_plain(self.arm.flange @ self.X_PM),
+            X_TR=_numpy_pose(self.X_FZ.inverse() @ self.X_FR),
+            X_LB=_numpy_pose(self.arm.flange @ self.X_PM),
             names=tuple(joint.name for joint in joints),
         )
 
     def joints(self, X_TB: Pose, near: np.ndarray | None = None) -> np.ndarray:
-        """Angles for a pose of the base in the client's frame, near others where they are given."""
+        """Joint angles [rad] for a pose of the base in the client's frame, near the angles `near` if given."""
         return InverseKinematics(self.arm, near).find(self._flange(X_TB), "servicer")
 
     def rates(self, q: np.ndarray, X_TB: Pose, V_TB: np.ndarray) -> np.ndarray:
-        """Joint rates for a twist of the base, in its axes."""
+        """Joint rates [rad/s] for a twist of the base, in base axes."""
         return np.linalg.lstsq(self.arm.forward(q)[1], self._flange_twist(X_TB, V_TB), rcond=None)[0]
 
-    def follow(self, poses: list[Pose], twists: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray, float, float]:
-        """Angles and rates along a motion, the largest way left behind and the smallest singular value [m]."""
+    def follow_motion(
+        self, poses: list[Pose], twists: np.ndarray, step: float
+    ) -> tuple[np.ndarray, np.ndarray, float, float]:
+        """Joint angles and rates along a motion, largest distance not reached and smallest singular value [m]."""
         kinematics = InverseKinematics(self.arm)
         q = kinematics.find(self._flange(poses[0]), "servicer")
         kinematics.posture = q
@@ -69,7 +71,7 @@ class CellRoom:
             R_PM = np.asarray(self.X_PM.R)
             omega = R_PM @ V[3:]
             velocity = R_PM @ V[:3] - np.cross(omega, np.asarray(self.X_PM.p))
-            now = kinematics.follow(self._flange(X), np.concatenate([velocity, omega]), now, step)
+            now = kinematics.follow_pose(self._flange(X), np.concatenate([velocity, omega]), now, step)
             answers.append(now)
         missing = max(answer.missing for answer in answers)
         weakest = min(answer.manipulability for answer in answers)
@@ -79,7 +81,7 @@ class CellRoom:
         return _flange(self.X_FR, self.X_PM, self.X_FZ @ X_TB)[1]
 
     def _flange_twist(self, X_TB: Pose, V_TB: np.ndarray) -> np.ndarray:
-        """Of the flange's point, in the axes of the foot."""
+        """Twist of the flange, in the axes of the robot's foot."""
         R_RB = np.asarray(self.X_FR.R).T @ np.asarray(self.X_FZ.R) @ np.asarray(X_TB.R)
         p_BP = np.asarray(self.X_PM.inverse().p)
         return np.concatenate([R_RB @ (V_TB[:3] + np.cross(V_TB[3:], p_BP)), R_RB @ V_TB[3:]])
@@ -92,5 +94,5 @@ def _flange(X_FR: Pose, X_PM: Pose, X_FM: Pose) -> tuple[Pose, np.ndarray]:
     return X, matrix
 
 
-def _plain(X: Pose) -> Pose:
+def _numpy_pose(X: Pose) -> Pose:
     return Pose(np.asarray(X.p), np.asarray(X.R))

@@ -33,28 +33,28 @@ class PoseChart:
 
     @property
     def count(self) -> int:
-        """Six."""
+        """Number of chart numbers: three of position, three of rotation."""
         return 6
 
     def pose(self, numbers: Vector) -> Pose:
-        """X_TB."""
+        """Pose X_TB of the base in the client's frame for given numbers."""
         turned = self.attitude @ rotation_matrix(quaternion_exp(numbers[3:]))
         return Pose(position=numbers[:3], rotation=turned)
 
     def numbers(self, X_TB: Pose) -> np.ndarray:
-        """The numbers of a pose."""
+        """Numbers of a pose X_TB."""
         turn = rotation_log(jnp.asarray(np.asarray(self.attitude).T @ np.asarray(X_TB.R)))
         return np.concatenate([np.asarray(X_TB.p), np.asarray(turn)])
 
     def rates(self, numbers: np.ndarray, V_TB: np.ndarray) -> np.ndarray:
-        """Rates of the numbers for a twist of the base, in its axes."""
+        """Rates of the numbers for a twist of the base, in base axes."""
         R_TB = np.asarray(self.pose(jnp.asarray(numbers)).R)
         return np.concatenate([R_TB @ V_TB[:3], np.asarray(dexp_inverse(jnp.asarray(numbers[3:]), V_TB[3:]))])
 
 
 @record
 class RobotChart:
-    """Joints [rad] of the robot that carries the base, while the one of the client stands still."""
+    """Joints [rad] of the robot that carries the base, while the client's robot stands still."""
 
     offsets: Numeric  # (joints, 3) of each joint's frame in the one before [m]
     axes: Numeric  # (joints, 3)
@@ -64,11 +64,11 @@ class RobotChart:
 
     @property
     def count(self) -> int:
-        """Number of joints."""
+        """Number of joints of the robot."""
         return len(self.names)
 
     def pose(self, numbers: Vector) -> Pose:
-        """X_TB."""
+        """Pose X_TB of the base in the client's frame for given joint angles [rad]."""
         X = self.X_TR
         for offset, axis, angle in zip(self.offsets, self.axes, numbers, strict=True):
             X = X @ Pose(position=jnp.asarray(offset), rotation=rotation_about(jnp.asarray(axis), angle))
@@ -76,19 +76,19 @@ class RobotChart:
 
 
 def relative_motion(chart: Any, numbers: Vector, rates: Vector, accelerations: Vector) -> tuple[Pose, Vec6, Vec6]:
-    """X_TB, the twist V_TB and the rate of its components, in base axes."""
+    """Pose X_TB, twist V_TB and the rate of the twist's components, in base axes."""
 
-    def placed(s: Scalar) -> tuple[Vector, Numeric]:
+    def pose_at(s: Scalar) -> tuple[Vector, Numeric]:
         X = chart.pose(numbers + s * rates + 0.5 * s * s * accelerations)
         return jnp.asarray(X.p), jnp.asarray(X.R)
 
     def twist(s: Scalar) -> tuple[Vec6, tuple[Vector, Numeric]]:
-        (p, R), (velocity, turning) = _along(placed, s)
+        (p, R), (velocity, turning) = _with_derivative(pose_at, s)
         return six(R.T @ velocity, -0.5 * axial(R.T @ turning)), (p, R)
 
-    (V, (p, R)), (Vdot, _) = _along(twist, jnp.zeros(()))
+    (V, (p, R)), (Vdot, _) = _with_derivative(twist, jnp.zeros(()))
     return Pose(position=p, rotation=R), V, Vdot
 
 
-def _along(function: Callable[[Scalar], Any], s: Scalar) -> tuple[Any, Any]:
+def _with_derivative(function: Callable[[Scalar], Any], s: Scalar) -> tuple[Any, Any]:
     return jax.jvp(function, (s,), (jnp.ones(()),))

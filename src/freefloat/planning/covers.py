@@ -1,7 +1,7 @@
-"""Shapes as planning takes them: balls that contain those of the servicer, boxes and bars that contain the client's.
+"""Simplified shapes for planning: balls contain the servicer's shapes, boxes and bars contain the client's.
 
-Distances of balls are smooth where nothing overlaps, and the smallest of several is taken softly from below: both err
-on the safe side only.
+Distances of balls are smooth where nothing overlaps, and the smallest of several is approximated smoothly from below:
+both are never larger than the true distance.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SHARPNESS = 60.0  # [1/m] of the soft minimum: two equal distances count as 12 m
 
 @record
 class Balls:
-    """Of one body, in its frame."""
+    """Balls that contain the shapes of one body, in the body's frame."""
 
     body: str = static()
     centres: Numeric  # (balls, 3) [m]
@@ -39,13 +39,13 @@ class Balls:
 class Obstacle:
     """A box, or a bar along z with a radius, in the frame of its spacecraft's base."""
 
-    name: str = static()  # what it is, for messages
+    name: str = static()  # for messages
     X_TS: Pose
     half: Numeric  # half its edges [m]
     radius: Numeric | float  # around it [m]
 
     def distance(self, p: Numeric) -> Scalar:
-        """From a point in the same frame [m]."""
+        """Distance from a point in the same frame [m]."""
         inside = self.X_TS.R.T @ (p - self.X_TS.p)
         if np.count_nonzero(np.asarray(self.half)) == 3:
             return point_to_box(inside, self.half).distance - self.radius
@@ -53,18 +53,20 @@ class Obstacle:
 
 
 def with_boxed_drums(craft: Spacecraft) -> Spacecraft:
-    """The spacecraft whose drums that are wider than long are the boxes around them, not the bars.
+    """Copy of a spacecraft in which cylinders that are wider than long are replaced by the boxes around them.
 
-    A bar that contains a flat drum reaches beyond its faces by its radius.
+    A bar that contains a flat cylinder would reach beyond its faces by the radius.
     """
     bodies = tuple(
-        body if isinstance(body, ModalBody) else dataclasses.replace(body, shapes=tuple(map(_boxed, body.shapes)))
+        body
+        if isinstance(body, ModalBody)
+        else dataclasses.replace(body, shapes=tuple(map(_box_flat_drum, body.shapes)))
         for body in craft.bodies
     )
     return dataclasses.replace(craft, bodies=bodies)
 
 
-def _boxed(shape: Shape) -> Shape:
+def _box_flat_drum(shape: Shape) -> Shape:
     solid = shape.solid
     if not isinstance(solid, Cylinder) or solid.length >= 2.0 * solid.radius:
         return shape
@@ -72,26 +74,26 @@ def _boxed(shape: Shape) -> Shape:
 
 
 def obstacles_of(craft: Spacecraft, name: str) -> tuple[Obstacle, ...]:
-    """The shapes of a base."""
+    """Obstacles that the shapes of a base make."""
     found = []
     for number, shape in enumerate(_shapes(craft, craft.body_names[0])):
-        core, place = _core(_boxed(shape), name), Pose(np.array(shape.position), np.array(shape.rotation))
+        core, place = _core(_box_flat_drum(shape), name), Pose(np.array(shape.position), np.array(shape.rotation))
         found.append(Obstacle(f"{name} ({shape.colour} {number})", place, core.half, core.radius))
     return tuple(found)
 
 
 def balls_of(craft: Spacecraft, body: str, pieces: int = 2) -> Balls:
-    """Balls that contain the shapes of a body: boxes in at most so many pieces along an edge."""
+    """Balls that contain the shapes of a body; boxes are divided into at most `pieces` along an edge."""
     centres, radii = [np.zeros((0, 3))], []
     for shape in _shapes(craft, body):
         core = _core(shape, body)
-        some, radius = _cover(core, pieces)
-        centres.append(np.array(shape.position) + some @ np.array(shape.rotation).T)
-        radii += [radius] * len(some)
+        points, radius = _covering_balls(core, pieces)
+        centres.append(np.array(shape.position) + points @ np.array(shape.rotation).T)
+        radii += [radius] * len(points)
     return Balls(body, np.concatenate(centres), np.array(radii))
 
 
-def _cover(core: Core, pieces: int) -> tuple[np.ndarray, float]:
+def _covering_balls(core: Core, pieces: int) -> tuple[np.ndarray, float]:
     """Centres of equal balls that contain a box or a bar, and their radius."""
     half = np.asarray(core.half, dtype=float)
     size = max(float(half.max()) / pieces, _FINEST)
@@ -117,15 +119,15 @@ def _core(shape: Shape, owner: str) -> Core:
 
 
 def soft_minimum(distances: Numeric) -> Scalar:
-    """At most the smallest of some distances, and smooth [m]."""
+    """Smooth lower bound of the smallest distance [m]."""
     return -jax.nn.logsumexp(-SHARPNESS * distances) / SHARPNESS
 
 
 def body_distance(balls: Balls, X_TL: Pose, obstacles: tuple[Obstacle, ...]) -> Scalar:
-    """Of a body at X_TL from obstacles, softly and from below [m]."""
+    """Smooth lower bound of the distance of a body at X_TL from obstacles [m]."""
     found = [
-        one.distance(X_TL.apply(jnp.asarray(centre))) - radius
+        obstacle.distance(X_TL.apply(jnp.asarray(centre))) - radius
         for centre, radius in zip(balls.centres, balls.radii, strict=True)
-        for one in obstacles
+        for obstacle in obstacles
     ]
     return soft_minimum(jnp.stack(found))

@@ -1,7 +1,7 @@
 """Curves in time: quintic B-splines with equal pieces, whose control points bound them and their rates.
 
-A curve lies within the hull of its control points, and its rate and acceleration within those of the differences: what
-holds for them holds at every instant. Any polynomial of fifth degree is such a curve.
+A curve lies within the hull of its control points, and its rate and acceleration within those of the differences: a
+limit that they keep is kept at every instant. Any polynomial of fifth degree is such a curve.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ Kinematics = tuple[Vector, Vector, Vector]
 
 @record
 class Curve:
-    """Numbers that move together: coefficients of the powers of the time in each piece, highest first."""
+    """Several numbers as functions of time: coefficients of the powers of time in each piece, highest first."""
 
     coefficients: Numeric  # (pieces, 6, numbers)
     duration: Numeric | float  # [s]; before and after, it stands still
 
     @staticmethod
     def of(points: np.ndarray, duration: float) -> Curve:
-        """From control points (points, numbers)."""
+        """The curve with given control points (points, numbers)."""
         spline = BSpline(knots(len(points), duration), points, DEGREE)
         begins = knots(len(points), duration)[DEGREE : len(points)]
         powers = [spline(begins, nu=k) / math.factorial(k) for k in range(DEGREE, -1, -1)]
         return Curve(np.stack(powers, axis=1), float(duration))
 
     def at(self, t: Scalar) -> Kinematics:
-        """Values, rates and accelerations at a time."""
+        """Values, rates and accelerations at a time [s]."""
         pieces = np.shape(self.coefficients)[0]
         length = self.duration / pieces
         inside = (t >= 0.0) & (t <= self.duration)
@@ -52,13 +52,13 @@ class Curve:
         return values[0], jnp.where(inside, values[1], 0.0), jnp.where(inside, 2.0 * values[2], 0.0)
 
     def table(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Values, rates and accelerations at many times, one row each."""
+        """Values, rates and accelerations at many times [s], one row each."""
         found = jax.jit(jax.vmap(self.at))(jnp.asarray(times))
         return tuple(map(np.asarray, found))  # pyright: ignore[reportReturnType]
 
 
 def knots(points: int, duration: float) -> np.ndarray:
-    """Equal pieces, all knots of the ends at the ends [s]."""
+    """Knots of a spline of equal pieces, with all outer knots at the ends [s]."""
     if points <= DEGREE:
         raise ModelError(f"A curve of degree {DEGREE} needs {DEGREE + 1} control points or more, got {points}.")
     inner = np.linspace(0.0, duration, points - DEGREE + 1)
@@ -67,7 +67,7 @@ def knots(points: int, duration: float) -> np.ndarray:
 
 @lru_cache(maxsize=32)
 def basis(points: int, duration: float, samples: int) -> np.ndarray:
-    """(3, samples, points): what each control point adds to value, rate and acceleration at equally spaced times."""
+    """Weights of the control points in value, rate and acceleration at equally spaced times (3, samples, points)."""
     times, unit = np.linspace(0.0, duration, samples), np.eye(points)
     spline = BSpline(knots(points, duration), unit, DEGREE)
     found = np.stack([spline.derivative(k)(times) if k else spline(times) for k in range(3)])
@@ -77,7 +77,7 @@ def basis(points: int, duration: float, samples: int) -> np.ndarray:
 
 @lru_cache(maxsize=32)
 def differences(points: int, duration: float, order: int) -> np.ndarray:
-    """(points - order, points): control points of a derivative from those of the curve."""
+    """Matrix from the control points of a curve to those of a derivative (points - order, points)."""
     matrix, t = np.eye(points), knots(points, duration)
     for k in range(order):
         degree = DEGREE - k

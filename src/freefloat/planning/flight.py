@@ -1,4 +1,4 @@
-"""The plan flown: on-board software that follows it relative to the client, by feed-forward and feedback."""
+"""On-board software that follows a plan relative to the client, by feed-forward and feedback."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from freefloat.control import TimedGrasp, measured_state
 from freefloat.dynamics import composite_inertia, inverse_dynamics
 from freefloat.dynamics.nominal_motion import NominalMotion, unforced_twist_rate
 from freefloat.dynamics.relative import nominal_share, nominal_share_rate
-from freefloat.hil import Carried, DelayCompensation, Grasp, Rehearsal
+from freefloat.hil import DelayCompensation, Grasp, Rehearsal, RobotAssignment
 from freefloat.model import (
     BaseWrench,
     Clearance,
@@ -36,18 +36,18 @@ from freefloat.values.checks import require_bounds, require_number
 from freefloat.values.errors import ModelError
 
 _GRASP = "grasp"  # the connection that a gripper holds
-_LEVER = 0.5  # [m]: what an angle counts as in the error that is told
+_LEVER = 0.5  # [m]: converts an angle to a length in the reported error
 
 
 @record
 class PlanFlight(Software):
-    """Follows a plan: accelerations of the plan, and of a spring and a damper at every coordinate, as forces.
+    """Follows a plan: forces for the accelerations of the plan, and of a spring and a damper at every coordinate.
 
-    The client's motion is measured; that nothing pushes it says how it goes on. Forces are those of inverse dynamics,
-    so that with exact measurements and an exact model only the start is left to feedback.
+    The client's motion is measured, and predicted as free motion. Forces are those of inverse dynamics, so that with
+    exact measurements and an exact model feedback only corrects the start.
     """
 
-    craft: Spacecraft  # as the software knows it
+    craft: Spacecraft  # model in the software
     client: Spacecraft
     chart: PoseChart | RobotChart
     curve: Curve
@@ -59,7 +59,7 @@ class PlanFlight(Software):
 
     @property
     def fastest_rate(self) -> Numeric | float:
-        """Of its loops [rad/s]."""
+        """Bandwidth of the joint loops, the fastest ones [rad/s]."""
         return self.joint_bandwidth
 
     def command(self, memory: tuple[()], y: Measurements, clock: Clock) -> tuple[BaseWrench, JointTorques]:
@@ -70,15 +70,15 @@ class PlanFlight(Software):
     def force(self, y: Measurements, clock: Clock) -> Vector:
         """Generalised force (nv) [N, N m]."""
         state = measured_state(self.craft, y)
-        wanted, vdot = self.wanted(y, clock)
-        X_BW = state.X_NB.inverse() @ wanted.X_NB  # W: where the base should be
+        planned, vdot = self.planned_motion(y, clock)
+        X_BW = state.X_NB.inverse() @ planned.X_NB  # W: where the base should be
         w, u = self.bandwidth, self.joint_bandwidth
-        on_base = X_BW.twist_to_A(vdot[:6]) + 2.0 * w * (X_BW.twist_to_A(wanted.V_NB) - state.V_NB) + w**2 * X_BW.log()
-        on_joints = vdot[6:] + 2.0 * u * (wanted.v[6:] - state.v[6:]) + u**2 * (wanted.q - state.q)
+        on_base = X_BW.twist_to_A(vdot[:6]) + 2.0 * w * (X_BW.twist_to_A(planned.V_NB) - state.V_NB) + w**2 * X_BW.log()
+        on_joints = vdot[6:] + 2.0 * u * (planned.v[6:] - state.v[6:]) + u**2 * (planned.q - state.q)
         return inverse_dynamics(self.craft, state.q, state.v, jnp.concatenate([on_base, on_joints]))
 
-    def wanted(self, y: Measurements, clock: Clock) -> tuple[State, Vector]:
-        """The state in orbit that the plan asks for now, and its acceleration (nv)."""
+    def planned_motion(self, y: Measurements, clock: Clock) -> tuple[State, Vector]:
+        """Planned state in orbit at this time, and its acceleration (nv)."""
         twist = six(y["client.base.velocity"], y["client.base.rate"])
         body = composite_inertia(self.client, np.zeros(0))
         p_NT, quat_NT = y["client.base.position"], y["client.base.attitude"]
@@ -93,7 +93,7 @@ class PlanFlight(Software):
         return State(X_NB.p, X_NB.quaternion, relative.q, v), vdot
 
     def channels(self) -> tuple[Channel, ...]:
-        """What it asks for, and how far it is from the plan."""
+        """Channels of the commanded force and torque, and of the distance from the plan."""
         xyz = ("x", "y", "z")
         return (
             Channel("flight.force", "Force of the thrusters", "N", "base", "axis", xyz),
@@ -102,9 +102,9 @@ class PlanFlight(Software):
         )
 
     def observe(self, memory: tuple[()], y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
-        """The values of its channels."""
+        """Values of these channels."""
         force = self.force(y, clock)
-        away = (truth.state.X_NB.inverse() @ self.wanted(y, clock)[0].X_NB).log()
+        away = (truth.state.X_NB.inverse() @ self.planned_motion(y, clock)[0].X_NB).log()
         size = jnp.sqrt(linear(away) @ linear(away) + _LEVER**2 * (angular(away) @ angular(away)))
         return linear(force[:6]), angular(force[:6]), size
 
@@ -112,9 +112,9 @@ class PlanFlight(Software):
 def flight_experiment(
     task: CaptureTask, plan: Plan, *, dt: float = 0.01, watched: bool = True, law: PlanFlight | None = None
 ) -> Experiment:
-    """The plan as an experiment: both spacecraft from their start, the software on the servicer, clearances watched."""
+    """The plan as an experiment: both spacecraft at their start, software on the servicer, and watched clearances."""
     law = law or PlanFlight(task.servicer, task.client, plan.chart, plan.curve, on="servicer")
-    bodies = [name for name in task.servicer.body_names if name not in task.hand]
+    bodies = [name for name in task.servicer.body_names if name not in task.hand_bodies]
     pairs = tuple((f"servicer.{name}", "client.base") for name in bodies)
     client = with_boxed_drums(task.client)
     return Experiment.of(
@@ -131,8 +131,8 @@ def flight_experiment(
 def flight_rehearsal(task: CaptureTask, plan: Plan, *, dt: float = 4e-3, hold: float = 0.0) -> Rehearsal:
     """The plan as a rehearsal in the cell it was planned for: robots carry both bases, the arm follows its joints.
 
-    With `hold` [s] the gripper closes on the ring at the plan's end and holds it that long. What it takes is measured
-    at the client's wrist, and acts on the servicer's tool with the other sign. Clearances are the cell's own to watch.
+    With `hold` [s] the gripper closes on the ring at the plan's end and holds it that long. Its wrench is measured at
+    the client's wrist, and acts on the servicer's tool with the opposite sign. The cell itself watches clearances.
     """
     if task.cell is None:
         raise ModelError("The task was planned for no cell: give CaptureTask a cell, CellRoom.of(...), and plan again.")
@@ -142,8 +142,8 @@ def flight_rehearsal(task: CaptureTask, plan: Plan, *, dt: float = 4e-3, hold: f
     return Rehearsal(
         _grasping_experiment(task, plan, dt, hold),
         carried=(
-            Carried("client", "client", ring),
-            Carried("servicer", "servicer", tool, reaction_of="client", arm=arm),
+            RobotAssignment("client", "client", ring),
+            RobotAssignment("servicer", "servicer", tool, reaction_of="client", arm=arm),
         ),
         placement=task.cell.X_FZ,
         nominal="client",
@@ -153,7 +153,7 @@ def flight_rehearsal(task: CaptureTask, plan: Plan, *, dt: float = 4e-3, hold: f
 
 
 def _grasping_experiment(task: CaptureTask, plan: Plan, dt: float, hold: float) -> Experiment:
-    """The plan flown, then held, with ports for what the facility feels."""
+    """Experiment that follows the plan and then holds, with input ports for the wrenches that the facility measures."""
     world = World(servicer=task.servicer, client=task.client)
     return Experiment.of(
         world.connection(_GRASP, f"servicer.{task.tool}", f"client.{task.ring}"),

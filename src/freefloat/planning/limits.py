@@ -1,4 +1,4 @@
-"""What a planned motion may ask of the servicer, and how it may come near the client."""
+"""Limits of a planned motion: of joints and base, and of the approach to the client."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from freefloat.model import Spacecraft
 from freefloat.values.checks import require_number, require_quantity, set_fields
 from freefloat.values.errors import ModelError
 
-Several = tuple[float, ...] | float
+PerJoint = tuple[float, ...] | float
 # Public values of the light-weight robot that the library's servicer carries.
 _RANGE_DEG = (170.0, 120.0, 170.0, 120.0, 170.0, 120.0, 170.0)
 _RATE_DEG_S = (110.0, 110.0, 128.0, 128.0, 204.0, 184.0, 184.0)
@@ -20,13 +20,13 @@ _UNITS = {"lower": "rad", "upper": "rad", "rate": "rad/s", "acceleration": "rad/
 
 @dataclass(frozen=True)
 class MotionLimits:
-    """Of the arm's joints, one number for all or one for each; of the base; of the approach."""
+    """Limits of the arm's joints (one number for all or one for each), of the base, and of the approach."""
 
-    lower: Several  # [rad]
-    upper: Several  # [rad]
-    rate: Several  # [rad/s]
-    acceleration: Several  # [rad/s2]
-    torque: Several  # [N m]
+    lower: PerJoint  # [rad]
+    upper: PerJoint  # [rad]
+    rate: PerJoint  # [rad/s]
+    acceleration: PerJoint  # [rad/s2]
+    torque: PerJoint  # [N m]
     base_force: float = 60.0  # of the thrusters, along each base axis [N]
     base_torque: float = 40.0  # about each base axis [N m]
     clearance: float = 0.05  # of all bodies from the client and from each other [m]
@@ -51,7 +51,7 @@ class MotionLimits:
 
     @staticmethod
     def of(craft: Spacecraft, **changes: float) -> MotionLimits:
-        """Those of the spacecraft's joints; where an arm of seven joints has none, of a light-weight robot."""
+        """Limits of a spacecraft's joints; for an arm of seven joints without limits those of a light-weight robot."""
         joints = [craft.joint(name) for name in craft.layout.moving_joints]
         lower, upper, rate, torque = (
             np.array([float(getattr(joint.limits, kind)) for joint in joints])
@@ -66,12 +66,12 @@ class MotionLimits:
         return MotionLimits(**{**known, "acceleration": tuple(rate / 0.5), **changes})  # full rate in half a second
 
     def joint(self, name: str, count: int) -> np.ndarray:
-        """A limit of every joint."""
+        """One limit for every joint (count), by the name of the field."""
         value = np.asarray(getattr(self, name), dtype=float)
         if value.ndim and len(value) != count:
             raise ModelError(f"MotionLimits.{name} has {len(value)} numbers, the arm has {count} joints.")
         return np.broadcast_to(value, (count,))
 
     def force(self, count: int) -> np.ndarray:
-        """Of the base and of the joints (6 + count) [N, N m]."""
+        """Largest forces of the base and torques of the joints (6 + count) [N, N m]."""
         return np.concatenate([[self.base_force] * 3, [self.base_torque] * 3, self.joint("torque", count)])

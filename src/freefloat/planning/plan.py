@@ -1,4 +1,4 @@
-"""A plan: the motion that was found, how far it stays from every limit, and how it was found."""
+"""A plan: the motion that was found, its margins to all limits, and how it was found."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FORMAT = "freefloat plan 1"
 
 @dataclass(frozen=True, repr=False)
 class Plan:
-    """A motion of base and arm to the grasp. `plan.kept` says whether every limit holds between the instants too."""
+    """A motion of base and arm to the grasp. `plan.kept` is true if every limit also holds between the instants."""
 
     kind: str  # optimised, or straight
     curve: Curve  # of the chart's numbers and the joints
@@ -32,7 +32,7 @@ class Plan:
     client_start: State
     margins: tuple[Margin, ...]
     status: str  # in words
-    solved: bool  # whether the solver says so
+    solved: bool  # as the solver reports
     in_the_way: tuple[str, ...] = ()  # without any one of these limits there is a motion
     effort: float = float("nan")  # mean square of forces as shares of their limits
     iterations: int = 0
@@ -41,29 +41,29 @@ class Plan:
 
     @property
     def duration(self) -> float:
-        """From start to grasp [s]."""
+        """Time from start to grasp [s]."""
         return float(self.curve.duration)
 
     @property
-    def kept(self) -> bool:
-        """Whether all limits hold on the fine grid."""
-        return self.solved and not self.broken
+    def keeps_limits(self) -> bool:
+        """True if all limits hold on the fine grid of samples."""
+        return self.solved and not self.broken_limits
 
     @property
-    def broken(self) -> tuple[Margin, ...]:
-        """Limits that do not hold."""
-        return tuple(one for one in self.margins if not one.kept)
+    def broken_limits(self) -> tuple[Margin, ...]:
+        """Margins of the limits that do not hold."""
+        return tuple(margin for margin in self.margins if not margin.holds)
 
     def margin(self, kind: str) -> Margin:
         """The tightest margin of a kind, such as `joint rate`."""
-        found = [one for one in self.margins if one.kind == kind]
-        if not found:
-            known = ", ".join(dict.fromkeys(one.kind for one in self.margins))
+        same = [margin for margin in self.margins if margin.kind == kind]
+        if not same:
+            known = ", ".join(dict.fromkeys(margin.kind for margin in self.margins))
             raise ModelError(f"The plan has no limit '{kind}'. Limits: {known}.")
-        return min(found, key=lambda one: one.margin)
+        return min(same, key=lambda margin: margin.margin)
 
     def relative_poses(self, times: np.ndarray) -> tuple[list[Pose], np.ndarray]:
-        """X_TB of the base in the client's frame, and the joints [rad], at given times [s]."""
+        """Poses X_TB of the base in the client's frame, and the joints [rad], at given times [s]."""
         k = self.chart.count
         values = self.curve.table(np.asarray(times, dtype=float))
         seen = jax.jit(jax.vmap(lambda a, b, c: relative_motion(self.chart, a, b, c)[0]))(*(x[:, :k] for x in values))
@@ -73,14 +73,14 @@ class Plan:
     def __str__(self) -> str:
         way = f"; in the way: {'; '.join(self.in_the_way)}" if self.in_the_way else ""
         head = f"{self.kind} motion of {self.duration:g} s: {self.status}{way}"
-        return "\n".join([head, *(f"  {one}" for one in self.margins)])
+        return "\n".join([head, *(f"  {margin}" for margin in self.margins)])
 
     __repr__ = __str__
 
     # ---- files
 
     def save(self, path: str | Path) -> Path:
-        """As JSON, with all digits."""
+        """Write the plan to a JSON file, with all digits; returns the path."""
         text = json.dumps(self._data(), indent=1)
         return write_atomically(Path(path), lambda file: file.write_text(text))
 
@@ -90,7 +90,7 @@ class Plan:
             "format": _FORMAT,
             **plain,
             "in_the_way": list(self.in_the_way),
-            "margins": [asdict(one) for one in self.margins],
+            "margins": [asdict(margin) for margin in self.margins],
             "duration": self.duration,
             "coefficients": np.asarray(self.curve.coefficients).tolist(),
             "chart": _chart_data(self.chart),
@@ -100,7 +100,7 @@ class Plan:
 
     @staticmethod
     def load(path: str | Path) -> Plan:
-        """A plan that was saved."""
+        """Read a plan from a file that `save` wrote."""
         try:
             data = json.loads(Path(path).read_text())
             if data["format"] != _FORMAT:
@@ -111,7 +111,7 @@ class Plan:
                 chart=_chart_of(data["chart"]),
                 start=_state_of(data["start"]),
                 client_start=_state_of(data["client_start"]),
-                margins=tuple(Margin(**one) for one in data["margins"]),
+                margins=tuple(Margin(**entry) for entry in data["margins"]),
                 in_the_way=tuple(data["in_the_way"]),
             )
         except (KeyError, TypeError, ValueError) as error:

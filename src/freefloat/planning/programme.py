@@ -7,15 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from freefloat.planning.curves import DEGREE, basis, differences
-from freefloat.planning.programs import Numbers, Programs
+from freefloat.planning.programs import Programs, RowScales
 
-_SHARE_OF_FORCE, _FAR = 0.2, 0.8  # of a limit; beyond it [m]: rows that may be left out at first
+_SHARE_OF_FORCE, _FAR = 0.2, 0.8  # share of a limit; distance beyond it [m]: rows that may be left out at first
 FREE = 1e19  # what IPOPT takes as no limit
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is asked: limits of the rows at every instant and of every number of the curve, and where it begins."""
+class PlanningLimits:
+    """Limits of the rows at every instant and of every number of the curve, and the start of the curve."""
 
     names: tuple[str, ...]  # of the rows of an instant
     low: np.ndarray  # (instants, rows)
@@ -25,7 +25,7 @@ class Asked:
     acceleration: np.ndarray
     start: np.ndarray  # (2, numbers): values and rates
     nominal: np.ndarray  # (instants, 12): twist of the client and its rate
-    measures: Numbers
+    measures: RowScales
 
 
 class Programme:
@@ -36,12 +36,20 @@ class Programme:
     """
 
     def __init__(
-        self, programs: Programs, asked: Asked, points: int, duration: float, near: np.ndarray | None = None
+        self,
+        programs: Programs,
+        task_limits: PlanningLimits,
+        points: int,
+        duration: float,
+        near: np.ndarray | None = None,
     ) -> None:
-        self.programs, self.asked, self.points, self.duration = programs, asked, points, duration
-        self.instants, self.rows = asked.low.shape
-        self.n, self.free = asked.start.shape[1], points - 3
-        self._fixed = asked.start[0] + np.array([[0.0], [1.0]]) * asked.start[1] * duration / (points - DEGREE) / DEGREE
+        self.programs, self.task_limits, self.points, self.duration = programs, task_limits, points, duration
+        self.instants, self.rows = task_limits.low.shape
+        self.n, self.free = task_limits.start.shape[1], points - 3
+        self._fixed = (
+            task_limits.start[0]
+            + np.array([[0.0], [1.0]]) * task_limits.start[1] * duration / (points - DEGREE) / DEGREE
+        )
         B = np.array(basis(points, duration, self.instants))
         self._B = self._merge(B)
         self._offset = np.einsum("dkp,pa->kda", B[:, :, :2], self._fixed)
@@ -49,13 +57,13 @@ class Programme:
         self._weights[[0, -1]] *= 0.5
         self._linear = self._linear_rows()
         self._kept: tuple[bytes, np.ndarray] = (b"", np.zeros(0))
-        self._active = (asked.low > -FREE) | (asked.high < FREE)
+        self._active = (task_limits.low > -FREE) | (task_limits.high < FREE)
         if near is not None:
-            self._active &= self._used(self.free_points(near))
+            self._active &= self._rows_near_limits(self.free_points(near))
         self._set_places()
 
     def _merge(self, B: np.ndarray) -> np.ndarray:
-        """What multiplies the free control points."""
+        """Weights of the free control points, from those of all control points."""
         free = np.array(B[..., 2 : self.points - 1])
         free[..., -1] += B[..., -1]
         return free
@@ -63,12 +71,12 @@ class Programme:
     # ---- points and instants
 
     def control_points(self, x: np.ndarray) -> np.ndarray:
-        """All of them (points, numbers)."""
+        """All control points (points, numbers) from the variables."""
         free = x.reshape(self.free, self.n)
         return np.concatenate([self._fixed, free, free[-1:]])
 
     def free_points(self, points: np.ndarray) -> np.ndarray:
-        """The variables of given control points."""
+        """The variables, from given control points."""
         return np.ascontiguousarray(points[2 : self.points - 1]).ravel()
 
     def curve(self, x: np.ndarray) -> np.ndarray:
@@ -78,16 +86,18 @@ class Programme:
 
     # ---- limits
 
-    def _used(self, x: np.ndarray) -> np.ndarray:
-        """Which rows at instants come near to a limit."""
-        values, asked = self._values(x)[:, :-1], self.asked
-        forces = (asked.low > -FREE) & (asked.high < FREE)  # limited on both sides, as shares
-        return np.where(forces, np.abs(values) > _SHARE_OF_FORCE, (values < asked.low + _FAR) | (asked.high < FREE))
+    def _rows_near_limits(self, x: np.ndarray) -> np.ndarray:
+        """Mask of the rows at instants that come near to a limit."""
+        values, task_limits = self._values(x)[:, :-1], self.task_limits
+        forces = (task_limits.low > -FREE) & (task_limits.high < FREE)  # limited on both sides, as shares
+        return np.where(
+            forces, np.abs(values) > _SHARE_OF_FORCE, (values < task_limits.low + _FAR) | (task_limits.high < FREE)
+        )
 
     def _linear_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Rates and accelerations of control points: matrix over free points, constants, and limits of numbers."""
         found, constants, limits = [], [], []
-        for order, limit in ((1, self.asked.rate), (2, self.asked.acceleration)):
+        for order, limit in ((1, self.task_limits.rate), (2, self.task_limits.acceleration)):
             D = np.array(differences(self.points, self.duration, order))
             free = self._merge(D)
             moving = np.abs(free).max(axis=1) > 0.0
@@ -98,54 +108,54 @@ class Programme:
 
     @property
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of the variables."""
-        low, high = (np.tile(side, self.free) for side in self.asked.range)
+        """Lower and upper bounds of the variables."""
+        low, high = (np.tile(side, self.free) for side in self.task_limits.range)
         return np.maximum(low, -FREE), np.minimum(high, FREE)
 
     @property
     def limits(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of all rows: at instants, of control points, at the end."""
+        """Lower and upper limits of all rows: at instants, of control points, at the end."""
         _, constants, limit = self._linear
         end = np.zeros(6)
-        low = [self.asked.low[self._active], (-limit - constants).ravel(), end]
-        high = [self.asked.high[self._active], (limit - constants).ravel(), end]
+        low = [self.task_limits.low[self._active], (-limit - constants).ravel(), end]
+        high = [self.task_limits.high[self._active], (limit - constants).ravel(), end]
         return np.concatenate(low), np.concatenate(high)
 
     # ---- for the solver
 
     def effort(self, x: np.ndarray) -> float:
-        """Mean over the time."""
+        """Effort of the motion, as a mean over time."""
         return float(self._weights @ self._values(x)[:, -1])
 
     def effort_slope(self, x: np.ndarray, out: np.ndarray) -> None:
-        """By the free points."""
+        """Derivatives of the effort by the variables, written into `out`."""
         slopes = self._slopes(x)[:, -1].reshape(self.instants, 3, self.n)
         out[:] = np.einsum("k,kda,dkp->pa", self._weights, slopes, self._B).ravel()
 
     def constraints(self, x: np.ndarray, out: np.ndarray) -> None:
-        """Rows, in the order of `limits`."""
+        """Values of all rows in the order of `limits`, written into `out`."""
         matrix, _, _ = self._linear
         free = x.reshape(self.free, self.n)
         error, _ = self.programs.end(free[-1])
         out[:] = np.concatenate([self._values(x)[:, :-1][self._active], (matrix @ free).ravel(), error])
 
     def constraint_slopes(self, x: np.ndarray, out: np.ndarray) -> None:
-        """Entries at `slope_places`."""
+        """Derivatives of the rows by the variables at `slope_places`, written into `out`."""
         slopes = self._slopes(x)[:, :-1].reshape(self.instants, self.rows, 3, self.n)
         by_points = np.einsum("kmda,dkp->kmpa", slopes, self._B)
         _, end = self.programs.end(x.reshape(self.free, self.n)[-1])
         out[:] = np.concatenate([by_points[self._chosen].ravel(), self._linear_entries, end.ravel()])
 
     def curvature(self, x: np.ndarray, weights: np.ndarray, effort: float, out: np.ndarray) -> None:
-        """Of effort and rows, weighed; entries at `curvature_places`."""
+        """Weighted second derivatives of effort and rows at `curvature_places`, written into `out`."""
         assert self.programs.curvature is not None
         on_rows = np.zeros((self.instants, self.rows + 1))
         count = int(self._active.sum())
         on_rows[:, :-1][self._active] = weights[:count]
         on_rows[:, -1] = effort * self._weights
-        asked = self.asked
+        task_limits = self.task_limits
         H = self.programs.curvature.batch(
-            self.curve(x), asked.nominal, asked.measures.packed, on_rows, in_axes=(0, 0, None, 0)
+            self.curve(x), task_limits.nominal, task_limits.measures.as_vector, on_rows, in_axes=(0, 0, None, 0)
         ).reshape(self.instants, 3, self.n, 3, self.n)
         half = np.einsum("dkp,kdaeb->kpaeb", self._B, H, optimize=True)
         full = np.einsum("kpaeb,ekq->paqb", half, self._B, optimize=True)
@@ -153,20 +163,24 @@ class Programme:
         out[:] = full.reshape(x.size, x.size)[self.curvature_places]
 
     def _values(self, x: np.ndarray) -> np.ndarray:
-        """Rows and effort at every instant; kept for the calls that follow with the same variables."""
+        """Rows and effort at every instant; stored for later calls with the same variables."""
         key = x.tobytes()
         if self._kept[0] != key:
-            asked = self.asked
-            found = self.programs.rows.batch(self.curve(x), asked.nominal, asked.measures.packed, in_axes=(0, 0, None))
+            task_limits = self.task_limits
+            found = self.programs.rows.batch(
+                self.curve(x), task_limits.nominal, task_limits.measures.as_vector, in_axes=(0, 0, None)
+            )
             self._kept = key, found
         return self._kept[1]
 
     def _slopes(self, x: np.ndarray) -> np.ndarray:
-        asked = self.asked
-        return self.programs.slopes.batch(self.curve(x), asked.nominal, asked.measures.packed, in_axes=(0, 0, None))
+        task_limits = self.task_limits
+        return self.programs.slopes.batch(
+            self.curve(x), task_limits.nominal, task_limits.measures.as_vector, in_axes=(0, 0, None)
+        )
 
     def _set_places(self) -> None:
-        """Where slopes and curvatures are not zero."""
+        """Set the places where slopes and curvatures are not zero."""
         touched = np.any(self._B != 0.0, axis=0)  # (instants, free points)
         self._chosen = self._active[:, :, None] & touched[:, None, :]
         count = int(self._active.sum())

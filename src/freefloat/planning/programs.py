@@ -1,4 +1,4 @@
-"""The rows of an instant with their exact derivatives, compiled once for everything that is alike."""
+"""The rows of an instant with their exact derivatives, compiled once for all scenes of the same structure."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat import engine
-from freefloat.planning.node_rows import Scene, end_error, row_names, rows
+from freefloat.planning.node_rows import PlanningScene, end_error, row_names, row_values
 from freefloat.values.arrays import Numeric, Vector
 
 RATE_WEIGHT, ACCELERATION_WEIGHT = 1e-3, 1e-2  # of shares of the joints' limits in the effort, beside forces
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """What the rows are measured by; inputs of the compiled code."""
+class RowScales:
+    """Numbers that scale the rows and the effort; inputs of the compiled code."""
 
     force: np.ndarray  # limits (6 + joints) [N, N m]
     rate: np.ndarray  # of every number of a curve
@@ -27,8 +27,8 @@ class Numbers:
     cone: np.ndarray  # slope of the cone, its width at the ring [m]
 
     @property
-    def packed(self) -> np.ndarray:
-        """As one vector."""
+    def as_vector(self) -> np.ndarray:
+        """All numbers as one vector."""
         return np.concatenate([self.force, self.rate, self.acceleration, self.cone])
 
 
@@ -38,13 +38,13 @@ class Programs:
 
     rows: Any  # y, nominal, numbers -> rows, effort
     slopes: Any  # the same with derivatives by y
-    curvature: Any | None  # second derivative of effort and rows, weighed; none: it is not asked for
+    curvature: Any | None  # weighted second derivatives of effort and rows; None: not used
     end: Any  # numbers -> error of the grasp, its derivative
     end_curvature: Any
 
 
-def compile_programs(scene: Scene, *, curvature: bool) -> Programs:
-    """Of a scene; the engine finds code again that it has compiled before."""
+def compile_programs(scene: PlanningScene, *, curvature: bool) -> Programs:
+    """Compiled functions of a scene; the engine reuses code that it has compiled before."""
     n, m = scene.numbers, len(row_names(scene))
     y, nominal = np.zeros(3 * n), np.zeros(12)
     numbers = np.zeros(scene.craft.layout.nv + 2 * n + 2)
@@ -59,7 +59,7 @@ def compile_programs(scene: Scene, *, curvature: bool) -> Programs:
     )
 
 
-def _rows_and_effort(scene: Scene, y: Vector, nominal: Vector, numbers: Vector) -> Vector:
+def _rows_and_effort(scene: PlanningScene, y: Vector, nominal: Vector, numbers: Vector) -> Vector:
     """All rows, then the effort: squares of forces, and a little of rates and accelerations, as shares of limits."""
     n, nv = scene.numbers, scene.craft.layout.nv
     force, rate, acceleration, cone = (
@@ -68,23 +68,23 @@ def _rows_and_effort(scene: Scene, y: Vector, nominal: Vector, numbers: Vector) 
         numbers[nv + n : nv + 2 * n],
         numbers[nv + 2 * n :],
     )
-    found = rows(scene, y, nominal, cone, force)
+    found = row_values(scene, y, nominal, cone, force)
     moving, changing = y[n : 2 * n] / rate, y[2 * n :] / acceleration
     effort = found[:nv] @ found[:nv] + RATE_WEIGHT * moving @ moving + ACCELERATION_WEIGHT * changing @ changing
     return jnp.concatenate([found, effort[None]])
 
 
-def _slopes(scene: Scene, y: Vector, nominal: Vector, numbers: Vector) -> Numeric:
+def _slopes(scene: PlanningScene, y: Vector, nominal: Vector, numbers: Vector) -> Numeric:
     return jax.jacfwd(lambda y: _rows_and_effort(scene, y, nominal, numbers))(y)
 
 
-def _curvature(scene: Scene, y: Vector, nominal: Vector, numbers: Vector, weights: Vector) -> Numeric:
+def _curvature(scene: PlanningScene, y: Vector, nominal: Vector, numbers: Vector, weights: Vector) -> Numeric:
     return jax.hessian(lambda y: weights @ _rows_and_effort(scene, y, nominal, numbers))(y)
 
 
-def _end_slopes(scene: Scene, numbers: Vector) -> tuple[Vector, Numeric]:
+def _end_slopes(scene: PlanningScene, numbers: Vector) -> tuple[Vector, Numeric]:
     return end_error(scene, numbers), jax.jacfwd(lambda x: end_error(scene, x))(numbers)
 
 
-def _end_curvature(scene: Scene, numbers: Vector, weights: Vector) -> Numeric:
+def _end_curvature(scene: PlanningScene, numbers: Vector, weights: Vector) -> Numeric:
     return jax.hessian(lambda x: weights @ end_error(scene, x))(numbers)

@@ -26,8 +26,8 @@ _WORDS = {
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What the solver came to."""
+class SolverAnswer:
+    """Result of the solver."""
 
     x: np.ndarray
     effort: float
@@ -38,7 +38,7 @@ class Answer:
 
 
 def require_ipopt() -> Any:
-    """The package, or a sentence that says how to get it."""
+    """The package `ipyopt`; raises an error that says how to install it."""
     try:
         return importlib.import_module("ipyopt")
     except ImportError as error:
@@ -47,8 +47,8 @@ def require_ipopt() -> Any:
         ) from error
 
 
-def solve(programme: Programme, guess: np.ndarray, iterations: int, seconds: float) -> Answer:
-    """From a guess of the free control points, within so many iterations and so much time of a processor [s]."""
+def solve(programme: Programme, guess: np.ndarray, iterations: int, seconds: float) -> SolverAnswer:
+    """Solve from a guess of the free control points, within a number of iterations and a processor time [s]."""
     ipopt = require_ipopt()
     low, high = programme.bounds
     least, most = programme.limits
@@ -72,7 +72,7 @@ def solve(programme: Programme, guess: np.ndarray, iterations: int, seconds: flo
     began = time.process_time()
     x, effort, status = problem.solve(np.clip(guess, low, high))
     stats = problem.stats
-    return Answer(
+    return SolverAnswer(
         np.array(x),
         float(effort),
         status in _SOLVED,

@@ -20,18 +20,18 @@ from freefloat.planning.cell_room import CellRoom
 from freefloat.planning.charts import PoseChart
 from freefloat.planning.covers import balls_of, obstacles_of
 from freefloat.planning.limits import MotionLimits
-from freefloat.planning.node_rows import Scene
+from freefloat.planning.node_rows import PlanningScene
 from freefloat.spatial import Pose, SpatialInertia
 from freefloat.values.checks import require_number
 from freefloat.values.errors import ModelError, unknown_name
 
-_REACH = 6.0  # [m] around the ring: what of the client is looked at while a motion is sought
+_REACH = 6.0  # [m] around the ring: only shapes of the client in this distance are obstacles of the search
 _STEP = 0.02  # [s] of the client's free motion
 
 
 @dataclass(frozen=True)
 class CaptureTask:
-    """From a start to the grasp; who is limited by what."""
+    """The start, the grasp, and the limits of the motion between them."""
 
     servicer: Spacecraft
     client: Spacecraft
@@ -48,15 +48,15 @@ class CaptureTask:
     def __post_init__(self) -> None:
         require_number("CaptureTask.duration", self.duration, "s", above=0.0)
         require_number("CaptureTask.gap", self.gap, "m", least=0.0)
-        if objections := tuple(self._objections()):
+        if objections := tuple(self._faults()):
             raise ModelError(" ".join(objections))
         self.servicer.require_state(self.start)
         self.client.require_state(self.client_start)
         if self.limits is None:
             object.__setattr__(self, "limits", MotionLimits.of(self.servicer))
 
-    def _objections(self) -> Iterator[str]:
-        """Everything that cannot be planned with, each with what to do."""
+    def _faults(self) -> Iterator[str]:
+        """Sentences for everything that planning does not support, each with the remedy."""
         layout, servicer, client = self.servicer.layout, self.servicer.name, self.client.name
         if self.client.layout.nv != 6:
             yield (
@@ -81,63 +81,63 @@ class CaptureTask:
 
     @property
     def bounds(self) -> MotionLimits:
-        """The limits."""
+        """Limits of the motion, given or by default."""
         assert self.limits is not None
         return self.limits
 
     @property
     def X_TG(self) -> Pose:
-        """Where the tool shall be in the client's frame."""
+        """Pose of the tool at the grasp, in the client's frame."""
         return self.client.frame(self.ring).X_BF @ Pose(np.array([0.0, 0.0, -self.gap]))
 
     @cached_property
     def relative_start(self) -> State:
-        """The servicer as the client sees it."""
-        return jax.tree.map(np.asarray, relative_state(self._nominal(), self.start))
+        """State of the servicer at the start, relative to the client."""
+        return jax.tree.map(np.asarray, relative_state(self._client_motion(), self.start))
 
     @cached_property
     def goal(self) -> Pose:
-        """X_TB that puts the tool in its place with the arm in its posture."""
+        """Pose X_TB of the base at the grasp, with the arm in its posture."""
         X_BE = frame_pose(self.servicer, np.array(self.posture, dtype=float), self.tool)
         X = self.X_TG @ X_BE.inverse()
         return Pose(np.asarray(X.p), np.asarray(X.R))
 
-    def nominal(self, samples: int) -> np.ndarray:
+    def client_twists(self, samples: int) -> np.ndarray:
         """Twist of the client's free motion and its rate (samples, 12), at equally spaced times, in its own axes."""
         steps = max(1, round(self.duration / (samples - 1) / _STEP))
-        body, motion = self._body, self._nominal()
-        found = [motion]
+        body, motion = self._client_inertia, self._client_motion()
+        motions = [motion]
         for _ in range(samples - 1):
             for _ in range(steps):
                 motion = advance_unforced(body, motion, self.duration / (samples - 1) / steps)
-            found.append(motion)
-        return np.stack([np.concatenate([np.asarray(one.twist), np.asarray(one.twist_rate)]) for one in found])
+            motions.append(motion)
+        return np.stack([np.concatenate([np.asarray(state.twist), np.asarray(state.twist_rate)]) for state in motions])
 
-    def scene(self, *, with_cell: bool = True) -> Scene:
-        """What the rows of an instant are made of; poses in joints of the cell's robot, where there is one."""
+    def scene(self, *, with_cell: bool = True) -> PlanningScene:
+        """Inputs of the rows of an instant; with a cell, poses are given by joints of its robot."""
         craft = self.servicer
         bodies = tuple(name for name in craft.body_names if balls_of(craft, name).radii.size)
         middle = np.asarray(self.X_TG.p)
         near = tuple(
-            one for one in obstacles_of(self.client, "client") if float(one.distance(jnp.asarray(middle))) < _REACH
+            part for part in obstacles_of(self.client, "client") if float(part.distance(jnp.asarray(middle))) < _REACH
         )
         chart = self.cell.chart if self.cell and with_cell else PoseChart(np.asarray(self.goal.R))
         depth = {name: _depth(craft, name) for name in bodies}
         outer = tuple(name for name in bodies if depth[name] > 3)
-        return Scene(
+        return PlanningScene(
             craft=craft,
             chart=chart,
             X_TG=self.X_TG,
             tool=self.tool,
             balls=tuple(balls_of(craft, name) for name in bodies),
             client=near,
-            own=tuple(one for one in obstacles_of(craft, "base") if np.count_nonzero(one.half) == 3),
+            own=tuple(part for part in obstacles_of(craft, "base") if np.count_nonzero(part.half) == 3),
             arm=tuple((name, tuple(b for b in bodies if 0 < depth[b] <= depth[name] - 4)) for name in outer),
         )
 
     @cached_property
-    def hand(self) -> tuple[str, ...]:
-        """Bodies so near to the tool that they may touch the client in the approach cone."""
+    def hand_bodies(self) -> tuple[str, ...]:
+        """Names of the bodies so near to the tool that they may touch the client in the approach cone."""
         craft, found = self.servicer, []
         body, length = craft.body_index(craft.frame(self.tool).body), 0.0
         X = Pose(np.asarray(craft.frame(self.tool).X_BF.p))
@@ -150,15 +150,15 @@ class CaptureTask:
         return tuple(found)
 
     @cached_property
-    def _body(self) -> SpatialInertia:
+    def _client_inertia(self) -> SpatialInertia:
         return composite_inertia(self.client, np.zeros(0))
 
-    def _nominal(self) -> NominalMotion:
+    def _client_motion(self) -> NominalMotion:
         start = self.client_start
-        return unforced_motion(self._body, FrameMotion(start.p_NB, start.quat_NB, start.V_NB))
+        return unforced_motion(self._client_inertia, FrameMotion(start.p_NB, start.quat_NB, start.V_NB))
 
-    def changed(self, **changes: object) -> CaptureTask:
-        """The same task with other numbers."""
+    def with_changes(self, **changes: object) -> CaptureTask:
+        """Copy of the task with other field values."""
         return dataclasses.replace(self, **changes)  # pyright: ignore[reportArgumentType]
 
 
@@ -170,7 +170,7 @@ def _without_shapes(craft: str, where: str, body: str) -> str:
 
 
 def _depth(craft: Spacecraft, name: str) -> int:
-    """Moving joints between a body and the base."""
+    """Number of moving joints between a body and the base."""
     index, count = craft.body_index(name), 0
     while index:
         count += craft.joints[index - 1].kind != "fixed"

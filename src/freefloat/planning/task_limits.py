@@ -1,4 +1,4 @@
-"""From a task to the limits of its programme."""
+"""The limits of a task, as its nonlinear programme takes them."""
 
 from __future__ import annotations
 
@@ -6,21 +6,23 @@ import numpy as np
 
 from freefloat.model import State
 from freefloat.planning.charts import RobotChart
-from freefloat.planning.node_rows import Scene, row_names
-from freefloat.planning.programme import FREE, Asked
-from freefloat.planning.programs import Numbers
+from freefloat.planning.node_rows import PlanningScene, row_names
+from freefloat.planning.programme import FREE, PlanningLimits
+from freefloat.planning.programs import RowScales
 from freefloat.planning.task import CaptureTask
 from freefloat.spatial import Pose
 
 _POSE = ("x", "y", "z", "rotation x", "rotation y", "rotation z")
 _CONE_RESERVE = 0.1  # [m]: of which the reserve of the cone is a share
-_POSE_RATE, _POSE_ACCELERATION = 0.5, 0.5  # what the effort measures motion of a free pose by [m/s, rad/s], per second
+_POSE_RATE, _POSE_ACCELERATION = 0.5, 0.5  # scales of the motion of a free pose in the effort [m/s, rad/s], per second
 
 
-def ask(task: CaptureTask, scene: Scene, instants: int, reserve: float, ignored: tuple[str, ...] = ()) -> Asked:
-    """Limits at so many instants; `reserve` is the share of them that is kept for what happens in between.
+def planning_limits(
+    task: CaptureTask, scene: PlanningScene, instants: int, reserve: float, ignored: tuple[str, ...] = ()
+) -> PlanningLimits:
+    """Limits of a task at a number of instants; `reserve` is the share that is kept free for the motion in between.
 
-    Rows and numbers whose name begins with one of `ignored` are not limited.
+    Rows and numbers whose names begin with one of `ignored` are not limited.
     """
     names, numbers = row_names(scene), number_names(scene)
     low, high = _row_limits(task, names, instants, reserve)
@@ -34,7 +36,7 @@ def ask(task: CaptureTask, scene: Scene, instants: int, reserve: float, ignored:
                 limit[column] = np.inf
         if number_title("range", name).startswith(ignored):
             spans[:, column] = -np.inf, np.inf
-    return Asked(
+    return PlanningLimits(
         names=names,
         low=low,
         high=high,
@@ -42,13 +44,13 @@ def ask(task: CaptureTask, scene: Scene, instants: int, reserve: float, ignored:
         rate=rate,
         acceleration=acceleration,
         start=start_numbers(task, scene),
-        nominal=task.nominal(instants),
-        measures=measures(task, scene),
+        nominal=task.client_twists(instants),
+        measures=row_scales(task, scene),
     )
 
 
-def number_names(scene: Scene) -> tuple[str, ...]:
-    """What the numbers of a curve are called, each with the group it belongs to."""
+def number_names(scene: PlanningScene) -> tuple[str, ...]:
+    """Names of the numbers of a curve, each with its group in front."""
     base = (
         [f"cell {name}" for name in scene.chart.names] if in_robot_joints(scene) else [f"pose {axis}" for axis in _POSE]
     )
@@ -56,17 +58,17 @@ def number_names(scene: Scene) -> tuple[str, ...]:
 
 
 def number_title(kind: str, name: str) -> str:
-    """Of a limit of a number: `joint rate arm.1`, `cell range a3`."""
+    """Title of a limit of a number: `joint rate arm.1`, `cell range a3`."""
     group, _, rest = name.partition(" ")
     return f"{group} {kind} {rest}"
 
 
-def in_robot_joints(scene: Scene) -> bool:
-    """Whether poses are given by joints of a robot."""
+def in_robot_joints(scene: PlanningScene) -> bool:
+    """True if poses are given by joints of a robot."""
     return isinstance(scene.chart, RobotChart)
 
 
-def number_limits(task: CaptureTask, scene: Scene) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def number_limits(task: CaptureTask, scene: PlanningScene) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Range (2, numbers), rate and acceleration of every number; those of a free pose are not limited."""
     limits, joints = task.bounds, task.servicer.layout.nq
     of_base = np.stack([np.full(6, -np.inf), np.full(6, np.inf), np.full(6, np.inf), np.full(6, np.inf)])
@@ -78,11 +80,11 @@ def number_limits(task: CaptureTask, scene: Scene) -> tuple[np.ndarray, np.ndarr
     return both[:2], both[2], both[3]
 
 
-def measures(task: CaptureTask, scene: Scene) -> Numbers:
-    """What the effort measures by."""
+def row_scales(task: CaptureTask, scene: PlanningScene) -> RowScales:
+    """Numbers that scale the rows and the effort."""
     _, rate, acceleration = number_limits(task, scene)
     limits = task.bounds
-    return Numbers(
+    return RowScales(
         force=limits.force(task.servicer.layout.nq),
         rate=np.where(np.isfinite(rate), rate, _POSE_RATE),
         acceleration=np.where(np.isfinite(acceleration), acceleration, _POSE_ACCELERATION),
@@ -90,7 +92,7 @@ def measures(task: CaptureTask, scene: Scene) -> Numbers:
     )
 
 
-def start_numbers(task: CaptureTask, scene: Scene) -> np.ndarray:
+def start_numbers(task: CaptureTask, scene: PlanningScene) -> np.ndarray:
     """Values and rates of the curve at the start (2, numbers)."""
     state = task.relative_start
     X_TB, V_TB = _pose(state), np.asarray(state.V_NB)
@@ -103,8 +105,8 @@ def start_numbers(task: CaptureTask, scene: Scene) -> np.ndarray:
     return np.stack([np.concatenate([base, state.q]), np.concatenate([rates, state.v[6:]])])
 
 
-def goal_numbers(task: CaptureTask, scene: Scene, start: np.ndarray) -> np.ndarray:
-    """Of a grasp with the arm in the task's posture."""
+def goal_numbers(task: CaptureTask, scene: PlanningScene, start: np.ndarray) -> np.ndarray:
+    """Values of the curve at the grasp with the arm in the task's posture (numbers)."""
     if task.cell and in_robot_joints(scene):
         base = task.cell.joints(task.goal, near=start[0, : scene.chart.count])
     else:
@@ -119,17 +121,17 @@ def _pose(state: State) -> Pose:
 def _row_limits(
     task: CaptureTask, names: tuple[str, ...], instants: int, reserve: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Lowest and highest of every row at every instant.
+    """Lower and upper limit of every row at every instant.
 
     At the first instant only forces can be chosen. In the cone the hand may touch, before it the cone does not count;
-    both are asked for one instant longer, so that nothing is missed in between.
+    both are limited for one instant longer, so that nothing is missed in between.
     """
     limits = task.bounds
     low, high = np.full((instants, len(names)), -FREE), np.full((instants, len(names)), FREE)
     before = np.linspace(0.0, 1.0, instants) - (1.0 - limits.approach_share)  # negative before the cone
     step = 1.0 / (instants - 1)
     late, hand_free, later = before > -step, before > step, np.arange(instants) > 0
-    touching = tuple(f"clearance {name} - client" for name in task.hand)
+    touching = tuple(f"clearance {name} - client" for name in task.hand_bodies)
     for column, name in enumerate(names):
         if name.startswith(("base ", "joint ")):
             low[:, column], high[:, column] = reserve - 1.0, 1.0 - reserve
@@ -138,6 +140,6 @@ def _row_limits(
         elif name == "approach angle":
             low[late & later, column] = np.cos(np.deg2rad((1.0 - reserve) * limits.tilt_deg))
         else:
-            asked = later & ~hand_free if name in touching else later
-            low[asked, column] = limits.clearance * (1.0 + reserve)
+            limited = later & ~hand_free if name in touching else later
+            low[limited, column] = limits.clearance * (1.0 + reserve)
     return low, high

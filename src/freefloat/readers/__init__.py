@@ -1,6 +1,6 @@
-"""Spacecraft from files (URDF, MJCF, SDF), and back into them."""
+"""Readers of spacecraft files (URDF, MJCF, SDF), and a writer of URDF."""
 
 from freefloat.lazy_names import lazy_names
 
-# Files of robots are read by few: XML and its checks are loaded when they are.
+# Few programs read robot files: the XML modules are loaded when they are first used.
 __getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -1,4 +1,4 @@
-"""From what a file states to a spacecraft: the same for every format."""
+"""A spacecraft from the contents of a file, the same way for every format."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ from freefloat.values.errors import ModelError
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """What the caller of a reader may ask for."""
+    """Options that the caller of a reader gives."""
 
     name: str | None = None  # of the spacecraft, instead of the file's
     repair: bool = False  # make impossible bodies physical
@@ -31,18 +31,18 @@ class Options:
     keep: Sequence[str] | str = ()  # fixed joints whose links stay bodies of their own
 
     @property
-    def kept(self) -> tuple[str, ...]:
-        """The fixed joints to keep; a single one may be given as it is."""
+    def kept_joints(self) -> tuple[str, ...]:
+        """Names of the fixed joints to keep, also where a single name was given."""
         return (self.keep,) if isinstance(self.keep, str) else tuple(self.keep)
 
 
 def assemble(document: Document, source: str | Path, options: Options, findings: Findings) -> Spacecraft | None:
-    """The spacecraft that a document describes; None, with findings, if it describes none."""
+    """The spacecraft that a document describes; None, with findings of errors, if that is not possible."""
     document = rename_parts(document, options.names, findings)
     if options.root is not None:
         document = take_subtree(document, options.root, findings)
     document = free_base_name(document, findings)
-    document = dataclasses.replace(document, kept=(*document.kept, *options.kept))
+    document = dataclasses.replace(document, kept=(*document.kept, *options.kept_joints))
     name = options.name or document.name
     if not name:
         name = "robot" if is_xml_text(source) else Path(source).stem
@@ -56,7 +56,7 @@ def assemble(document: Document, source: str | Path, options: Options, findings:
     if findings.errors:
         return None
     assert tree is not None
-    craft = _with_looks(_join(name, tree, clusters), document, clusters, findings)
+    craft = _with_looks(_join_bodies(name, tree, clusters), document, clusters, findings)
     for wheel in document.wheels:
         craft = _with_wheel(craft, wheel, clusters, findings)
     for joint, inertia in document.rotors.items():
@@ -87,7 +87,7 @@ def _check_names(document: Document, findings: Findings) -> None:
 
 
 def _note_springs(tree: Tree, findings: Findings) -> None:
-    """Springs are effects, not parts of the model: say which to give."""
+    """Note the effects to give for the file's springs, which are not part of the model."""
     springs = [
         f"ff.effects.JointSpring('{joint.name}', stiffness={joint.stiffness:.9g}, rest={joint.rest:.9g})"
         for joint in tree.joints
@@ -97,8 +97,8 @@ def _note_springs(tree: Tree, findings: Findings) -> None:
         findings.note("robot", f"springs are no part of the model; give to the simulation: {', '.join(springs)}.")
 
 
-def _join(name: str, tree: Tree, clusters: list[Cluster]) -> Spacecraft:
-    """Bodies and joints in tree order, then the links that became frames."""
+def _join_bodies(name: str, tree: Tree, clusters: list[Cluster]) -> Spacecraft:
+    """The spacecraft of bodies and joints in tree order, and of frames for the links that were merged."""
     bodies = {link: cluster.name for cluster in clusters for link in cluster.placements}
     poses = {link: X_HL for cluster in clusters for link, X_HL in cluster.placements.items()}
     base, *others = clusters
@@ -135,7 +135,7 @@ def _joint(stated: StatedJoint, bodies: dict[str, str], poses: dict[str, Pose]) 
 
 
 def _with_wheel(craft: Spacecraft, wheel: StatedWheel, clusters: list[Cluster], findings: Findings) -> Spacecraft:
-    """A wheel is stated in the axes of a link, which may be a frame of a body by now."""
+    """Copy of a spacecraft with a wheel, whose axis the file gives in the axes of a link, body or frame."""
     cluster = next(c for c in clusters if wheel.link in c.placements)
     try:
         return craft.with_wheel(

@@ -1,4 +1,4 @@
-"""Links that move as one body: merged, then judged, and repaired where that is asked for."""
+"""Links that move as one body: merged, then checked, and repaired if the caller wants that."""
 
 from dataclasses import dataclass
 
@@ -23,12 +23,12 @@ class Cluster:
 
     @property
     def name(self) -> str:
-        """What the body is called."""
+        """Name of the body."""
         return "base" if self.joint is None else self.head
 
 
 def clusters_of(document: Document, tree: Tree, findings: Findings, *, repair: bool) -> list[Cluster]:
-    """Which links move as one, in tree order; impossible bodies are reported."""
+    """Groups of links that move as one body, in tree order; impossible bodies are reported."""
     heads = {tree.root: tree.root}
     carriers: dict[str, StatedJoint | None] = {tree.root: None}
     placements: dict[str, dict[str, Pose]] = {tree.root: {tree.root: Pose()}}
@@ -54,7 +54,7 @@ def clusters_of(document: Document, tree: Tree, findings: Findings, *, repair: b
 
 
 def combine_masses(masses: list[MassPoint]) -> MassPoint:
-    """Rigid union, all given in the same axes: about the common centre of mass, so that no digits cancel."""
+    """Union of masses in the same axes, about the common centre of mass, so that no digits cancel."""
     if len(masses) == 1:
         return masses[0]
     total = sum(m.mass for m in masses)
@@ -69,9 +69,9 @@ def combine_masses(masses: list[MassPoint]) -> MassPoint:
 
 
 def _judge_body(cluster: Cluster, parts: dict[str, MassPoint], findings: Findings, *, repair: bool) -> Cluster:
-    """The cluster, repaired if need be and asked for; otherwise its faults are errors, with what would remove them."""
+    """The cluster, repaired with `repair` where needed; otherwise its faults are reported as errors with remedies."""
     if any(finding.part in {f"link '{name}'" for name in cluster.placements} for finding in findings.errors):
-        return cluster  # said already, link by link
+        return cluster  # already reported, link by link
     owner, stated = f"link '{cluster.head}'", cluster.inertial
     faults = ["it has no mass"] if stated is None else inertia_faults(stated.mass, stated.inertia)
     if not faults:
@@ -91,14 +91,14 @@ def _judge_body(cluster: Cluster, parts: dict[str, MassPoint], findings: Finding
         text = f"it {moves} but has no mass. Add <inertial> with mass and inertia{fixed}"
         text += f"; repair=True gives it {LEAST_MASS:g} kg."
     else:
-        text = f"it {moves}{merged}, but {'; '.join(faults)}{_culprit(parts)}. "
+        text = f"it {moves}{merged}, but {'; '.join(faults)}{_faulty_part_text(parts)}. "
         text += "Give it a true inertia about the centre of mass in <inertial>, or read with repair=True."
     findings.error(owner, text, repairable=True)
     return cluster
 
 
 def _faulty_parts(parts: dict[str, MassPoint]) -> dict[str, str]:
-    """Links of a merged body that no rigid body can be by itself, each with its first fault."""
+    """Links of a merged body that are impossible as bodies of their own, each with its first fault."""
     return {
         name: faults[0]
         for name, part in parts.items()
@@ -106,11 +106,11 @@ def _faulty_parts(parts: dict[str, MassPoint]) -> dict[str, str]:
     }
 
 
-def _culprit(parts: dict[str, MassPoint]) -> str:
+def _faulty_part_text(parts: dict[str, MassPoint]) -> str:
     return "".join(f" ('{name}' alone: {fault})" for name, fault in list(_faulty_parts(parts).items())[:1])
 
 
 def _note_impossible_parts(cluster: Cluster, parts: dict[str, MassPoint], findings: Findings) -> None:
-    """Links that no rigid body can be by itself, but that a possible body contains."""
+    """Note links that are impossible as bodies of their own, but part of a possible body."""
     for name, fault in _faulty_parts(parts).items():
         findings.note(f"link '{name}'", f"{fault}; it is part of body '{cluster.name}', which is possible as a whole.")

@@ -1,7 +1,7 @@
-"""Triangle meshes from COLLADA (.dae): what its scene shows, in metres.
+"""Triangle meshes from the visual scene of COLLADA files (.dae), in metres.
 
-Read are positions of triangles, polygon lists and polygons, placed by the nodes of the visual scene. The unit of the
-file is applied. Its up axis is not: in URDF the mesh is meant in the axes of the link, and other readers do the same.
+The reader takes positions of triangles, polygon lists and polygons, placed by the nodes of the visual scene. It applies
+the unit of the file but not its up axis: in URDF a mesh is in the axes of the link, and other readers do the same.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _transformation(node: ET.Element) -> np.ndarray:
 
 
 def _mesh(geometry: ET.Element) -> Triangles:
-    """Positions and triangles of one geometry; one without a mesh has none."""
+    """Positions and triangles of one geometry; empty without a mesh."""
     mesh = geometry.find("mesh")
     if mesh is None:
         return np.zeros((0, 3)), np.zeros((0, 3), dtype=int)

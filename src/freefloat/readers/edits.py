@@ -9,7 +9,7 @@ from freefloat.readers.parsed import Document, StatedJoint, unused_name
 
 
 def take_subtree(document: Document, root: str, findings: Findings) -> Document:
-    """Leave out everything that is not carried by the link `root`, with what was found about it."""
+    """The part of a document that the link `root` carries; findings about the rest are removed."""
     if root not in document.links:
         known = name_list(document.links)
         findings.error("robot", f"there is no link '{root}' to be the root. Links: {known}.")
@@ -35,7 +35,7 @@ def take_subtree(document: Document, root: str, findings: Findings) -> Document:
 
 
 def rename_parts(document: Document, names: Mapping[str, str], findings: Findings) -> Document:
-    """Give links and joints other names; both, where a link and a joint share one."""
+    """Document with other names of links and joints; a link and a joint of the same name are both renamed."""
     known = [*document.links, *(joint.name for joint in document.joints)]
     for name, new in names.items():
         if name not in known:
@@ -52,7 +52,7 @@ def rename_parts(document: Document, names: Mapping[str, str], findings: Finding
 
 
 def free_base_name(document: Document, findings: Findings) -> Document:
-    """The root is called `base` here: a link of that name further out, or a joint, is called `base_2`."""
+    """Document in which only the root may be named `base`: another link or joint of that name becomes `base_2`."""
     carrier = next((joint for joint in document.joints if joint.child == "base"), None)
     # The idiom `world --floating--> base`: that link is the root.
     if "base" in document.links and carrier is not None and carrier.kind != "floating":

@@ -1,4 +1,4 @@
-"""From XML text to checked numbers: every fault is collected with its part, none is guessed away."""
+"""Checked numbers from XML text: every fault is collected with its part, and nothing is guessed."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ import numpy as np
 from freefloat.readers.findings import Findings
 from freefloat.readers.safe_xml import DocumentTypeError, parse_xml
 
-# How a sentence speaks of a file in each language.
+# The article before the name of each language.
 _ARTICLES = {"URDF": "a", "SDF": "an", "MJCF": "an"}
 
 
 def source_label(source: str | Path) -> str:
-    """How messages name a source: its file name, or `XML text`."""
+    """Name of a source in messages: its file name, or `XML text`."""
     if not isinstance(source, (str, os.PathLike)):
         return type(source).__name__
     return "XML text" if is_xml_text(source) else Path(source).name
 
 
 def is_xml_text(source: str | Path) -> bool:
-    """A string whose first character is `<` is the document itself; everything else is a path."""
+    """True if the source is XML text, which begins with `<`; everything else is a path."""
     return isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<")
 
 
@@ -100,36 +100,36 @@ def _contents(path: Path, findings: Findings) -> str | None:
 
 
 @dataclass(frozen=True)
-class Part:
-    """An element that has a name in messages, with the place where its faults are noted."""
+class XmlPart:
+    """An element with its name in messages and the list for its faults."""
 
     element: ET.Element
     name: str
     findings: Findings
 
-    def child(self, tag: str) -> Part | None:
-        """The one child with that tag, None if there is none; a second one is a fault."""
+    def child(self, tag: str) -> XmlPart | None:
+        """The only child with a tag, None if there is none; a second one is reported as a fault."""
         found = self.element.findall(tag)
         if len(found) > 1:
             self.findings.error(self.name, f"has {len(found)} <{tag}> elements. Keep one.")
-        return Part(found[0], self.name, self.findings) if found else None
+        return XmlPart(found[0], self.name, self.findings) if found else None
 
     def text(self, attribute: str) -> str | None:
-        """An attribute that must be there and not be blank."""
+        """A required attribute; None, after a report, if it is missing or blank."""
         value = (self.element.get(attribute) or "").strip()
         if not value:
             self.findings.error(self.name, f'<{self.element.tag}> has no {attribute}. Add {attribute}="...".')
         return value or None
 
     def numbers(self, attribute: str, size: int, default: Iterable[float] | None = None) -> np.ndarray:
-        """That many finite numbers; NaN, after the fault is noted, where they are missing or no numbers."""
+        """`size` finite numbers of an attribute; NaN, after a report, if they are missing or not numbers."""
         text = self.element.get(attribute)
         if text is None and default is not None:
             return np.array(list(default), dtype=float)
         return self.checked_numbers(f"<{self.element.tag} {attribute}>", text, size)
 
     def checked_numbers(self, where: str, text: str | None, size: int) -> np.ndarray:
-        """The numbers that a text holds; NaN, after the fault is noted, where it holds no such numbers."""
+        """`size` finite numbers from a text; NaN, after a report, if the text does not contain them."""
         words = (text or "").split()
         if text is None:
             self.findings.error(self.name, f"{where} is missing. Add it.")
@@ -144,20 +144,20 @@ class Part:
         return np.full(size, np.nan)
 
     def number(self, attribute: str, default: float | None = None) -> float:
-        """One finite number; NaN, after the fault has been noted, where it is missing or no number."""
+        """One finite number of an attribute; NaN, after a report, if it is missing or not a number."""
         return float(self.numbers(attribute, 1, None if default is None else (default,))[0])
 
     def expect(self, attributes: Iterable[str], children: Iterable[str]) -> None:
-        """Warn of attributes and children that nobody reads; one that looks misspelt is an error."""
+        """Warn of attributes and children that are not read; a name that looks misspelt is an error."""
         known = tuple(attributes)
         for name in self.element.keys():  # noqa: SIM118 (an Element is no mapping)
-            self._judge(f"attribute '{name}' of <{self.element.tag}>", name, known)
+            self._check_known(f"attribute '{name}' of <{self.element.tag}>", name, known)
         known = tuple(children)
         for tag, count in Counter(child.tag for child in self.element).items():
             times = f" ({count} times)" if count > 1 else ""
-            self._judge(f"element <{tag}>{times}", tag, known)
+            self._check_known(f"element <{tag}>{times}", tag, known)
 
-    def _judge(self, what: str, name: str, known: tuple[str, ...]) -> None:
+    def _check_known(self, what: str, name: str, known: tuple[str, ...]) -> None:
         if name in known:
             return
         meant = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.8) if len(name) < 40 else []
@@ -167,12 +167,12 @@ class Part:
             self.findings.warn(self.name, f"{what} is ignored.", minor=True)
 
 
-def named_parts(owner: Part, tag: str) -> list[Part]:
-    """The children with that tag, by name; nameless ones and second ones of a name are faults."""
-    parts: dict[str, Part] = {}
+def named_parts(owner: XmlPart, tag: str) -> list[XmlPart]:
+    """The children with a tag, without those that have no name or a name that was there before, which are reported."""
+    parts: dict[str, XmlPart] = {}
     for number, element in enumerate(owner.element.findall(tag), start=1):
         name = (element.get("name") or "").strip()
-        part = Part(element, f"{tag} '{name}'" if name else f"{tag} number {number}", owner.findings)
+        part = XmlPart(element, f"{tag} '{name}'" if name else f"{tag} number {number}", owner.findings)
         if not name:
             part.text("name")
         elif name in parts:

@@ -1,4 +1,4 @@
-"""What is found in a file: faults, repairs, suspicions and what was read as meant, each with its part."""
+"""Findings about a file: errors, repairs, warnings and notes, each with the part that it is about."""
 
 import re
 from collections.abc import Iterable
@@ -13,9 +13,9 @@ _MOST_NAMES = 3
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing about a file.
+    """One finding about a file.
 
-    `error`: the file is unusable. `repair`: a number was changed, as asked for. `warning`: probably not what was meant.
+    `error`: the file is unusable. `repair`: a number was changed, as requested. `warning`: probably not what was meant.
     `note`: unusual but harmless, and read as it was meant.
     """
 
@@ -23,7 +23,7 @@ class Finding:
     part: str  # "link 'hand'", "joint 'elbow'"; empty for the file as a whole
     text: str  # a sentence with the remedy
     minor: bool = False  # a warning that rarely matters
-    repairable: bool = False  # an error that `repair=True` does away with
+    repairable: bool = False  # an error that `repair=True` removes
 
     def __str__(self) -> str:
         return f"{self.part}: {self.text}" if self.part else self.text
@@ -31,24 +31,24 @@ class Finding:
 
 @dataclass
 class Findings:
-    """Everything found in one file, in the order of finding."""
+    """All findings about one file, in the order of reading."""
 
     items: list[Finding] = field(default_factory=list)
 
     def error(self, part: str, text: str, *, repairable: bool = False) -> None:
-        """Note something that makes the file unusable."""
+        """Add a finding that makes the file unusable."""
         self.items.append(Finding("error", part, text, repairable=repairable))
 
     def repair(self, part: str, text: str) -> None:
-        """Note a number that was changed."""
+        """Add a finding of a number that was changed."""
         self.items.append(Finding("repair", part, text))
 
     def warn(self, part: str, text: str, *, minor: bool = False) -> None:
-        """Note something that is probably not meant."""
+        """Add a finding that is probably not what was meant."""
         self.items.append(Finding("warning", part, text, minor))
 
     def note(self, part: str, text: str) -> None:
-        """Note something unusual that is read as it was meant."""
+        """Add a finding that is unusual but harmless."""
         self.items.append(Finding("note", part, text))
 
     @property
@@ -57,21 +57,21 @@ class Findings:
         return [f for f in self.items if f.severity == "error"]
 
     @property
-    def sorted(self) -> list[Finding]:
-        """The most important first."""
+    def by_importance(self) -> list[Finding]:
+        """All findings, the most important first."""
         return sorted(self.items, key=lambda f: (f.minor, _ORDER.index(f.severity)))
 
 
 def name_list(names: Iterable[str], most: int = 20) -> str:
-    """Names for a message; not all of them where there are very many."""
+    """List of names for a message, shortened if there are very many."""
     names = list(names)
     return (", ".join(names[:most]) or "none") + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def summary_lines(findings: list[Finding]) -> list[tuple[Severity, str]]:
-    """One line for each kind of finding: what many parts share is said once, with their names.
+    """One line for each kind of finding; findings that are alike are joined, with the names of their parts.
 
-    Errors and repairs are told one by one, since each has numbers of its own.
+    Errors and repairs are listed one by one, since each has its own numbers.
     """
     groups: dict[tuple[str, str], list[Finding]] = {}
     for number, finding in enumerate(findings):

@@ -1,4 +1,4 @@
-"""Which language a robot file is in: its outermost element says so."""
+"""The language of a robot file, from its outermost element."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BY_ELEMENT = {"robot": "urdf", "mujoco": "mjcf", "sdf": "sdf"}
 
 @dataclass(frozen=True)
 class Language:
-    """The two functions of a reader."""
+    """A file format, with the functions that read and check it."""
 
     name: str
     read: Callable[..., Spacecraft]
@@ -24,7 +24,7 @@ class Language:
 
 
 def language_of(source: str | Path) -> Language:
-    """URDF, MJCF or SDF; a file that is none of them is left to the URDF reader, which says what it is not."""
+    """Language of a file: URDF, MJCF or SDF; for any other file URDF, whose reader reports the error."""
     text = read_text(source, "URDF", Findings())
     root = None if text is None else parse_text(text, "URDF", Findings())
     name = _BY_ELEMENT.get("" if root is None else root.tag, "urdf")

@@ -15,17 +15,17 @@ _MOST = 200_000  # triangles; more would make every page heavy
 
 
 class MeshError(ValueError):
-    """A mesh file that cannot be drawn, and why."""
+    """A mesh file cannot be drawn; the message says why."""
 
 
 def read_mesh(path: Path) -> Triangles:
     """Vertices and triangles of a mesh file."""
-    readers = {".stl": _stl, ".obj": _obj, ".dae": lambda data: read_collada(data, _MOST)}
+    readers = {".stl": _read_stl, ".obj": _read_obj, ".dae": lambda data: read_collada(data, _MOST)}
     reader = readers.get(path.suffix.lower())
     if reader is None:
         raise MeshError(f"'{path.name}' is no STL, OBJ or DAE file, which are the formats that are read. Convert it.")
     try:
-        with np.errstate(all="ignore"):  # what is not finite is found below
+        with np.errstate(all="ignore"):  # numbers that are not finite are found below
             vertices, faces = reader(path.read_bytes())
     except (KeyError, StopIteration) as fault:
         raise MeshError(f"'{path.name}' lacks a part that it refers to: {fault}. Export it again.") from None
@@ -38,7 +38,7 @@ def read_mesh(path: Path) -> Triangles:
     return vertices, faces
 
 
-def _stl(data: bytes) -> Triangles:
+def _read_stl(data: bytes) -> Triangles:
     count = int.from_bytes(data[80:84], "little") if len(data) >= 84 else 0
     if len(data) >= 84 and len(data) == 84 + 50 * count:
         record = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
@@ -51,7 +51,7 @@ def _stl(data: bytes) -> Triangles:
     return vertices, indices.reshape(-1, 3)
 
 
-def _obj(data: bytes) -> Triangles:
+def _read_obj(data: bytes) -> Triangles:
     vertices: list[list[float]] = []
     faces: list[tuple[int, int, int]] = []
     for line in data.decode("utf-8", errors="replace").splitlines():

@@ -1,4 +1,4 @@
-"""Joints that mimic others: each ends at one leader that has a coordinate of its own."""
+"""Joints that mimic others: each is led by one joint that has a coordinate of its own."""
 
 import dataclasses
 
@@ -7,7 +7,7 @@ from freefloat.readers.parsed import StatedJoint, StatedMimic
 
 
 def resolve_mimics(joints: tuple[StatedJoint, ...], findings: Findings, *, repair: bool) -> tuple[StatedJoint, ...]:
-    """The same joints, where each that mimics names the leader at the end of the chain; broken ones are reported."""
+    """The joints, where every mimic names the leader at the end of its chain; mimics without a leader are reported."""
     by_name = {joint.name: joint for joint in joints}
     resolved = []
     for joint in joints:
@@ -22,7 +22,7 @@ def resolve_mimics(joints: tuple[StatedJoint, ...], findings: Findings, *, repai
 def _resolve(
     joint: StatedJoint, by_name: dict[str, StatedJoint], findings: Findings, *, repair: bool
 ) -> StatedMimic | None:
-    """The mimic with everything along its chain multiplied out; None, after a report, where it leads nowhere."""
+    """Mimic of the last leader, with ratios and offsets along the chain combined; None, after a report, if invalid."""
     owner, ratio, offset, at, seen = f"joint '{joint.name}'", 1.0, 0.0, joint, {joint.name}
     while at.mimic is not None:
         leader = at.mimic.leader

@@ -1,4 +1,4 @@
-"""What a robot file states, whatever its format: links, joints and wheels, each checked by itself, not yet a tree."""
+"""The contents of a robot file of any format: links, joints and wheels, each checked by itself, not yet a tree."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from freefloat.model.shapes import Shape
 from freefloat.readers.findings import Findings
 from freefloat.spatial import Pose
 
-# The largest double stands for "no limit": other readers refuse to parse `inf`.
+# The largest double stands for "no limit": other readers cannot parse `inf`.
 UNLIMITED = sys.float_info.max
 _LARGEST = 1e100  # numbers beyond overflow when they are squared
 
@@ -31,7 +31,7 @@ class MassPoint:
     inertia: np.ndarray
 
     def to_A(self, X_AB: Pose) -> MassPoint:
-        """The same, given in B, in A."""
+        """Mass in axes of frame A, from this one in axes of frame B."""
         R = np.asarray(X_AB.R)
         turned = R @ self.inertia @ R.T
         return MassPoint(self.mass, R @ self.com + np.asarray(X_AB.p), (turned + turned.T) / 2.0)
@@ -39,7 +39,7 @@ class MassPoint:
 
 @dataclass(frozen=True)
 class StatedLink:
-    """A link; one without mass is a frame. Its looks, in its own frame, are read when they are wanted."""
+    """A link; without mass it is a frame. Its shapes, in its own frame, are read when `looks` is called."""
 
     name: str
     inertial: MassPoint | None
@@ -48,7 +48,7 @@ class StatedLink:
 
 @dataclass(frozen=True)
 class StatedMimic:
-    """This joint stands at ratio times its leader's position, plus offset."""
+    """A coupling: the joint's position is ratio times that of its leader, plus offset."""
 
     leader: str
     ratio: float
@@ -70,7 +70,7 @@ class StatedJoint:
     limits: JointLimits = field(default_factory=JointLimits)
     mimic: StatedMimic | None = None
     stiffness: float = 0.0  # of a spring [N m/rad or N/m]
-    rest: float = 0.0  # where it pulls to [rad or m]
+    rest: float = 0.0  # position at which the spring has no force [rad or m]
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class StatedWheel:
 
 @dataclass(frozen=True)
 class Document:
-    """Everything a file says that matters for the motion."""
+    """Everything in a file that matters for the motion."""
 
     name: str
     links: dict[str, StatedLink]
@@ -99,9 +99,9 @@ class Document:
 
 
 def stated_mass(owner: str, kg: float, matrix: np.ndarray, pose: Pose, findings: Findings) -> MassPoint | None:
-    """A link's mass, about its centre at `pose`, in the axes of the link; None if it has none or after a fault.
+    """Mass of a link in axes of the link, from values about its centre at `pose`; None without mass or after a fault.
 
-    A part may have numbers that no body can have: the body it is merged into is judged as a whole.
+    A part may have numbers that no body can have: the body it is merged into is checked as a whole.
     """
     if np.any(np.isnan([kg, *matrix.ravel()])):
         return None
@@ -117,7 +117,7 @@ def stated_mass(owner: str, kg: float, matrix: np.ndarray, pose: Pose, findings:
 
 
 def require_losses(owner: str, damping: float, friction: float, findings: Findings) -> None:
-    """Viscous damping and dry friction take energy out; the latter is told, because it acts only as an effect."""
+    """Report damping or friction that would add energy, and note dry friction, because it acts only as an effect."""
     for what, value in (("damping", damping), ("friction", friction)):
         if value < 0.0:
             findings.error(owner, f"<dynamics {what}> is {value:g}, which would feed energy in. Give zero or more.")
@@ -129,13 +129,13 @@ def require_losses(owner: str, damping: float, friction: float, findings: Findin
 
 
 def require_spring(owner: str, stiffness: float, findings: Findings) -> None:
-    """A spring pulls towards its rest."""
+    """Report a spring of negative stiffness, which would push away from its rest position."""
     if stiffness < 0.0:
         findings.error(owner, f"its stiffness is {stiffness:g}, which pushes away from rest. Give zero or more.")
 
 
 def unused_name(name: str, taken: Collection[str]) -> str:
-    """The name, or the name with a number, that nobody has."""
+    """The name, with a number at its end if the name is taken."""
     number, new = 2, name
     while new in taken:
         new, number = f"{name}_{number}", number + 1

@@ -1,4 +1,4 @@
-"""The two things that every reader does with a file: make a spacecraft of it, and say what is to be said about it."""
+"""The two functions of every reader: make a spacecraft of a file, and list the findings about it."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from freefloat.readers.assembly import Options, assemble
 from freefloat.readers.elements import source_label
 from freefloat.readers.findings import Finding, Findings
 from freefloat.readers.parsed import Document
-from freefloat.readers.reports import hand_over
+from freefloat.readers.reports import report_findings
 from freefloat.values.errors import ModelError
 
-# What a language adds: from a source to what it states; None, with findings, if it states nothing.
+# The function of each language: from a source to its document; None, with findings, if there is none.
 Statement: TypeAlias = Callable[[str | Path, Options, Findings], Document | None]
 
 
 def read_file(language: str, statement: Statement, source: str | Path, options: Options) -> Spacecraft:
-    """The spacecraft; all faults in one ModelError, all remarks in one ReadingNote. Call it from a public reader."""
+    """Spacecraft of a file; all errors in one ModelError, all remarks in one ReadingNote. For public readers only."""
     findings = Findings()
-    craft = _read(statement, source, options, findings)
-    return hand_over(craft, language, source_label(source), findings)
+    craft = _assemble_file(statement, source, options, findings)
+    return report_findings(craft, language, source_label(source), findings)
 
 
 def lint_file(statement: Statement, source: str | Path, *, repair: bool) -> list[Finding]:
-    """Everything that is wrong, suspicious or unusual, the most important first."""
+    """All findings about a file, the most important first."""
     findings = Findings()
-    _read(statement, source, Options(repair=repair), findings)
-    return findings.sorted
+    _assemble_file(statement, source, Options(repair=repair), findings)
+    return findings.by_importance
 
 
-def _read(statement: Statement, source: str | Path, options: Options, findings: Findings) -> Spacecraft | None:
+def _assemble_file(statement: Statement, source: str | Path, options: Options, findings: Findings) -> Spacecraft | None:
     document = statement(source, options, findings)
     try:
         return None if document is None else assemble(document, source, options, findings)
-    except ModelError as fault:  # numbers that pass one by one, and that a part cannot have together
+    except ModelError as fault:  # numbers that are valid one by one, but not together
         findings.error("robot", str(fault))
         return None

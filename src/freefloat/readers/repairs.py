@@ -1,4 +1,4 @@
-"""The smallest change that makes a body physical, and what it was, number by number."""
+"""The smallest change that makes a body physical, and a list of the changed numbers."""
 
 import itertools
 
@@ -13,7 +13,7 @@ _THIN = 1e-6  # of the largest moment: a body with a smaller one is a thin rod o
 
 
 def make_physical(stated: MassPoint | None) -> MassPoint:
-    """The physical body nearest to what is stated: least change of the inertia matrix in the Frobenius norm.
+    """The physical body nearest to a stated one: least change of the inertia matrix in the Frobenius norm.
 
     A body without mass gets LEAST_MASS. One that would be a point or a thin rod gets no less inertia about any axis
     than a ball of tungsten of its mass has.
@@ -32,7 +32,7 @@ def make_physical(stated: MassPoint | None) -> MassPoint:
 
 
 def ball_inertia(mass: float) -> float:
-    """Of a ball of tungsten about its centre [kg m2]."""
+    """Inertia of a ball of tungsten about its centre [kg m2], from its mass [kg]."""
     radius = (3.0 * mass / (4.0 * np.pi * _DENSITY)) ** (1.0 / 3.0)
     return 0.4 * mass * radius**2
 
@@ -41,7 +41,7 @@ def nearest_moments(moments: np.ndarray, least: float) -> np.ndarray:
     """Principal moments nearest to the given ones for which int x^2 dm is `least` or more along each axis.
 
     They are sums of two of the three second moments s, I = A s; the triangle inequality is s >= 0. The nearest point is
-    found by trying which of the bounds s >= least hold with equality.
+    found by trying which of the bounds s >= least are met with equality.
     """
     A = np.ones((3, 3)) - np.eye(3)
     best, distance = np.full(3, 2.0 * least), np.inf
@@ -50,14 +50,14 @@ def nearest_moments(moments: np.ndarray, least: float) -> np.ndarray:
         s = np.full(3, least)
         if np.any(free):
             s[free] = np.linalg.lstsq(A[:, free], moments - A[:, ~free] @ s[~free], rcond=None)[0]
-        found = A @ s
-        if np.all(s >= least * (1.0 - 1e-9)) and np.linalg.norm(found - moments) < distance:
-            best, distance = found, float(np.linalg.norm(found - moments))
+        candidate = A @ s
+        if np.all(s >= least * (1.0 - 1e-9)) and np.linalg.norm(candidate - moments) < distance:
+            best, distance = candidate, float(np.linalg.norm(candidate - moments))
     return best
 
 
 def describe_changes(before: MassPoint | None, after: MassPoint) -> str:
-    """Every number that differs: `ixx 0.25 -> 0.65`."""
+    """List of the numbers that differ: `ixx 0.25 -> 0.65`."""
     old = MassPoint(0.0, after.com, np.zeros((3, 3))) if before is None else before
     changes = [("mass", old.mass, after.mass, "kg")] if old.mass != after.mass else []
     for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):

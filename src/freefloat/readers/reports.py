@@ -1,4 +1,4 @@
-"""What a reader tells: a refusal with all faults, or a spacecraft and one warning with what was unusual."""
+"""Result of a reader: an error with all faults, or a spacecraft and one warning with all remarks."""
 
 import warnings
 
@@ -8,22 +8,22 @@ from freefloat.values.errors import ModelError
 
 
 class ReadingNote(UserWarning):
-    """What was unusual about a file that was read, and every number that was repaired."""
+    """Warning that lists unusual contents of a file that was read, and every number that was repaired."""
 
 
-def hand_over(craft: Spacecraft | None, language: str, label: str, findings: Findings) -> Spacecraft:
-    """The spacecraft, after the remarks were told; without one, a ModelError with every fault."""
+def report_findings(craft: Spacecraft | None, language: str, label: str, findings: Findings) -> Spacecraft:
+    """The spacecraft, after a warning with all remarks; without a spacecraft raises a ModelError with all faults."""
     if craft is None:
-        raise ModelError(_refusal(language, label, findings.errors))
-    told = [finding for finding in findings.sorted if finding.severity in ("repair", "note")]
-    if told:
-        lines = [f"  {severity}: {line}" for severity, line in summary_lines(told)]
+        raise ModelError(_error_text(language, label, findings.errors))
+    remarks = [finding for finding in findings.by_importance if finding.severity in ("repair", "note")]
+    if remarks:
+        lines = [f"  {severity}: {line}" for severity, line in summary_lines(remarks)]
         text = "\n".join([f"{language} '{label}' is read, with these remarks:", *lines])
         warnings.warn(text, ReadingNote, stacklevel=4)
     return craft
 
 
-def _refusal(language: str, label: str, errors: list[Finding]) -> str:
+def _error_text(language: str, label: str, errors: list[Finding]) -> str:
     start = f"{language} '{label}': "
     if len(errors) == 1:
         return start + str(errors[0])

@@ -1,4 +1,4 @@
-"""Solids, meshes and colours that robot files name. Looks never make a file unusable: a fault is a warning."""
+"""Solids, meshes and colours of robot files. Their faults are only warnings, as shapes do not act on the motion."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from freefloat.model.shapes import Box, Cylinder, Ellipsoid, Mesh, Shape, Solid, triple
-from freefloat.readers.elements import Part
+from freefloat.readers.elements import XmlPart
 from freefloat.readers.findings import Findings
 from freefloat.readers.mesh_files import MeshError, read_mesh
 from freefloat.spatial import Pose
@@ -17,7 +17,7 @@ SIZES = {"box": {"size": 3}, "cylinder": {"radius": 1, "length": 1}, "sphere": {
 
 
 def draw_or_warn(owner: str, draw: Callable[[Findings], Shape | None], findings: Findings) -> list[Shape]:
-    """What `draw` gives; its faults are collected apart and handed on as warnings."""
+    """Shapes that `draw` returns; its faults are reported as warnings."""
     faults, shape = Findings(), None
     try:
         shape = draw(faults)
@@ -28,7 +28,7 @@ def draw_or_warn(owner: str, draw: Callable[[Findings], Shape | None], findings:
     return [] if shape is None or faults.errors else [shape]
 
 
-def simple_solid(part: Part, tag: str, sizes: np.ndarray) -> Solid | None:
+def simple_solid(part: XmlPart, tag: str, sizes: np.ndarray) -> Solid | None:
     """A box, cylinder or ball from its sizes."""
     if np.any(sizes <= 0.0):
         part.findings.error(part.name, f"<{tag}> has a size that is not positive. Give positive numbers.")
@@ -38,19 +38,19 @@ def simple_solid(part: Part, tag: str, sizes: np.ndarray) -> Solid | None:
     return Cylinder(*sizes.tolist()) if tag == "cylinder" else Ellipsoid(triple(sizes.repeat(3)))
 
 
-def no_solid(part: Part, tag: str) -> None:
-    """Say that an element is no shape that can be drawn."""
+def report_unknown_solid(part: XmlPart, tag: str) -> None:
+    """Report that an element is not a shape that can be drawn."""
     part.findings.error(part.name, f"<{tag}> is no shape. Shapes: box, cylinder, sphere, mesh.")
 
 
 def mesh_solid(name: str, scale: np.ndarray, folder: Path | None, language: str) -> Mesh:
-    """The mesh that a URI names; `folder` is that of the file, None for text."""
+    """Mesh that a URI names; `folder` is that of the robot file, None for XML text."""
     vertices, faces = read_mesh(_find_mesh(name, folder, language))
     return Mesh(vertices * scale, faces)
 
 
 def _find_mesh(name: str, folder: Path | None, language: str) -> Path:
-    """A mesh file by its URI: a path, `file://`, or `package://` and `model://` looked for in the folder and above."""
+    """Path of a mesh file from its URI: a path, `file://`, or `package://` and `model://` in folders above."""
     plain = name.removeprefix("file://")
     if Path(plain).is_absolute():
         return Path(plain)
@@ -75,13 +75,13 @@ def _is_file(path: Path) -> bool:
 
 
 def place_solid(solid: Solid, pose: Pose, colour: str) -> Shape:
-    """A solid at a pose."""
+    """Shape of a solid at a pose."""
     x, y, z = np.asarray(pose.R)
     return Shape(solid, triple(pose.p), (triple(x), triple(y), triple(z)), colour)
 
 
 def colour_of(text: str) -> str:
-    """`#rrggbb` from red, green and blue between zero and one; empty where they are no numbers."""
+    """Colour `#rrggbb` from a text of red, green and blue between 0 and 1; empty if they are not numbers."""
     try:
         numbers = [float(x) for x in text.split()][:3]
     except ValueError:

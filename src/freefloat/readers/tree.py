@@ -1,4 +1,4 @@
-"""From links and joints to a tree: one root, no cycle, parents first, leaders before the joints that mimic them."""
+"""The tree of links and joints: one root, no cycle, parents first, leaders before the joints that mimic them."""
 
 import heapq
 from collections import defaultdict
@@ -20,7 +20,7 @@ class Tree:
 
 
 def tree_of(document: Document, findings: Findings, *, repair: bool) -> Tree | None:
-    """The tree of a document, or None after the reasons why it is none have been noted."""
+    """Tree of a document; None, after a report of the reasons, if it is not a tree."""
     before = len(findings.errors)
     _check_ends(document, findings)
     _check_parents(document, findings)
@@ -69,7 +69,7 @@ def _check_parents(document: Document, findings: Findings) -> None:
 
 
 def _parents_first(roots: list[str], joints: tuple[StatedJoint, ...]) -> tuple[StatedJoint, ...]:
-    """The file's order where it has parents first already; otherwise the nearest to it."""
+    """Joints with parents first, in the order of the file where that is possible."""
     leaving: dict[str, list[int]] = defaultdict(list)
     for index, joint in enumerate(joints):
         leaving[joint.parent].append(index)
@@ -85,7 +85,7 @@ def _parents_first(roots: list[str], joints: tuple[StatedJoint, ...]) -> tuple[S
 
 
 def _leaders_first(root: str, joints: tuple[StatedJoint, ...], findings: Findings) -> tuple[StatedJoint, ...]:
-    """The same order, but joints wait for the ones they mimic, and so does all that they carry."""
+    """Joints in the same order, except that joints, and all that they carry, come after the joints that they mimic."""
     ordered: list[StatedJoint] = []
     reached, placed = {root}, set[str]()
     waiting = list(joints)
@@ -109,7 +109,7 @@ def _leaders_first(root: str, joints: tuple[StatedJoint, ...], findings: Finding
 
 
 def _cycle(joints: list[StatedJoint]) -> list[str]:
-    """The links along a cycle; every one of these joints is on one or below one."""
+    """Links along a cycle, from joints that are all on a cycle or below one."""
     up = {joint.child: joint.parent for joint in joints}
     path, seen = [joints[0].child], set[str]()
     while path[-1] not in seen:
@@ -119,9 +119,9 @@ def _cycle(joints: list[StatedJoint]) -> list[str]:
 
 
 def _without_world(document: Document, tree: Tree, findings: Findings) -> Tree:
-    """Drop the idiom `world --floating--> base`: our base floats anyway. Any other floating joint is a fault.
+    """Tree without the idiom `world --floating--> base`, as the base always floats. Other floating joints are errors.
 
-    A massless link named `world` becomes a frame of the base: what it held to the ground floats, or can be mounted.
+    A massless link named `world` becomes a frame of the base: the robot that it held to the ground floats.
     """
     first = [joint for joint in tree.joints if joint.parent == tree.root]
     massless = document.links[tree.root].inertial is None

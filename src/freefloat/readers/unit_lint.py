@@ -1,4 +1,4 @@
-"""Numbers of a URDF that can be but are probably wrong: slips of units, a centre of mass in another frame."""
+"""Warnings about numbers that are possible but probably wrong: wrong units, a centre of mass in another frame."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from freefloat.readers.tree import Tree
 # A slip of units (mm for m, g for kg) changes the radius of gyration by 1e3 or 30; real bodies stay inside.
 _MUCH_LARGER = 10.0
 _MUCH_SMALLER = 0.01
-_SMALLEST, _LARGEST = 1e-3, 10.0  # radius of gyration of a link whose size nothing tells [m]
+_SMALLEST, _LARGEST = 1e-3, 10.0  # radius of gyration of a link whose size is unknown [m]
 _MASS_SPAN = 1e7  # a 5 t bus with fingers of 1 g still fits
 _LENGTH_SPAN, _LONG = 300.0, 30.0  # of a joint's offset over the usual one, and in metres
 
@@ -34,7 +34,7 @@ def warn_of_suspicions(document: Document, tree: Tree, clusters: list[Cluster], 
 
 
 def _warn_of_centres(clusters: list[Cluster], findings: Findings) -> None:
-    """Exporters that forget `<origin>` of `<inertial>` put every centre of mass at its joint."""
+    """Warn if every centre of mass is at its joint, as from exporters that forget `<origin>` of `<inertial>`."""
     moving = [
         c.inertial for c in clusters if c.joint is not None and c.joint.kind != "fixed" and c.inertial is not None
     ]

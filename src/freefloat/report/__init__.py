@@ -1,4 +1,4 @@
-"""What people see of a run or a map: self-contained pages, figures for papers, files for other programs."""
+"""Output of runs and maps for people: self-contained pages, figures for papers, files for other programs."""
 
 from freefloat.report.maps import map_page
 from freefloat.report.pages import compare, page

@@ -1,4 +1,4 @@
-"""Where a cell stands in one picture with the orbit: beside it, so that neither hides the other at the start."""
+"""Placement of a cell beside the orbit in one picture, so that neither hides the other at the start."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GAP = 1.0  # between the two [m]
 
 
 def corners(bodies: Sequence[dict[str, Any]], position: np.ndarray, attitude: np.ndarray) -> np.ndarray:
-    """Lowest and highest corner (2, 3) of a box around what is drawn [m]; poses of the bodies at one instant."""
+    """Lowest and highest corner (2, 3) of a box around the drawn bodies [m], for their poses at one instant."""
     points = [position]
     for body, p, quat in zip(bodies, position, attitude, strict=True):
         R = np.asarray(rotation_matrix(np.asarray(quat, dtype=float)))
@@ -24,7 +24,7 @@ def corners(bodies: Sequence[dict[str, Any]], position: np.ndarray, attitude: np
 
 
 def shift_beside(orbit: np.ndarray, cell: np.ndarray) -> np.ndarray:
-    """By what the cell is moved (3,) [m], from the corners of both: a gap off along -y, centred otherwise."""
+    """Shift (3,) of the cell [m], from the corners of both: a gap beside the orbit along -y, centred otherwise."""
     shift = 0.5 * (orbit[0] + orbit[1] - cell[0] - cell[1])
     shift[1] = orbit[0, 1] - GAP - cell[1, 1]
     return shift

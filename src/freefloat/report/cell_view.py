@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
 
 def cell_view(run: Run) -> Run | None:
-    """What happened on the floor, as a run that a page can show; None where the run does not say how it looked."""
-    drawn = (run.scene or {}).get("cell")
-    if not drawn or "cell.bodies.position" not in run.recorded:
+    """Motion of the robots in the cell as a run that a page can show; None if the run has no drawing of the cell."""
+    drawing = (run.scene or {}).get("cell")
+    if not drawing or "cell.bodies.position" not in run.recorded:
         return None
-    kept = [name for name in run.channels if not name.startswith("cell.")]
-    own = run.recorded.without(kept)
+    others = [name for name in run.channels if not name.startswith("cell.")]
+    own = run.recorded.without(others)
     bodies = {f"bodies.{what}": own[f"cell.bodies.{what}"] for what in ("position", "attitude")}
-    recorded = own.joined({name: (array.dims, array.values, array.attrs) for name, array in bodies.items()})
-    told = dataclasses.replace(run.description, title=f"{run.description.title or 'Rehearsal'}: in the cell")
-    return dataclasses.replace(run, recorded=recorded, scene=drawn, description=told)
+    recorded = own.with_arrays({name: (array.dims, array.values, array.attrs) for name, array in bodies.items()})
+    description = dataclasses.replace(run.description, title=f"{run.description.title or 'Rehearsal'}: in the cell")
+    return dataclasses.replace(run, recorded=recorded, scene=drawing, description=description)

@@ -1,14 +1,14 @@
-"""Fewer samples, the same picture: every peak of every component stays."""
+"""Decimation: fewer samples that draw the same curve, with every peak of every component."""
 
 from __future__ import annotations
 
 import numpy as np
 
 
-def kept(values: np.ndarray, points: int) -> np.ndarray:
-    """Indices, ascending, of at most about `points` samples that draw the same curve.
+def decimated_indices(values: np.ndarray, points: int) -> np.ndarray:
+    """Ascending indices of at most about `points` samples that draw the same curve.
 
-    Time is cut into buckets; of each the first sample and every component's smallest and largest stay, so peaks
+    Time is cut into buckets; the first sample of each stays, and every component's smallest and largest, so that peaks
     and the envelope of fast motion are exact. A bucket with a gap (not finite) keeps one sample of it.
     """
     values = values.reshape(len(values), -1)

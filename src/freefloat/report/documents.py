@@ -1,4 +1,4 @@
-"""One HTML file from a template: its words, its numbers, its scripts; it asks nobody for anything."""
+"""One self-contained HTML file from a template, with its texts, numbers and scripts; it needs no network."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from freefloat.report.payload import squeezed
+from freefloat.report.payload import compressed_text
 from freefloat.values.files import write_atomically
 
 
 def document(template: str, scripts: Sequence[str], places: Mapping[str, str]) -> str:
-    """A template in the frame of all pages, its places filled; the one script is named in the policy by its hash."""
+    """A template with its placeholders filled, in the common frame; the security policy has the hash of its script."""
     script = "\n".join(asset(name) for name in scripts)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     filled_in = {
         "policy": f"default-src 'none'; script-src 'sha256-{digest}' blob:; style-src 'unsafe-inline'; "
         "img-src data: blob:; base-uri 'none'; form-action 'none'",
         "style": asset("page.css"),
-        "plotting": squeezed(_bokeh()),
+        "plotting": compressed_text(_bokeh()),
         "script": script,
         **places,
     }
@@ -34,22 +34,22 @@ def document(template: str, scripts: Sequence[str], places: Mapping[str, str]) -
     return "".join(filled)
 
 
-def put(text: str, path: Path) -> Path:
-    """Write a file whole or not at all."""
+def write_document(text: str, path: Path) -> Path:
+    """Write a text file atomically."""
     return write_atomically(path, lambda partial: partial.write_text(text, encoding="utf-8"))
 
 
 @cache
 def asset(name: str) -> str:
-    """A file that comes with the package."""
+    """Text of a file that comes with the package."""
     return resources.files("freefloat.report").joinpath("assets", name).read_text(encoding="utf-8")
 
 
 @cache
 def _bokeh() -> bytes:
     """BokehJS and its plotting interface, as the installed package carries them; Bokeh itself is not imported."""
-    found = importlib.util.find_spec("bokeh")
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec("bokeh")
+    if spec is None or spec.origin is None:
         raise ModuleNotFoundError("The page needs Bokeh for its plots. Install it: pip install bokeh.")
-    folder = Path(found.origin).parent / "server" / "static" / "js"
+    folder = Path(spec.origin).parent / "server" / "static" / "js"
     return b"\n".join((folder / name).read_bytes() for name in ("bokeh.min.js", "bokeh-api.min.js"))

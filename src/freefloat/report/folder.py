@@ -1,4 +1,4 @@
-"""Everything that is kept of a run: one folder with the run, its settings, a summary and its page."""
+"""The folder of a run: the run, its settings, a summary and its page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from freefloat.report.cell_view import cell_view
-from freefloat.report.documents import put
+from freefloat.report.documents import write_document
 from freefloat.report.pages import page
 from freefloat.report.toml import to_toml
 from freefloat.values.claims import count_kinds
@@ -19,30 +19,30 @@ if TYPE_CHECKING:
     from freefloat.sim import Run
 
 _FILES = {"run": "run.nc", "scenario": "scenario.toml", "summary": "summary.json", "page": "page.html"}
-CELL_PAGE = "cell.html"  # beside the page of a rehearsal, where its facility says how it looks
-# Beside the run of a rehearsal: what it was judged to be, the page of it, and the simulation it was judged against.
+CELL_PAGE = "cell.html"  # beside the page of a rehearsal, if its facility has a drawing
+# Beside the run of a rehearsal: the verdict, its page, and the simulation that the run was compared with.
 VERDICT_FILES = {"verdict": "verdict.json", "verdict page": "verdict.html", "simulation": "simulation.nc"}
 _OF_ANOTHER_RUN = (*_FILES.values(), CELL_PAGE, *VERDICT_FILES.values())
 _NOT_JUDGED = "The run has not been judged."
 
 
 def files_in(folder: Path) -> dict[str, Path]:
-    """Where each kind of file stands in a run's folder."""
+    """Path of each kind of file in a run's folder."""
     return {kind: folder / name for kind, name in _FILES.items()}
 
 
 def save_run(run: Run, folder: Path) -> None:
-    """The run and its settings, which must not be lost, in place of what the folder held of another run."""
+    """Save the run and its settings, which must not be lost; replaces the files of another run in the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     with replaced_folder(folder, last=_FILES["summary"], without=_OF_ANOTHER_RUN) as fresh:
         files = files_in(fresh)
         run.save(files["run"])
-        put(to_toml(run.scenario), files["scenario"])
-        put(_text(_summary(run, folder, [_NOT_JUDGED])), files["summary"])
+        write_document(to_toml(run.scenario), files["scenario"])
+        write_document(_text(_summary(run, folder, [_NOT_JUDGED])), files["summary"])
 
 
 def finish_folder(run: Run, folder: Path, faults: Sequence[str] = ()) -> dict[str, Any]:
-    """The run again with its claims, and the summary and pages of it; returns the summary."""
+    """Save the run again with its claims, and write its summary and pages; returns the summary."""
     summary = _summary(run, folder, faults)
     with replaced_folder(folder, last=_FILES["summary"]) as fresh:
         files = files_in(fresh)
@@ -52,7 +52,7 @@ def finish_folder(run: Run, folder: Path, faults: Sequence[str] = ()) -> dict[st
         page(run, files["page"])
         if (view := cell_view(run)) is not None:
             page(view, fresh / CELL_PAGE)
-        put(_text(summary), files["summary"])
+        write_document(_text(summary), files["summary"])
     return summary
 
 

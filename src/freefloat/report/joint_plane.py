@@ -1,4 +1,4 @@
-"""The plane of two joints that a map lies in, as it is shown: degrees, or millimetres where a joint slides."""
+"""The plane of the two joints of a map, in displayed units: degrees, or millimetres for a sliding joint."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from freefloat.report.units import displayed
+from freefloat.report.units import display_unit
 
 if TYPE_CHECKING:
     import xarray
@@ -23,24 +23,24 @@ class JointPlane:
 
     names: tuple[str, str]
     units: tuple[str, str]
-    factors: np.ndarray  # (2,) from rad and m to what is shown
-    values: tuple[np.ndarray, np.ndarray]  # shown
-    configuration: np.ndarray  # (2,) shown
-    rest: str  # the other joints, in words
+    factors: np.ndarray  # (2,) from rad and m to the displayed units
+    values: tuple[np.ndarray, np.ndarray]  # in displayed units
+    configuration: np.ndarray  # (2,) in displayed units
+    rest: str  # the other joints as text
 
-    def place(self, point: Sequence[float] | np.ndarray) -> str:
-        """`arm.2 -45 deg, arm.3 90 deg`, of a point that is shown."""
+    def point_text(self, point: Sequence[float] | np.ndarray) -> str:
+        """Text of a point in displayed units, such as `arm.2 -45 deg, arm.3 90 deg`."""
         parts = zip(self.names, point, self.units, strict=True)
         return ", ".join(f"{name} {value + 0.0:.4g} {unit}" for name, value, unit in parts)
 
     def point(self, indices: Sequence[int]) -> tuple[float, float]:
-        """A point of the grid."""
+        """Values of both joints at a point of the grid, in displayed units."""
         first, second = (float(values[i]) for values, i in zip(self.values, indices, strict=True))
         return first, second
 
     @property
-    def here(self) -> tuple[int, int] | None:
-        """The point of the grid nearest to the configuration; None if the map does not reach so far."""
+    def nearest_indices(self) -> tuple[int, int] | None:
+        """Indices of the grid point nearest to the configuration; None if it lies outside the map."""
         for values, own in zip(self.values, self.configuration, strict=True):
             half = 0.5 * (values[1] - values[0])
             if not values[0] - half <= own <= values[-1] + half:
@@ -52,7 +52,7 @@ class JointPlane:
 
 
 def joint_plane(maps: Sequence[xarray.Dataset]) -> JointPlane:
-    """The common plane of maps; an error if they have none, or if a page cannot draw it."""
+    """The common plane of maps; raises an error if they have none, or if a page cannot draw it."""
     planes = [_plane(data) for data in maps]
     first = planes[0]
     for other in planes[1:]:
@@ -66,19 +66,21 @@ def _plane(data: xarray.Dataset) -> JointPlane:
     gridded = [array for array in data.data_vars.values() if array.ndim >= 2]
     if not gridded or "configuration" not in data.coords:
         raise ValueError("This is no map: give what disturbance_map or singularity_map returned.")
-    one, two = map(str, gridded[0].dims[:2])
+    first, second = map(str, gridded[0].dims[:2])
     joints, units = list(map(str, data["joint"].values)), list(map(str, data["unit"].values))
-    shown = dict(zip(joints, (displayed(unit, 0.0) for unit in units), strict=True))
+    shown = dict(zip(joints, (display_unit(unit, 0.0) for unit in units), strict=True))
     positions = dict(zip(joints, np.asarray(data["configuration"].values, float), strict=True))
     rest = [
-        f"{name} {positions[name] * shown[name][1]:.4g} {shown[name][0]}" for name in joints if name not in (one, two)
+        f"{name} {positions[name] * shown[name][1]:.4g} {shown[name][0]}"
+        for name in joints
+        if name not in (first, second)
     ]
     return JointPlane(
-        names=(one, two),
-        units=(shown[one][0], shown[two][0]),
-        factors=np.array([shown[one][1], shown[two][1]]),
-        values=(_values(data, one, shown[one][1]), _values(data, two, shown[two][1])),
-        configuration=np.array([positions[name] * shown[name][1] for name in (one, two)]),
+        names=(first, second),
+        units=(shown[first][0], shown[second][0]),
+        factors=np.array([shown[first][1], shown[second][1]]),
+        values=(_values(data, first, shown[first][1]), _values(data, second, shown[second][1])),
+        configuration=np.array([positions[name] * shown[name][1] for name in (first, second)]),
         rest=", ".join(rest),
     )
 

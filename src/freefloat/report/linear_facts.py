@@ -1,4 +1,4 @@
-"""What a page of a linear model tells: modes, poles before and after, responses, margins."""
+"""Data of the page of a linear model: modes, poles without and with a controller, responses, margins."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from freefloat.control.lqr import (
-    DesignRefused,
+    DesignError,
     FrequencyResponse,
     Regulator,
     RobustnessReport,
@@ -24,23 +24,23 @@ from freefloat.control.lqr import (
 )
 
 _POINTS = 260  # of the logarithmic grid of frequencies
-_AROUND = np.array([-8.0, -2.0, -0.6, -0.15, 0.0, 0.15, 0.6, 2.0, 8.0])  # half widths around a resonance
+_AROUND = np.array([-8.0, -2.0, -0.6, -0.15, 0.0, 0.15, 0.6, 2.0, 8.0])  # in half widths around a resonance
 _WIDTH = 1e-4  # of a resonance without damping, relative
 _NUMBERS = 450_000  # of all responses together: keeps a page below 6 MB
 
 
 @dataclass(frozen=True)
 class LinearFacts:
-    """Modes of a structure, its poles with and without a controller, and its answers to inputs."""
+    """Modes of a structure, its poles with and without a controller, and its responses to inputs."""
 
     structure: SecondOrderModel
     before: np.ndarray  # pole of each mode [1/s]
     poles_before: np.ndarray
-    after: np.ndarray | None  # the same with the controller
+    after: np.ndarray | None  # pole of each mode with the controller [1/s]
     poles_after: np.ndarray | None
     period: float | None  # of the controller [s]
-    reached: np.ndarray  # of each mode, by the inputs
-    seen: np.ndarray  # of each mode, by the outputs
+    reached: np.ndarray  # controllability measure of each mode
+    seen: np.ndarray  # observability measure of each mode
     margins: RobustnessReport | str | None  # or why there are none
     frequencies: np.ndarray  # of the responses [rad/s]
     inputs: tuple[str, ...]
@@ -54,8 +54,8 @@ def linear_facts(
     inputs: Sequence[str] | None = None,
     outputs: Sequence[str] | None = None,
 ) -> LinearFacts:
-    """Everything the page tells, computed once; `inputs` and `outputs` are those of the responses."""
-    plain = structure.state_space.part(inputs=inputs, outputs=outputs)
+    """Compute all data of the page once; `inputs` and `outputs` are those of the responses."""
+    plain = structure.state_space.submodel(inputs=inputs, outputs=outputs)
     period = None
     if controller is not None:
         period = controller.model.period if isinstance(controller, Regulator) else controller.period
@@ -65,7 +65,7 @@ def linear_facts(
     grid = response_grid(before, after, len(plain.inputs) * len(plain.outputs), period)
     responses = [FrequencyResponse(plain if period is None else sample(plain, period)).on(grid)]
     if controller is not None:
-        responses.append(FrequencyResponse(_closed(structure, controller, period, plain)).on(grid))
+        responses.append(FrequencyResponse(_closed_loop(structure, controller, period, plain)).on(grid))
     return LinearFacts(
         structure, before, poles_before, after, poles_after, period,
         _per_mode(structure, controllability(structure).measures),
@@ -75,16 +75,16 @@ def linear_facts(
 
 
 def _per_mode(structure: SecondOrderModel, measures: np.ndarray) -> np.ndarray:
-    found = np.empty(len(structure.M))
+    per_mode = np.empty(len(structure.M))
     for group, measure in zip(structure.modes.groups, measures, strict=True):
-        found[list(group)] = measure
-    return found
+        per_mode[list(group)] = measure
+    return per_mode
 
 
-def _closed(
+def _closed_loop(
     structure: SecondOrderModel, controller: StateSpace | Regulator, period: float | None, shown: StateSpace
 ) -> StateSpace:
-    """From inputs that are added to the commands to the outputs that are shown, the loop closed."""
+    """Closed loop from inputs that are added to the commands to the outputs that are shown."""
     plant = structure.state_space if period is None else sample(structure.state_space, period)
     loop = loop_gain(plant, controller)
     E = np.linalg.inv(np.eye(len(loop.inputs)) + loop.D)
@@ -98,7 +98,7 @@ def _closed(
     B[:, commanded] = enters
     closed = StateSpace(A, B, C, None, loop.states, plant.inputs, plant.outputs, period, loop.scaling)
     assert len(closed.A) == n + extra
-    return closed.part(inputs=shown.inputs, outputs=shown.outputs)
+    return closed.submodel(inputs=shown.inputs, outputs=shown.outputs)
 
 
 def _margins(
@@ -110,7 +110,7 @@ def _margins(
         return robustness(
             structure.state_space if period is None else sample(structure.state_space, period), controller
         )
-    except DesignRefused as refusal:
+    except DesignError as refusal:
         return str(refusal)
 
 

@@ -11,12 +11,12 @@ import numpy as np
 from freefloat.control.lqr import Regulator, SecondOrderModel, StateSpace, spacecraft_structure
 from freefloat.model import Spacecraft
 from freefloat.report import linear_words
-from freefloat.report.documents import document, put
+from freefloat.report.documents import document, write_document
 from freefloat.report.linear_facts import LinearFacts, linear_facts
 from freefloat.report.linear_words import STILL
-from freefloat.report.markup import element, joined, text
+from freefloat.report.markup import element, join_markup, text
 from freefloat.report.mode_scene import mode_scene
-from freefloat.report.payload import Bytes
+from freefloat.report.payload import ArrayStore
 from freefloat.values.checks import require_numbers
 from freefloat.values.errors import ModelError
 
@@ -24,26 +24,26 @@ _SCRIPTS = (
     *("payload.js", "theme.js", "axes.js", "linear.js", "camera.js", "painter.js", "scene.js"),
     *("modes.js", "responses.js", "linear_page.js"),
 )
-_MOST_MODES = 80  # that can be watched
-_MOST_OUTPUTS = 16  # that are shown where none are chosen
+_MOST_MODES = 80  # that are animated
+_MOST_OUTPUTS = 16  # that are shown by default
 
 
-class InOrbit(Protocol):
+class LinearOrbitModel(Protocol):
     """A linear model in orbit, as `analysis.linearise_in_orbit` gives it."""
 
     @property
     def structure(self) -> SecondOrderModel:
-        """M, G, C, K."""
+        """Second-order model with M, G, C, K."""
         ...
 
     @property
     def motion(self) -> np.ndarray:
-        """Velocities of the spacecraft by the rates of the coordinates."""
+        """Matrix from the rates of the coordinates to the velocities v of the spacecraft."""
         ...
 
 
 def linear_page(
-    model: SecondOrderModel | Spacecraft | InOrbit,
+    model: SecondOrderModel | Spacecraft | LinearOrbitModel,
     path: str | Path,
     *,
     craft: Spacecraft | None = None,
@@ -71,7 +71,7 @@ def linear_page(
     facts = linear_facts(structure, controller, inputs, _few(structure, outputs))
     heading = title or (f"{craft.name}: modes and poles" if craft else "Modes and poles of a linear model")
     shown = range(min(len(structure.M), _MOST_MODES))
-    store = Bytes()
+    store = ArrayStore()
     contents = {
         "scene": _scene(structure, craft, q, motion, shown, store),
         **_mode_contents(facts, shown),
@@ -80,17 +80,17 @@ def linear_page(
     header = [
         element("h1", heading),
         linear_words.about(notes),
-        linear_words.lead(facts, f"Linear model of {craft.name}" if craft else "Linear model"),
+        linear_words.lead_paragraph(facts, f"Linear model of {craft.name}" if craft else "Linear model"),
         linear_words.badges(facts),
     ]
     places = {
         "title": text(heading),
-        "header": joined(header),
+        "header": join_markup(header),
         "table": linear_words.mode_table(facts, shown),
         "margins": linear_words.margin_section(facts),
-        "contents": store.packed(contents),
+        "contents": store.packed_text(contents),
     }
-    return put(document("linear.html", _SCRIPTS, places), Path(path))
+    return write_document(document("linear.html", _SCRIPTS, places), Path(path))
 
 
 def _few(structure: SecondOrderModel, outputs: Sequence[str] | None) -> Sequence[str]:
@@ -98,71 +98,71 @@ def _few(structure: SecondOrderModel, outputs: Sequence[str] | None) -> Sequence
 
 
 def _craft_units(craft: Spacecraft) -> dict[str, str]:
-    """Of the inputs and outputs of a spacecraft's own structure."""
-    found = {}
+    """Units of the inputs and outputs of a spacecraft's own structure, by name."""
+    units = {}
     for axis in "xyz":
-        found |= {f"base.force.{axis}": "N", f"base.torque.{axis}": "N m"}
-        found |= {f"base.displacement.{axis}": "m", f"base.rotation.{axis}": "rad"}
-    return found
+        units |= {f"base.force.{axis}": "N", f"base.torque.{axis}": "N m"}
+        units |= {f"base.displacement.{axis}": "m", f"base.rotation.{axis}": "rad"}
+    return units
 
 
 def _scene(
-    structure: SecondOrderModel, craft: Spacecraft | None, q: Any, motion: Any, shown: range, store: Bytes
+    structure: SecondOrderModel, craft: Spacecraft | None, q: Any, motion: Any, shown: range, store: ArrayStore
 ) -> dict[str, Any] | None:
     if craft is None:
         return None
     nv, count = craft.layout.nv, len(structure.M)
-    given = np.eye(nv) if motion is None else np.asarray(require_numbers("motion", motion, ""), dtype=float)
-    if given.shape != (nv, count):
+    matrix = np.eye(nv) if motion is None else np.asarray(require_numbers("motion", motion, ""), dtype=float)
+    if matrix.shape != (nv, count):
         raise ModelError(
             f"The motion of spacecraft '{craft.name}' must be {nv} x {count}: its velocities by the model's "
-            f"{count} coordinates. Got shape {given.shape}. Give motion=..., or leave out craft=..."
+            f"{count} coordinates. Got shape {matrix.shape}. Give motion=..., or leave out craft=..."
         )
     at = np.zeros(craft.layout.nq) if q is None else np.asarray(q, dtype=float)
-    return mode_scene(craft, at, given @ structure.modes.shapes[:, shown], store)
+    return mode_scene(craft, at, matrix @ structure.modes.shapes[:, shown], store)
 
 
 def _mode_contents(facts: LinearFacts, shown: range) -> dict[str, Any]:
     modes = facts.structure.modes
 
-    def poles(found: np.ndarray) -> list[list[float] | None]:
-        return [_upper(np.array([p]))[0] if np.isfinite(p) else None for p in found[list(shown)]]
+    def shown_poles(poles: np.ndarray) -> list[list[float] | None]:
+        return [_upper(np.array([p]))[0] if np.isfinite(p) else None for p in poles[list(shown)]]
 
     return {
         "modes": [{"name": modes.names[k], "frequency": float(modes.frequencies[k])} for k in shown],
-        "before": poles(facts.before),
-        "after": None if facts.after is None else poles(facts.after),
+        "before": shown_poles(facts.before),
+        "after": None if facts.after is None else shown_poles(facts.after),
         "polesBefore": _upper(facts.poles_before),
         "polesAfter": None if facts.poles_after is None else _upper(facts.poles_after),
     }
 
 
 def _upper(poles: np.ndarray) -> list[list[float]]:
-    found = poles[np.isfinite(poles) & (np.imag(poles) >= 0.0)]
-    found = np.where(np.abs(found) < STILL, 0.0, found)
-    rounding = np.abs(np.real(found)) < 1e-10 * np.abs(found)
-    return np.column_stack([np.where(rounding, 0.0, np.real(found)), np.imag(found)]).tolist()
+    upper = poles[np.isfinite(poles) & (np.imag(poles) >= 0.0)]
+    upper = np.where(np.abs(upper) < STILL, 0.0, upper)
+    rounding = np.abs(np.real(upper)) < 1e-10 * np.abs(upper)
+    return np.column_stack([np.where(rounding, 0.0, np.real(upper)), np.imag(upper)]).tolist()
 
 
-def _response_contents(facts: LinearFacts, units: Mapping[str, str], store: Bytes) -> dict[str, Any]:
+def _response_contents(facts: LinearFacts, units: Mapping[str, str], store: ArrayStore) -> dict[str, Any]:
     labels = ("without control",) if len(facts.responses) == 1 else ("without control", "with the controller")
-    found = []
+    responses = []
     for label, response in zip(labels, facts.responses, strict=True):
         values = np.linalg.svd(response, compute_uv=False)
         size = np.maximum(np.abs(response), 1e-300)
         phase = np.rad2deg(np.unwrap(np.angle(response), axis=0))
-        found.append(
+        responses.append(
             {
                 "label": label,
-                "largest": store.put(np.log10(np.maximum(values[:, 0], 1e-30))),
-                "smallest": store.put(np.log10(np.maximum(values[:, -1], 1e-30))),
-                "size": store.put(np.log10(size).transpose(1, 2, 0)),  # (outputs, inputs, frequencies)
-                "phase": store.put((phase - 360.0 * np.round(phase[:1] / 360.0)).transpose(1, 2, 0)),
+                "largest": store.add_array(np.log10(np.maximum(values[:, 0], 1e-30))),
+                "smallest": store.add_array(np.log10(np.maximum(values[:, -1], 1e-30))),
+                "size": store.add_array(np.log10(size).transpose(1, 2, 0)),  # (outputs, inputs, frequencies)
+                "phase": store.add_array((phase - 360.0 * np.round(phase[:1] / 360.0)).transpose(1, 2, 0)),
             }
         )
     return {
-        "frequencies": store.put(facts.frequencies, "f8"),
+        "frequencies": store.add_array(facts.frequencies, "f8"),
         "inputs": [{"name": name, "unit": units.get(name, "")} for name in facts.inputs],
         "outputs": [{"name": name, "unit": units.get(name, "")} for name in facts.outputs],
-        "responses": found,
+        "responses": responses,
     }

@@ -1,4 +1,4 @@
-"""The words and tables of the page of a linear model."""
+"""Texts and tables of the page of a linear model."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from freefloat.control.lqr import RobustnessReport
 from freefloat.control.lqr.mode_reach import LIMIT
 from freefloat.report.linear_facts import LinearFacts
-from freefloat.report.markup import Markup, element, joined, table
+from freefloat.report.markup import Markup, element, join_markup, table
 
 _FREE = 1e-9  # frequencies below this are those of free motion [rad/s]
 STILL = 1e-8  # poles nearer to zero than this are those of free motion, and rounding [1/s]
 
 
-def lead(facts: LinearFacts, what: str) -> Markup:
-    """The model and its poles in few sentences."""
+def lead_paragraph(facts: LinearFacts, what: str) -> Markup:
+    """First paragraph of the page: the model and its poles in a few sentences."""
     structure, w = facts.structure, facts.structure.modes.frequencies
     swinging, free, falling = w[w > _FREE], int(np.sum(np.abs(w) <= _FREE)), int(np.sum(w < -_FREE))
     words = [
@@ -48,23 +48,23 @@ def _damping_words(when: str, poles: np.ndarray, facts: LinearFacts) -> str:
 
 
 def badges(facts: LinearFacts) -> Markup:
-    """Stability, reach and margins at a glance, the worst first."""
-    found: list[tuple[int, str]] = []
-    found.append(_stability("without control", facts.poles_before))
+    """Badges for stability, controllability, observability and margins, the worst first."""
+    badges: list[tuple[int, str]] = []
+    badges.append(_stability("without control", facts.poles_before))
     if facts.poles_after is not None:
-        found.append(_stability("with the controller", facts.poles_after))
+        badges.append(_stability("with the controller", facts.poles_after))
     for measures, verb in ((facts.reached, "reached by the inputs"), (facts.seen, "seen by the outputs")):
         missed = int(np.sum(measures < LIMIT))
         words = (
             f"{missed} {'mode is' if missed == 1 else 'modes are'} not {verb}" if missed else f"every mode is {verb}"
         )
-        found.append((1 if missed else 0, words))
+        badges.append((1 if missed else 0, words))
     if isinstance(facts.margins, RobustnessReport):
         phase = np.rad2deg(min(loop.phase for loop in facts.margins.loops))
         words = f"{phase:.3g} deg phase margin of the worst loop" if np.isfinite(phase) else "no phase destabilises"
-        found.append((1 if phase < 30.0 else 0, words))
-    found.sort(key=lambda badge: -badge[0])
-    return element("div", *(_badge(*badge) for badge in found), class_="chips")
+        badges.append((1 if phase < 30.0 else 0, words))
+    badges.sort(key=lambda badge: -badge[0])
+    return element("div", *(_badge(*badge) for badge in badges), class_="chips")
 
 
 def _stability(when: str, poles: np.ndarray) -> tuple[int, str]:
@@ -87,7 +87,7 @@ def _badge(gravity: int, words: str) -> Markup:
 
 
 def mode_table(facts: LinearFacts, shown: Sequence[int]) -> Markup:
-    """A row for each mode: what moves, frequency, damping before and after, how well it is reached and seen."""
+    """Table with a row for each mode: moving bodies, frequency, damping, controllability and observability."""
     modes = facts.structure.modes
     headings = ["mode", "what moves", "Hz", "rad/s", "damping"]
     headings += [] if facts.after is None else ["controlled: rad/s", "damping"]
@@ -95,12 +95,12 @@ def mode_table(facts: LinearFacts, shown: Sequence[int]) -> Markup:
     rows = []
     for k in shown:
         w = modes.frequencies[k]
-        row: list[object] = [str(k + 1), modes.movers((k,))]
+        row: list[object] = [str(k + 1), modes.main_components((k,))]
         row += [_number(w / (2 * np.pi)) if w > _FREE else "", _rate(w)]
-        row += [_damped(facts.before[k])]
+        row += [_damping_text(facts.before[k])]
         if facts.after is not None:
             pole = facts.after[k]
-            row += [_number(abs(pole)) if np.isfinite(pole) and pole.imag > _FREE else "", _damped(pole)]
+            row += [_number(abs(pole)) if np.isfinite(pole) and pole.imag > _FREE else "", _damping_text(pole)]
         row += [_measure(facts.reached[k]), _measure(facts.seen[k])]
         rows.append((k, row))
     head = element("thead", element("tr", *(_cell("th", c, h) for c, h in enumerate(headings))))
@@ -122,7 +122,7 @@ def _number(value: float) -> str:
     return f"{value:.4g}"
 
 
-def _damped(pole: complex) -> object:
+def _damping_text(pole: complex) -> object:
     if not np.isfinite(pole) or abs(pole) < STILL:
         return "–"
     if pole.real > 1e-9 * abs(pole):
@@ -137,18 +137,18 @@ def _measure(value: float) -> object:
 
 
 def damping(poles: np.ndarray) -> np.ndarray:
-    """Share of critical damping of each pole; rounding is none."""
+    """Damping ratio of each pole; a ratio within rounding is zero."""
     ratio = -np.real(poles) / np.maximum(np.abs(poles), 1e-300)
     return np.where(np.abs(ratio) < 1e-10, 0.0, ratio)
 
 
 def percent(ratio: float) -> str:
-    """A damping ratio as a reader wants it."""
+    """A damping ratio as text in percent."""
     return "none" if ratio == 0.0 else f"{100 * ratio:.3g} %"
 
 
 def margin_section(facts: LinearFacts) -> Markup:
-    """Gain, phase and delay margins of each loop, or why there are none."""
+    """Section of the gain, phase and delay margins of each loop, or of the reason why there are none."""
     if facts.margins is None:
         return Markup("")
     heading = element("h2", "How far from instability?")
@@ -176,5 +176,5 @@ def _limit(value: float) -> str:
 
 
 def about(lines: Sequence[str]) -> Markup:
-    """Sentences of the caller below the headline."""
-    return joined(element("p", line, class_="about") for line in lines)
+    """Paragraphs of the caller below the headline."""
+    return join_markup(element("p", line, class_="about") for line in lines)

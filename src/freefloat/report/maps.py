@@ -1,4 +1,4 @@
-"""Maps over two joints as a page: heat maps with a common cursor, in one HTML file that needs no network."""
+"""The page of maps over two joints: heat maps with a common cursor, in one HTML file that needs no network."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from freefloat.report.documents import document, put
+from freefloat.report.documents import document, write_document
 from freefloat.report.joint_plane import JointPlane, joint_plane
-from freefloat.report.map_words import cut, flat, of_disturbance, of_singularity
-from freefloat.report.markup import element, joined, text
-from freefloat.report.payload import Bytes
-from freefloat.report.singular_lines import Singular, singular_lines
+from freefloat.report.map_words import disturbance_sentences, is_flat, plane_sentence, singularity_sentences
+from freefloat.report.markup import element, join_markup, text
+from freefloat.report.payload import ArrayStore
+from freefloat.report.singular_lines import SingularLines, singular_lines
 
 if TYPE_CHECKING:
     import xarray
@@ -27,55 +27,55 @@ _FLOOR = 1e-3  # of the largest value: what is smaller has one colour when power
 
 def map_page(maps: xarray.Dataset | Sequence[xarray.Dataset], path: str | Path) -> Path:
     """Write maps of one plane (`disturbance_map`, `singularity_map`, or both) as a page."""
-    given = [maps] if hasattr(maps, "data_vars") else list(maps)
-    return put(_html(given, joint_plane(given)), Path(path))  # pyright: ignore[reportArgumentType]
+    datasets = [maps] if hasattr(maps, "data_vars") else list(maps)
+    return write_document(_html(datasets, joint_plane(datasets)), Path(path))  # pyright: ignore[reportArgumentType]
 
 
 def sentences(maps: Sequence[xarray.Dataset]) -> list[str]:
-    """What the maps show, in words."""
+    """Sentences on the plane of the maps and on what they show."""
     plane = joint_plane(maps)
-    told = [cut(plane, str(maps[0].attrs.get("spacecraft", "")))]
+    texts = [plane_sentence(plane, str(maps[0].attrs.get("spacecraft", "")))]
     for data in maps:
         if "largest" in data:
-            told.append(of_disturbance(data, plane))
+            texts.append(disturbance_sentences(data, plane))
         if "dynamic" in data:
-            told.append(of_singularity(data, plane, singular_lines(data)))
-    return told
+            texts.append(singularity_sentences(data, plane, singular_lines(data)))
+    return texts
 
 
 def _html(maps: Sequence[xarray.Dataset], plane: JointPlane) -> str:
     craft = str(maps[0].attrs.get("spacecraft", ""))
     heading = f"{craft}: maps over {plane.names[0]} and {plane.names[1]}"
-    store = Bytes()
+    store = ArrayStore()
     places = {
         "title": text(heading),
-        "header": joined(
-            [element("h1", heading), *(element("p", told, class_="about told") for told in sentences(maps))]
+        "header": join_markup(
+            [element("h1", heading), *(element("p", sentence, class_="about told") for sentence in sentences(maps))]
         ),
-        "contents": store.packed(_contents(maps, plane, store)),
+        "contents": store.packed_text(_contents(maps, plane, store)),
     }
     return document("map.html", _SCRIPTS, places)
 
 
-def _contents(maps: Sequence[xarray.Dataset], plane: JointPlane, store: Bytes) -> dict[str, Any]:
+def _contents(maps: Sequence[xarray.Dataset], plane: JointPlane, store: ArrayStore) -> dict[str, Any]:
     shown = [
-        (data, name) for data in maps for name in _MAPS if name in data and not (name == "smallest" and flat(data))
+        (data, name) for data in maps for name in _MAPS if name in data and not (name == "smallest" and is_flat(data))
     ]
-    found = [_map(data, name, plane, store) for data, name in shown]
+    drawn = [_map(data, name, plane, store) for data, name in shown]
     worst = next((data["worst"].values for data in maps if "worst" in data), None)
     return {
         "axes": [
-            {"name": name, "unit": unit, "values": store.put(values, "f8")}
+            {"name": name, "unit": unit, "values": store.add_array(values, "f8")}
             for name, unit, values in zip(plane.names, plane.units, plane.values, strict=True)
         ],
-        "configuration": {"place": plane.configuration.tolist(), "at": plane.here},
+        "configuration": {"place": plane.configuration.tolist(), "at": plane.nearest_indices},
         "joints": list(map(str, maps[0]["joint"].values)),
-        "worst": None if worst is None else store.put(worst),
-        "maps": found,
+        "worst": None if worst is None else store.add_array(worst),
+        "maps": drawn,
     }
 
 
-def _map(data: xarray.Dataset, name: str, plane: JointPlane, store: Bytes) -> dict[str, Any]:
+def _map(data: xarray.Dataset, name: str, plane: JointPlane, store: ArrayStore) -> dict[str, Any]:
     values = np.asarray(data[name].values, dtype=float)
     finite = values[np.isfinite(values)]
     high = float(finite.max()) if finite.size else 1.0
@@ -90,23 +90,23 @@ def _map(data: xarray.Dataset, name: str, plane: JointPlane, store: Bytes) -> di
         "logarithmic": logarithmic,
         "range": [floor, high if high > floor else floor + 1.0],
         "cut": bool(floor > low),
-        "values": store.put(values.T),  # rows along the second joint, as a picture has them
+        "values": store.add_array(values.T),  # rows along the second joint, as a picture has them
         "lines": [] if singular is None else _lines(singular, plane),
         "crosses": [] if name != "dynamic" or singular is None else _apart(singular.dynamic * plane.factors, plane),
     }
 
 
 def _apart(places: np.ndarray, plane: JointPlane) -> list[list[float]]:
-    """Marks that do not lie over each other: of places too near together the first."""
+    """Places of marks that do not overlap: of places too near to each other only the first."""
     sizes = np.array([np.ptp(values) for values in plane.values])
-    kept: list[np.ndarray] = []
+    apart: list[np.ndarray] = []
     for place in places:
-        if all(np.max(np.abs(place - other) / sizes) > _APART for other in kept):
-            kept.append(place)
-    return [place.tolist() for place in kept]
+        if all(np.max(np.abs(place - other) / sizes) > _APART for other in apart):
+            apart.append(place)
+    return [place.tolist() for place in apart]
 
 
-def _lines(singular: Singular, plane: JointPlane) -> list[dict[str, Any]]:
+def _lines(singular: SingularLines, plane: JointPlane) -> list[dict[str, Any]]:
     kinds = (
         ("singular, base floating", "solid", singular.floating),
         ("singular, base fixed", "dashed", singular.fixed),

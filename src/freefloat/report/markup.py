@@ -1,4 +1,4 @@
-"""HTML from data. Everything that comes from a run passes through `text`, so nothing in it can become markup."""
+"""HTML from data. All text from a run is escaped by `text`, so that nothing in it can become markup."""
 
 from __future__ import annotations
 
@@ -7,36 +7,38 @@ from collections.abc import Iterable, Sequence
 
 
 class Markup(str):
-    """HTML that was made here and needs no escaping."""
+    """HTML text from this module, which needs no escaping."""
 
     __slots__ = ()
 
 
 def text(value: object) -> Markup:
-    """Any value as harmless text."""
+    """Any value as escaped text."""
     return value if isinstance(value, Markup) else Markup(html.escape(str(value), quote=True))
 
 
 def element(tag: str, *children: object, **attributes: str) -> Markup:
-    """An element; `class_` becomes class, underscores in other names become hyphens."""
-    given = "".join(f' {name.rstrip("_").replace("_", "-")}="{text(value)}"' for name, value in attributes.items())
-    return Markup(f"<{tag}{given}>{''.join(text(child) for child in children)}</{tag}>")
+    """An HTML element; `class_` becomes class, underscores in other names become hyphens."""
+    attribute_text = "".join(
+        f' {name.rstrip("_").replace("_", "-")}="{text(value)}"' for name, value in attributes.items()
+    )
+    return Markup(f"<{tag}{attribute_text}>{''.join(text(child) for child in children)}</{tag}>")
 
 
-def joined(parts: Iterable[Markup]) -> Markup:
-    """Parts one after the other."""
+def join_markup(parts: Iterable[Markup]) -> Markup:
+    """Join pieces of markup into one."""
     return Markup("".join(parts))
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]], numbers: Sequence[int] = ()) -> Markup:
-    """A table; the columns listed in `numbers` are set to the right."""
+    """An HTML table; the columns listed in `numbers` are aligned to the right."""
 
     def cells(tag: str, row: Sequence[object]) -> Markup:
-        made = (
+        cell_elements = (
             element(tag, cell, class_="number") if column in numbers else element(tag, cell)
             for column, cell in enumerate(row)
         )
-        return element("tr", *made)
+        return element("tr", *cell_elements)
 
     head = element("thead", cells("th", headings))
     body = element("tbody", *(cells("td", row) for row in rows))
@@ -44,5 +46,5 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]], numbers: Se
 
 
 def verdict(holds: bool, good: str, bad: str) -> Markup:
-    """A coloured word, with a sign for those who do not see colours."""
+    """A coloured word, with a sign for readers who cannot distinguish the colours."""
     return element("span", ("✓ " if holds else "✗ ") + (good if holds else bad), class_="good" if holds else "bad")

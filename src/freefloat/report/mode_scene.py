@@ -1,4 +1,4 @@
-"""Mode shapes of a whole spacecraft as a picture: where every body is at rest, and how each mode moves and turns it."""
+"""Scene of the mode shapes of a spacecraft: pose of every body at rest, and its motion in each mode."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from freefloat.dynamics import body_poses, body_twists
 from freefloat.model import Spacecraft
 from freefloat.model.drawing import drawing
 from freefloat.report.contents import part_contents, skin_contents, unit_mesh
-from freefloat.report.payload import Bytes
+from freefloat.report.payload import ArrayStore
 from freefloat.report.scene import Flexible, body_parts, focus_of, skin_of
 from freefloat.spatial import angular, linear
 
-Line = tuple[int, np.ndarray, np.ndarray, slice]  # body, points at rest, how its modes move them, where they are in v
+FlexibleLine = tuple[int, np.ndarray, np.ndarray, slice]  # body, points at rest, mode shapes, slice in v
 
 
-def mode_scene(craft: Spacecraft, q: np.ndarray, shapes: np.ndarray, store: Bytes) -> dict[str, Any]:
-    """The spacecraft at rest in base axes, and its motion in each mode (columns of `shapes`, over v).
+def mode_scene(craft: Spacecraft, q: np.ndarray, shapes: np.ndarray, store: ArrayStore) -> dict[str, Any]:
+    """Scene of the spacecraft at rest in base axes, and its motion in each mode (columns of `shapes`, over v).
 
     Shapes are scaled so that the point that moves most moves by one metre.
     """
@@ -42,17 +42,17 @@ def mode_scene(craft: Spacecraft, q: np.ndarray, shapes: np.ndarray, store: Byte
         "name": craft.name,
         "bodies": [str(body["name"]) for body in drawn],
         "origin": [0.0, 0.0, 0.0],
-        "time": store.put(np.zeros(1), "f8"),
-        "position": store.put(position),
-        "attitude": store.put(attitude),
+        "time": store.add_array(np.zeros(1), "f8"),
+        "position": store.add_array(position),
+        "attitude": store.add_array(attitude),
         "centre": centre.tolist(),
         "radius": radius,
         "parts": part_contents(parts, store),
         "flexible": [
             {
                 "body": line.body,
-                "points": store.put(line.points),
-                "displacement": store.put(line.displacement),
+                "points": store.add_array(line.points),
+                "displacement": store.add_array(line.displacement),
                 **skin_contents(line, store),
             }
             for line in resting
@@ -63,7 +63,11 @@ def mode_scene(craft: Spacecraft, q: np.ndarray, shapes: np.ndarray, store: Byte
         "ball": unit_mesh({"kind": "ellipsoid", "radii": [1.0, 1.0, 1.0]}, store),
         "cone": unit_mesh({"kind": "cone", "radius": 0.4, "length": 1.0}, store),
         "modes": [
-            {"shift": store.put(shift), "turn": store.put(turn), "bends": [store.put(bend) for bend in bends]}
+            {
+                "shift": store.add_array(shift),
+                "turn": store.add_array(turn),
+                "bends": [store.add_array(bend) for bend in bends],
+            }
             for shift, turn, bends in moving
         ],
     }
@@ -75,30 +79,30 @@ def _motion(
     shape: np.ndarray,
     rotation: np.ndarray,
     corners: list[np.ndarray],
-    lines: list[Line],
+    lines: list[FlexibleLine],
 ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
     """Shift and turn of every body in base axes, and bending of every line, where the fastest point moves by 1 m."""
     twists = body_twists(craft, q, shape)
     shift = np.array([R @ np.asarray(linear(V)) for R, V in zip(rotation, twists, strict=True)])
     turn = np.array([R @ np.asarray(angular(V)) for R, V in zip(rotation, twists, strict=True)])
-    bends = [motion @ shape[at] for _, _, motion, at in lines]
+    bends = [modes @ shape[at] for _, _, modes, at in lines]
     moved = [shift[k] + np.cross(turn[k], points @ rotation[k].T) for k, points in enumerate(corners)]
     moved += [
         shift[k] + np.cross(turn[k], points @ rotation[k].T) + bend @ rotation[k].T
         for (k, points, _, _), bend in zip(lines, bends, strict=True)
     ]
-    scale = 1.0 / max(float(np.max([np.max(np.linalg.norm(each, axis=1), initial=0.0) for each in moved])), 1e-300)
+    scale = 1.0 / max(float(np.max([np.max(np.linalg.norm(motion, axis=1), initial=0.0) for motion in moved])), 1e-300)
     return scale * shift, scale * turn, [scale * bend for bend in bends]
 
 
-def _line(craft: Spacecraft, index: int, line: dict[str, Any]) -> Line:
-    """Body, points at rest, how its modes move them, and where its modes stand in v."""
+def _line(craft: Spacecraft, index: int, line: dict[str, Any]) -> FlexibleLine:
+    """A line on a flexible body: body, points at rest, its mode shapes, and the slice of its modes in v."""
     at = craft.layout.velocities[f"{craft.body_names[index]}.modes"]
     return index, np.asarray(line["points"], dtype=float), np.asarray(line["modes"], dtype=float), at
 
 
 def _corners(index: int, parts: tuple[Any, ...]) -> np.ndarray:
-    """The corners of the box around a body's shapes, in its frame; its origin where it has none."""
+    """Corners of the box around a body's shapes in its frame; the origin if it has no shapes."""
     own = [part.triangles[0] for part in parts if part.body == index and len(part.triangles[0])]
     if not own:
         return np.zeros((1, 3))

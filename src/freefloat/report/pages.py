@@ -1,4 +1,4 @@
-"""The page of a run: one HTML file that opens from disk, needs no network and runs no code but its own."""
+"""The page of a run: one HTML file that opens from disk, needs no network and runs only its own code."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from freefloat.report import accuracy_section, scatters, sections
 from freefloat.report.contents import contents
-from freefloat.report.documents import document, put
-from freefloat.report.markup import Markup, element, joined, text
+from freefloat.report.documents import document, write_document
+from freefloat.report.markup import Markup, element, join_markup, text
 from freefloat.report.sections import Sheet
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _SCRIPTS = (
 
 def page(run: Run | str | Path, path: str | Path) -> Path:
     """Write the page of a run, or of a run file."""
-    return put(_html([Sheet("", _loaded(run))]), Path(path))
+    return write_document(_html([Sheet("", _load_run(run))]), Path(path))
 
 
 def compare(runs: Sequence[Run | str | Path], path: str | Path, names: Sequence[str] | None = None) -> Path:
@@ -39,18 +39,18 @@ def compare(runs: Sequence[Run | str | Path], path: str | Path, names: Sequence[
     if len(runs) < 2:
         raise ValueError(f"Comparing needs at least two runs, got {len(runs)}.")
     names = names or _names(runs)
-    sheets = [Sheet(name, _loaded(run)) for name, run in zip(names, runs, strict=True)]
-    return put(_html(sheets), Path(path))
+    sheets = [Sheet(name, _load_run(run)) for name, run in zip(names, runs, strict=True)]
+    return write_document(_html(sheets), Path(path))
 
 
-def _loaded(run: Run | str | Path) -> Run:
+def _load_run(run: Run | str | Path) -> Run:
     from freefloat.sim import Run
 
     return run if isinstance(run, Run) else Run.load(run)
 
 
 def _names(runs: Sequence[Run | str | Path]) -> list[str]:
-    """A file's folder names it, or the file itself; never two alike."""
+    """Different names for the runs, from the folders or names of their files."""
     names = []
     for number, run in enumerate(runs, start=1):
         name = f"run {number}"
@@ -61,15 +61,15 @@ def _names(runs: Sequence[Run | str | Path]) -> list[str]:
 
 
 def _html(sheets: list[Sheet]) -> str:
-    """The page; runs from files of unknown origin may hold, in the right places, what nobody can draw."""
+    """HTML of the page; files of unknown origin may contain data that cannot be drawn, which raises a ValueError."""
     try:
-        return _written(sheets)
+        return _page_html(sheets)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         names = ", ".join(sheet.name or sections.title(sheet.run) for sheet in sheets)
         raise ValueError(f"{names}: the run cannot be shown ({type(error).__name__}: {error}).") from error
 
 
-def _written(sheets: list[Sheet]) -> str:
+def _page_html(sheets: list[Sheet]) -> str:
     several = len(sheets) > 1
     heading = "Comparison: " + ", ".join(sheet.name for sheet in sheets) if several else sections.title(sheets[0].run)
     places = {
@@ -78,8 +78,8 @@ def _written(sheets: list[Sheet]) -> str:
         "scatters": scatters.section(sheets),
         "facts": sections.facts(sheets),
         "claims": sections.claims(sheets),
-        "conserved": sections.conserved(sheets),
-        "ledger": sections.ledger(sheets),
+        "conserved": sections.audit_table(sheets),
+        "ledger": sections.energy_momentum_table(sheets),
         "accuracy": accuracy_section.accuracy(sheets),
         "events": sections.events(sheets),
         "settings": sections.settings(sheets),
@@ -90,8 +90,10 @@ def _written(sheets: list[Sheet]) -> str:
 
 
 def _header(sheets: list[Sheet], heading: str) -> Markup:
-    made = [element("h1", heading), *dict.fromkeys(sections.about(sheet.run) for sheet in sheets)]
+    parts = [element("h1", heading), *dict.fromkeys(sections.about(sheet.run) for sheet in sheets)]
     for sheet in sheets:
         name = element("strong", sheet.name) if len(sheets) > 1 else Markup("")
-        made.append(element("div", name, sections.lead(sheet.run), sections.badges(sheet.run), class_="summary"))
-    return joined(made)
+        parts.append(
+            element("div", name, sections.lead_paragraph(sheet.run), sections.badges(sheet.run), class_="summary")
+        )
+    return join_markup(parts)

@@ -1,4 +1,4 @@
-"""Figures for papers: one style for all, sized for a column, in PNG, SVG or PDF."""
+"""Figures for papers in one style, as wide as a column, in PNG, SVG or PDF."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from freefloat.report.colours import LINE_COLOURS
-from freefloat.report.figures import Curve, chosen, curve, is_curve
+from freefloat.report.figures import PlotCurve, curve, is_curve, opening_figures
 from freefloat.sim.record.description import Figure
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def figures(
         import matplotlib as mpl
     except ModuleNotFoundError:
         raise ValueError("Figures need Matplotlib. Install it: pip install 'freefloat[export]'.") from None
-    wanted = [_figure(runs[0], name) for name in channels] or chosen(runs[0])
+    wanted = [_figure(runs[0], name) for name in channels] or opening_figures(runs[0])
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     with mpl.rc_context(_STYLE):
@@ -67,23 +67,23 @@ def figures(
 def _figure(run: Run, channel: str) -> Figure:
     if not is_curve(run, channel):
         raise ValueError(f"The run has no channel '{channel}' to draw. Channels: {', '.join(run.channels)}.")
-    return next((figure for figure in chosen(run) if figure.channel == channel), Figure(channel))
+    return next((figure for figure in opening_figures(run) if figure.channel == channel), Figure(channel))
 
 
 def _file_name(channel: str) -> str:
     return "".join(c if c.isalnum() or c in "._-" else "_" for c in channel)
 
 
-def _draw(curves: Sequence[Curve], names: Sequence[str], path: Path) -> None:
+def _draw(curves: Sequence[PlotCurve], names: Sequence[str], path: Path) -> None:
     from matplotlib.figure import Figure as Canvas
 
     canvas = Canvas(figsize=(_WIDTH, _HEIGHT), layout="constrained")
     axes = canvas.add_subplot()
-    for number, one in enumerate(curves):
-        for j, component in enumerate(one.components):
+    for number, drawn in enumerate(curves):
+        for j, component in enumerate(drawn.components):
             name = names[number] if len(names) > number else ""
             label = _plain(" ".join(filter(None, (name, component))))
-            (line,) = axes.plot(one.time, one.values[:, j], _DASHES[number % len(_DASHES)], label=label or None)
+            (line,) = axes.plot(drawn.time, drawn.values[:, j], _DASHES[number % len(_DASHES)], label=label or None)
             line.set_color(LINE_COLOURS[j % len(LINE_COLOURS)])
     first = curves[0]
     frame = f", axes {first.frame}" if first.frame else ""
@@ -98,10 +98,10 @@ def _draw(curves: Sequence[Curve], names: Sequence[str], path: Path) -> None:
 
 
 def _plain(text: str) -> str:
-    """A dollar sign would start mathematics."""
+    """Text with escaped dollar signs, which would start a formula in Matplotlib."""
     return text.replace("$", r"\$")
 
 
 def _anonymous(suffix: str) -> dict[str, Any] | None:
-    """No date in the file: the same run gives the same bytes."""
+    """Metadata without a date, so that the same run gives the same bytes."""
     return {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix)

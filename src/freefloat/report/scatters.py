@@ -1,4 +1,4 @@
-"""Is this run typical? The scatters that it brings along, with the run among the others."""
+"""Scatter plots of a run: is it typical among many others?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from freefloat.report.markup import Markup, element
-from freefloat.report.payload import Bytes
+from freefloat.report.payload import ArrayStore
 from freefloat.sim.record.description import Mark, ScatterAxis, ScatterPlot
 
 if TYPE_CHECKING:
@@ -20,42 +20,42 @@ _MARGIN = 0.05  # of the range, beside the outermost points
 
 
 @dataclass(frozen=True)
-class Side:
-    """One axis as it is drawn: the place of every point, what is written there, and from where to where it goes."""
+class PlotAxis:
+    """One axis of a scatter plot: the value of every point, the label and the limits."""
 
     axis: ScatterAxis
-    values: np.ndarray  # infinite where it never happened
+    values: np.ndarray  # infinite if the event never happened
     limits: tuple[float, float]
 
     @property
     def label(self) -> str:
-        """`capture, case 1 [s]`."""
+        """Label with unit, such as `capture, case 1 [s]`."""
         return f"{self.axis.label} [{self.axis.unit}]" if self.axis.unit else self.axis.label
 
     @property
     def places(self) -> np.ndarray:
-        """Where the points are drawn."""
-        return self.placed(self.values)
+        """Positions at which the points are drawn."""
+        return self.axis_positions(self.values)
 
-    def placed(self, values: np.ndarray) -> np.ndarray:
-        """Infinite values stand at their own place, what is beyond the axis at its end."""
+    def axis_positions(self, values: np.ndarray) -> np.ndarray:
+        """Positions at which values are drawn: infinite ones at their own place, those beyond a limit at the limit."""
         values = np.where(np.isposinf(values), np.nan if self.axis.never is None else self.axis.never, values)
         return np.clip(values, *self.limits)
 
     @property
     def beyond(self) -> np.ndarray:
-        """Which points are drawn at an end because the axis does not reach them."""
+        """Which points are drawn at an end of the axis because they lie beyond its limits."""
         return np.isfinite(self.values) & (self.places != self.values)
 
 
-def side(axis: ScatterAxis) -> Side:
+def plot_axis(axis: ScatterAxis) -> PlotAxis:
     """An axis of a scatter with its numbers."""
     values = np.asarray(axis.values, dtype=float)
-    return Side(axis, values, axis.limits or _limits(values, axis))
+    return PlotAxis(axis, values, axis.limits or _limits(values, axis))
 
 
 def _limits(values: np.ndarray, axis: ScatterAxis) -> tuple[float, float]:
-    """From the smallest to the largest value and a little beyond, with the place of what never happened."""
+    """Limits of an axis: the smallest and the largest value with a margin, and the place of infinite values."""
     good = np.append(values[np.isfinite(values)], [] if axis.never is None else axis.never)
     good = np.log10(good[good > 0.0]) if axis.logarithmic else good
     low, high = (float(good.min()), float(good.max())) if good.size else (0.0, 1.0)
@@ -64,8 +64,8 @@ def _limits(values: np.ndarray, axis: ScatterAxis) -> tuple[float, float]:
     return (10.0**low, 10.0**high) if axis.logarithmic else (low, high)
 
 
-def beyond(x: Side, y: Side) -> str:
-    """How many points do not stand where they belong, in words; nothing where all do."""
+def beyond_sentence(x: PlotAxis, y: PlotAxis) -> str:
+    """Sentence on the number of points beyond the axes; empty if there are none."""
     count = int(np.sum(x.beyond | y.beyond))
     if not count:
         return ""
@@ -73,23 +73,23 @@ def beyond(x: Side, y: Side) -> str:
 
 
 def scatters_of(sheets: Sequence[Sheet]) -> list[ScatterPlot]:
-    """Every scatter that a run brings along, once, with the places of all runs of the page."""
-    found: dict[ScatterPlot, list[Mark]] = {}
+    """All different scatters of the runs, with marks for all runs of the page."""
+    marks_of: dict[ScatterPlot, list[Mark]] = {}
     for sheet in sheets:
         for scatter in sheet.run.description.scatters:
-            marks = found.setdefault(replace(scatter, marks=()), [])
+            marks = marks_of.setdefault(replace(scatter, marks=()), [])
             marks += [replace(m, label=m.label.replace("this run", sheet.name or "this run")) for m in scatter.marks]
-    return [replace(scatter, marks=tuple(dict.fromkeys(marks))) for scatter, marks in found.items()]
+    return [replace(scatter, marks=tuple(dict.fromkeys(marks))) for scatter, marks in marks_of.items()]
 
 
 def section(sheets: Sequence[Sheet]) -> Markup:
-    """A card for each scatter with its sentence; nothing where there is none. The script draws the points."""
-    found = scatters_of(sheets)
-    if not found:
+    """Section with a card for each scatter; empty if there is none. The script of the page draws the points."""
+    scatters = scatters_of(sheets)
+    if not scatters:
         return Markup("")
-    told = [sheet.run.description for sheet in sheets]
-    notes = dict.fromkeys(note for one in told if one.scatters for note in one.notes)
-    cards = [_card(number, scatter) for number, scatter in enumerate(found)]
+    descriptions = [sheet.run.description for sheet in sheets]
+    notes = dict.fromkeys(note for description in descriptions if description.scatters for note in description.notes)
+    cards = [_card(number, scatter) for number, scatter in enumerate(scatters)]
     return element(
         "section",
         element("h2", "Is this run typical?"),
@@ -100,7 +100,7 @@ def section(sheets: Sequence[Sheet]) -> Markup:
 
 
 def _card(number: int, scatter: ScatterPlot) -> Markup:
-    remarks = [beyond(side(scatter.x), side(scatter.y)), f"Made by: {scatter.made_by}"]
+    remarks = [beyond_sentence(plot_axis(scatter.x), plot_axis(scatter.y)), f"Made by: {scatter.made_by}"]
     return element(
         "article",
         element("h3", scatter.title),
@@ -114,21 +114,21 @@ def _card(number: int, scatter: ScatterPlot) -> Markup:
     )
 
 
-def scatter_contents(sheets: Sequence[Sheet], store: Bytes) -> list[dict[str, Any]]:
-    """The points of each scatter by groups, and where the runs of the page stand among them."""
+def scatter_contents(sheets: Sequence[Sheet], store: ArrayStore) -> list[dict[str, Any]]:
+    """Data of each scatter for the script: its points by groups, and marks for the runs of the page."""
     return [_contents(scatter, store) for scatter in scatters_of(sheets)]
 
 
-def _contents(scatter: ScatterPlot, store: Bytes) -> dict[str, Any]:
-    x, y = side(scatter.x), side(scatter.y)
+def _contents(scatter: ScatterPlot, store: ArrayStore) -> dict[str, Any]:
+    x, y = plot_axis(scatter.x), plot_axis(scatter.y)
     words = np.array(scatter.groups)
     groups = []
     for word in dict.fromkeys(scatter.groups):
         own = words == word
-        numbers = {name: store.put(s.values[own], "f8") for name, s in (("x", x), ("y", y))}
-        places = {f"{name}Place": store.put(s.places[own], "f8") for name, s in (("x", x), ("y", y))}
+        numbers = {name: store.add_array(s.values[own], "f8") for name, s in (("x", x), ("y", y))}
+        places = {f"{name}Place": store.add_array(s.places[own], "f8") for name, s in (("x", x), ("y", y))}
         groups.append({"name": word, "count": int(own.sum()), **numbers, **places})
-    groups.sort(key=lambda group: -group["count"])  # the few are drawn over the many
+    groups.sort(key=lambda group: -group["count"])  # small groups are drawn over large ones
     return {
         "x": _axis(x),
         "y": _axis(y),
@@ -138,7 +138,7 @@ def _contents(scatter: ScatterPlot, store: Bytes) -> dict[str, Any]:
     }
 
 
-def _axis(s: Side) -> dict[str, Any]:
+def _axis(s: PlotAxis) -> dict[str, Any]:
     return {
         "label": s.label,
         "unit": s.axis.unit,
@@ -148,15 +148,15 @@ def _axis(s: Side) -> dict[str, Any]:
     }
 
 
-def _drawable(mark: Mark, x: Side, y: Side) -> bool:
-    places = [s.placed(np.array(value)) for value, s in ((mark.x, x), (mark.y, y)) if value is not None]
+def _drawable(mark: Mark, x: PlotAxis, y: PlotAxis) -> bool:
+    places = [s.axis_positions(np.array(value)) for value, s in ((mark.x, x), (mark.y, y)) if value is not None]
     return bool(places) and bool(np.all(np.isfinite(places)))
 
 
-def _mark(mark: Mark, x: Side, y: Side) -> dict[str, Any]:
-    """A mark where it is drawn, and its numbers in words."""
+def _mark(mark: Mark, x: PlotAxis, y: PlotAxis) -> dict[str, Any]:
+    """Data of a mark: its position, and a label with its numbers."""
     words = [_words(value, s.axis.unit) for value, s in ((mark.x, x), (mark.y, y)) if value is not None]
-    places = [None if v is None else float(s.placed(np.array(v))) for v, s in ((mark.x, x), (mark.y, y))]
+    places = [None if v is None else float(s.axis_positions(np.array(v))) for v, s in ((mark.x, x), (mark.y, y))]
     return {"label": f"{mark.label}: {', '.join(words)}", "x": places[0], "y": places[1]}
 
 

@@ -1,4 +1,4 @@
-"""The scene of a run: what is drawn and where it is at every instant. Page and studio draw the same one."""
+"""The scene of a run: drawn objects and their poses at every instant. Page and studio draw the same scene."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from freefloat.report.cell_placement import corners, shift_beside
 from freefloat.report.figures import times
-from freefloat.report.solids import Triangles, merged, triangles
+from freefloat.report.solids import Triangles, merge_triangles, triangles
 from freefloat.spatial.rotations import rotation_matrix
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ _SILENT = 1e-9  # vectors that never exceed this, in SI, are rounding and are no
 
 
 @dataclass(frozen=True)
-class Part:
-    """Triangles of one colour, fixed to a body."""
+class ScenePart:
+    """Triangles of one colour that move with a body."""
 
     body: int
     colour: str  # a role (`bus`, `arm`, ...) or #rrggbb
@@ -30,7 +30,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Track:
-    """A frame that moves: a hand, a camera, a target."""
+    """Motion of a frame, such as a hand, a camera or a target."""
 
     name: str
     position: np.ndarray  # (frames, 3) in N [m]
@@ -39,7 +39,7 @@ class Track:
 
 @dataclass(frozen=True)
 class Arrow:
-    """A vector that starts at a moving point."""
+    """A vector over time that starts at a moving point."""
 
     name: str
     label: str
@@ -50,7 +50,7 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Flexible:
-    """A bending body as points that its modes displace: a line, or triangles between them."""
+    """A flexible body as points that its modes displace: a line, or triangles between the points."""
 
     body: int
     points: np.ndarray  # (points, 3) at rest, body frame [m]
@@ -61,7 +61,7 @@ class Flexible:
 
 @dataclass(frozen=True)
 class Scene:
-    """Everything a viewer needs; all histories share `time`."""
+    """All data for a viewer; all histories share `time`."""
 
     name: str
     mass: float  # [kg]
@@ -69,17 +69,17 @@ class Scene:
     bodies: tuple[str, ...]
     position: np.ndarray  # (frames, bodies, 3) in N [m]
     attitude: np.ndarray  # (frames, bodies, 4) scalar first
-    parts: tuple[Part, ...]
+    parts: tuple[ScenePart, ...]
     tracks: tuple[Track, ...]
     goals: tuple[Track, ...]  # where a track should be: its position plus its recorded error
     arrows: tuple[Arrow, ...]
     flexible: tuple[Flexible, ...]
-    centre: np.ndarray  # where to look at first, in N [m]
-    radius: float  # of what should be seen [m]
+    centre: np.ndarray  # point to look at first, in N [m]
+    radius: float  # of the region to show first [m]
 
 
 def scene_of(run: Run, frames: int = 600) -> Scene | None:
-    """The scene of a run at no more than that many instants; None where the run does not say what it looks like."""
+    """The scene of a run at no more than `frames` instants; None if the run has no drawing."""
     if not run.scene or "bodies.position" not in run.recorded or "bodies.attitude" not in run.recorded:
         return None
     drawn = run.scene["bodies"]
@@ -119,7 +119,7 @@ def scene_of(run: Run, frames: int = 600) -> Scene | None:
 def _with_cell(
     run: Run, rows: np.ndarray, drawn: list[dict[str, Any]], position: np.ndarray, attitude: np.ndarray
 ) -> tuple[list[dict[str, Any]], np.ndarray, np.ndarray]:
-    """The same with the robots of a rehearsal beside the spacecraft, where the run has them."""
+    """Bodies, positions and attitudes, with the robots of a rehearsal beside the spacecraft if the run has them."""
     cell = ((run.scene or {}).get("cell") or {}).get("bodies", [])
     if not cell or not {"cell.bodies.position", "cell.bodies.attitude"} <= set(run.recorded):
         return drawn, position, attitude
@@ -130,7 +130,7 @@ def _with_cell(
 
 
 def _sound(values: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """A history without gaps: what is not finite keeps the last value that was."""
+    """A history without gaps: values that are not finite are replaced by the last finite one."""
     values = np.array(values, dtype=float)
     bad = ~np.isfinite(values).all(axis=-1)
     if bad.any():
@@ -146,7 +146,7 @@ def _sound(values: np.ndarray, start: np.ndarray) -> np.ndarray:
 
 
 def _unit(quaternions: np.ndarray) -> np.ndarray:
-    """Unit length, and no jumps of sign from one instant to the next."""
+    """Quaternions of unit length, without jumps of sign from one instant to the next."""
     lengths = np.linalg.norm(quaternions, axis=-1, keepdims=True)
     q = np.where(lengths > 1e-12, quaternions / np.where(lengths > 1e-12, lengths, 1.0), [1.0, 0.0, 0.0, 0.0])
     jumps = np.sum(q[1:] * q[:-1], axis=-1, keepdims=True) < 0.0
@@ -164,11 +164,11 @@ def _vector(run: Run, name: str, rows: np.ndarray) -> np.ndarray | None:
 
 
 def _tracks(run: Run, rows: np.ndarray) -> tuple[Track, ...]:
-    """Every named frame with a recorded pose; the bodies' own poses are drawn as bodies.
+    """Tracks of every named frame with a recorded pose; the poses of bodies are drawn as bodies.
 
-    What is on the floor F of a cell is drawn in the cell, not in orbit.
+    Frames in the axes F of a cell are drawn in the cell, not in orbit.
     """
-    found, in_cell = [], (run.scene or {}).get("axes") == "F"
+    tracks, in_cell = [], (run.scene or {}).get("axes") == "F"
     for channel in run.channels:
         name, _, kind = channel.rpartition(".")
         if kind != "attitude" or name.rpartition(".")[2] in ("base", "bodies"):
@@ -177,13 +177,13 @@ def _tracks(run: Run, rows: np.ndarray) -> tuple[Track, ...]:
             continue
         position, attitude = _vector(run, f"{name}.position", rows), run.recorded[channel]
         if position is not None and attitude.ndim == 2 and attitude.shape[1] == 4:
-            turned = _unit(_sound(attitude.values[rows], np.array([1.0, 0.0, 0.0, 0.0])))
-            found.append(Track(name, position, turned))
-    return tuple(found)
+            unit_quaternions = _unit(_sound(attitude.values[rows], np.array([1.0, 0.0, 0.0, 0.0])))
+            tracks.append(Track(name, position, unit_quaternions))
+    return tuple(tracks)
 
 
 def _goals(run: Run, tracks: tuple[Track, ...], rows: np.ndarray) -> tuple[Track, ...]:
-    """The ghost of what is reached for, where it is far enough away to be seen."""
+    """Goals of the tracks: position plus recorded error, if the error is large enough to be seen."""
     found = []
     for track in tracks:
         error = _vector(run, f"{track.name}.position_error", rows)
@@ -193,7 +193,7 @@ def _goals(run: Run, tracks: tuple[Track, ...], rows: np.ndarray) -> tuple[Track
 
 
 def _arrows(run: Run, rows: np.ndarray) -> tuple[Arrow, ...]:
-    """Momentum at the centre of mass, and forces (`hand.force` at `hand.position`), where they are not zero."""
+    """Arrows of momentum at the centre of mass and of forces (`hand.force` at `hand.position`) that are not zero."""
     prefixes = [name.removesuffix("com.position") for name in run.channels if f".{name}".endswith(".com.position")]
     pairs = [
         (f"{prefix}{name}", _vector(run, f"{prefix}com.position", rows))
@@ -205,16 +205,16 @@ def _arrows(run: Run, rows: np.ndarray) -> tuple[Arrow, ...]:
         for name in run.channels
         if name.endswith(".force") and run.recorded[name].attrs.get("frame") == "N"
     ]
-    found = []
+    arrows = []
     for name, start in pairs:
         value = _vector(run, name, rows)
         if start is None or value is None or np.max(np.linalg.norm(value, axis=1)) < _SILENT:
             continue
         attributes = run.recorded[name].attrs
-        found.append(
+        arrows.append(
             Arrow(name, str(attributes.get("long_name", name)), str(attributes.get("units", "")), start, value)
         )
-    return tuple(found)
+    return tuple(arrows)
 
 
 def _flexible(run: Run, index: int, line: dict[str, Any], rows: np.ndarray) -> Flexible:
@@ -228,7 +228,7 @@ def _flexible(run: Run, index: int, line: dict[str, Any], rows: np.ndarray) -> F
 
 
 def skin_of(line: dict[str, Any]) -> tuple[np.ndarray | None, str]:
-    """Triangles and colour of a bending body; a line has none."""
+    """Triangles and colour of a flexible body; a line has no triangles."""
     faces = line.get("faces")
     return (None, "flexible") if faces is None else (np.asarray(faces, dtype=int), str(line.get("colour", "panel")))
 
@@ -236,18 +236,18 @@ def skin_of(line: dict[str, Any]) -> tuple[np.ndarray | None, str]:
 # ---- what does not move
 
 
-def body_parts(index: int, body: dict[str, Any]) -> list[Part]:
+def body_parts(index: int, body: dict[str, Any]) -> list[ScenePart]:
     """Triangles of a drawn body, one part for each colour."""
     by_colour: dict[str, list[Triangles]] = {}
     for shape in body["shapes"]:
         by_colour.setdefault(str(shape["colour"]), []).append(triangles(shape))
-    return [Part(index, colour, merged(pieces)) for colour, pieces in by_colour.items()]
+    return [ScenePart(index, colour, merge_triangles(pieces)) for colour, pieces in by_colour.items()]
 
 
 def focus_of(
-    parts: tuple[Part, ...], flexible: tuple[Flexible, ...], position: np.ndarray, attitude: np.ndarray
+    parts: tuple[ScenePart, ...], flexible: tuple[Flexible, ...], position: np.ndarray, attitude: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """Centre and radius of what should be seen first: solar panels may reach out of the picture."""
+    """Centre and radius [m] of the region to show first; solar panels may reach out of it."""
     shown = [part for part in parts if part.colour != "panel"] or list(parts)
     corners = [(part.body, part.triangles[0]) for part in shown] + [(f.body, f.points) for f in flexible]
     if not corners:

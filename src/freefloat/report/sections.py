@@ -1,4 +1,4 @@
-"""The words and tables of a page: what was simulated, does it match the paper, what was conserved, with what."""
+"""Texts and tables of a page: what was simulated, reference numbers, conservation audit, settings, versions."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from freefloat.report.figures import is_curve, times
-from freefloat.report.markup import Markup, element, joined, table, text, verdict
-from freefloat.report.units import written
+from freefloat.report.markup import Markup, element, join_markup, table, text, verdict
+from freefloat.report.units import number_text
 from freefloat.sim.audit.conditions import find_conditions
 from freefloat.values.claims import KINDS, Claim, kinds_in_words
 from freefloat.values.nested import flatten
@@ -21,37 +21,37 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A run and what it is called on the page."""
+    """A run and its name on the page."""
 
     name: str
     run: Run
 
 
 def title(run: Run) -> str:
-    """What was simulated, in a line."""
-    named = run.description.title or run.scenario.get("scenario") or run.scenario.get("spacecraft")
-    return str(named or "A run")
+    """Title of a run in one line."""
+    name = run.description.title or run.scenario.get("scenario") or run.scenario.get("spacecraft")
+    return str(name or "A run")
 
 
-def lead(run: Run) -> Markup:
-    """The answer in few sentences: what was simulated, what it came to, whether it matches, what was conserved."""
+def lead_paragraph(run: Run) -> Markup:
+    """First paragraph of a page: what was simulated, the outcome, the reference numbers, the conservation audit."""
     outcome = run.description.outcome
     came_to = text(f"{outcome} " if outcome else "")
-    return element("p", _simulated(run), came_to, _matched(run), _conserved(run), class_="lead")
+    return element("p", _simulation_sentence(run), came_to, _claims_sentence(run), _audit_sentence(run), class_="lead")
 
 
 def about(run: Run) -> Markup:
-    """What the experiment is and where it was published, as far as the run says."""
-    told = run.description
-    source = f" Published in: {told.source}." if told.source else ""
-    parts = [element("p", f"{told.summary}{source}", class_="about")] if told.summary or source else []
-    for number, note in enumerate(told.notes):
-        others = element("a", "Compare with others.", href="#scatters") if told.scatters and not number else ""
+    """Paragraphs on the experiment and its publication, as far as they are recorded."""
+    description = run.description
+    source = f" Published in: {description.source}." if description.source else ""
+    parts = [element("p", f"{description.summary}{source}", class_="about")] if description.summary or source else []
+    for number, note in enumerate(description.notes):
+        others = element("a", "Compare with others.", href="#scatters") if description.scatters and not number else ""
         parts.append(element("p", f"{note} ", others, class_="about"))
-    return joined(parts)
+    return join_markup(parts)
 
 
-def _simulated(run: Run) -> Markup:
+def _simulation_sentence(run: Run) -> Markup:
     duration = _duration(run)
     what = f"Simulated: {duration:g} s"
     if run.scene:
@@ -65,7 +65,7 @@ def _simulated(run: Run) -> Markup:
     return text(what + "." + end + " ")
 
 
-def _matched(run: Run) -> Markup:
+def _claims_sentence(run: Run) -> Markup:
     if not run.claims:
         return text("No reference numbers belong to these settings. ")
     judged = _judged_claims(run)
@@ -75,15 +75,15 @@ def _matched(run: Run) -> Markup:
         words = f"It reaches all {reached} reference numbers ({kinds_in_words(judged)}). " if judged else ""
         return text(words + aside)
     missed = f"It misses {len(judged) - reached} of {len(judged)} reference numbers. "
-    return joined([element("strong", missed), text(aside)])
+    return join_markup([element("strong", missed), text(aside)])
 
 
 def _judged_claims(run: Run) -> list[dict[str, Any]]:
-    """Claims that hold or fail; one that does not say so fails."""
+    """Claims that hold or fail; one without a result counts as failed."""
     return [{"holds": False, **claim} for claim in run.claims if claim.get("holds", False) is not None]
 
 
-def _conserved(run: Run) -> Markup:
+def _audit_sentence(run: Run) -> Markup:
     entries = run.audit.entries
     if not entries:
         return text("No conservation audit was recorded.")
@@ -99,57 +99,57 @@ def _duration(run: Run) -> float:
 
 
 def badges(run: Run) -> Markup:
-    """Status, conditions, claims and audit at a glance, the worst first, each a link to its section."""
+    """Badges for status, conditions, claims and audit, the worst first, with links to their sections."""
     judged, holds = _judged_claims(run), len(run.audit.entries) - len(run.audit.violations)
     reached = sum(claim["holds"] is True for claim in judged)
-    found = [_Badge(0 if run.completed else 3, "completed" if run.completed else run.status)]
+    badges = [_Badge(0 if run.completed else 3, "completed" if run.completed else run.status)]
     if run.audit.entries:
         words = f"{holds} of {len(run.audit.entries)} balances hold"
-        found.append(_Badge(0 if run.audit.holds else 3, words, "#conserved"))
+        badges.append(_Badge(0 if run.audit.holds else 3, words, "#conserved"))
     if judged:
         words = f"{reached} of {len(judged)} reference numbers reached: {kinds_in_words(judged)}"
-        found.append(_Badge(0 if reached == len(judged) else 2, words, "#claims"))
+        badges.append(_Badge(0 if reached == len(judged) else 2, words, "#claims"))
     if run.accuracy.measured:
-        found.append(_Badge(0 if run.accuracy.converged else 3, run.accuracy.in_short(), "#accuracy"))
+        badges.append(_Badge(0 if run.accuracy.converged else 3, run.accuracy.in_short(), "#accuracy"))
     conditions = sorted(find_conditions(run.recorded), key=lambda condition: -condition.share)
-    found += [_Badge(1, f"{c.label}: {c.meaning} {100 * c.share:.3g} % of the time", "#conserved") for c in conditions]
-    found += [_Badge(1, f"warning: {words}", "#conserved") for words in run.audit.warnings]
+    badges += [_Badge(1, f"{c.label}: {c.meaning} {100 * c.share:.3g} % of the time", "#conserved") for c in conditions]
+    badges += [_Badge(1, f"warning: {words}", "#conserved") for words in run.audit.warnings]
     if len(judged) < len(run.claims):
-        found.append(_Badge(1, f"{len(run.claims) - len(judged)} not reproduced", "#claims"))
-    found.sort(key=lambda badge: -badge.gravity)
-    return element("div", *(badge.markup() for badge in found), class_="chips")
+        badges.append(_Badge(1, f"{len(run.claims) - len(judged)} not reproduced", "#claims"))
+    badges.sort(key=lambda badge: -badge.gravity)
+    return element("div", *(badge.markup() for badge in badges), class_="chips")
 
 
 @dataclass(frozen=True)
 class _Badge:
-    """One of the words at the head of a page."""
+    """One badge at the head of a page: a coloured word with a link."""
 
-    gravity: int  # 0 good, 1 to be known, 2 a number missed, 3 not to be trusted
+    gravity: int  # 0 good, 1 remark, 2 a reference number is missed, 3 the run cannot be trusted
     words: str
     section: str = ""
 
     def markup(self) -> Markup:
         colour, sign = (("good", "✓"), ("caution", "!"), ("bad", "✗"), ("bad", "✗"))[self.gravity]
-        made = element("span", f"{sign} {self.words}", class_=colour)
-        return element("a", made, href=self.section) if self.section else made
+        badge = element("span", f"{sign} {self.words}", class_=colour)
+        return element("a", badge, href=self.section) if self.section else badge
 
 
 def claims(sheets: Sequence[Sheet]) -> Markup:
-    """Reference numbers, ours beside them, the verdict."""
-    rows = [[*named(sheets, sheet), *_claim(row)] for sheet in sheets for row in sheet.run.claims]
+    """Table of the reference numbers, ours beside them, and the verdicts."""
+    rows = [[*run_cell(sheets, sheet), *_claim(row)] for sheet in sheets for row in sheet.run.claims]
     if not rows:
         return element("p", "No reference numbers belong to these settings.")
-    headings = [*named_heading(sheets), "claim", "reference", "ours", "verdict", "who says so"]
+    headings = [*run_heading(sheets), "claim", "reference", "ours", "verdict", "who says so"]
     shift = len(headings) - 5
-    told = dict.fromkeys(_reason(row) for sheet in sheets for row in sheet.run.claims)
-    notes = [element("p", words, class_="note") for words in told if words]
+    reasons = dict.fromkeys(_reason(row) for sheet in sheets for row in sheet.run.claims)
+    notes = [element("p", words, class_="note") for words in reasons if words]
     counts = kinds_in_words(row for sheet in sheets for row in sheet.run.claims)
     legend = element("p", f"References: {counts}.", class_="note")
-    return joined([table(headings, rows, numbers=(1 + shift, 2 + shift)), legend, *notes])
+    return join_markup([table(headings, rows, numbers=(1 + shift, 2 + shift)), legend, *notes])
 
 
 def _reason(row: dict[str, Any]) -> str:
-    """Why a number is not reproduced, or by which reading it holds; nothing where nothing need be said."""
+    """Why a number is not reproduced, or by which interpretation it holds; empty without a reason."""
     return f"{row.get('claim', '?')}: {row['reason']}." if row.get("reason") else ""
 
 
@@ -159,8 +159,8 @@ def _claim(row: dict[str, Any]) -> list[object]:
         return [
             claim.claim,
             claim.statement.replace("+-", "±"),
-            claim.with_unit(written(claim.ours)),
-            _judged(claim),
+            claim.with_unit(number_text(claim.ours)),
+            _verdict_cell(claim),
             ": ".join(filter(None, (KINDS.get(claim.source.kind, ""), claim.source.text))),
         ]
     except (KeyError, TypeError, ValueError):
@@ -173,17 +173,17 @@ def _claim(row: dict[str, Any]) -> list[object]:
         ]
 
 
-def _judged(claim: Claim) -> Markup:
+def _verdict_cell(claim: Claim) -> Markup:
     if claim.holds is None:
         return element("span", "not reproduced", class_="note")
     return verdict(claim.holds, "holds", "fails")
 
 
-def conserved(sheets: Sequence[Sheet]) -> Markup:
-    """The audit, and the ledger of energy and momentum behind it."""
+def audit_table(sheets: Sequence[Sheet]) -> Markup:
+    """Table of the audit: the largest imbalance of every balance, with warnings and conditions."""
     rows = [
         [
-            *named(sheets, sheet),
+            *run_cell(sheets, sheet),
             entry.quantity,
             f"{entry.imbalance:.1e} {entry.unit}",
             f"{entry.at:g} s",
@@ -193,7 +193,7 @@ def conserved(sheets: Sequence[Sheet]) -> Markup:
         for sheet in sheets
         for entry in sheet.run.audit.entries
     ]
-    headings = [*named_heading(sheets), "balance", "largest imbalance", "at", "permitted", "verdict"]
+    headings = [*run_heading(sheets), "balance", "largest imbalance", "at", "permitted", "verdict"]
     shift = len(headings) - 5
     reasons = dict.fromkeys(sheet.run.audit.reason for sheet in sheets if sheet.run.audit.reason)
     parts = [table(headings, rows, numbers=(1 + shift, 2 + shift, 3 + shift))]
@@ -201,23 +201,25 @@ def conserved(sheets: Sequence[Sheet]) -> Markup:
     remarks = dict.fromkeys(
         f"{kind}: {remark}"
         for sheet in sheets
-        for kind, found in (("Warning", sheet.run.audit.warnings), ("Not normal", sheet.run.conditions))
-        for remark in found
+        for kind, texts in (("Warning", sheet.run.audit.warnings), ("Not normal", sheet.run.conditions))
+        for remark in texts
     )
-    return joined([*parts, *(element("p", remark, class_="note") for remark in remarks)])
+    return join_markup([*parts, *(element("p", remark, class_="note") for remark in remarks)])
 
 
-def ledger(sheets: Sequence[Sheet]) -> Markup:
-    """Energy and momentum at the start and at the end, with what went in and out."""
-    rows = [row for sheet in sheets for row in ([*named(sheets, sheet), *r] for r in _ledger(sheet.run))]
+def energy_momentum_table(sheets: Sequence[Sheet]) -> Markup:
+    """Table of energy and momentum at the start and at the end, with work, impulse and dissipation."""
+    rows = [
+        row for sheet in sheets for row in ([*run_cell(sheets, sheet), *r] for r in _energy_momentum_rows(sheet.run))
+    ]
     if not rows:
         return element("p", "No energy or momentum was recorded.")
-    headings = [*named_heading(sheets), "ledger", "start", "end", "change"]
+    headings = [*run_heading(sheets), "ledger", "start", "end", "change"]
     shift = len(headings) - 4
     return table(headings, rows, numbers=(1 + shift, 2 + shift, 3 + shift))
 
 
-_BOOKS = (
+_BALANCE_CHANNELS = (
     "energy.kinetic",
     "energy.elastic",
     "energy.work",
@@ -231,10 +233,10 @@ _BOOKS = (
 )
 
 
-def _ledger(run: Run) -> list[list[object]]:
+def _energy_momentum_rows(run: Run) -> list[list[object]]:
     rows: list[list[object]] = []
     for name in run.channels:
-        if not is_curve(run, name) or not any(f".{name}".endswith(f".{book}") for book in _BOOKS):
+        if not is_curve(run, name) or not any(f".{name}".endswith(f".{book}") for book in _BALANCE_CHANNELS):
             continue
         array = run.recorded[name]
         values = np.asarray(array.values, dtype=float).reshape(array.shape[0], -1)
@@ -242,47 +244,48 @@ def _ledger(run: Run) -> list[list[object]]:
         size = np.linalg.norm(values, axis=1) if values.shape[1] > 1 else values[:, 0]
         change = np.linalg.norm(values[-1] - values[0]) if values.shape[1] > 1 else size[-1] - size[0]
         label = str(array.attrs.get("long_name", name)) + (f", length (axes {frame})" if frame else "")
-        rows.append([label, *(f"{written(float(v), 4)} {unit}" for v in (size[0], size[-1], change))])
+        rows.append([label, *(f"{number_text(float(v), 4)} {unit}" for v in (size[0], size[-1], change))])
     return rows
 
 
 def facts(sheets: Sequence[Sheet]) -> Markup:
-    """The tables that a driver brought along, each in a section of its own."""
-    made = []
+    """Sections of the tables in the descriptions of the runs."""
+    parts = []
     for sheet in sheets:
         name = f"{sheet.name}: " if len(sheets) > 1 else ""
-        for one in sheet.run.description.tables:
-            note = [element("p", one.note, class_="note")] if one.note else []
-            made.append(element("section", element("h2", name + one.title), table(one.headings, one.rows), *note))
-    return joined(made)
+        for own in sheet.run.description.tables:
+            note = [element("p", own.note, class_="note")] if own.note else []
+            heading = element("h2", name + own.title)
+            parts.append(element("section", heading, table(own.headings, own.rows), *note))
+    return join_markup(parts)
 
 
 _LISTED_EVENTS = 200  # rows of the table, of each run
 
 
 def events(sheets: Sequence[Sheet]) -> Markup:
-    """What happened, in order of time."""
+    """Table of the events in order of time."""
     rows = []
     for sheet in sheets:
         listed = [(float(e.get("time", 0.0)), str(e.get("label", ""))) for e in sheet.run.events]
-        found = listed[:_LISTED_EVENTS]
-        if more := len(listed) - len(found):
-            found.append((found[-1][0], f"and {more} events more; the run's file has them"))
+        shown = listed[:_LISTED_EVENTS]
+        if more := len(listed) - len(shown):
+            shown.append((shown[-1][0], f"and {more} events more; the run's file has them"))
         t = times(sheet.run, int(sheet.run.recorded.sizes.get("time", 0)))
         if t.size:
-            found += [(float(t[0]), "start"), (float(t[-1]), "end" if sheet.run.completed else sheet.run.status)]
-        rows += [[*named(sheets, sheet), f"{when:g} s", label] for when, label in sorted(found)]
-    headings = [*named_heading(sheets), "time", "event"]
+            shown += [(float(t[0]), "start"), (float(t[-1]), "end" if sheet.run.completed else sheet.run.status)]
+        rows += [[*run_cell(sheets, sheet), f"{when:g} s", label] for when, label in sorted(shown)]
+    headings = [*run_heading(sheets), "time", "event"]
     return table(headings, rows, numbers=(len(headings) - 2,))
 
 
 def settings(sheets: Sequence[Sheet]) -> Markup:
-    """Everything that was set: scenario, parts, start, limits. Of several runs what differs first."""
+    """Table of all settings: scenario, parts, start, limits. For several runs those that differ come first."""
     flat = [_all_settings(sheet.run) for sheet in sheets]
     units = {path: unit for sheet in sheets for path, unit in sheet.run.description.units.items()}
     rows = {
-        path: [path, *(_plain(one[path]) if path in one else "" for one in flat), units.get(path, "")]
-        for path in dict.fromkeys(path for one in flat for path in one)
+        path: [path, *(_plain(values[path]) if path in values else "" for values in flat), units.get(path, "")]
+        for path in dict.fromkeys(path for values in flat for path in values)
     }
     headings = ["setting", *(sheet.name if len(sheets) > 1 else "value" for sheet in sheets), "unit"]
     if len(sheets) > 1:
@@ -292,17 +295,17 @@ def settings(sheets: Sequence[Sheet]) -> Markup:
     shown, rest = ([row for path, row in rows.items() if (path in first) is there] for there in (True, False))
     parts = [table(headings, shown) if shown else element("p", "Nothing that was set differs.")]
     parts += [element("details", element("summary", folded), table(headings, rest))] if rest else []
-    return joined(parts)
+    return join_markup(parts)
 
 
 def _all_settings(run: Run) -> dict[str, Any]:
-    told = run.description
-    parts = {f"{part['kind']} {number}": dict(part) for number, part in enumerate(told.parts, start=1)}
-    return flatten({**run.scenario, **parts, "start": dict(told.start), "limit": dict(told.limits)})
+    description = run.description
+    parts = {f"{part['kind']} {number}": dict(part) for number, part in enumerate(description.parts, start=1)}
+    return flatten({**run.scenario, **parts, "start": dict(description.start), "limit": dict(description.limits)})
 
 
 def versions(sheets: Sequence[Sheet]) -> Markup:
-    """What the numbers depend on."""
+    """Table of the software versions with which the runs were made."""
     paths = list(dict.fromkeys(name for sheet in sheets for name in (sheet.run.versions or {})))
     rows = [[name, *((sheet.run.versions or {}).get(name, "") for sheet in sheets)] for name in paths]
     return table(["made with", *(sheet.name if len(sheets) > 1 else "version" for sheet in sheets)], rows)
@@ -314,11 +317,11 @@ def _plain(value: Any) -> str:
     return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def named(sheets: Sequence[Sheet], sheet: Sheet) -> list[object]:
-    """The cell that says which run a row belongs to; none where there is but one."""
+def run_cell(sheets: Sequence[Sheet], sheet: Sheet) -> list[object]:
+    """Cell with the name of a row's run; none if there is only one run."""
     return [sheet.name] if len(sheets) > 1 else []
 
 
-def named_heading(sheets: Sequence[Sheet]) -> list[str]:
-    """The heading of that cell."""
+def run_heading(sheets: Sequence[Sheet]) -> list[str]:
+    """Heading of the cells with the name of the run; none if there is only one run."""
     return ["run"] if len(sheets) > 1 else []

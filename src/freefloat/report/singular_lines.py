@@ -1,4 +1,4 @@
-"""Where the arm of a map is singular: lines with the base floating and fixed, and where only floating makes it so."""
+"""Singularities of a map: lines with the base floating and fixed, and places singular only with the base floating."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ _ROUNDING = 1e-12  # of the largest determinant: smaller ones are zero
 
 
 @dataclass(frozen=True)
-class Singular:
+class SingularLines:
     """Singular configurations of a plane of joints, in its coordinates [rad, m]."""
 
-    floating: list[np.ndarray]  # (points, 2) each; none where the Jacobian is not square
+    floating: list[np.ndarray]  # (points, 2) each; empty if the Jacobian is not square
     fixed: list[np.ndarray]
     dynamic: np.ndarray  # (places, 2): singular with the base floating, not with the base fixed
     kinematic_there: np.ndarray  # (places,): smallest singular value with the base fixed
 
 
-def singular_lines(data: xarray.Dataset) -> Singular:
-    """Lines where the determinant changes its sign; a place is dynamic where the fixed base is clear of singular.
+def singular_lines(data: xarray.Dataset) -> SingularLines:
+    """Lines where the determinant changes its sign; a place is dynamic if a fixed base is not singular there.
 
     Without a determinant (more or fewer than six joints) places are points of the grid below the limit at which
-    laws damp their rates.
+    control laws damp their rates.
     """
     limit = float(data.attrs["singular_below"])
     dynamic, kinematic = data["dynamic"].values, data["kinematic"].values
@@ -35,18 +35,18 @@ def singular_lines(data: xarray.Dataset) -> Singular:
     if "dynamic_determinant" not in data:
         found = np.argwhere((dynamic < limit) & (kinematic >= limit))
         places = np.column_stack([x[found[:, 0]], y[found[:, 1]]])
-        return Singular([], [], places, kinematic[tuple(found.T)])
+        return SingularLines([], [], places, kinematic[tuple(found.T)])
     floating, fixed = (_lines(data, f"{name}_determinant") for name in ("dynamic", "kinematic"))
     points = np.concatenate([*floating, np.zeros((0, 2))])
     # With the sign of the determinant the smallest singular value is smooth where it passes through zero.
     there = np.abs(_between(data, kinematic * np.sign(data["kinematic_determinant"].values), points))
-    return Singular(floating, fixed, points[there >= limit], there[there >= limit])
+    return SingularLines(floating, fixed, points[there >= limit], there[there >= limit])
 
 
 def _lines(data: xarray.Dataset, name: str) -> list[np.ndarray]:
-    """Where a determinant is zero.
+    """Lines where a determinant is zero.
 
-    A border that is singular all along counts as just beyond the change of sign, so that its line is found.
+    A border that is singular everywhere counts as just beyond the change of sign, so that its line is found.
     """
     from contourpy import contour_generator
 
@@ -59,7 +59,7 @@ def _lines(data: xarray.Dataset, name: str) -> list[np.ndarray]:
 
 
 def _between(data: xarray.Dataset, values: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Values at points of the plane, linear between the points of the grid."""
+    """Values at points of the plane, by linear interpolation of the grid."""
     from scipy.interpolate import RegularGridInterpolator
 
     x, y = (data[name].values for name in data["dynamic"].dims)

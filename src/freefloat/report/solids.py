@@ -1,4 +1,4 @@
-"""Solids as triangles with normals, for every viewer alike."""
+"""Solids as triangles with normals, for all viewers."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def triangles(shape: dict[str, Any]) -> Triangles:
     return vertices @ R.T + np.asarray(shape["position"], dtype=float), normals @ R.T, faces
 
 
-def merged(pieces: list[Triangles]) -> Triangles:
-    """Several pieces as one."""
+def merge_triangles(pieces: list[Triangles]) -> Triangles:
+    """Join several sets of triangles into one."""
     offsets = np.cumsum([0, *(len(vertices) for vertices, _, _ in pieces[:-1])])
     return (
         np.concatenate([vertices for vertices, _, _ in pieces]),
@@ -37,25 +37,25 @@ def _box(shape: dict[str, Any]) -> Triangles:
             w = np.cross(n, u)
             corners = np.array([n - u - w, n + u - w, n + u + w, n - u + w]) * half
             pieces.append((corners, np.tile(n, (4, 1)), np.array([[0, 1, 2], [0, 2, 3]])))
-    return merged(pieces)
+    return merge_triangles(pieces)
 
 
 def _cylinder(shape: dict[str, Any]) -> Triangles:
     r, h = float(shape["radius"]), float(shape["length"]) / 2.0
-    return merged([_wall(r, -h, r, h), _disc(r, h, 1.0), _disc(r, -h, -1.0)])
+    return merge_triangles([_wall(r, -h, r, h), _disc(r, h, 1.0), _disc(r, -h, -1.0)])
 
 
 def _capsule(shape: dict[str, Any]) -> Triangles:
     r, h = float(shape["radius"]), float(shape["length"]) / 2.0
     vertices, normals, faces = _ellipsoid({"radii": [r, r, r]})
     ends = [(vertices + np.array([0.0, 0.0, z]), normals, faces) for z in (-h, h)]
-    return merged([_wall(r, -h, r, h), *ends])
+    return merge_triangles([_wall(r, -h, r, h), *ends])
 
 
 def _cone(shape: dict[str, Any]) -> Triangles:
-    """Open at its wide end and seen from both sides, like a horn or a field of view."""
+    """Triangles of a cone, open at its wide end and visible from both sides, like a horn or a field of view."""
     vertices, normals, faces = _wall(0.0, 0.0, float(shape["radius"]), float(shape["length"]))
-    return merged([(vertices, normals, faces), (vertices, -normals, faces[:, ::-1])])
+    return merge_triangles([(vertices, normals, faces), (vertices, -normals, faces[:, ::-1])])
 
 
 def _ellipsoid(shape: dict[str, Any]) -> Triangles:
@@ -70,7 +70,7 @@ def _ellipsoid(shape: dict[str, Any]) -> Triangles:
 
 
 def _mesh(shape: dict[str, Any]) -> Triangles:
-    """Flat triangles: a mesh file says little about which edges are sharp."""
+    """Triangles of a mesh with flat shading, because a mesh file does not tell which edges are sharp."""
     corners = np.asarray(shape["vertices"], dtype=float)[np.asarray(shape["faces"], dtype=int)]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     lengths = np.linalg.norm(normals, axis=1, keepdims=True)
@@ -84,7 +84,7 @@ def _circle() -> np.ndarray:
 
 
 def _wall(r0: float, z0: float, r1: float, z1: float) -> Triangles:
-    """The side of a cylinder or cone, from radius r0 at z0 to r1 at z1."""
+    """Triangles of the side of a cylinder or cone, from radius r0 at z0 to r1 at z1."""
     circle = _circle()
     low = np.column_stack([r0 * circle, np.full(len(circle), z0)])
     high = np.column_stack([r1 * circle, np.full(len(circle), z1)])

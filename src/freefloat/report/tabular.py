@@ -27,19 +27,19 @@ class Column:
 
     @property
     def heading(self) -> str:
-        """`base.position.x [m]`."""
+        """Name with unit, such as `base.position.x [m]`."""
         return f"{self.name} [{self.unit}]" if self.unit else self.name
 
 
 def columns(run: Run) -> list[Column]:
-    """Time first, then every channel in the order of recording."""
+    """Columns of the table: time, then every channel in the order of recording."""
     time = np.asarray(run.recorded["time"].values, dtype=float)
-    found = [Column("time", "s", "", "Time", time)]
+    table = [Column("time", "s", "", "Time", time)]
     for name in run.channels:
         array = run.recorded[name]
         if array.dims and array.dims[0] == "time" and array.dtype.kind in "fiu":
-            found += _components(name, array)
-    return found
+            table += _components(name, array)
+    return table
 
 
 def _components(name: str, array: LabelledArray) -> Iterator[Column]:
@@ -57,7 +57,7 @@ def _components(name: str, array: LabelledArray) -> Iterator[Column]:
 
 
 def to_csv(run: Run, path: Path) -> list[Path]:
-    """Comma-separated values with one heading line; every number keeps all its digits."""
+    """Write comma-separated values with one heading line and all digits of every number."""
     table = columns(run)
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
@@ -67,7 +67,7 @@ def to_csv(run: Run, path: Path) -> list[Path]:
 
 
 def to_parquet(run: Run, path: Path) -> list[Path]:
-    """Apache Parquet; unit, frame and label are metadata of each field."""
+    """Write Apache Parquet; unit, frame and label are metadata of each field."""
     try:
         import pyarrow as pa
         from pyarrow import parquet

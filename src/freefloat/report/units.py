@@ -1,4 +1,4 @@
-"""From SI to the units in which people read a plot."""
+"""Displayed units of plots and tables, and their factors from SI."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _SMALL = {"m": "mm", "m/s": "mm/s"}
 _SMALL_LIMIT = 0.1  # [m, m/s]: below this millimetres read better
 
 
-def displayed(unit: str, largest: float, wanted: str = "") -> tuple[str, float]:
-    """The unit to show a channel in and the factor from SI; `wanted` is used where it can be."""
+def display_unit(unit: str, largest: float, wanted: str = "") -> tuple[str, float]:
+    """Displayed unit of a channel and its factor from SI; `wanted` is used if it is known for the unit."""
     if (unit, wanted) in _FACTORS:
         return wanted, _FACTORS[unit, wanted]
     if unit in _SMALL and largest < _SMALL_LIMIT and not wanted:
@@ -29,8 +29,8 @@ def displayed(unit: str, largest: float, wanted: str = "") -> tuple[str, float]:
     return unit, 1.0
 
 
-def written(value: float, digits: int = 6) -> str:
-    """A number for people; what is not finite says so."""
+def number_text(value: float, digits: int = 6) -> str:
+    """A number as text; `not a number` or `infinite` if it is not finite."""
     if math.isnan(value):
         return "not a number"
     if math.isinf(value):

@@ -1,4 +1,4 @@
-"""The papers' experiments as frozen records, with the numbers they must reach."""
+"""Scenarios: the experiments of the papers as frozen records, with the numbers that they must reach."""
 
 from freefloat.scenarios.catalogue import SCENARIOS, find
 from freefloat.scenarios.scenario import Scenario, ScenarioError

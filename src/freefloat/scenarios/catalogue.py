@@ -31,7 +31,7 @@ SCENARIOS: dict[str, type[Scenario]] = {
 
 
 def find(name: str) -> type[Scenario]:
-    """The scenario of that name, or that of a user's file, `my_experiment.py`."""
+    """Scenario class by name, or from a user's file such as `my_experiment.py`."""
     if name.endswith(".py"):
         return scenario_of_file(name)
     if name not in SCENARIOS:

@@ -6,8 +6,8 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from freefloat.outside.user_files import load_user_file, user_error_text
 from freefloat.scenarios.scenario import ScenarioError
-from freefloat.scenarios.user_file import load_user_file
 
 if TYPE_CHECKING:
     from freefloat.hil import Facility
@@ -36,7 +36,10 @@ def _ideal(scenario: RehearsedScenario) -> Facility:
 
     rehearsal = scenario.rehearsal()
     grippers = [grasp.robot for grasp in rehearsal.grasps]
-    robots = [ideal_robot(one.robot, arm_joints=one.arm, gripper=one.robot in grippers) for one in rehearsal.carried]
+    robots = [
+        ideal_robot(carried.robot, arm_joints=carried.arm, gripper=carried.robot in grippers)
+        for carried in rehearsal.carried
+    ]
     return IdealCell(robots, cycle=rehearsal.experiment.dt)
 
 
@@ -67,11 +70,11 @@ def _of_python(path: Path) -> Facility:
     """`facility`, or a function of that name that makes it."""
     from freefloat.hil import Facility
 
-    found = getattr(load_user_file(path.resolve()), "facility", None)
+    found = getattr(load_user_file(path.resolve(), ScenarioError), "facility", None)
     try:
         found = found() if callable(found) else found
     except Exception as error:
-        raise ScenarioError(f"{path}: {type(error).__name__}: {error}") from error
+        raise ScenarioError(user_error_text(path, error, "in facility()")) from error
     if not isinstance(found, Facility):
         raise ScenarioError(f"{path} must define facility = an ff.hil.Facility, or a function that makes it.")
     return found

@@ -26,10 +26,10 @@ def roll_pitch_yaw_deg(run: Run) -> tuple[float, float, float]:
 
 
 def position_in_base(run: Run, frame: str) -> np.ndarray:
-    """Where a frame is at the start, base axes [m]."""
+    """Position of a frame relative to the base at the start, base axes [m]."""
     w, x, y, z = run.values("base.attitude")[0]
     way, axis = run.values(f"{frame}.position")[0] - run.values("base.position")[0], np.array([x, y, z])
-    # Turned back by the base's quaternion.
+    # Rotated back by the base's quaternion.
     return way - 2.0 * np.cross(axis, w * way - np.cross(axis, way))
 
 
@@ -58,7 +58,7 @@ def damped_sinusoid(channel: LabelledArray) -> tuple[float, float]:
     guess = np.fft.rfftfreq(16 * len(y), t[1] - t[0])[np.argmax(spectrum)]
 
     def misfit(x: np.ndarray) -> np.ndarray:
-        """For each frequency and decay the best amplitudes follow linearly."""
+        """Residuals of the fit; for each frequency and decay the best amplitudes follow linearly."""
         wave = np.exp(-x[1] * t) * np.exp(2j * np.pi * x[0] * t)
         basis = np.stack([np.ones_like(t), wave.real, wave.imag], axis=1)
         return basis @ np.linalg.lstsq(basis, y, rcond=None)[0] - y
@@ -69,7 +69,7 @@ def damped_sinusoid(channel: LabelledArray) -> tuple[float, float]:
 
 
 def attitude_disturbance_deg(run: Run, prefix: str = "") -> np.ndarray:
-    """Rotation angle of a base since the start, over time [deg]; `prefix` of its channels where there are several."""
+    """Rotation angle of a base since the start, over time [deg]; `prefix` selects one of several spacecraft."""
     attitude = run.values(f"{prefix}base.attitude")
     first = attitude[0]
     w = attitude @ first
@@ -78,7 +78,7 @@ def attitude_disturbance_deg(run: Run, prefix: str = "") -> np.ndarray:
 
 
 def recovery_time(run: Run, angle_deg: np.ndarray, limit_deg: float) -> float:
-    """From the start until an angle stays within a limit [s]; infinite if it does not within the run."""
+    """Time from the start until an angle stays within a limit [s]; infinite if the run ends before."""
     time = run.values("time")
     outside = np.flatnonzero(angle_deg > limit_deg)
     if not outside.size:
@@ -87,12 +87,12 @@ def recovery_time(run: Run, angle_deg: np.ndarray, limit_deg: float) -> float:
 
 
 def value_at(run: Run, values: np.ndarray, t: float) -> float:
-    """A recorded value at a time, linear in between."""
+    """Recorded value at a time, interpolated linearly between records."""
     return float(np.interp(t, run.values("time"), values))
 
 
 def crossing_time(run: Run, values: np.ndarray, level: float) -> float:
-    """When a recorded value first exceeds a level [s]; infinite if never."""
+    """Time at which a recorded value first exceeds a level [s]; infinite if it never does."""
     time, above = run.values("time"), np.flatnonzero(values > level)
     if not above.size:
         return float("inf")

@@ -21,35 +21,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RehearsedScenario(Scenario):
-    """A scenario that says which robot carries what, and in which virtual cell."""
+    """A scenario that also defines its rehearsal: which robot carries which spacecraft, and the virtual cell."""
 
     @abstractmethod
     def rehearsal(self) -> Rehearsal:
-        """The same experiment with its motion in a facility."""
+        """Rehearsal of the same experiment, whose motion is made in a facility."""
 
     @abstractmethod
     def facility(self) -> Facility:
-        """The virtual cell that it is rehearsed in where no other facility is given; needs MuJoCo."""
+        """Virtual cell in which it is rehearsed if no other facility is given; needs MuJoCo."""
 
     # ---- what a verdict needs
 
-    def declared(self) -> World:
-        """The spacecraft as the mission declares them, against which the motion in the loop is judged."""
+    def declared_world(self) -> World:
+        """World with the spacecraft as the mission declares them; the motion in the loop is judged against it."""
         return self.build().world
 
     def acceptance(self) -> Acceptance:
-        """The limits of a go."""
+        """Limits of the go decision."""
         from freefloat.hil.judging import Acceptance
 
         return Acceptance()
 
     def mission_claims(self, run: Run) -> list[Claim]:
-        """Numbers that the mission must reach in a rehearsal, besides what every rehearsal is judged by."""
+        """Claims of the mission in a rehearsal, in addition to the criteria of every rehearsal."""
         return []
 
 
 def compared_with_simulation(rehearsed: Run, simulated: Run) -> FactTable:
-    """How far the spacecraft of a rehearsal came from those of the simulation, as long as both last."""
+    """Table of the largest distance and angle between rehearsal and simulation, for each spacecraft."""
     rows = []
     own, other = (np.round(run.values("time"), 9) for run in (rehearsed, simulated))
     _, a, b = np.intersect1d(own, other, return_indices=True)

@@ -1,4 +1,4 @@
-"""From a scenario to its run: simulate, describe, save, and only then judge."""
+"""Runs a scenario: simulate, describe and save first, then judge."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from freefloat.scenarios.rehearsed import compared_with_simulation
 from freefloat.scenarios.scenario import ScenarioError
 from freefloat.scenarios.settings import settings_of
 from freefloat.sim import Run, RunFailed
-from freefloat.sim.interruption import heard_interrupts
+from freefloat.sim.interruption import catch_interrupts
 from freefloat.sim.record.record_size import MOST_BYTES, RecordTooLarge, in_words
 from freefloat.sim.record.run import CUSTOM
 from freefloat.values.folders import claimed_folder, free_bytes
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from freefloat.sim.rollout import Engine
     from freefloat.values.progress import Progress
 
-_PAGE_BYTES = 10_000_000  # room for what stands beside the record: page, settings, summary
+_PAGE_BYTES = 10_000_000  # room for the files besides the record: page, settings, summary
 
-# Opens a report of progress for a piece of work with this title.
+# Opens a progress report for a piece of work with this title.
 Report = Callable[[str], AbstractContextManager["Progress | None"]]
 
 
 def build_experiment(scenario: Scenario) -> Experiment:
-    """What a scenario simulates; numbers that pass one by one, and overflow together, get a sentence."""
+    """Build the experiment of a scenario; an arithmetic error, such as an overflow, is reported as a ScenarioError."""
     try:
         return scenario.build()
     except ArithmeticError as error:
@@ -58,17 +58,17 @@ def simulate_variant(
     *,
     accuracy: bool | None = None,
 ) -> Run:
-    """The run of a scenario with everything that its page will tell; of a failed one too."""
+    """Simulate a variant; the run, also that of a RunFailed, carries everything that its page shows."""
     from freefloat.sim import simulate
 
     try:
-        with code_of(f"the simulation of '{scenario.name}'"):  # what building it compiles too
+        with code_of(f"the simulation of '{scenario.name}'"):  # building also compiles code
             experiment = dataclasses.replace(build_experiment(scenario), scenario=scenario.as_dict())
             run = simulate(experiment, progress=progress, engine=engine, most_bytes=most_bytes, accuracy=accuracy)
-        return _described(scenario, variant, run)
+        return _with_description(scenario, variant, run)
     except RunFailed as failure:
-        told = _described(scenario, variant, failure.run)
-        raise RunFailed(str(failure), told, interrupted=failure.interrupted) from None
+        run = _with_description(scenario, variant, failure.run)
+        raise RunFailed(str(failure), run, interrupted=failure.interrupted) from None
 
 
 def rehearse_variant(
@@ -81,47 +81,47 @@ def rehearse_variant(
     progress: Progress | None = None,
     watch: Watch | None = None,
 ) -> tuple[Run, Run]:
-    """The run of a scenario in a facility with everything that its page will tell, and the simulation beside it."""
+    """Rehearse a variant in a facility; returns its run, complete for its page, and the plain simulation."""
     from freefloat.hil import rehearse
     from freefloat.sim import simulate
 
     with code_of(f"the rehearsal of '{scenario.name}'"):
-        asked = described_rehearsal(scenario)
-        run = rehearse(asked, facility, realtime=realtime, log=log, progress=progress, watch=watch)
+        rehearsal = described_rehearsal(scenario)
+        run = rehearse(rehearsal, facility, realtime=realtime, log=log, progress=progress, watch=watch)
         plain = dataclasses.replace(scenario.build(), scenario=scenario.as_dict())
         simulated = simulate(plain, check=False, accuracy=False)
-    beside = compared_with_simulation(run, simulated)
-    told = dataclasses.replace(run.description, tables=(*run.description.tables, beside))
-    return _described(scenario, variant, dataclasses.replace(run, description=told)), simulated
+    comparison = compared_with_simulation(run, simulated)
+    description = dataclasses.replace(run.description, tables=(*run.description.tables, comparison))
+    return _with_description(scenario, variant, dataclasses.replace(run, description=description)), simulated
 
 
 def described_rehearsal(scenario: RehearsedScenario) -> Rehearsal:
-    """A scenario's rehearsal, whose run will say which scenario it is."""
+    """Rehearsal of a scenario, with the settings of the scenario attached to its run."""
     rehearsal = scenario.rehearsal()
     return dataclasses.replace(
         rehearsal, experiment=dataclasses.replace(rehearsal.experiment, scenario=scenario.as_dict())
     )
 
 
-def judge(scenario: Scenario, run: Run, simulate: Callable[[str, str], Run]) -> Run:
-    """The run with its claims; `simulate` makes the other runs that they need, by scenario and variant."""
+def judge_run(scenario: Scenario, run: Run, simulate: Callable[[str, str], Run]) -> Run:
+    """Run with its claims added; `simulate` makes the other runs that they need, by scenario and variant."""
     if run.variant == CUSTOM or not run.completed:
         return run
-    others = {name: simulate(*_place(scenario, name)) for name in scenario.needed_runs(run.variant)}
+    others = {name: simulate(*_scenario_and_variant(scenario, name)) for name in scenario.needed_runs(run.variant)}
     claims = scenario.claims(run.variant, run, others)
     return run.with_claims([claim.as_dict(scenario.name, run.variant) for claim in claims])
 
 
 @dataclass(frozen=True)
-class Kept:
-    """What became of a run that was saved."""
+class SavedRun:
+    """A saved run, its summary, and why it failed or could not be judged."""
 
     run: Run
     summary: dict[str, Any]
     faults: tuple[str, ...]  # why the run failed, or why it could not be judged
 
 
-def perform(
+def run_scenario(
     scenario: Scenario,
     variant: str,
     folder: Path,
@@ -130,20 +130,20 @@ def perform(
     most_bytes: float = MOST_BYTES,
     *,
     accuracy: bool | None = None,
-) -> Kept:
-    """Simulate a scenario into a folder, which is claimed first. The run is on disk before anything judges it.
+) -> SavedRun:
+    """Simulate a scenario into a folder, which is reserved first. The run is saved before it is judged.
 
-    It stays there whatever happens; a signal stops what can be done again, never what cannot. `accuracy` as in
-    `simulate`; it is not measured of other runs that claims need.
+    The saved run stays whatever happens; an interrupt stops only work that can be repeated. `accuracy` as in
+    `simulate`; it is not measured for the other runs that claims need.
     """
 
     def simulate(scenario: Scenario, variant: str, most: float, measured: bool | None = False) -> Run:
-        signals.release()
+        signals.release_signals()
         with report(f"{scenario.name} {variant}") as progress:
             return simulate_variant(scenario, variant, progress, engine, most, accuracy=measured)
 
     faults: list[str] = []
-    with claimed_folder(folder), heard_interrupts() as signals:
+    with claimed_folder(folder), catch_interrupts() as signals:
         room = float(free_bytes(folder) - _PAGE_BYTES)
         try:
             run = simulate(scenario, variant, min(most_bytes, max(room, 1.0)), accuracy)
@@ -155,20 +155,22 @@ def perform(
             raise OSError(
                 f"{error.words}, and there is room for {in_words(room)} in {folder}. Choose another --out."
             ) from None
-        _save(run, folder)
+        _save_or_rescue(run, folder)
         try:
-            signals.release()
-            run = judge(scenario, run, lambda name, other: simulate(find(name).variants()[other], other, most_bytes))
-        except Exception as error:  # whatever a claim does, the run is worth more
+            signals.release_signals()
+            run = judge_run(
+                scenario, run, lambda name, other: simulate(find(name).variants()[other], other, most_bytes)
+            )
+        except Exception as error:  # whatever fails in a claim, the run must be kept
             faults.append(f"The run is saved, but it could not be judged: {type(error).__name__}: {error}")
         except KeyboardInterrupt:
             faults.append("The run is saved, but judging it was interrupted.")
-        signals.hold()
-        return Kept(run, finish_folder(run, folder, faults), tuple(faults))
+        signals.hold_signals()
+        return SavedRun(run, finish_folder(run, folder, faults), tuple(faults))
 
 
-def _save(run: Run, folder: Path) -> None:
-    """Keep the run; where its folder cannot take it any more, in another place."""
+def _save_or_rescue(run: Run, folder: Path) -> None:
+    """Save the run; if its folder cannot be written, save it in a temporary folder and raise an error with the path."""
     try:
         save_run(run, folder)
     except OSError as error:
@@ -179,20 +181,20 @@ def _save(run: Run, folder: Path) -> None:
         raise OSError(f"{folder} cannot be written ({error.strerror or error}). The run is in {elsewhere}.") from error
 
 
-def _place(scenario: Scenario, name: str) -> tuple[str, str]:
-    """Scenario and variant of a needed run."""
+def _scenario_and_variant(scenario: Scenario, name: str) -> tuple[str, str]:
+    """Scenario and variant of another run that claims need."""
     owner, _, variant = name.rpartition("/")
     return owner or scenario.key(), variant
 
 
-def _described(scenario: Scenario, variant: str, run: Run) -> Run:
+def _with_description(scenario: Scenario, variant: str, run: Run) -> Run:
     settings: Mapping[str, Any] = {"scenario": scenario.name, "variant": variant, **run.scenario}
     run = dataclasses.replace(run, scenario=dict(settings))
     return dataclasses.replace(run, description=describe(scenario, run))
 
 
 def describe(scenario: Scenario, run: Run) -> Description:
-    """What the scenario knows about a run, added to what the simulation told."""
+    """Description of a run: that of the simulation, with title, notes, figures and units of the scenario."""
     return dataclasses.replace(
         run.description,
         title=scenario.title,

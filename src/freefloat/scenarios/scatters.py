@@ -1,4 +1,4 @@
-"""Which tables of many runs a scenario is compared with."""
+"""Scatter plots: tables of many runs with which a run of a scenario is compared."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Axis:
 
     column: str
     label: str  # its unit comes from the table
-    limits: tuple[float, float] | None = None  # None: what the points need
+    limits: tuple[float, float] | None = None  # None: chosen to show all points
     logarithmic: bool = False
     never: float | None = None  # where an infinite value is drawn, called `never`
 
     def of(self, data: LabelledArrays) -> ScatterAxis:
-        """The axis with its numbers."""
+        """Axis of a plot with the values of its column."""
         column = data[self.column]
         unit, values = str(column.attrs.get("units", "")), tuple(map(float, column.values))
         return ScatterAxis(self.label, unit, values, self.limits, self.logarithmic, self.never)
@@ -32,7 +32,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Scatter:
-    """Many runs as points: what a run is compared with when somebody asks whether it is typical.
+    """Many runs as points of a plot, which shows whether a run is typical.
 
     The table is a file of `scenarios/ets7/data`, made by the command that its first line names.
     """
@@ -41,23 +41,23 @@ class Scatter:
     table: str
     x: Axis
     y: Axis
-    group: str  # column of words; points of one word have one colour
-    sentence: Callable[[LabelledArrays], str]  # what the table says, counted
+    group: str  # column of group names; points of one group have one colour
+    sentence: Callable[[LabelledArrays], str]  # makes a sentence with the counts of the table
     guides: tuple[Guide, ...] = ()
-    marks: Callable[[Run, LabelledArrays], list[Mark]] | None = None  # where a run stands
+    marks: Callable[[Run, LabelledArrays], list[Mark]] | None = None  # place of a run in the plot
 
     def data(self) -> LabelledArrays:
-        """The table."""
-        from freefloat.scenarios.tables import load
+        """Table of the runs."""
+        from freefloat.scenarios.tables import load_table
 
-        return load(self.table)
+        return load_table(self.table)
 
     def words(self) -> str:
-        """What the table says, counted from it now."""
+        """Sentence with the counts of the table."""
         return self.sentence(self.data())
 
     def plot(self, run: Run | None = None) -> ScatterPlot:
-        """The points as plain data, with the place of a run among them."""
+        """Plot as plain data, with the place of a run among the points."""
         data = self.data()
         return ScatterPlot(
             title=self.title,

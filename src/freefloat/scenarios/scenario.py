@@ -1,4 +1,4 @@
-"""What a scenario is, and how text from a file or the command line becomes one."""
+"""Base class of scenarios, and settings of a scenario from text (a file or the command line)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ScenarioError(ValueError):
-    """A scenario that cannot be: wrong name, wrong field, wrong value. The message lists what is possible."""
+    """An invalid scenario: wrong name, wrong field or wrong value. The message lists what is possible."""
 
     def __init__(self, message: str, faults: Mapping[str, str] | None = None) -> None:
         super().__init__(message)
@@ -35,7 +35,7 @@ class Scenario(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     source: ClassVar[str]
-    note: ClassVar[str] = ""  # what a reader of the result must know
+    note: ClassVar[str] = ""  # shown with the result: what its reader must know
     figures: ClassVar[tuple[Figure, ...]] = ()  # the plots that a page opens first; none: the usual ones
     scatters: ClassVar[tuple[Scatter, ...]] = ()  # many runs like this one, to see whether it is typical
     file: ClassVar[str] = ""  # the user's file that it comes from; empty for the package's own
@@ -43,11 +43,11 @@ class Scenario(ABC):
     @classmethod
     @abstractmethod
     def variants(cls) -> Mapping[str, Scenario]:
-        """The ways in which the paper, or we, ran it; the first is the nominal one."""
+        """Variants of the scenario by name, those of the paper and our own; the first is the nominal one."""
 
     @abstractmethod
     def build(self) -> Experiment:
-        """What is simulated."""
+        """Experiment that is simulated."""
 
     @classmethod
     def needed_runs(cls, variant: str) -> tuple[str, ...]:
@@ -56,73 +56,73 @@ class Scenario(ABC):
 
     @abstractmethod
     def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
-        """The numbers that the run of a variant must reach; `others` are the runs that `needed_runs` names."""
+        """Claims: numbers that the run of a variant must reach; `others` are the runs named by `needed_runs`."""
 
     @classmethod
     def outcome(cls, run: Run) -> str:
-        """What a run came to, in one sentence; nothing where its numbers say it all."""
+        """Result of a run in one sentence; empty if its numbers are enough."""
         return ""
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data, enough to run it again."""
+        """Settings as plain data, enough to run the scenario again."""
         return {"scenario": self.key(), **dataclasses.asdict(self)}
 
     @classmethod
     def key(cls) -> str:
-        """By what it is found: its name, or the user's file."""
+        """Key by which the scenario is found: its name, or the user's file."""
         return cls.file or cls.name
 
     def variant_if_unchanged(self, variant: str) -> str:
-        """The variant that these settings came from, if none of them differs from it; `custom` otherwise."""
+        """Name of the variant if no setting differs from it; `custom` otherwise."""
         return variant if self.variants().get(variant) == self else CUSTOM
 
     def with_settings(self, settings: Mapping[str, Any]) -> Scenario:
-        """The same scenario with some fields changed; all errors are reported at once, with their paths."""
+        """Scenario with some settings changed; all errors are reported at once, with their paths."""
         data = dataclasses.asdict(self)
         for path, value in settings.items():
-            _put(data, path.split("."), value, path, self.name)
+            _set_entry(data, path.split("."), value, path, self.name)
         try:
             return TypeAdapter(type(self)).validate_python(data)
         except ValidationError as error:
-            lines = [f"  {_fault(e)}" for e in error.errors()]
+            lines = [f"  {_fault_text(e)}" for e in error.errors()]
             faults = {".".join(map(str, e["loc"])): e["msg"] for e in error.errors()}
             raise ScenarioError(
                 f"Scenario '{self.name}' cannot run with these settings:\n" + "\n".join(lines), faults
             ) from None
 
 
-def _fault(error: Any) -> str:
-    """One fault in words; one of the whole scenario, not of a single setting, says itself what it is about."""
+def _fault_text(error: Any) -> str:
+    """Text of one validation error: path, message and value; of an error of the whole scenario the message only."""
     words = error["msg"].removeprefix("Value error, ")
     return f"{'.'.join(map(str, error['loc']))}: {words} (got {error['input']!r})" if error["loc"] else words
 
 
-class _LeftOut(dict[str, Any]):
-    """Fields for a part that is None so far; its own checks know which there are."""
+class _MissingPart(dict[str, Any]):
+    """Fields given for an optional part that is None so far; they are checked when the part is built."""
 
 
-def _put(data: dict[str, Any], keys: Sequence[str], value: Any, path: str, scenario: str) -> None:
-    """Set a nested entry by its path; `craft.` takes any dotted path of the spacecraft."""
+def _set_entry(data: dict[str, Any], keys: Sequence[str], value: Any, path: str, scenario: str) -> None:
+    """Set a nested entry by its path; after `craft.` any dotted path of the spacecraft is accepted."""
     if keys[0] == "craft" and len(keys) > 2:
         keys = ["craft", ".".join(keys[1:])]
     for depth, key in enumerate(keys[:-1]):
         if key in data and data[key] is None:
-            data[key] = _LeftOut()
+            data[key] = _MissingPart()
         if not isinstance(data.get(key), dict):
-            raise ScenarioError(_unknown(scenario, path, data, ".".join(keys[:depth])))
+            raise ScenarioError(_unknown_setting_text(scenario, path, data, ".".join(keys[:depth])))
         data = data[key]
-    if keys[-1] not in data and keys[0] != "craft" and not isinstance(data, _LeftOut):
-        raise ScenarioError(_unknown(scenario, path, data, ".".join(keys[:-1])))
+    if keys[-1] not in data and keys[0] != "craft" and not isinstance(data, _MissingPart):
+        raise ScenarioError(_unknown_setting_text(scenario, path, data, ".".join(keys[:-1])))
     data[keys[-1]] = value
 
 
-def _unknown(scenario: str, path: str, data: Mapping[str, Any], where: str) -> str:
+def _unknown_setting_text(scenario: str, path: str, data: Mapping[str, Any], where: str) -> str:
     inside = f" in {where}" if where else ""
     return f"Scenario '{scenario}' has no setting '{path}'. Settings{inside}: {', '.join(data)}."
 
 
 def parse_setting(text: str) -> tuple[str, Any]:
-    """`a.b=value` with the value written as in TOML; numbers with commas are a list, a bare word is a string."""
+    """Path and value of the text `a.b=value`, value as in TOML; numbers with commas are a list, a word is a string."""
     path, separator, value = text.partition("=")
     if not separator or not path.strip():
         raise ScenarioError(f"'{text}' is not a setting. Write --set path=value, for example --set duration=30.")

@@ -1,4 +1,4 @@
-"""What can be set in a scenario: every field with its unit, its range and its present value, for forms and tables."""
+"""Settings of a scenario: every field with its unit, range and present value, for forms and tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 if TYPE_CHECKING:
     from freefloat.scenarios.scenario import Scenario
 
-# A name that ends like this says its unit itself.
+# Units by the end of a field's name.
 _SUFFIXES = {"_deg_s": "deg/s", "_deg": "deg", "_hz": "Hz", "_km": "km", "_mm": "mm", "_ms": "ms"}
 
 
@@ -38,27 +38,27 @@ class Setting:
 
 
 def settings_of(scenario: Scenario) -> list[Setting]:
-    """Every setting of a scenario in the order of its fields; nested records by dotted paths."""
-    return list(_walk(scenario, ""))
+    """All settings of a scenario in the order of its fields; nested records have dotted paths."""
+    return list(_record_settings(scenario, ""))
 
 
 def optional_records(scenario: Scenario) -> dict[str, list[Setting]]:
-    """Records that a scenario leaves out, such as a servo or a camera: what could be set in each, by its path."""
+    """Settings of the optional records that a scenario leaves out, such as a servo or a camera, by their path."""
     found: dict[str, list[Setting]] = {}
     for name, hint in get_type_hints(type(scenario), include_extras=True).items():
         if name in scenario.__dict__ and getattr(scenario, name) is None:
             for kind in get_args(hint):
                 if isinstance(kind, type) and dataclasses.is_dataclass(kind):
-                    found[name] = list(_walk(kind(), f"{name}."))
+                    found[name] = list(_record_settings(kind(), f"{name}."))
     return found
 
 
-def _walk(record: Any, prefix: str) -> Iterator[Setting]:
+def _record_settings(record: Any, prefix: str) -> Iterator[Setting]:
     hints = get_type_hints(type(record), include_extras=True)
     for field in dataclasses.fields(record):
         path, value = prefix + field.name, getattr(record, field.name)
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            yield from _walk(value, f"{path}.")
+            yield from _record_settings(value, f"{path}.")
         else:
             yield _setting(path, hints[field.name], value)
 
@@ -71,7 +71,7 @@ def _setting(path: str, hint: Any, value: Any) -> Setting:
             notes += rest
         else:
             optional = type(None) in (inner, *rest)
-            inner = next(one for one in (inner, *rest) if one is not type(None))
+            inner = next(kind for kind in (inner, *rest) if kind is not type(None))
         hint = inner
     unit = next((note.name for note in notes if isinstance(note, Unit)), "")
     unit = unit or next((unit for end, unit in _SUFFIXES.items() if path.endswith(end)), "")
@@ -82,13 +82,13 @@ def _setting(path: str, hint: Any, value: Any) -> Setting:
         kind="choice" if choices else kinds.get(hint, "other"),
         value=value,
         unit=unit,
-        range=_range(notes),
+        range=_range_text(notes),
         choices=choices,
         optional=optional,
     )
 
 
-def _range(notes: list[Any]) -> str:
+def _range_text(notes: list[Any]) -> str:
     limits = [limit for note in notes for limit in (note.metadata if isinstance(note, FieldInfo) else [note])]
     signs = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
     words = [

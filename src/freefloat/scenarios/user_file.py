@@ -7,17 +7,14 @@ become settings, or one class derived from Scenario.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import importlib.util
 import inspect
-import sys
-import traceback
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from freefloat.outside.user_files import load_user_file, user_error_text
 from freefloat.scenarios.scenario import Scenario, ScenarioError
 from freefloat.values.claims import Claim
 
@@ -35,7 +32,7 @@ def scenario_of_file(path: str | Path) -> type[Scenario]:
 
 @cache
 def _scenario_of(file: Path, changed: int) -> type[Scenario]:
-    module = load_user_file(file)
+    module = load_user_file(file, ScenarioError)
     own = [
         value
         for value in vars(module).values()
@@ -54,31 +51,6 @@ def _scenario_of(file: Path, changed: int) -> type[Scenario]:
         f"{file} defines nothing to run. Give it experiment = ff.Experiment.of(...), a function build() that returns "
         "one, or a class derived from ff.scenarios.Scenario."
     )
-
-
-def load_user_file(file: Path) -> ModuleType:
-    """Run the file as a module; what goes wrong is told with its line."""
-    # The same in every process: compiled code is found by the classes of the file.
-    name = f"freefloat_user_file_{hashlib.sha256(str(file).encode()).hexdigest()[:16]}"
-    spec = importlib.util.spec_from_file_location(name, file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except SyntaxError as error:
-        raise ScenarioError(f"{file}, line {error.lineno}: {error.msg}.") from error
-    except Exception as error:
-        raise _told(file, error, "while it is loaded") from error
-    return module
-
-
-def _told(file: Path, error: Exception, otherwise: str) -> ScenarioError:
-    """What went wrong in a user's file, and in which of its lines."""
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
-    where = f"line {lines[-1]}" if lines else otherwise
-    return ScenarioError(f"{file}, {where}: {type(error).__name__}: {error}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,7 +73,7 @@ class FileScenario(Scenario):
         try:
             made = type(self).maker(**values)
         except Exception as error:
-            raise _told(Path(self.file), error, "in build()") from error
+            raise ScenarioError(user_error_text(Path(self.file), error, "in build()")) from error
         if not isinstance(made, Experiment):
             raise ScenarioError(f"{self.file}: an Experiment is needed (ff.Experiment.of(...)), got {made!r}.")
         return made

@@ -1,10 +1,13 @@
-"""Sensors: what is true becomes what is measured, with rate, noise, bias, quantisation, latency and dropouts."""
+"""Sensors: measured values from true ones, with sampling rate, noise, bias, quantisation, latency and dropouts."""
 
+from typing import TYPE_CHECKING
+
+from freefloat.lazy_names import renamed_names
 from freefloat.sensors.camera import RelativePoseCamera
 from freefloat.sensors.deflection import Deflection
 from freefloat.sensors.encoder import JointEncoder
 from freefloat.sensors.gyro import Gyro
-from freefloat.sensors.ideal import Ideal, IdealMeasurements, measurable, true_value
+from freefloat.sensors.ideal import Ideal, IdealMeasurements, measurable_text, true_value
 from freefloat.sensors.imperfection import Imperfection, ImperfectSensor, noise_key
 from freefloat.sensors.motor_encoder import MotorEncoder
 from freefloat.sensors.noise import normal, threefry, uniform
@@ -21,10 +24,18 @@ __all__ = [
     "MotorEncoder",
     "RelativePoseCamera",
     "StarTracker",
-    "measurable",
+    "measurable_text",
     "noise_key",
     "normal",
     "threefry",
     "true_value",
     "uniform",
 ]
+
+if not TYPE_CHECKING:  # names of version 0.1
+    __getattr__ = renamed_names(
+        __name__,
+        {
+            "measurable": "sensors.measurable_text",
+        },
+    )

@@ -22,7 +22,7 @@ from freefloat.values.errors import require_name
 
 @record
 class RelativePoseCamera(ImperfectSensor):
-    """Tells `camera.position` and `camera.attitude`: X_KT of the target in the camera's axes, K being its frame."""
+    """Measures `camera.position` and `camera.attitude`: X_KT of the target in the camera's axes, K being its frame."""
 
     frame: str = static()  # that carries it
     target: str = static()  # frame of any spacecraft, such as "client.ring"
@@ -42,11 +42,11 @@ class RelativePoseCamera(ImperfectSensor):
         require_bounds(self, {"farthest": "m"}, least=0.0, allow_infinite=True)
 
     def check(self, craft: Spacecraft) -> None:
-        """Its own frame; the target's is checked when it first looks."""
+        """Reject a camera frame that the spacecraft does not have; the target's is checked at the first picture."""
         self.require_known(craft, "frame", (self.frame,), craft.frame_names)
 
     def measure(self, truth: Truth, number: Numeric, clock: Clock) -> Mapping[str, Numeric]:
-        """One picture."""
+        """Position [m] and attitude of the target in one picture, camera axes, with errors."""
         X_KT, noise = self.true_pose(truth), self.draw(truth, number, 6)
         return {
             "position": quantise(X_KT.p + self.bias + self.noise * noise[:3], self.step),
@@ -54,13 +54,13 @@ class RelativePoseCamera(ImperfectSensor):
         }
 
     def seen(self, truth: Truth, number: Numeric, clock: Clock) -> Flag:
-        """In range, and not lost."""
+        """Whether a picture shows the target: it is in range and the sample is not lost."""
         p_KT = self.true_pose(truth).p
         near = jnp.sqrt(p_KT @ p_KT) < self.farthest
         return near & super().seen(truth, number, clock)
 
     def true_pose(self, truth: Truth) -> Pose:
-        """X_KT as it is."""
+        """True pose X_KT of the target in the camera's axes, without errors."""
         number, frame = truth.world.locate(self.target, truth.own)
         craft = truth.world.crafts[number]
         self.require_known(craft, "frame", (frame,), craft.frame_names)

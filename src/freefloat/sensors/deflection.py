@@ -17,7 +17,7 @@ from freefloat.values.checks import require_bounds
 
 @record
 class Deflection(ImperfectSensor):
-    """Tells `frames.deflection`: how far each frame is from its place at q = `rest`, along one axis of the base [m]."""
+    """Measures `frames.deflection`: distance of each frame from its place at q = `rest`, along a base axis [m]."""
 
     frames: tuple[str, ...] = static()
     rest: Vector  # joints and modes [rad, m]
@@ -32,11 +32,11 @@ class Deflection(ImperfectSensor):
             raise ModelError(f"{self.title}: axis must be x, y or z, got '{self.axis}'.")
 
     def check(self, craft: Spacecraft) -> None:
-        """Its frames."""
+        """Reject frames that the spacecraft does not have."""
         self.require_known(craft, "frame", self.frames, craft.frame_names)
 
     def measure(self, truth: Truth, number: Numeric, clock: Clock) -> Mapping[str, Numeric]:
-        """Measured deflections [m]."""
+        """Measured deflection of each frame along one axis of the base [m]."""
         q, k = jnp.asarray(truth.state.q), "xyz".index(self.axis)
         moved = [frame_pose(truth.craft, q, f).p[k] - frame_pose(truth.craft, self.rest, f).p[k] for f in self.frames]
         noise = self.noise * self.draw(truth, number, len(self.frames))

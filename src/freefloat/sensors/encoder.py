@@ -17,7 +17,7 @@ from freefloat.values.checks import require_bounds
 
 @record
 class JointEncoder(ImperfectSensor):
-    """One for each joint, all of the same kind; tells `joints.position`."""
+    """Encoders on all joints, all of the same kind; they measure `joints.position`."""
 
     offset: Vector | float = 0.0  # [rad, m]
     noise: Numeric | float = 0.0  # one sigma [rad, m]
@@ -29,11 +29,11 @@ class JointEncoder(ImperfectSensor):
         require_bounds(self, {"noise": "rad, m", "step": "rad, m"}, least=0.0)
 
     def check(self, craft: Spacecraft) -> None:
-        """Something must turn or slide."""
+        """Reject a spacecraft without a moving joint."""
         require_moving_joint(self, craft)
 
     def measure(self, truth: Truth, number: Numeric, clock: Clock) -> Mapping[str, Numeric]:
-        """Measured joint positions."""
+        """Measured joint positions [rad, m]."""
         places = np.array(truth.craft.layout.joint_positions, dtype=int)
         positions = jnp.asarray(truth.state.q)[places]
         noise = self.noise * self.draw(truth, number, len(places))
@@ -41,6 +41,6 @@ class JointEncoder(ImperfectSensor):
 
 
 def require_moving_joint(encoder: Sensor, craft: Spacecraft) -> None:
-    """Refuse an encoder where nothing turns or slides."""
+    """Raise an error if a spacecraft with an encoder has no joint that turns or slides."""
     if not craft.layout.moving_joints:
         raise ModelError(f"{encoder.title}: spacecraft '{craft.name}' has no joint that moves. Leave the encoder out.")

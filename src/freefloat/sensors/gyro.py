@@ -17,7 +17,7 @@ from freefloat.values.checks import require_array, require_bounds, set_fields
 
 @record
 class Gyro(ImperfectSensor):
-    """Three axes in base axes; tells `base.rate`."""
+    """Rate gyro with three axes along those of the base; it measures `base.rate`."""
 
     bias: ArrayLike = dataclasses.field(default_factory=lambda: np.zeros(3))  # (3,) [rad/s]
     noise: Numeric | float = 0.0  # one sigma of a sample [rad/s]
@@ -31,7 +31,7 @@ class Gyro(ImperfectSensor):
         require_bounds(self, {"noise": "rad/s", "step": "rad/s"}, least=0.0)
 
     def measure(self, truth: Truth, number: Numeric, clock: Clock) -> Mapping[str, Numeric]:
-        """Measured rate, base axes [rad/s]."""
+        """Measured angular rate of the base, base axes [rad/s]."""
         noise = self.noise * self.draw(truth, number, 3)
         noisy = (1.0 + self.scale_error) * angular(truth.state.V_NB) + self.bias + noise
         return {"base.rate": quantise(noisy, self.step)}

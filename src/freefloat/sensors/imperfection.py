@@ -1,4 +1,4 @@
-"""What sensors share: seeds, keys, quantisation and dropouts."""
+"""What all sensors with errors share: seeds, keys, quantisation and dropouts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KEYS = 2**32 // DRAWS - 1  # so that key * DRAWS + DRAWS fits into 32 bits
 
 @record
 class Imperfection:
-    """Randomness is keyed by (seed, run, sensor, sample): nothing is remembered, and every run can be repeated."""
+    """Random errors keyed by (seed, run, sensor, sample): nothing is stored, and every run can be repeated."""
 
     seed: Numeric | int = 0
     run: Numeric | int = 0  # number of the run in a campaign
@@ -33,11 +33,11 @@ class Imperfection:
                 raise ModelError(f"Imperfection.{name} must be a whole number, got {value!r}.")
 
     def noise(self, key: int, number: Numeric, count: int) -> Vector:
-        """Independent numbers of unit variance for one sample of the sensor with that key."""
+        """Independent random numbers of unit variance for one sample of the sensor with that key."""
         return normal(self.seed, self.run, key * DRAWS + 1, number, count)
 
-    def lost(self, key: int, number: Numeric) -> Numeric:
-        """Whether a sample is lost (bool)."""
+    def is_lost(self, key: int, number: Numeric) -> Numeric:
+        """Whether a sample of the sensor with that key is lost (bool)."""
         return uniform(self.seed, self.run, key * DRAWS, number)[0] < self.dropout
 
 
@@ -59,15 +59,15 @@ class ImperfectSensor(Sensor):
     imperfection: Imperfection = dataclasses.field(default=Imperfection(), kw_only=True)
 
     def draw(self, truth: Truth, number: Numeric, count: int) -> Vector:
-        """Independent numbers of unit variance for one sample."""
+        """Independent random numbers of unit variance for one sample of this sensor."""
         return self.imperfection.noise(noise_key(self, truth), number, count)
 
     def seen(self, truth: Truth, number: Numeric, clock: Clock) -> Flag:
-        """Not lost."""
-        return ~self.imperfection.lost(noise_key(self, truth), number)
+        """Whether a sample gives a measurement: it is not lost."""
+        return ~self.imperfection.is_lost(noise_key(self, truth), number)
 
 
 def quantise(values: Vector, step: Numeric | float) -> Vector:
-    """Rounded to whole steps; a step of zero leaves the values as they are."""
+    """Values rounded to whole steps; a step of zero leaves them as they are."""
     safe = jnp.where(jnp.asarray(step) > 0.0, step, 1.0)
     return jnp.where(jnp.asarray(step) > 0.0, safe * jnp.round(values / safe), values)

@@ -1,4 +1,4 @@
-"""Encoder on the motor shafts of joints: what servos see where gears give way."""
+"""Encoder on the motor shafts of joints: what servos measure where gears are flexible."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from freefloat.values.checks import require_bounds
 
 @record
 class MotorEncoder(ImperfectSensor):
-    """One on each motor, all of the same kind; tells `joints.position` and `joints.rate`, both by the motors.
+    """Encoders on all motors, all of the same kind; they measure `joints.position` and `joints.rate` at the motors.
 
-    Counted at the joint: rotor angle over gear ratio. Motor and joint are the same where the gear is stiff.
+    Values are those at the joint side: rotor angle over gear ratio. With a stiff gear motor and joint agree.
     """
 
     offset: Vector | float = 0.0  # [rad, m]
@@ -34,13 +34,13 @@ class MotorEncoder(ImperfectSensor):
         require_bounds(self, {"noise": "rad, m", "step": "rad, m", "rate_noise": "rad/s, m/s"}, least=0.0)
 
     def check(self, craft: Spacecraft) -> None:
-        """Something must turn or slide."""
+        """Reject a spacecraft without a moving joint."""
         require_moving_joint(self, craft)
 
     def measure(self, truth: Truth, number: Numeric, clock: Clock) -> Mapping[str, Numeric]:
-        """Measured motor positions and rates, under the names of the joints'."""
+        """Measured motor positions [rad, m] and rates [rad/s, m/s], under the names of the joints' measurements."""
         layout = truth.craft.layout
-        motors = layout.drives(layout.moving_joints)
+        motors = layout.motor_coordinates(layout.moving_joints)
         at = np.array([layout.position(name).start for name in motors], dtype=int)
         draws = self.draw(truth, number, 2 * len(motors))
         positions = jnp.asarray(truth.state.q)[at] + self.offset + self.noise * draws[: len(motors)]

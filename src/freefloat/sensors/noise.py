@@ -35,13 +35,13 @@ def threefry(key: tuple[Numeric, Numeric], counter: tuple[Numeric, Numeric]) -> 
 
 
 def uniform(seed: Numeric | int, run: Numeric | int, stream: int, sample: Numeric) -> tuple[jax.Array, jax.Array]:
-    """Two numbers between 0 and 1, neither of them included."""
+    """Two random numbers between 0 and 1, neither of them included."""
     a, b = threefry((jnp.asarray(seed), jnp.asarray(run)), (np.asarray(stream, np.uint32), sample))
     return (a.astype(jnp.float64) + 0.5) * 2.0**-32, (b.astype(jnp.float64) + 0.5) * 2.0**-32
 
 
 def normal(seed: Numeric | int, run: Numeric | int, stream: int, sample: Numeric, count: int) -> jax.Array:
-    """Independent numbers of mean 0 and variance 1 (Box and Muller, 1958)."""
+    """Independent random numbers of mean 0 and variance 1 (Box and Muller, 1958)."""
     numbers: list[jax.Array] = []
     for pair in range((count + 1) // 2):
         u, v = uniform(seed, run, stream + pair, sample)

@@ -19,7 +19,7 @@ from freefloat.values.checks import require_array, require_bounds, set_fields
 
 @record
 class StarTracker(ImperfectSensor):
-    """Its boresight is the z axis of its own axes S; tells `base.attitude`."""
+    """Star tracker whose boresight is the z axis of its own axes S; it measures `base.attitude`."""
 
     cross_noise: Numeric | float = 0.0  # about the axes across the boresight, one sigma [rad]
     roll_noise: Numeric | float = 0.0  # about the boresight, one sigma [rad]
@@ -35,7 +35,7 @@ class StarTracker(ImperfectSensor):
         require_rotation("StarTracker.R_BS", self.R_BS)
 
     def measure(self, truth: Truth, number: Numeric, clock: Clock) -> Mapping[str, Numeric]:
-        """Measured quat_NB."""
+        """Measured attitude of the base, quat_NB."""
         size = jnp.stack([jnp.asarray(s, dtype=float) for s in (self.cross_noise, self.cross_noise, self.roll_noise)])
         noise = self.draw(truth, number, 3)
         error_B = self.bias + self.R_BS @ (size * noise)

@@ -1,4 +1,4 @@
-"""A compiled function on memory of its own: arguments are written in place, results read in place, nothing is made."""
+"""A compiled function bound to memory of its own: arguments and results stay in place, a call allocates nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from freefloat.sim.system.varied_numbers import compile_system
 
 
 class BoundProgram:
-    """`function(system, *arguments)` compiled; `arguments` and `result` are its memory, nested as they were given."""
+    """Compiled `function(system, *arguments)`; `arguments` and `result` are views of its memory, nested as given."""
 
     def __init__(self, function: Callable[..., Any], system: System, *arguments: Any) -> None:
         program = compile_system(function, system, *arguments)
@@ -22,15 +22,15 @@ class BoundProgram:
         assert isinstance(compiled, Native)
         self._bound = compiled.bind()
         views, first = self._bound.inputs, 0
-        kept = []
+        nested = []
         for argument in (*arguments, program.numbers):
             leaves, structure = jax.tree_util.tree_flatten(argument)
             own = views[first : first + len(leaves)]
             for view, leaf in zip(own, leaves, strict=True):
                 view[...] = np.asarray(leaf)
-            kept.append(jax.tree_util.tree_unflatten(structure, own))
+            nested.append(jax.tree_util.tree_unflatten(structure, own))
             first += len(leaves)
-        self.arguments: tuple[Any, ...] = tuple(kept[:-1])
+        self.arguments: tuple[Any, ...] = tuple(nested[:-1])
         self.result: Any = compiled.structure.result(list(self._bound.outputs))
         self.call = self._bound.__call__
         self.feed_back = self._bound.feed_back
@@ -42,19 +42,19 @@ class BoundProgram:
 
 
 class Transfer:
-    """Copies from one program's memory to another's; what lies together in both is copied at once."""
+    """Copies values from one program's memory to another's; each pair lies together in both, and is copied at once."""
 
     def __init__(self, *pairs: tuple[Any, Any]) -> None:
         self._pairs = [(memory_of(source), memory_of(target)) for source, target in pairs]
 
     def __call__(self) -> None:
-        """Copy now."""
+        """Copy the values of every pair."""
         for source, target in self._pairs:
             target[:] = source
 
 
 def memory_of(tree: Any) -> np.ndarray:
-    """Leaves of a program's memory that lie one after the other, as one row of numbers."""
+    """One-dimensional view of leaves that lie one after the other in a program's memory."""
     leaves = [leaf for leaf in jax.tree.leaves(tree) if leaf.size]
     if not leaves:
         return np.zeros(0)

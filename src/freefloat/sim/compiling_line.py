@@ -1,4 +1,4 @@
-"""The line that says which code is being made: on a terminal one that is kept up to date, in a log now and then one."""
+"""Report of which code is being compiled: on a terminal one line that is kept up to date, in a log several lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from freefloat.engine import Making, is_making_heard, on_making
 
-_SHORT = 0.5  # [s] of making that a terminal says nothing of
+_SHORT = 0.5  # [s] of compilation that a terminal does not show
 _SHORT_IN_LOGS = 2.0  # [s] the same of a log or a pipe
 _INTERVAL = 0.2  # [s] between two refreshments
 _CUT = "..."  # in place of the end of a name
@@ -25,19 +25,19 @@ clock: Callable[[], float] = time.monotonic
 
 @runtime_checkable
 class Stream(Protocol):
-    """What lines are written to: standard error, or what somebody has put in its place."""
+    """A text stream that lines are written to: standard error, or a replacement of it."""
 
     def write(self, text: str, /) -> Any:
-        """Take some text."""
+        """Write the text."""
         ...
 
     def flush(self) -> Any:
-        """Show it now."""
+        """Show everything that was written so far."""
         ...
 
 
-class LineOfMaking:
-    """Takes reports of the engine, and has the present words whenever they are asked for, in any thread."""
+class CompilationLine:
+    """Keeps the latest report of the engine and formats it as a line of text on request, in any thread."""
 
     def __init__(self) -> None:
         self._last: tuple[Making, float] | None = None
@@ -48,14 +48,14 @@ class LineOfMaking:
 
     @property
     def seconds(self) -> float:
-        """How long the code that is being made at present has taken so far; nothing if none is."""
+        """Time that the present compilation has taken so far [s]; zero if nothing is being compiled."""
         if self._last is None or self._last[0].state != "begun":
             return 0.0
         event, heard = self._last
         return event.seconds + clock() - heard
 
     def text(self, short: float | None = None, width: int | None = None) -> str:
-        """The line, in so many columns; empty if no code is being made, or not for long."""
+        """The line, cut to `width` columns; empty if nothing is being compiled, or not yet for `short` seconds."""
         seconds, last = self.seconds, self._last
         if last is None or seconds <= (_SHORT if short is None else short):
             return ""
@@ -63,7 +63,7 @@ class LineOfMaking:
 
 
 def _in_columns(event: Making, seconds: float, width: int) -> str:
-    """The sentence with a shorter name, so that the seconds stay; without the name where there is no room for it."""
+    """The report cut to a width [columns]: its name is shortened or left out, so that the seconds stay."""
     sentence = event.sentence(seconds)
     excess = len(sentence) - width
     if excess <= 0:
@@ -75,23 +75,23 @@ def _in_columns(event: Making, seconds: float, width: int) -> str:
 
 
 @runtime_checkable
-class Sign(Protocol):
-    """Shows what the engine reports."""
+class CompilationDisplay(Protocol):
+    """A display of what the engine reports."""
 
     def take_report(self, event: Making) -> None:
         """Take a report of the engine."""
         ...
 
     def refresh(self) -> None:
-        """Bring what is shown up to date."""
+        """Update what is shown."""
         ...
 
 
-class TerminalSign:
-    """One line of a terminal: kept up to date while code is made, and gone when it is made."""
+class TerminalDisplay:
+    """One line of a terminal: kept up to date while code is compiled, and erased afterwards."""
 
     def __init__(self, stream: Stream) -> None:
-        self._stream, self._line = stream, LineOfMaking()
+        self._stream, self._line = stream, CompilationLine()
         self._shown = False
 
     def take_report(self, event: Making) -> None:
@@ -99,7 +99,7 @@ class TerminalSign:
         self._line.take_report(event)
 
     def refresh(self) -> None:
-        """Write the line again, or take it away."""
+        """Write the line again, or erase it."""
         width = shutil.get_terminal_size().columns - 1  # one that wraps could not be taken away
         text = self._line.text(width=width)
         if text or self._shown:
@@ -107,15 +107,15 @@ class TerminalSign:
         self._shown = bool(text)
 
 
-class LogSign:
-    """Lines of a log or a pipe: one when making has taken two seconds, and again after twice as long each."""
+class LogDisplay:
+    """Lines in a log or a pipe: the first after two seconds of compilation, each further one after twice the time."""
 
     def __init__(self, stream: Stream) -> None:
-        self._stream, self._line = stream, LineOfMaking()
+        self._stream, self._line = stream, CompilationLine()
         self._due = _SHORT_IN_LOGS
 
     def take_report(self, event: Making) -> None:
-        """Take a report of the engine; code of something else is waited for anew."""
+        """Take a report of the engine; for a new piece of code the two seconds begin again."""
         if event.state == "begun" and event.seconds == 0.0:
             self._due = _SHORT_IN_LOGS
         self._line.take_report(event)
@@ -128,16 +128,16 @@ class LogSign:
 
 
 def _write(stream: Stream, text: str) -> None:
-    """Show some text, if the stream is there still: nobody's work ends because it cannot be shown."""
+    """Write text to a stream; a closed stream is ignored, because a run must not end for want of a display."""
     with suppress(OSError, ValueError):  # a pipe without a reader, a closed file
         stream.write(text)
         stream.flush()
 
 
 class Ticker:
-    """Refreshes a sign again and again, by a thread that lives while code is made and no longer."""
+    """Refreshes a display at short intervals, by a thread that exists only while code is compiled."""
 
-    def __init__(self, sign: Sign) -> None:
+    def __init__(self, sign: CompilationDisplay) -> None:
         self._sign = sign
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
@@ -158,7 +158,7 @@ class Ticker:
             self._sign.refresh()
 
     def stop(self) -> None:
-        """Refresh it no more."""
+        """Stop refreshing the display."""
         self._ended.set()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
@@ -166,8 +166,8 @@ class Ticker:
 
 
 @contextmanager
-def showing(sign: Sign) -> Iterator[None]:
-    """In this block a sign shows which code is made."""
+def show_compilation(sign: CompilationDisplay) -> Iterator[None]:
+    """Within this context a display shows which code is being compiled."""
     ticker = Ticker(sign)
     try:
         with on_making(ticker.take_report):
@@ -177,19 +177,19 @@ def showing(sign: Sign) -> Iterator[None]:
 
 
 @contextmanager
-def making_shown(wanted: bool) -> Iterator[None]:
-    """Show on the terminal which code is made, where nobody else does and somebody sees it."""
+def show_on_terminal(wanted: bool) -> Iterator[None]:
+    """Show on the terminal which code is being compiled, if `wanted`, possible, and not shown elsewhere already."""
     ours = multiprocessing.parent_process() is None and threading.current_thread() is threading.main_thread()
     if not (wanted and ours and is_terminal(sys.stderr)) or is_making_heard():
         yield
         return
-    with showing(TerminalSign(sys.stderr)):
+    with show_compilation(TerminalDisplay(sys.stderr)):
         yield
 
 
 def is_terminal(stream: Stream | None) -> bool:
-    """Whether a line can be shown on a stream and taken away again."""
-    asked = getattr(stream, "isatty", None)
+    """Whether a stream is a terminal on which a line can be shown and erased again."""
+    isatty = getattr(stream, "isatty", None)
     with suppress(ValueError):  # a closed file
-        return asked is not None and asked() and os.environ.get("TERM") != "dumb"
+        return isatty is not None and isatty() and os.environ.get("TERM") != "dumb"
     return False

@@ -1,8 +1,9 @@
-"""An experiment: a system, its start, how long, how finely, and what comes from outside. Every driver takes one."""
+"""An experiment: a system, its start, its duration, its steps, and its inputs. Every driver takes one."""
 
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -10,14 +11,14 @@ from typing import Any, Literal
 import jax
 import numpy as np
 
-from freefloat.model import Spacecraft, State, World
+from freefloat.model import Part, Spacecraft, State, World
 from freefloat.model.start_state import Joints
 from freefloat.sim.events.clearance_pairs import with_chosen_pairs
 from freefloat.sim.events.mesh_clearance import require_measurable
 from freefloat.sim.record.recording import channels_of
 from freefloat.sim.rollout import grid
 from freefloat.sim.start import begin
-from freefloat.sim.step_choice import longest_tick, periods_of, require_wanted, with_chosen_step
+from freefloat.sim.step_choice import longest_tick, periods_of, require_accuracy, with_chosen_step
 from freefloat.sim.system.input_ports import Signal, tabulate
 from freefloat.sim.system.input_signals import split_wrench_steps
 from freefloat.sim.system.system import System, SystemState, assemble
@@ -32,7 +33,7 @@ _STEP = 0.01  # [s], where none is given
 
 @dataclass(frozen=True)
 class Experiment:
-    """What is simulated. `Experiment.of` makes one from a spacecraft or a world and parts."""
+    """What is simulated, and how. `Experiment.of` makes one from a spacecraft or a world and parts."""
 
     system: System
     start: tuple[State, ...]  # of each spacecraft
@@ -41,12 +42,12 @@ class Experiment:
     integrator: Integrator = "rk4"
     tolerance: float = 1e-10  # of adaptive steps
     inputs: Mapping[str, Signal] = field(default_factory=dict)  # by port: array, function of the tick, Steps, value
-    scenario: Mapping[str, Any] = field(default_factory=dict)  # what it is, as plain data
+    scenario: Mapping[str, Any] = field(default_factory=dict)  # its scenario and settings, as plain data
 
     @staticmethod
     def of(
         what: Spacecraft | World,
-        *parts: Any,
+        *parts: Part,
         duration: float,
         state: States | None = None,
         joints: Joints | None = None,
@@ -59,14 +60,22 @@ class Experiment:
         inputs: Mapping[str, Signal] | None = None,
         vary: str | Sequence[str] = "all",
     ) -> Experiment:
-        """An experiment with a spacecraft, or with a world of several, and what acts in it.
+        """An experiment with a spacecraft, or with a world of several, and the parts that act in it.
 
-        Parts are sorted by their base class: effects, thrusters, sensors, software, failures. Start from `state` (of a
-        world: states by name, the others at rest), or at rest with the joints at `joints` [rad, m] or `joints_deg`
-        (degrees for revolute joints, metres for the others): all in order, or some by name. `vary` says which numbers
-        may become others without compiling again: all, nothing, or some by dotted path. `dt` is 0.01 s unless it is
-        given. In place of it `accuracy` may say how far channels may be off, `{"attitude_deg": 0.01}`: the step is then
-        found by trial runs (`sim.step_choice`).
+        Parts are sorted by their base class: effects, thrusters, sensors, software, failures.
+
+        duration: length of the run [s].
+        state: state at the start; of a world states by name, the others begin at rest. None: at rest.
+        joints: positions of the joints at the start [rad, m], all in order or some by name; in place of `state`.
+        joints_deg: the same in degrees for revolute joints, in metres for the others.
+        dt: length of a tick, and of a fixed step [s]; None: 0.01 s.
+        accuracy: permitted errors, `{"attitude_deg": 0.01}`; in place of `dt`, which trial runs then find
+            (`sim.step_choice`).
+        record_dt: time between two records [s]; None: about 2000 records.
+        integrator: "rk4" for fixed steps, "adaptive" for steps that follow `tolerance`.
+        tolerance: permitted error of an adaptive step, relative to 1 + size, in SI units.
+        inputs: signals by port: an array over time, a function of the tick, `Steps`, or one value.
+        vary: numbers that may change without compiling again: "all", "nothing", or some by dotted path.
         """
         world = World.of(what)
         inputs, pushes = split_wrench_steps(world, _require_signals(inputs or {}))
@@ -83,12 +92,12 @@ class Experiment:
         start = _start(world, state, joints, joints_deg)
         system = with_chosen_pairs(system, start)
         require_measurable(system)
-        made = Experiment(system, start, duration, record_dt, integrator, tolerance, dict(inputs))
-        return made if accuracy is None else with_chosen_step(made, accuracy)
+        experiment = Experiment(system, start, duration, record_dt, integrator, tolerance, dict(inputs))
+        return experiment if accuracy is None else with_chosen_step(experiment, accuracy)
 
     @property
     def world(self) -> World:
-        """The spacecraft."""
+        """The world that is simulated, with its spacecraft."""
         return self.system.world
 
     @property
@@ -97,7 +106,7 @@ class Experiment:
         return self.system.dt
 
     def begin(self) -> tuple[System, SystemState]:
-        """The system with its wires, and its state at tick zero."""
+        """The system with its wires, and its state at tick zero; an error if the integrator cannot simulate it."""
         if self.integrator == "adaptive" and self.world.has_events:
             raise ModelError(
                 "Adaptive steps do not look for events: connections, brakes and contacts need integrator='rk4'. "
@@ -114,7 +123,7 @@ class Experiment:
                 "integrator='rk4', which makes its steps as short as contact needs them."
             )
         for law in self.system.software:
-            port = law.answer_port and self.system.full_name(law.answer_port, self.system.on(law))
+            port = law.answer_port and self.system.full_name(law.answer_port, self.system.craft_index(law))
             if port and port not in self.inputs:
                 raise ModelError(
                     f"{law.title} runs outside, and nothing answers for it here. Fly the experiment with it: "
@@ -124,40 +133,71 @@ class Experiment:
         return begin(self.system, self.start, {port: np.asarray(values[0]) for port, values in rows.items()})
 
     def channels(self) -> tuple[Channel, ...]:
-        """What a run of it records: names, units, axes, components. Nothing is run."""
-        system, loop = self.begin()
-        return channels_of(system, loop, self.start)
+        """Channels that a run records: names, units, axes, components. Nothing is run."""
+        system, state = self.begin()
+        return channels_of(system, state, self.start)
 
-    def described(self) -> dict[str, Any]:
-        """What was simulated, as plain data for the run."""
+    def description(self) -> dict[str, Any]:
+        """Description of the experiment as plain data for the run."""
         own = {"duration": self.duration, "dt": self.dt, "integrator": self.integrator}
         return dict(self.scenario) or {"spacecraft": ", ".join(self.world.names), **own}
 
     def with_step(self, dt: float) -> Experiment:
-        """The same experiment with another step [s]."""
+        """A copy of the experiment with another step dt [s]."""
         grid(self.duration, dt, self.record_dt)  # its checks
         return dataclasses.replace(self, system=dataclasses.replace(self.system, dt=dt))
 
-    def with_parts(self, *parts: Any) -> Experiment:
-        """The same experiment with more parts, such as a failure."""
+    def with_parts(self, *parts: Part) -> Experiment:
+        """A copy of the experiment with more parts, such as a failure."""
         system = assemble(self.world, (*self.system.parts, *parts), self.dt, self.system.ports, self.system.vary)
         return dataclasses.replace(self, system=with_chosen_pairs(system, self.start))
 
 
+# Options of `Experiment.of` with their defaults; `inspect.Parameter.empty` for the one that must be given.
+_OPTIONS = {
+    name: parameter.default
+    for name, parameter in inspect.signature(Experiment.of).parameters.items()
+    if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+}
+
+
+def experiment_from(
+    what: Experiment | Spacecraft | World, parts: tuple[Part, ...], arguments: Mapping[str, Any]
+) -> Experiment:
+    """The experiment that a driver was called with: `what` itself, or one made from it with parts and options.
+
+    `arguments`: of the driver, by name. Those that are options of `Experiment.of` have its defaults, but `duration` has
+    None; an experiment with parts or options beside it raises an error.
+    """
+    given = {name: arguments[name] for name, default in _OPTIONS.items() if not _is_default(arguments[name], default)}
+    if not isinstance(what, Experiment):
+        return Experiment.of(what, *parts, **given)
+    if parts or given:
+        raise ValueError("An experiment has its parts and options already. Change it by dataclasses.replace.")
+    return what
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    """Whether an option was left out, as far as its value shows."""
+    if default is None or default is inspect.Parameter.empty:
+        return value is None
+    return isinstance(value, type(default)) and value == default
+
+
 def _tick_of_trials(
     accuracy: Mapping[str, float],
-    parts: Iterable[Any],
+    parts: Iterable[Part],
     duration: float,
     record_dt: float | None,
     inputs: Mapping[str, Signal],
     *,
     fixed: bool,
 ) -> float:
-    """The step with which trials for a wanted accuracy begin [s]."""
+    """The step with which trial runs for a wanted accuracy begin [s]."""
     if not fixed:
         raise ValueError("Give either dt or accuracy, and accuracy with integrator='rk4' only.")
     require_quantity("duration", duration, "s", above=0.0)
-    require_wanted(accuracy, inputs)
+    require_accuracy(accuracy, inputs)
     return longest_tick(duration, [period for part in parts for period in periods_of(part)], record_dt)
 
 
@@ -170,7 +210,7 @@ def _require_signals(inputs: Any) -> Mapping[str, Signal]:
 
 
 def require_choice(name: str, value: str, known: Sequence[str]) -> None:
-    """Refuse a choice that is not one of the known ones."""
+    """Raise an error for a choice that is not one of the known ones."""
     if value not in known:
         raise ValueError(f"There is no {name} '{value}'. Choose one of: {', '.join(known)}.")
 
@@ -180,21 +220,23 @@ def _start(world: World, state: States | None, joints: Joints | None, joints_deg
         raise ValueError("Give either state, or joints or joints_deg, not both.")
     if world.single and not isinstance(state, Mapping):
         craft = world.crafts[0]
-        return (craft.at_rest(joints=joints, joints_deg=joints_deg) if state is None else _sound(craft, state),)
+        return (
+            craft.at_rest(joints=joints, joints_deg=joints_deg) if state is None else _normalised_state(craft, state),
+        )
     if joints is not None or joints_deg is not None:
         raise ModelError(
             f"joints and joints_deg are for one spacecraft. Give states by name, state={{'{world.names[0]}': "
             "craft.at_rest(joints_deg=...)}."
         )
-    given: Mapping[str, State] = state if isinstance(state, Mapping) else {}
+    states: Mapping[str, State] = state if isinstance(state, Mapping) else {}
     if state is not None and not isinstance(state, Mapping):
         raise ModelError(f"Give states by name for a world of several: {', '.join(world.names)}.")
-    if unknown := [name for name in given if name not in world.names]:
+    if unknown := [name for name in states if name not in world.names]:
         raise ModelError(f"The world has no spacecraft '{unknown[0]}'. Spacecraft: {', '.join(world.names)}.")
     pairs: Iterable[tuple[str, Spacecraft]] = zip(world.names, world.crafts, strict=True)
-    return tuple(_sound(craft, given[name]) if name in given else craft.at_rest() for name, craft in pairs)
+    return tuple(_normalised_state(craft, states[name]) if name in states else craft.at_rest() for name, craft in pairs)
 
 
-def _sound(craft: Spacecraft, state: State) -> State:
+def _normalised_state(craft: Spacecraft, state: State) -> State:
     start: State = jax.tree.map(lambda x: np.asarray(x, dtype=float), craft.require_state(state))
     return dataclasses.replace(start, quat_NB=start.quat_NB / np.linalg.norm(start.quat_NB))

@@ -1,4 +1,4 @@
-"""One step of a system: what is due at a tick, then the motion until the next. Pure functions of a system's state."""
+"""One step of a system: sensors and software that are due at a tick, then the motion until the next. Pure functions."""
 
 from __future__ import annotations
 
@@ -21,116 +21,132 @@ from freefloat.sim.events.piecewise_steps import advance_motion
 from freefloat.sim.motion.accelerations import derivative
 from freefloat.sim.motion.integrators import RateFunction
 from freefloat.sim.motion.interactions import Flags
-from freefloat.sim.motion.port_bus import Instant, asked_torques, command_inputs
+from freefloat.sim.motion.port_bus import PortBus, command_inputs, commanded_torques
 from freefloat.sim.motion.prescribed_motion import (
     apply_prescribed_rates,
-    with_rates_from_outside,
+    with_port_rates,
     with_rates_until,
 )
-from freefloat.sim.system.sensed_motion import seen_states
+from freefloat.sim.system.sensed_motion import sensed_states
 from freefloat.sim.system.software_checks import checked_call, require_same_memory
-from freefloat.sim.system.system import Inputs, SoftwareState, System, SystemState, blinds, put
-from freefloat.sim.system.tick import Tick, tick_of
+from freefloat.sim.system.system import (
+    Inputs,
+    SoftwareState,
+    System,
+    SystemState,
+    Tick,
+    failure_matches_sensor,
+    tick_of,
+    with_entry,
+)
 from freefloat.values.arrays import Flag, Numeric, Scalar, Vector
 from freefloat.values.tracing import cond
 
-Due = Callable[[int], Flag | bool]  # whether something that comes every so many ticks comes now
+Due = Callable[[int], Flag | bool]  # whether a part with a period of so many ticks is due at this tick
 
 
-def step(system: System, loop: SystemState, inputs: Inputs, parts: Numeric | None = None) -> SystemState:
+def step(system: System, state: SystemState, inputs: Inputs, parts: Numeric | None = None) -> SystemState:
     """Advance by one tick: sense and decide what is due, let prescribed joints take their rates, integrate.
 
-    With `parts` a tick is integrated in so many steps, one in each call, and `loop.tick` counts those. Sensors and
+    With `parts` a tick is integrated in so many steps, one in each call, and `state.tick` counts those. Sensors and
     software act at whole ticks all the same: only the integration becomes finer.
     """
     h = system.dt if parts is None else system.dt / parts
-    loop = jax.tree.map(jnp.asarray, loop)
-    tick = tick_of(system, loop, parts)
-    loop = act(system, loop, inputs, tick, parts)
-    advance = partial(_advance, system, loop, inputs, tick, h / system.dt)
-    after = watch_clearances(system, loop, advance, tick, jnp.asarray(h, float)) if loop.clearances else advance(h)
-    return dataclasses.replace(after, tick=loop.tick + 1)
+    state = jax.tree.map(jnp.asarray, state)
+    tick = tick_of(system, state, parts)
+    state = run_tick(system, state, inputs, tick, parts)
+    advance = partial(_advance, system, state, inputs, tick, h / system.dt)
+    after = watch_clearances(system, state, advance, tick, jnp.asarray(h, float)) if state.clearances else advance(h)
+    return dataclasses.replace(after, tick=state.tick + 1)
 
 
 def _advance(
-    system: System, loop: SystemState, inputs: Inputs, tick: Tick, share: Scalar | float, h: Scalar | float
+    system: System, state: SystemState, inputs: Inputs, tick: Tick, share: Scalar | float, h: Scalar | float
 ) -> SystemState:
-    """The motion over a time h from a tick at which everything due has been done; `share`: of a tick in a step."""
+    """The motion over a time h after the work of a tick; `share`: length of a step as a share of a tick."""
     if system.world.has_events:
-        return step_with_events(system, loop, inputs, tick, h)
+        return step_with_events(system, state, inputs, tick, h)
 
     def rate_of(on: Flags, full: Vector | None = None) -> RateFunction:
-        return lambda p, *times: derivative(system, p, loop, inputs, tick, *times, on=on, full=full)
+        return lambda p, *times: derivative(system, p, state, inputs, tick, *times, on=on, full=full)
 
-    asked = asked_torques(system, loop, inputs, tick)
-    plants = advance_motion(system, loop, rate_of, tick.t, h, share, asked)
-    return dataclasses.replace(loop, plants=plants)
+    asked = commanded_torques(system, state, inputs, tick)
+    plants = advance_motion(system, state, rate_of, tick.t, h, share, asked)
+    return dataclasses.replace(state, plants=plants)
 
 
 # ---- at a tick
 
 
-def act(system: System, loop: SystemState, inputs: Inputs, tick: Tick, parts: Numeric | None = None) -> SystemState:
-    """What happens at a tick: sensors and software whose turn it is, valves, and joints that take their rates.
+def run_tick(
+    system: System, state: SystemState, inputs: Inputs, tick: Tick, parts: Numeric | None = None
+) -> SystemState:
+    """The state after the work of a tick: sensors and software that are due, valves, and joints that take their rates.
 
     Software runs in its order. Rates that it commands take effect before the next one's sensors read: a gyro that is
-    read at the same tick feels the reaction already.
+    read at the same tick measures the reaction already.
     """
-    turn = _Turn(system, loop, inputs, tick, parts)
+    tick_state = _TickState(system, state, inputs, tick, parts)
     for k in range(len(system.wiring.software)):
-        turn.run_software(k)
-    turn.sense(range(len(system.sensors)))
-    loop = _move_valves(turn.instant(), turn.due)
-    return dataclasses.replace(loop, plants=apply_prescribed_rates(system, loop, inputs, tick))
+        tick_state.run_software(k)
+    tick_state.sense(range(len(system.sensors)))
+    state = _move_valves(tick_state.port_bus(), tick_state.due)
+    return dataclasses.replace(state, plants=apply_prescribed_rates(system, state, inputs, tick))
 
 
-def before_software(system: System, loop: SystemState, inputs: Inputs, tick: Tick, k: int) -> Instant:
-    """The instant of a tick at which software number k is asked: its sensors have looked, those before it answered."""
-    turn = _Turn(system, loop, inputs, tick, None)
+def before_software(system: System, state: SystemState, inputs: Inputs, tick: Tick, k: int) -> PortBus:
+    """The port bus of a tick just before software number k runs: its sensors and earlier software have run."""
+    tick_state = _TickState(system, state, inputs, tick, None)
     for j in range(k):
-        turn.run_software(j)
-    turn.sense(system.wiring.software[k].sensors)
-    return turn.instant()
+        tick_state.run_software(j)
+    tick_state.sense(system.wiring.software[k].sensors)
+    return tick_state.port_bus()
 
 
-class _Turn:
-    """A tick as far as it has come."""
+class _TickState:
+    """State of a tick while its sensors and software run one after the other."""
 
-    def __init__(self, system: System, loop: SystemState, inputs: Inputs, tick: Tick, parts: Numeric | None) -> None:
-        self.system, self.loop, self.inputs, self.tick, self._parts = system, loop, inputs, tick, parts
-        self.states, self._sensed, self._count = with_rates_from_outside(system, loop, inputs, tick.t), set(), loop.tick
+    def __init__(self, system: System, state: SystemState, inputs: Inputs, tick: Tick, parts: Numeric | None) -> None:
+        self.system, self.state, self.inputs, self.tick, self._parts = system, state, inputs, tick, parts
+        self.states, self._sensed, self._count = (
+            with_port_rates(system, state, inputs, tick.t),
+            set(),
+            state.tick,
+        )
 
-    def instant(self, *, before_rates: bool = False) -> Instant:
-        """Now."""
+    def port_bus(self, *, before_rates: bool = False) -> PortBus:
+        """The port bus of the present state."""
         tick = self.tick
-        return Instant(self.system, self.loop, self.states, self.inputs, tick.t, tick.number, before_rates=before_rates)
+        return PortBus(
+            self.system, self.state, self.states, self.inputs, tick.t, tick.number, before_rates=before_rates
+        )
 
     def due(self, ticks: int) -> Flag | bool:
-        """Whether something that comes every so many ticks comes now."""
+        """Whether a part with a period of so many ticks is due at this tick."""
         parts = self._parts
         return True if parts is None and ticks == 1 else self._count % (ticks if parts is None else ticks * parts) == 0
 
     def sense(self, some: Iterable[int]) -> None:
-        """Sensors that have not looked yet take a sample, if it is their turn."""
+        """Let sensors that have not run in this tick take a sample, if they are due."""
         for i in some:
             if i not in self._sensed:
                 self._sensed.add(i)
-                seen = seen_states(self.system, self.states, self.inputs)
-                self.loop = _sense(self.system, self.loop, seen, i, self.tick, self.due)
+                measured = sensed_states(self.system, self.states, self.inputs)
+                self.state = _sense(self.system, self.state, measured, i, self.tick, self.due)
 
     def run_software(self, k: int) -> None:
-        """Software number k is asked, if it is its turn."""
+        """Run software number k, if it is due."""
         system, wires = self.system, self.system.wiring.software[k]
         self.sense(wires.sensors)
-        self.loop = _renew(self.instant(), k, self.due)
+        self.state = _renew_software(self.port_bus(), k, self.due)
         somebody_looks = k + 1 < len(system.software) or len(self._sensed) < len(system.sensors) or system.thrusters
         if wires.prescribes and somebody_looks:
-            self.states = with_rates_until(self.instant(before_rates=True), k)
+            self.states = with_rates_until(self.port_bus(before_rates=True), k)
 
 
-def _sense(system: System, loop: SystemState, states: tuple[State, ...], i: int, tick: Tick, due: Due) -> SystemState:
-    """Sensor number i takes a sample if it is its turn."""
-    sensor, wires, old = system.sensors[i], system.wiring.sensors[i], loop.sensors[i]
+def _sense(system: System, state: SystemState, states: tuple[State, ...], i: int, tick: Tick, due: Due) -> SystemState:
+    """The state after sensor number i has taken a sample, if it is due."""
+    sensor, wires, old = system.sensors[i], system.wiring.sensors[i], state.sensors[i]
     clock = Clock(t=tick.t, tick=tick.number, dt=system.dt, hold=sensor.period or system.dt)
     truth, works = Truth(system.world, states, wires.craft), _works(system, sensor, tick.t)
 
@@ -138,25 +154,29 @@ def _sense(system: System, loop: SystemState, states: tuple[State, ...], i: int,
         with checked_call(sensor, "measure"):
             return sensor.sense(old, truth, tick.number // wires.ticks, clock, works)
 
-    return dataclasses.replace(loop, sensors=put(loop.sensors, i, _if_due(due(wires.ticks), sample, old)))
+    return dataclasses.replace(state, sensors=with_entry(state.sensors, i, _if_due(due(wires.ticks), sample, old)))
 
 
 def _works(system: System, sensor: Sensor, t: Scalar) -> Flag:
     working = jnp.asarray(True)
     for failure in system.failures:
-        if isinstance(failure, BlindSensor) and system.on(failure) == system.on(sensor) and blinds(failure, sensor):
+        if (
+            isinstance(failure, BlindSensor)
+            and system.craft_index(failure) == system.craft_index(sensor)
+            and failure_matches_sensor(failure, sensor)
+        ):
             working = working & ~failure.present(t)
     return working
 
 
-def _renew(here: Instant, k: int, due: Due) -> SystemState:
-    """Software number k remembers and, where it is sampled, answers, if it is its turn."""
-    law, wires, loop = here.system.software[k], here.system.wiring.software[k], here.loop
-    old, sampled = loop.software[k], law.period is not None
+def _renew_software(here: PortBus, k: int, due: Due) -> SystemState:
+    """The state after software number k has renewed its memory and, if it is sampled, its commands, if it is due."""
+    law, wires, state = here.system.software[k], here.system.wiring.software[k], here.state
+    old, sampled = state.software[k], law.period is not None
     if not sampled and not wires.remembers:
-        return loop
+        return state
 
-    def answer() -> SoftwareState:
+    def new_state() -> SoftwareState:
         memory = old.memory
         if wires.remembers:
             with checked_call(law, "remember"):
@@ -165,52 +185,52 @@ def _renew(here: Instant, k: int, due: Due) -> SystemState:
         if not sampled:
             return SoftwareState(memory)
         after = here.with_memory(k, memory)
-        return SoftwareState(memory, after.wanted(k), after.hear(k))
+        return SoftwareState(memory, after.requested_commands(k), after.software_messages(k))
 
-    new = _if_due(due(wires.ticks or 1), answer, old)
-    return dataclasses.replace(loop, software=put(loop.software, k, new))
+    new = _if_due(due(wires.ticks or 1), new_state, old)
+    return dataclasses.replace(state, software=with_entry(state.software, k, new))
 
 
 def _if_due(due: Flag | bool, new: Any, old: Any) -> Any:
-    """What is new, if it is due; a branch, so that it costs nothing in between."""
+    """`new()` if it is due, else `old`; a branch in compiled code, so that nothing is computed in between."""
     return new() if due is True else cond(due, new, lambda: old)
 
 
-def _move_valves(here: Instant, due: Due) -> SystemState:
-    """Valves open, and it is settled when they close."""
-    system, loop = here.system, here.loop
+def _move_valves(here: PortBus, due: Due) -> SystemState:
+    """The state with the pulses of all valves that are due: which open now, and when they close."""
+    system, state = here.system, here.state
     valves = []
-    for thrusters, old in zip(system.thrusters, loop.valves, strict=True):
+    for thrusters, old in zip(system.thrusters, state.valves, strict=True):
         ticks = 1 if thrusters.period is None else ticks_in(thrusters.title, thrusters.period, system.dt)
         clock = Clock(t=here.t, tick=here.tick, dt=system.dt, hold=ticks * system.dt)
         duty, stuck = _duty(here, thrusters), _stuck_open(system, thrusters, here.t)
         move = partial(thrusters.actuate, old, duty, clock, stuck)
         valves.append(_if_due(due(ticks), move, old))
-    return dataclasses.replace(loop, valves=tuple(valves))
+    return dataclasses.replace(state, valves=tuple(valves))
 
 
-def _duty(here: Instant, thrusters: Thrusters) -> Vector:
-    """What all software, or somebody outside, asks of a set of thrusters."""
-    system, c = here.system, here.system.on(thrusters)
-    outside = [one for one in command_inputs(system, c, here.inputs) if isinstance(one, ThrusterDuty)]
-    if outside:  # the thrusters of all sets, one set after the other
-        sets = [one for one in system.thrusters if system.on(one) == c]
-        first = sum(len(one.nozzles) for one in sets[: sets.index(thrusters)])
+def _duty(here: PortBus, thrusters: Thrusters) -> Vector:
+    """Duty that all software, or an input port, commands of a set of thrusters."""
+    system, c = here.system, here.system.craft_index(thrusters)
+    outside = [command for command in command_inputs(system, c, here.inputs) if isinstance(command, ThrusterDuty)]
+    if outside:  # the duties of all sets, one set after the other
+        sets = [other for other in system.thrusters if system.craft_index(other) == c]
+        first = sum(len(other.nozzles) for other in sets[: sets.index(thrusters)])
         return outside[0].duty[first : first + len(thrusters.nozzles)]
     asked = [
-        one
+        command
         for k, wires in enumerate(system.wiring.software)
         if wires.craft == c and wires.pushes
-        for one in here.commands(k)
-        if isinstance(one, ThrusterDuty) and one.thrusters in ("", thrusters.name)
+        for command in here.commands(k)
+        if isinstance(command, ThrusterDuty) and command.thrusters in ("", thrusters.name)
     ]
-    return sum((one.duty for one in asked), start=jnp.zeros(len(thrusters.nozzles)))
+    return sum((command.duty for command in asked), start=jnp.zeros(len(thrusters.nozzles)))
 
 
 def _stuck_open(system: System, thrusters: Thrusters, t: Scalar) -> Vector:
     stuck = jnp.zeros(len(thrusters.nozzles))
     for failure in system.failures:
-        if isinstance(failure, OpenThruster) and system.on(failure) == system.on(thrusters):
+        if isinstance(failure, OpenThruster) and system.craft_index(failure) == system.craft_index(thrusters):
             mine = np.array([float(nozzle.name == failure.thruster) for nozzle in thrusters.nozzles])
             stuck = jnp.maximum(stuck, jnp.where(failure.present(t), 1.0, 0.0) * mine)
     return stuck

@@ -1,4 +1,4 @@
-"""One run of an experiment: steps, records, audit, accuracy. `simulate` and its like are thin shells around it."""
+"""One run of an experiment: steps, records, audit, accuracy. `simulate` and its relatives are thin shells around it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from freefloat.model import State
 from freefloat.model.drawing import drawing
 from freefloat.model.start_state import starts_beyond_limits
 from freefloat.sim.audit.accuracy import RunAccuracy, quantity
-from freefloat.sim.audit.audit import Accuracy, Audit, audit
-from freefloat.sim.audit.balances import sizes
+from freefloat.sim.audit.audit import Audit, IntegratorLoss, audit
+from freefloat.sim.audit.balances import motion_sizes
 from freefloat.sim.audit.divergence import explain_divergence, first_non_finite
-from freefloat.sim.audit.force_resolution import unresolved_forces, with_unresolved
-from freefloat.sim.audit.frequencies import UnresolvedWarning, unresolved
+from freefloat.sim.audit.force_resolution import unresolved_forces, with_unresolved_forces
+from freefloat.sim.audit.frequencies import UnresolvedWarning, unresolved_rates
 from freefloat.sim.audit.linear_domain import domain_warnings, effect_warnings
-from freefloat.sim.audit.step_error import of_fixed_steps
-from freefloat.sim.audit.step_halving import HALVES, Motion, compared, halved_records
+from freefloat.sim.audit.step_error import loss_of_fixed_steps
+from freefloat.sim.audit.step_halving import HALVES, ComparedRun, compare_runs, halved_records
 from freefloat.sim.audit.step_order import ORDER, measured_order
 from freefloat.sim.audit.unseen_overlaps import overlap_warnings
 from freefloat.sim.audit.wheel_limits import wheel_limit_entries
@@ -31,7 +31,7 @@ from freefloat.sim.events.clearance_watch import clearance_warnings, stop_of
 from freefloat.sim.events.mesh_clearance import fill_mesh_distances
 from freefloat.sim.events.run_events import Events, run_events
 from freefloat.sim.experiment import Experiment
-from freefloat.sim.interruption import Interruptions, heard_interrupts
+from freefloat.sim.interruption import Interruptions, catch_interrupts
 from freefloat.sim.record.part_description import describe_system
 from freefloat.sim.record.record_size import require_size
 from freefloat.sim.record.recording import Recorder
@@ -53,19 +53,19 @@ from freefloat.sim.unit_warnings import UnitWarning, unit_warnings
 from freefloat.values.labelled import LabelledArrays
 from freefloat.values.progress import Progress
 
-_EXTRA = 2.0  # [s] that measuring the accuracy may take where nobody asked for it
+_EXTRA = 2.0  # [s] that measuring the accuracy may take where it was not requested
 
 
 @runtime_checkable
 class Watcher(Protocol):
-    """A progress report that also wants to see the states as they come, for a live view."""
+    """A progress report that also receives the recorded states during the run, for a live view."""
 
     def __call__(self, done: float, total: float) -> None:
-        """Seconds simulated, seconds in all."""
+        """Report the simulated time and the total time [s]."""
         ...
 
     def watch(self, system: System, block: SystemState) -> None:
-        """The latest recorded block (leading axis: time). May raise KeyboardInterrupt to stop the run."""
+        """Receive the latest recorded block (leading axis: time). May raise KeyboardInterrupt to stop the run."""
         ...
 
 
@@ -74,22 +74,22 @@ class StartWarning(UserWarning):
 
 
 class RunDriver:
-    """One run of an experiment from a state of it."""
+    """One run of an experiment, beginning from one of its states."""
 
     def __init__(
         self,
         experiment: Experiment,
         system: System,
-        loop: SystemState,
+        state: SystemState,
         start: tuple[State, ...],
         engine: Engine,
         progress: Progress | None,
         adaptive_step: float = 0.0,
     ) -> None:
-        self.experiment, self.system, self.loop, self.start = experiment, system, loop, start
+        self.experiment, self.system, self.state, self.start = experiment, system, state, start
         self.engine: Engine = engine
         self.progress = progress
-        self.fixed, self.first = experiment.integrator == "rk4", int(loop.tick)
+        self.fixed, self.first = experiment.integrator == "rk4", int(state.tick)
         self.asked = grid(experiment.duration, system.dt, experiment.record_dt)
         self.timing = with_audited_instants(self.asked)
         self.count = AdaptiveCount(step=adaptive_step)
@@ -98,19 +98,19 @@ class RunDriver:
         self.took = 0.0  # [s] for the steps
 
     def run(self, *, check: bool, most_bytes: float) -> Run:
-        """Simulate, record, judge; a signal stops it, and loses nothing that was simulated."""
-        with heard_interrupts() as signals:
+        """Simulate, record and audit; a signal stops the run, and what was simulated until then is kept."""
+        with catch_interrupts() as signals:
             self._prepare(most_bytes)
             run = self._run(signals)
             if check:
-                _raise_on_failure(run, interrupted=signals.asked)
+                _raise_on_failure(run, interrupted=signals.pending)
         return run
 
     def _run(self, signals: Interruptions) -> Run:
-        signals.hold()
+        signals.hold_signals()
         records, status = self._collect(signals)
         if status == DIVERGED:
-            again = partial(self._drive, timing=Grid(self.timing.record_every, 1), count=AdaptiveCount())
+            again = partial(self._record_blocks, timing=Grid(self.timing.record_every, 1), count=AdaptiveCount())
             watch = self._watch
             status = explain_divergence(
                 self.system, records, watch.table, watch.first, again, self.engine, fixed=self.fixed
@@ -119,7 +119,7 @@ class RunDriver:
         return dataclasses.replace(run, accuracy=self._measure(run, records, data, signals))
 
     def run_of(self, records: SystemState, status: str) -> Run:
-        """Record and judge states that somebody else has stepped through."""
+        """The audited run of states that another driver has stepped through."""
         self._prepare(most_bytes=np.inf)
         run, _ = self._finish(records, status, end=True)
         return dataclasses.replace(
@@ -127,9 +127,9 @@ class RunDriver:
         )
 
     def _prepare(self, most_bytes: float) -> None:
-        """Warn of what can be seen beforehand, and compile: a part with faulty channels is refused before the run."""
+        """Give warnings that are possible before the run, and compile; a part with faulty channels raises an error."""
         system, steps = self.system, self.timing.steps
-        too_fast = unresolved(system, self.start) if self.fixed else ()
+        too_fast = unresolved_rates(system, self.start) if self.fixed else ()
         for sentence in too_fast:
             warnings.warn(sentence, UnresolvedWarning, stacklevel=4)
         beyond = self._starts_beyond_limits()
@@ -138,29 +138,29 @@ class RunDriver:
         slips = () if self.first else unit_warnings(system, self.start)  # a run that goes on was looked at before
         for sentence in slips:
             warnings.warn(sentence, UnitWarning, stacklevel=4)
-        self._told = (*too_fast, *beyond, *slips)
-        since = max(self.first - 1, 0)  # a record tells what came in just before it
+        self._start_warnings = (*too_fast, *beyond, *slips)
+        since = max(self.first - 1, 0)  # a record has the inputs of the step before it
         table = tabulate(system, self.experiment.inputs, since, self.first + steps - since)
-        self._watch = Recorder(system, self.loop, self.start, table, since, self.engine)
+        self._watch = Recorder(system, self.state, self.start, table, since, self.engine)
         require_size(self.asked.records + 1, self._watch.numbers, most_bytes)
         self._fixed_steps = self.own_steps
         if self.fixed and self.own_steps is None:
-            self._fixed_steps = FixedSteps(system, self.loop, self.experiment.inputs, self.first, steps, self.engine)
+            self._fixed_steps = FixedSteps(system, self.state, self.experiment.inputs, self.first, steps, self.engine)
             # One step, for nothing: code is made when it is first called, and only the steps shall be timed.
-            next(self._fixed_steps.blocks(self.loop, Grid(1, 1)))
+            next(self._fixed_steps.blocks(self.state, Grid(1, 1)))
 
     def _finish(self, records: SystemState, status: str, *, end: bool = False) -> tuple[Run, LabelledArrays]:
-        """The run at the instants that were asked for and, with `end`, where it ended between two; and all channels."""
-        system, data = self.system, self._seen(records)
-        judged = self._judge(self._watch, records, data, self._told)
-        asked = self._asked_records(records)
-        asked[-1] |= end or status == COMPLETED
+        """The run at the instants that were asked for and, with `end`, its last state; and channels of all records."""
+        system, data = self.system, self._dataset(records)
+        judged = self._judge(self._watch, records, data, self._start_warnings)
+        shown = self._asked_records(records)
+        shown[-1] |= end or status == COMPLETED
         last = jax.tree.map(lambda x: np.asarray(x)[-1], records)
         run = Run(
-            recorded=data.isel(time=np.flatnonzero(asked)),
+            recorded=data.isel(time=np.flatnonzero(shown)),
             audit=judged,
             status=status,
-            scenario=self.experiment.described(),
+            scenario=self.experiment.description(),
             versions=versions(),
             scene=drawing(system.world),
             description=describe_system(system, self.start),
@@ -170,51 +170,51 @@ class RunDriver:
         return run, data
 
     def _asked_records(self, records: SystemState) -> np.ndarray:
-        """Which records lie at the instants that were asked for."""
+        """Flags of the records that lie at the instants that were asked for."""
         return (np.asarray(records.tick) - self.first) % self.asked.record_every == 0
 
     def _measure(self, run: Run, records: SystemState, data: LabelledArrays, signals: Interruptions) -> RunAccuracy:
-        """The accuracy of a run, or why it was not measured; a signal ends it, and the run is kept."""
-        if reason := self._not_measured(run, signals):
+        """The accuracy of a run, or why it was not measured; a signal ends the measurement, and the run is kept."""
+        if reason := self._reason_not_measured(run, signals):
             return RunAccuracy(f"Accuracy was not measured: {reason}.")
         interrupted = RunAccuracy("Accuracy was not measured: it was interrupted.")
         steps = self._fixed_steps
         assert steps is not None
         try:
-            finer = halved_records(steps, records, self.timing, HALVES, lambda: not signals.asked)
+            finer = halved_records(steps, records, self.timing, HALVES, lambda: not signals.pending)
             if finer is None:
                 return interrupted
             with np.errstate(over="ignore", invalid="ignore"):
                 order = measured_order(steps, records, finer)
-                other = Motion(finer, self._seen(finer), run_events(self.system, finer, self.experiment.start))
+                other = ComparedRun(finer, self._dataset(finer), run_events(self.system, finer, self.experiment.start))
                 shown = self._asked_records(records)
                 shown[-1] = True
-                here = Motion(records, data, run.events)
-                said = "" if order is None else f"; the error is of order {order:.2g}"
-                reason = f"Measured by the run at half the step, {self.system.dt / HALVES:g} s{said}."
-                return compared(self.system.world, here, other, shown, order or self._usual_order(run), reason)
+                here = ComparedRun(records, data, run.events)
+                order_text = "" if order is None else f"; the error is of order {order:.2g}"
+                reason = f"Measured by the run at half the step, {self.system.dt / HALVES:g} s{order_text}."
+                return compare_runs(self.system.world, here, other, shown, order or self._usual_order(run), reason)
         except KeyboardInterrupt:
             return interrupted
 
     def _usual_order(self, run: Run) -> float:
-        """The order of RK4; half of it where contact, events or limits make corners inside steps."""
+        """The order of RK4; half of it if contact, events or limits make corners inside steps."""
         corners = self.system.world.has_events or self.system.interactions or run.conditions
         return ORDER / 2.0 if corners else ORDER
 
-    def _seen(self, records: SystemState) -> LabelledArrays:
+    def _dataset(self, records: SystemState) -> LabelledArrays:
         data = self._watch.dataset(records)
         fill_mesh_distances(self.system, data)
         return data
 
-    def _not_measured(self, run: Run, signals: Interruptions) -> str:
-        """Why the accuracy of a run is not measured."""
+    def _reason_not_measured(self, run: Run, signals: Interruptions) -> str:
+        """Reason why the accuracy of a run is not measured; empty if it is."""
         if self.accuracy is False:
             return "accuracy=False"
         if self._fixed_steps is None:
             return "adaptive steps follow their tolerance; compare with a tighter one"
         if not (run.completed or run.stopped) or len(run.recorded["time"].values) < 2:
             return "the run did not come to its end"
-        if signals.asked:
+        if signals.pending:
             return "it was interrupted"
         if self.accuracy is None and self.engine == "jax":
             return "plain JAX would compile again; accuracy=True measures it all the same"
@@ -224,33 +224,33 @@ class RunDriver:
         return ""
 
     def _starts_beyond_limits(self) -> tuple[str, ...]:
-        if self.first:  # a run that goes on was told before
+        if self.first:  # a run that goes on was checked before
             return ()
         pairs = zip(self.system.world.crafts, self.start, strict=True)
         return tuple(sentence for craft, state in pairs for sentence in starts_beyond_limits(craft, state))
 
-    def _drive(self, loop: SystemState, timing: Grid, count: AdaptiveCount) -> Iterator[SystemState]:
+    def _record_blocks(self, state: SystemState, timing: Grid, count: AdaptiveCount) -> Iterator[SystemState]:
         if self._fixed_steps is not None:
-            return self._fixed_steps.blocks(loop, timing)
+            return self._fixed_steps.blocks(state, timing)
         inputs, tolerance = self.experiment.inputs, self.experiment.tolerance
-        return adaptive_steps(self.system, loop, inputs, timing, self.engine, tolerance, count)
+        return adaptive_steps(self.system, state, inputs, timing, self.engine, tolerance, count)
 
     def _collect(self, signals: Interruptions) -> tuple[SystemState, str]:
-        """Gather recorded blocks until the end, a number that is not finite, or an interruption."""
+        """Recorded states until the end, a number that is not finite, or an interruption; and the status of the run."""
         dt, since, duration = self.system.dt, self.first * self.system.dt, self.experiment.duration
-        kept, status = [jax.tree.map(lambda x: np.asarray(x)[None], self.loop)], COMPLETED
+        kept, status = [jax.tree.map(lambda x: np.asarray(x)[None], self.state)], COMPLETED
         since_clock = time.perf_counter()
         try:
-            for block in (blocks := self._drive(self.loop, self.timing, self.count)):
+            for block in (blocks := self._record_blocks(self.state, self.timing, self.count)):
                 bad = first_non_finite(block)
                 kept.append(jax.tree.map(lambda x, bad=bad: x[:bad], block))
                 if bad is not None:
                     status = DIVERGED
                     break
                 self._report(block, float(block.tick[-1]) * dt - since)
-                if (stop := stop_of(self.system, self.loop, block)) is not None:
+                if (stop := stop_of(self.system, self.state, block)) is not None:
                     at, status = stop
-                    kept[-1:] = self._kept_until(kept, at, blocks)
+                    kept[-1:] = self._blocks_until(kept, at, blocks)
                     break
                 signals.obey()
         except KeyboardInterrupt:
@@ -260,14 +260,14 @@ class RunDriver:
         self.took = time.perf_counter() - since_clock
         return jax.tree.map(lambda *parts: np.concatenate(parts), *kept), status
 
-    def _kept_until(self, kept: list[SystemState], at: int, blocks: Iterator[SystemState]) -> list[SystemState]:
-        """The last block up to the first record from number `at` on that was asked for; that may be in the next one."""
-        every, before = self.asked.record_every // self.timing.record_every, sum(len(one.tick) for one in kept[:-1])
+    def _blocks_until(self, kept: list[SystemState], at: int, blocks: Iterator[SystemState]) -> list[SystemState]:
+        """The last block, and the next one if needed, up to the first record from number `at` on that was asked for."""
+        every, before = self.asked.record_every // self.timing.record_every, sum(len(block.tick) for block in kept[:-1])
         end = at + 1 + (-(before + at)) % every
         following = next(blocks, None) if end > len(kept[-1].tick) else None
         last = [kept[-1]] if following is None else [kept[-1], following]
-        ends = end - np.cumsum([0, *(len(one.tick) for one in last[:-1])])
-        return [jax.tree.map(lambda x, n=n: x[:n], one) for one, n in zip(last, ends, strict=True)]
+        ends = end - np.cumsum([0, *(len(block.tick) for block in last[:-1])])
+        return [jax.tree.map(lambda x, n=n: x[:n], block) for block, n in zip(last, ends, strict=True)]
 
     def _report(self, block: SystemState, done: float) -> None:
         if self.progress:
@@ -275,31 +275,31 @@ class RunDriver:
         if isinstance(self.progress, Watcher):
             self.progress.watch(self.system, block)
 
-    def _judge(self, watch: Recorder, records: SystemState, data: Any, told: tuple[str, ...]) -> Audit:
+    def _judge(self, watch: Recorder, records: SystemState, data: Any, start_warnings: tuple[str, ...]) -> Audit:
         world = self.system.world
         prefixes = tuple(world.prefix(c) for c in range(len(world.crafts)))
         masses = {prefix: float(craft.mass) for prefix, craft in zip(prefixes, world.crafts, strict=True)}
         unseen = ()
         with np.errstate(over="ignore", invalid="ignore"):  # a run that diverged is judged too
-            motion = sizes(data, masses)
+            motion = motion_sizes(data, masses)
             if self._fixed_steps is not None:
                 steps = self._fixed_steps
-                accuracy = of_fixed_steps(steps, watch.dataset, records, data, motion, self.system.dt, prefixes)
+                accuracy = loss_of_fixed_steps(steps, watch.dataset, records, data, motion, self.system.dt, prefixes)
                 unseen = unresolved_forces(steps, records, motion, self.system.dt, prefixes)
             else:
-                accuracy = Accuracy.of_adaptive(self.experiment.tolerance, self.count.accepted)
+                accuracy = IntegratorLoss.of_adaptive(self.experiment.tolerance, self.count.accepted)
             outside = [s for c, craft in enumerate(world.crafts) for s in domain_warnings(craft, data, prefixes[c])]
             outside += clearance_warnings(self.system, records)
             outside += overlap_warnings(self.system, records) if self._fixed_steps is not None else ()
             outside += effect_warnings(self.system, data)
-            judged = audit(data, accuracy, motion, prefixes, (*told, *outside))
+            judged = audit(data, accuracy, motion, prefixes, (*start_warnings, *outside))
             limits = tuple(wheel_limit_entries(self.system, data))
             judged = dataclasses.replace(judged, entries=(*judged.entries, *limits))
-            return with_unresolved(judged, unseen, self.system.dt)
+            return with_unresolved_forces(judged, unseen, self.system.dt)
 
 
 def _raise_on_failure(run: Run, *, interrupted: bool) -> None:
-    """Tell what went wrong; a signal after the last step too: the run is whole, but whoever made it shall not go on."""
+    """Raise RunFailed if the run or its audit failed, or if a signal came after the last step of a whole run."""
     if not run.completed and not run.stopped:
         message = f"The run stopped: {run.status}. What was recorded until then is in the exception's .run."
     elif not run.audit.holds:

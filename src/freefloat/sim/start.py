@@ -1,4 +1,4 @@
-"""How a system begins: parts are checked, wires found, memories filled, and the loop put at tick zero."""
+"""How a system begins: parts are checked, wires are found, memories are filled, and the state is that of tick zero."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from freefloat.sim.events.clearance_watch import begin_clearances
 from freefloat.sim.events.held_start import require_free_joints, start_held
 from freefloat.sim.motion.full_wheels import begin_wheel_log, limited_wheels
 from freefloat.sim.motion.interactions import begin_interactions, require_apart
-from freefloat.sim.motion.port_bus import RATE_PORT, WHEEL_PORT, Instant
-from freefloat.sim.system.craft_state import Ledger, Plant
+from freefloat.sim.motion.port_bus import RATE_PORT, WHEEL_PORT, PortBus
+from freefloat.sim.system.craft_state import CraftState, Ledger
 from freefloat.sim.system.input_ports import port_shape
 from freefloat.sim.system.software_checks import (
     checked_call,
@@ -41,10 +41,9 @@ from freefloat.sim.system.software_checks import (
     require_same_memory,
     require_software,
 )
-from freefloat.sim.system.system import Inputs, SoftwareState, System, SystemState
-from freefloat.sim.system.unmeasured import unmeasured
+from freefloat.sim.system.system import Inputs, SensorWires, SoftwareState, SoftwareWires, System, SystemState, Wiring
+from freefloat.sim.system.unmeasured import unmeasured_message
 from freefloat.sim.system.varied_numbers import compile_system
-from freefloat.sim.system.wiring import SensorWires, SoftwareWires, Wiring
 from freefloat.values import LawError, ModelError
 from freefloat.values.arrays import is_traced
 from freefloat.values.checks import require_quantity
@@ -52,77 +51,79 @@ from freefloat.values.tracing import result_shapes
 
 
 def begin(system: System, states: Iterable[State], inputs: Inputs | None = None) -> tuple[System, SystemState]:
-    """Check a system, let its software see the start, and put the loop at tick zero.
+    """Check a system and let its software read the start; the system with its wires, and its state at tick zero.
 
-    `inputs`: what comes from outside at the first tick; a measurement that does not is as it is inside.
+    `inputs`: inputs at the first tick; a measurement that is not among them is taken from the simulation.
     """
     require_quantity("The step dt", system.dt, "s", above=0.0)
     states, given = system.world.require_states(states), dict(inputs or {})
     if is_traced(system, states, given):
         states, held = start_held(system, states)
-        wiring, loop = _begin(system, states, given)
-        loop = dataclasses.replace(loop, constraints=held, clearances=begin_clearances(system, None))
-        return _with_limited_wheels(system, wiring, loop)
-    states = tuple(jax.tree.map(np.asarray, state) for state in states)
+        wiring, state = _begin_system(system, states, given)
+        state = dataclasses.replace(state, constraints=held, clearances=begin_clearances(system, None))
+        return _with_limited_wheels(system, wiring, state)
+    states = tuple(jax.tree.map(np.asarray, craft_state) for craft_state in states)
     _require_held_at_rest(system, states)
     states, held = start_held(system, states)
     require_apart(system, states)
     learnt: list[Wiring] = []
 
     def start(system: System, states: tuple[State, ...], inputs: Inputs) -> SystemState:
-        wiring, loop = _begin(system, states, inputs)
+        wiring, state = _begin_system(system, states, inputs)
         learnt[:] = [wiring]
-        return loop
+        return state
 
     try:
         program = compile_system(start, system, states, given, notes=lambda: learnt[0])
-        wiring, loop = program.notes, program(states, given)
+        wiring, state = program.notes, program(states, given)
     except Exception as error:
         if not (engine.needs_numbers(error) or isinstance(error, engine.EngineError)):
             raise
-        wiring, loop = _begin(system, states, given)  # software may plan with NumPy or SciPy: once, as it is written
-    loop = dataclasses.replace(loop, constraints=held, clearances=begin_clearances(system, states))
-    return _with_limited_wheels(system, wiring, loop)
+        wiring, state = _begin_system(
+            system, states, given
+        )  # software may plan with NumPy or SciPy: once, as it is written
+    state = dataclasses.replace(state, constraints=held, clearances=begin_clearances(system, states))
+    return _with_limited_wheels(system, wiring, state)
 
 
-def _with_limited_wheels(system: System, wiring: Wiring, loop: SystemState) -> tuple[System, SystemState]:
-    """The system and its state, where only those of the driven wheels are looked at that can become full."""
+def _with_limited_wheels(system: System, wiring: Wiring, state: SystemState) -> tuple[System, SystemState]:
+    """The system and its state, with only those driven wheels in the wiring that can become full."""
     wiring = dataclasses.replace(wiring, limited_wheels=limited_wheels(system.world, wiring.limited_wheels))
     system = dataclasses.replace(system, wiring=wiring)
-    first = dataclasses.replace(loop.plants[0], wheels=begin_wheel_log(system))
-    return system, dataclasses.replace(loop, plants=(first, *loop.plants[1:]))
+    first = dataclasses.replace(state.plants[0], wheels=begin_wheel_log(system))
+    return system, dataclasses.replace(state, plants=(first, *state.plants[1:]))
 
 
-def _begin(system: System, states: tuple[State, ...], inputs: Inputs) -> tuple[Wiring, SystemState]:
-    """Who reads and commands what, and the loop at tick zero."""
-    states = tuple(jax.tree.map(jnp.asarray, state) for state in states)
+def _begin_system(system: System, states: tuple[State, ...], inputs: Inputs) -> tuple[Wiring, SystemState]:
+    """The wiring of a system and its state at tick zero."""
+    states = tuple(jax.tree.map(jnp.asarray, craft_state) for craft_state in states)
     for port in system.ports:
-        port_shape(system, port)  # refuses one that does not exist
+        port_shape(system, port)  # raises an error for one that does not exist
     for effect in system.effects:
         require_effect(effect)
     plants = tuple(
-        Plant(
-            state,
+        CraftState(
+            craft_state,
             jax.tree.map(jnp.asarray, Ledger.empty(connected=system.world.has_events)),
             jax.tree.map(jnp.asarray, begin_interactions(system)) if c == 0 else (),
         )
-        for c, state in enumerate(states)
+        for c, craft_state in enumerate(states)
     )
-    loop = SystemState(tick=jnp.zeros((), jnp.int32), plants=plants)
-    system, loop = _begin_sensors(system, loop)
+    state = SystemState(tick=jnp.zeros((), jnp.int32), plants=plants)
+    system, state = _begin_sensors(system, state)
     valves = tuple(jax.tree.map(jnp.asarray, thrusters.begin()) for thrusters in system.thrusters)
-    loop = dataclasses.replace(loop, valves=valves)
+    state = dataclasses.replace(state, valves=valves)
     drivers: dict[tuple[int, str], int] = {}
     objections = _Objections()
     for k in range(len(system.software)):
-        system, loop = _begin_software(system, loop, k, drivers, inputs, objections)
+        system, state = _begin_software(system, state, k, drivers, inputs, objections)
     objections.raise_all(system)
-    prescribed = tuple(_prescribed(system, c) for c in range(len(states)))
+    prescribed = tuple(_prescribed_joints(system, c) for c in range(len(states)))
     driven = tuple(wheel for c in range(len(states)) for wheel in _driven_wheels(system, c, drivers))
     wiring = dataclasses.replace(system.wiring, prescribed=prescribed, limited_wheels=driven)
     system = dataclasses.replace(system, wiring=wiring)
     require_free_joints(system)
-    return system.wiring, loop
+    return system.wiring, state
 
 
 def _require_held_at_rest(system: System, states: tuple[State, ...]) -> None:
@@ -134,34 +135,36 @@ def _require_held_at_rest(system: System, states: tuple[State, ...]) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class _Objections:
-    """What is wrong with the software, gathered until all of it has been looked at."""
+    """Faults of the software, collected until all software has been checked."""
 
-    missing: dict[int, set[str]] = dataclasses.field(default_factory=dict)  # what nobody measures, by its reader
+    missing: dict[int, set[str]] = dataclasses.field(
+        default_factory=dict
+    )  # names that no sensor measures, by the number of the software that reads them
     others: list[str] = dataclasses.field(default_factory=list)
 
     def raise_all(self, system: System, last: LawError | None = None) -> None:
-        """One error with every objection, where there is one besides the last."""
-        if found := [unmeasured(system, k, names) for k, names in self.missing.items()] + self.others:
+        """Raise one error with every fault, if there is one besides the last."""
+        if found := [unmeasured_message(system, k, names) for k, names in self.missing.items()] + self.others:
             raise LawError("\n".join([*found, *([str(last)] if last else [])])) from last
 
 
-def _begin_sensors(system: System, loop: SystemState) -> tuple[System, SystemState]:
+def _begin_sensors(system: System, state: SystemState) -> tuple[System, SystemState]:
     wires, memories = [], []
     for sensor in system.sensors:
         ticks = 1 if sensor.period is None else _ticks(sensor, system.dt)
         require_quantity(f"{sensor.title}: latency", sensor.latency, "s", least=0.0)
-        clock = Clock(t=jnp.zeros(()), tick=loop.tick, dt=system.dt, hold=ticks * system.dt)
-        memory = sensor.begin(Truth(system.world, loop.states, system.on(sensor)), clock)
+        clock = Clock(t=jnp.zeros(()), tick=state.tick, dt=system.dt, hold=ticks * system.dt)
+        memory = sensor.begin(Truth(system.world, state.states, system.craft_index(sensor)), clock)
         gives = tuple(sensor.read(memory, clock)[0])
-        wires.append(SensorWires(craft=system.on(sensor), gives=gives, ticks=ticks))
+        wires.append(SensorWires(craft=system.craft_index(sensor), gives=gives, ticks=ticks))
         memories.append(jax.tree.map(jnp.asarray, memory))
-    for number, one in enumerate(wires):
+    for number, own in enumerate(wires):
         for other, sensor in zip(wires[:number], system.sensors, strict=False):
-            if twice := [name for name in one.gives if one.craft == other.craft and name in other.gives]:
+            if twice := [name for name in own.gives if own.craft == other.craft and name in other.gives]:
                 second = system.sensors[number].title
                 raise LawError(f"{sensor.title} and {second} both measure '{twice[0]}'. Give one of them a name=...")
     wiring = dataclasses.replace(system.wiring, sensors=tuple(wires), software=())
-    return dataclasses.replace(system, wiring=wiring), dataclasses.replace(loop, sensors=tuple(memories))
+    return dataclasses.replace(system, wiring=wiring), dataclasses.replace(state, sensors=tuple(memories))
 
 
 def _ticks(part: Any, dt: float) -> int:
@@ -171,23 +174,23 @@ def _ticks(part: Any, dt: float) -> int:
 
 def _begin_software(
     system: System,
-    loop: SystemState,
+    state: SystemState,
     k: int,
     drivers: dict[tuple[int, str], int],
     inputs: Inputs,
     objections: _Objections,
 ) -> tuple[System, SystemState]:
-    """Fill the memory of software number k and find its wires; the ones before it have theirs."""
+    """Fill the memory of software number k and find its wires; those of the software before it are known already."""
     law, missing = system.software[k], objections.missing
     try:
         require_software(law)
-        c, ticks = system.on(law), 0 if law.period is None else _ticks(law, system.dt)
-        here = Instant(system, loop, loop.states, inputs, jnp.zeros(()), loop.tick, at_start=True, missing=missing)
+        c, ticks = system.craft_index(law), 0 if law.period is None else _ticks(law, system.dt)
+        here = PortBus(system, state, state.states, inputs, jnp.zeros(()), state.tick, at_start=True, missing=missing)
         with checked_call(law, "begin"):
             begun = law.begin(here.measurements(k))
-        loop = dataclasses.replace(loop, software=(*loop.software, SoftwareState(initial_memory(law, begun))))
-        commands, messages, asked = _first_answer(system, loop, k, missing)
-    except LawError as error:  # what comes after it may hear it: nothing more can be looked at
+        state = dataclasses.replace(state, software=(*state.software, SoftwareState(initial_memory(law, begun))))
+        commands, messages, names_read = _first_answer(system, state, k, missing)
+    except LawError as error:  # software after it may read its messages: nothing more can be checked
         objections.raise_all(system, error)
         raise
     for command in commands:
@@ -203,27 +206,27 @@ def _begin_software(
         remembers=remembers(law),
         prescribes=()
         if rates_from_outside
-        else tuple(j for x in commands if isinstance(x, JointRates) for j in layout.drives(x.joints)),
+        else tuple(j for x in commands if isinstance(x, JointRates) for j in layout.motor_coordinates(x.joints)),
         pushes=any(not isinstance(x, (JointRates, *SWITCHES)) for x in commands),
         switches=any(isinstance(x, SWITCHES) for x in commands),
         tells=tuple(messages),
         sensors=tuple(
-            i for i, sensor in enumerate(system.wiring.sensors) if sensor.craft == c and asked & set(sensor.gives)
+            i for i, sensor in enumerate(system.wiring.sensors) if sensor.craft == c and names_read & set(sensor.gives)
         ),
         hears=tuple(
-            j for j, other in enumerate(system.wiring.software) if other.craft == c and asked & set(other.tells)
+            j for j, other in enumerate(system.wiring.software) if other.craft == c and names_read & set(other.tells)
         ),
     )
     if ticks:
         empty = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), (commands, messages))
-        held = dataclasses.replace(loop.software[k], commands=empty[0], messages=empty[1])
-        loop = dataclasses.replace(loop, software=(*loop.software[:k], held))
+        held = dataclasses.replace(state.software[k], commands=empty[0], messages=empty[1])
+        state = dataclasses.replace(state, software=(*state.software[:k], held))
     wiring = dataclasses.replace(system.wiring, software=(*system.wiring.software, wires))
-    return dataclasses.replace(system, wiring=wiring), loop
+    return dataclasses.replace(system, wiring=wiring), state
 
 
 def _require_possible(system: System, k: int, command: Command, drivers: dict[tuple[int, str], int]) -> None:
-    """Refuse a command that nothing can follow."""
+    """Raise an error for a command that no actuator can follow."""
     _require_one_driver(system, k, command, drivers)
     if isinstance(command, ThrusterDuty):
         _require_thrusters(system, k, command)
@@ -232,33 +235,33 @@ def _require_possible(system: System, k: int, command: Command, drivers: dict[tu
 
 
 def _first_answer(
-    system: System, loop: SystemState, k: int, missing: dict[int, set[str]]
+    system: System, state: SystemState, k: int, missing: dict[int, set[str]]
 ) -> tuple[tuple[Command, ...], dict[str, Any], set[str]]:
-    """Shapes of what software number k commands and tells, and the names that it reads."""
-    law, asked = system.software[k], set[str]()
+    """Shapes of the commands and messages of software number k, and the names that it reads."""
+    law, names_read = system.software[k], set[str]()
 
-    def answer(loop: SystemState, t: Any) -> Any:
-        here = Instant(system, loop, loop.states, zero_inputs(system), t, loop.tick, at_start=True, missing=missing)
-        memory = loop.software[k].memory
+    def first_answer(state: SystemState, t: Any) -> Any:
+        here = PortBus(system, state, state.states, zero_inputs(system), t, state.tick, at_start=True, missing=missing)
+        memory = state.software[k].memory
         if remembers(law):
             with checked_call(law, "remember"):
                 new = law.remember(memory, here.measurements(k), here.remembering_clock(k))
             require_same_memory(law, memory, new)
-        found = here.wanted(k), here.hear(k)
-        asked.update(here.asked.get(k, ()))
+        found = here.requested_commands(k), here.software_messages(k)
+        names_read.update(here.asked.get(k, ()))
         return found
 
-    commands, messages = result_shapes(answer, loop, jnp.zeros(()))
-    return commands, messages, asked
+    commands, messages = result_shapes(first_answer, state, jnp.zeros(()))
+    return commands, messages, names_read
 
 
 def _require_one_driver(system: System, k: int, command: Command, drivers: dict[tuple[int, str], int]) -> None:
-    """Refuse a joint or a wheel that another command drives already; `drivers`: software by what it drives."""
+    """Raise an error for a joint or wheel that another command drives too; `drivers`: software by what it drives."""
     law, kind = system.software[k], "Wheel" if isinstance(command, WheelTorques) else "Joint"
     names = command.wheels if isinstance(command, WheelTorques) else ()
     names = command.joints if isinstance(command, (JointRates, JointTorques)) else names
     for name in names:
-        other = drivers.get((system.on(law), name))
+        other = drivers.get((system.craft_index(law), name))
         if other == k:
             raise LawError(f"{kind} '{name}' is driven twice by {law.title}. Give it one command.")
         if other is not None:
@@ -266,35 +269,35 @@ def _require_one_driver(system: System, k: int, command: Command, drivers: dict[
                 f"{kind} '{name}' is driven by two parts, {system.software[other].title} and {law.title}. Keep one, "
                 "or let one contain the other."
             )
-        drivers[system.on(law), name] = k
+        drivers[system.craft_index(law), name] = k
 
 
 def _require_thrusters(system: System, k: int, command: ThrusterDuty) -> None:
-    """Refuse a duty for thrusters that do not exist, or of another number."""
+    """Raise an error for a duty of thrusters that do not exist, or of another number."""
     law, shape = system.software[k], command.duty.shape
-    sets = [one for one in system.thrusters if system.on(one) == system.on(law)]
-    asked = [one for one in sets if command.thrusters in ("", one.name)]
+    sets = [thrusters for thrusters in system.thrusters if system.craft_index(thrusters) == system.craft_index(law)]
+    asked = [thrusters for thrusters in sets if command.thrusters in ("", thrusters.name)]
     if not asked:
-        known = ", ".join(f"'{one.name}'" for one in sets) or "none"
+        known = ", ".join(f"'{thrusters.name}'" for thrusters in sets) or "none"
         called = f"thrusters '{command.thrusters}'" if command.thrusters else "thrusters"
         raise LawError(
             f"{law.title} commands {called}, which spacecraft '{system.spacecraft_of(law).name}' does not have. Sets "
             f"of thrusters: {known}. Add Thrusters(...)."
         )
-    for one in asked:
-        if shape != (len(one.nozzles),):
-            names = ", ".join(nozzle.name for nozzle in one.nozzles)
+    for thrusters in asked:
+        if shape != (len(thrusters.nozzles),):
+            names = ", ".join(nozzle.name for nozzle in thrusters.nozzles)
             raise LawError(
-                f"{law.title}.command must give {len(one.nozzles)} numbers ({names}) in ThrusterDuty, "
+                f"{law.title}.command must give {len(thrusters.nozzles)} numbers ({names}) in ThrusterDuty, "
                 f"got shape {shape}."
             )
 
 
 def _require_switch(system: System, k: int, command: Latch | Release | Brake) -> None:
-    """Refuse a connection or a brake that the world does not have."""
+    """Raise an error for a connection or a brake that the world does not have."""
     law, world = system.software[k], system.world
     if isinstance(command, Brake):
-        own = world.names[system.on(law)]
+        own = world.names[system.craft_index(law)]
         known = [brake.joint for brake in world.brakes if brake.craft == own]
         if unknown := [joint for joint in command.joints if joint not in known]:
             raise LawError(
@@ -302,7 +305,7 @@ def _require_switch(system: System, k: int, command: Latch | Release | Brake) ->
                 f"{', '.join(known) or 'none'}. Give it one: world.brake('{unknown[0]}')."
             )
         return
-    known = [one.name for one in world.connections]
+    known = [connection.name for connection in world.connections]
     if command.connection not in known:
         raise LawError(
             f"{law.title} commands the connection '{command.connection}', which the world does not have. Connections: "
@@ -310,19 +313,19 @@ def _require_switch(system: System, k: int, command: Latch | Release | Brake) ->
         )
 
 
-def _prescribed(system: System, c: int) -> tuple[str, ...]:
+def _prescribed_joints(system: System, c: int) -> tuple[str, ...]:
     if system.world.prefix(c) + RATE_PORT in system.ports:
         layout = system.world.crafts[c].layout
-        return layout.drives(layout.moving_joints)
+        return layout.motor_coordinates(layout.moving_joints)
     return tuple(j for wires in system.wiring.software if wires.craft == c for j in wires.prescribes)
 
 
 def _driven_wheels(system: System, c: int, drivers: dict[tuple[int, str], int]) -> list[tuple[int, str]]:
-    """Wheels of a spacecraft that software or somebody outside drives."""
+    """Wheels of a spacecraft that software or an input port drives: number of the spacecraft, name."""
     outside = system.world.prefix(c) + WHEEL_PORT in system.ports
     return [(c, name) for name in system.world.crafts[c].wheel_names if outside or (c, name) in drivers]
 
 
 def zero_inputs(system: System) -> dict[str, Any]:
-    """Nothing comes from outside: zeros at every port."""
+    """Inputs that are zero at every port."""
     return {port: jnp.zeros(port_shape(system, port)) for port in system.ports}

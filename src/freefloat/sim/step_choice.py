@@ -1,4 +1,4 @@
-"""A step for a wanted accuracy: trial runs, each at half the step of the last, by one compiled tick.
+"""Choice of the step for a wanted accuracy: trial runs, each at half the step of the one before, by one compiled tick.
 
 The tick is the longest time that divides every period, the duration and the interval of records. A trial makes several
 steps of it, which is an input of the compiled code. The step that is chosen is a whole fraction of the tick.
@@ -39,7 +39,7 @@ _RESOLUTION = 10**9  # periods are whole numbers of nanoseconds
 
 
 def longest_tick(duration: float, periods: list[float], record_dt: float | None) -> float:
-    """The longest step that divides everything that repeats, and makes a hundred ticks of the run at least."""
+    """The longest step [s], at most a hundredth of the run, that divides the duration, all periods and record_dt."""
     times = [duration, *periods, *([] if record_dt is None else [record_dt])]
     whole = [Fraction(t).limit_denominator(_RESOLUTION) for t in times]
     if wrong := [t for t, w in zip(times, whole, strict=True) if w <= 0]:
@@ -50,7 +50,7 @@ def longest_tick(duration: float, periods: list[float], record_dt: float | None)
 
 
 def periods_of(part: Any) -> Iterator[float]:
-    """Periods of a part and of parts within it."""
+    """Periods [s] of a part and of the parts within it."""
     if not dataclasses.is_dataclass(part):
         return
     for field in dataclasses.fields(part):
@@ -61,8 +61,8 @@ def periods_of(part: Any) -> Iterator[float]:
             yield from periods_of(value)
 
 
-def require_wanted(wanted: Mapping[str, float], inputs: Mapping[str, Any]) -> None:
-    """Raise an error where no step can be chosen for what is asked."""
+def require_accuracy(wanted: Mapping[str, float], inputs: Mapping[str, Any]) -> None:
+    """Raise an error if no step can be chosen for the wanted accuracy."""
     if not isinstance(wanted, Mapping) or not wanted:
         raise ValueError(f'accuracy in place of dt is a mapping such as {{"attitude_deg": 0.01}}, got {wanted!r}.')
     for name, value in wanted.items():
@@ -74,7 +74,7 @@ def require_wanted(wanted: Mapping[str, float], inputs: Mapping[str, Any]) -> No
 
 
 def with_chosen_step(experiment: Experiment, wanted: Mapping[str, float]) -> Experiment:
-    """The experiment with the longest step that is found to be accurate enough; its own step is the tick of trials."""
+    """The experiment with the longest step that trials find accurate enough; its own step is the tick of the trials."""
     trials = _Trials(experiment, wanted)
     parts, last, before = 1, trials.run(1), np.nan
     while True:
@@ -96,45 +96,45 @@ def with_chosen_step(experiment: Experiment, wanted: Mapping[str, float]) -> Exp
 
 
 class _Trials:
-    """Runs of an experiment with different numbers of steps to a tick."""
+    """Trial runs of an experiment with different numbers of steps in a tick."""
 
     def __init__(self, experiment: Experiment, wanted: Mapping[str, float]) -> None:
-        self.system, self.loop = experiment.begin()
+        self.system, self.state = experiment.begin()
         self.tick, self.timing = experiment.dt, grid(experiment.duration, experiment.dt, experiment.record_dt)
         table = tabulate(self.system, experiment.inputs, 0, self.timing.steps)
-        self._recorder = Recorder(self.system, self.loop, experiment.start, table, 0, "native")
-        self._steps = FixedSteps(self.system, self.loop, experiment.inputs, 0, self.timing.steps, "native")
+        self._recorder = Recorder(self.system, self.state, experiment.start, table, 0, "native")
+        self._steps = FixedSteps(self.system, self.state, experiment.inputs, 0, self.timing.steps, "native")
         self._wanted = wanted
 
     def run(self, parts: int) -> LabelledArrays:
-        """Channels with so many steps to a tick."""
-        blocks = list(self._steps.blocks(self.loop, Grid(self.timing.steps, self.timing.record_every), parts))
+        """Channels of a run with `parts` steps in each tick."""
+        blocks = list(self._steps.blocks(self.state, Grid(self.timing.steps, self.timing.record_every), parts))
         records = jax.tree.map(lambda *x: np.concatenate(x), *blocks)
         return self._recorder.dataset(dataclasses.replace(records, tick=records.tick // parts))
 
     def excess(self, first: LabelledArrays, second: LabelledArrays) -> tuple[float, str]:
-        """The largest difference as a multiple of what is wanted, and whose it is."""
-        found = {}
-        for asked, value in self._wanted.items():
-            for name in self._channels(first, asked):
-                limit = value * (_KINDS[asked][2] if asked in _KINDS else 1.0)
+        """The largest difference of two runs as a multiple of the wanted accuracy, and the name of its channel."""
+        excesses = {}
+        for wanted, value in self._wanted.items():
+            for name in self._channels(first, wanted):
+                limit = value * (_KINDS[wanted][2] if wanted in _KINDS else 1.0)
                 apart = difference(first[name], second[name].values)
-                found[name] = float(np.max(np.where(np.isfinite(apart), apart, np.inf))) / limit
-        worst = max(found, key=lambda name: found[name])
-        return found[worst], worst
+                excesses[name] = float(np.max(np.where(np.isfinite(apart), apart, np.inf))) / limit
+        worst = max(excesses, key=lambda name: excesses[name])
+        return excesses[worst], worst
 
-    def _channels(self, data: LabelledArrays, asked: str) -> list[str]:
-        if asked not in _KINDS:
-            if asked not in data.data_vars or not is_number(data[asked]):
+    def _channels(self, data: LabelledArrays, wanted: str) -> list[str]:
+        if wanted not in _KINDS:
+            if wanted not in data.data_vars or not is_number(data[wanted]):
                 known = ", ".join(_KINDS)
-                raise ValueError(f"accuracy: there is no quantity '{asked}'. Give {known}, or a channel of the run.")
-            return [asked]
-        ending, unit, _ = _KINDS[asked]
+                raise ValueError(f"accuracy: there is no quantity '{wanted}'. Give {known}, or a channel of the run.")
+            return [wanted]
+        ending, unit, _ = _KINDS[wanted]
         names = [
             n for n in data.data_vars if n.endswith(ending) and unit_of(data[n]) == unit and n != "bodies.position"
         ]
         if not names:
             raise ValueError(
-                f"accuracy: this experiment has no channel for '{asked}' (it records '*{ending}' in {unit})."
+                f"accuracy: this experiment has no channel for '{wanted}' (it records '*{ending}' in {unit})."
             )
         return names

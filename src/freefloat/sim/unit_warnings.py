@@ -1,7 +1,7 @@
-"""Numbers of an experiment that can be but are probably in another unit, each by its name, value and likely unit.
+"""Warnings for numbers of an experiment that are possible but probably in another unit: name, value and likely unit.
 
 Every bound is far beyond what is built: a slip between degrees and radians is a factor of 57, between millimetres and
-metres 1000, of an inertia in kg mm2 a factor of 1e6. What is inside the bounds may be wrong too; nobody can see that.
+metres 1000, of an inertia in kg mm2 a factor of 1e6. A number inside the bounds may be wrong too, undetected.
 """
 
 from __future__ import annotations
@@ -35,15 +35,20 @@ def unit_warnings(system: System, start: tuple[State, ...]) -> tuple[str, ...]:
     """One sentence for each number that is probably in another unit."""
     found: list[str] = []
     for craft, state in zip(system.world.crafts, start, strict=True):
-        found += [*_of_bodies(craft), *_of_offsets(craft), *_of_joints(craft, state), *_of_speeds(craft, state)]
+        found += [
+            *_body_warnings(craft),
+            *_offset_warnings(craft),
+            *_joint_warnings(craft, state),
+            *_speed_warnings(craft, state),
+        ]
     for law in system.software:
-        found += _of_path(law)
+        found += _path_warnings(law)
     for thrusters in system.thrusters:
-        found += _of_thrust(thrusters, system.spacecraft_of(thrusters))
+        found += _thrust_warnings(thrusters, system.spacecraft_of(thrusters))
     return tuple(found)
 
 
-def _of_bodies(craft: Spacecraft) -> Iterator[str]:
+def _body_warnings(craft: Spacecraft) -> Iterator[str]:
     for body in craft.bodies:
         mass, inertia = float(body.mass), np.asarray(body.inertia)
         if isinstance(body, ModalBody) or mass <= 0.0 or not np.any(inertia):
@@ -60,14 +65,14 @@ def _of_bodies(craft: Spacecraft) -> Iterator[str]:
 
 
 def _size(craft: Spacecraft, body: RigidBody) -> float:
-    """Distance of the farthest thing that is known of a body [m]: its centre of mass, joints, frames and shapes."""
+    """Distance [m] of the farthest known point of a body from its origin: centre of mass, joints, frames and shapes."""
     places = [np.asarray(body.com), *(np.asarray(j.X_PJ.p) for j in craft.joints if j.parent == body.name)]
     places += [np.asarray(frame.X_BF.p) for frame in craft.frames if frame.body == body.name]
     places += [np.asarray(shape.position, dtype=float) for shape in body.shapes]
     return max(float(np.linalg.norm(place)) for place in places)
 
 
-def _of_offsets(craft: Spacecraft) -> Iterator[str]:
+def _offset_warnings(craft: Spacecraft) -> Iterator[str]:
     offsets = {joint.name: float(np.linalg.norm(np.asarray(joint.X_PJ.p))) for joint in craft.joints}
     usual = float(np.median([x for x in offsets.values() if x > 0.0] or [0.0]))
     for name, offset in offsets.items():
@@ -78,7 +83,7 @@ def _of_offsets(craft: Spacecraft) -> Iterator[str]:
             )
 
 
-def _of_joints(craft: Spacecraft, state: State) -> Iterator[str]:
+def _joint_warnings(craft: Spacecraft, state: State) -> Iterator[str]:
     for name in craft.layout.moving_joints:
         joint = craft.joint(name)
         at = float(np.asarray(state.q)[craft.layout.position(name)][0])
@@ -96,7 +101,7 @@ def _of_joints(craft: Spacecraft, state: State) -> Iterator[str]:
             )
 
 
-def _of_speeds(craft: Spacecraft, state: State) -> Iterator[str]:
+def _speed_warnings(craft: Spacecraft, state: State) -> Iterator[str]:
     speed, spin = (float(np.linalg.norm(np.asarray(state.v)[at])) for at in (slice(0, 3), slice(3, 6)))
     if spin > _SPIN:
         yield (
@@ -110,7 +115,7 @@ def _of_speeds(craft: Spacecraft, state: State) -> Iterator[str]:
         )
 
 
-def _of_path(law: Any) -> Iterator[str]:
+def _path_warnings(law: Any) -> Iterator[str]:
     law = getattr(law, "follow", law)
     path, craft, frame = (getattr(law, name, None) for name in ("path", "craft", "frame"))
     if not isinstance(path, Path) or not isinstance(craft, Spacecraft) or getattr(law, "follows_target", False):
@@ -124,7 +129,7 @@ def _of_path(law: Any) -> Iterator[str]:
 
 
 def _farthest(path: Path) -> float:
-    """How far a path leads from its start [m]; of a line without its profile, which JAX would compile to compute."""
+    """Largest distance of a path from its start [m]; for a line its length, without compiling its profile."""
     if isinstance(path, Line):
         return abs(float(path.length))
     times = np.linspace(0.0, float(path.duration), 9)
@@ -132,7 +137,7 @@ def _farthest(path: Path) -> float:
 
 
 def _reach(craft: Spacecraft, frame: str) -> float:
-    """How far a frame can be from the first joint that carries it [m]; infinite where something slides."""
+    """Largest distance of a frame from the first joint that carries it [m]; infinite if a joint slides."""
     place = craft.frame(frame)
     index, length = craft.body_index(place.body), float(np.linalg.norm(np.asarray(place.X_BF.p)))
     while index:
@@ -146,7 +151,7 @@ def _reach(craft: Spacecraft, frame: str) -> float:
     return np.inf  # on the base itself: no arm moves it
 
 
-def _of_thrust(thrusters: Any, craft: Spacecraft) -> Iterator[str]:
+def _thrust_warnings(thrusters: Any, craft: Spacecraft) -> Iterator[str]:
     for nozzle in thrusters.nozzles:
         thrust, mass = float(nozzle.thrust), float(craft.mass)
         if thrust > _THRUST * mass:

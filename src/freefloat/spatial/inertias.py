@@ -21,7 +21,7 @@ class SpatialInertia:
 
     @staticmethod
     def from_com(mass: Scalar | float, com: Vec3, inertia: Mat3) -> SpatialInertia:
-        """From mass, centre of mass and the inertia about the centre of mass (parallel-axis theorem)."""
+        """Spatial inertia from mass, centre of mass and inertia about the centre of mass (parallel-axis theorem)."""
         C = skew(com)
         return SpatialInertia(mass=mass, moment=mass * com, inertia=symmetric(inertia - mass * (C @ C)))
 
@@ -33,12 +33,12 @@ class SpatialInertia:
         )
 
     def __matmul__(self, V: Columns6) -> Columns6:
-        """Momentum about the origin of a body moving with body twist V; several twists as columns are welcome."""
+        """Momentum about the origin of a body moving with body twist V; V may have several twists as columns."""
         v, w, S = linear(V), angular(V), skew(self.moment)
         return six(self.mass * v - S @ w, self.inertia @ w + S @ v)
 
     def to_A(self, X_AB: Pose) -> SpatialInertia:
-        """The same inertia, given in B, about the origin of A and in the axes of A."""
+        """This inertia, given in B, about the origin of A and in the axes of A."""
         R, p = X_AB.R, X_AB.p
         moment = R @ self.moment
         shifted = moment + self.mass * p

@@ -56,7 +56,7 @@ class Pose:
 
     @property
     def R(self) -> Mat3:
-        """Rotation R_AB."""
+        """Rotation matrix R_AB."""
         return self.rotation
 
     @staticmethod
@@ -83,7 +83,7 @@ class Pose:
 
     @property
     def quaternion(self) -> Quaternion:
-        """quat_AB, scalar first."""
+        """Unit quaternion quat_AB of the rotation, scalar first."""
         return quaternion_of(self.R)
 
     def __matmul__(self, other: Pose) -> Pose:
@@ -92,21 +92,21 @@ class Pose:
         return Pose(position=self.p + self.R @ other.p, rotation=self.R @ other.R)
 
     def inverse(self) -> Pose:
-        """X_BA."""
+        """Inverse pose X_BA."""
         return Pose(position=-(self.R.T @ self.p), rotation=self.R.T)
 
     def apply(self, point: Vec3) -> Vec3:
-        """A point given in B, in A-coordinates."""
+        """Coordinates in A of a point given in B."""
         return self.R @ point + self.p
 
     def adjoint(self) -> Mat6:
-        """Ad_X: turns a twist expressed in B into the same twist expressed in A (docs/notation.md)."""
+        """Matrix Ad_X that turns a twist expressed in B into the same twist expressed in A (docs/notation.md)."""
         return jnp.block([[self.R, skew(self.p) @ self.R], [jnp.zeros((3, 3)), self.R]])
 
     # The four transports take one six-vector or a matrix whose columns are six-vectors.
 
     def twist_to_A(self, V: Columns6) -> Columns6:
-        """Ad_X V."""
+        """Ad_X V: the twist of a frame B as seen at a frame A fixed to it, in A axes."""
         w = self.R @ angular(V)
         return six(self.R @ linear(V) + skew(self.p) @ w, w)
 
@@ -143,7 +143,7 @@ else:
 
 
 def as_pose(at: PoseLike) -> Pose:
-    """A pose as it is, or the aligned pose at a position x, y, z [m]."""
+    """The given pose, or the aligned pose at a given position x, y, z [m]."""
     return at if isinstance(at, Pose) else Pose(position=at)
 
 

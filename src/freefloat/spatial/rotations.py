@@ -27,12 +27,12 @@ def skew(a: Vec3) -> Mat3:
 
 
 def axial(N: Float[Numeric, "*stack 3 3"]) -> Float[Numeric, "*stack 3"]:
-    """u x w from N = u w^T, or the same of sums and integrals of such products."""
+    """Vector u x w from N = u w^T; likewise for sums and integrals of such products."""
     return jnp.tensordot(N, -_GENERATORS, axes=((-2, -1), (0, 1)))
 
 
 def cross(a: Vec3, b: Vec3) -> Vec3:
-    """a x b."""
+    """Cross product a x b."""
     return skew(a) @ b
 
 
@@ -56,7 +56,7 @@ def rotation_about(axis: Vec3, angle: Scalar) -> Mat3:
 
 
 def _ratios(squared: Scalar) -> tuple[jax.Array, jax.Array]:
-    """cos(t/2) and sin(t/2)/t from t^2, smooth through zero."""
+    """Values of cos(t/2) and sin(t/2)/t from t^2, smooth through zero."""
     small = squared < _SMALL_SQUARED
     angle = jnp.sqrt(jnp.where(small, 1.0, squared))
     cosine = jnp.where(small, 1.0 - squared / 8.0 + squared**2 / 384.0, jnp.cos(angle / 2.0))
@@ -84,24 +84,24 @@ def quaternion_log(quat: Quaternion) -> Vec3:
 
 
 def quaternion_multiply(a: Quaternion, b: Quaternion) -> Quaternion:
-    """quat_AC = quat_AB * quat_BC."""
+    """Product of quaternions: quat_AC = quat_AB * quat_BC."""
     aw, av, bw, bv = a[0], a[1:], b[0], b[1:]
     return jnp.concatenate([(aw * bw - av @ bv)[None], aw * bv + bw * av + cross(av, bv)])
 
 
 def quaternion_conjugate(quat: Quaternion) -> Quaternion:
-    """quat_BA from quat_AB."""
+    """Conjugate of a unit quaternion: quat_BA from quat_AB."""
     return jnp.concatenate([quat[:1], -quat[1:]])
 
 
 def rotation_matrix(quat: Quaternion) -> Mat3:
-    """R_AB of a unit quat_AB."""
+    """Rotation matrix R_AB of a unit quaternion quat_AB."""
     K = skew(quat[1:])
     return np.eye(3) + 2.0 * (quat[0] * K + K @ K)
 
 
 def quaternion_of(R: Mat3) -> Quaternion:
-    """quat_AB of R_AB, scalar part not negative. The largest component goes first (Shepperd): no digit is lost."""
+    """Quaternion quat_AB of R_AB, scalar part not negative. Largest component first (Shepperd): no digit is lost."""
     trace = R[0, 0] + R[1, 1] + R[2, 2]
     # Each row is 4 * component * quaternion for one component; the row with the largest norm is used.
     rows = jnp.array(
@@ -141,7 +141,7 @@ def dexp_inverse(rotation_vector: Vec3, omega: Vec3) -> Vec3:
 
 
 def dexp_inverse_second_order(rotation_vector: Vec3, omega: Vec3) -> Vec3:
-    """The same to second order in the rotation vector: enough for a method of order five, and cheap."""
+    """`dexp_inverse` to second order in the rotation vector: enough for a method of order five, and cheap."""
     turned = cross(rotation_vector, omega)
     return omega + 0.5 * turned + cross(rotation_vector, turned) / 12.0
 
@@ -159,6 +159,6 @@ def roll_pitch_yaw(R: Mat3) -> Vec3:
 
 
 def from_roll_pitch_yaw(rpy: Vec3) -> Mat3:
-    """R = Rz(yaw) Ry(pitch) Rx(roll), angles in rad."""
+    """Rotation matrix R = Rz(yaw) Ry(pitch) Rx(roll), angles in rad."""
     x, y, z = jnp.eye(3)
     return rotation_about(z, rpy[2]) @ rotation_about(y, rpy[1]) @ rotation_about(x, rpy[0])

@@ -7,7 +7,7 @@ from freefloat.values.arrays import Columns3, Columns6, Vec6
 
 
 def six(linear_part: Columns3, angular_part: Columns3) -> Columns6:
-    """Put a six-vector together."""
+    """Six-vector from its linear and its angular part."""
     return jnp.concatenate([linear_part, angular_part])
 
 
@@ -22,12 +22,12 @@ def angular(V: Columns6) -> Columns3:
 
 
 def cross_motion(V: Vec6, W: Vec6) -> Vec6:
-    """ad_V W: rate of a twist W fixed in a frame that moves with V (docs/notation.md)."""
+    """Product ad_V W: rate of a twist W fixed in a frame that moves with V (docs/notation.md)."""
     v, w = linear(V), angular(V)
     return six(cross(w, linear(W)) + cross(v, angular(W)), cross(w, angular(W)))
 
 
 def cross_force(V: Vec6, F: Vec6) -> Vec6:
-    """-ad_V^T F: rate of a wrench or momentum F fixed in a frame that moves with V."""
+    """Product -ad_V^T F: rate of a wrench or momentum F fixed in a frame that moves with V."""
     v, w = linear(V), angular(V)
     return six(cross(w, linear(F)), cross(w, angular(F)) + cross(v, linear(F)))

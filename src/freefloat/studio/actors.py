@@ -1,4 +1,4 @@
-"""A drawing in the viewer: bodies as nodes that are moved, everything else hangs on them."""
+"""A drawing in the viewer: bodies are nodes that move, everything else is attached to them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 
 from freefloat.report.colours import shape_colour
 from freefloat.report.scene import Scene
-from freefloat.report.solids import merged, triangles
+from freefloat.report.solids import merge_triangles, triangles
 
 _FLEXIBLE = (52, 86, 150)
 _TRAIL = (194, 65, 12)
 
 
 class Actors:
-    """The bodies of one spacecraft. Node names are numbers: names out of a file never become paths."""
+    """The bodies of one drawing. Node names are numbers, because names from a file must not become paths."""
 
     def __init__(self, server: Any, drawing: dict[str, Any]) -> None:
         self._server = server
@@ -27,7 +27,7 @@ class Actors:
             for shape in body["shapes"]:
                 by_colour.setdefault(str(shape["colour"]), []).append(triangles(shape))
             for number, (colour, pieces) in enumerate(by_colour.items()):
-                vertices, _, faces = merged(pieces)
+                vertices, _, faces = merge_triangles(pieces)
                 server.scene.add_mesh_simple(
                     f"/craft/{index}/{number}",
                     vertices.astype(np.float32),
@@ -38,14 +38,14 @@ class Actors:
         for number, (words, position) in enumerate(drawing.get("labels", ())):
             self._extras.append(server.scene.add_label(f"/labels/{number}", words, position=position))
 
-    def place(self, position: np.ndarray, attitude: np.ndarray) -> None:
-        """Move every body; `position` (bodies, 3), `attitude` (bodies, 4)."""
+    def move_bodies(self, position: np.ndarray, attitude: np.ndarray) -> None:
+        """Move every body; `position` (bodies, 3) [m], `attitude` (bodies, 4), both in N."""
         with self._server.atomic():
             for node, p, q in zip(self._nodes, position, attitude, strict=True):
                 node.position, node.wxyz = p, q
 
-    def trails(self, scene: Scene) -> None:
-        """The paths of the named frames, and their axes at the start."""
+    def draw_trails(self, scene: Scene) -> None:
+        """Draw the paths of the named frames."""
         for number, track in enumerate(scene.tracks):
             points = np.stack([track.position[:-1], track.position[1:]], axis=1).astype(np.float32)
             if len(points):
@@ -55,8 +55,8 @@ class Actors:
                     )
                 )
 
-    def bend(self, scene: Scene, row: int, stretch: float) -> None:
-        """Draw bending bodies as lines or nets, displaced as recorded times the stretch."""
+    def draw_flexible(self, scene: Scene, row: int, stretch: float) -> None:
+        """Draw flexible bodies as lines or nets; the recorded displacement is multiplied by `stretch`."""
         for number, line in enumerate(scene.flexible):
             points = line.points + stretch * line.displacement[row]
             segments = (
@@ -67,19 +67,19 @@ class Actors:
             )
 
     def remove(self) -> None:
-        """Take everything away."""
+        """Remove the drawing from the viewer."""
         for handle in (*self._nodes, *self._extras):
             handle.remove()
 
 
 def _edges(faces: np.ndarray) -> np.ndarray:
-    """Pairs of points that a triangle joins, each once."""
+    """Edges of the triangles as pairs of points, each once."""
     pairs = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
     return np.unique(np.sort(pairs, axis=1), axis=0)
 
 
 def look_at(server: Any, centre: np.ndarray, radius: float) -> None:
-    """Point the cameras, those that are open and those to come, at a ball."""
+    """Point all present and future cameras at a ball."""
     away = np.array([0.72, -0.62, 0.42])
     eye = centre + 2.6 * radius * away / np.linalg.norm(away)
     server.initial_camera.look_at, server.initial_camera.position = tuple(centre), tuple(eye)

@@ -1,4 +1,4 @@
-"""The settings of a scenario as a form: a field for each, with unit and range, and what is wrong right below it."""
+"""The settings of a scenario as a form: a field for each, with unit and range, and its error message below it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FAULT = "color:#b42318;font-size:0.85em;margin:-0.4em 0 0.5em 0.3em"
 
 
 class Form:
-    """Fields in the viewer's panel; `scenario()` gives the record they describe."""
+    """Fields in the viewer's panel; `scenario()` returns the scenario that they describe."""
 
     def __init__(self, server: Any, nominal: Scenario) -> None:
         self._nominal = nominal
@@ -26,24 +26,24 @@ class Form:
             self._fields[setting.path].on_update(lambda _: self.scenario())
 
     def scenario(self) -> Scenario | None:
-        """The scenario as filled in, or None after every fault is shown beside its field."""
-        given, faults = {}, {}
+        """The scenario as filled in, or None after every error is shown below its field."""
+        values, faults = {}, {}
         for setting in self._settings:
             try:
-                given[setting.path] = _value(setting, self._fields[setting.path].value)
+                values[setting.path] = _value(setting, self._fields[setting.path].value)
             except ValueError as fault:
                 faults[setting.path] = str(fault)
         made = None
         try:
-            made = self._nominal.with_settings(given)
+            made = self._nominal.with_settings(values)
         except ScenarioError as error:
             for path, fault in error.faults.items():
                 owner = next((s.path for s in self._settings if path == s.path or path.startswith(f"{s.path}.")), None)
                 faults.setdefault(owner or self._settings[0].path, fault)
-        self._show(faults)
+        self._show_faults(faults)
         return None if faults else made
 
-    def _show(self, faults: dict[str, str]) -> None:
+    def _show_faults(self, faults: dict[str, str]) -> None:
         for path, place in self._faults.items():
             fault = faults.get(path, "")
             content = element("div", f"✗ {fault}", style=_FAULT, class_="ff-fault") if fault else ""
@@ -58,17 +58,17 @@ def _field(server: Any, setting: Setting) -> Any:
         return server.gui.add_checkbox(label, bool(setting.value), hint=hint or None)
     if setting.kind == "choice":
         return server.gui.add_dropdown(label, setting.choices, initial_value=str(setting.value), hint=hint or None)
-    return server.gui.add_text(label, _written(setting.value), hint=hint or None)
+    return server.gui.add_text(label, _field_text(setting.value), hint=hint or None)
 
 
-def _written(value: Any) -> str:
+def _field_text(value: Any) -> str:
     if value is None:
         return ""
-    return ", ".join(map(_written, value)) if isinstance(value, (list, tuple)) else f"{value}"
+    return ", ".join(map(_field_text, value)) if isinstance(value, (list, tuple)) else f"{value}"
 
 
 def _value(setting: Setting, given: Any) -> Any:
-    """What a field says, as plain data; a sentence where it says nothing that can be read."""
+    """Value of a field as plain data; raises a ValueError with a sentence if it cannot be read."""
     if setting.kind in ("switch", "choice"):
         return given
     text = str(given).strip()

@@ -1,4 +1,4 @@
-"""What a live view shows at an instant, and where such instants come from."""
+"""Data of a live view at an instant, and the interface of the process that sends them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class LiveFrame:
     time: float  # [s]
     position: np.ndarray  # (bodies, 3) in N [m]
     attitude: np.ndarray  # (bodies, 4) scalar first
-    late: float = 0.0  # how long after its deadline it came [s]
+    late: float = 0.0  # delay after its deadline [s]
     lights: dict[str, Light] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Report:
-    """One message of a source."""
+    """One message from the process of a run."""
 
     kind: Literal["started", "making", "progress", "frame", "done", "failed"]
     # started: drawing; making: sentence on code; progress: (done, total, title) [s]; frame: LiveFrame; done: folder;
@@ -31,18 +31,18 @@ class Report:
     content: Any
 
 
-class Source(Protocol):
-    """A run in another process: a simulation now, a rehearsal in a facility just as well."""
+class RunSource(Protocol):
+    """A run in another process: a simulation, or a rehearsal in a facility."""
 
     def poll(self) -> list[Report]:
-        """What came since the last call; never waits."""
+        """Messages since the last call, without waiting."""
         ...
 
     def abort(self) -> None:
-        """Ask it to stop safely; what was recorded until then is kept."""
+        """Request a safe stop; everything recorded until then is kept."""
         ...
 
     @property
     def alive(self) -> bool:
-        """True until its process has ended."""
+        """Whether its process has not ended."""
         ...

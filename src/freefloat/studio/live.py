@@ -1,4 +1,4 @@
-"""The live view: bodies as they move now, status lights, and how well deadlines were kept."""
+"""The live view: moving bodies, status lights, and a histogram of missed deadlines."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 from freefloat.studio import panels
 from freefloat.studio.actors import Actors, look_at
 from freefloat.studio.frames import LiveFrame
-from freefloat.studio.replay import Places
+from freefloat.studio.replay import PanelFolders
 
 _PANEL_PERIOD = 0.5  # between two updates of the histogram [s]
 
 
 class LiveStage:
-    """Shows frames as they come, from a simulation or from a facility."""
+    """Shows the frames of a running simulation or rehearsal."""
 
-    def __init__(self, server: Any, places: Places, drawing: dict[str, Any]) -> None:
+    def __init__(self, server: Any, places: PanelFolders, drawing: dict[str, Any]) -> None:
         self._server = server
         self._actors = Actors(server, drawing)
         self._late: list[float] = []
@@ -31,9 +31,9 @@ class LiveStage:
         with places.results:
             self._deadlines = gui.add_html(panels.deadlines([]))
 
-    def show(self, frame: LiveFrame) -> None:
-        """Move the bodies; lights and histogram follow more slowly."""
-        self._actors.place(frame.position, frame.attitude)
+    def show_frame(self, frame: LiveFrame) -> None:
+        """Show a frame: move the bodies; lights and histogram are updated less often."""
+        self._actors.move_bodies(frame.position, frame.attitude)
         self._late.append(frame.late)
         if not self._aimed:
             self._aimed = True
@@ -46,7 +46,7 @@ class LiveStage:
             self._deadlines.content = panels.deadlines(self._late)
 
     def close(self) -> None:
-        """Take it off the stage."""
+        """Remove the view from the page."""
         self._actors.remove()
         for handle in (self._clock, self._lights, self._deadlines):
             handle.remove()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from freefloat.report.markup import Markup, element, joined, table, verdict
-from freefloat.report.sections import Sheet, claims, conserved, lead
+from freefloat.report.markup import Markup, element, join_markup, table, verdict
+from freefloat.report.sections import Sheet, audit_table, claims, lead_paragraph
 
 if TYPE_CHECKING:
     from freefloat.sim import Run
@@ -22,18 +22,18 @@ _STYLE = Markup(
 
 
 def panel(*parts: Markup) -> str:
-    """A block of the panel."""
+    """HTML of a block of the panel."""
     return str(element("div", _STYLE, *parts, class_="ff", style="padding:0 0.7em 0.5em"))
 
 
 def result(run: Run) -> str:
-    """Claims and audit of a run in short."""
+    """HTML of the claims and the audit of a run."""
     sheets = [Sheet("", run)]
-    return panel(lead(run), claims(sheets), conserved(sheets))
+    return panel(lead_paragraph(run), claims(sheets), audit_table(sheets))
 
 
 def lights(states: Mapping[str, str]) -> str:
-    """One coloured dot with its name for each state."""
+    """HTML of one coloured dot with its name for each state."""
     dots = [
         element(
             "span",
@@ -44,11 +44,11 @@ def lights(states: Mapping[str, str]) -> str:
         )
         for name, state in states.items()
     ]
-    return panel(joined(dots))
+    return panel(join_markup(dots))
 
 
 def deadlines(late: Sequence[float]) -> str:
-    """How late frames came: counts in decades of milliseconds, and the worst."""
+    """HTML of a histogram of the delays of frames [s], in decades of milliseconds, and the worst delay."""
     if not late:
         return panel(element("p", "No frame yet."))
     edges = (0.0, 1e-3, 1e-2, 1e-1, np.inf)  # [s]
@@ -72,5 +72,5 @@ def deadlines(late: Sequence[float]) -> str:
 
 
 def sentence(words: str, good: bool = True) -> str:
-    """One sentence, set off when it is bad news."""
+    """HTML of one sentence, highlighted if it reports an error."""
     return panel(element("p", words) if good else element("p", verdict(False, "", words)))

@@ -1,4 +1,4 @@
-"""Replaying a run in the viewer: bodies, time bar, speed, the plots of its scenario, its verdicts."""
+"""Replay of a run in the viewer: bodies, time bar, speed, the plots of its scenario, its verdicts."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from freefloat.report.colours import LINE_COLOURS
-from freefloat.report.decimation import kept
-from freefloat.report.figures import chosen, curve
+from freefloat.report.decimation import decimated_indices
+from freefloat.report.figures import curve, opening_figures
 from freefloat.report.scene import scene_of
 from freefloat.studio import panels
 from freefloat.studio.actors import Actors, look_at
@@ -24,17 +24,17 @@ _PLOTS = 3
 
 
 @dataclass(frozen=True)
-class Places:
-    """Where on the panel a stage puts its time bar and its results."""
+class PanelFolders:
+    """Folders of the panel in which a stage shows its time bar and its results."""
 
     time: Any
     results: Any
 
 
-class Replay:
-    """One run on the stage. Viewers share it: who moves the time bar moves it for all."""
+class ReplayStage:
+    """Replay of one run. All viewers share it: moving the time bar moves it for all."""
 
-    def __init__(self, server: Any, places: Places, run: Run, title: str) -> None:
+    def __init__(self, server: Any, places: PanelFolders, run: Run, title: str) -> None:
         self._server, self._scene = server, scene_of(run)
         self._playing = False
         self._handles: list[Any] = []
@@ -46,10 +46,10 @@ class Replay:
                 self._add(gui.add_html(panels.sentence("This run does not say what it looks like.", good=False)))
             else:
                 self._actors = Actors(server, run.scene)
-                self._actors.trails(self._scene)
+                self._actors.draw_trails(self._scene)
                 look_at(server, self._scene.centre, self._scene.radius)
                 self._controls(gui)
-                self.show(float(self._scene.time[0]))
+                self.show_time(float(self._scene.time[0]))
         with places.results:
             self._add(gui.add_html(panels.result(run)))
             self._plots(gui, run)
@@ -68,12 +68,12 @@ class Replay:
         self._stretch = None
         if self._scene.flexible:
             self._stretch = self._add(gui.add_dropdown("bending", ("×1", "×10", "×100"), initial_value="×1"))
-            self._stretch.on_update(lambda _: self.show(self.bar.value))
-        self.bar.on_update(lambda _: self.show(self.bar.value))
-        self._play.on_click(lambda _: self.play(not self._playing))
+            self._stretch.on_update(lambda _: self.show_time(self.bar.value))
+        self.bar.on_update(lambda _: self.show_time(self.bar.value))
+        self._play.on_click(lambda _: self.set_playing(not self._playing))
 
-    def show(self, t: float) -> None:
-        """Put every body where it was at time t, between two records in proportion."""
+    def show_time(self, t: float) -> None:
+        """Show every body at time t [s], with linear interpolation between two records."""
         scene, actors = self._scene, self._actors
         if scene is None or actors is None:
             return
@@ -83,13 +83,13 @@ class Replay:
         part = float(np.clip((t - scene.time[row]) / span, 0.0, 1.0)) if span > 0.0 else 0.0
         position = (1.0 - part) * scene.position[row] + part * scene.position[after]
         attitude = (1.0 - part) * scene.attitude[row] + part * scene.attitude[after]
-        actors.place(position, attitude / np.linalg.norm(attitude, axis=-1, keepdims=True))
+        actors.move_bodies(position, attitude / np.linalg.norm(attitude, axis=-1, keepdims=True))
         if scene.flexible:
             factor = float(self._stretch.value[1:]) if self._stretch else 1.0
-            actors.bend(scene, row, factor)
+            actors.draw_flexible(scene, row, factor)
 
-    def play(self, on: bool) -> None:
-        """Start or stop playing."""
+    def set_playing(self, on: bool) -> None:
+        """Start (`on`) or stop playing."""
         self._playing = on
         self._play.label = "Pause" if on else "Play"
         if on:
@@ -102,34 +102,34 @@ class Replay:
             self.bar.value = float(self._scene.time[0])
         while self._playing and self.bar.value < end:
             self.bar.value = min(end, self.bar.value + float(self._speed.value[1:]) / _RATE)
-            self.show(self.bar.value)
+            self.show_time(self.bar.value)
             time.sleep(1.0 / _RATE)
         if self._playing:
-            self.play(False)
+            self.set_playing(False)
 
     def _plots(self, gui: Any, run: Run) -> None:
         from viser import uplot
 
-        for figure in chosen(run)[:_PLOTS]:
-            made = curve(run, figure)
-            rows = kept(made.values, 800)
+        for figure in opening_figures(run)[:_PLOTS]:
+            drawn = curve(run, figure)
+            rows = decimated_indices(drawn.values, 800)
             series = [uplot.Series(label="t [s]")]
             series += [
-                uplot.Series(label=name or made.name, stroke=LINE_COLOURS[j % len(LINE_COLOURS)], width=1.5)
-                for j, name in enumerate(made.components)
+                uplot.Series(label=name or drawn.name, stroke=LINE_COLOURS[j % len(LINE_COLOURS)], width=1.5)
+                for j, name in enumerate(drawn.components)
             ]
             self._add(
                 gui.add_uplot(
-                    (made.time[rows], *np.ascontiguousarray(made.values[rows].T)),
+                    (drawn.time[rows], *np.ascontiguousarray(drawn.values[rows].T)),
                     tuple(series),
-                    title=f"{made.label} [{made.unit}]",
+                    title=f"{drawn.label} [{drawn.unit}]",
                     scales={"x": uplot.Scale(time=False)},
                     aspect=1.9,
                 )
             )
 
     def close(self) -> None:
-        """Take it off the stage."""
+        """Remove the replay from the page."""
         self._playing = False
         if self._actors:
             self._actors.remove()

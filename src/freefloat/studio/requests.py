@@ -1,4 +1,4 @@
-"""The head of a request: what it asks for, where it comes from, and what it brings."""
+"""The head of an HTTP request: its address, origin and cookies."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from urllib.parse import parse_qs, urlsplit
 
 @dataclass(frozen=True)
 class Request:
-    """First line and headers of a request, names in lower case; of a header that comes twice, nothing is believed."""
+    """First line and headers of a request, names in lower case; a repeated header makes the request invalid."""
 
     address: str
     headers: dict[str, str]
 
     @staticmethod
     def of(head: bytes) -> Request:
-        """From the bytes up to the empty line; ValueError where they make no sense."""
+        """Read a request from the bytes up to the empty line; raises a ValueError if they are not valid."""
         first, *lines = head.decode("latin-1").split("\r\n")
         words = first.split(" ")
         headers: dict[str, str] = {}
@@ -35,24 +35,24 @@ class Request:
 
     @property
     def token(self) -> str:
-        """The token in the address; empty where there is none."""
+        """Token in the address; empty if there is none."""
         return parse_qs(urlsplit(self.address).query).get("token", [""])[0]
 
     def cookie(self, name: str) -> str:
-        """A cookie's value; empty where there is none."""
-        found = SimpleCookie()
+        """Value of a cookie; empty if there is none."""
+        cookies = SimpleCookie()
         with contextlib.suppress(Exception):  # cookies of others on this machine may be anything
-            found.load(self.headers.get("cookie", ""))
-        return found[name].value if name in found else ""
+            cookies.load(self.headers.get("cookie", ""))
+        return cookies[name].value if name in cookies else ""
 
     @property
     def host(self) -> str:
-        """The name by which the browser called us, without the port, which a tunnel may change."""
+        """Host name that the browser used, without the port, which a tunnel may change."""
         return urlsplit(f"//{self.headers.get('host', '')}").hostname or ""
 
     @property
     def is_from_our_page(self) -> bool:
-        """Whether it was typed in, followed from outside the browser, or asked by a page that we served."""
+        """Whether the address was typed in, opened from outside the browser, or requested by a page of the studio."""
         origin = self.headers.get("origin")
         if origin is not None and origin != f"http://{self.headers.get('host', '')}":
             return False
@@ -60,7 +60,7 @@ class Request:
 
 
 def is_own_name(name: str, chosen: str) -> bool:
-    """Whether a Host is this machine, called by an address or by a name of its own; no page can make others so."""
+    """Whether a Host is this machine: an address, or one of its own names, which no web page can give to others."""
     own = {"localhost", chosen.lower(), socket.gethostname().lower(), socket.getfqdn().lower()}
     try:
         return name.lower() in own or bool(ipaddress.ip_address(name))

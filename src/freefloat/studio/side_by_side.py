@@ -1,4 +1,4 @@
-"""Orbit and cell in one picture: the spacecraft where they are, and the facility's robots beside them."""
+"""Orbit and cell in one picture: the spacecraft at their poses, and the facility's robots beside them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def orbit_poses(world: World, states: tuple[State, ...]) -> tuple[np.ndarray, np
 
 
 class SideBySide:
-    """The two halves, placed once at the start: afterwards each moves in its own frame."""
+    """Drawing of orbit and cell; the cell is placed once at the start, then each moves in its own frame."""
 
     def __init__(self, start: Moment) -> None:
         from freefloat.hil.record.cell_scene import cell_drawing
@@ -43,7 +43,7 @@ class SideBySide:
         }
 
     def poses(self, moment: Moment) -> tuple[np.ndarray, np.ndarray]:
-        """Of all bodies in the order of the drawing."""
+        """Positions (bodies, 3) [m] and attitudes (bodies, 4) of all bodies in the order of the drawing."""
         position, attitude = orbit_poses(moment.cycle.system.world, moment.states())
         if not self._bodies:
             return position, attitude

@@ -1,4 +1,4 @@
-"""The viewer's server, which takes only requests that passed the gate."""
+"""The viewer's server, which accepts only requests that passed the gate."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _patching = threading.Lock()
 
 
 def require_viser() -> Any:
-    """The viewer's package, or a sentence that says how to get it."""
+    """The package viser; the error without it says how to install it."""
     try:
         import viser
     except ModuleNotFoundError:
@@ -26,19 +26,19 @@ def require_viser() -> Any:
 
 
 def start_viewer(label: str, mark: str) -> Any:
-    """A server of the viewer on a local port of its own; requests without the mark get no answer from it."""
+    """Start a server of the viewer on a free local port; it rejects requests without the mark."""
     viser = require_viser()
-    with contextlib.redirect_stdout(io.StringIO()), _guarded(mark):  # its banner would show the wrong address
+    with contextlib.redirect_stdout(io.StringIO()), _guard_servers(mark):  # its banner would show the wrong address
         server = viser.ViserServer(host="127.0.0.1", port=0, label=label, verbose=False)
-    if not _refuses(server.get_port()):
+    if not _rejects_unmarked(server.get_port()):
         server.stop()
         raise ValueError(f"viser {viser.__version__} cannot be guarded. Install one that can: pip install 'viser<2'.")
     return server
 
 
 @contextmanager
-def _guarded(mark: str) -> Iterator[None]:
-    """While it lasts, servers that the viewer starts look for the mark first: viser itself has no place for that."""
+def _guard_servers(mark: str) -> Iterator[None]:
+    """Within it, servers that the viewer starts check the mark first; viser itself has no option for that."""
     import websockets.asyncio.server as sockets
 
     serve = sockets.serve
@@ -59,8 +59,8 @@ def _guarded(mark: str) -> Iterator[None]:
             sockets.serve = serve
 
 
-def _refuses(port: int) -> bool:
-    """Whether the server sends away who comes without the mark."""
+def _rejects_unmarked(port: int) -> bool:
+    """Whether the server rejects a request without the mark."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10.0)
     try:
         connection.request("GET", "/")

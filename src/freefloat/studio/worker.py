@@ -1,4 +1,4 @@
-"""A scenario in a process of its own, simulated or rehearsed: tells how far it is, stops when asked, keeps the run."""
+"""A scenario simulated or rehearsed in a process of its own, which reports its progress and can be stopped."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ _SHOWN_RATE = 25.0  # frames of a live run per second of wall time, at most [1/s
 
 
 class ReadyProcess:
-    """A fresh interpreter that has imported what a run needs, and waits for one; nobody has to wait for that then."""
+    """A new Python process that has imported what a run needs, so that the run can start without delay."""
 
     def __init__(self) -> None:
-        # Fresh: the viewer's threads, whatever JAX holds, and what a user's file was before stay out of it.
+        # Spawned: it inherits neither the viewer's threads nor the state of JAX nor an old version of a user's file.
         context = multiprocessing.get_context("spawn")
         self.reports, their_reports = context.Pipe(duplex=False)
         their_jobs, self.jobs = context.Pipe(duplex=False)
         self.stop = context.Event()
-        self.process = context.Process(target=_wait, args=(their_jobs, their_reports, self.stop), daemon=True)
+        self.process = context.Process(target=_serve_job, args=(their_jobs, their_reports, self.stop), daemon=True)
         self.process.start()
         their_reports.close()
         their_jobs.close()
 
     def close(self) -> None:
-        """Let it end without a run."""
+        """End the process without a run."""
         self.jobs.close()
         self.process.terminate()
 
 
 class Worker:
-    """Runs a scenario and keeps its results in a folder. With `pace`, in step with the wall clock times that factor.
+    """Runs a scenario and saves its results in a folder; with `pace` at this many simulated seconds per second.
 
     `rehearsed`: in its virtual cell instead of in orbit alone.
     """
@@ -66,24 +66,24 @@ class Worker:
     ) -> None:
         ready = ready if ready is not None and ready.process.is_alive() else ReadyProcess()
         self._reports, self._stop, self._process = ready.reports, ready.stop, ready.process
-        self._concluded = False  # it said how it ended
+        self._concluded = False  # the process reported how it ended
         ready.jobs.send((scenario.key(), dataclasses.asdict(scenario), variant, folder, pace, rehearsed))
         ready.jobs.close()
 
     def poll(self) -> list[Report]:
-        """What came since the last call; a process that died without a word is spoken for, once."""
-        found: list[Report] = []
+        """Reports since the last call; if the process ended without a last report, one is added once."""
+        reports: list[Report] = []
         try:
             while not self._reports.closed and self._reports.poll():
-                found.append(self._reports.recv())
+                reports.append(self._reports.recv())
         except (EOFError, OSError):
             self._reports.close()
             self._process.join(5.0)
-        self._concluded |= any(report.kind in ("done", "failed") for report in found)
+        self._concluded |= any(report.kind in ("done", "failed") for report in reports)
         if self._reports.closed and not self._concluded:
             self._concluded = True
-            found.append(Report("failed", _last_words(self._process.exitcode)))
-        return found
+            reports.append(Report("failed", _end_sentence(self._process.exitcode)))
+        return reports
 
     def abort(self) -> None:
         """Stop after the present block."""
@@ -91,11 +91,11 @@ class Worker:
 
     @property
     def alive(self) -> bool:
-        """True until the process has ended and everything it said was read."""
+        """Whether the process has not ended or some of its reports are not read."""
         return self._process.is_alive() or not self._reports.closed
 
     def close(self, patience: float = 10.0) -> None:
-        """End it: by asking first, by force after a while [s]."""
+        """End the process: by request first, by force after `patience` [s]."""
         self.abort()
         self._process.join(patience)
         if self._process.is_alive():
@@ -105,22 +105,22 @@ class Worker:
             self._process.kill()
 
 
-def _last_words(status: int | None) -> str:
-    """What is known of a process that ended without saying so."""
+def _end_sentence(status: int | None) -> str:
+    """Sentence on a process that ended without a last report."""
     how = f"by signal {-status} ({signal.Signals(-status).name})" if status and status < 0 else f"with status {status}"
     return (
         f"The process of the run ended {how} before the run did. Nothing of it was kept; was there too little memory?"
     )
 
 
-def _wait(jobs: Connection, reports: Connection, stop: Any) -> None:
-    """What the process does: import, wait for the one run, make it."""
+def _serve_job(jobs: Connection, reports: Connection, stop: Any) -> None:
+    """Main function of the process: import, wait for the one run, compute it."""
     import h5py  # noqa: F401
 
     import freefloat.engine.runtime.native
     import freefloat.scenarios.runner  # noqa: F401
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was computed is kept
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # results so far are kept; for all of the process
     with contextlib.suppress(EOFError, KeyboardInterrupt):  # the studio ended without another run
         _work(reports, stop, *jobs.recv())
 
@@ -135,19 +135,19 @@ def _work(
     pace: float | None,
     rehearsed: bool,
 ) -> None:
-    """The run; the scenario comes by its key, since a user's file must be loaded there again."""
+    """Compute and save the run; the scenario is given by its key, since a user's file must be loaded here again."""
     from freefloat.engine import on_making
     from freefloat.scenarios import find
-    from freefloat.scenarios.runner import perform
+    from freefloat.scenarios.runner import run_scenario
 
-    watch = _Watch(reports, stop, pace)
-    on_making(watch.hear_making)
+    watch = _RunReporter(reports, stop, pace)
+    on_making(watch.send_making)
     try:
         scenario = next(iter(find(key).variants().values())).with_settings(settings)
         if rehearsed:
             faults = _rehearse(scenario, variant, folder, watch)
         else:
-            faults = perform(scenario, variant, folder, "native", watch.report).faults
+            faults = run_scenario(scenario, variant, folder, "native", watch.report).faults
         reports.send(Report("done", folder))
         if faults and not stop.is_set():
             reports.send(Report("failed", " ".join(faults)))
@@ -159,14 +159,14 @@ def _work(
         reports.close()
 
 
-def _rehearse(scenario: Any, variant: str, folder: Path, watch: _Watch) -> tuple[str, ...]:
-    """The rehearsal in the scenario's own cell; why it stopped, if it did."""
+def _rehearse(scenario: Any, variant: str, folder: Path, watch: _RunReporter) -> tuple[str, ...]:
+    """Rehearse the scenario in its own cell and save the run; returns the reason if it stopped early."""
     from freefloat.report.folder import finish_folder, save_run
     from freefloat.scenarios.runner import rehearse_variant
 
     facility = scenario.facility()
     try:
-        run, _ = rehearse_variant(scenario, variant, facility, progress=watch, watch=watch.look)
+        run, _ = rehearse_variant(scenario, variant, facility, progress=watch, watch=watch.send_moment)
     finally:
         facility.close()
     save_run(run, folder)
@@ -174,8 +174,8 @@ def _rehearse(scenario: Any, variant: str, folder: Path, watch: _Watch) -> tuple
     return () if run.completed else (run.status,)
 
 
-class _Watch:
-    """Progress and states of the running simulation, sent to whoever looks; keeps the pace of the wall clock."""
+class _RunReporter:
+    """Sends progress and states of the running simulation to the studio, and keeps the pace of the wall clock."""
 
     def __init__(self, reports: Connection, stop: Any, pace: float | None) -> None:
         self._reports, self._stop, self._pace = reports, stop, pace
@@ -187,28 +187,28 @@ class _Watch:
 
     @contextlib.contextmanager
     def report(self, title: str) -> Iterator[Progress]:
-        """The run itself is shown; of others that it is compared with only the progress is told."""
+        """Within it a run reports its progress; the first run also its states, unlike runs for comparison."""
         if self._reported:
-            yield lambda done, total: self._tell(done, total, f"for comparison: {title}")
+            yield lambda done, total: self._send_progress(done, total, f"for comparison: {title}")
             return
         self._reported = True
         yield self
 
-    def _tell(self, done: float, total: float, title: str) -> None:
+    def _send_progress(self, done: float, total: float, title: str) -> None:
         self._obey()
         self._send(Report("progress", (done, total, title)))
 
-    def hear_making(self, event: Making) -> None:
-        """Tell which code is being made."""
+    def send_making(self, event: Making) -> None:
+        """Report which code is being compiled."""
         if event.state == "begun":
-            with contextlib.suppress(OSError):  # nobody listens any more: that is noticed between two blocks
+            with contextlib.suppress(OSError):  # the studio is gone: that is noticed between two blocks
                 self._reports.send(Report("making", event.sentence()))
 
     def __call__(self, done: float, total: float) -> None:
-        self._tell(done, total, "")
+        self._send_progress(done, total, "")
 
     def watch(self, system: System, block: SystemState) -> None:
-        """Show the states of a block, each at its time."""
+        """Send the states of a block, each at its time."""
         from freefloat.model.drawing import drawing
 
         if not self._drawn:
@@ -220,16 +220,16 @@ class _Watch:
         span = float(ticks[-1] - ticks[0]) if len(ticks) > 1 else system.dt
         every = max(1, round(len(ticks) * self._pace / max(span * _SHOWN_RATE, 1e-9)))
         for row in range(0, len(ticks), every):
-            self._show(system, block, row, float(ticks[row]))
+            self._send_states(system, block, row, float(ticks[row]))
 
-    def _show(self, system: System, block: SystemState, row: int, when: float) -> None:
+    def _send_states(self, system: System, block: SystemState, row: int, when: float) -> None:
         import jax
 
         states = jax.tree.map(lambda x: np.asarray(x)[row], block.states)
         self._send_frame(when, *orbit_poses(system.world, states))
 
-    def look(self, moment: Moment) -> None:
-        """Show orbit and cell side by side, at most so many times a second; the loop waits for the clock."""
+    def send_moment(self, moment: Moment) -> None:
+        """Send poses of orbit and cell side by side, at a limited rate; waits for the wall clock."""
         if self._pace is None or moment.time < self._due:
             return
         if self._sides is None:
@@ -253,8 +253,8 @@ class _Watch:
         try:
             self._reports.send(report)
         except OSError:
-            raise KeyboardInterrupt from None  # nobody listens any more: stop, and keep what there is
+            raise KeyboardInterrupt from None  # the studio is gone: stop, and keep the results so far
 
     def _obey(self) -> None:
         if self._stop.is_set():
-            raise KeyboardInterrupt  # the driver ends the run between two blocks and keeps what it has
+            raise KeyboardInterrupt  # the driver ends the run between two blocks and keeps the results so far

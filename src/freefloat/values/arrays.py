@@ -1,4 +1,4 @@
-"""Arrays that pass between functions, by shape. NumPy's and JAX's alike."""
+"""Types of the arrays that pass between functions, by shape; NumPy and JAX arrays both fit."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -30,5 +30,5 @@ Flag = Bool[Numeric, ""]
 
 
 def is_traced(*values: object) -> bool:
-    """True while JAX traces through: the numbers are unknown then and cannot be checked."""
+    """True while JAX traces one of the values: its numbers are unknown then and cannot be checked."""
     return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(values))

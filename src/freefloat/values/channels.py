@@ -1,4 +1,4 @@
-"""What a recorded quantity is called, in which unit and in whose axes."""
+"""Description of a recorded quantity: name, label, unit and axes."""
 
 from dataclasses import dataclass
 
@@ -21,20 +21,20 @@ XYZ = ("x", "y", "z")
 
 
 def vector(name: str, label: str, unit: str, frame: str) -> Channel:
-    """A three-vector."""
+    """Channel of a three-vector."""
     return Channel(name, label, unit, frame, "xyz", XYZ)
 
 
 def quaternion(name: str, label: str) -> Channel:
-    """A scalar-first unit quaternion."""
+    """Channel of a scalar-first unit quaternion."""
     return Channel(name, label, "1", "N", "wxyz", ("w", "x", "y", "z"))
 
 
 def flag(name: str, label: str, meanings: tuple[str, ...], axis: str = "", components: tuple[str, ...] = ()) -> Channel:
-    """A condition: 0 is normal, every other value says what is not."""
+    """Channel of a condition: 0 is normal, every other value means a fault that `meanings` names."""
     return Channel(name, label, "1", "", axis, components, meanings)
 
 
 def mode(name: str, label: str, normal: tuple[str, ...], abnormal: tuple[str, ...] = ()) -> Channel:
-    """Which of several normal ways something works in, or what is wrong with it."""
+    """Channel of a mode of operation: the names of its normal values, then those of abnormal ones."""
     return Channel(name, label, "1", flags=(*normal, *abnormal), normal=len(normal))

@@ -1,6 +1,6 @@
-"""Numbers as a caller gives them: converted to one form; impossible ones are refused by name.
+"""Checks of the numbers that a caller gives: they are converted to one form; an error names impossible ones.
 
-Traced numbers are unknown and pass; only their shapes are looked at.
+Traced numbers are unknown and pass; only their shapes are checked.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ from freefloat.values.errors import LawError, ModelError
 
 
 def require_numbers(what: str, value: Any, unit: str, *, allow_infinite: bool = False) -> Any:
-    """What a caller gave, as float64, if it is finite (or infinite, where `allow_infinite`). Traced values pass."""
+    """The given value as float64, if it is finite (or infinite, where `allow_infinite`). Traced values pass."""
     if is_traced(value):
         return jnp.asarray(value)
     try:
@@ -32,7 +32,7 @@ def require_numbers(what: str, value: Any, unit: str, *, allow_infinite: bool = 
 
 
 def require_quantity(what: str, value: Any, unit: str, **bounds: Any) -> Any:
-    """A number, or several of a kind: at `least`, at `most`, `above`; infinite is permitted where `allow_infinite`."""
+    """A number or an array within its bounds: at `least`, at `most`, `above`; infinite only where `allow_infinite`."""
     given = require_numbers(what, value, unit, allow_infinite=bounds.pop("allow_infinite", False))
     if is_traced(given):
         return given
@@ -41,14 +41,14 @@ def require_quantity(what: str, value: Any, unit: str, **bounds: Any) -> Any:
         wrong, words = checks[name]
         if bound is not None and np.any(wrong(given, bound)):
             wanted = "positive" if (name, bound) == ("above", 0.0) else f"{words} {bound:g}"
-            raise ModelError(f"{what} must be {wanted}, got {_printed(given)}{unit and ' '}{unit}.")
+            raise ModelError(f"{what} must be {wanted}, got {_format_values(given)}{unit and ' '}{unit}.")
     if isinstance(value, (float, jax.Array)):
         return value
     return float(given) if given.ndim == 0 else given
 
 
 def require_bounds(record: Any, units: Mapping[str, str], **bounds: Any) -> None:
-    """Numbers of a record within the same bounds, named by its class: for `__post_init__`."""
+    """Check that fields of a record are within the same bounds; errors name its class. For `__post_init__`."""
     owner = type(record).__name__
     require_all(
         *(
@@ -59,7 +59,7 @@ def require_bounds(record: Any, units: Mapping[str, str], **bounds: Any) -> None
 
 
 def require_all(*checks: Callable[[], Any]) -> tuple[Any, ...]:
-    """Make every check and return what they return, or raise one error with all objections, one a line."""
+    """Make every check and return what they return, or raise one error with all messages, one per line."""
     found, errors = [], []
     for check in checks:
         try:
@@ -67,7 +67,7 @@ def require_all(*checks: Callable[[], Any]) -> tuple[Any, ...]:
         except (ModelError, LawError) as error:
             errors.append(error)
     if errors:
-        raise errors[0] if len(errors) == 1 else errors[0].joined(errors)
+        raise errors[0] if len(errors) == 1 else errors[0].from_several(errors)
     return tuple(found)
 
 
@@ -78,7 +78,7 @@ def set_fields(record: Any, **values: Any) -> None:
 
 
 def require_number(what: str, value: Any, unit: str, **bounds: Any) -> Any:
-    """One number within its bounds."""
+    """The given value, if it is one number within its bounds."""
     given = require_quantity(what, value, unit, **bounds)
     if np.shape(given) != ():
         raise ModelError(f"{what} must be one number [{unit}], got shape {np.shape(given)}.")
@@ -86,7 +86,7 @@ def require_number(what: str, value: Any, unit: str, **bounds: Any) -> Any:
 
 
 def require_array(what: str, value: Any, unit: str, shape: tuple[int, ...], words: str) -> Any:
-    """An array of a shape, which `words` describe to the caller."""
+    """The given array, if it has the shape, which `words` describe to the caller."""
     given = require_numbers(what, value, unit)
     if np.shape(given) != shape:
         raise ModelError(f"{what} must be {words}, got shape {np.shape(given)}.")
@@ -101,5 +101,5 @@ def require_tensor(what: str, value: Any, unit: str) -> Any:
     return require_array(what, given, unit, (3, 3), "3x3 or three principal moments")
 
 
-def _printed(given: np.ndarray) -> str:
+def _format_values(given: np.ndarray) -> str:
     return f"{given.item():g}" if given.ndim == 0 else f"{given.tolist()}"

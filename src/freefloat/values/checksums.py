@@ -1,6 +1,6 @@
-"""A checksum at the end of a file: a changed bit is noticed before anything of the file is believed.
+"""A checksum at the end of a file: a changed bit is noticed before anything in the file is used.
 
-It stands behind what the format itself looks at, so other programs read the file as if it were not there.
+It stands after what the file format itself reads, so other programs read the file as if it were not there.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _LENGTH = len(_MARK) + 64 + 1
 
 
 def append_checksum(path: Path) -> None:
-    """Put the checksum of a file behind it."""
+    """Append the checksum of a file to it."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     with path.open("ab") as file:
@@ -22,18 +22,18 @@ def append_checksum(path: Path) -> None:
 
 
 def remove_checksum(path: Path) -> None:
-    """Take the checksum off again, for a program that will write to the file."""
+    """Remove the checksum from a file, for a program that will write to it."""
     if has_checksum(path):
         os.truncate(path, path.stat().st_size - _LENGTH)
 
 
 def has_checksum(path: Path) -> bool:
-    """Whether a checksum stands behind a file."""
+    """Whether there is a checksum at the end of a file."""
     return _tail(path).startswith(_MARK)
 
 
 def is_intact(path: Path) -> bool:
-    """Whether a file is what its checksum says."""
+    """Whether the content of a file agrees with its checksum."""
     digest, left = hashlib.sha256(), path.stat().st_size - _LENGTH
     with path.open("rb") as file:
         while left > 0 and (block := file.read(min(left, 1 << 20))):

@@ -1,4 +1,4 @@
-"""A claim: a number to reach, who says so, ours beside it, and whether it holds."""
+"""A claim: a reference number, its source, our number beside it, and whether the claim holds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Literal
 Relation = Literal["about", "below", "above", "within", "not reproduced"]
 Kind = Literal["printed", "exact", "prototype", "bound", "own run"]
 
-# Who says so, in words for one claim, and as counted: `1 printed, 4 prototype, 2 bounds`.
+# Kinds of sources in words for one claim; the keys are used in counts: `1 printed, 4 prototype, 2 bounds`.
 KINDS: Mapping[str, str] = {
     "printed": "printed in the paper",
     "exact": "exact solution",
@@ -35,11 +35,11 @@ OWN_BOUND = Source("bound")
 
 @dataclass(frozen=True)
 class Claim:
-    """One number to reach.
+    """A reference number that our result is compared with.
 
     about: |ours - reference| <= tolerance; below, above: ours against the reference, tolerance unused;
     within: tolerance is relative to the reference; not reproduced: shown beside ours, neither holds nor fails.
-    `reason` says why a number is not reproduced, or by which reading of the source one holds.
+    `reason`: why a number is not reproduced, or by which reading of the source a claim holds.
     """
 
     claim: str
@@ -53,7 +53,7 @@ class Claim:
 
     @property
     def holds(self) -> bool | None:
-        """Whether our number does what the claim says; a NaN never does. None where there is nothing to hold."""
+        """Whether our number meets the claim; a NaN never does. None for a number that is not reproduced."""
         if self.relation == "not reproduced":
             return None
         if self.relation == "below":
@@ -67,7 +67,7 @@ class Claim:
 
     @property
     def statement(self) -> str:
-        """The reference side in words: `-0.60145 +- 0.0001 deg`."""
+        """The reference and its tolerance in words: `-0.60145 +- 0.0001 deg`."""
         if self.relation == "not reproduced":
             return self.with_unit(f"{self.reference:g}")
         if self.relation in ("below", "above"):
@@ -77,18 +77,18 @@ class Claim:
         return self.with_unit(f"{self.reference:g} +- {self.tolerance:g}")
 
     def with_unit(self, number: str) -> str:
-        """`0.361 deg`; a ratio stands alone."""
+        """A number with the unit of the claim: `0.361 deg`; a ratio stands alone."""
         return number if self.unit == "1" else f"{number} {self.unit}"
 
     @staticmethod
     def from_dict(row: Mapping[str, Any]) -> Claim:
-        """Back from plain data; a KeyError if it is not complete."""
+        """The claim from plain data; a KeyError if the data is not complete."""
         fields = ("claim", "relation", "reference", "ours", "unit", "tolerance")
         source = Source(row["kind"], row["source"])
         return Claim(**{name: row[name] for name in fields}, source=source, reason=str(row.get("reason", "")))
 
     def as_dict(self, scenario: str, variant: str) -> dict[str, Any]:
-        """Plain data for machines."""
+        """The claim as plain data for files."""
         return {
             "scenario": scenario,
             "variant": variant,
@@ -106,19 +106,19 @@ class Claim:
 
 
 def count_kinds(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """How many claims, as plain data, stand on each kind of reference, in the order of `KINDS`."""
+    """How many claims, as plain data, have each kind of reference, in the order of `KINDS`."""
     counted = Counter(str(row.get("kind", "")) for row in rows)
     return {kind: counted[kind] for kind in (*KINDS, *(set(counted) - set(KINDS))) if counted[kind]}
 
 
 def kinds_in_words(rows: Iterable[Mapping[str, Any]]) -> str:
-    """`1 printed, 4 prototype, 2 bounds`; what comes from an old file and does not say is `unstated`."""
+    """Counts by kind: `1 printed, 4 prototype, 2 bounds`; a claim of an old file without a kind is `unstated`."""
     counts = count_kinds(rows).items()
     return ", ".join(f"{n} {(_PLURAL.get(kind, kind) if n > 1 else kind) or 'unstated'}" for kind, n in counts)
 
 
 def tally(rows: Sequence[Mapping[str, Any]]) -> str:
-    """How many claims, as plain data, hold and who says so: `5 hold, 0 fail (1 printed, 4 prototype)`."""
+    """How many claims, as plain data, hold, by kind of reference: `5 hold, 0 fail (1 printed, 4 prototype)`."""
     judged = [row for row in rows if row["holds"] is not None]
     held = sum(row["holds"] for row in judged)
     words = f"{held} claims hold, {len(judged) - held} fail ({kinds_in_words(judged)})" if judged else "0 claims hold"

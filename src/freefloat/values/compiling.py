@@ -1,14 +1,11 @@
 """Functions that run compiled when they are called with numbers, and stay JAX when they are traced.
 
-What compiles them is found when it is first needed: the physics does not know it, and does without it where it is
-missing.
+Which compiler that is, is known to `values.compiler` alone.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import importlib
-import sys
 from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any, ParamSpec, TypeVar
@@ -19,28 +16,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from freefloat.values.compiler import compile_function, is_searching
 from freefloat.values.errors import ModelError
 from freefloat.values.quiet_fields import report_all
 from freefloat.values.tracing import once
 
-_COMPILER = "freefloat.engine"
 _AT_ONCE = 4096  # rows that JAX handles together: bounds the memory
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-def compile_function(function: Callable[..., Any], record: Any, *example: Any) -> Callable[..., Any] | None:
-    """`function(record, *args)` compiled with the numbers of the record as inputs; None if it cannot be.
-
-    The function must not close over the record.
-    """
-    engine: Any = importlib.import_module(_COMPILER)
-    try:
-        return engine.compile_varied(function, record, *example)
-    except Exception as error:
-        if engine.needs_numbers(error) or isinstance(error, engine.EngineError):
-            return None
-        raise
 
 
 def over_rows(function: Callable[..., Any], record: Any, *shared: Any, rows: np.ndarray) -> np.ndarray:
@@ -57,8 +40,8 @@ def compiled_on_call(function: Callable[P, R]) -> Callable[P, R]:
     """Make a function of a record (or a tuple of records) and numbers run compiled when all of them are known.
 
     NumPy in, NumPy out; JAX arrays in, JAX arrays out. Code is compiled once for each record and shape of arguments,
-    and found again by later processes. The record's arrays can no longer be written to: the code knows their numbers.
-    Numbers that the function checks must be checked before: it sees no values.
+    and found again by later processes. The record's arrays become read-only: the code relies on their numbers.
+    Check numbers before the call: the function itself sees no values while it is traced.
     """
     programs: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
     shared = once(function)
@@ -66,7 +49,7 @@ def compiled_on_call(function: Callable[P, R]) -> Callable[P, R]:
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         asked = _Arguments(args, kwargs)
-        if asked.traced or not _is_searching():
+        if asked.traced or not is_searching():
             return shared(*args, **kwargs)
         known = programs.get(asked.records[0])
         if known is None:
@@ -78,11 +61,11 @@ def compiled_on_call(function: Callable[P, R]) -> Callable[P, R]:
             try:
                 known[key] = compile_function(asked_for, args[0], *asked.numbers) if readable else None
             except ModelError:
-                return function(*args, **kwargs)  # says it again, without what JAX adds while it traces
+                return function(*args, **kwargs)  # raises the error again, without what JAX adds while it traces
         program = known[key]
         if program is None:
             return function(*args, **kwargs)
-        report_all()  # it was traced before, and what it opened then is not known here
+        report_all()  # it was traced before, and the quiet fields that it opened then are not known here
         result = program(*asked.numbers)
         return jax.tree.map(jnp.asarray, result) if asked.jax_arrays else result
 
@@ -90,7 +73,7 @@ def compiled_on_call(function: Callable[P, R]) -> Callable[P, R]:
 
 
 class _Arguments:
-    """The arguments, sorted: the records that come first, numbers that vary, and words that choose."""
+    """The arguments of a call, sorted: the records that come first, numbers that vary, and words that choose."""
 
     __slots__ = ("_words", "jax_arrays", "key", "names", "numbers", "records", "traced")
 
@@ -131,7 +114,7 @@ class _Arguments:
     def _number(self, name: str | int, x: Any) -> None:
         try:
             number = np.asarray(x)
-        except (TypeError, ValueError):  # rows of different length: the function itself says what it thinks of them
+        except (TypeError, ValueError):  # rows of different length: the function itself raises the error
             self.traced = True
             return
         if number.dtype.kind not in "fiub":
@@ -142,7 +125,7 @@ class _Arguments:
         self.key.append((name, number.shape, number.dtype.kind == "b"))
 
     def _several(self, name: str | int, x: Any) -> None:
-        """A record, a sequence of numbers, or a sequence of arrays and records."""
+        """Sort an argument that is a record, a sequence of numbers, or a sequence of arrays and records."""
         leaves, tree = jax.tree.flatten(x)
         self.traced |= not all(_is_number(leaf) for leaf in leaves)
         if self.traced:
@@ -156,11 +139,11 @@ class _Arguments:
         self.key.append((name, tree, tuple((np.shape(leaf), getattr(leaf, "dtype", type(leaf))) for leaf in leaves)))
 
     def with_words(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A function of the record and the numbers alone."""
-        return partial(_call, function, tuple(self.names), self._words)
+        """The function with its words filled in: a function of the record and the numbers alone."""
+        return partial(_call_with_words, function, tuple(self.names), self._words)
 
 
-def _call(
+def _call_with_words(
     function: Callable[..., Any], names: tuple[str | int, ...], words: dict[str | int, Any], record: Any, *numbers: Any
 ) -> Any:
     given = dict(zip(names, numbers, strict=True)) | words
@@ -184,14 +167,8 @@ def _is_number(leaf: Any) -> bool:
     return isinstance(leaf, (np.ndarray, np.generic, jax.Array, float, int)) and not isinstance(leaf, Tracer)
 
 
-def _is_searching() -> bool:
-    """Whether compiled code may be used at present: see ``engine.traced_anew``."""
-    lookup: Any = sys.modules.get(f"{_COMPILER}.runtime.lookup")
-    return lookup is None or lookup.is_searching()
-
-
 def _freeze(record: Any) -> bool:
-    """Make the arrays of a record read-only, and those that they are parts of; False if some are not known."""
+    """Make the arrays of a record, and those that they are views of, read-only; False if some are not known."""
     leaves = jax.tree.leaves(record)
     if not all(_is_number(leaf) for leaf in leaves):
         return False

@@ -1,34 +1,34 @@
-"""Errors of what a caller gives: one for a description of a spacecraft, one for a law."""
+"""Errors about what a caller gives: one for the description of a spacecraft, one for a control law."""
 
 from collections.abc import Iterable, Sequence
 
 
 class _Objection(ValueError):
-    """What a caller gave and must change."""
+    """Base class of errors about an input that the caller must change."""
 
     @classmethod
-    def joined(cls, errors: Sequence[ValueError]) -> ValueError:
-        """One error with the messages of several, one a line."""
+    def from_several(cls, errors: Sequence[ValueError]) -> ValueError:
+        """One error with the messages of several, one per line."""
         return cls("\n".join(map(str, errors)))
 
 
 class ModelError(_Objection):
-    """A spacecraft, or its file, that cannot exist: the message names the part and the remedy."""
+    """Error about a spacecraft, or its file, that cannot exist: the message names the part and the remedy."""
 
 
 class LawError(_Objection):
-    """A law that cannot act: the message names its class, its method and the remedy."""
+    """Error about a control law that cannot act: the message names its class, its method and the remedy."""
 
 
 def unknown_name(owner: str, kind: str, name: str, known: Iterable[str]) -> ModelError:
-    """`Spacecraft 'ets7' has no frame 'hnd'. Frames: base, hand.`"""
+    """Error for an unknown name: `Spacecraft 'ets7' has no frame 'hnd'. Frames: base, hand.`"""
     listed = ", ".join(known) or "none"
     plural = kind.removesuffix("y") + "ies" if kind.endswith("y") else kind + "s"
     return ModelError(f"Spacecraft '{owner}' has no {kind} '{name}'. {plural.capitalize()}: {listed}.")
 
 
 def require_name(what: str, name: object) -> None:
-    """Refuse a name that is none."""
+    """Raise an error unless a name is a text that can be used as a name."""
     if not isinstance(name, str) or not name:
         raise ModelError(f"{what} needs a name that is text, got {name!r}.")
     if fault := name_fault(name):
@@ -36,7 +36,7 @@ def require_name(what: str, name: object) -> None:
 
 
 def name_fault(name: str) -> str:
-    """Why a name cannot stand in a file of channels, where it is part of a path; nothing if it can."""
+    """Why a name cannot stand in a file of channels, where it is part of a path; an empty text if it can."""
     if "/" in name:
         return "a slash separates folders in the files that runs are kept in"
     return "" if name.isprintable() and name != "." else "it has signs that cannot be printed"

@@ -1,4 +1,4 @@
-"""Folders that are replaced as a whole or not at all, and claimed before anybody works for them."""
+"""Folders that are replaced as a whole or not at all, and reserved before the work for them begins."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _EXCHANGE = 2  # RENAME_EXCHANGE of Linux: two names change places in one step
 
 @contextmanager
 def claimed_folder(folder: Path) -> Iterator[None]:
-    """Make the folder and see that files can be written; if nothing came of the work, it is as it was before."""
+    """Make the folder and check that files can be written; if the work puts nothing in it, all is as before."""
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     _remove_abandoned(folder.resolve())
-    fresh = _beside(folder.resolve())
+    fresh = _partial_folder(folder.resolve())
     fresh.mkdir()
     try:
         (fresh / "claim").write_bytes(b"x" * 4096)
@@ -36,45 +36,45 @@ def claimed_folder(folder: Path) -> Iterator[None]:
 
 
 def free_bytes(folder: Path) -> int:
-    """Room on the disk of a folder [B]."""
+    """Free space on the disk of a folder [B]."""
     return shutil.disk_usage(folder).free
 
 
 @contextmanager
 def replaced_folder(folder: Path, *, last: str, without: Collection[str] = ()) -> Iterator[Path]:
-    """A folder to write new files into; they, and what else the old one held, take its place when all are written.
+    """A temporary folder for new files; with the other files of the old one they replace it when all are written.
 
-    Of the old one the names in `without` are left behind. Where a folder cannot change places with another (the
-    current directory, a mounted disk) its files are replaced one by one, `last` being away until all others are there.
+    Names in `without` are not taken over from the old folder. Where a folder cannot change places with another (the
+    current directory, a mounted disk) its files are replaced one by one; `last` is absent until all others are there.
     """
     folder = folder.resolve()
-    fresh = _beside(folder)
+    fresh = _partial_folder(folder)
     fresh.mkdir()
     try:
         shutil.copymode(folder, fresh)
         yield fresh
-        if not _exchanged(fresh, folder, without):
+        if not _exchange_folders(fresh, folder, without):
             _replace_files(fresh, folder, last, without)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
 
 
-def _beside(folder: Path) -> Path:
-    """Where new files are written: on the same disk, beside the folder or, where that cannot be, in it."""
+def _partial_folder(folder: Path) -> Path:
+    """Folder for the new files: on the same disk, beside the folder or, where that cannot be, in it."""
     outside = folder.parent if _can_move(folder) else folder
     return outside / f".{folder.name}.{os.getpid()}.partial"
 
 
 def _can_move(folder: Path) -> bool:
-    """Whether another folder may take its place without pulling the rug from under somebody."""
+    """Whether another folder may take the place of this one: it is neither in use nor a mounted disk."""
     here = Path.cwd()
     return not (
         folder == here or folder in here.parents or folder.is_mount() or not os.access(folder.parent, os.W_OK | os.X_OK)
     )
 
 
-def _exchanged(fresh: Path, folder: Path, without: Collection[str]) -> bool:
-    """Let both change places, after the new one has got what the old one keeps; False where that cannot be."""
+def _exchange_folders(fresh: Path, folder: Path, without: Collection[str]) -> bool:
+    """Exchange both folders, after the new one got the other files of the old one; False if that is impossible."""
     if not _can_move(folder):
         return False
     if not any(folder.iterdir()):
@@ -87,7 +87,7 @@ def _exchanged(fresh: Path, folder: Path, without: Collection[str]) -> bool:
 
 
 def _link_others(old: Path, new: Path, without: Collection[str]) -> None:
-    """Files of the old folder that the new one has not, by a second name for the same content."""
+    """Link the files of the old folder that the new one does not have: a second name for the same content."""
     for path in old.iterdir():
         target = new / path.name
         if path.name in without or target.exists() or _PARTIAL.fullmatch(path.name):
@@ -115,7 +115,7 @@ def _replace_files(fresh: Path, folder: Path, last: str, without: Collection[str
 
 
 def _remove_abandoned(folder: Path) -> None:
-    """What processes that were killed had begun to write; the folder itself they had not touched."""
+    """Remove what processes that were killed had begun to write; the folder itself was not touched by them."""
     for path in (*folder.parent.glob(f".{folder.name}.*.partial"), *folder.glob(f".{folder.name}.*.partial")):
         found = _PARTIAL.fullmatch(path.name)
         if found and found["name"] == folder.name and not _is_running(int(found["process"])):
@@ -127,6 +127,6 @@ def _is_running(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # somebody else's
+    except OSError:  # a process of another user
         return True
     return True

@@ -1,7 +1,7 @@
-"""Named arrays with axes, units and labels: the few words of xarray that the package itself uses.
+"""Named arrays with axes, units and labels: the few methods of xarray that the package itself uses.
 
 A run is recorded, audited, saved and shown in them. xarray brings pandas, a third of a second of CPU: it is imported
-when somebody asks for a data set.
+when a data set is requested.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
     import xarray
 
 
-Given = tuple[str | tuple[str, ...], Any] | tuple[str | tuple[str, ...], Any, Mapping[str, Any]]
+ArrayParts = tuple[str | tuple[str, ...], Any] | tuple[str | tuple[str, ...], Any, Mapping[str, Any]]
 
 
 class LabelledArrays:
-    """Arrays by name, with what stands along their axes (`coords`) and facts about all of them (`attrs`)."""
+    """Arrays by name, with coordinates along their axes (`coords`) and facts about all of them (`attrs`)."""
 
     def __init__(
         self,
-        arrays: Mapping[str, Given] | None = None,
-        coords: Mapping[str, Given | list[str]] | None = None,
+        arrays: Mapping[str, ArrayParts] | None = None,
+        coords: Mapping[str, ArrayParts | list[str]] | None = None,
         attrs: Mapping[str, Any] | None = None,
     ) -> None:
         self.attrs = dict(attrs or {})
         self.coords = {
-            name: _labelled(name, given if isinstance(given, tuple) else (name, given), {})
+            name: _label_array(name, given if isinstance(given, tuple) else (name, given), {})
             for name, given in (coords or {}).items()
         }
-        self.data_vars = {name: _labelled(name, given, self.coords) for name, given in (arrays or {}).items()}
+        self.data_vars = {name: _label_array(name, given, self.coords) for name, given in (arrays or {}).items()}
 
     def __getitem__(self, name: str) -> LabelledArray:
         return self.coords[name] if name in self.coords else self.data_vars[name]
@@ -52,41 +52,41 @@ class LabelledArrays:
         return {axis: length for array in every for axis, length in zip(array.dims, array.shape, strict=True)}
 
     def isel(self, **places: slice | np.ndarray) -> LabelledArrays:
-        """The same arrays at some places of an axis: `isel(time=slice(0, 10))`."""
+        """All arrays at some places of an axis: `isel(time=slice(0, 10))`."""
 
-        def cut(array: LabelledArray) -> Given:
+        def cut_array(array: LabelledArray) -> ArrayParts:
             return array.dims, array.values[tuple(places.get(axis, slice(None)) for axis in array.dims)], array.attrs
 
         return LabelledArrays(
-            {name: cut(array) for name, array in self.data_vars.items()},
-            {name: cut(array) for name, array in self.coords.items()},
+            {name: cut_array(array) for name, array in self.data_vars.items()},
+            {name: cut_array(array) for name, array in self.coords.items()},
             self.attrs,
         )
 
-    def joined(
+    def with_arrays(
         self,
-        arrays: Mapping[str, Given],
+        arrays: Mapping[str, ArrayParts],
         attrs: Mapping[str, Any] | None = None,
-        coords: Mapping[str, Given | list[str]] | None = None,
+        coords: Mapping[str, ArrayParts | list[str]] | None = None,
     ) -> LabelledArrays:
-        """With more arrays, more facts, and what stands along axes that are new."""
-        along, attrs = _given(self.coords) | dict(coords or {}), {**self.attrs, **(attrs or {})}
-        return LabelledArrays(_given(self.data_vars) | dict(arrays), along, attrs)
+        """These arrays with more arrays, more facts, and the coordinates of new axes."""
+        along, attrs = _array_parts(self.coords) | dict(coords or {}), {**self.attrs, **(attrs or {})}
+        return LabelledArrays(_array_parts(self.data_vars) | dict(arrays), along, attrs)
 
     def without(self, names: Sequence[str]) -> LabelledArrays:
-        """Without some arrays, and without the facts."""
+        """These arrays without some of them, and without the facts."""
         kept = {name: array for name, array in self.data_vars.items() if name not in names}
-        return LabelledArrays(_given(kept), _given(self.coords))
+        return LabelledArrays(_array_parts(kept), _array_parts(self.coords))
 
     def as_dataset(self) -> xarray.Dataset:
-        """As xarray has it; the values are shared."""
+        """These arrays as an xarray data set; the values are shared."""
         import xarray
 
-        return xarray.Dataset(_given(self.data_vars), coords=_given(self.coords), attrs=self.attrs)
+        return xarray.Dataset(_array_parts(self.data_vars), coords=_array_parts(self.coords), attrs=self.attrs)
 
     @staticmethod
     def of(data: xarray.Dataset) -> LabelledArrays:
-        """From xarray; the values are shared."""
+        """Labelled arrays from an xarray data set; the values are shared."""
         return LabelledArrays(
             {str(name): (_axes(array.dims), array.values, dict(array.attrs)) for name, array in data.data_vars.items()},
             {str(name): (_axes(array.dims), array.values, dict(array.attrs)) for name, array in data.coords.items()},
@@ -98,12 +98,12 @@ def _axes(dims: Any) -> tuple[str, ...]:
     return tuple(map(str, dims))
 
 
-def _labelled(name: str, given: Given, coords: Mapping[str, LabelledArray]) -> LabelledArray:
+def _label_array(name: str, given: ArrayParts, coords: Mapping[str, LabelledArray]) -> LabelledArray:
     axes, values, *attributes = given
     dims = (axes,) if isinstance(axes, str) else tuple(axes)
     along = {axis: coords[axis] for axis in dims if axis in coords}
     return LabelledArray(dims, np.asarray(values), dict(*attributes), along, name)
 
 
-def _given(arrays: Mapping[str, LabelledArray]) -> dict[str, Any]:
+def _array_parts(arrays: Mapping[str, LabelledArray]) -> dict[str, Any]:
     return {name: (array.dims, array.values, dict(array.attrs)) for name, array in arrays.items()}

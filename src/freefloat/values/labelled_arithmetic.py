@@ -21,7 +21,7 @@ _OPERATORS = {  # xarray drops attributes and names that differ for a + b, and k
 
 
 def apply_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: dict[str, Any]) -> Any:
-    """A function of numpy that works number by number; what is in attributes of all arrays is kept."""
+    """Apply a NumPy function, axes matched by name; attributes that the arrays share are kept."""
     targets = options.get("out", ())
     in_place = any(isinstance(target, LabelledArray) for target in targets)
     if method != "__call__" or ufunc.signature:
@@ -56,7 +56,7 @@ def apply_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: di
 
 
 def _frame(arrays: Sequence[LabelledArray]) -> LabelledArray:
-    """Axes, lengths and coordinates of what arithmetic with these arrays gives, without values."""
+    """Axes, lengths and coordinates of the result of arithmetic with these arrays, without values."""
     dims = tuple(dict.fromkeys(axis for array in arrays for axis in array.dims))
     sizes = {axis: size for array in arrays for axis, size in array.sizes.items()}
     nothing = np.broadcast_to(0.0, [sizes[axis] for axis in dims])
@@ -76,7 +76,7 @@ def _ask_xarray(ufunc: np.ufunc, inputs: Sequence[Any], options: dict[str, Any])
 def _apply_by_position(
     ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: dict[str, Any], in_place: bool
 ) -> Any:
-    """Sums over axes and products of matrices; two arrays with names are multiplied along the axes that both have."""
+    """Apply sums over axes and products of matrices; two named arrays are multiplied along the axes that both have."""
     named = [value for value in (*inputs, *options.values()) if isinstance(value, LabelledArray) or _is_xarray(value)]
     if ufunc is np.matmul and method == "__call__" and len(named) == 2 and not options:
         found = _ask_xarray(ufunc, inputs, options)
@@ -110,7 +110,7 @@ def have_same_labels(arrays: Sequence[LabelledArray]) -> bool:
 
 
 def align_axes(value: Any, dims: tuple[str, ...]) -> Any:
-    """The values with the axes in this order, and length one along those that the array has not."""
+    """The values with the axes in this order, and length one along those that the array does not have."""
     if not isinstance(value, LabelledArray):
         return value
     if value.dims == dims:
@@ -140,7 +140,7 @@ def _does_not_fit(why: str) -> ValueError:
 
 
 def labelled_result(values: Any, frame: LabelledArray, arrays: Sequence[LabelledArray]) -> Any:
-    """What arithmetic gives, with its axes, their coordinates, and the name and attributes that the arrays share."""
+    """Result of arithmetic with its axes, their coordinates, and the name and attributes that the arrays share."""
     if not isinstance(values, np.ndarray | np.generic):
         return values  # of a class that has its own arithmetic
     if values.shape != frame.shape:
@@ -152,7 +152,7 @@ def labelled_result(values: Any, frame: LabelledArray, arrays: Sequence[Labelled
 
 
 def _shared_attributes(arrays: Sequence[LabelledArray]) -> dict[str, Any]:
-    """All attributes but those that differ."""
+    """Attributes of all arrays, without those that differ."""
     found, dropped = {}, set()
     for array in arrays:
         for key, value in array.attrs.items():
@@ -163,7 +163,7 @@ def _shared_attributes(arrays: Sequence[LabelledArray]) -> dict[str, Any]:
 
 
 def join_coords(dims: tuple[str, ...], arrays: Sequence[LabelledArray]) -> dict[str, LabelledArray]:
-    """What stands along the axes, and other coordinates that are the same in all arrays that have them."""
+    """Coordinates along the axes, and other coordinates that are the same in all arrays that have them."""
     found: dict[str, LabelledArray] = {}
     differ = set()
     for array in arrays:
@@ -177,7 +177,7 @@ def join_coords(dims: tuple[str, ...], arrays: Sequence[LabelledArray]) -> dict[
 
 
 def reduce_axes(array: LabelledArray, function: str, dim: Any, options: dict[str, Any]) -> Any:
-    """A numpy function over axes, as xarray has it: values that are not numbers are left out, which xarray does."""
+    """Apply a NumPy function over axes, as xarray does; xarray itself does it, and skips NaN, where there are any."""
     axis, rest = options.get("axis"), {key: value for key, value in options.items() if key != "axis"}
     if isinstance(dim, int) or (dim is not None and axis is not None):
         raise TypeError(f"{function}() takes the name of an axis, or its number as axis=... Axes: {array.dims}.")

@@ -1,6 +1,6 @@
 """One named array with axes, units and labels: what `run["base.position"]` returns.
 
-It has the words of xarray's DataArray that are used most. Any other attribute is xarray's: `to_xarray()` is called for
+It has the most used methods of xarray's DataArray. Any other attribute is xarray's: `to_xarray()` is called for
 it. xarray brings pandas and dask, half a second of CPU, so it is imported only then.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Coords(Mapping[str, "LabelledArray"]):
     """Names and times by axis, which xarray can read too: its arrays ask for `variables` and `xindexes` to add ours.
 
-    `arrays` are the same without coordinates of their own.
+    `arrays` holds these coordinates without coordinates of their own.
     """
 
     def __init__(self, given: Mapping[str, LabelledArray]) -> None:
@@ -92,27 +92,27 @@ class LabelledArray(NDArrayOperatorsMixin):
 
     @property
     def ndim(self) -> int:
-        """Number of axes."""
+        """Number of axes of the array."""
         return self.values.ndim
 
     @property
     def size(self) -> int:
-        """Number of values."""
+        """Number of values in the array."""
         return self.values.size
 
     @property
     def dtype(self) -> np.dtype:
-        """Kind of the values."""
+        """Data type of the values."""
         return self.values.dtype
 
     @property
     def data(self) -> np.ndarray:
-        """The values, as xarray calls them too."""
+        """The values, by the name that xarray has for them."""
         return self.values
 
     @property
     def T(self) -> LabelledArray:
-        """The axes in reversed order."""
+        """The array with its axes in reversed order."""
         return replace(self, dims=self.dims[::-1], values=self.values.T)
 
     @property
@@ -121,7 +121,7 @@ class LabelledArray(NDArrayOperatorsMixin):
         return cast(Coords, self.coords).arrays
 
     def along(self, axis: str) -> np.ndarray:
-        """The names or times of an axis; counted from zero where it has none."""
+        """The names or times of an axis; numbers from zero on where it has none."""
         return self.bare_coords[axis].values if axis in self.coords else np.arange(self.shape[self.dims.index(axis)])
 
     def coordinate(self, axis: str) -> LabelledArray:
@@ -170,10 +170,10 @@ class LabelledArray(NDArrayOperatorsMixin):
             if drop or tolerance is not None:
                 raise AskXarray
             wanted = _by_axis(indexers, labels)
-            return self.isel({axis: self._find(axis, label, method) for axis, label in wanted.items()})
+            return self.isel({axis: self._find_label(axis, label, method) for axis, label in wanted.items()})
         return from_xarray(self.ask_xarray("sel", indexers, method, tolerance, drop, **labels))
 
-    def _find(self, axis: str, label: Any, method: str | None) -> Any:
+    def _find_label(self, axis: str, label: Any, method: str | None) -> Any:
         if axis in self.coords:
             return find_places(axis, self.along(axis), label, method)
         self.require_axis(axis, KeyError)
@@ -306,7 +306,7 @@ class LabelledArray(NDArrayOperatorsMixin):
         return reduce_axes(self, function, dim, options)
 
     def to_xarray(self) -> xarray.DataArray:
-        """As xarray has it; the values are shared."""
+        """The array as an xarray DataArray; the values are shared."""
         import xarray
 
         return xarray.DataArray(
@@ -330,7 +330,7 @@ class LabelledArray(NDArrayOperatorsMixin):
         return _of_xarray_arrays(found) if inspect.ismethod(found) else found
 
     def ask_xarray(self, question: str, /, *given: Any, **options: Any) -> Any:
-        """What a method of xarray's array returns."""
+        """Result of a method of xarray's DataArray."""
         return _of_xarray_arrays(getattr(self.to_xarray(), question))(*given, **options)
 
     def _title(self) -> str:
@@ -344,12 +344,12 @@ class LabelledArray(NDArrayOperatorsMixin):
         return "\n".join([*lines, *(f"  {name}: {value}" for name, value in self.attrs.items())])
 
     def _repr_html_(self) -> str:
-        """For notebooks, as xarray shows it."""
+        """HTML of the array for notebooks, as xarray shows it."""
         return self.to_xarray()._repr_html_()
 
 
 def from_xarray(array: xarray.DataArray) -> LabelledArray:
-    """From xarray; the values are shared."""
+    """Labelled array from an xarray DataArray; the values are shared."""
     coords = {
         str(name): LabelledArray(_axes(along.dims), along.values, dict(along.attrs), name=str(name))
         for name, along in array.coords.items()
@@ -359,7 +359,7 @@ def from_xarray(array: xarray.DataArray) -> LabelledArray:
 
 
 def for_xarray(value: Any) -> Any:
-    """The same with our arrays as xarray's."""
+    """The value with our arrays replaced by xarray's, in dictionaries and tuples too."""
     if isinstance(value, LabelledArray):
         return value.to_xarray()
     if isinstance(value, dict):
@@ -383,7 +383,7 @@ def _no_other_coordinate(name: str) -> TypeError:
 
 
 def _by_axis(given: Mapping[str, Any] | None, more: dict[str, Any]) -> Mapping[str, Any]:
-    """Places or labels by axis, as one mapping or by keyword; xarray's errors say what else was given."""
+    """Places or labels by axis, as one mapping or by keyword; xarray reports errors in anything else."""
     if given is not None and (not isinstance(given, Mapping) or (given and more)):
         raise AskXarray
     return given or more

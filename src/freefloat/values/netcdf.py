@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from freefloat.values.checksums import append_checksum, remove_checksum
-from freefloat.values.labelled import Given, LabelledArray, LabelledArrays
+from freefloat.values.labelled import ArrayParts, LabelledArray, LabelledArrays
 
 if TYPE_CHECKING:
     import h5py
 
 _FOREIGN_FILTERS = 256  # numbers from here on are not HDF5's own
 _MOST_PACKED = 1100  # times, by the packing that HDF5 has itself
-_SMALL = 1_000_000  # bytes that nobody need count
+_SMALL = 1_000_000  # bytes that pass without a check
 # What HDF5 and NetCDF themselves write beside an array.
 _HIDDEN = {"CLASS", "NAME", "REFERENCE_LIST", "DIMENSION_LIST", "_FillValue", "_NCProperties", "dtype"}
 
@@ -42,14 +42,14 @@ def write_netcdf(data: LabelledArrays, path: Path) -> None:
 
 
 def read_netcdf(path: Path) -> LabelledArrays:
-    """Read a file without groups; what is called like its own axis stands along that axis.
+    """Read a file without groups; an array with the name of its own axis is the coordinate of that axis.
 
-    Whatever is wrong with it is an OSError. What lies in other files, or leads to them, is refused.
+    Whatever is wrong with the file is raised as an OSError. Links, and values in other files, are rejected.
     """
     import h5py
 
-    arrays: dict[str, Given] = {}
-    coords: dict[str, Given] = {}
+    arrays: dict[str, ArrayParts] = {}
+    coords: dict[str, ArrayParts] = {}
     try:
         with h5py.File(path, "r") as file:
             for name in map(str, file):
@@ -62,12 +62,12 @@ def read_netcdf(path: Path) -> LabelledArrays:
             return LabelledArrays(arrays, coords, _attributes(file))
     except OSError:
         raise
-    except Exception as error:  # HDF5 has an exception of every kind for files that are not what they seem
+    except Exception as error:  # HDF5 raises exceptions of every kind for damaged files
         raise OSError(f"{type(error).__name__}: {error}") from error
 
 
 def _own_dataset(file: h5py.File, name: str) -> h5py.Dataset:
-    """An array whose values are in this very file, in a form that needs no code from elsewhere."""
+    """The array of a name, if its values are in this very file, in a form that needs no other program."""
     import h5py
 
     if not isinstance(file.get(name, getlink=True), h5py.HardLink):
@@ -86,7 +86,7 @@ def _own_dataset(file: h5py.File, name: str) -> h5py.Dataset:
 
 
 def _is_bare_axis(entry: h5py.Dataset) -> bool:
-    """An axis along which nothing stands: it has a length, and no values."""
+    """Whether an entry is an axis without coordinate: it has a length, and no values."""
     return entry.attrs.get("CLASS") == b"DIMENSION_SCALE" and entry.id.get_storage_size() == 0
 
 
@@ -104,14 +104,14 @@ def _attributes(place: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Words as a list, as xarray has them; a single number by itself, of which other writers make an array."""
+    """Plain form of an attribute: words as a list, as in xarray; a single number, which others write as an array."""
     if np.shape(value) == (1,):
         return value[0]
     return list(value) if np.ndim(value) and np.asarray(value).dtype.kind == "O" else value
 
 
 def rewrite_attribute(path: Path, name: str, value: Any) -> None:
-    """Change one fact of a file that `write_netcdf` wrote."""
+    """Change one attribute of a file that `write_netcdf` wrote."""
     import h5py
 
     remove_checksum(path)
@@ -121,7 +121,7 @@ def rewrite_attribute(path: Path, name: str, value: Any) -> None:
 
 
 def _scale(file: h5py.File, axis: str, length: int, along: LabelledArray | None) -> h5py.Dataset:
-    """What stands along an axis, or, where nothing does, its length in the form that NetCDF prescribes."""
+    """Write the coordinate of an axis or, where it has none, its length in the form that NetCDF prescribes."""
     if along is not None:
         scale = _dataset(file, axis, along)
         scale.make_scale(axis)
@@ -136,7 +136,7 @@ def _dataset(file: h5py.File, name: str, array: LabelledArray) -> h5py.Dataset:
 
     if array.dtype.kind in "UO":
         return file.create_dataset(name, data=array.values.astype(object), dtype=h5py.string_dtype())
-    if array.dtype.kind == "b":  # NetCDF has no truth values; xarray knows them by this attribute
+    if array.dtype.kind == "b":  # NetCDF has no truth values; xarray recognises them by this attribute
         written = file.create_dataset(name, data=array.values.astype(np.int8))
         written.attrs["dtype"] = "bool"
         return written

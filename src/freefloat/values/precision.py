@@ -1,4 +1,4 @@
-"""float64, switched on once."""
+"""Switching JAX to float64, once for the process."""
 
 import os
 import warnings
@@ -9,7 +9,7 @@ _OFF = {"0", "false", "no", "off"}
 
 
 def enable_float64() -> None:
-    """Switch JAX to float64; tell a user who had switched it off by environment that we did."""
+    """Switch JAX to float64; warn a user who had switched it off by an environment variable."""
     if os.environ.get("JAX_ENABLE_X64", "").strip().lower() in _OFF:
         warnings.warn(
             "JAX_ENABLE_X64 is set to off, but freefloat computes in float64 and has switched it on for this "
@@ -20,7 +20,7 @@ def enable_float64() -> None:
 
 
 def require_float64() -> None:
-    """Refuse to compute in float32 when someone switched float64 off after the import."""
+    """Raise an error when float64 was switched off after the import: results would be float32."""
     if not jax.config.read("jax_enable_x64"):
         raise RuntimeError(
             "JAX's float64 was switched off after freefloat was imported, so results would lose nine digits. "

@@ -1,4 +1,4 @@
-"""Reports of how far long work has come."""
+"""Progress reports of long computations."""
 
 from collections.abc import Callable
 

@@ -1,8 +1,8 @@
-"""Quiet fields: what acts on an answer only where code reads it, such as what a body looks like.
+"""Quiet fields: fields that affect a result only where code reads them, such as what a body looks like.
 
 The value of a quiet field is kept sealed: it is opened by reading the field, comparing or hashing it, and every opening
-is reported to whoever listens. A compiler that listens while it traces knows what an answer depends on. Records pass
-seals on unopened when JAX takes them apart and puts them together again.
+is reported to all listeners. A compiler that listens while it traces finds out what a result depends on. Records pass
+sealed values on unopened when JAX takes them apart and puts them together again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _listeners: list[Report] = []
 
 
 def quiet(default: Any = dataclasses.MISSING) -> Any:
-    """Mark a field as quiet: static, and part of an answer only where code reads it."""
+    """Mark a field as quiet: static, and part of a result only where code reads it."""
     return dataclasses.field(default=default, metadata={"static": True, "quiet": True})
 
 
@@ -36,12 +36,12 @@ def seal_quiet_fields(cls: type[T]) -> type[T]:
 
 
 def report_all() -> None:
-    """Tell listeners that an answer was used which may depend on anything."""
+    """Report to all listeners that a result was used which may depend on anything."""
     for report in tuple(_listeners):
         report(None)
 
 
-class Sealed:
+class SealedValue:
     """A value whose openings are reported, by the mark that it shares with its copies."""
 
     __slots__ = ("_mark", "_value")
@@ -49,24 +49,24 @@ class Sealed:
     def __init__(self, value: Any, mark: object = None) -> None:
         self._value, self._mark = value, object() if mark is None else mark
 
-    def pass_on(self) -> Sealed:
-        """The same, unopened, as another object: Python takes an object to be equal to itself without asking it."""
-        return Sealed(self._value, self._mark)
+    def pass_on(self) -> SealedValue:
+        """Another sealed object with this value, unopened: Python assumes that an object equals itself."""
+        return SealedValue(self._value, self._mark)
 
     def open(self) -> Any:
-        """The value."""
+        """The sealed value; its opening is reported to all listeners."""
         for report in tuple(_listeners):
             report(self._mark)
         return self._value
 
     def __quiet__(self) -> object:
-        """What openings are reported by; an engine that finds this method may leave the value out of its keys."""
+        """The mark by which openings are reported; an engine that finds this method may omit the value in its keys."""
         return self._mark
 
     @staticmethod
     @contextmanager
     def listen(report: Report) -> Iterator[None]:
-        """While this lasts, have every opening reported by its mark; None: anything may have been opened."""
+        """Context in which every opening is reported by its mark; None: anything may have been opened."""
         _listeners.append(report)
         try:
             yield
@@ -74,12 +74,12 @@ class Sealed:
             _listeners.remove(report)
 
     def __fingerprint__(self) -> Any:
-        """What it consists of."""
+        """The value, as the content of this object in a fingerprint."""
         return self.open()
 
     def __eq__(self, other: object) -> bool:
         mine = self.open()
-        return isinstance(other, Sealed) and bool(mine == other.open())
+        return isinstance(other, SealedValue) and bool(mine == other.open())
 
     def __hash__(self) -> int:
         return hash(self.open())
@@ -88,7 +88,7 @@ class Sealed:
         return repr(self.open())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Sealed, (self.open(),)
+        return SealedValue, (self.open(),)
 
 
 class SealedField:
@@ -105,13 +105,13 @@ class SealedField:
         if self.name not in owner.__dict__:
             raise AttributeError(f"{type(owner).__name__} has no {self.name} yet.")
         held = owner.__dict__[self.name]
-        return held.open() if isinstance(held, Sealed) else held
+        return held.open() if isinstance(held, SealedValue) else held
 
     def __set__(self, owner: Any, value: Any) -> None:
-        owner.__dict__[self.name] = value if isinstance(value, Sealed) else Sealed(value)
+        owner.__dict__[self.name] = value if isinstance(value, SealedValue) else SealedValue(value)
 
 
 def passed_on(owner: Any, name: str) -> Any:
-    """What a field holds, unopened."""
+    """Value of a field as it is stored: if it is sealed, it stays unopened."""
     held = owner.__dict__[name]
-    return held.pass_on() if isinstance(held, Sealed) else held
+    return held.pass_on() if isinstance(held, SealedValue) else held

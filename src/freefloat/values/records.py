@@ -30,11 +30,11 @@ def record(cls: type[T]) -> type[T]:
     statics = tuple(f.name for f in fields if f.metadata.get("static") and f.name not in sealed)
     keys = tuple(jax.tree_util.GetAttrKey(name) for name in leaves)
 
-    def known(self: Any) -> tuple[Any, ...]:
+    def static_values(self: Any) -> tuple[Any, ...]:
         return (*(getattr(self, n) for n in statics), *(passed_on(self, n) for n in sealed))
 
     def flatten(self: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        return tuple(getattr(self, n) for n in leaves), known(self)
+        return tuple(getattr(self, n) for n in leaves), static_values(self)
 
     def flatten_with_keys(self: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         children, aux = flatten(self)

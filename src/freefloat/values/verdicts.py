@@ -18,13 +18,13 @@ CODE = "code"  # what the hash of the package's own source is called
 
 @dataclass(frozen=True)
 class Criterion:
-    """One question to a rehearsal. Without a value it is not judged; where it is required, that is a no-go.
+    """One question about a rehearsal. Without a value it is not judged; where it is required, that is a no-go.
 
-    `reason` says what was found and where; of a no-go also what can be done about it.
+    `reason`: what was found and where; for a no-go also what can be done about it.
     """
 
     name: str
-    meaning: str  # what is asked, in a sentence
+    meaning: str  # the question, in a sentence
     relation: Relation
     limit: float
     unit: str
@@ -35,7 +35,7 @@ class Criterion:
 
     @property
     def decision(self) -> Decision:
-        """Whether the value is within its limit."""
+        """Go or no-go, by whether the value is within its limit; not judged without a value."""
         if self.value is None:
             return NOT_JUDGED
         within = self.value <= self.limit if self.relation == "at most" else self.value >= self.limit
@@ -43,12 +43,12 @@ class Criterion:
 
     @property
     def stops(self) -> bool:
-        """Whether it alone makes the verdict a no-go."""
+        """Whether this criterion alone makes the verdict a no-go."""
         return self.decision == NO_GO or (self.decision == NOT_JUDGED and self.required)
 
     @property
     def margin(self) -> float | None:
-        """What is left to the limit, as a share of it; None where there is no number to share."""
+        """What is left to the limit, as a share of it; None without a value, or where the limit is 0 or not finite."""
         if self.value is None or self.limit == 0.0 or not math.isfinite(self.limit):
             return None
         left = (self.limit - self.value) / abs(self.limit)
@@ -60,12 +60,12 @@ class Criterion:
         return f"{self.relation} {self.with_unit(self.limit)}"
 
     @property
-    def found(self) -> str:
-        """The value in words."""
+    def value_text(self) -> str:
+        """The value in words; a dash where there is none."""
         return "–" if self.value is None else self.with_unit(self.value)
 
     def with_unit(self, number: float) -> str:
-        """`4.2 mm`; a bare number where the unit is 1."""
+        """A number with the unit of the criterion: `4.2 mm`; a bare number where the unit is 1."""
         return f"{number:.4g}" if self.unit == "1" else f"{number:.4g} {self.unit}"
 
 
@@ -77,23 +77,23 @@ class Signature:
     hashes: Mapping[str, str] = field(default_factory=dict)  # by what it is of: `run.nc`, `cycles.log`, `code`, ...
     command: str = ""  # that rehearses it again
 
-    def changed(self, other: Signature) -> tuple[str, ...]:
-        """What was judged and is another now, by name: files, settings, limits."""
-        return tuple(name for name in _unlike(self.hashes, other.hashes) if name != CODE)
+    def changed_inputs(self, other: Signature) -> tuple[str, ...]:
+        """Names of the files, settings and limits that were judged and are different now."""
+        return tuple(name for name in _differing_names(self.hashes, other.hashes) if name != CODE)
 
-    def made_otherwise(self, other: Signature) -> tuple[str, ...]:
-        """Programs that are others now, which need not change a result: by name."""
-        code = [name for name in _unlike(self.hashes, other.hashes) if name == CODE]
-        return (*_unlike(self.versions, other.versions), *code)
+    def changed_programs(self, other: Signature) -> tuple[str, ...]:
+        """Names of the programs that are different now, which need not change a result."""
+        code = [name for name in _differing_names(self.hashes, other.hashes) if name == CODE]
+        return (*_differing_names(self.versions, other.versions), *code)
 
 
-def _unlike(a: Mapping[str, str], b: Mapping[str, str]) -> list[str]:
+def _differing_names(a: Mapping[str, str], b: Mapping[str, str]) -> list[str]:
     return [name for name in dict.fromkeys((*a, *b)) if a.get(name) != b.get(name)]
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """All criteria of a rehearsal, causes before what follows from them."""
+    """All criteria of a rehearsal, causes before their consequences."""
 
     title: str
     criteria: tuple[Criterion, ...]
@@ -101,54 +101,59 @@ class Verdict:
 
     @property
     def go(self) -> bool:
-        """Whether no criterion stops it; a verdict without criteria is none."""
+        """Whether no criterion stops it; False for a verdict without criteria."""
         return bool(self.criteria) and not self.against
 
     @property
     def against(self) -> tuple[Criterion, ...]:
         """The criteria that stop it, in their order: the first is nearest to the cause."""
-        return tuple(one for one in self.criteria if one.stops)
+        return tuple(criterion for criterion in self.criteria if criterion.stops)
 
     @property
     def by_margin(self) -> tuple[Criterion, ...]:
-        """As a reader wants them: what stops it first, then by what is left, and last what has no margin."""
+        """Criteria in the order of a report: those that stop it, by margin, without margin, not judged."""
 
-        def place(one: Criterion) -> tuple[int, float]:
-            if one.stops:
+        def place(criterion: Criterion) -> tuple[int, float]:
+            if criterion.stops:
                 return 0, 0.0
-            if one.decision == NOT_JUDGED:
+            if criterion.decision == NOT_JUDGED:
                 return 3, 0.0
-            return (2, 0.0) if one.margin is None else (1, one.margin)
+            return (2, 0.0) if criterion.margin is None else (1, criterion.margin)
 
         return tuple(sorted(self.criteria, key=place))
 
     @property
     def headline(self) -> str:
-        """GO or NO-GO, and by how much."""
-        judged = sum(one.decision != NOT_JUDGED for one in self.criteria)
+        """GO with the smallest margin, or NO-GO with the number of criteria against it, in one sentence."""
+        judged = sum(criterion.decision != NOT_JUDGED for criterion in self.criteria)
         if not self.go:
             return f"NO-GO: {len(self.against)} of {len(self.criteria)} criteria stand against it."
-        least = next((one for one in self.by_margin if one.margin is not None), None)
+        least = next((criterion for criterion in self.by_margin if criterion.margin is not None), None)
         nearest = f" Nearest to its limit: {least.name}, {100.0 * (least.margin or 0.0):.3g} % left." if least else ""
         return f"GO: all {judged} criteria that could be judged are met.{nearest}"
 
     def reasons(self, most: int = 3) -> list[str]:
-        """Why it is a no-go: the first reasons, and how many there are more."""
-        told = [f"{one.name}: {one.reason}" for one in self.against[:most]]
-        more = len(self.against) - len(told)
-        return [*told, f"and {more} more"] if more else told
+        """Reasons of a no-go: the first ones, and how many more there are."""
+        lines = [f"{criterion.name}: {criterion.reason}" for criterion in self.against[:most]]
+        more = len(self.against) - len(lines)
+        return [*lines, f"and {more} more"] if more else lines
 
     # ---- plain data
 
     def as_dict(self) -> dict[str, Any]:
-        """For files; a number that is not finite becomes a word."""
-        rows = [{**asdict(one), "decision": one.decision, "margin": one.margin} for one in self.criteria]
+        """The verdict as plain data for files; a number that is not finite becomes a word."""
+        rows = [
+            {**asdict(criterion), "decision": criterion.decision, "margin": criterion.margin}
+            for criterion in self.criteria
+        ]
         return plain_data({"go": self.go, "title": self.title, "criteria": rows, "signature": asdict(self.signature)})
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Verdict:
-        """Back from plain data; a KeyError or TypeError if it is not complete."""
-        return Verdict(str(data["title"]), tuple(map(_criterion, data["criteria"])), Signature(**data["signature"]))
+        """The verdict from plain data; a KeyError or TypeError if the data is not complete."""
+        return Verdict(
+            str(data["title"]), tuple(map(_criterion_from_dict, data["criteria"])), Signature(**data["signature"])
+        )
 
 
 def plain_data(value: Any) -> Any:
@@ -165,7 +170,7 @@ def digest_of(data: Any) -> str:
     return hashlib.sha256(json.dumps(data, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def _criterion(row: Mapping[str, Any]) -> Criterion:
+def _criterion_from_dict(row: Mapping[str, Any]) -> Criterion:
     own = {name: row[name] for name in ("name", "meaning", "relation", "unit", "reason", "required", "limit_from")}
     value = row["value"]
     return Criterion(**own, limit=float(row["limit"]), value=None if value is None else float(value))

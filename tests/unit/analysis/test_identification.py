@@ -70,7 +70,7 @@ def test_friction_is_found_beside_a_bias_and_an_inertia(rng):
     assert result.converged
     assert result.rank == 6
     assert result.normalised_error(np.array([0.05, 0.3, 0.0, 0.0, 0.0, M])) < chi2.ppf(0.999, 6)
-    assert result.gains_from(FRICTION[0]) == "joints.position"
+    assert result.main_channel(FRICTION[0]) == "joints.position"
 
 
 def ratio(inertia: float) -> float:
@@ -95,7 +95,7 @@ def test_the_rod_of_case_3_tells_the_base_inertia_and_how_well(rng):
     assert result["base.inertia.zz"] == pytest.approx(expected, abs=1e-3 * deviation)
     assert result.deviation("base.inertia.zz") == pytest.approx(deviation, rel=1e-4)
     assert result.converged
-    assert 0.3 < result.fit.normalised < 2.0
+    assert 0.3 < result.fit.reduced_chi_square < 2.0
     assert result.covariance_from == "noise"
     doubled = identify(
         swing(inertia=13.0),
@@ -104,7 +104,9 @@ def test_the_rod_of_case_3_tells_the_base_inertia_and_how_well(rng):
         noise={"base.rate": 2.0 * SIGMA},
         covariance_from="residuals",
     )
-    assert doubled.deviation("base.inertia.zz") == pytest.approx(deviation * np.sqrt(result.fit.normalised), rel=1e-3)
+    assert doubled.deviation("base.inertia.zz") == pytest.approx(
+        deviation * np.sqrt(result.fit.reduced_chi_square), rel=1e-3
+    )
 
 
 def test_planar_motion_does_not_tell_what_turns_out_of_the_plane():
@@ -165,7 +167,7 @@ def test_frequencies_and_damping_of_a_panel_from_a_gyro(rng):
     seen = np.isfinite(result.values)
     assert np.all(seen[:2])
     np.testing.assert_array_less(np.abs(result.values - exact)[seen], 4.5 * result.deviations[seen])
-    assert result.gains_from(result.names[0]) == "base.rate"
+    assert result.main_channel(result.names[0]) == "base.rate"
 
 
 def test_in_a_world_of_two_parameters_say_whose_they_are():
@@ -175,7 +177,7 @@ def test_in_a_world_of_two_parameters_say_whose_they_are():
     assert found.names[:2] == ("two.rod.mass", "two.rod.moment.x")
     assert found.names[10:] == ("one.rod.damping", *(f"start.two.base.rate.{axis}" for axis in "xyz"))
     values = found.nominal + np.arange(1.0, 15.0)
-    system, start = found.placement.put(experiment.system, experiment.start, values)
+    system, start = found.placement.insert_values(experiment.system, experiment.start, values)
     one, two = system.world.crafts
     assert float(two.body("rod").mass) == M + 1.0
     assert float(one.body("rod").mass) == M

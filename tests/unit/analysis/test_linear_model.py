@@ -38,7 +38,7 @@ def test_a_wheel_loop_has_the_poles_of_its_gains():
         hub = hub.with_wheel(f"wheel.{letter}", axis=axis, inertia=0.1)
     hold = control.AttitudeHold(craft=hub, stiffness=2.0, damping=10.0, period=0.5)
     model = linearise(ff.Experiment.of(hub, hold, duration=1.0, dt=0.5))
-    z = model.part(states=("base.rotation.z", "base.rate.z"))
+    z = model.submodel(states=("base.rotation.z", "base.rate.z"))
     np.testing.assert_allclose(np.sort(z.poles), np.sort(np.roots([24.0 - 0.1, 10.0, 2.0])), rtol=1e-9)
     assert "AttitudeHold, sampled every 0.5 s, is taken as continuous." in str(model)
 

@@ -219,7 +219,7 @@ def test_every_entry_of_every_body_has_a_name_and_changes_nothing_else(body, ent
     assert found.names == (f"{body}.{entry}",)
     before = experiment.world.crafts[0].body(body)
     assert found.nominal[0] == pytest.approx(number(before, entry), abs=1e-12)
-    system, _ = found.placement.put(experiment.system, experiment.start, found.nominal + 0.25)
+    system, _ = found.placement.insert_values(experiment.system, experiment.start, found.nominal + 0.25)
     after = system.world.crafts[0].body(body)
     for other in ENTRIES:
         step = 0.25 if other == entry else 0.0

@@ -60,12 +60,12 @@ def test_shards_merge_to_the_whole(reference, tmp_path):
     for part in (1, 2, 3):
         run(made, tmp_path / f"part{part}", Route(shard=(part, 3)))
     whole = Store(tmp_path / "part1").same_empty(tmp_path / "whole")
-    assert [whole.take(Store(tmp_path / f"part{part}")) for part in (1, 2, 3)] == [3, 2, 2]
-    assert whole.take(Store(tmp_path / "part2")) == 0
+    assert [whole.copy_missing(Store(tmp_path / f"part{part}")) for part in (1, 2, 3)] == [3, 2, 2]
+    assert whole.copy_missing(Store(tmp_path / "part2")) == 0
     assert_same(Results.of_store(whole), reference)
     run(pushed_craft.campaign(seed=4), tmp_path / "other")
     with pytest.raises(CampaignError, match="another campaign"):
-        whole.take(Store(tmp_path / "other"))
+        whole.copy_missing(Store(tmp_path / "other"))
 
 
 KILLED = """
@@ -106,7 +106,7 @@ def test_damaged_blocks_are_found_and_computed_again(reference, tmp_path):
     chunk = tmp_path / "kept" / "metrics" / "c" / "2" / "0"
     chunk.write_bytes(chunk.read_bytes()[:-3] + b"abc")
     store = Store(tmp_path / "kept")
-    assert set(store.done()) - set(store.done(check=True)) == {2}
+    assert set(store.finished_blocks()) - set(store.finished_blocks(check=True)) == {2}
     assert_same(resume(pushed_craft.campaign(), tmp_path / "kept"), reference)
 
 
@@ -338,13 +338,13 @@ def test_an_interruption_between_blocks_is_heard(monkeypatch, tmp_path):
     monkeypatch.setattr(driving, "compute_block", compute)
     with pytest.raises(KeyboardInterrupt):
         run(made, tmp_path / "kept")
-    assert Store(tmp_path / "kept").done(check=True) == [0, 1, 2, 3]
+    assert Store(tmp_path / "kept").finished_blocks(check=True) == [0, 1, 2, 3]
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler to emulate a GPU")
 def test_a_card_gives_the_same_numbers(reference):
     made = pushed_craft.campaign(20)
-    made.prepared.program.compiled("gpu", emulate=True)
+    made.preparation.program.compiled_step("gpu", emulate=True)
     found = run(made, route=Route(target="gpu"))
     apart = np.abs(found.array("metrics") - reference.array("metrics")[:20])
     assert apart.max() <= (0.0 if host().fma else 1e-12)

@@ -79,7 +79,7 @@ def test_what_is_not_drawn_is_part_of_the_code(own_cache):
     elsewhere = pushed_craft.campaign(
         4, dispersions=(Dispersion("base.inertia.xx", Normal(1.0, 0.1), "scale"), plain.dispersions[1])
     )
-    names = [lookup.name_of(one.prepared.program.rules.start, ()) for one in (plain, other, elsewhere)]
+    names = [lookup.name_of(one.preparation.program.rules.start, ()) for one in (plain, other, elsewhere)]
     assert len({name.digest for name in names if name is not None}) == 3
     slow, fast = run_campaign(plain), run_campaign(other)
     np.testing.assert_allclose(fast.metric("speed"), 2.0 * slow.metric("speed"), rtol=0.03)
@@ -91,7 +91,7 @@ def test_the_nominal_value_of_a_drawn_number_is_not_part_of_the_code(own_cache):
         experiment = ff.Experiment.of(craft, duration=0.5, dt=0.1)
         drawn = (Dispersion("base.mass", Normal(1.0, 0.1), "scale"),)
         made = Campaign(experiment, 4, dispersions=drawn, metrics=(Metric("speed", "norm(base.velocity)"),))
-        return made.prepared.program.rules
+        return made.preparation.program.rules
 
     light, heavy = (lookup.name_of(rules(mass).start, ()) for mass in (100.0, 200.0))
     assert light is not None

@@ -3,7 +3,16 @@ import pytest
 from scipy import stats
 
 import freefloat as ff
-from freefloat.campaign import CampaignError, Correlated, Discrete, Dispersion, Listed, LogNormal, Normal, Uniform
+from freefloat.campaign import (
+    CampaignError,
+    CorrelatedDispersion,
+    Discrete,
+    Dispersion,
+    ListedDispersion,
+    LogNormal,
+    Normal,
+    Uniform,
+)
 from freefloat.campaign.designs import shares
 from freefloat.campaign.draws import Draws
 from freefloat.campaign.physical_draws import impossible_bodies
@@ -67,7 +76,7 @@ def test_discrete_values_come_as_often_as_their_weights_say():
 
 def test_correlated_numbers_have_their_covariance():
     covariance = np.array([[4.0, 3.0, 0.0], [3.0, 9.0, 1.0], [0.0, 1.0, 1.0]]) * 1e-6
-    found = draws(Correlated(("start.velocity",), covariance, mean=(1.0, 2.0, 3.0)), runs=200_000).of(
+    found = draws(CorrelatedDispersion(("start.velocity",), covariance, mean=(1.0, 2.0, 3.0)), runs=200_000).of(
         np.arange(200_000)
     )
     # Standard error of a covariance of n normal numbers: sqrt((s11 s22 + s12^2) / n) < 3e-8 here; five of them.
@@ -140,7 +149,7 @@ def test_what_a_part_refuses_is_impossible_too():
 
 def test_listed_values_are_taken_run_by_run():
     values = np.array([90.0, 100.0, 120.0])
-    assert np.array_equal(draws(Listed("base.mass", values), runs=3).of(np.arange(3)).numbers[:, 0], values)
+    assert np.array_equal(draws(ListedDispersion("base.mass", values), runs=3).of(np.arange(3)).numbers[:, 0], values)
 
 
 @pytest.mark.parametrize(
@@ -151,9 +160,9 @@ def test_listed_values_are_taken_run_by_run():
         ((Dispersion("base.mass", Normal(1.0, 0.1), "times"),), "set, add, scale"),  # pyright: ignore[reportArgumentType]
         ((Dispersion("start.attitude", Normal(0.0, 0.1)),), "how = 'add'"),
         ((Dispersion("base.com", Normal(0.0, 0.1)), Dispersion("base.com.x", Normal(0.0, 0.1))), "the same number"),
-        ((Correlated(("base.mass",), [[-1.0]]),), "negative eigenvalue"),
-        ((Correlated(("base.mass", "base.com.x"), [[1.0, 0.5], [0.4, 1.0]]),), "not symmetric"),
-        ((Listed("base.mass", [[1.0, 2.0]]),), "takes 1 finite numbers"),
+        ((CorrelatedDispersion(("base.mass",), [[-1.0]]),), "negative eigenvalue"),
+        ((CorrelatedDispersion(("base.mass", "base.com.x"), [[1.0, 0.5], [0.4, 1.0]]),), "not symmetric"),
+        ((ListedDispersion("base.mass", [[1.0, 2.0]]),), "takes 1 finite numbers"),
     ],
 )
 def test_wrong_dispersions_are_refused_with_what_would_do(dispersions, said):
@@ -182,7 +191,7 @@ def test_sensors_know_which_run_it_is():
     craft = ff.Spacecraft.from_base("box", mass=1.0, inertia=(1.0, 1.0, 1.0))
     experiment = ff.Experiment.of(craft, ff.sensors.Gyro(noise=0.1), duration=1.0, dt=0.1)
     made = Draws(experiment, (), seed=1, runs=10)
-    system, _ = made.numbers.fill(np.zeros(0), np.asarray(5))
+    system, _ = made.numbers.system_and_start(np.zeros(0), np.asarray(5))
     assert int(system.sensors[0].imperfection.run) == 5
 
 

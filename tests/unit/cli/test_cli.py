@@ -97,7 +97,7 @@ def test_a_run_that_fails_or_a_claim_that_does_not_hold_shows_in_the_exit_code(t
     assert "goddard-symmetric (50-kg): The run stopped: planted." in said.err
     for ok, code in ((True, 0), (False, 1)):
         kept = SimpleNamespace(run=run, summary={"ok": ok}, faults=[])
-        monkeypatch.setattr("freefloat.cli.run.perform", lambda *_, kept=kept, **__: kept)
+        monkeypatch.setattr("freefloat.cli.run.run_scenario", lambda *_, kept=kept, **__: kept)
         words = ("run", "goddard-symmetric", "--out", str(tmp_path / f"{code}"), "--json")
         assert freefloat(*words, monkeypatch=monkeypatch) == code
 

@@ -9,7 +9,7 @@ import pytest
 from freefloat.cli import bars, campaign, main, progress
 from freefloat.engine import Making, is_making_heard
 from freefloat.engine.runtime import making
-from freefloat.sim import compiling_line as line_of_making
+from freefloat.sim import compiling_line
 
 
 class Terminal(io.StringIO):
@@ -23,7 +23,7 @@ def seconds(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "120")
     now = [0.0]
-    monkeypatch.setattr(line_of_making, "clock", lambda: now[0])
+    monkeypatch.setattr(compiling_line, "clock", lambda: now[0])
     return now
 
 
@@ -57,8 +57,8 @@ def test_bar_gives_way_to_the_line(monkeypatch, seconds):
 
 def test_lines_in_a_pipe(monkeypatch, seconds):
     monkeypatch.setattr(sys, "stderr", stream := io.StringIO())
-    signs, showing = [], line_of_making.showing
-    monkeypatch.setattr(line_of_making, "showing", lambda sign: (signs.append(sign), showing(sign))[1])
+    signs, showing = [], compiling_line.show_compilation
+    monkeypatch.setattr(compiling_line, "show_compilation", lambda sign: (signs.append(sign), showing(sign))[1])
     with progress.progress_bar("ets7-gjm nominal", quiet=False) as report:
         assert report is None
         sign = signs[-1]
@@ -73,13 +73,13 @@ def test_lines_in_a_pipe(monkeypatch, seconds):
 def test_a_dumb_terminal_shows_lines_as_a_log_does(monkeypatch, seconds):
     monkeypatch.setenv("TERM", "dumb")
     monkeypatch.setattr(sys, "stderr", Terminal())
-    signs, showing = [], line_of_making.showing
-    monkeypatch.setattr(line_of_making, "showing", lambda sign: (signs.append(sign), showing(sign))[1])
+    signs, showing = [], compiling_line.show_compilation
+    monkeypatch.setattr(compiling_line, "show_compilation", lambda sign: (signs.append(sign), showing(sign))[1])
     with progress.progress_bar("ets7-gjm nominal", quiet=False) as report:
         assert report is None
     with campaign._progress(quiet=False) as report:
         assert report is None
-    assert [type(sign) for sign in signs] == [line_of_making.LogSign] * 2
+    assert [type(sign) for sign in signs] == [compiling_line.LogDisplay] * 2
 
 
 @pytest.mark.parametrize("columns", [60, 80])
@@ -124,8 +124,8 @@ def test_quiet_is_quiet(monkeypatch, seconds, stream):
 
 @pytest.mark.parametrize("word", ["", "--quiet", "--json"])
 def test_run_in_a_pipe(own_cache, tmp_path, monkeypatch, capsys, word):
-    monkeypatch.setattr(line_of_making, "_SHORT_IN_LOGS", 1e-9)
-    monkeypatch.setattr(line_of_making, "_INTERVAL", 1e-3)
+    monkeypatch.setattr(compiling_line, "_SHORT_IN_LOGS", 1e-9)
+    monkeypatch.setattr(compiling_line, "_INTERVAL", 1e-3)
     words = ["freefloat", "run", "goddard-symmetric", "--out", str(tmp_path / "out"), "--set", "duration=1"]
     monkeypatch.setattr(sys, "argv", [*words, *filter(None, [word])])
     with pytest.raises(SystemExit) as stop:

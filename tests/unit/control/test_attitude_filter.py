@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from freefloat.control.attitude_filter import AttitudeFilter, Estimate
+from freefloat.control.attitude_filter import AttitudeEstimate, AttitudeFilter
 from freefloat.model import Spacecraft, State
 from freefloat.sensors import Gyro, IdealMeasurements, Imperfection, StarTracker
 from freefloat.spatial.rotations import quaternion_exp, quaternion_log
@@ -100,7 +100,7 @@ def test_a_star_fix_counts_once() -> None:
 
     law = AttitudeFilter(attitude_gain=0.5, bias_gain=0.0, period=0.1)
     start = dataclasses.replace(law.begin(Fix()), quaternion=jnp.array([1.0, 0.0, 0.0, 0.0]))
-    once: Estimate = law.remember(start, Fix(), clock_at(0.0))
+    once: AttitudeEstimate = law.remember(start, Fix(), clock_at(0.0))
     twice = law.remember(once, Fix(), clock_at(0.1))
     np.testing.assert_allclose(quaternion_log(once.quaternion), [5e-4, 0.0, 0.0], atol=1e-15)
     np.testing.assert_allclose(twice.quaternion, once.quaternion, atol=1e-15)

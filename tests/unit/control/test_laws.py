@@ -27,7 +27,7 @@ from freefloat.control import (
     spline_to,
 )
 from freefloat.control.attitude import arm_momentum, arm_reaction
-from freefloat.control.measured import Replaced
+from freefloat.control.measured import ReplacedMeasurements
 from freefloat.control.reactionless_turn import approach_rates
 from freefloat.control.resolved_motion import pose_error
 from freefloat.dynamics import (
@@ -203,7 +203,7 @@ def test_attitude_torque_turns_back_in_base_axes_from_any_reference(rng) -> None
 def test_attitude_torque_is_off_while_a_message_is_low(distance: float, share: float, rng) -> None:
     law = AttitudeHold(craft=CRAFT, off_message="capture.distance", off_below=0.1)
     y = _measured(_state(rng))
-    told = Replaced(y, {"capture.distance": jnp.asarray(distance)})
+    told = ReplacedMeasurements(y, {"capture.distance": jnp.asarray(distance)})
     always = dataclasses.replace(law, off_message="")
     wanted = always.command(always.begin(y), y, clock_at(0.0)).torques
     assert np.max(np.abs(wanted)) > 1.0
@@ -226,7 +226,11 @@ def test_feed_forward_is_the_rate_of_the_arms_momentum() -> None:
         rates = arm.rates(start, y, clock_at(t))
         ahead, behind = (
             arm_momentum(
-                CRAFT, arm, start, Replaced(y, {"joints.position": state.q + s * h * rates}), clock_at(t + s * h)
+                CRAFT,
+                arm,
+                start,
+                ReplacedMeasurements(y, {"joints.position": state.q + s * h * rates}),
+                clock_at(t + s * h),
             )
             for s in (1, -1)
         )

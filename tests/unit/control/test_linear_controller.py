@@ -15,8 +15,8 @@ from freefloat.control.lqr import (
     design_kalman,
     design_lqg,
     design_lqr,
-    move,
     sample,
+    simulate_linear,
 )
 from freefloat.spatial.rotations import quaternion_exp
 
@@ -41,7 +41,7 @@ def design():
     wheels = tuple(craft.wheel_names)
     linear = linearise(experiment, inputs=wheels, outputs=READS)
     turning = [f"base.{kind}.{axis}" for kind in ("rotation", "rate") for axis in "xyz"]
-    plant = sample(StateSpace.of(linear.part(states=turning)), PERIOD)
+    plant = sample(StateSpace.of(linear.submodel(states=turning)), PERIOD)
     regulator = design_lqr(plant, 1.0, 0.01)
     return craft, plant, design_lqg(regulator, design_kalman(plant, 1e-4, 1e-4))
 
@@ -53,7 +53,7 @@ def test_a_small_turn_goes_as_the_linear_loop_says(design):
     law = LinearController.of(controller, craft, READS, reference=REFERENCE)
     run = ff.simulate(craft, HoldJoints(("rod",)), law, state=state, duration=20.0, dt=PERIOD)
     loop = close_loop(plant, controller)
-    expected = move(loop, np.concatenate([turn, np.zeros(len(loop.A) - 3)]), PERIOD, 20.0)
+    expected = simulate_linear(loop, np.concatenate([turn, np.zeros(len(loop.A) - 3)]), PERIOD, 20.0)
     seen = 2.0 * run["base.attitude"].values[:, 1:]
     predicted = np.column_stack([2.0 * expected[f"base.attitude.{k}"] for k in (2, 3, 4)])
     assert np.max(np.abs(seen - predicted)) < 1e-3 * np.max(np.abs(turn))  # second order, and RK4 at 0.1 s

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from freefloat.control import PictureNoise, TargetGuess
-from freefloat.control.picture_update import Picture, View, expected_view
-from freefloat.control.target_errors import true_target
-from freefloat.control.target_motion import SEEN, error_between, move_state
+from freefloat.control.picture_update import Picture, TargetView, expected_view
+from freefloat.control.target_errors import true_target_state
+from freefloat.control.target_motion import POSE_ERRORS, apply_error, error_between
 from freefloat.library import ets7
 from freefloat.model import State, Truth, World
 from freefloat.sensors.ideal import IdealMeasurements
@@ -33,7 +33,7 @@ TRUTH = Truth(WORLD, (BUS.in_motion(), MOVING))
 class Seen:
     """A camera that sees the client at a place in N, from a bus at rest in the origin."""
 
-    def __init__(self, view: View, taken: Any, valid: Any) -> None:
+    def __init__(self, view: TargetView, taken: Any, valid: Any) -> None:
         eye = np.array([1.0, 0.0, 0.3])
         self._values = {"camera.position": view.position - eye, "camera.attitude": view.quaternion}
         self._taken, self._valid, self._own = taken, valid, IdealMeasurements(TRUTH)
@@ -51,7 +51,9 @@ class Seen:
 def test_what_is_told_is_what_an_ideal_sensor_would_measure() -> None:
     law, ideal = target_filter(), IdealMeasurements(TRUTH)
     memory = law.begin(ideal)
-    belief = dataclasses.replace(memory.belief, state=true_target(law.body, TRUTH, law.target), time=jnp.asarray(2.0))
+    belief = dataclasses.replace(
+        memory.belief, state=true_target_state(law.body, TRUTH, law.target), time=jnp.asarray(2.0)
+    )
     memory = dataclasses.replace(memory, belief=belief, used=jnp.asarray(2.0))
     told = law.tell(memory, ideal, clock_at(2.0))
     for owner in ("client.base", "client.ring"):
@@ -65,19 +67,19 @@ def test_what_is_told_is_what_an_ideal_sensor_would_measure() -> None:
 
 
 LAW = target_filter(guess=TargetGuess(), noise=PictureNoise(position=0.01, angle=0.02))
-TRUE = true_target(LAW.body, TRUTH, LAW.target)
+TRUE = true_target_state(LAW.body, TRUTH, LAW.target)
 
 
 @compiled
-def look(memory: Any, view: View, taken: Any, valid: Any, t: Any) -> Any:
+def look(memory: Any, view: TargetView, taken: Any, valid: Any, t: Any) -> Any:
     """The filter's memory after a tick at which it is shown a view."""
     return LAW.remember(memory, Seen(view, taken, valid), clock_at(t, dt=0.1))
 
 
-def view_with(noises: Any, shift: float = 0.0) -> View:
+def view_with(noises: Any, shift: float = 0.0) -> TargetView:
     """What the camera sees of the client, or of one that is shifted along x [m]."""
-    place = Picture(View(TRUE.quaternion, TRUE.position), jnp.array([1.0, 0.0, 0.3]))
-    return expected_view(LAW.body, move_state(TRUE, jnp.zeros(20).at[3].set(shift)), place, jnp.asarray(noises))
+    place = Picture(TargetView(TRUE.quaternion, TRUE.position), jnp.array([1.0, 0.0, 0.3]))
+    return expected_view(LAW.body, apply_error(TRUE, jnp.zeros(20).at[3].set(shift)), place, jnp.asarray(noises))
 
 
 def test_a_start_at_a_picture_is_as_wrong_as_the_picture() -> None:
@@ -86,7 +88,7 @@ def test_a_start_at_a_picture_is_as_wrong_as_the_picture() -> None:
     assert not bool(empty.started)
     memory = look(empty, view_with(noises), 0.0, True, 0.0)
     assert bool(memory.started)
-    error, P = error_between(memory.belief.state, TRUE)[SEEN], memory.belief.covariance[SEEN, SEEN]
+    error, P = error_between(memory.belief.state, TRUE)[POSE_ERRORS], memory.belief.covariance[POSE_ERRORS, POSE_ERRORS]
     # 5.25 and 3.34 are the squares of the noises above, each over its sigma.
     np.testing.assert_allclose(error @ np.linalg.solve(P, error), 5.25 + 3.34, rtol=1e-9)
 

@@ -45,7 +45,7 @@ def test_it_asks_for_a_torque_against_what_is_stored() -> None:
 
 
 def test_it_knows_what_is_stored() -> None:
-    np.testing.assert_allclose(LAW.stored(holding(4.0)), [0.0, 4.0, 0.0], atol=1e-14)
+    np.testing.assert_allclose(LAW.wheel_momentum(holding(4.0)), [0.0, 4.0, 0.0], atol=1e-14)
 
 
 def test_it_must_stop_below_where_it_starts() -> None:

@@ -9,9 +9,9 @@ from freefloat import engine
 from freefloat.dynamics.bounding_balls import ball_radius, least_gap
 from freefloat.dynamics.touching_points import TouchingPoints
 from freefloat.effects.contact import (
-    Box,
-    Capsule,
-    Cone,
+    ContactBox,
+    ContactCapsule,
+    ContactCone,
     ContactPair,
     KelvinVoigt,
     Plane,
@@ -27,10 +27,10 @@ SHAPES = {
     "sphere": Sphere(0.2),
     "plane": Plane(),
     "ring": Ring(0.4, 0.03),
-    "capsule": Capsule(0.1, 0.6),
-    "box": Box((0.5, 0.8, 0.3)),
+    "capsule": ContactCapsule(0.1, 0.6),
+    "box": ContactBox((0.5, 0.8, 0.3)),
     "probe": Probe(0.1, 0.7, 0.05),
-    "cone": Cone(0.5, 0.4, 0.1),
+    "cone": ContactCone(0.5, 0.4, 0.1),
 }
 NEVER = {("plane", "plane"), ("plane", "cone"), ("cone", "cone"), ("box", "cone"), ("cone", "box"), ("cone", "plane")}
 PAIRS = [(a, b) for a in SHAPES for b in SHAPES if (a, b) not in NEVER]
@@ -67,7 +67,7 @@ def test_gap_changes_as_the_points_separate(a, b):
             (0.0,),
             (1.0,),
         )
-        now = pair.touching(X, twist)
+        now = pair.contact_points(X, twist)
         return rate, -now.rates, pair.points(X).normals
 
     numbers, twists = rng.normal(size=(6, 6)), rng.normal(size=(6, 6))
@@ -134,9 +134,9 @@ def test_points_lie_in_the_middle_between_both_shapes(height):
 
 
 def test_impossible_pairs_are_refused():
-    with pytest.raises(ModelError, match="A Plane cannot touch a Cone"):
+    with pytest.raises(ModelError, match="A Plane cannot touch a ContactCone"):
         pair_of("plane", "cone").points(Pose())
     with pytest.raises(ModelError, match="narrower than its mouth"):
-        Cone(0.1, 0.2, 0.3)
+        ContactCone(0.1, 0.2, 0.3)
     with pytest.raises(ModelError, match="at least 3"):
         Ring(0.1, 0.01, 2)

@@ -32,7 +32,7 @@ def test_bristles_take_what_they_store_and_lose(rng):
     z = 1e-2 * rng.normal(size=(40, 3))
     z = z - np.sum(z * normals, axis=1, keepdims=True) * normals
     velocities, pushes = rng.normal(size=(40, 3)), rng.uniform(0.0, 300.0, 40)
-    rub = BRISTLES.rub(z, velocities, normals, pushes)
+    rub = BRISTLES.friction_forces(z, velocities, normals, pushes)
     assert 5 < np.sum(rub.slips) < 35
     stored = BRISTLES.stiffness * np.sum(z * np.asarray(rub.rate))
     np.testing.assert_allclose(-np.sum(np.asarray(rub.force) * velocities), stored + float(rub.heat), rtol=1e-12)
@@ -47,7 +47,7 @@ def test_the_wrench_works_at_the_twist_as_the_push_does_at_the_depth(rng):
     R = np.asarray(rotation_exp(jnp.asarray(rng.normal(size=3))))
     height = 0.19 - (R @ np.array([0.5, -0.3, 0.1]))[2]  # the ball's centre is 0.19 m above the plane
     X_ab, V_ab = Pose(position=(1.0, 2.0, height), rotation=R), jnp.asarray(0.1 * rng.normal(size=6))
-    now, found = pair.touching(X_ab, V_ab), pair.at(X_ab, V_ab)
+    now, found = pair.contact_points(X_ab, V_ab), pair.at(X_ab, V_ab)
     np.testing.assert_allclose(now.depths, [0.01], atol=1e-14)
     np.testing.assert_allclose(found.wrench @ V_ab, -found.pushes @ now.rates, rtol=1e-12)
     assert float(found.pushes[0]) == pytest.approx(1e4 * 0.01 + 30.0 * float(now.rates[0]))
@@ -57,6 +57,6 @@ def test_bristles_of_points_that_part_spring_back():
     pair = ContactPair(Plane(), Sphere(0.2), KelvinVoigt(1e4), BRISTLES)
     z = jnp.array([[1e-3, 0.0, 0.0]])
     for on, left in ((True, z), (False, 0.0 * z)):
-        kept, lost = pair.released(z, jnp.array([on, True]))
+        kept, lost = pair.release_bristles(z, jnp.array([on, True]))
         np.testing.assert_array_equal(kept, left)
         np.testing.assert_allclose(lost, 0.0 if on else 0.5 * 3e3 * 1e-6, rtol=1e-12)

@@ -191,7 +191,7 @@ def test_the_directory_is_the_users_own(folder, monkeypatch):
     folder.chmod(0o700)
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)  # as if it were another's
     secret._secret_at.cache_clear()
-    assert cache.obstacle()
+    assert cache.unusable_reason()
     monkeypatch.undo()
     secret._secret_at.cache_clear()
 

@@ -24,7 +24,7 @@ from freefloat import engine
 from freefloat.engine.runtime import fingerprint as fingerprints
 from freefloat.engine.runtime import lookup, origins
 from freefloat.engine.runtime.fingerprint import fingerprint
-from freefloat.engine.runtime.origins import Unseen
+from freefloat.engine.runtime.origins import InspectionError
 
 HEADER = "import functools\nimport jax, jax.numpy as jnp, numpy as np\nfrom collections import defaultdict\n"
 _number = itertools.count()
@@ -358,7 +358,7 @@ def test_slots_that_are_hidden_are_said(module):
         "class A:\n    __slots__ = ('g',)\na = A()\na.g = 3.0\nread = A.g.__get__\ndel A.g\n"
         "def f(x): return read(a) * x"
     )
-    with pytest.raises(Unseen, match="cannot be seen"):
+    with pytest.raises(InspectionError, match="cannot be seen"):
         fingerprint(written.a)
 
 
@@ -396,7 +396,7 @@ def test_slots_that_are_hidden_are_said(module):
 )
 def test_what_cannot_be_seen_is_said(module, source, why):
     module("gain = 3.0", "helping")
-    with pytest.raises(Unseen, match=why):
+    with pytest.raises(InspectionError, match=why):
         fingerprint(module(source).f)
 
 
@@ -413,7 +413,7 @@ def test_a_relative_import_inside_is_not_taken_for_another_module():
     code = compile("def f(x):\n    from .math import gain\n    return gain * x", "package/one.py", "exec")
     space = {"__name__": "package.one", "__package__": "package"}
     exec(code, space)
-    with pytest.raises(Unseen, match=r"import \.math"):
+    with pytest.raises(InspectionError, match=r"import \.math"):
         fingerprint(space["f"])
 
 
@@ -514,6 +514,6 @@ def test_unseen_code_gives_new_answers_each_time_and_doctor_says_so(tmp_path):
 
 @pytest.mark.parametrize("reader", [time.time, random.random, os.getcwd])
 def test_impure_functions_as_values_are_refused(reader):
-    with pytest.raises(Unseen):
+    with pytest.raises(InspectionError):
         fingerprint(reader)
-    assert fingerprints.Reached().functions == []
+    assert fingerprints.ReachedObjects().functions == []

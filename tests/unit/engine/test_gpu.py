@@ -15,7 +15,7 @@ from freefloat import engine
 from freefloat.engine.cuda import card, parking
 from freefloat.engine.cuda import program as gpu_program
 from freefloat.engine.cuda import shape as gpu_shape
-from freefloat.engine.cuda.shape import Shape
+from freefloat.engine.cuda.shape import KernelShape
 from freefloat.engine.llvm.machine import host
 from freefloat.engine.runtime import lookup
 
@@ -40,7 +40,7 @@ def test_kernel_agrees_with_jax(name):
 def test_every_block_with_hardly_any_registers(name, monkeypatch):
     monkeypatch.setattr(parking, "LARGE", 3)
     graph = engine.trace(idioms.IDIOMS[name], idioms.X[0], unroll=0, branch=0)
-    shape = Shape(block=8, registers=4, near=3, again=2, order="short", together=7)
+    shape = KernelShape(block=8, registers=4, near=3, again=2, order="short", together=7)
     program = engine.compile(graph, target="gpu", emulate=True, shape=shape, cache=False)
     (found,) = jax.tree_util.tree_leaves(program.batch(idioms.X))
     idioms.check(name, found)
@@ -129,13 +129,13 @@ def test_interrupted_between_pieces_keeps_what_is_done():
 
 
 SHAPES = {
-    "compiler": Shape(block=8),
-    "registers": Shape(block=8, registers=60, near=20, again=0),
-    "all near": Shape(block=8, registers=60, near=500),
-    "again": Shape(block=8, registers=60, near=20, again=8),
-    "ordered": Shape(block=8, registers=30, near=0, order="short"),
-    "together": Shape(block=8, registers=40, near=5, together=50),
-    "recent": Shape(block=8, registers=30, near=0, order="recent"),
+    "compiler": KernelShape(block=8),
+    "registers": KernelShape(block=8, registers=60, near=20, again=0),
+    "all near": KernelShape(block=8, registers=60, near=500),
+    "again": KernelShape(block=8, registers=60, near=20, again=8),
+    "ordered": KernelShape(block=8, registers=30, near=0, order="short"),
+    "together": KernelShape(block=8, registers=40, near=5, together=50),
+    "recent": KernelShape(block=8, registers=30, near=0, order="recent"),
 }
 
 
@@ -188,7 +188,10 @@ def test_layouts_are_tried_and_the_choice_is_kept(tmp_path, monkeypatch):
     monkeypatch.setenv("FREEFLOAT_CACHE", str(tmp_path))
     monkeypatch.setattr(gpu_program, "TRIED_FROM", 3)
     monkeypatch.setattr(gpu_program, "TRIAL_OPERATIONS", 1e4)  # enough for a card would take minutes to emulate
-    layouts = [gpu_shape.Shape(block=32), gpu_shape.Shape(block=64)]  # without barriers, which are slow to emulate
+    layouts = [
+        gpu_shape.KernelShape(block=32),
+        gpu_shape.KernelShape(block=64),
+    ]  # without barriers, which are slow to emulate
     monkeypatch.setattr(gpu_program, "shapes", lambda *_: layouts)
 
     def swing(state, push):

@@ -11,7 +11,7 @@ from jax import lax
 from freefloat import engine
 from freefloat.engine.cuda import independent_steps as own_pace
 from freefloat.engine.cuda import parking
-from freefloat.engine.cuda.shape import Shape
+from freefloat.engine.cuda.shape import KernelShape
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler on this machine")
 HALVES = np.array([1.0, 0.5, 0.25])
@@ -48,7 +48,7 @@ def graph():
 @pytest.mark.parametrize("registers", [0, 4])
 def test_every_instance_finds_what_it_finds_alone(graph, registers, monkeypatch):
     monkeypatch.setattr(parking, "LARGE", 3 if registers else 400)
-    shape = Shape(block=8, registers=registers, near=3 if registers else 0, again=2)
+    shape = KernelShape(block=8, registers=registers, near=3 if registers else 0, again=2)
     kernel = engine.compile(graph, target="gpu", emulate=True, shape=shape, cache=False)
     many = start(100)
     found = kernel.rollout_batch(many, 1.3, steps=30, in_axes=(0, None), record_every=7)

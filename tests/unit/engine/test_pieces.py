@@ -89,18 +89,18 @@ def test_straight_nodes_are_those_of_a_fresh_trace(x, y, written):
     if written:
         piece = Piece.of_rows(pickle.loads(pickle.dumps(piece.as_rows())))
     new = [b.input(k, "f64") if value is None else b.constant(value) for k, value in enumerate((x, y))]
-    assert piece.put_into(b, new) == made(b, *new)
+    assert piece.insert_into(b, new) == made(b, *new)
 
 
 def test_quotients_are_known_as_such_and_inputs_that_nothing_needs_are_left_out():
     old, b = Builder(), Builder()
     x, y, z = (old.input(k, "f64") for k in range(3))
     piece = Piece.of_rows(Piece((x, y, z), (old.div(old.neg(x), z), z), old.quotients).as_rows())
-    assert piece.needed == {0, 2}
+    assert piece.needed_inputs == {0, 2}
     u, v = b.input(0, "f64"), b.input(1, "f64")
-    quotient, last = piece.put_into(b, [u, None, v])
+    quotient, last = piece.insert_into(b, [u, None, v])
     assert last is v
-    assert b.exact(quotient) is b.node("div", "f64", b.neg(u), v)
+    assert b.correctly_rounded(quotient) is b.node("div", "f64", b.neg(u), v)
 
 
 def test_a_quotient_of_nodes_that_were_made_after_it():
@@ -110,8 +110,8 @@ def test_a_quotient_of_nodes_that_were_made_after_it():
     assert old.div(old.neg(x), old.neg(y)) is first  # now it is a quotient of these two
     piece = Piece.of_rows(Piece((x, y), (old.sin(first),), old.quotients).as_rows())
     u, v = b.input(0, "f64"), b.input(1, "f64")
-    (found,) = piece.put_into(b, [u, v])
-    assert b.exact(found.args[0]) is b.node("div", "f64", b.neg(u), b.neg(v))
+    (found,) = piece.insert_into(b, [u, v])
+    assert b.correctly_rounded(found.args[0]) is b.node("div", "f64", b.neg(u), b.neg(v))
     (same,) = replay(old, [first], {x: old.input(2, "f64"), y: old.input(3, "f64")})
     assert all(part.args[0].value in (2, 3) for part in old.quotients[same])
 
@@ -243,7 +243,7 @@ def test_what_reads_a_quiet_part_is_no_piece_and_reads_it_again(made_pieces):
     piece = _planted(planted_colours)
     for _ in range(2):
         heard: list[Any] = []
-        with quiet_fields.Sealed.listen(heard.append):
+        with quiet_fields.SealedValue.listen(heard.append):
             engine.compile(lambda x: piece(craft, x), 1.0, cache=False)
         assert heard
     assert made_pieces == ["planted_colours"]
@@ -491,7 +491,7 @@ def test_damaged_pieces_are_made_again(damage, made_pieces):
         elif damage == "nonsense":  # signed by the user, and of another version of Python
             cache.write(name, b"nonsense")
         else:
-            for digest in bundles._read(owner):
+            for digest in bundles._read_bundle(owner):
                 bundles._new.setdefault(owner, {})[digest] = b"nonsense"
     bundles.write()
     bundles.forget()

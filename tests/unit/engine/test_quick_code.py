@@ -266,7 +266,7 @@ def test_programs_of_the_same_code_share_a_job_and_others_wait(monkeypatch, by_n
     third = engine.compile(another(1), cache=False)
     third(1.0)
     assert third._scalar._job is None
-    assert background.begin("another", str, bytes) is None
+    assert background.begin_job("another", str, bytes) is None
     one._scalar._job._process.kill()
     one._scalar._job._process.wait()
     third(1.0)
@@ -278,7 +278,7 @@ def test_ended_jobs_are_collected_where_nobody_looks_any_more(monkeypatch, by_ne
     graph, *args = by_need
     monkeypatch.setattr(background, "most_jobs", lambda: 1)
     program = begun(graph, *args)
-    job, name = program._scalar._job, program._scalar._name(quick=False)
+    job, name = program._scalar._job, program._scalar._cache_name(quick=False)
     job._process.wait()
     assert cache.read(name) is None
     begun_next = engine.compile(another(2))

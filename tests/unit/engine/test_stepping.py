@@ -59,7 +59,7 @@ def test_a_state_is_a_copy_and_can_be_put_back(program):
     steps.step()
     steps.step()
     np.testing.assert_array_equal(kept["x"], before)
-    steps.put(kept)
+    steps.set_state(kept)
     steps.step()
     same(steps.state, program.rollout(START, HELD, 1.25, steps=2).state)
 
@@ -96,9 +96,9 @@ def test_what_does_not_fit_is_refused(program):
     with pytest.raises(engine.SignatureError, match=r"leaf .*x.*, has shape \(2,\); expected \(3,\)"):
         program.stepping({**START, "x": np.zeros(2)}, HELD, 1.25)
     with pytest.raises(engine.SignatureError, match="The state has 2 leaves"):
-        steps.put({"count": np.int32(0), "x": np.zeros(3)})
+        steps.set_state({"count": np.int32(0), "x": np.zeros(3)})
     with pytest.raises(engine.SignatureError, match=r"has shape \(4,\)"):
-        steps.put({**START, "x": np.zeros(4)})
+        steps.set_state({**START, "x": np.zeros(4)})
     same(steps.state, {name: np.asarray(value) for name, value in START.items()})
     other = engine.compile(lambda x: jnp.sum(x), np.zeros(3))
     with pytest.raises(engine.SignatureError, match=r"Only f\(state"):

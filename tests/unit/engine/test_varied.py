@@ -30,10 +30,10 @@ def test_a_template_and_its_numbers_are_the_tree():
     tree = Spring(2.5, np.array([[0.0, 1.0, -1.0], [0.5, np.inf, np.nan]]))
     template = Template(tree)
     np.testing.assert_array_equal(template.numbers, [2.5, 0.5])
-    filled = template.fill(template.numbers)
+    filled = template.with_numbers(template.numbers)
     np.testing.assert_array_equal(filled.table, tree.table)
     assert (filled.stiffness, filled.count, filled.kind) == (2.5, 3, "soft")
-    other = template.fill(np.array([4.0, 7.0]))
+    other = template.with_numbers(np.array([4.0, 7.0]))
     assert other.stiffness == 4.0
     assert other.table[1, 0] == 7.0
 
@@ -42,7 +42,7 @@ def test_leaves_can_be_chosen():
     tree = Spring(2.5, np.full(3, 0.5))
     template = Template(tree, varies=lambda path: path[0].name == "table")
     np.testing.assert_array_equal(template.numbers, [0.5] * 3)
-    assert template.fill(np.arange(3.0)).stiffness == 2.5
+    assert template.with_numbers(np.arange(3.0)).stiffness == 2.5
 
 
 def force(spring, x):

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from freefloat.flex import BeamModes, RodModes
-from freefloat.flex.lines import Line, mesh_lines
+from freefloat.flex.lines import GaussLine, mesh_lines
 from freefloat.values import ModelError
 
 ENDS = ("clamped", "pinned", "sliding", "free")
 PAIRS = list(itertools.product(ENDS, ENDS))
-LINE = Line(np.linspace(0.0, 1.0, 16), 20)  # integrals of 12 modes to rounding
+LINE = GaussLine(np.linspace(0.0, 1.0, 16), 20)  # integrals of 12 modes to rounding
 VANISHING = {"clamped": (0, 1), "pinned": (0, 2), "sliding": (1, 3), "free": (2, 3)}
 
 
@@ -91,7 +91,7 @@ def test_wrong_conditions_are_refused():
 
 
 def test_running_integrals():
-    line = Line(np.array([0.0, 0.3, 1.0, 1.1]), 5)
+    line = GaussLine(np.array([0.0, 0.3, 1.0, 1.1]), 5)
     at = np.array([0.0, 0.1, 0.3, 0.77, 1.1])
     values = np.column_stack([line.points**4, np.ones_like(line.points)])
     np.testing.assert_allclose(line.running_integral(values, at), np.column_stack([at**5 / 5.0, at]), atol=1e-15)

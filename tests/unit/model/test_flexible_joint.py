@@ -23,7 +23,7 @@ def test_the_motor_comes_after_its_joint():
     assert craft.layout.order("v") == ("base", "arm", "arm.motor", "hand")
     assert craft.layout.moving_joints == ("arm", "hand")
     assert craft.layout.modes == ()
-    assert craft.layout.drives(("arm", "hand")) == ("arm.motor", "hand")
+    assert craft.layout.motor_coordinates(("arm", "hand")) == ("arm.motor", "hand")
 
 
 def test_a_start_does_not_wind_gears_up():

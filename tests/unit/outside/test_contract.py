@@ -3,17 +3,26 @@
 import numpy as np
 import pytest
 
-from freefloat.outside import Contract, ContractError, Field
-from freefloat.outside.contract import agree
+from freefloat.outside import Contract, ContractError, ContractField
+from freefloat.outside.contract import merge_fields
 from freefloat.outside.measurements import MeasurementLayout
-from freefloat.outside.program import InProcess, SoftwareFault, flatten
+from freefloat.outside.program import InProcess, SoftwareFault, flatten_answer
 
 WHOLE = Contract(
     "pilot",
     0.1,
-    reads=(Field("base.rate", (3,), "rad/s"), Field("phase"), Field("speed", unit="m/s"), Field("matrix", (2, 3), "1")),
-    gives=(Field("joints.torque", parts=("arm.1", "arm.2")), Field("base.wrench"), Field("latch", parts=("grasp",))),
-    tells=(Field("capture.phase", (), "1", integer=True),),
+    reads=(
+        ContractField("base.rate", (3,), "rad/s"),
+        ContractField("phase"),
+        ContractField("speed", unit="m/s"),
+        ContractField("matrix", (2, 3), "1"),
+    ),
+    gives=(
+        ContractField("joints.torque", parts=("arm.1", "arm.2")),
+        ContractField("base.wrench"),
+        ContractField("latch", parts=("grasp",)),
+    ),
+    tells=(ContractField("capture.phase", (), "1", integer=True),),
 )
 
 
@@ -81,11 +90,11 @@ def test_random_text_is_a_contract_or_an_error() -> None:
 
 
 def test_what_both_sides_say_must_agree() -> None:
-    known = Field("base.rate", (3,), "rad/s")
-    assert agree("it", Field("base.rate"), known) == known
-    assert agree("it", Field("x", unit="furlong"), Field("x", (1,))).unit == "furlong"
+    known = ContractField("base.rate", (3,), "rad/s")
+    assert merge_fields("it", ContractField("base.rate"), known) == known
+    assert merge_fields("it", ContractField("x", unit="furlong"), ContractField("x", (1,))).unit == "furlong"
     with pytest.raises(ContractError, match=r"takes 'base.rate' to have the unit deg/s, but it has rad/s"):
-        agree("it", Field("base.rate", unit="deg/s"), known)
+        merge_fields("it", ContractField("base.rate", unit="deg/s"), known)
 
 
 def test_an_object_says_its_contract() -> None:
@@ -118,17 +127,17 @@ def test_an_object_says_its_contract() -> None:
 )
 def test_answers_that_are_none(change, said) -> None:
     good = {"joints.torque": (1.0, 2.0), "base.wrench": np.zeros(6), "latch": True, "capture.phase": 3}
-    assert flatten(WHOLE, good).tolist() == [1.0, 2.0, *6 * [0.0], 1.0, 3.0]
+    assert flatten_answer(WHOLE, good).tolist() == [1.0, 2.0, *6 * [0.0], 1.0, 3.0]
     with pytest.raises(SoftwareFault, match=f"software 'pilot' .*{said}"):
-        flatten(WHOLE, good | change)
+        flatten_answer(WHOLE, good | change)
     with pytest.raises(SoftwareFault, match="left 'latch' out of its answer"):
-        flatten(WHOLE, {name: value for name, value in good.items() if name != "latch"})
+        flatten_answer(WHOLE, {name: value for name, value in good.items() if name != "latch"})
     with pytest.raises(SoftwareFault, match="answered with NoneType in place of numbers by name"):
-        flatten(WHOLE, None)
+        flatten_answer(WHOLE, None)
 
 
 def test_measurements_by_name() -> None:
-    layout = MeasurementLayout((Field("a", (2, 2)), Field("b", ()), Field("none", (0,))))
+    layout = MeasurementLayout((ContractField("a", (2, 2)), ContractField("b", ()), ContractField("none", (0,))))
     y = layout.read(np.arange(layout.width, dtype=float))
     assert y["a"].tolist() == [[1.0, 2.0], [3.0, 4.0]]
     assert (float(y["b"]), y["none"].size) == (5.0, 0)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from freefloat.outside import ContractError
-from freefloat.outside.connection import Connection, listen, make_socket
+from freefloat.outside.connection import SocketConnection, make_socket, open_listener
 from freefloat.outside.messages import MOST_BYTES, Decoder, Kind, Message, WireError, encode
 
 
@@ -28,7 +28,7 @@ def test_messages_come_whole_from_any_pieces() -> None:
         size = int(rng.integers(1, 200))
         decoder.feed(stream[:size])
         stream = stream[size:]
-        while (message := decoder.take()) is not None:
+        while (message := decoder.next_message()) is not None:
             came.append(message)
     assert came == sent
     assert decoder.empty
@@ -44,7 +44,7 @@ def test_whatever_bytes_come_are_messages_or_an_error() -> None:
         decoder = Decoder()
         decoder.feed(bytes(content))
         try:
-            while (message := decoder.take()) is not None:
+            while (message := decoder.next_message()) is not None:
                 assert len(message.body) <= MOST_BYTES
                 assert message.text is not None
         except WireError:
@@ -66,7 +66,7 @@ def test_a_header_is_judged_before_anything_is_kept(head, said) -> None:
     decoder = Decoder()
     decoder.feed(struct.pack("<4sHHQQ", *head))
     with pytest.raises(WireError, match=said):
-        decoder.take()
+        decoder.next_message()
 
 
 def test_what_is_too_long_is_not_sent() -> None:
@@ -76,7 +76,7 @@ def test_what_is_too_long_is_not_sent() -> None:
 
 def test_a_connection_has_deadlines() -> None:
     a, b = socket.socketpair()
-    here, there = Connection(a), Connection(b)
+    here, there = SocketConnection(a), SocketConnection(b)
     with pytest.raises(TimeoutError):
         here.receive(0.0)
     with pytest.raises(TimeoutError):
@@ -102,16 +102,16 @@ def test_what_is_no_address(address) -> None:
 
 
 def test_a_socket_left_behind_is_replaced_and_a_file_is_not(tmp_path) -> None:
-    listener, address = listen(f"unix:{tmp_path}/s")
+    listener, address = open_listener(f"unix:{tmp_path}/s")
     assert (tmp_path / "s").stat().st_mode & 0o077 == 0  # nobody else may connect
     with pytest.raises(ContractError, match="Nobody can be waited for"):
-        listen(address)
+        open_listener(address)
     listener.close()
-    again, _ = listen(address)
+    again, _ = open_listener(address)
     again.close()
     (tmp_path / "file").write_text("kept")
     with pytest.raises(ContractError, match="Nobody can be waited for"):
-        listen(f"unix:{tmp_path}/file")
+        open_listener(f"unix:{tmp_path}/file")
     assert (tmp_path / "file").read_text() == "kept"
     with pytest.raises(ContractError, match="at most 100 bytes"):
         make_socket("unix:/" + 100 * "x")

@@ -33,7 +33,7 @@ def planned(spin: tuple[float, float, float] = TUMBLES[0]) -> Plan:
 @pytest.mark.parametrize("spin", TUMBLES)
 def test_a_plan_keeps_every_limit_between_the_instants_and_ends_at_rest_at_the_ring(spin):
     plan = planned(spin)
-    assert plan.kept, plan
+    assert plan.keeps_limits, plan
     assert plan.margin("grasp").margin > 0.0
     assert plan.iterations > 0
     poses, joints = plan.relative_poses(np.array([0.0, plan.duration]))
@@ -44,8 +44,8 @@ def test_a_plan_keeps_every_limit_between_the_instants_and_ends_at_rest_at_the_r
 
 def test_what_the_straight_motion_hits_the_plan_goes_around():
     straight = straight_capture(small_task(), SETTINGS)
-    assert planned().kept, planned()
-    assert "clearance client" in [one.kind for one in straight.broken]
+    assert planned().keeps_limits, planned()
+    assert "clearance client" in [one.kind for one in straight.broken_limits]
     assert "panel" in straight.margin("clearance client").where
 
 
@@ -53,13 +53,13 @@ def test_what_the_straight_motion_hits_the_plan_goes_around():
 def test_a_wall_before_the_ring_is_named():
     wall = Shape(Box((0.05, 3.0, 3.0)), (0.9, 0.0, 0.0), colour="panel")
     plan = plan_capture(small_task(wall), dataclasses.replace(SETTINGS, rounds=1))
-    assert not plan.kept
+    assert not plan.keeps_limits
     assert any("clearance client" in one and "panel" in one for one in plan.in_the_way), plan
 
 
 def test_too_little_time_is_named():
     plan = plan_capture(small_task(duration=3.0), dataclasses.replace(SETTINGS, rounds=1))
-    assert not plan.kept
+    assert not plan.keeps_limits
     assert any(one.startswith("base force") for one in plan.in_the_way), plan
 
 

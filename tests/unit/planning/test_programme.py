@@ -10,7 +10,7 @@ from freefloat.planning.charts import PoseChart, RobotChart, relative_motion
 from freefloat.planning.curves import rest_to_rest
 from freefloat.planning.programme import Programme
 from freefloat.planning.programs import compile_programs
-from freefloat.planning.task_limits import ask, goal_numbers
+from freefloat.planning.task_limits import goal_numbers, planning_limits
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import rotation_exp
 from support.small_capture import LIMITS, SETTINGS, small_task
@@ -20,7 +20,7 @@ from support.small_capture import LIMITS, SETTINGS, small_task
 def programme() -> tuple[Programme, np.ndarray]:
     task = small_task()
     scene = task.scene()
-    asked = ask(task, scene, SETTINGS.instants, 0.0)
+    asked = planning_limits(task, scene, SETTINGS.instants, 0.0)
     made = Programme(compile_programs(scene, curvature=True), asked, SETTINGS.points, task.duration)
     start, end = asked.start, goal_numbers(task, scene, asked.start)
     x = made.free_points(rest_to_rest(start[0], start[1], end, task.duration, SETTINGS.points))
@@ -71,9 +71,9 @@ def test_keeping_still_beside_a_spinning_client_takes_its_centripetal_force():
     spin = 0.05  # [rad/s]
     task = small_task(spin=(0.0, 0.0, spin))
     scene = task.scene()
-    still = np.concatenate([ask(task, scene, 5, 0.0).start[0], np.zeros(2 * scene.numbers)])
-    numbers = ask(task, scene, 5, 0.0).measures.packed
-    rows = compile_programs(scene, curvature=False).rows(still, task.nominal(2)[0], numbers)
+    still = np.concatenate([planning_limits(task, scene, 5, 0.0).start[0], np.zeros(2 * scene.numbers)])
+    numbers = planning_limits(task, scene, 5, 0.0).measures.as_vector
+    rows = compile_programs(scene, curvature=False).rows(still, task.client_twists(2)[0], numbers)
     force = rows[:3] * LIMITS.base_force
     X_TB = scene.chart.pose(jnp.asarray(still[:6]))
     from freefloat.dynamics import centre_of_mass

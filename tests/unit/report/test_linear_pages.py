@@ -72,7 +72,7 @@ def test_structure_of_a_spacecraft_has_its_natural_frequencies_and_damping(craft
 def test_structure_moves_as_the_linearised_experiment(craft):
     structure = spacecraft_structure(craft)
     model = ff.analysis.linearise(ff.Experiment.of(craft, duration=1.0, dt=0.01), inputs=["base.torque.x"])
-    mine = structure.state_space.part(inputs=["base.torque.x"])
+    mine = structure.state_space.submodel(inputs=["base.torque.x"])
     nv = craft.layout.nv
     rates = [k for k, name in enumerate(model.states) if k >= len(model.states) - nv]
     assert mine.B[nv:, 0] == pytest.approx(model.B[rates, 0], rel=1e-9, abs=1e-12)

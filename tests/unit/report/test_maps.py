@@ -11,7 +11,7 @@ from freefloat.analysis import disturbance_map, singularity_map
 from freefloat.dynamics import generalized_jacobian
 from freefloat.library import ets7
 from freefloat.report.joint_plane import MOST_POINTS, joint_plane
-from freefloat.report.map_words import direction, extremes, flat, of_disturbance
+from freefloat.report.map_words import direction_text, disturbance_sentences, extremes, is_flat
 from freefloat.report.maps import sentences
 from freefloat.report.singular_lines import singular_lines
 
@@ -100,7 +100,7 @@ def test_words_come_from_the_data() -> None:
     largest = np.full((3, 5), 0.2)
     largest[2, 1], largest[0, 4] = 0.8, 0.1
     data = made_up(largest, units=("rad", "m"))
-    words = of_disturbance(data, joint_plane([data]))
+    words = disturbance_sentences(data, joint_plane([data]))
     assert "turns the base most at one 57.3 deg, two 250 mm: 0.8 rad/rad" in words
     assert "least at one 0 deg, two 1000 mm: 0.1 rad/rad, 8 times less" in words
     assert "At the configuration it is 0.2 rad/rad, and that direction is 1.00 one, the others below 0.1" in words
@@ -112,13 +112,13 @@ def test_words_come_from_the_data() -> None:
 
 
 def test_a_direction_has_no_sign() -> None:
-    assert direction(np.array([0.05, -0.8, 0.6]), ["a", "b", "c"]) == "0.80 b, -0.60 c, the others below 0.1"
+    assert direction_text(np.array([0.05, -0.8, 0.6]), ["a", "b", "c"]) == "0.80 b, -0.60 c, the others below 0.1"
 
 
 def test_a_configuration_off_the_map_is_said() -> None:
     data = made_up(np.ones((3, 3)))
     data["configuration"].values[:] = 0.5, 3.0
-    assert joint_plane([data]).here is None
+    assert joint_plane([data]).nearest_indices is None
     assert "The configuration itself is not on the map: one 28.65 deg, two 171.9 deg." in sentences([data])[0]
 
 
@@ -166,7 +166,7 @@ def test_an_arm_that_moves_in_a_plane_has_no_map_of_rounding() -> None:
         )
     values = np.linspace(-1.0, 1.0, 5)
     data = disturbance_map(arm, np.zeros(2), {"one": values, "two": values})
-    assert flat(data)
+    assert is_flat(data)
     assert "leaves the base alone all over the map" in sentences([data])[1]
 
 

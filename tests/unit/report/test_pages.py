@@ -9,7 +9,7 @@ import pytest
 
 from freefloat.report import compare, page
 from freefloat.report.markup import element, text
-from freefloat.report.units import displayed
+from freefloat.report.units import display_unit
 from freefloat.sim import Run
 from support.recorded import made_up
 
@@ -62,7 +62,7 @@ def test_markup_escapes_what_it_is_given() -> None:
     ],
 )
 def test_units_that_people_read(unit: str, largest: float, wanted: str, shown: str, factor: float) -> None:
-    assert displayed(unit, largest, wanted) == (shown, pytest.approx(factor))
+    assert display_unit(unit, largest, wanted) == (shown, pytest.approx(factor))
 
 
 def test_a_thousand_channels_stay_below_the_limit(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from freefloat.report import compare, page
-from freefloat.report.payload import Bytes
-from freefloat.report.scatters import beyond, scatter_contents, scatters_of, side
+from freefloat.report.payload import ArrayStore
+from freefloat.report.scatters import beyond_sentence, plot_axis, scatter_contents, scatters_of
 from freefloat.report.sections import Sheet
 from freefloat.sim import Run
 from freefloat.sim.record.description import Mark, ScatterAxis, ScatterPlot
@@ -20,15 +20,15 @@ Y = ScatterAxis("angle", "deg", (0.0, 0.1, 1.0))
 
 
 def test_points_stand_where_they_belong_or_at_the_ends() -> None:
-    never = side(dataclasses.replace(X, never=4.0))
+    never = plot_axis(dataclasses.replace(X, never=4.0))
     np.testing.assert_array_equal(never.places, [1.0, 2.0, 4.0])
     assert never.limits == pytest.approx((0.85, 4.15))
     assert never.label == "time [s]"
-    cut = side(dataclasses.replace(Y, limits=(0.05, 0.5), logarithmic=True))
+    cut = plot_axis(dataclasses.replace(Y, limits=(0.05, 0.5), logarithmic=True))
     np.testing.assert_array_equal(cut.places, [0.05, 0.1, 0.5])
-    assert beyond(never, cut) == "2 of 3 points lie beyond the axes and are drawn at their ends."
-    assert beyond(never, side(Y)) == ""
-    free = side(dataclasses.replace(Y, logarithmic=True))
+    assert beyond_sentence(never, cut) == "2 of 3 points lie beyond the axes and are drawn at their ends."
+    assert beyond_sentence(never, plot_axis(Y)) == ""
+    free = plot_axis(dataclasses.replace(Y, logarithmic=True))
     assert 0.08 < free.limits[0] < 0.1  # a logarithmic axis starts at the smallest positive value
 
 
@@ -46,7 +46,7 @@ def test_runs_of_one_page_share_a_scatter_and_each_has_its_mark() -> None:
 
 def test_a_mark_without_a_place_is_not_drawn() -> None:
     run = _with_marks(Mark("nowhere", np.nan, 1.0), Mark("here", 2.0, 1.0))
-    (contents,) = scatter_contents([Sheet("", run)], Bytes())
+    (contents,) = scatter_contents([Sheet("", run)], ArrayStore())
     assert [mark["label"] for mark in contents["marks"]] == ["here: 2 s, 1 deg"]
 
 
@@ -57,7 +57,7 @@ def test_the_page_of_a_run_shows_it_among_the_others(gjm_run: Run, tmp_path: Pat
     assert told.notes[0] in words
     assert told.scatters[0].sentence.replace("'", "&#x27;") in words
     assert f"Made by: {told.scatters[0].made_by}" in words
-    (contents,) = scatter_contents([Sheet("", gjm_run)], Bytes())
+    (contents,) = scatter_contents([Sheet("", gjm_run)], ArrayStore())
     assert [mark["label"] for mark in contents["marks"]] == ["this run: 2.291 m, -0.6014 deg"]
     json.dumps(contents, allow_nan=False)
     both = compare([gjm_run, gjm_run], tmp_path / "both.html", ["one", "two"]).read_text()

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from freefloat.report.solids import merged, triangles
+from freefloat.report.solids import merge_triangles, triangles
 
 _HERE = {"position": [0.0, 0.0, 0.0], "rotation": np.eye(3).tolist(), "colour": "bus"}
 _TETRAHEDRON = {
@@ -49,6 +49,6 @@ def test_a_shape_is_turned_and_moved() -> None:
 
 def test_pieces_are_merged() -> None:
     piece = triangles({**_HERE, "kind": "box", "size": [1.0, 1.0, 1.0]})
-    vertices, normals, faces = merged([piece, piece])
+    vertices, normals, faces = merge_triangles([piece, piece])
     assert (len(vertices), len(normals), len(faces)) == (48, 48, 24)
     assert faces.max() == 47

@@ -13,15 +13,15 @@ from freefloat import sim
 from freefloat.report import folder
 from freefloat.scenarios import find
 from freefloat.scenarios.goddard import GoddardSymmetric
-from freefloat.scenarios.runner import Kept, perform
+from freefloat.scenarios.runner import SavedRun, run_scenario
 from freefloat.sim import Experiment, Run, RunFailed
 from freefloat.values.claims import Claim
 
 SHORT = replace(GoddardSymmetric(), duration=0.1)
 
 
-def _perform(out: Path, variant: str = "50-kg") -> Kept:
-    return perform(SHORT, variant, out, "native", lambda title: nullcontext())
+def _perform(out: Path, variant: str = "50-kg") -> SavedRun:
+    return run_scenario(SHORT, variant, out, "native", lambda title: nullcontext())
 
 
 def test_a_claim_that_raises_leaves_the_run_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,7 +91,7 @@ def test_runs_that_claims_need_are_made_once_saved_with_the_same_engine_and_repo
         titles.append(title)
         return nullcontext()
 
-    assert not perform(SHORT, "50-kg", tmp_path, "jax", report).faults
+    assert not run_scenario(SHORT, "50-kg", tmp_path, "jax", report).faults
     assert titles == ["goddard-symmetric 50-kg", "goddard-symmetric 25-kg"]
     assert saved == [False, True]  # the run is saved before the one that it is compared with begins
     assert engines == ["jax", "jax"]

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from freefloat.campaign.studies.start_poses import FORTH, Scan, start_poses
+from freefloat.campaign.studies.start_poses import FORTH, PoseGrid, start_poses
 from freefloat.scenarios import find
 from freefloat.scenarios.ets7.start_pose_scatter import lever
 from freefloat.scenarios.measures import roll_pitch_yaw_deg
-from freefloat.scenarios.tables import load
+from freefloat.scenarios.tables import load_table
 from freefloat.sim import simulate
 
 
@@ -22,7 +22,7 @@ def test_the_lever_is_the_distance_of_the_hand_s_line_from_the_centre(rng: np.ra
 @pytest.mark.slow
 def test_a_pose_of_the_batch_is_the_run_of_the_scenario() -> None:
     reports = []
-    scan = Scan(joint2_deg=(0.0, 10.0), joint3_deg=(0.0, 20.0), dt=0.2)
+    scan = PoseGrid(joint2_deg=(0.0, 10.0), joint3_deg=(0.0, 20.0), dt=0.2)
     data = start_poses(scan, progress=lambda *report: reports.append(report))
     assert data.sizes["pose"] == data.attrs["poses"] == 6
     assert data.attrs["low"] == data.attrs["fast"] == 0
@@ -33,7 +33,7 @@ def test_a_pose_of_the_batch_is_the_run_of_the_scenario() -> None:
     expected = roll_pitch_yaw_deg(simulate(find("ets7-gjm").variants()["step-0.2"].build()))[1]
     assert float(data["pitch"][row]) == pytest.approx(expected, abs=1e-9)  # the same steps, in another order of sums
     # The table of the package has the same pose, with the scenario's step: RK4 differs by less than 1e-4 deg.
-    table = load("ets7_start_poses.csv")
+    table = load_table("ets7_start_poses.csv")
     same = (table["joint2"].values == 0.0) & (table["joint3"].values == 10.0)
     assert float(table["pitch"].values[same][0]) == pytest.approx(expected, abs=1e-4)
     assert str(data["way"].values[row]) == FORTH
@@ -42,7 +42,7 @@ def test_a_pose_of_the_batch_is_the_run_of_the_scenario() -> None:
 def test_the_table_says_what_the_reference_says() -> None:
     # The reference keeps one pose more, which starts 3e-5 from a singularity (docs/ets7.md): 193 too fast, 313 remain,
     # median -0.656 deg.
-    table = load("ets7_start_poses.csv")
+    table = load_table("ets7_start_poses.csv")
     pitch = table["pitch"].values
     assert (table.attrs["poses"], table.attrs["low"]) == (558, 52)
     assert table.attrs["fast"] == pytest.approx(193, abs=1)

@@ -8,8 +8,8 @@ import pytest
 import xarray
 
 from freefloat.scenarios import SCENARIOS
-from freefloat.scenarios.ets7.capture_scatter import contrast
-from freefloat.scenarios.tables import load, parsed, save
+from freefloat.scenarios.ets7.capture_scatter import contrast_counts
+from freefloat.scenarios.tables import load_table, parse_table, save_table
 
 DOCS = Path(__file__).parents[3] / "docs"
 SCATTERS = [scatter for scenario in SCENARIOS.values() for scatter in scenario.scatters]
@@ -24,9 +24,9 @@ def test_a_table_survives_being_written(tmp_path: Path) -> None:
         },
         attrs={"seed": 3, "torque": 0.1, "said": "by: whom"},
     )
-    text = save(data, tmp_path / "table.csv", "make it").read_text()
+    text = save_table(data, tmp_path / "table.csv", "make it").read_text()
     assert text.startswith("# made by: make it\n# seed: 3\n")
-    again = parsed(text)
+    again = parse_table(text)
     assert list(again) == ["time", "place.1", "place.2", "place.3", "word"]
     np.testing.assert_array_equal(again["time"].values, [1.234567, np.inf])  # seven digits
     assert again["place.3"].values[1] == 1e-9
@@ -45,13 +45,13 @@ def test_every_scatter_has_its_table_and_the_command_that_makes_it(scatter) -> N
 
 
 def test_the_sentence_of_the_capture_is_counted() -> None:
-    data = load("ets7_capture.csv")
+    data = load_table("ets7_capture.csv")
     times, attitudes = (scatter.words() for scatter in SCENARIOS["ets7-capture"].scatters)
     good = (data["case1.captured"].values < np.inf) & (data["case1.attitude"].values <= 0.5)
     slower = good & (data["case2.captured"].values > data["case1.captured"].values)
     assert f"captured below 0.5 deg in {good.sum()};" in times
     assert f"did not capture, in {slower.sum()}," in times
-    assert contrast(data)["case 1 captures below 0.5 deg"] == good.sum()
+    assert contrast_counts(data)["case 1 captures below 0.5 deg"] == good.sum()
     more = good & (data["case2.attitude"].values > data["case1.attitude"].values)
     assert f"disturbed the attitude more in {more.sum()};" in attitudes
     changed = data.isel(row=slice(0, 100))
@@ -59,7 +59,7 @@ def test_the_sentence_of_the_capture_is_counted() -> None:
 
 
 def test_the_sentence_of_the_start_poses_is_counted() -> None:
-    data, (scatter,) = load("ets7_start_poses.csv"), SCENARIOS["ets7-gjm"].scatters
+    data, (scatter,) = load_table("ets7_start_poses.csv"), SCENARIOS["ets7-gjm"].scatters
     assert f"Of {data.attrs['poses']:.0f} start poses" in scatter.words()
     pitch = data["pitch"].values
     assert f"From the other {pitch.size} the base" in scatter.words()

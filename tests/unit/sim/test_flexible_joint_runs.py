@@ -7,7 +7,7 @@ import pytest
 
 import freefloat as ff
 from freefloat.control import JointServo, JointSpline
-from freefloat.sim.audit.frequencies import unresolved
+from freefloat.sim.audit.frequencies import unresolved_rates
 
 GEAR = ff.JointFlexibility(stiffness=200.0, motor_inertia=2e-3, ratio=50.0)  # [N m/rad], [kg m2]
 LINK = 2.0  # inertia about the joint [kg m2]
@@ -68,6 +68,6 @@ def test_prescribed_rates_are_those_of_the_motor(craft):
 def test_a_step_that_cannot_follow_a_gear_is_told(craft):
     stiff = craft.with_value("arm.flexibility.stiffness", 1e6)
     system, _ = ff.Experiment.of(stiff, duration=0.01, dt=0.01).begin()
-    (sentence,) = unresolved(system, (stiff.at_rest(),))
+    (sentence,) = unresolved_rates(system, (stiff.at_rest(),))
     assert "arm.gear: dt = 0.01 s cannot follow its mode at" in sentence
     assert "leave its flexibility out" in sentence

@@ -9,13 +9,13 @@ import threading
 import pytest
 
 import freefloat as ff
-from freefloat.sim.interruption import heard_interrupts
+from freefloat.sim.interruption import catch_interrupts
 
 simulation = importlib.import_module("freefloat.sim.simulate")  # the module, behind the function of this name
 
 
 def test_a_dropped_interrupt_is_raised_again_when_asked():
-    with heard_interrupts() as signals:
+    with catch_interrupts() as signals:
         signals.obey()
         with contextlib.suppress(KeyboardInterrupt):  # as a library's callback would
             os.kill(os.getpid(), signal.SIGINT)
@@ -25,13 +25,13 @@ def test_a_dropped_interrupt_is_raised_again_when_asked():
 
 def test_the_handler_of_before_is_back_afterwards_and_other_threads_are_left_alone():
     before = signal.getsignal(signal.SIGINT)
-    with heard_interrupts():
+    with catch_interrupts():
         assert signal.getsignal(signal.SIGINT) is not before
     assert signal.getsignal(signal.SIGINT) is before
     found = []
 
     def elsewhere() -> None:
-        with heard_interrupts() as signals:
+        with catch_interrupts() as signals:
             signals.obey()
             found.append(signal.getsignal(signal.SIGINT) is before)
 
@@ -42,17 +42,17 @@ def test_the_handler_of_before_is_back_afterwards_and_other_threads_are_left_alo
 
 
 def test_held_signals_wait_until_they_may_be_obeyed():
-    with heard_interrupts() as signals:
-        signals.hold()
+    with catch_interrupts() as signals:
+        signals.hold_signals()
         os.kill(os.getpid(), signal.SIGINT)
         with pytest.raises(KeyboardInterrupt):
-            signals.release()
-        signals.release()  # once
+            signals.release_signals()
+        signals.release_signals()  # once
 
 
 def test_who_asks_three_times_is_obeyed_at_once():
-    with heard_interrupts() as signals:
-        signals.hold()
+    with catch_interrupts() as signals:
+        signals.hold_signals()
         for _ in range(2):
             os.kill(os.getpid(), signal.SIGINT)
         with pytest.raises(KeyboardInterrupt):
@@ -60,9 +60,9 @@ def test_who_asks_three_times_is_obeyed_at_once():
 
 
 def test_work_inside_other_work_shares_its_ear():
-    with heard_interrupts() as outer:
-        with heard_interrupts() as inner:
-            inner.hold()
+    with catch_interrupts() as outer:
+        with catch_interrupts() as inner:
+            inner.hold_signals()
         os.kill(os.getpid(), signal.SIGINT)  # still held
         assert inner is outer
         with pytest.raises(KeyboardInterrupt):
@@ -71,12 +71,12 @@ def test_work_inside_other_work_shares_its_ear():
 
 def test_sigterm_is_heard_only_where_somebody_handles_it():
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-    with heard_interrupts():
+    with catch_interrupts():
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with heard_interrupts() as signals:
-            signals.hold()
+        with catch_interrupts() as signals:
+            signals.hold_signals()
             os.kill(os.getpid(), signal.SIGTERM)
             with pytest.raises(KeyboardInterrupt):
                 signals.obey()

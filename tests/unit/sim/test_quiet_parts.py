@@ -14,7 +14,7 @@ from freefloat import engine
 from freefloat.engine.runtime import lookup
 from freefloat.model.shapes import Box, Shape
 from freefloat.values import quiet, record
-from freefloat.values.quiet_fields import Sealed
+from freefloat.values.quiet_fields import SealedValue
 
 HUB = ff.Spacecraft.from_base("hub", mass=8.0, inertia=(2.0, 3.0, 4.0))  # [kg], [kg m2]
 
@@ -222,7 +222,7 @@ def test_properties_of_a_spacecraft_open_nothing():
     """They are kept by the object, so that a second trace would not hear of what the first one opened."""
     opened, craft = [], hub()
     names = [name for name, value in vars(ff.Spacecraft).items() if type(value).__name__ == "cached_property"]
-    with Sealed.listen(opened.append):
+    with SealedValue.listen(opened.append):
         for name in names:
             getattr(craft, name)
     assert names

@@ -43,7 +43,7 @@ def test_memory_gives_the_bits_of_records(experiment, own_cache, monkeypatch):
     for k in range(1, 21):
         if k == 10:
             assert not code.is_final
-            assert code.full() is not one._stepped._steps._held._prepared
+            assert code.final_code() is not one._stepped._steps._held._prepared
         seen, expected = one.step(), other.step()
         assert list(seen) == list(expected)
         jax.tree.map(np.testing.assert_array_equal, seen, expected)
@@ -52,6 +52,15 @@ def test_memory_gives_the_bits_of_records(experiment, own_cache, monkeypatch):
         np.testing.assert_array_equal(one.state.states[0].v, run["state.v"].values[k])
         np.testing.assert_array_equal(seen["base.position"], run["base.position"].values[k])
         assert one.time == other.time == k * 0.02
+
+
+def test_a_stepper_takes_a_craft_with_parts_and_options():
+    experiment = made()
+    (craft,), parts = experiment.world.crafts, experiment.system.parts
+    one = ff.stepper(craft, *parts, duration=0.4, dt=0.02, record_dt=0.02, measure=MEASURED)
+    other = ff.stepper(experiment, measure=MEASURED)
+    for _ in range(3):
+        jax.tree.map(np.testing.assert_array_equal, one.step(), other.step())
 
 
 def test_a_state_that_was_handed_out_stays_as_it_is():

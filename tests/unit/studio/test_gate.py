@@ -136,13 +136,13 @@ def test_only_runs_under_the_folder_are_opened_and_nothing_is_said_of_others(tmp
             "mine/../../outside",
         ):
             studio._recent.value = value
-            studio._open_chosen()
+            studio._open_recent()
             sentences.add(studio._message.content)
             assert studio._stage is None
         assert len(sentences) == 1  # whether there is something or not
         assert "no such run" in sentences.pop()
         studio._recent.value = "mine"
-        studio._open_chosen()
+        studio._open_recent()
         assert studio._stage is not None
     finally:
         studio.close()
@@ -154,8 +154,8 @@ def test_a_file_that_was_not_offered_is_not_run(tmp_path: Path) -> None:
     studio = Studio(tmp_path / "runs", port=0)
     try:
         studio._choice.value = str(file)
-        studio._chosen()
-        studio._chosen_variant()
+        studio._choose_offered()
+        studio._choose_variant()
         assert not (tmp_path / "executed").exists()
     finally:
         studio.close()

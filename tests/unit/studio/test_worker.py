@@ -9,7 +9,7 @@ from freefloat.engine import Making
 from freefloat.scenarios import find
 from freefloat.sim import Run
 from freefloat.studio.frames import Report
-from freefloat.studio.worker import ReadyProcess, Worker, _Watch
+from freefloat.studio.worker import ReadyProcess, Worker, _RunReporter
 from support.own_experiment import MINE
 
 
@@ -77,10 +77,10 @@ def test_a_process_that_is_asked_to_end_keeps_what_it_has(tmp_path: Path) -> Non
 def test_code_that_is_made_is_reported_and_a_closed_studio_stops_nothing() -> None:
     pipe: Any = multiprocessing.Pipe(duplex=False)
     ours, theirs = pipe
-    watch = _Watch(theirs, multiprocessing.Event(), None)
+    watch = _RunReporter(theirs, multiprocessing.Event(), None)
     for state in ("begun", "ended"):
-        watch.hear_making(Making("the simulation of 'mine'", "f", "tracing", state, 0.0, 5.3))
+        watch.send_making(Making("the simulation of 'mine'", "f", "tracing", state, 0.0, 5.3))
     assert ours.recv() == Report("making", "making the code of the simulation of 'mine': tracing (last time 5.3 s)")
     assert not ours.poll()
     ours.close()
-    watch.hear_making(Making("the simulation of 'mine'", "f", "tracing", "begun", 0.0, 5.3))
+    watch.send_making(Making("the simulation of 'mine'", "f", "tracing", "begun", 0.0, 5.3))

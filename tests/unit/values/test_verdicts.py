@@ -56,8 +56,8 @@ def test_the_verdict_is_that_of_its_worst_criterion() -> None:
 
 
 def test_words_of_limit_and_value() -> None:
-    assert (criterion(4.25).statement, criterion(4.25).found) == ("at most 10 mm", "4.25 mm")
-    assert criterion(None).found == "–"
+    assert (criterion(4.25).statement, criterion(4.25).value_text) == ("at most 10 mm", "4.25 mm")
+    assert criterion(None).value_text == "–"
     assert Criterion("n", "m", "at least", 2.0, "1", 3.0, "r").statement == "at least 2"
 
 
@@ -76,7 +76,7 @@ def test_it_goes_through_a_file_and_back() -> None:
 def test_signatures_tell_what_was_judged_from_what_made_it() -> None:
     then = Signature({"jax": "1", "numpy": "2"}, {"run.nc": "a", "code": "b", "gone": "c"})
     now = Signature({"jax": "1", "numpy": "3"}, {"run.nc": "x", "code": "y"})
-    assert then.changed(now) == ("run.nc", "gone")
-    assert then.made_otherwise(now) == ("numpy", "code")
-    assert then.changed(then) == then.made_otherwise(then) == ()
+    assert then.changed_inputs(now) == ("run.nc", "gone")
+    assert then.changed_programs(now) == ("numpy", "code")
+    assert then.changed_inputs(then) == then.changed_programs(then) == ()
     assert digest_of({"a": 1, "b": [2]}) == digest_of({"b": [2], "a": 1}) != digest_of({"a": 1, "b": [3]})

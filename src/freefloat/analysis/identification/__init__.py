@@ -1,4 +1,4 @@
-"""Parameters of an experiment from what was measured: estimates, covariance, and what the data cannot tell."""
+"""Identification of parameters from measurements: estimates, covariance, and parameters that are not identifiable."""
 
 from freefloat.analysis.identification.identify import Identifier, identify
 from freefloat.analysis.identification.result import Identification, IdentificationError, NotIdentifiable

@@ -1,4 +1,4 @@
-"""Whether residuals look like the noise that was given: their size, and whether they are white."""
+"""Tests whether residuals look like the given noise: their size, and whether they are white."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from freefloat.analysis.identification.result import Fit
 _LAGS = 10
 
 
-def judge_fit(residuals: dict[str, np.ndarray], told: int) -> Fit:
-    """Chi-square of the residuals with `told` combinations fitted, and a portmanteau test of their correlations."""
+def judge_fit(residuals: dict[str, np.ndarray], fitted: int) -> Fit:
+    """Chi-square test of the residuals with `fitted` parameter combinations, and a portmanteau test of whiteness."""
     from scipy.stats import chi2
 
-    chi_square = float(sum(np.sum(one**2) for one in residuals.values()))
-    degrees = sum(one.size for one in residuals.values()) - told
+    chi_square = float(sum(np.sum(channel**2) for channel in residuals.values()))
+    degrees = sum(channel.size for channel in residuals.values()) - fitted
     probability = float(chi2.sf(chi_square, degrees)) if degrees > 0 else 1.0
-    return Fit(residuals, chi_square, degrees, probability, _whiteness(residuals))
+    return Fit(residuals, chi_square, degrees, probability, _whiteness_probability(residuals))
 
 
-def _whiteness(residuals: dict[str, np.ndarray]) -> float:
-    """Ljung and Box, Biometrika 65 (1978), over all numbers of all channels."""
+def _whiteness_probability(residuals: dict[str, np.ndarray]) -> float:
+    """Probability of such correlations in time if residuals are white (Ljung and Box, Biometrika 65, 1978)."""
     from scipy.stats import chi2
 
     total, lags = 0.0, 0

@@ -1,4 +1,4 @@
-"""Which combinations of parameters the data cannot tell apart, in words."""
+"""Combinations of parameters that the data do not determine, in words."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _LISTED = 8  # parameters that are listed in one sentence
 
 
 @dataclass(frozen=True)
-class Untold:
-    """A change of parameters that the data do not show."""
+class UnidentifiableChange:
+    """A change of parameters that the data cannot show."""
 
     names: tuple[str, ...]
-    changes: tuple[float, ...]  # of each, in its unit
+    changes: tuple[float, ...]  # of each parameter, in its unit
     units: tuple[str, ...]
     deviation: float  # standard deviation of the whole change, in units of it; infinite: it has no effect at all
     common: bool  # whether it is a common factor of all of them
@@ -34,22 +34,22 @@ class Untold:
         return f"{listed} appear only in combination: {', '.join(changes)} together {effect}."
 
 
-def find_untold(
+def find_unidentifiable(
     parts: Decomposition, names: tuple[str, ...], units: tuple[str, ...], values: np.ndarray, scale: np.ndarray
-) -> tuple[Untold, ...]:
-    """Changes that span what the data do not tell, each with as few parameters as possible."""
-    hidden = parts.combinations[:, ~parts.told]
+) -> tuple[UnidentifiableChange, ...]:
+    """Changes that span the space which the data do not determine, each with as few parameters as possible."""
+    hidden = parts.combinations[:, ~parts.identifiable]
     found, common = [], values / scale
-    columns = _sparse(hidden)
+    columns = _sparse_basis(hidden)
     if len(columns) > 1 and _lies_in(hidden, common):
-        columns.insert(0, common)  # said once more by itself: the others hide it
+        columns.insert(0, common)  # listed by itself as well: the other columns hide it
     for column in columns:
         kept = np.abs(column) > _SHOWN * np.max(np.abs(column))
         effect = float(np.linalg.norm(parts.values * (parts.combinations.T @ column)))
         nothing = effect <= ROUNDING * parts.values[0] * np.linalg.norm(column) * len(column)
         changes = scale * column
         found.append(
-            Untold(
+            UnidentifiableChange(
                 names=tuple(name for name, keep in zip(names, kept, strict=True) if keep),
                 changes=tuple(map(float, changes[kept])),
                 units=tuple(unit for unit, keep in zip(units, kept, strict=True) if keep),
@@ -60,8 +60,8 @@ def find_untold(
     return tuple(found)
 
 
-def _sparse(basis: np.ndarray) -> list[np.ndarray]:
-    """The same space by vectors with many zeros, in the order of parameters: elimination, the largest entry first."""
+def _sparse_basis(basis: np.ndarray) -> list[np.ndarray]:
+    """Basis of the same space with many zeros, in the order of parameters (elimination with the largest pivot)."""
     columns, pivots = basis.copy(), dict[int, int]()
     while len(pivots) < columns.shape[1]:
         left = [k for k in range(columns.shape[1]) if k not in pivots]
@@ -76,7 +76,7 @@ def _sparse(basis: np.ndarray) -> list[np.ndarray]:
 
 
 def _lies_in(basis: np.ndarray, direction: np.ndarray) -> bool:
-    """Whether a direction is one of a space with an orthonormal basis."""
+    """Whether a direction lies in the space of an orthonormal basis."""
     outside = direction - basis @ (basis.T @ direction)
     return bool(np.linalg.norm(outside) < _ALIKE * np.linalg.norm(direction))
 

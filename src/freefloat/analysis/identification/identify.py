@@ -1,4 +1,4 @@
-"""From measured channels to parameters: weighted least squares with exact derivatives, and what data do not tell."""
+"""Parameters from measured channels: weighted least squares with exact derivatives, and what stays undetermined."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from freefloat.analysis.identification.fit_quality import judge_fit
-from freefloat.analysis.identification.identifiability import find_untold
+from freefloat.analysis.identification.identifiability import find_unidentifiable
 from freefloat.analysis.identification.levenberg_marquardt import LARGEST, Decomposition, Minimum, minimise
 from freefloat.analysis.identification.measured_data import Data, MeasuredChannel, require_measured, require_noise
 from freefloat.analysis.identification.parameters import Parameters
@@ -52,7 +52,7 @@ def identify(
     `arm.2.inertia.xy`), the ten inertial numbers of a body (`payload.inertial`), modes of a flexible one
     (`panel.frequencies`, `panel.damping_ratios`), speeds at the start (`start.base.rate`). `noise`: one sigma of each
     channel to be used, white in time. `prior`: one sigma of parameters about the experiment's own values, or of all of
-    them as a share of their size. The experiment says what was commanded, and records when data were taken.
+    them as a share of their size. The experiment defines the commands, and records at the instants of the data.
 
     A search that does not end at a minimum, or ends at a body that cannot exist, raises `IdentificationError` with the
     best point in `.best`.
@@ -63,7 +63,7 @@ def identify(
 
 
 class Identifier:
-    """An experiment, its parameters and what is measured of it, compiled: for many sets of data."""
+    """An experiment with its parameters and measured channels, compiled once for many sets of data."""
 
     def __init__(self, experiment: Experiment, parameters: Sequence[str], channels: Sequence[str]) -> None:
         self.sensitivities = Sensitivities(experiment, parameters, channels)
@@ -90,7 +90,7 @@ class Identifier:
 
 
 class _Problem:
-    """One set of data."""
+    """The least-squares problem of one set of data."""
 
     def __init__(self, owner: Identifier, measured: tuple[MeasuredChannel, ...], prior: np.ndarray) -> None:
         self.owner, self.measured, self.prior = owner, measured, prior
@@ -98,24 +98,24 @@ class _Problem:
         self.bodies = PossibleBodies(owner.experiment, owner.parameters)
 
     def metric(self, z: np.ndarray) -> np.ndarray | None:
-        """How far changes of scaled parameters are from bodies that cannot exist; None at such a body."""
+        """Matrix that measures changes of scaled parameters near impossible bodies; None at an impossible body."""
         scale = self.parameters.scale
         return self.bodies.metric(self.parameters.nominal + scale * z, scale)
 
     def objections(self, best: Identification) -> tuple[str, ...]:
-        """Why the best point is no result, each with what to do; nothing if it is one."""
-        impossible = _impossible(best.experiment)
+        """Reasons why the best point is not accepted, each with a remedy; empty if it is accepted."""
+        impossible = _impossible_crafts(best.experiment)
         if best.converged:
-            return tuple(f"{said} {_REMEDY_IMPOSSIBLE}" for said in impossible)
+            return tuple(f"{reason} {_REMEDY_IMPOSSIBLE}" for reason in impossible)
         ended = f"The fit did not converge in {best.iterations} iterations"
         if edge := self.bodies.at_edge(best.experiment):
             return (f"{ended}: it ended at the edge of possible bodies, where {'; '.join(edge)}. {_REMEDY_IMPOSSIBLE}",)
         return f"{ended}. {_REMEDY_SEARCH}", *impossible
 
     def search(self) -> Minimum:
-        """The minimum near the experiment's own numbers; where that is none, the one that growing data lead to.
+        """Minimum near the nominal parameters, or else the minimum reached by fitting a growing share of the data.
 
-        Phases that have gone astray by more than half a turn mislead a search. They have not yet early in the data.
+        A phase error of more than half a turn misleads the search; early in the data it is still small.
         """
         z, metric = np.zeros(len(self.parameters.names)), self.metric
         found = minimise(self.evaluate, z, metric)
@@ -125,72 +125,73 @@ class _Problem:
         for share in _STAGES:
             stage = minimise(partial(self.evaluate, share=share), z, metric)
             z, iterations = stage.z, iterations + stage.iterations
-        best = min((found, stage), key=lambda one: (not one.converged, float(one.residuals @ one.residuals)))
+        best = min((found, stage), key=lambda end: (not end.converged, float(end.residuals @ end.residuals)))
         return dataclasses.replace(best, iterations=iterations)
 
     def evaluate(self, z: np.ndarray, share: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
-        """Residuals and slopes at scaled parameters, those of the prior last; of the first share of the data."""
+        """Residuals and slopes at scaled parameters, the prior's last; only the first `share` of the data counts."""
         values = self.parameters.nominal + self.parameters.scale * z
         predicted, changes = self.owner.sensitivities(values)
         residuals, slopes = [], []
         with np.errstate(over="ignore", invalid="ignore"):  # a step too far may diverge; it is not taken then
             for channel, seen, change in zip(self.measured, predicted, changes, strict=True):
                 residuals.append(channel.residuals(seen).ravel())
-                slopes.append(np.stack([channel.slopes(seen, one).ravel() for one in change], axis=1))
+                slopes.append(np.stack([channel.slopes(seen, column).ravel() for column in change], axis=1))
         used = np.concatenate([_first_rows(channel, share) for channel in self.measured])
         rows = np.where(used[:, None], np.vstack(slopes) * self.parameters.scale, 0.0)
         found = np.where(used, np.concatenate(residuals), 0.0)
         return np.concatenate([found, -self.prior @ z]), np.vstack([rows, self.prior])
 
     def judge(self, found: Minimum, covariance_from: CovarianceSource) -> Identification:
-        """Estimates with covariance and what is to be said of them."""
+        """Identification at a minimum: estimates, covariance, quality of the fit and notes."""
         parameters, scale = self.parameters, self.parameters.scale
         values, parts = parameters.nominal + scale * found.z, Decomposition.of(found.slopes)
         fit = self._fit(found)
-        factor = fit.normalised if covariance_from == "residuals" else 1.0
+        factor = fit.reduced_chi_square if covariance_from == "residuals" else 1.0
         covariance = factor * parts.covariance()
         relative = np.sqrt(np.diag(covariance))
-        told = relative <= LARGEST
+        known = relative <= LARGEST
         return Identification(
             names=parameters.names,
             units=parameters.units,
-            values=np.where(told, values, np.nan),
-            deviations=np.where(told, scale * relative, np.inf),
+            values=np.where(known, values, np.nan),
+            deviations=np.where(known, scale * relative, np.inf),
             covariance=covariance * np.outer(scale, scale),
             covariance_from=covariance_from,
             nominal=parameters.nominal,
             scale=scale,
             singular_values=parts.values,
-            untold=find_untold(parts, parameters.names, parameters.units, values, scale),
-            shares=self._shares(found.slopes),
+            untold=find_unidentifiable(parts, parameters.names, parameters.units, values, scale),
+            shares=self._information_shares(found.slopes),
             fit=fit,
-            experiment=self._experiment(values),
+            experiment=self._estimated_experiment(values),
             iterations=found.iterations,
             converged=found.converged,
-            notes=(*self._rests_on_prior(relative), *_poor_fit(fit)),
+            notes=(*self._prior_notes(relative), *_poor_fit_notes(fit)),
         )
 
     def _fit(self, found: Minimum) -> Fit:
         parts = Decomposition.of(found.slopes)
-        shaped = {one.name: found.residuals[rows].reshape(-1, len(one.noise)) for one, rows in self._rows()}
-        fitted = np.sum(parts.left[: len(found.residuals) - len(self.prior), parts.told] ** 2)  # less what a prior has
+        shaped = {channel.name: found.residuals[rows].reshape(-1, len(channel.noise)) for channel, rows in self._rows()}
+        # Without the share of the prior.
+        fitted = np.sum(parts.left[: len(found.residuals) - len(self.prior), parts.identifiable] ** 2)
         return judge_fit(shaped, round(float(fitted)))
 
     def _rows(self) -> Iterator[tuple[MeasuredChannel, slice]]:
-        """Where each channel stands among the residuals."""
+        """Each channel with its rows in the residuals."""
         first = 0
         for channel in self.measured:
             size = len(channel.values) * len(channel.noise)
             yield channel, slice(first, first + size)
             first += size
 
-    def _shares(self, slopes: np.ndarray) -> dict[str, np.ndarray]:
-        """Of the information about each parameter, all others known."""
+    def _information_shares(self, slopes: np.ndarray) -> dict[str, np.ndarray]:
+        """Share of each channel in the information about each parameter, all other parameters known."""
         total = np.maximum(np.sum(slopes**2, axis=0), 1e-300)
         found = {channel.name: np.sum(slopes[rows] ** 2, axis=0) / total for channel, rows in self._rows()}
         return found | ({"prior": np.sum(self.prior**2, axis=0) / total} if self.prior.size else {})
 
-    def _rests_on_prior(self, relative: np.ndarray) -> list[str]:
+    def _prior_notes(self, relative: np.ndarray) -> list[str]:
         weights = np.max(self.prior, axis=0, initial=0.0)
         return [
             f"{name} is as the prior has it: the data add next to nothing."
@@ -198,15 +199,15 @@ class _Problem:
             if weight > 0.0 and deviation * weight > _BY_PRIOR
         ]
 
-    def _experiment(self, values: np.ndarray) -> Experiment:
+    def _estimated_experiment(self, values: np.ndarray) -> Experiment:
         experiment = self.owner.experiment
-        system, start = self.parameters.placement.put(experiment.system, experiment.start, np.asarray(values))
+        system, start = self.parameters.placement.insert_values(experiment.system, experiment.start, np.asarray(values))
         system, start = jax.tree.map(lambda x: np.asarray(x) if isinstance(x, jax.Array) else x, (system, start))
         return dataclasses.replace(experiment, system=system, start=start)
 
 
 def _first_rows(channel: MeasuredChannel, share: float) -> np.ndarray:
-    """Which residuals of a channel belong to the first share of its instants."""
+    """Mask of the residuals of a channel that belong to the first `share` of its instants."""
     instants = len(channel.values)
     return np.repeat(np.arange(instants) < share * instants, len(channel.noise))
 
@@ -230,8 +231,8 @@ def _prior_rows(parameters: Parameters, prior: Prior) -> np.ndarray:
     return np.array(rows).reshape(-1, len(parameters.names))
 
 
-def _impossible(experiment: Experiment) -> list[str]:
-    """What no spacecraft can be, if the estimates are."""
+def _impossible_crafts(experiment: Experiment) -> list[str]:
+    """Error texts of spacecraft that are not physically possible with these estimates."""
     found = []
     for craft in experiment.world.crafts:
         try:
@@ -241,8 +242,8 @@ def _impossible(experiment: Experiment) -> list[str]:
     return found
 
 
-def _poor_fit(fit: Fit) -> list[str]:
-    """What is to be said of residuals that the noise cannot explain."""
+def _poor_fit_notes(fit: Fit) -> list[str]:
+    """Note about residuals that the noise cannot explain; empty if it can."""
     if fit.probability > _IMPROBABLE:
         return []
     return [

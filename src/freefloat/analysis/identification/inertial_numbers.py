@@ -1,7 +1,7 @@
-"""The ten inertial numbers that momentum is linear in: mass, first moment, inertia about the body's origin.
+"""The ten inertial numbers in which momentum is linear: mass, first moment, inertia about the body's origin.
 
-Single numbers are mass, centre of mass and inertia about it. A flexible body keeps its first and second moment instead
-of the last two; its numbers are those of the undeformed body, and its modes stay as they are.
+Numbers that are estimated one by one are mass, centre of mass and inertia about it. A flexible body stores its first
+and second moment instead of the last two; its numbers are those of the undeformed body, and its modes do not change.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from freefloat.model import ModalBody, RigidBody
 from freefloat.spatial import SpatialInertia
 from freefloat.values.arrays import Mat3, Vector
 
-Described = tuple[
+NumberColumns = tuple[
     tuple[str, ...], tuple[str, ...], tuple[float, ...], tuple[float, ...]
 ]  # names, units, values, scales
 
@@ -23,8 +23,8 @@ LETTERS = ("xx", "yy", "zz", "xy", "xz", "yz")
 _ROWS, _COLUMNS = (np.array(index) for index in zip(*_PLACES, strict=True))
 
 
-def described(owner: str, body: RigidBody | ModalBody) -> Described:
-    """The ten of a body: a product is as large as a moment, a first moment as mass times radius of gyration."""
+def inertial_columns(owner: str, body: RigidBody | ModalBody) -> NumberColumns:
+    """Columns of the ten numbers of a body; scales: mass, mass times radius of gyration, mean moment of inertia."""
     whole = SpatialInertia.from_com(body.mass, jnp.asarray(body.com), jnp.asarray(body.inertia))
     mass, moment, inertia = float(whole.mass), np.asarray(whole.moment), np.asarray(whole.inertia)
     size = float(np.trace(inertia)) / 3.0
@@ -35,47 +35,47 @@ def described(owner: str, body: RigidBody | ModalBody) -> Described:
 
 
 def make_leaves(old: list[jax.Array], values: Vector) -> list[jax.Array]:
-    """Mass, centre of mass and inertia about it, from the ten."""
+    """Leaves of a rigid body (mass, centre of mass, inertia about it) from the ten numbers."""
     whole = SpatialInertia(mass=values[0], moment=values[1:4], inertia=_tensor(values[4:]))
     return [jnp.asarray(whole.mass), whole.com, whole.about_com()]
 
 
 def make_flexible_leaves(old: list[jax.Array], values: Vector) -> list[jax.Array]:
-    """Mass, first and second moment about the origin, from the ten."""
+    """Leaves of a flexible body (mass, first and second moment about the origin) from the ten numbers."""
     return [values[0], values[1:4], second_moment(_tensor(values[4:]))]
 
 
-def centre(path: str, com: np.ndarray, size: float) -> Described:
-    """The three of a centre of mass, as large as a radius of gyration at least."""
+def com_columns(path: str, com: np.ndarray, size: float) -> NumberColumns:
+    """Columns of a centre of mass; the scale is at least `size`, such as the radius of gyration [m]."""
     scale = tuple(max(abs(float(x)), size) for x in com)
     return tuple(f"{path}.{a}" for a in "xyz"), ("m",) * 3, tuple(map(float, com)), scale
 
 
-def gyration(mass: float, inertia: np.ndarray) -> float:
+def gyration_radius(mass: float, inertia: np.ndarray) -> float:
     """Radius of gyration [m]."""
     return float(np.sqrt(max(np.trace(inertia), 0.0) / (3.0 * mass))) if mass > 0.0 else 0.0
 
 
-def central(path: str, inertia: np.ndarray) -> Described:
-    """The six of an inertia about the centre of mass."""
+def inertia_columns(path: str, inertia: np.ndarray) -> NumberColumns:
+    """Columns of the six numbers of an inertia about the centre of mass."""
     size = float(np.trace(inertia)) / 3.0
     names = tuple(f"{path}.{ab}" for ab in LETTERS)
     return names, ("kg m2",) * 6, tuple(map(float, inertia[_ROWS, _COLUMNS])), (size,) * 6
 
 
 def make_tensor(old: list[jax.Array], values: Vector) -> list[jax.Array]:
-    """The symmetric matrix of the six."""
+    """Leaf of an inertia matrix from its six numbers."""
     return [_tensor(values)]
 
 
 def set_tensor_entry(old: list[jax.Array], values: Vector, *, entry: int) -> list[jax.Array]:
-    """The matrix with another moment or product of inertia."""
+    """Leaf of an inertia matrix in which one moment or product of inertia is replaced."""
     i, j = _PLACES[entry]
     return [old[0].at[i, j].set(values[0]).at[j, i].set(values[0])]
 
 
 def set_flexible(old: list[jax.Array], values: Vector, *, field: str, entry: int | None = None) -> list[jax.Array]:
-    """Leaves of a flexible body with another mass, centre of mass or inertia about it, the other two as they were."""
+    """Leaves of a flexible body with a new mass, centre of mass or inertia about it; the other two do not change."""
     mass, moment, second = old
     com, inertia = moment / mass, _inertia(second - jnp.outer(moment, moment) / mass)
     if field == "mass":

@@ -3,7 +3,7 @@
 A step is the one of Gauss and Newton where that is short enough, else the best one of the longest length that is
 trusted (More, The Levenberg-Marquardt algorithm, 1978). The length is measured by the parameters' own sizes and by a
 metric that grows towards bodies that cannot exist, so that steps along that edge stay long and steps across it become
-short. The ratio of actual to predicted decrease says how far the next step is trusted.
+short. The ratio of actual to predicted decrease sets the trusted length of the next step.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import numpy as np
 
 from freefloat.values.errors import ModelError
 
-# A combination whose standard deviation is more than its own size is not told by the data and stays where it is.
+# A combination whose standard deviation exceeds its own size is not identifiable and keeps its value.
 LARGEST = 1.0
 ROUNDING = 1e-10  # of the largest singular value: what is left of combinations that have no effect at all
-_CLOSE = 1e-4  # standard deviations from the minimum at which the search ends
+_CLOSE = 1e-4  # distance from the minimum at which the search ends [standard deviations]
 _SUM = 1e-13  # of the sum of squares: what rounding hides of its decrease
 _MOST = 100  # evaluations
 _FIRST = 1.0  # length of the first step that is trusted: parameters change by about their own size
@@ -40,60 +40,60 @@ class Decomposition:
 
     @staticmethod
     def of(slopes: np.ndarray) -> Decomposition:
-        """Of slopes by scaled parameters."""
-        missing = max(0, slopes.shape[1] - len(slopes))  # fewer data than parameters: some combination is not told
+        """Decomposition of the slopes (residuals by scaled parameters)."""
+        missing = max(0, slopes.shape[1] - len(slopes))  # fewer data than parameters: some are not identifiable
         left, values, right = np.linalg.svd(np.pad(slopes, ((0, missing), (0, 0))), full_matrices=False)
         left = left[: len(slopes)]
         return Decomposition(left, values, right.T)
 
     @property
-    def told(self) -> np.ndarray:
-        """Which combinations the data tell."""
-        return is_told(self.values)
+    def identifiable(self) -> np.ndarray:
+        """Mask of the combinations that the data determine."""
+        return is_identifiable(self.values)
 
     def covariance(self) -> np.ndarray:
-        """Of the scaled parameters; very large, not infinite, along what has no effect."""
+        """Covariance of the scaled parameters; very large, not infinite, along combinations without effect."""
         least = max(ROUNDING * float(self.values[0]), 1e-30)
         spread = self.combinations / np.maximum(self.values, least)
         return spread @ spread.T
 
 
-def is_told(singular_values: np.ndarray) -> np.ndarray:
-    """Which combinations are known better than to their own size."""
+def is_identifiable(singular_values: np.ndarray) -> np.ndarray:
+    """Mask of the combinations whose standard deviation is smaller than their own size."""
     return singular_values > np.maximum(1.0 / LARGEST, ROUNDING * singular_values[0])
 
 
 @dataclass(frozen=True)
 class Minimum:
-    """Where the search ended."""
+    """Point at which the search ended."""
 
     z: np.ndarray  # scaled parameters
     residuals: np.ndarray
     slopes: np.ndarray
     iterations: int
-    distance: float  # from the minimum, as far as the last slopes know [standard deviations]
+    distance: float  # from the minimum, estimated by the last slopes [standard deviations]
 
     @property
     def converged(self) -> bool:
-        """Whether it is one, as far as rounding lets it be seen."""
+        """Whether the point is a minimum to within rounding."""
         return self.distance < max(_CLOSE, float(np.sqrt(_SUM * (self.residuals @ self.residuals))))
 
 
 def minimise(evaluate: Evaluate, z: np.ndarray, metric: Metric) -> Minimum:
-    """From z to the least sum of squared residuals; residuals are measured minus predicted."""
+    """Minimise the sum of squared residuals (measured minus predicted), starting from z."""
     (residuals, slopes), lengths = evaluate(z), metric(z)
     if lengths is None or not np.all(np.isfinite(residuals)) or not np.all(np.isfinite(slopes)):
         raise ModelError("The experiment diverges with the numbers that it has. Run it by itself, and repair it first.")
     radius, iteration = _FIRST, 0
     for _ in range(_MOST):
         parts = Decomposition.of(slopes)
-        found = Minimum(z, residuals, slopes, iteration, float(np.linalg.norm(_along(parts, residuals))))
+        found = Minimum(z, residuals, slopes, iteration, float(np.linalg.norm(_projected_residuals(parts, residuals))))
         if found.converged or radius < _SHORTEST:
             return found
         step, length, predicted = _trusted_step(parts, residuals, lengths, radius)
         near = metric(z + step)
         new = evaluate(z + step) if near is not None else None
-        gain = -np.inf if new is None else _gain(new, residuals, predicted)
+        gain = -np.inf if new is None else _gain_ratio(new, residuals, predicted)
         if gain < _POOR:
             radius = _SHRINK * length
         elif gain > _GOOD:
@@ -102,19 +102,23 @@ def minimise(evaluate: Evaluate, z: np.ndarray, metric: Metric) -> Minimum:
             z, (residuals, slopes), lengths = z + step, new, near
             iteration += 1
     parts = Decomposition.of(slopes)
-    return Minimum(z, residuals, slopes, iteration, float(np.linalg.norm(_along(parts, residuals))))
+    return Minimum(z, residuals, slopes, iteration, float(np.linalg.norm(_projected_residuals(parts, residuals))))
 
 
-def _along(parts: Decomposition, residuals: np.ndarray) -> np.ndarray:
-    """Residuals along each combination that the data tell: the step of Gauss and Newton in standard deviations."""
-    return (parts.left.T @ residuals)[parts.told]
+def _projected_residuals(parts: Decomposition, residuals: np.ndarray) -> np.ndarray:
+    """Residuals along each identifiable combination: the Gauss-Newton step [standard deviations]."""
+    return (parts.left.T @ residuals)[parts.identifiable]
 
 
 def _trusted_step(
     parts: Decomposition, residuals: np.ndarray, lengths: np.ndarray, radius: float
 ) -> tuple[np.ndarray, float, float]:
-    """The best step that is no longer than the radius, its length, and the decrease of the sum that slopes predict."""
-    along, size, basis = _along(parts, residuals), parts.values[parts.told], parts.combinations[:, parts.told]
+    """Best step within the trust radius, its length, and the decrease of the sum of squares that the slopes predict."""
+    along, size, basis = (
+        _projected_residuals(parts, residuals),
+        parts.values[parts.identifiable],
+        parts.combinations[:, parts.identifiable],
+    )
     lower = np.linalg.cholesky(basis.T @ (np.eye(len(basis)) + lengths) @ basis)
     # In coordinates w = L^T y lengths are plain, and (Q diag(curvature) Q^T + damping) w = L^-1 S along.
     scaled = np.linalg.solve(lower, np.diag(size))
@@ -138,8 +142,8 @@ def _trusted_step(
     return basis @ step, float(np.linalg.norm(at(damping))), predicted
 
 
-def _gain(new: tuple[np.ndarray, np.ndarray], old: np.ndarray, predicted: float) -> float:
-    """Actual over predicted decrease of the sum of squares; one where both are lost in rounding."""
+def _gain_ratio(new: tuple[np.ndarray, np.ndarray], old: np.ndarray, predicted: float) -> float:
+    """Ratio of actual to predicted decrease of the sum of squares; 1 where both are below rounding."""
     with np.errstate(over="ignore", invalid="ignore"):
         after, before = float(new[0] @ new[0]), float(old @ old)
     if not np.isfinite(after) or not np.all(np.isfinite(new[1])):

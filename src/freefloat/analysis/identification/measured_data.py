@@ -1,4 +1,4 @@
-"""Measured channels with their noise, as a caller gives them: what does not fit the experiment is refused by name."""
+"""Measured channels with their noise; an error names each channel that does not fit the experiment."""
 
 from __future__ import annotations
 
@@ -17,40 +17,40 @@ _SAME_INSTANT = 1e-6  # of a recording interval
 
 @dataclass(frozen=True)
 class MeasuredChannel:
-    """One channel over the instants of an experiment; an attitude counts as a small rotation, of three numbers."""
+    """One channel at the instants of an experiment; an attitude has three residuals, those of a small rotation."""
 
     name: str
     values: np.ndarray  # (instants, numbers)
-    noise: np.ndarray  # one sigma of each number; of an attitude about the axes of what it belongs to [rad]
+    noise: np.ndarray  # one sigma of each number; of an attitude about the body's axes [rad]
     turns: bool  # whether it is a quaternion
 
     def residuals(self, predicted: np.ndarray) -> np.ndarray:
         """Measured minus predicted, in units of the noise."""
         if not self.turns:
             return (self.values - _columns(predicted)) / self.noise
-        between = _multiply(predicted * [1.0, -1.0, -1.0, -1.0], self.values)
+        between = _multiply_quaternions(predicted * [1.0, -1.0, -1.0, -1.0], self.values)
         between = np.where(between[:, :1] < 0.0, -between, between)
         sine = np.linalg.norm(between[:, 1:], axis=1, keepdims=True)
         angle = 2.0 * np.arctan2(sine, between[:, :1])
         return between[:, 1:] * np.where(sine > 1e-12, angle / np.maximum(sine, 1e-300), 2.0) / self.noise
 
     def slopes(self, predicted: np.ndarray, change: np.ndarray) -> np.ndarray:
-        """Derivative of what is predicted, (instants, numbers), in units of the noise."""
+        """Derivative of the prediction (instants, numbers), in units of the noise."""
         if not self.turns:
             return _columns(change) / self.noise
-        return 2.0 * _multiply(predicted * [1.0, -1.0, -1.0, -1.0], change)[:, 1:] / self.noise
+        return 2.0 * _multiply_quaternions(predicted * [1.0, -1.0, -1.0, -1.0], change)[:, 1:] / self.noise
 
 
 def require_measured(
     data: Data, noise: Mapping[str, Any], time: np.ndarray, shapes: Mapping[str, tuple[int, ...]]
 ) -> tuple[MeasuredChannel, ...]:
-    """Every channel that has a noise, at the instants of the experiment."""
+    """Measured channels that have a noise, at the instants of the experiment; an error if one does not fit."""
     rows = _rows(data, time)
     return tuple(_channel(data, name, noise[name], rows, time, shapes[name]) for name in shapes)
 
 
 def require_noise(data: Data, noise: Any) -> tuple[str, ...]:
-    """Names of the channels that are used: those that have a noise and are measured."""
+    """Names of the channels that have a noise; an error if the data lack one of them."""
     if not isinstance(data, (Run, Mapping)):
         raise ModelError(f"data must be a Run, or arrays by channel such as {{'base.rate': ...}}, got {data!r}.")
     known = tuple(name for name in (data.channels if isinstance(data, Run) else data) if name != "time")
@@ -65,7 +65,7 @@ def require_noise(data: Data, noise: Any) -> tuple[str, ...]:
 
 
 def _rows(data: Data, time: np.ndarray) -> np.ndarray | None:
-    """Where the experiment's instants stand in the data; None where the data have no times."""
+    """Rows of the data at the instants of the experiment; None if the data have no times."""
     given = data.recorded["time"].values if isinstance(data, Run) else data.get("time")
     if given is None:
         return None
@@ -87,7 +87,7 @@ def _channel(
     if rows is not None and values.shape[:1] and len(values) > rows[-1]:
         values = values[rows]
     elif rows is None and len(values) == len(time) + 1:
-        values = values[1:]  # the start itself tells nothing of parameters
+        values = values[1:]  # the start contains no information about parameters
     if values.shape != (len(time), *shape):
         raise ModelError(
             f"Channel '{name}' must have shape {(len(time), *shape)}, one row for each instant that the experiment "
@@ -107,7 +107,7 @@ def _columns(values: np.ndarray) -> np.ndarray:
     return values.reshape(len(values), -1)
 
 
-def _multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _multiply_quaternions(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Quaternion products, row by row."""
     aw, av, bw, bv = a[:, :1], a[:, 1:], b[:, :1], b[:, 1:]
     return np.hstack([aw * bw - np.sum(av * bv, axis=1, keepdims=True), aw * bv + bw * av + np.cross(av, bv)])

@@ -1,7 +1,7 @@
 """Natural frequencies and damping ratios of a flexible body, held at its frame, as numbers that can be estimated.
 
-With mass-normalised shapes Phi of the nominal body, K = M Phi diag(w^2) Phi^T M and D likewise with 2 zeta w: other
-frequencies and ratios keep the shapes, and whatever damping couples the modes.
+With mass-normalised shapes Phi of the nominal body, K = M Phi diag(w^2) Phi^T M and D likewise with 2 zeta w: new
+frequencies and ratios do not change the shapes, nor the damping that couples the modes.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any
 import jax
 import numpy as np
 
-from freefloat.analysis.identification.inertial_numbers import Described
+from freefloat.analysis.identification.inertial_numbers import NumberColumns
 from freefloat.model import ModalBody
 from freefloat.values.arrays import Vector
 
 
-def described(path: str, body: ModalBody, *, ratios: bool) -> tuple[Described, Callable[..., Any]]:
-    """Frequencies [rad/s] or damping ratios of a body, and how its matrices are made from them."""
+def modal_columns(path: str, body: ModalBody, *, ratios: bool) -> tuple[NumberColumns, Callable[..., Any]]:
+    """Columns of the frequencies [rad/s] or damping ratios of a body, and the function that makes its matrices."""
     shapes, frequencies, zetas = _modes(body)
     names = tuple(f"{path}.{k + 1}" for k in range(body.modes))
     values, unit = (zetas, "1") if ratios else (frequencies, "rad/s")
@@ -38,7 +38,7 @@ def _modes(body: ModalBody) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _with_frequencies(old: list[jax.Array], values: Vector, *, rows: np.ndarray) -> list[jax.Array]:
-    """Stiffness of other frequencies; the ratios stay, so damping changes with them."""
+    """Stiffness and damping matrices with new frequencies [rad/s]; the damping ratios do not change."""
     stiffness, damping = old
     squared, rates = _diagonal(stiffness, rows), _diagonal(damping, rows)
     return [
@@ -54,6 +54,6 @@ def _with_ratios(old: list[jax.Array], values: Vector, *, rows: np.ndarray) -> l
 
 
 def _diagonal(matrix: jax.Array, rows: np.ndarray) -> jax.Array:
-    """Of Phi^T A Phi, where `rows` = M Phi is the inverse transpose of Phi."""
+    """Diagonal of Phi^T A Phi, where `rows` = M Phi is the inverse transpose of Phi."""
     shapes = np.linalg.inv(rows).T
     return ((matrix @ shapes) * shapes).sum(axis=0)

@@ -1,4 +1,4 @@
-"""What can be estimated: numbers of an experiment by dotted path, each with its unit and the size it is measured by."""
+"""Numbers of an experiment that can be estimated, by dotted path, each with its unit and the size of a change."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ _UNITS = {
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where parameters stand among the leaves of (system, start), and how leaves are made from them; no values."""
+class ParameterLeaves:
+    """Indices of the leaves of (system, start) that hold some parameters, and the function that makes these leaves."""
 
     leaves: tuple[int, ...]
     make: Callable[..., Any]  # (old leaves, values) -> new leaves
@@ -49,24 +49,26 @@ class Place:
 
 @dataclass(frozen=True)
 class Group:
-    """Parameters that enter together."""
+    """Parameters that enter the experiment together, such as the three numbers of a centre of mass."""
 
     path: str
     names: tuple[str, ...]
     units: tuple[str, ...]
     nominal: tuple[float, ...]
     scale: tuple[float, ...]  # the size of a change that matters; never zero
-    place: Place
+    place: ParameterLeaves
 
 
 @dataclass(frozen=True)
 class Placement:
-    """How a vector of parameters enters an experiment, whatever their values: code for one set serves all."""
+    """How a vector of parameters enters an experiment, without values: compiled code serves every set of values."""
 
-    places: tuple[tuple[int, Place], ...]  # how many numbers, and where
+    places: tuple[tuple[int, ParameterLeaves], ...]  # how many numbers, and where
 
-    def put(self, system: System, start: tuple[State, ...], values: Vector) -> tuple[System, tuple[State, ...]]:
-        """System and start with other values; without a start, what stands in it is left out."""
+    def insert_values(
+        self, system: System, start: tuple[State, ...], values: Vector
+    ) -> tuple[System, tuple[State, ...]]:
+        """System and start with these parameter values; parameters of the start are skipped if `start` is empty."""
         leaves, tree = jax.tree.flatten((system, start))
         first = 0
         for count, place in self.places:
@@ -80,51 +82,51 @@ class Placement:
 
 @dataclass(frozen=True)
 class Parameters:
-    """All that is estimated, in order."""
+    """All estimated parameters, in order."""
 
     groups: tuple[Group, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of every number."""
+        """Name of every number."""
         return tuple(name for group in self.groups for name in group.names)
 
     @property
     def units(self) -> tuple[str, ...]:
-        """Of every number."""
+        """Unit of every number."""
         return tuple(unit for group in self.groups for unit in group.units)
 
     @property
     def nominal(self) -> np.ndarray:
-        """As the experiment has them."""
+        """Values that the experiment itself has."""
         return np.array([value for group in self.groups for value in group.nominal])
 
     @property
     def scale(self) -> np.ndarray:
-        """What a change of each is measured by."""
+        """Size by which a change of each number is measured."""
         return np.array([value for group in self.groups for value in group.scale])
 
     @property
     def placement(self) -> Placement:
-        """How they enter."""
+        """How the parameters enter the experiment."""
         return Placement(tuple((len(group.names), group.place) for group in self.groups))
 
 
 def find_parameters(experiment: Experiment, paths: Sequence[str]) -> Parameters:
-    """Parameters by path; unknown ones, and numbers that are asked for twice, are refused by name."""
+    """Parameters by path; an error names unknown paths and numbers that occur twice."""
     if isinstance(paths, str) or not paths:
         raise ModelError(f"parameters must be a list of dotted paths, such as ['base.mass'], got {paths!r}.")
-    known = _Numbers(experiment)
+    known = _ExperimentNumbers(experiment)
     found = Parameters(tuple(known.group(str(path)) for path in paths))
     for k, group in enumerate(found.groups):
         for other in found.groups[:k]:
-            if not _may_stand_together(group, other):
+            if not _are_independent(group, other):
                 raise ModelError(f"Parameters '{other.path}' and '{group.path}' share a number. Keep one of them.")
     return found
 
 
-def _may_stand_together(a: Group, b: Group) -> bool:
-    """Whether two groups change different things: other leaves, other entries of one, or frequencies and ratios."""
+def _are_independent(a: Group, b: Group) -> bool:
+    """Whether two groups share no number: other leaves, other entries of one leaf, or frequencies and ratios."""
     if set(a.names) & set(b.names):
         return False
     entries = all(isinstance(group.place.make, partial) and group.place.make.func in _ENTRIES for group in (a, b))
@@ -132,8 +134,8 @@ def _may_stand_together(a: Group, b: Group) -> bool:
     return entries or modal or not set(a.place.leaves) & set(b.place.leaves)
 
 
-class _Numbers:
-    """Every number of an experiment, by name."""
+class _ExperimentNumbers:
+    """All numbers of an experiment, by name."""
 
     def __init__(self, experiment: Experiment) -> None:
         self.system, self.start = experiment.system, experiment.start
@@ -151,7 +153,7 @@ class _Numbers:
         }
 
     def group(self, path: str) -> Group:
-        """The parameters that a path means."""
+        """Group of parameters that belongs to a path."""
         owner, _, kind = path.rpartition(".")
         body, key = self.bodies.get(owner, (None, ""))
         if kind == INERTIAL and body is not None:
@@ -160,20 +162,20 @@ class _Numbers:
                 (_RIGID, inertial_numbers.make_leaves) if rigid else (_FLEXIBLE, inertial_numbers.make_flexible_leaves)
             )
             places = tuple(self.keys[key + field] for field in fields)
-            return Group(path, *inertial_numbers.described(owner, body), Place(places, make))
+            return Group(path, *inertial_numbers.inertial_columns(owner, body), ParameterLeaves(places, make))
         if kind in _RIGID and isinstance(body, ModalBody):
-            return self._flexible(path, body, key)
+            return self._flexible_group(path, body, key)
         if kind in (FREQUENCIES, RATIOS) and isinstance(body, ModalBody):
             places = tuple(self.keys[key + field] for field in ("stiffness", "damping"))
-            described, make = modal_numbers.described(path, body, ratios=kind == RATIOS)
-            return Group(path, *described, Place(places, make))
-        if path in self._starts():
-            return self._starts()[path]
+            columns, make = modal_numbers.modal_columns(path, body, ratios=kind == RATIOS)
+            return Group(path, *columns, ParameterLeaves(places, make))
+        if path in self._start_groups():
+            return self._start_groups()[path]
         if path in self.places:
-            return self._leaf(path)
-        return self._within(path)
+            return self._leaf_group(path)
+        return self._entry_group(path)
 
-    def _leaf(self, path: str) -> Group:
+    def _leaf_group(self, path: str) -> Group:
         place = self.places[path]
         leaf, unit = self.leaves[place], _UNITS.get(path.rpartition(".")[2], "SI")
         if leaf.dtype != np.float64 or not np.all(np.isfinite(leaf)):
@@ -181,33 +183,39 @@ class _Numbers:
                 f"'{path}' is {leaf.tolist()}, which cannot be estimated: it must be finite and real (1.0, not 1)."
             )
         if path.endswith(".inertia") and leaf.shape == (3, 3):
-            return Group(path, *inertial_numbers.central(path, leaf), Place((place,), inertial_numbers.make_tensor))
+            return Group(
+                path,
+                *inertial_numbers.inertia_columns(path, leaf),
+                ParameterLeaves((place,), inertial_numbers.make_tensor),
+            )
         owner, _, kind = path.rpartition(".")
         if kind == "com" and owner in self.bodies:
             body = self.bodies[owner][0]
-            size = inertial_numbers.gyration(float(body.mass), np.asarray(body.inertia)) or 1.0
-            return Group(path, *inertial_numbers.centre(path, leaf, size), Place((place,), _reshape))
+            size = inertial_numbers.gyration_radius(float(body.mass), np.asarray(body.inertia)) or 1.0
+            return Group(path, *inertial_numbers.com_columns(path, leaf, size), ParameterLeaves((place,), _reshape))
         values, size = leaf.ravel(), float(np.max(np.abs(leaf), initial=0.0)) or 1.0
         numbers = "xyz" if leaf.shape == (3,) else range(1, leaf.size + 1)
         names = (path,) if leaf.ndim == 0 else tuple(f"{path}.{k}" for k in numbers)
         scale = tuple(abs(float(x)) or size for x in values)
-        return Group(path, names, (unit,) * leaf.size, tuple(map(float, values)), scale, Place((place,), _reshape))
+        return Group(
+            path, names, (unit,) * leaf.size, tuple(map(float, values)), scale, ParameterLeaves((place,), _reshape)
+        )
 
-    def _flexible(self, path: str, body: ModalBody, key: str) -> Group:
-        """Mass, centre of mass or inertia of a flexible body at rest."""
+    def _flexible_group(self, path: str, body: ModalBody, key: str) -> Group:
+        """Group of the mass, centre of mass or inertia of an undeformed flexible body."""
         field, mass, inertia = path.rpartition(".")[2], float(body.mass), np.asarray(body.inertia)
         if field == "mass":
-            described: inertial_numbers.Described = ((path,), ("kg",), (mass,), (mass,))
+            columns: inertial_numbers.NumberColumns = ((path,), ("kg",), (mass,), (mass,))
         elif field == "com":
-            size = inertial_numbers.gyration(mass, inertia) or 1.0
-            described = inertial_numbers.centre(path, np.asarray(body.com), size)
+            size = inertial_numbers.gyration_radius(mass, inertia) or 1.0
+            columns = inertial_numbers.com_columns(path, np.asarray(body.com), size)
         else:
-            described = inertial_numbers.central(path, inertia)
+            columns = inertial_numbers.inertia_columns(path, inertia)
         places = tuple(self.keys[key + name] for name in _FLEXIBLE)
-        return Group(path, *described, Place(places, partial(inertial_numbers.set_flexible, field=field)))
+        return Group(path, *columns, ParameterLeaves(places, partial(inertial_numbers.set_flexible, field=field)))
 
-    def _starts(self) -> dict[str, Group]:
-        """Speeds of each base at the start."""
+    def _start_groups(self) -> dict[str, Group]:
+        """Groups of the velocity and rate of each base at the start, by path."""
         found, world = {}, self.system.world
         first = len(jax.tree.leaves(self.system))
         numbers = jax.tree.unflatten(
@@ -219,34 +227,36 @@ class _Numbers:
                 values = tuple(map(float, np.asarray(state.v)[entries]))
                 names, size = tuple(f"{path}.{axis}" for axis in "xyz"), float(np.linalg.norm(values)) or 1e-2
                 make = partial(_set_entries, entries=entries)
-                found[path] = Group(path, names, (unit,) * 3, values, (size,) * 3, Place((numbers[c].v,), make))
+                found[path] = Group(
+                    path, names, (unit,) * 3, values, (size,) * 3, ParameterLeaves((numbers[c].v,), make)
+                )
         return found
 
-    def _within(self, path: str) -> Group:
-        """One entry of a vector or an inertia, `base.com.x`, `arm.2.inertia.xy`; an error says what there is."""
+    def _entry_group(self, path: str) -> Group:
+        """Group of one entry of a vector or inertia, `base.com.x`, `arm.2.inertia.xy`; an error lists similar paths."""
         owner, _, entry = path.rpartition(".")
-        whole = self._whole(owner)
+        whole = self._whole_group(owner)
         if whole is not None and (k := _entry_number(whole, entry)) is not None:
-            own, place = slice(k, k + 1), Place(whole.place.leaves, _entry_maker(whole.place.make, k))
+            own, place = slice(k, k + 1), ParameterLeaves(whole.place.leaves, _entry_maker(whole.place.make, k))
             return Group(path, whole.names[own], whole.units[own], whole.nominal[own], whole.scale[own], place)
         groups = [f"{name}.{INERTIAL}" for name in self.bodies]
         for name, (body, _) in self.bodies.items():
             flexible = (*_RIGID, FREQUENCIES, RATIOS) if isinstance(body, ModalBody) else ()
             groups += [f"{name}.{kind}" for kind in flexible]
-        known = [*groups, *self._starts(), *self.places]
+        known = [*groups, *self._start_groups(), *self.places]
         close = difflib.get_close_matches(path, known, n=4, cutoff=0.4)
         hint = f"Did you mean {', '.join(close)}?" if close else f"Paths look like {known[0]} or {known[-1]}."
         raise ModelError(f"There is no parameter '{path}' in this experiment. {hint}")
 
-    def _whole(self, path: str) -> Group | None:
-        """The vector or inertia of that name, if there is one that can be taken apart."""
+    def _whole_group(self, path: str) -> Group | None:
+        """Group of the vector or inertia at a path whose entries can be estimated one by one; None if there is none."""
         owner, _, kind = path.rpartition(".")
         flexible = kind in _RIGID and isinstance(self.bodies.get(owner, (None, ""))[0], ModalBody)
-        return self.group(path) if flexible or path in self.places or path in self._starts() else None
+        return self.group(path) if flexible or path in self.places or path in self._start_groups() else None
 
 
 def _with_kind(key: str, name: str) -> str:
-    """The path of a number whose short one another part has too: `panel.joint.damping`, `panel.body.damping`."""
+    """Path of a number with the kind of its part, if the short path is ambiguous: `panel.joint.damping`."""
     kinds = {"bodies": "body", "joints": "joint", "wheels": "wheel", "frames": "frame"}
     owner, _, field = name.rpartition(".")
     return ".".join((owner, *(kind for group, kind in kinds.items() if f".{group}[" in key), field))
@@ -261,12 +271,12 @@ def _set_entries(old: list[jax.Array], values: Vector, *, entries: slice) -> lis
 
 
 def _set_entry(old: list[jax.Array], values: Vector, *, entry: int) -> list[jax.Array]:
-    """An array with one other number, counted through its rows."""
+    """Leaf of an array in which one number is replaced, counted row by row."""
     return [old[0].ravel().at[entry].set(values[0]).reshape(old[0].shape)]
 
 
 def _entry_number(whole: Group, entry: str) -> int | None:
-    """Which of a group is meant: by its letters, or by its number, the first being 1."""
+    """Index of an entry of a group, given by its letters or by its number from 1; None if there is none."""
     for k, name in enumerate(whole.names):
         if len(whole.names) > 1 and entry in (name.removeprefix(f"{whole.path}."), str(k + 1)):
             return k
@@ -274,7 +284,7 @@ def _entry_number(whole: Group, entry: str) -> int | None:
 
 
 def _entry_maker(make: Callable[..., Any], k: int) -> Callable[..., Any]:
-    """How one entry of a group enters, the others as they are."""
+    """Function that sets one entry of a group and keeps the others."""
     if make is inertial_numbers.make_tensor:
         return partial(inertial_numbers.set_tensor_entry, entry=k)
     if isinstance(make, partial) and make.func is inertial_numbers.set_flexible:

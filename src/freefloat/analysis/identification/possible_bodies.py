@@ -1,4 +1,4 @@
-"""Which bodies can exist, and how far a change is from one that cannot: the metric that a search is bounded by.
+"""Which bodies are physically possible, and the metric that keeps a search away from impossible ones.
 
 A rigid body is possible where its mass m and its second moment about the centre of mass, S = 1/2 tr(I) - I, are
 positive: the same as positive principal moments within the triangle inequality, and as a positive pseudo-inertia
@@ -22,13 +22,13 @@ from freefloat.model import ModalBody, RigidBody
 from freefloat.sim.experiment import Experiment
 
 _FLAT = (
-    1e-6  # of the largest second moment: a thin rod or a point mass is at the edge itself, and only judged at the end
+    1e-6  # of the largest second moment: a thin rod or a point mass is itself at the edge, and checked only at the end
 )
 EDGE = 1e-3  # of the largest second moment: a body so flat is called one at the edge
 
 
 @dataclass(frozen=True)
-class _Member:
+class _EstimatedBody:
     """A body some of whose numbers are estimated."""
 
     name: str
@@ -42,10 +42,10 @@ class PossibleBodies:
 
     def __init__(self, experiment: Experiment, parameters: Parameters) -> None:
         self._experiment, self._placement = experiment, parameters.placement
-        self.members = tuple(_members(experiment, parameters))
+        self.members = tuple(_estimated_bodies(experiment, parameters))
 
     def metric(self, values: np.ndarray, scale: np.ndarray) -> np.ndarray | None:
-        """Squared length of a change of scaled parameters; None where a body cannot exist."""
+        """Matrix of the squared length of a change of scaled parameters; None where a body is impossible."""
         found = np.zeros((len(values), len(values)))
         if not self.members:
             return found
@@ -61,7 +61,7 @@ class PossibleBodies:
         return found
 
     def at_edge(self, experiment: Experiment) -> tuple[str, ...]:
-        """Bodies of an experiment that are so flat, or so light, that the next one cannot exist, in words."""
+        """Descriptions of the bodies of an experiment that are almost too flat or too light to be possible."""
         found = []
         for member in self.members:
             nominal = float(self._body(self._experiment.system, member).mass)
@@ -69,22 +69,22 @@ class PossibleBodies:
             if pseudo[3, 3] < EDGE * nominal:
                 found.append(f"'{member.name}' has a mass of {pseudo[3, 3]:.3g} kg")
             elif member.solid and (moments := _central(pseudo))[0] < EDGE * moments[-1]:
-                principal = sorted(float(np.sum(moments) - one) for one in moments)
-                said = ", ".join(f"{one:.4g}" for one in principal)
-                found.append(f"'{member.name}' has principal moments {said} kg m2, the largest the sum of the others")
+                principal = sorted(float(np.sum(moments) - moment) for moment in moments)
+                listed = ", ".join(f"{moment:.4g}" for moment in principal)
+                found.append(f"'{member.name}' has principal moments {listed} kg m2, the largest the sum of the others")
         return tuple(found)
 
     def _pseudo_inertias(self, values: Any) -> list[Any]:
-        """Of every member: second moment about the origin, first moment and mass in one matrix."""
-        system, _ = self._placement.put(self._experiment.system, self._experiment.start, jnp.asarray(values))
+        """Pseudo-inertia of each body: second moment about the origin, first moment and mass in one matrix."""
+        system, _ = self._placement.insert_values(self._experiment.system, self._experiment.start, jnp.asarray(values))
         return [_pseudo_inertia(self._body(system, member)) for member in self.members]
 
     @staticmethod
-    def _body(system: Any, member: _Member) -> Any:
+    def _body(system: Any, member: _EstimatedBody) -> Any:
         return system.world.crafts[member.craft].bodies[member.index]
 
 
-def _members(experiment: Experiment, parameters: Parameters) -> Any:
+def _estimated_bodies(experiment: Experiment, parameters: Parameters) -> Any:
     count = len(jax.tree.leaves((experiment.system, experiment.start)))
     touched = {leaf for _, place in parameters.placement.places for leaf in place.leaves}
     numbers = jax.tree.unflatten(jax.tree.structure((experiment.system, experiment.start)), range(count))[0]
@@ -92,7 +92,7 @@ def _members(experiment: Experiment, parameters: Parameters) -> Any:
     for c, (craft, own) in enumerate(zip(world.crafts, numbers.world.crafts, strict=True)):
         for b, (body, places) in enumerate(zip(craft.bodies, own.bodies, strict=True)):
             if touched & _inertial_leaves(body, places):
-                yield _Member(world.prefix(c) + body.name, c, b, _is_possible(np.asarray(_pseudo_inertia(body))))
+                yield _EstimatedBody(world.prefix(c) + body.name, c, b, _is_possible(np.asarray(_pseudo_inertia(body))))
 
 
 def _inertial_leaves(body: RigidBody | ModalBody, places: Any) -> set[int]:
@@ -110,7 +110,7 @@ def _pseudo_inertia(body: Any) -> Any:
 
 
 def _central(pseudo: np.ndarray) -> np.ndarray:
-    """Second moments about the centre of mass along their principal axes, ascending."""
+    """Principal second moments about the centre of mass, ascending [kg m2]."""
     return np.linalg.eigvalsh(pseudo[:3, :3] - np.outer(pseudo[:3, 3], pseudo[:3, 3]) / pseudo[3, 3])
 
 

@@ -1,4 +1,4 @@
-"""What an identification found: estimates with covariance, what the data do not tell, and how well they are fitted."""
+"""Result of an identification: estimates with covariance, parameters that are not identifiable, quality of the fit."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Literal
 
 import numpy as np
 
-from freefloat.analysis.identification.identifiability import Untold
-from freefloat.analysis.identification.levenberg_marquardt import is_told
+from freefloat.analysis.identification.identifiability import UnidentifiableChange
+from freefloat.analysis.identification.levenberg_marquardt import is_identifiable
 from freefloat.sim.experiment import Experiment
 
 CovarianceSource = Literal["noise", "residuals"]
 
 
 class NotIdentifiable(ValueError):
-    """A parameter that the data do not tell."""
+    """A parameter that the data do not determine."""
 
 
 class IdentificationError(ValueError):
@@ -28,37 +28,37 @@ class IdentificationError(ValueError):
 
 @dataclass(frozen=True)
 class Fit:
-    """How the residuals look, in units of the noise that was given."""
+    """Statistics of the residuals, in units of the given noise."""
 
     residuals: dict[str, np.ndarray]  # of each channel, (instants, numbers)
     chi_square: float  # sum of their squares
-    degrees: int  # of freedom: numbers measured minus combinations told
+    degrees: int  # of freedom: measured numbers minus identifiable combinations
     probability: float  # of a chi-square at least as large, if model and noise are right
     whiteness: float  # probability of correlations in time at least as large (Ljung and Box), if they are white
 
     @property
-    def normalised(self) -> float:
+    def reduced_chi_square(self) -> float:
         """Chi-square per degree of freedom: one where model and noise are right."""
         return self.chi_square / max(self.degrees, 1)
 
 
 @dataclass(frozen=True, repr=False)
 class Identification:
-    """Estimates. `result["base.mass"]` is a number, or a refusal where the data do not tell it."""
+    """Estimates. `result["base.mass"]` is a number; an error is raised if the data do not determine it."""
 
     names: tuple[str, ...]
     units: tuple[str, ...]
-    values: np.ndarray  # NaN where the data do not tell
-    deviations: np.ndarray  # one sigma; infinite where the data do not tell
-    covariance: np.ndarray  # of all parameters; very large along what has no effect
+    values: np.ndarray  # NaN where the data do not determine the parameter
+    deviations: np.ndarray  # one sigma; infinite where the data do not determine the parameter
+    covariance: np.ndarray  # of all parameters; very large along combinations without effect
     covariance_from: CovarianceSource  # the noise given, or the size of the residuals
     nominal: np.ndarray  # where the search began
-    scale: np.ndarray  # what changes are measured by
+    scale: np.ndarray  # sizes by which changes are measured
     singular_values: np.ndarray  # of the scaled slopes: one over the deviation of each combination, in its own size
-    untold: tuple[Untold, ...]
-    shares: dict[str, np.ndarray]  # by channel: its share of what the data tell of each parameter
+    untold: tuple[UnidentifiableChange, ...]
+    shares: dict[str, np.ndarray]  # by channel: its share of the information about each parameter
     fit: Fit
-    experiment: Experiment  # with what was found; what the data do not tell is as it was
+    experiment: Experiment  # with the estimates; parameters that are not identifiable keep their values
     iterations: int
     converged: bool
     notes: tuple[str, ...] = ()
@@ -66,14 +66,17 @@ class Identification:
     def __getitem__(self, name: str) -> float:
         k = self._place(name)
         if not np.isfinite(self.values[k]):
-            said = " ".join(str(one) for one in self.untold if name in one.names) or "Its deviation exceeds its size."
+            reason = (
+                " ".join(str(change) for change in self.untold if name in change.names)
+                or "Its deviation exceeds its size."
+            )
             raise NotIdentifiable(
-                f"The data do not tell '{name}'. {said} Measure more, move differently, or give a prior."
+                f"The data do not tell '{name}'. {reason} Measure more, move differently, or give a prior."
             )
         return float(self.values[k])
 
     def deviation(self, name: str) -> float:
-        """Standard deviation of an estimate; infinite where the data do not tell it."""
+        """Standard deviation of an estimate; infinite if the data do not determine it."""
         return float(self.deviations[self._place(name)])
 
     def _place(self, name: str) -> int:
@@ -83,27 +86,27 @@ class Identification:
 
     @property
     def rank(self) -> int:
-        """Number of combinations that the data tell."""
-        return int(np.count_nonzero(is_told(self.singular_values)))
+        """Number of combinations that the data determine."""
+        return int(np.count_nonzero(is_identifiable(self.singular_values)))
 
     @property
     def condition(self) -> float:
-        """Largest over smallest singular value of the combinations that are told."""
+        """Largest over smallest singular value of the identifiable combinations."""
         return float(self.singular_values[0] / self.singular_values[self.rank - 1]) if self.rank else np.inf
 
     @property
     def correlation(self) -> np.ndarray:
-        """Of the estimates."""
+        """Correlation matrix of the estimates."""
         size = np.sqrt(np.diag(self.covariance))
         return self.covariance / np.outer(size, size)
 
-    def gains_from(self, name: str) -> str:
-        """The channel that tells most of a parameter."""
+    def main_channel(self, name: str) -> str:
+        """Name of the channel with most information about a parameter."""
         k = self._place(name)
         return max(self.shares, key=lambda channel: self.shares[channel][k])
 
     def normalised_error(self, truth: np.ndarray) -> float:
-        """(estimate - truth)^T covariance^-1 (estimate - truth): chi-square of `rank` degrees where all are told."""
+        """(estimate - truth)^T covariance^-1 (estimate - truth): chi-square with `rank` degrees of freedom."""
         if self.untold:
             raise NotIdentifiable(f"Not every parameter is told. {' '.join(map(str, self.untold))}")
         error = (self.values - truth) / self.scale
@@ -124,7 +127,7 @@ class Identification:
                 continue
             relative = self.deviations[k] / self.scale[k]
             number = f"{self.values[k]:12.6g}  {self.deviations[k]:10.3g}  {relative:8.1e}"
-            lines.append(f"{name:{width}}  {number}  {self.units[k]:5}  {self.gains_from(name)}")
+            lines.append(f"{name:{width}}  {number}  {self.units[k]:5}  {self.main_channel(name)}")
         return lines
 
     def _quality(self) -> list[str]:
@@ -135,6 +138,6 @@ class Identification:
         )
         return [
             f"{ended}; covariance from {origin}; rank {self.rank} of {len(self.names)}, condition {self.condition:.2g}",
-            f"chi-square per degree {fit.normalised:.3f} of {fit.degrees} (probability {fit.probability:.2g}); "
+            f"chi-square per degree {fit.reduced_chi_square:.3f} of {fit.degrees} (probability {fit.probability:.2g}); "
             f"white with probability {fit.whiteness:.2g}",
         ]

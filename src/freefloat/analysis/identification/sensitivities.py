@@ -1,4 +1,4 @@
-"""What an experiment would measure, with exact derivatives: one direction of the parameters per instance of a batch.
+"""Measurements of a simulated experiment with exact derivatives: one direction of the parameters per batch instance.
 
 The step is differentiated forward (`jax.jvp`) before it is compiled, so a tangent of the whole state runs beside the
 motion. Integers and flags of the state (ticks, modes of software) have no tangent.
@@ -20,48 +20,47 @@ from freefloat.model import State
 from freefloat.sensors.imperfection import Imperfection, ImperfectSensor
 from freefloat.sim.experiment import Experiment
 from freefloat.sim.kernel import step
-from freefloat.sim.motion.port_bus import Instant
+from freefloat.sim.motion.port_bus import PortBus
 from freefloat.sim.record.run_channels import run_channels
 from freefloat.sim.rollout import grid
 from freefloat.sim.start import begin
 from freefloat.sim.system.input_ports import tabulate
-from freefloat.sim.system.system import Inputs, System, SystemState
-from freefloat.sim.system.tick import tick_of
+from freefloat.sim.system.system import Inputs, System, SystemState, tick_of
 from freefloat.sim.system.varied_numbers import compile_system
 from freefloat.values import record
 from freefloat.values.arrays import Numeric, Vector
 from freefloat.values.errors import LawError, ModelError
 
 Channels = tuple[str, ...]
-Values = tuple[Any, ...]  # of each channel
+Values = tuple[Any, ...]  # one array for each channel
 
 
 @record
-class Motion:
-    """A state and how it changes along one direction of the parameters."""
+class StateWithTangent:
+    """A state and its derivative along one direction of the parameters."""
 
     loop: SystemState
-    change: tuple[Any, ...]  # of each leaf that is real
+    change: tuple[Any, ...]  # derivative of each real leaf of the state
 
 
 @record
-class _Quiet(Imperfection):
-    """No noise and no losses: what a sensor tells on average."""
+class _NoRandomErrors(Imperfection):
+    """No noise and no lost samples: the sensor reports its mean value."""
 
     def noise(self, key: int, number: Numeric, count: int) -> Vector:
-        """None."""
+        """Zero noise, `count` numbers."""
         return jnp.zeros(count)
 
-    def lost(self, key: int, number: Numeric) -> Numeric:
-        """Never."""
+    def is_lost(self, key: int, number: Numeric) -> Numeric:
+        """Whether a sample is lost: never."""
         return jnp.asarray(False)
 
 
 def _without_noise(experiment: Experiment) -> Experiment:
-    """The same experiment with sensors that make no random errors."""
+    """Experiment with sensors that make no random errors."""
     sensors = tuple(
-        dataclasses.replace(one, imperfection=_Quiet()) if isinstance(one, ImperfectSensor) else one
-        for one in experiment.system.sensors
+        dataclasses.replace(sensor, imperfection=_NoRandomErrors()) if isinstance(sensor, ImperfectSensor) else sensor
+        for sensor in experiment.system.sensors
     )
     return dataclasses.replace(experiment, system=dataclasses.replace(experiment.system, sensors=sensors))
 
@@ -80,23 +79,23 @@ class Sensitivities:
         self._table = tabulate(self.system, quiet.inputs, 0, self.timing.steps)
         first = {port: rows[0] for port, rows in self._table.items()}
         seen = jax.eval_shape(partial(channel_values, channels=channels), self.system, loop, self.start, first)
-        self.shapes = {name: one.shape for name, one in zip(channels, seen, strict=True)}
+        self.shapes = {name: value.shape for name, value in zip(channels, seen, strict=True)}
         values, direction = self.parameters.nominal, np.zeros(len(self.parameters.names))
         placement = self.parameters.placement
-        begin_at = partial(_begin, placement=placement)
+        begin_at = partial(_tangent_at_start, placement=placement)
         self._begin = compile_system(begin_at, self.system, self.start, values, direction, first)
-        motion = Motion(loop, tuple(np.zeros_like(leaf) for leaf in _real(loop)))
-        advance = partial(_advance, placement=placement)
+        motion = StateWithTangent(loop, tuple(np.zeros_like(leaf) for leaf in _real(loop)))
+        advance = partial(_step_with_tangent, placement=placement)
         self._advance = compile_system(advance, self.system, motion, values, direction, self._table)
-        observe = partial(_observe, channels, placement)
+        observe = partial(_channels_with_tangent, channels, placement)
         self._observe = compile_system(observe, self.system, motion, self.start, values, direction, first)
 
     def __call__(self, values: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """(values, derivatives) of each channel: (instants, ...) and (parameters, instants, ...)."""
+        """Values (instants, ...) and derivatives by all parameters (parameters, instants, ...) of each channel."""
         return self.along(values, np.eye(len(values)))
 
     def along(self, values: np.ndarray, directions: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """The same with derivatives along some directions, one in each row."""
+        """Values of each channel and their derivatives along some directions of the parameters, one in each row."""
         count, records, every = len(directions), self.timing.records, self.timing.record_every
         first = {port: rows[0] for port, rows in self._table.items()}
         motions = self._begin.batch(self.start, values, directions, first, in_axes=(None, None, 0, None))
@@ -105,7 +104,7 @@ class Sensitivities:
             motions, values, directions, self._table, steps=self.timing.steps, record_every=every, in_axes=axes
         )
         flat = jax.tree.map(lambda x: x.reshape(count * records, *x.shape[2:]), rolled.record)
-        rows = np.tile(every * np.arange(1, records + 1) - 1, count)  # a record tells what came in just before it
+        rows = np.tile(every * np.arange(1, records + 1) - 1, count)  # a record holds the inputs of the step before it
         inputs = {port: table[rows] for port, table in self._table.items()}
         along, axes = np.repeat(directions, records, axis=0), (0, None, None, 0, 0)
         seen, changes = self._observe.batch(flat, self.start, values, along, inputs, in_axes=axes)
@@ -117,7 +116,7 @@ class Sensitivities:
 
 
 def _require_smooth(experiment: Experiment) -> None:
-    """Refuse what has no derivative by way of steps of a fixed length."""
+    """Raise an error if the experiment has no derivative through steps of a fixed length."""
     if not isinstance(experiment, Experiment):
         raise ModelError(f"Derivatives need an Experiment, got {experiment!r}. Make one: Experiment.of(craft, ...).")
     system = experiment.system
@@ -133,7 +132,7 @@ def _require_smooth(experiment: Experiment) -> None:
             raise ModelError(f"{sensor.title} rounds to steps, which has no derivative. Give it step=0.0.")
 
 
-def _begin(
+def _tangent_at_start(
     system: System,
     start: tuple[State, ...],
     values: Vector,
@@ -141,57 +140,57 @@ def _begin(
     inputs: Inputs,
     *,
     placement: Placement,
-) -> Motion:
+) -> StateWithTangent:
     def at(values: Vector) -> tuple[tuple[Any, ...], SystemState]:
-        loop = begin(*placement.put(system, start, values), inputs)[1]
+        loop = begin(*placement.insert_values(system, start, values), inputs)[1]
         return _real(loop), loop
 
     _, change, loop = jax.jvp(at, (values,), (direction,), has_aux=True)
-    return Motion(loop, change)
+    return StateWithTangent(loop, change)
 
 
-def _advance(
+def _step_with_tangent(
     system: System,
-    motion: Motion,
+    motion: StateWithTangent,
     values: Vector,
     direction: Vector,
     table: dict[str, Any],
     *,
     placement: Placement,
-) -> Motion:
+) -> StateWithTangent:
     inputs = {port: rows[motion.loop.tick] for port, rows in table.items()}
 
     def after(real: tuple[Any, ...], values: Vector) -> tuple[tuple[Any, ...], SystemState]:
-        loop = step(placement.put(system, (), values)[0], _with_real(motion.loop, real), inputs)
+        loop = step(placement.insert_values(system, (), values)[0], _with_real(motion.loop, real), inputs)
         return _real(loop), loop
 
     _, change, loop = jax.jvp(after, (_real(motion.loop), values), (motion.change, direction), has_aux=True)
-    return Motion(loop, change)
+    return StateWithTangent(loop, change)
 
 
-def _observe(
+def _channels_with_tangent(
     channels: Channels,
     placement: Placement,
     system: System,
-    motion: Motion,
+    motion: StateWithTangent,
     start: tuple[State, ...],
     values: Vector,
     direction: Vector,
     inputs: Inputs,
 ) -> tuple[Values, Values]:
-    def seen(real: tuple[Any, ...], values: Vector) -> Values:
-        changed, loop = placement.put(system, (), values)[0], _with_real(motion.loop, real)
+    def channels_at(real: tuple[Any, ...], values: Vector) -> Values:
+        changed, loop = placement.insert_values(system, (), values)[0], _with_real(motion.loop, real)
         return channel_values(changed, loop, start, inputs, channels)
 
-    return jax.jvp(seen, (_real(motion.loop), values), (motion.change, direction))
+    return jax.jvp(channels_at, (_real(motion.loop), values), (motion.change, direction))
 
 
 def channel_values(
     system: System, loop: SystemState, start: tuple[State, ...], inputs: Inputs, channels: Channels
 ) -> Values:
-    """What is measured: what a sensor tells where one does, else the truth, else a channel of the run."""
+    """Value of each channel: a sensor reading if there is one, else the true value, else a channel of the run."""
     tick, recorded = tick_of(system, loop), None
-    here, found = Instant(system, loop, loop.states, inputs, tick.t, tick.number), []
+    here, found = PortBus(system, loop, loop.states, inputs, tick.t, tick.number), []
     for name in channels:
         try:
             found.append(jnp.asarray(here.observe(name), dtype=float))
@@ -214,5 +213,5 @@ def _real(loop: SystemState) -> tuple[Any, ...]:
 
 def _with_real(loop: SystemState, real: tuple[Any, ...]) -> SystemState:
     leaves, tree = jax.tree.flatten(loop)
-    given = iter(real)
-    return jax.tree.unflatten(tree, [next(given) if _is_real(leaf) else leaf for leaf in leaves])
+    real_leaves = iter(real)
+    return jax.tree.unflatten(tree, [next(real_leaves) if _is_real(leaf) else leaf for leaf in leaves])

@@ -1,4 +1,4 @@
-"""What the sensors of an experiment tell over time, noise included: data as a spacecraft would send them."""
+"""Simulated sensor data of an experiment over time, with noise: what a spacecraft would send to the ground."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from freefloat.values.errors import ModelError
 
 
 def sensor_data(experiment: Experiment, channels: Sequence[str]) -> dict[str, np.ndarray]:
-    """`time` and channels at the recorded instants after the start: measured where a sensor tells them, else true."""
+    """`time` and channels at the recorded instants after the start: sensor readings, or else true values."""
     if experiment.integrator != "rk4":
         raise ModelError("sensor_data needs integrator='rk4'.")
     system, loop = experiment.begin()

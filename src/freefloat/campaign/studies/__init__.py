@@ -1,1 +1,1 @@
-"""Studies that stand behind a scenario: is the run of the paper typical?"""
+"""Studies of a scenario by many runs: is the run of the paper typical?"""

@@ -1,4 +1,4 @@
-"""Both capture strategies for the geometries of a search: how far does the paper's contrast carry?"""
+"""Both capture strategies for many geometries: does the paper's contrast hold for them, too?"""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.campaign.campaign import Campaign
-from freefloat.campaign.dispersions import Listed
-from freefloat.campaign.driver import Progress as CampaignProgress
+from freefloat.campaign.dispersions import ListedDispersion
+from freefloat.campaign.driver import CampaignProgress as CampaignProgress
 from freefloat.campaign.driver import Route, run_campaign
 from freefloat.campaign.metrics import Metric
-from freefloat.campaign.reductions import Kept, Reduction, Sample
+from freefloat.campaign.reductions import Reduction, ReductionState, Sample
 from freefloat.campaign.results import Results
-from freefloat.scenarios.ets7.capture import Ets7Capture, drifting, outcome, target
+from freefloat.scenarios.ets7.capture import Ets7Capture, drifting_state, outcome, target
 from freefloat.scenarios.ets7.capture_scatter import calm_captures
 from freefloat.scenarios.ets7.parts import spacecraft
 
@@ -38,22 +38,22 @@ _BLOCK = 64  # runs between two reports of progress
 
 
 class LargestBefore(Reduction):
-    """The largest value before an event, which itself does not count: known only one sample after it."""
+    """The largest value before an event, which itself does not count: decided one sample later."""
 
     name = "largest before"
 
-    def begin(self, value: Any) -> Kept:
-        """Nothing seen."""
+    def begin(self, value: Any) -> ReductionState:
+        """No sample yet: minus infinity."""
         none = jnp.asarray(-jnp.inf)
         return {"best": none, "last": none, "waits": jnp.zeros(())}
 
-    def update(self, kept: Kept, sample: Sample) -> Kept:
+    def update(self, kept: ReductionState, sample: Sample) -> ReductionState:
         """A sample counts once the next one shows that the event has not come with it."""
         best = jnp.where(sample.counts, jnp.maximum(kept["best"], kept["last"]), kept["best"])
         return {"best": best, "last": sample.value, "waits": jnp.where(sample.counts, 1.0, 0.0)}
 
-    def result(self, kept: Kept) -> np.ndarray:
-        """With the last sample where the event never came."""
+    def result(self, kept: ReductionState) -> np.ndarray:
+        """The largest value, with the last sample if the event never came."""
         return np.where(kept["waits"] > 0.0, np.maximum(kept["best"], kept["last"]), kept["best"])
 
 
@@ -77,7 +77,7 @@ class Geometry:
 
 
 def random_geometries(seeds: Mapping[int, int] = SEARCH) -> Geometry:
-    """The first geometries of each seed, as many as are asked for, each with seven drifts of 10 mm/s.
+    """Random geometries, the requested number of each seed, each with seven drifts of 10 mm/s.
 
     A pose is drawn, then a rotation of the hand without reaction; the target is where that leads. Poses that hang low,
     are nearly singular, or whose rotation is short, long or nearly singular are dropped.
@@ -86,7 +86,7 @@ def random_geometries(seeds: Mapping[int, int] = SEARCH) -> Geometry:
     for seed, count in seeds.items():
         rng, found = np.random.default_rng(seed), 0
         while found < count:
-            drawn = _drawn(rng)
+            drawn = _draw_geometry(rng)
             if drawn is None:
                 continue
             found += 1
@@ -96,8 +96,8 @@ def random_geometries(seeds: Mapping[int, int] = SEARCH) -> Geometry:
     return Geometry(*(np.stack(column) for column in zip(*rows, strict=True)))
 
 
-def _drawn(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Joints [deg], direction to the target, and its rotation vector [deg]; None where what was drawn is dropped."""
+def _draw_geometry(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Draw joints [deg], direction to the target and its rotation vector [deg]; None if the draw is dropped."""
     joint2, joint3, pitch = rng.uniform(-90.0, 40.0), rng.uniform(-120.0, 140.0), rng.uniform(-60.0, 40.0)
     rng.uniform()  # drawn and not used, so that the sequence is that of the search
     joints = np.array([0.0, joint2, joint3, pitch - joint2 - joint3, 0.0, 0.0])
@@ -156,8 +156,8 @@ def scatter(
     """Run case 1 and case 2 for random geometries; capture times are infinite where there is no capture.
 
     `status` says for each geometry whether both captured, or what went wrong; `contrast` whether case 1 does what the
-    paper says of it. Where the arm cannot reach the end of the spline it goes as near as it can. `progress` hears of
-    geometries: each is run twice.
+    paper says of it. Where the arm cannot reach the end of the spline it goes as near as it can. `progress` is
+    called with numbers of geometries: each is run twice.
     """
     import xarray
 
@@ -172,8 +172,10 @@ def scatter(
     targets, ends, missed = _targets_and_ends(geometry)
     columns: dict[str, Any] = {}
     for case in (1, 2):
-        made = _campaign(case, geometry, targets, ends, wheel_torque, dt, until[case])
-        outcomes = _outcomes(run_campaign(made, route=Route(target="native", threads=threads), progress=part(case - 1)))
+        campaign = _campaign(case, geometry, targets, ends, wheel_torque, dt, until[case])
+        outcomes = _outcomes(
+            run_campaign(campaign, route=Route(target="native", threads=threads), progress=part(case - 1))
+        )
         for name, values, unit in zip(("switched", "captured", "attitude"), outcomes, ("s", "s", "deg"), strict=True):
             columns[f"case{case}.{name}"] = ("geometry", values, {"units": unit})
     columns |= {
@@ -192,19 +194,19 @@ def scatter(
     return xarray.Dataset(columns, attrs=described)
 
 
-def of_the_scenario(wheel_torque: float, until: Mapping[int, float] = UNTIL) -> dict[str, float]:
-    """Both cases for the geometry of the scenario itself, under the same conditions: to be found among the others."""
+def scenario_outcomes(wheel_torque: float, until: Mapping[int, float] = UNTIL) -> dict[str, float]:
+    """Run both cases for the geometry of the scenario itself, under the same conditions, to mark it in the scatter."""
     from freefloat.sim import simulate
 
-    found = {}
+    outcomes = {}
     for case in (1, 2):
         result = outcome(simulate(Ets7Capture(case=case, wheel_torque=wheel_torque, duration=until[case]).build()))
-        found |= {f"scenario.case{case}.captured": result.captured, f"scenario.case{case}.attitude": result.attitude}
-    return found
+        outcomes |= {f"scenario.case{case}.captured": result.captured, f"scenario.case{case}.attitude": result.attitude}
+    return outcomes
 
 
 def _targets_and_ends(geometry: Geometry) -> tuple[list[Any], np.ndarray, int]:
-    """States of the targets; where the splines end, the base standing still; and how many geometries miss that end."""
+    """States of the targets; joints at the end of the splines (base at rest); how many geometries do not reach it."""
     from freefloat.dynamics import frame_pose, inverse_kinematics
     from freefloat.spatial import Pose
     from freefloat.spatial.rotations import rotation_exp
@@ -213,12 +215,12 @@ def _targets_and_ends(geometry: Geometry) -> tuple[list[Any], np.ndarray, int]:
     for joints, direction, turn, velocity in zip(*dataclasses.astuple(geometry), strict=True):
         hand = frame_pose(craft, np.deg2rad(joints), "hand")
         position, rotation = np.asarray(hand.p), np.asarray(rotation_exp(np.deg2rad(turn)) @ hand.R)
-        targets.append(drifting(Pose(position=position + _DISTANCE * direction, rotation=rotation), velocity))
-        found = inverse_kinematics(
+        targets.append(drifting_state(Pose(position=position + _DISTANCE * direction, rotation=rotation), velocity))
+        solution = inverse_kinematics(
             craft, "hand", Pose(position=position + _SHORT * direction, rotation=rotation), np.deg2rad(joints)
         )
-        ends.append(found.q)
-        missed += not found.reached
+        ends.append(solution.q)
+        missed += not solution.reached
     return targets, np.stack(ends), missed
 
 
@@ -243,19 +245,19 @@ def _campaign(
         record_dt=dt,
     )
     first = Rotation.from_quat(targets[0].quat_NB, scalar_first=True)
-    turned = [(first.inv() * Rotation.from_quat(one.quat_NB, scalar_first=True)).as_rotvec() for one in targets]
+    turned = [(first.inv() * Rotation.from_quat(state.quat_NB, scalar_first=True)).as_rotvec() for state in targets]
     listed = [
-        Listed("start.chaser.joints", starts),
-        Listed("start.target.position", [one.p_NB for one in targets]),
-        Listed("start.target.attitude", turned, "add"),
-        Listed("start.target.velocity", [one.v[:3] for one in targets]),
+        ListedDispersion("start.chaser.joints", starts),
+        ListedDispersion("start.target.position", [state.p_NB for state in targets]),
+        ListedDispersion("start.target.attitude", turned, "add"),
+        ListedDispersion("start.target.velocity", [state.v[:3] for state in targets]),
     ]
     if arm.spline is not None:
-        listed.append(Listed("CaptureApproach.spline.points", np.stack([starts, ends], axis=1)))
+        listed.append(ListedDispersion("CaptureApproach.spline.points", np.stack([starts, ends], axis=1)))
     return Campaign(experiment, len(starts), tuple(listed), _METRICS, block=_BLOCK, balances=False)
 
 
-def _outcomes(found: Results) -> tuple[np.ndarray, ...]:
-    """Switch time, capture time, largest attitude before; infinite where it did not happen."""
-    switched, captured, attitude = (found.metric(metric.name) for metric in _METRICS)
+def _outcomes(results: Results) -> tuple[np.ndarray, ...]:
+    """Switch time and capture time [s], infinite if there is none; largest attitude before the capture [deg]."""
+    switched, captured, attitude = (results.metric(metric.name) for metric in _METRICS)
     return np.where(switched < 0.0, np.inf, switched), np.where(captured < 0.0, np.inf, captured), attitude

@@ -1,4 +1,4 @@
-"""ETS-VII, experiment 1 from many start poses at once: is the base pitch of the flight typical?"""
+"""ETS-VII, experiment 1 from many start poses: is the base pitch of the flight typical?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from freefloat.campaign.campaign import Campaign
-from freefloat.campaign.dispersions import Listed
+from freefloat.campaign.dispersions import ListedDispersion
 from freefloat.campaign.driver import Route, run_campaign
 from freefloat.campaign.metrics import Metric
 from freefloat.scenarios.ets7.gjm import Ets7Gjm
@@ -33,7 +33,7 @@ _METRICS = (
 
 
 @dataclass(frozen=True)
-class Scan:
+class PoseGrid:
     """A grid of poses in the arm's plane whose hand points as in flight, and when a pose counts.
 
     Joints 2 and 3 take every `step_deg` of their range, joint 4 gives the hand its pitch, the others stay at zero.
@@ -48,7 +48,7 @@ class Scan:
 
     @property
     def joints_deg(self) -> np.ndarray:
-        """(poses, 6)."""
+        """Joint angles of the poses [deg], (poses, 6)."""
         ranges = (np.arange(low, high + 1e-9, self.step_deg) for low, high in (self.joint2_deg, self.joint3_deg))
         second, third = (grid.ravel() for grid in np.meshgrid(*ranges, indexing="ij"))
         joints = np.zeros((len(second), 6))
@@ -57,21 +57,23 @@ class Scan:
 
 
 def start_poses(
-    scan: Scan | None = None, threads: int | None = None, progress: Progress | None = None
+    scan: PoseGrid | None = None, threads: int | None = None, progress: Progress | None = None
 ) -> xarray.Dataset:
     """The line of experiment 1 from every pose of a grid; rows are the poses that count."""
     import xarray
 
-    def told(done: int, total: int, rate: float) -> None:
+    def report(done: int, total: int, rate: float) -> None:
         if progress is not None:
             progress(done, total)
 
-    scan = scan or Scan()
+    scan = scan or PoseGrid()
     joints = scan.joints_deg
     hand, lowest = _places(joints)
     high = lowest >= 0.0
-    found = run_campaign(_campaign(scan, joints[high]), route=Route(target="native", threads=threads), progress=told)
-    pitch, stray, rate = (found.metric(metric.name) for metric in _METRICS)
+    results = run_campaign(
+        _campaign(scan, joints[high]), route=Route(target="native", threads=threads), progress=report
+    )
+    pitch, stray, rate = (results.metric(metric.name) for metric in _METRICS)
     slow = rate <= scan.most_deg_s
     joints, hand, pitch, stray, rate = joints[high][slow], hand[high][slow], pitch[slow], stray[slow], rate[slow]
     columns: dict[str, Any] = {f"joint{k + 1}": ("pose", joints[:, k], {"units": "deg"}) for k in (1, 2, 3)}
@@ -87,13 +89,13 @@ def start_poses(
     return xarray.Dataset(columns, attrs=counts | settings)
 
 
-def hand_of(joints_deg: np.ndarray) -> np.ndarray:
-    """(poses, 3): where the hand is, base axes [m]."""
+def hand_positions(joints_deg: np.ndarray) -> np.ndarray:
+    """Position of the hand in base axes [m], (poses, 3)."""
     return _places(joints_deg)[0]
 
 
 def _places(joints_deg: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Hand positions, base axes; and how far each pose is above the heights it must not go below [m]."""
+    """Hand positions in base axes, and height of each pose above the lowest permitted one [m]."""
     import jax
 
     from freefloat.dynamics import frame_pose
@@ -110,11 +112,13 @@ def _places(joints_deg: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return hand, lowest
 
 
-def _campaign(scan: Scan, joints_deg: np.ndarray) -> Campaign:
+def _campaign(scan: PoseGrid, joints_deg: np.ndarray) -> Campaign:
     """All poses as runs of one experiment: base pitch at the end, farthest from the line, fastest joint."""
     from freefloat.sim import Experiment
 
     craft, starts = spacecraft(None, {}), np.deg2rad(joints_deg)
     law = dataclasses.replace(Ets7Gjm().law(craft), singular_below=_UNDAMPED)
     experiment = Experiment.of(craft, law, joints=starts[0], duration=Ets7Gjm().duration, dt=scan.dt, record_dt=scan.dt)
-    return Campaign(experiment, len(starts), (Listed("start.joints", starts),), _METRICS, block=_BLOCK, balances=False)
+    return Campaign(
+        experiment, len(starts), (ListedDispersion("start.joints", starts),), _METRICS, block=_BLOCK, balances=False
+    )

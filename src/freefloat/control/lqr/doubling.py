@@ -1,4 +1,4 @@
-"""Structure-preserving doubling: a second opinion on a Riccati equation, several times quicker than Schur vectors.
+"""Structure-preserving doubling: a second method for Riccati equations, several times faster than Schur vectors.
 
 Chu, Fan, Lin, Linear Algebra and its Applications 396 (2005). It loses digits where a closed loop is nearly critical.
 """
@@ -11,7 +11,7 @@ _ENOUGH, _ROUNDS = 1e-14, 60
 
 
 def solve_by_doubling(A: np.ndarray, B: np.ndarray, Q: np.ndarray) -> np.ndarray:
-    """Stabilising P of A'P + PA - PBB'P + Q = 0."""
+    """Stabilising solution P of A'P + PA - PBB'P + Q = 0."""
     n, G = len(A), B @ B.T
     one = np.eye(n)
     poles = np.linalg.eigvals(A)

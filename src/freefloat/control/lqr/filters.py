@@ -1,4 +1,4 @@
-"""Steady Kalman filter and the compensator of filter and regulator (LQG), continuous and sampled."""
+"""Steady Kalman filter, and the compensator of filter and regulator (LQG), continuous and sampled."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from scipy import linalg
 
 from freefloat.control.lqr.mode_reach import LIMIT, unreached_names, unseen_names
-from freefloat.control.lqr.refusals import DesignRefused, require_weight, weight_rows
-from freefloat.control.lqr.regulator import Regulator, solve_guarded, split
+from freefloat.control.lqr.refusals import DesignError, require_weight, weight_rows
+from freefloat.control.lqr.regulator import Regulator, solve_checked, split_model
 from freefloat.control.lqr.state_space import StateSpace
 from freefloat.values.checks import require_all
 from freefloat.values.errors import ModelError
@@ -28,12 +28,12 @@ class KalmanFilter:
 
 
 def design_kalman(model: Any, process: Any, noise: Any, *, limit: float = LIMIT) -> KalmanFilter:
-    """Steady Kalman filter of a model: densities of the noise on states (or on inputs) and on the outputs.
+    """Steady Kalman filter of a model, from noise densities on states (or inputs) and on outputs.
 
     `process` over the states, or over the inputs if it has as many rows as there are inputs; for a sampled model they
-    are covariances of each sample. Refused by name: modes that no sensor sees, modes that no noise drives.
+    are covariances of each sample. An error names modes that no sensor sees, or that no noise drives.
     """
-    structure, plain = split(model)
+    structure, plain = split_model(model)
     n, m = plain.B.shape
     over_inputs = np.ndim(process) > 0 and len(np.atleast_1d(process)) == m != n
     W, V = require_all(
@@ -42,21 +42,21 @@ def design_kalman(model: Any, process: Any, noise: Any, *, limit: float = LIMIT)
     )
     W = plain.B @ W @ plain.B.T if over_inputs else W
     require_all(
-        lambda: _require_seen(plain, structure, limit),
+        lambda: _require_detectable(plain, structure, limit),
         lambda: _require_driven(plain, structure, W, limit),
     )
     names = {"states": plain.states, "inputs": plain.outputs, "period": plain.period}
     dual = StateSpace(plain.A.T, plain.C.T, scaling=plain.scaling.dual, **names)
-    found = solve_guarded(dual, W, V, None, "schur", "Kalman filter")
+    found = solve_checked(dual, W, V, None, "schur", "Kalman filter")
     gain = found.F.T
     if plain.period is not None:  # the gain of the prediction is A times that of the correction
         gain = linalg.solve(plain.C @ found.P @ plain.C.T + V, plain.C @ found.P, assume_a="pos").T
     return KalmanFilter(plain, gain, found.P, found.residual, found.poles)
 
 
-def _require_seen(model: StateSpace, structure: Any, limit: float) -> None:
+def _require_detectable(model: StateSpace, structure: Any, limit: float) -> None:
     if missed := unseen_names(model, structure, limit):
-        raise DesignRefused(
+        raise DesignError(
             f"No sensor sees {'; '.join(missed)}. Outputs: {', '.join(model.outputs)}. Add a sensor, or leave the "
             "state out of the model.",
             missed,
@@ -68,19 +68,17 @@ def _require_driven(model: StateSpace, structure: Any, W: np.ndarray, limit: flo
     if columns.shape[1] == len(W):
         return
     if not columns.shape[1]:
-        raise DesignRefused(
-            "The process noise is zero: the filter would end up listening to no sensor. Give some noise."
-        )
+        raise DesignError("The process noise is zero: the filter would end up listening to no sensor. Give some noise.")
     driven = StateSpace(model.A, columns, states=model.states, period=model.period, scaling=model.scaling)
     if missed := unreached_names(driven, structure, limit):
-        raise DesignRefused(
+        raise DesignError(
             f"No process noise drives {'; '.join(missed)}: the filter would stop correcting it. Give it some noise.",
             missed,
         )
 
 
 def design_lqg(regulator: Regulator, kalman: KalmanFilter) -> StateSpace:
-    """The compensator from measurements to commands: the regulator on the filter's estimate.
+    """Compensator from measurements to commands: the regulator on the filter's estimate.
 
     Sampled, its states are the prediction for the coming sample and the measurement acts on the command at once.
     """

@@ -23,7 +23,7 @@ _WRENCH = tuple(f"base.{kind}.{axis}" for kind in ("force", "torque") for axis i
 
 @record
 class ControllerMemory:
-    """What a compensator remembers."""
+    """Memory of a compensator."""
 
     now: Vector  # its state at this sample
     coming: Vector  # and at the next
@@ -32,25 +32,25 @@ class ControllerMemory:
 
 @record
 class LinearController(Software):
-    """u = C x + D (y - reference) + trim, x(k+1) = A x(k) + B (y - reference).
+    """Sampled compensator u = C x + D (y - reference) + trim, x(k+1) = A x(k) + B (y - reference).
 
-    Build it with `of`, which gives the commands to joints, wheels, frames and base by the names of the outputs. What
-    is beyond `largest` is cut. With `late` samples of delay a command waits before it is given.
+    Build it with `of`, which assigns commands to joints, wheels, frames and base by the names of the outputs. Commands
+    are limited to `largest`, and delayed by `late` samples.
     """
 
     A: Matrix
     B: Matrix
     C: Matrix
     D: Matrix
-    reference: Vector  # what is measured where the model was linearised
+    reference: Vector  # measurements at which the model was linearised
     trim: Vector  # commands there [N m, N]
     largest: Vector  # of each command [N m, N]
     signs: Vector  # of each command as its actuator takes it
     reads: tuple[str, ...] = static()
-    joints: tuple[tuple[str, int], ...] = static(default=())  # names, and which command is theirs
+    joints: tuple[tuple[str, int], ...] = static(default=())  # names, and number of the command
     wheels: tuple[tuple[str, int], ...] = static(default=())
-    wrench: tuple[tuple[int, int], ...] = static(default=())  # places in (force, torque), and which command is theirs
-    frames: tuple[tuple[str, str, int], ...] = static(default=())  # names, axes, and which command is theirs
+    wrench: tuple[tuple[int, int], ...] = static(default=())  # places in (force, torque), and number of the command
+    frames: tuple[tuple[str, str, int], ...] = static(default=())  # names, axes, and number of the command
     labels: tuple[str, ...] = static(default=())  # of all commands
     late: int = static(default=0)  # samples by which commands come late
 
@@ -66,20 +66,20 @@ class LinearController(Software):
         ports: Mapping[str, str] | None = None,
         **fields: Any,
     ) -> LinearController:
-        """From a sampled compensator whose inputs are the numbers of the measurements `reads`, one after the other.
+        """Controller from a sampled compensator whose inputs are the numbers of the measurements `reads`, in order.
 
         Its outputs are named as inputs of `linearise`: joints, wheels, `base.force.x`, `base.torque.z`, and forces
-        at frames, `tip.force.z`. `ports` says so for outputs with other names, `{"pitch torque": "-wheel.z"}`; a minus
+        at frames, `tip.force.z`. `ports` assigns outputs with other names, `{"pitch torque": "-wheel.z"}`; a minus
         turns the command around (a wheel turns its carrier the other way).
         """
         ports = {name: (ports or {}).get(name, name) for name in controller.outputs}
-        numbers = partial(_require_one_each, names=controller.outputs)
+        numbers = partial(_require_command_numbers, names=controller.outputs)
         _, reference, trim, largest, places = require_all(
             lambda: _require_sampled(controller),
             lambda: _require_reference(reference, controller.inputs),
             lambda: numbers("trim", trim),
             lambda: numbers("largest", largest, allow_infinite=True),
-            lambda: _places(craft, [port.removeprefix("-") for port in ports.values()]),
+            lambda: _actuator_rows(craft, [port.removeprefix("-") for port in ports.values()]),
         )
         matrices = {name: np.asarray(getattr(controller, name)) for name in "ABCD"}
         signs = np.array([-1.0 if port.startswith("-") else 1.0 for port in ports.values()])
@@ -88,32 +88,32 @@ class LinearController(Software):
         return LinearController(**matrices, reference=reference, **given, **common, **fields)
 
     def deviation(self, y: Measurements) -> Vector:
-        """What is measured, from the reference."""
+        """Deviation of the measurements from the reference."""
         return jnp.concatenate([jnp.ravel(jnp.asarray(y[name])) for name in self.reads]) - self.reference
 
     def begin(self, y: Measurements) -> ControllerMemory:
-        """It believes that nothing has moved."""
+        """Memory at the start, where all deviations are zero."""
         x, waiting = jnp.zeros(len(self.A)), self.late + 1 if self.late else 0
         return ControllerMemory(x, x, jnp.tile(jnp.asarray(self.trim, dtype=float), (waiting, 1)))
 
     def remember(self, memory: ControllerMemory, y: Measurements, clock: Clock) -> ControllerMemory:
-        """One sample on."""
+        """Memory at the next sample."""
         x, waiting = memory.coming, memory.waiting
         if self.late:
-            waiting = jnp.concatenate([waiting[1:], self._answer(x, y)[None]])
+            waiting = jnp.concatenate([waiting[1:], self._unlimited_commands(x, y)[None]])
         return ControllerMemory(x, jnp.asarray(self.A) @ x + jnp.asarray(self.B) @ self.deviation(y), waiting)
 
-    def _answer(self, x: Vector, y: Measurements) -> Vector:
+    def _unlimited_commands(self, x: Vector, y: Measurements) -> Vector:
         return jnp.asarray(self.C) @ x + jnp.asarray(self.D) @ self.deviation(y) + self.trim
 
-    def commanded(self, memory: ControllerMemory, y: Measurements) -> Vector:
+    def limited_commands(self, memory: ControllerMemory, y: Measurements) -> Vector:
         """All commands within their limits, in the order of the compensator's outputs."""
-        u = memory.waiting[0] if self.late else self._answer(memory.now, y)
+        u = memory.waiting[0] if self.late else self._unlimited_commands(memory.now, y)
         return jnp.clip(u, -jnp.asarray(self.largest), jnp.asarray(self.largest))
 
     def command(self, memory: ControllerMemory, y: Measurements, clock: Clock) -> tuple[Command, ...]:
-        """Commands by kind."""
-        u = jnp.asarray(self.signs) * self.commanded(memory, y)
+        """Commands to joints, wheels, frames and base."""
+        u = jnp.asarray(self.signs) * self.limited_commands(memory, y)
         found: list[Command] = []
         if self.joints:
             found.append(JointTorques(tuple(n for n, _ in self.joints), jnp.stack([u[k] for _, k in self.joints])))
@@ -130,13 +130,13 @@ class LinearController(Software):
         return tuple(found)
 
     def channels(self) -> tuple[Channel, ...]:
-        """Commands by name."""
-        name, axis = self.tells("controller.command"), self.tells("command")
+        """Channel with the commands, by their names."""
+        name, axis = self.channel_name("controller.command"), self.channel_name("command")
         return (Channel(name, "Commands of the controller", "", "", axis, self.labels),)
 
     def observe(self, memory: ControllerMemory, y: Measurements, clock: Clock, truth: object) -> tuple[Vector]:
-        """As given now."""
-        return (self.commanded(memory, y),)
+        """Value of the channel: the commands that are given now."""
+        return (self.limited_commands(memory, y),)
 
 
 def _require_sampled(controller: StateSpace) -> None:
@@ -149,8 +149,8 @@ def _require_reference(reference: Any, names: Sequence[str]) -> np.ndarray:
     return require_array("The reference", reference, "", (len(names),), words)
 
 
-def _require_one_each(what: str, value: Any, names: Sequence[str], **bounds: Any) -> np.ndarray:
-    """One number for all commands, or one for each."""
+def _require_command_numbers(what: str, value: Any, names: Sequence[str], **bounds: Any) -> np.ndarray:
+    """Numbers for all commands, from one number or one for each; an error otherwise."""
     given = np.asarray(require_numbers(f"LinearController: {what}", value, "N m, N", **bounds))
     if given.shape not in ((), (1,), (len(names),)):
         raise ModelError(
@@ -160,8 +160,8 @@ def _require_one_each(what: str, value: Any, names: Sequence[str], **bounds: Any
     return np.broadcast_to(given, len(names)).copy()
 
 
-def _places(craft: Spacecraft, ports: Sequence[str]) -> dict[str, tuple[Any, ...]]:
-    """Who takes each command."""
+def _actuator_rows(craft: Spacecraft, ports: Sequence[str]) -> dict[str, tuple[Any, ...]]:
+    """Rows of the commands for joints, wheels, wrench and frames; an error for unknown ports."""
     found: dict[str, list[Any]] = {"joints": [], "wheels": [], "wrench": [], "frames": []}
     unknown: list[str] = []
     for row, name in enumerate(ports):

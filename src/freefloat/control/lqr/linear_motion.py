@@ -1,4 +1,4 @@
-"""Motion of a linear model, exact at every sample, and how it settles."""
+"""Motion of a linear model, exact at every sample, with settling time, overshoot and period."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from freefloat.control.lqr.sampling import sample
-from freefloat.control.lqr.state_space import StateSpace, name_places
+from freefloat.control.lqr.state_space import StateSpace, name_indices
 from freefloat.values.errors import ModelError
 
 
 @dataclass(frozen=True)
 class LinearMotion:
-    """Outputs of a linear model at samples."""
+    """Outputs of a linear model at its samples."""
 
     times: np.ndarray  # [s]
     values: np.ndarray  # (samples, outputs)
     outputs: tuple[str, ...]
 
     def __getitem__(self, name: str) -> np.ndarray:
-        return self.values[:, name_places("output", self.outputs, (name,))[0]]
+        return self.values[:, name_indices("output", self.outputs, (name,))[0]]
 
 
-def move(
+def simulate_linear(
     model: StateSpace, x0: np.ndarray, step: float, duration: float, *, u: np.ndarray | None = None
 ) -> LinearMotion:
-    """From x0, inputs u (samples, inputs) held over each step or zero; a sampled model moves at its own period."""
+    """Motion from x0 with inputs u (samples, inputs) held over each step, or zero; sampled models keep their period."""
     if model.period is not None and abs(step - model.period) > 1e-9 * step:
         raise ModelError(f"The model is sampled every {model.period:g} s; it cannot move in steps of {step:g} s.")
     x0 = np.asarray(x0, dtype=float)
@@ -36,7 +36,7 @@ def move(
     count = round(duration / step)
     if u is not None and (np.shape(u) != (count, len(model.inputs)) or not np.all(np.isfinite(u))):
         raise ModelError(f"Inputs must be {count} x {len(model.inputs)} finite numbers, got shape {np.shape(u)}.")
-    z = (model if model.period is not None else sample(model, step)).scaled()
+    z = (model if model.period is not None else sample(model, step)).scaled_model()
     at, values = model.scaling.T_inverse @ x0, np.empty((count + 1, len(model.outputs)))
     for k in range(count + 1):
         pushed = np.zeros(len(model.inputs)) if u is None else u[min(k, count - 1)]
@@ -46,7 +46,7 @@ def move(
 
 
 def settling_time(times: np.ndarray, values: np.ndarray, band: float) -> float:
-    """When a signal has come within +-band of zero for good [s]; infinite if it does not."""
+    """Time after which a signal stays within +-band of zero [s]; infinite if it does not."""
     outside = np.flatnonzero(np.abs(values) > band)
     if len(outside) == 0:
         return float(times[0])
@@ -55,11 +55,11 @@ def settling_time(times: np.ndarray, values: np.ndarray, band: float) -> float:
 
 
 def overshoot(values: np.ndarray) -> float:
-    """How far a signal goes beyond zero, as a share of where it starts."""
+    """Overshoot of a signal beyond zero, as a share of its first value."""
     return float(max(np.max(-np.sign(values[0]) * values), 0.0) / abs(values[0]))
 
 
-def period_of(times: np.ndarray, values: np.ndarray) -> float:
+def mean_period(times: np.ndarray, values: np.ndarray) -> float:
     """Mean time between downward zero crossings [s]; straight lines between samples."""
     down = np.flatnonzero((values[:-1] > 0.0) & (values[1:] <= 0.0))
     if len(down) < 2:
@@ -69,8 +69,8 @@ def period_of(times: np.ndarray, values: np.ndarray) -> float:
 
 
 def named_start(model: StateSpace, **values: float | Sequence[float]) -> np.ndarray:
-    """A state from values by name (spaces as underscores), the rest zero."""
+    """State vector from values by name (spaces as underscores), the rest zero."""
     x = np.zeros(len(model.A))
     for name, value in values.items():
-        x[name_places("state", model.states, (name.replace("_", " "),))[0]] = float(value)  # pyright: ignore[reportArgumentType]
+        x[name_indices("state", model.states, (name.replace("_", " "),))[0]] = float(value)  # pyright: ignore[reportArgumentType]
     return x

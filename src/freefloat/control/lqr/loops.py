@@ -1,4 +1,4 @@
-"""Closing a loop of a plant and a controller with names, and breaking it at the plant's inputs."""
+"""Closed loops of a plant and a controller by names, and loops broken at the plant's inputs."""
 
 from __future__ import annotations
 
@@ -6,35 +6,35 @@ import numpy as np
 from scipy import linalg
 
 from freefloat.control.lqr.regulator import Regulator
-from freefloat.control.lqr.state_space import Scaling, StateSpace, name_places
+from freefloat.control.lqr.state_space import Scaling, StateSpace, name_indices
 from freefloat.values.errors import ModelError
 
 
 def loop_gain(plant: StateSpace, controller: StateSpace | Regulator) -> StateSpace:
-    """L with the loop broken at the commands: from what enters the plant to minus what the controller answers."""
+    """Loop gain L broken at the commands: from the input of the plant to minus the output of the controller."""
     if isinstance(controller, Regulator):
-        wanted = name_places("input", plant.inputs, controller.model.inputs)
+        wanted = name_indices("input", plant.inputs, controller.model.inputs)
         if plant.states != controller.model.states:
             raise ModelError("A regulator's gain needs the states that it was designed on; give a compensator.")
         B, names = plant.B[:, wanted], controller.model.inputs
         return StateSpace(plant.A, B, controller.gain, None, plant.states, names, names, plant.period, plant.scaling)
-    plant = _matched(plant, controller)
+    plant = _matched_plant(plant, controller)
     n, k = len(plant.A), len(controller.A)
     A = np.block([[plant.A, np.zeros((n, k))], [controller.B @ plant.C, controller.A]])
     B = np.vstack([plant.B, controller.B @ plant.D])
     C = -np.hstack([controller.D @ plant.C, controller.C])
-    states = (*plant.states, *_other(plant.states, controller.states))
-    scaling = _joined(plant, controller)
+    states = (*plant.states, *_controller_states(plant.states, controller.states))
+    scaling = _combined_scaling(plant, controller)
     names = plant.inputs
     return StateSpace(A, B, C, -controller.D @ plant.D, states, names, names, plant.period, scaling)
 
 
 def close_loop(plant: StateSpace, controller: StateSpace | Regulator) -> StateSpace:
-    """Plant and controller together; inputs are added to the commands, outputs are the plant's and the commands."""
+    """Plant and controller as one model; inputs are added to the commands, outputs are the plant's and the commands."""
     loop = loop_gain(plant, controller)
     if np.any(loop.D):
         raise ModelError("The loop answers at once to itself (D of plant and controller): put a delay into it.")
-    whole = plant if isinstance(controller, Regulator) else _matched(plant, controller, keep_outputs=True)
+    whole = plant if isinstance(controller, Regulator) else _matched_plant(plant, controller, keep_outputs=True)
     A = loop.A - loop.B @ loop.C
     extra = len(A) - len(plant.A)
     C = np.vstack([np.hstack([whole.C, np.zeros((len(whole.C), extra))]), -loop.C])
@@ -42,18 +42,18 @@ def close_loop(plant: StateSpace, controller: StateSpace | Regulator) -> StateSp
     return StateSpace(A, loop.B, C, None, loop.states, loop.inputs, outputs, plant.period, loop.scaling)
 
 
-def _matched(plant: StateSpace, controller: StateSpace, keep_outputs: bool = False) -> StateSpace:
-    """The plant with the controller's commands as inputs and its measurements as outputs, in its order."""
+def _matched_plant(plant: StateSpace, controller: StateSpace, keep_outputs: bool = False) -> StateSpace:
+    """Plant with the controller's commands as inputs and its measurements as outputs, in its order."""
     if plant.period != controller.period:
         given = [("continuous" if p is None else f"{p:g} s") for p in (plant.period, controller.period)]
         raise ModelError(f"Plant ({given[0]}) and controller ({given[1]}) differ in period. Use `sample` on the plant.")
-    return plant.part(inputs=controller.outputs, outputs=None if keep_outputs else controller.inputs)
+    return plant.submodel(inputs=controller.outputs, outputs=None if keep_outputs else controller.inputs)
 
 
-def _other(known: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]:
+def _controller_states(known: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"controller {name}" if name in known else name for name in names)
 
 
-def _joined(a: StateSpace, b: StateSpace) -> Scaling:
+def _combined_scaling(a: StateSpace, b: StateSpace) -> Scaling:
     T, back = (linalg.block_diag(getattr(a.scaling, name), getattr(b.scaling, name)) for name in ("T", "T_inverse"))
     return Scaling(np.asarray(T), np.asarray(back))

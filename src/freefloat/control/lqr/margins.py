@@ -1,4 +1,4 @@
-"""How far a loop is from instability: gain, phase and delay margins input by input, and of all inputs together."""
+"""Robustness of a loop: gain, phase and delay margins input by input, and of all inputs together."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from freefloat.control.lqr.frequency_response import FrequencyResponse, frequency_grid
 from freefloat.control.lqr.loops import loop_gain
-from freefloat.control.lqr.refusals import DesignRefused
+from freefloat.control.lqr.refusals import DesignError
 from freefloat.control.lqr.regulator import Regulator
 from freefloat.control.lqr.riccati import slowest_decay
 from freefloat.control.lqr.state_space import StateSpace
@@ -19,7 +19,7 @@ _NONE = 1e-9  # factors of the gain below this are rounding
 
 @dataclass(frozen=True)
 class LoopMargin:
-    """Of one input, the other loops closed. Infinite where nothing of the kind destabilises."""
+    """Margins of one input, the other loops closed. A margin is infinite where nothing of that kind destabilises."""
 
     name: str
     gain_up: float  # smallest factor above one that destabilises
@@ -42,20 +42,22 @@ class RobustnessReport:
     decay: float  # slowest decay of the closed loop [1/s]
 
     def loop(self, name: str) -> LoopMargin:
-        """The margins of one input."""
+        """Margins of the input with this name."""
         known = {loop.name: loop for loop in self.loops}
         if name not in known:
-            raise DesignRefused(f"There is no loop '{name}'. Loops: {', '.join(known)}.")
+            raise DesignError(f"There is no loop '{name}'. Loops: {', '.join(known)}.")
         return known[name]
 
     @property
     def disk_gain(self) -> tuple[float, float]:
         """Factors between which the gains of all inputs may change at once."""
-        return (1.0 - self.disk / 2.0) / (1.0 + self.disk / 2.0), _over(1.0 + self.disk / 2.0, 1.0 - self.disk / 2.0)
+        return (1.0 - self.disk / 2.0) / (1.0 + self.disk / 2.0), _ratio_or_infinity(
+            1.0 + self.disk / 2.0, 1.0 - self.disk / 2.0
+        )
 
     @property
     def disk_phase(self) -> float:
-        """By which the phases of all inputs may change at once [rad]."""
+        """Largest phase change of all inputs at once [rad]."""
         return 2.0 * float(np.arctan(self.disk / 2.0))
 
     def __str__(self) -> str:
@@ -73,7 +75,7 @@ class RobustnessReport:
 
 
 def robustness(plant: StateSpace, controller: StateSpace | Regulator) -> RobustnessReport:
-    """Margins of a loop broken at the plant's inputs; an unstable loop has none and is refused."""
+    """Margins of a loop broken at the plant's inputs; an unstable loop has none and raises an error."""
     loop = loop_gain(plant, controller)
     one = np.eye(len(loop.inputs))
     # S = (1 + L)^-1 is a system of its own: that of the closed loop, whose poles are all damped.
@@ -83,21 +85,21 @@ def robustness(plant: StateSpace, controller: StateSpace | Regulator) -> Robustn
     )
     decay = slowest_decay(closed.poles, loop.period)
     if not decay > 0.0:
-        raise DesignRefused(f"The loop is unstable (it grows at {-decay:.3g} 1/s): it has no margins. See `spillover`.")
+        raise DesignError(f"The loop is unstable (it grows at {-decay:.3g} 1/s): it has no margins. See `spillover`.")
     response, grid = FrequencyResponse(closed), frequency_grid(loop, closed)
     S = response.on(grid)
-    loops = tuple(_margin(name, k, response, grid, 1.0 / S[:, k, k] - 1.0) for k, name in enumerate(loop.inputs))
+    loops = tuple(_loop_margin(name, k, response, grid, 1.0 / S[:, k, k] - 1.0) for k, name in enumerate(loop.inputs))
     units = np.sqrt(np.diag(controller.R)) if isinstance(controller, Regulator) else np.ones(len(one))
     disk, distance = 2.0 / _scaled_peak(2.0 * S - one, units), 1.0 / _scaled_peak(S, units)  # S - T with T = 1 - S
     delay, at = _common_delay(response, grid, np.linalg.inv(S) - one)
     return RobustnessReport(loops, float(distance), float(disk), delay, at, decay)
 
 
-def _margin(name: str, k: int, response: FrequencyResponse, grid: np.ndarray, L: np.ndarray) -> LoopMargin:
-    """From the loop gain of one input on a grid; crossings are then found by bisection."""
+def _loop_margin(name: str, k: int, response: FrequencyResponse, grid: np.ndarray, L: np.ndarray) -> LoopMargin:
+    """Margins from the loop gain of one input on a grid; crossings are then found by bisection."""
 
     def single(w: float) -> complex:
-        return 1.0 / (response.entry(k, w) or complex(1e-30)) - 1.0
+        return 1.0 / (response.diagonal_entry(k, w) or complex(1e-30)) - 1.0
 
     crossings = _roots(lambda w: np.abs(single(w)) - 1.0, grid, np.abs(L) - 1.0)
     lags = [np.mod(np.angle(-single(w)), 2 * np.pi) for w in crossings]  # how much later -L may come
@@ -154,7 +156,7 @@ def _common_delay(response: FrequencyResponse, grid: np.ndarray, L: np.ndarray) 
 
 
 def _loop_values(response: FrequencyResponse, frequency: float) -> np.ndarray:
-    """Eigenvalues of L = S^-1 - 1."""
+    """Eigenvalues of the loop gain L = S^-1 - 1 at a frequency [rad/s]."""
     return 1.0 / np.linalg.eigvals(response(frequency)) - 1.0
 
 
@@ -164,12 +166,12 @@ def _scaled_peak(matrices: np.ndarray, units: np.ndarray) -> float:
     Perron scaling of the absolute values, or the units given; any scaling gives a bound that holds.
     """
     sizes = np.abs(matrices) + 1e-12 * np.max(np.abs(matrices), axis=(1, 2), keepdims=True)
-    scale = np.sqrt(_perron(np.swapaxes(sizes, 1, 2)) / _perron(sizes))
+    scale = np.sqrt(_perron_vectors(np.swapaxes(sizes, 1, 2)) / _perron_vectors(sizes))
     both = [scale[:, :, None] * matrices / scale[:, None, :], units[:, None] * matrices / units]
     return float(np.max(np.min([np.linalg.norm(scaled, 2, axis=(1, 2)) for scaled in both], axis=0)))
 
 
-def _perron(sizes: np.ndarray) -> np.ndarray:
+def _perron_vectors(sizes: np.ndarray) -> np.ndarray:
     """Eigenvector of the largest eigenvalue of each positive matrix."""
     values, vectors = np.linalg.eig(sizes)
     largest = np.argmax(np.real(values), axis=1)
@@ -180,5 +182,5 @@ def _minus_inverse(value: float) -> float:
     return -1.0 / value if value != 0.0 else np.inf
 
 
-def _over(a: float, b: float) -> float:
+def _ratio_or_infinity(a: float, b: float) -> float:
     return a / b if b > 0.0 else np.inf

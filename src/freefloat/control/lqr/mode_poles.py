@@ -1,4 +1,4 @@
-"""Which pole of a loop belongs to which mode of the structure: frequency and damping of each, before and after."""
+"""Poles of a loop by the modes of the structure: frequency and damping of each, before and after."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from freefloat.control.lqr.state_space import StateSpace
 
 
 def mode_poles(structure: SecondOrderModel, controller: StateSpace | Regulator | None = None) -> np.ndarray:
-    """One pole [1/s] for each mode, of the structure alone or with a controller; imaginary parts are not negative.
+    """Pole [1/s] of each mode, of the structure alone or with a controller; imaginary parts are not negative.
 
-    Poles are shared out so that each mode gets the one in which it moves most, all in all. A mode without oscillation
-    has two real poles: the slower is told. A sampled controller meets the structure sampled.
+    Poles are assigned so that each mode gets the pole in which it moves most, all modes together. A mode without
+    oscillation has two real poles: the slower is returned. With a sampled controller the structure is sampled, too.
     """
     rates, vectors = loop_poles(structure, controller)
     n = len(structure.M)
     upper = np.flatnonzero(np.imag(rates) >= 0.0)
     size = np.abs(vectors[:, upper]) ** 2
     share = (size[:n] + size[n : 2 * n]) / np.maximum(np.sum(size, axis=0), 1e-300)
-    # Real poles come in twos of one mode, and a controller has poles of its own: there are more poles than modes.
+    # A mode may have two real poles, and a controller has poles of its own: there are more poles than modes.
     modes, chosen = linear_sum_assignment(-share)
     found = np.full(n, np.nan + 0j)
     found[modes] = rates[upper[chosen]]
@@ -37,7 +37,7 @@ def loop_poles(
     """All poles [1/s] and their vectors: modal coordinates, times their frequency, and rates, then the controller."""
     plant = structure.state_space
     if controller is None:
-        rates, vectors = linalg.eig(plant.scaled().A)  # pyright: ignore[reportAssignmentType]
+        rates, vectors = linalg.eig(plant.scaled_model().A)  # pyright: ignore[reportAssignmentType]
         return rates, vectors
     period = None if isinstance(controller, Regulator) and controller.model.period is None else _period(controller)
     plant = plant if period is None else sample(plant, period)

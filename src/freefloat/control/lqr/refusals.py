@@ -1,4 +1,4 @@
-"""Refusing a design by name, and the checks of matrices that every design begins with."""
+"""The error of a design that is impossible, and the checks of matrices that every design begins with."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ _BRYSON = "Give each number 1/(its largest acceptable value)^2."
 _ALIKE = 1e-10  # how far a weight may be from symmetric, relative to its largest element
 
 
-class DesignRefused(ModelError):
-    """No gain can be trusted here: the message says why, `modes` names what cannot be reached or seen."""
+class DesignError(ModelError):
+    """Error of a design without a reliable gain: the message says why, `modes` names what is not reached or seen."""
 
     def __init__(self, message: str, modes: Sequence[str] = ()) -> None:
         super().__init__(message)
         self.modes = tuple(modes)
 
     @classmethod
-    def joined(cls, errors: Sequence[ValueError]) -> DesignRefused:
-        """One refusal with the messages of several, one a line, and the modes of all."""
+    def from_several(cls, errors: Sequence[ValueError]) -> DesignError:
+        """One error with the messages of several, one a line, and the modes of all."""
         modes = (mode for error in errors for mode in getattr(error, "modes", ()))
         return cls("\n".join(map(str, errors)), tuple(dict.fromkeys(modes)))
 
 
 def require_matrix(what: str, value: object, shape: tuple[int, int], words: str) -> np.ndarray:
-    """A finite matrix of a shape, which `words` describe to the caller."""
+    """Finite matrix of a shape, which `words` describe in the error."""
     given = np.asarray(require_numbers(what, value, ""), dtype=float)
     if given.shape != shape:
         raise ModelError(f"{what} must be {shape[0]} x {shape[1]}, {words}, got shape {given.shape}.")
@@ -36,7 +36,7 @@ def require_matrix(what: str, value: object, shape: tuple[int, int], words: str)
 
 
 def require_names(what: str, names: Sequence[str], count: int) -> tuple[str, ...]:
-    """One name for each row, none twice."""
+    """Names, one for each row and none twice; an error otherwise."""
     found = tuple(names)
     if len(found) != count:
         raise ModelError(f"{what}: {count} names are needed, got {len(found)}.")
@@ -46,16 +46,18 @@ def require_names(what: str, names: Sequence[str], count: int) -> tuple[str, ...
 
 
 def require_weight(what: str, value: object, names: Sequence[str], *, definite: bool) -> np.ndarray:
-    """A symmetric weight over named quantities: from a matrix, its diagonal, or one number for all.
+    """Symmetric weight over named quantities: from a matrix, its diagonal, or one number for all.
 
-    It must be positive definite or, where that is not asked for, semidefinite.
+    It must be positive definite or, where `definite` is False, semidefinite.
     """
     size, given = len(names), np.asarray(require_numbers(what, value, ""), dtype=float)
     if given.ndim < 2:
         if given.ndim == 1 and len(given) != size:
-            raise ModelError(f"{what}: {size} weights are needed, one for each of {_listed(names)}, got {len(given)}.")
+            raise ModelError(
+                f"{what}: {size} weights are needed, one for each of {_name_list(names)}, got {len(given)}."
+            )
         given = np.diag(np.broadcast_to(given, size)).astype(float)
-    given = require_matrix(what, given, (size, size), f"one row for each of {_listed(names)}")
+    given = require_matrix(what, given, (size, size), f"one row for each of {_name_list(names)}")
     largest = np.max(np.abs(given), initial=0.0)
     off = np.abs(given - given.T)
     if np.max(off, initial=0.0) > _ALIKE * largest:
@@ -77,7 +79,7 @@ def require_weight(what: str, value: object, names: Sequence[str], *, definite: 
 
 
 def weight_rows(weight: np.ndarray) -> np.ndarray:
-    """Rows with rows^T rows = weight, as few as there are; units do not matter."""
+    """Rows with rows^T rows = weight, as few as possible; units do not matter."""
     diagonal = np.diag(weight)
     scale = np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
     values, vectors = np.linalg.eigh(_unit_diagonal(weight))
@@ -86,11 +88,11 @@ def weight_rows(weight: np.ndarray) -> np.ndarray:
 
 
 def _unit_diagonal(matrix: np.ndarray) -> np.ndarray:
-    """Scaled so that units do not matter; a row without a positive diagonal is left as it is."""
+    """Matrix scaled so that units do not matter; a row without a positive diagonal is left as it is."""
     diagonal = np.diag(matrix)
     scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
     return scale[:, None] * matrix * scale
 
 
-def _listed(names: Sequence[str]) -> str:
+def _name_list(names: Sequence[str]) -> str:
     return ", ".join(names[:4]) + (", ..." if len(names) > 4 else "")

@@ -1,4 +1,4 @@
-"""Linear-quadratic regulator with guards: a gain that holds, or a refusal that says why."""
+"""Linear-quadratic regulator with checks: a gain that stabilises, or an error that says why there is none."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from scipy import linalg
 
 from freefloat.control.lqr.mode_reach import LIMIT, unreached_names, unseen_names
-from freefloat.control.lqr.refusals import DesignRefused, require_matrix, require_weight, weight_rows
-from freefloat.control.lqr.riccati import Riccati, judge, slowest_decay, solve_riccati
+from freefloat.control.lqr.refusals import DesignError, require_matrix, require_weight, weight_rows
+from freefloat.control.lqr.riccati import RiccatiSolution, require_reliable, slowest_decay, solve_riccati
 from freefloat.control.lqr.second_order import SecondOrderModel
 from freefloat.control.lqr.state_space import StateSpace
 from freefloat.values.checks import require_all
@@ -21,7 +21,7 @@ _ROUNDING = 1e-14  # a residual below is rounding, whose size depends on the mac
 
 @dataclass(frozen=True)
 class Regulator:
-    """u = -gain x, the cost x'Px, and how well the Riccati equation holds."""
+    """Gain of u = -gain x, its cost x'Px, and the residual of the Riccati equation."""
 
     model: StateSpace
     gain: np.ndarray  # (inputs, states)
@@ -33,25 +33,25 @@ class Regulator:
     cross: np.ndarray | None = None  # 2 x'(cross)u in the cost of a sampled loop
 
     def cost(self, x0: np.ndarray) -> float:
-        """What it costs to come to rest from x0."""
+        """Cost of coming to rest from x0."""
         return float(x0 @ self.P @ x0)
 
     @property
     def closed_loop(self) -> StateSpace:
-        """The model with its loop closed; inputs are added to the regulator's."""
+        """Model with its loop closed; inputs are added to the regulator's."""
         m = self.model
         A, C = m.A - m.B @ self.gain, m.C - m.D @ self.gain
         return StateSpace(A, m.B, C, m.D, m.states, m.inputs, m.outputs, m.period, m.scaling)
 
     @property
     def commands(self) -> StateSpace:
-        """The closed loop with the commands u = -gain x as outputs."""
+        """Closed loop with the commands u = -gain x as outputs."""
         m = self.model
         names = tuple(f"{name} command" for name in m.inputs)
         return StateSpace(m.A - m.B @ self.gain, m.B, -self.gain, None, m.states, m.inputs, names, m.period, m.scaling)
 
     def compensator(self, period: float | None = None) -> StateSpace:
-        """The gain as a compensator from the measured state to commands, for a loop that is run at a period [s]."""
+        """Gain as a compensator from the measured state to commands, for a loop that is run at a period [s]."""
         n, m = len(self.model.states), len(self.model.inputs)
         period = self.model.period if period is None else period
         nothing = np.zeros((0, 0)), np.zeros((0, n)), np.zeros((m, 0))
@@ -78,10 +78,10 @@ def design_lqr(
 ) -> Regulator:
     """Gain that minimises int x'Qx + u'Ru dt of a `SecondOrderModel` or a model with A and B; a sum if it is sampled.
 
-    Q and R are matrices, diagonals, or one number for all. Refused by name: modes that neither decay nor are reached,
-    modes that neither decay nor cost anything, badly conditioned equations.
+    Q and R are matrices, diagonals, or one number for all. An error names modes that neither decay nor are reached,
+    modes that neither decay nor have a cost, and badly conditioned equations.
     """
-    structure, plain = split(model)
+    structure, plain = split_model(model)
     Q, R, cross, _ = require_all(
         lambda: require_weight("Q", Q, plain.states, definite=False),
         lambda: require_weight("R", R, plain.inputs, definite=True),
@@ -90,9 +90,9 @@ def design_lqr(
     )
     require_all(
         lambda: require_stabilisable(plain, structure, limit),
-        lambda: require_costly(plain, structure, Q, limit),
+        lambda: require_weighted_modes(plain, structure, Q, limit),
     )
-    found = solve_guarded(plain, Q, R, cross, method, "LQR")
+    found = solve_checked(plain, Q, R, cross, method, "LQR")
     return Regulator(plain, found.F, found.P, Q, R, found.residual, found.poles, cross)
 
 
@@ -107,51 +107,53 @@ def _require_method(method: str) -> None:
         raise ModelError(f"There is no method '{method}'. Methods: schur, doubling.")
 
 
-def split(model: Any) -> tuple[SecondOrderModel | None, StateSpace]:
-    """A structure, where there is one, and its first-order form."""
+def split_model(model: Any) -> tuple[SecondOrderModel | None, StateSpace]:
+    """Structure, or None where there is none, and its first-order form."""
     if isinstance(model, SecondOrderModel):
         return model, model.state_space
     return None, StateSpace.of(model)
 
 
-def solve_guarded(
+def solve_checked(
     model: StateSpace, Q: np.ndarray, R: np.ndarray, cross: np.ndarray | None, method: str, what: str
-) -> Riccati:
-    """A solution that has passed every guard."""
+) -> RiccatiSolution:
+    """Solution of the Riccati equation that has passed every check."""
     found = solve_riccati(model, Q, R, cross, method)
-    judge(found, model.period, len(weight_rows(Q)) == len(Q) and cross is None, what)
+    require_reliable(found, model.period, len(weight_rows(Q)) == len(Q) and cross is None, what)
     return found
 
 
 def require_stabilisable(model: StateSpace, structure: SecondOrderModel | None, limit: float = LIMIT) -> None:
-    """Refuse a model with modes that neither decay nor are reached."""
+    """Raise an error if modes of a model neither decay nor are reached."""
     if missed := unreached_names(model, structure, limit):
-        raise DesignRefused(
-            f"No input reaches {_several(missed)}. Inputs: {', '.join(model.inputs)}. Move an actuator off the line "
+        raise DesignError(
+            f"No input reaches {_mode_list(missed)}. Inputs: {', '.join(model.inputs)}. Move an actuator off the line "
             "where the mode does not move, add one, or give the structure damping.",
             missed,
         )
 
 
-def require_costly(model: StateSpace, structure: SecondOrderModel | None, Q: np.ndarray, limit: float = LIMIT) -> None:
-    """Refuse weights that do not see a mode which does not decay by itself."""
+def require_weighted_modes(
+    model: StateSpace, structure: SecondOrderModel | None, Q: np.ndarray, limit: float = LIMIT
+) -> None:
+    """Raise an error if the weights do not see a mode that does not decay by itself."""
     rows = weight_rows(Q)
     if len(rows) == len(Q):
         return
     if not len(rows):
-        raise DesignRefused(
+        raise DesignError(
             "Q weighs nothing: the best is to do nothing, which stabilises nothing. Give the states weights in Q."
         )
     seen = StateSpace(model.A, model.B, rows, states=model.states, period=model.period, scaling=model.scaling)
     if missed := unseen_names(seen, structure, limit):
-        raise DesignRefused(
-            f"Q does not weigh {_several(missed)}, which would be left as it is. Give a state that moves a weight.",
+        raise DesignError(
+            f"Q does not weigh {_mode_list(missed)}, which would be left as it is. Give a state that moves a weight.",
             missed,
         )
 
 
 def lyapunov_cost(model: StateSpace, gain: np.ndarray, Q: np.ndarray, R: np.ndarray, x0: np.ndarray) -> float:
-    """int x'Qx + u'Ru of the loop u = -gain x from x0, by Lyapunov's equation, without Riccati's."""
+    """Cost int x'Qx + u'Ru of the loop u = -gain x from x0, by Lyapunov's equation, without Riccati's."""
     s = model.scaling
     A = s.T_inverse @ (model.A - model.B @ gain) @ s.T
     W = s.T.T @ (Q + gain.T @ R @ gain) @ s.T
@@ -161,5 +163,5 @@ def lyapunov_cost(model: StateSpace, gain: np.ndarray, Q: np.ndarray, R: np.ndar
     return float(z @ X @ z)
 
 
-def _several(names: tuple[str, ...]) -> str:
+def _mode_list(names: tuple[str, ...]) -> str:
     return names[0] if len(names) == 1 else f"{len(names)} modes: " + "; ".join(names)

@@ -1,7 +1,8 @@
-"""The algebraic Riccati equation in scaled coordinates, continuous and sampled, and how good a solution is.
+"""The algebraic Riccati equation in scaled coordinates, continuous and sampled, and the quality of its solution.
 
-A solver may return a wrong matrix without a word, above all where the numbers of a model differ by many orders. So the
-equation is solved where they are alike (modal coordinates, unit input weights), and every solution is measured.
+A solver may return a wrong matrix without a warning, above all where the numbers of a model differ by many orders of
+magnitude. So the equation is solved in coordinates where they are of similar size (modal coordinates, unit input
+weights), and the residual of every solution is computed.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 from scipy import linalg
 
 from freefloat.control.lqr.doubling import solve_by_doubling
-from freefloat.control.lqr.refusals import DesignRefused
+from freefloat.control.lqr.refusals import DesignError
 from freefloat.control.lqr.state_space import StateSpace
 
 RESIDUAL = 1e-9  # largest residual, relative to the sizes of the terms, of a solution that is used
@@ -21,8 +22,8 @@ _STATES_OVER_INPUTS = 1e3  # |Q| over |B B'| in scaled coordinates: where both s
 
 
 @dataclass(frozen=True)
-class Riccati:
-    """P > 0 and the gain u = -F x with how well they hold."""
+class RiccatiSolution:
+    """Solution P > 0 and gain u = -F x of a Riccati equation, with measures of their quality."""
 
     P: np.ndarray
     F: np.ndarray
@@ -33,8 +34,8 @@ class Riccati:
 
 def solve_riccati(
     model: StateSpace, Q: np.ndarray, R: np.ndarray, cross: np.ndarray | None = None, method: str = "schur"
-) -> Riccati:
-    """Solution of min int x'Qx + u'Ru + 2 x'(cross)u, measured but not yet judged; sampled models give a sum.
+) -> RiccatiSolution:
+    """Solution of min int x'Qx + u'Ru + 2 x'(cross)u, measured but not yet checked; a sum for sampled models.
 
     Methods: `schur`, or `doubling` for a continuous model without cross terms.
     """
@@ -55,36 +56,36 @@ def solve_riccati(
         else:
             Pz = linalg.solve_discrete_are(Az, Bz, Qz, one, s=Nz if cross is not None else None)
     except (np.linalg.LinAlgError, ValueError) as error:
-        raise DesignRefused(f"The Riccati equation has no stabilising solution that could be found: {error}") from error
+        raise DesignError(f"The Riccati equation has no stabilising solution that could be found: {error}") from error
     Pz = _symmetric(Pz)
     if not np.all(np.isfinite(Pz)):
-        raise DesignRefused("The Riccati equation gave numbers that are not finite. Scale states and inputs.")
+        raise DesignError("The Riccati equation gave numbers that are not finite. Scale states and inputs.")
     weight = one if period is None else one + Bz.T @ Pz @ Bz
     Fz = linalg.solve(weight, (Bz.T @ Pz @ (np.eye(len(Az)) if period is None else Az)) + Nz.T, assume_a="pos")
     P = beta * _symmetric(s.T_inverse.T @ Pz @ s.T_inverse)
     F = linalg.solve_triangular(root.T, np.sqrt(beta) * Fz, lower=False) @ s.T_inverse
     eigenvalues = np.linalg.eigvalsh(Pz)
-    scaled = _residual(Az, Bz, Qz, Pz, Fz, Nz, period)
-    residual = max(scaled, _residual(A, B, Q, P, F, N, period))
+    scaled = _relative_residual(Az, Bz, Qz, Pz, Fz, Nz, period)
+    residual = max(scaled, _relative_residual(A, B, Q, P, F, N, period))
     least = eigenvalues[0] / max(float(np.max(np.abs(eigenvalues))), np.finfo(float).tiny)
-    return Riccati(P, F, residual, float(least), np.linalg.eigvals(Az - Bz @ Fz))
+    return RiccatiSolution(P, F, residual, float(least), np.linalg.eigvals(Az - Bz @ Fz))
 
 
-def judge(found: Riccati, period: float | None, definite: bool, what: str) -> None:
-    """Refuse a solution that cannot be trusted."""
+def require_reliable(found: RiccatiSolution, period: float | None, definite: bool, what: str) -> None:
+    """Raise an error if a solution cannot be trusted."""
     if not found.residual <= RESIDUAL:
-        raise DesignRefused(
+        raise DesignError(
             f"{what}: the Riccati equation is badly conditioned, its relative residual is {found.residual:.1e} "
             f"(limit {RESIDUAL:g}). Give a SecondOrderModel, which is scaled by its modes, or scale states and inputs."
         )
     slowest = slowest_decay(found.poles, period)
     if not slowest > DECAY:
-        raise DesignRefused(
+        raise DesignError(
             f"{what}: the loop is not stable, its slowest pole decays at {slowest:.1e} 1/s (limit {DECAY:g}): "
             "something is hardly reached or hardly seen. Move an actuator or a sensor, or weigh more of the motion."
         )
     if found.least < -1e-12 or (definite and found.least <= 0.0):
-        raise DesignRefused(
+        raise DesignError(
             f"{what}: the solution is not positive (smallest over largest eigenvalue {found.least:.1e}): it is wrong. "
             "Scale states and inputs."
         )
@@ -97,8 +98,8 @@ def slowest_decay(poles: np.ndarray, period: float | None) -> float:
     return float(-np.log(max(np.max(np.abs(poles)), np.finfo(float).tiny)) / period)
 
 
-def _residual(A, B, Q, P, F, N, period: float | None) -> float:
-    """Of the Riccati equation, relative to the sizes of its terms (Frobenius)."""
+def _relative_residual(A, B, Q, P, F, N, period: float | None) -> float:
+    """Residual of the Riccati equation, relative to the sizes of its terms (Frobenius)."""
     continuous = period is None
     terms = [A.T @ P, P @ A] if continuous else [A.T @ P @ A, -P]
     terms += [Q, -((P if continuous else A.T @ P) @ B + N) @ F]

@@ -1,4 +1,4 @@
-"""A continuous model as a computer meets it: inputs held between samples, exactly, with whole and fractional delay."""
+"""Sampling of a continuous model: inputs held between samples, exactly, with whole and fractional delay."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from freefloat.values.checks import require_number
 from freefloat.values.errors import ModelError
 
 
-def transition(model: StateSpace, duration: float) -> tuple[np.ndarray, np.ndarray]:
-    """e^(A t) and int_0^t e^(A s) ds B, by one exponential in scaled coordinates."""
+def transition_matrices(model: StateSpace, duration: float) -> tuple[np.ndarray, np.ndarray]:
+    """Matrices e^(A t) and int_0^t e^(A s) ds B, by one exponential in scaled coordinates."""
     s, n, m = model.scaling, len(model.A), model.B.shape[1]
     block = np.zeros((n + m, n + m))
     block[:n, :n], block[:n, n:] = s.T_inverse @ model.A @ s.T, s.T_inverse @ model.B
@@ -20,7 +20,7 @@ def transition(model: StateSpace, duration: float) -> tuple[np.ndarray, np.ndarr
 
 
 def sample(model: StateSpace, period: float, delay: float = 0.0) -> StateSpace:
-    """The model seen at samples; commands are held over a period and act `delay` seconds late.
+    """Model at samples; commands are held over a period and act `delay` seconds late.
 
     Earlier commands become states: `pitch torque, 1 sample ago`.
     """
@@ -31,18 +31,18 @@ def sample(model: StateSpace, period: float, delay: float = 0.0) -> StateSpace:
     whole = int(delay / period + 1e-9)
     late = max(delay - whole * period, 0.0)  # the part of a sample in which the command before it still acts
     late = 0.0 if late < 1e-9 * period else late
-    A, B = transition(model, period)
+    A, B = transition_matrices(model, period)
     if whole == 0 and late == 0.0:
-        return _replaced(model, A, B, period)
-    now, (rest, _) = transition(model, period - late)[1], transition(model, period - late)
-    before = rest @ transition(model, late)[1]
+        return _with_matrices(model, A, B, period)
+    now, (rest, _) = transition_matrices(model, period - late)[1], transition_matrices(model, period - late)
+    before = rest @ transition_matrices(model, late)[1]
     return _with_delay_line(model, A, now, before if late else None, whole, period)
 
 
 def _with_delay_line(
     model: StateSpace, A: np.ndarray, now: np.ndarray, before: np.ndarray | None, whole: int, period: float
 ) -> StateSpace:
-    """States (x, u 1 sample ago, u 2 samples ago, ...): u of `whole` samples ago acts, and the one before it."""
+    """Model with states (x, u 1 sample ago, u 2 samples ago, ...); u of `whole` samples ago and the one before act."""
     n, m = len(A), now.shape[1]
     depth = whole + (before is not None)
     full, inputs = np.zeros((n + depth * m, n + depth * m)), np.zeros((n + depth * m, m))
@@ -67,14 +67,14 @@ def _with_delay_line(
     return StateSpace(full, inputs, C, D, states, model.inputs, model.outputs, period, scaling)
 
 
-def _replaced(model: StateSpace, A: np.ndarray, B: np.ndarray, period: float) -> StateSpace:
+def _with_matrices(model: StateSpace, A: np.ndarray, B: np.ndarray, period: float) -> StateSpace:
     return StateSpace(A, B, model.C, model.D, model.states, model.inputs, model.outputs, period, model.scaling)
 
 
 def sampled_cost(
     model: StateSpace, Q: np.ndarray, R: np.ndarray, period: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Weights (Q, R, cross) of samples that cost what int x'Qx + u'Ru dt costs with inputs held over a period.
+    """Weights (Q, R, cross) of samples with the cost of int x'Qx + u'Ru dt, inputs held over a period.
 
     int_0^T E(t)' W E(t) dt by halving the period until a series does, then doubling: W(2t) = W(t) + E' W(t) E.
     """

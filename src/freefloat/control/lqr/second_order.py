@@ -1,4 +1,4 @@
-"""A structure as its engineer has it: M p'' + (G + C) p' + K p = Bf u, with names; and its natural modes."""
+"""A structure in second-order form, M p'' + (G + C) p' + K p = Bf u, with names; and its natural modes."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from freefloat.control.lqr.refusals import DesignRefused, require_matrix, require_names
-from freefloat.control.lqr.state_space import Scaling, StateSpace, name_places
+from freefloat.control.lqr.refusals import DesignError, require_matrix, require_names
+from freefloat.control.lqr.state_space import Scaling, StateSpace, name_indices
 from freefloat.values.checks import require_all, set_fields
 from freefloat.values.errors import ModelError
 
 SLOWEST = 1e-2  # displacements of slower modes are scaled as if they had this frequency [rad/s]
 _EQUAL = 1e-6  # frequencies that differ by less, relative, belong to one group
 _ALIKE = 0.8  # components that move nearly as much as the one that moves most are named beside it
-_WORST = 1e13  # conditioning of the mass matrix, units apart, beyond which its modes mean nothing
+_WORST = 1e13  # conditioning of the mass matrix, without the effect of units, beyond which its modes are useless
 
 
 @dataclass(frozen=True)
 class SecondOrderModel:
-    """M p'' + (G + C) p' + K p = Bf u and y = (Cp, Cv) (p, p'), in SI units.
+    """Structure M p'' + (G + C) p' + K p = Bf u and y = (Cp, Cv) (p, p'), in SI units.
 
     `coordinates` named `array 1 3` belong to the component `array 1`. G is gyroscopic, C damps. Outputs are all
     coordinates and their rates where none are given.
@@ -46,7 +46,7 @@ class SecondOrderModel:
         n = len(np.atleast_1d(self.M))
         m = np.shape(self.Bf)[-1] if np.ndim(self.Bf) == 2 else 0
         names = tuple(self.coordinates) or tuple(f"p{k + 1}" for k in range(n))
-        Cp, Cv, numbered = self._sensors(names)
+        Cp, Cv, numbered = self._default_sensors(names)
         count = len(np.atleast_1d(Cp))
         given = {name: np.zeros((n, n)) if (x := getattr(self, name)) is None else x for name in "MKGC"}
         checked = require_all(
@@ -62,7 +62,7 @@ class SecondOrderModel:
         fields = ("M", "K", "G", "C", "Bf", "Cp", "Cv", "coordinates", "inputs", "outputs")
         set_fields(self, **dict(zip(fields, checked, strict=True)))
 
-    def _sensors(self, names: tuple[str, ...]) -> tuple[Any, Any, tuple[str, ...]]:
+    def _default_sensors(self, names: tuple[str, ...]) -> tuple[Any, Any, tuple[str, ...]]:
         """Cp, Cv and names of the outputs where none are given: all coordinates and their rates, or numbers."""
         n = len(np.atleast_1d(self.M))
         if self.Cp is None and self.Cv is None:
@@ -73,7 +73,7 @@ class SecondOrderModel:
 
     @cached_property
     def modes(self) -> StructureModes:
-        """Natural modes of M and the symmetric part of K: what G and C do is not in them."""
+        """Natural modes of M and the symmetric part of K, without the effects of G and C."""
         squared, shapes = linalg.eigh(0.5 * (self.K + self.K.T), self.M)
         # Below this a squared frequency is rounding: the mode is free.
         rounding = 10.0 * len(squared) * np.finfo(float).eps * np.max(np.abs(squared), initial=0.0)
@@ -99,19 +99,19 @@ class SecondOrderModel:
     def _modal_scaling(self) -> Scaling:
         Phi, slow = self.modes.shapes, np.maximum(np.abs(self.modes.frequencies), SLOWEST)
         back = Phi.T @ self.M  # the inverse of Phi
-        return Scaling(_blocks(Phi / slow, Phi), _blocks(slow[:, None] * back, back))
+        return Scaling(_block_diagonal(Phi / slow, Phi), _block_diagonal(slow[:, None] * back, back))
 
     def with_inputs(self, names: Sequence[str]) -> SecondOrderModel:
-        """The same structure with some of its inputs only."""
-        places = name_places("input", self.inputs, names)
-        return _changed(self, Bf=self.Bf[:, places], inputs=tuple(self.inputs[k] for k in places))
+        """Structure with some of its inputs only."""
+        places = name_indices("input", self.inputs, names)
+        return _copy_with(self, Bf=self.Bf[:, places], inputs=tuple(self.inputs[k] for k in places))
 
     def with_outputs(self, Cp: np.ndarray, Cv: np.ndarray, names: Sequence[str]) -> SecondOrderModel:
-        """The same structure with other sensors."""
-        return _changed(self, Cp=Cp, Cv=Cv, outputs=tuple(names))
+        """Structure with other sensors."""
+        return _copy_with(self, Cp=Cp, Cv=Cv, outputs=tuple(names))
 
     def keep_modes(self, kept: Sequence[int]) -> SecondOrderModel:
-        """The structure with some of its modes only, in modal coordinates: what a controller may be designed on."""
+        """Structure with some of its modes only, in modal coordinates, as a model for the design of a controller."""
         wanted = sorted({int(k) for k in kept})
         if not wanted or wanted[0] < 0 or wanted[-1] >= len(self.M):
             raise ModelError(f"Modes are numbered 0 to {len(self.M) - 1}; got {list(kept)}.")
@@ -140,7 +140,7 @@ class StructureModes:
 
     @cached_property
     def groups(self) -> tuple[tuple[int, ...], ...]:
-        """Modes of equal frequency: within a group any mixture of shapes is a shape."""
+        """Groups of modes of equal frequency: within a group any mixture of shapes is a shape."""
         found: list[list[int]] = []
         for k, w in enumerate(self.frequencies):
             before = self.frequencies[found[-1][-1]] if found else None
@@ -152,18 +152,20 @@ class StructureModes:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """`mode 5, array 1 + array 2, 0.4999 rad/s`: number, what moves most, frequency."""
-        return tuple(f"mode {k + 1}, {self.movers((k,))}, {_rate(w)}" for k, w in enumerate(self.frequencies))
+        """Names such as `mode 5, array 1 + array 2, 0.4999 rad/s`: number, components that move most, frequency."""
+        return tuple(
+            f"mode {k + 1}, {self.main_components((k,))}, {_frequency_text(w)}" for k, w in enumerate(self.frequencies)
+        )
 
     def group_name(self, group: Sequence[int]) -> str:
-        """A mode's name, or that of several with one frequency."""
+        """Name of one mode, or of several with one frequency."""
         if len(group) == 1:
             return self.names[group[0]]
         numbers = f"modes {group[0] + 1} to {group[-1] + 1}"
-        return f"{numbers}, {self.movers(group)}, {_rate(self.frequencies[group[0]])}"
+        return f"{numbers}, {self.main_components(group)}, {_frequency_text(self.frequencies[group[0]])}"
 
-    def movers(self, group: Sequence[int]) -> str:
-        """The components that move most."""
+    def main_components(self, group: Sequence[int]) -> str:
+        """Names of the components that move most."""
         shares = np.sum(self.shares[:, list(group)], axis=1)
         return " + ".join(self.components[k] for k in np.flatnonzero(shares >= _ALIKE * np.max(shares)))
 
@@ -171,12 +173,12 @@ class StructureModes:
         return "\n".join(self.names)
 
 
-def _blocks(*matrices: np.ndarray) -> np.ndarray:
+def _block_diagonal(*matrices: np.ndarray) -> np.ndarray:
     return np.asarray(linalg.block_diag(*matrices))
 
 
 def component_of(coordinate: str) -> str:
-    """`array 1 3` belongs to `array 1`; a name without a number after it stands for itself."""
+    """Component of a coordinate: `array 1` of `array 1 3`; a name without a number after it is its own component."""
     return re.sub(r"(?<=.) \d+$", "", coordinate)
 
 
@@ -188,7 +190,7 @@ def _component_shares(model: SecondOrderModel, shapes: np.ndarray) -> tuple[tupl
     return components, rows / np.sum(rows, axis=0)
 
 
-def _rate(frequency: float) -> str:
+def _frequency_text(frequency: float) -> str:
     if frequency < 0.0:
         return f"unstable at {-frequency:.4g} 1/s"
     return f"{frequency:.5g} rad/s" if frequency > 0.0 else "free"
@@ -205,15 +207,15 @@ def _require_mass(M: np.ndarray) -> np.ndarray:
     if eigenvalues[0] <= 0.0:
         raise ModelError(f"M must be positive definite: a scaled eigenvalue is {eigenvalues[0]:.3g}.")
     if eigenvalues[-1] / eigenvalues[0] > _WORST:
-        raise DesignRefused(
+        raise DesignError(
             f"M is badly conditioned ({eigenvalues[-1] / eigenvalues[0]:.1e}, units apart): some coordinates nearly "
             "move together. Leave one of them out, or reduce the structure by Craig-Bampton."
         )
     return M
 
 
-def _changed(model: SecondOrderModel, **fields: object) -> SecondOrderModel:
-    """A copy with other inputs or outputs; it has the same modes, which are not computed again."""
+def _copy_with(model: SecondOrderModel, **fields: object) -> SecondOrderModel:
+    """Copy of a model with other inputs or outputs; its modes are the same and are not computed again."""
     copy = dataclasses.replace(model, **fields)  # pyright: ignore[reportArgumentType]
     if "modes" in model.__dict__:
         copy.__dict__["modes"] = model.modes

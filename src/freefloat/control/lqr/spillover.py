@@ -1,4 +1,4 @@
-"""What a controller designed on few modes does to the modes that were left out, by name."""
+"""Spillover: effect of a controller designed on few modes on the modes that were left out, by name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ROUNDING = 1e-10  # of its frequency: growth below this is rounding
 
 @dataclass(frozen=True)
 class ModeChange:
-    """A pole of the closed loop that belongs to a mode of the structure."""
+    """Pole of the closed loop that belongs to a mode of the structure."""
 
     name: str
     pole: complex
@@ -26,30 +26,30 @@ class ModeChange:
 
     @property
     def damping(self) -> float:
-        """Share of critical damping; negative where it grows."""
+        """Share of critical damping; negative where the mode grows."""
         return -self.pole.real / max(abs(self.pole), 1e-300)
 
     @property
     def unstable(self) -> bool:
-        """Whether it grows, beyond rounding."""
+        """Whether the mode grows, beyond rounding."""
         return self.pole.real > _ROUNDING * abs(self.pole)
 
     @property
     def worse(self) -> bool:
-        """Whether it is stable but damped less than without control."""
+        """Whether the mode is stable but damped less than without control."""
         return not self.unstable and -self.pole.real < (1.0 - _LESS) * self.decay_before
 
 
 @dataclass(frozen=True)
 class Spillover:
-    """Poles of the full structure with a controller that may not know all of it."""
+    """Poles of the full structure with a controller designed on a part of it."""
 
     poles: np.ndarray  # all, with those of the controller [1/s]
     changes: tuple[ModeChange, ...]  # those of the structure, the least damped first
 
     @property
     def unstable(self) -> tuple[ModeChange, ...]:
-        """Modes that grow, the quickest first."""
+        """Modes that grow, the fastest first."""
         return tuple(change for change in self.changes if change.unstable)
 
     @property
@@ -68,14 +68,14 @@ class Spillover:
 def spillover(
     structure: SecondOrderModel, controller: StateSpace | Regulator, plant: StateSpace | None = None
 ) -> Spillover:
-    """The full structure with a controller; `plant` is its sampled form where the controller is sampled."""
+    """Poles of the full structure with a controller; `plant` is its sampled form where the controller is sampled."""
     plant = structure.state_space if plant is None else plant
     loop = loop_gain(plant, controller)
     s, one = loop.scaling, np.eye(len(loop.inputs))
     A = s.T_inverse @ (loop.A - loop.B @ np.linalg.solve(one + loop.D, loop.C)) @ s.T
     poles, vectors = linalg.eig(A)  # pyright: ignore[reportAssignmentType]
     rates = poles if plant.period is None else np.log(poles + 0j) / plant.period
-    before = _open_decays(structure)
+    before = _open_loop_decays(structure)
     n = len(structure.M)
     changes = []
     for rate, vector in zip(rates, vectors.T, strict=True):
@@ -88,7 +88,7 @@ def spillover(
     return Spillover(rates, tuple(sorted(changes, key=lambda change: -change.pole.real)))
 
 
-def _open_decays(structure: SecondOrderModel) -> np.ndarray:
+def _open_loop_decays(structure: SecondOrderModel) -> np.ndarray:
     """Decay of each mode without control [1/s]: half of its modal damping."""
     Phi = structure.modes.shapes
     return 0.5 * np.einsum("ik,ij,jk->k", Phi, structure.C, Phi)

@@ -1,4 +1,4 @@
-"""A linear model in first-order form with names, continuous or sampled, and coordinates in which it is well scaled."""
+"""A linear model in first-order form with names, continuous or sampled, with well-scaled coordinates."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from freefloat.values.errors import ModelError
 
 @dataclass(frozen=True)
 class Scaling:
-    """Coordinates z with x = T z in which the numbers of a model are alike in size."""
+    """Coordinates z with x = T z in which the numbers of a model are similar in size."""
 
     T: np.ndarray
     T_inverse: np.ndarray
 
     @property
     def dual(self) -> Scaling:
-        """That of the transposed model, which filters are designed on."""
+        """Scaling of the transposed model, on which filters are designed."""
         return Scaling(self.T_inverse.T, self.T.T)
 
 
@@ -64,7 +64,7 @@ class StateSpace:
         )
         set_fields(self, A=A, B=B, C=C, D=D, states=states, inputs=inputs, outputs=outputs)
         if self.scaling is None:
-            set_fields(self, scaling=balancing(A))
+            set_fields(self, scaling=balancing_scaling(A))
 
     def _require_period(self) -> None:
         if self.period is not None and not (np.isfinite(self.period) and self.period > 0.0):
@@ -72,28 +72,28 @@ class StateSpace:
 
     @staticmethod
     def of(model: Any) -> StateSpace:
-        """Of any record with A, B, C, D and names, such as `analysis.LinearModel`."""
+        """Model from any record with A, B, C, D and names, such as `analysis.LinearModel`."""
         if isinstance(model, StateSpace):
             return model
-        states, inputs, outputs = (_numbered(getattr(model, kind)) for kind in ("states", "inputs", "outputs"))
+        states, inputs, outputs = (_numbered_names(getattr(model, kind)) for kind in ("states", "inputs", "outputs"))
         return StateSpace(model.A, model.B, model.C, model.D, states, inputs, outputs)
 
     @property
     def poles(self) -> np.ndarray:
         """Eigenvalues of A, found in scaled coordinates."""
-        return np.linalg.eigvals(self.scaled().A)
+        return np.linalg.eigvals(self.scaled_model().A)
 
-    def scaled(self) -> StateSpace:
-        """The same model in its scaled coordinates, whose states are numbered."""
+    def scaled_model(self) -> StateSpace:
+        """Model in its scaled coordinates, whose states are numbered."""
         s = self.scaling
         n = len(self.A)
         A, B, C = s.T_inverse @ self.A @ s.T, s.T_inverse @ self.B, self.C @ s.T
         itself, names = Scaling(np.eye(n), np.eye(n)), tuple(f"z{k + 1}" for k in range(n))
         return dataclasses.replace(self, A=A, B=B, C=C, states=names, scaling=itself)
 
-    def part(self, *, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None) -> StateSpace:
-        """The same model with some of its inputs and outputs only, in the order given."""
-        columns, rows = name_places("input", self.inputs, inputs), name_places("output", self.outputs, outputs)
+    def submodel(self, *, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None) -> StateSpace:
+        """Model with some of its inputs and outputs only, in the order given."""
+        columns, rows = name_indices("input", self.inputs, inputs), name_indices("output", self.outputs, outputs)
         return dataclasses.replace(
             self,
             B=self.B[:, columns],
@@ -109,8 +109,8 @@ class StateSpace:
         return f"Linear model, {kind}: {sizes}"
 
 
-def name_places(kind: str, known: Sequence[str], names: Sequence[str] | None) -> list[int]:
-    """Where names stand; an unknown one is refused with the list."""
+def name_indices(kind: str, known: Sequence[str], names: Sequence[str] | None) -> list[int]:
+    """Indices of names; an unknown name raises an error with the list of known ones."""
     if names is None:
         return list(range(len(known)))
     if unknown := [name for name in names if name not in known]:
@@ -118,16 +118,16 @@ def name_places(kind: str, known: Sequence[str], names: Sequence[str] | None) ->
     return [list(known).index(name) for name in names]
 
 
-def balancing(A: np.ndarray) -> Scaling:
-    """A diagonal scaling by powers of two that makes rows and columns of A alike."""
+def balancing_scaling(A: np.ndarray) -> Scaling:
+    """Diagonal scaling by powers of two that makes rows and columns of A similar in size."""
     if not len(A):
         return Scaling(A, A)
     _, (scale, _) = linalg.matrix_balance(A, permute=False, separate=True)  # pyright: ignore[reportGeneralTypeIssues]
     return Scaling(np.diag(scale), np.diag(1.0 / scale))
 
 
-def _numbered(names: Sequence[str]) -> tuple[str, ...]:
-    """Names that are there several times get numbers."""
+def _numbered_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Names in which those that occur several times get numbers."""
     many = {name for name in names if list(names).count(name) > 1}
     found, seen = [], dict.fromkeys(many, 0)
     for name in names:

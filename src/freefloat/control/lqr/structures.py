@@ -1,4 +1,4 @@
-"""A spacecraft at rest as a structure: M, C, K of its tree, with names, for whatever takes matrices."""
+"""A spacecraft at rest as a structure: M, C, K of its tree, with names, for methods that take matrices."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _MOTION = tuple(f"base.{kind}.{axis}" for kind in ("displacement", "rotation") f
 
 
 def spacecraft_structure(craft: Spacecraft, q: np.ndarray | None = None) -> SecondOrderModel:
-    """M p'' + C p' + K p = Bf u of small motion about rest; p are the integrals of v, base first, in base axes.
+    """Structure M p'' + C p' + K p = Bf u of small motion about rest; p are the integrals of v, base axes.
 
-    Inputs: force and torque on the base, joints and wheels by their names. Outputs: displacement and rotation of the
-    base [m, rad] and joint positions. Nothing but the structure itself pushes: no orbit, no software.
+    Order: base first. Inputs: force and torque on the base, joints and wheels by their names. Outputs: displacement and
+    rotation of the base [m, rad] and joint positions. Only forces of the structure itself act: no orbit, no software.
     """
     q = np.zeros(craft.layout.nq) if q is None else np.asarray(q, dtype=float)
     M, K = np.asarray(mass_matrix(craft, q)), stiffness_matrix(craft)

@@ -18,8 +18,8 @@ from freefloat.values.checks import require_bounds
 
 
 @record
-class Rub:
-    """What the bristles of all points do."""
+class BristleFriction:
+    """Friction forces at all points, with the rates of the bristles."""
 
     force: Matrix  # (n, 3) [N]
     rate: Matrix  # (n, 3): of their deflections [m/s]
@@ -29,7 +29,7 @@ class Rub:
 
 @record
 class Bristles:
-    """Coulomb friction with a compliance of its own, which is its state."""
+    """Coulomb friction with a compliance of its own; the deflections of the bristles are its state."""
 
     friction: Numeric | float  # mu
     stiffness: Numeric | float  # k, across the contact [N/m]
@@ -39,8 +39,8 @@ class Bristles:
         require_bounds(self, {"friction": "1"}, least=0.0)
         require_bounds(self, {"stiffness": "N/m", "damping": "N s/m"}, above=0.0)
 
-    def rub(self, z: Matrix, velocities: Matrix, normals: Matrix, pushes: Vector) -> Rub:
-        """At points with deflections z (n, 3), velocities across and along the normals, and pushes [N]."""
+    def friction_forces(self, z: Matrix, velocities: Matrix, normals: Matrix, pushes: Vector) -> BristleFriction:
+        """Friction at points with deflections z (n, 3), velocities across and along normals, and normal forces [N]."""
         bent, across = _across(z, normals), _across(velocities, normals)
         limits = self.friction * jnp.maximum(pushes, 0.0)
         s = self.stiffness * bent + self.damping * across
@@ -49,10 +49,10 @@ class Bristles:
         share = jnp.where(slips, limits / jnp.sqrt(jnp.where(slips, squared, 1.0)), 1.0)
         rate = jnp.where(slips[:, None], (share[:, None] * s - self.stiffness * bent) / self.damping, across)
         slipping = jnp.sum(share * (1.0 - share) * squared) / self.damping
-        return Rub(-share[:, None] * s, rate, self.damping * jnp.sum(rate * rate) + slipping, slips)
+        return BristleFriction(-share[:, None] * s, rate, self.damping * jnp.sum(rate * rate) + slipping, slips)
 
     def energy(self, z: Matrix) -> Scalar:
-        """Stored [J]."""
+        """Energy stored in the bristles [J]."""
         return 0.5 * self.stiffness * jnp.sum(z * z)
 
 

@@ -1,4 +1,4 @@
-"""Laws of the normal force at a point of contact: how hard it pushes at a depth and a rate of the depth.
+"""Laws of the normal force at a contact point, from the depth and its rate.
 
 Depth is the overlap of the two shapes [m], its rate is the speed at which they approach [m/s].
 """
@@ -31,29 +31,29 @@ class KelvinVoigt:
 
     @staticmethod
     def from_damping_ratio(stiffness: float, ratio: float, mass: float, *, sticks: bool = False) -> KelvinVoigt:
-        """With c = 2 ratio sqrt(k m), for an effective mass [kg]: m1 m2 / (m1 + m2) of two free balls."""
+        """Law with c = 2 ratio sqrt(k m), for an effective mass [kg]: m1 m2 / (m1 + m2) of two free balls."""
         require_number("KelvinVoigt: ratio", ratio, "1", least=0.0)
         require_number("KelvinVoigt: mass", mass, "kg", above=0.0)
         return KelvinVoigt(stiffness, 2.0 * ratio * float(stiffness * mass) ** 0.5, sticks=sticks)
 
     def margin(self, depth: Vector, rate: Vector) -> Vector:
-        """Positive while it pushes (or pulls, if it sticks) [m]."""
+        """Margin [m]: positive while the law pushes (or pulls, if it sticks)."""
         return depth if self.sticks else depth + (self.damping / self.stiffness) * jnp.minimum(rate, 0.0)
 
     def force(self, depth: Vector, rate: Vector, on: Numeric) -> Vector:
-        """Push [N], where it is on."""
+        """Normal force [N] where the law is on, else zero."""
         return jnp.where(on, self.stiffness * depth + self.damping * rate, 0.0)
 
     def elastic_force(self, depth: Vector) -> Vector:
-        """Of the spring alone [N]."""
+        """Force of the spring alone [N]."""
         return self.stiffness * depth
 
     def energy(self, depth: Vector) -> Vector:
-        """Stored [J]."""
+        """Energy stored in the spring [J]."""
         return 0.5 * self.stiffness * jnp.maximum(depth, 0.0) ** 2
 
     def largest_slope(self, depth: Scalar | float) -> Scalar | float:
-        """Of the force over the depth, up to a depth [N/m]."""
+        """Largest slope of the force over the depth, up to a depth [N/m]."""
         return self.stiffness
 
 
@@ -61,7 +61,7 @@ class KelvinVoigt:
 class HuntCrossley:
     """k depth^n (1 + d rate): without a jump when it begins, and without pull when it ends (Hunt and Crossley, 1975).
 
-    Of a Hertzian contact n is 3/2.
+    For a Hertzian contact n is 3/2.
     """
 
     stiffness: Numeric | float  # k [N/m^n]
@@ -75,7 +75,7 @@ class HuntCrossley:
 
     @staticmethod
     def from_restitution(stiffness: float, restitution: float, speed: float, *, exponent: float = 1.5) -> HuntCrossley:
-        """The damping with which two free bodies that meet at a speed [m/s] part at restitution times that speed."""
+        """Law whose damping makes two free bodies that meet at a speed [m/s] part at restitution times that speed."""
         from scipy.optimize import brentq
 
         require_number("HuntCrossley: restitution", restitution, "1", above=0.0, most=1.0)
@@ -84,31 +84,33 @@ class HuntCrossley:
             raise ModelError("HuntCrossley.from_restitution needs plain numbers: find the damping before the run.")
         if restitution == 1.0:
             return HuntCrossley(stiffness, 0.0, exponent)
-        found: Any = brentq(lambda x: _open_restitution(x, restitution), 1e-12, (1.0 - 1e-15) / restitution, xtol=1e-15)
+        found: Any = brentq(
+            lambda x: _restitution_residual(x, restitution), 1e-12, (1.0 - 1e-15) / restitution, xtol=1e-15
+        )
         return HuntCrossley(stiffness, float(found) / speed, exponent)
 
     def margin(self, depth: Vector, rate: Vector) -> Vector:
-        """Positive while it pushes [m]."""
+        """Margin [m]: positive while the law pushes."""
         return jnp.where(depth > 0.0, depth * jnp.minimum(1.0, 1.0 + self.damping * rate), depth)
 
     def force(self, depth: Vector, rate: Vector, on: Numeric) -> Vector:
-        """Push [N], where it is on."""
+        """Normal force [N] where the law is on, else zero."""
         return jnp.where(on, self.elastic_force(depth) * (1.0 + self.damping * rate), 0.0)
 
     def elastic_force(self, depth: Vector) -> Vector:
-        """Of the spring alone [N]."""
+        """Force of the spring alone [N]."""
         return self.stiffness * _power(depth, self.exponent)
 
     def energy(self, depth: Vector) -> Vector:
-        """Stored [J]."""
+        """Energy stored in the spring [J]."""
         return self.stiffness / (self.exponent + 1.0) * _power(depth, self.exponent + 1.0)
 
     def largest_slope(self, depth: Scalar | float) -> Scalar | float:
-        """Of the force over the depth, up to a depth [N/m]."""
+        """Largest slope of the force over the depth, up to a depth [N/m]."""
         return self.stiffness * self.exponent * depth ** (self.exponent - 1.0)
 
 
-def _open_restitution(x: float, e: float) -> float:
+def _restitution_residual(x: float, e: float) -> float:
     """x - ln(1 + x) = -e x - ln(1 - e x) for x = d v: zero where a ball that comes with v leaves with e v."""
     import math
 

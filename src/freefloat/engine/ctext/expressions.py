@@ -39,7 +39,7 @@ def _integer_literal(value: int, dtype: str) -> str:
 
 
 def expression(node: Node, a: Sequence[str]) -> str:
-    """C for a node whose operands are written as ``a``."""
+    """C expression of a node whose operands are written as ``a``."""
     op, dtype = node.op, node.dtype
     if op in INFIX:
         return f"{a[0]} {INFIX[op]} {a[1]}"
@@ -69,7 +69,7 @@ def _other(node: Node, a: Sequence[str]) -> str:
 
 
 def helper_name(node: Node) -> str:
-    """The helper function a node needs, or nothing."""
+    """Name of the helper function that a node needs; empty if it needs none."""
     if node.op in ("max", "min", "idiv", "irem", "shl", "lshr", "ashr", "popcount", "clz"):
         return f"{node.op}_{node.dtype}"
     if node.op == "bitcast" or (node.op == "convert" and node.args[0].dtype == FLOAT):
@@ -78,7 +78,7 @@ def helper_name(node: Node) -> str:
 
 
 def helper_text(name: str) -> str:
-    """The definition of a helper function."""
+    """C definition of the helper function with this name."""
     op, *types = name.split("_")
     kind = TYPES[types[-1]]
     word, bits = UNSIGNED.get(types[-1], ""), BITS.get(types[-1], 64)
@@ -109,14 +109,14 @@ def helper_text(name: str) -> str:
 
 
 def _extreme(name: str, op: str) -> str:
-    """NaN if either is; of two zeros the sum has the sign of the larger one."""
+    """C definition of max or min: NaN if an operand is NaN; the sum of two zeros has the sign of the larger one."""
     sign, at_zero = (">", "a + b") if op == "max" else ("<", "-(-a - b)")
     body = f"a {sign} b ? a : b {sign} a ? b : a == b && a != 0.0 ? a : {at_zero}"
     return f"static inline double {name}(double a, double b) {{ return {body}; }}"
 
 
 def _guard(dtype: str, result: str) -> str:
-    """Signed division by -1 overflows for the lowest integer."""
+    """C condition before a signed division: dividing the lowest integer by -1 overflows."""
     return f"b == -1 ? {result} : " if is_signed(dtype) else ""
 
 

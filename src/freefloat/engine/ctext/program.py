@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from freefloat.engine.errors import TargetError
 from freefloat.engine.graph import Graph, Leaf
 from freefloat.engine.runtime.program import Chunk, Compiled, Rollout
-from freefloat.engine.runtime.structure import Structure
+from freefloat.engine.runtime.structure import CallStructure
 
 from .expressions import TYPES, helper_text
 from .writer import Writer
@@ -21,7 +21,7 @@ class CText(Compiled):
 
     target = "c"
 
-    def __init__(self, graph: Graph, structure: Structure, *, name: str = "evaluate") -> None:
+    def __init__(self, graph: Graph, structure: CallStructure, *, name: str = "evaluate") -> None:
         super().__init__(graph, structure)
         if not re.fullmatch(r"[A-Za-z_]\w*", name):
             raise TargetError(f"'{name}' is no C identifier: use letters, digits and underscores.")
@@ -30,12 +30,12 @@ class CText(Compiled):
 
     @property
     def source(self) -> str:
-        """The C file."""
+        """Text of the C file."""
         return self._text
 
     @property
     def header(self) -> str:
-        """The header file."""
+        """Text of the header file."""
         guard = f"{self.name.upper()}_H"
         return (
             f"#ifndef {guard}\n#define {guard}\n\n#include <stdbool.h>\n#include <stdint.h>\n\n"
@@ -107,7 +107,7 @@ def _prototype(graph: Graph, name: str) -> str:
 
 
 def _comment(graph: Graph) -> str:
-    """What each pointer holds: results must not overlap arguments."""
+    """C comment that says which argument or result each pointer holds."""
 
     def line(stem: str, number: int, what: str, leaf: Leaf) -> str:
         return f" * {stem}{number}: {what}{leaf.path if leaf.path != '.' else ''}, {list(leaf.shape)}"

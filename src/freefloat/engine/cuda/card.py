@@ -1,4 +1,4 @@
-"""The graphics card, through CuPy: what is there, what is missing, compiling by NVRTC and launching."""
+"""The graphics card, through CuPy: its properties, what is missing, compiling by NVRTC and launching."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ EMULATE = "Without a card use target='native'; emulate=True runs the kernel's te
 
 
 def what_is_missing() -> str:
-    """Why there is no card to compute on and what to do about it; empty if there is one."""
+    """Reason why no card can be used, with a remedy; empty if one can be used."""
     if importlib.util.find_spec("cupy") is None:
         return f"The gpu target needs CuPy, which is not installed: {INSTALL}."
     try:
@@ -46,20 +46,20 @@ def what_is_missing() -> str:
     except ImportError as error:
         return f"CuPy is installed but does not load ({error}): reinstall it, {INSTALL}."
     except Exception as error:
-        return _by_status(getattr(error, "status", None), error)
+        return _status_text(getattr(error, "status", None), error)
     if driver == 0:
         return "There is no NVIDIA driver on this machine: install the one for your card, version 525 or later."
     if driver < OLDEST_DRIVER:
-        return _too_old(driver)
+        return _old_driver_text(driver)
     return "" if count else "There is no NVIDIA card in this machine, or this process may not see it."
 
 
 def _cupy() -> Any:
-    """CuPy, which may not be there and has no types."""
+    """Import CuPy, which may not be installed and has no types."""
     return importlib.import_module("cupy")
 
 
-def _by_status(status: int | None, error: Exception) -> str:
+def _status_text(status: int | None, error: Exception) -> str:
     if status == NO_DEVICE:
         return "There is no NVIDIA card in this machine, or this process may not see it (CUDA_VISIBLE_DEVICES)."
     if status == OLD_DRIVER:
@@ -70,19 +70,19 @@ def _by_status(status: int | None, error: Exception) -> str:
     return f"The NVIDIA card cannot be used: {error}."
 
 
-def _too_old(driver: int) -> str:
+def _old_driver_text(driver: int) -> str:
     version = f"{driver // 1000}.{driver % 1000 // 10}"
     return f"The NVIDIA driver supports CUDA {version}; 12.0 is the oldest: update it to version 525 or later."
 
 
 def describe() -> str:
-    """The card in words, or what is missing."""
+    """Description of the card, or what is missing."""
     return what_is_missing() or ", ".join([card().name, *card().facts()])
 
 
 @cache
 def card() -> Card:
-    """The card that CuPy uses now."""
+    """The card that CuPy uses; raises an error if there is none."""
     missing = what_is_missing()
     if missing:
         raise TargetError(f"{missing} {EMULATE}")
@@ -90,7 +90,7 @@ def card() -> Card:
 
 
 class Card(Runner):
-    """One NVIDIA card."""
+    """Compiles and runs kernels on one NVIDIA card."""
 
     def __init__(self) -> None:
         cupy = self.xp = _cupy()
@@ -105,16 +105,16 @@ class Card(Runner):
             raise TargetError(f"CuPy finds no NVRTC, the compiler ({error}): reinstall it, {INSTALL}.") from error
 
     def facts(self) -> tuple[str, ...]:
-        """Architecture and compiler."""
+        """Architecture of the card, and versions of NVRTC and CuPy."""
         return self.arch, f"NVRTC {self.version}", f"CuPy {self.xp.__version__}"
 
     def build(self, text: Text) -> bytes:
-        """Machine code for this card."""
+        """Compile the text to machine code of this card."""
         # Which products are fused into sums is written in the text, so that a card rounds as a processor does. The last
-        # level of optimisation takes half as long again and makes nothing faster.
+        # level of optimisation needs half as much time again and makes nothing faster.
         options = [f"-arch={self.arch}", "-std=c++17", "-default-device", "-fmad=false", "-Xptxas=-O2"]
         if len(text.source) > LONG:
-            return self._build_apart(text, options)
+            return self._build_in_process(text, options)
         nvrtc = self._nvrtc
         program = nvrtc.createProgram(text.source, f"{text.name}.cu", [], [])
         try:
@@ -125,8 +125,8 @@ class Card(Runner):
         finally:
             nvrtc.destroyProgram(program)
 
-    def _build_apart(self, text: Text, options: list[str]) -> bytes:
-        """The same in a process of its own: NVRTC compiles one text at a time, and several are wanted."""
+    def _build_in_process(self, text: Text, options: list[str]) -> bytes:
+        """Compile a text in a process of its own, because NVRTC compiles one text at a time per process."""
         words = [sys.executable, "-c", COMPILE, *options]
         done = subprocess.run(words, input=text.source.encode(), capture_output=True, check=False)
         if done.returncode:
@@ -134,7 +134,7 @@ class Card(Runner):
         return done.stdout
 
     def load(self, code: bytes, text_name: str, block: int, shared_bytes: int) -> Launch:
-        """A kernel as a function of (instances, arguments)."""
+        """Load compiled code as a function of (instances, arguments)."""
         driver, module = self.xp.cuda.driver, self.xp.cuda.function.Module()
         try:
             module.load(code)
@@ -150,15 +150,15 @@ class Card(Runner):
         return launch
 
     def free_bytes(self) -> int:
-        """What the driver has, and what CuPy keeps for itself."""
+        """Free memory of the driver and of CuPy's own pool [bytes]."""
         return self.xp.cuda.runtime.memGetInfo()[0] + self.xp.get_default_memory_pool().free_bytes()
 
     def shared_bytes(self) -> int:
-        """Of one multiprocessor."""
+        """Shared memory of one multiprocessor [bytes]."""
         return self._shared_bytes
 
     def seconds(self, work: Callable[[], None]) -> float:
-        """By the card's own clock."""
+        """Time that some work takes, by the card's own clock [s]."""
         events = [self.xp.cuda.Event(), self.xp.cuda.Event()]
         events[0].record()
         work()
@@ -167,9 +167,9 @@ class Card(Runner):
         return self.xp.cuda.get_elapsed_time(*events) / 1e3
 
     def wait(self) -> None:
-        """Return when everything launched is done."""
+        """Return when every launched kernel has ended."""
         self.xp.cuda.get_current_stream().synchronize()
 
     def to_host(self, array: Any) -> np.ndarray:
-        """Copied back."""
+        """Copy an array from the card to a NumPy array."""
         return self.xp.asnumpy(array)

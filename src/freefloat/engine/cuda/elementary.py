@@ -1,7 +1,7 @@
-"""Elementary functions of a kernel, operation by operation those of native code (`llvm/mathematics`).
+"""Elementary functions of a kernel, with the same operations as native code (`llvm/mathematics`).
 
-CUDA's own functions round differently, carry the reduction of huge angles with them, and a call in the middle of a
-large kernel costs registers. So angles beyond 2^45 are not a number here.
+CUDA's own functions round differently and include the reduction of huge angles, and a call in the middle of a large
+kernel costs registers. So sine and cosine of angles beyond 2^45 are NaN here.
 """
 
 from __future__ import annotations

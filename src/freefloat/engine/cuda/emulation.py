@@ -1,4 +1,4 @@
-"""The kernel's text by the C compiler: the same statements, one thread of the grid after the other."""
+"""Runs the kernel's text by the C compiler: the same statements, one thread of the grid after the other."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ARGUMENTS = {
 
 @cache
 def emulation() -> Emulation:
-    """The C compiler of this machine."""
+    """Emulation by the C compiler of this machine; raises an error if there is none."""
     compiler = shutil.which("cc")
     if compiler is None:
         raise TargetError("The emulation of a GPU needs a C compiler named 'cc': install gcc or clang.")
@@ -36,7 +36,7 @@ def emulation() -> Emulation:
 
 
 class Emulation(Runner):
-    """A card that is none; slow, and for tests."""
+    """Runs kernels on the processor instead of a card; slow, for tests."""
 
     xp, name = np, "emulation by the C compiler"
 
@@ -44,11 +44,11 @@ class Emulation(Runner):
         self.compiler = compiler
 
     def facts(self) -> tuple[str, ...]:
-        """The compiler in its own words."""
+        """Version line of the C compiler."""
         return (_version(self.compiler),)
 
     def build(self, text: Text) -> bytes:
-        """A shared library."""
+        """Compile the text to a shared library."""
         with tempfile.TemporaryDirectory() as folder:
             source, library = Path(folder, "kernel.c"), Path(folder, "kernel.so")
             source.write_text(text.source + _driver(text.name))
@@ -59,7 +59,7 @@ class Emulation(Runner):
             return library.read_bytes()
 
     def load(self, code: bytes, text_name: str, block: int, shared_bytes: int) -> Launch:
-        """A loop over the grid."""
+        """Load a shared library as a function that loops over the grid."""
         with tempfile.NamedTemporaryFile(suffix=".so") as file:
             file.write(code)
             file.flush()
@@ -74,24 +74,24 @@ class Emulation(Runner):
         return launch
 
     def free_bytes(self) -> int:
-        """A number small enough for any machine."""
+        """Assumed free memory, small enough for any machine [bytes]."""
         return 1 << 30
 
     def shared_bytes(self) -> int:
-        """As much as a small card has."""
+        """Assumed shared memory, that of a small card [bytes]."""
         return 100 << 10
 
     def seconds(self, work: Callable[[], None]) -> float:
-        """By the wall clock."""
+        """Time that some work takes, by the wall clock [s]."""
         start = time.perf_counter()
         work()
         return time.perf_counter() - start
 
     def wait(self) -> None:
-        """Nothing runs beside us."""
+        """Do nothing: every launch returns when it has ended."""
 
     def to_host(self, array: Any) -> np.ndarray:
-        """It is there."""
+        """Copy of an array, which is a NumPy array already."""
         return np.array(array)
 
 

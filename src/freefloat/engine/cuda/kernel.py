@@ -15,98 +15,102 @@ from freefloat.engine.graph import Graph
 from freefloat.engine.graph.node import Node
 
 from . import elementary
-from .independent_steps import OwnPace, main_loop
+from .independent_steps import IndependentSteps, main_loop
 from .parking import ParkingWriter
 from .prelude import EMULATION, HEAD
-from .shape import Shape
+from .shape import KernelShape
 from .slots import Slots
 from .writer import KernelWriter
 
 
 @dataclass(frozen=True)
 class Text:
-    """A kernel's source, and what a launch of it needs."""
+    """A kernel's source with the name, layout and memory slots that a launch needs."""
 
     source: str
     name: str
-    shape: Shape
+    shape: KernelShape
     slots: Slots
 
     @property
     def shared_bytes(self) -> int:
-        """Dynamic shared memory of a block."""
+        """Dynamic shared memory of a block [bytes]."""
         return 8 * self.slots.near * self.shape.block
 
 
-def evaluate_text(graph: Graph, shape: Shape) -> Text:
-    """Results of one call for every instance."""
+def evaluate_text(graph: Graph, shape: KernelShape) -> Text:
+    """Kernel that computes the results of one call for every instance."""
     ins, outs = graph.block.ins, graph.block.outs
-    writer, values, slots = _written(graph, {n: f"h{k}" for k, n in enumerate(ins)}, shape, 1)
+    writer, values, slots = _write_graph(graph, {n: f"h{k}" for k, n in enumerate(ins)}, shape, 1)
     head = [
         f"KERNEL {shape.bounds} evaluate(const double *__restrict__ inputs, const int64_t *__restrict__ places,",
         "    double *__restrict__ results, int64_t total) {",
-        *_begin(shape, slots),
-        *_inputs(ins, 0),
+        *_opening_lines(shape, slots),
+        *_input_lines(ins, 0),
     ]
     stores = [_store("results", k, n.dtype, v) for k, (n, v) in enumerate(zip(outs, values, strict=True))]
-    return _assemble("evaluate", shape, slots, writer, [*head, *writer.lines, *_indented(stores, 1), "}"])
+    return _assemble("evaluate", shape, slots, writer, [*head, *writer.lines, *_indent_lines(stores, 1), "}"])
 
 
-def rollout_text(graph: Graph, shape: Shape) -> Text:
-    """Many steps of every instance; the state after each so-manyth goes into a row of ``records``."""
+def rollout_text(graph: Graph, shape: KernelShape) -> Text:
+    """Kernel that runs many steps of every instance; the state after every ``every`` steps is a row of ``records``."""
     ins, size = graph.block.ins, graph.signature.state_size
     state = ins[:size]
     loop = main_loop(graph.block)
     keep = [_store("records", k, n.dtype, f"s{k}") for k, n in enumerate(state)]
     done = [_store("states", k, n.dtype, f"s{k}") for k, n in enumerate(state)]
-    record = ["if (--due == 0) {", "  due = every;", *_indented(keep, 1), f"  records += {size} * total;", "}"]
+    record = ["if (--due == 0) {", "  due = every;", *_indent_lines(keep, 1), f"  records += {size} * total;", "}"]
     if loop is None:
         names = {n: f"x{k}" if k < size else f"h{k}" for k, n in enumerate(ins)}
-        writer, values, slots = _written(graph, names, shape, 2)
+        writer, values, slots = _write_graph(graph, names, shape, 2)
         rounds = [
             "  for (int64_t step = 0; step < steps; ++step) {",
             *(f"    const {TYPES[n.dtype]} x{k} = s{k};" for k, n in enumerate(state)),
             *writer.lines,
             *(f"    s{k} = {v};" for k, v in enumerate(values)),
-            *_indented(record, 2),
+            *_indent_lines(record, 2),
             "  }",
         ]
     else:
-        writer, slots = _at_own_pace(graph, loop, shape, record)
+        writer, slots = _write_independent_steps(graph, loop, shape, record)
         rounds = ["  int64_t step = 0;", *writer.lines]
     lines = [
         f"KERNEL {shape.bounds} rollout(double *__restrict__ states, const double *__restrict__ inputs,",
         "    const int64_t *__restrict__ places, double *__restrict__ records, int64_t total, int64_t steps,",
         "    int64_t every, int64_t due) {",
-        *_begin(shape, slots),
+        *_opening_lines(shape, slots),
         *(f"  {TYPES[n.dtype]} s{k} = {_load('states', f'{k} * total + i', n.dtype)};" for k, n in enumerate(state)),
-        *_inputs(ins, size),
+        *_input_lines(ins, size),
         *rounds,
-        *_indented(done, 1),
+        *_indent_lines(done, 1),
         "}",
     ]
     return _assemble("rollout", shape, slots, writer, lines)
 
 
-def _at_own_pace(graph: Graph, loop: Node, shape: Shape, record: Sequence[str]) -> tuple[KernelWriter, Slots]:
-    """Statements of all steps, and the memory they need."""
+def _write_independent_steps(
+    graph: Graph, loop: Node, shape: KernelShape, record: Sequence[str]
+) -> tuple[KernelWriter, Slots]:
+    """Statements of all steps whose instances advance independently, and the memory they need."""
     size, ins = graph.signature.state_size, graph.block.ins
     names = {n: f"s{k}" if k < size else f"h{k}" for k, n in enumerate(ins)}
     writer = (
         ParkingWriter(graph.block, names, shape) if shape.registers else KernelWriter(graph.block, names, shape.order)
     )
 
-    def finished(values: Sequence[str]) -> list[str]:
+    def result_lines(values: Sequence[str]) -> list[str]:
         kinds = [TYPES[n.dtype] for n in ins[:size]]
         reached = [f"const {kind} o{k} = {v};" for k, (kind, v) in enumerate(zip(kinds, values, strict=True))]
         return [*reached, *(f"s{k} = o{k};" for k in range(size)), *record]
 
-    OwnPace(writer, graph, loop).statements(finished)
+    IndependentSteps(writer, graph, loop).statements(result_lines)
     return writer, writer.finish() if isinstance(writer, ParkingWriter) else Slots()
 
 
-def _written(graph: Graph, names: dict[Node, str], shape: Shape, indent: int) -> tuple[KernelWriter, list[str], Slots]:
-    """The graph's statements, what its results are called, and the memory they need."""
+def _write_graph(
+    graph: Graph, names: dict[Node, str], shape: KernelShape, indent: int
+) -> tuple[KernelWriter, list[str], Slots]:
+    """Writer with the graph's statements, the C text of its results, and the memory they need."""
     if not shape.registers:
         plain = KernelWriter(graph.block, names, shape.order)
         plain.indent = indent
@@ -117,7 +121,8 @@ def _written(graph: Graph, names: dict[Node, str], shape: Shape, indent: int) ->
     return writer, values, writer.finish()
 
 
-def _begin(shape: Shape, slots: Slots) -> list[str]:
+def _opening_lines(shape: KernelShape, slots: Slots) -> list[str]:
+    """First statements of every kernel: memory, and the instance of the thread."""
     return [
         f"  PARKING({max(1, slots.far)})" if shape.registers else "  SPILL_TO_SHARED",
         "  const int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x;",
@@ -125,8 +130,8 @@ def _begin(shape: Shape, slots: Slots) -> list[str]:
     ]
 
 
-def _inputs(ins: Sequence[Node], first: int) -> list[str]:
-    """Held arguments stay where they are put before the first step."""
+def _input_lines(ins: Sequence[Node], first: int) -> list[str]:
+    """Statements that load the held arguments before the first step."""
     lines = []
     for k, node in enumerate(ins[first:], start=first):
         where = f"places[{2 * k}] + i * places[{2 * k + 1}]"
@@ -146,11 +151,11 @@ def _store(array: str, row: int, dtype: str, value: str) -> str:
     return f"((int64_t *){array})[{row} * total + i] = (int64_t)({value});"
 
 
-def _indented(lines: Sequence[str], depth: int) -> list[str]:
+def _indent_lines(lines: Sequence[str], depth: int) -> list[str]:
     return ["  " * depth + line for line in lines]
 
 
-def _assemble(name: str, shape: Shape, slots: Slots, writer: KernelWriter, lines: Sequence[str]) -> Text:
+def _assemble(name: str, shape: KernelShape, slots: Slots, writer: KernelWriter, lines: Sequence[str]) -> Text:
     sizes = [f"#define BLOCK {shape.block}", f"#define NEAR {max(1, slots.near)}"]
     helpers = [helper_text(h).replace("static inline", "INLINE", 1) for h in sorted(writer.helpers)]
     tables = [t.replace("static const", "TABLE", 1) for t in writer.tables.values()]

@@ -1,8 +1,8 @@
-"""In which order straight-line code is written, so that few values are alive at once.
+"""Order in which straight-line code is written, so that few values are alive at once.
 
-``written`` is the author's order. The others go backwards from the results: of all statements whose every user is
-already placed, the one comes next (that is, just before) that adds fewest values to those alive; among equals the one
-written last (``short``) or the one wanted last (``recent``). Which is best depends on the function.
+``written`` is the order of the source. The others go backwards from the results. Of all statements whose users are all
+placed, the next one (that is, just before) is the one that adds the fewest values to those alive; among equals the one
+written last (``short``) or the one needed last (``recent``). Which order is best depends on the function.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from freefloat.engine.graph.node import Block, Node
 ORDERS = ("written", "short", "recent")
 
 
-def arrange(block: Block, operands: Callable[[Node], Iterable[Node]], order: str) -> list[Node]:
-    """Live nodes of a block, operands before their users."""
+def order_nodes(block: Block, operands: Callable[[Node], Iterable[Node]], order: str) -> list[Node]:
+    """Live nodes of a block in the chosen order, operands before their users."""
     nodes = [n for n in block.order() if n.op != "in"]
     return nodes if order == "written" else _backwards(block, nodes, operands, recent=order == "recent")
 

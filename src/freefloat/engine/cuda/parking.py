@@ -1,9 +1,9 @@
-"""Straight-line code that keeps few values in registers: the others are set aside and fetched when they are needed.
+"""Straight-line code that keeps few values in registers: others are stored in memory and loaded when needed.
 
-A thread has 255 registers, room for some hundred numbers; the law of a closed loop has several hundred alive at
-once. Left to itself the compiler spills them all over the code. Here the order is known and so is every later use,
-so the value that is needed last gives up its register (Belady), and what can be made again from values at hand in a
-few operations is not stored at all.
+A thread has 255 registers, room for about a hundred numbers; a closed control loop has several hundred alive at once,
+and the compiler alone would spill them in many places. Here the order is known and so is every later use, so the value
+that is needed last gives up its register (Belady), and a value that can be computed again from values in registers in
+a few operations is not stored.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 
-from freefloat.engine.graph.node import Block, Node, nested
+from freefloat.engine.graph.node import Block, Node, inner_blocks
 
-from .shape import Shape
-from .slots import Slots, Stay, give_slots
+from .shape import KernelShape
+from .slots import Slots, Stay, divide_slots
 from .writer import KernelWriter
 
 LARGE = 400  # [operations] smaller blocks are left to the compiler
 NEVER = 1 << 60
-RARE = 0.01  # how often a branch's ways are taken, for the choice between shared and local memory
+RARE = 0.01  # assumed frequency of a branch's ways, for the choice between shared and local memory
 CHEAP = frozenset({"add", "sub", "mul", "neg", "abs"})
 
 
-class Frame:
-    """What is in registers while one block is written, and where everything is used next."""
+class RegisterState:
+    """Values in registers while one block is written, and where each value is used next."""
 
     def __init__(self, uses: dict[Node, list[int]], resident: Iterable[Node]) -> None:
         self.uses, self.resident = uses, dict.fromkeys(resident)
@@ -32,7 +32,7 @@ class Frame:
         self._pointer: dict[Node, int] = defaultdict(int)
 
     def next_use(self, node: Node) -> int:
-        """Where a value is read after the present statement."""
+        """Number of the next statement that reads a value; NEVER if there is none."""
         uses, k = self.uses.get(node, ()), self._pointer[node]
         while k < len(uses) and uses[k] <= self.now:
             k += 1
@@ -41,25 +41,26 @@ class Frame:
 
 
 class ParkingWriter(KernelWriter):
-    """Writes large blocks with few numbers at hand, as a shape says."""
+    """Writes large blocks with few numbers in registers, as the layout sets."""
 
-    def __init__(self, block: Block, inputs: dict[Node, str], shape: Shape) -> None:
+    def __init__(self, block: Block, inputs: dict[Node, str], shape: KernelShape) -> None:
         super().__init__(block, inputs, shape.order)
         self.shape = shape
         self._divided = 0
-        self._kept: tuple[Node, ...] = ()  # what the ways of the branch being written must leave as it was
+        self._kept: tuple[Node, ...] = ()  # values that the ways of the branch being written must not change
         self.stays: list[Stay] = []
-        self.home: dict[Node, int] = {}  # the stay of everything that was ever set aside
+        self.home: dict[Node, int] = {}  # number of the stay of every value that was stored in memory
         self._time, self._times, self._names = 0, 1.0, 0
-        self._frame = Frame({}, ())
+        self._frame = RegisterState({}, ())
 
     # ---- blocks
     def statements(self, block: Block, at_hand: Collection[Node]) -> list[str]:
-        """A large block with few values at hand, others as they come."""
-        return self._parked(block, at_hand) if block.size() > LARGE else super().statements(block, at_hand)
+        """Write a large block with few values in registers, and other blocks plainly."""
+        return self._write_parked(block, at_hand) if block.size() > LARGE else super().statements(block, at_hand)
 
-    def _parked(self, block: Block, at_hand: Collection[Node]) -> list[str]:
-        order = [n for n in self.arranged(block) if n not in at_hand]
+    def _write_parked(self, block: Block, at_hand: Collection[Node]) -> list[str]:
+        """Write a block, storing values in memory where registers are not enough; return the C text of its outputs."""
+        order = [n for n in self.ordered_nodes(block) if n not in at_hand]
         uses: dict[Node, list[int]] = defaultdict(list)
         for k, node in enumerate([*order, None]):
             for a in dict.fromkeys(self.operands(node) if node else block.outs):
@@ -70,28 +71,28 @@ class ParkingWriter(KernelWriter):
         lent = [a for a in kept if a not in self.home]
         for a in kept:
             self._store(a)
-        self._frame = Frame(uses, [n for n in (*block.ins, *at_hand) if n in uses])
+        self._frame = RegisterState(uses, [n for n in (*block.ins, *at_hand) if n in uses])
         for k, node in enumerate(order):
             self._frame.now = k
             self._time += 1
             if self.shape.together and not self._divided and not (k + 1) % self.shape.together:
-                self.put("TOGETHER")
+                self.add_line("TOGETHER")
             self._statement(node)
         self._frame.now = len(order)
         self._time += 1
         self._fetch_all(block.outs)
-        outs = [self.get(n) for n in block.outs]
+        outs = [self.reference(n) for n in block.outs]
         self._frame, self.names, self._kept = outside, {**self.names, **names}, kept
         for a in kept:
             self._load_back(a)
-        for a in lent:  # where another way was taken they were never set aside
+        for a in lent:  # where another way was taken they were never stored
             del self.home[a]
         return outs
 
     def _statement(self, node: Node) -> None:
         frame = self._frame
-        if any(b.size() > LARGE for b, _ in nested(node)):
-            self._around(node)
+        if any(b.size() > LARGE for b, _ in inner_blocks(node)):
+            self._write_around_blocks(node)
             return
         operands = self.operands(node)
         self._fetch_all(operands)
@@ -108,16 +109,18 @@ class ParkingWriter(KernelWriter):
 
     # ---- registers
     def _fetch_all(self, nodes: Collection[Node]) -> None:
+        """Bring values into registers, computed again where that is cheap and loaded otherwise."""
         for node in nodes:
             if _is_number(node) and node not in self._frame.resident:
-                if self._effort(node, self.shape.again) <= self.shape.again:
-                    self._make_again(node)
+                if self._repeat_cost(node, self.shape.again) <= self.shape.again:
+                    self._compute_again(node)
                 else:
                     self._load(node)
                 self._frame.resident[node] = None
                 self._make_room(nodes)
 
     def _make_room(self, kept: Collection[Node]) -> None:
+        """Store the values that are needed last until enough registers are free; those in `kept` stay."""
         frame = self._frame
         while len(frame.resident) > self.shape.registers:
             free = [n for n in frame.resident if n not in kept]
@@ -132,89 +135,90 @@ class ParkingWriter(KernelWriter):
         if node not in self.home:
             self.home[node] = len(self.stays)
             self.stays.append(Stay(self._time, self._time, self._times))
-            self.put(f"@{self.home[node]} PARK {self.names[node]}")
+            self.add_line(f"@{self.home[node]} PARK {self.names[node]}")
 
     def _load(self, node: Node) -> None:
         stay = self.stays[self.home[node]]
         stay.end, stay.moves, stay.loads = self._time, stay.moves + self._times, stay.loads + 1
         self.names[node] = self._new_name()
-        self.put(f"@{self.home[node]} TAKE {self.names[node]}")
+        self.add_line(f"@{self.home[node]} TAKE {self.names[node]}")
 
     def _load_back(self, node: Node) -> None:
-        """Into the variable that it came from."""
+        """Load a stored value into the variable that it came from."""
         stay = self.stays[self.home[node]]
         stay.end, stay.moves, stay.loads = self._time, stay.moves + self._times, stay.loads + 1
-        self.put(f"@{self.home[node]} BACK {self.names[node]}")
+        self.add_line(f"@{self.home[node]} BACK {self.names[node]}")
 
     def _new_name(self) -> str:
         self._names += 1
         return f"r{self._names}"
 
     # ---- computing again
-    def _effort(self, node: Node, most: int) -> int:
-        """Operations that make a value from others at hand, or NEVER if they are more than so many."""
+    def _repeat_cost(self, node: Node, most: int) -> int:
+        """Number of operations that compute a value from others in registers; NEVER if that is more than `most`."""
         if node.op == "const" or node in self._frame.resident:
             return 0
         if node.op not in CHEAP or most < 1:
             return NEVER
         total = 1
         for a in self.operands(node):
-            total += self._effort(a, most - total)
+            total += self._repeat_cost(a, most - total)
             if total > most:
                 return NEVER
         return total
 
-    def _make_again(self, node: Node) -> None:
-        """Compute a value once more; the compiler must not notice that it had it before."""
+    def _compute_again(self, node: Node) -> None:
+        """Compute a value again, in a way that keeps the compiler from reusing the first result."""
         operands = self.operands(node)
-        args = [self._argument_again(a) for a in operands]
+        args = [self._repeat_argument(a) for a in operands]
         hide = all(a.op == "const" or a in self._frame.resident for a in operands)
         if hide:
             k = next(k for k, a in enumerate(operands) if a.op != "const")
             name = self._new_name()
-            self.put(f"ANEW({name}, {args[k]})")
+            self.add_line(f"ANEW({name}, {args[k]})")
             args[k] = name
         self.names[node] = self._new_name()
-        self.put(f"const double {self.names[node]} = {self.value(node, args)};")
+        self.add_line(f"const double {self.names[node]} = {self.value(node, args)};")
 
-    def _argument_again(self, node: Node) -> str:
+    def _repeat_argument(self, node: Node) -> str:
+        """C text of an operand, computed again where it is not in a register."""
         if node.op == "const" or node in self._frame.resident:
-            return self.get(node)
-        self._make_again(node)
+            return self.reference(node)
+        self._compute_again(node)
         return self.names[node]
 
     # ---- loops and branches
-    def _around(self, node: Node) -> None:
-        """A node whose blocks need the registers themselves."""
+    def _write_around_blocks(self, node: Node) -> None:
+        """Write a node whose inner blocks need the registers themselves."""
         if node.op == "branch":
-            self._around_branch(node)
+            self._write_large_branch(node)
         else:
-            self._around_loop(node)
+            self._write_large_loop(node)
 
-    def _around_branch(self, node: Node) -> None:
-        """Who takes a large way sets aside what lives on and fetches it back at its end; who does not pays nothing."""
-        frame, captured = self._frame, _captured(node)
-        self._fetch_all(node.args[: _starts(node)])
+    def _write_large_branch(self, node: Node) -> None:
+        """Write a branch: only a large way stores the values still needed, and loads them back at its end."""
+        frame, captured = self._frame, _captured_numbers(node)
+        self._fetch_all(node.args[: _start_count(node)])
         kept = [a for a in frame.resident if a in captured or frame.next_use(a) < NEVER]
         for a in kept:
             name = self._new_name()
-            self.put(f"double {name} = {self.names[a]};")
+            self.add_line(f"double {name} = {self.names[a]};")
             self.names[a] = name
         outer, self._kept = self._kept, tuple(kept)
         times, self._times = self._times, self._times * RARE
-        self._divided += 1  # threads may part ways
+        self._divided += 1  # threads may run different ways
         self._write(node)
         self._divided -= 1
         self._times, self._kept = times, outer
         frame.resident = dict.fromkeys(a for a in kept if frame.next_use(a) < NEVER)
 
-    def _around_loop(self, node: Node) -> None:
-        """What lives on is set aside before the first pass."""
-        frame, captured = self._frame, _captured(node)
+    def _write_large_loop(self, node: Node) -> None:
+        """Write a loop: values that are still needed are stored in memory before the first pass."""
+        frame, captured = self._frame, _captured_numbers(node)
         for a in list(frame.resident):
             if a in captured or frame.next_use(a) < NEVER:
                 self._store(a)
-        self._fetch_all(node.args[: _starts(node)])
+        self._fetch_all(node.args[: _start_count(node)])
         frame.resident.clear()
         outer, self._kept = self._kept, ()
         times, self._times = self._times, self._times * (node.value.length if node.op == "loop" else 1)
@@ -226,8 +230,8 @@ class ParkingWriter(KernelWriter):
             self.stays[self.home[a]].end = self._time
 
     def finish(self) -> Slots:
-        """Give everything that was set aside its slot, and write that into the statements."""
-        slots = give_slots(self.stays, self.shape.near)
+        """Assign a slot to every stored value, and write the slots into the statements."""
+        slots = divide_slots(self.stays, self.shape.near)
         lines = []
         for line in self.lines:
             words = line.split()
@@ -241,16 +245,16 @@ class ParkingWriter(KernelWriter):
         return slots
 
 
-def _starts(node: Node) -> int:
-    """How many of a node's arguments its text reads before its blocks begin."""
+def _start_count(node: Node) -> int:
+    """Number of arguments that the text of a node reads before its inner blocks begin."""
     if node.op == "loop":
         return node.value.carries
     return len(node.value.body.ins) if node.op == "while" else 1 + len(node.value.blocks[0].ins)
 
 
-def _captured(node: Node) -> set[Node]:
-    """Numbers from outside that the blocks of a node read."""
-    return {c for b, _ in nested(node) for c in b.captures() if _is_number(c)}
+def _captured_numbers(node: Node) -> set[Node]:
+    """Numbers from outside that the inner blocks of a node read."""
+    return {c for b, _ in inner_blocks(node) for c in b.captures() if _is_number(c)}
 
 
 def _is_number(node: Node) -> bool:

@@ -1,7 +1,7 @@
-"""What kernel text begins with: the names that NVRTC, which has no header files, does not know.
+"""First part of every kernel text: definitions that NVRTC, which has no header files, lacks.
 
-Compiled by a C compiler the same text is the emulation: then the words of CUDA mean nothing, and the threads of
-the grid are run one after the other.
+A C compiler makes the emulation from the same text: then the keywords of CUDA are empty, and the threads of the grid
+run one after the other.
 """
 
 from __future__ import annotations

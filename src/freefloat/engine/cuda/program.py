@@ -10,24 +10,24 @@ import numpy as np
 from freefloat.engine.errors import SignatureError
 from freefloat.engine.graph import Graph
 from freefloat.engine.runtime.program import Chunk, Compiled, Rollout, axes, batch_size
-from freefloat.engine.runtime.structure import Structure, checked
+from freefloat.engine.runtime.structure import CallStructure, leaf_array
 
-from .building import WRITERS, Builder
+from .building import WRITERS, KernelBuilder
 from .card import card
 from .emulation import emulation
 from .runner import Launch, Runner
-from .shape import Shape, shapes
+from .shape import KernelShape, shapes
 from .words import from_words, size_of, to_words
 
-LAUNCH_OPERATIONS = 3e12  # of all instances: about half a second between chances to interrupt
-TRIED_FROM = 16_384  # [instances] a smaller batch does not fill a card, so nothing is learnt from it
+LAUNCH_OPERATIONS = 3e12  # of all instances in one launch: an interrupt waits about half a second
+TRIED_FROM = 16_384  # [instances] a smaller batch does not fill a card, so its time is no measure
 TRIAL_OPERATIONS = 1e11
-MEMORY = 0.8  # of what is free
-Progress = Callable[[int, int], None]  # (steps done of all instances together, in all)
+MEMORY = 0.8  # used fraction of the free memory
+Progress = Callable[[int, int], None]  # (steps done by all instances together, steps in total)
 
 
-class Piece(NamedTuple):
-    """Rollouts of the instances from ``first`` up to ``end``."""
+class RolloutPiece(NamedTuple):
+    """Rollouts of the instances from ``first`` up to, but not including, ``end``."""
 
     first: int
     end: int
@@ -36,36 +36,36 @@ class Piece(NamedTuple):
 
 
 class Gpu(Compiled):
-    """A function on a graphics card. Rollouts of batches are what it is for; single calls work, slowly."""
+    """A function compiled for a graphics card, meant for rollouts of batches; single calls work, but slowly."""
 
     target = "gpu"
 
     def __init__(
         self,
         graph: Graph,
-        structure: Structure,
+        structure: CallStructure,
         *,
         emulate: bool = False,
-        shape: Shape | None = None,
+        shape: KernelShape | None = None,
         piece: int | None = None,
         cache: bool = True,
     ) -> None:
         super().__init__(graph, structure)
         self.runner: Runner = emulation() if emulate else card()
         self.shapes = [shape] if shape else shapes(graph, self.runner.shared_bytes())
-        self.chosen: Shape | None = None
+        self.chosen: KernelShape | None = None
         self.piece = piece
-        self._builder = Builder(graph, self.runner, cache, lambda: self.title)
+        self._builder = KernelBuilder(graph, self.runner, cache, lambda: self.title)
         self._kernels: dict[object, Launch] = {}
 
     @property
     def source(self) -> str:
-        """The text of the kernel in the likeliest layout."""
+        """Text of the kernel in the first of the possible layouts."""
         name = "rollout" if self.graph.signature.is_step else "evaluate"
         return WRITERS[name](self.graph, self.shapes[0]).source
 
-    def kernel(self, name: str, shape: Shape | None = None) -> Launch:
-        """``rollout`` or ``evaluate``, compiled for this device."""
+    def kernel(self, name: str, shape: KernelShape | None = None) -> Launch:
+        """Kernel ``rollout`` or ``evaluate``, compiled for this device."""
         key = name, shape or self.shapes[0]
         if key not in self._kernels:
             self._kernels[key] = self._builder.kernel(*key)
@@ -73,18 +73,18 @@ class Gpu(Compiled):
 
     # ---- calls
     def __call__(self, *args: Any) -> Any:
-        """The function's result: a batch of one."""
+        """Result of the function for one instance, computed as a batch of one."""
         flat = self.structure.flatten(args)
         results = self._evaluate([[np.asarray(v)[None] for v in leaves] for leaves in flat], [0] * len(args), 1)
         return self.structure.result([r[0] for r in results], args[0] if args else None)
 
     def batch(self, *args: Any, in_axes: Sequence[int | None] | None = None, threads: int | None = None) -> Any:
-        """Results for many instances."""
+        """Results of the function for many instances."""
         flat, chosen = self.structure.flatten(args), axes(in_axes, len(args))
         total = batch_size(flat, chosen)
         parts = []
-        for first, end in self._pieces(total, size_of(self.graph.signature.results)):
-            cut = [_cut(leaves, axis, first, end) for leaves, axis in zip(flat, chosen, strict=True)]
+        for first, end in self._piece_ranges(total, size_of(self.graph.signature.results)):
+            cut = [_slice_instances(leaves, axis, first, end) for leaves, axis in zip(flat, chosen, strict=True)]
             parts.append(self._evaluate(cut, chosen, end - first))
         results = [np.concatenate(leaf) for leaf in zip(*parts, strict=True)]
         return self.structure.result(results, args[0] if args else None)
@@ -97,7 +97,7 @@ class Gpu(Compiled):
         return from_words(self.runner, words, results)
 
     def _inputs(self, flat: list[list[Any]], chosen: Sequence[int | None], count: int, first: int) -> tuple[Any, Any]:
-        """Words of the arguments from ``first`` on, and the places of all scalars among them."""
+        """Words of the arguments from number ``first`` on, and the place of every scalar in them."""
         runner, parts, places, start = self.runner, [], [], 0
         for k, (values, leaves) in enumerate(zip(flat, self.graph.signature.arguments, strict=True)):
             size, many = size_of(leaves), chosen[k] is not None
@@ -105,7 +105,7 @@ class Gpu(Compiled):
                 places += [(0, 0)] * size
                 continue
             arrays = [
-                checked(v, leaf, f"Argument {k}", count if many else None).reshape(-1, *leaf.shape)
+                leaf_array(v, leaf, f"Argument {k}", count if many else None).reshape(-1, *leaf.shape)
                 for v, leaf in zip(values, leaves, strict=True)
             ]
             words = to_words(runner, arrays, leaves)
@@ -115,8 +115,8 @@ class Gpu(Compiled):
         inputs = runner.xp.concatenate(parts) if start else runner.xp.zeros(1)
         return inputs, runner.xp.asarray(np.array(places or [(0, 0)], np.int64).reshape(-1))
 
-    def _pieces(self, total: int, results: int) -> Iterator[tuple[int, int]]:
-        """Stretches of instances whose words fit into memory, copies on the way back included."""
+    def _piece_ranges(self, total: int, results: int) -> Iterator[tuple[int, int]]:
+        """Ranges of instances whose words fit into memory, including the copies for the results."""
         words = len(self.graph.block.ins) + 2 * results
         fit = max(1, int(MEMORY * self.runner.free_bytes()) // (8 * max(1, words)))
         size = min(fit, self.piece or total)
@@ -132,22 +132,22 @@ class Gpu(Compiled):
         record_every: int | None = None,
         in_axes: Sequence[int | None] | None = None,
         progress: Progress | None = None,
-    ) -> Iterator[Piece]:
-        """Rollouts of many instances, as many at a time as the card's memory holds.
+    ) -> Iterator[RolloutPiece]:
+        """Yield rollouts of many instances, as many at a time as the card's memory holds.
 
-        Who stops in between, by Ctrl-C or by leaving the loop, keeps the pieces that came.
+        A caller who stops early, by Ctrl-C or by leaving the loop, keeps the pieces received so far.
         """
         self._require_step(steps)
         flat, chosen = self.structure.flatten((state, *held)), axes(in_axes, 1 + len(held))
         total, size = batch_size(flat, chosen), self.graph.signature.state_size
         rows = steps // record_every if record_every else 0
-        for first, end in self._pieces(total, size * (1 + rows)):
-            cut = [_cut(leaves, axis, first, end) for leaves, axis in zip(flat, chosen, strict=True)]
-            run = _Run(self, cut, chosen, end - first, rows, record_every or 0)
+        for first, end in self._piece_ranges(total, size * (1 + rows)):
+            cut = [_slice_instances(leaves, axis, first, end) for leaves, axis in zip(flat, chosen, strict=True)]
+            run = _DeviceRollout(self, cut, chosen, end - first, rows, record_every or 0)
             for done in run.advance(steps):
                 if progress:
                     progress(first * steps + done * (end - first), total * steps)
-            yield Piece(first, end, self.structure.result(run.state(), state), self._record(run.record(), state))
+            yield RolloutPiece(first, end, self.structure.result(run.state(), state), self._record(run.record(), state))
 
     def _record(self, leaves: list[np.ndarray] | None, like: Any) -> Any:
         return None if leaves is None else self.structure.result(leaves, like)
@@ -163,7 +163,7 @@ class Gpu(Compiled):
         progress: Progress | None = None,
         scalar: bool = False,
     ) -> Rollout:
-        """Many rollouts; the pieces of :meth:`rollout_pieces` put together."""
+        """Rollouts of many instances: the pieces of :meth:`rollout_pieces` in one."""
         options = {"steps": steps, "record_every": record_every, "in_axes": in_axes, "progress": progress}
         pieces = list(self.rollout_pieces(state, *held, **options))
         if len(pieces) == 1:
@@ -175,10 +175,10 @@ class Gpu(Compiled):
         return Rollout(final, jax.tree_util.tree_map(join, *(p.record for p in pieces)) if record_every else None)
 
     def rollout_seconds(self, state: Any, *held: Any, steps: int, record_every: int | None = None) -> float:
-        """How long the device takes for a rollout of everything at once, the copies left out: for measuring."""
+        """Time that the device takes for a rollout of all instances, without copies [s]; for benchmarks."""
         flat, chosen = self.structure.flatten((state, *held)), [0] * (1 + len(held))
         every = record_every or 0
-        run = _Run(self, flat, chosen, batch_size(flat, chosen), steps // every if every else 0, every)
+        run = _DeviceRollout(self, flat, chosen, batch_size(flat, chosen), steps // every if every else 0, every)
 
         def work() -> None:
             for _ in run.advance(steps):
@@ -189,11 +189,11 @@ class Gpu(Compiled):
     def rollout_chunks(
         self, state: Any, *held: Any, steps: int, chunk: int | None = None, record_every: int | None = None
     ) -> Iterator[Chunk]:
-        """One instance in pieces of time: a card gains nothing from it, but the interface is the same."""
+        """Rollout of one instance in chunks of steps: slow on a card, but the interface is the same for all targets."""
         self._require_step(steps)
         flat = [[np.asarray(v)[None] for v in leaves] for leaves in self.structure.flatten((state, *held))]
         every = record_every or 0
-        run = _Run(self, flat, [0] * len(flat), 1, steps // every if every else 0, every)
+        run = _DeviceRollout(self, flat, [0] * len(flat), 1, steps // every if every else 0, every)
         before = 0
         for done in run.advance(steps, chunk):
             record = run.record(before, run.recorded)
@@ -202,7 +202,7 @@ class Gpu(Compiled):
             yield Chunk(done, self.structure.result([s[0] for s in run.state()], state), single)
 
 
-class _Run:
+class _DeviceRollout:
     """Rollouts in progress on the device."""
 
     def __init__(
@@ -212,7 +212,7 @@ class _Run:
         self.runner, self.leaves = program.runner, program.graph.signature.arguments[0]
         shared = chosen[0] is None
         arrays = [
-            checked(v, leaf, "Argument 0", None if shared else count)
+            leaf_array(v, leaf, "Argument 0", None if shared else count)
             for v, leaf in zip(flat[0], self.leaves, strict=True)
         ]
         if shared:
@@ -223,10 +223,10 @@ class _Run:
         self.rows, self.recorded, self.done = rows, 0, 0
 
     def advance(self, steps: int, chunk: int | None = None) -> Iterator[int]:
-        """Launch after launch; how many steps are done."""
+        """Launch the kernel repeatedly; yields the number of steps done after each launch."""
         operations = max(1, self.program.operations["total"])
         size = chunk or max(1, int(LAUNCH_OPERATIONS / (operations * self.count)))
-        launch = self.program.kernel("rollout", self._shape())
+        launch = self.program.kernel("rollout", self._fastest_shape())
         while self.done < steps:
             now = min(size, steps - self.done)
             due = self.every - self.done % self.every if self.every else -1
@@ -241,10 +241,10 @@ class _Run:
         counts = (np.int64(n) for n in (self.count, steps, self.every, due))
         kernel(self.count, states, self.inputs, self.places, records, *counts)
 
-    def _shape(self) -> Shape:
-        """The layout that is fastest for these instances, tried on a copy of their states.
+    def _fastest_shape(self) -> KernelShape:
+        """Layout that is fastest for these instances, measured on a copy of their states.
 
-        Layouts differ in the last place of their results, so the choice stands for all later rollouts too.
+        Results of different layouts differ in the last digit, so all later rollouts use the same layout.
         """
         program = self.program
         if program.chosen or self.count < TRIED_FROM:
@@ -260,19 +260,19 @@ class _Run:
         return program.chosen
 
     def state(self) -> list[np.ndarray]:
-        """The present states, leaf by leaf."""
+        """Present states, as one array per leaf."""
         return from_words(self.runner, self.states, self.leaves)
 
     def record(self, first: int = 0, end: int | None = None) -> list[np.ndarray] | None:
-        """Recorded rows, leaf by leaf, with axes (instance, row)."""
+        """Recorded rows, as one array per leaf with axes (instance, row)."""
         if not self.every:
             return None
         empty = self.runner.xp.empty((0, *self.states.shape))
         return from_words(self.runner, self.records[first:end] if self.rows else empty, self.leaves)
 
 
-def _cut(leaves: Sequence[Any], axis: int | None, first: int, end: int) -> list[Any]:
-    """The instances of a piece; what is shared is left whole."""
+def _slice_instances(leaves: Sequence[Any], axis: int | None, first: int, end: int) -> list[Any]:
+    """Leaves of the instances from `first` to `end`; shared leaves are left whole."""
     if axis is None:
         return list(leaves)
     counts = {len(np.atleast_1d(v)) for v in leaves}

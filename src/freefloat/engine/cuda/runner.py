@@ -1,4 +1,4 @@
-"""What runs a kernel's text: a card, or the C compiler in its place."""
+"""Interface of the devices that run a kernel's text: a card, or the C compiler instead."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ Launch = Callable[..., None]  # (instances, arguments of the kernel in order)
 
 
 class Runner(ABC):
-    """Arrays and kernels of one device."""
+    """Compiles and runs kernels, and moves arrays, on one device."""
 
     xp: Any  # the device's array module: cupy, or numpy for the emulation
     name: str
 
     @abstractmethod
     def facts(self) -> tuple[str, ...]:
-        """Everything that compiled code depends on beside the text."""
+        """Everything that compiled code depends on in addition to the text."""
 
     @abstractmethod
     def build(self, text: Text) -> bytes:
-        """Compile a text."""
+        """Compile the text of a kernel."""
 
     @abstractmethod
     def load(self, code: bytes, text_name: str, block: int, shared_bytes: int) -> Launch:
-        """A kernel out of compiled code."""
+        """Load a kernel from compiled code."""
 
     @abstractmethod
     def free_bytes(self) -> int:
-        """Memory that arrays may take."""
+        """Memory that arrays may take [bytes]."""
 
     @abstractmethod
     def shared_bytes(self) -> int:
-        """Shared memory of one multiprocessor."""
+        """Shared memory of one multiprocessor [bytes]."""
 
     @abstractmethod
     def wait(self) -> None:
-        """Return when everything launched is done."""
+        """Return when every launched kernel has ended."""
 
     @abstractmethod
     def seconds(self, work: Callable[[], None]) -> float:
-        """How long the device is busy with some work."""
+        """Time that the device takes for some work [s]."""
 
     @abstractmethod
     def to_host(self, array: Any) -> np.ndarray:
-        """An array of the device as numpy's."""
+        """Copy an array of the device to a NumPy array."""

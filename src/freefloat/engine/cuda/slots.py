@@ -1,8 +1,8 @@
-"""Which of the values that do not fit into registers lie in shared memory, and which far away.
+"""Decides which values that do not fit into registers lie in shared memory, and which in local memory.
 
-A *stay* is a value's time in memory, from where it is set aside to its last reading. Shared memory has few slots
-for each thread, so stays that are read often for their length have precedence; the others go to local memory, which
-a large kernel reads at the speed of the second-level cache.
+A *stay* is a value's time in memory, from where it is stored to its last reading. Shared memory has few slots for
+each thread, so stays that are read often for their length come first; the others go to local memory, which a large
+kernel reads at the speed of the second-level cache.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Stay:
 
 @dataclass(frozen=True)
 class Slots:
-    """How many slots a kernel needs, and how many values a step moves into and out of them."""
+    """Number of slots that a kernel needs, and of values that a step moves into and out of them."""
 
     near: int = 0
     far: int = 0
@@ -36,8 +36,8 @@ class Slots:
     far_moves: float = 0.0
 
 
-def give_slots(stays: Iterable[Stay], near: int) -> Slots:
-    """Give every stay that is read a slot; at most ``near`` of them in shared memory at any time."""
+def divide_slots(stays: Iterable[Stay], near: int) -> Slots:
+    """Assign a slot to every stay that is read, with at most ``near`` in shared memory at any time."""
     read = [s for s in stays if s.loads]
     crowd = np.zeros(max((s.end for s in read), default=0) + 2, int)
     for stay in sorted(read, key=lambda s: -s.moves / (s.end - s.start + 1)):
@@ -46,11 +46,13 @@ def give_slots(stays: Iterable[Stay], near: int) -> Slots:
             place += 1
             stay.near = True
     close, distant = [s for s in read if s.near], [s for s in read if not s.near]
-    return Slots(_number(close), _number(distant), sum(s.moves for s in close), sum(s.moves for s in distant))
+    return Slots(
+        _assign_slots(close), _assign_slots(distant), sum(s.moves for s in close), sum(s.moves for s in distant)
+    )
 
 
-def _number(stays: list[Stay]) -> int:
-    """The lowest free slot for each, in the order of time; returns how many there are."""
+def _assign_slots(stays: list[Stay]) -> int:
+    """Assign the lowest free slot to every stay, in the order of time; returns the number of slots."""
     free: list[int] = []
     busy: list[tuple[int, int]] = []
     count = 0

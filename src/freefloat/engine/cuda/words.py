@@ -1,4 +1,4 @@
-"""Between arrays of leaves, instance by instance, and the rows of words that a kernel reads and writes."""
+"""Converts between arrays of leaves and the rows of words that a kernel reads and writes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .runner import Runner
 
 
 def size_of(leaves: Sequence[Leaf]) -> int:
-    """Scalars of several leaves."""
+    """Number of scalars of several leaves."""
     return sum(leaf.size for leaf in leaves)
 
 
 def to_words(runner: Runner, arrays: Sequence[np.ndarray], leaves: Sequence[Leaf]) -> Any:
-    """(scalars, instances) of 8-byte words from arrays with the instance axis first."""
+    """8-byte words with axes (scalar, instance), from arrays with the instance axis first."""
     xp, count = runner.xp, len(arrays[0]) if arrays else 1
     words, first = xp.empty((size_of(leaves), count)), 0
     for array, leaf in zip(arrays, leaves, strict=True):
@@ -33,7 +33,7 @@ def to_words(runner: Runner, arrays: Sequence[np.ndarray], leaves: Sequence[Leaf
 
 
 def from_words(runner: Runner, words: Any, leaves: Sequence[Leaf]) -> list[np.ndarray]:
-    """Arrays with the instance axis first, from (..., scalars, instances)."""
+    """Arrays with the instance axis first, from words with axes (..., scalar, instance)."""
     arrays, first = [], 0
     for leaf in leaves:
         part = words[..., first : first + leaf.size, :]

@@ -1,6 +1,6 @@
-"""Blocks as statements of a kernel: the C writer, with everything rounded as native code rounds it.
+"""Writes blocks as statements of a kernel, by the C writer, so that all results round as in native code.
 
-Multiply-adds are written out where native code has them, and the elementary functions are the same polynomials
+Multiply-adds are written where native code has them, and the elementary functions are the same polynomials
 (:mod:`.prelude`); sine and cosine of an angle are computed together.
 """
 
@@ -13,7 +13,7 @@ from freefloat.engine.ctext.writer import Writer
 from freefloat.engine.graph.fusion import fuse
 from freefloat.engine.graph.node import Block, Node
 
-from .order import arrange
+from .order import order_nodes
 
 OWN = {"rcp": "reciprocal", "sqrt": "square_root", "exp": "exponential", "log": "logarithm", "atan2": "arctangent"}
 
@@ -29,37 +29,37 @@ class KernelWriter(Writer):
         self._products = {p for node, fused in self.fused.items() for p in node.args if p is not fused.other}
 
     def block(self, block: Block, at_hand: Collection[Node] = ()) -> list[str]:
-        """Statements of a block; an angle's sine and cosine are known inside it only."""
+        """Write a block; sine and cosine of its angles are known only inside it."""
         known = set(self.angles)
         outs = self.statements(block, at_hand)
         self.angles = known
         return outs
 
     def plain_block(self, block: Block, at_hand: Collection[Node] = ()) -> list[str]:
-        """Statements of a block, left to the compiler whatever its size."""
+        """Write a block of any size and leave the registers to the compiler."""
         known = set(self.angles)
         outs = KernelWriter.statements(self, block, at_hand)
         self.angles = known
         return outs
 
     def statements(self, block: Block, at_hand: Collection[Node]) -> list[str]:
-        """The block as a whole, left to the compiler."""
-        for node in self.arranged(block):
+        """Write the block except the nodes in `at_hand`, and leave the registers to the compiler."""
+        for node in self.ordered_nodes(block):
             if node not in at_hand:
                 getattr(self, f"_{node.op}", self._operation)(node)
-        return [self.get(n) for n in block.outs]
+        return [self.reference(n) for n in block.outs]
 
-    def arranged(self, block: Block) -> list[Node]:
-        """The block's statements in order; a product that is part of a sum is none."""
-        return [n for n in arrange(block, self.operands, self.order) if n not in self._products]
+    def ordered_nodes(self, block: Block) -> list[Node]:
+        """Nodes of a block in the order of their statements, without products that are part of a fused sum."""
+        return [n for n in order_nodes(block, self.operands, self.order) if n not in self._products]
 
     def operands(self, node: Node) -> tuple[Node, ...]:
-        """What a statement reads."""
+        """Nodes that the statement of a node reads."""
         fused = self.fused.get(node)
         return (fused.a, fused.b, fused.other) if fused else node.args
 
     def value(self, node: Node, a: Sequence[str]) -> str:
-        """A number from its operands."""
+        """C expression of a node from the texts of its operands."""
         fused = self.fused.get(node)
         if fused is None:
             return f"{OWN[node.op]}({', '.join(a)})" if node.op in OWN else expression(node, a)
@@ -68,7 +68,7 @@ class KernelWriter(Writer):
 
     def _operation(self, node: Node) -> None:
         if node in self.fused or node.op in OWN:
-            self._define(node, self.value(node, [self.get(a) for a in self.operands(node)]))
+            self._define(node, self.value(node, [self.reference(a) for a in self.operands(node)]))
         else:
             super()._operation(node)
 
@@ -79,11 +79,11 @@ class KernelWriter(Writer):
         self._angle(node)
 
     def _angle(self, node: Node) -> None:
-        """Both are made where the first of them is asked for."""
+        """Name of a sine or cosine; both are written where the first of them is needed."""
         angle = node.args[0]
         sine, cosine = f"sin{angle.id}", f"cos{angle.id}"
         if angle not in self.angles:
             self.angles.add(angle)
-            self.put(f"double {sine}, {cosine};")
-            self.put(f"sine_cosine({self.get(angle)}, &{sine}, &{cosine});")
+            self.add_line(f"double {sine}, {cosine};")
+            self.add_line(f"sine_cosine({self.reference(angle)}, &{sine}, &{cosine});")
         self.names[node] = sine if node.op == "sin" else cosine

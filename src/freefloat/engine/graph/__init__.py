@@ -3,17 +3,17 @@
 from .builder import Builder
 from .file import load, save
 from .node import Block, Branch, Loop, Node, While
-from .program import Graph, Leaf, Signature
+from .program import Graph, GraphSignature, Leaf
 
 __all__ = [
     "Block",
     "Branch",
     "Builder",
     "Graph",
+    "GraphSignature",
     "Leaf",
     "Loop",
     "Node",
-    "Signature",
     "While",
     "load",
     "save",

@@ -12,10 +12,10 @@ COMPARE = {"lt": operator.lt, "le": operator.le, "eq": operator.eq}
 
 
 class Booleans(Interner):
-    """Logic on truth values."""
+    """Makes and simplifies nodes of comparisons, logic and selection."""
 
     def compare(self, op: str, a: Node, b: Node) -> Node:
-        """a < b, a <= b or a == b, of numbers of one type; false if either is NaN."""
+        """Node of a < b, a <= b or a == b for numbers of one type; false if either is NaN."""
         if a.op == "const" and b.op == "const":
             return self.constant(COMPARE[op](a.value, b.value), BOOL)
         if a.dtype == BOOL:
@@ -32,13 +32,13 @@ class Booleans(Interner):
         return self.either(self.invert(a), b)
 
     def invert(self, a: Node) -> Node:
-        """not a"""
+        """Node of the negation `not a`."""
         if a.op == "const":
             return self.constant(not a.value, BOOL)
         return a.args[0] if a.op == "not" else self.node("not", BOOL, a)
 
     def both(self, a: Node, b: Node) -> Node:
-        """a and b"""
+        """Node of `a and b`."""
         if a.op == "const":
             return b if a.value else self.false
         if b.op == "const":
@@ -46,7 +46,7 @@ class Booleans(Interner):
         return a if a is b else self.node("and", BOOL, a, b)
 
     def either(self, a: Node, b: Node) -> Node:
-        """a or b"""
+        """Node of `a or b`."""
         if a.op == "const":
             return self.true if a.value else b
         if b.op == "const":
@@ -54,7 +54,7 @@ class Booleans(Interner):
         return a if a is b else self.node("or", BOOL, a, b)
 
     def exclusive_or(self, a: Node, b: Node) -> Node:
-        """a or b, not both."""
+        """Node of `a or b, not both`."""
         if a.op == "const":
             return self.invert(b) if a.value else b
         if b.op == "const":
@@ -62,7 +62,7 @@ class Booleans(Interner):
         return self.false if a is b else self.node("xor", BOOL, a, b)
 
     def select(self, condition: Node, on_true: Node, on_false: Node) -> Node:
-        """One of two values; both are computed."""
+        """Node that selects one of two values; both are computed."""
         if condition.op == "const":
             return on_true if condition.value else on_false
         if on_true is on_false:

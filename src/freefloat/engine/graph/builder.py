@@ -1,4 +1,4 @@
-"""Makes nodes: equal expressions become the same node, and each is simplified as it is made.
+"""Makes nodes: equal expressions become the same node, and each is simplified when it is made.
 
 Only rewrites that keep the value up to rounding are done. Those that assume finite numbers
 (``x*0 = 0``, ``x-x = 0``, ``x*(1/x) = 1``) carry the structural zeros of a model through to the
@@ -12,7 +12,7 @@ from .memory import Memory
 
 
 class Builder(Memory):
-    """All nodes of one traced function, with everything that makes a new one from old ones.
+    """All nodes of one traced function, with all methods that make new nodes from old ones.
 
     Each layer of the inheritance is one kind of rewrite: ``Interner`` shares equal nodes, then
     ``Booleans``, ``Floats``, ``Integers`` and ``Memory`` simplify theirs.

@@ -12,8 +12,8 @@ from typing import Any
 
 from freefloat.engine.errors import EngineError
 
-from .node import Block, Branch, Loop, Node, While, nested
-from .program import Graph, Leaf, Signature
+from .node import Block, Branch, Loop, Node, While, inner_blocks
+from .program import Graph, GraphSignature, Leaf
 
 FORMAT = 1
 
@@ -55,7 +55,7 @@ def _text(graph: Graph) -> str:
 
 
 def _numbering(block: Block) -> dict[Node, int]:
-    """All live nodes, arguments and inner blocks before their users, in the order they were made."""
+    """Number every live node; arguments and inner blocks come before their users, in the order they were made."""
     found: set[Node] = set(block.ins)
     stack: list[Node] = list(block.outs)
     while stack:
@@ -64,14 +64,14 @@ def _numbering(block: Block) -> dict[Node, int]:
             continue
         found.add(node)
         stack.extend(node.args)
-        for inner, _ in nested(node):
+        for inner, _ in inner_blocks(node):
             found.update(inner.ins)
             stack.extend(inner.outs)
     return {node: k for k, node in enumerate(sorted(found, key=lambda n: n.id))}
 
 
 def row_of_node(node: Node, numbers: dict[Node, int]) -> list[Any]:
-    """A node by plain values; other nodes by their numbers."""
+    """Plain values of a node, with other nodes given by their numbers."""
     value: Any = node.value
     if node.op == "loop":
         value = [_block_out(value.body, numbers), value.length, value.carries, value.reverse]
@@ -83,7 +83,7 @@ def row_of_node(node: Node, numbers: dict[Node, int]) -> list[Any]:
 
 
 def node_of_row(row: Sequence[Any], nodes: Sequence[Node], number: int) -> Node:
-    """The node that `row_of_node` has written, over those that come before it."""
+    """Node from a row of `row_of_node`, given the nodes before it."""
     op, dtype, args, value, depth = row
     return Node(op, dtype, tuple(nodes[a] for a in args), _value_in(op, value, nodes), number, depth)
 
@@ -107,14 +107,14 @@ def _block_in(record: list[Any], nodes: Sequence[Node]) -> Block:
     return Block(tuple(nodes[k] for k in ins), tuple(nodes[k] for k in outs), depth)
 
 
-def _signature_out(signature: Signature) -> Any:
+def _signature_out(signature: GraphSignature) -> Any:
     leaves = [[[a.path, list(a.shape), a.dtype] for a in argument] for argument in signature.arguments]
     return {"arguments": leaves, "results": [[r.path, list(r.shape), r.dtype] for r in signature.results]}
 
 
-def _signature_in(record: Any) -> Signature:
+def _signature_in(record: Any) -> GraphSignature:
     def leaf(entry: list[Any]) -> Leaf:
         return Leaf(entry[0], tuple(entry[1]), entry[2])
 
     arguments = tuple(tuple(leaf(e) for e in argument) for argument in record["arguments"])
-    return Signature(arguments, tuple(leaf(e) for e in record["results"]))
+    return GraphSignature(arguments, tuple(leaf(e) for e in record["results"]))

@@ -18,24 +18,24 @@ def _const(a: Node) -> bool:
 
 
 def _is_negative(value: float) -> bool:
-    """The sign bit, which -0.0 has too."""
+    """Whether the sign bit is set, as it is for -0.0."""
     return math.copysign(1.0, value) < 0
 
 
 def _power(a: float, b: float) -> float:
-    """a**b, with what IEEE arithmetic returns where Python raises."""
+    """Number a**b; where Python raises an error, what IEEE arithmetic returns."""
     try:
         return math.pow(a, b)
     except OverflowError:
         pass
     except ValueError:
         if a != 0:
-            return math.nan  # a negative number to a broken power; else a pole at zero
+            return math.nan  # a negative number to a fractional power; otherwise a pole at zero
     return math.copysign(math.inf, a) if b % 2 == 1 else math.inf
 
 
 def _is_product(result: Node, factor: Node) -> bool:
-    """Whether a product was formed, up to its sign: it may have cancelled, and be a node that was there before."""
+    """Whether a result is a product with this factor, up to its sign; it may have cancelled to an older node."""
     result, factor = (n.args[0] if n.op == "neg" else n for n in (result, factor))
     if factor.op == "const":
         return result.op != "const"
@@ -43,14 +43,14 @@ def _is_product(result: Node, factor: Node) -> bool:
 
 
 class Floats(Booleans):
-    """Arithmetic on doubles."""
+    """Makes and simplifies nodes of double-precision arithmetic."""
 
     def __init__(self, *, strict_nan: bool = False) -> None:
         super().__init__(strict_nan=strict_nan)
         self.quotients: dict[Node, tuple[Node, Node]] = {}
 
     def neg(self, a: Node) -> Node:
-        """-a"""
+        """Node of -a."""
         if _const(a):
             return self.constant(-a.value)
         if a.op == "neg":
@@ -60,7 +60,7 @@ class Floats(Booleans):
         return self.node("neg", FLOAT, a)
 
     def add(self, a: Node, b: Node) -> Node:
-        """a + b; a constant, if any, goes to the right."""
+        """Node of a + b; a constant, if any, goes to the right."""
         if _const(a):
             a, b = b, a
         if _const(b):
@@ -87,7 +87,7 @@ class Floats(Booleans):
         return self.node("add", FLOAT, a, b)
 
     def sub(self, a: Node, b: Node) -> Node:
-        """a - b"""
+        """Node of a - b."""
         if _const(b):
             return self.add(a, self.constant(-b.value))
         if _const(a):
@@ -115,7 +115,7 @@ class Floats(Booleans):
         return self.node("sub", FLOAT, a, b)
 
     def mul(self, a: Node, b: Node) -> Node:
-        """a * b; a constant, if any, goes to the right."""
+        """Node of a * b; a constant, if any, goes to the right."""
         if _const(a):
             a, b = b, a
         if _const(b):
@@ -146,7 +146,7 @@ class Floats(Booleans):
         return self.node("mul", FLOAT, a, b)
 
     def _cancel(self, a: Node, b: Node) -> Node | None:
-        """a*(1/a) and its like: this makes the deflated row of an articulated inertia a structural zero."""
+        """Simplify a*b that contains a*(1/a); else None. Makes the deflated row of an articulated inertia zero."""
         if b.op == "rcp":
             if b.args[0] is a:
                 return self.one
@@ -161,7 +161,7 @@ class Floats(Booleans):
         return None
 
     def rcp(self, a: Node) -> Node:
-        """1 / a"""
+        """Node of 1 / a."""
         if _const(a):
             return self.constant(1.0 / a.value if a.value else math.copysign(math.inf, a.value))
         if a.op == "neg":
@@ -171,7 +171,7 @@ class Floats(Booleans):
         return self.node("rcp", FLOAT, a)
 
     def div(self, a: Node, b: Node) -> Node:
-        """a / b as a product, so that one reciprocal per pivot is shared; within 1 ulp of the quotient."""
+        """Node of a / b as a product, so that one reciprocal per pivot is shared; within 1 ulp of the quotient."""
         if self.strict_nan and not (_const(a) and _const(b)):
             return self.quotient(a, b)
         inverse = self.rcp(b)
@@ -180,13 +180,13 @@ class Floats(Booleans):
             self.quotients[result] = (a, b)
         return result
 
-    def exact(self, a: Node) -> Node:
-        """The same value, correctly rounded if it is a quotient: what rounds it next is discontinuous."""
+    def correctly_rounded(self, a: Node) -> Node:
+        """Node of the value of a, correctly rounded if it is a quotient: needed before a discontinuous function."""
         numerator, denominator = self.quotients.get(a, (a, self.one))
         return a if denominator is self.one else self.quotient(numerator, denominator)
 
     def quotient(self, a: Node, b: Node) -> Node:
-        """a / b, correctly rounded."""
+        """Node of a / b, correctly rounded."""
         if _const(a) and _const(b) and b.value:
             return self.constant(a.value / b.value)
         if _const(a) and not a.value and not self.strict_nan:
@@ -194,14 +194,14 @@ class Floats(Booleans):
         return self.node("div", FLOAT, a, b)
 
     def rounded(self, op: str, a: Node) -> Node:
-        """floor, ceil, trunc, or rint (to nearest, ties to even); a zero keeps the sign of what was rounded."""
+        """Node of floor, ceil, trunc, or rint (to nearest, ties to even); a result of zero keeps the sign of a."""
         if _const(a):
             finite = math.isfinite(a.value)
             return self.constant(math.copysign(ROUNDING[op](a.value), a.value) if finite else a.value)
-        return a if a.op in ROUNDING else self.node(op, FLOAT, self.exact(a))
+        return a if a.op in ROUNDING else self.node(op, FLOAT, self.correctly_rounded(a))
 
     def absolute(self, a: Node) -> Node:
-        """|a|"""
+        """Node of |a|."""
         if _const(a):
             return self.constant(abs(a.value))
         if a.op == "neg":
@@ -209,23 +209,23 @@ class Floats(Booleans):
         return a if a.op in ("abs", "exp") else self.node("abs", FLOAT, a)
 
     def sin(self, a: Node) -> Node:
-        """sin(a)"""
+        """Node of sin(a), with a in rad."""
         return self.neg(self.sin(a.args[0])) if a.op == "neg" else self.function("sin", a)
 
     def cos(self, a: Node) -> Node:
-        """cos(a)"""
+        """Node of cos(a), with a in rad."""
         return self.cos(a.args[0]) if a.op == "neg" else self.function("cos", a)
 
     def tan(self, a: Node) -> Node:
-        """tan(a), from the sine and cosine that are usually wanted too."""
+        """Node of tan(a), from sine and cosine, which the function usually needs too."""
         return self.div(self.sin(a), self.cos(a))
 
     def asin(self, a: Node) -> Node:
-        """asin(a) = atan2(a, sqrt((1-a)(1+a))), accurate up to the ends."""
+        """Node of asin(a) = atan2(a, sqrt((1-a)(1+a))), accurate up to a = 1 and a = -1."""
         return self.atan2(a, self._cosine_of_sine(a))
 
     def acos(self, a: Node) -> Node:
-        """acos(a) = atan2(sqrt((1-a)(1+a)), a), accurate up to the ends."""
+        """Node of acos(a) = atan2(sqrt((1-a)(1+a)), a), accurate up to a = 1 and a = -1."""
         return self.atan2(self._cosine_of_sine(a), a)
 
     def _cosine_of_sine(self, a: Node) -> Node:
@@ -233,13 +233,13 @@ class Floats(Booleans):
         return self.function("sqrt", product)
 
     def atan2(self, a: Node, b: Node) -> Node:
-        """Angle of the point (b, a)."""
+        """Node of atan2(a, b), the angle of the point (x, y) = (b, a) [rad]."""
         if _const(a) and _const(b):
             return self.constant(math.atan2(a.value, b.value))
         return self.node("atan2", FLOAT, a, b)
 
     def function(self, op: str, a: Node) -> Node:
-        """sqrt, exp, log, sin, cos or one of the C library's functions of one argument."""
+        """Node of sqrt, exp, log, sin, cos or one of the C library's functions of one argument."""
         if not _const(a):
             return self.node(op, FLOAT, a)
         try:
@@ -248,7 +248,7 @@ class Floats(Booleans):
             return self._outside_domain(op, a.value)
 
     def _outside_domain(self, op: str, value: float) -> Node:
-        """What IEEE arithmetic returns where Python's math module raises."""
+        """Constant that IEEE arithmetic returns where Python's math module raises an error."""
         infinite = {
             "log": -math.inf,
             "log1p": -math.inf,
@@ -264,14 +264,14 @@ class Floats(Booleans):
         return self.constant(infinite[op] if at_pole else math.nan)
 
     def fmod(self, a: Node, b: Node) -> Node:
-        """The exact remainder of a/b with the sign of a."""
+        """Node of the exact remainder of a/b, with the sign of a."""
         if _const(a) and _const(b):
             defined = b.value and not math.isinf(a.value)
             return self.constant(math.fmod(a.value, b.value) if defined else math.nan)
         return self.node("fmod", FLOAT, a, b)
 
     def power(self, a: Node, b: Node) -> Node:
-        """a**b; small whole and half powers by multiplication and square root."""
+        """Node of a**b; small whole and half powers use multiplication and square root."""
         if _const(a) and _const(b):
             return self.constant(_power(a.value, b.value))
         if _const(b) and abs(b.value) <= 64 and float(2 * b.value).is_integer():
@@ -283,7 +283,7 @@ class Floats(Booleans):
         return self.node("pow", FLOAT, a, b)
 
     def integer_power(self, a: Node, exponent: int) -> Node:
-        """a**exponent by squaring."""
+        """Node of a**exponent for a whole exponent, by squaring."""
         if exponent < 0:
             return self.rcp(self.integer_power(a, -exponent))
         result = self.one
@@ -296,7 +296,7 @@ class Floats(Booleans):
         return result
 
     def extreme(self, op: str, a: Node, b: Node) -> Node:
-        """max or min; NaN if either is NaN; -0.0 is smaller than 0.0."""
+        """Node of max or min; NaN if either is NaN; -0.0 is smaller than 0.0."""
         if a is b:
             return a
         if _const(a) and _const(b):
@@ -307,12 +307,12 @@ class Floats(Booleans):
         return self.node(op, FLOAT, a, b)
 
     def sign(self, a: Node) -> Node:
-        """-1, 0, 1, or NaN for NaN."""
+        """Node of the sign of a: -1, 0, 1, or NaN for NaN."""
         positive = self.select(self.compare("lt", self.zero, a), self.one, a)
         return self.select(self.compare("lt", a, self.zero), self.constant(-1.0), positive)
 
     def is_finite(self, a: Node) -> Node:
-        """Whether a is neither infinite nor NaN."""
+        """Node that tells whether a is neither infinite nor NaN."""
         if _const(a):
             return self.constant(math.isfinite(a.value), BOOL)
         return self.compare("lt", self.absolute(a), self.constant(math.inf))

@@ -1,6 +1,6 @@
-"""Which products are folded into a following sum as one fused multiply-add.
+"""Selects the products that become part of a following sum as one fused multiply-add.
 
-Decided here, on the graph, and not by a compiler: scalar code, vector code and a graphics card then round alike.
+This is decided on the graph and not by a compiler, so that scalar code, vector code and a graphics card round alike.
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from .node import Block, Node, nested
+from .node import Block, Node, inner_blocks
 
 
 @dataclass(frozen=True)
-class Fused:
-    """sign_product * a*b + sign_other * other, rounded once."""
+class FusedSum:
+    """A sum (+-)a*b (+-)other that is rounded once."""
 
     a: Node
     b: Node
@@ -23,11 +23,11 @@ class Fused:
 
 
 def count_uses(block: Block) -> Counter[Node]:
-    """How often each node is read, outputs and inner blocks included."""
+    """Number of times that each node is read, by outputs and inner blocks too."""
     uses: Counter[Node] = Counter(block.outs)
     for node in block.order():
         uses.update(node.args)
-        for inner, _ in nested(node):
+        for inner, _ in inner_blocks(node):
             uses.update(count_uses(inner))
     return uses
 
@@ -37,15 +37,15 @@ def all_nodes(block: Block) -> list[Node]:
     found: list[Node] = []
     for node in block.order():
         found.append(node)
-        for inner, _ in nested(node):
+        for inner, _ in inner_blocks(node):
             found.extend(all_nodes(inner))
     return found
 
 
-def fuse(block: Block) -> dict[Node, Fused]:
-    """The sums that take in a product which nothing else needs and which is computed in the same block."""
+def fuse(block: Block) -> dict[Node, FusedSum]:
+    """Sums that can include a product which nothing else reads and which is computed in the same block."""
     uses = count_uses(block)
-    taken: dict[Node, Fused] = {}
+    taken: dict[Node, FusedSum] = {}
     for node in all_nodes(block):
         if node.op not in ("add", "sub"):
             continue
@@ -56,5 +56,5 @@ def fuse(block: Block) -> dict[Node, Fused]:
         product = max(candidates, key=lambda m: m.id)
         other = a if product is b else b
         minus = node.op == "sub"
-        taken[node] = Fused(product.args[0], product.args[1], other, minus and product is b, minus and product is a)
+        taken[node] = FusedSum(product.args[0], product.args[1], other, minus and product is b, minus and product is a)
     return taken

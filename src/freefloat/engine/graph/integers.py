@@ -41,10 +41,10 @@ COMMUTATIVE = frozenset({"iadd", "imul", "iand", "ior", "ixor", "imax", "imin"})
 
 
 class Integers(Floats):
-    """Arithmetic on 32- and 64-bit integers."""
+    """Makes and simplifies nodes of 32- and 64-bit integer arithmetic and of conversions."""
 
     def integer(self, op: str, a: Node, b: Node) -> Node:
-        """A two-operand operation; division by zero gives -1 and leaves the remainder a, as in JAX."""
+        """Node of a two-operand operation; division by zero gives -1 and the remainder a, as in JAX."""
         if op in COMMUTATIVE and (a.op == "const" or (b.op != "const" and b.id < a.id)):
             a, b = b, a
         if b.op == "const":
@@ -64,7 +64,7 @@ class Integers(Floats):
         return self.node(op, a.dtype, a, b)
 
     def shift(self, op: str, a: Node, amount: Node) -> Node:
-        """shl, lshr or ashr; shifting by the width or more moves every bit out, as in JAX."""
+        """Node of shl, lshr or ashr; shifting by the width or more moves every bit out, as in JAX."""
         bits = BITS[a.dtype]
         if amount.op != "const":
             return self.node(op, a.dtype, a, amount)
@@ -73,11 +73,11 @@ class Integers(Floats):
             zero = self.constant(0, a.dtype)
             return self.shift("ashr", a, self.constant(bits - 1, a.dtype)) if op == "ashr" else zero
         if a.op == "const":
-            return self.constant(self._shifted(op, a, count), a.dtype)
+            return self.constant(self._shift_constant(op, a, count), a.dtype)
         return a if count == 0 else self.node(op, a.dtype, a, amount)
 
     @staticmethod
-    def _shifted(op: str, a: Node, count: int) -> int:
+    def _shift_constant(op: str, a: Node, count: int) -> int:
         if op == "shl":
             return a.value << count
         if op == "ashr":  # copies the highest bit, also of an unsigned number
@@ -85,7 +85,7 @@ class Integers(Floats):
         return (a.value & ((1 << BITS[a.dtype]) - 1)) >> count
 
     def bit_count(self, op: str, a: Node) -> Node:
-        """popcount, or clz: how many leading bits are zero."""
+        """Node of popcount (number of one bits) or clz (number of leading zero bits)."""
         if a.op != "const":
             return self.node(op, a.dtype, a)
         unsigned = a.value & ((1 << BITS[a.dtype]) - 1)
@@ -93,17 +93,17 @@ class Integers(Floats):
         return self.constant(count, a.dtype)
 
     def convert(self, a: Node, dtype: str) -> Node:
-        """The same number in another type; doubles are cut towards zero and to the range, NaN becomes 0."""
+        """Node of a number converted to another type; doubles are cut towards zero and to the range, NaN becomes 0."""
         if a.dtype == dtype:
             return a
         if dtype == BOOL:
             return self.invert(self.compare("eq", a, self.constant(0, a.dtype)))
         if a.op == "const":
-            return self.constant(self._converted(a, dtype), dtype)
+            return self.constant(self._convert_constant(a, dtype), dtype)
         if a.dtype == BOOL:
             return self.select(a, self.constant(1, dtype), self.constant(0, dtype))
         if a.dtype == FLOAT:
-            return self.node("convert", dtype, self.exact(a))
+            return self.node("convert", dtype, self.correctly_rounded(a))
         if a.op == "convert" and a.args[0].dtype == dtype and self._widens(dtype, a.dtype):
             return a.args[0]
         return self.node("convert", dtype, a)
@@ -113,7 +113,7 @@ class Integers(Floats):
         return is_integer(narrow) and is_integer(wide) and BITS[wide] >= BITS[narrow]
 
     @staticmethod
-    def _converted(a: Node, dtype: str) -> float | int:
+    def _convert_constant(a: Node, dtype: str) -> float | int:
         if dtype == FLOAT or a.dtype != FLOAT:
             return a.value
         low, high = limits(dtype)
@@ -122,7 +122,7 @@ class Integers(Floats):
         return (high if a.value > 0 else low) if math.isinf(a.value) else min(max(int(a.value), low), high)
 
     def bitcast(self, a: Node, dtype: str) -> Node:
-        """The same bits read as another type of the same width."""
+        """Node of the bits of a number, read as another type of the same width."""
         if a.dtype == dtype:
             return a
         if a.op == "const":

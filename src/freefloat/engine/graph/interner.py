@@ -14,7 +14,7 @@ class Interner:
 
     def __init__(self, *, strict_nan: bool = False) -> None:
         self.strict_nan = strict_nan
-        self.level = 0  # how many loop bodies we are inside of
+        self.level = 0  # number of loop bodies around the code being traced
         self._interned: dict[tuple, Node] = {}
         self._constants: dict[tuple, Node] = {}
         self._count = 0
@@ -22,7 +22,7 @@ class Interner:
         self.true, self.false = self.constant(True, BOOL), self.constant(False, BOOL)
 
     def constant(self, value: Any, dtype: str = FLOAT) -> Node:
-        """The node of a number; minus zero and zero are different numbers."""
+        """Constant node of a number; minus zero and zero are different numbers."""
         if dtype == FLOAT:
             value = float(value)
             key = (
@@ -39,11 +39,11 @@ class Interner:
         return node
 
     def input(self, number: int, dtype: str) -> Node:
-        """A fresh input of the block being traced; never merged with another."""
+        """New input node of the block being traced; it is never merged with another."""
         return self._new("in", dtype, (), number, self.level)
 
     def node(self, op: str, dtype: str, *args: Node, value: Any = None) -> Node:
-        """The node of an operation, made once."""
+        """Node of an operation; equal operations share one node."""
         key = (op, dtype, args, value)
         node = self._interned.get(key)
         if node is None:
@@ -55,7 +55,7 @@ class Interner:
         return node
 
     def existing(self, op: str, dtype: str, *args: Node) -> Node | None:
-        """The node of an operation if something made it before."""
+        """Node of an operation if it was made before, else None."""
         return self._interned.get((op, dtype, args, None))
 
     def _new(self, op: str, dtype: str, args: tuple[Node, ...], value: Any, depth: int) -> Node:

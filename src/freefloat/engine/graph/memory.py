@@ -8,53 +8,53 @@ from .scalars import TABLE
 
 
 class Memory(Integers):
-    """Tables, loops and branches."""
+    """Makes and simplifies nodes of tables, loops and branches."""
 
     def table(self, elements: tuple[Node, ...]) -> Node:
-        """Scalars of one type side by side; its value is that type."""
+        """Table node of scalars of one type, side by side in memory; its value is that type."""
         first = elements[0]
         if first.op == "lookup" and first.args[0].op == "update":
             source = first.args[0]
-            if list(elements) == self._whole(source):
+            if list(elements) == self._table_elements(source):
                 return source
         return self.node("table", TABLE, *elements, value=first.dtype)
 
-    def _whole(self, table: Node) -> list[Node]:
+    def _table_elements(self, table: Node) -> list[Node]:
         """Every element of an updated table as separate scalars."""
         length = self.table_length(table)
         return [self.lookup(table, self.constant(k, "i64")) for k in range(length)]
 
     def table_length(self, table: Node) -> int:
-        """How many scalars a table holds."""
+        """Number of scalars that a table holds."""
         while table.op == "update":
             table = table.args[0]
         return len(table.args)
 
     def lookup(self, table: Node, index: Node) -> Node:
-        """One scalar of a table; the index (i64) must lie inside."""
+        """Node of one scalar of a table; the index (i64) must lie inside."""
         if index.op == "const" and table.op == "table":
             return table.args[index.value]
         return self.node("lookup", table.value, table, index)
 
     def update(self, table: Node, index: Node, element: Node) -> Node:
-        """The table with one scalar replaced; the index (i64) must lie inside."""
+        """Node of a table with one scalar replaced; the index (i64) must lie inside."""
         return self.node("update", TABLE, table, index, element, value=table.value)
 
     def loop(self, loop: Loop, start: tuple[Node, ...]) -> list[Node]:
-        """A loop's results: what it carries at the end, then every pass's results."""
+        """Result nodes of a loop: what it carries at the end, then the results of every pass."""
         node = self.node("loop", TABLE, *start, *loop.body.captures(), value=loop)
         dtypes = [n.dtype for n in loop.body.outs]
         per_pass = dtypes[loop.carries :] * loop.length
         return self._projections(node, dtypes[: loop.carries] + per_pass)
 
     def while_loop(self, loop: While, start: tuple[Node, ...]) -> list[Node]:
-        """What a while loop carries at the end."""
+        """Nodes of what a while loop carries at the end."""
         captured = dict.fromkeys(loop.test.captures() + loop.body.captures())
         node = self.node("while", TABLE, *start, *captured, value=loop)
         return self._projections(node, [n.dtype for n in loop.body.outs])
 
     def branch(self, branch: Branch, index: Node, operands: tuple[Node, ...]) -> list[Node]:
-        """The results of the block that the index chooses (a condition chooses the second if true)."""
+        """Result nodes of the block that the index chooses (a true condition chooses the second)."""
         captured = dict.fromkeys(c for b in branch.blocks for c in b.captures())
         node = self.node("branch", TABLE, index, *operands, *captured, value=branch)
         return self._projections(node, [n.dtype for n in branch.blocks[0].outs])
@@ -63,5 +63,5 @@ class Memory(Integers):
         return [self.node("proj", dtype, node, value=k) for k, dtype in enumerate(dtypes)]
 
     def block(self, ins: list[Node], outs: list[Node]) -> Block:
-        """The code between fresh inputs made at the present level and what was computed from them."""
+        """Block of the code between new inputs of the present level and what was computed from them."""
         return Block(tuple(ins), tuple(outs), self.level)

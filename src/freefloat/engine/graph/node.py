@@ -1,10 +1,10 @@
 """Nodes, and the blocks of nodes that a loop or a branch repeats.
 
-A node is one scalar. Arrays exist only while a function is traced; what is left of them here are
+A node is one scalar. Arrays exist only while a function is traced; their only remains here are
 ``table`` nodes, which hold scalars in memory so that a computed index can find them.
 
-Every node knows how deep inside loop bodies it must be computed (``depth``): one more than nothing
-for an expression of the first loop's inputs, and so on. A body may use nodes from outside freely;
+Every node records how deep inside loop bodies it must be computed (``depth``): 0 outside all loops, 1
+for an expression of the inputs of a first loop, and so on. A body may use nodes from outside freely;
 what does not depend on the loop is therefore computed once, before it.
 """
 
@@ -20,7 +20,7 @@ FREE = frozenset({"const", "in", "proj", "table", "loop", "while", "branch"})
 
 
 class Node:
-    """One scalar operation: what it does, on what, of which type; compared by identity."""
+    """One scalar operation with its operands and its type; nodes are compared by identity."""
 
     __slots__ = ("args", "depth", "dtype", "id", "op", "value")
 
@@ -44,7 +44,7 @@ class Block:
     depth: int
 
     def order(self) -> tuple[Node, ...]:
-        """Live nodes of this block, arguments first, otherwise as the author wrote them."""
+        """Live nodes of this block, arguments before their users, otherwise in the order of the source."""
         return self._order
 
     @cached_property
@@ -60,7 +60,7 @@ class Block:
         return tuple(sorted(seen, key=lambda n: n.id))
 
     def owns(self, node: Node) -> bool:
-        """Whether a node is computed here, not a constant and not outside."""
+        """Whether a node is computed in this block: not a constant and not from outside."""
         return node.op != "const" and node.depth >= self.depth
 
     def captures(self) -> tuple[Node, ...]:
@@ -76,33 +76,33 @@ class Block:
         return tuple(found)
 
     def operations(self) -> Counter[str]:
-        """How many operations of each kind one pass through the block executes (loops in full)."""
+        """Number of operations of each kind that one pass through the block executes (loops in full)."""
         count: Counter[str] = Counter()
         for node in self.order():
             if node.op not in FREE:
                 count[node.op] += 1
-            for block, times in nested(node):
+            for block, times in inner_blocks(node):
                 for op, number in block.operations().items():
                     count[op] += number * times
         return count
 
     def size(self) -> int:
-        """How many operations the block's code holds (each loop body once)."""
+        """Number of operations in the block's code (each loop body once)."""
         return self._size
 
     @cached_property
     def _size(self) -> int:
         own = self.order()
-        return sum(n.op not in FREE for n in own) + sum(b.size() for n in own for b, _ in nested(n))
+        return sum(n.op not in FREE for n in own) + sum(b.size() for n in own for b, _ in inner_blocks(n))
 
     def contains(self, op: str) -> bool:
-        """Whether an operation occurs here or in a block inside."""
-        return any(n.op == op or any(b.contains(op) for b, _ in nested(n)) for n in self.order())
+        """Whether an operation occurs in this block or in a block inside it."""
+        return any(n.op == op or any(b.contains(op) for b, _ in inner_blocks(n)) for n in self.order())
 
 
 @dataclass(frozen=True, eq=False)
 class Loop:
-    """A loop of known length. The body takes counter and carried; gives carried, then this pass's results."""
+    """A loop of known length. Its body maps counter and carried values to new carried values and the pass's results."""
 
     body: Block
     length: int
@@ -111,13 +111,13 @@ class Loop:
 
     @property
     def results(self) -> int:
-        """Values each pass leaves behind, stored at the counter."""
+        """Number of values that each pass stores at the counter."""
         return len(self.body.outs) - self.carries
 
 
 @dataclass(frozen=True, eq=False)
 class While:
-    """A loop that ends by a test of what it carries; an instance that has ended keeps what it has."""
+    """A loop that ends by a test of what it carries; an instance that has ended keeps its values."""
 
     test: Block
     body: Block
@@ -130,8 +130,8 @@ class Branch:
     blocks: tuple[Block, ...]
 
 
-def nested(node: Node) -> list[tuple[Block, int]]:
-    """Blocks inside a node, each with how often one pass runs it."""
+def inner_blocks(node: Node) -> list[tuple[Block, int]]:
+    """Blocks inside a node, each with the number of times that one pass runs it."""
     if node.op == "loop":
         return [(node.value.body, node.value.length)]
     if node.op == "while":

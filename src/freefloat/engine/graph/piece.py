@@ -1,4 +1,4 @@
-"""A piece of graph: what a function computes from its inputs, kept apart from the builder that made it."""
+"""A piece of graph: the nodes that a function computes from its inputs, stored independently of their builder."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 from .file import node_of_row, row_of_node
 from .memory import Memory
 from .node import Node
-from .node import nested as blocks_inside
-from .replay import Source, replay_foreign
+from .node import inner_blocks as blocks_inside
+from .replay import ForeignNodes, replay_foreign
 
 Quotients = Mapping[Node, tuple[Node, Node]]
 
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """Fresh inputs, results, and which of the results are quotients."""
+    """Input nodes, result nodes, and numerator and denominator of nodes that are quotients."""
 
     ins: tuple[Node, ...]
     outs: tuple[Node, ...]
@@ -26,13 +26,13 @@ class Piece:
 
     @classmethod
     def of(cls, ins: Sequence[Node], outs: Sequence[Node], quotients: Quotients) -> Piece:
-        """A piece that holds no more than its results are made of."""
+        """Piece that holds only the nodes that its results depend on."""
         whole = cls(tuple(ins), tuple(outs), quotients)
         return cls(whole.ins, whole.outs, {node: quotients[node] for node in whole._nodes if node in quotients})
 
     @cached_property
     def _nodes(self) -> tuple[Node, ...]:
-        """Everything that the results are made of, blocks included, in the order in which it was made."""
+        """Every node that the results depend on, inner blocks included, in the order in which they were made."""
         found: set[Node] = set()
         stack = list(self.outs)
         while stack:
@@ -48,23 +48,23 @@ class Piece:
         return tuple(sorted(found, key=lambda n: n.id))
 
     @cached_property
-    def needed(self) -> frozenset[int]:
-        """Numbers of the inputs that the results are made of."""
+    def needed_inputs(self) -> frozenset[int]:
+        """Numbers of the inputs that the results depend on."""
         found = set(self._nodes)
         return frozenset(number for number, node in enumerate(self.ins) if node in found)
 
     @cached_property
-    def _source(self) -> Source:
-        return Source(self.quotients)
+    def _foreign_nodes(self) -> ForeignNodes:
+        return ForeignNodes(self.quotients)
 
-    def put_into(self, b: Memory, given: Sequence[Node | None]) -> list[Node]:
-        """The results over other nodes in the place of the inputs, made with another builder; None: is not needed."""
-        known = {old: new for old, new in zip(self.ins, given, strict=True) if new is not None}
-        return replay_foreign(b, self.outs, known, self._source)
+    def insert_into(self, b: Memory, inputs: Sequence[Node | None]) -> list[Node]:
+        """Rebuild the results with another builder from other input nodes; an input that is not needed may be None."""
+        known = {old: new for old, new in zip(self.ins, inputs, strict=True) if new is not None}
+        return replay_foreign(b, self.outs, known, self._foreign_nodes)
 
     def as_rows(self) -> tuple[Any, ...]:
-        """Plain lists and numbers that say all."""
-        needed = sorted(self.needed)
+        """Piece as plain lists and numbers, for storing."""
+        needed = sorted(self.needed_inputs)
         nodes = {node: number for number, node in enumerate(self._nodes)}
         quotients = [(nodes[n], *(nodes[part] for part in self.quotients[n])) for n in nodes if n in self.quotients]
         ins = [(number, nodes[self.ins[number]]) for number in needed]
@@ -73,7 +73,7 @@ class Piece:
 
     @classmethod
     def of_rows(cls, written: tuple[Any, ...]) -> Piece:
-        """The piece that `as_rows` has written."""
+        """Piece from the lists and numbers of `as_rows`."""
         rows, count, numbered, outs, quotients = written
         nodes: list[Node] = []
         for number, row in enumerate(rows):

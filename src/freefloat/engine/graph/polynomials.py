@@ -1,6 +1,6 @@
 """Constants of the elementary functions: polynomials and splittings of fdlibm (Sun Microsystems, freely distributable).
 
-Native code and kernels for graphics cards are written from the same numbers, so that both give the same bits.
+Native code and kernels for graphics cards use the same numbers, so that both give the same bits.
 """
 
 import math

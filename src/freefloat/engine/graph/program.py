@@ -11,7 +11,7 @@ from .node import Block
 
 @dataclass(frozen=True)
 class Leaf:
-    """One array among the arguments or results."""
+    """Path, shape and type of one array among the arguments or results."""
 
     path: str
     shape: tuple[int, ...]
@@ -19,12 +19,12 @@ class Leaf:
 
     @property
     def size(self) -> int:
-        """Number of scalars."""
+        """Number of scalars of the array."""
         return prod(self.shape)
 
 
 @dataclass(frozen=True)
-class Signature:
+class GraphSignature:
     """Leaves of every argument and of the result, in flattening order."""
 
     arguments: tuple[tuple[Leaf, ...], ...]
@@ -32,17 +32,17 @@ class Signature:
 
     @cached_property
     def leaves(self) -> tuple[Leaf, ...]:
-        """All arguments' leaves in a row."""
+        """Leaves of all arguments in one sequence."""
         return tuple(leaf for argument in self.arguments for leaf in argument)
 
     @property
     def state_size(self) -> int:
-        """Scalars of the first argument."""
+        """Number of scalars of the first argument."""
         return sum(leaf.size for leaf in self.arguments[0]) if self.arguments else 0
 
     @property
     def is_step(self) -> bool:
-        """Whether the result can take the first argument's place: then the function can be rolled out."""
+        """Whether the result has the leaves of the first argument, so that the function can be rolled out."""
         if not self.arguments:
             return False
         state = [(leaf.shape, leaf.dtype) for leaf in self.arguments[0]]
@@ -51,20 +51,20 @@ class Signature:
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """A function as scalar operations: what every target is made from."""
+    """A function as scalar operations, from which the code of every target is made."""
 
     block: Block
-    signature: Signature
+    signature: GraphSignature
 
     @cached_property
     def operations(self) -> dict[str, int]:
-        """Operations of one call by kind, most frequent first, with their ``total``."""
+        """Number of operations of one call by kind, most frequent first, with their ``total``."""
         count = self.block.operations()
         return {"total": sum(count.values()), **dict(count.most_common())}
 
     @cached_property
     def hash(self) -> str:
-        """The same for the same operations on the same signature, on every machine."""
+        """Hash of operations and signature; equal graphs have equal hashes on every machine."""
         from .file import digest
 
         return digest(self)

@@ -1,28 +1,28 @@
-"""Takes out of branches what nobody reads: results that are not used, and operands that only those needed."""
+"""Removes from branches what is not read: unused results, and operands that only those results needed."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from .node import Block, Branch, Loop, Node, While, nested
+from .node import Block, Branch, Loop, Node, While, inner_blocks
 
 
 def prune(block: Block) -> Block:
-    """The block with its branches and those inside them shortened, in place; only for a graph that is complete."""
+    """Remove unused results and operands from all branches of a block, in place; the graph must be complete."""
     order = block.order()
     projections: dict[Node, list[Node]] = {}
     for node in order:
         if node.op == "proj":
             projections.setdefault(node.args[0], []).append(node)
     live = set(block.outs)
-    for node in reversed(order):  # whoever reads a node comes after it
+    for node in reversed(order):  # the readers of a node come after it
         if node not in live:
             continue
         if node.op == "branch":
-            _keep(node, sorted((n for n in projections[node] if n in live), key=lambda n: n.value))
+            _keep_results(node, sorted((n for n in projections[node] if n in live), key=lambda n: n.value))
         live.update(node.args)
     for node in order:
-        if node in live and nested(node):
+        if node in live and inner_blocks(node):
             node.value = _with_pruned_blocks(node.value)
     return Block(block.ins, block.outs, block.depth)
 
@@ -35,8 +35,8 @@ def _with_pruned_blocks(value: Branch | Loop | While) -> Branch | Loop | While:
     return replace(value, body=prune(value.body))
 
 
-def _keep(node: Node, projections: list[Node]) -> None:
-    """Keep the results that these nodes read."""
+def _keep_results(node: Node, projections: list[Node]) -> None:
+    """Reduce a branch to the results that these projection nodes read."""
     blocks, (which, *operands) = node.value.blocks, node.args
     outs = [tuple(block.outs[p.value] for p in projections) for block in blocks]
     ways = [Block(block.ins, way, block.depth) for block, way in zip(blocks, outs, strict=True)]

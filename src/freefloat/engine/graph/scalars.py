@@ -18,7 +18,7 @@ def is_signed(dtype: str) -> bool:
 
 
 def wrap(value: int, dtype: str) -> int:
-    """A whole number reduced to the range of its type, as two's complement hardware does."""
+    """Reduce a whole number to the range of its type, as two's complement hardware does."""
     bits = BITS[dtype]
     value &= (1 << bits) - 1
     return value - (1 << bits) if is_signed(dtype) and value >> (bits - 1) else value

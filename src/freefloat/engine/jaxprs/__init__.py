@@ -1,4 +1,4 @@
-"""From a JAX function to a scalar graph: its jaxpr is run once on arrays of nodes."""
+"""Makes a scalar graph from a JAX function by running its operations once on arrays of nodes."""
 
 from .tracing import trace
 

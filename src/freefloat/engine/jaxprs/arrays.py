@@ -22,12 +22,12 @@ NUMPY = {name: dtype for dtype, name in DTYPES.items()}
 
 
 def is_symbolic(x: Any) -> bool:
-    """Whether an array holds nodes; otherwise it is known now."""
+    """Whether an array holds nodes; otherwise its numbers are known."""
     return isinstance(x, np.ndarray) and x.dtype == object
 
 
 def as_nodes(b: Builder, x: Array) -> Array:
-    """The same array with every element a node."""
+    """Array of nodes with the elements of an array of nodes or numbers."""
     if is_symbolic(x):
         return x
     dtype = DTYPES[x.dtype]
@@ -38,22 +38,22 @@ def as_nodes(b: Builder, x: Array) -> Array:
 
 
 def object_array(elements: list[Any], shape: tuple[int, ...]) -> Array:
-    """Nodes in the given shape; numpy must not look inside them."""
+    """Object array of nodes in the given shape; NumPy must not look inside them."""
     result = np.empty(len(elements), object)
     for k, element in enumerate(elements):
         result[k] = element
     return result.reshape(shape)
 
 
-def settle(x: Array, dtype: np.dtype) -> Array:
-    """Plain numbers again if every element turned out constant."""
+def fold_constants(x: Array, dtype: np.dtype) -> Array:
+    """Convert an array to plain numbers if every element is a constant."""
     if not is_symbolic(x) or any(n.op != "const" for n in x.ravel()):
         return x
     return np.array([n.value for n in x.ravel()], dtype).reshape(x.shape)
 
 
 def elementwise(function: Callable[..., Node], *arrays: Array) -> Array:
-    """A function of scalars over arrays that broadcast; infinities and NaN among constants are nobody's fault."""
+    """Apply a function of scalars to arrays that broadcast; infinities and NaN among constants give no warning."""
     with np.errstate(all="ignore"):
         result = np.frompyfunc(function, len(arrays), 1)(*arrays)
     return result if isinstance(result, np.ndarray) else object_array([result], ())

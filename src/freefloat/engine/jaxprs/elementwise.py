@@ -12,7 +12,7 @@ from freefloat.engine.graph.floats import LIBM
 
 from .arrays import DTYPES, Array, is_symbolic
 from .interpreter import Tracer
-from .refusals import unsupported, wrong_precision
+from .refusals import precision_error, unsupported_error
 from .rules import RULES, rule
 
 Scalar = Callable[..., Node]
@@ -20,7 +20,7 @@ DOUBLE = np.finfo(np.float64)
 
 
 def _by_type(floats: str, integers: str | None, booleans: str | None = None) -> Callable[[Builder], Scalar]:
-    """A two-operand operation whose method depends on the operands' type."""
+    """Two-operand operation whose builder method depends on the type of the operands."""
 
     def choose(b: Builder) -> Scalar:
         def apply(x: Node, y: Node) -> Node:
@@ -87,7 +87,7 @@ def _libm(name: str) -> Callable[[Builder], Scalar]:
 
 
 def _total_order(op: str) -> Callable[[Builder], Scalar]:
-    """Comparison in which NaN is the largest number and -0 comes before 0: order of the bits."""
+    """Comparison by the order of the bits, in which NaN is the largest number and -0 comes before 0."""
 
     def key(b: Builder, x: Node) -> Node:
         bits = b.bitcast(x, "i64")
@@ -230,7 +230,7 @@ def _(tracer: Tracer, eqn: Any, x: Array) -> Array:
         with np.errstate(all="ignore"):
             return x.astype(dtype)
     if dtype not in DTYPES or (not is_symbolic(x) and x.dtype not in DTYPES):
-        raise wrong_precision(tracer, eqn, dtype)
+        raise precision_error(tracer, eqn, dtype)
     return tracer.map(lambda a: tracer.b.convert(a, DTYPES[dtype]), x)
 
 
@@ -240,7 +240,7 @@ def _(tracer: Tracer, eqn: Any, x: Array) -> Array:
     if not is_symbolic(x):
         return np.asarray(x).view(dtype)
     if dtype not in DTYPES or eqn.outvars[0].aval.shape != x.shape:
-        raise wrong_precision(tracer, eqn, dtype)
+        raise precision_error(tracer, eqn, dtype)
     return tracer.map(lambda a: tracer.b.bitcast(a, DTYPES[dtype]), x)
 
 
@@ -282,5 +282,5 @@ def _(tracer: Tracer, eqn: Any, x: Array) -> Array:
         return tracer._evaluate(eqn, [x])[0]
     if exponent < DOUBLE.nexp or mantissa < DOUBLE.nmant:
         what = f"A number reduced to {exponent} bits of exponent and {mantissa} of mantissa"
-        raise unsupported(tracer, eqn, what, "Compiled code is double precision: leave reduce_precision out.")
+        raise unsupported_error(tracer, eqn, what, "Compiled code is double precision: leave reduce_precision out.")
     return x

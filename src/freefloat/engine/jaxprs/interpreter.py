@@ -10,14 +10,14 @@ import numpy as np
 
 from freefloat.engine.graph import Builder, Node
 
-from .arrays import DTYPES, Array, as_nodes, elementwise, is_symbolic, object_array, settle
-from .refusals import unsupported, wrong_precision
+from .arrays import DTYPES, Array, as_nodes, elementwise, fold_constants, is_symbolic, object_array
+from .refusals import precision_error, unsupported_error
 from .rules import RULES
 
 
 @dataclass(frozen=True)
 class Budget:
-    """When repetition stays repetition."""
+    """Sizes above which a scan stays a loop and a cond stays a branch."""
 
     unroll: int = 1500  # [operations] a scan whose unrolled code is larger stays a loop
     branch: int = 60  # [operations] a cond whose branches are larger stays a branch
@@ -28,7 +28,7 @@ MOVES = frozenset({"slice", "squeeze", "reshape", "broadcast_in_dim", "transpose
 
 
 def is_key(atom: Any) -> bool:
-    """Whether a value is one of JAX's typed random keys."""
+    """Whether a variable holds JAX's typed random keys."""
     return hasattr(getattr(atom.aval, "dtype", None), "_impl")
 
 
@@ -45,7 +45,7 @@ class Tracer:
 
     def __init__(self, builder: Builder, budget: Budget | None = None) -> None:
         self.b, self.budget = builder, budget or Budget()
-        self.calls: list[Any] = []  # equations being applied, outermost first: an error names the user's line
+        self.calls: list[Any] = []  # equations being applied, outermost first, for the user's line in errors
 
     def run(self, jaxpr: Any, consts: Sequence[Any], args: Sequence[Array]) -> list[Array]:
         """Results of a jaxpr for arrays of nodes or numbers."""
@@ -60,7 +60,7 @@ class Tracer:
             results = self.apply(eqn, [read(v) for v in eqn.invars])
             self.calls.pop()
             for variable, value in zip(eqn.outvars, results, strict=True):
-                env[variable] = self.settled(eqn, variable.aval, value)
+                env[variable] = self.fold_result(eqn, variable.aval, value)
         return [read(v) for v in jaxpr.outvars]
 
     def run_closed(self, closed: Any, args: Sequence[Array]) -> list[Array]:
@@ -72,11 +72,11 @@ class Tracer:
         return self.run(closed, (), args)
 
     def apply(self, eqn: Any, args: list[Array]) -> list[Array]:
-        """Results of one equation."""
+        """Results of one equation by its rule."""
         function = RULES.get(eqn.primitive.name)
         if function is None:
             if any(is_symbolic(a) for a in args) or eqn.effects:
-                raise unsupported(self, eqn)
+                raise unsupported_error(self, eqn)
             return self._evaluate(eqn, args)
         keys = [is_key(v) for v in eqn.invars]
         if any(keys) and eqn.primitive.name in MOVES:
@@ -89,33 +89,33 @@ class Tracer:
         return results if isinstance(results, list) else [results]
 
     def map(self, function: Any, *arrays: Array) -> Array:
-        """A function of nodes over arrays of nodes or numbers."""
+        """Apply a function of nodes to arrays of nodes or numbers, element by element."""
         return elementwise(function, *(as_nodes(self.b, a) for a in arrays))
 
     def nodes(self, x: Array) -> Array:
-        """The same array with every element a node."""
+        """Array of nodes with the elements of an array of nodes or numbers."""
         return as_nodes(self.b, x)
 
     def inputs(self, shape: tuple[int, ...], dtype: np.dtype, first: int) -> Array:
-        """Fresh inputs of the block being traced, numbered from ``first``."""
+        """Array of new inputs of the block being traced, numbered from ``first``."""
         size = int(np.prod(shape))
         fresh: list[Node] = [self.b.input(first + k, DTYPES[np.dtype(dtype)]) for k in range(size)]
         return object_array(fresh, shape)
 
-    def settled(self, eqn: Any, aval: Any, value: Array) -> Array:
-        """A result of an equation: numbers where all are known, of a type that compiled code has."""
+    def fold_result(self, eqn: Any, aval: Any, value: Array) -> Array:
+        """Result of an equation, as numbers where all are known; raises an error for an unsupported type."""
         dtype: Any = getattr(aval, "dtype", None)
         if not is_symbolic(value):
             return value
         if dtype not in DTYPES:
             if isinstance(dtype, np.dtype):
-                raise wrong_precision(self, eqn, dtype)
+                raise precision_error(self, eqn, dtype)
             return value  # keys of JAX's random generator: their words
-        return settle(value, dtype) if value.size else np.zeros(value.shape, dtype)
+        return fold_constants(value, dtype) if value.size else np.zeros(value.shape, dtype)
 
     @staticmethod
     def _evaluate(eqn: Any, args: list[Array]) -> list[Array]:
-        """An equation between known numbers, by JAX itself."""
+        """Results of an equation of known numbers, computed by JAX itself."""
         import jax
 
         with jax.ensure_compile_time_eval():

@@ -1,10 +1,10 @@
-"""Which versions of JAX are traced into the graph: asked before `direct` and its private names are imported."""
+"""Versions of JAX whose functions are traced directly into the graph; read before `direct` is imported."""
 
 import os
 
 import jax
 
-KNOWN_VERSIONS = ("0.10",)  # whose private names were tried
+KNOWN_VERSIONS = ("0.10",)  # whose private names were tested
 
 
 def is_traced_into_graph() -> bool:

@@ -11,14 +11,14 @@ from freefloat.engine.graph import Builder, Node
 
 from .arrays import Array, object_array
 from .interpreter import Tracer
-from .refusals import unsupported
+from .refusals import unsupported_error
 from .rules import rule
 
 PIVOT_LIMIT = 24  # [rows] pivoting by selection grows with the cube
 
 
-def _batched(function: Callable[..., list[Array]], *arrays: Array) -> list[Array]:
-    """A function of matrices over leading batch axes."""
+def _map_matrices(function: Callable[..., list[Array]], *arrays: Array) -> list[Array]:
+    """Apply a function of matrices over leading batch axes."""
     batch = arrays[0].shape[:-2]
     if not batch:
         return function(*arrays)
@@ -27,7 +27,7 @@ def _batched(function: Callable[..., list[Array]], *arrays: Array) -> list[Array
 
 
 def cholesky(b: Builder, A: Array) -> Array:
-    """L of A = L L^T, lower triangular; a negative pivot gives NaN, as in JAX."""
+    """Lower triangular L of A = L L^T; a negative pivot gives NaN, as in JAX."""
     n = len(A)
     L = object_array([b.zero] * (n * n), (n, n))
     for j in range(n):
@@ -46,11 +46,11 @@ def cholesky(b: Builder, A: Array) -> Array:
 
 @rule("cholesky")
 def _(tracer: Tracer, eqn: Any, A: Array) -> list[Array]:
-    return _batched(lambda x: [cholesky(tracer.b, x)], tracer.nodes(A))
+    return _map_matrices(lambda x: [cholesky(tracer.b, x)], tracer.nodes(A))
 
 
-def substitute(b: Builder, A: Array, B: Array, lower: bool, unit: bool) -> Array:
-    """X of A X = B for triangular A."""
+def solve_triangular(b: Builder, A: Array, B: Array, lower: bool, unit: bool) -> Array:
+    """Solution X of A X = B for triangular A."""
     n = len(A)
     X = np.empty(B.shape, object)
     for i in range(n) if lower else range(n - 1, -1, -1):
@@ -70,28 +70,28 @@ def _(tracer: Tracer, eqn: Any, A: Array, B: Array) -> list[Array]:
     def solve(A: Array, B: Array) -> list[Array]:
         transposed, lower = p["transpose_a"] == p["left_side"], p["lower"]
         A, lower = (A.T, not lower) if transposed else (A, lower)
-        X = substitute(tracer.b, A, B if p["left_side"] else B.T, lower, p["unit_diagonal"])
+        X = solve_triangular(tracer.b, A, B if p["left_side"] else B.T, lower, p["unit_diagonal"])
         return [X if p["left_side"] else X.T]
 
-    return _batched(solve, tracer.nodes(A), tracer.nodes(B))
+    return _map_matrices(solve, tracer.nodes(A), tracer.nodes(B))
 
 
 @rule("lu")
 def _(tracer: Tracer, eqn: Any, A: Array) -> list[Array]:
     if max(A.shape[-2:]) > PIVOT_LIMIT:
         remedy = "Solve symmetric systems by Cholesky; general ones this large belong outside compiled code."
-        raise unsupported(tracer, eqn, f"A pivoted LU of {A.shape[-2]} rows", remedy)
-    return _batched(lambda x: pivoted_lu(tracer.b, x), tracer.nodes(A))
+        raise unsupported_error(tracer, eqn, f"A pivoted LU of {A.shape[-2]} rows", remedy)
+    return _map_matrices(lambda x: pivoted_lu(tracer.b, x), tracer.nodes(A))
 
 
 def pivoted_lu(b: Builder, A: Array) -> list[Array]:
-    """LU with row pivoting: the largest remaining element of each column is selected at run time."""
+    """LU factors, pivots and permutation; the largest remaining element of each column is selected at run time."""
     A = A.copy()
     rows, columns = A.shape
     order = object_array([b.constant(k, "i32") for k in range(rows)], (rows,))
     pivots: list[Node] = []
     for k in range(min(rows, columns)):
-        chosen = _largest(b, A[k:, k], k)
+        chosen = _largest_row(b, A[k:, k], k)
         pivots.append(chosen)
         for i in range(k + 1, rows):
             swap = b.compare("eq", chosen, b.constant(i, "i32"))
@@ -101,8 +101,8 @@ def pivoted_lu(b: Builder, A: Array) -> list[Array]:
     return [A, object_array(pivots, (len(pivots),)), order]
 
 
-def _largest(b: Builder, column: Array, first: int) -> Node:
-    """Row of the element of largest magnitude, the first of equals."""
+def _largest_row(b: Builder, column: Array, first: int) -> Node:
+    """Row of the element of largest magnitude; of equal ones the first."""
     best, row = b.absolute(column[0]), b.constant(first, "i32")
     for k, element in enumerate(column[1:], start=first + 1):
         size = b.absolute(element)

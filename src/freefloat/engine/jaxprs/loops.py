@@ -11,14 +11,14 @@ import numpy as np
 from freefloat.engine.graph import Builder, Loop, Node, While
 from freefloat.engine.graph.replay import replay
 
-from .arrays import DTYPES, Array, is_symbolic, object_array, settle
+from .arrays import DTYPES, Array, fold_constants, is_symbolic, object_array
 from .interpreter import Tracer
 from .rules import rule
 
 
 @contextmanager
-def inside(b: Builder) -> Iterator[None]:
-    """What is traced here belongs to a block inside the present one."""
+def inner_level(b: Builder) -> Iterator[None]:
+    """Within this context, nodes are traced one level deeper, for a block inside the present one."""
     b.level += 1
     try:
         yield
@@ -28,7 +28,7 @@ def inside(b: Builder) -> Iterator[None]:
 
 @contextmanager
 def at_level(b: Builder, level: int) -> Iterator[None]:
-    """What is made here belongs to a block around the present one."""
+    """Within this context, nodes are made at a given level, for a block around the present one."""
     before, b.level = b.level, level
     try:
         yield
@@ -36,19 +36,19 @@ def at_level(b: Builder, level: int) -> Iterator[None]:
         b.level = before
 
 
-def flat(tracer: Tracer, arrays: Sequence[Array]) -> list[Node]:
-    """Every element of several arrays in a row."""
+def flat_nodes(tracer: Tracer, arrays: Sequence[Array]) -> list[Node]:
+    """Nodes of all elements of several arrays, in one list."""
     return [n for a in arrays for n in tracer.nodes(np.asarray(a)).ravel()]
 
 
-def shaped(nodes: Sequence[Node], avals: Sequence[Any]) -> list[Array]:
-    """Consecutive nodes as arrays of the given shapes."""
+def nodes_to_arrays(nodes: Sequence[Node], avals: Sequence[Any]) -> list[Array]:
+    """Split consecutive nodes into arrays of the given types."""
     result, k = [], 0
     for aval in avals:
         shape = element_shape(aval)
         size = int(np.prod(shape))
         part = object_array(list(nodes[k : k + size]), shape) if size else np.zeros(shape, aval.dtype)
-        result.append(settle(part, aval.dtype) if aval.dtype in DTYPES else part)
+        result.append(fold_constants(part, aval.dtype) if aval.dtype in DTYPES else part)
         k += size
     return result
 
@@ -59,11 +59,11 @@ def element_shape(aval: Any) -> tuple[int, ...]:
 
 
 class Carry:
-    """What a loop carries: which scalars vary, found on its body, which is traced once.
+    """The scalars that a loop carries and that vary, found from its body, which is traced once.
 
-    A scalar that starts as a constant and comes out of the body as that constant stays one: the zeros of
-    a derivative survive the loop. Assume it of all, drop those that break it, repeat. What comes out as
-    it went in is no carry either.
+    A scalar that starts as a constant and leaves the body as that constant stays a constant: so the zeros
+    of a derivative remain after the loop. This is assumed of all scalars; those that break it are dropped
+    and the test is repeated. A scalar that leaves the body unchanged is not carried either.
     """
 
     def __init__(self, b: Builder, start: list[Node], trace: Callable[[list[Node]], list[Node]]) -> None:
@@ -83,11 +83,11 @@ class Carry:
             self.fixed = self.fixed - wrong if wrong else self.fixed | unchanged
 
     def varying(self, values: Sequence[Node]) -> list[Node]:
-        """Of one value for each carried scalar, those of the scalars that vary."""
+        """Select the values of the scalars that vary from one value for each scalar."""
         return [values[k] for k in self.ins]
 
     def final(self, results: Sequence[Node]) -> list[Node]:
-        """One value for each carried scalar after the loop."""
+        """Value of each scalar after the loop, from the results of those that vary."""
         found = dict(zip(self.ins, results, strict=True))
         return [found.get(k, n) for k, n in enumerate(self.start)]
 
@@ -96,12 +96,12 @@ class Carry:
 def _(tracer: Tracer, eqn: Any, *args: Array) -> list[Array]:
     p = eqn.params
     n_const, n_carry = _scan_groups(p, len(args))
-    scan = Scan(tracer, p["jaxpr"], p["length"], p["reverse"], args[:n_const], n_carry)
+    scan = ScanLoop(tracer, p["jaxpr"], p["length"], p["reverse"], args[:n_const], n_carry)
     return scan.run(list(args[n_const : n_const + n_carry]), list(args[n_const + n_carry :]))
 
 
 def _scan_groups(params: dict[str, Any], count: int) -> tuple[int, int]:
-    """How many operands of a scan are constants and how many are carried."""
+    """Number of constant operands and number of carried operands of a scan."""
     if "num_consts" in params:
         return params["num_consts"], params["num_carry"]
     # Since JAX 0.11 the operands come as one tree of (constants, carry, scanned).
@@ -109,8 +109,8 @@ def _scan_groups(params: dict[str, Any], count: int) -> tuple[int, int]:
     return len(consts), len(carry)
 
 
-class Scan:
-    """A scan: written out when small, else a loop whose carried values live in memory."""
+class ScanLoop:
+    """A scan: unrolled when small, else a loop with its carried values in memory."""
 
     def __init__(
         self, tracer: Tracer, body: Any, length: int, reverse: bool, consts: Sequence[Array], n_carry: int
@@ -121,20 +121,21 @@ class Scan:
 
     @property
     def out_avals(self) -> list[Any]:
-        """Types of the results of a pass; a body that is a Python function finds them while it is traced."""
+        """Types of the results of a pass; for a body that is a Python function they are known after tracing it."""
         return list(self.body.out_avals)
 
     def run(self, carry: list[Array], xs: list[Array]) -> list[Array]:
-        """Final carry, then the results of all passes stacked."""
+        """Final carried arrays, then the stacked results of all passes."""
         if self.length <= 1:
-            return self._unrolled(carry, xs)
-        loop, carried = self._traced(flat(self.tracer, carry), xs)
+            return self._unroll_passes(carry, xs)
+        loop, carried = self._trace_loop(flat_nodes(self.tracer, carry), xs)
         if loop.body.size() * self.length <= self.tracer.budget.unroll:
-            return self._unrolled(carry, xs)
+            return self._unroll_passes(carry, xs)
         out = self.tracer.b.loop(loop, tuple(carried.varying(carried.start)))
         return self._results(carried.final(out[: loop.carries]), out[loop.carries :])
 
-    def _unrolled(self, carry: list[Array], xs: list[Array]) -> list[Array]:
+    def _unroll_passes(self, carry: list[Array], xs: list[Array]) -> list[Array]:
+        """Results of `run` with every pass traced separately."""
         places = range(self.length)[:: -1 if self.reverse else 1]
         passes: dict[int, list[Array]] = {}
         for k in places:
@@ -150,23 +151,24 @@ class Scan:
             stacked.append(np.stack(rows))
         return [*carry, *stacked]
 
-    def _traced(self, start: list[Node], xs: list[Array]) -> tuple[Loop, Carry]:
+    def _trace_loop(self, start: list[Node], xs: list[Array]) -> tuple[Loop, Carry]:
+        """Loop with its body traced once, and the scalars that it carries."""
         b = self.tracer.b
-        with inside(b):
+        with inner_level(b):
             counter = b.input(0, "i64")
-            slices = [self._slice(x, counter) for x in xs]
+            slices = [self._row_at(x, counter) for x in xs]
 
             def body(values: list[Node]) -> list[Node]:
-                carried = shaped(values, self.carry_avals)
-                return flat(self.tracer, self.tracer.run_closed(self.body, [*self.consts, *carried, *slices]))
+                carried = nodes_to_arrays(values, self.carry_avals)
+                return flat_nodes(self.tracer, self.tracer.run_closed(self.body, [*self.consts, *carried, *slices]))
 
             carry = Carry(b, start, body)
             outs = carry.varying(carry.outs) + carry.outs[len(start) :]
             block = b.block([counter, *carry.ins.values()], outs)
         return Loop(block, self.length, len(carry.ins), self.reverse), carry
 
-    def _slice(self, x: Array, counter: Node) -> Array:
-        """This pass's part of a scanned array, loaded from memory at the counter."""
+    def _row_at(self, x: Array, counter: Node) -> Array:
+        """Row of a scanned array for the present pass, loaded from memory at the counter."""
         b, shape = self.tracer.b, x.shape[1:]
         size = int(np.prod(shape))
         if not size:
@@ -183,7 +185,7 @@ class Scan:
 
     def _results(self, final: list[Node], passes: list[Node]) -> list[Array]:
         per_pass = len(passes) // self.length
-        results, first = shaped(final, self.carry_avals), 0
+        results, first = nodes_to_arrays(final, self.carry_avals), 0
         for aval in self.out_avals[self.n_carry :]:
             size = int(np.prod(element_shape(aval)))
             rows = [passes[k * per_pass + first + j] for k in range(self.length) for j in range(size)]
@@ -195,7 +197,7 @@ class Scan:
 
 @rule("while")
 def _(tracer: Tracer, eqn: Any, *args: Array) -> list[Array]:
-    """A loop until a test fails; with everything known it runs now."""
+    """Rule for `while`; if all operands are known, JAX runs the loop now."""
     if not any(map(is_symbolic, args)):
         return tracer._evaluate(eqn, list(args))
     p, b = eqn.params, tracer.b
@@ -204,12 +206,12 @@ def _(tracer: Tracer, eqn: Any, *args: Array) -> list[Array]:
     avals = [v.aval for v in eqn.outvars]
 
     def run(jaxpr: Any, consts: Sequence[Array], values: list[Node]) -> list[Node]:
-        return flat(tracer, tracer.run_closed(jaxpr, [*consts, *shaped(values, avals)]))
+        return flat_nodes(tracer, tracer.run_closed(jaxpr, [*consts, *nodes_to_arrays(values, avals)]))
 
-    with inside(b):
-        carry = Carry(b, flat(tracer, start), lambda values: run(p["body_jaxpr"], body_consts, values))
+    with inner_level(b):
+        carry = Carry(b, flat_nodes(tracer, start), lambda values: run(p["body_jaxpr"], body_consts, values))
         inner = [carry.ins.get(k, n) for k, n in enumerate(carry.start)]
         ins = list(carry.ins.values())
         test = b.block(ins, run(p["cond_jaxpr"], test_consts, inner))
         body = b.block(ins, carry.varying(carry.outs))
-    return shaped(carry.final(b.while_loop(While(test, body), tuple(carry.varying(carry.start)))), avals)
+    return nodes_to_arrays(carry.final(b.while_loop(While(test, body), tuple(carry.varying(carry.start)))), avals)

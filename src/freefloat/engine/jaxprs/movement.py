@@ -1,4 +1,4 @@
-"""Rules that only move elements, to places known while tracing."""
+"""Rules of operations that only move elements, to places known while tracing."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from .interpreter import Tracer
 from .rules import rule
 
 
-def _alike(tracer: Tracer, arrays: tuple[Array, ...]) -> list[Array]:
-    """All arrays of nodes if one is."""
+def _unify_arrays(tracer: Tracer, arrays: tuple[Array, ...]) -> list[Array]:
+    """Convert all arrays to arrays of nodes if one of them holds nodes."""
     return [tracer.nodes(a) for a in arrays] if any(map(is_symbolic, arrays)) else list(arrays)
 
 
@@ -55,12 +55,12 @@ def _(tracer: Tracer, eqn: Any, x: Array) -> Array:
 
 @rule("concatenate")
 def _(tracer: Tracer, eqn: Any, *xs: Array) -> Array:
-    return np.concatenate(_alike(tracer, xs), eqn.params["dimension"])
+    return np.concatenate(_unify_arrays(tracer, xs), eqn.params["dimension"])
 
 
 @rule("stack")
 def _(tracer: Tracer, eqn: Any, *xs: Array) -> Array:
-    return np.stack(_alike(tracer, xs), eqn.params.get("axis", 0))
+    return np.stack(_unify_arrays(tracer, xs), eqn.params.get("axis", 0))
 
 
 @rule("unstack")
@@ -95,8 +95,8 @@ def _(tracer: Tracer, eqn: Any, x: Array) -> Array:
 
 @rule("pad")
 def _(tracer: Tracer, eqn: Any, x: Array, fill: Array) -> Array:
-    """Padding may be negative (cuts) and interior (spreads elements apart)."""
-    x, fill = _alike(tracer, (x, fill))
+    """Rule for padding, which may be negative (cuts) and interior (between elements)."""
+    x, fill = _unify_arrays(tracer, (x, fill))
     for axis, (low, high, interior) in enumerate(eqn.params["padding_config"]):
         size = x.shape[axis]
         spread = size + max(size - 1, 0) * interior

@@ -1,4 +1,4 @@
-"""Functions that are traced once: for the same values in a trace, and for the same structure of values by pieces."""
+"""Traces a function once for the same values within a trace, and once for the same structure of values by pieces."""
 
 from __future__ import annotations
 
@@ -16,49 +16,55 @@ from .piece_keys import is_large
 
 
 def once(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The result of a pure function; one that was called with the same values in this trace is not called again."""
+    """Result of a pure function; a call with the same values as before in this trace returns the earlier result."""
     now, trace = core.trace_ctx.trace, node_trace()
     if trace is None:
         return function(*args, **kwargs)
     try:
-        key = (function, id(now), trace.way, _values(args), tuple((name, _values(x)) for name, x in kwargs.items()))
+        key = (
+            function,
+            id(now),
+            trace.way,
+            _value_key(args),
+            tuple((name, _value_key(x)) for name, x in kwargs.items()),
+        )
         found = trace.answers.get(key)
     except TypeError:  # something that cannot be compared
         return function(*args, **kwargs)
     if found is None:
-        # Traces and arguments are kept with their answer: as long as it is there, nothing else has their identity.
+        # Trace and arguments are kept with the result, so that no other object gets their identity meanwhile.
         found = trace.answers[key] = (pieces.result_of(function, args, kwargs, now, trace), now, args, kwargs)
     return found[0]
 
 
-def _values(x: Any) -> Any:
-    """What tells values apart: nodes by who they are, numbers by their bytes, records by their leaves."""
+def _value_key(x: Any) -> Any:
+    """Key that distinguishes values: nodes by identity, numbers by their bytes, records by their leaves."""
     kind = type(x)
     if kind in (str, int, bool, type(None)):
         return kind, x
     if kind is float:
         return kind, repr(x)  # minus zero is not zero
     if kind is NodeTracer:
-        return (x.way, x.val.shape, *map(id, x.val.ravel().tolist())) if x.val.dtype == object else _bytes(x.val)
+        return (x.way, x.val.shape, *map(id, x.val.ravel().tolist())) if x.val.dtype == object else _array_key(x.val)
     if kind is ad.JVPTracer:
-        return "derivative", id(x._trace), _values(x.primal), _values(x.tangent)
+        return "derivative", id(x._trace), _value_key(x.primal), _value_key(x.tangent)
     if kind is np.ndarray:
-        return _bytes(x)
+        return _array_key(x)
     if kind is tuple:
-        return tuple(map(_values, x))
+        return tuple(map(_value_key, x))
     if dataclasses.is_dataclass(x):
-        return _record(x)
+        return _record_key(x)
     if kind in (list, dict, set):
         raise TypeError("what may change between two calls")
     return "object", id(x)
 
 
-def _record(x: Any) -> Any:
-    """A record by its leaves; one of many parts, such as a spacecraft, by who it is."""
+def _record_key(x: Any) -> Any:
+    """Key of a record: its leaves, or its identity if it has many parts, as a spacecraft has."""
     if is_large(x):
         return "object", id(x)
-    return (type(x), *((name, _values(value)) for name, value in x.__dict__.items()))
+    return (type(x), *((name, _value_key(value)) for name, value in x.__dict__.items()))
 
 
-def _bytes(x: Any) -> tuple[Any, ...]:
+def _array_key(x: Any) -> tuple[Any, ...]:
     return "numbers", x.shape, x.dtype.str, x.tobytes()

@@ -1,7 +1,7 @@
-"""What tells calls of a function apart, so that one piece of graph serves all that are alike.
+"""Keys of function calls: calls with equal keys share one piece of graph.
 
-A key holds numbers that are known, the shapes of arrays of nodes, and which of their elements are 0, 1 or -1. Data of
-many parts, such as a spacecraft, goes by its fingerprint, without quiet parts.
+A key holds known numbers, the shapes of arrays of nodes, and which of their elements are 0, 1 or -1. A record of many
+parts, such as a spacecraft, is represented by its fingerprint, without quiet parts.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from jax._src import core
 from jax._src.interpreters import ad
 
 from freefloat.engine.graph import Node
-from freefloat.engine.runtime.fingerprint import Print, look_at
+from freefloat.engine.runtime.fingerprint import FingerprintResult, full_fingerprint
 from freefloat.engine.runtime.lookup import settings
-from freefloat.engine.runtime.origins import Unseen, is_known, package_source
+from freefloat.engine.runtime.origins import InspectionError, is_known, package_source
 
 from .direct import NodeTrace, NodeTracer
 
 _FEW = 8  # [fields] a record with more has many parts
-_STRUCTURAL = (0.0, 1.0, -1.0)  # numbers that simplify what is computed with them
+_STRUCTURAL = (0.0, 1.0, -1.0)  # numbers that simplify expressions
 
 
 class NoPiece(Exception):
-    """A call that is traced as it stands."""
+    """Raised for a call that must be traced in place, without a piece."""
 
 
 def is_large(x: Any) -> bool:
-    """Whether a record has many parts, as a spacecraft has, or cannot be looked into."""
+    """Whether a record has many parts, as a spacecraft has, or cannot be inspected."""
     fields = getattr(x, "__dict__", None)
     if fields is None:
         return True
@@ -41,14 +41,14 @@ def is_large(x: Any) -> bool:
 
 
 def is_free(node: Node) -> bool:
-    """Whether an element is an input of a piece: a node, or a number that simplifies nothing."""
+    """Whether an element is an input of a piece: a non-constant node, or a number that does not simplify code."""
     if node.op != "const":
         return True
     return node.dtype == "f64" and math.isfinite(node.value) and node.value not in _STRUCTURAL
 
 
 def _pattern(x: NodeTracer) -> tuple[Any, ...]:
-    """An array without what its free elements are."""
+    """Key of an array: its type, shape and constant elements, with None for the free ones."""
     aval: Any = x.aval
     kind = "nodes", x.val.shape, str(aval.dtype), bool(aval.weak_type)
     if x.val.dtype != object:
@@ -60,26 +60,26 @@ NodeTracer.__fingerprint__ = _pattern  # pyright: ignore[reportAttributeAccessIs
 
 
 @dataclasses.dataclass(frozen=True)
-class Large:
-    """Data of many parts: its fingerprint, and whether some of its numbers are traced."""
+class LargeRecord:
+    """A record of many parts with its fingerprint, and whether some of its numbers are traced."""
 
-    data: Any  # kept: its identity must stay its own
-    clean: Any  # the same without what it has computed and keeps, from fields that may have been others
-    found: Print
+    data: Any  # kept so that no other object gets its identity
+    clean: Any  # a copy without cached values, which may come from earlier fields
+    found: FingerprintResult
     is_traced: bool
 
 
-class LargeData:
-    """Data of many parts that a trace has met."""
+class LargeRecords:
+    """Records of many parts that were arguments of functions in a trace."""
 
     def __init__(self) -> None:
-        self._met: dict[int, Large | None] = {}
+        self._met: dict[int, LargeRecord | None] = {}
         self.settings = settings()
 
-    def of(self, x: Any, trace: NodeTrace) -> Large:
-        """What is known of it."""
+    def of(self, x: Any, trace: NodeTrace) -> LargeRecord:
+        """Fingerprint and clean copy of a record; raises NoPiece if it cannot be inspected."""
         if id(x) not in self._met:
-            self._met[id(x)] = found = _looked_at(x, trace)
+            self._met[id(x)] = found = _inspect_record(x, trace)
             if found is not None:
                 self._met[id(found.clean)] = dataclasses.replace(found, data=found.clean)
         found = self._met[id(x)]
@@ -88,26 +88,27 @@ class LargeData:
         return found
 
 
-def _looked_at(x: Any, trace: NodeTrace) -> Large | None:
+def _inspect_record(x: Any, trace: NodeTrace) -> LargeRecord | None:
+    """Fingerprint and clean copy of a record; None if it cannot be inspected or reaches the user's own code."""
     leaves, tree = jax.tree.flatten(x)
-    if any(leaf is x for leaf in leaves):  # JAX does not see into it: there may be nodes in it
+    if any(leaf is x for leaf in leaves):  # JAX cannot flatten it: there may be nodes in it
         return None
     tracers = [leaf for leaf in leaves if isinstance(leaf, core.Tracer)]
     if any(type(leaf) is not NodeTracer or leaf._trace is not trace for leaf in tracers):
         return None
     clean = jax.tree.unflatten(tree, map(_plain_number, leaves))
     try:
-        found = look_at(clean, quiet=True)
-    except Unseen:
+        found = full_fingerprint(clean, quiet=True)
+    except InspectionError:
         return None
     reached = found.reached
     if reached.functions or reached.classes or reached.caches or reached.jitted:
         return None  # the user's own code, which may be other code tomorrow
-    return Large(x, clean, found, bool(tracers))
+    return LargeRecord(x, clean, found, bool(tracers))
 
 
 def _plain_number(x: Any) -> Any:
-    """Numbers that JAX has handed on in types of its own, as they were; all else as it is."""
+    """Convert a number in a type of JAX to Python's or NumPy's type; other values are returned unchanged."""
     if type(x).__module__.partition(".")[0] != "jax" or isinstance(x, core.Tracer):
         return x
     if str(getattr(x, "dtype", "")) not in ("float64", "int64", "bool"):
@@ -119,11 +120,13 @@ def _plain_number(x: Any) -> Any:
 
 
 class Key:
-    """The key of a call, and its arguments without their nesting."""
+    """Key of a function call, and the leaves of its arguments."""
 
-    def __init__(self, function: Callable[..., Any], args: Any, now: Any, trace: NodeTrace, known: LargeData) -> None:
+    def __init__(
+        self, function: Callable[..., Any], args: Any, now: Any, trace: NodeTrace, known: LargeRecords
+    ) -> None:
         self._now, self._trace, self._known = now, trace, known
-        self.large: dict[int, Large] = {}
+        self.large: dict[int, LargeRecord] = {}
         budget = trace.tracer.budget
         facts = function.__module__, function.__qualname__, package_source(), jax.__version__, np.__version__
         facts += (known.settings,)
@@ -134,8 +137,8 @@ class Key:
 
     @property
     def owner(self) -> str:
-        """What the piece belongs to: the data of many parts among the arguments."""
-        return next((one.found.digest for one in self.large.values()), "")
+        """Fingerprint of the record of many parts that the piece belongs to; empty if there is none."""
+        return next((large.found.digest for large in self.large.values()), "")
 
     def _is_known(self, x: Any) -> bool:
         found = self.large.get(id(x))
@@ -170,7 +173,7 @@ class Key:
                 or not is_known(kind.__module__)
                 or "<" in kind.__qualname__
             ):
-                raise NoPiece  # JAX does not see into it, or it has code of the user's own
+                raise NoPiece  # JAX cannot flatten it, or it has the user's own code
             return kind.__module__, kind.__qualname__, *((n, self._words(v)) for n, v in x.__dict__.items())
         return self._large(x)
 

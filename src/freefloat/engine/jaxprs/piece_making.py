@@ -1,4 +1,4 @@
-"""Makes a piece of graph: a function traced by itself, over fresh inputs in the place of what its arguments may be."""
+"""Makes a piece of graph: traces a function separately, with new inputs for the variable parts of its arguments."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _PLAIN = (str, int, float, bool, type(None))
 
 
 @dataclass(frozen=True)
-class Leaf:
-    """An array of a result: its type, and its numbers where all of them are known."""
+class ResultLeaf:
+    """Type of an array of a result, and its numbers where all of them are known."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -34,34 +34,34 @@ class Leaf:
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
-    """A piece, and how its results are nested."""
+class StoredPiece:
+    """A piece with the types and the nesting of its results."""
 
     piece: Piece
-    leaves: tuple[Any, ...]  # a `Leaf`, or what is no array of nodes
+    leaves: tuple[Any, ...]  # of the result: type of an array of nodes, or any other value
     nesting: Any  # the result with numbers for its leaves
 
     @cached_property
     def tree(self) -> Any:
-        """The nesting as JAX knows it."""
+        """Nesting of the result as a JAX tree structure."""
         return jax.tree.structure(self.nesting)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _of_rows, (self.piece.as_rows(), self.leaves, self.nesting)
+        return _piece_of_rows, (self.piece.as_rows(), self.leaves, self.nesting)
 
 
-def _of_rows(rows: tuple[Any, ...], leaves: tuple[Any, ...], nesting: Any) -> Kept:
-    return Kept(Piece.of_rows(rows), leaves, nesting)
+def _piece_of_rows(rows: tuple[Any, ...], leaves: tuple[Any, ...], nesting: Any) -> StoredPiece:
+    return StoredPiece(Piece.of_rows(rows), leaves, nesting)
 
 
-def make_piece(function: Callable[..., Any], key: Key, moves: list[bool], trace: NodeTrace) -> Kept | None:
-    """The piece of a function for such arguments; None where there can be none."""
+def make_piece(function: Callable[..., Any], key: Key, moves: list[bool], trace: NodeTrace) -> StoredPiece | None:
+    """Piece of a function for the arguments of a key; None where no piece is possible."""
     tracer = Tracer(Builder(strict_nan=trace.b.strict_nan), trace.tracer.budget)
     inner = NodeTrace(tracer)
     inner.book = trace.book
-    fresh = _Fresh(inner)
-    leaves = [fresh.like(x.primal if m else x) for x, m in zip(key.leaves, moves, strict=True)]
-    changes = [fresh.like(x.tangent) for x, m in zip(key.leaves, moves, strict=True) if m]
+    fresh = _FreshArguments(inner)
+    leaves = [fresh.counterpart(x.primal if m else x) for x, m in zip(key.leaves, moves, strict=True)]
+    changes = [fresh.counterpart(x.tangent) for x, m in zip(key.leaves, moves, strict=True) if m]
 
     def call(moving: Sequence[Any]) -> Any:
         rest = iter(moving)
@@ -71,38 +71,38 @@ def make_piece(function: Callable[..., Any], key: Key, moves: list[bool], trace:
 
     moving = [x for x, m in zip(leaves, moves, strict=True) if m]
     try:
-        with _heard(key) as opened, core.set_current_trace(inner):
-            out = _along(call, moving, changes) if moving else call(())
-        return None if opened else _as_kept(out, inner, fresh.ins)
-    except (MemoryError, RecursionError):  # it may be possible another time
+        with _record_openings(key) as opened, core.set_current_trace(inner):
+            out = _with_derivatives(call, moving, changes) if moving else call(())
+        return None if opened else _stored_piece(out, inner, fresh.ins)
+    except (MemoryError, RecursionError):  # a later attempt may succeed
         raise NoPiece from None
-    except Exception:  # whatever it is: traced as it stands, it will say it again, by the user's line
+    except Exception:  # tracing in place will raise it again, with the user's line
         return None
 
 
-def _along(call: Callable[..., Any], moving: list[Any], changes: list[Any]) -> Any:
-    """The results and their derivatives along a direction."""
+def _with_derivatives(call: Callable[..., Any], moving: list[Any], changes: list[Any]) -> Any:
+    """Results of a call and their derivatives along a direction."""
     return jax.jvp(lambda *x: jax.tree.map(jax.numpy.asarray, call(x)), tuple(moving), tuple(changes))
 
 
 @contextlib.contextmanager
-def _heard(key: Key) -> Iterator[list[Any]]:
-    """What is opened of the quiet parts of the arguments: answers that depend on such are no pieces."""
+def _record_openings(key: Key) -> Iterator[list[Any]]:
+    """Collect the openings of quiet parts of the arguments: results that depend on them cannot be pieces."""
     opened: list[Any] = []
     with contextlib.ExitStack() as stack:
-        for kind in {type(part) for one in key.large.values() for part in one.found.parts}:
+        for kind in {type(part) for large in key.large.values() for part in large.found.parts}:
             stack.enter_context(kind.listen(opened.append))
         yield opened
 
 
-class _Fresh:
-    """Arguments of a new trace: inputs in the place of what is free."""
+class _FreshArguments:
+    """Makes the arguments of a new trace, with inputs for their free elements."""
 
     def __init__(self, trace: NodeTrace) -> None:
         self.trace, self.ins = trace, list[Node]()
 
-    def like(self, x: Any) -> Any:
-        """The same of the new trace."""
+    def counterpart(self, x: Any) -> Any:
+        """Counterpart of an argument in the new trace."""
         if type(x) is not NodeTracer:
             return x
         if x.val.dtype != object:
@@ -117,7 +117,8 @@ class _Fresh:
         return self.ins[-1]
 
 
-def _as_kept(out: Any, trace: NodeTrace, ins: list[Node]) -> Kept | None:
+def _stored_piece(out: Any, trace: NodeTrace, ins: list[Node]) -> StoredPiece | None:
+    """Piece of a traced result; None if the result cannot be stored."""
     flat, tree = jax.tree.flatten(out)
     nesting = jax.tree.unflatten(tree, range(len(flat)))
     if not _is_plain(nesting):
@@ -133,19 +134,19 @@ def _as_kept(out: Any, trace: NodeTrace, ins: list[Node]) -> Kept | None:
         aval: Any = x.aval
         is_known = x.val.dtype != object
         leaves.append(
-            Leaf(x.val.shape, np.dtype(aval.dtype).str, bool(aval.weak_type), x.val.copy() if is_known else None)
+            ResultLeaf(x.val.shape, np.dtype(aval.dtype).str, bool(aval.weak_type), x.val.copy() if is_known else None)
         )
         outs += [] if is_known else trace.value(x).ravel().tolist()
-    return Kept(Piece.of(ins, outs, trace.b.quotients), tuple(leaves), nesting)
+    return StoredPiece(Piece.of(ins, outs, trace.b.quotients), tuple(leaves), nesting)
 
 
 def own_copy(x: Any) -> Any:
-    """An array that nobody else can write to; all else as it is."""
+    """Copy an array, so that no other code can write to it; other values are returned unchanged."""
     return x.copy() if type(x) is np.ndarray else x
 
 
 def _is_plain(x: Any) -> bool:
-    """Whether a result is nothing but arrays, words and records of such; none that hands on what is quiet."""
+    """Whether a result consists only of arrays, plain values and records of these, without quiet parts."""
     if isinstance(x, _PLAIN):
         return True
     if isinstance(x, (tuple, list)):

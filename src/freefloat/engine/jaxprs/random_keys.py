@@ -1,4 +1,4 @@
-"""Rules for JAX's own random keys: a key is the array of its words, and its functions are traced."""
+"""Rules for JAX's random keys: a key is the array of its words, and its functions are traced."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .interpreter import Tracer
 from .rules import rule
 
 
-def _inlined(tracer: Tracer, function: Any, *args: Array) -> Array:
-    """The result of a JAX function, its jaxpr run on nodes."""
+def _inline_function(tracer: Tracer, function: Any, *args: Array) -> Array:
+    """Result of a JAX function, whose jaxpr is run on nodes."""
     import jax
 
     shapes = [jax.ShapeDtypeStruct(a.shape, np.uint32) for a in args]
@@ -43,18 +43,18 @@ def _(tracer: Tracer, eqn: Any, seed: Array) -> Array:
 @rule("random_bits")
 def _(tracer: Tracer, eqn: Any, key: Array) -> Array:
     impl, p = _implementation(eqn), eqn.params
-    return _inlined(tracer, lambda k: impl.random_bits(k, p["bit_width"], p["shape"]), key)
+    return _inline_function(tracer, lambda k: impl.random_bits(k, p["bit_width"], p["shape"]), key)
 
 
 @rule("random_fold_in")
 def _(tracer: Tracer, eqn: Any, key: Array, data: Array) -> Array:
-    return _inlined(tracer, _implementation(eqn).fold_in, key, data)
+    return _inline_function(tracer, _implementation(eqn).fold_in, key, data)
 
 
 @rule("random_split")
 def _(tracer: Tracer, eqn: Any, key: Array) -> Array:
     impl, shape = _implementation(eqn), eqn.params["shape"]
-    return _inlined(tracer, lambda k: impl.split(k, shape), key)
+    return _inline_function(tracer, lambda k: impl.split(k, shape), key)
 
 
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
@@ -63,7 +63,7 @@ PARITY = 0x1BD11BDA
 
 @rule("threefry2x32")
 def _(tracer: Tracer, eqn: Any, *args: Array) -> list[Array]:
-    """Two words of key, two of counter: Threefry-2x32 with twenty rounds (Salmon et al. 2011)."""
+    """Rule for Threefry-2x32 with twenty rounds (Salmon et al. 2011): two words of key, two of counter."""
     words = np.broadcast_arrays(*(tracer.nodes(a) for a in args))
     pairs = [threefry(tracer.b, *four) for four in zip(*(w.ravel() for w in words), strict=True)]
     return [object_array(list(side), words[0].shape) for side in zip(*pairs, strict=True)]

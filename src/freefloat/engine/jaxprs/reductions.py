@@ -13,14 +13,14 @@ from freefloat.engine.graph import Builder, Node
 from .arrays import Array, is_symbolic, object_array
 from .elementwise import TABLE
 from .interpreter import Tracer
-from .refusals import unsupported
+from .refusals import unsupported_error
 from .rules import RULES, rule
 
 SORT_LIMIT = 64  # [elements] an exchange network grows with the square
 
 
-def _last(x: Array, axes: Sequence[Any]) -> Array:
-    """The reduced axes merged into one at the end."""
+def _merge_axes(x: Array, axes: Sequence[Any]) -> Array:
+    """Move the reduced axes to the end and merge them into one."""
     kept = [d for d in range(x.ndim) if d not in axes]
     return x.transpose(kept + list(axes)).reshape([*(x.shape[d] for d in kept), -1])
 
@@ -31,7 +31,7 @@ def _reduction(operation: str, known: Any, empty: Any) -> Callable[..., Array]:
         if not is_symbolic(x) and known is not None:
             with np.errstate(all="ignore"):
                 return np.asarray(known(x, axis=axes)).astype(eqn.outvars[0].aval.dtype)
-        rows = _last(tracer.nodes(x), axes)
+        rows = _merge_axes(tracer.nodes(x), axes)
         if rows.shape[-1] == 0:
             return np.full(rows.shape[:-1], empty, eqn.outvars[0].aval.dtype)
         result = rows[..., 0]
@@ -45,7 +45,7 @@ def _reduction(operation: str, known: Any, empty: Any) -> Callable[..., Array]:
 
 RULES["reduce_sum"] = _reduction("add", np.sum, 0)
 RULES["reduce_prod"] = _reduction("mul", np.prod, 1)
-RULES["reduce_max"] = _reduction("max", None, -np.inf)  # numpy does not tell -0.0 from 0.0
+RULES["reduce_max"] = _reduction("max", None, -np.inf)  # numpy does not distinguish -0.0 from 0.0
 RULES["reduce_min"] = _reduction("min", None, np.inf)
 RULES["reduce_and"] = _reduction("and", np.all, True)
 RULES["reduce_or"] = _reduction("or", np.any, False)
@@ -72,12 +72,12 @@ for _name, _operation in (("cumsum", "add"), ("cumprod", "mul"), ("cummax", "max
 
 
 def matrix_product(b: Builder, A: Array, B: Array) -> Array:
-    """A @ B; products with a structural zero never come into being."""
+    """Matrix product A @ B, without the products that contain a structural zero."""
     integer = A.size and A.flat[0].dtype != "f64"
     add, mul = (b.add, b.mul) if not integer else (TABLE["add"](b), TABLE["mul"](b))
     zero = b.constant(0, A.flat[0].dtype) if A.size else b.zero
     result = np.empty((A.shape[0], B.shape[1]), object)
-    keep = b.strict_nan or not (_all_finite(A) and _all_finite(B))  # zeros too: what they give may not be zero
+    keep = b.strict_nan or not (_all_finite(A) and _all_finite(B))  # zeros too: zero times infinity is not zero
     columns = [{k: n for k, n in enumerate(column) if keep or n is not zero} for column in B.T.tolist()]
     for i, row in enumerate(A.tolist()):
         places = [k for k, n in enumerate(row) if keep or n is not zero]
@@ -100,8 +100,8 @@ def _(tracer: Tracer, eqn: Any, a: Array, c: Array) -> Array:
     (contract_a, contract_c), (batch_a, batch_c) = eqn.params["dimension_numbers"]
     free_a = [d for d in range(a.ndim) if d not in contract_a and d not in batch_a]
     free_c = [d for d in range(c.ndim) if d not in contract_c and d not in batch_c]
-    A = _grouped(a, list(batch_a), free_a, list(contract_a))
-    C = _grouped(c, list(batch_c), list(contract_c), free_c)
+    A = _group_axes(a, list(batch_a), free_a, list(contract_a))
+    C = _group_axes(c, list(batch_c), list(contract_c), free_c)
     shape = eqn.outvars[0].aval.shape
     if not is_symbolic(a) and not is_symbolic(c):
         return np.matmul(A, C).reshape(shape)
@@ -111,18 +111,18 @@ def _(tracer: Tracer, eqn: Any, a: Array, c: Array) -> Array:
     return np.stack([matrix_product(tracer.b, Ak, Ck) for Ak, Ck in zip(A, C, strict=True)]).reshape(shape)
 
 
-def _grouped(x: Array, *groups: list[int]) -> Array:
-    """Axes transposed into groups, each group merged into one axis."""
+def _group_axes(x: Array, *groups: list[int]) -> Array:
+    """Transpose the axes into groups and merge each group into one axis."""
     sizes = [int(np.prod([x.shape[d] for d in group])) for group in groups]
     return x.transpose([d for group in groups for d in group]).reshape(sizes)
 
 
 @rule("argmax", "argmin")
 def _(tracer: Tracer, eqn: Any, x: Array) -> Array:
-    """The first place of the extreme; a NaN counts as extreme, as in JAX."""
+    """Rule for the first place of the extreme; a NaN counts as extreme, as in JAX."""
     b, largest = tracer.b, eqn.primitive.name == "argmax"
     dtype = {"int32": "i32", "int64": "i64", "uint32": "u32", "uint64": "u64"}[np.dtype(eqn.params["index_dtype"]).name]
-    rows = _last(tracer.nodes(x), tuple(eqn.params["axes"]))
+    rows = _merge_axes(tracer.nodes(x), tuple(eqn.params["axes"]))
     result = np.empty(rows.shape[:-1], object)
     for place in np.ndindex(*rows.shape[:-1]):
         best, index = rows[place][0], b.constant(0, dtype)
@@ -138,12 +138,12 @@ def _(tracer: Tracer, eqn: Any, x: Array) -> Array:
 
 @rule("sort")
 def _(tracer: Tracer, eqn: Any, *arrays: Array) -> list[Array]:
-    """A stable exchange of neighbours: right for the dozen elements compiled code should sort."""
+    """Rule for sorting by stable exchange of neighbours, which suits the dozen elements compiled code should sort."""
     axis, keys = eqn.params["dimension"], eqn.params["num_keys"]
     rows = [np.moveaxis(tracer.nodes(x), axis, -1).copy() for x in arrays]
     length = arrays[0].shape[axis]
     if length > SORT_LIMIT:
-        raise unsupported(
+        raise unsupported_error(
             tracer, eqn, f"A sort of {length} elements", f"Compiled code sorts up to {SORT_LIMIT} elements."
         )
     for place in np.ndindex(*rows[0].shape[:-1]):
@@ -160,7 +160,7 @@ def _(tracer: Tracer, eqn: Any, *arrays: Array) -> list[Array]:
 
 
 def _comes_after(b: Builder, first: list[Node], second: list[Node]) -> Node:
-    """Whether two neighbours stand in the wrong order; NaN goes last."""
+    """Node that tells whether two neighbours are in the wrong order; NaN goes last."""
     after, equal = b.false, b.true
     for x, y in zip(first, second, strict=True):
         greater = b.compare("lt", y, x)

@@ -1,4 +1,4 @@
-"""Errors of tracing: what was met, where the user wrote it, and what to write instead."""
+"""Errors of tracing: what is not supported, where the user wrote it, and what to write instead."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _GENERAL = "Express it with arithmetic, select, indexing, scan or cond; docs/eng
 _NOT_USER = ("jax", "jaxlib", "numpy", "equinox", "importlib")
 
 
-def unsupported(tracer: Tracer, eqn: Any, what: str | None = None, remedy: str | None = None) -> UnsupportedError:
-    """The error for an equation that has no meaning in compiled code."""
+def unsupported_error(tracer: Tracer, eqn: Any, what: str | None = None, remedy: str | None = None) -> UnsupportedError:
+    """Error for an equation that compiled code does not support."""
     name = eqn.primitive.name
     return UnsupportedError(
         what or f"Primitive '{name}' cannot be compiled",
@@ -45,8 +45,8 @@ def unsupported(tracer: Tracer, eqn: Any, what: str | None = None, remedy: str |
     )
 
 
-def wrong_precision(tracer: Tracer, eqn: Any, dtype: np.dtype) -> PrecisionError:
-    """The error for a single-precision (or otherwise unusable) intermediate array."""
+def precision_error(tracer: Tracer, eqn: Any, dtype: np.dtype) -> PrecisionError:
+    """Error for an intermediate array of single precision or another unsupported type."""
     if dtype.kind in "fV":
         remedy = "Compiled code is double precision: remove the cast, or give the constant as float64."
     elif dtype.kind == "c":
@@ -57,7 +57,7 @@ def wrong_precision(tracer: Tracer, eqn: Any, dtype: np.dtype) -> PrecisionError
 
 
 def user_line(tracer: Tracer, eqn: Any) -> str:
-    """``file.py:12 in function``: the innermost line that is not a library's."""
+    """Innermost line of an equation that is not a library's, as ``file.py:12 in function``."""
     for equation in (eqn, *reversed(tracer.calls)):
         traceback = getattr(equation.source_info, "traceback", None)
         for frame in getattr(traceback, "frames", ()):
@@ -69,13 +69,13 @@ def user_line(tracer: Tracer, eqn: Any) -> str:
 
 
 def error_line(error: BaseException) -> str:
-    """The same for an error that was raised while tracing, from its traceback."""
+    """Innermost line that is not a library's in the traceback of an error raised while tracing."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if not is_library(Path(f.filename))]
     return f"{Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name}" if frames else "an unknown line"
 
 
 def is_library(path: Path) -> bool:
-    """Whether a file belongs to JAX, to other machinery or to this engine."""
+    """Whether a file belongs to JAX, to another library used here or to this engine."""
     parts = path.parts
     if "site-packages" in parts:
         return parts[parts.index("site-packages") + 1] in _NOT_USER

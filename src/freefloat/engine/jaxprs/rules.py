@@ -1,4 +1,4 @@
-"""The table of rules: what each JAX primitive means on arrays of nodes."""
+"""The table of rules, which compute each JAX primitive on arrays of nodes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ RULES: dict[str, Callable[..., Any]] = {}
 
 
 def rule(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register ``f(tracer, eqn, *arrays)`` as the meaning of primitives."""
+    """Register a function ``f(tracer, eqn, *arrays)`` as the rule of the named primitives."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         for name in names:

@@ -1,4 +1,4 @@
-"""Rules for special functions that have a polynomial of their own."""
+"""Rules for special functions that are computed by polynomials."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ TAIL = (
 
 
 def polynomial(b: Builder, x: Node, coefficients: tuple[float, ...]) -> Node:
-    """Horner's scheme, highest power first."""
+    """Node of a polynomial by Horner's scheme, coefficients from the highest power."""
     result = b.constant(coefficients[0])
     for c in coefficients[1:]:
         result = b.add(b.mul(result, x), b.constant(c))
@@ -49,7 +49,7 @@ def polynomial(b: Builder, x: Node, coefficients: tuple[float, ...]) -> Node:
 
 
 def inverse_erf(b: Builder, x: Node) -> Node:
-    """The argument whose error function is x; what JAX's normal deviates are made of."""
+    """Node of the inverse error function of x, from which JAX makes normal deviates."""
     w = b.neg(b.function("log1p", b.neg(b.mul(x, x))))
     root = b.function("sqrt", w)
     centre = polynomial(b, b.sub(w, b.constant(3.125)), CENTRE)

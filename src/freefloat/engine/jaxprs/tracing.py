@@ -1,4 +1,4 @@
-"""Traces a Python function with JAX and turns what it did into a graph."""
+"""Traces a Python function with JAX and makes a graph of its operations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from freefloat.engine.collecting import without_collecting
 from freefloat.engine.errors import EngineError, PrecisionError, UnsupportedError
-from freefloat.engine.graph import Builder, Graph, Leaf, Signature
+from freefloat.engine.graph import Builder, Graph, GraphSignature, Leaf
 from freefloat.engine.graph.pruning import prune
 
 from . import (  # noqa: F401
@@ -35,7 +35,7 @@ def trace(
     unroll: int = Budget.unroll,
     branch: int = Budget.branch,
 ) -> Graph:
-    """The scalar graph of a pure JAX function, for arguments shaped like the example.
+    """Scalar graph of a pure JAX function, for arguments shaped like the example.
 
     ``unroll`` and ``branch`` are operation counts above which a scan stays a loop and a cond stays a
     branch. ``strict_nan`` keeps operations that can only matter when a number is infinite or NaN.
@@ -51,7 +51,7 @@ def trace_with_result(
     unroll: int = Budget.unroll,
     branch: int = Budget.branch,
 ) -> tuple[Graph, Any]:
-    """The graph, and the result as shapes in their nesting."""
+    """Graph of a function, and the shapes of its result in their nesting."""
     import jax
 
     if not jax.config.read("jax_enable_x64"):
@@ -62,21 +62,23 @@ def trace_with_result(
     shapes = jax.tree_util.tree_map(_shape, tuple(example))
     tracer = Tracer(Builder(strict_nan=strict_nan), Budget(unroll, branch))
     inputs = _inputs(tracer, [leaf for a in arguments for leaf in a])
-    outs, out = _run(jax, function, shapes, tracer, inputs)
+    outs, out = _trace_function(jax, function, shapes, tracer, inputs)
     results = _leaves(jax, out, "the result")
     ins = tuple(n for a in inputs for n in a.ravel())
     nodes = tuple(n for o in outs for n in tracer.nodes(np.asarray(o)).ravel())
     block = prune(tracer.b.block(list(ins), list(nodes)))
-    return Graph(block, Signature(arguments, results)), out
+    return Graph(block, GraphSignature(arguments, results)), out
 
 
-def _run(
+def _trace_function(
     jax: Any, function: Callable[..., Any], shapes: Any, tracer: Tracer, inputs: list[Array]
 ) -> tuple[list[Array], Any]:
-    """Leaves of the result as nodes, and its shapes; errors about values that Python needs are made short."""
+    """Leaves of the result as nodes, and its shapes; errors about values that Python needs are shortened."""
     from .known_versions import is_traced_into_graph
 
-    def anew(*arguments: Any) -> Any:  # JAX would answer for a function that it has seen, whatever its globals are now
+    def anew(
+        *arguments: Any,
+    ) -> Any:  # a new function: JAX would reuse its trace of a known one, though globals may have changed
         return function(*arguments)
 
     try:

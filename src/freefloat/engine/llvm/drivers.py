@@ -1,6 +1,6 @@
-"""The functions that Python calls: one call, one more with the same held arguments, a batch, a rollout.
+"""The functions that Python calls: one call, a further call with the same held arguments, a batch, a rollout.
 
-All loops are inside.
+Their loops over instances and steps are compiled code.
 
 Arrays of the caller are described by *rows*: pairs of (address, bytes from one instance to the
 next), one per leaf. Lanes past the end of a batch repeat its last instance.
@@ -24,128 +24,131 @@ def emit_drivers(graph: Graph, module: Module) -> None:
         _emit_rollout(graph, module)
 
 
-def _public(module: Module, name: str, parameters: str) -> Function:
+def _public_function(module: Module, name: str, parameters: str) -> Function:
     f = Function(module, name, parameters)
     f.head = f"define void @{name}({parameters})"
     return f
 
 
 def _emit_call(module: Module) -> None:
+    """Write `call`: one call of the function."""
     parameters = "ptr %state, ptr %held, ptr %out, ptr %frame"
-    f = _public(module, "call", parameters)
-    f.do(f"call void @prepare({parameters})")
-    f.do(f"call void @step({parameters})")
-    f.do("ret void")
+    f = _public_function(module, "call", parameters)
+    f.emit_statement(f"call void @prepare({parameters})")
+    f.emit_statement(f"call void @step({parameters})")
+    f.emit_statement("ret void")
     f.finish()
 
 
 def _emit_again(module: Module) -> None:
-    """A call on the frame of a call before it that had the same held arguments: what they alone decide is there."""
+    """Write `again`: a call on the frame of an earlier call with equal held arguments, which are not prepared again."""
     parameters = "ptr %state, ptr %held, ptr %out, ptr %frame"
-    f = _public(module, "again", parameters)
-    f.do(f"call void @step({parameters})")
-    f.do("ret void")
+    f = _public_function(module, "again", parameters)
+    f.emit_statement(f"call void @step({parameters})")
+    f.emit_statement("ret void")
     f.finish()
 
 
-class _Loop:
+class _CountingLoop:
     """A counting loop ``for k in range(start, end, stride)`` in a driver."""
 
     def __init__(self, f: Function, start: str, end: str, stride: int = 1) -> None:
         self.f, self.end, self.stride = f, end, stride
-        before, self.name = f.label, f.fresh("for")
+        before, self.name = f.label, f.new_label("for")
         f.jump(self.name)
         f.start(self.name)
         self.k = f"%{self.name}.k"
-        f.do(f"{self.k} = phi i64 [{start}, %{before}], [{self.k}.next, %{self.name}.end]")
-        more = f.put(f"icmp slt i64 {self.k}, {end}")
-        f.do(f"br i1 {more}, label %{self.name}.body, label %{self.name}.done")
+        f.emit_statement(f"{self.k} = phi i64 [{start}, %{before}], [{self.k}.next, %{self.name}.end]")
+        more = f.emit_value(f"icmp slt i64 {self.k}, {end}")
+        f.emit_statement(f"br i1 {more}, label %{self.name}.body, label %{self.name}.done")
         f.start(f"{self.name}.body")
 
     def close(self) -> None:
-        """End of the body."""
+        """Write the end of the loop."""
         self.f.jump(f"{self.name}.end")
         self.f.start(f"{self.name}.end")
-        self.f.do(f"{self.k}.next = add i64 {self.k}, {self.stride}")
+        self.f.emit_statement(f"{self.k}.next = add i64 {self.k}, {self.stride}")
         self.f.jump(self.name)
         self.f.start(f"{self.name}.done")
 
 
 def _emit_batch(graph: Graph, module: Module) -> None:
-    """Instances [first, end) of a batch of ``total``, a register's width at a time."""
-    f = _public(module, "batch", "ptr %rows, ptr %results, i64 %first, i64 %end, i64 %total, ptr %work")
-    state, held, out, frame = _areas(f, graph)
-    group = _Loop(f, "%first", "%end", module.width)
+    """Write `batch`: instances [first, end) of a batch of ``total``, a register's width at a time."""
+    f = _public_function(module, "batch", "ptr %rows, ptr %results, i64 %first, i64 %end, i64 %total, ptr %work")
+    state, held, out, frame = _area_addresses(f, graph)
+    group = _CountingLoop(f, "%first", "%end", module.width)
     _gather(f, graph.signature.leaves, "%rows", state, group.k)
-    f.do(f"call void @call(ptr {state}, ptr {held}, ptr {out}, ptr {frame})")
+    f.emit_statement(f"call void @call(ptr {state}, ptr {held}, ptr {out}, ptr {frame})")
     _scatter(f, graph.signature.results, "%results", out, group.k)
     group.close()
-    f.do("ret void")
+    f.emit_statement("ret void")
     f.finish()
 
 
 def _emit_rollout(graph: Graph, module: Module) -> None:
-    """Instances [first, end) advanced by ``steps``; recorded after ``due`` of them, then every so many."""
+    """Write `rollout`: ``steps`` steps of instances [first, end); records after ``due`` steps, then each ``every``."""
     parameters = "ptr %rows, ptr %results, i64 %first, i64 %end, i64 %total, ptr %work"
-    f = _public(module, "rollout", f"{parameters}, i64 %steps, i64 %every, i64 %due, i64 %count, ptr %records")
-    state, held, out, frame = _areas(f, graph)
-    group = _Loop(f, "%first", "%end", module.width)
+    f = _public_function(module, "rollout", f"{parameters}, i64 %steps, i64 %every, i64 %due, i64 %count, ptr %records")
+    state, held, out, frame = _area_addresses(f, graph)
+    group = _CountingLoop(f, "%first", "%end", module.width)
     _gather(f, graph.signature.leaves, "%rows", state, group.k)
-    f.do(f"call void @prepare(ptr {state}, ptr {held}, ptr {out}, ptr {frame})")
-    before, name = f.label, f.fresh("steps")
+    f.emit_statement(f"call void @prepare(ptr {state}, ptr {held}, ptr {out}, ptr {frame})")
+    before, name = f.label, f.new_label("steps")
     f.jump(name)
     f.start(name)
-    f.do(f"%{name}.now = phi ptr [{state}, %{before}], [%{name}.then, %{name}.end]")
-    f.do(f"%{name}.then = phi ptr [{out}, %{before}], [%{name}.now, %{name}.end]")
-    f.do(f"%{name}.k = phi i64 [0, %{before}], [%{name}.next, %{name}.end]")
-    f.do(f"%{name}.row = phi i64 [0, %{before}], [%{name}.row2, %{name}.end]")
-    f.do(f"%{name}.left = phi i64 [%due, %{before}], [%{name}.left2, %{name}.end]")
-    more = f.put(f"icmp slt i64 %{name}.k, %steps")
-    f.do(f"br i1 {more}, label %{name}.body, label %{name}.done")
+    f.emit_statement(f"%{name}.now = phi ptr [{state}, %{before}], [%{name}.then, %{name}.end]")
+    f.emit_statement(f"%{name}.then = phi ptr [{out}, %{before}], [%{name}.now, %{name}.end]")
+    f.emit_statement(f"%{name}.k = phi i64 [0, %{before}], [%{name}.next, %{name}.end]")
+    f.emit_statement(f"%{name}.row = phi i64 [0, %{before}], [%{name}.row2, %{name}.end]")
+    f.emit_statement(f"%{name}.left = phi i64 [%due, %{before}], [%{name}.left2, %{name}.end]")
+    more = f.emit_value(f"icmp slt i64 %{name}.k, %steps")
+    f.emit_statement(f"br i1 {more}, label %{name}.body, label %{name}.done")
     f.start(f"{name}.body")
-    f.do(f"call void @step(ptr %{name}.now, ptr {held}, ptr %{name}.then, ptr {frame})")
+    f.emit_statement(f"call void @step(ptr %{name}.now, ptr {held}, ptr %{name}.then, ptr {frame})")
     _emit_record(f, graph, name, group.k)
     f.start(f"{name}.end")
-    f.do(f"%{name}.next = add i64 %{name}.k, 1")
+    f.emit_statement(f"%{name}.next = add i64 %{name}.k, 1")
     f.jump(name)
     f.start(f"{name}.done")
     _scatter(f, graph.signature.results, "%results", f"%{name}.now", group.k)
     group.close()
-    f.do("ret void")
+    f.emit_statement("ret void")
     f.finish()
 
 
 def _emit_record(f: Function, graph: Graph, name: str, first: str) -> None:
-    """Copy the new state into its row when the countdown ends."""
-    f.do(f"%{name}.count = sub i64 %{name}.left, 1")
-    due = f.put(f"icmp eq i64 %{name}.count, 0")
+    """Write the copy of the new state into its row when the countdown ends."""
+    f.emit_statement(f"%{name}.count = sub i64 %{name}.left, 1")
+    due = f.emit_value(f"icmp eq i64 %{name}.count, 0")
     plain = f.label
-    f.do(f"br i1 {due}, label %{name}.record, label %{name}.join")
+    f.emit_statement(f"br i1 {due}, label %{name}.record, label %{name}.join")
     f.start(f"{name}.record")
     size = graph.signature.state_size
     for lane in range(f.width):
         instance = _instance(f, first, lane)
-        row = f.put(f"mul i64 {instance}, %count")
-        row = f.put(f"add i64 {row}, %{name}.row")
-        row = f.put(f"mul i64 {row}, {size}")
-        target = f.put(f"getelementptr inbounds i64, ptr %records, i64 {row}")
-        element = _Loop(f, "0", str(size))
-        source = f.put(f"getelementptr inbounds [{f.width} x i64], ptr %{name}.then, i64 {element.k}, i64 {lane}")
-        value = f.put(f"load i64, ptr {source}, align 8")
-        place = f.put(f"getelementptr inbounds i64, ptr {target}, i64 {element.k}")
-        f.do(f"store i64 {value}, ptr {place}, align 8")
+        row = f.emit_value(f"mul i64 {instance}, %count")
+        row = f.emit_value(f"add i64 {row}, %{name}.row")
+        row = f.emit_value(f"mul i64 {row}, {size}")
+        target = f.emit_value(f"getelementptr inbounds i64, ptr %records, i64 {row}")
+        element = _CountingLoop(f, "0", str(size))
+        source = f.emit_value(
+            f"getelementptr inbounds [{f.width} x i64], ptr %{name}.then, i64 {element.k}, i64 {lane}"
+        )
+        value = f.emit_value(f"load i64, ptr {source}, align 8")
+        place = f.emit_value(f"getelementptr inbounds i64, ptr {target}, i64 {element.k}")
+        f.emit_statement(f"store i64 {value}, ptr {place}, align 8")
         element.close()
-    f.do(f"%{name}.row1 = add i64 %{name}.row, 1")
+    f.emit_statement(f"%{name}.row1 = add i64 %{name}.row, 1")
     recorded = f.label
     f.jump(f"{name}.join")
     f.start(f"{name}.join")
-    f.do(f"%{name}.row2 = phi i64 [%{name}.row, %{plain}], [%{name}.row1, %{recorded}]")
-    f.do(f"%{name}.left2 = phi i64 [%{name}.count, %{plain}], [%every, %{recorded}]")
+    f.emit_statement(f"%{name}.row2 = phi i64 [%{name}.row, %{plain}], [%{name}.row1, %{recorded}]")
+    f.emit_statement(f"%{name}.left2 = phi i64 [%{name}.count, %{plain}], [%every, %{recorded}]")
     f.jump(f"{name}.end")
 
 
-def _areas(f: Function, graph: Graph) -> tuple[str, str, str, str]:
-    """Where state, held arguments, results and frame lie in the work space."""
+def _area_addresses(f: Function, graph: Graph) -> tuple[str, str, str, str]:
+    """Addresses of state, held arguments, results and frame in the work space."""
     state, inputs, outputs = graph.signature.state_size, len(graph.block.ins), len(graph.block.outs)
     return (
         "%work",
@@ -156,55 +159,57 @@ def _areas(f: Function, graph: Graph) -> tuple[str, str, str, str]:
 
 
 def _instance(f: Function, first: str, lane: int) -> str:
-    """The instance of a lane; past the end, the last one again."""
-    mine = f.put(f"add i64 {first}, {lane}") if lane else first
-    last = f.put("sub i64 %total, 1")
-    inside = f.put(f"icmp slt i64 {mine}, %total")
-    return f.put(f"select i1 {inside}, i64 {mine}, i64 {last}")
+    """Number of the instance of a lane; past the end, that of the last instance."""
+    mine = f.emit_value(f"add i64 {first}, {lane}") if lane else first
+    last = f.emit_value("sub i64 %total, 1")
+    inside = f.emit_value(f"icmp slt i64 {mine}, %total")
+    return f.emit_value(f"select i1 {inside}, i64 {mine}, i64 {last}")
 
 
-def _row(f: Function, rows: str, number: int, instance: str) -> str:
+def _leaf_address(f: Function, rows: str, number: int, instance: str) -> str:
     """Address of one instance's part of a leaf."""
-    base = f.put(f"load ptr, ptr {f.put(f'getelementptr i64, ptr {rows}, i64 {2 * number}')}")
-    stride = f.put(f"load i64, ptr {f.put(f'getelementptr i64, ptr {rows}, i64 {2 * number + 1}')}")
-    return f.put(f"getelementptr i8, ptr {base}, i64 {f.put(f'mul i64 {stride}, {instance}')}")
+    base = f.emit_value(f"load ptr, ptr {f.emit_value(f'getelementptr i64, ptr {rows}, i64 {2 * number}')}")
+    stride = f.emit_value(f"load i64, ptr {f.emit_value(f'getelementptr i64, ptr {rows}, i64 {2 * number + 1}')}")
+    return f.emit_value(f"getelementptr i8, ptr {base}, i64 {f.emit_value(f'mul i64 {stride}, {instance}')}")
 
 
 def _gather(f: Function, leaves: tuple[Leaf, ...], rows: str, area: str, first: str) -> None:
-    """The caller's arrays into slots."""
+    """Write the copy of the caller's arrays into slots."""
     slot = 0
     for number, leaf in enumerate(leaves):
         kind = STORAGE[leaf.dtype]
         for lane in range(f.width) if leaf.size else ():
-            source = _row(f, rows, number, _instance(f, first, lane))
-            element = _Loop(f, "0", str(leaf.size))
-            value = f.put(f"load {kind}, ptr {f.put(f'getelementptr {kind}, ptr {source}, i64 {element.k}')}, align 1")
+            source = _leaf_address(f, rows, number, _instance(f, first, lane))
+            element = _CountingLoop(f, "0", str(leaf.size))
+            value = f.emit_value(
+                f"load {kind}, ptr {f.emit_value(f'getelementptr {kind}, ptr {source}, i64 {element.k}')}, align 1"
+            )
             if kind in ("i32", "i8"):
-                value = f.put(f"{'sext' if leaf.dtype == 'i32' else 'zext'} {kind} {value} to i64")
+                value = f.emit_value(f"{'sext' if leaf.dtype == 'i32' else 'zext'} {kind} {value} to i64")
             target = _lane_address(f, area, slot, element.k, lane)
-            f.do(f"store {kind if kind == 'double' else 'i64'} {value}, ptr {target}, align 8")
+            f.emit_statement(f"store {kind if kind == 'double' else 'i64'} {value}, ptr {target}, align 8")
             element.close()
         slot += leaf.size
 
 
 def _scatter(f: Function, leaves: tuple[Leaf, ...], rows: str, area: str, first: str) -> None:
-    """Slots into the caller's arrays."""
+    """Write the copy of slots into the caller's arrays."""
     slot = 0
     for number, leaf in enumerate(leaves):
         kind = STORAGE[leaf.dtype]
         for lane in range(f.width) if leaf.size else ():
-            target = _row(f, rows, number, _instance(f, first, lane))
-            element = _Loop(f, "0", str(leaf.size))
-            value = f.put(f"load i64, ptr {_lane_address(f, area, slot, element.k, lane)}, align 8")
+            target = _leaf_address(f, rows, number, _instance(f, first, lane))
+            element = _CountingLoop(f, "0", str(leaf.size))
+            value = f.emit_value(f"load i64, ptr {_lane_address(f, area, slot, element.k, lane)}, align 8")
             if kind in ("i32", "i8"):
-                value = f.put(f"trunc i64 {value} to {kind}")
+                value = f.emit_value(f"trunc i64 {value} to {kind}")
             kept = "i64" if kind == "double" else kind
-            place = f.put(f"getelementptr {kept}, ptr {target}, i64 {element.k}")
-            f.do(f"store {kept} {value}, ptr {place}, align 1")
+            place = f.emit_value(f"getelementptr {kept}, ptr {target}, i64 {element.k}")
+            f.emit_statement(f"store {kept} {value}, ptr {place}, align 1")
             element.close()
         slot += leaf.size
 
 
 def _lane_address(f: Function, area: str, slot: int, element: str, lane: int) -> str:
-    place = f.put(f"add i64 {element}, {slot}") if slot else element
-    return f.put(f"getelementptr [{f.width} x i64], ptr {area}, i64 {place}, i64 {lane}")
+    place = f.emit_value(f"add i64 {element}, {slot}") if slot else element
+    return f.emit_value(f"getelementptr [{f.width} x i64], ptr {area}, i64 {place}, i64 {lane}")

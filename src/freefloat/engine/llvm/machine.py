@@ -1,4 +1,4 @@
-"""This host as a compilation target: its processor, its register width, IR to object code to addresses."""
+"""This host as a compilation target: processor and register width; compiles IR to object code and loads it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from functools import cache
 import llvmlite
 import llvmlite.binding as llvm
 
-SMALL = 20_000  # [lines of IR] above this the compiler is told to hurry
-_LOOK = 0.5  # [s] between two looks whether the parent of a compiler process is there
+SMALL = 20_000  # [lines of IR] above this the compiler optimises less
+_LOOK = 0.5  # [s] between two checks that the parent of a compiler process still runs
 
 
 @dataclass(frozen=True)
 class Host:
-    """What compiled code depends on besides its source."""
+    """Properties of the machine on which compiled code depends."""
 
     triple: str
     cpu: str
@@ -34,12 +34,12 @@ class Host:
 
     @property
     def fma(self) -> bool:
-        """Whether multiply-add is one instruction."""
+        """Whether the processor has multiply-add as one instruction."""
         return self.has("fma") or self.triple.startswith(("aarch64", "arm64"))
 
     @property
     def width(self) -> int:
-        """Doubles in one vector register."""
+        """Number of doubles in one vector register."""
         if self.has("avx512f"):
             return 8
         return 4 if self.has("avx") else 2
@@ -47,31 +47,31 @@ class Host:
 
 @cache
 def host() -> Host:
-    """This machine."""
+    """Properties of this machine."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     features = llvm.get_host_cpu_features().flatten()
     return Host(llvm.get_process_triple(), llvm.get_host_cpu_name(), features, llvmlite.__version__)
 
 
-class Setting(Enum):
-    """How strongly code is optimised. It computes the same bits."""
+class CodeSetting(Enum):
+    """How strongly code is optimised; the results are the same bits."""
 
     QUICK = "quick"
     FULL = "full"
     BY_NEED = "by need"
 
 
-def code_setting() -> Setting:
-    """FREEFLOAT_QUICK_CODE=1: code is there soon, 0: code is fast, not set: soon first, fast when enough runs on it."""
+def code_setting() -> CodeSetting:
+    """Setting by FREEFLOAT_QUICK_CODE. 1: compile quickly, 0: optimise fully, not set: quickly first, fully by need."""
     chosen = os.environ.get("FREEFLOAT_QUICK_CODE", "")
     if not chosen:
-        return Setting.BY_NEED
-    return Setting.FULL if chosen == "0" else Setting.QUICK
+        return CodeSetting.BY_NEED
+    return CodeSetting.FULL if chosen == "0" else CodeSetting.QUICK
 
 
 def compile_object(text: str, *, quick: bool) -> bytes:
-    """Object code of an IR module. The graph is simplified already: instruction selection is all it takes."""
+    """Object code of an IR module. The graph is simplified already, so instruction selection is enough."""
     here = host()
     level = 0 if quick else 3 if text.count("\n") < SMALL else 1
     target = llvm.Target.from_triple(here.triple)
@@ -95,21 +95,21 @@ class Library:
         self._engine.finalize_object()
 
     def function(self, name: str, *types: type) -> ctypes._FuncPointer:
-        """A function of the library; calling it releases the interpreter lock."""
+        """Function of the library by name; calling it releases the interpreter lock."""
         address = self._engine.get_function_address(name)
         if not address:
             raise LookupError(f"The object code has no function '{name}'")
         return ctypes.CFUNCTYPE(None, *types)(address)
 
 
-def answer(parent: int) -> None:
-    """A compiler in the background: standard input holds IR, then the digest of object code and this code.
+def run_compiler(parent: int) -> None:
+    """Compile the IR in the file at standard input, and overwrite it by the digest of the object code and this code.
 
-    Nothing goes to standard output: whatever is imported may print there.
+    Standard output is not used, because imported modules may print there.
     """
     if hasattr(os, "nice"):
         os.nice(5)
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
     with open(0, "r+b", closefd=False) as file:
         code = compile_object(file.read().decode(), quick=False)
         file.seek(0)
@@ -117,12 +117,12 @@ def answer(parent: int) -> None:
         file.write(hashlib.sha256(code).digest() + code)
 
 
-def _end_with(parent: int) -> None:
-    """End this process when its parent has: it was killed, and nobody waits for the code."""
+def _end_with_parent(parent: int) -> None:
+    """End this process when its parent has ended, because then no process waits for the code."""
     while os.getppid() == parent:
         time.sleep(_LOOK)
     os._exit(1)
 
 
 if __name__ == "__main__":
-    answer(int(sys.argv[1]))
+    run_compiler(int(sys.argv[1]))

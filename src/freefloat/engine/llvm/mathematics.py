@@ -24,7 +24,7 @@ from .text import Function, Module
 
 
 def horner(f: Function, x: str, coefficients: tuple[float, ...]) -> str:
-    """c0 + c1 x + c2 x^2 + ..."""
+    """Value of the polynomial c0 + c1 x + c2 x^2 + ..."""
     result = f.splat(coefficients[-1])
     for c in coefficients[-2::-1]:
         result = f.multiply_add(result, x, f.splat(c))
@@ -32,25 +32,27 @@ def horner(f: Function, x: str, coefficients: tuple[float, ...]) -> str:
 
 
 def sines_cosines(f: Function, angles: list[str]) -> list[tuple[str, str]]:
-    """sin and cos of several angles; if any of them is very large, one branch to the C library."""
+    """Sine and cosine of several angles [rad], with one branch to the C library if any of them is very large."""
     kind = f.type("f64")
     pairs = [_small_sine_cosine(f, x) for x in angles]
-    large = [f.put(f"fcmp ogt {kind} {f.intrinsic('fabs', 'f64', x)}, {f.splat(LARGE_ANGLE)}") for x in angles]
+    large = [f.emit_value(f"fcmp ogt {kind} {f.intrinsic('fabs', 'f64', x)}, {f.splat(LARGE_ANGLE)}") for x in angles]
     combined = large[0]
     for condition in large[1:]:
         combined = f.binary("or", combined, condition, "bool")
-    before, rare, after = f.label, f.fresh("large"), f.fresh("angles")
-    f.do(f"br i1 {f.any(combined)}, label %{rare}, label %{after}, !prof !0")
+    before, rare, after = f.label, f.new_label("large"), f.new_label("angles")
+    f.emit_statement(f"br i1 {f.any(combined)}, label %{rare}, label %{after}, !prof !0")
     f.start(rare)
     exact: list[list[str]] = []
     for x, condition, pair in zip(angles, large, pairs, strict=True):
-        called = [f.put(f"call {kind} @{_large(f.module, name)}({kind} {x})") for name in ("sin", "cos")]
+        called = [
+            f.emit_value(f"call {kind} @{_large_function(f.module, name)}({kind} {x})") for name in ("sin", "cos")
+        ]
         exact.append([f.select(condition, a, b) for a, b in zip(called, pair, strict=True)])
     f.jump(after)
     f.start(after)
 
     def merge(usual: str, corrected: str) -> str:
-        return f.put(f"phi {kind} [{usual}, %{before}], [{corrected}, %{rare}]")
+        return f.emit_value(f"phi {kind} [{usual}, %{before}], [{corrected}, %{rare}]")
 
     return [(merge(p[0], e[0]), merge(p[1], e[1])) for p, e in zip(pairs, exact, strict=True)]
 
@@ -66,7 +68,7 @@ def _small_sine_cosine(f: Function, x: str) -> tuple[str, str]:
     sine = f.multiply_add(f.binary("fmul", z, r), horner(f, z, SINE), r)
     head = f.multiply_add(z, f.splat(-0.5), f.splat(1.0))
     cosine = f.multiply_add(f.binary("fmul", z, z), horner(f, z, COSINE), head)
-    odd = f.put(f"trunc {f.type('i64')} {quadrant} to {f.type('bool')}")
+    odd = f.emit_value(f"trunc {f.type('i64')} {quadrant} to {f.type('bool')}")
     next_quadrant = f.binary("add", quadrant, f.splat(1, "i64"), "i64")
     return (
         _flip_sign(f, f.select(odd, cosine, sine), quadrant),
@@ -75,7 +77,7 @@ def _small_sine_cosine(f: Function, x: str) -> tuple[str, str]:
 
 
 def _flip_sign(f: Function, value: str, quadrant: str) -> str:
-    """Negated in the third and fourth quadrant: bit 1 of the quadrant becomes the sign."""
+    """Value, negated in the third and fourth quadrant: bit 1 of the quadrant becomes the sign."""
     bit = f.binary("and", quadrant, f.splat(2, "i64"), "i64")
     sign = f.binary("shl", bit, f.splat(62, "i64"), "i64")
     flipped = f.binary("xor", f.cast("bitcast", value, "f64", "i64"), sign, "i64")
@@ -83,7 +85,7 @@ def _flip_sign(f: Function, value: str, quadrant: str) -> str:
 
 
 def _helper(module: Module, name: str, arguments: int) -> Function | None:
-    """A function of the module, to be written unless it already is."""
+    """New function of the module; None if it is written already."""
     if name in module.helpers:
         return None
     module.helpers.add(name)
@@ -92,32 +94,32 @@ def _helper(module: Module, name: str, arguments: int) -> Function | None:
     return Function(module, name, ", ".join(f"{kind} {n}" for n in names), kind)
 
 
-def _large(module: Module, name: str) -> str:
+def _large_function(module: Module, name: str) -> str:
     f = _helper(module, f"large_{name}", 1)
     if f is not None:
-        f.do(f"ret {f.type('f64')} {f.lanes(name, 'f64', '%x')}")
+        f.emit_statement(f"ret {f.type('f64')} {f.lanes(name, 'f64', '%x')}")
         f.head += " cold noinline"
         f.finish()
     return f"large_{name}"
 
 
-def call(f: Function, name: str, *args: str) -> str:
-    """exp, log or atan2 as a call of the module's own function."""
+def call_function(f: Function, name: str, *args: str) -> str:
+    """Value of exp, log or atan2 by a call of the module's own function."""
     writers = {"exp": _exponential, "log": _logarithm, "atan2": _arctangent}
     body = _helper(f.module, f"own_{name}", len(args))
     if body is not None:
-        body.do(f"ret {body.type('f64')} {writers[name](body)}")
+        body.emit_statement(f"ret {body.type('f64')} {writers[name](body)}")
         body.finish()
     kind = f.type("f64")
-    return f.put(f"call {kind} @own_{name}({', '.join(f'{kind} {a}' for a in args)})")
+    return f.emit_value(f"call {kind} @own_{name}({', '.join(f'{kind} {a}' for a in args)})")
 
 
 def _exponential(f: Function) -> str:
-    """exp(x) = 2^n exp(r), |r| <= log(2)/2, Taylor to r^13."""
+    """Value of exp(x) = 2^n exp(r), |r| <= log(2)/2, by the Taylor series to r^13."""
     kind = f.type("f64")
     low, high = f.splat(-746.0), f.splat(710.0)
-    x = f.select(f.put(f"fcmp olt {kind} %x, {low}"), low, "%x")
-    x = f.select(f.put(f"fcmp ogt {kind} {x}, {high}"), high, x)
+    x = f.select(f.emit_value(f"fcmp olt {kind} %x, {low}"), low, "%x")
+    x = f.select(f.emit_value(f"fcmp ogt {kind} {x}, {high}"), high, x)
     shifted = f.multiply_add(x, f.splat(1 / math.log(2.0)), f.splat(ROUND))
     n = f.binary("fsub", shifted, f.splat(ROUND))
     minus_n = f.fneg(n)
@@ -140,9 +142,9 @@ def _power_of_two(f: Function, exponent: str) -> str:
 
 
 def _logarithm(f: Function) -> str:
-    """log(2^k (1+f)) = k log 2 + log(1+f), sqrt(1/2) < 1+f < sqrt(2)."""
+    """Value of log(2^k (1+f)) = k log 2 + log(1+f), sqrt(1/2) < 1+f < sqrt(2)."""
     kind = f.type("f64")
-    tiny = f.put(f"fcmp olt {kind} %x, {f.splat(2.0**-1022)}")
+    tiny = f.emit_value(f"fcmp olt {kind} %x, {f.splat(2.0**-1022)}")
     x = f.select(tiny, f.binary("fmul", "%x", f.splat(2.0**54)), "%x")
     bits = f.cast("bitcast", x, "f64", "i64")
     # Shift the mantissa so that numbers above sqrt(2) count as half of the next power.
@@ -165,23 +167,23 @@ def _logarithm(f: Function) -> str:
 def _logarithm_limits(f: Function, result: str) -> str:
     kind = f.type("f64")
     zero, infinity = f.splat(0.0), f.splat(math.inf)
-    result = f.select(f.put(f"fcmp oeq {kind} %x, {zero}"), f.splat(-math.inf), result)
-    result = f.select(f.put(f"fcmp oeq {kind} %x, {infinity}"), infinity, result)
-    return f.select(f.put(f"fcmp uge {kind} %x, {zero}"), _quiet(f, result), f.splat(math.nan))
+    result = f.select(f.emit_value(f"fcmp oeq {kind} %x, {zero}"), f.splat(-math.inf), result)
+    result = f.select(f.emit_value(f"fcmp oeq {kind} %x, {infinity}"), infinity, result)
+    return f.select(f.emit_value(f"fcmp uge {kind} %x, {zero}"), _keep_nan(f, result), f.splat(math.nan))
 
 
-def _quiet(f: Function, result: str) -> str:
-    """NaN in, NaN out."""
-    return f.select(f.put(f"fcmp uno {f.type('f64')} %x, %x"), "%x", result)
+def _keep_nan(f: Function, result: str) -> str:
+    """Result, or x itself where x is NaN."""
+    return f.select(f.emit_value(f"fcmp uno {f.type('f64')} %x, %x"), "%x", result)
 
 
 def _arctangent(f: Function) -> str:
-    """atan2(x, y): angle of the point (y, x), from t = small/large reduced to |t| < tan(pi/8)."""
+    """Angle atan2(x, y) of the point (y, x) [rad], from t = small/large reduced to |t| < tan(pi/8)."""
     kind = f.type("f64")
     up, right = f.intrinsic("fabs", "f64", "%x"), f.intrinsic("fabs", "f64", "%y")
-    steep = f.put(f"fcmp ogt {kind} {up}, {right}")
+    steep = f.emit_value(f"fcmp ogt {kind} {up}, {right}")
     small, large = _scaled_pair(f, f.select(steep, right, up), f.select(steep, up, right))
-    middle = f.put(f"fcmp ogt {kind} {small}, {f.binary('fmul', large, f.splat(math.tan(math.pi / 8)))}")
+    middle = f.emit_value(f"fcmp ogt {kind} {small}, {f.binary('fmul', large, f.splat(math.tan(math.pi / 8)))}")
     top = f.select(middle, f.binary("fsub", small, large), small)
     bottom = f.select(middle, f.binary("fadd", small, large), large)
     t = f.binary("fdiv", top, bottom)
@@ -192,22 +194,22 @@ def _arctangent(f: Function) -> str:
     angle = f.binary("fadd", f.select(middle, f.splat(math.pi / 4), f.splat(0.0)), angle)
     turned = f.binary("fsub", f.splat(HALF_PI[0]), f.binary("fsub", angle, f.splat(HALF_PI[1])))
     angle = f.select(steep, turned, angle)
-    behind = f.put(f"icmp slt {f.type('i64')} {f.cast('bitcast', '%y', 'f64', 'i64')}, {f.splat(0, 'i64')}")
+    behind = f.emit_value(f"icmp slt {f.type('i64')} {f.cast('bitcast', '%y', 'f64', 'i64')}, {f.splat(0, 'i64')}")
     reflected = f.binary("fsub", f.splat(math.pi), f.binary("fsub", angle, f.splat(2 * HALF_PI[1])))
     angle = f.intrinsic("copysign", "f64", f.select(behind, reflected, angle), "%x")
-    unordered = f.put(f"fcmp uno {kind} %x, %y")
+    unordered = f.emit_value(f"fcmp uno {kind} %x, %y")
     return f.select(unordered, f.binary("fadd", "%x", "%y"), angle)
 
 
 def _scaled_pair(f: Function, small: str, large: str) -> tuple[str, str]:
-    """The same ratio from numbers that neither vanish nor overflow when added."""
+    """Two numbers with the ratio small/large whose sum neither underflows nor overflows."""
     kind = f.type("f64")
-    infinite = f.put(f"fcmp oeq {kind} {large}, {f.splat(math.inf)}")
-    both = f.put(f"fcmp oeq {kind} {small}, {f.splat(math.inf)}")
-    huge = f.put(f"fcmp ogt {kind} {large}, {f.splat(2.0**1000)}")
+    infinite = f.emit_value(f"fcmp oeq {kind} {large}, {f.splat(math.inf)}")
+    both = f.emit_value(f"fcmp oeq {kind} {small}, {f.splat(math.inf)}")
+    huge = f.emit_value(f"fcmp ogt {kind} {large}, {f.splat(2.0**1000)}")
     factor = f.select(huge, f.splat(2.0**-30), f.splat(1.0))
     small, large = f.binary("fmul", small, factor), f.binary("fmul", large, factor)
     small = f.select(infinite, f.select(both, f.splat(1.0), f.splat(0.0)), small)
-    zero = f.put(f"fcmp oeq {kind} {large}, {f.splat(0.0)}")
-    any_edge = f.put(f"or {f.type('bool')} {infinite}, {zero}")
+    zero = f.emit_value(f"fcmp oeq {kind} {large}, {f.splat(0.0)}")
+    any_edge = f.emit_value(f"or {f.type('bool')} {infinite}, {zero}")
     return small, f.select(any_edge, f.splat(1.0), large)

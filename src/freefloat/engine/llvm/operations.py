@@ -1,4 +1,4 @@
-"""One node as instructions."""
+"""Writes the instructions of one node."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ INTRINSIC = {
 }
 
 
-def emit(f: Function, node: Node, args: Operands) -> str:
-    """The value of any node that needs neither memory nor control flow."""
+def emit_node(f: Function, node: Node, args: Operands) -> str:
+    """Value of a node that needs neither memory nor control flow."""
     op = node.op
     if op in FLOAT_BINARY:
         return f.binary(FLOAT_BINARY[op], args[0], args[1])
@@ -39,7 +39,7 @@ def emit(f: Function, node: Node, args: Operands) -> str:
     if op in INTRINSIC:
         return f.intrinsic(INTRINSIC[op], FLOAT, *args)
     if op in ("exp", "log", "atan2"):
-        return mathematics.call(f, op, *args)
+        return mathematics.call_function(f, op, *args)
     if op in LIBM or op in ("fmod", "pow"):
         return f.lanes(op, FLOAT, *args)
     return OTHERS[op](f, node, args)
@@ -56,18 +56,18 @@ def _integer_extreme(f: Function, node: Node, args: Operands) -> str:
 def _compare(f: Function, node: Node, args: Operands) -> str:
     dtype = node.args[0].dtype
     if dtype == FLOAT:
-        return f.put(f"fcmp o{node.op} {f.type(dtype)} {args[0]}, {args[1]}")
+        return f.emit_value(f"fcmp o{node.op} {f.type(dtype)} {args[0]}, {args[1]}")
     sign = "" if node.op == "eq" else ("s" if is_signed(dtype) else "u")
-    return f.put(f"icmp {sign}{node.op} {f.type(dtype)} {args[0]}, {args[1]}")
+    return f.emit_value(f"icmp {sign}{node.op} {f.type(dtype)} {args[0]}, {args[1]}")
 
 
 def _divide(f: Function, node: Node, args: Operands) -> str:
-    """Integer division or remainder; the processor must never see a zero or an overflowing divisor."""
+    """Integer quotient or remainder, without dividing by zero or with overflow, which the processor does not allow."""
     dtype, (a, b) = node.dtype, args
     kind, sign = f.type(dtype), "s" if is_signed(node.dtype) else "u"
-    by_zero = f.put(f"icmp eq {kind} {b}, {f.splat(0, dtype)}")
+    by_zero = f.emit_value(f"icmp eq {kind} {b}, {f.splat(0, dtype)}")
     # Division by -1 (or the largest unsigned number) is done apart: the lowest integer would overflow.
-    by_ones = f.put(f"icmp eq {kind} {b}, {f.splat(-1, dtype)}")
+    by_ones = f.emit_value(f"icmp eq {kind} {b}, {f.splat(-1, dtype)}")
     unsafe = by_zero if sign == "u" else f.binary("or", by_zero, by_ones, BOOL)
     safe = f.select(unsafe, f.splat(1, dtype), b, dtype)
     if node.op == "irem":
@@ -79,12 +79,12 @@ def _divide(f: Function, node: Node, args: Operands) -> str:
 
 
 def _shift(f: Function, node: Node, args: Operands) -> str:
-    """Shifts by the width or more move every bit out."""
+    """Shifted integer; a shift by the width or more moves every bit out."""
     dtype, (a, amount) = node.dtype, args
     bits, kind = BITS[node.dtype], f.type(node.dtype)
     if node.args[1].op == "const":
         return f.binary(node.op, a, amount, dtype)
-    fits = f.put(f"icmp ult {kind} {amount}, {f.splat(bits, dtype)}")
+    fits = f.emit_value(f"icmp ult {kind} {amount}, {f.splat(bits, dtype)}")
     safe = f.select(fits, amount, f.splat(bits - 1 if node.op == "ashr" else 0, dtype), dtype)
     shifted = f.binary(node.op, a, safe, dtype)
     return shifted if node.op == "ashr" else f.select(fits, shifted, f.splat(0, dtype), dtype)
@@ -97,7 +97,7 @@ def _popcount(f: Function, node: Node, args: Operands) -> str:
 def _leading_zeros(f: Function, node: Node, args: Operands) -> str:
     kind, name = f.type(node.dtype), f"@llvm.ctlz.{f.suffix(node.dtype)}"
     f.module.declarations.add(f"declare {kind} {name}({kind}, i1)")
-    return f.put(f"call {kind} {name}({kind} {args[0]}, i1 false)")
+    return f.emit_value(f"call {kind} {name}({kind} {args[0]}, i1 false)")
 
 
 def _convert(f: Function, node: Node, args: Operands) -> str:
@@ -114,11 +114,11 @@ def _convert(f: Function, node: Node, args: Operands) -> str:
 
 
 def _saturate(f: Function, a: str, target: str) -> str:
-    """A double cut to an integer, kept in range; NaN becomes 0."""
+    """Double cut to an integer and limited to its range; NaN becomes 0."""
     name = "fptosi" if is_signed(target) else "fptoui"
     full = f"@llvm.{name}.sat.{f.suffix(target)}.{f.suffix(FLOAT)}"
     f.module.declarations.add(f"declare {f.type(target)} {full}({f.type(FLOAT)})")
-    return f.put(f"call {f.type(target)} {full}({f.type(FLOAT)} {a})")
+    return f.emit_value(f"call {f.type(target)} {full}({f.type(FLOAT)} {a})")
 
 
 def _bitcast(f: Function, node: Node, args: Operands) -> str:

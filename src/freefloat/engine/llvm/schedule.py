@@ -1,11 +1,11 @@
-"""In which order straight-line code is written.
+"""Order in which straight-line code is written for native code.
 
 The compiler reorders instructions in a small window only, so the order it is given decides how many
-values are alive at once. Depth first, the later-made operand first, was 3 to 8 % faster than the
-author's order on forward dynamics (scalar and SIMD); a greedy count of live values was not.
+values are alive at once. Depth first, the operand made later first, was 3 to 8 % faster than the
+order of the source on forward dynamics (scalar and SIMD); a greedy count of live values was not.
 
 Sines and cosines of angles that are known early come first, all together: each group ends in a
-branch for very large angles, and a branch in the middle of the code costs registers.
+branch for very large angles, and a branch in the middle of the code needs registers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ TRIGONOMETRIC = ("sin", "cos")
 
 
 def schedule(block: Block) -> list[Node]:
-    """Live nodes of a block, operands before their users, each as late as its first user allows."""
+    """Live nodes of a block in order: operands before their users, each as late as its first user allows."""
     seen: set[Node] = set()
     early = _early_angles(block)
     order = _depth_first(block, [n.args[0] for n in early], seen)

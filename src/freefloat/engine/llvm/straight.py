@@ -10,15 +10,15 @@ from itertools import groupby
 from freefloat.engine.graph.node import Node
 
 from . import mathematics
-from .operations import emit
-from .plan import Plan
+from .operations import emit_node
+from .plan import CodePlan
 from .schedule import TRIGONOMETRIC
 from .text import Function, Module
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a table lies: in slots of all lanes, or as single elements of a constant."""
+class TablePlace:
+    """Place of a table in memory: in slots of all lanes, or as single elements of a constant."""
 
     pointer: str
     first: int
@@ -26,14 +26,14 @@ class Place:
     owned: bool  # whether an update may overwrite it
 
 
-class Memory:
-    """Where things lie, for all functions of one module."""
+class MemoryMap:
+    """Places of inputs, outputs, tables and carried values, for all functions of one module."""
 
-    def __init__(self, plan: Plan, module: Module) -> None:
+    def __init__(self, plan: CodePlan, module: Module) -> None:
         self.plan, self.module = plan, module
-        self.places: dict[Node, Place] = {}
+        self.places: dict[Node, TablePlace] = {}
         self.carried: dict[Node, int] = {}  # first slot of what a loop carries, or a branch returns
-        self.passes: dict[Node, int] = {}  # first slot of what a loop's passes leave behind
+        self.passes: dict[Node, int] = {}  # first slot of the results of a loop's passes
         self.inputs: dict[Node, tuple[str, int]] = {}
         self.outputs: dict[Node, list[int]] = {}
         block, state = plan.graph.block, plan.graph.signature.state_size
@@ -46,19 +46,19 @@ class Memory:
 class Straight:
     """Writes straight-line nodes into one function."""
 
-    def __init__(self, memory: Memory, f: Function) -> None:
+    def __init__(self, memory: MemoryMap, f: Function) -> None:
         self.memory, self.plan, self.f = memory, memory.plan, f
         self.values: dict[object, str] = {}
         self.scalars: dict[Node, str] = {}
 
     def finish(self) -> None:
-        """End the function."""
-        self.f.do("ret void")
+        """Write the return and add the function to its module."""
+        self.f.emit_statement("ret void")
         self.f.finish()
 
     # ---- reading
-    def get(self, node: Node) -> str:
-        """The value of a node, loaded if it is not at hand."""
+    def value_of(self, node: Node) -> str:
+        """Value of a node, loaded from memory if it is not known here."""
         node = self.plan.resolve(node)
         if node.op == "const":
             return self.f.splat(node.value, node.dtype)
@@ -74,54 +74,54 @@ class Straight:
         return self.f.load(pointer, slot, node.dtype)
 
     def scalar(self, node: Node) -> str:
-        """The value of a node that is the same in every lane, as one number."""
+        """Value of a node that is equal in every lane, as one number."""
         if node.op == "const":
             return str(node.value)
         if node not in self.scalars:
-            self.scalars[node] = self.f.extract(self.get(node), 0, node.dtype)
+            self.scalars[node] = self.f.extract(self.value_of(node), 0, node.dtype)
         return self.scalars[node]
 
     # ---- writing
-    def nodes(self, nodes: list[Node]) -> None:
-        """Every node in turn."""
+    def write_nodes(self, nodes: list[Node]) -> None:
+        """Write the nodes in their order, sines and cosines in groups."""
         for trigonometric, run in groupby(nodes, key=lambda n: n.op in TRIGONOMETRIC):
             if trigonometric:
                 self._trigonometry(list(run))
             else:
-                self._others(run)
+                self._write_others(run)
 
-    def _others(self, nodes: Iterable[Node]) -> None:
+    def _write_others(self, nodes: Iterable[Node]) -> None:
         for node in nodes:
             if node.op == "in" or node in self.plan.skipped or node in self.values:
-                continue  # given, part of another node, or at hand from a loop's test
+                continue  # an input, part of another node, or known from a loop's test
             handler = getattr(self, f"_{node.op}", None)
             if handler is not None:
                 handler(node)
             else:
                 self._operation(node)
-            self._keep(node)
+            self._store_outputs(node)
 
-    def _keep(self, node: Node) -> None:
-        """Store what another function or the caller needs."""
+    def _store_outputs(self, node: Node) -> None:
+        """Store the value of a node that another function or the caller needs."""
         slot = self.plan.slots.get(node)
         if slot is not None:
-            self.f.store(self.get(node), "%frame", slot, node.dtype)
+            self.f.store(self.value_of(node), "%frame", slot, node.dtype)
         for k in self.memory.outputs.get(node, ()):
-            self.f.store(self.get(node), "%out", k, node.dtype)
+            self.f.store(self.value_of(node), "%out", k, node.dtype)
 
     def _operation(self, node: Node) -> None:
         if node in self.plan.uniform:
             single = copy.copy(self.f)
             single.width = 1
-            self.scalars[node] = emit(single, node, tuple(self.scalar(a) for a in node.args))
+            self.scalars[node] = emit_node(single, node, tuple(self.scalar(a) for a in node.args))
         elif node in self.plan.fused:
             self.values[node] = self._multiply_add(node)
         else:
-            self.values[node] = emit(self.f, node, tuple(self.get(a) for a in node.args))
+            self.values[node] = emit_node(self.f, node, tuple(self.value_of(a) for a in node.args))
 
     def _multiply_add(self, node: Node) -> str:
         fused = self.plan.fused[node]
-        a, b, other = self.get(fused.a), self.get(fused.b), self.get(fused.other)
+        a, b, other = self.value_of(fused.a), self.value_of(fused.b), self.value_of(fused.other)
         if fused.negate_product:
             a = self.f.fneg(a)
         if fused.negate_other:
@@ -129,13 +129,13 @@ class Straight:
         return self.f.multiply_add(a, b, other)
 
     def _trigonometry(self, nodes: list[Node]) -> None:
-        """Sines and cosines in a row: both of every angle, with one check for very large ones."""
+        """Write a group of sines and cosines: both of every angle, with one check for very large ones."""
         angles = dict.fromkeys(self.plan.resolve(n.args[0]) for n in nodes)
         new = [a for a in angles if ("sin", a) not in self.values]
         if new:
-            pairs = mathematics.sines_cosines(self.f, [self.get(a) for a in new])
+            pairs = mathematics.sines_cosines(self.f, [self.value_of(a) for a in new])
             for angle, (sine, cosine) in zip(new, pairs, strict=True):
                 self.values["sin", angle], self.values["cos", angle] = sine, cosine
         for node in nodes:
             self.values[node] = self.values[node.op, self.plan.resolve(node.args[0])]
-            self._keep(node)
+            self._store_outputs(node)

@@ -1,4 +1,4 @@
-"""Tables in memory: look-ups and updates with an index computed at run time."""
+"""Writes tables in memory: look-ups and updates with an index computed at run time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import copy
 from freefloat.engine.graph.node import Node
 from freefloat.engine.graph.scalars import ELEMENT_BYTES, FLOAT
 
-from .straight import Place, Straight
+from .straight import Straight, TablePlace
 from .text import ELEMENT
 
 
@@ -15,24 +15,25 @@ class Tables(Straight):
     """Adds tables to straight-line code."""
 
     def _table(self, node: Node) -> None:
-        self.memory.places[node] = self._existing(node) or self._built(node)
+        self.memory.places[node] = self._existing(node) or self._new_table(node)
 
-    def _existing(self, node: Node) -> Place | None:
-        """Inputs that already lie side by side need no copy."""
+    def _existing(self, node: Node) -> TablePlace | None:
+        """Place of inputs that already lie side by side and need no copy; else None."""
         places = [self.memory.inputs.get(a) for a in node.args]
         first = places[0]
         if first is None or any(p != (first[0], first[1] + k) for k, p in enumerate(places)):
             return None
-        return Place(first[0], first[1], per_lane=True, owned=False)
+        return TablePlace(first[0], first[1], per_lane=True, owned=False)
 
-    def _built(self, node: Node) -> Place:
+    def _new_table(self, node: Node) -> TablePlace:
+        """Place of a new table: a constant of the module, or slots of the frame."""
         if all(a.op == "const" for a in node.args):
             name = self.memory.module.constant_table([a.value for a in node.args], node.value)
-            return Place(name, 0, per_lane=False, owned=False)
+            return TablePlace(name, 0, per_lane=False, owned=False)
         first = self.plan.reserve(len(node.args))
         for k, a in enumerate(node.args):
-            self.f.store(self.get(a), "%frame", first + k, a.dtype)
-        return Place("%frame", first, per_lane=True, owned=True)
+            self.f.store(self.value_of(a), "%frame", first + k, a.dtype)
+        return TablePlace("%frame", first, per_lane=True, owned=True)
 
     def _lookup(self, node: Node) -> None:
         table, index = node.args
@@ -43,9 +44,10 @@ class Tables(Straight):
         elif index in self.plan.uniform:
             self.values[node] = self.f.everywhere(self._element(place, self.scalar(index), 0, node.dtype), node.dtype)
         else:
-            self.values[node] = self._gathered(place, self.get(index), node.dtype)
+            self.values[node] = self._gather_lanes(place, self.value_of(index), node.dtype)
 
-    def _gathered(self, place: Place, index: str, dtype: str) -> str:
+    def _gather_lanes(self, place: TablePlace, index: str, dtype: str) -> str:
+        """Vector of one element per lane, each with its own index."""
         result = "poison"
         for lane in range(self.f.width):
             element = self._element(place, self.f.extract(index, lane, "i64"), lane, dtype)
@@ -53,39 +55,39 @@ class Tables(Straight):
         return result
 
     def _offset(self, index: str, first: int) -> str:
-        return index if first == 0 else self.f.put(f"add i64 {index}, {first}")
+        return index if first == 0 else self.f.emit_value(f"add i64 {index}, {first}")
 
-    def _element_address(self, place: Place, index: str, lane: int) -> str:
-        """The eight bytes of one lane of one element."""
+    def _element_address(self, place: TablePlace, index: str, lane: int) -> str:
+        """Address of one element in one lane."""
         if not place.per_lane:
-            return self.f.put(f"getelementptr inbounds i64, ptr {place.pointer}, i64 {index}")
+            return self.f.emit_value(f"getelementptr inbounds i64, ptr {place.pointer}, i64 {index}")
         slot = self._offset(index, place.first)
         row = f"[{self.f.width} x i64]"
-        return self.f.put(f"getelementptr inbounds {row}, ptr {place.pointer}, i64 {slot}, i64 {lane}")
+        return self.f.emit_value(f"getelementptr inbounds {row}, ptr {place.pointer}, i64 {slot}, i64 {lane}")
 
-    def _element(self, place: Place, index: str, lane: int, dtype: str) -> str:
+    def _element(self, place: TablePlace, index: str, lane: int, dtype: str) -> str:
         address = self._element_address(place, index, lane)
         if dtype == FLOAT:
-            return self.f.put(f"load double, ptr {address}, align 8")
-        word = self.f.put(f"load i64, ptr {address}, align 8")
-        return word if ELEMENT[dtype] == "i64" else self.f.put(f"trunc i64 {word} to {ELEMENT[dtype]}")
+            return self.f.emit_value(f"load double, ptr {address}, align 8")
+        word = self.f.emit_value(f"load i64, ptr {address}, align 8")
+        return word if ELEMENT[dtype] == "i64" else self.f.emit_value(f"trunc i64 {word} to {ELEMENT[dtype]}")
 
     def _update(self, node: Node) -> None:
         table, index, element = node.args
         place = self.memory.places[node] = self._writable(node, table)
         if index in self.plan.uniform or index.op == "const":
             slot = self._offset(self.scalar(index), place.first)
-            self.f.store(self.get(element), place.pointer, slot, element.dtype)
+            self.f.store(self.value_of(element), place.pointer, slot, element.dtype)
             return
-        value, where = self.get(element), self.get(index)
+        value, where = self.value_of(element), self.value_of(index)
         single = copy.copy(self.f)
         single.width = 1
         for lane in range(self.f.width):
             address = self._element_address(place, self.f.extract(where, lane, "i64"), lane)
             single.store(self.f.extract(value, lane, element.dtype), address, 0, element.dtype)
 
-    def _writable(self, node: Node, table: Node) -> Place:
-        """The table itself if nobody else looks at it any more, else a copy."""
+    def _writable(self, node: Node, table: Node) -> TablePlace:
+        """Place of a table that may be overwritten: the table itself if it is not read later, else a copy."""
         place = self.memory.places[table]
         if place.owned and self.plan.uses[table] == 1 and table.depth == node.depth:
             return place
@@ -98,12 +100,12 @@ class Tables(Straight):
             for k in range(length):
                 element = self._element(place, str(k), 0, node.value)
                 self.f.store(self.f.everywhere(element, node.value), "%frame", first + k, node.value)
-        return Place("%frame", first, per_lane=True, owned=True)
+        return TablePlace("%frame", first, per_lane=True, owned=True)
 
     def _copy(self, target: str, source: str, slots: int) -> None:
         name, size = "@llvm.memcpy.p0.p0.i64", slots * self.f.width * ELEMENT_BYTES
         self.memory.module.declarations.add(f"declare void {name}(ptr, ptr, i64, i1)")
-        self.f.do(f"call void {name}(ptr align 8 {target}, ptr align 8 {source}, i64 {size}, i1 false)")
+        self.f.emit_statement(f"call void {name}(ptr align 8 {target}, ptr align 8 {source}, i64 {size}, i1 false)")
 
 
 def _table_length(table: Node) -> int:

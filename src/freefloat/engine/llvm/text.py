@@ -26,16 +26,16 @@ class Module:
         self.serial = 0
 
     def number(self) -> int:
-        """A number not given before."""
+        """Next unused number for names of the module."""
         self.serial += 1
         return self.serial
 
     def text(self) -> str:
-        """The whole module."""
+        """IR text of the whole module."""
         return "\n".join([*self.globals, *self.functions, *sorted(self.declarations), _METADATA])
 
     def constant_table(self, values: Sequence[float | int], dtype: str) -> str:
-        """A read-only array of single (not per-lane) elements of eight bytes."""
+        """Add a read-only array of single (not per-lane) elements of eight bytes; returns its name."""
         name = f"@table{self.number()}"
         words = ", ".join(f"i64 {_word(v, dtype)}" for v in values)
         self.globals.append(f"{name} = internal constant [{len(values)} x i64] [{words}], align 64")
@@ -46,12 +46,12 @@ _METADATA = '!0 = !{!"branch_weights", i32 1, i32 100000}\n!1 = distinct !{!1}'
 
 
 def _word(value: float | int, dtype: str) -> int:
-    """A constant as the eight bytes it has in memory."""
+    """Integer with the eight bytes of a constant in memory."""
     return struct.unpack("q", struct.pack("d", value))[0] if dtype == FLOAT else int(value)
 
 
 class Function:
-    """One IR function being written."""
+    """One IR function while it is written."""
 
     def __init__(self, module: Module, name: str, parameters: str, result: str = "void") -> None:
         self.module, self.width, self.name = module, module.width, name
@@ -61,16 +61,16 @@ class Function:
 
     # ---- types
     def type(self, dtype: str) -> str:
-        """The IR type of a value."""
+        """IR type of a value."""
         return ELEMENT[dtype] if self.width == 1 else f"<{self.width} x {ELEMENT[dtype]}>"
 
     def suffix(self, dtype: str) -> str:
-        """How intrinsics spell the type."""
+        """Type suffix in the names of intrinsics."""
         element = "f64" if dtype == FLOAT else ELEMENT[dtype]
         return element if self.width == 1 else f"v{self.width}{element}"
 
     def splat(self, value: float | int, dtype: str = FLOAT) -> str:
-        """A constant in every lane."""
+        """IR text of a constant in every lane."""
         if dtype == FLOAT:
             literal = f"0x{struct.unpack('Q', struct.pack('d', value))[0]:016X}"
         elif dtype == BOOL:
@@ -82,117 +82,117 @@ class Function:
         return "<" + ", ".join([f"{ELEMENT[dtype]} {literal}"] * self.width) + ">"
 
     # ---- instructions
-    def put(self, expression: str) -> str:
-        """A new value."""
+    def emit_value(self, expression: str) -> str:
+        """Write an instruction with a result; returns the result's name."""
         name = f"%v{len(self.lines)}"
         self.lines.append(f"{name} = {expression}")
         return name
 
-    def do(self, statement: str) -> None:
-        """An instruction without a value."""
+    def emit_statement(self, statement: str) -> None:
+        """Write an instruction without a result."""
         self.lines.append(statement)
 
     def start(self, label: str) -> None:
-        """Begin a basic block; the one before must have ended."""
+        """Begin a basic block; the block before it must have ended."""
         self.lines.append(f"{label}:")
         self.label = label
 
     def jump(self, label: str) -> None:
-        """End the basic block by going to another."""
+        """End the basic block with a jump to another one."""
         self.lines.append(f"br label %{label}")
 
-    def fresh(self, stem: str) -> str:
-        """A label not used before."""
+    def new_label(self, stem: str) -> str:
+        """Label that was not used before."""
         return f"{stem}{self.module.number()}"
 
     def binary(self, instruction: str, a: str, b: str, dtype: str = FLOAT) -> str:
-        """A two-operand instruction."""
-        return self.put(f"{instruction} {self.type(dtype)} {a}, {b}")
+        """Value of a two-operand instruction."""
+        return self.emit_value(f"{instruction} {self.type(dtype)} {a}, {b}")
 
     def fneg(self, a: str) -> str:
-        """-a"""
-        return self.put(f"fneg {self.type(FLOAT)} {a}")
+        """Value of -a for a double."""
+        return self.emit_value(f"fneg {self.type(FLOAT)} {a}")
 
     def multiply_add(self, a: str, b: str, c: str) -> str:
-        """a*b + c rounded once."""
+        """Value of a*b + c, rounded once."""
         return self.intrinsic("fma", FLOAT, a, b, c)
 
     def intrinsic(self, name: str, dtype: str, *args: str) -> str:
-        """An LLVM intrinsic on values of one type."""
+        """Value of an LLVM intrinsic for arguments of one type."""
         kind, full = self.type(dtype), f"@llvm.{name}.{self.suffix(dtype)}"
         self.module.declarations.add(f"declare {kind} {full}({', '.join([kind] * len(args))})")
-        return self.put(f"call {kind} {full}({', '.join(f'{kind} {a}' for a in args)})")
+        return self.emit_value(f"call {kind} {full}({', '.join(f'{kind} {a}' for a in args)})")
 
     def select(self, condition: str, on_true: str, on_false: str, dtype: str = FLOAT) -> str:
-        """One of two values, lane by lane."""
+        """Value selected from two values, lane by lane."""
         kind = self.type(dtype)
-        return self.put(f"select {self.type(BOOL)} {condition}, {kind} {on_true}, {kind} {on_false}")
+        return self.emit_value(f"select {self.type(BOOL)} {condition}, {kind} {on_true}, {kind} {on_false}")
 
     def any(self, condition: str) -> str:
-        """Whether a condition holds in any lane."""
+        """Truth value: whether a condition holds in any lane."""
         if self.width == 1:
             return condition
         name = f"@llvm.vector.reduce.or.v{self.width}i1"
         self.module.declarations.add(f"declare i1 {name}({self.type(BOOL)})")
-        return self.put(f"call i1 {name}({self.type(BOOL)} {condition})")
+        return self.emit_value(f"call i1 {name}({self.type(BOOL)} {condition})")
 
     def cast(self, instruction: str, a: str, source: str, target: str) -> str:
-        """A conversion instruction between types."""
-        return self.put(f"{instruction} {self.type(source)} {a} to {self.type(target)}")
+        """Value of a conversion instruction between types."""
+        return self.emit_value(f"{instruction} {self.type(source)} {a} to {self.type(target)}")
 
     def lanes(self, function: str, dtype: str, *args: str) -> str:
-        """A C function applied to every lane in turn."""
+        """Value of a C function, called for every lane in turn."""
         element = ELEMENT[dtype]
         self.module.declarations.add(f"declare {element} @{function}({', '.join([element] * len(args))})")
         if self.width == 1:
-            return self.put(f"call {element} @{function}({', '.join(f'{element} {a}' for a in args)})")
+            return self.emit_value(f"call {element} @{function}({', '.join(f'{element} {a}' for a in args)})")
         result = "poison"
         for lane in range(self.width):
             parts = [self.extract(a, lane, dtype) for a in args]
-            value = self.put(f"call {element} @{function}({', '.join(f'{element} {p}' for p in parts)})")
+            value = self.emit_value(f"call {element} @{function}({', '.join(f'{element} {p}' for p in parts)})")
             result = self.insert(result, value, lane, dtype)
         return result
 
     def extract(self, a: str, lane: int, dtype: str) -> str:
-        """One lane."""
-        return a if self.width == 1 else self.put(f"extractelement {self.type(dtype)} {a}, i64 {lane}")
+        """Scalar of one lane of a vector."""
+        return a if self.width == 1 else self.emit_value(f"extractelement {self.type(dtype)} {a}, i64 {lane}")
 
     def insert(self, a: str, element: str, lane: int, dtype: str) -> str:
-        """A vector with one lane replaced."""
+        """Vector with one lane replaced."""
         if self.width == 1:
             return element
-        return self.put(f"insertelement {self.type(dtype)} {a}, {ELEMENT[dtype]} {element}, i64 {lane}")
+        return self.emit_value(f"insertelement {self.type(dtype)} {a}, {ELEMENT[dtype]} {element}, i64 {lane}")
 
     def everywhere(self, element: str, dtype: str) -> str:
-        """One scalar in every lane."""
+        """Vector with one scalar in every lane."""
         if self.width == 1:
             return element
         kind = self.type(dtype)
-        one = self.put(f"insertelement {kind} poison, {ELEMENT[dtype]} {element}, i64 0")
-        return self.put(f"shufflevector {kind} {one}, {kind} poison, <{self.width} x i32> zeroinitializer")
+        first = self.emit_value(f"insertelement {kind} poison, {ELEMENT[dtype]} {element}, i64 0")
+        return self.emit_value(f"shufflevector {kind} {first}, {kind} poison, <{self.width} x i32> zeroinitializer")
 
     # ---- memory
     def address(self, pointer: str, slot: int | str) -> str:
-        """Where a slot is."""
+        """Address of a slot."""
         if slot == 0:
             return pointer
-        return self.put(f"getelementptr inbounds [{self.width} x i64], ptr {pointer}, i64 {slot}")
+        return self.emit_value(f"getelementptr inbounds [{self.width} x i64], ptr {pointer}, i64 {slot}")
 
     def load(self, pointer: str, slot: int | str, dtype: str) -> str:
-        """The value in a slot."""
+        """Value loaded from a slot."""
         place = self.address(pointer, slot)
         if dtype == FLOAT:
-            return self.put(f"load {self.type(dtype)}, ptr {place}, align 8")
-        word = self.put(f"load {self.type('i64')}, ptr {place}, align 8")
+            return self.emit_value(f"load {self.type(dtype)}, ptr {place}, align 8")
+        word = self.emit_value(f"load {self.type('i64')}, ptr {place}, align 8")
         return word if BITS.get(dtype) == 64 else self.cast("trunc", word, "i64", dtype)
 
     def store(self, value: str, pointer: str, slot: int | str, dtype: str) -> None:
-        """Put a value into a slot."""
+        """Write the store of a value into a slot."""
         place = self.address(pointer, slot)
         if dtype != FLOAT and BITS.get(dtype) != 64:
             widen = "sext" if dtype in BITS and is_signed(dtype) else "zext"
             value, dtype = self.cast(widen, value, dtype, "i64"), "i64"
-        self.do(f"store {self.type(dtype)} {value}, ptr {place}, align 8")
+        self.emit_statement(f"store {self.type(dtype)} {value}, ptr {place}, align 8")
 
     def finish(self) -> None:
         """Add the function to its module."""

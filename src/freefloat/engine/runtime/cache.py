@@ -1,9 +1,9 @@
 """Compiled code on disk, shared by the processes of one user.
 
-An entry is written beside its final name and moved there in one step, so readers see all of it or nothing. It is signed
-with a secret of the user, together with its name: one that is damaged, misplaced or made by somebody else is never
+An entry is written to a temporary file and renamed in one step, so readers see all of it or nothing. It is signed with
+a secret of the user, together with its name: an entry that is damaged, misplaced or made by another user is never
 loaded, but built again. A cache that cannot be used (no home, a read-only one, a directory that others may write to) is
-no error: code is then compiled each time, and `doctor` says why.
+no error: code is then compiled each time, and `doctor` reports why.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from .secret import read_own_file, secret_file, user_secret
 MAGIC = b"freefloat2"
 SUFFIX = ".code"
 _UNFINISHED = ".part"
-_ABANDONED = 3600.0  # [s] after which an unfinished entry is nobody's any more
+_ABANDONED = 3600.0  # [s] age after which an unfinished entry is removed
 
 
 class CacheWarning(UserWarning):
-    """Something in the cache was not used, since it may be somebody else's."""
+    """An entry of the cache was not used, because it may be from another user, or was not written."""
 
 
 def directory() -> Path | None:
-    """Where entries are: $FREEFLOAT_CACHE, else the user's cache directory; None for a user without a home."""
+    """Directory of the entries: $FREEFLOAT_CACHE, else the user's cache directory; None for a user without a home."""
     chosen = os.environ.get("FREEFLOAT_CACHE")
     if chosen:
         return Path(chosen)
@@ -44,8 +44,8 @@ def directory() -> Path | None:
         return None
 
 
-def obstacle() -> str:
-    """Why the cache cannot be used, with a remedy; nothing where it can."""
+def unusable_reason() -> str:
+    """Reason why the cache cannot be used, with a remedy; empty if it can be used."""
     folder = directory()
     if folder is None:
         return "there is no home directory. Name a folder of your own in FREEFLOAT_CACHE and one in XDG_CONFIG_HOME."
@@ -67,8 +67,8 @@ def _warn(sentence: str) -> None:
 
 
 def _folder() -> Path | None:
-    """The directory, if entries may be read from it and written to it."""
-    if why := obstacle():
+    """Directory of the entries; None, with a warning, if the cache cannot be used."""
+    if why := unusable_reason():
         _warn(f"Compiled code is not kept: {why}")
         return None
     return directory()
@@ -76,7 +76,7 @@ def _folder() -> Path | None:
 
 @remember
 def engine_version() -> str:
-    """A hash of the engine's own source at import: code from another version is never reused."""
+    """Hash of the engine's source at import, so that code from another version is never reused."""
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parents[1].rglob("*.py")):
         digest.update(path.read_bytes())
@@ -87,12 +87,12 @@ engine_version()
 
 
 def key(*facts: object) -> str:
-    """The name of an entry: everything its content depends on."""
+    """Name of an entry: a hash of everything that its content depends on."""
     return hashlib.sha256("\0".join(map(str, (engine_version(), *facts))).encode()).hexdigest()
 
 
 def fetch(name: str, build: Callable[[], bytes]) -> bytes:
-    """An entry's content, built if it is missing or damaged."""
+    """Content of an entry, built and written if it is missing or damaged."""
     content = read(name)
     if content is None:
         content = build()
@@ -101,7 +101,7 @@ def fetch(name: str, build: Callable[[], bytes]) -> bytes:
 
 
 def read(name: str) -> bytes | None:
-    """An entry's content; None if it is missing, damaged or somebody else's, which is said."""
+    """Content of an entry; None if it is missing, or, with a warning, if it is damaged or from another user."""
     folder = _folder()
     if folder is None or not os.path.lexists(path := folder / f"{name}{SUFFIX}"):
         return None
@@ -115,9 +115,9 @@ def read(name: str) -> bytes | None:
 
 
 def write(name: str, content: bytes) -> None:
-    """Keep an entry, and let the oldest go where there are too many.
+    """Write an entry, and remove the oldest ones where the cache is too large.
 
-    Nothing is written once the package's files have changed: what runs here is not what others would take it for.
+    Nothing is written once the package's files have changed, because then this code is not that of the files.
     """
     folder = _folder()
     if folder is None:
@@ -128,7 +128,7 @@ def write(name: str, content: bytes) -> None:
     with contextlib.suppress(OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not os.environ.get("FREEFLOAT_CACHE"):
-            folder.chmod(0o700)  # versions before made it readable
+            folder.chmod(0o700)  # earlier versions made it readable for others
         handle, temporary = tempfile.mkstemp(dir=folder, suffix=_UNFINISHED)
         try:
             with os.fdopen(handle, "wb") as file:
@@ -140,21 +140,21 @@ def write(name: str, content: bytes) -> None:
 
 
 def _signature(name: str, content: bytes) -> bytes:
-    """What only this user can write under this content with this name."""
+    """Signature of an entry's name and content, which only this user can make."""
     return hmac.digest(user_secret() or b"", name.encode() + b"\0" + content, "sha256")
 
 
 def size_limit() -> int:
-    """Most bytes that the cache may take: $FREEFLOAT_CACHE_LIMIT in megabytes, else one gigabyte."""
+    """Largest size of the cache [bytes]: $FREEFLOAT_CACHE_LIMIT in megabytes, else one gigabyte."""
     chosen = os.environ.get("FREEFLOAT_CACHE_LIMIT", "")
     return int(float(chosen) * 1e6) if chosen.replace(".", "", 1).isdigit() else 1_000_000_000
 
 
 def _shrink(folder: Path, limit: int) -> None:
-    """Remove what others left unfinished, then the entries used longest ago, until a tenth of the room is free."""
+    """Remove abandoned unfinished files, then the entries used longest ago, until a tenth of the size limit is free."""
     files = []
-    with os.scandir(folder) as found:
-        for entry in found:
+    with os.scandir(folder) as scan:
+        for entry in scan:
             with contextlib.suppress(FileNotFoundError):  # another process removes too
                 facts = entry.stat(follow_symlinks=False)
                 if entry.name.endswith(SUFFIX):
@@ -164,7 +164,7 @@ def _shrink(folder: Path, limit: int) -> None:
     total = sum(facts.st_size for facts, _ in files)
     if total <= limit:
         return
-    for facts, path in sorted(files, key=lambda one: one[0].st_mtime_ns):
+    for facts, path in sorted(files, key=lambda file: file[0].st_mtime_ns):
         if total <= 0.9 * limit:
             return
         Path(path).unlink(missing_ok=True)
@@ -172,13 +172,13 @@ def _shrink(folder: Path, limit: int) -> None:
 
 
 def entries() -> list[Path]:
-    """Files of the cache."""
+    """Paths of all entries of the cache."""
     folder = directory()
     return [] if folder is None else sorted(folder.glob(f"*{SUFFIX}"))
 
 
 def clear() -> int:
-    """Remove every entry; returns how many there were."""
+    """Remove every entry; returns their number."""
     found, folder = entries(), directory()
     for path in [*found, *(folder.glob(f"*{_UNFINISHED}") if folder else ())]:
         path.unlink(missing_ok=True)

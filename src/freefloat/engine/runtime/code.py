@@ -1,7 +1,7 @@
-"""Machine code by need: made quickly first, made again at full strength when enough runs on it.
+"""Machine code in two tiers: compiled quickly first, and again with full optimisation when enough runs on it.
 
-Both are made of the same IR by different settings of LLVM and compute the same bits, so that one may take the other's
-place between two steps of a rollout.
+Both are made from the same IR by different settings of LLVM and compute the same bits, so that one may replace the
+other between two steps of a rollout.
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ import numpy as np
 
 from freefloat.engine.collecting import without_collecting
 from freefloat.engine.graph import Graph
-from freefloat.engine.llvm.machine import Library, Setting, code_setting, compile_object, host
+from freefloat.engine.llvm.machine import CodeSetting, Library, code_setting, compile_object, host
 from freefloat.engine.llvm.module import emit_module
 
 from . import background, cache
 from .making import making
 from .program import Compiled
 
-# [operations run per line of IR] where full strength begins to pay: a line takes it 25 us, an operation saves 0.5 ns.
+# [operations run per line of IR] above which full optimisation saves time: it needs 25 us a line, and saves 0.5 ns an
+# operation.
 PAYS = 50_000
-LINES_PER_OPERATION = 2  # about, for code that is not written yet
-MOST_ATTEMPTS = 3  # of one program in the background, where a signal ends them
+LINES_PER_OPERATION = 2  # estimate for code that is not written yet
+MOST_ATTEMPTS = 3  # most background jobs of one program, where signals end them
 POINTER, COUNT = ctypes.c_void_p, ctypes.c_int64
 _HEAD = struct.Struct("qqq")
 
@@ -43,225 +44,228 @@ class Code:
 
     @cached_property
     def call(self) -> Any:
-        """call(state, held, out, frame)"""
+        """Compiled function call(state, held, out, frame)."""
         return self.library.function("call", *[POINTER] * 4)
 
     @cached_property
     def again(self) -> Any:
-        """again(state, held, out, frame): of a step function, after a call with this frame and the same held values."""
+        """Compiled function again(state, held, out, frame): a call with frame and held values of the call before."""
         return self.library.function("again", *[POINTER] * 4)
 
     @cached_property
     def batch(self) -> Any:
-        """batch(rows, results, first, end, total, work)"""
+        """Compiled function batch(rows, results, first, end, total, work)."""
         return self.library.function("batch", POINTER, POINTER, COUNT, COUNT, COUNT, POINTER)
 
     @cached_property
     def rollout(self) -> Any:
-        """rollout(rows, results, first, end, total, work, steps, every, due, count, records)"""
+        """Compiled function rollout(rows, results, first, end, total, work, steps, every, due, count, records)."""
         types = [POINTER, POINTER, COUNT, COUNT, COUNT, POINTER, *[COUNT] * 4, POINTER]
         return self.library.function("rollout", *types)
 
     def work(self) -> np.ndarray:
-        """Work space for one thread, aligned to a cache line."""
+        """New work space for one thread, aligned to a cache line."""
         space = np.zeros(self.work_slots * self.width + 8)
         skip = (-space.ctypes.data // 8) % 8
         return space[skip:]
 
 
 @dataclass(frozen=True)
-class _Entry:
-    """What is kept on disk: object code, and with quick code the IR that full-strength code is made of."""
+class _CodeEntry:
+    """Content of a cache entry: object code, and with quick code the IR for full optimisation."""
 
     work_slots: int
     lines: int
     code: bytes
     text: bytes = b""
 
-    def packed(self) -> bytes:
-        """As bytes."""
+    def to_bytes(self) -> bytes:
+        """Entry as bytes for the disk."""
         return _HEAD.pack(self.work_slots, self.lines, len(self.code)) + self.code + self.text
 
     @classmethod
-    def of(cls, content: bytes) -> _Entry:
-        """From bytes."""
+    def from_bytes(cls, content: bytes) -> _CodeEntry:
+        """Entry from bytes of the disk."""
         slots, lines, size = _HEAD.unpack(content[: _HEAD.size])
         return cls(slots, lines, content[_HEAD.size : _HEAD.size + size], content[_HEAD.size + size :])
 
 
 @dataclass(frozen=True)
-class _Loaded:
-    """An entry in use: its code, and what else is needed of it."""
+class _LoadedCode:
+    """A loaded cache entry: its code, number of lines and IR."""
 
     code: Code
     lines: int
     text: bytes  # compressed IR, with quick code
 
     @classmethod
-    def of(cls, entry: _Entry, width: int) -> _Loaded:
-        """Load the code of an entry."""
+    def from_entry(cls, entry: _CodeEntry, width: int) -> _LoadedCode:
+        """Load the code of a cache entry."""
         code = Code(Library(entry.code), width, entry.work_slots)
-        assert code.call  # it is there
+        assert code.call  # the library has this function
         return cls(code, entry.lines, entry.text)
 
     def ir(self) -> str:
-        """What full-strength code is made of."""
+        """IR text from which fully optimised code is made."""
         return zlib.decompress(self.text).decode()
 
 
-def _load_and_keep(entry: _Entry, width: int, name: str | None) -> _Loaded:
-    """Load an entry, then write it to disk if it has a name there: what does not load is not kept."""
-    loaded = _Loaded.of(entry, width)
+def _load_and_keep(entry: _CodeEntry, width: int, name: str | None) -> _LoadedCode:
+    """Load an entry, then write it to disk if it has a name there, so that only code that loads is kept."""
+    loaded = _LoadedCode.from_entry(entry, width)
     if name is not None:
-        cache.write(name, entry.packed())
+        cache.write(name, entry.to_bytes())
     return loaded
 
 
-class CodeByNeed:
-    """A program's code for one register width. FREEFLOAT_QUICK_CODE=1: always quick, 0: always at full strength."""
+class TieredCode:
+    """Code of a program for one register width. FREEFLOAT_QUICK_CODE=1: always quick, 0: always fully optimised."""
 
     def __init__(self, program: Compiled, width: int, use_cache: bool, part_size: int) -> None:
         self.program, self.width = program, width
         self._use_cache, self._part_size = use_cache, part_size
-        self._loaded: _Loaded | None = None
-        self._job: background.Job[_Loaded] | None = None
+        self._loaded: _LoadedCode | None = None
+        self._job: background.Job[_LoadedCode] | None = None
         self._attempts = 0  # jobs begun
         self._looked = False
         self._operations = 0  # run, or about to be
         self._changing, self._settling = threading.RLock(), threading.Lock()
-        self.is_final = False  # whether no other code will take this one's place
+        self.is_final = False  # whether no other code will replace this code
 
-    # ---- what is there
+    # ---- existing code
     def find(self) -> bool:
-        """Whether code is loaded, or was found on disk: at full strength if it is there."""
+        """Whether code is loaded, now or from disk; fully optimised code is preferred."""
         if self._loaded is None and self._use_cache and not self._looked:
             self._looked = True
             setting = code_setting()
-            if setting is not Setting.QUICK and (found := self._read(quick=False)):
-                self._settle(found, final=True)
-            elif setting is not Setting.FULL and (found := self._read(quick=True)):
-                self._settle(found, final=setting is Setting.QUICK)
+            if setting is not CodeSetting.QUICK and (found := self._read_entry(quick=False)):
+                self._set_code(found, final=True)
+            elif setting is not CodeSetting.FULL and (found := self._read_entry(quick=True)):
+                self._set_code(found, final=setting is CodeSetting.QUICK)
         return self._loaded is not None
 
     @property
     def is_awaited(self) -> bool:
-        """Whether code at full strength is on its way."""
+        """Whether a job of this process is making fully optimised code."""
         return not self.is_final and self._job is not None and self._job.is_mine
 
     @property
     def lines(self) -> int:
-        """Lines of IR, estimated where there is no code."""
+        """Number of lines of IR, estimated where there is no code."""
         if self.find() and self._loaded is not None:
             return self._loaded.lines
         return LINES_PER_OPERATION * self.program.graph.block.size()
 
-    # ---- what is used
-    def get(self, operations: int, *, at_once: bool = False) -> Code:
-        """Code that is going to run so many operations; `at_once`: at full strength now, if they pay for it."""
+    # ---- code to run
+    def code_for(self, operations: int, *, at_once: bool = False) -> Code:
+        """Code that will run this many operations; with `at_once` fully optimised now, if that saves time."""
         self._operations += operations
         if self._loaded is None and not self.find():
             setting = code_setting()
-            pays = at_once and setting is Setting.BY_NEED and self._operations >= PAYS * self.lines
-            self._make(quick=not (pays or setting is Setting.FULL))
+            pays = at_once and setting is CodeSetting.BY_NEED and self._operations >= PAYS * self.lines
+            self._make_code(quick=not (pays or setting is CodeSetting.FULL))
         return self.improve()
 
     def improve(self) -> Code:
-        """The best code there is at present; better one is begun if it pays."""
+        """Best code at present; a job for better code is started if that saves time."""
         if not self.is_final and self._changing.acquire(blocking=False):
             try:
                 self._improve()
             finally:
                 self._changing.release()
-        return self._present.code
+        return self._current.code
 
-    def full(self) -> Code:
-        """Code that stays: at full strength, unless FREEFLOAT_QUICK_CODE=1."""
+    def final_code(self) -> Code:
+        """Final code: fully optimised, unless FREEFLOAT_QUICK_CODE=1."""
         if self._loaded is None and not self.find():
-            self._make(quick=code_setting() is Setting.QUICK)
+            self._make_code(quick=code_setting() is CodeSetting.QUICK)
         with self._changing:
-            quick = self._present
+            quick = self._current
             if not self.is_final and quick.text:
                 with making(self.program.title, "compiling"):
-                    self._settle(self._wait_for_full(quick), final=True)
-        return self._present.code
+                    self._set_code(self._wait_for_full(quick), final=True)
+        return self._current.code
 
-    def _wait_for_full(self, quick: _Loaded) -> _Loaded:
+    def _wait_for_full(self, quick: _LoadedCode) -> _LoadedCode:
+        """Fully optimised code, from the running job or compiled here."""
         made = self._job.result() if self._job is not None and self._job.is_mine else None
         return made or self._finish_full(quick, compile_object(quick.ir(), quick=False))
 
     def _improve(self) -> None:
-        quick = self._present
+        """Use the result of a job that has ended, or start a job if that saves time."""
+        quick = self._current
         if self._job is not None and self._job.is_mine:
             if self._job.has_ended:
-                self._take(self._job)
+                self._take_result(self._job)
         elif quick.text and self._operations >= PAYS * quick.lines and background.has_room(self._job_key):
-            self._begin(quick)
+            self._begin_full(quick)
 
     @cached_property
     def _job_key(self) -> tuple[str, bool]:
-        return self._name(quick=False), self._use_cache
+        return self._cache_name(quick=False), self._use_cache
 
-    def _begin(self, quick: _Loaded) -> None:
-        """Full-strength code: from disk if somebody has made it since, else from a job."""
-        if self._use_cache and (found := self._read(quick=False)):
-            self._settle(found, final=True)
+    def _begin_full(self, quick: _LoadedCode) -> None:
+        """Get fully optimised code from disk if it is there by now, else start a job for it."""
+        if self._use_cache and (found := self._read_entry(quick=False)):
+            self._set_code(found, final=True)
         elif not background.may_begin():
-            self._settle(quick, final=True)
+            self._set_code(quick, final=True)
         else:
             try:
-                self._job = background.begin(self._job_key, quick.ir, partial(self._finish_full, quick))
+                self._job = background.begin_job(self._job_key, quick.ir, partial(self._finish_full, quick))
             except OSError as error:
                 background.failures.append(f"No compiler process could be started: {error}. Quick code is used.")
-                self._settle(quick, final=True)
+                self._set_code(quick, final=True)
 
-    def _take(self, job: background.Job[_Loaded]) -> None:
-        """What a job has made; quick code stays where it failed, unless a signal ended it: it may succeed again."""
+    def _take_result(self, job: background.Job[_LoadedCode]) -> None:
+        """Use the result of a job; if it failed, keep quick code, but retry where a signal ended the job."""
         made = job.result()
         self._attempts += 1
         if made is None and job.was_killed and self._attempts < MOST_ATTEMPTS:
             self._job = None
         else:
-            self._settle(made or self._present, final=True)
+            self._set_code(made or self._current, final=True)
 
     # ---- making
-    def _name(self, quick: bool) -> str:
+    def _cache_name(self, quick: bool) -> str:
         facts = (self.program.summary.hash, self.width, self._part_size, host())
         return cache.key("native", *facts, *(["quick"] if quick else []))
 
-    def _name_to_keep(self, quick: bool) -> str | None:
-        return self._name(quick) if self._use_cache else None
+    def _name_on_disk(self, quick: bool) -> str | None:
+        return self._cache_name(quick) if self._use_cache else None
 
-    def _read(self, *, quick: bool) -> _Loaded | None:
-        content = cache.read(self._name(quick))
-        return None if content is None else _Loaded.of(_Entry.of(content), self.width)
+    def _read_entry(self, *, quick: bool) -> _LoadedCode | None:
+        content = cache.read(self._cache_name(quick))
+        return None if content is None else _LoadedCode.from_entry(_CodeEntry.from_bytes(content), self.width)
 
     @without_collecting
-    def _make(self, *, quick: bool) -> None:
-        graph = self.program.graph  # traced by now, if it was not
+    def _make_code(self, *, quick: bool) -> None:
+        """Compile the program and use the code."""
+        graph = self.program.graph  # this traces the function if needed
         with making(self.program.title, "compiling"):
-            made = self._make_of(graph, quick=quick)
-        self._settle(made, final=not quick or code_setting() is Setting.QUICK)
+            made = self._compile_graph(graph, quick=quick)
+        self._set_code(made, final=not quick or code_setting() is CodeSetting.QUICK)
 
-    def _make_of(self, graph: Graph, *, quick: bool) -> _Loaded:
+    def _compile_graph(self, graph: Graph, *, quick: bool) -> _LoadedCode:
         source = emit_module(graph, self.width, fma=host().fma, part_size=self._part_size)
         text = zlib.compress(source.text.encode(), 1) if quick else b""
         code = compile_object(source.text, quick=quick)
-        entry = _Entry(source.work_slots, source.text.count("\n"), code, text)
-        return _load_and_keep(entry, self.width, self._name_to_keep(quick))
+        entry = _CodeEntry(source.work_slots, source.text.count("\n"), code, text)
+        return _load_and_keep(entry, self.width, self._name_on_disk(quick))
 
-    def _finish_full(self, quick: _Loaded, code: bytes) -> _Loaded:
-        """What a compiler has made of the IR of quick code."""
-        entry = _Entry(quick.code.work_slots, quick.lines, code)
-        return _load_and_keep(entry, self.width, self._name_to_keep(quick=False))
+    def _finish_full(self, quick: _LoadedCode, code: bytes) -> _LoadedCode:
+        """Load and keep the object code that was compiled from the IR of quick code."""
+        entry = _CodeEntry(quick.code.work_slots, quick.lines, code)
+        return _load_and_keep(entry, self.width, self._name_on_disk(quick=False))
 
-    # ---- what is there from now on
+    # ---- changing the code in use
     @property
-    def _present(self) -> _Loaded:
+    def _current(self) -> _LoadedCode:
         assert self._loaded is not None
         return self._loaded
 
-    def _settle(self, loaded: _Loaded, *, final: bool) -> None:
-        """Use this code, unless another thread has better by now. Code comes before the word that it is final."""
+    def _set_code(self, loaded: _LoadedCode, *, final: bool) -> None:
+        """Use this code, unless another thread has set better code. The code is set before `is_final`."""
         with self._settling:
             if self._loaded is None or (final and not self.is_final):
                 self._loaded = loaded

@@ -1,4 +1,4 @@
-"""Facts about what this installation can compile and where it keeps the results."""
+"""Reports what this installation can compile and where it keeps the results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .workers import available_threads
 
 
 def doctor() -> dict[str, Any]:
-    """Targets, processor, SIMD width, threads, the card or why there is none, disk cache, what is traced each time."""
+    """Facts about targets, processor, SIMD width, threads, the graphics card, the disk cache and repeated tracing."""
     from freefloat.engine.cuda.card import describe, what_is_missing
 
     found = cache.entries()
@@ -26,7 +26,7 @@ def doctor() -> dict[str, Any]:
         "c_compiler": shutil.which("cc"),
         "gpu": describe(),
         "cache_directory": str(cache.directory() or "none"),
-        "cache_unused": cache.obstacle() or "no",
+        "cache_unused": cache.unusable_reason() or "no",
         "cache_entries": len(found),
         "cache_bytes": sum(path.stat().st_size for path in found),
         "cache_limit_bytes": cache.size_limit(),
@@ -43,6 +43,6 @@ def doctor() -> dict[str, Any]:
 
 
 def clear_cache() -> int:
-    """Remove all compiled code from disk; returns how many entries there were."""
+    """Remove all compiled code from disk; returns the number of entries."""
     lookup.forget_reasons()
     return cache.clear()

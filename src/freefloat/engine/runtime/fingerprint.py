@@ -1,8 +1,8 @@
 """A hash of everything that a function's meaning depends on, found without calling or tracing it.
 
-Data goes by its bytes, the user's functions and classes by their code, defaults, closures and the globals that they
-name, packages of mathematics by their version and this one by its source. What cannot be seen through (a clock, a file,
-a random generator, a C object) raises `Unseen`: such code is traced again each time.
+The hash contains the bytes of data; code, defaults, closures and named globals of the user's functions and classes; the
+version of packages of mathematics; and the source of this package. What cannot be inspected (a clock, a file, a random
+generator, a C object) raises an error: such code is traced again each time.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from .objects import attributes_of, field_facts, has_computed, held_by, is_frozen, is_public, wrapped_parts
+from .objects import attributes_of, content_of, field_facts, has_computed, is_frozen, is_public, wrapped_parts
 from .origins import (
     IMPURE_BUILTINS,
-    Unseen,
+    InspectionError,
     is_known,
     is_standard,
     may_change,
@@ -35,64 +35,64 @@ from .origins import (
 from .texts import READERS, constants_of, texts_of
 
 _PLAIN = {type(None), bool, int, bytes, complex}
-# What Python puts into a class without anybody having written it, or what changes no answer unless code reads it.
+# Attributes that Python itself puts into a class, or that change no result unless code reads them.
 _BOOKKEEPING = {
     *("__annotations__", "__dict__", "__doc__", "__firstlineno__", "__module__", "__qualname__", "__weakref__"),
     *("__abstractmethods__", "__dataclass_fields__", "__dataclass_params__", "__match_args__", "__orig_bases__"),
     *("__parameters__", "__slotnames__", "__slots__", "__static_attributes__", "_abc_impl"),
 }
-_CHECKERS = ("jaxtyping", "beartype")  # they look at types, and change no answer
+_CHECKERS = ("jaxtyping", "beartype")  # they check types, and change no result
 
 
 @dataclasses.dataclass
-class Reached:
-    """What a fingerprint came by on its way: the user's own functions and classes, and those that remember answers."""
+class ReachedObjects:
+    """Objects that a fingerprint reached: the user's own functions and classes, and those that cache results."""
 
     functions: list[types.FunctionType] = dataclasses.field(default_factory=list)
     classes: list[type] = dataclasses.field(default_factory=list)
     caches: list[Any] = dataclasses.field(default_factory=list)  # of functools
     jitted: list[Any] = dataclasses.field(default_factory=list)
-    keepers: list[Any] = dataclasses.field(default_factory=list)  # frozen records that keep what they have computed
+    keepers: list[Any] = dataclasses.field(default_factory=list)  # frozen records with cached values
 
 
 def fingerprint(*things: Any) -> str:
-    """A hash of functions, classes and data with all that they reach."""
+    """Hash of functions, classes and data with all objects that they reach."""
     return fingerprint_and_reach(*things)[0]
 
 
-def fingerprint_and_reach(*things: Any) -> tuple[str, Reached]:
-    """The hash, and what of the user's own was met."""
-    found = look_at(*things)
+def fingerprint_and_reach(*things: Any) -> tuple[str, ReachedObjects]:
+    """Hash of functions, classes and data, and the user's own objects among those that they reach."""
+    found = full_fingerprint(*things)
     return found.digest, found.reached
 
 
 @dataclasses.dataclass
-class Print:
-    """A hash, what of the user's own was met, and the quiet parts that were left out (see `quiet`)."""
+class FingerprintResult:
+    """A hash, the user's own objects that it covers, and the quiet parts that were left out (see `quiet`)."""
 
     digest: str
-    reached: Reached
+    reached: ReachedObjects
     parts: list[Any]
 
 
-def look_at(*things: Any, quiet: bool = False) -> Print:
-    """A hash of things, without quiet parts inside what permits it (`__quiet_inside__`), or everywhere."""
-    walk = _Walk(quiet)
+def full_fingerprint(*things: Any, quiet: bool = False) -> FingerprintResult:
+    """Hash of objects, without quiet parts in classes that permit it (`__quiet_inside__`) or, with `quiet`, in all."""
+    walk = _FingerprintWalk(quiet)
     walk.add("python", sys.version_info[:3], *(f"{name} {version_of(name)}" for name in ("jax", "numpy")))
     try:
         for thing in things:
-            walk.see(thing)
+            walk.add_value(thing)
         walk.finish()
-    except Unseen:
+    except InspectionError:
         raise
-    except Exception as error:  # an object that does not want to be looked at, or is nested too deeply
-        raise Unseen(f"something that cannot be looked at ({type(error).__name__}: {error})") from None
-    return Print(walk.digest.hexdigest(), walk.reached, walk.parts)
+    except Exception as error:  # an object that raises errors when inspected, or is nested too deeply
+        raise InspectionError(f"something that cannot be looked at ({type(error).__name__}: {error})") from None
+    return FingerprintResult(walk.digest.hexdigest(), walk.reached, walk.parts)
 
 
 @lru_cache(maxsize=4096)
 def _names_in(code: types.CodeType) -> tuple[tuple[str, ...], ...]:
-    """Dotted names of globals that code reads, such as ('np', 'linalg', 'solve'); inner functions included."""
+    """Dotted names of globals that code and its inner functions read, such as ('np', 'linalg', 'solve')."""
     found: dict[tuple[str, ...], None] = {}
     chain: tuple[str, ...] = ()
     level: Any = 0
@@ -117,33 +117,33 @@ def _names_in(code: types.CodeType) -> tuple[tuple[str, ...], ...]:
     return tuple(found)
 
 
-class _Walk:
-    """Follows references and digests what it meets; what it has met before is named by its number."""
+class _FingerprintWalk:
+    """Follows references and digests the objects reached; an object reached before is represented by its number."""
 
     def __init__(self, quiet: bool = False) -> None:
         self.digest = hashlib.sha256()
-        self.reached = Reached()
-        self.parts: list[Any] = []  # quiet ones, left out
-        self._quiet = quiet  # whether they are, here
+        self.reached = ReachedObjects()
+        self.parts: list[Any] = []  # quiet parts that were left out
+        self._quiet = quiet  # whether quiet parts are left out here
         self._met: dict[tuple[int, bool], tuple[int, Any]] = {}
         self._described: list[Any] = []  # functions and classes with texts that code may read
         self._reads_texts = False
 
     def add(self, *words: Any) -> None:
-        """Digest words, each told apart from the next."""
+        """Digest words, each with its length to separate it from the next."""
         for word in words:
             data = word if isinstance(word, bytes) else str(word).encode()
             self.digest.update(struct.pack("q", len(data)) + data)
 
     def finish(self) -> None:
-        """Digest docstrings and annotations of all that was met, if something that was met reads such."""
+        """Digest docstrings and annotations of all objects reached, if one of these reads such texts."""
         described = 0
         while self._reads_texts and described < len(self._described):  # texts may lead to further classes
-            self.see(texts_of(self._described[described]))
+            self.add_value(texts_of(self._described[described]))
             described += 1
 
-    def see(self, x: Any) -> None:
-        """Digest anything."""
+    def add_value(self, x: Any) -> None:
+        """Digest a value with all objects that it refers to."""
         if type(x) is str:
             self.add("str", x)
             self._reads_texts |= x in READERS
@@ -158,18 +158,18 @@ class _Walk:
         elif (key := (id(x), self._quiet)) in self._met:
             self.add("met", self._met[key][0])
         else:
-            self._met[key] = len(self._met), x  # kept: a number must stay that of the same thing
+            self._met[key] = len(self._met), x  # kept so that no other object gets its identity
             self._compound(x)
 
     def _sequence(self, x: Sequence[Any]) -> None:
         self.add(type(x).__name__, len(x))
         for entry in x:
-            self.see(entry)
+            self.add_value(entry)
 
     def _array(self, x: Any) -> None:
         array = np.asarray(x)
         if array.dtype.hasobject:
-            raise Unseen("an array of Python objects")
+            raise InspectionError("an array of Python objects")
         self.add("array", repr(array.dtype), array.shape, array.tobytes())
 
     def _compound(self, x: Any) -> None:
@@ -179,36 +179,36 @@ class _Walk:
             self._class(x)
         elif type(x) in (dict, types.MappingProxyType, OrderedDict, defaultdict):
             self.add(type(x).__name__, len(x))
-            self.see(getattr(x, "default_factory", None))
+            self.add_value(getattr(x, "default_factory", None))
             for key, value in x.items():
-                self.see(key)
-                self.see(value)
+                self.add_value(key)
+                self.add_value(value)
         elif type(x) in (set, frozenset):
             self.add("set", *sorted(fingerprint(entry) for entry in x))
         elif isinstance(x, types.ModuleType):
             self._whole_module(x)
         elif isinstance(x, enum.Enum):
-            self.see(type(x))
+            self.add_value(type(x))
             self.add(x.name)
         elif isinstance(x, (types.BuiltinFunctionType, np.ufunc)):
             self._builtin(x)
         elif isinstance(x, np.dtype):
             self.add("dtype", x.str)
         elif type(x) is object or isinstance(x, (range, slice, type(Ellipsis), type(NotImplemented))):
-            self.add("object" if type(x) is object else repr(x))  # a bare object is a mark, and says nothing
+            self.add("object" if type(x) is object else repr(x))  # a bare object has no content
         elif parts := wrapped_parts(x):
-            self._remembers(x)
-            self.see(type(x))
+            self._note_cache(x)
+            self.add_value(type(x))
             for part in parts:
-                self.see(part)
-            self.see(attributes_of(x))
+                self.add_value(part)
+            self.add_value(attributes_of(x))
         else:
             self._instance(x)
 
     # ---- code
 
-    def _remembers(self, x: Any) -> None:
-        """Note functions that keep answers."""
+    def _note_cache(self, x: Any) -> None:
+        """Note the user's functions that cache results."""
         if is_known(getattr(x, "__module__", None) or ""):
             return
         if type(x).__name__ == "PjitFunction":
@@ -221,11 +221,11 @@ class _Walk:
         self.add("function", code.co_qualname, f.__name__)
         self._reads_texts |= code.co_name in READERS
         if home.startswith(_CHECKERS) and "__wrapped__" in f.__dict__:
-            self.see(f.__dict__["__wrapped__"])
+            self.add_value(f.__dict__["__wrapped__"])
             return
         if is_known(home):
             self._package(home)
-            if "<l" not in code.co_qualname:  # neither a lambda nor made inside another function: its version says all
+            if "<l" not in code.co_qualname:  # neither a lambda nor an inner function: the version is enough
                 return
             if is_public(f):
                 self._package(f.__module__)
@@ -240,10 +240,10 @@ class _Walk:
             for name in _names_in(code):
                 self._global(f, name)
         self._described.append(f)
-        self.see(f.__defaults__)
-        self.see(f.__kwdefaults__)
+        self.add_value(f.__defaults__)
+        self.add_value(f.__kwdefaults__)
         copied = getattr(f.__dict__.get("__wrapped__"), "__dict__", {})
-        self.see({k: v for k, v in f.__dict__.items() if k not in copied and not k.startswith("__")})
+        self.add_value({k: v for k, v in f.__dict__.items() if k not in copied and not k.startswith("__")})
         for cell in f.__closure__ or ():
             try:
                 content = cell.cell_contents
@@ -251,8 +251,8 @@ class _Walk:
                 self.add("empty cell")
                 continue
             if isinstance(content, types.ModuleType) and (names := may_change(code.co_names)):
-                raise Unseen(f"{content.__name__}.{names[0]}, which {f.__qualname__} may call")
-            self.see(content)
+                raise InspectionError(f"{content.__name__}.{names[0]}, which {f.__qualname__} may call")
+            self.add_value(content)
 
     def _code(self, code: types.CodeType) -> None:
         self.add(code.co_code, code.co_exceptiontable, code.co_argcount, code.co_kwonlyargcount, code.co_flags)
@@ -262,21 +262,21 @@ class _Walk:
             if isinstance(constant, types.CodeType):
                 self._code(constant)
             else:
-                self.see(constant)
+                self.add_value(constant)
 
     def _global(self, f: types.FunctionType, name: tuple[str, ...]) -> None:
-        """A global that code reads, through modules down to what is read of them."""
+        """Digest a global that code reads; of modules only the attribute that is read."""
         first, *rest = name
         if first == "__import__":
             if rest[0] not in sys.modules or len(rest) > 1:
-                raise Unseen(f"`import {rest[0]}` inside {f.__qualname__}; import at the top of the file")
+                raise InspectionError(f"`import {rest[0]}` inside {f.__qualname__}; import at the top of the file")
             self._whole_module(sys.modules[rest[0]])
             return
         if first in f.__globals__:
             x = f.__globals__[first]
         elif hasattr(__import__("builtins"), first):
             if first in IMPURE_BUILTINS:
-                raise Unseen(f"{first}(), which {f.__qualname__} calls")
+                raise InspectionError(f"{first}(), which {f.__qualname__} calls")
             return
         else:
             self.add("no global", first)
@@ -290,9 +290,9 @@ class _Walk:
         self.add("global", *name)
         try:
             require_repeatable(x, name)
-            self.see(x)
-        except Unseen as why:
-            raise Unseen(f"{'.'.join(name)} in {f.__qualname__}: {why}") from None
+            self.add_value(x)
+        except InspectionError as why:
+            raise InspectionError(f"{'.'.join(name)} in {f.__qualname__}: {why}") from None
 
     def _whole_module(self, module: types.ModuleType) -> None:
         name = module.__name__
@@ -301,7 +301,7 @@ class _Walk:
         elif is_standard(name):
             self._standard(name)
         else:
-            raise Unseen(f"module '{name}', which is handed about as a whole")
+            raise InspectionError(f"module '{name}', which is handed about as a whole")
 
     def _builtin(self, f: Any) -> None:
         owner = getattr(f, "__self__", None)
@@ -310,11 +310,11 @@ class _Walk:
             if is_standard(module):
                 self._standard(module)
             elif not is_known(module):
-                raise Unseen(f"{module}.{f.__name__}, which is not written in Python")
+                raise InspectionError(f"{module}.{f.__name__}, which is not written in Python")
             self.add("builtin", module, f.__name__)
         else:
             self.add("method", f.__name__)
-            self.see(owner)
+            self.add_value(owner)
 
     def _standard(self, module: str) -> None:
         require_pure(module)
@@ -337,58 +337,59 @@ class _Walk:
             return
         self.reached.classes.append(cls)
         self._described.append(cls)
-        self.see(type(cls))
+        self.add_value(type(cls))
         for base in cls.__bases__:
-            self.see(base)
+            self.add_value(base)
         for name, facts in field_facts(cls).items():
             self.add("field", name)
-            self.see(facts)
+            self.add_value(facts)
         for name, value in cls.__dict__.items():
             if name not in _BOOKKEEPING:
                 self.add(name)
-                self.see(value)
+                self.add_value(value)
 
     def _instance(self, x: Any) -> None:
+        """Digest an object, or leave it out if it is a quiet part."""
         kind, before = type(x), self._quiet
         if before and hasattr(kind, "__quiet__"):
-            self.see(kind)
+            self.add_value(kind)
             self.parts.append(x)
             return
-        tells = is_frozen(kind) or not has_computed(x)  # whether tracing opens what its answer was made from
-        self._quiet = (before or getattr(kind, "__quiet_inside__", False)) and tells
+        opens = is_frozen(kind) or not has_computed(x)  # whether tracing opens the fields behind its results
+        self._quiet = (before or getattr(kind, "__quiet_inside__", False)) and opens
         try:
             self._content(x, kind)
         finally:
             self._quiet = before
 
     def _content(self, x: Any, kind: type) -> None:
-        if hasattr(kind, "__fingerprint__"):  # says itself what it consists of
-            self.see(kind)
-            self.see(x.__fingerprint__())
+        if hasattr(kind, "__fingerprint__"):  # its class defines its content
+            self.add_value(kind)
+            self.add_value(x.__fingerprint__())
             return
         if kind.__module__.partition(".")[0] in ("jaxlib", "jax") and hasattr(x, "__array__"):
             self._jax_array(x)
             return
-        held = held_by(x)
+        held = content_of(x)
         if held is None:
-            raise Unseen(f"an object of {kind.__module__}.{kind.__qualname__}, whose content cannot be seen")
-        self.see(kind)
+            raise InspectionError(f"an object of {kind.__module__}.{kind.__qualname__}, whose content cannot be seen")
+        self.add_value(kind)
         if isinstance(x, (tuple, list)):
             self._sequence(x)
         elif isinstance(x, dict):
-            self.see(dict(x))
+            self.add_value(dict(x))
         state = held.state
         if held.kept and is_frozen(kind):
-            self.reached.keepers.append(x)  # computed anew before tracing, from the fields that are seen here
-        elif held.kept:  # the fields may have changed since: code will read what is kept
+            self.reached.keepers.append(x)  # computed again before tracing, from the fields digested here
+        elif held.kept:  # the fields may have changed since: code will read the cached values
             state = state | held.kept
         self.add("state", len(state))
         for name, value in state.items():
             self.add(name)
-            self.see(value)
+            self.add_value(value)
 
     def _jax_array(self, x: Any) -> None:
         try:
             self._array(np.asarray(x))
         except Exception as error:
-            raise Unseen(f"a value that JAX is tracing ({type(error).__name__})") from None
+            raise InspectionError(f"a value that JAX is tracing ({type(error).__name__})") from None

@@ -10,22 +10,24 @@ import numpy as np
 from freefloat.engine.graph import Graph
 
 from .program import Chunk, Compiled, Rollout, axes
-from .structure import Structure
+from .structure import CallStructure
 
 
 def to_numpy(tree: Any) -> Any:
-    """Every leaf as a numpy array."""
+    """Convert every leaf of a tree to a NumPy array."""
     import jax
 
     return jax.tree_util.tree_map(np.asarray, tree)
 
 
-class Jitted(Compiled):
-    """Plain JAX: the meaning every other target is tested against."""
+class JaxProgram(Compiled):
+    """A function run by plain JAX, the reference for the tests of all other targets."""
 
     target = "jax"
 
-    def __init__(self, function: Callable[..., Any], graph: Graph | Callable[[], Graph], structure: Structure) -> None:
+    def __init__(
+        self, function: Callable[..., Any], graph: Graph | Callable[[], Graph], structure: CallStructure
+    ) -> None:
         super().__init__(graph, structure)
         import jax
 
@@ -34,12 +36,12 @@ class Jitted(Compiled):
         self._compiled: dict[Any, Any] = {}
 
     def __call__(self, *args: Any) -> Any:
-        """The function's result."""
+        """Result of the function for these arguments."""
         self.structure.flatten(args)
         return to_numpy(self._jitted(*args))
 
     def batch(self, *args: Any, in_axes: Sequence[int | None] | None = None, threads: int | None = None) -> Any:
-        """Results for many instances by ``vmap``; JAX chooses its own threads."""
+        """Results of the function for many instances by ``vmap``; JAX chooses its own threads."""
         import jax
 
         chosen = tuple(axes(in_axes, len(args)))
@@ -51,7 +53,7 @@ class Jitted(Compiled):
     def rollout_chunks(
         self, state: Any, *held: Any, steps: int, chunk: int | None = None, record_every: int | None = None
     ) -> Iterator[Chunk]:
-        """A rollout in pieces; a piece with records ends on a recorded step."""
+        """Rollout in chunks of steps; a chunk with records ends at a recorded step."""
         self._require_step(steps)
         every = record_every or 0
         size = chunk or steps
@@ -74,14 +76,14 @@ class Jitted(Compiled):
         threads: int | None = None,
         scalar: bool = False,
     ) -> Rollout:
-        """Many rollouts by ``vmap``."""
+        """Rollouts of many instances by ``vmap``."""
         self._require_step(steps)
         chosen = tuple(axes(in_axes, 1 + len(held)))
         final, record = self._advance(steps, record_every or 0, chosen)(state, *held)
         return Rollout(to_numpy(final), to_numpy(record) if record_every else None)
 
     def _advance(self, steps: int, every: int, in_axes: tuple[int | None, ...] | None) -> Any:
-        """A jitted function of so many steps that returns the last state and every so-manyth one."""
+        """Jitted function that runs `steps` steps and returns the last state and that after every `every` steps."""
         import jax
 
         key = (steps, every, in_axes)

@@ -1,7 +1,7 @@
-"""Reports that code is being made: of what, in which phase, for how long, and how long it took the last time.
+"""Reports that code is being made: for what, in which phase, for how long, and how long it took the last time.
 
-Whoever wants to show it listens by `on_making`; the logger "freefloat" says the same at level INFO. Nothing is reported
-where code is found, nor of what the compiler in the background does.
+A program that shows this registers a callback by `on_making`; the logger "freefloat" writes the same at level INFO.
+Nothing is reported where code is found, nor about the work of the compiler in the background.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ State = Literal["begun", "ended", "failed"]
 
 logger = logging.getLogger("freefloat")
 clock: Callable[[], float] = time.perf_counter
-_WORTH_KEEPING = 1.0  # [s] a time that is shorter is not kept: nobody asks how long it took
+_WORTH_KEEPING = 1.0  # [s] a shorter time is not kept
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,11 @@ class Making:
     function: str
     phase: Phase
     state: State
-    seconds: float  # that the code of `what` has taken so far
-    last_time: float | None  # [s] that it took in all when it was made before; None if that is not known
+    seconds: float  # [s] time that the code of `what` has taken so far
+    last_time: float | None  # [s] total time when it was made before; None if not known
 
     def sentence(self, seconds: float | None = None) -> str:
-        """What is going on, for people; after so many seconds, if they are given."""
+        """Description of the phase for users, with the seconds it has taken if they are given."""
         so_far = "" if seconds is None else f", {seconds:.1f} s"
         before = "" if self.last_time is None else f" (last time {self.last_time:.1f} s)"
         return f"making the code of {self.what}: {self.phase}{so_far}{before}"
@@ -49,14 +49,14 @@ Callback = Callable[[Making], None]
 
 
 class Listening:
-    """A callback that is called until `stop`; as a context, until its end."""
+    """A registered callback: it is called until `stop`, or until the end of its context."""
 
     def __init__(self, callback: Callback) -> None:
         self.callback = callback
         _listening.append(self)
 
     def stop(self) -> None:
-        """Call it no more; the same function registered once more is not affected."""
+        """Remove this callback; another registration of the same function is not affected."""
         if self in _listening:
             _listening.remove(self)
 
@@ -71,9 +71,9 @@ _listening: list[Listening] = []
 
 
 def on_making(callback: Callback) -> Listening:
-    """Call a function with a `Making` when code begins to be made and when it is made, in the thread that makes it.
+    """Call a function with a `Making` when the making of code begins and ends, in the thread that makes it.
 
-    Code that the function itself makes is a part of what it hears of, and not reported.
+    Code that the function itself makes counts as part of the reported phase and is not reported.
     """
     if not callable(callback):
         raise ValueError(f"on_making needs a function of an engine.Making, got {callback!r}.")
@@ -81,12 +81,12 @@ def on_making(callback: Callback) -> Listening:
 
 
 def is_making_heard() -> bool:
-    """Whether somebody listens already, by a callback or in the log."""
+    """Whether reports are received, by a callback or by the log."""
     return bool(_listening) or logger.isEnabledFor(logging.INFO)
 
 
 class _Work:
-    """A piece of work that code is made for, with the time that this has taken."""
+    """A piece of work that code is made for, with the time that making it has taken."""
 
     def __init__(self, what: str, key: str) -> None:
         self.what, self._key = what, key
@@ -95,22 +95,22 @@ class _Work:
 
     @cached_property
     def last_time(self) -> float | None:
-        """How long it took before this time [s]."""
+        """Time that making the code took the last time [s]; None if not known."""
         return _time_kept(self._key)
 
     @contextmanager
     def phase(self, function: str, phase: Phase) -> Iterator[None]:
-        """One phase, reported at its begin and at its end, however it ends."""
+        """A context for one phase, reported at its begin and at its end, also after an error."""
         self.is_making = True  # also during the reports: a callback may make code
         try:
             self._report(function, phase, "begun")
-            with self._timed(function, phase):
+            with self._time_phase(function, phase):
                 yield
         finally:
             self.is_making = False
 
     @contextmanager
-    def _timed(self, function: str, phase: Phase) -> Iterator[None]:
+    def _time_phase(self, function: str, phase: Phase) -> Iterator[None]:
         began = clock()
         state: State = "failed"
         try:
@@ -133,8 +133,8 @@ class _Work:
             listening.callback(event)
 
     def keep_time(self) -> None:
-        """Leave for the next time how long it took, unless it was not finished."""
-        if self._state == "ended" and self.seconds >= _WORTH_KEEPING and not cache.obstacle():
+        """Write to disk how long it took, for the next time, if it was finished."""
+        if self._state == "ended" and self.seconds >= _WORTH_KEEPING and not cache.unusable_reason():
             cache.write(_time_key(self._key), f"{self.seconds:.3f}".encode())
 
 
@@ -142,7 +142,7 @@ _work: ContextVar[_Work | None] = ContextVar("work", default=None)
 
 
 @contextmanager
-def _working(work: _Work) -> Iterator[_Work]:
+def _in_work(work: _Work) -> Iterator[_Work]:
     token = _work.set(work)
     try:
         yield work
@@ -153,41 +153,41 @@ def _working(work: _Work) -> Iterator[_Work]:
 
 @contextmanager
 def code_of(what: str) -> Iterator[None]:
-    """Name the work that code is made for in this block, "the simulation of 'ets7'"; the outermost name counts."""
+    """Context that names the work for which code is made, "the simulation of 'ets7'"; the outermost name is used."""
     if _work.get() is not None:
         yield
         return
-    with _working(_Work(what, what)):
+    with _in_work(_Work(what, what)):
         yield
 
 
 @contextmanager
 def making(function: str, phase: Phase) -> Iterator[None]:
-    """Report that code of a function is made in this block; what is made inside of it is a part of it."""
+    """Context that reports a phase of making a function's code; code made inside it is part of that phase."""
     with ExitStack() as stack:
-        work = _work.get() or stack.enter_context(_working(_Work(function, f"{function}: {phase}")))
+        work = _work.get() or stack.enter_context(_in_work(_Work(function, f"{function}: {phase}")))
         if not work.is_making:
             stack.enter_context(work.phase(function, phase))
         yield
 
 
 @contextmanager
-def unreported() -> Iterator[None]:
-    """For threads that make parts of something that is reported already."""
+def without_reports() -> Iterator[None]:
+    """Context without reports, for threads that make parts of code that is reported already."""
     work = _Work("", "")
     work.is_making = True
-    with _working(work):
+    with _in_work(work):
         yield
 
 
 def _time_key(key: str) -> str:
-    """The entry of a time: without the engine's version, which does not change what it is the time of."""
+    """Name of the cache entry of a time; without the engine's version, because the work stays the same."""
     return hashlib.sha256(f"time of making\0{key}".encode()).hexdigest()
 
 
 def _time_kept(key: str) -> float | None:
-    """The time that was kept; none where the entry is missing, damaged or no time."""
-    content = None if cache.obstacle() else cache.read(_time_key(key))
+    """Time that was kept [s]; None where the entry is missing, damaged or no time."""
+    content = None if cache.unusable_reason() else cache.read(_time_key(key))
     try:
         seconds = float(content or b"")
     except ValueError:
@@ -195,5 +195,5 @@ def _time_kept(key: str) -> float | None:
     return seconds if 0.0 <= seconds < float("inf") else None
 
 
-if hasattr(os, "register_at_fork"):  # what a forked process does is shown by nobody
+if hasattr(os, "register_at_fork"):  # the work of a forked process is not shown
     os.register_at_fork(after_in_child=_listening.clear)

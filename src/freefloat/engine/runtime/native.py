@@ -9,30 +9,30 @@ from typing import Any
 
 import numpy as np
 
-from freefloat.engine.graph import Graph, Leaf, Signature
+from freefloat.engine.graph import Graph, GraphSignature, Leaf
 from freefloat.engine.llvm.machine import host
 from freefloat.engine.llvm.plan import PART_SIZE
 
-from .code import POINTER, Code, CodeByNeed
+from .code import POINTER, Code, TieredCode
 from .program import Chunk, Compiled, Rollout, Summary, axes, batch_size
 from .stepping import Stepping, Watching, slot_views
-from .structure import NUMPY, Structure, checked
+from .structure import NUMPY, CallStructure, leaf_array
 from .workers import available_threads, run_parts
 
-CHUNK_OPERATIONS = 1_000_000_000  # about half a second between chances to interrupt a rollout
-QUICK_OPERATIONS = 100_000_000  # about a tenth of a second between looks for better code
-LEAST_STEPS = 16  # between such looks: each call computes anew, for each instance, what no step changes
-# [operations run in batches per line of IR] where code for several instances side by side begins to pay
+CHUNK_OPERATIONS = 1_000_000_000  # in one call: an interrupt of a rollout waits about half a second
+QUICK_OPERATIONS = 100_000_000  # in one call: about a tenth of a second between checks for better code
+LEAST_STEPS = 16  # between such checks: each call computes again, for each instance, what no step changes
+# [operations run in batches per line of IR] above which code for several instances side by side saves time
 WIDE_PAYS = 50_000
 
 
-class Bound:
+class BoundFunction:
     """A compiled function on fixed buffers: fill ``inputs``, call, read ``outputs`` (leaves in order).
 
     Integers and truth values appear as 64-bit integers. Not to be shared between threads.
     """
 
-    def __init__(self, code: Code, signature: Signature) -> None:
+    def __init__(self, code: Code, signature: GraphSignature) -> None:
         buffers = _Buffers(code, signature)
         self._buffers, self._call = buffers, code.call
         self._pointers = tuple(map(POINTER, buffers.pointers))  # converted once, not at every call
@@ -45,15 +45,15 @@ class Bound:
         self._call(*self._pointers)
 
     def feed_back(self) -> None:
-        """Make the result of a step function its first argument, for the next call."""
+        """Copy the result of a step function to its first argument, for the next call."""
         self._state[:] = self._next
 
 
 class _Buffers(threading.local):
-    """One thread's work space for single calls, with views of every leaf."""
+    """Work space of one thread for single calls, with views of every leaf."""
 
-    def __init__(self, code: Code, signature: Signature) -> None:
-        inputs, outputs = (sum(leaf.size for leaf in some) for some in (signature.leaves, signature.results))
+    def __init__(self, code: Code, signature: GraphSignature) -> None:
+        inputs, outputs = (sum(leaf.size for leaf in leaves) for leaves in (signature.leaves, signature.results))
         self.work = code.work()
         self.ins = slot_views(self.work, signature.leaves, 0)
         self.outs = slot_views(self.work, signature.results, inputs)
@@ -62,14 +62,14 @@ class _Buffers(threading.local):
 
 
 class Native(Compiled):
-    """A function as machine code: scalar for single calls and rollouts, SIMD and threads for batches."""
+    """A function compiled to machine code: scalar for single calls and rollouts, SIMD and threads for batches."""
 
     target = "native"
 
     def __init__(
         self,
         graph: Graph | Callable[[], Graph],
-        structure: Structure,
+        structure: CallStructure,
         *,
         summary: Summary | None = None,
         width: int | None = None,
@@ -83,20 +83,20 @@ class Native(Compiled):
         self._called: tuple[Code, _Buffers] | None = None
 
     @cached_property
-    def _scalar(self) -> CodeByNeed:
-        return CodeByNeed(self, 1, *self._options)
+    def _scalar(self) -> TieredCode:
+        return TieredCode(self, 1, *self._options)
 
     @cached_property
-    def _wide(self) -> CodeByNeed:
-        return self._scalar if self.width == 1 else CodeByNeed(self, self.width, *self._options)
+    def _wide(self) -> TieredCode:
+        return self._scalar if self.width == 1 else TieredCode(self, self.width, *self._options)
 
     @cached_property
     def _cost(self) -> int:
-        """Operations of one call, at least one."""
+        """Number of operations of one call, at least one."""
         return max(1, self.operations["total"])
 
-    def _for_batch(self, operations: int) -> CodeByNeed:
-        """Code for several instances side by side if it was asked for, is there or pays; else for one at a time."""
+    def _batch_code(self, operations: int) -> TieredCode:
+        """Code for several instances side by side if it was chosen, exists or saves time; else for one at a time."""
         self._in_batches += operations
         wide = self._wide
         if self._is_width_chosen or wide.find():
@@ -104,46 +104,46 @@ class Native(Compiled):
         known = self._scalar if self._scalar.find() else wide
         return wide if self._in_batches >= WIDE_PAYS * known.lines else self._scalar
 
-    def _for_call(self) -> tuple[Code, _Buffers]:
-        """Code of one call, and this thread's work space for it."""
-        code, called = self._scalar.get(self._cost), self._called
+    def _call_code(self) -> tuple[Code, _Buffers]:
+        """Code of one call, and the work space of this thread for it."""
+        code, called = self._scalar.code_for(self._cost), self._called
         if called is None or called[0] is not code:
             called = self._called = code, _Buffers(code, self.structure.signature)
         return called
 
     # ---- one call
     def __call__(self, *args: Any) -> Any:
-        """The function's result."""
-        (code, buffers), signature = self._for_call(), self.structure.signature
+        """Result of the function for these arguments."""
+        (code, buffers), signature = self._call_code(), self.structure.signature
         flat = [leaf for parts in self.structure.flatten(args) for leaf in parts]
         for view, value, leaf in zip(buffers.ins, flat, signature.leaves, strict=True):
             # A float is the common case, and is never rounded to fit an integer leaf.
             fits = leaf.dtype == "f64" and np.shape(value) == leaf.shape
-            view[...] = value if fits else checked(value, leaf, "An argument")
+            view[...] = value if fits else leaf_array(value, leaf, "An argument")
         code.call(*buffers.pointers)
         results = [v.astype(NUMPY[r.dtype]) for v, r in zip(buffers.outs, signature.results, strict=True)]
         return self.structure.result(results, args[0] if args else None)
 
-    def bind(self) -> Bound:
-        """A call without any bookkeeping, for loops that cannot afford microseconds."""
-        return Bound(self._scalar.full(), self.structure.signature)
+    def bind(self) -> BoundFunction:
+        """Function on fixed buffers, for loops in which the checks of a normal call take too long."""
+        return BoundFunction(self._scalar.final_code(), self.structure.signature)
 
     def stepping(self, state: Any, *held: Any) -> Stepping:
-        """A rollout of one instance that is asked for step by step, without a pytree in between."""
+        """Rollout of one instance that the caller advances step by step, without a pytree in between."""
         self._require_step(1)
         return Stepping(self._scalar, self._cost, self.structure, (state, *held))
 
     def watching(self, steps: Stepping, *held: Any) -> Watching:
-        """This function of the present state of a stepping, whose leaves are those of its first argument."""
+        """This function of the present state of a `Stepping`, whose leaves are those of its first argument."""
         return Watching(self._scalar, self._cost, self.structure, steps, held)
 
     # ---- many instances
     def batch(self, *args: Any, in_axes: Sequence[int | None] | None = None, threads: int | None = None) -> Any:
-        """Results for many instances, the same bits as one at a time."""
-        arrays, rows, total = self._batched(args, in_axes)
+        """Results of the function for many instances, with the same bits as one at a time."""
+        arrays, rows, total = self._batch_arrays(args, in_axes)
         results = [np.empty((total, *r.shape), NUMPY[r.dtype]) for r in self.structure.signature.results]
         targets, operations = _rows(results, [1] * len(results)), self._cost * total
-        code = self._for_batch(operations).get(operations, at_once=True)
+        code = self._batch_code(operations).code_for(operations, at_once=True)
 
         def part(first: int, end: int) -> None:
             work = code.work()
@@ -153,17 +153,17 @@ class Native(Compiled):
         del arrays
         return self.structure.result(results, args[0] if args else None)
 
-    def _batched(
+    def _batch_arrays(
         self, args: Sequence[Any], in_axes: Sequence[int | None] | None
     ) -> tuple[list[np.ndarray], np.ndarray, int]:
-        """Contiguous leaves of all arguments, where they lie, and how many instances they hold."""
+        """Contiguous leaves of all arguments, their addresses and strides, and the number of instances."""
         flat = self.structure.flatten(args)
         chosen = axes(in_axes, len(args))
         total = batch_size(flat, chosen)
         arrays, steps = [], []
         for k, (values, leaves) in enumerate(zip(flat, self.structure.signature.arguments, strict=True)):
             for value, leaf in zip(values, leaves, strict=True):
-                arrays.append(checked(value, leaf, f"Argument {k}", None if chosen[k] is None else total))
+                arrays.append(leaf_array(value, leaf, f"Argument {k}", None if chosen[k] is None else total))
                 steps.append(chosen[k] is not None)
         return arrays, _rows(arrays, steps), total
 
@@ -171,14 +171,14 @@ class Native(Compiled):
     def rollout_chunks(
         self, state: Any, *held: Any, steps: int, chunk: int | None = None, record_every: int | None = None
     ) -> Iterator[Chunk]:
-        """A rollout of one instance in pieces."""
+        """Rollout of one instance in chunks of steps."""
         self._require_step(steps)
         flat = self.structure.flatten((state, *held))
         leaves = [leaf for argument in self.structure.signature.arguments for leaf in argument]
         values = [value for parts in flat for value in parts]
-        arrays = [checked(v, leaf, "An argument")[None] for v, leaf in zip(values, leaves, strict=True)]
-        self._scalar.get(self._cost * steps)
-        run = _Run(self, arrays, 1, steps, record_every, self._scalar, threads=1)
+        arrays = [leaf_array(v, leaf, "An argument")[None] for v, leaf in zip(values, leaves, strict=True)]
+        self._scalar.code_for(self._cost * steps)
+        run = _NativeRollout(self, arrays, 1, steps, record_every, self._scalar, threads=1)
         size = chunk or max(1, CHUNK_OPERATIONS // self._cost)
         while run.done < steps:
             rows = run.advance(min(size, steps - run.done))
@@ -194,15 +194,15 @@ class Native(Compiled):
         threads: int | None = None,
         scalar: bool = False,
     ) -> Rollout:
-        """Many rollouts side by side, the same bits as one at a time."""
+        """Rollouts of many instances side by side, with the same bits as one at a time."""
         self._require_step(steps)
-        arrays, _, total = self._batched((state, *held), in_axes)
+        arrays, _, total = self._batch_arrays((state, *held), in_axes)
         shared = [a is None for a in axes(in_axes, 1 + len(held))]
         arrays = repeat_shared_state(arrays, self.structure.signature.arguments, shared, total)
         operations = self._cost * total * steps
-        code = self._scalar if scalar else self._for_batch(operations)
-        code.get(operations, at_once=True)
-        run = _Run(self, arrays, total, steps, record_every, code, threads or available_threads())
+        code = self._scalar if scalar else self._batch_code(operations)
+        code.code_for(operations, at_once=True)
+        run = _NativeRollout(self, arrays, total, steps, record_every, code, threads or available_threads())
         size = max(1, CHUNK_OPERATIONS // max(1, self._cost * total // 4))
         while run.done < steps:
             run.advance(min(size, steps - run.done))
@@ -212,7 +212,7 @@ class Native(Compiled):
 def repeat_shared_state(
     arrays: list[np.ndarray], arguments: Sequence[Sequence[Leaf]], shared: list[bool], total: int
 ) -> list[np.ndarray]:
-    """Give a shared state its own copy per instance; held arguments that are shared keep one."""
+    """Copy a shared state for each instance; shared held arguments keep one copy."""
     result, k = [], 0
     for number, leaves in enumerate(arguments):
         for leaf in leaves:
@@ -225,12 +225,12 @@ def repeat_shared_state(
 
 
 def _rows(arrays: Sequence[np.ndarray], steps: Sequence[Any]) -> np.ndarray:
-    """Address and distance between instances of every array."""
+    """Address of every array, and distance between its instances [bytes]."""
     table = [(a.ctypes.data, a.strides[0] if step and a.ndim else 0) for a, step in zip(arrays, steps, strict=True)]
     return np.array(table, np.int64).reshape(-1, 2)
 
 
-class _Run:
+class _NativeRollout:
     """A rollout in progress: its states are overwritten in place, its records fill one array."""
 
     def __init__(
@@ -240,7 +240,7 @@ class _Run:
         total: int,
         steps: int,
         every: int | None,
-        code: CodeByNeed,
+        code: TieredCode,
         threads: int,
     ) -> None:
         self.program, self.total, self.code, self.threads = program, total, code, threads
@@ -255,7 +255,7 @@ class _Run:
         self.records = np.empty((total, self.capacity, signature.state_size))
 
     def advance(self, steps: int) -> tuple[int, int]:
-        """So many steps more; which rows were recorded. Better code is looked for on the way."""
+        """Run `steps` more steps; returns the range of recorded rows. Better code is used when it is ready."""
         before, end = self.recorded, self.done + steps
         while self.done < end:
             code = self.code.improve()
@@ -280,7 +280,7 @@ class _Run:
         self.recorded = self.done // self.every if self.every else 0
 
     def state(self, like: Any, *, single: bool = False) -> Any:
-        """The present states as a pytree."""
+        """Present states as a pytree."""
         leaves = [(s[0] if single else s).copy() for s in self.states]
         return self.program.structure.result(leaves, like)
 

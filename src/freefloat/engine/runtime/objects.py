@@ -1,4 +1,4 @@
-"""What objects are made of: the functions inside wrappers, the fields of classes, the state of instances."""
+"""Content of objects: the functions inside wrappers, the fields of classes, the state of instances."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DESCRIPTORS = (
 
 
 def wrapped_parts(x: Any) -> tuple[Any, ...]:
-    """What makes up a wrapper around functions."""
+    """Parts of a wrapper around functions; empty for any other object."""
     if isinstance(x, types.MethodType):
         return x.__func__, x.__self__
     if isinstance(x, functools.partial):
@@ -47,48 +47,48 @@ def wrapped_parts(x: Any) -> tuple[Any, ...]:
 
 
 def attributes_of(wrapper: Any) -> dict[str, Any]:
-    """Attributes that somebody has put on a wrapper, or that its class keeps; not those that describe what it wraps."""
+    """Attributes set on a wrapper or by its class, without those copied from the function inside."""
     if type(wrapper) is functools.cached_property:
         return {}
     inner = getattr(getattr(wrapper, "__wrapped__", None), "__dict__", {})
     outer = getattr(wrapper, "__dict__", None) or {}
-    hidden = "_" if type(wrapper).__name__ == "PjitFunction" else "__"  # JAX keeps its own notes there
+    hidden = "_" if type(wrapper).__name__ == "PjitFunction" else "__"  # JAX keeps its own data there
     return {name: x for name, x in outer.items() if not name.startswith(hidden) and inner.get(name) is not x}
 
 
 def is_public(f: types.FunctionType) -> bool:
-    """Whether a decorated function is what a known package itself offers under its name."""
+    """Whether a decorated function is the one that a known package has under its name."""
     if not is_known(f.__module__ or ""):
         return False
-    found: Any = sys.modules.get(f.__module__)
+    named: Any = sys.modules.get(f.__module__)
     for name in f.__qualname__.split("."):
-        found = getattr(found, name, None)
-    return found is f
+        named = getattr(named, name, None)
+    return named is f
 
 
 def field_facts(cls: type) -> Mapping[str, tuple[Any, ...]]:
-    """Fields that a dataclass declares: how they are typed, what code may read of them, and their metadata."""
+    """Fields that a dataclass declares, each with its type, its settings and its metadata."""
     fields = cls.__dict__.get("__dataclass_fields__", {})
     return {name: (str(f.type), f.init, f.kw_only, f.default, dict(f.metadata)) for name, f in fields.items()}
 
 
 @dataclass
-class Held:
-    """What an object holds: its slots and attributes, and what it has computed from them and keeps."""
+class ObjectContent:
+    """Content of an object: its slots and attributes, and the cached values computed from them."""
 
     state: dict[str, Any]
     kept: dict[str, Any]
 
 
-def held_by(x: Any) -> Held | None:
-    """What an object holds; None if some of it is out of sight in C, or in slots that are hidden."""
+def content_of(x: Any) -> ObjectContent | None:
+    """Content of an object; None if some of it cannot be inspected, in C or in hidden slots."""
     classes = [cls for cls in type(x).__mro__ if cls not in (object, tuple, list, dict)]
     if not all(cls.__flags__ & _HEAP_TYPE for cls in classes):
         return None
     slotted = [cls for cls in classes if "__slots__" in cls.__dict__]
     if not (hasattr(x, "__dict__") or slotted):
         return None
-    held = Held({}, {})
+    held = ObjectContent({}, {})
     for cls in slotted:
         slots = {name: slot for name, slot in cls.__dict__.items() if isinstance(slot, types.MemberDescriptorType)}
         if any(name not in slots for name in _slot_names(cls)):
@@ -102,7 +102,7 @@ def held_by(x: Any) -> Held | None:
 
 
 def _slot_names(cls: type) -> list[str]:
-    """Names under which a class keeps its slots: Python puts the class's name before private ones."""
+    """Names of the slots of a class; Python puts the class's name before private ones."""
     slots = cls.__dict__["__slots__"]
     prefix = "_" + stripped if (stripped := cls.__name__.lstrip("_")) else ""
     names = [name for name in ((slots,) if isinstance(slots, str) else slots) if name not in _NO_SLOTS]
@@ -110,7 +110,7 @@ def _slot_names(cls: type) -> list[str]:
 
 
 def _is_computed(kind: type, name: str) -> bool:
-    """Whether a class computes this attribute from the others, once, and keeps it."""
+    """Whether an attribute is a cached value that the class computes from others."""
     if name in getattr(kind, "__dataclass_fields__", ()):
         return False
     first = next((cls.__dict__[name] for cls in kind.__mro__ if name in cls.__dict__), None)
@@ -118,10 +118,10 @@ def _is_computed(kind: type, name: str) -> bool:
 
 
 def is_frozen(kind: type) -> bool:
-    """Whether objects of a class are not meant to change: its own decorator has made it a frozen dataclass."""
+    """Whether a class is a frozen dataclass by its own decorator, so that its objects should not change."""
     return "__dataclass_params__" in kind.__dict__ and kind.__dict__["__dataclass_params__"].frozen
 
 
 def has_computed(x: Any) -> bool:
-    """Whether an object keeps something that it has computed, from data that may have been others."""
+    """Whether an object keeps cached values, which may come from earlier data."""
     return any(_is_computed(type(x), name) for name in getattr(x, "__dict__", ()))

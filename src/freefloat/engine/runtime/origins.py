@@ -1,4 +1,4 @@
-"""Where code comes from: packages that are known by their version, the standard library, and everybody's own."""
+"""Origin of code: packages known by their version, the standard library, or the user's own code."""
 
 from __future__ import annotations
 
@@ -11,28 +11,36 @@ from pathlib import Path
 from typing import Any
 
 OWN_PACKAGE = __name__.partition(".")[0]
-# Packages of mathematics: their version stands for their code. All others are looked into, as the user's own are.
+# Packages of mathematics: their version represents their code. All others are inspected, as the user's own are.
 KNOWN_PACKAGES = {
     *(OWN_PACKAGE, "jax", "jaxlib", "numpy", "scipy", "ml_dtypes", "opt_einsum", "jaxtyping", "beartype", "equinox"),
     *("diffrax", "lineax", "optimistix", "optax"),
 }
-# Of the standard library: modules whose functions depend on nothing but their arguments.
+# Modules of the standard library whose functions depend only on their arguments.
 _PURE_MODULES = {
     *("abc", "builtins", "cmath", "collections", "contextlib", "copy", "copyreg", "dataclasses", "enum", "fractions"),
     *("functools", "itertools", "math", "numbers", "operator", "statistics", "string", "types", "typing", "warnings"),
     *("weakref", "__future__"),
 }
 IMPURE_BUILTINS = {"open", "input", "eval", "exec", "compile", "globals", "locals", "vars", "__import__", "id"}
-_READERS = ("read", "load", "open", "fromfile", "fromregex", "genfromtxt", "memmap")  # how names of such begin
+_READERS = (
+    "read",
+    "load",
+    "open",
+    "fromfile",
+    "fromregex",
+    "genfromtxt",
+    "memmap",
+)  # first part of names of functions that read files
 
 
-class Unseen(Exception):
-    """Something that a function depends on and that cannot be seen through; says what."""
+class InspectionError(Exception):
+    """Raised for something that a function depends on and that cannot be inspected; the message names it."""
 
 
 @cache
 def package_source() -> str:
-    """A hash of this package's own source, as it was when this module was imported."""
+    """Hash of this package's source, as it was when this module was imported."""
     return _source_now()
 
 
@@ -41,15 +49,15 @@ def _source_root() -> Path:
 
 
 def _source_now() -> str:
-    """A hash of this package's source as it is on disk."""
+    """Hash of this package's source as it is on disk."""
     digest, root = hashlib.sha256(), _source_root()
     for path in sorted(root.rglob("*.py")):
         digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 
 
-def _stamps() -> tuple[Any, ...]:
-    """What the file system says of this package's files: any change of one changes it."""
+def _file_stamps() -> tuple[Any, ...]:
+    """Path, times and size of each of this package's files; they change with any change of a file."""
     found, folders = [], [os.fspath(_source_root())]
     while folders:
         with os.scandir(folders.pop()) as entries:
@@ -62,7 +70,7 @@ def _stamps() -> tuple[Any, ...]:
     return tuple(sorted(found))
 
 
-_seen_stamps = _stamps()  # before the hash: a file that changes in between is found later
+_seen_stamps = _file_stamps()  # before the hash: a file that changes in between is found later
 _AT_IMPORT = package_source()
 
 
@@ -70,19 +78,19 @@ def is_source_unchanged() -> bool:
     """Whether the package on disk is still the one that was imported: an upgrade or an edit may have come since."""
     global _seen_stamps
     try:
-        if (stamps := _stamps()) == _seen_stamps:
+        if (stamps := _file_stamps()) == _seen_stamps:
             return True
         if _source_now() != _AT_IMPORT:
             return False
     except OSError:  # a file that has just gone
         return False
-    _seen_stamps = stamps  # touched, and the same
+    _seen_stamps = stamps  # the files have new times, and the same content
     return True
 
 
 @cache
 def version_of(package: str) -> str:
-    """What a package's content is known by; raises Unseen for one without a version."""
+    """Version that represents a package's content; raises an error for a package without one."""
     if package == OWN_PACKAGE:
         return package_source()
     module = sys.modules.get(package)
@@ -93,7 +101,7 @@ def version_of(package: str) -> str:
         try:
             version = metadata.version(package)
         except metadata.PackageNotFoundError:
-            raise Unseen(f"package '{package}', which has no version") from None
+            raise InspectionError(f"package '{package}', which has no version") from None
     return version
 
 
@@ -106,7 +114,7 @@ def _site_directories() -> tuple[str, ...]:
 
 @cache
 def is_known(module: str) -> bool:
-    """Whether a module is part of this package, or of an installed one whose version stands for its code."""
+    """Whether a module is part of this package, or of an installed one whose version represents its code."""
     package = module.partition(".")[0]
     if package == OWN_PACKAGE:
         return True
@@ -119,25 +127,25 @@ def is_known(module: str) -> bool:
 
 
 def is_standard(module: str) -> bool:
-    """Whether a module is of the standard library."""
+    """Whether a module is part of the standard library."""
     return module in sys.stdlib_module_names or module.partition(".")[0] in sys.stdlib_module_names
 
 
 def require_pure(module: str) -> None:
-    """Refuse a module of the standard library whose functions may answer differently each time."""
+    """Raise an error for a module of the standard library whose results may differ from call to call."""
     if module.partition(".")[0].lstrip("_") not in _PURE_MODULES and module not in _PURE_MODULES:
-        raise Unseen(f"module '{module}', which may answer differently each time")
+        raise InspectionError(f"module '{module}', which may answer differently each time")
 
 
 def may_change(names: tuple[str, ...]) -> list[str]:
-    """Names, among those that code asks of a known package, that read files or draw random numbers."""
+    """Names of functions that read files or draw random numbers, among names that code uses of a known package."""
     return [name for name in names if name == "random" or name.startswith(_READERS)]
 
 
 def require_repeatable(x: Any, names: tuple[str, ...]) -> None:
-    """Refuse what is asked of a known package by such names if it reads files or draws random numbers of its own."""
+    """Raise an error for an object of a known package that reads files or draws random numbers of its own."""
     module = x.__name__ if hasattr(x, "__path__") else str(getattr(x, "__module__", None) or "")
     if module.startswith("numpy.random"):
-        raise Unseen("random numbers of NumPy; use jax.random with a key")
+        raise InspectionError("random numbers of NumPy; use jax.random with a key")
     if is_known(module) and (found := [name for name in may_change(names) if name != "random"]):
-        raise Unseen(f"{found[0]}, which may read a file")
+        raise InspectionError(f"{found[0]}, which may read a file")

@@ -1,10 +1,10 @@
-"""Quiet parts: data that acts on compiled code only where tracing opens it. What it did not open is not in its name.
+"""Quiet parts: data that changes compiled code only where tracing opens it. Other parts are not in the code's name.
 
-A quiet part is an object with the method `__quiet__`, which returns the mark that its openings are reported by, to
-whoever called its class's `listen`. A function's data without all quiet parts has one hash; under it lies a list of
-what was opened when functions with this hash were traced. The hash with those parts is the name of the compiled code.
-It is sound because tracing repeats: with the same data outside quiet parts, and the same in the parts that it opened,
-it opens the same ones, and comes to the same code.
+A quiet part is an object with the method `__quiet__`, which returns the mark by which its openings are reported to the
+callback given to its class's `listen`. A function's data without all quiet parts has one hash; the cache holds under it
+a list of the parts that were opened when functions with this hash were traced. The hash together with those parts is
+the name of the compiled code. This is correct because tracing is repeatable: with the same data outside quiet parts,
+and the same data in the parts that it opened, it opens the same parts and makes the same code.
 """
 
 from __future__ import annotations
@@ -19,98 +19,101 @@ from functools import cached_property
 from typing import Any
 
 from . import cache
-from .fingerprint import Print, Reached, look_at
-from .origins import Unseen
+from .fingerprint import FingerprintResult, ReachedObjects, full_fingerprint
+from .origins import InspectionError
 
 Place = tuple[int, ...]  # number of a quiet part in the order of the walk, of a part inside it, and so on
-_MOST_SETS = 16  # of opened places under one hash
+_MOST_SETS = 16  # most sets of opened places under one hash
 _opened: dict[str, list[tuple[Place, ...]]] = {}
 
 
 @dataclass
-class Quiet:
-    """A hash with the quiet parts that were left out of it, and the openings heard of while tracing."""
+class QuietParts:
+    """A hash with the quiet parts that were left out of it, and the openings reported while tracing."""
 
-    print: Print
-    heard: dict[int, Any] | None = None  # marks by their id; None: nobody has listened
+    print: FingerprintResult
+    heard: dict[int, Any] | None = None  # marks by their id; None: openings were not recorded
     all_heard: bool = False
-    _inside: dict[Place, Print] = field(default_factory=dict)
+    _inside: dict[Place, FingerprintResult] = field(default_factory=dict)
 
-    def name_with(self, places: Iterable[Place]) -> tuple[str, Reached]:
-        """The hash with the quiet parts at these places, and what of the user's own was met."""
-        digest, reached = hashlib.sha256(self.print.digest.encode()), _merged([self.print.reached])
+    def name_with(self, places: Iterable[Place]) -> tuple[str, ReachedObjects]:
+        """Hash with the quiet parts at these places, and the user's own objects that it covers."""
+        digest, reached = hashlib.sha256(self.print.digest.encode()), _merge_reached([self.print.reached])
         for place in sorted(places):
-            part = self._part(place)
+            part = self._part_at(place)
             digest.update(f"{place} {part.digest}".encode())
-            reached = _merged([reached, part.reached])
+            reached = _merge_reached([reached, part.reached])
         return digest.hexdigest(), reached
 
     @property
-    def everything(self) -> tuple[str, Reached]:
-        """The hash with all quiet parts."""
+    def full_name(self) -> tuple[str, ReachedObjects]:
+        """Hash with all quiet parts, and the user's own objects that it covers."""
         return self.name_with(self.all_places)
 
     @cached_property
     def all_places(self) -> tuple[Place, ...]:
-        """Every quiet part, and those inside others."""
+        """Places of all quiet parts, also of those inside others."""
         return tuple(self._places(lambda mark: True))
 
     def opened_places(self) -> tuple[Place, ...]:
-        """What was opened while somebody listened; everything where that cannot be known."""
+        """Places that were opened while openings were recorded; all places where that is not known."""
         if self.heard is None or self.all_heard:
             return self.all_places
         found = tuple(self._places(lambda mark: id(mark) in self.heard))  # pyright: ignore[reportOperatorIssue]
-        known = {id(self._mark(place)) for place in found}
+        known = {id(self._mark_at(place)) for place in found}
         return found if known == set(self.heard) else self.all_places
 
     @contextmanager
-    def listening(self) -> Iterator[None]:
-        """Hear of openings while this lasts."""
+    def record_openings(self) -> Iterator[None]:
+        """Within this context, record the openings of quiet parts."""
         self.heard = {}
         with contextlib.ExitStack() as stack:
             for kind in {type(part) for part in self.print.parts}:
-                stack.enter_context(kind.listen(self._hear))
+                stack.enter_context(kind.listen(self._note_opening))
             yield
 
-    def _hear(self, mark: Any) -> None:
+    def _note_opening(self, mark: Any) -> None:
+        """Record that a quiet part was opened; a mark of None means any of them."""
         if mark is None:
             self.all_heard = True
         elif self.heard is not None:
             self.heard[id(mark)] = mark
 
     def _places(self, wanted: Callable[[Any], bool], outer: Place = ()) -> Iterator[Place]:
-        parts = (self._part(outer) if outer else self.print).parts
+        """Places of the quiet parts whose mark is wanted, with those inside them."""
+        parts = (self._part_at(outer) if outer else self.print).parts
         for number, part in enumerate(parts):
             if wanted(part.__quiet__()):
                 yield (*outer, number)
                 yield from self._places(wanted, (*outer, number))
 
-    def _mark(self, place: Place) -> Any:
-        return (self._part(place[:-1]) if place[:-1] else self.print).parts[place[-1]].__quiet__()
+    def _mark_at(self, place: Place) -> Any:
+        return (self._part_at(place[:-1]) if place[:-1] else self.print).parts[place[-1]].__quiet__()
 
-    def _part(self, place: Place) -> Print:
-        """What is inside a quiet part."""
+    def _part_at(self, place: Place) -> FingerprintResult:
+        """Fingerprint of the content of a quiet part."""
         if place not in self._inside:
-            parts = (self._part(place[:-1]) if place[:-1] else self.print).parts
+            parts = (self._part_at(place[:-1]) if place[:-1] else self.print).parts
             if place[-1] >= len(parts):
-                raise Unseen("a quiet part that is not there")
-            self._inside[place] = look_at(parts[place[-1]].__fingerprint__(), quiet=True)
+                raise InspectionError("a quiet part that is not there")
+            self._inside[place] = full_fingerprint(parts[place[-1]].__fingerprint__(), quiet=True)
         return self._inside[place]
 
 
-def _merged(some: Iterable[Reached]) -> Reached:
-    whole = Reached()
-    for one in some:
-        whole.functions += one.functions
-        whole.classes += one.classes
-        whole.caches += one.caches
-        whole.jitted += one.jitted
-        whole.keepers += one.keepers
+def _merge_reached(records: Iterable[ReachedObjects]) -> ReachedObjects:
+    """One record of all objects in several records."""
+    whole = ReachedObjects()
+    for record in records:
+        whole.functions += record.functions
+        whole.classes += record.classes
+        whole.caches += record.caches
+        whole.jitted += record.jitted
+        whole.keepers += record.keepers
     return whole
 
 
 def opened_before(digest: str) -> list[tuple[Place, ...]]:
-    """What functions with this hash opened when they were traced, the latest first."""
+    """Sets of places that functions with this hash opened when they were traced, the latest first."""
     if digest not in _opened:
         try:
             found = json.loads(cache.read(cache.key("quiet", digest)) or b"[]")
@@ -121,21 +124,21 @@ def opened_before(digest: str) -> list[tuple[Place, ...]]:
 
 
 def remember_opened(digest: str, places: tuple[Place, ...]) -> None:
-    """Remember what was opened by a function with this hash."""
-    _opened.pop(digest, None)  # another process may know more by now
-    others = [one for one in opened_before(digest) if one != places]
+    """Record the places that a function with this hash opened."""
+    _opened.pop(digest, None)  # another process may have recorded more
+    others = [earlier for earlier in opened_before(digest) if earlier != places]
     _opened[digest] = [places, *others][:_MOST_SETS]
     cache.write(cache.key("quiet", digest), json.dumps(_opened[digest]).encode())
 
 
 def forget_opened() -> None:
-    """Forget what is in memory."""
+    """Drop the recorded openings in memory."""
     _opened.clear()
 
 
 def holds_quiet_parts(*things: Any) -> bool:
-    """Whether something holds quiet parts, or may."""
+    """Whether objects hold quiet parts, or may hold some."""
     try:
-        return bool(look_at(*things, quiet=True).parts)
-    except Unseen:
+        return bool(full_fingerprint(*things, quiet=True).parts)
+    except InspectionError:
         return True

@@ -1,6 +1,6 @@
-"""A secret of the user: compiled code on disk is signed with it, so that nobody else can leave any for us to run.
+"""A secret of the user: compiled code on disk is signed with it, so that code from other users is not run.
 
-It stands apart from the cache: a cache that was unpacked from somebody's archive brings no secret with it.
+It is not in the cache's directory: a cache unpacked from another user's archive does not contain the secret.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _LENGTH = 32  # bytes
 
 
 def secret_file() -> Path | None:
-    """Where the secret is: in the user's configuration directory; None for a user without a home."""
+    """Path of the secret, in the user's configuration directory; None for a user without a home."""
     chosen = os.environ.get("XDG_CONFIG_HOME")
     try:
         return Path(chosen or Path.home() / ".config") / "freefloat" / "cache.key"
@@ -26,7 +26,7 @@ def secret_file() -> Path | None:
 
 
 def user_secret() -> bytes | None:
-    """The secret, made when it is first asked for; None where there can be none."""
+    """Secret of the user, made when it is first needed; None where it cannot be made."""
     path = secret_file()
     return None if path is None else _secret_at(path)
 
@@ -35,13 +35,13 @@ def user_secret() -> bytes | None:
 def _secret_at(path: Path) -> bytes | None:
     if not os.path.lexists(path):
         with contextlib.suppress(OSError):
-            _make(path)
+            _write_secret(path)
     found = read_own_file(path, _LENGTH, private=True)
     return found if found is not None and len(found) == _LENGTH else None
 
 
-def _make(path: Path) -> None:
-    """Write it beside its place first: of several processes that do so one succeeds, and the others take its secret."""
+def _write_secret(path: Path) -> None:
+    """Write a new secret through a temporary file: one of several processes succeeds, and the others use its secret."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent)  # for the user only
     try:
@@ -54,8 +54,8 @@ def _make(path: Path) -> None:
 
 
 def read_own_file(path: Path, most: int, *, private: bool = False) -> bytes | None:
-    """A plain file of the user's, read to `most` bytes; None for links, pipes, others' files and, if it shall be
-    private, files that others may read or write."""
+    """Content of the user's own plain file of at most `most` bytes; None for links, pipes, files of other users and, if
+    `private`, files that others may read or write."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -68,5 +68,5 @@ def read_own_file(path: Path, most: int, *, private: bool = False) -> bytes | No
         if facts.st_size > most:
             return None
         with contextlib.suppress(OSError):
-            os.utime(file.fileno())  # used last: the oldest go first
+            os.utime(file.fileno())  # marks the file as used now: the oldest are removed first
         return file.read()

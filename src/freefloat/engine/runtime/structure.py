@@ -1,4 +1,4 @@
-"""Between the caller's pytrees and flat lists of arrays."""
+"""Converts between the caller's pytrees and flat lists of arrays."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from freefloat.engine.errors import SignatureError
-from freefloat.engine.graph import Leaf, Signature
+from freefloat.engine.graph import GraphSignature, Leaf
 
 NUMPY = {
     "f64": np.dtype(np.float64),
@@ -22,35 +22,35 @@ NUMPY = {
 
 
 @dataclass(frozen=True)
-class Structure:
-    """How arguments and results are nested. A graph loaded from a file has no trees: any will do.
+class CallStructure:
+    """Nesting of arguments and results. A graph loaded from a file has no trees: any nesting is accepted.
 
-    A result without a tree of its own takes that of the first argument if it fits, else it is a tuple.
+    A result without its own tree takes that of the first argument if it fits, else it is a tuple.
     """
 
-    signature: Signature
+    signature: GraphSignature
     in_trees: tuple[Any, ...] | None = None
     out_tree: Any = None
 
     @classmethod
-    def nested(cls, signature: Signature, example: Sequence[Any], result: Any) -> Structure:
-        """A known signature with the nesting of example arguments and of a result."""
+    def with_nesting(cls, signature: GraphSignature, example: Sequence[Any], result: Any) -> CallStructure:
+        """Structure from a signature and the nesting of example arguments and of a result."""
         import jax
 
-        trees = tuple(jax.tree_util.tree_structure(one) for one in example)
+        trees = tuple(jax.tree_util.tree_structure(argument) for argument in example)
         return cls(signature, trees, jax.tree_util.tree_structure(result))
 
     @classmethod
-    def of(cls, function: Any, example: Sequence[Any]) -> Structure:
-        """The trees of a function's arguments and result, and what leaves they have."""
+    def of(cls, function: Any, example: Sequence[Any]) -> CallStructure:
+        """Structure of a function's arguments and result, for arguments like the example."""
         import jax
 
         shapes = [_shapes(e) for e in example]
         out = jax.eval_shape(function, *shapes)
-        return cls.nested(Signature(tuple(map(_leaves, shapes)), _leaves(out)), example, out)
+        return cls.with_nesting(GraphSignature(tuple(map(_leaves, shapes)), _leaves(out)), example, out)
 
     def flatten(self, args: Sequence[Any]) -> list[list[Any]]:
-        """Leaves of every argument, with the number of arguments and their nesting checked."""
+        """Leaves of every argument; raises an error for a wrong number of arguments or wrong nesting."""
         import jax
 
         expected = self.signature.arguments
@@ -66,7 +66,7 @@ class Structure:
         return flat
 
     def result(self, leaves: list[Any], state: Any = None) -> Any:
-        """A result's leaves in their nesting."""
+        """Result with its leaves in their nesting."""
         import jax
 
         if self.out_tree is not None:
@@ -77,7 +77,7 @@ class Structure:
 
 
 def _leaves(shapes: Any) -> tuple[Leaf, ...]:
-    """Leaves of a tree of shapes; a type that only JAX knows goes by the name it has there."""
+    """Leaves of a tree of shapes; a type that only JAX has keeps its name from JAX."""
     import jax
 
     names = {dtype: name for name, dtype in NUMPY.items()}
@@ -97,8 +97,8 @@ def _shapes(tree: Any) -> Any:
     return jax.tree_util.tree_map(shape, tree)
 
 
-def checked(value: Any, leaf: Leaf, where: str, batch: int | None = None) -> np.ndarray:
-    """A leaf as a contiguous array of its type and shape; with a batch, that many of them."""
+def leaf_array(value: Any, leaf: Leaf, where: str, batch: int | None = None) -> np.ndarray:
+    """Contiguous array of a leaf's type and shape, with a leading axis of length `batch` if given; checked."""
     array = np.asarray(value)
     shape = leaf.shape if batch is None else (batch, *leaf.shape)
     if array.shape != shape:

@@ -1,4 +1,4 @@
-"""Docstrings, annotations and places in files: they change no answer, unless code reads them as data."""
+"""Docstrings, annotations and places in files, which change no result unless code reads them as data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OF_CLASSES = ("__doc__", "__module__", "__slots__", "__match_args__", "__firstl
 
 @lru_cache(maxsize=4096)
 def constants_of(code: types.CodeType) -> tuple[Any, ...]:
-    """Constants that code uses: all but its docstring, where it does not use that as well."""
+    """Constants that code uses, without its docstring unless code uses that too."""
     first = code.co_consts[:1]
     if not first or not isinstance(first[0], str):
         return code.co_consts
@@ -30,7 +30,7 @@ def constants_of(code: types.CodeType) -> tuple[Any, ...]:
 
 
 def texts_of(x: Any) -> tuple[Any, ...]:
-    """Docstring, annotations and place in its file of a function or a class."""
+    """Docstring, annotations and place in the file of a function or a class."""
     annotations = inspect.get_annotations(x)
     written = {name: str(kind) for name, kind in annotations.items()}
     if isinstance(x, type):

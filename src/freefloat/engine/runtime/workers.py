@@ -1,4 +1,4 @@
-"""Threads over the instances of a batch."""
+"""Runs the instances of a batch in threads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PARTS_PER_THREAD = 4  # smaller parts even out threads that are interrupted by o
 
 
 def available_threads() -> int:
-    """Processors this process may use."""
+    """Number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -1,4 +1,4 @@
-"""Virtual facilities: one that tracks perfectly, and cells of industrial robots in MuJoCo."""
+"""Virtual facilities: an ideal one that tracks perfectly, and cells of industrial robots in MuJoCo."""
 
 from freefloat.hil.cell.beams import HangingBeams
 from freefloat.hil.cell.gripper import Gripper

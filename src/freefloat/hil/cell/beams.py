@@ -1,4 +1,4 @@
-"""Flexible beams on a flange: every mode of a clamped beam is a mass on a spring, at the place where it acts.
+"""Flexible beams on a flange: every mode of a clamped beam is modelled as a mass on a spring.
 
 A bending mode with the integrals p and h (of its shape, and of its shape times the station, over a beam of unit length
 and L2-normalised) moves the root exactly as a mass m p^2 does that slides across the beam at x = L h / p. What the
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from freefloat.flex.end_conditions import BeamModes
-from freefloat.hil.cell.mockups import Mockup, spaced
+from freefloat.hil.cell.mockups import Mockup, digits
 from freefloat.spatial.poses import Pose
 from freefloat.values.checks import require_bounds
 from freefloat.values.errors import ModelError
@@ -36,18 +36,18 @@ class HangingBeams:
             raise ModelError(f"HangingBeams.modes must be at least 1, got {self.modes}.")
 
     def integrals(self) -> tuple[np.ndarray, np.ndarray]:
-        """p and h of every mode, L2-normalised."""
+        """Integrals p and h of every mode, L2-normalised."""
         b = BeamModes(self.modes).eigenvalues
         sigma = (np.cosh(b) + np.cos(b)) / (np.sinh(b) + np.sin(b))
         return 2.0 * sigma / b, 2.0 / b**2
 
     def frequencies(self) -> np.ndarray:
-        """Of the clamped beam [rad/s]."""
+        """Natural frequencies of the clamped beam [rad/s]."""
         b = BeamModes(self.modes).eigenvalues
         return b**2 * np.sqrt(self.bending_stiffness / (self.mass * self.length**3))
 
     def mockup(self, X_PM: Pose | None = None) -> Mockup:
-        """The beams on a flange. The carried frame is the flange's own unless said otherwise."""
+        """The beams as a mock-up on a flange; the default carried frame is that of the flange."""
         text = "".join(self._beam(side, sign) for side, sign in _SIDES)
         first = self.integrals()[0][0]
         # Tip-normalised, the first mode's coordinate is the tip's; L2-normalised half of it; of its mass 1/p more.
@@ -59,10 +59,10 @@ class HangingBeams:
         p, h = self.integrals()
         masses, places = m * p**2, sign * L * h / p
         moving = "".join(
-            f'<body name="ROBOT.{side}_{j + 1}" pos="{spaced((places[j], 0.0, 0.0))}">'
-            f'<joint name="ROBOT.{side}_{j + 1}" type="slide" axis="0 1 0" stiffness="{spaced(masses[j] * w[j] ** 2)}" '
-            f'damping="{spaced(2.0 * self.damping_ratio * w[j] * masses[j])}"/>'
-            f'<inertial pos="0 0 0" mass="{spaced(masses[j])}" diaginertia="1e-9 1e-9 1e-9"/>'
+            f'<body name="ROBOT.{side}_{j + 1}" pos="{digits((places[j], 0.0, 0.0))}">'
+            f'<joint name="ROBOT.{side}_{j + 1}" type="slide" axis="0 1 0" stiffness="{digits(masses[j] * w[j] ** 2)}" '
+            f'damping="{digits(2.0 * self.damping_ratio * w[j] * masses[j])}"/>'
+            f'<inertial pos="0 0 0" mass="{digits(masses[j])}" diaginertia="1e-9 1e-9 1e-9"/>'
             f'<geom name="ROBOT.{side}_{j + 1}" type="sphere" size="0.015"/></body>'
             for j in range(self.modes)
         )
@@ -70,9 +70,9 @@ class HangingBeams:
         place = (m * sign * L / 2.0 - masses @ places) / rest
         about = m * L**2 / 3.0 - masses @ places**2 - rest * place**2
         return (
-            f'<body name="ROBOT.{side}"><inertial pos="{spaced((place, 0.0, 0.0))}" mass="{spaced(rest)}" '
-            f'diaginertia="{spaced((_THIN, about, about))}"/>'
-            f'<geom name="ROBOT.{side}" type="capsule" fromto="0 0 0 {spaced((sign * L, 0.0, 0.0))}" size="0.008"/>'
+            f'<body name="ROBOT.{side}"><inertial pos="{digits((place, 0.0, 0.0))}" mass="{digits(rest)}" '
+            f'diaginertia="{digits((_THIN, about, about))}"/>'
+            f'<geom name="ROBOT.{side}" type="capsule" fromto="0 0 0 {digits((sign * L, 0.0, 0.0))}" size="0.008"/>'
             f"{moving}</body>"
         )
 

@@ -1,4 +1,4 @@
-"""What a facility refuses before a cycle: commands that are missing, of a wrong size, or not finite."""
+"""Checks of commands before a cycle: a facility rejects those that are missing, of a wrong size, or not finite."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from freefloat.values.errors import ModelError
 
 
 def command_fault(robots: Sequence[RobotDescription], commands: Mapping[str, MotionCommand]) -> str:
-    """Why these commands cannot be followed; empty if they can."""
-    names = [one.name for one in robots]
+    """Text of why these commands cannot be followed; empty if they can."""
+    names = [robot.name for robot in robots]
     if unknown := [name for name in commands if name not in names]:
         return f"there is no robot '{unknown[0]}' to command (robots: {', '.join(names)})"
     for robot in robots:
@@ -24,7 +24,7 @@ def command_fault(robots: Sequence[RobotDescription], commands: Mapping[str, Mot
 
 
 def require_commands(robots: Sequence[RobotDescription], commands: Mapping[str, MotionCommand]) -> None:
-    """Refuse a start with such commands."""
+    """Raise an error where a start with these commands is not possible."""
     if fault := command_fault(robots, commands):
         raise ModelError(f"The facility cannot start: {fault}.")
 

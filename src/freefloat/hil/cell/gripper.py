@@ -1,8 +1,8 @@
-"""A gripper: how near it must be to close on something, and the compliance through which it then holds it.
+"""A gripper: the distance at which it can close, and the compliance through which it then holds the grasped part.
 
 It holds the pose that hand and ring have when it closes: springs and dampers between the two frames begin at rest.
 Stiffness is the same in all directions, and so is that of turning, so that force and torque have a potential and act
-on hand and ring with opposite signs at one point: nothing is gained, and momentum is handed over whole.
+on hand and ring with opposite signs at one point: energy and momentum are conserved.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Gripper:
     damping: float = 500.0  # [N s/m]
     turn_stiffness: float = 300.0  # [N m/rad]
     turn_damping: float = 15.0  # [N m s/rad]
-    envelope: tuple[float, float] = (0.03, 0.2)  # [m], [rad] between tool and grasp frame, within which it closes on it
+    envelope: tuple[float, float] = (0.03, 0.2)  # [m], [rad] largest distances of tool and grasp frame for closing
 
     def __post_init__(self) -> None:
         require_bounds(self, {"stiffness": "N/m", "turn_stiffness": "N m/rad"}, above=0.0)
@@ -32,14 +32,14 @@ class Gripper:
         require_bounds(self, {"envelope": "m, rad"}, above=0.0)
 
     def reaches(self, hand: HeldFrame, ring: HeldFrame) -> bool:
-        """Whether it closes on a ring that is there."""
-        apart, turned = np.linalg.norm(hand.p - ring.p), np.linalg.norm(rotation_log(ring.R.T @ hand.R))
-        return bool(apart <= self.envelope[0] and turned <= self.envelope[1])
+        """Whether the hand is close enough to this ring to close on it."""
+        distance, angle = np.linalg.norm(hand.p - ring.p), np.linalg.norm(rotation_log(ring.R.T @ hand.R))
+        return bool(distance <= self.envelope[0] and angle <= self.envelope[1])
 
 
 @dataclass(frozen=True)
 class HeldFrame:
-    """How a frame stands and moves on the floor, all in floor axes."""
+    """Pose and twist of a frame on the floor, all in floor axes."""
 
     p: np.ndarray  # [m]
     R: np.ndarray  # (3, 3)
@@ -47,20 +47,20 @@ class HeldFrame:
     omega: np.ndarray  # [rad/s]
 
     def at(self, p_MH: np.ndarray, R_MH: np.ndarray) -> HeldFrame:
-        """A frame H that is fixed to this one."""
+        """Pose and twist of a frame H that is fixed to this frame M."""
         arm = self.R @ p_MH
         return HeldFrame(self.p + arm, self.R @ R_MH, self.velocity + cross(self.omega, arm), self.omega)
 
 
 class Hold:
-    """Hand and ring from the moment at which a gripper has closed."""
+    """Spring and damper between hand and ring, from the moment at which a gripper has closed."""
 
     def __init__(self, gripper: Gripper, hand: HeldFrame, ring: HeldFrame) -> None:
         self.gripper = gripper
         self._p, self._R = ring.R.T @ (hand.p - ring.p), ring.R.T @ hand.R
 
     def wrench(self, hand: HeldFrame, ring: HeldFrame) -> np.ndarray:
-        """On the hand at its origin (6,) [N, N m], floor axes; the ring gets the opposite at the same point."""
+        """Wrench on the hand at its origin (6,) [N, N m], floor axes; the ring gets the opposite at the same point."""
         own, rest = self.gripper, ring.at(self._p, self._R)
         turn = hand.R @ rotation_log(rest.R.T @ hand.R)
         drift = hand.velocity - ring.velocity - cross(ring.omega, hand.p - ring.p)

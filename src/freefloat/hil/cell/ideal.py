@@ -1,4 +1,4 @@
-"""A facility that tracks perfectly, without robots: what is left of a rehearsal is the loop itself."""
+"""A facility that tracks perfectly, without robots: it tests the loop of a rehearsal alone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from freefloat.hil.cell.command_checks import command_fault, require_commands
-from freefloat.hil.cell.motion_history import Motion, MotionHistory
+from freefloat.hil.cell.motion_history import CellMotion, MotionHistory
 from freefloat.hil.facility import Facility, FacilityReading, MotionCommand, RobotDescription, RobotReading
 from freefloat.spatial.poses import Pose
 from freefloat.values.checks import require_number
@@ -18,10 +18,10 @@ Wrenches = Callable[[float, Mapping[str, RobotReading]], Mapping[str, np.ndarray
 
 
 class IdealCell(Facility):
-    """Frames are where they were commanded, a pure delay later; a function of all motions says what the sensors feel.
+    """Frames are where they were commanded, a pure delay later; a function of all motions gives the sensor wrenches.
 
     `wrench(time, readings)` gives the wrench on what each robot carries, at W in W axes [N, N m], by robot; a robot
-    that it leaves out feels nothing. A gripper holds as soon as it is told to close; `IdealHold` is such a function.
+    that it leaves out measures zero. A gripper holds as soon as it is commanded to close. See `IdealHold`.
     """
 
     def __init__(
@@ -36,22 +36,24 @@ class IdealCell(Facility):
         self.name, self.cycle, self.delay = name, cycle, delay
         require_number("IdealCell.cycle", cycle, "s", above=0.0)
         require_number("IdealCell.delay", delay, "s", least=0.0)
-        self.robots = tuple(ideal_robot(one) if isinstance(one, str) else one for one in robots)
-        if not self.robots or len({one.name for one in self.robots}) < len(self.robots):
-            raise ModelError(f"A cell needs robots of different names, got {[one.name for one in self.robots]}.")
+        self.robots = tuple(ideal_robot(robot) if isinstance(robot, str) else robot for robot in robots)
+        if not self.robots or len({robot.name for robot in self.robots}) < len(self.robots):
+            raise ModelError(f"A cell needs robots of different names, got {[robot.name for robot in self.robots]}.")
         self._wrench: Wrenches = wrench or (lambda time, readings: {})
         self._histories: dict[str, MotionHistory] = {}
         self._last: FacilityReading | None = None
 
     def start(self, commands: Mapping[str, MotionCommand]) -> FacilityReading:
-        """Be at the first commanded poses, at rest."""
+        """Place all frames at the first commanded poses, at rest."""
         require_commands(self.robots, commands)
-        resting = {name: replace(one, twist=np.zeros(6)) for name, one in commands.items()}
-        self._histories = {name: MotionHistory(_motion(one), self.delay, self.cycle) for name, one in resting.items()}
-        return self._read(0, {name: _reading(_motion(one), one) for name, one in resting.items()})
+        resting = {name: replace(command, twist=np.zeros(6)) for name, command in commands.items()}
+        self._histories = {
+            name: MotionHistory(_motion(command), self.delay, self.cycle) for name, command in resting.items()
+        }
+        return self._make_reading(0, {name: _reading(_motion(command), command) for name, command in resting.items()})
 
     def exchange(self, commands: Mapping[str, MotionCommand]) -> FacilityReading:
-        """One cycle: at its end the frames are where they were commanded to be, a delay before."""
+        """Run one cycle: at its end the frames are where they were commanded to be a delay ago."""
         if self._last is None:
             raise ModelError(f"The facility '{self.name}' has not been started. Call start first.")
         if self._last.stopped:
@@ -60,23 +62,25 @@ class IdealCell(Facility):
         if fault := command_fault(self.robots, commands):
             self.stop(fault)
             return self.exchange(commands)
-        arrived = {one.name: self._histories[one.name].append(_motion(commands[one.name])) for one in self.robots}
-        return self._read(
+        arrived = {
+            robot.name: self._histories[robot.name].append(_motion(commands[robot.name])) for robot in self.robots
+        }
+        return self._make_reading(
             self._last.cycle + 1, {name: _reading(motion, commands[name]) for name, motion in arrived.items()}
         )
 
     def stop(self, reason: str) -> None:
-        """Hold all frames where they are, and what is grasped."""
+        """Hold all frames where they are, and all grasped parts."""
         if self._last is not None and not self._last.stopped:
-            still = {name: replace(one, twist=np.zeros(6)) for name, one in self._last.robots.items()}
+            still = {name: replace(reading, twist=np.zeros(6)) for name, reading in self._last.robots.items()}
             self._last = replace(self._last, robots=still, stopped=reason)
 
-    def _read(self, cycle: int, readings: dict[str, RobotReading]) -> FacilityReading:
+    def _make_reading(self, cycle: int, readings: dict[str, RobotReading]) -> FacilityReading:
         time = cycle * self.cycle
-        felt = self._wrench(time, readings)
+        wrenches = self._wrench(time, readings)
         robots = {
-            name: replace(one, wrench=np.array(felt[name], dtype=float)) if name in felt else one
-            for name, one in readings.items()
+            name: replace(reading, wrench=np.array(wrenches[name], dtype=float)) if name in wrenches else reading
+            for name, reading in readings.items()
         }
         self._last = FacilityReading(cycle, time, robots)
         return self._last
@@ -85,16 +89,16 @@ class IdealCell(Facility):
 def ideal_robot(
     name: str, X_MW: Pose | None = None, arm_joints: tuple[str, ...] = (), *, gripper: bool = False
 ) -> RobotDescription:
-    """A robot without joints and limits that carries a frame; its sensor is there unless said otherwise."""
+    """A robot without joints and limits that carries a frame; its sensor is at that frame unless X_MW is given."""
     none = np.zeros(0)
     return RobotDescription(name, (), none, none, none, none, X_MW or Pose(), arm_joints, gripper)
 
 
-def _motion(command: MotionCommand) -> Motion:
-    return Motion(command.position, command.quaternion, command.twist)
+def _motion(command: MotionCommand) -> CellMotion:
+    return CellMotion(command.position, command.quaternion, command.twist)
 
 
-def _reading(motion: Motion, command: MotionCommand) -> RobotReading:
+def _reading(motion: CellMotion, command: MotionCommand) -> RobotReading:
     arm = command.arm
     return RobotReading(
         position=motion.position,

@@ -1,4 +1,4 @@
-"""What sensors of an ideal cell feel of a gripper: a hold between the frames that two robots carry."""
+"""Sensor wrenches of a gripper in an ideal cell: a hold between the frames that two robots carry."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from freefloat.spatial.sixvectors import angular, linear
 
 
 class IdealHold:
-    """Wrenches of an `IdealCell` whose robot `holder` holds what `held` carries while its reading says so.
+    """Sensor wrenches of an `IdealCell` in which robot `holder` holds what `held` carries, while its `holds` is true.
 
     X_MH is the hand in the holder's carried frame M, X_ME the grasp point in that of the other. Sensors are at M.
     """
@@ -25,7 +25,7 @@ class IdealHold:
         self._hold: Hold | None = None
 
     def __call__(self, time: float, readings: Mapping[str, RobotReading]) -> dict[str, np.ndarray]:
-        """What both sensors feel, at M in M axes; nothing while nothing is held."""
+        """Wrenches of both sensors, at M in M axes; empty while nothing is held."""
         hand, ring = (self._frame(name, readings[name]) for name in (self._holder, self._held))
         if not readings[self._holder].holds:
             self._hold = None
@@ -34,17 +34,17 @@ class IdealHold:
             self._hold = Hold(self._gripper, hand, ring)
         wrench = self._hold.wrench(hand, ring)
         return {
-            name: _carried(sign * wrench, hand.p, readings[name])
+            name: _wrench_at_frame(sign * wrench, hand.p, readings[name])
             for name, sign in ((self._holder, 1), (self._held, -1))
         }
 
-    def _frame(self, name: str, read: RobotReading) -> HeldFrame:
-        R, X = matrix_of(read.quaternion), self._frames[name]
-        carried = HeldFrame(read.position, R, R @ np.asarray(linear(read.twist)), R @ np.asarray(angular(read.twist)))
+    def _frame(self, name: str, reading: RobotReading) -> HeldFrame:
+        R, X, V = matrix_of(reading.quaternion), self._frames[name], reading.twist
+        carried = HeldFrame(reading.position, R, R @ np.asarray(linear(V)), R @ np.asarray(angular(V)))
         return carried.at(np.asarray(X.p), np.asarray(X.R))
 
 
-def _carried(wrench: np.ndarray, at: np.ndarray, read: RobotReading) -> np.ndarray:
-    """A wrench at a point of the floor, both in floor axes, at the carried frame in its axes."""
+def _wrench_at_frame(wrench: np.ndarray, at: np.ndarray, read: RobotReading) -> np.ndarray:
+    """A wrench at a point of the floor, both in floor axes, transformed to the carried frame in its axes."""
     R, force, torque = matrix_of(read.quaternion), np.asarray(linear(wrench)), np.asarray(angular(wrench))
     return np.concatenate([R.T @ force, R.T @ (torque + cross(at - read.position, force))])

@@ -1,4 +1,4 @@
-"""What a robot controller does not let happen: joints beyond their limits; and how it comes to rest then."""
+"""Limits that a robot controller enforces: joints within their limits; and how a robot brakes at a violation."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from freefloat.hil.cell.inverse_kinematics import NEAR_SINGULAR, JointAnswer
 from freefloat.hil.cell.robot_arm import RobotArm
 from freefloat.hil.cell.servo import References
 
-_CALMING = 0.1  # [s] that the inner loop is given after the last of a ramp
+_CALMING = 0.1  # [s] for the inner loop to settle after the end of a ramp
 
 
 def broken_limit(arm: RobotArm, who: str, answer: JointAnswer, references: References, left_behind: float) -> str:
-    """Which limit the motion of a cycle would break, in words; empty if none."""
+    """Text of the limit that the motion of a cycle would break; empty if none."""
     q, rates, accelerations = references
     excess = (
         (np.maximum(arm.lower - q, q - arm.upper), "position", q, "deg"),
@@ -38,7 +38,7 @@ def _why(answer: JointAnswer) -> str:
 
 
 class Braking:
-    """All joints of a robot come to rest together, the one that needs longest with its full acceleration."""
+    """Brakes all joints of a robot to rest at the same time; the slowest joint uses its full acceleration."""
 
     def __init__(self, arm: RobotArm, q: np.ndarray, rate: np.ndarray) -> None:
         self.q, self.rate = q, rate
@@ -46,7 +46,7 @@ class Braking:
         self._time = 0.0
 
     def references(self, cycle: float, substeps: int) -> References:
-        """Of the next cycle."""
+        """Joint references of the next cycle of braking."""
         t = np.minimum(self._time + cycle * np.arange(substeps + 1) / substeps, self.duration)[:, None]
         self._time += cycle
         if self.duration == 0.0:
@@ -56,6 +56,6 @@ class Braking:
         return q, self.rate * left, np.where(left > 0.0, -self.rate / self.duration, 0.0)
 
     @property
-    def done(self) -> bool:
-        """At rest, the inner loop included."""
+    def at_rest(self) -> bool:
+        """Whether the robot is at rest, its inner loop included."""
         return self._time >= self.duration + _CALMING

@@ -1,4 +1,4 @@
-"""Robots, mock-ups and floor as MJCF text, made from primitives."""
+"""MJCF text of robots, mock-ups and floor, made from primitives."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freefloat.hil.cell.mockups import Mockup, spaced
+from freefloat.hil.cell.mockups import Mockup, digits
 from freefloat.hil.cell.robot_arm import RobotArm
 from freefloat.hil.cell.rotations import quaternion_of
 from freefloat.hil.cell.settings import CellSettings
@@ -18,18 +18,18 @@ GRAVITY = 9.80665  # [m/s2]
 
 @dataclass(frozen=True)
 class Station:
-    """A robot in a cell: where it stands, and what it carries."""
+    """A robot in a cell: its place on the floor, and the mock-up that it carries."""
 
     name: str
     arm: RobotArm
     X_FR: Pose  # its foot on the floor
     mockup: Mockup
     posture: np.ndarray | None = None  # [rad], where its search begins; none: the robot's home
-    pedestal: float = 0.0  # [m], drawn and watched below the foot
+    pedestal: float = 0.0  # [m], drawn and monitored below the foot
 
 
 def cell_text(stations: Sequence[Station], settings: CellSettings) -> str:
-    """The whole cell. Only mock-ups push each other; robots are watched instead."""
+    """MJCF text of the whole cell. Only mock-ups touch each other; distances of robots are monitored instead."""
     bodies = "".join(_robot(station) for station in stations)
     sensors = "".join(
         f'<{kind} name="{station.name}.{kind}" site="{station.name}.sensor"/>'
@@ -46,24 +46,24 @@ def cell_text(stations: Sequence[Station], settings: CellSettings) -> str:
     )
 
 
-def placed(pose: Pose) -> str:
-    """Attributes of a body or geom at a pose."""
-    return f'pos="{spaced(pose.p)}" quat="{spaced(quaternion_of(np.asarray(pose.R)))}"'
+def pose_text(pose: Pose) -> str:
+    """MJCF attributes of a body or geom at a pose."""
+    return f'pos="{digits(pose.p)}" quat="{digits(quaternion_of(np.asarray(pose.R)))}"'
 
 
 def _robot(station: Station) -> str:
     arm, name = station.arm, station.name
     tool = (
-        f'<body name="{name}.tool" {placed(arm.flange)}><site name="{name}.sensor"/>'
+        f'<body name="{name}.tool" {pose_text(arm.flange)}><site name="{name}.sensor"/>'
         f"{station.mockup.text.replace('ROBOT', name)}</body>"
     )
     inner = tool
     for joint in reversed(arm.joints):
         inner = (
-            f'<body name="{name}.{joint.name}" pos="{spaced(joint.offset)}">'
-            f'<joint name="{name}.{joint.name}" type="hinge" axis="{spaced(joint.axis)}" '
+            f'<body name="{name}.{joint.name}" pos="{digits(joint.offset)}">'
+            f'<joint name="{name}.{joint.name}" type="hinge" axis="{digits(joint.axis)}" '
             f'armature="{float(joint.rotor_inertia)!r}"/>'
-            f'<geom name="{name}.{joint.name}" type="capsule" fromto="0 0 0 {spaced(joint.link_end)}" '
+            f'<geom name="{name}.{joint.name}" type="capsule" fromto="0 0 0 {digits(joint.link_end)}" '
             f'size="{joint.link_radius!r}" mass="{float(joint.link_mass)!r}"/>{inner}</body>'
         )
     half = 0.5 * arm.foot_height
@@ -74,4 +74,4 @@ def _robot(station: Station) -> str:
     if station.pedestal:
         half = 0.5 * station.pedestal
         foot += f'<geom name="{name}.pedestal" type="box" pos="0 0 {-half!r}" size="0.2 0.2 {half!r}"/>'
-    return f'<body name="{name}.base" {placed(station.X_FR)}>{foot}{inner}</body>'
+    return f'<body name="{name}.base" {pose_text(station.X_FR)}>{foot}{inner}</body>'

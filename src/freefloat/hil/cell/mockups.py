@@ -1,4 +1,4 @@
-"""What robots carry: part of a client with a grasp ring, a servicer's arm with its tool, a bare probe, flexible beams.
+"""Mock-ups that robots carry: part of a client with a grasp ring, a servicer's arm with its tool, a bare probe.
 
 Contact stiffness is physical, in N/m: the ring hangs on three springs, and the contact itself is much stiffer (MuJoCo's
 own contact parameters are normalised by mass).
@@ -28,19 +28,19 @@ _STIFF = 'solref="0.002 1" solimp="0.99 0.999 0.0001"'
 _CLIENT_SIDE = f'contype="2" conaffinity="1" {_STIFF}'
 _TOOL_SIDE = f'contype="1" conaffinity="2" {_STIFF}'
 
-HAND_GROUP = 1  # of parts that are next to what is grasped: palm and last links of an arm, watched by nobody there
+HAND_GROUP = 1  # of parts next to a grasped ring (palm, last links of an arm), whose distances to it are not monitored
 _HAND = f'group="{HAND_GROUP}"'
 RING_HEIGHT = 0.3  # [m], from the flange to the grasp point on the ring
 
 
 @dataclass(frozen=True)
 class Mockup:
-    """A tool on a flange, as MJCF with the robot's name to be put in; and the frame M that it stands for."""
+    """A tool on a flange, as MJCF with the place-holder ROBOT for the name; and the carried frame M."""
 
     X_PM: Pose  # the carried frame in the flange's
     text: str = field(repr=False)
     arm_joints: tuple[str, ...] = ()
-    held: dict[str, float] = field(default_factory=dict)  # joint: where it is held until the run begins
+    held: dict[str, float] = field(default_factory=dict)  # joint: position at which it is held until the run begins
     gripper: Gripper | None = None  # at the site `ROBOT.hand`, with the ball `ROBOT.tip`; closes on a site `.grasp`
 
 
@@ -74,13 +74,13 @@ def grasp_ring(
 
 
 def client_frame(grasp_point: float = 2.9) -> Pose:
-    """X_PM of a client whose grasp point lies at (grasp_point, 0, 0) in M [m], on the flange's axis."""
+    """Pose X_PM of a client whose grasp point lies at (grasp_point, 0, 0) in M [m], on the flange's axis."""
     R_PM = np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
     return Pose((0.0, 0.0, RING_HEIGHT - grasp_point), R_PM)
 
 
 def probe(X_PM: Pose, *, length: float = 0.4, gripper: Gripper | None = None) -> Mockup:
-    """A bare rod of 5 kg with a ball of 20 mm at its end, at a height [m] above the flange; there its gripper is."""
+    """A bare rod of 5 kg with a ball of 20 mm and a gripper at its end, `length` [m] above the flange."""
     require_number("The probe's length", length, "m", above=0.05)
     text = (
         f'<geom name="ROBOT.rod" type="capsule" fromto="0 0 0.03 0 0 {length - 0.05!r}" size="0.03" mass="5"/>'
@@ -91,14 +91,14 @@ def probe(X_PM: Pose, *, length: float = 0.4, gripper: Gripper | None = None) ->
 
 
 def servicer_arm(mount_height: float = 0.1, gripper: Gripper | None = None) -> Mockup:
-    """A servicer's arm of seven joints with a tool, its mount on the flange's axis [m]; its gripper is at the tool.
+    """A servicer's arm of seven joints with a tool, its mount on the flange's axis [m]; the gripper is at the tool.
 
     M is the servicer's base: the mount stands at (0.9, 0, 0) in it, its z axis along the base's x.
     """
     X_PM = Pose((0.0, 0.0, mount_height)) @ ARM_MOUNT.inverse()
     tool = (
-        f'<body name="ROBOT.gripper"><inertial pos="{spaced(GRIPPER_COM)}" mass="{GRIPPER_MASS!r}" '
-        f'diaginertia="{spaced(GRIPPER_INERTIA)}"/>'
+        f'<body name="ROBOT.gripper"><inertial pos="{digits(GRIPPER_COM)}" mass="{GRIPPER_MASS!r}" '
+        f'diaginertia="{digits(GRIPPER_INERTIA)}"/>'
         f'<geom name="ROBOT.palm" type="capsule" fromto="0 0 0 0 0 {TOOL_HEIGHT - 0.03!r}" size="0.03" {_HAND}/>'
         f'<geom name="ROBOT.tip" type="sphere" pos="0 0 {TOOL_HEIGHT!r}" size="0.02" {_TOOL_SIDE}/>'
         f'<site name="ROBOT.hand" pos="0 0 {TOOL_HEIGHT!r}"/></body>'
@@ -108,8 +108,8 @@ def servicer_arm(mount_height: float = 0.1, gripper: Gripper | None = None) -> M
         bar = f'size="0.03" {_HAND}' if k > len(ARM_LINKS) - 2 else 'size="0.05"'
         inner = (
             f'<body name="ROBOT.arm_{k}" pos="0 0 {offset!r}">'
-            f'<inertial pos="{spaced(com)}" mass="{ARM_LINK_MASS!r}" diaginertia="{spaced(inertia)}"/>'
-            f'<joint name="ROBOT.arm_{k}" type="hinge" axis="{spaced(axis)}"/>'
+            f'<inertial pos="{digits(com)}" mass="{ARM_LINK_MASS!r}" diaginertia="{digits(inertia)}"/>'
+            f'<joint name="ROBOT.arm_{k}" type="hinge" axis="{digits(axis)}"/>'
             f'<geom name="ROBOT.arm_{k}" type="capsule" fromto="0 0 0 0 0 {end!r}" {bar}/>{inner}</body>'
         )
         end = offset
@@ -121,19 +121,19 @@ def servicer_arm(mount_height: float = 0.1, gripper: Gripper | None = None) -> M
 
 
 def _circle(radius: float, bar: float, count: int, mass: float) -> str:
-    """A ring about z of straight bars, whose middles are at the radius."""
+    """MJCF text of a ring about z of straight bars, whose middles are at the radius."""
     angles = 2.0 * np.pi * np.arange(count + 1) / count + np.pi / count
     points = radius / np.cos(np.pi / count) * np.column_stack([np.cos(angles), np.sin(angles), np.zeros(count + 1)])
     return "".join(
-        f'<geom name="ROBOT.ring_{k}" type="capsule" fromto="{spaced((*points[k], *points[k + 1]))}" size="{bar!r}" '
+        f'<geom name="ROBOT.ring_{k}" type="capsule" fromto="{digits((*points[k], *points[k + 1]))}" size="{bar!r}" '
         f'mass="{mass / count!r}" {_CLIENT_SIDE}/>'
         for k in range(count)
     )
 
 
-def spaced(values: object) -> str:
-    """Numbers with all their digits, as MJCF has them."""
+def digits(values: object) -> str:
+    """Numbers with all their digits, separated by spaces, as in MJCF."""
     return " ".join(repr(float(v)) for v in np.ravel(np.asarray(values, dtype=float)))
 
 
-_INTO_FLANGE = spaced(quaternion_of(np.diag([1.0, -1.0, -1.0])))  # of the grasp frame in the flange's
+_INTO_FLANGE = digits(quaternion_of(np.diag([1.0, -1.0, -1.0])))  # of the grasp frame in the flange's

@@ -1,4 +1,4 @@
-"""What a cell used of its room in a run: distances, reach, joint limits, singular postures."""
+"""Monitors of a cell during a run: distances, reach, joint limits, singular postures."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from freefloat.hil.cell.mockups import HAND_GROUP
 from freefloat.hil.cell.plant import CellPlant
 from freefloat.hil.cell.servo import References
 
-_FAR = 1.0  # [m]; distances are not followed beyond
+_FAR = 1.0  # [m]; larger distances are not measured
 
 
 @dataclass
 class RobotUse:
-    """What one robot used, as shares of what it has; the instants are [s]."""
+    """Largest use of one robot in a run, mostly as shares of its limits."""
 
     joint_names: tuple[str, ...]
     lowest: np.ndarray  # [rad]
@@ -28,17 +28,17 @@ class RobotUse:
     acceleration: np.ndarray  # largest share of the acceleration limits
     reach: float = 0.0  # largest share of the stretched arm
     manipulability: float = np.inf  # smallest [m]
-    left_behind: float = 0.0  # largest distance between a command and what the joints were told to do [m]
+    left_behind: float = 0.0  # largest distance between a command and the joints' references [m]
     largest_wrench: np.ndarray = field(default_factory=lambda: np.zeros(6))  # [N, N m]
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """The record as plain data."""
         return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in vars(self).items()}
 
 
 @dataclass
 class CellUse:
-    """What a run used of a cell."""
+    """Largest use of all robots of a cell in a run, and nearest distances."""
 
     robots: dict[str, RobotUse]
     closest: dict[str, float] = field(default_factory=dict)  # by pair of parts, nearest distance [m]
@@ -46,26 +46,26 @@ class CellUse:
 
     @property
     def nearest(self) -> tuple[str, float]:
-        """The pair that came closest, and how close [m]."""
-        return min(self.closest.items(), key=lambda item: item[1], default=("", np.inf))
+        """The pair of parts that came closest, and its distance [m]."""
+        return min(self.closest.items(), key=lambda pair: pair[1], default=("", np.inf))
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data, for a report."""
-        robots = {name: one.as_dict() for name, one in self.robots.items()}
+        """The record as plain data, for a report."""
+        robots = {name: use.as_dict() for name, use in self.robots.items()}
         return {"robots": robots, "closest": dict(self.closest), "nearest": list(self.nearest), "cycles": self.cycles}
 
 
 class Monitors:
-    """Watches a cell while it runs."""
+    """Measures distances and use of a cell while it runs."""
 
     def __init__(self, plant: CellPlant, kinematics: dict[str, InverseKinematics]) -> None:
         self.plant, self.kinematics = plant, kinematics
         self._pairs = _watched_pairs(plant)
         self._solid = np.array([g for g in range(plant.model.ngeom) if plant.model.geom(g).name != "floor"])
-        self.use = CellUse({name: _unused(one) for name, one in kinematics.items()})
+        self.use = CellUse({name: _empty_use(robot_kinematics) for name, robot_kinematics in kinematics.items()})
 
-    def cycle(self, name: str, answer: JointAnswer, references: References, wrench: np.ndarray) -> None:
-        """Take note of one robot's cycle."""
+    def record_cycle(self, name: str, answer: JointAnswer, references: References, wrench: np.ndarray) -> None:
+        """Record the use of one robot in a cycle."""
         arm, use = self.kinematics[name].arm, self.use.robots[name]
         q, rates, accelerations = references
         use.lowest = np.minimum(use.lowest, q.min(axis=0))
@@ -78,20 +78,22 @@ class Monitors:
         use.manipulability = min(use.manipulability, answer.manipulability)
         use.largest_wrench = np.maximum(use.largest_wrench, np.abs(wrench))
 
-    def look(self) -> tuple[str, float]:
-        """Measure all distances now; the nearest pair."""
-        plant, found = self.plant, {}
+    def measure_distances(self) -> tuple[str, float]:
+        """Measure all distances now; returns the nearest pair and its distance [m]."""
+        plant, distances = self.plant, {}
         mj, model, data = plant.mujoco, plant.model, plant.data
         for label, first, second in self._pairs:
-            found[label] = min(found.get(label, _FAR), mj.mj_geomDistance(model, data, first, second, _FAR, None))
-        self._look_at_the_floor(found)
-        self._look_at_the_reach()
-        for label, distance in found.items():
+            distances[label] = min(
+                distances.get(label, _FAR), mj.mj_geomDistance(model, data, first, second, _FAR, None)
+            )
+        self._measure_floor(distances)
+        self._measure_reach()
+        for label, distance in distances.items():
             self.use.closest[label] = min(self.use.closest.get(label, np.inf), distance)
-        return min(found.items(), key=lambda item: item[1], default=("", np.inf))
+        return min(distances.items(), key=lambda pair: pair[1], default=("", np.inf))
 
-    def _look_at_the_floor(self, found: dict[str, float]) -> None:
-        """Of round parts that move: lowest point above the floor."""
+    def _measure_floor(self, distances: dict[str, float]) -> None:
+        """Add the heights above the floor of the lowest points of all moving parts to `distances` [m]."""
         model, data = self.plant.model, self.plant.data
         for g in self._solid:
             name = model.geom(g).name
@@ -101,9 +103,9 @@ class Monitors:
             radius, half = model.geom_size[g][0], model.geom_size[g][1]
             drop = radius + abs(data.geom_xmat[g][8]) * half  # exact for balls and capsules, safe for the others
             label = f"{owner} - floor"
-            found[label] = min(found.get(label, _FAR), float(data.geom_xpos[g][2] - drop))
+            distances[label] = min(distances.get(label, _FAR), float(data.geom_xpos[g][2] - drop))
 
-    def _look_at_the_reach(self) -> None:
+    def _measure_reach(self) -> None:
         for robot in self.plant.robots:
             arm, use = robot.station.arm, self.use.robots[robot.station.name]
             foot = np.asarray(robot.station.X_FR.apply(np.array([0.0, 0.0, arm.joints[0].offset[2]])))
@@ -112,7 +114,7 @@ class Monitors:
 
 
 def _watched_pairs(plant: CellPlant) -> list[tuple[str, int, int]]:
-    """Parts of different robots; a tool and its own robot's foot and upper arm. Not what is meant to touch."""
+    """Pairs of parts to monitor: of different robots, and tools with their own robot; not those that may touch."""
     model, pairs = plant.model, []
     parts = [(g, *model.geom(g).name.partition(".")[::2]) for g in range(model.ngeom)]
     near = {g for g in range(model.ngeom) if model.geom_contype[g] or model.geom_group[g] == HAND_GROUP}
@@ -131,7 +133,7 @@ def _watched_pairs(plant: CellPlant) -> list[tuple[str, int, int]]:
     return pairs
 
 
-def _unused(kinematics: InverseKinematics) -> RobotUse:
+def _empty_use(kinematics: InverseKinematics) -> RobotUse:
     arm = kinematics.arm
     n = arm.count
     return RobotUse(

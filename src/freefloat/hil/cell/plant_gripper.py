@@ -1,4 +1,4 @@
-"""A gripper in the cell's own physics: hand and ring are sites, and their bodies are pushed while it holds.
+"""A gripper in the physics of a cell: hand and ring are sites, and forces act on their bodies while it holds.
 
 The compliance is a force between two bodies, in N/m and N m/rad: MuJoCo's own constraints are normalised by mass.
 """
@@ -13,11 +13,11 @@ from freefloat.hil.cell.gripper import Gripper, HeldFrame, Hold
 from freefloat.hil.cell.rotations import cross
 from freefloat.spatial.sixvectors import angular, linear
 
-_GRASP = ".grasp"  # how the sites are called that a gripper closes on
+_GRASP = ".grasp"  # end of the names of sites that a gripper closes on
 
 
 class PlantGripper:
-    """The gripper of one robot. It closes once it is told to; what it has missed it can only get after opening."""
+    """The gripper of one robot. It closes when commanded; after a miss it must open before the next attempt."""
 
     def __init__(self, mujoco: Any, model: Any, data: Any, robot: str, gripper: Gripper) -> None:
         self._mujoco, self._model, self._data, self._gripper = mujoco, model, data, gripper
@@ -29,16 +29,16 @@ class PlantGripper:
 
     @property
     def holds(self) -> bool:
-        """Whether it has closed on something."""
+        """Whether it has closed on a grasp frame."""
         return self._hold is not None
 
     @property
     def bodies(self) -> list[int]:
-        """Those of the hand and of the ring that it holds; none while it holds nothing."""
+        """Bodies of the hand and of the held ring; empty while it holds nothing."""
         return [int(self._model.site_bodyid[site]) for site in (self._hand, self._ring)] if self.holds else []
 
-    def turn(self, *, closed: bool) -> None:
-        """Close on the grasp frame that is within the envelope, or open. While it holds, the tip touches nothing."""
+    def set_closed(self, *, closed: bool) -> None:
+        """Close on a grasp frame within the envelope, or open; while it holds, contact of the tip is switched off."""
         if closed and not self._closed:
             hand = self._frame(self._hand)
             near = [site for site in self._rings if self._gripper.reaches(hand, self._frame(site))]
@@ -51,8 +51,8 @@ class PlantGripper:
         touches = (0, 0) if self.holds else self._touches
         self._model.geom_contype[self._tip], self._model.geom_conaffinity[self._tip] = touches
 
-    def push(self) -> None:
-        """Add the wrench of this instant to both bodies."""
+    def apply_wrench(self) -> None:
+        """Add the present wrench of the hold to both bodies."""
         if self._hold is not None:
             hand, bodies = self._frame(self._hand), self.bodies
             wrench = self._hold.wrench(hand, self._frame(self._ring))

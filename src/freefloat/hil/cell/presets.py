@@ -1,4 +1,4 @@
-"""Two cells ready to use: one for a client and a servicer, one for a hub with flexible beams."""
+"""Two cells that are ready to use: one for a client and a servicer, one for a hub with flexible beams."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from freefloat.hil.cell.settings import CellSettings, SensorSettings, ServoSetti
 from freefloat.hil.cell.virtual import VirtualCell
 from freefloat.spatial.poses import Pose
 
-ENVISAT_GRASP = (1.85, 0.0, 1.4)  # p_FG [m]: where the grasp point stands at the start
+ENVISAT_GRASP = (1.85, 0.0, 1.4)  # p_FG [m]: grasp point at the start
 _FLOOR_DISTANCE = 4.3  # [m] between the feet of the two robots
 
 
@@ -28,19 +28,19 @@ def envisat_cell(
     """Two six-axis robots face each other: `client` carries a ring, `servicer` an arm of seven joints, or a bare probe.
 
     `stiffness` of the ring's springs [N/m]; `distance` between the robots' feet [m]; `gripper` at the arm's tool or the
-    probe's end, one with its default settings unless said otherwise.
+    probe's end, by default one with default settings.
     """
     hand = gripper or Gripper()
     tool = servicer_arm(gripper=hand) if arm else probe(servicer_arm().X_PM, gripper=hand)
     stations = (
         Station("client", kr120(), Pose(), grasp_ring(client_frame(), stiffness=stiffness)),
-        Station("servicer", kr120(), _turned((distance, 0.0, 0.0)), tool),
+        Station("servicer", kr120(), _facing_pose((distance, 0.0, 0.0)), tool),
     )
     return VirtualCell(stations, settings, name="envisat")
 
 
 def envisat_start(p_CB: np.ndarray | None = None) -> dict[str, Pose]:
-    """X_FM of both robots at the start, the servicer's base at p_CB [m] in the client's frame."""
+    """Poses X_FM of both robots at the start, the servicer's base at p_CB [m] in the client's frame."""
     client = Pose(np.array(ENVISAT_GRASP) - np.array([2.9, 0.0, 0.0]))
     base = np.array([4.391844, 0.0, -0.671642]) if p_CB is None else np.asarray(p_CB, dtype=float)
     return {"client": client, "servicer": client @ Pose(base, np.diag([-1.0, -1.0, 1.0]))}
@@ -53,7 +53,7 @@ def goddard_cell(settings: CellSettings | None = None, beams: HangingBeams | Non
 
 
 def goddard_settings(bandwidth: float = 2.5, delay: float = 0.0) -> CellSettings:
-    """A servo of first order [Hz] with a transport delay [s]; a sensor that tells the motion in the plane."""
+    """Settings with a servo of first order [Hz], a transport delay [s], and a sensor for the motion in the plane."""
     return CellSettings(
         servo=ServoSettings(lag="first", bandwidth=bandwidth, delay=delay),
         sensor=SensorSettings(passed=(True, True, False, False, False, True)),
@@ -63,5 +63,5 @@ def goddard_settings(bandwidth: float = 2.5, delay: float = 0.0) -> CellSettings
 GODDARD_START = Pose((0.3, -0.2, 1.55))  # X_FM: the hub drifts along y
 
 
-def _turned(position: tuple[float, float, float]) -> Pose:
+def _facing_pose(position: tuple[float, float, float]) -> Pose:
     return Pose(position, np.diag([-1.0, -1.0, 1.0]))

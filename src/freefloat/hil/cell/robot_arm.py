@@ -1,4 +1,4 @@
-"""An industrial robot as data: joints, limits, links; and where its flange is."""
+"""An industrial robot as data: joints, limits, links; and its forward kinematics."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class RobotJoint:
     """A revolute joint and the link that it moves. At zero all link frames are parallel to the robot's base."""
 
     name: str
-    offset: Triple  # of its frame in the one before [m]
+    offset: Triple  # of its frame in that of the joint before [m]
     axis: Triple
     range_deg: tuple[float, float]
     rate_deg_s: float
@@ -43,7 +43,7 @@ class RobotArm:
 
     @property
     def count(self) -> int:
-        """Number of joints."""
+        """Number of joints of the robot."""
         return len(self.joints)
 
     @cached_property
@@ -58,12 +58,12 @@ class RobotArm:
 
     @cached_property
     def rate_limit(self) -> np.ndarray:
-        """[rad/s]."""
+        """Rate limits of the joints [rad/s]."""
         return np.deg2rad([joint.rate_deg_s for joint in self.joints])
 
     @property
     def acceleration_limit(self) -> np.ndarray:
-        """[rad/s2]."""
+        """Acceleration limits of the joints [rad/s2]."""
         return self.rate_limit / self.time_to_full_speed
 
     @cached_property
@@ -73,13 +73,13 @@ class RobotArm:
 
     @cached_property
     def reach(self) -> float:
-        """Longest way from the first joint to the flange [m]: the chain stretched out."""
+        """Longest distance from the first joint to the flange [m]: the chain stretched out."""
         lengths = [np.linalg.norm(joint.offset) for joint in self.joints[1:]]
         return float(sum(lengths) + np.linalg.norm(self.flange.p))
 
     @cached_property
     def _chain(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Axes, their cross product matrices and squares, frames at zero, flange."""
+        """Joint axes, their cross product matrices and squares, link frames at zero angles, flange."""
         axes = np.array([joint.axis for joint in self.joints])
         K = np.stack([skew(axis) for axis in axes])
         frames = np.tile(np.eye(4), (self.count, 1, 1))
@@ -89,7 +89,7 @@ class RobotArm:
         return axes, K, K @ K, frames, flange
 
     def forward(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """X_RP as a 4x4 matrix, and the flange's Jacobian (6, n) at P: (linear, angular) in robot base axes."""
+        """Flange pose X_RP as a 4x4 matrix, and its Jacobian (6, n) at P: (linear, angular) in robot base axes."""
         axes, K, K2, frames, flange = self._chain
         frames = frames.copy()
         frames[:, :3, :3] += np.sin(q)[:, None, None] * K + (1.0 - np.cos(q))[:, None, None] * K2
@@ -98,11 +98,11 @@ class RobotArm:
         for k in range(1, self.count):
             np.matmul(chain[k - 1], frames[k], out=chain[k])
         np.matmul(chain[self.count - 1], flange, out=chain[self.count])
-        turned = np.matmul(chain[:-1, :3, :3], axes[:, :, None])[:, :, 0]
+        rotated = np.matmul(chain[:-1, :3, :3], axes[:, :, None])[:, :, 0]
         arms = chain[-1, :3, 3] - chain[:-1, :3, 3]
         J = np.empty((6, self.count))
-        J[0] = turned[:, 1] * arms[:, 2] - turned[:, 2] * arms[:, 1]
-        J[1] = turned[:, 2] * arms[:, 0] - turned[:, 0] * arms[:, 2]
-        J[2] = turned[:, 0] * arms[:, 1] - turned[:, 1] * arms[:, 0]
-        J[3:] = turned.T
+        J[0] = rotated[:, 1] * arms[:, 2] - rotated[:, 2] * arms[:, 1]
+        J[1] = rotated[:, 2] * arms[:, 0] - rotated[:, 0] * arms[:, 2]
+        J[2] = rotated[:, 0] * arms[:, 1] - rotated[:, 1] * arms[:, 0]
+        J[3:] = rotated.T
         return chain[-1], J

@@ -1,6 +1,6 @@
-"""Rotations and poses of one cycle in plain NumPy: a facility's clock does not wait for a compiler.
+"""Rotations in plain NumPy, for single cycles: a facility's clock does not wait for a compiler.
 
-The same conventions as `freefloat.spatial`, against which every function is tested.
+The conventions are those of `freefloat.spatial`, against which every function is tested.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ import numpy as np
 
 
 def skew(a: np.ndarray) -> np.ndarray:
-    """Matrix of the cross product."""
+    """Matrix of the cross product with a vector a."""
     x, y, z = a
     return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
 
 
 def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a x b of two vectors: NumPy's own takes ten times as long."""
+    """Cross product a x b of two vectors; NumPy's function takes ten times as long."""
     ax, ay, az = a.tolist()
     bx, by, bz = b.tolist()
     return np.array([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx])
 
 
 def matrix_of(quat: np.ndarray) -> np.ndarray:
-    """R_AB of a unit quat_AB."""
+    """Rotation matrix R_AB of a unit quaternion quat_AB."""
     w, x, y, z = quat.tolist()
     return np.array(
         [
@@ -36,7 +36,7 @@ def matrix_of(quat: np.ndarray) -> np.ndarray:
 
 
 def quaternion_of(R: np.ndarray) -> np.ndarray:
-    """quat_AB of R_AB, scalar part not negative; the largest component goes first (Shepperd)."""
+    """Unit quaternion quat_AB of R_AB, scalar part not negative; computed from its largest component (Shepperd)."""
     trace = R[0, 0] + R[1, 1] + R[2, 2]
     squares = np.array([trace, R[0, 0], R[1, 1], R[2, 2]])
     k = int(np.argmax(squares))
@@ -52,7 +52,7 @@ def quaternion_of(R: np.ndarray) -> np.ndarray:
 
 
 def multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """quat_AC = quat_AB * quat_BC."""
+    """Product of quaternions quat_AC = quat_AB * quat_BC."""
     aw, ax, ay, az = a.tolist()
     bw, bx, by, bz = b.tolist()
     return np.array(
@@ -66,7 +66,7 @@ def multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def conjugate(quat: np.ndarray) -> np.ndarray:
-    """quat_BA from quat_AB."""
+    """Inverse of a unit quaternion: quat_BA from quat_AB."""
     return quat * np.array([1.0, -1.0, -1.0, -1.0])
 
 
@@ -79,7 +79,7 @@ def quaternion_exp(rotation_vector: np.ndarray) -> np.ndarray:
 
 
 def quaternion_log(quat: np.ndarray) -> np.ndarray:
-    """Rotation vector [rad] of a unit quaternion, of the shorter of the two turns."""
+    """Rotation vector [rad] of a unit quaternion, for the shorter of the two rotations."""
     if quat[0] < 0.0:
         quat = -quat
     xyz = quat[1:]

@@ -1,4 +1,4 @@
-"""What a cell looks like: parts as shapes, each on a body, and where the bodies are now."""
+"""Scene of a cell: parts as shapes, each on a body, and the present poses of the bodies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from freefloat.model.shapes import Box, Capsule, Cylinder, Ellipsoid, Shape, Sol
 
 
 def cell_parts(plant: CellPlant) -> tuple[CellPart, ...]:
-    """All parts but the floor, which is z = 0."""
+    """All parts of a cell but the floor, which is z = 0."""
     model = plant.model
     links = {f"{r.station.name}.{joint.name}" for r in plant.robots for joint in r.station.arm.joints}
     parts = []
@@ -31,7 +31,7 @@ def cell_parts(plant: CellPlant) -> tuple[CellPart, ...]:
 
 
 def body_poses(plant: CellPlant) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """p_FB [m] and quat_FB of every body with a part."""
+    """Position p_FB [m] and quaternion quat_FB of every body with a part, by name."""
     model, data = plant.model, plant.data
     bodies = sorted({int(b) for b in model.geom_bodyid if b})
     return {model.body(b).name: (data.xpos[b].copy(), data.xquat[b].copy()) for b in bodies}

@@ -1,7 +1,7 @@
-"""A robot controller's way from commands to joint references: averaging, transport delay, interpolation, lag.
+"""Model of a robot controller, from commands to joint references: averaging, transport delay, interpolation, lag.
 
-Everything is linear and the same for every joint, so that one matrix takes the last commands to the references of a
-whole cycle.
+Everything is linear and equal for all joints, so that one matrix maps the last commands to the references of a whole
+cycle.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from freefloat.hil.cell.settings import ServoSettings
 References = tuple[np.ndarray, np.ndarray, np.ndarray]  # positions, rates, accelerations, each (substeps + 1, n)
 
 
-class JointServo:
-    """Of one robot. The first row of the references is the present instant, the last one the end of the cycle."""
+class RobotServo:
+    """Servo of one robot. The first row of the references is the present instant, the last row the end of the cycle."""
 
     def __init__(self, settings: ServoSettings, cycle: float, substeps: int) -> None:
         self.settings, self.cycle, self.substeps = settings, cycle, substeps
@@ -22,14 +22,14 @@ class JointServo:
         self._lag = _lag_step(settings, cycle / substeps)
 
     def start(self, q: np.ndarray) -> None:
-        """Be at rest."""
+        """Reset all stored commands and states to rest at these angles [rad]."""
         depth = self._weights[0].shape[1] // 2
         self._raw = np.tile(np.stack([q, np.zeros_like(q)]), (self.settings.averaging, 1, 1))
         self._nodes = np.tile(np.stack([q, np.zeros_like(q)]), (depth, 1, 1))
         self._state = np.stack([q, np.zeros_like(q)])
 
     def references(self, q: np.ndarray, rate: np.ndarray) -> References:
-        """Take the command for the end of the cycle; where the joints shall be during it."""
+        """Store the command for the end of the cycle; returns the joint references during the cycle."""
         self._raw = np.concatenate([self._raw[1:], np.stack([q, rate])[None]])
         self._nodes = np.concatenate([self._nodes[1:], self._raw.mean(axis=0)[None]])
         count = self._nodes.shape[0]
@@ -37,9 +37,9 @@ class JointServo:
         wanted, wanted_rate, wanted_acceleration = (weights @ known for weights in self._weights)
         if self.settings.lag == "none":
             return wanted, wanted_rate, wanted_acceleration
-        return self._lagging(wanted, wanted_rate)
+        return self._lagged_references(wanted, wanted_rate)
 
-    def _lagging(self, wanted: np.ndarray, wanted_rate: np.ndarray) -> References:
+    def _lagged_references(self, wanted: np.ndarray, wanted_rate: np.ndarray) -> References:
         w, second = 2.0 * np.pi * self.settings.bandwidth, self.settings.lag == "second"
         states = np.empty((self.substeps + 1, *self._state.shape))
         states[0] = self._state

@@ -1,4 +1,4 @@
-"""What can be set of a virtual cell: servos, wrist sensors, watching."""
+"""Settings of a virtual cell: servos, wrist sensors, monitors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LARGEST_STEP = 0.5  # [rad] of the inner loop's frequency in a substep
 
 @dataclass(frozen=True)
 class ServoSettings:
-    """From a command to the motion of a joint: averaging, transport delay, lag, then a stiff inner loop.
+    """Servo between a command and the motion of a joint: averaging, transport delay, lag, then a stiff inner loop.
 
     The lag is `none`, `first` (w / (s + w)) or `second` (w^2 / (s^2 + 2 d w s + w^2)) with w = 2 pi `bandwidth`.
     The inner loop follows what comes out of it with computed torque and the stiffness of a mass-spring of `stiffness`.
@@ -44,14 +44,14 @@ class SensorSettings:
     """A wrist sensor; pairs are (force [N], torque [N m]), each for all three axes."""
 
     noise: tuple[float, float] = (0.0, 0.0)  # standard deviation of a sample
-    bias: tuple[float, float] = (0.0, 0.0)  # standard deviation of what is drawn once
+    bias: tuple[float, float] = (0.0, 0.0)  # standard deviation of a constant offset that is drawn once
     drift: tuple[float, float] = (0.0, 0.0)  # random walk, standard deviation after one second
     resolution: tuple[float, float] = (0.0, 0.0)  # steps of the reading
-    range: tuple[float, float] = (np.inf, np.inf)  # beyond it the reading stays there, and the cell stops
+    range: tuple[float, float] = (np.inf, np.inf)  # readings are clipped there, and the cell stops beyond
     tare_samples: int = 0  # samples averaged at the start, whose mean is taken off from then on
-    weight_error: float = 0.0  # share by which the tool is thought too light
-    passed: tuple[bool, ...] = (True,) * 6  # which of the six components are told; the others read zero
-    inertia_compensated: bool = False  # take off the tool's inertia forces, from differences of the encoders' rates
+    weight_error: float = 0.0  # share by which the assumed weight of the tool is too small
+    passed: tuple[bool, ...] = (True,) * 6  # which of the six components are measured; the others read zero
+    inertia_compensated: bool = False  # subtract the tool's inertia forces, from differences of the encoder rates
 
     def __post_init__(self) -> None:
         for name in ("noise", "bias", "drift", "resolution", "range"):
@@ -67,7 +67,7 @@ class SensorSettings:
 
 @dataclass(frozen=True)
 class CellSettings:
-    """A cell: its clock, servos and sensors, what it watches, and the seed of its errors."""
+    """Settings of a cell: its cycle, servos and sensors, its monitors, and the seed of its errors."""
 
     cycle: float = 4e-3  # [s]
     substeps: int = 8  # of the cell's own integration in a cycle
@@ -76,10 +76,10 @@ class CellSettings:
     settling: float = 0.5  # [s] at rest before the first reading
     clearance: float = 0.02  # [m]; closer than this the cell stops
     left_behind: float = 0.02  # [m] by which joints may miss a command near a singular posture or the end of reach
-    watch_every: int = 5  # cycles between two looks at distances
+    watch_every: int = 5  # cycles between two measurements of distances
     arm_stiffness: float = 0.0  # [N m/rad] of the carried arm's own position loop
     arm_damping: float = 0.0  # [N m s/rad]
-    arm_torque: float = 400.0  # [N m] that a joint of a carried arm may be told; more stops the cell
+    arm_torque: float = 400.0  # [N m] largest command of a joint of a carried arm; more stops the cell
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -99,7 +99,7 @@ class CellSettings:
 
     @property
     def step(self) -> float:
-        """Of the cell's own integration [s]."""
+        """Time step of the cell's own integration [s]."""
         return self.cycle / self.substeps
 
 

@@ -1,6 +1,6 @@
-"""A wrist force/torque sensor: what it feels, its errors, and what of it is the tool's own weight.
+"""A wrist force/torque sensor: its load, its errors, and the part that is the tool's own weight.
 
-Sign as on a real one: a push on the tool is read as that push. MuJoCo's site sensors say the opposite.
+The sign is that of a real sensor: a push on the tool is read as that push. MuJoCo's site sensors have the opposite.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from freefloat.spatial.sixvectors import angular, linear
 
 @dataclass(frozen=True)
 class ToolLoad:
-    """What hangs on the sensor at an instant, in W axes about W."""
+    """Mass properties of the tool on the sensor at an instant, in W axes about W, and gravity."""
 
     mass: float  # [kg]
     com: np.ndarray  # (3,) [m]
@@ -30,16 +30,16 @@ class ToolLoad:
         return np.concatenate([force, cross(self.com, force)])
 
     def inertia_wrench(self, twist: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
-        """What the motion of a rigid tool takes: twist of W and its rate, in W axes."""
+        """Wrench that the motion of a rigid tool needs (6,) [N, N m], from twist of W and its rate, in W axes."""
         v, w = np.asarray(linear(twist)), np.asarray(angular(twist))
-        a, turning = np.asarray(linear(acceleration)) + cross(w, v), np.asarray(angular(acceleration))
-        force = self.mass * (a + cross(turning, self.com) + cross(w, cross(w, self.com)))
-        torque = self.mass * cross(self.com, a) + self.inertia @ turning + cross(w, self.inertia @ w)
+        a, alpha = np.asarray(linear(acceleration)) + cross(w, v), np.asarray(angular(acceleration))
+        force = self.mass * (a + cross(alpha, self.com) + cross(w, cross(w, self.com)))
+        torque = self.mass * cross(self.com, a) + self.inertia @ alpha + cross(w, self.inertia @ w)
         return np.concatenate([force, torque])
 
 
 class WristSensor:
-    """Of one robot; its errors depend on the seed and its robot's name only."""
+    """Wrist sensor of one robot; its errors depend on the seed and the robot's name only."""
 
     def __init__(self, settings: SensorSettings, name: str, cycle: float, seed: int) -> None:
         self.settings, self.cycle = settings, cycle
@@ -49,14 +49,14 @@ class WristSensor:
         self._last_twist: np.ndarray | None = None
 
     def tare(self, felt: np.ndarray, load: ToolLoad) -> None:
-        """Average samples at rest, and take their mean off from now on."""
+        """Average samples at rest, and subtract their mean from now on."""
         samples = [self.read(felt, load, np.zeros(6)) for _ in range(self.settings.tare_samples)]
         if samples:
             self._tare = np.mean(samples, axis=0)
         self._last_twist = None
 
     def read(self, felt: np.ndarray, load: ToolLoad, twist: np.ndarray) -> np.ndarray:
-        """One sample (6,) [N, N m]: from what the tool does to the flange, less what is known of the tool."""
+        """One sample (6,) [N, N m]: wrench of the tool on the flange, with errors, less the known load of the tool."""
         s = self.settings
         self._walk = self._walk + self._six(s.drift) * np.sqrt(self.cycle) * self._draw.standard_normal(6)
         value = felt + self._offset + self._walk + self._six(s.noise) * self._draw.standard_normal(6)
@@ -67,8 +67,8 @@ class WristSensor:
         known = (1.0 - s.weight_error) * load.weight() - self._inertia(load, twist)
         return np.where(s.passed, value - known - self._tare, 0.0)
 
-    def overloaded(self, felt: np.ndarray) -> bool:
-        """Whether the load is beyond the range."""
+    def is_overloaded(self, felt: np.ndarray) -> bool:
+        """Whether a wrench is beyond the range of the sensor."""
         return bool(np.any(np.abs(felt) > self._six(self.settings.range)))
 
     def _inertia(self, load: ToolLoad, twist: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What a rehearsal must keep to be a go: numbers with stated defaults, which a scenario or a user replaces."""
+"""Limits that a rehearsal must keep to be a go: numbers with defaults, which a scenario or a user replaces."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _UNITS = {
 
 @dataclass(frozen=True)
 class Acceptance:
-    """Limits of a go. Shares are of what the facility, the mission or the contact permits."""
+    """Limits of a go. Shares are relative to what the facility, the mission or the contact permits."""
 
     joint_range: float = 0.98  # of the way from the middle of a joint's range to its end, at most
     joint_rate: float = 0.9  # of a joint's rate limit, at most
@@ -49,13 +49,13 @@ class Acceptance:
     energy_taken: float = 0.2  # of the energy in the contact, that the passivity controller may take out
     energy_given: float = 0.05  # of the energy in the contact, that the delay may have given
     sensor_force: float = 2.0  # [N], accuracy of the wrist sensors, bias included
-    sensor_torque: float = 1.0  # [N m], besides what the force's error makes by its lever
+    sensor_torque: float = 1.0  # [N m], besides the error of the force times its lever
     sensor_range: float = 0.9  # of the range of the wrist sensors, at most used
     mass: float = 0.05  # by which the mass that explains the motion may differ from the declared one
-    inertia: float = 0.05  # the same of moments of inertia and their ratios
+    inertia: float = 0.05  # likewise for moments of inertia and their ratios
     lateness: float = 1.0  # of a cycle, by which one may begin late in real time
-    must_tell: tuple[str, ...] = ()  # criteria that the motion must be able to answer, such as `inertia of client`
-    excused: Mapping[str, str] = field(default_factory=dict)  # criteria that need not be answered, and why
+    must_tell: tuple[str, ...] = ()  # criteria that the motion must be able to judge, such as `inertia of client`
+    excused: Mapping[str, str] = field(default_factory=dict)  # criteria that need not be judged, and why
     given_by: str = "the user"  # who set what differs from the defaults
 
     def __post_init__(self) -> None:
@@ -67,8 +67,8 @@ class Acceptance:
             )
 
     def limit_from(self, name: str) -> str:
-        """Who set a limit."""
+        """Who set a limit: `default`, or `given_by`."""
         return "default" if getattr(self, name) == _DEFAULTS[name] else self.given_by
 
 
-_DEFAULTS = {one.name: one.default for one in dataclasses.fields(Acceptance)}
+_DEFAULTS = {limit.name: limit.default for limit in dataclasses.fields(Acceptance)}

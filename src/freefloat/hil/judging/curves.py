@@ -1,4 +1,4 @@
-"""What the page of a verdict draws: cell and simulation over each other, contact, energies, what was left when."""
+"""Curves on the page of a verdict: cell and simulation over each other, contact, energies, margins over time."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from freefloat.hil.judging.contact import contact_energy
-from freefloat.hil.judging.evidence import Evidence, Missing
-from freefloat.hil.judging.motion import compared_craft, relative_pose, seen_craft, tracking_errors
-from freefloat.hil.judging.tracks import interpolated, rotation_vectors
+from freefloat.hil.judging.evidence import Evidence, MissingEvidence
+from freefloat.hil.judging.motion import compared_craft, compared_prefixes, relative_pose, tracking_errors
+from freefloat.hil.judging.tracks import interpolate_columns, rotation_vectors
 from freefloat.hil.judging.workspace import joint_shares, workspace_shares
 from freefloat.sim.record.description import Description, Figure
 from freefloat.sim.record.run import Run
@@ -33,8 +33,8 @@ _FIGURES = (
 
 
 def verdict_curves(evidence: Evidence) -> tuple[Run, Run | None]:
-    """The curves of the rehearsal and of the simulation as runs of their own, which a page lays over each other."""
-    margins = _drawable(_margins(evidence))
+    """Curves of the rehearsal and of the simulation, each as a run; a page draws them over each other."""
+    margins = _available_curves(_margins(evidence))
     figures = (*_FIGURES, *(Figure(channel.name) for channel, _ in margins))
     own = (
         _poses(evidence, evidence.run),
@@ -42,19 +42,21 @@ def verdict_curves(evidence: Evidence) -> tuple[Run, Run | None]:
         _contact(evidence, measured=True),
         _energies(evidence),
     )
-    cell = _as_run(evidence.run, [*(curve for group in own for curve in _drawable(group)), *margins], figures)
+    cell = _as_run(evidence.run, [*(curve for group in own for curve in _available_curves(group)), *margins], figures)
     if evidence.simulated is None:
         return cell, None
-    theirs = (_poses(evidence, evidence.simulated), _contact(evidence, measured=False))
-    return cell, _as_run(evidence.simulated, [curve for group in theirs for curve in _drawable(group)], figures)
+    simulated = (_poses(evidence, evidence.simulated), _contact(evidence, measured=False))
+    return cell, _as_run(
+        evidence.simulated, [curve for group in simulated for curve in _available_curves(group)], figures
+    )
 
 
-def _drawable(curves: Iterator[Curve]) -> list[Curve]:
-    """As far as what they need was recorded; the criteria say what is missing."""
-    found = []
-    with contextlib.suppress(Missing, LookupError, ValueError):
-        found.extend(curves)
-    return found
+def _available_curves(curves: Iterator[Curve]) -> list[Curve]:
+    """The curves up to the first for which data is missing; the criteria report what is missing."""
+    available = []
+    with contextlib.suppress(MissingEvidence, LookupError, ValueError):
+        available.extend(curves)
+    return available
 
 
 def _as_run(run: Run, curves: list[Curve], figures: tuple[Figure, ...]) -> Run:
@@ -68,14 +70,14 @@ def _as_run(run: Run, curves: list[Curve], figures: tuple[Figure, ...]) -> Run:
     }
     axes = {channel.axis: list(channel.components) for channel, _ in curves if channel.axis}
     recorded = LabelledArrays(arrays, {"time": ("time", run.values("time")), **axes})
-    told = Description(title=run.description.title, figures=figures)
-    return dataclasses.replace(run, recorded=recorded, description=told, scene=None, saved=None)
+    description = Description(title=run.description.title, figures=figures)
+    return dataclasses.replace(run, recorded=recorded, description=description, scene=None, saved=None)
 
 
 def _poses(evidence: Evidence, run: Run) -> Iterator[Curve]:
-    """Relative pose, of cell or simulation."""
-    names, t = seen_craft(evidence), run.values("time")
-    what, axes = _seen_in_words(names)
+    """Curves of the relative pose, of cell or simulation."""
+    names, t = compared_prefixes(evidence), run.values("time")
+    what, axes = _pose_labels(names)
     p, R = relative_pose(run, names, np.round(t, 9))
     yield Channel("relative.position", f"Position of {what}", "m", axes, "xyz", XYZ), p
     turn = rotation_vectors(np.swapaxes(R[:1], 1, 2) @ R)
@@ -83,11 +85,11 @@ def _poses(evidence: Evidence, run: Run) -> Iterator[Curve]:
 
 
 def _difference(evidence: Evidence) -> Iterator[Curve]:
-    """Cell less simulation, at the recorded times of the run; nothing where the simulation was not recorded."""
-    names, t = seen_craft(evidence), np.round(evidence.run.values("time"), 9)
+    """Curves of cell less simulation, at the recorded times of the run; none where the simulation lacks these times."""
+    names, t = compared_prefixes(evidence), np.round(evidence.run.values("time"), 9)
     if evidence.simulated is None or not np.isin(t, np.round(evidence.simulated.values("time"), 9)).all():
         return
-    what, axes = _seen_in_words(names)
+    what, axes = _pose_labels(names)
     (p, R), (p_sim, R_sim) = (relative_pose(run, names, t) for run in (evidence.run, evidence.simulated))
     label = f"cell less simulation, {what}"
     yield Channel("difference.position", f"Position: {label}", "m", axes, "xyz", XYZ), p - p_sim
@@ -95,13 +97,13 @@ def _difference(evidence: Evidence) -> Iterator[Curve]:
     yield Channel("difference.turn", f"Turn: {label}", "rad", axes, "xyz", XYZ), turn
 
 
-def _seen_in_words(names: tuple[str, ...]) -> tuple[str, str]:
+def _pose_labels(names: tuple[str, ...]) -> tuple[str, str]:
     words = [name.removesuffix(".") or "base" for name in names]
     return (f"{words[0]} seen from {words[1]}", f"{words[1]}.base") if len(names) > 1 else (words[0], "N")
 
 
 def _contact(evidence: Evidence, *, measured: bool) -> Iterator[Curve]:
-    """The contact on one spacecraft: by the wrist sensors of the cell, or by its momentum in the simulation."""
+    """Curves of the contact on one spacecraft: from the wrist sensors of the cell, or from its simulated momentum."""
     run, touched = evidence.run if measured else evidence.simulated, compared_craft(evidence)
     if run is None or touched is None or len(run.values("time")) < 3:
         return
@@ -110,8 +112,8 @@ def _contact(evidence: Evidence, *, measured: bool) -> Iterator[Curve]:
         run.values(f"{prefix}momentum.{kind}") - run.values(f"{prefix}momentum.{kind}")[0]
         for kind in ("linear", "angular")
     )
-    impulse = evidence.impulse(evidence.measured(touched)) if measured else momentum
-    force, torque = (np.gradient(one, t, axis=0) for one in impulse)
+    impulse = evidence.impulse(evidence.measured_wrenches(touched)) if measured else momentum
+    force, torque = (np.gradient(part, t, axis=0) for part in impulse)
     about_base = torque - np.cross(run.values(f"{prefix}base.position"), force)
     yield Channel("contact.force", f"Force on {name}", "N", "N", "xyz", XYZ), force
     yield Channel("contact.torque", f"Torque on {name} about its base", "N m", "N", "xyz", XYZ), about_base
@@ -119,35 +121,35 @@ def _contact(evidence: Evidence, *, measured: bool) -> Iterator[Curve]:
 
 
 def _energies(evidence: Evidence) -> Iterator[Curve]:
-    """Energies at the port of contact."""
+    """Curves of the energies at the port of contact."""
     touching, t = evidence.rehearsal.touching, evidence.run.values("time")
     if touching is None or evidence.rehearsal.passivity is None:
         return
-    found = contact_energy(evidence, touching)
-    columns = np.stack([found.observed, found.taken, found.through], axis=1)
+    energies = contact_energy(evidence, touching)
+    columns = np.stack([energies.observed, energies.taken, energies.through], axis=1)
     parts = ("absorbed by the delay", "taken out by the passivity controller", "given by the contact")
     channel = Channel("contact.energy", "Energy at the port of contact", "J", "", "energy", parts)
-    yield channel, interpolated(t, evidence.times, columns)
+    yield channel, interpolate_columns(t, evidence.times, columns)
 
 
 def _margins(evidence: Evidence) -> Iterator[Curve]:
-    """Of every robot: what is left to each limit of a go, as a share of it, over time."""
+    """Curves of every robot: what is left to each limit of a go, as a share of the limit."""
     accept, t = evidence.accept, evidence.run.values("time")
-    for one in evidence.carried:
-        away, turned = tracking_errors(evidence, one)
+    for assignment in evidence.assignments:
+        distance, angle = tracking_errors(evidence, assignment)
         used = {
-            "tracking, position": away / accept.tracking_position,
-            "tracking, attitude": turned / accept.tracking_angle,
-            "workspace": workspace_shares(evidence, one).max(axis=1) / accept.workspace,
+            "tracking, position": distance / accept.tracking_position,
+            "tracking, attitude": angle / accept.tracking_angle,
+            "workspace": workspace_shares(evidence, assignment).max(axis=1) / accept.workspace,
         }
-        if evidence.robot(one)["joints"]:
-            away, rate, acceleration = joint_shares(evidence, one)
-            used["joint range"] = away.max(axis=1) / accept.joint_range
+        if evidence.robot_facts(assignment)["joints"]:
+            position, rate, acceleration = joint_shares(evidence, assignment)
+            used["joint range"] = position.max(axis=1) / accept.joint_range
             used["joint rate"] = rate.max(axis=1) / accept.joint_rate
             used["joint acceleration"] = acceleration.max(axis=1) / accept.joint_acceleration
         left = 100.0 * (1.0 - np.stack(list(used.values()), axis=1))
-        axis = f"margins.{one.robot}.limit"
+        axis = f"margins.{assignment.robot}.limit"
         channel = Channel(
-            f"margins.{one.robot}", f"Left to the limits of robot {one.robot}", "%", "", axis, tuple(used)
+            f"margins.{assignment.robot}", f"Left to the limits of robot {assignment.robot}", "%", "", axis, tuple(used)
         )
-        yield channel, interpolated(t, evidence.times, left)
+        yield channel, interpolate_columns(t, evidence.times, left)

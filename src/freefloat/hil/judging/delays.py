@@ -1,4 +1,4 @@
-"""Is the delay that is left below the critical one of the expected contact? Of the robots, and of arms on them."""
+"""Criteria: is the delay that is left below the critical delay of the expected contact? For robots and for arms."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from freefloat.hil.delay import estimate_delay
 from freefloat.hil.delayed_contact import DelayMargin, delay_margin
 from freefloat.hil.judging.evidence import NOTHING_FELT, Evidence, Question
 from freefloat.hil.record.facts import expected_margin
-from freefloat.hil.rehearsal import Carried, Rehearsal
+from freefloat.hil.rehearsal import Rehearsal, RobotAssignment
 from freefloat.model import Spacecraft, State
 from freefloat.values.verdicts import Criterion
 
-_SEEN = 1e-4  # [m]; of less motion no delay can be told
+_SEEN = 1e-4  # [m]; from less motion no delay can be estimated
 
 
 def delay(evidence: Evidence) -> Iterator[Criterion]:
-    """What is left of the delays, against the critical one of the expected contact: of the robots, and of their arms.
+    """Criteria for the delays that are left, over the critical delay of the expected contact: of robots and their arms.
 
     Robots carry whole spacecraft, so theirs is judged with the joints of arms held; an arm moves by its own drives.
     """
-    arms = [one for one in evidence.carried if one.arm]
+    arms = [assignment for assignment in evidence.assignments if assignment.arm]
     questions = [
         Question.of(
             evidence, "delay", name, "A contact that stays closed decays: the delay that is left over the critical one."
         )
-        for name in ("delay left", *(f"delay left of the arm on robot {one.robot}" for one in arms))
+        for name in ("delay left", *(f"delay left of the arm on robot {assignment.robot}" for assignment in arms))
     ]
     touching, contact = evidence.rehearsal.touching, evidence.rehearsal.contact
     if touching is None:
-        yield from (question.open(NOTHING_FELT) for question in questions)
+        yield from (question.not_required(NOTHING_FELT) for question in questions)
         return
     if contact is None:
-        said = "the rehearsal does not say which contact is expected: Rehearsal(contact=ExpectedContact(...))"
-        yield from (question.missing(said) for question in questions)
+        reason = "the rehearsal does not say which contact is expected: Rehearsal(contact=ExpectedContact(...))"
+        yield from (question.not_judged(reason) for question in questions)
         return
     left, how = delay_left(evidence)
     held = delay_margin(held_mass(evidence.rehearsal, touching), contact.stiffness, contact.damping, left)
-    made_up = f"; {1e3 * evidence.delay:.4g} ms are made up for"
-    yield _delay_answer(questions[0], held, f"{how}{made_up}")
-    for question, one in zip(questions[1:], arms, strict=True):
-        free = expected_margin(evidence.rehearsal, _arm_delay(evidence, one))
+    compensated = f"; {1e3 * evidence.delay:.4g} ms are made up for"
+    yield _delay_answer(questions[0], held, f"{how}{compensated}")
+    for question, assignment in zip(questions[1:], arms, strict=True):
+        free = expected_margin(evidence.rehearsal, _arm_delay(evidence, assignment))
         assert free is not None  # it has a contact and a port
         yield _delay_answer(question, free, "observed on its joints, of which nothing is made up for")
 
@@ -56,14 +56,16 @@ def _delay_answer(question: Question, margin: DelayMargin, how: str) -> Criterio
         f"{margin.damping:g} N s/m on {margin.mass:.4g} kg bears {1e3 * critical:.4g} ms."
     )
     remedy = "The delay is too near the critical one: compensate it, or make the contact softer or more damped."
-    return question.answer(share, found, remedy)
+    return question.judge_value(share, found, remedy)
 
 
-def held_mass(rehearsal: Rehearsal, touching: Carried) -> float:
+def held_mass(rehearsal: Rehearsal, touching: RobotAssignment) -> float:
     """Mass [kg] that the contact meets in its lightest direction at the start, with all joints held."""
     world, states, c = rehearsal.experiment.world, rehearsal.experiment.start, rehearsal.craft_number(touching.craft)
     point = np.asarray(inertial_frame_pose(world.crafts[c], states[c], rehearsal.frame_of(touching)).p)
-    others = [rehearsal.craft_number(one.craft) for one in rehearsal.carried if one is not touching][:1]
+    others = [
+        rehearsal.craft_number(assignment.craft) for assignment in rehearsal.carried if assignment is not touching
+    ][:1]
     mobility = sum(_held_mobility(world.crafts[k], states[k], point) for k in (c, *others))
     return 1.0 / float(np.max(np.linalg.eigvalsh(mobility)))
 
@@ -77,26 +79,26 @@ def _held_mobility(craft: Spacecraft, state: State, point: np.ndarray) -> np.nda
     return np.eye(3) / float(whole.mass) - turning
 
 
-def _arm_delay(evidence: Evidence, one: Carried) -> float:
-    """Of the joints of an arm that a robot carries [s]; NaN, which is never a go, where they hardly move."""
-    commanded, measured = (evidence.log[f"{one.robot}.arm.{which}"] for which in ("commanded", "measured"))
+def _arm_delay(evidence: Evidence, assignment: RobotAssignment) -> float:
+    """Delay of the joints of an arm that a robot carries [s]; NaN, which is never a go, where they hardly move."""
+    commanded, measured = (evidence.log[f"{assignment.robot}.arm.{which}"] for which in ("commanded", "measured"))
     return max(estimate_delay(evidence.times, commanded, measured), 0.0)
 
 
 def delay_left(evidence: Evidence) -> tuple[float, str]:
-    """The largest delay [s] of a robot that is not made up for, and how it is known."""
-    seen = {one.robot: _observed(evidence, one) for one in evidence.carried}
-    seen = {robot: found for robot, found in seen.items() if np.isfinite(found)}
+    """Largest delay [s] of a robot that is not compensated, and text of how it is known."""
+    observed = {assignment.robot: _observed_delay(evidence, assignment) for assignment in evidence.assignments}
+    observed = {robot: value for robot, value in observed.items() if np.isfinite(value)}
     stated = float(evidence.log.about.get("stated_delay", 0.0))
-    if not seen:
+    if not observed:
         return max(stated - evidence.delay, 0.0), "as the facility states it, the robots hardly move"
-    slowest = max(seen, key=lambda robot: seen[robot])
-    return max(seen[slowest] - evidence.delay, 0.0), f"observed on robot '{slowest}'"
+    slowest = max(observed, key=lambda robot: observed[robot])
+    return max(observed[slowest] - evidence.delay, 0.0), f"observed on robot '{slowest}'"
 
 
-def _observed(evidence: Evidence, one: Carried) -> float:
-    """Shift between commanded and measured positions of the whole run [s]; NaN where it cannot be told."""
-    p = [evidence.log[f"{one.robot}.{which}.position"] for which in ("commanded", "measured")]
+def _observed_delay(evidence: Evidence, assignment: RobotAssignment) -> float:
+    """Shift between commanded and measured positions of the whole run [s]; NaN where there is too little motion."""
+    p = [evidence.log[f"{assignment.robot}.{which}.position"] for which in ("commanded", "measured")]
     sound = np.isfinite(p[1]).all(axis=1)
     if np.max(np.ptp(p[0][sound], axis=0), initial=0.0) < _SEEN:
         return float("nan")

@@ -1,4 +1,4 @@
-"""What a rehearsal is judged by: its run and log, the simulation, what was declared, and the limits of a go."""
+"""Evidence by which a rehearsal is judged: its run and log, the simulation, declarations, and the limits of a go."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from freefloat.hil.judging.acceptance import Acceptance
-from freefloat.hil.judging.tracks import FrameTrack, frame_track, interpolated, matrices
+from freefloat.hil.judging.tracks import FrameTrack, frame_track, interpolate_columns, rotation_matrices
 from freefloat.hil.record.log import Log
-from freefloat.hil.rehearsal import Carried, Rehearsal
+from freefloat.hil.rehearsal import Rehearsal, RobotAssignment
 from freefloat.model import World
 from freefloat.sim.record.run import Run
 from freefloat.spatial import angular, linear
@@ -24,13 +24,13 @@ NOTHING_FELT = "Does not apply: nothing is felt, no wrist sensor is used."
 Wrenches = tuple[np.ndarray, np.ndarray]  # forces and torques (n, 3), about the origin of N in its axes
 
 
-class Missing(Exception):
-    """Something that a criterion needs and that nobody kept; says what."""
+class MissingEvidence(Exception):
+    """Data that a criterion needs was not recorded; the text names it."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """Everything that criteria look at. Nothing in it needs the facility any more."""
+    """All data that criteria use. The facility is no longer needed."""
 
     rehearsal: Rehearsal
     run: Run
@@ -44,88 +44,91 @@ class Evidence:
 
     @cached_property
     def cycle(self) -> float:
-        """[s]."""
+        """Length of a cycle [s]."""
         return float(self.log.about["cycle"])
 
     @cached_property
     def times(self) -> np.ndarray:
-        """Of the rows of the log [s]."""
+        """Times of the rows of the log [s]."""
         return self.cycle * np.arange(len(self.log.rows))
 
     @property
     def delay(self) -> float:
-        """By which commands were ahead of the motion [s]."""
+        """Time by which commands were predicted ahead of the motion [s]."""
         return float(self.log.about.get("delay", 0.0))
 
     # ---- robots and spacecraft
 
     @property
-    def carried(self) -> tuple[Carried, ...]:
-        """Robots with what they carry."""
+    def assignments(self) -> tuple[RobotAssignment, ...]:
+        """Robots and the spacecraft that they carry."""
         return self.rehearsal.carried
 
-    def robot(self, one: Carried, *facts: str) -> Mapping[str, Any]:
-        """What the log says of a robot; a log that lacks one of the facts cannot be judged by it."""
-        about = self.log.about["robots"][one.robot]
+    def robot_facts(self, assignment: RobotAssignment, *facts: str) -> Mapping[str, Any]:
+        """Data of a robot in the log; raises Missing for a log without one of the `facts`."""
+        about = self.log.about["robots"][assignment.robot]
         if lacking := [fact for fact in facts if fact not in about]:
-            raise Missing(
-                f"the log does not say {', '.join(lacking)} of robot '{one.robot}': it is of an older version"
+            raise MissingEvidence(
+                f"the log does not say {', '.join(lacking)} of robot '{assignment.robot}': it is of an older version"
             )
         return about
 
-    def craft_name(self, one: Carried) -> str:
-        """The spacecraft that a robot carries."""
-        return self.rehearsal.experiment.world.names[self.rehearsal.craft_number(one.craft)]
+    def craft_name(self, assignment: RobotAssignment) -> str:
+        """Name of the spacecraft that a robot carries."""
+        return self.rehearsal.experiment.world.names[self.rehearsal.craft_number(assignment.craft)]
 
-    def prefix(self, one: Carried) -> str:
-        """Of the channels of the spacecraft that a robot carries."""
-        return self.rehearsal.experiment.world.prefix(self.rehearsal.craft_number(one.craft))
+    def prefix(self, assignment: RobotAssignment) -> str:
+        """Prefix of the channels of the spacecraft that a robot carries."""
+        return self.rehearsal.experiment.world.prefix(self.rehearsal.craft_number(assignment.craft))
 
-    def partner(self, one: Carried) -> Carried | None:
-        """Who carries what is touched; None where it is the floor."""
-        return next((other for other in self.carried if other is not one), None)
+    def partner(self, assignment: RobotAssignment) -> RobotAssignment | None:
+        """Robot that carries the touched spacecraft; None where the floor is touched."""
+        return next((other for other in self.assignments if other is not assignment), None)
 
     def track(self, frame: str, times: np.ndarray) -> FrameTrack:
-        """A frame of the run in orbit."""
+        """Motion in orbit of a frame of the run."""
         return frame_track(self.run, frame, times)
 
     # ---- wrenches and impulses
 
-    def measured(self, one: Carried) -> Wrenches:
-        """What the wrist sensors say that acts on a spacecraft, over each cycle; of a reaction, with its sign."""
-        source = next((other for other in self.carried if other.robot == one.reaction_of), one)
-        place = self.robot(source, "sensor")["sensor"]
-        base = self.middle(f"{self.prefix(source)}base")
+    def measured_wrenches(self, assignment: RobotAssignment) -> Wrenches:
+        """Measured wrenches on a spacecraft, over each cycle; a reaction with the opposite sign."""
+        source = next((other for other in self.assignments if other.robot == assignment.reaction_of), assignment)
+        place = self.robot_facts(source, "sensor")["sensor"]
+        base = self.mid_cycle_track(f"{self.prefix(source)}base")
         force, torque = _parts(self.log[f"{source.robot}.wrench"])
-        p_MW, R_MW = np.asarray(place["position"]), matrices(np.asarray(place["quaternion"])[None])[0]
+        p_MW, R_MW = np.asarray(place["position"]), rotation_matrices(np.asarray(place["quaternion"])[None])[0]
         force, torque = force @ R_MW.T, torque @ R_MW.T
         about = base.wrench_about_origin(force, torque + np.cross(p_MW, force))
-        return about if source is one else (-about[0], -about[1])
+        return about if source is assignment else (-about[0], -about[1])
 
-    def felt(self, one: Carried) -> Wrenches:
-        """What acted on a spacecraft at its port, over each cycle: as measured, after the passivity controller."""
-        return self.middle(one.frame).wrench_about_origin(*_parts(self.log[f"{one.robot}.felt"]))
+    def port_wrenches(self, assignment: RobotAssignment) -> Wrenches:
+        """Wrenches on a spacecraft at its port, over each cycle: as corrected by the passivity controller."""
+        return self.mid_cycle_track(assignment.frame).wrench_about_origin(*_parts(self.log[f"{assignment.robot}.felt"]))
 
-    def middle(self, frame: str) -> FrameTrack:
-        """A frame in the middle of each cycle: a wrench that is held in its axes pushes there on average."""
+    def mid_cycle_track(self, frame: str) -> FrameTrack:
+        """Motion of a frame in the middle of each cycle: there a wrench that is held in its axes acts on average."""
         return self.track(frame, np.minimum(self.times + 0.5 * self.cycle, self.run.values("time")[-1]))
 
     def impulse(self, wrenches: Wrenches) -> Wrenches:
-        """Sum over time of wrenches that last a cycle each, at the recorded times of the run."""
+        """Impulse of wrenches that last a cycle each, at the recorded times of the run."""
         t = self.run.values("time")
-        sums = (np.concatenate([np.zeros((1, 3)), np.cumsum(one, axis=0)[:-1]]) * self.cycle for one in wrenches)
-        force, torque = (interpolated(t, self.times, one) for one in sums)
+        sums = (np.concatenate([np.zeros((1, 3)), np.cumsum(values, axis=0)[:-1]]) * self.cycle for values in wrenches)
+        force, torque = (interpolate_columns(t, self.times, values) for values in sums)
         return force, torque
 
-    def other_impulse(self, one: Carried) -> Wrenches:
-        """What pushed a spacecraft besides its port: thrusters, effects. As the run's books have it."""
-        prefix, (force, torque) = self.prefix(one), self.impulse(self.felt(one)) if one.port else (0.0, 0.0)
+    def other_impulse(self, assignment: RobotAssignment) -> Wrenches:
+        """Recorded impulse on a spacecraft from everything but its port: thrusters, effects."""
+        prefix, (force, torque) = (
+            self.prefix(assignment),
+            self.impulse(self.port_wrenches(assignment)) if assignment.port else (0.0, 0.0),
+        )
         return self.run.values(f"{prefix}impulse.linear") - force, self.run.values(f"{prefix}impulse.angular") - torque
 
 
 @dataclass(frozen=True)
 class Question:
-    """A criterion before it is answered."""
+    """A criterion before it is judged."""
 
     name: str
     meaning: str
@@ -138,21 +141,25 @@ class Question:
     def of(
         evidence: Evidence, limit: str, name: str, meaning: str, unit: str = "%", relation: Relation = "at most"
     ) -> Question:
-        """With a limit of `Acceptance`; in the unit that it is shown in."""
+        """A question with a limit of `Acceptance`, in the unit in which it is shown."""
         accept = evidence.accept
-        return Question(name, meaning, shown(getattr(accept, limit), unit), relation, unit, accept.limit_from(limit))
+        return Question(
+            name, meaning, in_table_unit(getattr(accept, limit), unit), relation, unit, accept.limit_from(limit)
+        )
 
-    def answer(self, value: float, found: str, remedy: str) -> Criterion:
-        """With a value in SI, or a share; the remedy is told where it is beyond its limit."""
-        made = self._with(shown(value, self.unit), found, required=True)
-        return made if made.decision == "go" else self._with(made.value, f"{found} {remedy}", required=True)
+    def judge_value(self, value: float, found: str, remedy: str) -> Criterion:
+        """Criterion with a value in SI, or a share; its text has the remedy where the value is beyond the limit."""
+        criterion = self._with(in_table_unit(value, self.unit), found, required=True)
+        return (
+            criterion if criterion.decision == "go" else self._with(criterion.value, f"{found} {remedy}", required=True)
+        )
 
-    def missing(self, reason: str) -> Criterion:
-        """Not judged, which stops a go."""
+    def not_judged(self, reason: str) -> Criterion:
+        """Criterion that could not be judged, which prevents a go."""
         return self._with(None, f"Not judged: {reason}.", required=True)
 
-    def open(self, reason: str) -> Criterion:
-        """Not judged, and nobody needs it."""
+    def not_required(self, reason: str) -> Criterion:
+        """Criterion that is not judged and not required."""
         return self._with(None, reason, required=False)
 
     def _with(self, value: float | None, reason: str, *, required: bool) -> Criterion:
@@ -164,8 +171,8 @@ class Question:
 _SHOWN = {"%": 100.0, "mm": 1e3, "mrad": 1e3, "ms": 1e3}
 
 
-def shown(value: float, unit: str) -> float:
-    """A number of SI, or a share, in the unit of a table."""
+def in_table_unit(value: float, unit: str) -> float:
+    """A number in SI units, or a share, converted to the unit of a table."""
     return float(value) * _SHOWN.get(unit, 1.0)
 
 

@@ -1,4 +1,4 @@
-"""The signature of a verdict: versions, hashes of everything that was judged, and the command that repeats it."""
+"""The signature of a verdict: versions, hashes of all evidence, and the command that repeats it."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ def sign(
     accept: Acceptance,
     command: str,
 ) -> Signature:
-    """Of files by name, the resolved settings of scenario and facility, the limits of a go, and the code."""
-    hashes = {name: _of_file(path) for name, path in files.items()}
+    """Signature with hashes of files by name, settings of scenario and facility, limits of a go, and the code."""
+    hashes = {name: _file_hash(path) for name, path in files.items()}
     hashes |= {"settings": digest_of(settings), "facility": digest_of(facility), "criteria": digest_of(asdict(accept))}
     return Signature(_versions(), {**hashes, CODE: package_source()}, command)
 
 
 def describe_facility(facility: Facility) -> dict[str, Any]:
-    """A facility as plain data: what it says of itself, and its robots."""
+    """A facility as plain data: its own description, with name, cycle, delay and gravity."""
     own = {"name": facility.name, "cycle": facility.cycle, "delay": facility.delay, "gravity": list(facility.gravity)}
     return plain_data({**facility.description(), **own})
 
 
-def _of_file(path: Path) -> str:
+def _file_hash(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _versions() -> dict[str, str]:
-    found = versions()
+    installed = versions()
     try:
-        return found | {"mujoco": metadata.version("mujoco")}
+        return installed | {"mujoco": metadata.version("mujoco")}
     except metadata.PackageNotFoundError:
-        return found
+        return installed

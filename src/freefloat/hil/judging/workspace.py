@@ -1,4 +1,4 @@
-"""Did it run to its end, and how near did the robots come to what they can: joints, rates, accelerations, workspace."""
+"""Criteria: did the rehearsal run to its end, and how near were joints, rates, accelerations, workspace to limits?"""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from freefloat.hil.judging.evidence import Evidence, Question
-from freefloat.hil.rehearsal import Carried
+from freefloat.hil.rehearsal import RobotAssignment
 from freefloat.values.verdicts import Criterion
 
-# What stopped it, by words of the reason, and what can be done.
+# Words of a stop reason, and the remedy.
 _REMEDIES = (
     ("software", "Look at the on-board software's own log; rehearse again when it answers in time."),
     (
@@ -47,28 +47,28 @@ _COMPLETED = Question(
 )  # fmt: skip
 
 
-def completed(evidence: Evidence) -> Iterator[Criterion]:
-    """That it ran to its end; what stopped it is named."""
+def completion(evidence: Evidence) -> Iterator[Criterion]:
+    """Criterion: the rehearsal ran to its end; otherwise it names what stopped it."""
     if evidence.run.completed:
-        yield _COMPLETED.answer(0.0, "It ran to its end.", "")
+        yield _COMPLETED.judge_value(0.0, "It ran to its end.", "")
     else:
         found = f"It {evidence.run.status}.{_which_joint(evidence)}"
-        yield _COMPLETED.answer(1.0, found, _remedy(evidence.run.status))
+        yield _COMPLETED.judge_value(1.0, found, _remedy(evidence.run.status))
 
 
 def _which_joint(evidence: Evidence) -> str:
-    """The joint that a stop reason means but does not name."""
-    for one in evidence.carried:
-        if f"robot '{one.robot}': a joint " in evidence.run.status:
+    """Text with the joint that a stop reason means but does not name; empty for other reasons."""
+    for assignment in evidence.assignments:
+        if f"robot '{assignment.robot}': a joint " in evidence.run.status:
             kind = 1 if "rate" in evidence.run.status else 0
-            last = joint_shares(evidence, one)[kind][-1]
-            return f" It is joint {evidence.robot(one)['joints'][int(np.argmax(last))]}."
+            last = joint_shares(evidence, assignment)[kind][-1]
+            return f" It is joint {evidence.robot_facts(assignment)['joints'][int(np.argmax(last))]}."
     return ""
 
 
-def refused(reason: str) -> Criterion:
-    """Of a rehearsal that the facility would not begin."""
-    return _COMPLETED.answer(1.0, f"It could not begin: {reason.removesuffix('.')}.", _remedy(reason))
+def refusal_criterion(reason: str) -> Criterion:
+    """Criterion of a rehearsal that could not begin."""
+    return _COMPLETED.judge_value(1.0, f"It could not begin: {reason.removesuffix('.')}.", _remedy(reason))
 
 
 def _remedy(reason: str) -> str:
@@ -76,35 +76,36 @@ def _remedy(reason: str) -> str:
 
 
 def robots(evidence: Evidence) -> Iterator[Criterion]:
-    """Joints and workspace of every robot."""
-    for one in evidence.carried:
-        yield from _joints(evidence, one)
-        yield _workspace(evidence, one)
+    """Criteria for joints and workspace of every robot."""
+    for assignment in evidence.assignments:
+        yield from _joints(evidence, assignment)
+        yield _workspace(evidence, assignment)
 
 
-def _joints(evidence: Evidence, one: Carried) -> Iterator[Criterion]:
-    questions = _joint_questions(evidence, one.robot)
-    if not evidence.robot(one)["joints"]:
+def _joints(evidence: Evidence, assignment: RobotAssignment) -> Iterator[Criterion]:
+    questions = _joint_questions(evidence, assignment.robot)
+    if not evidence.robot_facts(assignment)["joints"]:
         for question in questions:
-            yield question.open(f"Does not apply: robot '{one.robot}' of this facility has no joints.")
+            yield question.not_required(f"Does not apply: robot '{assignment.robot}' of this facility has no joints.")
         return
-    lower, upper, names = (evidence.robot(one)[what] for what in ("lower", "upper", "joints"))
+    lower, upper, names = (evidence.robot_facts(assignment)[what] for what in ("lower", "upper", "joints"))
     remedies = (
         "The workspace is too small: place the mission elsewhere in the cell.",
         "Slow the mission down, or place it where the joints move less.",
         "Make the contact softer or the approach slower, or place the mission where the joints move less.",
     )
-    for question, shares, remedy in zip(questions, joint_shares(evidence, one), remedies, strict=True):
+    for question, shares, remedy in zip(questions, joint_shares(evidence, assignment), remedies, strict=True):
         row, joint = np.unravel_index(int(np.argmax(shares)), shares.shape)
         span = f"{np.rad2deg(lower[joint]):.0f} to {np.rad2deg(upper[joint]):.0f} deg"
-        found = f"Nearest: joint {names[joint]} of robot '{one.robot}' (range {span}) at {evidence.times[row]:.4g} s."
-        yield question.answer(float(shares[row, joint]), found, remedy)
+        which = f"joint {names[joint]} of robot '{assignment.robot}'"
+        found = f"Nearest: {which} (range {span}) at {evidence.times[row]:.4g} s."
+        yield question.judge_value(float(shares[row, joint]), found, remedy)
 
 
-def joint_shares(evidence: Evidence, one: Carried) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Way from the middle of each joint's range, rate and acceleration, over what they can be: (n, joints)."""
-    about = evidence.robot(one, "rates", "accelerations")
-    q, rate = evidence.log[f"{one.robot}.joints"], evidence.log[f"{one.robot}.joint_rates"]
+def joint_shares(evidence: Evidence, assignment: RobotAssignment) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Distance from the middle of each joint's range, rate and acceleration, as shares of their limits: (n, joints)."""
+    about = evidence.robot_facts(assignment, "rates", "accelerations")
+    q, rate = evidence.log[f"{assignment.robot}.joints"], evidence.log[f"{assignment.robot}.joint_rates"]
     lower, upper = np.asarray(about["lower"]), np.asarray(about["upper"])
     half = np.maximum(0.5 * (upper - lower) - evidence.rehearsal.limits.joint_margin, np.finfo(float).eps)
     away = np.abs(q - 0.5 * (lower + upper)) / half
@@ -129,21 +130,23 @@ def _joint_questions(evidence: Evidence, robot: str) -> tuple[Question, Question
     )  # fmt: skip
 
 
-def workspace_shares(evidence: Evidence, one: Carried) -> np.ndarray:
-    """Way from the middle of the permitted box over that to its edge (n, 3), as commanded."""
+def workspace_shares(evidence: Evidence, assignment: RobotAssignment) -> np.ndarray:
+    """Commanded distance from the middle of the permitted box, as a share of the distance to its edge (n, 3)."""
     limits = evidence.rehearsal.limits
     lower, upper = np.asarray(limits.lower), np.asarray(limits.upper)
-    return np.abs(evidence.log[f"{one.robot}.commanded.position"] - 0.5 * (lower + upper)) / (0.5 * (upper - lower))
+    return np.abs(evidence.log[f"{assignment.robot}.commanded.position"] - 0.5 * (lower + upper)) / (
+        0.5 * (upper - lower)
+    )
 
 
-def _workspace(evidence: Evidence, one: Carried) -> Criterion:
+def _workspace(evidence: Evidence, assignment: RobotAssignment) -> Criterion:
     question = Question.of(
-        evidence, "workspace", f"workspace of robot {one.robot}",
+        evidence, "workspace", f"workspace of robot {assignment.robot}",
         "The carried frame stays inside the permitted box on the floor; share of the way from its middle to its edge.",
     )  # fmt: skip
-    shares = workspace_shares(evidence, one)
+    shares = workspace_shares(evidence, assignment)
     row, axis = np.unravel_index(int(np.argmax(shares)), shares.shape)
     found = f"Nearest: along {'xyz'[axis]} of the floor at {evidence.times[row]:.4g} s."
-    return question.answer(
+    return question.judge_value(
         float(shares[row, axis]), found, "The workspace is too small: enlarge the box, or place the mission elsewhere."
     )

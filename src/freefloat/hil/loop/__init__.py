@@ -1,1 +1,1 @@
-"""The loop of a rehearsal: one cycle, its checks, and the drivers in lockstep and in real time."""
+"""The loop of a rehearsal: one cycle, its checks, and running it in lockstep or in real time."""

@@ -1,4 +1,4 @@
-"""One cycle of a rehearsal on compiled programs: readings in, checked commands out."""
+"""One cycle of a rehearsal with compiled programs: readings in, checked commands out."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from freefloat.dynamics import composite_inertia
 from freefloat.dynamics.nominal_motion import FrameMotion, NominalMotion, unforced_motion
 from freefloat.hil.facility import ArmCommand, Facility, FacilityReading, MotionCommand, RobotDescription
 from freefloat.hil.loop import cycle_functions as functions
-from freefloat.hil.loop.cycle_checks import COMMAND_CHECKS, READING_CHECKS, Bounds, Measured, explain
-from freefloat.hil.loop.cycle_functions import Memory, Plan, Setup
+from freefloat.hil.loop.cycle_checks import COMMAND_CHECKS, READING_CHECKS, Bounds, RobotMeasurement, explain_failure
+from freefloat.hil.loop.cycle_functions import CycleMemory, CyclePlan, CycleSetup
 from freefloat.hil.loop.grippers import Grippers
 from freefloat.hil.rehearsal import Rehearsal
 from freefloat.outside.binding import BoundSoftware
@@ -23,18 +23,18 @@ from freefloat.sim.bound_program import BoundProgram, Transfer, memory_of
 from freefloat.sim.kernel import step
 from freefloat.sim.rollout import grid
 from freefloat.sim.system.input_ports import tabulate
-from freefloat.sim.system.sensed_motion import seen_port, seen_size
+from freefloat.sim.system.sensed_motion import sensed_port, sensed_size
 from freefloat.sim.system.system import SystemState
 from freefloat.values.arrays import Numeric
 from freefloat.values.errors import ModelError
 
 
 class Fault(Exception):
-    """Why a rehearsal must stop now. It never leaves the loop: it becomes the reason of a safe stop."""
+    """The reason why a rehearsal must stop now. The loop catches it and stops the facility safely."""
 
 
 class Cycle:
-    """A rehearsal at one instant, advanced cycle by cycle. Nothing in it knows the wall clock."""
+    """State of a rehearsal, advanced cycle by cycle. It does not use the wall clock."""
 
     def __init__(
         self,
@@ -53,88 +53,93 @@ class Cycle:
         self.table = tabulate(self.system, experiment.inputs, 0, self.steps)
         self.plan = _plan(rehearsal, self.ticks)
         self.setup = _setup(rehearsal, facility, self.robots, delay)
-        self.coordinates = tuple(seen_size(experiment.world, c) for c in self.plan.crafts)
+        self.coordinates = tuple(sensed_size(experiment.world, c) for c in self.plan.crafts)
         self.tick = 0
         self._compile()
         self._places = _places(self.robots)
         self._names = [robot.name for robot in self.robots]
         self._grippers = Grippers(rehearsal, self._advance.arguments[0])
-        inputs, felt = self._advance.arguments[1], self._feel.result
-        found = {one.port: felt.wrenches[k] for k, one in enumerate(rehearsal.carried) if one.port}
-        found |= {seen_port(experiment.world, c): felt.seen[k] for k, c in enumerate(self.plan.crafts)}
+        inputs, processed = self._advance.arguments[1], self._process.result
+        measured = {
+            assignment.port: processed.wrenches[k] for k, assignment in enumerate(rehearsal.carried) if assignment.port
+        }
+        measured |= {sensed_port(experiment.world, c): processed.seen[k] for k, c in enumerate(self.plan.crafts)}
         memory, cycle = (self._advance.arguments[0], inputs), facility.cycle if paced else None
         self.software = ExternalSoftwareRunner(software, self.system, self.start, memory, cycle)
         self._require_whole_cycles()
-        self._given = [port for port in self.table if port not in found and port not in self.software.ports]
-        self._before_step = Transfer(*((values, inputs[port]) for port, values in found.items()))
+        self._other_ports = [port for port in self.table if port not in measured and port not in self.software.ports]
+        self._before_step = Transfer(*((values, inputs[port]) for port, values in measured.items()))
 
     def _require_whole_cycles(self) -> None:
-        for one in self.software.pieces:
-            if one.ticks % self.ticks:
-                contract = one.bound.contract
+        for piece in self.software.pieces:
+            if piece.ticks % self.ticks:
+                contract = piece.bound.contract
                 raise ModelError(
                     f"Software '{contract.name}' is asked every {1e3 * contract.period:g} ms, a facility cycle is "
                     f"{1e3 * self.length:g} ms: its period must be a whole number of cycles."
                 )
 
-    # ---- its programs
+    # ---- compiled programs
 
     def _compile(self) -> None:
         start, plan, robots = self.start, self.plan, self.robots
         nominal = _nominal(self.rehearsal, self.setup, start.states)
         still = tuple(FrameMotion(np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(6)) for _ in robots)
-        first = partial(functions.command, plan=plan, first=True)
+        first = partial(functions.compute_commands, plan=plan, first=True)
         inputs = {port: rows[0] for port, rows in self.table.items()}
-        begun = BoundProgram(first, self.system, start, inputs, nominal, still, still, self.setup)()
+        start_result = BoundProgram(first, self.system, start, inputs, nominal, still, still, self.setup)()
         self._advance = BoundProgram(step, self.system, start, inputs, np.full((), 1, np.int32))
-        command = partial(functions.command, plan=plan)
-        motions, commands = begun.motions, begun.commands
+        command = partial(functions.compute_commands, plan=plan)
+        motions, commands = start_result.motions, start_result.commands
         self._command = BoundProgram(command, self.system, start, inputs, nominal, motions, commands, self.setup)
-        memory = Memory(np.zeros(()), np.zeros((len(robots), 6)), np.zeros(len(robots)))
-        read = tuple(_empty(robot) for robot in robots)
-        feel = partial(functions.feel, plan=plan)
-        self._feel = BoundProgram(feel, self.system, memory, start, nominal, motions, commands, read, self.setup)
-        for source, target in zip(jax.tree.leaves(begun), jax.tree.leaves(self._command.result), strict=True):
+        memory = CycleMemory(np.zeros(()), np.zeros((len(robots), 6)), np.zeros(len(robots)))
+        readings = tuple(_empty_measurement(robot) for robot in robots)
+        process = partial(functions.process_readings, plan=plan)
+        self._process = BoundProgram(
+            process, self.system, memory, start, nominal, motions, commands, readings, self.setup
+        )
+        for source, target in zip(jax.tree.leaves(start_result), jax.tree.leaves(self._command.result), strict=True):
             target[...] = source
-        felt, answer = self._feel.arguments, self._command.arguments
-        reached, result = self._advance.result, self._command.result
-        self._after_step = Transfer((reached, answer[0]), (reached, felt[1]), (self._advance.arguments[1], answer[1]))
+        reading_memory, command_memory = self._process.arguments, self._command.arguments
+        state, inputs, result = self._advance.result, self._advance.arguments[1], self._command.result
+        self._after_step = Transfer((state, command_memory[0]), (state, reading_memory[1]), (inputs, command_memory[1]))
         self._after_command = Transfer(
-            ((result.nominal, result.motions, result.commands), answer[2:5]),
-            ((result.nominal, result.motions, result.commands), felt[2:5]),
+            ((result.nominal, result.motions, result.commands), command_memory[2:5]),
+            ((result.nominal, result.motions, result.commands), reading_memory[2:5]),
         )
         self._after_command()
-        self._after_feeling = Transfer((self._feel.result.memory, felt[0]))
-        self._into, self.measured, self.felt = felt[5], memory_of(felt[5]), memory_of(self._feel.result.wrenches)
-        self.seen = memory_of(self._feel.result.seen)
+        self._after_processing = Transfer((self._process.result.memory, reading_memory[0]))
+        self._into, self.measured = reading_memory[5], memory_of(reading_memory[5])
+        self.felt = memory_of(self._process.result.wrenches)
+        self.seen = memory_of(self._process.result.seen)
         self.commanded, self._answer = memory_of(result.commands), memory_of((result.commands, result.arms))
         self.arms = result.arms
 
-    # ---- a cycle
+    # ---- one cycle
 
-    def take(self, reading: FacilityReading) -> None:
-        """Take in a reading; one that is not built as it should be raises whatever Python makes of it."""
+    def take_reading(self, reading: FacilityReading) -> None:
+        """Copy a reading into the memory of the compiled program; a malformed reading raises a Python error."""
         for into, robot in zip(self._into, self.robots, strict=True):
-            read = reading.robots[robot.name]
-            into.position[:], into.quaternion[:], into.twist[:] = read.position, read.quaternion, read.twist
-            into.wrench[:], into.joints[:], into.joint_rates[:] = read.wrench, read.joints, read.joint_rates
-            into.arm[:], into.arm_rates[:] = read.arm_position, read.arm_velocity
-        if said := self._grippers.objection(reading):
-            raise Fault(said)
+            own = reading.robots[robot.name]
+            into.position[:], into.quaternion[:], into.twist[:] = own.position, own.quaternion, own.twist
+            into.wrench[:], into.joints[:], into.joint_rates[:] = own.wrench, own.joints, own.joint_rates
+            into.arm[:], into.arm_rates[:] = own.arm_position, own.arm_velocity
+        if fault := self._grippers.fault_text(reading):
+            raise Fault(fault)
 
-    def feel(self) -> None:
-        """Make wrenches at the ports of what was taken in; a fault says what is wrong with it."""
-        felt = self._feel()
-        if not felt.sound:
-            raise Fault(explain(READING_CHECKS, felt.shares, self.setup.bounds, self._names))
-        self._after_feeling()
+    def process_reading(self) -> None:
+        """Compute the wrenches at the ports from the copied reading; a reading beyond a limit raises a Fault."""
+        result = self._process()
+        if not result.sound:
+            raise Fault(explain_failure(READING_CHECKS, result.shares, self.setup.bounds, self._names))
+        self._after_processing()
 
     def advance(self) -> None:
-        """Let the world go on by a cycle with what was felt, and find the next commands."""
+        """Advance the world by a cycle with the processed wrenches, and compute the next commands."""
         inputs = self._advance.arguments[1]
         self._before_step()
         for _ in range(min(self.ticks, self.steps - self.tick)):
-            for port in self._given:
+            for port in self._other_ports:
                 inputs[port][...] = self.table[port][self.tick]
             self._ask_software()
             self._advance.call()
@@ -143,40 +148,40 @@ class Cycle:
         self._after_step()
         answer = self._command()
         if not answer.sound:
-            raise Fault(explain(COMMAND_CHECKS, answer.shares, self.setup.bounds, self._names))
+            raise Fault(explain_failure(COMMAND_CHECKS, answer.shares, self.setup.bounds, self._names))
         self._after_command()
 
     def _ask_software(self) -> None:
         try:
-            self.software.act(self.tick)
+            self.software.run_tick(self.tick)
         except (SoftwareFault, WorldNotFinite) as fault:
             raise Fault(str(fault)) from None
 
     def commands(self) -> dict[str, MotionCommand]:
-        """What every robot shall do in the next cycle."""
-        numbers, made = self._answer.copy(), {}
+        """Commands of all robots for the next cycle, by the name of the robot."""
+        numbers, commands = self._answer.copy(), {}
         for name, (position, quaternion, twist), arm in self._places:
-            told = ArmCommand(numbers[arm[0]], numbers[arm[1]], numbers[arm[2]]) if arm else None
-            closed = self._grippers.closed(name)
-            made[name] = MotionCommand(numbers[position], numbers[quaternion], numbers[twist], told, closed)
-        return made
+            arm_command = ArmCommand(numbers[arm[0]], numbers[arm[1]], numbers[arm[2]]) if arm else None
+            closed = self._grippers.commanded_closed(name)
+            commands[name] = MotionCommand(numbers[position], numbers[quaternion], numbers[twist], arm_command, closed)
+        return commands
 
-    def closed(self, robot: str) -> bool:
-        """Whether the gripper of a robot is told to be closed."""
-        return bool(self._grippers.closed(robot))
+    def gripper_closed(self, robot: str) -> bool:
+        """Whether the gripper of a robot is commanded to be closed."""
+        return bool(self._grippers.commanded_closed(robot))
 
     @property
     def energy(self) -> float:
-        """That the delay has absorbed [J]."""
-        return float(self._feel.result.memory.energy)
+        """Energy that the delay has absorbed since the start [J]."""
+        return float(self._process.result.memory.energy)
 
     def state(self) -> SystemState:
-        """Everything that changes in the world, as it is now."""
+        """Copy of the present state of the world."""
         return jax.tree.map(lambda view, like: np.array(view, dtype=like.dtype), self._advance.arguments[0], self.start)
 
 
 def _places(robots: tuple[RobotDescription, ...]) -> list[tuple[str, list[slice], list[slice]]]:
-    """Where in an answer the pose and the twist of each robot stand and, after all of them, what its arm is told."""
+    """Places in the row of commands: pose and twist of each robot and, after those of all robots, its arm commands."""
     widths = [*[3, 4, 6] * len(robots), *(len(robot.arm_joints) for robot in robots for _ in range(3))]
     ends = np.cumsum(widths).tolist()
     slices = [slice(end - width, end) for width, end in zip(widths, ends, strict=True)]
@@ -187,17 +192,19 @@ def _places(robots: tuple[RobotDescription, ...]) -> list[tuple[str, list[slice]
     ]
 
 
-def _plan(rehearsal: Rehearsal, ticks: int) -> Plan:
+def _plan(rehearsal: Rehearsal, ticks: int) -> CyclePlan:
     carried = rehearsal.carried
-    names = [one.robot for one in carried]
+    names = [assignment.robot for assignment in carried]
     touching = rehearsal.touching if rehearsal.passivity is not None else None
     a = names.index(touching.robot) if touching else -1
-    others = [k for k, one in enumerate(carried) if k != a]
-    return Plan(
-        crafts=tuple(rehearsal.craft_number(one.craft) for one in carried),
-        frames=tuple(rehearsal.frame_of(one) if one.port else "" for one in carried),
-        sources=tuple(names.index(one.reaction_of) if one.reaction_of else k for k, one in enumerate(carried)),
-        arms=tuple(one.arm for one in carried),
+    others = [k for k, assignment in enumerate(carried) if k != a]
+    return CyclePlan(
+        crafts=tuple(rehearsal.craft_number(assignment.craft) for assignment in carried),
+        frames=tuple(rehearsal.frame_of(assignment) if assignment.port else "" for assignment in carried),
+        sources=tuple(
+            names.index(assignment.reaction_of) if assignment.reaction_of else k for k, assignment in enumerate(carried)
+        ),
+        arms=tuple(assignment.arm for assignment in carried),
         touching=a,
         partner=others[0] if a >= 0 and others else -1,
         controls=rehearsal.passivity is not None and rehearsal.passivity.controls,
@@ -206,7 +213,7 @@ def _plan(rehearsal: Rehearsal, ticks: int) -> Plan:
     )
 
 
-def _setup(rehearsal: Rehearsal, facility: Facility, robots: tuple[RobotDescription, ...], delay: float) -> Setup:
+def _setup(rehearsal: Rehearsal, facility: Facility, robots: tuple[RobotDescription, ...], delay: float) -> CycleSetup:
     experiment, compensation = rehearsal.experiment, rehearsal.compensation
     c = rehearsal.craft_number(rehearsal.nominal or rehearsal.carried[0].craft)
     body = composite_inertia(experiment.world.crafts[c], experiment.start[c].q)
@@ -216,7 +223,7 @@ def _setup(rehearsal: Rehearsal, facility: Facility, robots: tuple[RobotDescript
     numbers["gravity"] = facility.gravity
     return jax.tree.map(
         np.asarray,
-        Setup(
+        CycleSetup(
             X_FZ=rehearsal.placement,
             Xs_MW=tuple(robot.X_MW for robot in robots),
             body=body,
@@ -226,8 +233,8 @@ def _setup(rehearsal: Rehearsal, facility: Facility, robots: tuple[RobotDescript
     )
 
 
-def _nominal(rehearsal: Rehearsal, setup: Setup, states: tuple[Any, ...]) -> NominalMotion:
-    """The nominal motion at the start; at rest in N where the formulation is absolute."""
+def _nominal(rehearsal: Rehearsal, setup: CycleSetup, states: tuple[Any, ...]) -> NominalMotion:
+    """Nominal motion at the start; a frame at rest in N in the absolute formulation."""
     still = FrameMotion(np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(6))
     if rehearsal.formulation == "relative":
         state = states[rehearsal.craft_number(rehearsal.nominal or rehearsal.carried[0].craft)]
@@ -235,8 +242,8 @@ def _nominal(rehearsal: Rehearsal, setup: Setup, states: tuple[Any, ...]) -> Nom
     return jax.tree.map(np.asarray, unforced_motion(setup.body, still))
 
 
-def _empty(robot: RobotDescription) -> Measured:
+def _empty_measurement(robot: RobotDescription) -> RobotMeasurement:
     joints: Numeric = np.zeros(len(robot.joint_names))
     arm: Numeric = np.zeros(len(robot.arm_joints))
     still = np.array([1.0, 0.0, 0.0, 0.0])
-    return Measured(np.zeros(3), still, np.zeros(6), np.zeros(6), joints, joints.copy(), arm, arm.copy())
+    return RobotMeasurement(np.zeros(3), still, np.zeros(6), np.zeros(6), joints, joints.copy(), arm, arm.copy())

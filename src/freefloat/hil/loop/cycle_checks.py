@@ -1,4 +1,4 @@
-"""What is checked in every cycle before anything is commanded: each as a share of its limit, at most one is sound."""
+"""Checks of every cycle before anything is commanded: each value as a share of its limit; above 1 it fails."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from freefloat.values import record
 from freefloat.values.arrays import Numeric, Scalar, Vector
 
 _UNIT = 1e-3  # by which the length of a measured quaternion may differ from one
-_NOT_FINITE = 2.0  # share of a limit that stands for a number that is none
+_NOT_FINITE = 2.0  # share that stands for a value that is not finite
 
 
 @record
 class Bounds:
-    """Numbers of `Limits` and of one robot, as compiled code takes them."""
+    """Numbers of `Limits` and of one robot, as arrays for compiled code."""
 
     middle: Vector  # of its joints [rad]
     reach: Vector  # to either side, less the margin [rad]
@@ -41,7 +41,7 @@ class Bounds:
 
     @staticmethod
     def of(limits: Limits, robot: RobotDescription) -> Bounds:
-        """Of one robot."""
+        """Bounds of one robot, from the limits of the rehearsal and the robot's own."""
         lower, upper = np.asarray(limits.lower), np.asarray(limits.upper)
         reach = 0.5 * (np.asarray(robot.upper) - np.asarray(robot.lower)) - limits.joint_margin
         names = ("tracking", "tracking_angle", "force", "torque", "stuck")
@@ -58,13 +58,13 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Check:
-    """A check by name: what is wrong where it fails, in words that take the value and its limit."""
+    """A check: the text of its failure, with places for the value and its limit."""
 
     words: str  # "the force was {value:.4g} N, beyond {limit:g} N"
-    limit: str = ""  # field of Bounds; empty: the share itself is told
+    limit: str = ""  # field of Bounds; empty: the text has the share itself
 
     def explain(self, share: float, bounds: Bounds) -> str:
-        """Why it failed."""
+        """Text of the failure at a share of the limit."""
         limit = float(np.max(getattr(bounds, self.limit))) if self.limit else 1.0
         return self.words.format(value=share * limit, limit=limit, share=100.0 * share)
 
@@ -93,8 +93,8 @@ COMMAND_CHECKS = (
 
 
 @record
-class Measured:
-    """What one robot measured, as compiled code takes it."""
+class RobotMeasurement:
+    """Measurements of one robot, as arrays for compiled code."""
 
     position: Vector
     quaternion: Vector
@@ -107,14 +107,14 @@ class Measured:
 
     @property
     def motion(self) -> FrameMotion:
-        """Of the carried frame."""
+        """Measured motion of the carried frame."""
         return FrameMotion(self.position, self.quaternion, self.twist)
 
 
 def check_reading(
-    bounds: Bounds, read: Measured, command: FrameMotion, repeats: Scalar, cycle: Scalar | float
+    bounds: Bounds, read: RobotMeasurement, command: FrameMotion, repeats: Scalar, cycle: Scalar | float
 ) -> Vector:
-    """Shares of the limits, in the order of READING_CHECKS."""
+    """Values of a reading as shares of their limits, in the order of READING_CHECKS."""
     everything = [read.position, read.quaternion, read.twist, read.wrench, read.joints, read.joint_rates]
     everything += [read.arm, read.arm_rates]
     turn = quaternion_log(quaternion_multiply(quaternion_conjugate(command.quaternion), read.quaternion))
@@ -137,7 +137,7 @@ def check_reading(
 def check_command(
     bounds: Bounds, command: FrameMotion, last: FrameMotion, arm: tuple[Vector, ...], cycle: Scalar | float
 ) -> Vector:
-    """Shares of the limits, in the order of COMMAND_CHECKS; `arm`: what the joints of an arm are told."""
+    """Values of a command as shares of their limits, in the order of COMMAND_CHECKS; `arm`: commands of an arm."""
     change = (command.twist - last.twist) / cycle
     turn = quaternion_log(quaternion_multiply(quaternion_conjugate(last.quaternion), command.quaternion))
     return jnp.stack(
@@ -154,8 +154,10 @@ def check_command(
     )
 
 
-def explain(checks: Sequence[Check], shares: np.ndarray, bounds: Sequence[Bounds], robots: Sequence[str]) -> str:
-    """The first check that fails, in words; shares (robots, checks)."""
+def explain_failure(
+    checks: Sequence[Check], shares: np.ndarray, bounds: Sequence[Bounds], robots: Sequence[str]
+) -> str:
+    """Text of the first check that fails, with the name of the robot; shares (robots, checks)."""
     for number, robot in enumerate(robots):
         for check, share in zip(checks, shares[number], strict=True):
             if not share <= 1.0:

@@ -1,1 +1,1 @@
-"""What is kept of a rehearsal: its log, its run, its channels, its tables."""
+"""Records of a rehearsal: its log, its run, its channels, its tables."""

@@ -1,4 +1,4 @@
-"""What the cell did, as channels of the run: commanded and measured motion, wrenches, energy, joints, deadlines."""
+"""Channels of the cell in a run: commanded and measured motion, wrenches, energy, joints, deadlines."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ _WXYZ = ("w", "x", "y", "z")
 _TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
 _WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")
 
-Given = dict[str, tuple[Any, ...]]
+ChannelArrays = dict[str, tuple[Any, ...]]
 Robots = Mapping[str, Mapping[str, Any]]  # by name: joints and their limits, sensor (X_MW), arm
 
 
 def cell_channels(
     rehearsal: Rehearsal, layout: RowLayout, rows: np.ndarray, robots: Robots
-) -> tuple[Given, dict[str, list[str]]]:
-    """Arrays of `cell.*` over time, and what stands along their axes."""
-    found = [*_of_loop(layout, rows)]
-    for one in rehearsal.carried:
-        found += _of_frame(one.robot, one.frame, layout, rows)
-        found += _of_joints(one.robot, robots[one.robot], layout, rows)
-        found += _of_gripper(one.robot, robots[one.robot], layout, rows)
-    arrays: Given = {
+) -> tuple[ChannelArrays, dict[str, list[str]]]:
+    """Arrays of `cell.*` over time, and the coordinates of their axes."""
+    channels = [*_loop_channels(layout, rows)]
+    for assignment in rehearsal.carried:
+        channels += _frame_channels(assignment.robot, assignment.frame, layout, rows)
+        channels += _joint_channels(assignment.robot, robots[assignment.robot], layout, rows)
+        channels += _gripper_channels(assignment.robot, robots[assignment.robot], layout, rows)
+    arrays: ChannelArrays = {
         channel.name: (
             ("time", channel.axis) if channel.axis else ("time",),
             values,
             {"units": channel.unit, "frame": channel.frame, "long_name": channel.label},
         )
-        for channel, values in found
+        for channel, values in channels
     }
-    return arrays, {channel.axis: list(channel.components) for channel, _ in found if channel.axis}
+    return arrays, {channel.axis: list(channel.components) for channel, _ in channels if channel.axis}
 
 
-def described_robots(robots: tuple[RobotDescription, ...]) -> Robots:
-    """What channels and judges need to know of robots, as plain data for a log."""
+def robot_data(robots: tuple[RobotDescription, ...]) -> Robots:
+    """Data of robots that channels and verdicts need, as plain data for a log."""
     return {
         robot.name: {
             "joints": list(robot.joint_names),
@@ -60,7 +60,7 @@ def described_robots(robots: tuple[RobotDescription, ...]) -> Robots:
     }
 
 
-def _of_loop(layout: RowLayout, rows: np.ndarray) -> Iterator[tuple[Channel, np.ndarray]]:
+def _loop_channels(layout: RowLayout, rows: np.ndarray) -> Iterator[tuple[Channel, np.ndarray]]:
     for name, label, unit in (
         ("energy", "Energy that the delay has absorbed", "J"),
         ("lateness", "Lateness of the cycle", "s"),
@@ -69,7 +69,9 @@ def _of_loop(layout: RowLayout, rows: np.ndarray) -> Iterator[tuple[Channel, np.
         yield Channel(f"cell.{name}", label, unit), layout.column(rows, name)[:, 0]
 
 
-def _of_frame(robot: str, frame: str, layout: RowLayout, rows: np.ndarray) -> Iterator[tuple[Channel, np.ndarray]]:
+def _frame_channels(
+    robot: str, frame: str, layout: RowLayout, rows: np.ndarray
+) -> Iterator[tuple[Channel, np.ndarray]]:
     name = f"cell.{robot}"
 
     def column(what: str) -> np.ndarray:
@@ -86,9 +88,9 @@ def _of_frame(robot: str, frame: str, layout: RowLayout, rows: np.ndarray) -> It
             Channel(f"{name}.{which}.twist", f"{word} twist", "m/s, rad/s", "M", "cell.twist", _TWIST),
             column(f"{which}.twist"),
         )
-    away, turned = tracking_errors(layout, rows, robot)
-    yield Channel(f"{name}.tracking.position", f"{robot}: distance from the command", "m"), away
-    yield Channel(f"{name}.tracking.angle", f"{robot}: angle from the command", "rad"), turned
+    distance, angle = tracking_errors(layout, rows, robot)
+    yield Channel(f"{name}.tracking.position", f"{robot}: distance from the command", "m"), distance
+    yield Channel(f"{name}.tracking.angle", f"{robot}: angle from the command", "rad"), angle
     yield (
         Channel(f"{name}.wrench", f"{robot}: wrench at the wrist", "N, N m", "W", "cell.wrench", _WRENCH),
         column("wrench"),
@@ -98,7 +100,7 @@ def _of_frame(robot: str, frame: str, layout: RowLayout, rows: np.ndarray) -> It
         yield Channel(f"{name}.felt", label, "N, N m", frame, "cell.wrench", _WRENCH), column("felt")
 
 
-def _of_joints(
+def _joint_channels(
     robot: str, about: Mapping[str, Any], layout: RowLayout, rows: np.ndarray
 ) -> Iterator[tuple[Channel, np.ndarray]]:
     name, joints, arm = f"cell.{robot}", tuple(about["joints"]), tuple(about["arm"])
@@ -114,7 +116,7 @@ def _of_joints(
         yield Channel(f"{name}.arm.{which}", label, "rad", "", f"{name}.arm.joint", arm), values
 
 
-def _of_gripper(
+def _gripper_channels(
     robot: str, about: Mapping[str, Any], layout: RowLayout, rows: np.ndarray
 ) -> Iterator[tuple[Channel, np.ndarray]]:
     if about.get("gripper"):
@@ -124,7 +126,7 @@ def _of_gripper(
 
 
 def tracking_errors(layout: RowLayout, rows: np.ndarray, robot: str) -> tuple[np.ndarray, np.ndarray]:
-    """Distance [m] and angle [rad] between what a robot was commanded and what it measured."""
+    """Distance [m] and angle [rad] between the commanded and the measured pose of a robot."""
     p, quat = (
         [layout.column(rows, f"{robot}.{which}.{what}") for which in ("commanded", "measured")]
         for what in ("position", "quaternion")

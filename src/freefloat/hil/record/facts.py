@@ -1,4 +1,4 @@
-"""What a page tells of a rehearsal besides its curves: room used, delay, energy, deadlines, and how it ended."""
+"""Tables on the page of a rehearsal: workspace used, delay, energy, deadlines, and how it ended."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from freefloat.values.compiling import compiled_on_call
 
 
 def rehearsal_tables(rehearsal: Rehearsal, log: Log, status: str) -> tuple[FactTable, ...]:
-    """All tables, in the order of the page."""
+    """All tables of a rehearsal, in the order of the page."""
     return tuple(
         FactTable(title, headings, tuple(rows), note)
         for title, headings, rows, note in (
@@ -38,30 +38,30 @@ def rehearsal_tables(rehearsal: Rehearsal, log: Log, status: str) -> tuple[FactT
 
 
 def rehearsal_figures(rehearsal: Rehearsal) -> tuple[Figure, ...]:
-    """What a page of a rehearsal opens."""
-    found = [Figure(f"cell.{one.robot}.tracking.position", "mm") for one in rehearsal.carried]
-    found += [Figure(f"cell.{one.robot}.felt") for one in rehearsal.carried if one.port]
-    return (*found, Figure("cell.energy")) if rehearsal.passivity is not None else tuple(found)
+    """Figures that the page of a rehearsal opens with."""
+    figures = [Figure(f"cell.{assignment.robot}.tracking.position", "mm") for assignment in rehearsal.carried]
+    figures += [Figure(f"cell.{assignment.robot}.felt") for assignment in rehearsal.carried if assignment.port]
+    return (*figures, Figure("cell.energy")) if rehearsal.passivity is not None else tuple(figures)
 
 
 def expected_margin(rehearsal: Rehearsal, delay: float) -> DelayMargin | None:
-    """What the delay [s] that is left will do to the expected contact, at the lightest direction of its port."""
+    """Stability of the expected contact at the delay [s] that is left, in the lightest direction of its port."""
     touching = rehearsal.touching
     if rehearsal.contact is None or touching is None:
         return None
     world, states = rehearsal.experiment.world, rehearsal.experiment.start
-    others = [one for one in rehearsal.carried if one is not touching][:1]
-    both = [rehearsal.craft_number(one.craft) for one in (touching, *others)]
-    frames = tuple(rehearsal.frame_of(one) for one in (touching, *others))
-    mobility = _mobility(tuple(world.crafts[c] for c in both), tuple(states[c] for c in both), frames)
+    others = [assignment for assignment in rehearsal.carried if assignment is not touching][:1]
+    both = [rehearsal.craft_number(assignment.craft) for assignment in (touching, *others)]
+    frames = tuple(rehearsal.frame_of(assignment) for assignment in (touching, *others))
+    mobility = _contact_mobility(tuple(world.crafts[c] for c in both), tuple(states[c] for c in both), frames)
     straight = np.asarray(linear(linear(mobility).T))
     mass = 1.0 / float(np.max(np.linalg.eigvalsh(straight)))
     return delay_margin(mass, rehearsal.contact.stiffness, rehearsal.contact.damping, delay)
 
 
 @compiled_on_call
-def _mobility(crafts: tuple[Spacecraft, ...], states: tuple[State, ...], frames: tuple[str, ...]) -> Mat6:
-    """Of the port at the frame of the first spacecraft, against that of the second if there is one."""
+def _contact_mobility(crafts: tuple[Spacecraft, ...], states: tuple[State, ...], frames: tuple[str, ...]) -> Mat6:
+    """Mobility of the port at the frame of the first spacecraft, relative to that of the second if there is one."""
     others = tuple(zip(crafts[1:], states[1:], frames[1:], strict=True))
     return port_mobility(crafts[0], states[0], frames[0], (), others)
 
@@ -87,11 +87,13 @@ def _setting(rehearsal: Rehearsal, log: Log, status: str) -> Iterator[tuple[str,
     yield "facility", str(about["facility"])
     yield "cycle", f"{1e3 * about['cycle']:g} ms, {about.get('pace', 'in lockstep')}"
     yield "formulation", rehearsal.formulation
-    for one in rehearsal.carried:
-        name = rehearsal.experiment.world.names[rehearsal.craft_number(one.craft)]
-        enters = f", its wrench enters at {one.frame}" if one.port and not one.reaction_of else ""
-        reaction = f", the reaction of {one.reaction_of} enters at {one.frame}" if one.reaction_of else ""
-        yield f"robot {one.robot}", f"carries {name}{enters}{reaction}"
+    for assignment in rehearsal.carried:
+        name = rehearsal.experiment.world.names[rehearsal.craft_number(assignment.craft)]
+        enters = f", its wrench enters at {assignment.frame}" if assignment.port and not assignment.reaction_of else ""
+        reaction = (
+            f", the reaction of {assignment.reaction_of} enters at {assignment.frame}" if assignment.reaction_of else ""
+        )
+        yield f"robot {assignment.robot}", f"carries {name}{enters}{reaction}"
     for grasp in rehearsal.grasps:
         yield f"connection {grasp.connection}", f"held by the gripper of {grasp.robot}, which a stop leaves as it is"
     yield "cycles", f"{len(log.rows) - 1}"
@@ -101,13 +103,13 @@ def _setting(rehearsal: Rehearsal, log: Log, status: str) -> Iterator[tuple[str,
 def _workspace(rehearsal: Rehearsal, log: Log) -> Iterator[tuple[str, ...]]:
     lower, upper = np.asarray(rehearsal.limits.lower), np.asarray(rehearsal.limits.upper)
     middle, reach = 0.5 * (lower + upper), 0.5 * (upper - lower)
-    for one in rehearsal.carried:
-        p, V = log[f"{one.robot}.commanded.position"], log[f"{one.robot}.commanded.twist"]
-        away, turned = tracking_errors(log.layout, log.rows, one.robot)
-        about, joints = log.about["robots"][one.robot], log[f"{one.robot}.joints"]
+    for assignment in rehearsal.carried:
+        p, V = log[f"{assignment.robot}.commanded.position"], log[f"{assignment.robot}.commanded.twist"]
+        away, turned = tracking_errors(log.layout, log.rows, assignment.robot)
+        about, joints = log.about["robots"][assignment.robot], log[f"{assignment.robot}.joints"]
         margin = np.minimum(joints - about["lower"], np.asarray(about["upper"]) - joints) if joints.size else None
         yield (
-            one.robot,
+            assignment.robot,
             *(f"{lo:.3f} to {hi:.3f}" for lo, hi in zip(p.min(axis=0), p.max(axis=0), strict=True)),
             f"{100.0 * np.max(np.abs(p - middle) / reach):.3g} %",
             f"{np.max(np.linalg.norm(np.asarray(linear(V.T)).T, axis=1)):.3g} m/s",
@@ -120,11 +122,11 @@ def _delays(rehearsal: Rehearsal, log: Log) -> Iterator[tuple[str, str, str]]:
     used = float(log.about.get("delay", 0.0))
     yield "all robots", "made up for by commands ahead of it", f"{1e3 * used:.4g} ms"
     times = float(log.about["cycle"]) * np.arange(len(log.rows))
-    for one in rehearsal.carried:
-        p = [log[f"{one.robot}.{which}.position"] for which in ("commanded", "measured")]
+    for assignment in rehearsal.carried:
+        p = [log[f"{assignment.robot}.{which}.position"] for which in ("commanded", "measured")]
         moves = np.max(np.ptp(p[0], axis=0), initial=0.0) > _SEEN
-        found = estimate_delay(times, *p) if moves and np.isfinite(p[1]).all() else float("nan")
-        yield one.robot, "observed", f"{1e3 * found:.3g} ms" if np.isfinite(found) else "it hardly moves"
+        observed = estimate_delay(times, *p) if moves and np.isfinite(p[1]).all() else float("nan")
+        yield assignment.robot, "observed", f"{1e3 * observed:.3g} ms" if np.isfinite(observed) else "it hardly moves"
     margin = expected_margin(rehearsal, float(log.about.get("stated_delay", used)))
     if margin is not None:
         contact = f"{margin.stiffness:g} N/m, {margin.damping:g} N s/m on {margin.mass:.4g} kg"
@@ -145,10 +147,10 @@ def _energy(rehearsal: Rehearsal, log: Log) -> Iterator[tuple[str, str]]:
 
 
 def _software(log: Log, status: str) -> Iterator[tuple[str, ...]]:
-    for one in log.about.get("software", ()):
-        contract = Contract.parse(one["contract"])
+    for software in log.about.get("software", ()):
+        contract = Contract.parse(software["contract"])
         took = log[next(name for name, _ in log.layout.fields if name.endswith(f"{contract.name}.took"))]
-        yield describe_software(contract, one, float(np.max(took)), status)
+        yield describe_software(contract, software, float(np.max(took)), status)
 
 
 def _deadlines(log: Log) -> Iterator[tuple[str, ...]]:
@@ -159,7 +161,7 @@ def _deadlines(log: Log) -> Iterator[tuple[str, ...]]:
         yield what, *(f"{1e6 * mark:.4g} us ({100.0 * mark / cycle:.3g} %)" for mark in marks)
 
 
-_SEEN = 1e-4  # [m]; of less motion no delay can be told
+_SEEN = 1e-4  # [m]; from less motion no delay can be estimated
 
 
 def _most(values: np.ndarray) -> float:

@@ -1,8 +1,9 @@
 """The log of a rehearsal: a file that only grows, one record a cycle, each with its checksum.
 
-It begins with a line that says what it is, the length of a header, the header (JSON: names and widths of the fields,
-the cycle, what was rehearsed) and its checksum. A record is a row of little-endian float64 and the CRC-32 of its bytes,
-as one more 64-bit word. A process that is killed leaves every cycle that it wrote; a record torn in two is left out.
+It begins with a line of identification, the length of a header, the header (JSON: names and widths of the fields,
+the cycle, facts of the rehearsal) and its checksum. A record is a row of little-endian float64 and the CRC-32 of its
+bytes, as one more 64-bit word. A process that is killed leaves every cycle that it wrote; an incomplete record is not
+read.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _WORD = 8  # bytes
 
 
 class LogWriter:
-    """Appends rows to a new file; whatever goes wrong there is an OSError of the cycle in which it happens."""
+    """Appends rows to a new file; any failure is an OSError in the cycle in which it happens."""
 
     def __init__(self, path: str | Path, layout: RowLayout, about: Mapping[str, Any]) -> None:
         self.path = Path(path)
@@ -35,15 +36,15 @@ class LogWriter:
         self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
         self._record = np.zeros(layout.width + 1)
         self._row, self._checksum = self._record[:-1], self._record[-1:].view(np.uint64)
-        self._put(_MAGIC + struct.pack("<I", len(header)) + header + struct.pack("<I", zlib.crc32(header)))
+        self._write(_MAGIC + struct.pack("<I", len(header)) + header + struct.pack("<I", zlib.crc32(header)))
 
     def append(self, row: np.ndarray) -> None:
-        """One cycle more. It is with the system when this returns, so that it outlives the process."""
+        """Write the row of one more cycle; the operating system has it on return, so that it outlives the process."""
         self._row[:] = row
         self._checksum[0] = zlib.crc32(self._row.data)
-        self._put(self._record.data)
+        self._write(self._record.data)
 
-    def _put(self, content: Any) -> None:
+    def _write(self, content: Any) -> None:
         size = content.nbytes if isinstance(content, memoryview) else len(content)
         if os.write(self._file, content) != size:
             raise OSError(f"The log {self.path} could not be written to the end: is the disk full?")
@@ -51,21 +52,21 @@ class LogWriter:
             raise OSError(f"The log {self.path} has been removed.")
 
     def close(self) -> None:
-        """Nothing is appended any more."""
+        """Close the file."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
 
 
 def require_new(path: str | Path) -> None:
-    """Refuse the name of a log that is there already."""
+    """Raise an error if a file of this name exists."""
     if Path(path).exists():
         raise FileExistsError(f"{path} exists already, and a log is never written over. Choose another name.")
 
 
 @dataclass(frozen=True)
 class Log:
-    """A log as it was read: rows (cycles, width), and whether the file ends where a record ends."""
+    """Content of a log: rows (cycles, width), and whether the file is complete."""
 
     layout: RowLayout
     rows: np.ndarray

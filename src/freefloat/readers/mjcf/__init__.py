@@ -1,4 +1,4 @@
-"""MJCF, the robot description of MuJoCo, which reads it for us."""
+"""MJCF, the robot description of MuJoCo, read by MuJoCo itself."""
 
 from freefloat.readers.mjcf.reader import lint_mjcf, read_mjcf
 

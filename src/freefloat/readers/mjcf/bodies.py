@@ -1,4 +1,4 @@
-"""From MuJoCo's model to what every reader hands on: links, joints, rotors."""
+"""The document of links, joints and rotors from MuJoCo's model."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from freefloat.model.parts import JointLimits
 from freefloat.readers.findings import Findings
-from freefloat.readers.mjcf.compiling import Compiled
-from freefloat.readers.mjcf.couplings import read_couplings, refuse_tendons
+from freefloat.readers.mjcf.compiling import CompiledModel
+from freefloat.readers.mjcf.couplings import read_couplings, reject_tendons
 from freefloat.readers.mjcf.looks import body_shapes
 from freefloat.readers.mjcf.motors import motor_inertia, motor_limit, note_motors
 from freefloat.readers.parsed import (
@@ -29,11 +29,11 @@ from freefloat.spatial.rotations import rotation_about, rotation_matrix
 _FREE, _BALL, _SLIDE, _HINGE = range(4)  # of mjtJoint
 
 
-def read_document(compiled: Compiled, findings: Findings, *, repair: bool) -> Document:
-    """Every body as a link, in MuJoCo's order, which has parents first."""
+def read_document(compiled: CompiledModel, findings: Findings, *, repair: bool) -> Document:
+    """Document with every body as a link, in MuJoCo's order, which has parents first."""
     model, names = compiled.model, _Names(compiled.model)
     couplings = read_couplings(model, names.joints, findings, repair=repair)
-    refuse_tendons(model, findings, repair=repair)
+    reject_tendons(model, findings, repair=repair)
     note_motors(model, findings)
     start = _first_link(model, names, findings)
     links = [StatedLink(name, *_contents(compiled, body)) for body, name in enumerate(names.bodies) if body >= start]
@@ -45,9 +45,11 @@ def read_document(compiled: Compiled, findings: Findings, *, repair: bool) -> Do
     for site in range(model.nsite):
         body = int(model.site_bodyid[site])
         if model.site(site).name and body >= start:
-            name = names.unused(model.site(site).name, findings)
+            name = names.unused_link_name(model.site(site).name, findings)
             links.append(StatedLink(name, None))
-            joints.append(_fixed(names, names.bodies[body], name, _pose(model.site_pos[site], model.site_quat[site])))
+            joints.append(
+                _fixed_joint(names, names.bodies[body], name, _pose(model.site_pos[site], model.site_quat[site]))
+            )
     rotors = {names.joints[joint]: motor_inertia(model, joint) for joint in range(model.njnt)}
     for name, inertia in rotors.items():
         if inertia < 0.0:
@@ -61,7 +63,7 @@ def read_document(compiled: Compiled, findings: Findings, *, repair: bool) -> Do
 
 
 class _Names:
-    """Names of bodies and joints; those that have none get one, and no two links share one."""
+    """Names of bodies and joints; unnamed ones get a name, and the names of links are unique."""
 
     def __init__(self, model: Any) -> None:
         self.bodies = [model.body(body).name or f"body_{body}" for body in range(model.nbody)]
@@ -71,26 +73,26 @@ class _Names:
             self.joints.append(unused_name(name, self.joints))
         self.links, self.fixed = set(self.bodies), set(self.joints)
 
-    def unused(self, name: str, findings: Findings) -> str:
+    def unused_link_name(self, name: str, findings: Findings) -> str:
         new = unused_name(name, self.links)
         if new != name:
             findings.note(f"site '{name}'", f"it is called '{new}' here, because a body has its name.")
         self.links.add(new)
         return new
 
-    def made_link(self, joint: str) -> str:
+    def new_link_name(self, joint: str) -> str:
         name = unused_name(f"{joint}.body", self.links)
         self.links.add(name)
         return name
 
-    def fixed_joint(self, child: str) -> str:
+    def fixed_joint_name(self, child: str) -> str:
         name = unused_name(child, self.fixed)
         self.fixed.add(name)
         return name
 
 
 def _first_link(model: Any, names: _Names, findings: Findings) -> int:
-    """The root: MuJoCo's world, or the only body on it where that is fixed or free."""
+    """Index of the root: MuJoCo's world, or the only body on it if that is fixed or free."""
     first = [body for body in range(1, model.nbody) if model.body_parentid[body] == 0]
     if len(first) != 1:
         return 0
@@ -100,7 +102,7 @@ def _first_link(model: Any, names: _Names, findings: Findings) -> int:
     return first[0] if not kinds or kinds == [_FREE] else 0
 
 
-def _contents(compiled: Compiled, body: int) -> tuple[MassPoint | None, Any]:
+def _contents(compiled: CompiledModel, body: int) -> tuple[MassPoint | None, Any]:
     model, looks = compiled.model, partial(body_shapes, compiled.model, body)
     if body in compiled.masses:
         return compiled.masses[body], looks
@@ -116,14 +118,14 @@ def _pose(position: np.ndarray, quat: np.ndarray) -> Pose:
     return Pose(position=np.array(position), rotation=np.asarray(rotation_matrix(np.array(quat))))
 
 
-def _fixed(names: _Names, parent: str, child: str, X: Pose) -> StatedJoint:
-    return StatedJoint(names.fixed_joint(child), "fixed", parent, child, X)
+def _fixed_joint(names: _Names, parent: str, child: str, X: Pose) -> StatedJoint:
+    return StatedJoint(names.fixed_joint_name(child), "fixed", parent, child, X)
 
 
 class _Chain:
     """The joints between a body and the one that carries it, one after the other.
 
-    Joint k turns about the point r_k of the body. So the link behind it sits at r_k, and the next joint, or the body
+    Joint k turns about the point r_k of the body. So the link after it sits at r_k, and the next joint, or the body
     itself, is placed from there.
     """
 
@@ -133,25 +135,25 @@ class _Chain:
         self.made: list[str] = []
 
     def joints(self, couplings: dict[str, StatedMimic], findings: Findings) -> list[StatedJoint]:
-        """From the parent to the body."""
+        """Joints from the parent to the body."""
         model, name = self.model, self.names.bodies[self.body]
         parent = self.names.bodies[model.body_parentid[self.body]]
         X = _pose(model.body_pos[self.body], model.body_quat[self.body])
         if not self.indices:
-            return [_fixed(self.names, parent, name, X)]
-        found, at = [], np.zeros(3)
+            return [_fixed_joint(self.names, parent, name, X)]
+        joints, at = [], np.zeros(3)
         for index in self.indices:
             kind, joint = int(model.jnt_type[index]), self.names.joints[index]
             point = np.array(model.jnt_pos[index]) if kind == _HINGE else np.zeros(3)
             last = index == self.indices[-1] and not np.any(point)
-            child = name if last else self.names.made_link(joint)
+            child = name if last else self.names.new_link_name(joint)
             self.made += [] if last else [child]
             X_PJ = X @ Pose(position=point - at) @ _reference(model, index)
-            found.append(self._joint(index, joint, kind, parent, child, X_PJ, couplings.get(joint), findings))
+            joints.append(self._joint(index, joint, kind, parent, child, X_PJ, couplings.get(joint), findings))
             parent, X, at = child, Pose(), point
         if parent != name:
-            found.append(_fixed(self.names, parent, name, Pose(position=-at)))
-        return found
+            joints.append(_fixed_joint(self.names, parent, name, Pose(position=-at)))
+        return joints
 
     def _joint(
         self, index: int, name: str, kind: int, parent: str, child: str, X_PJ: Pose, mimic: Any, findings: Findings
@@ -183,7 +185,7 @@ class _Chain:
 
 
 def _reference(model: Any, index: int) -> Pose:
-    """MuJoCo's position counts from `ref`: the joint stands where the file draws it at q = ref."""
+    """Pose that moves the zero of a joint from MuJoCo's `ref`, where the file places the joint, to q = 0."""
     kind, axis = int(model.jnt_type[index]), np.array(model.jnt_axis[index])
     at = np.float64(model.qpos0[model.jnt_qposadr[index]])
     if kind == _HINGE and at:

@@ -1,8 +1,8 @@
-"""MuJoCo reads the file. What it would judge more strictly than physics demands is taken out of its hands before.
+"""MuJoCo compiles the file, without the parts that it would check more strictly than needed.
 
-MuJoCo refuses impossible inertias body by body, before fixed bodies are merged, and files whose meshes, textures or
-keyframes are missing or wrong. So masses that the file states are kept aside and judged by us, and what only looks is
-left out where it cannot be read.
+MuJoCo rejects impossible inertias body by body, before fixed bodies are merged, and files whose meshes, textures or
+keyframes are missing or wrong. So this module keeps the masses of the file aside and checks them later, and leaves out
+pictures and meshes that cannot be read.
 """
 
 from __future__ import annotations
@@ -20,44 +20,35 @@ from freefloat.readers.elements import is_xml_text, parse, read_text
 from freefloat.readers.findings import Findings
 from freefloat.readers.mjcf.masses import keep_masses_aside
 from freefloat.readers.mjcf.missing_files import leave_out_missing_meshes, leave_out_pictures
+from freefloat.readers.mujoco_package import load_mujoco
 from freefloat.readers.parsed import MassPoint
-from freefloat.values.errors import ModelError
 
 _MOST_COPIES = 10_000
 _DEFORMABLE = ("flexcomp", "composite", "flex")
 
 
 @dataclass(frozen=True)
-class Compiled:
-    """A model of MuJoCo, and the masses that the file states, which it was not given."""
+class CompiledModel:
+    """A model of MuJoCo, and the masses that the file states, which MuJoCo did not get."""
 
     model: Any  # mujoco.MjModel
     masses: dict[int, MassPoint | None]  # body -> its mass; bodies that are not here have MuJoCo's
 
 
-def load_mujoco() -> Any:
-    """The package `mujoco`."""
-    try:
-        import mujoco
-    except ImportError:
-        raise ModelError("MJCF is read by MuJoCo, which is not installed: pip install 'freefloat[mujoco]'.") from None
-    return mujoco
-
-
-def compile_file(source: str | Path, findings: Findings) -> Compiled | None:
-    """MuJoCo's model of a file or of XML text; None, with findings, where it has none."""
-    mujoco = load_mujoco()
+def compile_file(source: str | Path, findings: Findings) -> CompiledModel | None:
+    """MuJoCo's model of a file or of XML text; None, with findings, after an error."""
+    mujoco = load_mujoco("MJCF is read")
     root, text = parse(source, "MJCF", "mujoco", findings), read_text(source, "MJCF", Findings()) or ""
     if root is None:
         return None
-    _refuse_elements(root, findings)
+    _reject_elements(root, findings)
     if findings.errors:
         return None
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             spec = mujoco.MjSpec.from_string(text) if is_xml_text(source) else mujoco.MjSpec.from_file(str(source))
-            spec.compiler.fusestatic = spec.compiler.discardvisual = False  # we merge, and draw
+            spec.compiler.fusestatic = spec.compiler.discardvisual = False  # merging and drawing are done here
             leave_out_pictures(spec)
             leave_out_missing_meshes(spec, None if is_xml_text(source) else Path(source), findings)
             masses = keep_masses_aside(mujoco, spec, findings)
@@ -65,12 +56,12 @@ def compile_file(source: str | Path, findings: Findings) -> Compiled | None:
         except (ValueError, TypeError, RuntimeError, mujoco.FatalError) as fault:
             _report(str(fault), text, findings)
             compiled = None
-    for warning in told:
+    for warning in caught:
         findings.warn("MuJoCo", str(warning.message), minor=True)
     return compiled
 
 
-def _compile(spec: Any, masses: dict[str, MassPoint | None] | None, findings: Findings) -> Compiled | None:
+def _compile(spec: Any, masses: dict[str, MassPoint | None] | None, findings: Findings) -> CompiledModel | None:
     model = spec.compile()
     kept = {} if masses is None else {model.body(name).id: mass for name, mass in masses.items()}
     for what, count, numbers in (
@@ -81,11 +72,11 @@ def _compile(spec: Any, masses: dict[str, MassPoint | None] | None, findings: Fi
             if not all(np.all(np.isfinite(array[index])) for array in numbers):
                 owner = f"{what} '{getattr(model, what)(index).name or index}'"
                 findings.error(owner, "it has a number that is not finite. Write decimal numbers.")
-    return None if findings.errors else Compiled(model, kept)
+    return None if findings.errors else CompiledModel(model, kept)
 
 
-def _refuse_elements(root: ET.Element, findings: Findings) -> None:
-    """What would not be a rigid tree, or a very large one."""
+def _reject_elements(root: ET.Element, findings: Findings) -> None:
+    """Report elements that are no rigid tree, or that make a very large one."""
     for tag in _DEFORMABLE:
         for element in root.iter(tag):
             owner = f"<{tag}> '{element.get('name', '')}'"
@@ -100,7 +91,7 @@ def _refuse_elements(root: ET.Element, findings: Findings) -> None:
 
 
 def _copies(root: ET.Element) -> int:
-    """How many copies `<replicate>` asks for, those within others multiplied."""
+    """Number of copies that `<replicate>` elements make, with nested ones multiplied."""
     total, waiting = 0, [(root, 1)]
     while waiting:
         element, times = waiting.pop()
@@ -113,10 +104,10 @@ def _copies(root: ET.Element) -> int:
 
 
 def _report(fault: str, text: str, findings: Findings) -> None:
-    """MuJoCo's words, with the element that they name as the part, or the one on the line that they name."""
+    """Report MuJoCo's message, with the element that it names, or the element on the line that it names."""
     lines = [line.strip() for line in fault.strip().splitlines() if line.strip()]
-    said = re.sub(r"^(XML )?(Error: ?)+", "", lines[0]).rstrip(".") if lines else ""
-    if not lines or "unknown exception" in said:
+    message = re.sub(r"^(XML )?(Error: ?)+", "", lines[0]).rstrip(".") if lines else ""
+    if not lines or "unknown exception" in message:
         findings.error("<mujoco>", "MuJoCo stopped and does not say why. Remove parts of the file to find the place.")
         return
     place = " ".join(lines[1:])
@@ -125,4 +116,4 @@ def _report(fault: str, text: str, findings: Findings) -> None:
     name = re.search(r"Element name '([^']+)'", place) or re.search(r"Element '([^']+)'", place)
     name = name or re.search(r"<(\w+)", "".join(there))
     part = "MuJoCo" if name is None else f"element '{name.group(1)}'"
-    findings.error(part + (f" (line {line.group(1)})" if line else ""), f"{said}, says MuJoCo. Correct it there.")
+    findings.error(part + (f" (line {line.group(1)})" if line else ""), f"{message}, says MuJoCo. Correct it there.")

@@ -1,4 +1,4 @@
-"""What `<equality>` and `<tendon>` couple: two joints linearly become one coordinate, the rest is refused."""
+"""Couplings by `<equality>` and `<tendon>`: joints that are coupled linearly share a coordinate; others are errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WORDS = {_CONNECT: "<connect>", _WELD: "<weld>"}
 
 
 def read_couplings(model: Any, joints: list[str], findings: Findings, *, repair: bool) -> dict[str, StatedMimic]:
-    """Joint -> the one it follows. Whatever else holds parts together is a loop."""
+    """Joint -> the coupling to its leader. Everything else that holds parts together is a loop, which is reported."""
     found: dict[str, StatedMimic] = {}
     for index in range(model.neq):
         kind, name = int(model.eq_type[index]), model.equality(index).name or f"number {index + 1}"
@@ -22,10 +22,10 @@ def read_couplings(model: Any, joints: list[str], findings: Findings, *, repair:
         if not model.eq_active0[index]:
             findings.note(owner, "it is not active at the start, and left out.")
         elif kind == _JOINT:
-            _couple(model, index, joints, owner, found, findings)
+            _add_coupling(model, index, joints, owner, found, findings)
         else:
             what = _WORDS.get(kind, "it")
-            _leave_out(
+            _report_left_out(
                 owner,
                 f"{what} holds parts together that are no tree",
                 "Remove it, and hold two frames together by world.connection(...)",
@@ -35,10 +35,10 @@ def read_couplings(model: Any, joints: list[str], findings: Findings, *, repair:
     return found
 
 
-def _couple(
+def _add_coupling(
     model: Any, index: int, joints: list[str], owner: str, found: dict[str, StatedMimic], findings: Findings
 ) -> None:
-    """MuJoCo: y - y0 = a0 + a1 (x - x0) + ..., where x0, y0 are the references."""
+    """Add the coupling of two joints. MuJoCo: y - y0 = a0 + a1 (x - x0) + ..., with the references x0, y0."""
     follower, leader = int(model.eq_obj1id[index]), int(model.eq_obj2id[index])
     a0, a1, *higher = (float(x) for x in model.eq_data[index][:5])
     if leader < 0 or any(higher):
@@ -52,8 +52,8 @@ def _couple(
     found[joints[follower]] = StatedMimic(joints[leader], a1, y0 + a0 - a1 * x0)
 
 
-def refuse_tendons(model: Any, findings: Findings, *, repair: bool) -> None:
-    """A tendon that only carries a motor's force moves nothing by itself; one with a spring or a mass does."""
+def reject_tendons(model: Any, findings: Findings, *, repair: bool) -> None:
+    """Report tendons with a spring, losses or a mass; one that only carries a motor's force may stay."""
     for index in range(model.ntendon):
         fields = ("stiffness", "damping", "frictionloss", "armature", "stiffnesspoly", "dampingpoly")
         acting = [
@@ -62,10 +62,10 @@ def refuse_tendons(model: Any, findings: Findings, *, repair: bool) -> None:
         if acting:
             owner = f"tendon '{model.tendon(index).name or f'number {index + 1}'}'"
             what = f"its {acting[0]} acts on several joints, which is not modelled"
-            _leave_out(owner, what, "Remove it, or give it as an effect of your own", findings, repair=repair)
+            _report_left_out(owner, what, "Remove it, or give it as an effect of your own", findings, repair=repair)
 
 
-def _leave_out(owner: str, what: str, remedy: str, findings: Findings, *, repair: bool) -> None:
+def _report_left_out(owner: str, what: str, remedy: str, findings: Findings, *, repair: bool) -> None:
     if repair:
         findings.repair(owner, f"{what}: it is left out.")
     else:

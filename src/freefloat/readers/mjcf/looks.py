@@ -1,4 +1,4 @@
-"""What MuJoCo would show of a body: its geoms of the groups that are visible at first."""
+"""Shapes of a body: its geoms in the groups that MuJoCo shows by default."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST = 200_000  # triangles of a mesh, as elsewhere
 
 
 def body_shapes(model: Any, body: int, findings: Findings) -> Iterator[Shape]:
-    """Solids in the body's frame."""
+    """Shapes of a body, in the body's frame."""
     for geom in range(model.body_geomadr[body], model.body_geomadr[body] + model.body_geomnum[body]):
         if model.geom_group[geom] >= _VISIBLE:
             continue

@@ -1,4 +1,4 @@
-"""Masses that a file states, judged by us: MuJoCo would refuse impossible ones before fixed bodies are merged."""
+"""Masses that a file states, kept from MuJoCo, which would reject impossible ones before fixed bodies are merged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from freefloat.spatial.rotations import rotation_matrix
 
 
 def keep_masses_aside(mujoco: Any, spec: Any, findings: Findings) -> dict[str, MassPoint | None] | None:
-    """Masses that bodies state, by name; MuJoCo gets stand-ins. None where its compiler is asked to change masses."""
+    """Stated masses by body name; MuJoCo gets placeholders. None if the file lets MuJoCo's compiler change masses."""
     compiler = spec.compiler
     changed = compiler.balanceinertia or compiler.boundmass or compiler.boundinertia or compiler.settotalmass > 0.0
     always = getattr(mujoco, "mjtInertiaFromGeom", None)
@@ -28,7 +28,7 @@ def keep_masses_aside(mujoco: Any, spec: Any, findings: Findings) -> dict[str, M
             body.name = unused_name(f"body_{number}", taken)
             taken.add(body.name)
         if body.explicitinertial:
-            masses[body.name] = _stated(body, spec, findings)
+            masses[body.name] = _stated_mass(body, spec, findings)
         elif not list(body.geoms):
             masses[body.name] = None
         else:
@@ -40,8 +40,8 @@ def keep_masses_aside(mujoco: Any, spec: Any, findings: Findings) -> dict[str, M
     return masses
 
 
-def _stated(body: Any, spec: Any, findings: Findings) -> MassPoint | None:
-    """Mass, centre and inertia as `<inertial>` has them."""
+def _stated_mass(body: Any, spec: Any, findings: Findings) -> MassPoint | None:
+    """Mass, centre and inertia of a body's `<inertial>`."""
     owner, full = f"body '{body.name}'", np.array(body.fullinertia)
     quat, axes = np.array(body.iquat), body.ialt
     if axes.type.value != 0:

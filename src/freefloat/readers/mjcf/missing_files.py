@@ -1,4 +1,4 @@
-"""What only looks is left out where it cannot be read: a missing picture must not make a robot unusable."""
+"""Pictures and meshes that cannot be read are left out: they must not make a robot unusable."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from freefloat.readers.findings import Findings, name_list
 
 
 def leave_out_pictures(spec: Any) -> None:
-    """Textures, skins and keyframes: they move nothing, and a missing one would make the file unusable."""
+    """Remove textures, skins and keyframes: they do not act on the motion, and a missing one is an error in MuJoCo."""
     for material in spec.materials:
         material.textures = [""] * len(material.textures)
     for parts in (spec.textures, spec.skins, spec.keys):
@@ -20,7 +20,7 @@ def leave_out_pictures(spec: Any) -> None:
 
 
 def leave_out_missing_meshes(spec: Any, path: Path | None, findings: Findings) -> None:
-    """Shapes whose mesh is not there are not drawn, unless a mass comes from them."""
+    """Remove shapes whose mesh file is missing; report an error if a mass comes from one."""
     missing = {
         mesh.name or Path(mesh.file).stem: mesh for mesh in spec.meshes if mesh.file and not _is_there(spec, mesh, path)
     }

@@ -1,4 +1,4 @@
-"""What `<actuator>` says about the joints it drives: their rotors and their largest torque. Its law is left out."""
+"""Rotor inertia and largest torque of joints from `<actuator>`. Its control law is left out."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from freefloat.readers.findings import Findings
 _ON_JOINT = (0, 1)  # of mjtTrn: in joint and in parent axes
 
 
-def _drives(model: Any, joint: int) -> list[int]:
-    """Actuators that act on one joint."""
+def _joint_actuators(model: Any, joint: int) -> list[int]:
+    """Indices of the actuators that act on one joint."""
     return [
         a
         for a in range(model.nu)
@@ -21,17 +21,17 @@ def _drives(model: Any, joint: int) -> list[int]:
 
 
 def motor_inertia(model: Any, joint: int) -> float:
-    """Armature of a joint with those of its motors, seen at the joint [kg m2 or kg]."""
+    """Armature of a joint and of its motors together, referred to the joint [kg m2 or kg]."""
     if int(model.jnt_type[joint]) < 2:
         return 0.0  # free or ball
     armatures = getattr(model, "actuator_armature", np.zeros(model.nu))
-    of_motors = sum(float(armatures[a]) * float(model.actuator_gear[a, 0]) ** 2 for a in _drives(model, joint))
+    of_motors = sum(float(armatures[a]) * float(model.actuator_gear[a, 0]) ** 2 for a in _joint_actuators(model, joint))
     return float(model.dof_armature[model.jnt_dofadr[joint]]) + of_motors
 
 
 def motor_limit(model: Any, joint: int) -> float:
-    """The largest torque or force at a joint; infinite where nothing says so."""
-    efforts = [_effort(model, a) for a in _drives(model, joint)]
+    """Largest torque or force at a joint [N m or N]; infinite if not given."""
+    efforts = [_effort(model, a) for a in _joint_actuators(model, joint)]
     stated = [np.inf if not efforts else sum(efforts)]
     if model.jnt_actfrclimited[joint]:
         stated.append(float(np.max(np.abs(model.jnt_actfrcrange[joint]))))
@@ -50,6 +50,6 @@ def _effort(model: Any, actuator: int) -> float:
 
 
 def note_motors(model: Any, findings: Findings) -> None:
-    """Say once that laws come from elsewhere."""
+    """Note once that control laws of actuators are left out."""
     if model.nu:
         findings.note("<actuator>", f"its {model.nu} laws are left out: software commands torques; their limits stay.")

@@ -1,4 +1,4 @@
-"""Where links, joints and frames of a model are: poses relative to one another, resolved to the model's frame."""
+"""Poses of links, joints and frames of a model: given relative to one another, resolved to the model's frame."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ MODEL = "__model__"
 
 
 @dataclass(frozen=True)
-class Placed:
-    """Something that has a pose, and what it moves with."""
+class PlacedPart:
+    """A link, joint or frame with its pose, and the part that it moves with."""
 
     owner: str  # for messages: "link 'arm'"
     pose: StatedPose
-    default: str  # what the pose is relative to where it does not say
+    default: str  # frame that the pose is relative to by default
     attached_to: str = ""  # a link, joint or frame; empty for links, which move by themselves
 
 
-def model_poses(placed: dict[str, Placed], findings: Findings) -> dict[str, Pose]:
-    """Pose of everything in the model's frame; what cannot be placed is reported, and stands at the model's frame."""
+def model_poses(placed: dict[str, PlacedPart], findings: Findings) -> dict[str, Pose]:
+    """Poses of all parts in the model's frame; a part that cannot be placed is reported, and gets the model's frame."""
     poses = {MODEL: Pose(), "world": Pose()}
     for name in placed:
         chain, seen = [], set[str]()
@@ -45,8 +45,8 @@ def model_poses(placed: dict[str, Placed], findings: Findings) -> dict[str, Pose
     return poses
 
 
-def carrying_link(name: str, placed: dict[str, Placed], links: Collection[str]) -> str | None:
-    """The link that a link, joint or frame moves with; None if there is none."""
+def carrying_link(name: str, placed: dict[str, PlacedPart], links: Collection[str]) -> str | None:
+    """Name of the link that a link, joint or frame moves with; None if there is none."""
     seen = set[str]()
     while name not in links:
         if name in seen or name not in placed:

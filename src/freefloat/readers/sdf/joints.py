@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from freefloat.model.parts import JointLimits
-from freefloat.readers.elements import Part
+from freefloat.readers.elements import XmlPart
 from freefloat.readers.findings import name_list
 from freefloat.readers.parsed import StatedJoint, StatedMimic, require_losses, require_spring
 from freefloat.readers.sdf.values import child_number, child_numbers, child_text
@@ -17,8 +17,8 @@ _SPLIT = "Write it as revolute joints with links between them."
 _REMEDIES = {"ball": _SPLIT, "universal": _SPLIT, "revolute2": _SPLIT}
 
 
-def read_joint(part: Part, poses: dict[str, Pose], X_MJ: Pose, *, in_model_axes: bool) -> StatedJoint | None:
-    """The joint between links that are not named yet; `in_model_axes`: an axis without a frame is in the model's."""
+def read_joint(part: XmlPart, poses: dict[str, Pose], X_MJ: Pose, *, in_model_axes: bool) -> StatedJoint | None:
+    """The joint, with its links not yet named; `in_model_axes`: an axis without a frame is in the model's axes."""
     part.expect(
         ("name", "type"),
         ("pose", "parent", "child", "axis", "axis2", "physics", "sensor", "gearbox_ratio", "thread_pitch"),
@@ -50,8 +50,8 @@ def read_joint(part: Part, poses: dict[str, Pose], X_MJ: Pose, *, in_model_axes:
     )
 
 
-def _direction(axis: Part, poses: dict[str, Pose], X_MJ: Pose, *, in_model_axes: bool) -> np.ndarray:
-    """Along the joint's own frame, whichever frame it is expressed in."""
+def _direction(axis: XmlPart, poses: dict[str, Pose], X_MJ: Pose, *, in_model_axes: bool) -> np.ndarray:
+    """Direction of the axis in the joint's own frame, from any frame that it is expressed in."""
     xyz, default = child_numbers(axis, "xyz", (0.0, 0.0, 1.0)), np.array([0.0, 0.0, 1.0])
     if np.any(np.isnan(xyz)):
         return default
@@ -70,8 +70,8 @@ def _direction(axis: Part, poses: dict[str, Pose], X_MJ: Pose, *, in_model_axes:
     return np.asarray(X_MJ.R).T @ np.asarray(poses[frame].R) @ xyz
 
 
-def _dynamics(axis: Part) -> dict[str, float]:
-    """Damping, dry friction and spring."""
+def _dynamics(axis: XmlPart) -> dict[str, float]:
+    """Damping, dry friction and spring of a joint, by field name."""
     dynamics = axis.child("dynamics")
     if dynamics is None:
         return {}
@@ -83,7 +83,7 @@ def _dynamics(axis: Part) -> dict[str, float]:
     return {"damping": damping, "friction": friction, "stiffness": stiffness, "rest": rest}
 
 
-def _limits(axis: Part, kind: str) -> JointLimits:
+def _limits(axis: XmlPart, kind: str) -> JointLimits:
     limit = axis.child("limit")
     if limit is None:
         return JointLimits()
@@ -92,7 +92,7 @@ def _limits(axis: Part, kind: str) -> JointLimits:
     rate, effort = child_number(limit, "velocity", np.inf), child_number(limit, "effort", np.inf)
     if np.any(np.isnan([lower, upper, rate, effort])):
         return JointLimits()  # a stand-in: the faults are noted
-    # A negative bound means none, by the specification.
+    # A negative value means no limit, by the specification.
     rate, effort = (np.inf if bound < 0.0 else bound for bound in (rate, effort))
     lower, upper = (np.sign(x) * np.inf if abs(x) >= _UNLIMITED else x for x in (lower, upper))
     if kind == "continuous":
@@ -103,8 +103,8 @@ def _limits(axis: Part, kind: str) -> JointLimits:
     return JointLimits(lower=float(lower), upper=float(upper), rate=float(rate), effort=float(effort))
 
 
-def _mimic(axis: Part) -> StatedMimic | None:
-    """SDF: q = multiplier (leader - reference) + offset."""
+def _mimic(axis: XmlPart) -> StatedMimic | None:
+    """Coupling of a joint. SDF: q = multiplier (leader - reference) + offset."""
     mimic = axis.child("mimic")
     if mimic is None:
         return None

@@ -1,4 +1,4 @@
-"""What an SDF says about looks: `<visual>` boxes, cylinders, spheres, and meshes in STL, OBJ or COLLADA."""
+"""Shapes from an SDF: `<visual>` boxes, cylinders, spheres, and meshes in STL, OBJ or COLLADA."""
 
 from __future__ import annotations
 
@@ -10,25 +10,27 @@ import numpy as np
 
 from freefloat.model.shapes import Shape, Solid
 from freefloat.readers import solids
-from freefloat.readers.elements import Part
+from freefloat.readers.elements import XmlPart
 from freefloat.readers.findings import Findings
 from freefloat.readers.sdf.values import child_numbers, child_text, pose_of
 
 
 def link_shapes(link: ET.Element, name: str, folder: Path | None, findings: Findings) -> Iterator[Shape]:
-    """What one link looks like, in its own frame."""
+    """Shapes of one link, in its own frame."""
     for visual in link.findall("visual"):
 
         def draw(faults: Findings, visual: ET.Element = visual) -> Shape | None:
-            return _shape(Part(visual, f"link '{name}'", faults), folder)
+            return _shape(XmlPart(visual, f"link '{name}'", faults), folder)
 
         yield from solids.draw_or_warn(f"link '{name}'", draw, findings)
 
 
-def _shape(part: Part, folder: Path | None) -> Shape | None:
+def _shape(part: XmlPart, folder: Path | None) -> Shape | None:
     pose, geometry = pose_of(part), part.element.find("geometry")
     solid = (
-        _solid(Part(geometry[0], part.name, part.findings), folder) if geometry is not None and len(geometry) else None
+        _solid(XmlPart(geometry[0], part.name, part.findings), folder)
+        if geometry is not None and len(geometry)
+        else None
     )
     if solid is None:
         return None
@@ -38,7 +40,7 @@ def _shape(part: Part, folder: Path | None) -> Shape | None:
     return solids.place_solid(solid, pose.X, colour or "tank")
 
 
-def _solid(part: Part, folder: Path | None) -> Solid | None:
+def _solid(part: XmlPart, folder: Path | None) -> Solid | None:
     tag = part.element.tag
     if tag in solids.SIZES:
         sizes = [child_numbers(part, name, (np.nan,) * count) for name, count in solids.SIZES[tag].items()]
@@ -48,4 +50,4 @@ def _solid(part: Part, folder: Path | None) -> Solid | None:
         return solids.simple_solid(part, tag, np.concatenate(sizes))
     if tag == "mesh":
         return solids.mesh_solid(child_text(part, "uri"), child_numbers(part, "scale", (1.0, 1.0, 1.0)), folder, "SDF")
-    return solids.no_solid(part, tag)
+    return solids.report_unknown_solid(part, tag)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from freefloat.readers.elements import Part, named_parts
+from freefloat.readers.elements import XmlPart, named_parts
 from freefloat.readers.findings import Findings, name_list
 from freefloat.readers.parsed import Document, MassPoint, StatedLink, stated_mass
 from freefloat.readers.sdf.looks import link_shapes
-from freefloat.readers.sdf.structure import Structure
+from freefloat.readers.sdf.structure import ModelStructure
 from freefloat.readers.sdf.values import child_number, child_text, pose_of
 
 _LINK = (
@@ -26,42 +26,42 @@ _MODEL = (
 
 
 def read_document(root: ET.Element, folder: Path | None, findings: Findings) -> Document | None:
-    """The one model of the file; None, with findings, if there is not exactly one."""
+    """Document of the file's only model; None, with findings, if there is not exactly one."""
     found = [*root.findall("model"), *root.findall("world/model")]
     if len(found) != 1:
         names = name_list([model.get("name", "?") for model in found])
         findings.error("sdf", f"it has {len(found)} models ({names}). Give a file with one <model>.")
         return None
-    model = Part(found[0], "model", findings)
+    model = XmlPart(found[0], "model", findings)
     model.expect(("name", "canonical_link", "placement_frame"), _MODEL)
     for tag in ("model", "include"):
         for inner in found[0].findall(tag):
-            what = inner.get("name") or child_text(Part(inner, "model", findings), "uri")
+            what = inner.get("name") or child_text(XmlPart(inner, "model", findings), "uri")
             findings.error("model", f"it has a <{tag}> ('{what}'). Nested models are not read: write one model.")
     parts = named_parts(model, "link")
-    links = {_name(part): _link(part, folder) for part in parts}
-    placed = {_name(part): (part.name, pose_of(part)) for part in parts}
-    return Structure(model, links, placed, in_model_axes=_version(root) < (1, 5)).document()
+    links = {_part_name(part): _link(part, folder) for part in parts}
+    placed = {_part_name(part): (part.name, pose_of(part)) for part in parts}
+    return ModelStructure(model, links, placed, in_model_axes=_version(root) < (1, 5)).document()
 
 
-def _name(part: Part) -> str:
+def _part_name(part: XmlPart) -> str:
     return (part.element.get("name") or "").strip()
 
 
 def _version(root: ET.Element) -> tuple[int, ...]:
-    """Of the format; before 1.5 an axis was in the model's axes."""
+    """Version of the SDF format; before 1.5 an axis was in the model's axes."""
     words = (root.get("version") or "1.9").strip().split(".")
     return tuple(int(word) for word in words[:2]) if all(w.isdecimal() and len(w) < 6 for w in words[:2]) else (1, 9)
 
 
-def _link(part: Part, folder: Path | None) -> StatedLink:
+def _link(part: XmlPart, folder: Path | None) -> StatedLink:
     part.expect(("name",), _LINK)
-    name = _name(part)
+    name = _part_name(part)
     return StatedLink(name, _inertial(part), partial(link_shapes, part.element, name, folder))
 
 
-def _inertial(link: Part) -> MassPoint | None:
-    """By the specification 1 kg and 1 kg m2 where nothing is stated."""
+def _inertial(link: XmlPart) -> MassPoint | None:
+    """Mass of a link; by the specification 1 kg and 1 kg m2 where nothing is stated."""
     part = link.child("inertial")
     if part is None:
         link.findings.note(link.name, "it has no <inertial>, which in SDF means 1 kg and 1 kg m2.")

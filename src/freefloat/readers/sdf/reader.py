@@ -1,12 +1,12 @@
 """Spacecraft from SDF, where it describes one tree.
 
-What is read: one `<model>`, by itself or in a `<world>`; links with `<inertial>` and `<visual>`; revolute, continuous,
-prismatic and fixed joints with axis, limits, damping, dry friction and `<mimic>`; `<frame>`s; poses `relative_to` any
-link, joint or frame. A joint to `world` holds the model to the ground: here it floats. By the specification a link
-without `<inertial>` has 1 kg and 1 kg m2, which is told.
+The reader takes: one `<model>`, by itself or in a `<world>`; links with `<inertial>` and `<visual>`; revolute,
+continuous, prismatic and fixed joints with axis, limits, damping, dry friction and `<mimic>`; `<frame>`s; poses
+`relative_to` any link, joint or frame. A joint to `world` holds the model to the ground: here it floats. By the
+specification a link without `<inertial>` has 1 kg and 1 kg m2, which is reported.
 
-A link whose joint does not sit at its own frame moves about the joint: the body that is made is called after the joint,
-`elbow.body`, and the file's own frame keeps its name. Refused are other joints, and nested or included models.
+A link whose joint does not sit at its own frame moves about the joint: the new body is named after the joint,
+`elbow.body`, and the file's own frame keeps its name. Not supported: other joints, and nested or included models.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ def read_sdf(
     keep: Sequence[str] = (),
 ) -> Spacecraft:
     """Spacecraft from the path of an SDF file, or from its XML text. The options are those of `read_urdf`."""
-    return read_file("SDF", _stated, source, Options(name, repair, root, names or {}, keep))
+    return read_file("SDF", _load_document, source, Options(name, repair, root, names or {}, keep))
 
 
 def lint_sdf(source: str | Path, *, repair: bool = False) -> list[Finding]:
     """Everything about an SDF file or XML text that is wrong, suspicious or unusual, the most important first."""
-    return lint_file(_stated, source, repair=repair)
+    return lint_file(_load_document, source, repair=repair)
 
 
-def _stated(source: str | Path, _: Options, findings: Findings) -> Document | None:
+def _load_document(source: str | Path, _: Options, findings: Findings) -> Document | None:
     root = parse(source, "SDF", "sdf", findings)
     if root is None:
         return None

@@ -1,4 +1,4 @@
-"""How a `<model>` hangs together: joints and frames between its links, from poses in the model's frame."""
+"""Structure of a `<model>`: joints and frames between its links, from poses in the model's frame."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ import dataclasses
 
 import numpy as np
 
-from freefloat.readers.elements import Part, named_parts
+from freefloat.readers.elements import XmlPart, named_parts
 from freefloat.readers.findings import name_list
 from freefloat.readers.parsed import Document, StatedJoint, StatedLink, unused_name
-from freefloat.readers.sdf.frames import MODEL, Placed, carrying_link, model_poses
+from freefloat.readers.sdf.frames import MODEL, PlacedPart, carrying_link, model_poses
 from freefloat.readers.sdf.joints import read_joint
 from freefloat.readers.sdf.values import StatedPose, child_text, pose_of
 from freefloat.spatial import Pose
 
-_COINCIDE = 1e-15  # [m and rotation entries]: a frame that is written there is there
+_COINCIDE = 1e-15  # [m and rotation entries]: frames this near are the same
 
 
-class Structure:
-    """The links of a model, and everything that is placed relative to them."""
+class ModelStructure:
+    """The links of a model, with the joints and frames that are placed relative to them."""
 
     def __init__(
         self,
-        model: Part,
+        model: XmlPart,
         links: dict[str, StatedLink],
         placed: dict[str, tuple[str, StatedPose]],
         *,
         in_model_axes: bool,
     ) -> None:
         self.model, self.findings, self.links = model, model.findings, dict(links)
-        self.placed = {name: Placed(owner, pose, MODEL) for name, (owner, pose) in placed.items()}
+        self.placed = {name: PlacedPart(owner, pose, MODEL) for name, (owner, pose) in placed.items()}
         self.in_model_axes = in_model_axes
 
     def document(self) -> Document:
-        """Links, joints and frames as every reader hands them on."""
+        """Document of the links, joints and frames, in the form of every reader."""
         stated, frames = named_parts(self.model, "joint"), named_parts(self.model, "frame")
         for part in stated:
             self._place(part, child_text(part, "child"), child_text(part, "child"))
@@ -44,7 +44,9 @@ class Structure:
         poses, count = model_poses(self.placed, self.findings), len(self.links)
         joints = [joint for part in stated for joint in self._joint(part, poses)]
         read = {joint.name for joint in joints}
-        whole = all(_name(part) in read for part in stated) and len(stated) == len(self.model.element.findall("joint"))
+        whole = all(_part_name(part) in read for part in stated) and len(stated) == len(
+            self.model.element.findall("joint")
+        )
         joints += [joint for part in frames for joint in self._frame(part, poses)]
         return Document(
             name=self.model.element.get("name", "").strip(),
@@ -57,14 +59,14 @@ class Structure:
         """The link that the model's own frame moves with."""
         return (self.model.element.get("canonical_link") or "").strip() or next(iter(self.links), "")
 
-    def _place(self, part: Part, attached_to: str, relative_to: str) -> None:
-        name = _name(part)
+    def _place(self, part: XmlPart, attached_to: str, relative_to: str) -> None:
+        name = _part_name(part)
         if name in self.placed:
             self.findings.error(part.name, f"{self.placed[name].owner} has its name. Rename one of them.")
         else:
-            self.placed[name] = Placed(part.name, pose_of(part), relative_to, attached_to)
+            self.placed[name] = PlacedPart(part.name, pose_of(part), relative_to, attached_to)
 
-    def _end(self, part: Part, tag: str) -> str | None:
+    def _end_link(self, part: XmlPart, tag: str) -> str | None:
         """The link that `<parent>` or `<child>` names, directly or by a frame of it."""
         stated = child_text(part, tag)
         if stated == "world" and tag == "parent" and "world" not in self.placed:
@@ -78,9 +80,9 @@ class Structure:
             self.findings.error(part.name, f"its {tag} link '{stated}' does not exist. Links: {known}.")
         return link
 
-    def _joint(self, part: Part, poses: dict[str, Pose]) -> list[StatedJoint]:
-        """The joint; where its frame is not that of the child link, a body at the joint that carries the link."""
-        parent, child, name = self._end(part, "parent"), self._end(part, "child"), _name(part)
+    def _joint(self, part: XmlPart, poses: dict[str, Pose]) -> list[StatedJoint]:
+        """The joint; if its frame is not that of the child link, also a body at the joint that carries the link."""
+        parent, child, name = self._end_link(part, "parent"), self._end_link(part, "child"), _part_name(part)
         if parent is None or child is None or name not in poses:
             return []
         X_MP, X_MC, X_MJ = poses[parent], poses[child], poses[name]
@@ -97,11 +99,11 @@ class Structure:
         carried = StatedJoint(unused_name(child, set(self.placed) - set(self.links)), "fixed", made, child, X_JC)
         return [dataclasses.replace(stated, parent=parent, child=made, X_PJ=X_PJ), carried]
 
-    def _frame(self, part: Part, poses: dict[str, Pose]) -> list[StatedJoint]:
-        """A frame is a link without mass."""
-        name = _name(part)
+    def _frame(self, part: XmlPart, poses: dict[str, Pose]) -> list[StatedJoint]:
+        """Fixed joint of a frame, which is a link without mass; empty after a report."""
+        name = _part_name(part)
         if name in self.links or self.placed[name].owner != part.name:
-            return []  # said already
+            return []  # already reported
         link = carrying_link(name, self.placed, self.links)
         if link is None:
             given = self.placed[name].attached_to
@@ -117,5 +119,5 @@ def _coincide(X: Pose) -> bool:
     )
 
 
-def _name(part: Part) -> str:
+def _part_name(part: XmlPart) -> str:
     return (part.element.get("name") or "").strip()

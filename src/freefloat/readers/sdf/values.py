@@ -1,4 +1,4 @@
-"""Values of an SDF: numbers and words stand between tags, not in attributes."""
+"""Values of an SDF: numbers and texts between tags, not in attributes."""
 
 from __future__ import annotations
 
@@ -6,40 +6,40 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freefloat.readers.elements import Part
+from freefloat.readers.elements import XmlPart
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import from_roll_pitch_yaw, rotation_matrix
 
 
 @dataclass(frozen=True)
 class StatedPose:
-    """A `<pose>`, and the frame it is relative to; empty where the file does not say."""
+    """A `<pose>`, and the frame it is relative to; empty if the file does not name one."""
 
     X: Pose
     relative_to: str = ""
 
 
-def child_numbers(part: Part, tag: str, default: tuple[float, ...]) -> np.ndarray:
-    """Numbers between `<tag>` and `</tag>`; the default where there is no such child, NaN after a fault."""
+def child_numbers(part: XmlPart, tag: str, default: tuple[float, ...]) -> np.ndarray:
+    """Numbers between `<tag>` and `</tag>`; the default if there is no such child, NaN after a fault."""
     child = part.child(tag)
     if child is None:
         return np.array(default)
     return child.checked_numbers(f"<{part.element.tag}><{tag}>", child.element.text or "", len(default))
 
 
-def child_number(part: Part, tag: str, default: float) -> float:
+def child_number(part: XmlPart, tag: str, default: float) -> float:
     """One number between `<tag>` and `</tag>`."""
     return float(child_numbers(part, tag, (default,))[0])
 
 
-def child_text(part: Part, tag: str) -> str:
-    """The text between `<tag>` and `</tag>`; empty where there is none."""
+def child_text(part: XmlPart, tag: str) -> str:
+    """Text between `<tag>` and `</tag>`; empty if there is none."""
     child = part.child(tag)
     return "" if child is None else (child.element.text or "").strip()
 
 
-def pose_of(part: Part) -> StatedPose:
-    """`<pose relative_to="...">x y z roll pitch yaw</pose>`, in radians, degrees, or with a quaternion x y z w."""
+def pose_of(part: XmlPart) -> StatedPose:
+    """Pose of `<pose relative_to="...">x y z roll pitch yaw</pose>`, or with degrees, or a quaternion x y z w."""
     pose = part.child("pose")
     if pose is None:
         return StatedPose(Pose())

@@ -1,4 +1,4 @@
-"""What a URDF says about looks: `<visual>` boxes, cylinders, spheres, and meshes in STL, OBJ or COLLADA."""
+"""Shapes from a URDF: `<visual>` boxes, cylinders, spheres, and meshes in STL, OBJ or COLLADA."""
 
 from __future__ import annotations
 
@@ -11,36 +11,38 @@ import numpy as np
 
 from freefloat.model.shapes import Shape, Solid
 from freefloat.readers import solids
-from freefloat.readers.elements import Part
+from freefloat.readers.elements import XmlPart
 from freefloat.readers.findings import Findings
 from freefloat.readers.urdf.origins import origin_of
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """What the looks of every link of a file share."""
+class VisualContext:
+    """Materials and mesh folder that the shapes of all links of a file share."""
 
     materials: dict[str, str]  # name -> colour
     folder: Path | None  # where mesh files are looked for
 
     @staticmethod
-    def of(root: ET.Element, folder: Path | None) -> Surroundings:
-        """Of a `<robot>`."""
-        return Surroundings({m.get("name", ""): _rgba(m) for m in root.findall("material")}, folder)
+    def of(root: ET.Element, folder: Path | None) -> VisualContext:
+        """Materials and mesh folder of a `<robot>` element."""
+        return VisualContext({m.get("name", ""): _rgba(m) for m in root.findall("material")}, folder)
 
     def shapes(self, link: ET.Element, name: str, findings: Findings) -> Iterator[Shape]:
-        """What one link looks like, in its own frame."""
+        """Shapes of one link, in its own frame."""
         for visual in link.findall("visual"):
 
             def draw(faults: Findings, visual: ET.Element = visual) -> Shape | None:
-                return self._shape(Part(visual, f"link '{name}'", faults))
+                return self._shape(XmlPart(visual, f"link '{name}'", faults))
 
             yield from solids.draw_or_warn(f"link '{name}'", draw, findings)
 
-    def _shape(self, part: Part) -> Shape | None:
+    def _shape(self, part: XmlPart) -> Shape | None:
         pose, geometry = origin_of(part), part.element.find("geometry")
         solid = (
-            self._solid(Part(geometry[0], part.name, part.findings)) if geometry is not None and len(geometry) else None
+            self._solid(XmlPart(geometry[0], part.name, part.findings))
+            if geometry is not None and len(geometry)
+            else None
         )
         if solid is None:
             return None
@@ -49,7 +51,7 @@ class Surroundings:
             colour = _rgba(material) or self.materials.get(material.get("name", ""), "") or colour
         return solids.place_solid(solid, pose, colour)
 
-    def _solid(self, part: Part) -> Solid | None:
+    def _solid(self, part: XmlPart) -> Solid | None:
         tag = part.element.tag
         if tag in solids.SIZES:
             sizes = np.concatenate([part.numbers(name, count) for name, count in solids.SIZES[tag].items()])
@@ -57,7 +59,7 @@ class Surroundings:
         if tag == "mesh":
             scale = part.numbers("scale", 3, (1.0, 1.0, 1.0))
             return solids.mesh_solid(part.element.get("filename", ""), scale, self.folder, "URDF")
-        return solids.no_solid(part, tag)
+        return solids.report_unknown_solid(part, tag)
 
 
 def _rgba(material: ET.Element) -> str:

@@ -1,14 +1,14 @@
-"""Poses as a URDF states them: `<origin xyz rpy>`."""
+"""Poses from `<origin xyz rpy>` of a URDF."""
 
 import numpy as np
 
-from freefloat.readers.elements import Part
+from freefloat.readers.elements import XmlPart
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import from_roll_pitch_yaw
 
 
-def origin_of(part: Part) -> Pose:
-    """The pose that `<origin xyz rpy>` gives; the identity where it is missing."""
+def origin_of(part: XmlPart) -> Pose:
+    """Pose from `<origin xyz rpy>`; the identity if it is missing."""
     origin = part.child("origin")
     if origin is None:
         return Pose()
@@ -22,7 +22,7 @@ def origin_of(part: Part) -> Pose:
     return Pose(position=position, rotation=np.asarray(from_roll_pitch_yaw(rpy)))
 
 
-def warn_of_rounded_angles(part: Part, where: str, rpy: np.ndarray) -> None:
+def warn_of_rounded_angles(part: XmlPart, where: str, rpy: np.ndarray) -> None:
     """Warn of right angles that were written with few digits."""
     turns = np.round(rpy / (np.pi / 2.0)) * (np.pi / 2.0)
     for angle, exact in zip(rpy.tolist(), turns.tolist(), strict=True):

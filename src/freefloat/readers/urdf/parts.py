@@ -1,4 +1,4 @@
-"""Links, joints and wheels as a URDF states them, each checked by itself."""
+"""Links, joints and wheels of a URDF, each checked by itself."""
 
 import xml.etree.ElementTree as ET
 from functools import partial
@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from freefloat.model.parts import JointLimits
-from freefloat.readers.elements import Part, named_parts
+from freefloat.readers.elements import XmlPart, named_parts
 from freefloat.readers.findings import Findings
 from freefloat.readers.parsed import (
     UNLIMITED,
@@ -20,7 +20,7 @@ from freefloat.readers.parsed import (
     require_losses,
     stated_mass,
 )
-from freefloat.readers.urdf.looks import Surroundings
+from freefloat.readers.urdf.looks import VisualContext
 from freefloat.readers.urdf.origins import origin_of
 
 _KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating")
@@ -31,9 +31,9 @@ _REMEDIES = {
 
 
 def read_document(root: ET.Element, folder: Path | None, findings: Findings) -> Document:
-    """Read every part; those too faulty to use are left out after their faults are noted."""
-    around = Surroundings.of(root, folder)
-    robot = Part(root, "robot", findings)
+    """Document of a URDF; parts with too many faults are reported and left out."""
+    around = VisualContext.of(root, folder)
+    robot = XmlPart(root, "robot", findings)
     robot.expect(("name", "version"), ("link", "joint", "material", "freefloat"))
     if root.find("loop_joint") is not None:
         findings.error("robot", f"has a <loop_joint>. {_REMEDIES['loop_joint']}")
@@ -54,7 +54,7 @@ def read_document(root: ET.Element, folder: Path | None, findings: Findings) -> 
 # ---- links
 
 
-def _link(part: Part, around: Surroundings) -> StatedLink:
+def _link(part: XmlPart, around: VisualContext) -> StatedLink:
     part.expect(("name",), ("inertial", "visual", "collision"))
     inertial, name = part.child("inertial"), part.element.get("name", "").strip()
     return StatedLink(
@@ -62,7 +62,7 @@ def _link(part: Part, around: Surroundings) -> StatedLink:
     )
 
 
-def _inertial(part: Part) -> MassPoint | None:
+def _inertial(part: XmlPart) -> MassPoint | None:
     part.expect((), ("origin", "mass", "inertia"))
     mass, inertia = part.child("mass"), part.child("inertia")
     for tag, found in (("mass", mass), ("inertia", inertia)):
@@ -83,7 +83,7 @@ def _inertial(part: Part) -> MassPoint | None:
 # ---- joints
 
 
-def _joint(part: Part) -> StatedJoint | None:
+def _joint(part: XmlPart) -> StatedJoint | None:
     name = part.element.get("name", "").strip()
     known = (
         "origin",
@@ -105,7 +105,7 @@ def _joint(part: Part) -> StatedJoint | None:
         remedy = _REMEDIES.get(kind, f"Types: {', '.join(_KINDS)}.")
         part.findings.error(part.name, f"type '{kind}' is not modelled. {remedy}")
         kind = "fixed"  # a stand-in, so that the tree can be checked too
-    parent, child = _end(part, "parent"), _end(part, "child")
+    parent, child = _end_link(part, "parent"), _end_link(part, "child")
     pose, axis = origin_of(part), _axis(part, kind or "")
     damping, friction = _losses(part) if kind != "fixed" else (0.0, 0.0)
     limits, mimic = _limits(part, kind or ""), _mimic(part, kind or "")
@@ -114,7 +114,7 @@ def _joint(part: Part) -> StatedJoint | None:
     return StatedJoint(name, kind, parent, child, pose, axis, damping, friction, limits, mimic)  # pyright: ignore[reportArgumentType]
 
 
-def _end(part: Part, tag: str) -> str | None:
+def _end_link(part: XmlPart, tag: str) -> str | None:
     end = part.child(tag)
     if end is None:
         part.findings.error(part.name, f'it has no <{tag}>. Add <{tag} link="..."/>.')
@@ -123,7 +123,7 @@ def _end(part: Part, tag: str) -> str | None:
     return end.text("link")
 
 
-def _axis(part: Part, kind: str) -> np.ndarray:
+def _axis(part: XmlPart, kind: str) -> np.ndarray:
     axis, default = part.child("axis"), np.array([1.0, 0.0, 0.0])  # the default of the URDF specification
     if axis is None:
         return default
@@ -142,8 +142,8 @@ def _axis(part: Part, kind: str) -> np.ndarray:
     return xyz
 
 
-def _losses(part: Part) -> tuple[float, float]:
-    """Viscous damping and dry friction."""
+def _losses(part: XmlPart) -> tuple[float, float]:
+    """Viscous damping and dry friction of a joint."""
     dynamics = part.child("dynamics")
     if dynamics is None:
         return 0.0, 0.0
@@ -153,7 +153,7 @@ def _losses(part: Part) -> tuple[float, float]:
     return damping, friction
 
 
-def _mimic(part: Part, kind: str) -> StatedMimic | None:
+def _mimic(part: XmlPart, kind: str) -> StatedMimic | None:
     mimic = part.child("mimic")
     if mimic is None:
         return None
@@ -168,7 +168,7 @@ def _mimic(part: Part, kind: str) -> StatedMimic | None:
     return StatedMimic(leader, ratio, offset)
 
 
-def _limits(part: Part, kind: str) -> JointLimits:
+def _limits(part: XmlPart, kind: str) -> JointLimits:
     limit = part.child("limit")
     if kind in ("fixed", "floating"):
         return JointLimits()
@@ -213,29 +213,29 @@ def _limit_value(value: float) -> float:
     return float(np.copysign(np.inf, value)) if abs(value) >= UNLIMITED else value
 
 
-# ---- what URDF has no word for
+# ---- what URDF has no element for
 
 
-def _extension(robot: Part) -> tuple[tuple[StatedWheel, ...], dict[str, float], tuple[str, ...]]:
-    """`<freefloat>`: reaction wheels, rotors of joints, and fixed joints that are not merged. Other readers skip it."""
+def _extension(robot: XmlPart) -> tuple[tuple[StatedWheel, ...], dict[str, float], tuple[str, ...]]:
+    """Contents of `<freefloat>`: reaction wheels, rotors of joints, and fixed joints to keep. Other readers skip it."""
     extension = robot.child("freefloat")
     if extension is None:
         return (), {}, ()
     extension.expect((), ("wheel", "rotor", "keep"))
     kept = []
     for element in extension.element.findall("keep"):
-        keep = Part(element, "<keep>", robot.findings)
+        keep = XmlPart(element, "<keep>", robot.findings)
         keep.expect(("joint",), ())
         kept.append(keep.text("joint") or "")
     wheels = tuple(wheel for part in named_parts(extension, "wheel") if (wheel := _wheel(part)))
     return wheels, _rotors(extension), tuple(kept)
 
 
-def _rotors(extension: Part) -> dict[str, float]:
-    """Joint -> inertia of its rotor."""
+def _rotors(extension: XmlPart) -> dict[str, float]:
+    """Joint -> inertia of its rotor [kg m2 or kg]."""
     rotors: dict[str, float] = {}
     for element in extension.element.findall("rotor"):
-        part = Part(element, "<rotor>", extension.findings)
+        part = XmlPart(element, "<rotor>", extension.findings)
         part.expect(("joint", "inertia"), ())
         joint, inertia = part.text("joint"), part.number("inertia")
         if joint in rotors:
@@ -247,7 +247,7 @@ def _rotors(extension: Part) -> dict[str, float]:
     return rotors
 
 
-def _wheel(part: Part) -> StatedWheel | None:
+def _wheel(part: XmlPart) -> StatedWheel | None:
     part.expect(("name", "link", "axis", "inertia", "max_torque", "max_momentum"), ())
     link = part.text("link")
     axis, inertia = part.numbers("axis", 3), part.number("inertia")

@@ -63,7 +63,7 @@ def _add_link(robot: ET.Element, body: RigidBody) -> None:
 
 
 def _add_visual(link: ET.Element, shape: Shape) -> None:
-    """Boxes, cylinders and balls; URDF has no word for the other solids, and colours are roles."""
+    """Add a box, cylinder or ball; URDF has no element for other solids, and colours are roles."""
     solid = shape.solid
     if isinstance(solid, Box):
         stated = ("box", {"size": _digits(solid.size)})
@@ -141,7 +141,7 @@ def _add_origin(element: ET.Element, pose: Pose) -> None:
 
 
 def _digit(value: Any) -> str:
-    """All digits of a double; without a limit, the largest double."""
+    """All digits of a double; infinity is written as the largest double."""
     value = float(value)
     return repr(float(np.clip(value, -UNLIMITED, UNLIMITED)))
 

@@ -1,8 +1,8 @@
-"""A servicer captures Envisat as it tumbles: synchronise, approach, grasp, rigidise; in orbit and in a cell.
+"""A servicer captures tumbling Envisat: synchronise, approach, grasp, rigidise; in orbit and in a cell.
 
-The on-board software is compliant: base and arm are held to Envisat by springs and dampers, made of joint torques and
-thrust. Purely simulated, the grasp is a connection of the world; in the cell a gripper closes on a ring, and what wrist
-sensors feel is all that holds both together.
+The on-board software is compliant: joint torques and thrust act on base and arm like springs and dampers to Envisat. In
+a pure simulation the grasp is a connection of the world; in the cell a gripper closes on a ring, and only the wrenches
+that wrist sensors measure hold both together.
 """
 
 from __future__ import annotations
@@ -94,13 +94,13 @@ class EnvisatCapture(RehearsedScenario):
 
     @classmethod
     def variants(cls) -> Mapping[str, EnvisatCapture]:
-        """With sensors as they are, and with ideal ones."""
+        """Variants with realistic and with ideal sensors."""
         return {"paper": cls(), "ideal-sensors": replace(cls(), sensors=None)}
 
     # ---- in orbit
 
     def world(self) -> World:
-        """Servicer and client, and the grasp that may hold them together."""
+        """World with servicer and client, and the connection of the grasp between them."""
         from freefloat.library import envisat
         from freefloat.model import World
         from freefloat.scenarios.envisat.capture_parts import servicer_with_camera
@@ -109,7 +109,7 @@ class EnvisatCapture(RehearsedScenario):
         return world.connection(GRASP, "servicer.tool", "client.ring")
 
     def law(self) -> CompliantCapture:
-        """The capture itself, with models of both that are exact."""
+        """Capture software, with exact models of both spacecraft."""
         from freefloat.control import CaptureGains, CaptureLimits, CaptureSchedule, CompliantCapture
         from freefloat.library.servicer import SERVICER_CAPTURE
 
@@ -136,7 +136,7 @@ class EnvisatCapture(RehearsedScenario):
         )
 
     def parts(self) -> tuple[Part, ...]:
-        """Sensors and software, in their order."""
+        """Sensors and software, in the order in which they run."""
         if self.sensors is None:
             return (self.law(),)
         period, world = 1e-3 * self.software_ms, self.world()
@@ -144,7 +144,7 @@ class EnvisatCapture(RehearsedScenario):
         return (*self.sensors.parts(period), *filters, self.law())
 
     def build(self) -> Experiment:
-        """Both co-rotating but for the start error."""
+        """Experiment in orbit: both co-rotate at the start, except for the start error of the servicer."""
         from freefloat.library import envisat_start, servicer_start
         from freefloat.library.servicer import SERVICER_CAPTURE
         from freefloat.sim import Experiment
@@ -159,8 +159,8 @@ class EnvisatCapture(RehearsedScenario):
     # ---- in the cell
 
     def rehearsal(self) -> Rehearsal:
-        """The client's wrist sensor says what the gripper does; the servicer gets the opposite at its tool."""
-        from freefloat.hil import Carried, DelayCompensation, ExpectedContact, Grasp, Limits, Rehearsal
+        """Rehearsal: the client's wrist sensor measures the grasp; the opposite wrench acts on the servicer's tool."""
+        from freefloat.hil import DelayCompensation, ExpectedContact, Grasp, Limits, Rehearsal, RobotAssignment
         from freefloat.hil.cell import envisat_start
 
         experiment = self.rehearsed_experiment()
@@ -168,8 +168,8 @@ class EnvisatCapture(RehearsedScenario):
         return Rehearsal(
             experiment,
             carried=(
-                Carried("client", "client", CLIENT_PORT),
-                Carried("servicer", "servicer", SERVICER_PORT, reaction_of="client", arm=arm),
+                RobotAssignment("client", "client", CLIENT_PORT),
+                RobotAssignment("servicer", "servicer", SERVICER_PORT, reaction_of="client", arm=arm),
             ),
             placement=envisat_start()["client"],
             nominal="client",
@@ -180,7 +180,7 @@ class EnvisatCapture(RehearsedScenario):
         )
 
     def rehearsed_experiment(self) -> Experiment:
-        """As in orbit, with ports for the wrenches and the client that the cell flies."""
+        """Experiment as in orbit, with input ports for the wrenches and the client inertia of the cell."""
         import numpy as np
 
         experiment = self.build()
@@ -193,7 +193,7 @@ class EnvisatCapture(RehearsedScenario):
         )
 
     def facility(self) -> VirtualCell:
-        """Two KR120-class robots face each other, one with a ring, one with an arm and its gripper."""
+        """Virtual cell: two KR120-class robots face each other, one with a ring, one with an arm and its gripper."""
         from freefloat.hil.cell import CellSettings, Gripper, SensorSettings, ServoSettings, envisat_cell
 
         sensor = SensorSettings(
@@ -203,7 +203,7 @@ class EnvisatCapture(RehearsedScenario):
             tare_samples=TARE_SAMPLES,
         )
         servo = ServoSettings(lag="second", bandwidth=self.bandwidth_hz, delay=1e-3 * self.delay_ms)
-        # The arm follows by a position loop of its own [N m/rad, N m s/rad], beside the torques it is told.
+        # The arm follows by a position loop of its own [N m/rad, N m s/rad], in addition to the commanded torques.
         settings = CellSettings(
             cycle=self.dt,
             servo=servo,
@@ -218,7 +218,7 @@ class EnvisatCapture(RehearsedScenario):
         return envisat_cell(settings, gripper=gripper, distance=FLOOR_DISTANCE)
 
     def acceptance(self) -> Acceptance:
-        """Sensors to four sigma of their noise; the overlay as the claims have it; Envisat's inertia must be told."""
+        """Limits of a go: four sigma of sensor noise, the claims' overlay; Envisat's inertia must be identified."""
         from freefloat.hil.judging import Acceptance
 
         return Acceptance(
@@ -231,13 +231,13 @@ class EnvisatCapture(RehearsedScenario):
         )
 
     def mission_claims(self, run: Run) -> list[Claim]:
-        """Phases, rates before the grasp, rest after it, by what the encoders say."""
+        """Claims about phases, rates before the grasp and rest after it, from the encoders."""
         from freefloat.scenarios.envisat.capture_claims import mission_claims
 
         return mission_claims(self, run)
 
     def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
-        """The capture in orbit, and as a virtual cell makes it."""
+        """Claims of the capture in orbit and in the virtual cell."""
         from freefloat.scenarios.envisat.capture_claims import cell_claims, orbit_claims
 
         return [*orbit_claims(self, run), *cell_claims(self, run)]

@@ -1,4 +1,4 @@
-"""What `envisat-capture` must reach, simulated and in the virtual cell."""
+"""Claims of `envisat-capture`, simulated and in the virtual cell."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _NEEDS_MUJOCO = "a virtual cell needs MuJoCo, which is not installed: pip instal
 
 
 def orbit_claims(scenario: EnvisatCapture, run: Run) -> list[Claim]:
-    """The simulated capture."""
+    """Claims of the simulated capture."""
     return [
         *_phase_claims(scenario, run, ""),
         *_motion_claims(scenario, run, relative_motion(run), ""),
@@ -54,7 +54,7 @@ def orbit_claims(scenario: EnvisatCapture, run: Run) -> list[Claim]:
 
 
 def cell_claims(scenario: EnvisatCapture, run: Run) -> list[Claim]:
-    """The same in the virtual cell, by what its encoders and wrist sensors say."""
+    """Claims of the capture in the virtual cell, from its encoders and wrist sensors."""
     if find_spec("mujoco") is None:
         what = "cell: largest rate error, an axis"
         return [Claim(what, _RATES, "not reproduced", 0.2, float("nan"), "deg/s", reason=_NEEDS_MUJOCO)]
@@ -74,7 +74,7 @@ def cell_claims(scenario: EnvisatCapture, run: Run) -> list[Claim]:
 
 
 def mission_claims(scenario: EnvisatCapture, cell: Run) -> list[Claim]:
-    """Of the capture itself in a rehearsal: its phases, its rates before the grasp, rest after it, bounded robots."""
+    """Claims of a rehearsed capture: phases, rates before the grasp, rest after it, bounded speeds of the robots."""
     return [
         *_phase_claims(scenario, cell, ""),
         *_motion_claims(scenario, cell, relative_motion_in_cell(cell), ""),
@@ -83,7 +83,7 @@ def mission_claims(scenario: EnvisatCapture, cell: Run) -> list[Claim]:
 
 
 def _phase_claims(scenario: EnvisatCapture, run: Run, where: str) -> list[Claim]:
-    """Records are some ticks apart; the grasp is an event, known to the tick."""
+    """Claims about the phases; the tolerance is a record interval, for the grasp (an event) one tick."""
     record = 5.0 * scenario.dt
     latched = [event["time"] for event in run.events if event.get("name") == GRASP]
     return [
@@ -95,7 +95,7 @@ def _phase_claims(scenario: EnvisatCapture, run: Run, where: str) -> list[Claim]
 def _motion_claims(
     scenario: EnvisatCapture, run: Run, motion: tuple[np.ndarray, np.ndarray], where: str
 ) -> list[Claim]:
-    """Before the grasp, and once both are one."""
+    """Claims about relative motion before the grasp and at the end."""
     velocity, rate = 1e3 * motion[0], np.rad2deg(motion[1])
     done, (slow, calm) = scenario.times.done, _AT_REST
     error = largest_between(run, rate, _SETTLED, scenario.times.grasp)
@@ -108,16 +108,16 @@ def _motion_claims(
 
 
 def _largest_share(scenario: EnvisatCapture, run: Run) -> float:
-    asked = {
+    limits = {
         "servicer.capture.thrust": scenario.thrust_limit,
         "servicer.capture.thrust_torque": scenario.thrust_torque_limit,
         "servicer.joints.motor_torque": scenario.joint_torque_limit,
     }
-    return max(float(np.abs(run.values(name)).max()) / limit for name, limit in asked.items())
+    return max(float(np.abs(run.values(name)).max()) / limit for name, limit in limits.items())
 
 
 def _bound_claims(scenario: EnvisatCapture, cell: Run) -> list[Claim]:
-    """Speeds of the robots: bounded because their frames stay near that of the nominal motion."""
+    """Claims that the speeds of the robots are bounded, because their frames stay near that of the nominal motion."""
     found = []
     for robot in ("client", "servicer"):
         speed, bound = speed_and_bound(cell, robot, float(np.deg2rad(scenario.spin_deg_s)))
@@ -126,13 +126,13 @@ def _bound_claims(scenario: EnvisatCapture, cell: Run) -> list[Claim]:
 
 
 def _momentum_claims(scenario: EnvisatCapture, cell: Run, facility: Facility) -> list[Claim]:
-    """Only the client's wrist is in the loop: the servicer's measures the same grasp, with the arm on it.
+    """Claims of momentum: only the client's wrist is in the loop; the servicer's measures the same grasp with the arm.
 
     Accuracy: four sigma of both sensors' noise, of a sample in five and of the tare, and the momentum of the arm.
     """
-    felt = wrist_impulses(cell, facility)
-    handed = float(np.linalg.norm(felt["client"], axis=1).max())
-    left = float(np.abs(felt["client"] + felt["servicer"]).max())
+    impulses = wrist_impulses(cell, facility)
+    handed = float(np.linalg.norm(impulses["client"], axis=1).max())
+    left = float(np.abs(impulses["client"] + impulses["servicer"]).max())
     time, step = float(cell.values("time")[-1]), 5.0 * scenario.dt
     noise = 4.0 * scenario.force_noise * np.sqrt(2.0) * (np.sqrt(time * step) + time / np.sqrt(TARE_SAMPLES))
     arm = _ARM_MASS * largest_between(cell, relative_motion_in_cell(cell)[0], 0.0)
@@ -145,7 +145,7 @@ def _momentum_claims(scenario: EnvisatCapture, cell: Run, facility: Facility) ->
 
 
 def _overlay_claims(scenario: EnvisatCapture, cell: Run, run: Run) -> list[Claim]:
-    """Figures of the cell over those of the simulation: base of one as the other sees it."""
+    """Claims about the pose of the servicer relative to Envisat, in the cell against the simulation."""
     distance, angle = RelativePoses.in_cell(cell).errors(RelativePoses.in_orbit(run))
     return [
         Claim("cell: servicer off the simulated one", OWN_BOUND, "below", 10.0, 1e3 * distance, "mm"),

@@ -1,4 +1,4 @@
-"""What `envisat-capture` is made of: the servicer at its start, its sensors and its software."""
+"""Parts of `envisat-capture`: the servicer with its camera, its start error, its sensors and filters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FLOOR_DISTANCE = 5.0  # [m] between the feet of the robots, assumed
 NARROWEST_HALF_RANGE = np.deg2rad(95.0)  # [rad], of joint a2 of the robots
 TARE_SAMPLES = 1000  # of the wrist sensors before a run
 _CAMERA_AT = (0.9, 0.0, 0.4)  # on the base, above the foot of the arm [m], assumed
-_OWN_ORBIT = ("base.position", "base.velocity")  # of the own orbit determination: only differences to it matter
+_OWN_ORBIT = ("base.position", "base.velocity")  # from the servicer's own orbit determination; only differences matter
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Times:
 
 @dataclass(frozen=True)
 class StartError:
-    """How far off the servicer is when the run starts: what is to be synchronised. Base axes."""
+    """Errors of the servicer at the start, which synchronisation removes, base axes."""
 
     position_mm: Annotated[Three, Unit("mm")] = (30.0, -20.0, 20.0)
     attitude_deg: Annotated[Three, Unit("deg")] = (1.0, -1.0, 1.0)  # roll, pitch, yaw
@@ -45,7 +45,7 @@ class StartError:
     rate_deg_s: Annotated[Three, Unit("deg/s")] = (0.1, -0.1, 0.1)
 
     def apply(self, craft: Spacecraft, state: State, client: State) -> State:
-        """The state moved by it; co-rotation counts from the place where the servicer then is."""
+        """State of the servicer with the error added; co-rotation is that of the displaced position."""
         from freefloat.spatial import Pose, angular, linear
 
         off = Pose.from_rpy_deg(self.attitude_deg, 1e-3 * np.asarray(self.position_mm))
@@ -71,11 +71,11 @@ class Sensors:
     camera_noise_mm: Positive = 1.0
     camera_noise_deg: Positive = 0.1
     camera_dropout: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.1  # share of the pictures that are lost
-    tumble_error_deg_s: Annotated[Three, Unit("deg/s")] = (0.1, -0.1, 0.1)  # of the tumble as it is known before
+    tumble_error_deg_s: Annotated[Three, Unit("deg/s")] = (0.1, -0.1, 0.1)  # of the tumbling rate that is known before
     seed: Annotated[int, Field(ge=0)] = 0
 
     def parts(self, period: float) -> tuple[Part, ...]:
-        """On the servicer; gyro and encoders at the software's period [s]."""
+        """Sensors on the servicer; gyro and encoders at the software's period [s]."""
         from freefloat.sensors import Gyro, Ideal, Imperfection, MotorEncoder, RelativePoseCamera, StarTracker
 
         errors = Imperfection(seed=self.seed)
@@ -103,7 +103,7 @@ class Sensors:
         )
 
     def filters(self, servicer: Spacecraft, client: Spacecraft, spin_deg_s: float, period: float) -> tuple[Part, ...]:
-        """Software before the capture: own attitude from stars and gyro, Envisat's motion from pictures."""
+        """Filters that run before the capture software: own attitude from stars and gyro, Envisat from images."""
         from freefloat.control import AttitudeFilter, Disturbance, PictureNoise, TargetFilter, TargetGuess
 
         star, angle = (float(np.deg2rad(x)) for x in (self.star_noise_deg, self.camera_noise_deg))
@@ -124,7 +124,7 @@ class Sensors:
                 RING,
                 PictureNoise(1e-3 * self.camera_noise_mm, angle, own_angle=star),
                 guess=guess,
-                disturbance=Disturbance(rate=1e-5, velocity=3e-4),  # what the grasp does is not known to it
+                disturbance=Disturbance(rate=1e-5, velocity=3e-4),  # the filter has no model of the grasp
                 on="servicer",
                 period=period,
             ),

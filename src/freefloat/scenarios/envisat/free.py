@@ -1,4 +1,4 @@
-"""Envisat tumbles, a servicer floats before it, and nobody pushes: the paper's verification of its relative dynamics.
+"""Envisat tumbles, a servicer floats before it, no force acts: the paper's verification of its relative dynamics.
 
 Both start co-rotating, joints free. In the cell two robots make the motion relative to Envisat's own, so that Envisat's
 robot stands still; in the absolute formulation, for comparison, they make all of it and run out of room.
@@ -45,7 +45,7 @@ class EnvisatFree(RehearsedScenario):
     )
 
     spin_deg_s: Annotated[float, Unit("deg/s")] = -1.0  # of Envisat about its y axis
-    formulation: Literal["relative", "absolute"] = "relative"  # what the robots of the cell make of it
+    formulation: Literal["relative", "absolute"] = "relative"  # how the robots of the cell make the motion
     bandwidth_hz: Annotated[Positive, Unit("Hz")] = 10.0  # of the robots' servos
     delay_ms: Annotated[NotNegative, Unit("ms")] = 8.0  # of the robots' controllers
     duration: Annotated[Positive, Unit("s")] = 15.0  # [s]
@@ -53,7 +53,7 @@ class EnvisatFree(RehearsedScenario):
 
     @classmethod
     def variants(cls) -> Mapping[str, EnvisatFree]:
-        """The paper's verification; at the spin of its capture; and the same without the relative formulation."""
+        """Variants: the paper's verification; the spin of its capture; and that spin in the absolute formulation."""
         fast = cls(spin_deg_s=-2.5, duration=14.0)
         return {
             "paper": cls(),
@@ -62,7 +62,7 @@ class EnvisatFree(RehearsedScenario):
         }
 
     def build(self) -> Experiment:
-        """Two spacecraft in orbit; nobody pushes."""
+        """Experiment with two spacecraft in orbit and no forces."""
         from freefloat.library import envisat, envisat_start, servicer, servicer_start
         from freefloat.model import World
         from freefloat.sim import Experiment
@@ -77,15 +77,15 @@ class EnvisatFree(RehearsedScenario):
         )
 
     def rehearsal(self) -> Rehearsal:
-        """Both robots carry base frames, the servicer's with the arm on it; their delay is measured and made up for."""
-        from freefloat.hil import Carried, DelayCompensation, Rehearsal
+        """Rehearsal: robots carry base frames, the servicer's with the arm; their delay is measured and compensated."""
+        from freefloat.hil import DelayCompensation, Rehearsal, RobotAssignment
         from freefloat.hil.cell import envisat_start
 
         experiment = self.build()
         arm = experiment.world.craft("servicer").layout.moving_joints
         return Rehearsal(
             experiment,
-            carried=(Carried("client", "client"), Carried("servicer", "servicer", arm=arm)),
+            carried=(RobotAssignment("client", "client"), RobotAssignment("servicer", "servicer", arm=arm)),
             placement=envisat_start()["client"],
             formulation=self.formulation,
             nominal="client",
@@ -94,15 +94,15 @@ class EnvisatFree(RehearsedScenario):
         )
 
     def facility(self) -> VirtualCell:
-        """Two KR120-class robots face each other."""
+        """Virtual cell: two KR120-class robots face each other."""
         from freefloat.hil.cell import CellSettings, ServoSettings, envisat_cell
 
         servo = ServoSettings(lag="second", bandwidth=self.bandwidth_hz, delay=1e-3 * self.delay_ms)
-        # The arm follows by a position loop of its own [N m/rad, N m s/rad], beside the torques it is told.
+        # The arm follows by a position loop of its own [N m/rad, N m s/rad], in addition to the commanded torques.
         return envisat_cell(CellSettings(cycle=self.dt, servo=servo, arm_stiffness=500.0, arm_damping=20.0))
 
     def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
-        """The motion in orbit, relative to Envisat's, and as a virtual cell makes it."""
+        """Claims of the motion in orbit, relative to Envisat, and in the virtual cell."""
         from freefloat.scenarios.envisat.free_claims import absolute_claims, cell_claims, motion_claims
 
         if self.formulation == "absolute":

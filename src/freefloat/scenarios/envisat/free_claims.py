@@ -1,4 +1,4 @@
-"""What `envisat-free` must reach: the motion in orbit, the same integrated relative to Envisat's, and in the cell."""
+"""Claims of `envisat-free`: motion in orbit, motion integrated relative to Envisat, and motion in the cell."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LAYOUT = "the paper prints neither its cell's layout nor its robots' limits; ou
 
 
 def motion_claims(scenario: EnvisatFree, run: Run) -> list[Claim]:
-    """Relative integration against the run in orbit, and the numbers of 14 s at the spin of the capture."""
+    """Claims of the relative integration against the run in orbit, and of 14 s at the spin of the capture."""
     experiment = scenario.build()
     motion = integrate_relative(experiment, round((experiment.record_dt or scenario.dt) / scenario.dt))
     servicer, client = motion.states
@@ -44,7 +44,7 @@ def motion_claims(scenario: EnvisatFree, run: Run) -> list[Claim]:
 
 
 def _fast_claims(run: Run, moved_in_cell: float) -> list[Claim]:
-    """How far everything moves in 14 s at -2.5 deg/s."""
+    """Claims about the displacements in 14 s at -2.5 deg/s."""
     ring, base = run.values("client.ring.position"), run.values("servicer.base.position")
     arc = float(np.linalg.norm(np.diff(ring, axis=0), axis=1).sum())
     chord, moved = (float(np.linalg.norm(path[-1] - path[0])) for path in (ring, base))
@@ -61,23 +61,25 @@ def _fast_claims(run: Run, moved_in_cell: float) -> list[Claim]:
 
 
 def cell_claims(scenario: EnvisatFree, run: Run) -> list[Claim]:
-    """The encoders of both robots in the virtual cell against the run in orbit, and what the robots needed for it.
+    """Claims of the encoders in the virtual cell against the run in orbit, and of the rates that the robots need.
 
     A cell that breaks a limit of a joint (position, rate, acceleration) or comes too close stops: it reaches the end
     only within all of them.
     """
     if find_spec("mujoco") is None:
-        return [_missing("cell: largest error of relative position", _VERIFICATION, 1.0, "mm")]
+        return [_missing_claim("cell: largest error of relative position", _VERIFICATION, 1.0, "mm")]
     cell, use = rehearse_in_lockstep(scenario)
     distance, angle = RelativePoses.in_cell(cell).errors(RelativePoses.in_orbit(run))
     envisat = cell.values("cell.client.measured.position")
     moved = float(np.linalg.norm(envisat - envisat[0], axis=1).max())
     rate, acceleration = (
-        max(float(getattr(one, name).max()) for one in use.robots.values()) for name in ("rate", "acceleration")
+        max(float(getattr(robot, name).max()) for robot in use.robots.values()) for name in ("rate", "acceleration")
     )
     room = min(float(cell.values(f"cell.{name}.joint_margin").min()) for name in use.robots)
     return [
-        Claim("cell: time reached within all limits", OWN_BOUND, "about", scenario.duration, _end(cell), "s", 1e-9),
+        Claim(
+            "cell: time reached within all limits", OWN_BOUND, "about", scenario.duration, _end_time(cell), "s", 1e-9
+        ),
         Claim("cell: largest error of relative position", _VERIFICATION, "below", 1.0, 1e3 * distance, "mm"),
         Claim("cell: largest error of relative attitude", _VERIFICATION, "below", 0.002, angle, "rad"),
         Claim("cell: motion of Envisat's robot", OWN_BOUND, "below", 1e-3, 1e3 * moved, "mm"),
@@ -88,12 +90,12 @@ def cell_claims(scenario: EnvisatFree, run: Run) -> list[Claim]:
 
 
 def absolute_claims(scenario: EnvisatFree) -> list[Claim]:
-    """Without the relative formulation the same motion ends at a limit of the robots."""
+    """Claims that the same motion in the absolute formulation ends at a limit of the robots."""
     words = "cell: time until a limit of a robot"
     if find_spec("mujoco") is None:
-        return [_missing(words, _WORKSPACE, 14.0, "s")]
+        return [_missing_claim(words, _WORKSPACE, 14.0, "s")]
     cell, _ = rehearse_in_lockstep(scenario)
-    end = _end(cell) if "limit" in cell.status else float("inf")  # stopped by anything else, it proves nothing
+    end = _end_time(cell) if "limit" in cell.status else float("inf")  # a stop for another reason proves nothing
     return [
         Claim(words, OWN_BOUND, "below", scenario.duration, end, "s", reason=cell.status),
         Claim(words, _WORKSPACE, "not reproduced", 14.0, end, "s", reason=_LAYOUT),
@@ -101,16 +103,16 @@ def absolute_claims(scenario: EnvisatFree) -> list[Claim]:
 
 
 def rehearse_in_lockstep(scenario: EnvisatFree) -> tuple[Run, CellUse]:
-    """The run in the virtual cell, and what it used of it."""
+    """Run in the virtual cell, and how much it used of the cell's limits."""
     from freefloat.hil import rehearse
 
     cell = scenario.facility()
     return rehearse(scenario.rehearsal(), cell), cell.use
 
 
-def _end(run: Run) -> float:
+def _end_time(run: Run) -> float:
     return float(run.values("time")[-1])
 
 
-def _missing(claim: str, source: Source, reference: float, unit: str) -> Claim:
+def _missing_claim(claim: str, source: Source, reference: float, unit: str) -> Claim:
     return Claim(claim, source, "not reproduced", reference, float("nan"), unit, reason=_NEEDS_MUJOCO)

@@ -1,4 +1,4 @@
-"""Where the client is as the servicer sees it: in orbit, relative to the nominal motion, and in a cell."""
+"""Pose of the client relative to the servicer: in orbit, relative to the nominal motion, and in a cell."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class RelativePoses:
 
     @staticmethod
     def of(servicer: tuple[Any, Any], client: tuple[Any, Any]) -> RelativePoses:
-        """Of (positions, quaternions) of both in one frame."""
+        """Relative poses from (positions, quaternions) of both in one frame."""
         (p_s, quat_s), (p_c, quat_c) = servicer, client
         w, xyz = quat_s[:, :1], quat_s[:, 1:]
         way = p_c - p_s
@@ -35,20 +35,21 @@ class RelativePoses:
 
     @staticmethod
     def in_orbit(run: Run) -> RelativePoses:
-        """As simulated."""
-        pairs = [(run.values(f"{one}.base.position"), run.values(f"{one}.base.attitude")) for one in _PAIR]
+        """Relative poses of a simulated run in orbit."""
+        pairs = [(run.values(f"{craft}.base.position"), run.values(f"{craft}.base.attitude")) for craft in _PAIR]
         return RelativePoses.of(*pairs)
 
     @staticmethod
     def in_cell(run: Run) -> RelativePoses:
-        """As the encoders of both robots say."""
+        """Relative poses in the cell, from the encoders of both robots."""
         pairs = [
-            (run.values(f"cell.{one}.measured.position"), run.values(f"cell.{one}.measured.attitude")) for one in _PAIR
+            (run.values(f"cell.{craft}.measured.position"), run.values(f"cell.{craft}.measured.attitude"))
+            for craft in _PAIR
         ]
         return RelativePoses.of(*pairs)
 
     def errors(self, other: RelativePoses) -> tuple[float, float]:
-        """Largest distance [m] and angle [rad] to others, as long as both last."""
+        """Largest distance [m] and angle [rad] to other poses, over the time that both have."""
         n = min(len(self.position), len(other.position))
         distance = np.linalg.norm(self.position[:n] - other.position[:n], axis=1)
         a, b = self.attitude[:n], other.attitude[:n]
@@ -57,7 +58,7 @@ class RelativePoses:
 
 
 def integrate_relative(experiment: Experiment, every: int) -> RelativeMotion:
-    """Both spacecraft relative to the unforced motion of the client, at the start and after every so many steps."""
+    """Motion of both spacecraft relative to the unforced client, at the start and after every `every` steps."""
     import jax
 
     from freefloat.dynamics import FrameMotion, RelativeMotion
@@ -72,7 +73,7 @@ def integrate_relative(experiment: Experiment, every: int) -> RelativeMotion:
 
 
 def _unforced_step(crafts: Any, dt: float, motion: RelativeMotion) -> RelativeMotion:
-    """A step in which nothing pushes; the last spacecraft is the client."""
+    """One step without forces; the last spacecraft is the client."""
     import jax.numpy as jnp
 
     from freefloat.dynamics import composite_inertia, relative_step, unforced_twist_rate

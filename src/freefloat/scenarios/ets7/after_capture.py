@@ -1,4 +1,4 @@
-"""What a capture that ends in a latch must keep: momentum of both, the grasp itself, and the attitude in the end."""
+"""Claims of a capture that ends in a latch: momentum of both spacecraft, the grasp itself, the attitude at the end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FREE = Source("exact", "nothing pushes the target once it is let go")
 
 
 def latch_claims(variant: str, run: Run) -> Iterator[Claim]:
-    """Of any run that latched; more where the run goes on to show it."""
+    """Claims of a run that latched; more of them if the run is long enough."""
     P, L = (run[f"world.momentum.{kind}"].values for kind in ("linear", "angular"))
     changed = [float(np.abs(values - values[0]).max()) for values in (P, L)]
     yield Claim("momentum of both through the latch, change", _NOTHING_OUTSIDE, "below", 1e-10, changed[0], "N s")
@@ -48,7 +48,7 @@ def _event(run: Run, kind: str) -> dict[str, Any] | None:
 
 
 def _slip(run: Run, held: np.ndarray) -> float:
-    """How far the grip moves in the hand's axes while it is held [m]."""
+    """Largest motion of the grip in the hand's axes while it is held [m]."""
     from freefloat.spatial.rotations import rotation_matrix
 
     apart = (run["target.grip.position"].values - run["chaser.hand.position"].values)[held]

@@ -1,7 +1,7 @@
 """ETS-VII, experiment 5: autonomous capture of a drifting target, in two phases.
 
-The contrast between the two cases depends on the geometry; it was found by search. `capture_scatter` repeats both for
-many random geometries, and the page of the scenario shows them.
+The contrast between the two cases depends on the geometry, which was found by search. `capture_scatter` repeats both
+cases for many random geometries, and the page of the scenario shows them.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from freefloat.scenarios.ets7.parts import (
     Seconds,
     Servo,
     WheelTorque,
-    driven,
     spacecraft,
+    with_servo,
 )
 from freefloat.scenarios.scenario import Scenario, ScenarioError
 from freefloat.scenarios.settings import Unit
@@ -42,7 +42,7 @@ _PRINTED = Source("printed", _PAPER)
 _SPEC = Source("prototype", _PAPER)
 _OWN = Source("own run", "rate level")
 CHASER, GRIP, GRASP = "chaser", "target.grip", "grasp"
-_REACH = (0.02, 0.05)  # of the hand's latch [m], [rad]: more than the approach leaves
+_REACH = (0.02, 0.05)  # of the hand's latch [m], [rad]: more than the error left by the approach
 _SECONDS, _DEGREES = 0.5, 0.02  # tolerance of capture runs
 
 
@@ -101,7 +101,7 @@ class Ets7Capture(Scenario):
 
     @classmethod
     def variants(cls) -> dict[str, Self]:
-        """Both cases, stronger wheels, motors at the joints, and a camera in the loop."""
+        """Variants: both cases, stronger wheels, motors at the joints, a camera in the loop, release and long runs."""
         nominal = cls()
         second = replace(nominal, case=2, duration=100.0)
         return {
@@ -118,7 +118,7 @@ class Ets7Capture(Scenario):
     # ---- building
 
     def target_pose(self, craft: Spacecraft) -> Pose:
-        """Where the target's grip is at the start, X_NT."""
+        """Pose X_NT of the target's grip at the start."""
         import numpy as np
 
         from freefloat.dynamics import frame_pose
@@ -131,7 +131,7 @@ class Ets7Capture(Scenario):
         return Pose(position=np.asarray(hand.p + self.target_distance * direction), rotation=np.asarray(turned))
 
     def software(self, craft: Spacecraft) -> tuple[CaptureApproach, AttitudeHold]:
-        """The arm's and the wheels'."""
+        """Software of the arm and of the wheels."""
         import numpy as np
 
         from freefloat.control import ApproachLimits, AttitudeHold, CaptureApproach, spline_to
@@ -144,8 +144,8 @@ class Ets7Capture(Scenario):
         off = {"off_message": "capture.distance", "off_below": limits.switch_distance} if self.case == 1 else {}
         return arm, AttitudeHold(craft=craft, period=WHEEL_PERIOD, on=CHASER, **off)
 
-    def _eyes(self, craft: Spacecraft) -> tuple[Part, ...]:
-        """The camera and what makes an estimate of its pictures; nothing where the target is known exactly."""
+    def _camera_parts(self, craft: Spacecraft) -> tuple[Part, ...]:
+        """Camera, tracker and camera failure; empty if the target is known exactly."""
         import numpy as np
 
         from freefloat.control import TargetTracker
@@ -164,15 +164,16 @@ class Ets7Capture(Scenario):
             latency=c.latency,
             on=CHASER,
         )
-        past = 2 + int(np.ceil((c.latency + 1.0 / c.rate_hz) / self.dt))  # ticks for which it knows where it was
+        # Ticks for which the tracker stores its own pose.
+        past = 2 + int(np.ceil((c.latency + 1.0 / c.rate_hz) / self.dt))
         tracker = TargetTracker(
             craft=craft, frame="hand", target=GRIP, velocity=self.target_velocity, slots=past, on=CHASER
         )
         blind = () if c.blind_from is None else (BlindSensor(sensor="camera", at=c.blind_from, on=CHASER),)
         return (camera, Ideal(on=CHASER), tracker, *blind)
 
-    def _grasp(self) -> tuple[Part, ...]:
-        """The jaws of the hand, which close when the approach says that the target is captured."""
+    def _grasp_parts(self) -> tuple[Part, ...]:
+        """Jaws of the hand, which close when the approach reports the capture; empty without a latch."""
         from freefloat.control import MechanicalGrasp, ParallelJaw
         from freefloat.control.capture import CAPTURED
 
@@ -181,13 +182,13 @@ class Ets7Capture(Scenario):
         far, turned = _REACH
         jaw = ParallelJaw(turned, self.closing_time, opening=2.0 * far, width=2.0 * far, depth=2.0 * far)
         let_go = float("inf") if self.release_after is None else self.release_after  # [s] later
-        asked = {"message": "capture.mode", "value": float(CAPTURED)}
+        trigger = {"message": "capture.mode", "value": float(CAPTURED)}
         return (
-            MechanicalGrasp(GRASP, jaw, "hand", GRIP, **asked, release_after=let_go, period=WHEEL_PERIOD, on=CHASER),
+            MechanicalGrasp(GRASP, jaw, "hand", GRIP, **trigger, release_after=let_go, period=WHEEL_PERIOD, on=CHASER),
         )
 
     def build(self) -> Experiment:
-        """The arm towards the target, the wheels against its reaction."""
+        """Experiment: the arm moves to the target, the wheels compensate its reaction."""
         from freefloat.model import World
         from freefloat.sim import Experiment
 
@@ -201,16 +202,16 @@ class Ets7Capture(Scenario):
         commands = None if self.servo is not None else 1.0 / WHEEL_PERIOD  # [Hz]; motors follow continuously
         return Experiment.of(
             world,
-            *self._eyes(craft),
-            *driven(arm, craft, self.servo, commands),
+            *self._camera_parts(craft),
+            *with_servo(arm, craft, self.servo, commands),
             attitude,
-            *self._grasp(),
+            *self._grasp_parts(),
             duration=self.duration,
             dt=self.dt,
             record_dt=WHEEL_PERIOD,
             state={
                 CHASER: craft.at_rest(joints_deg=self.joints_deg),
-                "target": drifting(self.target_pose(craft), self.target_velocity),
+                "target": drifting_state(self.target_pose(craft), self.target_velocity),
             },
         )
 
@@ -218,7 +219,7 @@ class Ets7Capture(Scenario):
 
     @classmethod
     def outcome(cls, run: Run) -> str:
-        """Whether the hand captured the target, when, or how far it was from it at the end."""
+        """Sentence with the time of capture, or with the distance to the target at the end."""
         import numpy as np
 
         result, end = outcome(run), float(run.values("time")[-1])
@@ -237,17 +238,17 @@ class Ets7Capture(Scenario):
 
     @classmethod
     def needed_runs(cls, variant: str) -> tuple[str, ...]:
-        """Case 1 beside case 2, and rate level beside torque level."""
+        """Case 1 for case 2, and rate level for torque level."""
         if variant.endswith("-torque-level"):
             return (variant.removesuffix("-torque-level"),)
         return ("case-1",) if variant.startswith("case-2") else ()
 
     def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
-        """Times and attitude of each case, and what the latch keeps."""
-        kept = latch_claims(variant, run) if self.latch and variant.startswith("case-1") and self.servo is None else ()
-        return [*self._of_the_approach(variant, run, others), *kept]
+        """Claims of times and attitude of each case, and of momentum and grasp after the latch."""
+        latch = latch_claims(variant, run) if self.latch and variant.startswith("case-1") and self.servo is None else ()
+        return [*self._approach_claims(variant, run, others), *latch]
 
-    def _of_the_approach(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
+    def _approach_claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
         result = outcome(run)
 
         def seconds(what: str, reference: float, ours: float, tolerance: float = _SECONDS) -> Claim:
@@ -269,7 +270,7 @@ class Ets7Capture(Scenario):
             found = [
                 seconds("capture", time, result.captured),
                 attitude(degrees),
-                *_contrast(result, outcome(others["case-1"]), variant),
+                *_contrast_claims(result, outcome(others["case-1"]), variant),
             ]
             if variant == "case-2":
                 found.insert(0, seconds("start of the fine approach", 46.85, result.switched))
@@ -295,7 +296,7 @@ class Ets7Capture(Scenario):
 
 
 def target() -> Spacecraft:
-    """The target satellite of the flight: about 0.4 t; its inertia is assumed, and nothing pushes it."""
+    """Target satellite of the flight, about 0.4 t, without actuators; its inertia is assumed."""
     from freefloat.model import Spacecraft
     from freefloat.model.shapes import Box, Shape
 
@@ -306,8 +307,8 @@ def target() -> Spacecraft:
     return body.with_frame("grip", body="base").with_shapes("base", bar, hull)
 
 
-def drifting(pose: Pose, velocity: Any) -> State:
-    """A target whose grip is at a pose and drifts with a velocity [m/s], N axes, without turning."""
+def drifting_state(pose: Pose, velocity: Any) -> State:
+    """State of a target whose grip has a pose and drifts with a velocity [m/s], N axes, without rotation."""
     import numpy as np
 
     from freefloat.model import State
@@ -317,29 +318,29 @@ def drifting(pose: Pose, velocity: Any) -> State:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """How a capture went; infinite times mean that it did not happen."""
+class CaptureOutcome:
+    """Times and attitude disturbance of a capture; a time is infinite if the event did not happen."""
 
     switched: float  # start of the fine approach [s]
     captured: float  # [s]
-    attitude: float  # largest disturbance before [deg]
+    attitude: float  # largest disturbance before the capture [deg]
 
 
-def outcome(run: Run) -> Outcome:
-    """Read a capture off its run."""
+def outcome(run: Run) -> CaptureOutcome:
+    """Times and attitude disturbance of the capture in a run."""
     from freefloat.scenarios.measures import attitude_disturbance_deg
 
     switched, captured = (float(run.values(f"chaser.capture.{name}")[-1]) for name in ("switch_time", "time"))
     angle, time = attitude_disturbance_deg(run, "chaser."), run.values("time")
     until = captured if captured >= 0.0 else float("inf")
-    return Outcome(
+    return CaptureOutcome(
         switched=switched if switched >= 0.0 else float("inf"),
         captured=until,
         attitude=float(angle[time < until - 1e-9].max()),
     )
 
 
-def _contrast(second: Outcome, first: Outcome, variant: str) -> list[Claim]:
+def _contrast_claims(second: CaptureOutcome, first: CaptureOutcome, variant: str) -> list[Claim]:
     ratio = second.captured / first.captured
     if variant == "case-2-torque-0.1":
         return [Claim("time against case 1", _SPEC, "about", 3.0, ratio, "1", 0.1)]

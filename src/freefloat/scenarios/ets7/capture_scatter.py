@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 TABLE = "ets7_capture.csv"
 CALM_BELOW = 0.5  # attitude disturbance of case 1 in the paper [deg]
-# Where captures that never came are drawn, and the axis [s]: case 1 has less time.
+# Place in the plot of runs without a capture, and limits of the axis [s]; case 1 has less time.
 _NEVER_1, _SECONDS_1 = 55.0, (0.0, 60.0)
 _NEVER_2, _SECONDS_2 = 220.0, (0.0, 230.0)
-_DEGREES = (0.01, 10.0)  # an arm that is stuck without reaction disturbs less, which says nothing
+_DEGREES = (0.01, 10.0)  # an arm stuck in the reaction null space disturbs less, which has no meaning here
 
 
 def calm_captures(captured: np.ndarray, attitude: np.ndarray) -> np.ndarray:
-    """Where case 1 does what the paper says of it."""
+    """Mask of the runs in which case 1 captures with as little disturbance as in the paper."""
     return np.isfinite(captured) & (attitude <= CALM_BELOW)
 
 
-def contrast(data: xarray.Dataset | LabelledArrays) -> dict[str, float]:
-    """How often the paper's contrast holds: counts, and the median ratio of the attitude disturbances."""
+def contrast_counts(data: xarray.Dataset | LabelledArrays) -> dict[str, float]:
+    """Number of geometries for which the paper's contrast holds, and the median ratio of the attitude disturbances."""
     first, second = data["case1.captured"].values, data["case2.captured"].values
     a, b = data["case1.attitude"].values, data["case2.attitude"].values
     good = calm_captures(first, a)
@@ -44,8 +44,8 @@ def contrast(data: xarray.Dataset | LabelledArrays) -> dict[str, float]:
     }
 
 
-def _times(data: LabelledArrays) -> str:
-    count = contrast(data)
+def _times_sentence(data: LabelledArrays) -> str:
+    count = contrast_counts(data)
     return (
         f"Of {count['geometries']:.0f} random geometries with wheels of {data.attrs['wheel_torque']:g} N m, case 1 "
         f"captured below 0.5 deg in {count['case 1 captures below 0.5 deg']:.0f}; there case 2 was slower, or did not "
@@ -55,8 +55,8 @@ def _times(data: LabelledArrays) -> str:
     )
 
 
-def _attitudes(data: LabelledArrays) -> str:
-    count = contrast(data)
+def _attitudes_sentence(data: LabelledArrays) -> str:
+    count = contrast_counts(data)
     return (
         f"Of the {count['case 1 captures below 0.5 deg']:.0f} geometries in which case 1 captured below 0.5 deg, case "
         f"2 disturbed the attitude more in {count['of these, case 2 disturbs the attitude more']:.0f}; the median "
@@ -65,7 +65,7 @@ def _attitudes(data: LabelledArrays) -> str:
 
 
 def _marks(run: Run, data: LabelledArrays, quantity: str) -> list[Mark]:
-    """The geometry of the scenario under the conditions of the others, and this run: one case of the two."""
+    """Marks of the scenario's geometry in the conditions of the table, and of this run, which is one of the cases."""
     from freefloat.scenarios.ets7.capture import outcome
 
     facts = [data.attrs.get(f"scenario.case{case}.{quantity}") for case in (1, 2)]
@@ -83,7 +83,7 @@ SCATTERS = (
         x=Axis("case1.captured", "capture, case 1", _SECONDS_1, never=_NEVER_1),
         y=Axis("case2.captured", "capture, case 2", _SECONDS_2, never=_NEVER_2),
         group="contrast",
-        sentence=_times,
+        sentence=_times_sentence,
         guides=(Guide(1.0, "as long"), Guide(2.0, "twice as long")),
         marks=lambda run, data: _marks(run, data, "captured"),
     ),
@@ -93,7 +93,7 @@ SCATTERS = (
         x=Axis("case1.attitude", "attitude, case 1", _DEGREES, logarithmic=True),
         y=Axis("case2.attitude", "attitude, case 2", _DEGREES, logarithmic=True),
         group="contrast",
-        sentence=_attitudes,
+        sentence=_attitudes_sentence,
         guides=(Guide(1.0, "as much"),),
         marks=lambda run, data: _marks(run, data, "attitude"),
     ),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from freefloat.scenarios.ets7.parts import TORQUE_LEVEL_DT, Positive, Seconds, Servo, driven, spacecraft
+from freefloat.scenarios.ets7.parts import TORQUE_LEVEL_DT, Positive, Seconds, Servo, spacecraft, with_servo
 from freefloat.scenarios.ets7.start_pose_scatter import SCATTERS
 from freefloat.scenarios.scenario import Scenario
 from freefloat.scenarios.settings import Unit
@@ -31,8 +31,8 @@ _ON_THE_GROUP = (
 
 
 @dataclass(frozen=True)
-class Path:
-    """The straight line of the hand, along its own x axis at the start."""
+class HandLine:
+    """Straight line of the hand, along its own x axis at the start."""
 
     length: Annotated[Positive, Unit("m")] = 0.2
     speed: Annotated[Positive, Unit("m/s")] = 0.01  # plateau
@@ -56,7 +56,7 @@ class Ets7Gjm(Scenario):
     scatters = SCATTERS
 
     joints_deg: tuple[float, float, float, float, float, float] = (0.0, 0.0, 10.0, -32.8, 0.0, 0.0)
-    path: Path = Path()
+    path: HandLine = HandLine()
     duration: Seconds = 22.0
     dt: Seconds = 0.05
     sample_rate_hz: Positive | None = None  # of the controller; None: continuous
@@ -66,7 +66,7 @@ class Ets7Gjm(Scenario):
 
     @classmethod
     def variants(cls) -> dict[str, Ets7Gjm]:
-        """Continuous; commanded at 4 Hz; a controller that believes in a heavier arm; and motors at the joints."""
+        """Variants: continuous; commanded at 4 Hz; a controller whose model has a heavier arm; motors at the joints."""
         nominal = cls()
         return {
             "nominal": nominal,
@@ -80,23 +80,23 @@ class Ets7Gjm(Scenario):
         }
 
     def law(self, craft: Spacecraft) -> ResolvedMotion:
-        """The straight line of the hand, by the model that the controller believes in."""
+        """Software that moves the hand along the line, with the controller's own model of the arm."""
         from freefloat.control import Line, ResolvedMotion
 
         line = Line(direction=(1.0, 0.0, 0.0), length=self.path.length, speed=self.path.speed, ramp=self.path.ramp)
-        believed = _arm_scaled(craft, 1.0 + self.arm_error) if self.arm_error else craft
-        return ResolvedMotion(craft=believed, frame="hand", path=line)
+        model = _with_scaled_arm(craft, 1.0 + self.arm_error) if self.arm_error else craft
+        return ResolvedMotion(craft=model, frame="hand", path=line)
 
     def build(self) -> Experiment:
-        """The arm alone, no wheels."""
+        """Experiment with the arm alone, without wheels."""
         from freefloat.sim import Experiment
 
         craft = spacecraft(None, self.craft, self.servo)
-        parts = driven(self.law(craft), craft, self.servo, self.sample_rate_hz)
+        parts = with_servo(self.law(craft), craft, self.servo, self.sample_rate_hz)
         return Experiment.of(craft, *parts, duration=self.duration, dt=self.dt, joints_deg=self.joints_deg)
 
     def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
-        """Base rotation and hand error, each against the number of its variant."""
+        """Claims of base rotation and hand error against the reference of the variant."""
         from freefloat.scenarios.measures import largest_norm
 
         position = 1e3 * largest_norm(run, "hand.position_error")  # [mm]
@@ -164,8 +164,8 @@ def _torque_claims(run: Run, position: float) -> list[Claim]:
     ]
 
 
-def _arm_scaled(craft: Spacecraft, factor: float) -> Spacecraft:
-    """The same spacecraft with all masses and inertias of the arm scaled."""
+def _with_scaled_arm(craft: Spacecraft, factor: float) -> Spacecraft:
+    """Spacecraft with all masses and inertias of the arm multiplied by a factor."""
     for body in craft.bodies[1:]:
         craft = craft.with_value(f"{body.name}.mass", factor * body.mass)
         craft = craft.with_value(f"{body.name}.inertia", factor * body.inertia)

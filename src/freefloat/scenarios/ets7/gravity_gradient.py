@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from freefloat.scenarios.ets7.parts import START_DEG, Joints, Positive, Seconds, Servo, driven, spacecraft
+from freefloat.scenarios.ets7.parts import START_DEG, Joints, Positive, Seconds, Servo, spacecraft, with_servo
 from freefloat.scenarios.scenario import Scenario
 from freefloat.sim.record.description import Figure
 from freefloat.values.claims import Claim, Source
@@ -42,7 +42,7 @@ class Ets7GravityGradient(Scenario):
 
     @classmethod
     def variants(cls) -> dict[str, Self]:
-        """With and without the torque; in geostationary orbit; and with joints held by motors."""
+        """Variants: with and without the torque; in geostationary orbit; with joints held by motors."""
         nominal = cls()
         return {
             "nominal": nominal,
@@ -52,7 +52,7 @@ class Ets7GravityGradient(Scenario):
         }
 
     def build(self) -> Experiment:
-        """The joints held, the tide on the whole."""
+        """Experiment with held joints and gravity gradient."""
         import numpy as np
 
         from freefloat.control import HoldJoints
@@ -64,7 +64,7 @@ class Ets7GravityGradient(Scenario):
         tide = GravityGradient(orbit=orbit, factor=1.0 if self.gravity_gradient else 0.0)
         return Experiment.of(
             craft,
-            *driven(HoldJoints(craft.layout.moving_joints), craft, self.servo, None),
+            *with_servo(HoldJoints(craft.layout.moving_joints), craft, self.servo, None),
             tide,
             duration=self.duration,
             dt=self.dt,
@@ -73,7 +73,7 @@ class Ets7GravityGradient(Scenario):
         )
 
     def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
-        """Pitch in the orbital frame at the times of the reference."""
+        """Claims of the pitch in the orbital frame at the times of the reference."""
         import numpy as np
 
         from freefloat.scenarios.measures import crossing_time, value_at
@@ -93,7 +93,9 @@ class Ets7GravityGradient(Scenario):
                 ),
                 Claim("1 deg of drift after", _SPEC, "about", 468.7, one_degree, "s", 0.1),
                 Claim("1 deg of drift, as printed: several minutes", _PRINTED, "below", 600.0, one_degree, "s"),
-                Claim("0.5 N/I t^2 after 480 s", _SPEC, "about", 1.0414, self._analytic_deg(y, 480.0), "deg", 1e-4),
+                Claim(
+                    "0.5 N/I t^2 after 480 s", _SPEC, "about", 1.0414, self._analytic_pitch_deg(y, 480.0), "deg", 1e-4
+                ),
             ]
         if variant == "without":
             return [Claim("pitch after 600 s", _SPEC, "about", 1.2e-4, at_ten_minutes, "deg", 1e-5)]
@@ -106,8 +108,8 @@ class Ets7GravityGradient(Scenario):
             ]
         return []
 
-    def _analytic_deg(self, torque: float, t: float) -> float:
-        """Constant torque on the locked spacecraft."""
+    def _analytic_pitch_deg(self, torque: float, t: float) -> float:
+        """Pitch angle by a constant torque on the locked spacecraft [deg]."""
         import numpy as np
 
         from freefloat.dynamics import composite_inertia

@@ -1,4 +1,4 @@
-"""What the ETS-VII scenarios share: the spacecraft with its wheels, and joints driven by rates or by motors."""
+"""Parts shared by the ETS-VII scenarios: the spacecraft with its wheels, and joints driven by rates or by motors."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Servo:
     bandwidth: Annotated[Positive, Unit("rad/s")] = 60.0  # natural frequency of the position loop
     coulomb: Annotated[NotNegative, Unit("N m")] = 0.0  # friction of every joint
     viscous: Annotated[NotNegative, Unit("N m s/rad")] = 0.0
-    compensation: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0  # share of the friction that the motors make up for
-    motor_inertia: Annotated[NotNegative, Unit("kg m2")] = 0.0  # of every rotor seen at its joint
+    compensation: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0  # share of the friction that the motors compensate
+    motor_inertia: Annotated[NotNegative, Unit("kg m2")] = 0.0  # of every rotor, referred to its joint
 
 
 def spacecraft(max_torque: float | None, changes: Mapping[str, Any], servo: Servo | None = None) -> Spacecraft:
-    """ETS-VII, with wheels where their largest torque [N m] is given, rotors of a servo, and the user's changes."""
+    """ETS-VII, with wheels if their largest torque [N m] is given, with rotors of a servo, and the user's changes."""
     from freefloat.library import ets7
 
     craft = ets7(wheels=max_torque is not None)
@@ -50,8 +50,8 @@ def spacecraft(max_torque: float | None, changes: Mapping[str, Any], servo: Serv
     return craft
 
 
-def driven(arm: RateLaw, craft: Spacecraft, servo: Servo | None, sample_rate_hz: float | None) -> tuple[Part, ...]:
-    """The arm's law at rate level, or followed by motors with friction; continuous, or commanded at a rate and held."""
+def with_servo(arm: RateLaw, craft: Spacecraft, servo: Servo | None, sample_rate_hz: float | None) -> tuple[Part, ...]:
+    """Parts that move the arm: software at rate level, or with joint servo and friction; sampled if a rate is given."""
     from freefloat.control import JointServo
     from freefloat.effects import Friction, JointFriction
 

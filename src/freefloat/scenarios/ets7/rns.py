@@ -14,8 +14,8 @@ from freefloat.scenarios.ets7.parts import (
     Seconds,
     Servo,
     WheelTorque,
-    driven,
     spacecraft,
+    with_servo,
 )
 from freefloat.scenarios.scenario import Scenario
 from freefloat.sim.record.description import Figure
@@ -58,7 +58,7 @@ class Ets7Rns(Scenario):
 
     @classmethod
     def variants(cls) -> dict[str, Self]:
-        """Reactionless, commanded at 4 Hz and ideal; the splines; with and without wheels; with motors."""
+        """Variants: reactionless at 4 Hz and ideal; splines; with and without wheels; with motors."""
         nominal = cls()
         spline = replace(nominal, motion="spline", sample_rate_hz=None)
         same_hand = replace(spline, motion="spline-same-hand", joints_deg=_SAME_HAND_DEG, duration=120.0)
@@ -75,7 +75,7 @@ class Ets7Rns(Scenario):
         }
 
     def build(self) -> Experiment:
-        """The wheels act continuously, so that the result does not depend on the step."""
+        """Experiment; the wheels act continuously, so that the result does not depend on the step."""
         import numpy as np
 
         from freefloat.control import AttitudeHold, JointSpline, Quintic, ReactionlessTurn, Turn
@@ -90,7 +90,7 @@ class Ets7Rns(Scenario):
             arm = JointSpline.through(craft, [self.joints_deg, goal], [self.turn_time])
         return Experiment.of(
             craft,
-            *driven(arm, craft, self.servo, self.sample_rate_hz),
+            *with_servo(arm, craft, self.servo, self.sample_rate_hz),
             AttitudeHold(craft=craft),
             duration=self.duration,
             dt=self.dt,
@@ -100,11 +100,11 @@ class Ets7Rns(Scenario):
 
     @classmethod
     def needed_runs(cls, variant: str) -> tuple[str, ...]:
-        """The splines that the reactionless motion is compared with."""
+        """Runs with splines that the reactionless motion is compared with."""
         return {"nominal": ("spline", "spline-same-hand"), "torque-level": ("spline-torque-level",)}.get(variant, ())
 
     def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
-        """Attitude disturbance and the arm's momentum of each motion, and their ratios."""
+        """Claims of attitude disturbance and momentum of the arm in each motion, and of their ratios."""
         from freefloat.scenarios.measures import attitude_disturbance_deg, largest_norm, recovery_time
 
         angle = attitude_disturbance_deg(run)
@@ -122,18 +122,18 @@ class Ets7Rns(Scenario):
                 disturbed,
                 Claim("largest attitude disturbance at", _SPEC, "about", 17.5, when, "s", 0.1),
                 arm(0.0207, 0.05, "within"),
-                *_contrasts(others, peak),
+                *_contrast_claims(others, peak),
             ]
         if variant == "torque-level":
             return [
                 Claim("attitude disturbance, torque level", _SPEC, "below", 9.07e-4 * 1.02, peak, "deg"),
-                _ratio(others["spline-torque-level"], peak, ""),
+                _ratio_claim(others["spline-torque-level"], peak, ""),
             ]
         if variant == "ideal":
             return [
                 Claim("attitude disturbance", OWN_BOUND, "below", 1e-9, peak, "deg", reason=_ROUNDING),
                 Claim("largest momentum of the arm", OWN_BOUND, "below", 1e-10, momentum, "N m s"),
-                *self._end_of_turn(run),
+                *self._end_claims(run),
             ]
         recovered = recovery_time(run, angle, 0.02)
         return {
@@ -149,7 +149,7 @@ class Ets7Rns(Scenario):
             "spline-torque-level": [attitude(0.0392, "within", 0.02), arm(0.495, 0.02, "within")],
         }.get(variant, [])
 
-    def _end_of_turn(self, run: Run) -> list[Claim]:
+    def _end_claims(self, run: Run) -> list[Claim]:
         import numpy as np
 
         from freefloat.scenarios.measures import largest_norm
@@ -168,15 +168,15 @@ class Ets7Rns(Scenario):
         return [*joints, *displacement, Claim("largest hand speed", _SPEC, "about", 30.8, speed, "mm/s", 0.1)]
 
 
-def _contrasts(others: Mapping[str, Run], peak: float) -> list[Claim]:
+def _contrast_claims(others: Mapping[str, Run], peak: float) -> list[Claim]:
     found = []
     for variant, reference in (("spline", 43.0), ("spline-same-hand", 317.0)):
-        claim = _ratio(others[variant], peak, f" ({variant})")
+        claim = _ratio_claim(others[variant], peak, f" ({variant})")
         found += [replace(claim, relation="within", reference=reference, tolerance=0.05), claim]
     return found
 
 
-def _ratio(spline: Run, peak: float, note: str) -> Claim:
+def _ratio_claim(spline: Run, peak: float, note: str) -> Claim:
     from freefloat.scenarios.measures import attitude_disturbance_deg
 
     ratio = float(attitude_disturbance_deg(spline).max()) / peak

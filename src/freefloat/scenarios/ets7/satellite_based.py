@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from freefloat.scenarios.ets7.gjm import Path
+from freefloat.scenarios.ets7.gjm import HandLine
 from freefloat.scenarios.ets7.parts import (
     START_DEG,
     TORQUE_LEVEL_DT,
@@ -15,8 +15,8 @@ from freefloat.scenarios.ets7.parts import (
     Seconds,
     Servo,
     WheelTorque,
-    driven,
     spacecraft,
+    with_servo,
 )
 from freefloat.scenarios.scenario import Scenario
 from freefloat.sim.record.description import Figure
@@ -56,7 +56,7 @@ class Ets7SatelliteBased(Scenario):
     )
 
     joints_deg: Joints = START_DEG
-    path: Path = field(default_factory=Path)
+    path: HandLine = field(default_factory=HandLine)
     wheel_torque: WheelTorque = 0.05
     feed_forward: bool = False  # of the arm's momentum
     duration: Seconds = 100.0
@@ -66,7 +66,7 @@ class Ets7SatelliteBased(Scenario):
 
     @classmethod
     def variants(cls) -> dict[str, Self]:
-        """Wheels of several strengths, with and without feed-forward; and with motors at the joints."""
+        """Variants: wheels of several torques, with and without feed-forward; with motors at the joints."""
         nominal = cls()
         return {
             "nominal": nominal,
@@ -79,7 +79,7 @@ class Ets7SatelliteBased(Scenario):
         }
 
     def build(self) -> Experiment:
-        """The arm in satellite axes, the wheels against its reaction."""
+        """Experiment: the arm moves in satellite axes, the wheels compensate its reaction."""
         from freefloat.control import AttitudeHold, Line, SatelliteBasedMotion
         from freefloat.sim import Experiment
 
@@ -88,7 +88,7 @@ class Ets7SatelliteBased(Scenario):
         arm = SatelliteBasedMotion(craft=craft, frame="hand", path=line)
         return Experiment.of(
             craft,
-            *driven(arm, craft, self.servo, None),
+            *with_servo(arm, craft, self.servo, None),
             AttitudeHold(craft=craft, feed_forward=arm if self.feed_forward else None, period=WHEEL_PERIOD),
             duration=self.duration,
             dt=self.dt,
@@ -98,11 +98,11 @@ class Ets7SatelliteBased(Scenario):
 
     @classmethod
     def needed_runs(cls, variant: str) -> tuple[str, ...]:
-        """The generalised Jacobian, commanded at 4 Hz."""
+        """Run with the generalised Jacobian, commanded at 4 Hz."""
         return (_GJM,) if variant == "nominal" else ()
 
     def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
-        """Peak error, recovery, the arm's momentum, and the contrast to the generalised Jacobian."""
+        """Claims of peak error, recovery and momentum of the arm, and of the ratio to the generalised Jacobian."""
         from freefloat.scenarios.measures import attitude_disturbance_deg, largest_norm, recovery_time
 
         error = attitude_disturbance_deg(run)

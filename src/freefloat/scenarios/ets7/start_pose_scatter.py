@@ -1,4 +1,4 @@
-"""How the base pitch of experiment 1 depends on the start pose: the figure of `ets7-gjm`, counted from its table."""
+"""Base pitch of experiment 1 for many start poses: the figure of `ets7-gjm`, from its table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TABLE = "ets7_start_poses.csv"
 _FLIGHT_DEG = -22.8  # hand pitch at the start, in flight
 
 
-def _pitches(data: LabelledArrays) -> str:
+def _pitch_sentence(data: LabelledArrays) -> str:
     pitch, facts = data["pitch"].values, data.attrs
     share = np.mean((pitch > -0.8) & (pitch < -0.4))
     return (
@@ -30,7 +30,7 @@ def _pitches(data: LabelledArrays) -> str:
 
 
 def _marks(run: Run, data: LabelledArrays) -> list[Mark]:
-    """This run, if its arm starts in the plane too and its hand points as in flight."""
+    """Mark of this run, if its arm starts in the plane and its hand points as in flight."""
     from freefloat.scenarios.measures import position_in_base, roll_pitch_yaw_deg
 
     joints = run.scenario.get("joints_deg", ())
@@ -42,7 +42,7 @@ def _marks(run: Run, data: LabelledArrays) -> list[Mark]:
 
 
 def lever(hand: np.ndarray, hand_pitch_deg: float) -> np.ndarray:
-    """How far the hand's line passes from the base's centre of mass, in the arm's plane [m]; hand in base axes."""
+    """Distance of the hand's line from the base's centre of mass, in the arm's plane [m]; `hand` in base axes."""
     angle = np.deg2rad(hand_pitch_deg)
     return hand[..., 2] * np.cos(angle) + hand[..., 0] * np.sin(angle)
 
@@ -54,7 +54,7 @@ SCATTERS = (
         x=Axis("lever", "distance of the line from the base's centre of mass"),
         y=Axis("pitch", "base pitch at the end"),
         group="way",
-        sentence=_pitches,
+        sentence=_pitch_sentence,
         marks=_marks,
     ),
 )

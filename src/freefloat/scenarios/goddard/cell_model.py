@@ -1,7 +1,7 @@
-"""Hub, robot and beams as one linear loop in one direction: what a robot's lag and delay do to the beams' vibration.
+"""Hub, robot and beams as one linear loop in one direction: effect of the robot's lag and delay on the vibration.
 
-The hub moves as the measured reaction of the beams says, m_s y_cmd'' = -(2 m y_r'' + 2 m sum p_j q_j''); the robot
-follows, y_r = H y_cmd; the beams feel the robot, q_j'' + 2 zeta w_j q_j' + w_j^2 q_j = -p_j y_r'' (L2-normalised modes;
+The measured reaction of the beams moves the hub, m_s y_cmd'' = -(2 m y_r'' + 2 m sum p_j q_j''); the robot
+follows, y_r = H y_cmd; it moves the beams, q_j'' + 2 zeta w_j q_j' + w_j^2 q_j = -p_j y_r'' (L2-normalised modes;
 for rotation the hub's inertia, 2 m L^2 / 3 and h_j L stand for m_s, 2 m and p_j). A lag takes damping away.
 """
 
@@ -13,13 +13,13 @@ from typing import Literal
 
 import numpy as np
 
-_PERIODS = 0.45  # of the first mode: a longer delay turns the sign of what it does
+_PERIODS = 0.45  # of the first mode: a longer delay changes the sign of its effect
 _STEPS = 200
 
 
 @dataclass(frozen=True)
 class CellModel:
-    """The loop. Infinite bandwidth and no delay: the hub in free flight."""
+    """The linear loop. With infinite bandwidth and no delay it is the hub in free flight."""
 
     hub: float  # mass [kg], or inertia [kg m2]
     beams: float  # mass of both [kg], or inertia about the hub's centre [kg m2]
@@ -33,7 +33,7 @@ class CellModel:
     lag_damping: float = 0.7  # of a second-order lag
 
     def robot(self, s: complex) -> complex:
-        """H(s): motion of the robot over the command."""
+        """Transfer function H(s) from command to motion of the robot."""
         if np.isinf(self.bandwidth):
             return cmath.exp(-s * self.delay)
         w = 2.0 * np.pi * self.bandwidth
@@ -41,13 +41,13 @@ class CellModel:
         return cmath.exp(-s * self.delay) * lag
 
     def reaction(self, s: complex) -> complex:
-        """D(s): mass, or inertia, that the beams show at their roots."""
+        """Dynamic mass [kg], or inertia [kg m2], D(s) of the beams at their roots."""
         w = self.frequencies
         modes = s**2 / (s**2 + 2.0 * self.damping_ratio * w * s + w**2)
         return self.beams - self.both_masses * complex(np.sum(self.coupling**2 * modes))
 
     def characteristic(self, s: complex) -> complex:
-        """Zero at the poles of the loop."""
+        """Characteristic function of the loop, zero at its poles."""
         return 1.0 + self.robot(s) * self.reaction(s) / self.hub
 
     def first_mode(self, start: complex | None = None) -> complex:
@@ -65,12 +65,12 @@ class CellModel:
         return s
 
     def first_damping(self) -> float:
-        """Damping ratio of the lowest vibration; below zero it grows."""
+        """Damping ratio of the lowest vibration; negative if the vibration grows."""
         s = self.first_mode()
         return -s.real / abs(s)
 
     def critical_delay(self) -> float:
-        """Delay from which on the lowest vibration grows [s]; infinite where none does."""
+        """Shortest delay at which the lowest vibration grows [s]; infinite if there is none."""
         longest = _PERIODS * 2.0 * np.pi / float(self.frequencies[0])
         s = replace(self, delay=0.0).first_mode()
         before = 0.0

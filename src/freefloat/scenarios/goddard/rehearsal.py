@@ -1,4 +1,4 @@
-"""The paper's cell: a rigid hub is simulated, a robot moves as it does, and real beams on the flange push back.
+"""The paper's cell: a rigid hub is simulated, a robot makes its motion, and real beams on the flange react.
 
 Loop: wrist sensor, rigid hub (mass or inertia only), commanded pose, robot, beams, sensor. The lag and the delay of the
 robot are inside the loop and take damping from the beams; "delay compensated" means that the prediction is delayed
@@ -65,11 +65,13 @@ class GoddardRehearsal(GoddardHub, RehearsedScenario):
 
     @classmethod
     def variants(cls) -> Mapping[str, GoddardRehearsal]:
-        """The paper's hubs, without and with a transport delay."""
+        """Variants: the paper's hubs, without and with a transport delay."""
         along = {f"{m:g}-kg": cls(hub_mass=m, tip_mm=q) for m, q in ((50.0, 91.3), (25.0, 91.3), (100.0, 98.4))}
         turning = cls(hub_mass=250.0, tip_mm=38.1, motion="asymmetric", duration=10.0)
         plain = {**along, "250-kg": turning}
-        return plain | {f"{name}-late": dataclasses.replace(one, delay_ms=_LATE_MS) for name, one in plain.items()}
+        return plain | {
+            f"{name}-late": dataclasses.replace(variant, delay_ms=_LATE_MS) for name, variant in plain.items()
+        }
 
     # ---- the hub
 
@@ -80,12 +82,12 @@ class GoddardRehearsal(GoddardHub, RehearsedScenario):
 
     @property
     def strike(self) -> float:
-        """On the hub [N s], or [N m s] where it turns."""
+        """Impulse on the hub [N s], or angular impulse [N m s] if it turns."""
         return self.turn_impulse if self.turns else self.impulse
 
     @property
     def component(self) -> int:
-        """Of a twist or wrench of the hub."""
+        """Index of the moving component in a twist or wrench of the hub."""
         return 5 if self.turns else 1
 
     @property
@@ -94,13 +96,13 @@ class GoddardRehearsal(GoddardHub, RehearsedScenario):
         return self.hub_mass * self.edge**2 / 6.0 if self.turns else self.hub_mass
 
     def build(self) -> Experiment:
-        """The prediction: the hub with its beams in free flight, struck and let go."""
+        """Experiment of the prediction: the hub with its beams in free flight, struck and released."""
         import numpy as np
 
         from freefloat.dynamics import mass_matrix
 
         craft = self.spacecraft()
-        start = self.bent(craft, 1.0 if self.turns else -1.0)
+        start = self.bent_state(craft, 1.0 if self.turns else -1.0)
         M = np.asarray(mass_matrix(craft, start.q))
         speeds = np.linalg.solve(M, self.strike * np.eye(len(M))[self.component])
         return self._experiment(craft, dataclasses.replace(start, v=speeds))
@@ -113,10 +115,10 @@ class GoddardRehearsal(GoddardHub, RehearsedScenario):
     # ---- the cell
 
     def rehearsal(self) -> Rehearsal:
-        """The rigid hub, all of whose motion the robot makes; nothing in the loop is compensated, as in the paper."""
+        """Rehearsal of the rigid hub: the robot makes its whole motion, without compensation, as in the paper."""
         import numpy as np
 
-        from freefloat.hil import Carried, Rehearsal
+        from freefloat.hil import Rehearsal, RobotAssignment
         from freefloat.hil.cell import GODDARD_START
         from freefloat.model import Spacecraft
 
@@ -125,19 +127,19 @@ class GoddardRehearsal(GoddardHub, RehearsedScenario):
         start = dataclasses.replace(hub.at_rest(), v=self.strike / self.hub_inertia * np.eye(6)[self.component])
         return Rehearsal(
             self._experiment(hub, start, inputs={"base.wrench": np.zeros(6)}),
-            carried=(Carried("hub", port="base.wrench"),),
+            carried=(RobotAssignment("hub", port="base.wrench"),),
             placement=GODDARD_START,
             formulation="absolute",
             compensation=None,
             passivity=None,
         )
 
-    def declared(self) -> World:
-        """The rigid hub: its beams are real in the cell."""
+    def declared_world(self) -> World:
+        """World of the rigid hub; its beams are real in the cell."""
         return self.rehearsal().experiment.world
 
     def acceptance(self) -> Acceptance:
-        """As in the paper the robot's lag stays in the loop; the beams are no contact, and keep what they are given."""
+        """Limits of a go: the robot's lag stays in the loop as in the paper; beams are no contact and keep energy."""
         from freefloat.hil.judging import Acceptance
 
         beams = "beams hang on the flange, no contact begins or ends: the loop's linear model says what a delay does"
@@ -151,7 +153,7 @@ class GoddardRehearsal(GoddardHub, RehearsedScenario):
         )
 
     def facility(self) -> VirtualCell:
-        """A seven-axis robot with the beams on its flange; the sensor tells what acts in the plane."""
+        """Virtual cell: a seven-axis robot with the beams on its flange; the sensor measures in the plane."""
         from freefloat.hil.cell import CellSettings, SensorSettings, ServoSettings, goddard_cell
 
         sensor = SensorSettings(
@@ -167,7 +169,7 @@ class GoddardRehearsal(GoddardHub, RehearsedScenario):
         return goddard_cell(settings, self.beams())
 
     def beams(self) -> HangingBeams:
-        """On the flange, pulled as in the prediction."""
+        """Beams on the flange, deflected as in the prediction."""
         from freefloat.hil.cell import HangingBeams
 
         tip = 1e-3 * self.tip_mm
@@ -181,7 +183,7 @@ class GoddardRehearsal(GoddardHub, RehearsedScenario):
         )
 
     def model(self) -> CellModel:
-        """The same loop, linear and in one direction; a wrench that is held for a cycle acts half a cycle late."""
+        """Linear model of the loop in one direction; a wrench held for one cycle adds half a cycle of delay."""
         from freefloat.scenarios.goddard.cell_model import CellModel
 
         beams = self.beams()
@@ -199,7 +201,7 @@ class GoddardRehearsal(GoddardHub, RehearsedScenario):
         )
 
     def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
-        """The drift of the prediction; the paper's errors of the cell; the beams in the loop against its poles."""
+        """Claims of the prediction's drift, the paper's errors of the cell, and the beams against the loop's poles."""
         from freefloat.scenarios.goddard.rehearsal_claims import cell_claims, drift_claims
 
         return [*drift_claims(self, variant, run), *cell_claims(self, run)]

@@ -1,4 +1,4 @@
-"""What `goddard-hil` must reach: the prediction's drift, the cell's errors over it, the beams in the loop."""
+"""Claims of `goddard-hil`: the prediction's drift, the cell's errors over it, the beams in the loop."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _DELAYED = "the prediction delayed as the robot is, both over the drift of the p
 
 
 def drift_claims(scenario: GoddardRehearsal, variant: str, run: Run) -> list[Claim]:
-    """How far the hub drifts in free flight, and its momentum."""
-    drift = float(hub_way(run, scenario.turns)[-1])
+    """Claims of the hub's drift in free flight and of its momentum."""
+    drift = float(hub_displacement(run, scenario.turns)[-1])
     momentum = run.values("momentum.angular" if scenario.turns else "momentum.linear")[-1]
     unit, ours = ("deg", np.rad2deg(drift)) if scenario.turns else ("mm", 1e3 * drift)
     per = "N m s" if scenario.turns else "N s"
@@ -39,7 +39,7 @@ def drift_claims(scenario: GoddardRehearsal, variant: str, run: Run) -> list[Cla
 
 
 def cell_claims(scenario: GoddardRehearsal, run: Run) -> list[Claim]:
-    """The virtual cell against the prediction and against the linear loop."""
+    """Claims of the virtual cell against the prediction and against the linear loop."""
     bound, what = (6.0, "cell: error of rotation") if scenario.turns else (3.0, "cell: error of translation")
     if find_spec("mujoco") is None:
         return [Claim(what, _ERROR, "not reproduced", bound, float("nan"), "%", reason=_NEEDS_MUJOCO)]
@@ -47,8 +47,8 @@ def cell_claims(scenario: GoddardRehearsal, run: Run) -> list[Claim]:
 
     cell = rehearse(scenario.rehearsal(), scenario.facility())
     error, pole = 100.0 * largest_error(scenario, cell, run), scenario.model().first_mode()
-    felt = cell["cell.hub.felt"][:, scenario.component].sel(time=slice(_START_OVER, None))
-    frequency, damping = damped_sinusoid(felt)
+    wrench = cell["cell.hub.felt"][:, scenario.component].sel(time=slice(_START_OVER, None))
+    frequency, damping = damped_sinusoid(wrench)
     return [
         Claim(what, _ERROR, "below", bound, error, "%", reason=_DELAYED),
         Claim("cell: frequency of the beams", _LOOP, "about", pole.imag / (2.0 * np.pi), frequency, "Hz", 1e-4),
@@ -57,17 +57,17 @@ def cell_claims(scenario: GoddardRehearsal, run: Run) -> list[Claim]:
 
 
 def largest_error(scenario: GoddardRehearsal, cell: Run, prediction: Run) -> float:
-    """Largest difference between the robot's motion and the delayed prediction, over the drift; of all of the run."""
-    predicted = hub_way(prediction, scenario.turns)
-    moved = hub_way(cell, scenario.turns, "cell.hub.measured")
+    """Largest difference between the robot's motion and the delayed prediction in the run, divided by the drift."""
+    predicted = hub_displacement(prediction, scenario.turns)
+    moved = hub_displacement(cell, scenario.turns, "cell.hub.measured")
     if not cell.completed:
         return float("inf")
     late = cell.values("time") - 1e-3 * scenario.delay_ms
     return float(np.max(np.abs(moved - np.interp(late, prediction.values("time"), predicted))) / abs(predicted[-1]))
 
 
-def hub_way(run: Run, turns: bool, frame: str = "base") -> np.ndarray:
-    """Way of the hub along y [m], or about z [rad], since the start."""
+def hub_displacement(run: Run, turns: bool, frame: str = "base") -> np.ndarray:
+    """Displacement of the hub along y [m], or rotation about z [rad], since the start."""
     if not turns:
         return run.values(f"{frame}.position")[:, 1] - run.values(f"{frame}.position")[0, 1]
     quat = run.values(f"{frame}.attitude")

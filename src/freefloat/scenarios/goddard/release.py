@@ -1,4 +1,4 @@
-"""NASA Goddard's flexible-body satellite on a robotic mass simulator: a hub with two beams, pulled and let go.
+"""NASA Goddard's flexible-body satellite on a robotic mass simulator: a hub with two beams, deflected and released.
 
 The beams start bent, both tips by `tip_mm`; the hub answers. Table II of the paper gives the hub's amplitude and
 frequency for the symmetric case, Table III for the antisymmetric one.
@@ -42,7 +42,7 @@ TIPS = (
 
 @dataclass(frozen=True)
 class GoddardHub(Scenario):
-    """What both experiments share. The beam is 25.0 in long: printed as 0.64 m, which gives 1.2 % lower frequencies."""
+    """Base of both experiments. The beam is 25.0 in long; the printed 0.64 m gives 1.2 % lower frequencies."""
 
     hub_mass: Annotated[Positive, Unit("kg")] = 50.0  # [kg], a cube of 1 m
     tip_mm: Annotated[float, Unit("mm")] = 91.3  # deflection of each tip at the start
@@ -58,7 +58,7 @@ class GoddardHub(Scenario):
     edge: ClassVar[float] = 1.0  # [m], of the cube
 
     def spacecraft(self) -> Spacecraft:
-        """Hub and two beams along +x and -x, bending in the x-y plane."""
+        """Spacecraft of a hub and two beams along +x and -x, which bend in the x-y plane."""
         from freefloat.flex import beam
         from freefloat.model import Spacecraft
         from freefloat.spatial import Pose
@@ -77,19 +77,19 @@ class GoddardHub(Scenario):
             craft = craft.mount(panel, name=name, at=Pose.from_rpy_deg((0.0, 0.0, heading), (root, 0.0, 0.0)))
         return craft
 
-    def bent(self, craft: Spacecraft, left_sign: float) -> State:
-        """At rest with both tips pulled. The left beam's y axis points the other way."""
+    def bent_state(self, craft: Spacecraft, left_sign: float) -> State:
+        """State at rest with both tips deflected. The left beam's y axis points the other way."""
         start = craft.at_rest()
         start.q[craft.layout.position("right.modes").start] = 1e-3 * self.tip_mm
         start.q[craft.layout.position("left.modes").start] = left_sign * 1e-3 * self.tip_mm
         return start
 
-    def _release(self, left_sign: float) -> Experiment:
-        """Let go of the bent beams."""
+    def _release_experiment(self, left_sign: float) -> Experiment:
+        """Experiment that releases the bent beams."""
         from freefloat.sim import Experiment
 
         craft = self.spacecraft()
-        start = self.bent(craft, left_sign)
+        start = self.bent_state(craft, left_sign)
         return Experiment.of(craft, duration=self.duration, dt=self.dt, record_dt=self.dt, state=start)
 
 
@@ -104,15 +104,15 @@ class GoddardSymmetric(GoddardHub):
 
     @classmethod
     def variants(cls) -> Mapping[str, GoddardSymmetric]:
-        """The three hub masses of Table II."""
+        """Variants: the three hub masses of Table II."""
         return {f"{m:g}-kg": cls(hub_mass=m, tip_mm=q) for m, q in ((50.0, 91.3), (25.0, 91.3), (100.0, 98.4))}
 
     def build(self) -> Experiment:
-        """Release both beams to the same side."""
-        return self._release(-1.0)
+        """Experiment that releases both beams from the same side."""
+        return self._release_experiment(-1.0)
 
     def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
-        """Table II to its printed digits; the first frequency against the exact root, with three modes."""
+        """Claims of Table II to its printed digits, and of the first frequency against the exact root, three modes."""
         from freefloat.scenarios.measures import damped_frequency_hz, peak_to_peak
 
         rows = {"25-kg": (4.4, 0.839, 3.9, 0.828, 0.839458), "50-kg": (2.3, 0.831, 2.0, 0.825, 0.831515)}
@@ -149,17 +149,17 @@ class GoddardAsymmetric(GoddardHub):
 
     @classmethod
     def variants(cls) -> Mapping[str, GoddardAsymmetric]:
-        """The three hub masses of Table III with the roots at the flange, one on the cube's faces, and the beat."""
+        """Variants: hub masses of Table III with roots at the flange, one with roots on the faces, and the beat."""
         masses = {f"{m:g}-kg": cls(hub_mass=m, tip_mm=q) for m, q in ((50.0, 36.0), (100.0, 35.0), (250.0, 38.1))}
         beat = replace(masses["50-kg"], stiffness_difference=0.03082)
         return {**masses, "50-kg-faces": replace(masses["50-kg"], root_distance=0.5), "beat": beat}
 
     def build(self) -> Experiment:
-        """Release the beams to opposite sides."""
-        return self._release(1.0)
+        """Experiment that releases the beams from opposite sides."""
+        return self._release_experiment(1.0)
 
     def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
-        """The exact frequencies and rest offsets; Table III is shown beside ours."""
+        """Claims of the exact frequencies and rest offsets; Table III is shown for comparison."""
         if variant == "beat":
             split = _natural_hz(self, 1) - _natural_hz(self, 0)
             return [Claim("beat of two unequal beams", _BEAT, "about", 0.028, split, "Hz", 5e-4)]
@@ -186,7 +186,7 @@ class GoddardAsymmetric(GoddardHub):
         ]
 
     def _rest_offset_deg(self) -> float:
-        """Where the hub's attitude comes to rest when damping has taken the vibration: all of it given back."""
+        """Rotation of the hub at rest, after damping has ended the vibration [deg]."""
         import numpy as np
 
         from freefloat.dynamics import mass_matrix
@@ -208,7 +208,7 @@ _TABLE_3_ROWS = {"100-kg": (0.035, 0.825), "250-kg": (0.019, 0.823)}  # amplitud
 
 
 def _natural_hz(scenario: GoddardHub, number: int) -> float:
-    """A natural frequency of the floating spacecraft with three modes in each beam [Hz], counted from zero."""
+    """Natural frequency [Hz], number from zero, of the floating spacecraft with three modes in each beam."""
     import numpy as np
 
     from freefloat.dynamics import natural_frequencies

@@ -1,4 +1,4 @@
-"""What the payload impacts must reach: our reference numbers, what the paper says in words, what is conserved."""
+"""Claims of the payload impacts: our reference numbers, statements of the paper in words, conserved quantities."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SAID_OF = {"srms-normal": ("entirely different response", 100.0), "srms-tangent
 _JOINTS = ("shoulder", "elbow", "wrist")
 
 
-def needed(variant: str) -> tuple[str, ...]:
+def runs_to_compare(variant: str) -> tuple[str, ...]:
     """Other runs that the claims of a variant compare with."""
     motors = {
         "joint-hold": ("free-40-s",),
@@ -38,28 +38,28 @@ def needed(variant: str) -> tuple[str, ...]:
 
 
 def impact_claims(name: str, variant: str, world: World, run: Run, others: Mapping[str, Run]) -> list[Claim]:
-    """All claims of a variant."""
+    """Claims of a variant."""
     found: list[Claim] = []
     if (name, variant) in IMPACTS:
-        found += _of_the_impact((name, variant), world, run)
+        found += _grasp_claims((name, variant), world, run)
     elif variant.startswith("soft"):
-        size = float(np.linalg.norm(latch_of(run)["impulse"]))
+        size = float(np.linalg.norm(latch_event(run)["impulse"]))
         found += [Claim("impulse of the grasp", _REFERENCE, "below", 1e-9, size, "N s")]
     if (name, variant) in MOTIONS:
-        found += _of_the_motion((name, variant), run)
+        found += _motion_claims((name, variant), run)
     if variant == "hard":
-        found += _contrast(name, run, others["soft"])
+        found += _contrast_claims(name, run, others["soft"])
     if variant == "braked":
-        found += _of_braked_joints(name, run, others["hard"])
+        found += _brake_claims(name, run, others["hard"])
     if variant in ("joint-hold", "reactionless", "spatial-reactionless"):
-        found += _of_motors(variant, run, others)
-    return [*found, *_conserved(run)]
+        found += _motor_claims(variant, run, others)
+    return [*found, *_momentum_claims(run)]
 
 
 # ---- at the impact
 
 
-def _of_the_impact(key: tuple[str, str], world: World, run: Run) -> Iterator[Claim]:
+def _grasp_claims(key: tuple[str, str], world: World, run: Run) -> Iterator[Claim]:
     expected = IMPACTS[key]
     linear, moment = _impulse_on_payload(run)
     arm, payload = _after_impact(world, run)
@@ -74,7 +74,7 @@ def _of_the_impact(key: tuple[str, str], world: World, run: Run) -> Iterator[Cla
     on_arm = -np.array([linear[0], linear[1], moment[2]])
     yield from of("impulse on the arm along x;impulse on the arm along y", "N s", expected.impulse[:2], on_arm[:2])
     yield from of("impulse on the arm about the contact point", "N m s", expected.impulse[2:], on_arm[2:])
-    yield from of("energy lost in the grasp", "J", (-expected.energy,), (latch_of(run)["energy_lost"],))
+    yield from of("energy lost in the grasp", "J", (-expected.energy,), (latch_event(run)["energy_lost"],))
     yield from of(";".join(f"rate of the {j} after it" for j in _JOINTS), "rad/s", expected.joint_rates, rates, _DIGIT)
     yield from of("tip rate of boom 1 after it;tip rate of boom 2 after it", "m/s", expected.tip_rates, tips, _DIGIT)
     names = "payload's velocity along x after it;payload's velocity along y after it"
@@ -82,20 +82,20 @@ def _of_the_impact(key: tuple[str, str], world: World, run: Run) -> Iterator[Cla
     yield from of("payload's spin after it", "rad/s", expected.payload[2:], payload[5:], _DIGIT)
 
 
-def latch_of(run: Run) -> dict[str, Any]:
-    """The event in which the payload was grasped."""
+def latch_event(run: Run) -> dict[str, Any]:
+    """Event in which the payload was grasped."""
     return next(event for event in run.events if event.get("kind") == "latched")
 
 
 def _impulse_on_payload(run: Run) -> tuple[np.ndarray, np.ndarray]:
     """Impulse and its moment about the contact point, N axes, of a run that begins with the grasp."""
-    event = latch_of(run)
+    event = latch_event(run)
     linear, about_origin = np.array(event["impulse"]), np.array(event["angular_impulse"])
     return linear, about_origin - np.cross(run["shuttle.hand.position"].values[0], linear)
 
 
 def _after_impact(world: World, run: Run) -> tuple[np.ndarray, np.ndarray]:
-    """Speeds v of arm and payload right after the grasp: those before, and what the impulse of the event adds."""
+    """Velocities v of arm and payload right after the grasp: those before it plus the effect of the event's impulse."""
     from freefloat.dynamics import generalized_force, mass_matrix
     from freefloat.spatial.rotations import rotation_matrix
 
@@ -114,7 +114,7 @@ def _after_impact(world: World, run: Run) -> tuple[np.ndarray, np.ndarray]:
 # ---- in the seconds after
 
 
-def _of_the_motion(key: tuple[str, str], run: Run) -> Iterator[Claim]:
+def _motion_claims(key: tuple[str, str], run: Run) -> Iterator[Claim]:
     expected, time = MOTIONS[key], run["time"].values
     angles = np.rad2deg(run["shuttle.joints.position"].values)
     for at, references in expected.angles_deg.items():
@@ -131,7 +131,7 @@ def _of_the_motion(key: tuple[str, str], run: Run) -> Iterator[Claim]:
 
 
 def largest_tips_mm(run: Run) -> tuple[float, float]:
-    """Largest deflections of both tips over the run, by the parabola through the three samples around each."""
+    """Largest deflections of both tips in the run [mm], each from the parabola through three samples."""
     found = []
     for boom in (1, 2):
         size = np.linalg.norm(run[f"shuttle.boom.{boom}.tip.displacement"].values, axis=-1)
@@ -142,8 +142,8 @@ def largest_tips_mm(run: Run) -> tuple[float, float]:
     return found[0], found[1]
 
 
-def _contrast(name: str, run: Run, soft: Run) -> Iterator[Claim]:
-    """Hard against soft, as the paper says in words."""
+def _contrast_claims(name: str, run: Run, soft: Run) -> Iterator[Claim]:
+    """Claims of the hard impact against the soft one, as the paper describes it in words."""
     words, factor = _SAID_OF[name]
     hard_tips, soft_tips = largest_tips_mm(run), largest_tips_mm(soft)
     for boom in (1, 2):
@@ -154,10 +154,10 @@ def _contrast(name: str, run: Run, soft: Run) -> Iterator[Claim]:
     yield Claim(what, _SAID, "above", 1.0, float(apart[-1].max()), "deg")
 
 
-def _of_braked_joints(name: str, run: Run, hard: Run) -> Iterator[Claim]:
+def _brake_claims(name: str, run: Run, hard: Run) -> Iterator[Claim]:
     tips = largest_tips_mm(run)
     if name in BRAKED_ENERGY:
-        lost = latch_of(run)["energy_lost"]
+        lost = latch_event(run)["energy_lost"]
         yield Claim("energy lost in the grasp", _REFERENCE, "within", -BRAKED_ENERGY[name], lost, "J", 1e-6)
     for boom, (reference, ours) in enumerate(zip(BRAKED_TIPS_MM[name], tips, strict=True), 1):
         what = f"largest tip deflection of boom {boom}"
@@ -165,18 +165,18 @@ def _of_braked_joints(name: str, run: Run, hard: Run) -> Iterator[Claim]:
     ratio = min(ours / free for ours, free in zip(tips, largest_tips_mm(hard), strict=True))
     yield Claim("tips, joints braked against free: 'large elastic displacements'", _SAID, "above", 5.0, ratio, "1")
     # The gap is closed to 1e-9 s: the payload drifts for a second.
-    yield Claim("the latch closes by itself after", _DRIFT, "about", 1.0, float(latch_of(run)["time"]), "s", 1e-8)
+    yield Claim("the latch closes by itself after", _DRIFT, "about", 1.0, float(latch_event(run)["time"]), "s", 1e-8)
 
 
 # ---- motors after the impact
 
 
-def _of_motors(variant: str, run: Run, others: Mapping[str, Run]) -> Iterator[Claim]:
-    """What motors do against free joints, and one law against the other: results of ours, nothing published."""
+def _motor_claims(variant: str, run: Run, others: Mapping[str, Run]) -> Iterator[Claim]:
+    """Claims of motors against free joints, and of one software against the other: our own results, not published."""
     free = next(other for name, other in others.items() if name.endswith("free-40-s"))
     left = _vibration_mm(run) / _vibration_mm(free)
     yield Claim("vibration of the tips at the end, against free joints", OWN_BOUND, "below", 0.25, left, "1")
-    ours, calm = _largest_turn_deg(run), _largest_turn_deg(free)
+    ours, calm = _largest_rotation_deg(run), _largest_rotation_deg(free)
     if variant == "joint-hold":
         rates = np.rad2deg(np.abs(run["shuttle.joints.rate"].values[-1]).max())
         yield Claim("fastest joint at the end", OWN_BOUND, "below", 0.15, float(rates), "deg/s")
@@ -185,30 +185,30 @@ def _of_motors(variant: str, run: Run, others: Mapping[str, Run]) -> Iterator[Cl
         return
     yield Claim("base turns, against free joints", OWN_BOUND, "below", 1.0, ours / calm, "1")
     if "joint-hold" in others:
-        held = _largest_turn_deg(others["joint-hold"])
+        held = _largest_rotation_deg(others["joint-hold"])
         yield Claim("base turns, against joints held", OWN_BOUND, "below", 0.01, ours / held, "1")
     energy = run["world.energy.kinetic"].values
     yield Claim("kinetic energy left after 40 s", OWN_BOUND, "below", 0.25, float(energy[-1] / energy[0]), "1")
 
 
-def _largest_turn_deg(run: Run) -> float:
-    """Of the base since the start."""
+def _largest_rotation_deg(run: Run) -> float:
+    """Largest rotation of the base since the start [deg]."""
     return float(attitude_disturbance_deg(run, "shuttle.").max())
 
 
 def _vibration_mm(run: Run) -> float:
-    """Scatter of the tips about their mean in the last five seconds, root of the sum over both."""
+    """Standard deviation of the tips in the last five seconds, root sum of squares of both [mm]."""
     time = run["time"].values
-    some = time >= time[-1] - 5.0
-    tips = [run[f"shuttle.boom.{boom}.tip.displacement"].values[some] for boom in (1, 2)]
+    last = time >= time[-1] - 5.0
+    tips = [run[f"shuttle.boom.{boom}.tip.displacement"].values[last] for boom in (1, 2)]
     return 1e3 * float(np.sqrt(sum(np.var(tip, axis=0).sum() for tip in tips)))
 
 
-# ---- always
+# ---- in every variant
 
 
-def _conserved(run: Run) -> Iterator[Claim]:
-    """Momentum of arm and payload together, through the grasp and after it; rounding adds up with time."""
+def _momentum_claims(run: Run) -> Iterator[Claim]:
+    """Claims that arm and payload together conserve momentum; the bounds grow with time because rounding adds up."""
     tens = max(1.0, float(run["time"].values[-1]) / 10.0)
     for kind, bound, unit in (("linear", 1e-7, "N s"), ("angular", 1e-6, "N m s")):
         values = run[f"world.momentum.{kind}"].values

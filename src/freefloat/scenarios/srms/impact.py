@@ -1,7 +1,7 @@
-"""The Shuttle arm grasps a payload of 10 t: soft or hard, along its side or head on, and what follows.
+"""The Shuttle arm grasps a payload of 10 t: soft or hard, along its side or head on, and the motion that follows.
 
-Cyril, Jaar and Misra (1993). The grasp is an event of the run: the payload is a spacecraft of its own, and what the
-impact does to both is in `run.events`.
+Cyril, Jaar and Misra (1993). The grasp is an event of the run: the payload is a spacecraft of its own, and the effect
+of the impact on both is in `run.events`.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from pydantic import Field
 
 from freefloat.scenarios.scenario import Scenario, ScenarioError
 from freefloat.scenarios.settings import Unit
-from freefloat.scenarios.srms.claims import impact_claims, needed
+from freefloat.scenarios.srms.claims import impact_claims, runs_to_compare
 from freefloat.sim.record.description import Figure
 
 if TYPE_CHECKING:
     import numpy as np
 
     from freefloat.model import Part, Spacecraft, World
-    from freefloat.scenarios.srms.meeting import Meeting
+    from freefloat.scenarios.srms.meeting import ContactVelocities
     from freefloat.sim import Experiment, Run
     from freefloat.values.claims import Claim
 
@@ -43,7 +43,7 @@ _RECORD, _LONG_RECORD = 1e-3, 5e-3  # between records, of runs up to 10 s and lo
 
 @dataclass(frozen=True)
 class _Srms(Scenario):
-    """What both impacts share. Velocities are those at contact, (normal, along the side), in axes of space."""
+    """Base of both impacts. Velocities are those at contact, (normal, along the side), in inertial axes."""
 
     source = _PAPER
     note = _NOTE
@@ -80,13 +80,13 @@ class _Srms(Scenario):
 
     # ---- building
 
-    def meeting(self) -> Meeting:
-        """The velocities at contact."""
+    def meeting(self) -> ContactVelocities:
+        """Velocities at contact."""
         import numpy as np
 
-        from freefloat.scenarios.srms.meeting import Meeting
+        from freefloat.scenarios.srms.meeting import ContactVelocities
 
-        return Meeting(
+        return ContactVelocities(
             hand=np.array([*self.hand_velocity, 0.0]),
             hand_rate=np.array([0.0, 0.0, self.hand_rate]),
             contact=np.array([*self.payload_velocity, self.payload_across]),
@@ -94,7 +94,7 @@ class _Srms(Scenario):
         )
 
     def world(self) -> World:
-        """Arm and payload, the latch between them, and brakes where they are on."""
+        """World with arm and payload, the latch between them, and brakes if they are on."""
         from freefloat.library import srms, srms_payload
         from freefloat.model import World
         from freefloat.scenarios.srms.meeting import GRASP, latch_pose
@@ -115,7 +115,7 @@ class _Srms(Scenario):
         return world
 
     def software(self) -> tuple[Part, ...]:
-        """What latches, and what the motors do afterwards."""
+        """Software that closes the latch, and software and sensors of the motors afterwards."""
         from freefloat.control import JointHold, ReactionlessDamping, TimedGrasp
         from freefloat.scenarios.srms.meeting import GRASP, SHUTTLE
         from freefloat.sensors import JointEncoder
@@ -124,7 +124,7 @@ class _Srms(Scenario):
         if not self.approach:
             parts.append(TimedGrasp(connection=GRASP, period=self.dt, on=SHUTTLE))
         if self.joints in ("hold", "reactionless"):
-            craft = self.believed()
+            craft = self.controller_model()
             timing: dict[str, Any] = {"period": _PERIOD, "smoothing": _PERIOD, "on": SHUTTLE}
             parts.append(JointEncoder(period=_PERIOD, on=SHUTTLE))
             if self.joints == "reactionless":
@@ -137,8 +137,8 @@ class _Srms(Scenario):
                 )  # 0.7 of critical
         return tuple(parts)
 
-    def believed(self) -> Spacecraft:
-        """What the motors' software knows: a rigid arm with the payload in its hand."""
+    def controller_model(self) -> Spacecraft:
+        """Model in the motors' software: a rigid arm with the payload in its hand."""
         from freefloat.library import srms, srms_payload
 
         planar = not self.spatial
@@ -146,7 +146,7 @@ class _Srms(Scenario):
         return arm.grasp(payload, name="payload", hand="hand", grip="grip")
 
     def _joint_inertia(self, craft: Spacecraft) -> np.ndarray:
-        """What each motor moves at the start, the others being free of torque or not: the diagonal of M* [kg m2]."""
+        """Inertia that each motor moves at the start, the diagonal of M* [kg m2]."""
         import numpy as np
 
         from freefloat.control.joint_damping import floating_joint_inertia
@@ -155,7 +155,7 @@ class _Srms(Scenario):
         return np.array(np.diag(np.asarray(floating_joint_inertia(craft, posture(craft, spatial=self.spatial).q))))
 
     def build(self) -> Experiment:
-        """The hand meets the payload."""
+        """Experiment in which the hand meets the payload."""
         from freefloat.dynamics import inertial_frame_pose
         from freefloat.scenarios.srms.meeting import PAYLOAD, SHUTTLE, arm_at_contact, payload_before_contact
         from freefloat.sim import Experiment
@@ -178,7 +178,7 @@ class _Srms(Scenario):
 
     @classmethod
     def outcome(cls, run: Run) -> str:
-        """What the grasp did, in one sentence."""
+        """Sentence with impulse, lost energy and deflections of the grasp."""
         import numpy as np
 
         latched = next((event for event in run.events if event.get("kind") == "latched"), None)
@@ -192,16 +192,16 @@ class _Srms(Scenario):
 
     @classmethod
     def needed_runs(cls, variant: str) -> tuple[str, ...]:
-        """Hard beside soft, and motors beside free joints."""
-        return needed(variant)
+        """Soft for hard, and free joints for motors."""
+        return runs_to_compare(variant)
 
     def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
-        """Our reference numbers, what the paper says in words, and what is conserved."""
+        """Claims of our reference numbers, of the paper's statements, and of conserved momentum."""
         return impact_claims(self.name, variant, self.world(), run, others)
 
 
-def _braked(hard: Any, relative: tuple[float, float]) -> Any:
-    """The arm at rest with its brakes on; the payload comes with its velocity relative to the hand."""
+def _with_brakes(hard: Any, relative: tuple[float, float]) -> Any:
+    """Variant with the arm at rest, its brakes on; the payload comes with its velocity relative to the hand."""
     return replace(
         hard,
         hand_velocity=(0.0, 0.0),
@@ -227,14 +227,14 @@ class SrmsTangential(_Srms):
 
     @classmethod
     def variants(cls) -> dict[str, Self]:
-        """Hard; soft as the paper has it, and with the hand turning too; brakes on; an arm with six joints."""
+        """Variants: hard; soft as in the paper, and with the hand turning too; brakes on; an arm with six joints."""
         hard, (normal, along) = cls(), _SLANT
         soft = replace(hard, payload_velocity=(0.0, _SPIN))
         return {
             "hard": hard,
             "soft": soft,
             "soft-matched": replace(soft, hand_velocity=(0.0, _SPIN), hand_rate=-_SPIN),
-            "braked": _braked(hard, (normal, along - 0.052)),
+            "braked": _with_brakes(hard, (normal, along - 0.052)),
             "spatial": replace(hard, spatial=True, payload_across=0.02, payload_roll=0.01, dt=5e-4),
         }
 
@@ -252,10 +252,10 @@ class SrmsNormal(_Srms):
 
     @classmethod
     def variants(cls) -> dict[str, Self]:
-        """Hard and soft as in the paper; brakes on; six joints; and motors that bring the arm to rest."""
+        """Variants: hard and soft as in the paper; brakes on; six joints; motors that bring the arm to rest."""
         hard = cls()
         off_axis: dict[str, Any] = {"spatial": True, "payload_across": 0.05, "payload_roll": 0.02}
-        braked, long = _braked(hard, (-0.15, 0.0)), replace(hard, duration=40.0, dt=5e-4)
+        braked, long = _with_brakes(hard, (-0.15, 0.0)), replace(hard, duration=40.0, dt=5e-4)
         damped = replace(long, joints="reactionless")
         return {
             "hard": hard,

@@ -1,7 +1,7 @@
-"""Where the Shuttle arm and its payload are, and how they move, when they meet.
+"""Positions and velocities of the Shuttle arm and its payload when they meet.
 
-Everything is said in the plane: x along the hand, the normal of the payload's side; y along the side; z across. The
-spatial arm pitches in its x-z plane, so there the plane is turned.
+All vectors are given in the plane: x along the hand, the normal of the payload's side; y along the side; z across. The
+spatial arm pitches in its x-z plane, so the plane is rotated for it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _INWARD = np.array([1.0, 0.0, 0.0])  # from the payload's grip to its centre [m]
 
 
 @dataclass(frozen=True)
-class Meeting:
+class ContactVelocities:
     """Velocities at the moment of contact, (normal, tangent, across) and rates about (n, t, across)."""
 
     hand: np.ndarray  # [m/s]
@@ -34,12 +34,12 @@ class Meeting:
 
 
 def posture(arm: Spacecraft, *, spatial: bool) -> State:
-    """The arm at rest where it meets the payload: booms at 60 and -30 deg, the hand along x."""
+    """State of the arm at rest in the posture of the contact: booms at 60 and -30 deg, the hand along x."""
     return arm.at_rest(joints_deg=_SPATIAL_DEG if spatial else _PLANAR_DEG)
 
 
-def arm_at_contact(arm: Spacecraft, meeting: Meeting, *, spatial: bool) -> State:
-    """The arm in its posture, base at rest, booms straight; joint rates give the hand its velocity."""
+def arm_at_contact(arm: Spacecraft, meeting: ContactVelocities, *, spatial: bool) -> State:
+    """State of the arm at contact: base at rest, booms straight, joint rates that give the hand its velocity."""
     from freefloat.dynamics import frame_jacobian
 
     rest = posture(arm, spatial=spatial)
@@ -51,23 +51,25 @@ def arm_at_contact(arm: Spacecraft, meeting: Meeting, *, spatial: bool) -> State
     return dataclasses.replace(rest, v=v)
 
 
-def payload_before_contact(payload: Spacecraft, hand: Pose, meeting: Meeting, *, spatial: bool, early: float) -> State:
-    """The payload on its way, `early` seconds before its grip meets the hand: it drifts and turns by itself."""
+def payload_before_contact(
+    payload: Spacecraft, hand: Pose, meeting: ContactVelocities, *, spatial: bool, early: float
+) -> State:
+    """State of the free payload `early` seconds before its grip meets the hand."""
     from freefloat.model import State
     from freefloat.spatial import Pose
     from freefloat.spatial.rotations import rotation_exp
 
     R = _axes(spatial)
     spin, contact = R @ meeting.spin, R @ meeting.contact
-    velocity = contact + np.cross(spin, _INWARD)  # of the centre; inward is x in either case
+    velocity = contact + np.cross(spin, _INWARD)  # of the centre; inward is x for both arms
     turned = np.asarray(rotation_exp(-early * spin))
     centre = Pose(position=np.asarray(hand.p) + _INWARD - early * velocity, rotation=turned)
     twist = np.concatenate([turned.T @ velocity, turned.T @ spin])
     return State(p_NB=np.asarray(centre.p), quat_NB=np.asarray(centre.quaternion), q=np.zeros(0), v=twist)
 
 
-def latch_pose(meeting: Meeting, reach: float, *, spatial: bool) -> Pose:
-    """The pose a reach beyond the contact, so that the gap closes just when the grip meets the hand."""
+def latch_pose(meeting: ContactVelocities, reach: float, *, spatial: bool) -> Pose:
+    """Pose of the latch one reach beyond the contact, so that the gap closes when the grip meets the hand."""
     from freefloat.spatial import Pose
 
     approach = _axes(spatial) @ (meeting.contact - meeting.hand)

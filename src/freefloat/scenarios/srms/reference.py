@@ -1,7 +1,7 @@
 """Our reference numbers for the payload impacts, with one bending mode for each boom, in the plane, on a free base.
 
-They are not the paper's, whose figures carry no numbers and whose parameters are not printed: two prototypes, written
-apart from this package and from each other, agree on them.
+They are not the paper's, which prints neither parameters nor numbers in its figures: two prototypes, written
+independently of this package and of each other, agree on them.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ Three = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
-class Impact:
-    """What the grasp does at once; impulse on the arm, its moment about the contact point."""
+class ImpactReference:
+    """Reference of the instantaneous effect of a grasp; impulse on the arm, moment about the contact point."""
 
     impulse: Three  # x, y [N s], about z [N m s]
     energy: float  # change [J]
@@ -23,31 +23,31 @@ class Impact:
 
 
 @dataclass(frozen=True)
-class Motion:
-    """What follows in ten seconds."""
+class MotionReference:
+    """Reference of the motion in the ten seconds after a grasp."""
 
     angles_deg: dict[float, Three]  # change of the joint angles, by time since the impact [s]
     tips_mm: tuple[float, float]  # largest deflection of both booms
-    tip_digit: float  # to which they are printed and sampled [mm]
+    tip_digit: float  # accuracy to which they are printed and sampled [mm]
     yaw_deg: float | None = None  # of the base after 10 s
 
 
 IMPACTS = {
-    ("srms-tangential", "soft"): Impact(
+    ("srms-tangential", "soft"): ImpactReference(
         impulse=(-3.55751591, 7.48406831, -11.61350424),
         energy=-0.3053875040,
         joint_rates=(-0.01199805, -0.03846203, -0.0792056),
         tip_rates=(0.14571136, 0.25476685),
         payload=(0.00035575, -0.00074841, -0.04854036),
     ),
-    ("srms-tangential", "hard"): Impact(
+    ("srms-tangential", "hard"): ImpactReference(
         impulse=(-11.88825938, 13.61361674, -19.89560362),
         energy=-1.0242532047,
         joint_rates=(-0.02992622, -0.05828593, -0.07887961),
         tip_rates=(0.30822402, 0.28158659),
         payload=(-0.03740178, 0.03853257, -0.04565803),
     ),
-    ("srms-normal", "hard"): Impact(
+    ("srms-normal", "hard"): ImpactReference(
         impulse=(-27.07782864, 5.13014747, -10.15627207),
         energy=-2.0308371479,
         joint_rates=(-0.03214126, -0.03694853, 0.03640854),
@@ -57,7 +57,7 @@ IMPACTS = {
 }
 
 MOTIONS = {
-    ("srms-tangential", "soft"): Motion(
+    ("srms-tangential", "soft"): MotionReference(
         {
             1.0: (0.583117, 0.393266, -3.732057),
             5.0: (2.171192, 3.040144, -19.013584),
@@ -67,8 +67,10 @@ MOTIONS = {
         2e-4,
         -4.1342e-4,
     ),
-    ("srms-tangential", "soft-matched"): Motion({10.0: (2.164240, 9.794106, -42.364754)}, (0.00286, 0.00152), 0.5e-5),
-    ("srms-tangential", "hard"): Motion(
+    ("srms-tangential", "soft-matched"): MotionReference(
+        {10.0: (2.164240, 9.794106, -42.364754)}, (0.00286, 0.00152), 0.5e-5
+    ),
+    ("srms-tangential", "hard"): MotionReference(
         {
             1.0: (1.017413, 0.025997, -3.610698),
             5.0: (4.372070, 1.222772, -18.465824),
@@ -78,8 +80,8 @@ MOTIONS = {
         2e-4,
         -7.5109e-4,
     ),
-    ("srms-normal", "soft"): Motion({10.0: (7.688189, -11.271104, 3.547640)}, (0.00011, 0.00048), 0.5e-5),
-    ("srms-normal", "hard"): Motion(
+    ("srms-normal", "soft"): MotionReference({10.0: (7.688189, -11.271104, 3.547640)}, (0.00011, 0.00048), 0.5e-5),
+    ("srms-normal", "hard"): MotionReference(
         {
             1.0: (1.879011, -2.891328, 1.232828),
             5.0: (9.231416, -13.904096, 5.545537),

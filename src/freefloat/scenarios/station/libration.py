@@ -1,4 +1,4 @@
-"""The station swings in the gravity gradient, without control, joints held."""
+"""Libration of the station in the gravity gradient, without control, joints held."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class StationLibration(Scenario):
 
     @classmethod
     def variants(cls) -> Mapping[str, StationLibration]:
-        """All axes by 5 deg, and pitch alone by 40 deg, far beyond a linear model."""
+        """Variants: all axes by 5 deg and by 0.01 deg, and pitch alone by 40 deg, far beyond a linear model."""
         return {
             "nominal": cls(),
             "small": cls(yaw_deg=0.01, roll_deg=0.01, pitch_deg=0.01, duration=16665.0),
@@ -62,7 +62,7 @@ class StationLibration(Scenario):
         }
 
     def build(self) -> Experiment:
-        """Gravity gradient, nothing else."""
+        """Experiment with gravity gradient alone."""
         import numpy as np
 
         from freefloat.control import OrbitAttitude
@@ -76,18 +76,18 @@ class StationLibration(Scenario):
         return Experiment.of(craft, *parts, state=start, **common)
 
     def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
-        """Linear reference numbers with the nominal variant; exact periods with the others."""
+        """Claims of the linear reference numbers (nominal variant) and of exact periods (other variants)."""
         import numpy as np
         from scipy.special import ellipk
 
-        from freefloat.control.lqr import period_of
+        from freefloat.control.lqr import mean_period
         from freefloat.scenarios.station.linear_claims import libration_claims, rest_claims
 
         t, angles = run["time"].values, run["orbit.rotation"].values
         model = station_model().model
         J, n = model.inertia, model.rate
         slow = 2.0 * np.pi / (n * np.sqrt(3.0 * (J[1, 1] - J[0, 0]) / J[2, 2]))
-        period = period_of(t, angles[:, 2])
+        period = mean_period(t, angles[:, 2])
         if variant == "pitch-40-deg":
             exact = slow * 2.0 / np.pi * ellipk(np.sin(np.deg2rad(self.pitch_deg)) ** 2)
             aside = float(np.rad2deg(np.max(np.abs(angles[:, :2]))))
@@ -112,7 +112,7 @@ class StationLibration(Scenario):
 
 @lru_cache(maxsize=1)
 def slow_station() -> tuple[Spacecraft, CircularOrbit, np.ndarray, np.ndarray]:
-    """The station with a rigid bus and arm of the same inertia, its orbit, and q and R_OB of its equilibrium."""
+    """Station with a rigid bus and arm of the same inertia, its orbit, and q and R_OB of its equilibrium."""
     import numpy as np
 
     from freefloat.analysis import trim_in_orbit
@@ -141,16 +141,18 @@ def linear_motion(duration: float) -> np.ndarray:
     import numpy as np
 
     from freefloat.analysis import linearise_in_orbit
-    from freefloat.control.lqr import move
+    from freefloat.control.lqr import simulate_linear
 
     craft, orbit, q, attitude = slow_station()
     structure = linearise_in_orbit(craft, orbit, q, attitude=attitude).structure
     start = np.concatenate([np.ones(3), np.zeros(2 * len(structure.M) - 3)])
-    return move(structure.state_space.part(outputs=structure.coordinates[:3]), start, 5.0, duration).values
+    return simulate_linear(
+        structure.state_space.submodel(outputs=structure.coordinates[:3]), start, 5.0, duration
+    ).values
 
 
 def _off_centre(mass: float, arm: np.ndarray) -> np.ndarray:
-    """Inertia that a body has by its distance from the centre of mass."""
+    """Inertia of a mass [kg] at a distance from the centre of mass (parallel-axis theorem) [kg m2]."""
     import numpy as np
 
     return mass * (arm @ arm * np.eye(3) - np.outer(arm, arm))

@@ -1,4 +1,4 @@
-"""Reference numbers of the linear station: libration, modes, the regulator, its recovery, the arm's travel.
+"""Claims of the linear station: libration, modes, the regulator, its recovery, the arm's travel.
 
 All come from two independent computations of our own (the paper prints curves only); the paper's model is nodal, with
 132 states, gravity gradient on the attitude alone, no damping.
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from freefloat.scenarios.station.model import TIPS, StationModel, bent, station_model, tip_deflection
+from freefloat.scenarios.station.model import TIPS, StationModel, bent_coordinates, station_model, tip_deflection
 from freefloat.values.claims import Claim, Source
 
 REFERENCE = Source("prototype", "two independent computations of the 132-state model; the paper prints curves only")
@@ -21,12 +21,12 @@ FIVE = np.deg2rad(5.0)
 
 
 def about(what: str, reference: float, ours: float, unit: str, tolerance: float, source: Source = REFERENCE) -> Claim:
-    """To the digits given."""
+    """Claim that a number equals the reference to an absolute tolerance, its printed digits."""
     return Claim(what, source, "about", float(reference), float(ours), unit, tolerance)
 
 
 def within(what: str, reference: float, ours: float, unit: str, relative: float = 2e-3) -> Claim:
-    """To a share of the reference."""
+    """Claim that a number equals the reference to a relative tolerance."""
     return Claim(what, REFERENCE, "within", reference, float(ours), unit, relative)
 
 
@@ -34,7 +34,7 @@ def within(what: str, reference: float, ours: float, unit: str, relative: float 
 
 
 def rest_claims() -> Iterator[Claim]:
-    """Mass, inertia, librations, modes of the open station."""
+    """Claims of mass, inertia, librations and modes of the station without control."""
     station = station_model()
     model, n = station.model, station.model.rate
     J = model.inertia
@@ -65,7 +65,7 @@ def _frequencies(A: np.ndarray) -> np.ndarray:
 
 
 def _flexible_librations(station: StationModel, rigid: np.ndarray) -> Iterator[Claim]:
-    """What flexibility and free joints change of the librations."""
+    """Claims of the change of the librations by flexibility and free joints."""
     s, keep = station.structure, [k for k in range(len(station.structure.M)) if k not in (3, 4, 5)]
     from freefloat.control.lqr import SecondOrderModel
 
@@ -75,7 +75,7 @@ def _flexible_librations(station: StationModel, rigid: np.ndarray) -> Iterator[C
         ("joints locked", locked, (-4.5e-6, -8.5e-6, -4e-10), (6e-8, 6e-8, 1.5e-10)),
         ("joints free", s, (2.0e-4, 8.4e-5, 1.3e-4), (6e-6, 6e-7, 6e-6)),
     ):
-        found = _frequencies(model.state_space.scaled().A)[:3]  # yaw, pitch, roll
+        found = _frequencies(model.state_space.scaled_model().A)[:3]  # yaw, pitch, roll
         for axis, reference, tolerance, ours, before in zip(
             AXES, references, digit, found[[0, 2, 1]], rigid, strict=True
         ):
@@ -84,7 +84,7 @@ def _flexible_librations(station: StationModel, rigid: np.ndarray) -> Iterator[C
 
 
 def _open_modes(station: StationModel) -> Iterator[Claim]:
-    found = _frequencies(station.structure.state_space.scaled().A)[3:]
+    found = _frequencies(station.structure.state_space.scaled_model().A)[3:]
     references = (0.22814, 0.29124, 0.49990, 0.50010, 1.2981, 1.3003, 1.6046, 1.6058, 1.8398, 1.8400, 2.922, 3.256)
     for k, reference in enumerate(references):
         digit = 0.51 * 10.0 ** -(5 if reference < 1.0 else 4 if reference < 2.0 else 3)
@@ -96,9 +96,9 @@ def _open_modes(station: StationModel) -> Iterator[Claim]:
 
 
 def _tidal_modes() -> Iterator[Claim]:
-    """Where the tide acts on joints and modes too, the carriage falls along the vertical."""
+    """Claims of slow modes if the tide also acts on joints and modes; the carriage then falls along the vertical."""
     station = station_model(gradient="full")
-    n, w = station.model.rate, np.linalg.eigvals(station.structure.state_space.scaled().A)
+    n, w = station.model.rate, np.linalg.eigvals(station.structure.state_space.scaled_model().A)
     yield about("tide: growth of the carriage's travel", np.sqrt(3.0), np.max(w.real) / n, "orbits", 2e-3)
     slow = np.sort(w.imag[(w.imag > 0.5 * n) & (w.imag < 1.2 * n)]) / n
     for reference, what in ((0.9997, "first"), (1.0, "second")):
@@ -107,23 +107,23 @@ def _tidal_modes() -> Iterator[Claim]:
 
 
 def libration_claims() -> Iterator[Claim]:
-    """Three orbits from +5 deg on all axes, without control."""
-    from freefloat.control.lqr import move, period_of
+    """Claims of three orbits from +5 deg on all axes, without control."""
+    from freefloat.control.lqr import mean_period, simulate_linear
 
     station = station_model()
     start = station.linear_state((FIVE, FIVE, FIVE))
-    motion = move(station.structure.state_space.part(outputs=AXES), start, 5.0, 3 * 5553.62)
+    motion = simulate_linear(station.structure.state_space.submodel(outputs=AXES), start, 5.0, 3 * 5553.62)
     for axis, reference in zip(AXES, (7.332, 5.003, 5.000), strict=True):
         largest = np.rad2deg(np.max(np.abs(motion[axis])))
         yield about(f"linear: largest {axis} in three orbits", reference, largest, "deg", 6e-4)
-    yield about("linear: period of pitch", 3238.70, period_of(motion.times, motion["pitch"]), "s", 6e-3)
+    yield about("linear: period of pitch", 3238.70, mean_period(motion.times, motion["pitch"]), "s", 6e-3)
 
 
 # ---- the regulator
 
 
 def regulator_claims() -> Iterator[Claim]:
-    """Riccati equation, poles and gains."""
+    """Claims of the Riccati equation, poles and gains."""
     regulator = station_model().regulator
     poles = regulator.poles
     yield Claim("relative residual of the Riccati equation", REFERENCE, "below", 1e-12, regulator.residual, "1")
@@ -159,13 +159,13 @@ def regulator_claims() -> Iterator[Claim]:
 
 
 def start_of_recovery(station: StationModel) -> np.ndarray:
-    """+5 deg on all axes and every tip 10 mm towards z."""
-    return station.linear_state((FIVE, FIVE, FIVE), bent(station.craft, dict.fromkeys(TIPS, 0.01)))
+    """Linear start state of the recovery: +5 deg on all axes, every tip 10 mm towards z."""
+    return station.linear_state((FIVE, FIVE, FIVE), bent_coordinates(station.craft, dict.fromkeys(TIPS, 0.01)))
 
 
 def recovery_claims() -> Iterator[Claim]:
-    """Cost, times and efforts of the recovery."""
-    from freefloat.control.lqr import lyapunov_cost, move, overshoot, settling_time
+    """Claims of cost, times and efforts of the recovery."""
+    from freefloat.control.lqr import lyapunov_cost, overshoot, settling_time, simulate_linear
 
     station = station_model()
     regulator, start = station.regulator, start_of_recovery(station)
@@ -173,7 +173,7 @@ def recovery_claims() -> Iterator[Claim]:
     by_lyapunov = lyapunov_cost(regulator.model, regulator.gain, regulator.Q, regulator.R, start)
     share = abs(by_lyapunov / regulator.cost(start) - 1.0)
     yield Claim("cost against Lyapunov's equation", Source("exact", "cost identity"), "below", 1e-6, share, "1")
-    motion = move(_watching(station, regulator.closed_loop), start, 0.01, 600.0)
+    motion = simulate_linear(_with_outputs(station, regulator.closed_loop), start, 0.01, 600.0)
     for axis, wide, narrow, over in zip(
         AXES, (497.1, 90.8, 325.6), (548.8, 117.8, 358.7), (4.40, 7.95, 4.48), strict=True
     ):
@@ -190,28 +190,28 @@ def recovery_claims() -> Iterator[Claim]:
     yield within("peak of array 1 at its corner", 2.80e-2, np.max(np.abs(motion["array 1"])), "m")
     for name, reference in (("theta1", 5.06e-3), ("theta2", 3.19e-3), ("zeta", 8.64e-4)):
         yield within(f"largest {name}", reference, np.max(np.abs(motion[name])), "SI")
-    yield from _efforts(station, start)
+    yield from _effort_claims(station, start)
 
 
-def _efforts(station: StationModel, start: np.ndarray) -> Iterator[Claim]:
-    from freefloat.control.lqr import move
+def _effort_claims(station: StationModel, start: np.ndarray) -> Iterator[Claim]:
+    from freefloat.control.lqr import simulate_linear
 
     regulator = station.regulator
-    peaks = np.max(np.abs(move(regulator.commands, start, 2e-4, 1.0).values), axis=0)
+    peaks = np.max(np.abs(simulate_linear(regulator.commands, start, 2e-4, 1.0).values), axis=0)
     references = (None, 47.95, 273.06, 0.064, 0.022, 2.5e-3, 1697.0, 1707.0, 0.036, 0.052, 0.087, 0.081)
     digits = (None, 6e-3, 6e-3, 6e-4, 6e-4, 6e-5, 0.6, 0.6, 6e-4, 6e-4, 6e-4, 6e-4)
     for name, reference, digit, ours in zip(station.structure.inputs, references, digits, peaks, strict=True):
         if reference is not None and digit is not None:
             yield about(f"peak of {name}", reference, ours, "SI", digit)
-    slow = move(regulator.commands.part(outputs=("yaw torque command",)), start, 0.05, 600.0)
+    slow = simulate_linear(regulator.commands.submodel(outputs=("yaw torque command",)), start, 0.05, 600.0)
     yield about("peak of yaw torque", 5.2e-3, np.max(np.abs(slow.values)), "N m", 6e-5)
 
 
 # ---- the arm travels
 
 
-def _watching(station: StationModel, plain: Any) -> Any:
-    """The model with attitude, joints, tips of components and the arm's tip (in body axes) as outputs."""
+def _with_outputs(station: StationModel, plain: Any) -> Any:
+    """Model whose outputs are attitude, joints, tips of components and the arm's tip (in body axes)."""
     from freefloat.analysis.orbit_names import frame_motion
     from freefloat.control.lqr import StateSpace
     from freefloat.dynamics.displacement_moments import displacement_moments
@@ -227,30 +227,32 @@ def _watching(station: StationModel, plain: Any) -> Any:
 
 
 def travelling_start(station: StationModel, speed: float = 0.1) -> np.ndarray:
-    """The carriage moves [m/s]; +0.05 deg on all axes, bus and arrays bent by 1 mm."""
+    """Linear start state with moving carriage [m/s], +0.05 deg on all axes, bus and arrays bent by 1 mm."""
     tips = {name: 1e-3 for name in TIPS if not name.startswith("arm")}
     rates = np.zeros(3 + station.craft.layout.nq)
     rates[3 + station.craft.layout.position("rail").start] = speed
-    return station.linear_state(np.full(3, np.deg2rad(0.05)), bent(station.craft, tips), rates)
+    return station.linear_state(np.full(3, np.deg2rad(0.05)), bent_coordinates(station.craft, tips), rates)
 
 
-def _turned(motion: Any, start: Sequence[float] | None = None) -> list[float]:
+def _attitude_change_deg(motion: Any, start: Sequence[float] | None = None) -> list[float]:
     return [float(np.rad2deg(motion[axis][6000] - (motion[axis][0] if start is None else 0.0))) for axis in AXES]
 
 
 def travel_claims() -> Iterator[Claim]:
-    """One minute of the arm's travel without and with control, and started from rest."""
-    from freefloat.control.lqr import move
+    """Claims of one minute of the arm's travel without control, with control, and started from rest."""
+    from freefloat.control.lqr import simulate_linear
 
     station = station_model()
-    free = move(_watching(station, station.structure.state_space), travelling_start(station), 0.01, 60.0)
+    free = simulate_linear(_with_outputs(station, station.structure.state_space), travelling_start(station), 0.01, 60.0)
     yield about("no control: travel of the arm's base in a minute", 6.000, free["zeta"][-1], "m", 6e-4)
-    for axis, reference, ours in zip(AXES, (4.8e-4, -2.9e-4, -4.5e-4), _turned(free), strict=True):
+    for axis, reference, ours in zip(AXES, (4.8e-4, -2.9e-4, -4.5e-4), _attitude_change_deg(free), strict=True):
         yield about(f"no control: change of {axis}", reference, ours, "deg", 6e-6)
     roll = np.rad2deg(np.max(np.abs(free["roll"] - free["roll"][0])))
     yield about("no control: largest change of roll", 5.7e-4, roll, "deg", 6e-6)
-    still = move(_watching(station, station.structure.state_space), travelling_start(station, 0.0), 0.01, 60.0)
-    caused = np.subtract(_turned(free), _turned(still))
+    still = simulate_linear(
+        _with_outputs(station, station.structure.state_space), travelling_start(station, 0.0), 0.01, 60.0
+    )
+    caused = np.subtract(_attitude_change_deg(free), _attitude_change_deg(still))
     for axis, reference, digit, ours in zip(AXES, (5.4e-4, -7e-8, -1.1e-4), (6e-6, 6e-9, 6e-6), caused, strict=True):
         yield about(f"no control: change of {axis} by the travel alone", reference, ours, "deg", digit)
     for name, reference, digit in (("hand", 1.02e-3, 6e-6), ("arm 1", 7.6e-4, 6e-6), ("arm 2", 5.8e-4, 6e-6)):
@@ -260,10 +262,12 @@ def travel_claims() -> Iterator[Claim]:
 
 
 def _controlled_travel(station: StationModel) -> Iterator[Claim]:
-    from freefloat.control.lqr import move, settling_time
+    from freefloat.control.lqr import settling_time, simulate_linear
 
-    held = move(_watching(station, station.regulator.closed_loop), travelling_start(station), 0.01, 300.0)
-    for axis, reference, ours in zip(AXES, (-0.0094, -0.0534, -0.0176), _turned(held), strict=True):
+    held = simulate_linear(
+        _with_outputs(station, station.regulator.closed_loop), travelling_start(station), 0.01, 300.0
+    )
+    for axis, reference, ours in zip(AXES, (-0.0094, -0.0534, -0.0176), _attitude_change_deg(held), strict=True):
         yield about(f"control: change of {axis}", reference, ours, "deg", 6e-5)
     yield about("control: largest travel", 0.0430, np.max(np.abs(held["zeta"])), "m", 6e-5)
     yield about("control: travel below 10 mm", 3.68, settling_time(held.times, held["zeta"], 0.01), "s", 0.011)
@@ -274,16 +278,18 @@ def _controlled_travel(station: StationModel) -> Iterator[Claim]:
         yield about(f"control: largest deflection, {name}", reference, np.max(np.abs(held[name])), "m", digit)
 
 
-def from_rest(station: StationModel, speed: float = 0.1) -> np.ndarray:
-    """The carriage set in motion by its own motor at once [m/s]: momentum stays what it was."""
+def state_from_rest(station: StationModel, speed: float = 0.1) -> np.ndarray:
+    """Linear state after the carriage's motor has set it in motion [m/s]; momentum does not change."""
     return station.linear_state(rates=station.rates_from_rest(speed))
 
 
 def _travel_from_rest(station: StationModel) -> Iterator[Claim]:
-    from freefloat.control.lqr import move
+    from freefloat.control.lqr import simulate_linear
 
-    plain = station.structure.state_space.part(outputs=(*AXES, "zeta"))
-    motion = move(plain, from_rest(station), 0.01, 60.0)
-    for axis, reference, ours in zip(AXES, (5.38e-4, -1.03e-4, -1.12e-4), _turned(motion, [0.0] * 3), strict=True):
+    plain = station.structure.state_space.submodel(outputs=(*AXES, "zeta"))
+    motion = simulate_linear(plain, state_from_rest(station), 0.01, 60.0)
+    for axis, reference, ours in zip(
+        AXES, (5.38e-4, -1.03e-4, -1.12e-4), _attitude_change_deg(motion, [0.0] * 3), strict=True
+    ):
         yield about(f"from rest: change of {axis}", reference, ours, "deg", 6e-7)
     yield about("from rest: travel in a minute", 5.9967, motion["zeta"][-1], "m", 6e-5)

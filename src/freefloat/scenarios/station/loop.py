@@ -1,4 +1,4 @@
-"""The regulator of the linear model as software of the nonlinear one: on the measured state, or behind a filter."""
+"""Regulator of the linear model as software of the nonlinear one: state feedback, or behind a filter."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def state_feedback(
     largest: Any = np.inf,
     off: bool = False,
 ) -> tuple[OrbitAttitude, LinearController]:
-    """u = trim - F x with x from attitude, gyro, joints and all modes, every period [s]; `off`: the trim alone.
+    """Software u = trim - F x with x from attitude, gyro, joints and all modes, every period [s]; `off`: trim alone.
 
-    With `wheels_of`, the station with wheels, torques are theirs.
+    `wheels_of`: the station with wheels, which then make the attitude torques.
     """
     from freefloat.control.lqr import LinearController, StateSpace
 
@@ -39,8 +39,8 @@ def state_feedback(
     nothing = np.zeros((0, 0)), np.zeros((0, 2 * n)), np.zeros((len(gain), 0))
     law = StateSpace(*nothing, -gain, (), names, regulator.model.inputs, period)
     ports, craft = station.reference.inputs | (WHEELS if wheels_of else {}), wheels_of or station.craft
-    given = {"reference": reference, "trim": trim_commands(station), "ports": ports, "largest": largest}
-    return _attitude(station, period), LinearController.of(law, craft, reads, **given)
+    options = {"reference": reference, "trim": trim_commands(station), "ports": ports, "largest": largest}
+    return _attitude(station, period), LinearController.of(law, craft, reads, **options)
 
 
 def _attitude(station: StationModel, period: float) -> OrbitAttitude:
@@ -50,7 +50,7 @@ def _attitude(station: StationModel, period: float) -> OrbitAttitude:
 
 
 def measured_state(station: StationModel) -> tuple[list[str], list[int], np.ndarray]:
-    """Measurements that make up the state, the places of their numbers in (psi, q), and their values at rest."""
+    """Measurements that make up the state, the indices of their numbers in (psi, q), and their values at rest."""
     layout = station.craft.layout
     modes = [name.removesuffix(".modes") for name in layout.modes]
     reads = ["orbit.rotation", "joints.position", *(f"{name}.modes" for name in modes)]
@@ -61,7 +61,7 @@ def measured_state(station: StationModel) -> tuple[list[str], list[int], np.ndar
 
 
 def trim_commands(station: StationModel) -> np.ndarray:
-    """What holds the joints where the station was linearised: the tide pulls at them."""
+    """Commands that hold the joints at the reference against the tide."""
     structure, trim = station.structure, station.model.trim
     held = {"theta1 torque": "theta1", "theta2 torque": "theta2", "zeta force": "zeta"}
     return np.array(
@@ -75,7 +75,7 @@ TIP_FRAMES = ("base.left.tip", "base.right.tip", "array.1.corner", "array.2.corn
 
 
 def sensed_structure(station: StationModel) -> SecondOrderModel:
-    """The linear model with sensors as outputs: attitude and gyro in orbit, joints, deflections of four tips."""
+    """Linear model whose outputs are the sensors: attitude and gyro in orbit, joints, deflections of four tips."""
     from freefloat.analysis.orbit_names import frame_motion
     from freefloat.dynamics.displacement_moments import displacement_moments
 
@@ -96,23 +96,23 @@ def sensed_structure(station: StationModel) -> SecondOrderModel:
 SENSED = ("orbit.rotation", "joints.position", "frames.deflection", "orbit.rate")
 
 
-def filtered(
+def filter_feedback(
     station: StationModel, compensator: StateSpace, *, largest: Any = np.inf
 ) -> tuple[OrbitAttitude, LinearController]:
-    """A sampled compensator on what `sensed_structure` measures."""
+    """Software that applies a sampled compensator to the outputs of `sensed_structure`."""
     from freefloat.control.lqr import LinearController
 
     layout, q = station.craft.layout, station.reference.q
     at_rest = np.concatenate([np.zeros(3), q[list(layout.joint_positions)], np.zeros(len(TIP_FRAMES) + 3)])
     assert compensator.period is not None
     trim = dict(zip(station.structure.inputs, trim_commands(station), strict=True))
-    given = {
+    options = {
         "reference": at_rest,
         "trim": np.array([trim[name] for name in compensator.outputs]),
         "ports": station.reference.inputs,
         "largest": largest,
     }
-    return _attitude(station, compensator.period), LinearController.of(compensator, station.craft, SENSED, **given)
+    return _attitude(station, compensator.period), LinearController.of(compensator, station.craft, SENSED, **options)
 
 
 ATTITUDE_AND_ARM = ("yaw torque", "roll torque", "pitch torque", "theta1 torque", "theta2 torque", "zeta force")
@@ -123,9 +123,9 @@ _ERRORS = (*(1e-5,) * 3, *(1e-4,) * 3, *(1e-3,) * 4, *(1e-5,) * 3)  # of angles,
 
 
 def compensator(structure: SecondOrderModel, period: float, *, bold: float = 1.0) -> StateSpace:
-    """Regulator and filter, sampled, that move attitude and arm by torques alone; `bold` multiplies the weights.
+    """Sampled regulator and filter that control attitude and arm by torques alone; `bold` multiplies the weights.
 
-    `structure` is that of `sensed_structure`, or the same with some of its modes left out (`keep_modes`).
+    `structure` comes from `sensed_structure`, perhaps with some of its modes left out (`keep_modes`).
     """
     from freefloat.control.lqr import design_kalman, design_lqg, design_lqr, sample
 

@@ -1,4 +1,4 @@
-"""The station, its linear model in orbit and its regulator, found once for each choice; starts with bent parts.
+"""The station, its linear model in orbit and its regulator, each computed once; start states with bent parts.
 
 The paper's orbital frame has x away from the Earth, y along the flight and z along the orbit normal; in ours (z to the
 nadir, x along the flight) these are (0, 0, -1), (1, 0, 0) and (0, -1, 0): the attitude R_OB of `station_reference`.
@@ -27,55 +27,55 @@ TIPS = ("bus left", "bus right", "arm 1", "arm 2", "array 1", "array 2")
 
 @dataclass(frozen=True)
 class StationModel:
-    """A station with its linear equations about its place in orbit."""
+    """A station with its linear equations about a reference in orbit."""
 
     craft: Spacecraft
     orbit: CircularOrbit
-    reference: StationReference  # where it was linearised
+    reference: StationReference  # about which it is linearised
     model: OrbitModel
-    reduced: bool = False  # to modes of its components, from the finite elements' freedoms
+    reduced: bool = False  # whether the finite elements are reduced to modes of the components
 
     @property
     def structure(self) -> SecondOrderModel:
-        """M, G, C, K with the paper's names."""
+        """Second-order model M, G, C, K with the paper's names."""
         return self.model.structure
 
     @cached_property
     def order(self) -> np.ndarray:
-        """For each coordinate of the linear model its place in (psi, q)."""
+        """Index in (psi, q) of each coordinate of the linear model."""
         from freefloat.analysis.orbit_names import OrbitNames
 
         return OrbitNames.of(self.craft, self.reference.rotations, self.reference.coordinates).order
 
     @cached_property
     def regulator(self) -> Regulator:
-        """With the paper's weights: 1e7 on every state and input, 1 on roll and pitch torque and the bus tips.
+        """Regulator with the paper's weights: 1e7 on all states and inputs, 1 on roll and pitch torque and bus tips.
 
-        A coordinate of a reduced component weighs as much as the largest deflection in its shape [m].
+        A coordinate of a reduced component is weighted by the largest deflection of its shape [m].
         """
         from freefloat.control.lqr import design_lqr
 
         Q, R = paper_weights(self.structure)
         reach = np.ones(3 + self.craft.layout.nq)
         if self.reduced:
-            reach[3:] = _reaches(self.craft)
+            reach[3:] = _largest_deflections(self.craft)
         return design_lqr(self.structure, Q * np.tile(reach[self.order] ** 2, 2), R)
 
     def linear_state(self, rotation: Any = (0.0, 0.0, 0.0), q: Any = None, rates: Any = None) -> np.ndarray:
-        """x = (p, p') of a rotation [rad], a deviation of q, and rates (of rotation and q)."""
+        """State x = (p, p') from a rotation [rad], a deviation of q, and rates (of rotation and q)."""
         q = np.zeros(self.craft.layout.nq) if q is None else np.asarray(q, dtype=float)
         rates = np.zeros(3 + len(q)) if rates is None else np.asarray(rates, dtype=float)
         return np.concatenate([np.concatenate([rotation, q])[self.order], rates[self.order]])
 
     def rates_from_rest(self, speed: float) -> np.ndarray:
-        """Rates of (psi, q) when the carriage's motor has just set it in motion [m/s]: momentum stays what it was."""
+        """Rates of (psi, q) after the motor has set the carriage in motion at `speed` [m/s]; momentum is unchanged."""
         structure, rates = self.structure, np.zeros(len(self.structure.M))
         v = np.linalg.solve(structure.M, structure.Bf[:, structure.inputs.index("zeta force")])
         rates[self.order] = speed * v / v[structure.coordinates.index("zeta")]
         return rates
 
     def gentle_rates(self, speed: float) -> np.ndarray:
-        """Rates of (psi, q) when the carriage moves [m/s] and nothing rings: all follows rigidly, momentum zero."""
+        """Rates of (psi, q) with the carriage moving at `speed` [m/s], no vibration, and zero angular momentum."""
         structure, rates = self.structure, np.zeros(len(self.structure.M))
         zeta, found = structure.coordinates.index("zeta"), np.zeros(len(self.structure.M))
         found[zeta] = speed
@@ -84,13 +84,13 @@ class StationModel:
         return rates
 
     def start(self, rotation: Any = (0.0, 0.0, 0.0), q: Any = None, rates: Any = None) -> State:
-        """The same as a state of the spacecraft, its centre of mass at rest on the orbit."""
+        """State of the spacecraft with this rotation, q and rates; its centre of mass is at rest on the orbit."""
         at = self.reference.q + (0.0 if q is None else np.asarray(q, dtype=float))
         return orbit_state(self.craft, self.orbit, at, self.reference.attitude, rotation, rates)
 
 
 def paper_weights(structure: SecondOrderModel) -> tuple[np.ndarray, np.ndarray]:
-    """Q and R of the paper."""
+    """Weights Q and R of the paper."""
     R = np.full(len(structure.inputs), 1e7)
     for name in ("roll torque", "pitch torque", "bus left tip", "bus right tip"):
         R[structure.inputs.index(name)] = 1.0
@@ -108,10 +108,10 @@ def station_model(
     modal_damping: float = 0.0,
     **choices: Any,
 ) -> StationModel:
-    """The paper's model by default: nodal, gravity gradient on the attitude only, about the untrimmed reference.
+    """Station with its linear model; by default the paper's: nodal, gravity gradient on attitude only, untrimmed.
 
-    `trimmed` about the true equilibrium, joints held; `modal_damping`: one ratio for all modes with attitude and joints
-    held; other choices as in `library.station`.
+    `trimmed`: about the true equilibrium, joints held; `modal_damping`: one ratio for all modes with attitude and
+    joints held; other choices as in `library.station`.
     """
     from freefloat.analysis import linearise_in_orbit, trim_in_orbit
     from freefloat.effects import CircularOrbit
@@ -126,8 +126,8 @@ def station_model(
     return StationModel(craft, orbit, reference, model, reduction != "nodal")
 
 
-def _reaches(craft: Spacecraft) -> np.ndarray:
-    """For each coordinate of q the largest deflection of its component's nodes by a unit of it; 1 for joints."""
+def _largest_deflections(craft: Spacecraft) -> np.ndarray:
+    """Largest deflection of a component's nodes per unit of each coordinate of q; 1 for joints."""
     found = np.ones(craft.layout.nq)
     for name in craft.layout.modes:
         body = craft.body(name.removesuffix(".modes"))
@@ -139,7 +139,7 @@ def _reaches(craft: Spacecraft) -> np.ndarray:
 # ---- bent starts
 
 
-def bent(craft: Spacecraft, tips: Mapping[str, float]) -> np.ndarray:
+def bent_coordinates(craft: Spacecraft, tips: Mapping[str, float]) -> np.ndarray:
     """Deviation of q with components bent by static loads to tip deflections along z [m]: {"bus left": 0.01, ...}.
 
     Beams by a force at the tip; arrays by a uniform load along the tip edge, the deflection at mid-chord.
@@ -156,7 +156,7 @@ def bent(craft: Spacecraft, tips: Mapping[str, float]) -> np.ndarray:
 
 
 def _component(name: str) -> tuple[str, str]:
-    """Body and node of a tip."""
+    """Names of the body and node of a tip."""
     if name.startswith("bus"):
         return "base", f"{name.removeprefix('bus ')}.tip"
     return name.replace(" ", "."), "tip"
@@ -172,7 +172,7 @@ def _edge_load(body: Any) -> np.ndarray:
 
 
 def tip_deflection(craft: Spacecraft, name: str) -> np.ndarray:
-    """Row over q: deflection along z of a component's own tip [m]; of an array at the corner where its force acts."""
+    """Derivative by q of a tip's deflection along z [m]; of an array at the corner where its force acts."""
     owner, node = _component(name)
     row, at = np.zeros(craft.layout.nq), craft.layout.position(f"{owner}.modes")
     node = "corner" if name.startswith("array") else node
@@ -186,7 +186,7 @@ def tip_deflection(craft: Spacecraft, name: str) -> np.ndarray:
 def orbit_state(
     craft: Spacecraft, orbit: CircularOrbit, q: np.ndarray, attitude: np.ndarray, rotation: Any, rates: Any = None
 ) -> State:
-    """Base turned by `rotation` from its attitude R_OB, rates (of rotation and q) against the orbital frame.
+    """State with the base turned by `rotation` from its attitude R_OB, rates (of rotation and q) in the orbital frame.
 
     The centre of mass does not move.
     """

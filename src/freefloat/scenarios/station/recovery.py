@@ -25,7 +25,7 @@ _LINEAR = Source("prototype", "linear model with 132 states")
 _MARGIN = Source("exact", "delay margin of the sampled linear loop")
 _GROWTH = Source("exact", "pole of the full linear model with the controller of few modes")
 _PERIOD = 0.05  # of the filter [s]
-_WHEEL_BOX = 20.0  # a box with three wheels [kg]; the regulator does not know it
+_WHEEL_BOX = 20.0  # a box with three wheels [kg]; the regulator's model does not have it
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class StationRecovery(Scenario):
 
     @classmethod
     def variants(cls) -> Mapping[str, StationRecovery]:
-        """The paper's loop; limits; sensors and a filter; a delay below and above the margin; too few modes."""
+        """Variants: the paper's loop; limits; sensors and filter; a delay below and above the margin; too few modes."""
         small: dict[str, Any] = {"control": "filter", "start_deg": 0.01, "tips_mm": 0.0, "dt": 0.002}
         return {
             "nominal": cls(),
@@ -72,12 +72,12 @@ class StationRecovery(Scenario):
         }
 
     def station(self) -> StationModel:
-        """About its equilibrium; with damping behind a filter."""
+        """Station model about its equilibrium; with damping if a filter is used."""
         damping = 0.005 if self.control == "filter" else 0.0
         return station_model(reduction="craig-bampton", gradient="exact", trimmed=True, damping_ratio=damping)
 
     def compensator(self) -> StateSpace:
-        """Filter and regulator on as many modes as are known."""
+        """Filter and regulator designed with the known modes."""
         from freefloat.scenarios.station.loop import compensator, sensed_structure
 
         structure = sensed_structure(self.station())
@@ -86,24 +86,25 @@ class StationRecovery(Scenario):
         return compensator(structure, _PERIOD, bold=self.bold)
 
     def build(self) -> Experiment:
-        """Gravity gradient, sensors and software."""
+        """Experiment with gravity gradient, sensors and software."""
         import numpy as np
 
         from freefloat.effects import GravityGradient
-        from freefloat.scenarios.station.model import TIPS, bent
+        from freefloat.scenarios.station.model import TIPS, bent_coordinates
         from freefloat.sim import Experiment
 
         station = self.station()
         start = station.start(
-            np.full(3, np.deg2rad(self.start_deg)), bent(station.craft, dict.fromkeys(TIPS, 1e-3 * self.tips_mm))
+            np.full(3, np.deg2rad(self.start_deg)),
+            bent_coordinates(station.craft, dict.fromkeys(TIPS, 1e-3 * self.tips_mm)),
         )
         craft = self._craft(station)
         parts = GravityGradient(station.orbit), *self._sensors(station), *self._software(station, craft)
         common: dict[str, Any] = {"duration": self.duration, "dt": self.dt, "record_dt": 50 * self.dt}
-        return Experiment.of(craft, *parts, state=_on_wheels(craft, start), **common)
+        return Experiment.of(craft, *parts, state=_with_resting_wheels(craft, start), **common)
 
     def _craft(self, station: StationModel) -> Spacecraft:
-        """The station, with a box of wheels in the middle of its bus where it has some."""
+        """Station, with a box of wheels in the middle of its bus if wheels are used."""
         import numpy as np
 
         from freefloat.model import Spacecraft
@@ -137,10 +138,10 @@ class StationRecovery(Scenario):
 
         import numpy as np
 
-        from freefloat.scenarios.station.loop import filtered, state_feedback
+        from freefloat.scenarios.station.loop import filter_feedback, state_feedback
 
         if self.control == "filter":
-            attitude, law = filtered(station, self.compensator())
+            attitude, law = filter_feedback(station, self.compensator())
             return attitude, dataclasses.replace(law, late=self.late)
         force = self.tip_force or np.inf
         largest = np.array([force if "tip" in name else np.inf for name in station.structure.inputs])
@@ -148,25 +149,25 @@ class StationRecovery(Scenario):
         return state_feedback(station, station.regulator, self.dt, wheels_of=wheels, largest=largest)
 
     def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
-        """What each variant shows."""
+        """Claims of each variant."""
         from freefloat.scenarios.station import recovery_claims as claims
 
         if variant == "nominal":
-            return claims.nominal(self, run)
+            return claims.nominal_claims(self, run)
         if variant in ("limited", "filter"):
-            return claims.settled(run, 0.3 if variant == "limited" else 0.01)
+            return claims.settling_claims(run, 0.3 if variant == "limited" else 0.01)
         if variant == "late-above":
-            return claims.delay_margin(self, run, others["late-below"])
-        return claims.spillover_seen(self, run) if variant == "few-modes" else []
+            return claims.delay_margin_claims(self, run, others["late-below"])
+        return claims.spillover_claims(self, run) if variant == "few-modes" else []
 
     @classmethod
     def needed_runs(cls, variant: str) -> tuple[str, ...]:
-        """The run on the other side of the delay margin."""
+        """Run on the other side of the delay margin."""
         return ("late-below",) if variant == "late-above" else ()
 
 
-def _on_wheels(craft: Spacecraft, start: Any) -> Any:
-    """The start of the station with wheels that stand still, where it has some."""
+def _with_resting_wheels(craft: Spacecraft, start: Any) -> Any:
+    """Start state of the station, extended by wheels at rest if it has wheels."""
     import dataclasses
 
     import numpy as np

@@ -1,4 +1,4 @@
-"""What the station's closed loops must show: the paper's recovery, a delay margin, spillover."""
+"""Claims of the station's closed loops: the paper's recovery, a delay margin, spillover."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ _LINEAR = Source("own run", "linear model of the same spacecraft")
 _NOT_SMALL = "from 5 deg the nonlinear station settles up to 3 % earlier or later; from 0.005 deg in the same time"
 _MARGIN = Source("exact", "delay margin of the sampled linear loop")
 _GROWTH = Source("exact", "pole of the full linear model with this controller")
-_SWING = 40.0  # two periods of the oscillation at the delay margin, and more of the quicker ones [s]
+_SWING = 40.0  # two periods of the oscillation at the delay margin, and more of faster ones [s]
 
 
-def nominal(scenario: StationRecovery, run: Run) -> list[Claim]:
-    """Linear reference numbers, and how near the nonlinear run comes to its own linear model."""
-    from freefloat.control.lqr import move, settling_time
+def nominal_claims(scenario: StationRecovery, run: Run) -> list[Claim]:
+    """Claims of the linear reference numbers, and of the nonlinear run against its own linear model."""
+    from freefloat.control.lqr import settling_time, simulate_linear
 
     station = scenario.station()
-    linear = move(station.regulator.closed_loop.part(outputs=AXES), start_of_recovery(station), 0.05, scenario.duration)
+    linear = simulate_linear(
+        station.regulator.closed_loop.submodel(outputs=AXES), start_of_recovery(station), 0.05, scenario.duration
+    )
     t, angles = run["time"].values, run["orbit.rotation"].values
     found = []
     for k, axis in enumerate(AXES):
@@ -36,14 +38,14 @@ def nominal(scenario: StationRecovery, run: Run) -> list[Claim]:
     return [*regulator_claims(), *recovery_claims(), *found]
 
 
-def settled(run: Run, degrees: float) -> list[Claim]:
-    """The attitude is back in the last tenth of the run."""
+def settling_claims(run: Run, degrees: float) -> list[Claim]:
+    """Claim that the rotation is small in the last tenth of the run."""
     last = np.abs(np.rad2deg(run["orbit.rotation"].values))[-len(run["time"]) // 10 :]
     return [Claim("largest rotation in the last tenth", OWN_BOUND, "below", degrees, float(np.max(last)), "deg")]
 
 
-def delay_margin(scenario: StationRecovery, above: Run, below: Run) -> list[Claim]:
-    """Growth of the travel's oscillation on both sides of the margin; between them it is zero."""
+def delay_margin_claims(scenario: StationRecovery, above: Run, below: Run) -> list[Claim]:
+    """Claims of the growth of the travel's oscillation below and above the delay margin, and of the margin itself."""
     from freefloat.control.lqr import robustness, sample
     from freefloat.scenarios.station.loop import ATTITUDE_AND_ARM, sensed_structure
 
@@ -61,8 +63,8 @@ def delay_margin(scenario: StationRecovery, above: Run, below: Run) -> list[Clai
     ]
 
 
-def spillover_seen(scenario: StationRecovery, run: Run) -> list[Claim]:
-    """The mode that the report names grows in simulation, as fast as it says."""
+def spillover_claims(scenario: StationRecovery, run: Run) -> list[Claim]:
+    """Claims that the mode which the spillover report names grows in simulation at the predicted rate."""
     from freefloat.control.lqr import sample, spillover
     from freefloat.scenarios.station.loop import ATTITUDE_AND_ARM, sensed_structure
 
@@ -78,7 +80,7 @@ def spillover_seen(scenario: StationRecovery, run: Run) -> list[Claim]:
 
 
 def growth(run: Run, channel: str, component: int) -> float:
-    """Rate at which an oscillation grows [1/s], from its largest swings in two stretches of time, late in the run."""
+    """Growth rate of an oscillation [1/s], from its largest amplitudes in two intervals late in the run."""
     t, values = run["time"].values, run[channel].values[:, component]
     end, middle = t[-1], 0.5 * (t[0] + t[-1])
     sizes = []

@@ -1,4 +1,4 @@
-"""The station's arm travels along the bus, without and with control, light and heavy."""
+"""The station's arm travels along the bus, without and with control, with light and heavy arms."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ class StationTravel(Scenario):
     tips_mm: float = 1.0  # deflection of bus and arrays at the start
     base_mass: Annotated[NotNegative, Unit("kg")] = 0.0  # [kg]
     payload_mass: Annotated[NotNegative, Unit("kg")] = 0.0  # [kg]
-    from_rest: bool = False  # the carriage was set in motion gently: momentum is zero, nothing rings
+    from_rest: bool = False  # the carriage was set in motion slowly: zero momentum, no vibration
     duration: Annotated[Positive, Unit("s")] = 60.0  # [s]
     dt: Annotated[Positive, Unit("s")] = 0.001  # [s]
 
     @classmethod
     def variants(cls) -> Mapping[str, StationTravel]:
-        """Free, controlled, and an arm on a light and on a heavy base, set in motion from rest."""
+        """Variants: free, controlled, and a light and a heavy arm set in motion from rest."""
         calm: dict[str, Any] = {"start_deg": 0.0, "from_rest": True}
         return {
             "nominal": cls(),
@@ -64,7 +64,7 @@ class StationTravel(Scenario):
         }
 
     def station(self) -> StationModel:
-        """Craig-Bampton, 34 coordinates, about its equilibrium."""
+        """Station model by Craig-Bampton, 34 coordinates, about its equilibrium."""
         return station_model(
             reduction="craig-bampton",
             gradient="exact",
@@ -74,12 +74,12 @@ class StationTravel(Scenario):
         )
 
     def build(self) -> Experiment:
-        """Gravity gradient and motors: constant, or the regulator."""
+        """Experiment with gravity gradient and motors, which are constant or follow the regulator."""
         import numpy as np
 
         from freefloat.effects import GravityGradient
         from freefloat.scenarios.station.loop import state_feedback
-        from freefloat.scenarios.station.model import TIPS, bent
+        from freefloat.scenarios.station.model import TIPS, bent_coordinates
         from freefloat.sim import Experiment
 
         station = self.station()
@@ -89,7 +89,7 @@ class StationTravel(Scenario):
         rates[3 + station.craft.layout.position("rail").start] = self.speed
         if self.from_rest:
             rates = station.gentle_rates(self.speed)
-        start = station.start(np.full(3, np.deg2rad(self.start_deg)), bent(station.craft, tips), rates)
+        start = station.start(np.full(3, np.deg2rad(self.start_deg)), bent_coordinates(station.craft, tips), rates)
         return Experiment.of(
             station.craft,
             *(GravityGradient(station.orbit), attitude, law),
@@ -100,7 +100,7 @@ class StationTravel(Scenario):
         )
 
     def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:
-        """Linear reference numbers; the nonlinear run beside them; when the travel stops being harmless."""
+        """Claims of the linear reference numbers, of the nonlinear run, and of the rotation caused by a heavy arm."""
         import numpy as np
 
         from freefloat.scenarios.station.linear_claims import AXES, travel_claims
@@ -141,5 +141,5 @@ class StationTravel(Scenario):
 
     @classmethod
     def needed_runs(cls, variant: str) -> tuple[str, ...]:
-        """The light arm beside the heavy one."""
+        """Run of the light arm, for the heavy one."""
         return ("light-from-rest",) if variant == "heavy-from-rest" else ()

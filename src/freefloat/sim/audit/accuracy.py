@@ -1,4 +1,4 @@
-"""The accuracy of a run: how far its channels are off because its steps are not infinitely short."""
+"""The accuracy of a run: errors of its channels because its steps are not infinitely short."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SAME = 1e-13  # of the time: instants that differ by less are one
 
 @dataclass(frozen=True)
 class ChannelError:
-    """How far a channel is off where it is worst."""
+    """Largest error of a channel over the run."""
 
     error: float  # largest over the run, in `unit`; infinite where half the step did not stay finite
     unit: str
@@ -27,13 +27,13 @@ class ChannelError:
     switched: int = 0  # records at which only one of both runs had switched; they are not counted in the error
 
     def __str__(self) -> str:
-        """In words: `0.03 deg at 18 s (shoulder)`."""
+        """The error as text: `0.03 deg at 18 s (shoulder)`."""
         where = f" at {self.at:g} s" + (f" ({self.component})" if self.component else "")
         return f"{self.size}{where}" if self.verdict != "rounding" else self.size
 
     @property
     def size(self) -> str:
-        """The number in a unit that suits it."""
+        """The error as text, in a unit that suits it."""
         if self.verdict == "rounding":
             return "rounding"
         words = quantity(self.error, self.unit)
@@ -42,21 +42,21 @@ class ChannelError:
 
 @dataclass(frozen=True)
 class EventShift:
-    """How far the instant of an event moves."""
+    """Change of the instant of an event with a finer step."""
 
     label: str  # `grasp: latched`
     time: float  # [s]
     shift: float  # [s]
 
     def __str__(self) -> str:
-        """In words: `grasp: latched at 3.2 s to 0.1 ms`."""
+        """The shift as text: `grasp: latched at 3.2 s to 0.1 ms`."""
         shift = quantity(self.shift, "s") if self.shift > _SAME * max(self.time, 1.0) else "rounding"
         return f"{self.label} at {self.time:.6g} s to {shift}"
 
 
 @dataclass(frozen=True)
 class RunAccuracy:
-    """What a run's channels are accurate to, as far as the step goes; `accuracy["hand.position"]` is one of them."""
+    """Accuracy of a run's channels, as far as the step limits it; `accuracy["hand.position"]` is one of them."""
 
     reason: str = "This run has no accuracy: it was made by an older version."  # how it was measured, or why not
     channels: Mapping[str, ChannelError] = field(default_factory=dict)
@@ -68,17 +68,17 @@ class RunAccuracy:
 
     @property
     def measured(self) -> bool:
-        """True if there are numbers."""
+        """True if the accuracy was measured."""
         return bool(self.channels)
 
     @property
     def chaotic(self) -> bool:
-        """True if it is not converged because small differences were measured to grow exponentially."""
+        """True if the run is not converged because small differences were measured to grow exponentially."""
         return self.growth > 0.0
 
     @property
     def converged(self) -> bool:
-        """True if there are numbers, and all of the short list can be relied on."""
+        """True if the accuracy was measured, and every channel of the short list has converged."""
         return self.measured and all(self.channels[name].verdict != "not converged" for name in self.headline.values())
 
     def __getitem__(self, channel: str) -> ChannelError:
@@ -91,7 +91,7 @@ class RunAccuracy:
         return "\n".join(self.lines())
 
     def lines(self) -> Iterator[str]:
-        """The short list, events, remarks, and how it was measured."""
+        """Lines of text: the short list, events, remarks, and how the accuracy was measured."""
         for label, name in self.headline.items():
             error = self.channels[name]
             yield f"{label}: {error}" if error.verdict == "not converged" else f"{label} to {error}"
@@ -100,7 +100,7 @@ class RunAccuracy:
         yield self.reason
 
     def in_short(self) -> str:
-        """One line: `attitude to 0.03 deg, hand to 0.2 mm`."""
+        """The accuracy in one line: `attitude to 0.03 deg, hand to 0.2 mm`."""
         if not self.measured:
             return ""
         if not self.converged:
@@ -108,17 +108,17 @@ class RunAccuracy:
             return f"NOT CONVERGED ({worst[0]} is off by some {quantity(*_plain(self.channels[worst[0]]))}): halve dt"
         if all(self.channels[name].verdict == "rounding" for name in self.headline.values()):
             return "accurate to rounding"
-        said = [f"{label} to {self.channels[name].size}" for label, name in self.headline.items()]
-        return ", ".join(said[:_SHOWN])
+        entries = [f"{label} to {self.channels[name].size}" for label, name in self.headline.items()]
+        return ", ".join(entries[:_SHOWN])
 
     def table(self) -> str:
-        """Every channel: error, unit, when it is worst."""
+        """Table of every channel: its error, unit, and when it is largest."""
         wide = max(map(len, self.channels), default=0)
         rows = [f"{name:<{wide}}  {e.error:9.2e} {e.unit:<8} {e}" for name, e in self.channels.items()]
         return "\n".join(rows) if rows else self.reason
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data for files; what is not finite becomes None."""
+        """The accuracy as plain data for files; numbers that are not finite become None."""
         data = asdict(self)
         for entry in data["channels"].values():
             entry["error"] = entry["error"] if np.isfinite(entry["error"]) else None
@@ -126,7 +126,7 @@ class RunAccuracy:
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> RunAccuracy:
-        """Back from plain data."""
+        """The accuracy from plain data, as `as_dict` makes it."""
         channels = {
             name: ChannelError(**{**entry, "error": np.inf if entry["error"] is None else entry["error"]})
             for name, entry in data["channels"].items()
@@ -136,7 +136,7 @@ class RunAccuracy:
 
 
 def worst_shifts(events: tuple[EventShift, ...]) -> list[EventShift]:
-    """Of all events with one label, that whose instant is least sure."""
+    """The event with the largest shift for each label."""
     worst: dict[str, EventShift] = {}
     for event in events:
         if event.label not in worst or event.shift > worst[event.label].shift:

@@ -1,4 +1,4 @@
-"""The conservation audit of a run: does what the physics keeps stay kept, and do the books balance?
+"""The conservation audit of a run: are momentum and energy conserved, and do work and impulse balance?
 
 Everything is judged about the centre of mass, without its drift and with the wheels' spin apart, so that neither makes
 a fault look small. A balance may be off by what the integrator itself loses, which is measured (`step_error`), and by
@@ -15,12 +15,12 @@ import numpy as np
 from freefloat.sim.audit.balances import (
     AT_EVERY_INSTANT,
     COVERED,
-    INTERACTING,
+    INTERACTION_BALANCES,
     UNFINISHED,
-    WHOLE,
+    WORLD_PREFIX,
     Sizes,
-    book_of,
-    open_ends,
+    balanced_quantity,
+    imbalances,
 )
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _EPS = float(np.finfo(float).eps)
 # cancel in part. The largest of 300 random runs is 17 eps (benchmarks/audit_sensitivity.py ordinary).
 _AT_AN_INSTANT = 64.0 * _EPS
 # One unit in the last place for every step, since a sum of equal parts may be rounded the same way each time, and as
-# much as at an instant for reading the books.
+# much as at an instant for reading the balances.
 _ROUNDING = 64.0 * _EPS
 # Whatever the step, more than one part in a thousand is no longer a simulation of that motion.
 COARSEST = 1e-3
@@ -46,42 +46,42 @@ _QUATERNION = 1e-12  # its length is corrected at every step, so only rounding i
 
 
 @dataclass(frozen=True)
-class Accuracy:
-    """What the integrator loses by itself, found apart from the balances that it must explain."""
+class IntegratorLoss:
+    """Permitted losses of the integrator, found independently of the balances that they must explain."""
 
     reason: str
     steps: int  # how many steps were made: each may round once
     dt: float = 0.0  # length of a fixed step [s]
     relative: float = 0.0  # permitted share of the motion, for adaptive steps
-    lost: dict[str, float] = field(default_factory=dict)  # permitted loss of each book, for fixed steps, in its unit
+    lost: dict[str, float] = field(default_factory=dict)  # permitted loss of each balance, for fixed steps, in its unit
     remedy: str = ""  # what to do where a balance is off by more than a thousandth
-    otherwise: str = ""  # what it means where a balance is off by less, but not by the integrator
+    otherwise: str = ""  # what it means where a balance is off by less, but not because of the integrator
 
     @staticmethod
-    def of_adaptive(tolerance: float, steps: int) -> Accuracy:
-        """Each accepted step may err by the tolerance."""
-        said = f"adaptive, tolerance {tolerance:g}, {steps} steps"
+    def of_adaptive(tolerance: float, steps: int) -> IntegratorLoss:
+        """Permitted losses of an adaptive run: the tolerance for each accepted step."""
+        reason = f"adaptive, tolerance {tolerance:g}, {steps} steps"
         if tolerance * steps > COARSEST:
-            said += f"; never more than {COARSEST:g}"
-        return Accuracy(said, steps, relative=tolerance * steps, remedy="tighten the tolerance")
+            reason += f"; never more than {COARSEST:g}"
+        return IntegratorLoss(reason, steps, relative=tolerance * steps, remedy="tighten the tolerance")
 
-    def permitted(self, book: str, sizes: Sizes) -> float:
-        """For a book: what the integrator loses, and rounding of the largest numbers in it."""
-        size, rounded, most = sizes.size[book], sizes.rounded[book], self.most(book, sizes)
-        lost = self.relative * size + self.lost.get(book, 0.0)
+    def permitted_imbalance(self, balance: str, sizes: Sizes) -> float:
+        """Permitted imbalance: the loss of the integrator, and rounding of the largest numbers in the balance."""
+        size, rounded, most = sizes.size[balance], sizes.rounded[balance], self.largest_loss(balance, sizes)
+        lost = self.relative * size + self.lost.get(balance, 0.0)
         lost = min(lost, most) if np.isfinite(lost) else most
-        lost += _LOCATED * size if book in INTERACTING else 0.0
+        lost += _LOCATED * size if balance in INTERACTION_BALANCES else 0.0
         return float(lost + (_ROUNDING + _EPS * self.steps) * (size + rounded))
 
-    def most(self, book: str, sizes: Sizes) -> float:
-        """What is never exceeded, however much the integrator loses."""
-        drifts = book.endswith("linear") or book == f"{WHOLE}angular"
-        return COARSEST * sizes.size[book] + (DRIFT * sizes.rounded[book] if drifts else 0.0)
+    def largest_loss(self, balance: str, sizes: Sizes) -> float:
+        """Largest loss that is ever permitted, however much the integrator loses."""
+        drifts = balance.endswith("linear") or balance == f"{WORLD_PREFIX}angular"
+        return COARSEST * sizes.size[balance] + (DRIFT * sizes.rounded[balance] if drifts else 0.0)
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One balance: the largest imbalance, when, and what is permitted."""
+class AuditEntry:
+    """One balance: its largest imbalance, the time of it, and the permitted imbalance."""
 
     quantity: str
     unit: str
@@ -98,7 +98,7 @@ class Entry:
         return self.line(_WIDE)
 
     def line(self, wide: int) -> str:
-        """In words, the quantity filled to a width."""
+        """The entry as text, with the quantity filled to a width."""
         verdict = "holds" if self.holds else "VIOLATED"
         return (
             f"{self.quantity:<{wide}} {verdict:<8} off by {self.imbalance:9.2e} {self.unit} at {self.at:g} s "
@@ -110,7 +110,7 @@ class Entry:
 class Audit:
     """All balances of a run."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[AuditEntry, ...]
     reason: str  # where the tolerance comes from
     warnings: tuple[str, ...] = ()  # where the run left the domain of its model
 
@@ -120,7 +120,7 @@ class Audit:
         return all(entry.holds for entry in self.entries)
 
     @property
-    def violations(self) -> tuple[Entry, ...]:
+    def violations(self) -> tuple[AuditEntry, ...]:
         """The balances that do not hold."""
         return tuple(entry for entry in self.entries if not entry.holds)
 
@@ -130,7 +130,7 @@ class Audit:
         return "\n".join(lines + [f"warning: {text}" for text in self.warnings])
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data for files; what is not finite becomes None, for which JSON has a word."""
+        """The audit as plain data for files; numbers that are not finite become None, which JSON can hold."""
         data = asdict(self)
         for entry in data["entries"]:
             entry |= {k: None for k in ("imbalance", "permitted") if not np.isfinite(entry[k])}
@@ -138,9 +138,9 @@ class Audit:
 
     @staticmethod
     def from_dict(data: dict[str, Any]) -> Audit:
-        """Back from plain data."""
+        """The audit from plain data, as `as_dict` makes it."""
         return Audit(
-            entries=tuple(Entry(**{k: v if v is not None else np.nan for k, v in e.items()}) for e in data["entries"]),  # pyright: ignore[reportArgumentType]
+            entries=tuple(map(_entry_from_dict, data["entries"])),
             reason=data["reason"],
             warnings=tuple(data.get("warnings", ())),
         )
@@ -148,43 +148,59 @@ class Audit:
 
 def audit(
     data: LabelledArrays,
-    accuracy: Accuracy,
+    accuracy: IntegratorLoss,
     sizes: Sizes,
     prefixes: tuple[str, ...] = ("",),
     warnings: tuple[str, ...] = (),
 ) -> Audit:
-    """Judge a run's channels: those of every spacecraft, and of all together; channels begin with the prefixes."""
-    t, ends = data["time"].values, open_ends(data, prefixes)
+    """The audit of a run's channels, for every spacecraft and for all together; `prefixes`: of their channels."""
+    t, ends = data["time"].values, imbalances(data, prefixes)
     over_time = {
-        key: _entry(book_of(key).quantity, book_of(key).unit, t, values, accuracy.permitted(key, sizes))
+        key: _entry(
+            balanced_quantity(key).quantity,
+            balanced_quantity(key).unit,
+            t,
+            values,
+            accuracy.permitted_imbalance(key, sizes),
+        )
         for key, values in ends.items()
     }
     now = [
-        _entry(_owned(prefix, law.quantity), law.unit, t, data[prefix + name].values, _at_instants(limit))
+        _entry(_owned_quantity(prefix, law.quantity), law.unit, t, data[prefix + name].values, _at_instants(limit))
         for prefix in prefixes
         for name, law in AT_EVERY_INSTANT.items()
         for limit in (sizes.at_instants[prefix + name],)
     ]
     quaternions = [
-        _entry(_owned(prefix, "unit quaternion"), "1", t, norms, _QUATERNION)
+        _entry(_owned_quantity(prefix, "unit quaternion"), "1", t, norms, _QUATERNION)
         for prefix in prefixes
         for norms in (np.linalg.norm(data[f"{prefix}base.attitude"].values, axis=-1) - 1.0,)
     ]
-    stiff = _unfinished(data, t)
-    why = _too_stiff(data, accuracy) if stiff and not stiff[0].holds else _why(over_time, now, accuracy, sizes)
+    stiff = _unfinished_entries(data, t)
+    why = (
+        _stiffness_text(data, accuracy)
+        if stiff and not stiff[0].holds
+        else _violation_text(over_time, now, accuracy, sizes)
+    )
     entries = (*over_time.values(), *now, *quaternions, *stiff)
     return Audit(entries=entries, reason=accuracy.reason + why, warnings=warnings)
 
 
-def _unfinished(data: LabelledArrays, t: np.ndarray) -> list[Entry]:
-    """Steps that contact was too stiff for."""
+def _entry_from_dict(data: dict[str, Any]) -> AuditEntry:
+    """Entry from plain data; a missing number is NaN."""
+    fields: dict[str, Any] = {name: np.nan if value is None else value for name, value in data.items()}
+    return AuditEntry(**fields)
+
+
+def _unfinished_entries(data: LabelledArrays, t: np.ndarray) -> list[AuditEntry]:
+    """Entry for steps that were not finished because contact was too stiff; empty if the run has no such channel."""
     if UNFINISHED not in data:
         return []
     return [_entry("interactions: steps left unfinished", "1", t, data[UNFINISHED].values, 0.0)]
 
 
-def _too_stiff(data: LabelledArrays, accuracy: Accuracy) -> str:
-    """Why steps were left unfinished, and a step that would do."""
+def _stiffness_text(data: LabelledArrays, accuracy: IntegratorLoss) -> str:
+    """Text that says why steps were left unfinished, and gives a step that would do."""
     share = float(np.min(data[COVERED].values))
     shorter = f"dt = {accuracy.dt * 0.5 * share:.3g} would do" if accuracy.dt and share > 0.0 else "Shorten dt"
     return (
@@ -193,33 +209,35 @@ def _too_stiff(data: LabelledArrays, accuracy: Accuracy) -> str:
     )
 
 
-def _owned(prefix: str, quantity: str) -> str:
+def _owned_quantity(prefix: str, quantity: str) -> str:
     return f"{prefix.removesuffix('.')}: {quantity}" if prefix else quantity
 
 
 def _at_instants(size: np.ndarray) -> np.ndarray:
-    """What is permitted at each record; a motion below the rounding of the run's largest is itself but rounding."""
+    """Permitted imbalance at each record; a motion below the rounding of the run's largest is only rounding."""
     return _AT_AN_INSTANT * (size + _EPS * np.max(size))
 
 
-def _why(over_time: dict[str, Entry], now: list[Entry], accuracy: Accuracy, sizes: Sizes) -> str:
-    """What a violation probably means, and what to do."""
+def _violation_text(
+    over_time: dict[str, AuditEntry], now: list[AuditEntry], accuracy: IntegratorLoss, sizes: Sizes
+) -> str:
+    """Text that says what a violation probably means, and what to do; empty if there is none."""
     if not all(entry.holds for entry in now):
         return (
             ": the accelerations themselves do not keep momentum or energy, whatever the step. A model is not "
             "consistent with itself, which is a bug: please report it"
         )
     violated = {key: entry for key, entry in over_time.items() if not entry.holds}
-    coarse = [key for key, entry in violated.items() if not entry.imbalance <= accuracy.most(key, sizes)]
+    coarse = [key for key, entry in violated.items() if not entry.imbalance <= accuracy.largest_loss(key, sizes)]
     if coarse and accuracy.remedy:
         return f": {accuracy.remedy}"
     return f": {accuracy.otherwise}" if violated and accuracy.otherwise else ""
 
 
-def _entry(quantity: str, unit: str, t: np.ndarray, imbalance: np.ndarray, permitted: float | np.ndarray) -> Entry:
-    """The record that is worst by what is permitted there."""
+def _entry(quantity: str, unit: str, t: np.ndarray, imbalance: np.ndarray, permitted: float | np.ndarray) -> AuditEntry:
+    """The entry of the record whose imbalance is largest relative to the permitted one."""
     size = np.abs(imbalance) if imbalance.ndim == 1 else np.linalg.norm(imbalance, axis=-1)
     limit = np.broadcast_to(permitted, size.shape)
     share = np.where(size > 0.0, size / np.maximum(limit, np.finfo(float).tiny), 0.0)
     worst = int(np.argmax(np.where(np.isfinite(size), share, np.inf)))
-    return Entry(quantity, unit, float(size[worst]), float(t[worst]), float(limit[worst]))
+    return AuditEntry(quantity, unit, float(size[worst]), float(t[worst]), float(limit[worst]))

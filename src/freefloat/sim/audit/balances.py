@@ -1,4 +1,4 @@
-"""The books of a run: what must stay the same, by how much it did not, and how large the motion is that it belongs to.
+"""The balances of a run: what must be conserved, the imbalances, and the size of the motion to judge them by.
 
 A spacecraft whose inner motion has the kinetic energy T can hold at most sqrt(2 T m) of linear and sqrt(2 T tr I) of
 angular momentum in it. Imbalances are judged against that, so a run with zero total momentum is judged too, and neither
@@ -21,98 +21,108 @@ _DIGITS = 32.0  # half of what the audit permits: energy goes with the square
 
 
 @dataclass(frozen=True)
-class Book:
-    """A quantity that must balance, as a reader knows it."""
+class BalancedQuantity:
+    """A quantity that must balance: its name for a reader, and its unit."""
 
     quantity: str
     unit: str
 
 
 # Over the run: change since the start = what came in - what went out.
-BOOKS = {
-    "linear": Book("linear momentum", "N s"),
-    "angular": Book("angular momentum about the centre of mass", "N m s"),
-    "energy": Book("inner energy: change = work - dissipation", "J"),
+CRAFT_BALANCES = {
+    "linear": BalancedQuantity("linear momentum", "N s"),
+    "angular": BalancedQuantity("angular momentum about the centre of mass", "N m s"),
+    "energy": BalancedQuantity("inner energy: change = work - dissipation", "J"),
 }
 # At every recorded instant, by its channel: the accelerations that are integrated obey the laws of motion.
 AT_EVERY_INSTANT = {
-    "open.force": Book("force = rate of linear momentum", "N"),
-    "open.torque": Book("torque = rate of angular momentum", "N m"),
-    "open.power": Book("power = rate of inner energy", "W"),
+    "open.force": BalancedQuantity("force = rate of linear momentum", "N"),
+    "open.torque": BalancedQuantity("torque = rate of angular momentum", "N m"),
+    "open.power": BalancedQuantity("power = rate of inner energy", "W"),
 }
 
 
-WHOLE = "world."  # what the books of all spacecraft together begin with
-# What connections and contacts do, over all spacecraft: nothing but hand momentum over, and lose energy at events.
-CONNECTED = {
-    "connections.linear": Book("connections: action = reaction, linear", "N s"),
-    "connections.angular": Book("connections: action = reaction, about the origin", "N m s"),
-    "connections.energy": Book("connections: work = energy lost at events", "J"),
+WORLD_PREFIX = "world."  # prefix of the balances of all spacecraft together
+# Connections and contacts, over all spacecraft, only hand momentum over, and lose energy at events.
+CONNECTION_BALANCES = {
+    "connections.linear": BalancedQuantity("connections: action = reaction, linear", "N s"),
+    "connections.angular": BalancedQuantity("connections: action = reaction, about the origin", "N m s"),
+    "connections.energy": BalancedQuantity("connections: work = energy lost at events", "J"),
 }
-BETWEEN = "interactions."  # what the channels of all interactions together begin with
-UNFINISHED, COVERED = f"{BETWEEN}unfinished", f"{BETWEEN}covered"  # steps that contact was too stiff for
+INTERACTION_PREFIX = "interactions."  # prefix of the channels of all interactions together
+UNFINISHED, COVERED = (
+    f"{INTERACTION_PREFIX}unfinished",
+    f"{INTERACTION_PREFIX}covered",
+)  # steps that contact was too stiff for
 # How much energy they turn over; what begins and ends between two records is in the first.
 TURNED_OVER = ("turnover", "stored", "dissipated")
-# What interactions between bodies do: energy that they take is stored or lost, and their forces cancel.
-INTERACTING = {
-    "interactions.energy": Book("interactions: work = - stored - dissipated", "J"),
-    "interactions.linear": Book("interactions: action = reaction, linear", "N s"),
-    "interactions.angular": Book("interactions: action = reaction, angular", "N m s"),
+# Interactions between bodies: energy that they take is stored or lost, and their forces cancel.
+INTERACTION_BALANCES = {
+    "interactions.energy": BalancedQuantity("interactions: work = - stored - dissipated", "J"),
+    "interactions.linear": BalancedQuantity("interactions: action = reaction, linear", "N s"),
+    "interactions.angular": BalancedQuantity("interactions: action = reaction, angular", "N m s"),
 }
 LOST = "connections.energy_lost"  # the channel of all spacecraft together
 
 
-def book_of(key: str) -> Book:
-    """The book behind a key such as `linear` or `client.energy`, named for a reader."""
-    if key in CONNECTED or key in INTERACTING:
-        return (CONNECTED | INTERACTING)[key]
+def balanced_quantity(key: str) -> BalancedQuantity:
+    """The balanced quantity of a key such as `linear` or `client.energy`, named for a reader."""
+    if key in CONNECTION_BALANCES or key in INTERACTION_BALANCES:
+        return (CONNECTION_BALANCES | INTERACTION_BALANCES)[key]
     owner, _, name = key.rpartition(".")
-    book = BOOKS[name]
-    if key == f"{WHOLE}angular":
-        book = Book("angular momentum about the origin", book.unit)
-    return Book(f"{owner}: {book.quantity}", book.unit) if owner else book
+    balance = CRAFT_BALANCES[name]
+    if key == f"{WORLD_PREFIX}angular":
+        balance = BalancedQuantity("angular momentum about the origin", balance.unit)
+    return BalancedQuantity(f"{owner}: {balance.quantity}", balance.unit) if owner else balance
 
 
-def open_ends(
+def imbalances(
     data: LabelledArrays, prefixes: tuple[str, ...] = ("",), start: LabelledArrays | None = None
 ) -> dict[str, np.ndarray]:
-    """What each book is off by at every record, from that of the first record, or of a start for each record.
+    """Imbalance of each quantity at every record, relative to the first record, or to a `start` for each record.
 
-    One set of books for each spacecraft; for several also those of all together.
+    There is one set of balances for each spacecraft, and for several also one of all together.
     """
     found = {}
     for prefix in prefixes:
-        balances, begun = _balances(data, prefix), None if start is None else _balances(start, prefix)
+        balances, begun = (
+            _conserved_quantities(data, prefix),
+            None if start is None else _conserved_quantities(start, prefix),
+        )
         for name, values in balances.items():
             found[prefix + name] = values - (values[:1] if begun is None else begun[name])
     if len(prefixes) > 1:
-        found |= {WHOLE + name: sum(found[prefix + name] for prefix in prefixes) for name in ("linear", "energy")}
-        about_origin = [_about_origin(data, prefix) for prefix in prefixes]
+        found |= {
+            WORLD_PREFIX + name: sum(found[prefix + name] for prefix in prefixes) for name in ("linear", "energy")
+        }
+        about_origin = [_momentum_about_origin(data, prefix) for prefix in prefixes]
         begun = (
-            [values[:1] for values in about_origin] if start is None else [_about_origin(start, p) for p in prefixes]
+            [values[:1] for values in about_origin]
+            if start is None
+            else [_momentum_about_origin(start, p) for p in prefixes]
         )
-        found[f"{WHOLE}angular"] = sum(values - first for values, first in zip(about_origin, begun, strict=True))
+        found[f"{WORLD_PREFIX}angular"] = sum(values - first for values, first in zip(about_origin, begun, strict=True))
     if LOST in data:
-        now, then = _connected(data, prefixes), None if start is None else _connected(start, prefixes)
+        now, then = _connection_totals(data, prefixes), None if start is None else _connection_totals(start, prefixes)
         found |= {name: x - (x[:1] if then is None else then[name]) for name, x in now.items()}
-    if f"{BETWEEN}work" in data:
-        now, then = _interacting(data), None if start is None else _interacting(start)
+    if f"{INTERACTION_PREFIX}work" in data:
+        now, then = _interaction_totals(data), None if start is None else _interaction_totals(start)
         found |= {name: x - (x[:1] if then is None else then[name]) for name, x in now.items()}
     return found
 
 
-def _interacting(data: LabelledArrays) -> dict[str, np.ndarray]:
-    """What would be constant if interactions only stored, lost and handed on what they take."""
-    parts = [data[f"{BETWEEN}{name}"].values for name in ("work", "stored", "dissipated")]
+def _interaction_totals(data: LabelledArrays) -> dict[str, np.ndarray]:
+    """Quantities that are constant if interactions only store, lose and hand on energy and momentum."""
+    parts = [data[f"{INTERACTION_PREFIX}{name}"].values for name in ("work", "stored", "dissipated")]
     return {
         "interactions.energy": np.sum(parts, axis=0),
-        "interactions.linear": data[f"{BETWEEN}impulse.linear"].values,
-        "interactions.angular": data[f"{BETWEEN}impulse.angular"].values,
+        "interactions.linear": data[f"{INTERACTION_PREFIX}impulse.linear"].values,
+        "interactions.angular": data[f"{INTERACTION_PREFIX}impulse.angular"].values,
     }
 
 
-def _connected(data: LabelledArrays, prefixes: tuple[str, ...]) -> dict[str, np.ndarray]:
-    """What would be constant over all spacecraft if connections only handed over what they take."""
+def _connection_totals(data: LabelledArrays, prefixes: tuple[str, ...]) -> dict[str, np.ndarray]:
+    """Quantities that are constant over all spacecraft if connections only hand over energy and momentum."""
     totals = {
         name: np.sum([data[f"{prefix}connections.{name}"].values for prefix in prefixes], axis=0)
         for name in ("impulse.linear", "impulse.angular", "work")
@@ -124,13 +134,13 @@ def _connected(data: LabelledArrays, prefixes: tuple[str, ...]) -> dict[str, np.
     }
 
 
-def _about_origin(data: LabelledArrays, prefix: str) -> np.ndarray:
-    """Angular momentum less impulse about the inertial origin, which is the same point for all."""
+def _momentum_about_origin(data: LabelledArrays, prefix: str) -> np.ndarray:
+    """Angular momentum less impulse about the inertial origin, which is the same point for all spacecraft [N m s]."""
     return data[f"{prefix}momentum.angular"].values - data[f"{prefix}impulse.angular"].values
 
 
-def _balances(data: LabelledArrays, prefix: str) -> dict[str, np.ndarray]:
-    """What would be constant in each book if all were well."""
+def _conserved_quantities(data: LabelledArrays, prefix: str) -> dict[str, np.ndarray]:
+    """Quantities of a spacecraft that are constant if its momentum and energy balance."""
     return {
         "linear": data[f"{prefix}momentum.linear"].values - data[f"{prefix}impulse.linear"].values,
         "angular": data[f"{prefix}momentum.angular_com"].values - data[f"{prefix}impulse.angular_com"].values,
@@ -143,15 +153,15 @@ def _balances(data: LabelledArrays, prefix: str) -> dict[str, np.ndarray]:
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large the motion is in the terms of each book, and what else is rounded in it without being part of it."""
+    """Size of the motion in each balance, and of the other terms that are rounded in it."""
 
     size: dict[str, float]
     rounded: dict[str, float]
     at_instants: dict[str, np.ndarray]  # of the terms that cancel in the laws of motion, at every record
 
 
-def sizes(data: LabelledArrays, masses: Mapping[str, float]) -> Sizes:
-    """Of a run; the masses [kg] of its spacecraft by the prefix of their channels."""
+def motion_sizes(data: LabelledArrays, masses: Mapping[str, float]) -> Sizes:
+    """Sizes of a run's motion; `masses`: of its spacecraft [kg], by the prefix of their channels."""
     parts = {prefix: _sizes(data, prefix, mass) for prefix, mass in masses.items()}
     kinds = {
         kind: {prefix + name: value for prefix, part in parts.items() for name, value in getattr(part, kind).items()}
@@ -159,23 +169,25 @@ def sizes(data: LabelledArrays, masses: Mapping[str, float]) -> Sizes:
     }
     if len(parts) > 1:
         for kind in ("size", "rounded"):
-            kinds[kind] |= {WHOLE + name: sum(kinds[kind][prefix + name] for prefix in parts) for name in BOOKS}
-        kinds["size"][f"{WHOLE}angular"] += sum(_levers(data, prefix, kinds["size"]) for prefix in parts)
-        kinds["rounded"][f"{WHOLE}angular"] += sum(_levers(data, prefix, kinds["rounded"]) for prefix in parts)
+            kinds[kind] |= {
+                WORLD_PREFIX + name: sum(kinds[kind][prefix + name] for prefix in parts) for name in CRAFT_BALANCES
+            }
+        kinds["size"][f"{WORLD_PREFIX}angular"] += sum(_levers(data, prefix, kinds["size"]) for prefix in parts)
+        kinds["rounded"][f"{WORLD_PREFIX}angular"] += sum(_levers(data, prefix, kinds["rounded"]) for prefix in parts)
     if LOST in data:
         kinds["size"] |= _connected_sizes(data, tuple(parts), kinds["size"])
-        kinds["rounded"] |= dict.fromkeys(CONNECTED, 0.0) | {
+        kinds["rounded"] |= dict.fromkeys(CONNECTION_BALANCES, 0.0) | {
             "connections.angular": sum(_handed_levers(data, prefix) for prefix in parts)
         }
-    if f"{BETWEEN}work" in data:
+    if f"{INTERACTION_PREFIX}work" in data:
         kinds["size"] |= _interacting_sizes(data, tuple(parts), kinds["size"])
-        kinds["rounded"] |= dict.fromkeys(INTERACTING, 0.0)
+        kinds["rounded"] |= dict.fromkeys(INTERACTION_BALANCES, 0.0)
     return Sizes(**kinds)
 
 
 def _connected_sizes(data: LabelledArrays, prefixes: tuple[str, ...], size: Mapping[str, float]) -> dict[str, float]:
-    """How large the motion is against which connections are judged."""
-    moved = {name: sum(size[prefix + name] for prefix in prefixes) for name in BOOKS}
+    """Size of the motion that the balances of connections are compared with."""
+    moved = {name: sum(size[prefix + name] for prefix in prefixes) for name in CRAFT_BALANCES}
     handed = {
         name: sum(float(np.max(np.abs(data[f"{prefix}connections.{name}"].values))) for prefix in prefixes)
         for name in ("impulse.angular", "work")
@@ -188,7 +200,7 @@ def _connected_sizes(data: LabelledArrays, prefixes: tuple[str, ...], size: Mapp
 
 
 def _handed_levers(data: LabelledArrays, prefix: str) -> float:
-    """What the impulses of connections make about the origin, each at the farthest point of a spacecraft [N m s].
+    """Largest moment of the impulses of connections about the origin, at the farthest point of a spacecraft [N m s].
 
     Along a line through the origin they cancel: what is left is their rounding.
     """
@@ -198,9 +210,9 @@ def _handed_levers(data: LabelledArrays, prefix: str) -> float:
 
 
 def _interacting_sizes(data: LabelledArrays, prefixes: tuple[str, ...], size: Mapping[str, float]) -> dict[str, float]:
-    """How large the motion and the energies are against which interactions are judged."""
-    handed = sum(float(np.max(np.abs(data[f"{BETWEEN}{name}"].values))) for name in TURNED_OVER)
-    moved = {name: sum(size[prefix + name] for prefix in prefixes) for name in BOOKS}
+    """Sizes of the motion and the energies that the balances of interactions are compared with."""
+    handed = sum(float(np.max(np.abs(data[f"{INTERACTION_PREFIX}{name}"].values))) for name in TURNED_OVER)
+    moved = {name: sum(size[prefix + name] for prefix in prefixes) for name in CRAFT_BALANCES}
     apart = [data[f"{prefix}com.position"].values - data[f"{prefixes[0]}com.position"].values for prefix in prefixes]
     lever = max(float(np.max(np.linalg.norm(way, axis=-1))) for way in apart)
     lever += max(float(np.max(np.linalg.norm(data[f"{p}com.from_base"].values, axis=-1))) for p in prefixes)
@@ -212,7 +224,7 @@ def _interacting_sizes(data: LabelledArrays, prefixes: tuple[str, ...], size: Ma
 
 
 def _levers(data: LabelledArrays, prefix: str, linear: Mapping[str, float]) -> float:
-    """What linear momentum makes about the origin, at the farthest that a spacecraft is from it [N m s]."""
+    """Moment of linear momentum about the origin, at the largest distance of a spacecraft from it [N m s]."""
     farthest = float(np.max(np.linalg.norm(data[f"{prefix}com.position"].values, axis=-1)))
     return farthest * linear[f"{prefix}linear"]
 
@@ -228,8 +240,10 @@ def _sizes(data: LabelledArrays, prefix: str, mass: float) -> Sizes:
     inner, inertia = np.abs(of("energy.inner")), of("com.inertia_trace")
     energy, agility = float(np.max(inner)), of("energy.agility")
     stored = float(np.max(of("energy.inner") + of("energy.elastic")))
-    connected, between = f"{prefix}connections.work" in data, f"{BETWEEN}work" in data
-    handed = [np.max(np.abs(data[f"{BETWEEN}{name}"].values)) for name in TURNED_OVER[:2]] if between else [0.0]
+    connected, between = f"{prefix}connections.work" in data, f"{INTERACTION_PREFIX}work" in data
+    handed = (
+        [np.max(np.abs(data[f"{INTERACTION_PREFIX}{name}"].values)) for name in TURNED_OVER[:2]] if between else [0.0]
+    )
     # Forces of contacts and connections may cancel: what is rounded is each of them, at its lever, and its work.
     lever = float(np.sqrt(np.max(inertia) / mass)) if connected or between else 0.0
     spins = of("wheels.absolute_momentum") if f"{prefix}wheels.absolute_momentum" in data else np.zeros((1, 1))
@@ -256,14 +270,14 @@ def _sizes(data: LabelledArrays, prefix: str, mass: float) -> Sizes:
 
 
 def _least_motion(mass: float, inertia: float, time: np.ndarray) -> dict[str, float]:
-    """What is rounded even in a spacecraft that does not move.
+    """Size of the rounding in a spacecraft that does not move.
 
     A turn of one unit in the last place of a radian in the whole run is no motion: a ball in orbit, whose gravity
     torques cancel, turns by far less. Momenta and energy of such a turn, over the rounding of one operation.
     """
     span = float(time[-1] - time[0])
     if span == 0.0:
-        return dict.fromkeys(BOOKS, 0.0)
+        return dict.fromkeys(CRAFT_BALANCES, 0.0)
     return {
         "linear": np.sqrt(mass * inertia) / span,
         "angular": inertia / span,

@@ -1,4 +1,4 @@
-"""The difference of two runs, channel by channel: vectors by their length, rotations by their angle."""
+"""Differences of two runs, channel by channel: vectors by their length, rotations by their angle."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _MOSTLY_FLAT = 0.05  # typical change of a channel that switches, as a share of 
 
 
 def is_number(array: LabelledArray) -> bool:
-    """Whether a channel is a quantity; flags and counters are not."""
+    """Whether a channel is a continuous quantity, not a flag or a counter."""
     return array.dtype.kind == "f" and "flags" not in array.attrs
 
 
 def difference(first: LabelledArray, second: np.ndarray) -> np.ndarray:
-    """How far two histories of a channel are apart, (records, parts): lengths, angles [rad], or single components."""
+    """Difference of two histories of a channel, (records, parts): lengths, angles [rad], or single components."""
     a, b, axis = first.values, second, first.dims[-1]
     with np.errstate(invalid="ignore", over="ignore"):
         if axis == "wxyz":
@@ -42,7 +42,7 @@ def angle_between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _quaternion(rpy: np.ndarray) -> np.ndarray:
-    """Of Z-Y-X angles."""
+    """Quaternion of Z-Y-X angles (roll, pitch, yaw) [rad]."""
     (cr, cp, cy), (sr, sp, sy) = (f(0.5 * np.moveaxis(rpy, -1, 0)) for f in (np.cos, np.sin))
     return np.stack(
         [
@@ -56,20 +56,20 @@ def _quaternion(rpy: np.ndarray) -> np.ndarray:
 
 
 def unit_of(array: LabelledArray) -> str:
-    """The unit of a difference."""
+    """The unit of a channel's difference."""
     return "rad" if array.dims[-1] in ("wxyz", "rpy") else str(array.attrs.get("units", ""))
 
 
 def size_of(array: LabelledArray) -> tuple[float, float]:
-    """The largest number of a channel, and how far it moves in the run; a rotation, half a turn."""
+    """Largest value of a channel, and its range in the run; 1 and half a turn for a rotation."""
     if array.dims[-1] in ("wxyz", "rpy"):
         return 1.0, np.pi
     values = array.values.reshape(len(array.values), -1)
     return float(np.max(np.abs(values), initial=0.0)), float(np.max(np.ptp(values, axis=0), initial=0.0))
 
 
-def switched(array: LabelledArray, apart: np.ndarray) -> np.ndarray:
-    """Where a channel that is flat but for jumps has jumped in one run only, (records, parts).
+def switch_flags(array: LabelledArray, apart: np.ndarray) -> np.ndarray:
+    """Flags where a channel that is constant except for jumps has jumped in one run only, (records, parts).
 
     A relay that switches one tick earlier is not off by its whole stroke: the instant is, and what follows from it is
     in the other channels. Channels that move all the time have no such records, however far they are off.
@@ -88,12 +88,12 @@ def switched(array: LabelledArray, apart: np.ndarray) -> np.ndarray:
 
 
 def _erode(x: np.ndarray, width: int) -> np.ndarray:
-    """The smallest of each entry and those after it."""
+    """Smallest of each entry and the `width - 1` entries after it."""
     return np.min(_windows(x, width), axis=-1)
 
 
 def _dilate(x: np.ndarray, width: int) -> np.ndarray:
-    """The largest of each entry and those before it."""
+    """Largest of each entry and the `width - 1` entries before it."""
     return np.max(_windows(x[::-1], width), axis=-1)[::-1]
 
 

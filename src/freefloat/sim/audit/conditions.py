@@ -1,4 +1,4 @@
-"""Conditions of a run in words: what left its normal value, when and for how long."""
+"""Conditions of a run as text: what left its normal value, when and for how long."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 if TYPE_CHECKING:
     from freefloat.values.labelled import LabelledArray, LabelledArrays
 
-_NAMED = 3  # intervals that are told one by one
+_NAMED = 3  # intervals that are listed one by one
 _POLE_DEG = 5.0  # so near a pole, roll and yaw of Z-Y-X angles say little by themselves: 1 deg becomes 11
 
 
 @dataclass(frozen=True)
 class Condition:
-    """One thing that was not normal."""
+    """One condition of a run that was not normal."""
 
     label: str  # channel, with its component: `wheels.condition (wheel.y)`
     meaning: str  # `torque limit`
@@ -29,7 +29,7 @@ class Condition:
 
 
 def find_conditions(data: LabelledArrays) -> tuple[Condition, ...]:
-    """Every abnormal value of each flag channel, in the order of the channels, and angles near a pole."""
+    """Conditions of a run: every abnormal value of each flag channel, in their order, and angles near a pole."""
     found: list[Condition] = []
     for name, channel in data.data_vars.items():
         meanings = channel.attrs.get("flags")
@@ -67,7 +67,7 @@ def _pole_conditions(name: str, channel: LabelledArray, t: np.ndarray) -> Iterat
 
 
 def _intervals(there: np.ndarray, t: np.ndarray) -> str:
-    """From when to when, for each run of neighbouring records; where there are many, the first ones."""
+    """Text with the time intervals of neighbouring records; if there are many, only the first ones."""
     runs = np.split(there, np.flatnonzero(np.diff(there) > 1) + 1)
     words = [f"{t[run[0]]:g} s to {t[run[-1]]:g} s" for run in runs[:_NAMED]]
     return ", ".join(words) + (f" and {len(runs) - _NAMED} times more" if len(runs) > _NAMED else "")

@@ -1,4 +1,4 @@
-"""Why a run left the finite numbers: which channel did first, when, and the likely cause with its remedy."""
+"""Why a run became non-finite: which channel did first, when, and the likely cause with its remedy."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from freefloat.dynamics.state_rate import StateRate, retract
 from freefloat.engine import compile
 from freefloat.model import Clock, JointRates, JointTorques, WheelTorques
 from freefloat.model.commands import numbers
-from freefloat.sim.kernel import act
+from freefloat.sim.kernel import run_tick
 from freefloat.sim.motion.accelerations import derivative
-from freefloat.sim.motion.port_bus import Instant
+from freefloat.sim.motion.port_bus import PortBus
 from freefloat.sim.rollout import Engine, ToleranceError
-from freefloat.sim.system.system import System, SystemState
-from freefloat.sim.system.tick import tick_of
+from freefloat.sim.system.system import System, SystemState, tick_of
 
 _CALM = 1e3  # speeds that a spacecraft may have [rad/s, m/s]; a motion beyond them is already diverging
 _WILD = 1e9  # speeds that only an unstable motion reaches
@@ -32,7 +31,7 @@ Retry = Callable[[SystemState], Iterator[SystemState]]  # goes on from a state, 
 
 
 def first_non_finite(block: SystemState) -> int | None:
-    """Number of the first record whose state is not finite; None if there is none."""
+    """Number of the first record whose state is not finite; None if all are finite."""
     numbers = [x for state in block.states for x in (state.p_NB, state.quat_NB, state.q, state.v)]
     bad = ~np.all(np.isfinite(np.concatenate(numbers, axis=-1)), axis=-1)
     return int(np.argmax(bad)) if bad.any() else None
@@ -41,9 +40,9 @@ def first_non_finite(block: SystemState) -> int | None:
 def explain_divergence(
     system: System, records: SystemState, table: Table, since: int, retry: Retry, target: Engine, *, fixed: bool
 ) -> str:
-    """The status of a run whose next record is not finite; `retry` goes on from the last one, every step recorded.
+    """The status of a run whose next record is not finite; `retry` records every step after the last one.
 
-    `table`: what came from outside at every tick from number `since` on.
+    `table`: inputs at every tick from number `since` on.
     """
     try:
         return _explain(system, records, table, since, retry, target, fixed=fixed)
@@ -69,8 +68,8 @@ def _explain(
     inputs = {port: values[min(row, len(values) - 1)] for port, values in table.items()}
     culprit = _software_at_fault(system, before, inputs, target) or _effect_at_fault(system, before, inputs, target)
     if culprit:
-        entry, said = culprit
-        return f"{entry} {when}: {said}. Look there for a division by zero or the root of a negative number"
+        entry, cause_text = culprit
+        return f"{entry} {when}: {cause_text}. Look there for a division by zero or the root of a negative number"
     entry, largest = _largest(system, before)
     if largest < _WILD:
         return f"{entry} {when}, in one step. Look for a division by zero in a part, or shorten dt = {system.dt:g} s"
@@ -82,7 +81,7 @@ def _explain(
 
 
 def _channels(system: System) -> list[str]:
-    """The channel of every entry of v, of all spacecraft one after the other."""
+    """Channel names of all entries of v, of all spacecraft one after the other."""
     found = []
     for c, craft in enumerate(system.world.crafts):
         layout = craft.layout
@@ -93,7 +92,7 @@ def _channels(system: System) -> list[str]:
                 names.append(f"wheels.speed ({name})")
             elif name in layout.joints:
                 names.append(f"joints.rate ({name})")
-            elif name in (motors := layout.drives(layout.flexible_joints)):
+            elif name in (motors := layout.motor_coordinates(layout.flexible_joints)):
                 names.append(f"motors.rate ({layout.flexible_joints[motors.index(name)]})")
             else:
                 body = name.removesuffix(".modes")
@@ -102,14 +101,14 @@ def _channels(system: System) -> list[str]:
     return found
 
 
-def _speeds(loop: SystemState) -> np.ndarray:
-    """All entries of v, of all spacecraft."""
-    return np.concatenate([np.asarray(state.v) for state in loop.states], axis=-1)
+def _speeds(state: SystemState) -> np.ndarray:
+    """All entries of v of all spacecraft."""
+    return np.concatenate([np.asarray(craft_state.v) for craft_state in state.states], axis=-1)
 
 
-def _largest(system: System, loop: SystemState) -> tuple[str, float]:
-    """The fastest entry of v, by the name of its channel."""
-    size = np.abs(_speeds(loop))
+def _largest(system: System, state: SystemState) -> tuple[str, float]:
+    """Channel name and size of the largest entry of v."""
+    size = np.abs(_speeds(state))
     return _channels(system)[int(np.argmax(size))], float(np.max(size))
 
 
@@ -117,39 +116,39 @@ def _largest(system: System, loop: SystemState) -> tuple[str, float]:
 
 
 def _software_at_fault(
-    system: System, loop: SystemState, inputs: dict[str, np.ndarray], target: Engine
+    system: System, state: SystemState, inputs: dict[str, np.ndarray], target: Engine
 ) -> tuple[str, str] | None:
     """(channel, sentence) of the first software whose command in the coming step is not finite."""
 
-    def answers(loop: SystemState, inputs: dict[str, Any], t: Any) -> list[Any]:
-        tick = tick_of(system, loop)
-        acting = act(system, loop, inputs, tick)
-        here = Instant(system, acting, acting.states, inputs, t, tick.number)
+    def commands_at(state: SystemState, inputs: dict[str, Any], t: Any) -> list[Any]:
+        tick = tick_of(system, state)
+        acting = run_tick(system, state, inputs, tick)
+        here = PortBus(system, acting, acting.states, inputs, t, tick.number)
         return [here.commands(k) for k in range(len(system.software))]
 
     if not system.software:
         return None
-    start = float(loop.tick) * system.dt
-    asked = compile(answers, loop, inputs, start, target=target)
+    start = float(state.tick) * system.dt
+    program = compile(commands_at, state, inputs, start, target=target)
     for t in start + system.dt * _STAGES:
-        for k, commands in enumerate(asked(loop, inputs, t)):
+        for k, commands in enumerate(program(state, inputs, t)):
             for command in commands:
                 answer = np.asarray(numbers(command))
                 if not np.all(np.isfinite(answer)):
                     place = int(np.argmin(np.isfinite(answer)))
-                    said = f"{system.software[k].title}.command gave {answer[place]:g} at t = {t:g} s"
-                    return _channel_of(system, k, command, place), said
+                    sentence = f"{system.software[k].title}.command gave {answer[place]:g} at t = {t:g} s"
+                    return _channel_of(system, k, command, place), sentence
     return None
 
 
 def _effect_at_fault(
-    system: System, loop: SystemState, inputs: dict[str, np.ndarray], target: Engine
+    system: System, state: SystemState, inputs: dict[str, np.ndarray], target: Engine
 ) -> tuple[str, str] | None:
     """(channel, sentence) of the first effect whose force in the coming step is not finite."""
 
-    def answers(loop: SystemState, inputs: dict[str, Any], t: Any) -> list[Any]:
-        acting = act(system, loop, inputs, tick_of(system, loop))
-        clock = Clock(t=t, tick=loop.tick, dt=system.dt)
+    def forces_at(state: SystemState, inputs: dict[str, Any], t: Any) -> list[Any]:
+        acting = run_tick(system, state, inputs, tick_of(system, state))
+        clock = Clock(t=t, tick=state.tick, dt=system.dt)
         return [effect.force(system.world.crafts[c], acting.states[c], clock) for effect, c in pushes]
 
     pushes = [
@@ -157,10 +156,10 @@ def _effect_at_fault(
     ]
     if not pushes:
         return None
-    start, names = float(loop.tick) * system.dt, _channels(system)
-    asked = compile(answers, loop, inputs, start, target=target)
+    start, names = float(state.tick) * system.dt, _channels(system)
+    program = compile(forces_at, state, inputs, start, target=target)
     for t in start + system.dt * _STAGES:
-        for (effect, c), force in zip(pushes, asked(loop, inputs, t), strict=True):
+        for (effect, c), force in zip(pushes, program(state, inputs, t), strict=True):
             if not np.all(np.isfinite(force)):
                 place = int(np.argmin(np.isfinite(force)))
                 before = sum(craft.layout.nv for craft in system.world.crafts[:c])
@@ -169,7 +168,7 @@ def _effect_at_fault(
 
 
 def _channel_of(system: System, k: int, command: Any, place: int) -> str:
-    """The channel that a number of a command drives."""
+    """Name of the channel that entry number `place` of a command drives."""
     c = system.wiring.software[k].craft
     layout = system.world.crafts[c].layout
     if isinstance(command, (JointRates, JointTorques, WheelTorques)):
@@ -180,7 +179,7 @@ def _channel_of(system: System, k: int, command: Any, place: int) -> str:
 
 
 def _calm(records: SystemState) -> SystemState:
-    """The last record before the motion went wild."""
+    """The last record before speeds exceeded a bound that no sound motion reaches."""
     calm = np.flatnonzero(np.max(np.abs(_speeds(records)), axis=-1) < _CALM)
     return jax.tree.map(lambda x: x[calm[-1] if calm.size else 0], records)
 
@@ -188,7 +187,7 @@ def _calm(records: SystemState) -> SystemState:
 def _instability(
     system: System, calm: SystemState, inputs: dict[str, np.ndarray], ticks: float, target: Engine, *, fixed: bool
 ) -> tuple[str, str]:
-    """Channel and cause: a motion that grows by itself, too long a step, or software that holds too long."""
+    """Channel and cause of an instability: too long a step, a motion that grows by itself, or too long a period."""
     rates, modes = _motion_rates(system, calm, inputs, target)
     dt, fastest, growing = system.dt, int(np.argmax(np.abs(rates))), int(np.argmax(np.real(rates)))
     names = _channels(system)
@@ -211,28 +210,28 @@ def _instability(
 
 
 def _motion_rates(
-    system: System, loop: SystemState, inputs: dict[str, np.ndarray], target: Engine
+    system: System, state: SystemState, inputs: dict[str, np.ndarray], target: Engine
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rates [1/s] of the motion about an instant, held answers held, and v of each; by central differences."""
+    """Eigenvalues [1/s] of the motion about a state with commands held, and v of each mode; by central differences."""
     layouts = [craft.layout for craft in system.world.crafts]
     lengths = [6 + layout.nq + layout.nv for layout in layouts]
     ends = np.cumsum(lengths)
 
-    def rate(loop: SystemState, inputs: dict[str, Any], x: Any) -> Any:
-        tick = tick_of(system, loop)
-        acting = act(system, loop, inputs, tick)
+    def rate(state: SystemState, inputs: dict[str, Any], x: Any) -> Any:
+        tick = tick_of(system, state)
+        acting = run_tick(system, state, inputs, tick)
         plants = tuple(
             dataclasses.replace(plant, state=retract(plant.state, StateRate.from_vector(x[end - n : end], layout.nq)))
-            for plant, end, n, layout in zip(loop.plants, ends, lengths, layouts, strict=True)
+            for plant, end, n, layout in zip(state.plants, ends, lengths, layouts, strict=True)
         )
         found = derivative(system, plants, acting, inputs, tick, tick.t, tick.t)
         return jnp.concatenate([plant.state.vector() for plant in found.plants])
 
-    size = np.concatenate([np.concatenate([np.ones(6), 1.0 + np.abs(s.q), 1.0 + np.abs(s.v)]) for s in loop.states])
+    size = np.concatenate([np.concatenate([np.ones(6), 1.0 + np.abs(s.q), 1.0 + np.abs(s.v)]) for s in state.states])
     steps = np.diag(1e-6 * size)
-    compiled = compile(rate, loop, inputs, np.zeros(len(size)), target=target)
+    compiled = compile(rate, state, inputs, np.zeros(len(size)), target=target)
     ahead, behind = (
-        np.asarray(compiled.batch(loop, inputs, sign * steps, in_axes=(None, None, 0))) for sign in (1.0, -1.0)
+        np.asarray(compiled.batch(state, inputs, sign * steps, in_axes=(None, None, 0))) for sign in (1.0, -1.0)
     )
     rates, modes = np.linalg.eig(((ahead - behind) / (2e-6 * size[:, None])).T)
     speeds = np.concatenate([np.arange(end - layout.nv, end) for end, layout in zip(ends, layouts, strict=True)])

@@ -1,6 +1,6 @@
-"""Newton's and Euler's laws at an instant: what the accelerations that are integrated leave open in them.
+"""Residuals of Newton's and Euler's laws at an instant, with the accelerations that are integrated.
 
-Exactly nothing, whatever the step and the integrator: a wrong inertia shows here down to rounding. Rates of momentum
+They are zero, whatever the step and the integrator: a wrong inertia shows here down to rounding. Rates of momentum
 and energy are differentiated from momentum and energy themselves, not taken from the equations of motion.
 """
 
@@ -23,18 +23,18 @@ from freefloat.values.arrays import Numeric, Scalar, Vec3, Vector
 from freefloat.values.channels import Channel, vector
 
 
-def open_laws(craft: Spacecraft, now: Balance) -> Iterator[tuple[Channel, Numeric]]:
-    """Rate of momentum and energy less force, torque and power; and the size of the terms that were rounded."""
+def equation_of_motion_residuals(craft: Spacecraft, now: Balance) -> Iterator[tuple[Channel, Numeric]]:
+    """Channels of the rates of momentum and energy less force, torque and power, and of sizes of rounded terms."""
     q, v = now.state.q, now.state.v
     push, torque, omega = linear(now.force[:6]), angular(now.force[:6]), angular(now.state.V_NB)
     mass, inner_rate = craft.mass, without_drift_and_spin(craft, q, now.vdot)
 
-    def kept(q: Vector, v: Vector) -> tuple[Numeric, ...]:
+    def inner_quantities(q: Vector, v: Vector) -> tuple[Numeric, ...]:
         inner = inner_motion(craft, q, v)
         return inner.com, inner.com_velocity, inner.angular_momentum, inner.energy + elastic_energy(craft, q)
 
     qdot = v[np.array(craft.layout.coordinates, dtype=int)]
-    (com, u, L, energy), (_, u_rate, L_rate, energy_rate) = jax.jvp(kept, (q, v), (qdot, now.vdot))
+    (com, u, L, energy), (_, u_rate, L_rate, energy_rate) = jax.jvp(inner_quantities, (q, v), (qdot, now.vdot))
     # Velocities and momenta are in base axes, which turn.
     drift = cross(omega, linear(now.state.V_NB))
     force_left = mass * (now.vdot[:3] + drift + u_rate + cross(omega, u)) - push
@@ -80,7 +80,7 @@ def _revolute_speeds(craft: Spacecraft) -> np.ndarray:
 
 
 def _turning_of_followers(craft: Spacecraft, v: Vector) -> Scalar:
-    """Sizes of the rates of joints that turn with the coordinate of another [rad/s]."""
+    """Sum of the rates of revolute joints that follow the coordinate of another joint [rad/s]."""
     followers = [(joint.follows, joint.kind) for joint in craft.joints if joint.follows is not None]
     rates = [f.ratio * v[craft.layout.velocity(f.leader).start] for f, kind in followers if kind == "revolute"]
     return sum(map(jnp.abs, rates), start=jnp.zeros(()))

@@ -1,4 +1,4 @@
-"""How small differences grow along a run: like a power of time where motion is regular, exponentially where not."""
+"""Growth of small differences along a run: like a power of time where motion is regular, exponentially where not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events of two runs of one experiment: how far their instants are apart, and which only one of them has."""
+"""Events of two runs of one experiment: differences of their instants, and events that only one of them has."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from freefloat.sim.events.run_events import Event
 
 
 def _key(event: Event) -> tuple[str, str] | None:
-    """What an event is, if it is one that happens at an instant."""
+    """Name and kind of an event that happens at an instant; None for a remark."""
     if "energy_lost" not in event and "limit" not in event:
         return None
     return str(event.get("name", "")), str(event.get("kind", ""))
 
 
 def _pairs(first: tuple[Event, ...], second: tuple[Event, ...]) -> list[tuple[Event, Event]]:
-    """Events of both runs: the first of a kind with the first, the second with the second."""
+    """Pairs of events of both runs: the first of a kind with the first, the second with the second."""
     found, waiting = [], {}
     for event in second:
         waiting.setdefault(_key(event), []).append(event)
@@ -32,7 +32,7 @@ def _pairs(first: tuple[Event, ...], second: tuple[Event, ...]) -> list[tuple[Ev
 def event_shifts(
     first: tuple[Event, ...], second: tuple[Event, ...], factor: float
 ) -> tuple[tuple[EventShift, ...], tuple[str, ...]]:
-    """How far instants move, `factor` times the difference, and a sentence for each kind of which one run has more."""
+    """Shifts of events, `factor` times the difference [s], and a sentence for each kind whose counts differ."""
     shifts = tuple(
         EventShift(": ".join(filter(None, _key(a) or ())), a["time"], factor * abs(a["time"] - b["time"]))
         for a, b in _pairs(first, second)
@@ -47,7 +47,7 @@ def event_shifts(
 
 
 def between_events(time: np.ndarray, first: tuple[Event, ...], second: tuple[Event, ...]) -> np.ndarray:
-    """Records at which an event has happened in one run only."""
+    """Flags of the records at which an event has happened in one run only."""
     found = np.zeros(len(time), bool)
     for a, b in _pairs(first, second):
         start, end = sorted((a["time"], b["time"]))

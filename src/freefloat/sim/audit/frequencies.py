@@ -1,4 +1,4 @@
-"""Can the step follow what the model and the laws are able to do? Asked before a run, from their own frequencies."""
+"""Check before a run whether the step can follow the natural frequencies of the model and the rates of software."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _ADVISED = 0.5  # of the step that is advised: 1e-4 of the amplitude in a step, 
 
 
 class UnresolvedWarning(UserWarning):
-    """Something is faster than the step can follow."""
+    """Warning that a mode or software is faster than the step can follow."""
 
 
-def unresolved(system: System, states: tuple[State, ...]) -> tuple[str, ...]:
+def unresolved_rates(system: System, states: tuple[State, ...]) -> tuple[str, ...]:
     """One sentence for each flexible body and each piece of software that is faster than the step can follow."""
     found, world = [], system.world
     for c, (craft, state) in enumerate(zip(world.crafts, states, strict=True)):
         found += [
             f"{world.prefix(c)}{body}: dt = {system.dt:g} s cannot follow its mode at {rate:.3g} rad/s: the "
             f"integration would {'make it grow' if rate * system.dt > _UNSTABLE else 'damp it away'}. Use dt = "
-            f"{_fitting(system.dt, rate):.10g} or shorter, or "
+            f"{_fitting_step(system.dt, rate):.10g} or shorter, or "
             f"{'leave its flexibility out' if body.endswith('.gear') else 'keep fewer modes'}."
             for body, rate in fastest_modes(craft, np.asarray(state.q)).items()
             if rate * system.dt > _RESOLVED
@@ -38,13 +38,13 @@ def unresolved(system: System, states: tuple[State, ...]) -> tuple[str, ...]:
         if rate * system.dt > _RESOLVED:
             found.append(
                 f"{law.title}: dt = {system.dt:g} s cannot follow its loop at {rate:.3g} rad/s. Use dt = "
-                f"{_fitting(system.dt, rate):.10g} or shorter, or a slower loop."
+                f"{_fitting_step(system.dt, rate):.10g} or shorter, or a slower loop."
             )
     return tuple(found)
 
 
 def fastest_modes(craft: Spacecraft, q: np.ndarray) -> dict[str, float]:
-    """For each flexible body or joint, the fastest natural frequency of the whole [rad/s] that is mostly its own."""
+    """Fastest natural frequency [rad/s] of the spacecraft that belongs mostly to each flexible body or joint."""
     places = elastic_places(craft)
     if not places:
         return {}
@@ -61,6 +61,6 @@ def fastest_modes(craft: Spacecraft, q: np.ndarray) -> dict[str, float]:
     return found
 
 
-def _fitting(dt: float, rate: float) -> float:
-    """The longest whole fraction of the step that follows a rate: everything that fitted the step fits it too."""
+def _fitting_step(dt: float, rate: float) -> float:
+    """The longest whole fraction of the step [s] that follows a rate; periods that fitted the step fit it too."""
     return float(dt / np.ceil(rate * dt / _ADVISED))

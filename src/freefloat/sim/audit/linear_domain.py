@@ -1,4 +1,4 @@
-"""Did a run stay where its linear models are right? If not, the audit says so."""
+"""Check whether a run stayed within the domain of its linear models; the audit lists warnings if not."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RATE = 0.1  # of the lowest natural frequency
 
 
 def domain_warnings(craft: Spacecraft, data: LabelledArrays, prefix: str = "") -> tuple[str, ...]:
-    """One sentence for each way in which a flexible body left the domain of its model; `prefix` of its channels."""
+    """One sentence for each way in which a flexible body left the domain of its model; `prefix`: of its channels."""
     found: list[str] = []
     for body in flexible_bodies(craft):
         found += _bending_warnings(body, data[f"{prefix}{body.name}.modes"].values, data["time"].values)
@@ -32,7 +32,7 @@ def domain_warnings(craft: Spacecraft, data: LabelledArrays, prefix: str = "") -
 
 
 def effect_warnings(system: System, data: LabelledArrays) -> list[str]:
-    """Sentences of all effects on where a run left the domain of their models."""
+    """Sentences of all effects about where a run left the domain of their models."""
     world = system.world
     return [
         sentence
@@ -44,7 +44,7 @@ def effect_warnings(system: System, data: LabelledArrays) -> list[str]:
 
 
 def _turning_warnings(body: ModalBody, rate: np.ndarray, t: np.ndarray) -> list[str]:
-    """A body that turns, by itself or with what carries it, becomes stiffer: only some models know."""
+    """Warning for a body that turns fast without geometric stiffening, which only some models have."""
     turning, lowest = np.linalg.norm(rate, axis=-1), float(body.frequencies()[0])
     stiffened = bool(np.any(np.asarray(body.short_mixed_moment)))
     if stiffened or np.max(turning) <= _RATE * lowest:

@@ -1,4 +1,4 @@
-"""What fixed steps lose by themselves: stretches of the run integrated again at half the step, from the same states.
+"""Loss of fixed steps: stretches of the run are integrated again at half the step, from the same states.
 
 A loss of the integrator shrinks when the step does, by sixteen where the motion is smooth and by two or four where
 something jumps inside a step. A wrong inertia or a missing force stays as it is. So the difference between both ways is
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import jax
 import numpy as np
 
-from freefloat.sim.audit.audit import Accuracy
-from freefloat.sim.audit.balances import Sizes, book_of, open_ends
+from freefloat.sim.audit.audit import IntegratorLoss
+from freefloat.sim.audit.balances import Sizes, balanced_quantity, imbalances
 from freefloat.sim.rollout import FixedSteps
 from freefloat.sim.system.system import SystemState
 
@@ -34,16 +34,16 @@ _TINY = float(np.finfo(float).tiny)  # nothing is divided by less
 
 
 @dataclass(frozen=True)
-class _Repeated:
-    """Stretches that were integrated twice: by whole steps as in the run, and by half ones."""
+class _RepeatedStretches:
+    """Stretches that were integrated twice: by whole steps as in the run, and by half steps."""
 
-    largest: np.ndarray  # numbers of those that were chosen because the books change most in them
+    largest: np.ndarray  # numbers of those that were chosen because the balances change most in them
     spread: np.ndarray  # numbers of those that stand for all others
-    lost: dict[str, np.ndarray]  # size of the difference, by book, for both in this order
+    lost: dict[str, np.ndarray]  # size of the difference, by balance, for both in this order
     left: dict[str, np.ndarray]  # what half steps lose
 
 
-def of_fixed_steps(
+def loss_of_fixed_steps(
     steps: FixedSteps,
     observe: Callable[[SystemState], LabelledArrays],
     records: SystemState,
@@ -51,40 +51,47 @@ def of_fixed_steps(
     motion: Sizes,
     dt: float,
     prefixes: tuple[str, ...] = ("",),
-) -> Accuracy:
-    """What RK4 lost in this run; `records` are the states behind `data`."""
-    count, ends = int(records.tick[-1] - records.tick[0]), open_ends(data, prefixes)
-    plain = Accuracy(f"RK4, {count} steps of {dt:g} s", count, dt)
+) -> IntegratorLoss:
+    """Permitted losses of RK4 in this run, measured at half the step; `records` are the states behind `data`."""
+    count, ends = int(records.tick[-1] - records.tick[0]), imbalances(data, prefixes)
+    plain = IntegratorLoss(f"RK4, {count} steps of {dt:g} s", count, dt)
     off = {name: float(np.max(_length(values))) for name, values in ends.items()}
-    if all(off[name] <= plain.permitted(name, motion) for name in ends):
+    if all(off[name] <= plain.permitted_imbalance(name, motion) for name in ends):
         return dataclasses.replace(plain, reason=f"{plain.reason}, which lost no more than rounding")
     marks = _marks(len(records.tick))
     made = {name: _length(np.diff(values[marks], axis=0)) for name, values in ends.items()}  # in each stretch
-    chosen = _chosen(made, motion, np.diff(records.tick[marks]), count)
+    chosen = _chosen_stretches(made, motion, np.diff(records.tick[marks]), count)
     repeated = _repeat(steps, observe, records, data, marks, chosen, prefixes)
-    lost = {name: _in_all(made[name], repeated, name) for name in ends}
-    share = {name: off[name] / max(plain.most(name, motion), _TINY) for name in ends}  # of the most that may be lost
+    lost = {name: _total_loss(made[name], repeated, name) for name in ends}
+    share = {
+        name: off[name] / max(plain.largest_loss(name, motion), _TINY) for name in ends
+    }  # of the most that may be lost
     worst = max(ends, key=lambda name: share[name])
     shrinks = float(np.sum(made[worst][np.concatenate(chosen)]) / max(np.sum(repeated.left[worst]), _TINY))
-    what, unit = book_of(worst).quantity.removesuffix(": change = work - dissipation"), book_of(worst).unit
-    return Accuracy(
+    what, unit = (
+        balanced_quantity(worst).quantity.removesuffix(": change = work - dissipation"),
+        balanced_quantity(worst).unit,
+    )
+    return IntegratorLoss(
         reason=f"{plain.reason}; half the step would change the {what} by {lost[worst]:.1e} {unit}",
         steps=count,
         dt=dt,
         lost={name: _MARGIN * value for name, value in lost.items()},
-        remedy=_shorter(dt, share[worst], shrinks),
+        remedy=_shorter_step_text(dt, share[worst], shrinks),
         otherwise="with half the step it stays, so the step is not to blame: a force is missing from the books, or a "
         "model is not consistent with itself",
     )
 
 
 def _marks(records: int) -> np.ndarray:
-    """Records between which the stretches lie, the first and the last among them."""
+    """Numbers of the records between which the stretches lie, the first and the last among them."""
     return np.unique(np.linspace(0, records - 1, min(records - 1, _STRETCHES) + 1).round().astype(int))
 
 
-def _chosen(made: dict[str, np.ndarray], motion: Sizes, ticks: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """Which stretches to repeat: where the books change most, and some spread over the rest; all of a short run."""
+def _chosen_stretches(
+    made: dict[str, np.ndarray], motion: Sizes, ticks: np.ndarray, steps: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of the stretches to repeat: where balances change most, and some spread over the rest."""
     room = max(2, max(_ALWAYS, steps // _SHARE) // int(np.max(ticks)))
     change = np.sum([made[name] / max(motion.size[name], _TINY) for name in made], axis=0)
     order = np.argsort(-np.where(np.isfinite(change), change, np.inf))
@@ -103,8 +110,8 @@ def _repeat(
     marks: np.ndarray,
     chosen: tuple[np.ndarray, np.ndarray],
     prefixes: tuple[str, ...],
-) -> _Repeated:
-    """Integrate the chosen stretches again at half the step."""
+) -> _RepeatedStretches:
+    """The chosen stretches, integrated again at half the step."""
     both = np.concatenate(chosen)
     starts = jax.tree.map(lambda x: np.asarray(x)[marks[both]], records)
     halves = dataclasses.replace(starts, tick=np.asarray(_HALVES * starts.tick, dtype=np.int32))
@@ -117,9 +124,9 @@ def _repeat(
     order = np.argsort(np.concatenate(alike))
     after = jax.tree.map(lambda *x: np.concatenate(x)[order], *reached)
     seen = observe(dataclasses.replace(after, tick=after.tick // _HALVES))
-    halved, ends = open_ends(seen, prefixes, start=data.isel(time=marks[both])), open_ends(data, prefixes)
+    halved, ends = imbalances(seen, prefixes, start=data.isel(time=marks[both])), imbalances(data, prefixes)
     whole = {name: values[marks[both + 1]] - values[marks[both]] for name, values in ends.items()}
-    return _Repeated(
+    return _RepeatedStretches(
         largest=chosen[0],
         spread=chosen[1],
         lost={name: _length(whole[name] - halved[name]) for name in ends},
@@ -127,8 +134,8 @@ def _repeat(
     )
 
 
-def _in_all(made: np.ndarray, repeated: _Repeated, name: str) -> float:
-    """The integrator's loss in the whole run: as found where the books change most, and in proportion elsewhere."""
+def _total_loss(made: np.ndarray, repeated: _RepeatedStretches, name: str) -> float:
+    """Loss of the integrator in the whole run: as found where the balance changes most, in proportion elsewhere."""
     known, lost = len(repeated.largest), repeated.lost[name]
     total = float(np.sum(lost[:known]))
     if repeated.spread.size:
@@ -138,8 +145,8 @@ def _in_all(made: np.ndarray, repeated: _Repeated, name: str) -> float:
     return total
 
 
-def _shorter(dt: float, share: float, shrinks: float) -> str:
-    """A step that would do, from how the loss shrank: a whole fraction of this one, so that all still fits."""
+def _shorter_step_text(dt: float, share: float, shrinks: float) -> str:
+    """Remedy with a shorter step, from how the loss shrank: a whole fraction of this one, so that all periods fit."""
     order = float(np.clip(np.log2(max(shrinks, 1.0)), 1.0, 4.0)) if np.isfinite(shrinks) else 1.0
     parts = np.ceil((2.0 * share) ** (1.0 / order)) if np.isfinite(share) else np.inf
     if not 2.0 <= parts <= 1000.0:

@@ -16,7 +16,7 @@ import numpy as np
 
 from freefloat.model import World
 from freefloat.sim.audit.accuracy import ChannelError, RunAccuracy
-from freefloat.sim.audit.channel_differences import difference, is_number, size_of, switched, unit_of
+from freefloat.sim.audit.channel_differences import difference, is_number, size_of, switch_flags, unit_of
 from freefloat.sim.audit.error_growth import growth_rate
 from freefloat.sim.audit.event_shifts import between_events, event_shifts
 from freefloat.sim.events.run_events import Event
@@ -35,8 +35,8 @@ _FAR_MOVED = 0.25  # of the way that a channel makes
 
 
 @dataclass(frozen=True)
-class Motion:
-    """A run as far as its accuracy needs it: its states, channels and events, at the same instants."""
+class ComparedRun:
+    """A run for the measurement of its accuracy: its states, channels and events at the same instants."""
 
     records: SystemState
     data: LabelledArrays
@@ -46,9 +46,9 @@ class Motion:
 def halved_records(
     steps: FixedSteps, records: SystemState, timing: Grid, parts: int, wanted: Callable[[], bool]
 ) -> SystemState | None:
-    """The states of a run once more, each tick in `parts` steps; None if it is no longer wanted."""
-    loop = jax.tree.map(lambda x: np.asarray(x)[0], records)
-    finer = dataclasses.replace(loop, tick=np.asarray(parts * loop.tick, dtype=np.int32))
+    """The states of a run with each tick in `parts` steps; None if `wanted` becomes false."""
+    state = jax.tree.map(lambda x: np.asarray(x)[0], records)
+    finer = dataclasses.replace(state, tick=np.asarray(parts * state.tick, dtype=np.int32))
     blocks = [jax.tree.map(lambda x: np.asarray(x)[None], finer)]
     done = Grid(int(records.tick[-1] - records.tick[0]), timing.record_every)
     for block in steps.blocks(finer, done, parts):
@@ -59,8 +59,10 @@ def halved_records(
     return dataclasses.replace(whole, tick=np.asarray(whole.tick // parts, dtype=np.int32))
 
 
-def compared(world: World, run: Motion, finer: Motion, shown: np.ndarray, order: float, reason: str) -> RunAccuracy:
-    """The accuracy of a run from that at half the step; `shown` are the records that were asked for."""
+def compare_runs(
+    world: World, run: ComparedRun, finer: ComparedRun, shown: np.ndarray, order: float, reason: str
+) -> RunAccuracy:
+    """The accuracy of a run from a run at half the step; `shown`: flags of the records that were asked for."""
     steps = int(run.records.tick[-1] - run.records.tick[0])
     factor = 2.0**order / (2.0**order - 1.0)
     shifts, remarks = event_shifts(run.events, finer.events, factor)
@@ -77,7 +79,7 @@ def compared(world: World, run: Motion, finer: Motion, shown: np.ndarray, order:
         if is_number(array) and array.dims[:1] == ("time",) and array.values.size:
             channels |= _channel_errors(world, name, array, finer.data[name].values, use, time, scales)
     headline = headline_channels(world, channels)
-    apart, floor = _closeness(run.data, finer.data, headline, use, steps)
+    apart, floor = _largest_differences(run.data, finer.data, headline, use, steps)
     converged = all(channels[name].verdict != "not converged" for name in headline.values())
     rate = 0.0 if converged else growth_rate(time[use], apart, floor)
     if rate:
@@ -103,22 +105,22 @@ def _channel_errors(
     time: np.ndarray,
     scales: tuple[float, float, float],
 ) -> dict[str, ChannelError]:
-    """Of a channel; of one whose components have different units, for each unit.
+    """Errors of a channel, by name; a channel whose components have different units has one for each unit.
 
-    `scales`: what makes an error of a difference, rounding as a share, how far bodies are from the origin [m].
+    `scales`: factor from difference to error, rounding as a share, largest distance of bodies from the origin [m].
     """
     factor, rounding, extent = scales
     apart, names, unit = difference(array, other), _components(array), unit_of(array)
-    jumped = switched(array, apart) & use[:, None]
+    jumped = switch_flags(array, apart) & use[:, None]
     apart = np.where(use[:, None] & ~jumped, apart, 0.0)
     largest, way = size_of(array)
     floor = rounding * max(largest, {"m": extent, "rad": 1.0}.get(unit, 0.0))
     units = _component_units(world, name, names, unit)
     found = {}
-    for one in dict.fromkeys(units):
-        mine = [k for k, u in enumerate(units) if u == one]
-        key = name if len(set(units)) == 1 else f"{name} [{one}]"
-        found[key] = _largest(apart[:, mine], [names[k] for k in mine], one, time, (factor, floor, way))
+    for own_unit in dict.fromkeys(units):
+        mine = [k for k, u in enumerate(units) if u == own_unit]
+        key = name if len(set(units)) == 1 else f"{name} [{own_unit}]"
+        found[key] = _largest(apart[:, mine], [names[k] for k in mine], own_unit, time, (factor, floor, way))
         if array.dims[-1] in ("wxyz", "rpy"):  # no rotation is off by more than half a turn
             found[key] = dataclasses.replace(found[key], error=min(found[key].error, np.pi))
         found[key] = dataclasses.replace(found[key], switched=int(np.count_nonzero(np.any(jumped[:, mine], axis=1))))
@@ -140,18 +142,18 @@ def _largest(
 
 
 def _extent(data: LabelledArrays) -> float:
-    """How far a body is from the origin at most, at least 1 m: places are sums of such lengths, each rounded [m]."""
+    """Largest distance of a body from the origin [m], at least 1 m: positions are rounded sums of such lengths."""
     return float(np.max(np.abs(data["bodies.position"].values), initial=1.0))
 
 
 def _components(array: LabelledArray) -> list[str]:
-    """Names of the parts that are compared; none for a single one."""
+    """Names of the components that are compared; one empty name for a single number."""
     axes = [axis for axis in array.dims[1:] if axis not in ("xyz", "wxyz", "rpy")]
     return [str(name) for name in array.along(axes[0])] if axes else [""]
 
 
 def _component_units(world: World, name: str, names: list[str], unit: str) -> list[str]:
-    """The unit of each component: joints may turn or slide."""
+    """The unit of each component of a channel: joints may turn or slide."""
     if ", " not in unit:
         return [unit] * len(names)
     turning, sliding = unit.split(", ")
@@ -161,7 +163,7 @@ def _component_units(world: World, name: str, names: list[str], unit: str) -> li
 
 
 def headline_channels(world: World, channels: dict[str, ChannelError]) -> dict[str, str]:
-    """What an engineer asks for first: attitude, hands, joints, tips, place, of every spacecraft."""
+    """Short list of channels by label: attitude, hands, joints, tips and position of every spacecraft."""
     found: dict[str, str] = {}
     for c, craft in enumerate(world.crafts):
         prefix = world.prefix(c)
@@ -176,7 +178,7 @@ def headline_channels(world: World, channels: dict[str, ChannelError]) -> dict[s
 
 
 def _tips(channels: dict[str, ChannelError], prefix: str) -> list[str]:
-    """The node of each flexible body that is worst."""
+    """Channels of the node with the largest error of each flexible body."""
     worst: dict[str, str] = {}
     for name in channels:
         if name.startswith(prefix) and name.endswith(".displacement"):
@@ -186,10 +188,10 @@ def _tips(channels: dict[str, ChannelError], prefix: str) -> list[str]:
     return [name.removeprefix(prefix) for name in worst.values()]
 
 
-def _closeness(
+def _largest_differences(
     data: LabelledArrays, finer: LabelledArrays, headline: dict[str, str], use: np.ndarray, steps: int
 ) -> tuple[np.ndarray, float]:
-    """The largest difference of the short list at each record, in radians or as a share of the way; and rounding."""
+    """Largest difference of the short list at each record, in radians or as a share of the range; and rounding."""
     shares = [np.zeros(np.count_nonzero(use))]
     for name in {name.split(" [")[0] for name in headline.values()}:
         apart = difference(data[name], finer[name].values)[use]

@@ -1,4 +1,4 @@
-"""The order of the error in the step: short stretches at the step, its half and its quarter, where runs part most."""
+"""Order of the error in the step: short stretches at the step, its half and its quarter, where runs differ most."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EPS = float(np.finfo(float).eps)
 
 
 def measured_order(steps: FixedSteps, records: SystemState, finer: SystemState) -> float | None:
-    """The order from a run and the same run at half the step; None where it cannot be told."""
+    """Order of the error from a run and the same run at half the step; None if it cannot be determined."""
     ticks = np.asarray(records.tick)
     count, length = int(ticks[-1] - ticks[0]), int(ticks[1] - ticks[0])
     room = min(int(_SHARE * count / (_PER_TICK * length)), _MOST_STRETCHES)
@@ -45,7 +45,7 @@ def measured_order(steps: FixedSteps, records: SystemState, finer: SystemState) 
     if not np.any(sure):
         return None
     orders = np.log2(coarse[sure] / np.maximum(fine[sure], least))
-    return float(np.clip(_middle(orders, coarse[sure]), 1.0, ORDER))
+    return float(np.clip(_weighted_median(orders, coarse[sure]), 1.0, ORDER))
 
 
 def _reach(steps: FixedSteps, starts: SystemState, ticks: int, parts: int) -> SystemState:
@@ -54,7 +54,7 @@ def _reach(steps: FixedSteps, starts: SystemState, ticks: int, parts: int) -> Sy
 
 
 def _vectors(first: SystemState, second: SystemState) -> np.ndarray:
-    """Differences of all states, (records, coordinates): place, attitude as an angle, coordinates, speeds."""
+    """Differences of all states, (records, coordinates): position, attitude as an angle, coordinates, speeds."""
     columns = []
     for a, b in zip(first.states, second.states, strict=True):
         turned = angle_between(np.asarray(a.quat_NB), np.asarray(b.quat_NB))[:, None]
@@ -62,8 +62,8 @@ def _vectors(first: SystemState, second: SystemState) -> np.ndarray:
     return np.nan_to_num(np.concatenate(columns, axis=1), nan=np.inf, posinf=1e300)
 
 
-def _middle(values: np.ndarray, weights: np.ndarray) -> float:
-    """The weighted median."""
+def _weighted_median(values: np.ndarray, weights: np.ndarray) -> float:
+    """Weighted median of values."""
     order = np.argsort(values)
     total = np.cumsum(weights[order])
     return float(values[order][np.searchsorted(total, 0.5 * total[-1])])

@@ -1,4 +1,4 @@
-"""Could bodies have overlapped within a step without being noticed? Looked at after a run, from recorded states.
+"""Check after a run, from recorded states, whether bodies may have overlapped within a step without being noticed.
 
 A gap that closes and opens within a step is found as long as no acceleration in it exceeds twice the mean (`gap_dips`).
 Where the acceleration changes by j h within a step of length h, it may exceed that by j h less the mean, and a gap be
@@ -26,13 +26,16 @@ _WIDE = 2.0  # so many times as far as anything comes between two records: far a
 
 
 def overlap_warnings(system: System, records: SystemState) -> tuple[str, ...]:
-    """Contacts that may have overlapped by more than a millimetre within a step, unseen, with a step that would do."""
+    """Warnings for contacts that may have overlapped unseen by over 1 mm within a step, with a better step [s]."""
     titles = (*(part.title for part in system.interactions), *(f"Contact '{x.name}'" for x in system.world.contacts))
     ticks = np.asarray(records.tick)
     if not titles or len(ticks) < 4:
         return ()
     quiet = _quiet_intervals(system, records)
-    worst = [float(np.max(_unseen(one, ticks, system.dt) * quiet)) for one in _motions(system, records)]
+    worst = [
+        float(np.max(_unseen_depths(history, ticks, system.dt) * quiet))
+        for history in _contact_histories(system, records)
+    ]
     return tuple(
         _sentence(title, most, system.dt) for title, most in zip(titles, worst, strict=True) if most > UNSEEN_JUMP
     )
@@ -46,43 +49,43 @@ def _sentence(title: str, most: float, dt: float) -> str:
 
 
 @dataclass(frozen=True)
-class _Motion:
-    """What one contact does at all records (leading axis: record)."""
+class _ContactHistory:
+    """Approach of one contact at all records (leading axis: record)."""
 
     gap: np.ndarray  # the smallest [m]
     velocity: np.ndarray  # (records, 6): see `Approach`
     lever: np.ndarray  # [m]
 
 
-def _motions(system: System, records: SystemState) -> Iterator[_Motion]:
-    """Of every interaction, and of every contact without compliance."""
+def _contact_histories(system: System, records: SystemState) -> Iterator[_ContactHistory]:
+    """Approaches of every interaction, and of every contact without compliance."""
 
-    def look(system: System, loop: SystemState) -> tuple[list[Approach], Approach | None]:
+    def approaches_at(system: System, state: SystemState) -> tuple[list[Approach], Approach | None]:
         world = system.world
-        between = [part.approach(Truth(world, loop.states)) for part in system.interactions]
-        return between, contact_approach(world, loop.states, loop.constraints) if world.contacts else None
+        between = [part.approach(Truth(world, state.states)) for part in system.interactions]
+        return between, contact_approach(world, state.states, state.modes) if world.contacts else None
 
     first = jax.tree.map(lambda x: np.asarray(x)[0], records)
-    between, rigid = compile_system(look, system, first).batch(records, in_axes=(0,))
-    for one in between:
-        yield _Motion(np.min(one.gaps, axis=1), np.asarray(one.velocity), np.asarray(one.lever))
+    between, rigid = compile_system(approaches_at, system, first).batch(records, in_axes=(0,))
+    for approach in between:
+        yield _ContactHistory(np.min(approach.gaps, axis=1), np.asarray(approach.velocity), np.asarray(approach.lever))
     for k in range(len(system.world.contacts)):
-        yield _Motion(rigid.gaps[:, k], rigid.velocity[:, :, k], rigid.lever[:, k])
+        yield _ContactHistory(rigid.gaps[:, k], rigid.velocity[:, :, k], rigid.lever[:, k])
 
 
 def _quiet_intervals(system: System, records: SystemState) -> np.ndarray:
-    """Flags of intervals between records in which nothing pushed or was caught, nor in those beside them."""
+    """Flags of intervals between records in which no contact acted, nor in those beside them."""
     busy = np.zeros(len(records.tick) - 1, bool)
     for own in records.plants[0].inner:
         busy |= np.diff(np.asarray(own.work)) != 0.0
     if system.world.has_events:
-        busy |= np.diff(np.asarray(records.constraints.log.count)) != 0
+        busy |= np.diff(np.asarray(records.modes.log.count)) != 0
     return ~(busy[:-2] | busy[1:-1] | busy[2:])
 
 
-def _unseen(one: _Motion, ticks: np.ndarray, dt: float) -> np.ndarray:
-    """How deep an overlap may have passed in a step of each interval but the first and the last [m]."""
-    gaps, velocity, lever = one.gap, one.velocity, one.lever
+def _unseen_depths(history: _ContactHistory, ticks: np.ndarray, dt: float) -> np.ndarray:
+    """Depth of an overlap that may have passed in a step of each interval but the first and the last [m]."""
+    gaps, velocity, lever = history.gap, history.velocity, history.lever
     span = dt * np.diff(ticks)
     change = np.diff(velocity, axis=0) / span[:, None]  # mean accelerations
     middle = 0.5 * (span[1:] + span[:-1])
@@ -96,5 +99,5 @@ def _unseen(one: _Motion, ticks: np.ndarray, dt: float) -> np.ndarray:
 
 
 def _size(twist: np.ndarray, lever: np.ndarray) -> np.ndarray:
-    """How much of it a point on a lever may have."""
+    """Largest speed of a point on a lever with a twist."""
     return np.linalg.norm(linear(twist.T), axis=0) + lever * np.linalg.norm(angular(twist.T), axis=0)

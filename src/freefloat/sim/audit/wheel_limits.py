@@ -1,4 +1,4 @@
-"""Does every driven wheel keep to its largest momentum? A motor that drives it on conserves everything all the same.
+"""Check that every driven wheel keeps to its largest momentum; a motor that drives it further violates no balance.
 
 Other torques may spin a full wheel up further: its absolute momentum stays while the body that carries it turns. So
 what its carrier's rate changes by is permitted, and what the wheel had at the start.
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from freefloat.effects.wheels import momentum_capacity
-from freefloat.sim.audit.audit import Entry
+from freefloat.sim.audit.audit import AuditEntry
 from freefloat.sim.system.system import System
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _LOCATED = 1e-9  # relative: the instant at which a wheel becomes full is located far better
 
 
-def wheel_limit_entries(system: System, data: LabelledArrays) -> Iterator[Entry]:
-    """For every driven wheel with a limit: by how much its momentum is beyond, at the worst record."""
+def wheel_limit_entries(system: System, data: LabelledArrays) -> Iterator[AuditEntry]:
+    """Audit entry of every driven wheel with a limit: by how much its momentum exceeds it, at the worst record."""
     world, t = system.world, data["time"].values
     for number, name in system.wiring.limited_wheels:
         craft, prefix = world.crafts[number], world.prefix(number)
@@ -34,4 +34,6 @@ def wheel_limit_entries(system: System, data: LabelledArrays) -> Iterator[Entry]
         worst = int(np.argmax(np.where(np.isfinite(beyond), beyond, np.inf)))
         turned = np.ptp(carried) + np.max(np.abs(np.diff(carried)), initial=0.0)
         permitted = float(beyond[0] + turned + _LOCATED * most)
-        yield Entry(f"{prefix}{name}: momentum beyond its limit", "N m s", float(beyond[worst]), t[worst], permitted)
+        yield AuditEntry(
+            f"{prefix}{name}: momentum beyond its limit", "N m s", float(beyond[worst]), t[worst], permitted
+        )

@@ -1,1 +1,1 @@
-"""What happens within a step: contacts, latches, brakes, clearances; when it happens, and what it changes."""
+"""Events within a step: of contacts, latches, brakes and clearances; when they occur, and what they change."""

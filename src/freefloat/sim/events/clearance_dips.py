@@ -1,7 +1,7 @@
-"""Shapes that come closer than their limit and part again within one step: found where they are closest.
+"""Shapes that come closer than their limit and separate again within one step: found where they are closest.
 
-Distances that cannot fall to their limit at the speed at which the bodies move are left alone. The others are looked
-at one after the other by golden section: of convex shapes that pass without turning the distance has one minimum.
+Distances that cannot fall to their limit at the speed at which the bodies move are skipped. The others are searched
+one after the other by golden section: between convex shapes that pass without turning the distance has one minimum.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WIDE = 2.0  # so many times as far as anything comes in a step: far away
 
 @record
 class Step:
-    """What is known of a step beforehand."""
+    """Margins and speeds of all pairs of shapes at both ends of a step."""
 
     first: Vector  # margins of all pairs of shapes at its beginning [m]
     last: Vector  # and at its end
@@ -31,14 +31,14 @@ class Step:
 
     @property
     def may_dip(self) -> Numeric:
-        """Flags of what is open at both ends and so near that it may close in between."""
+        """Flags of pairs of shapes that are open at both ends of the step and near enough to close in between."""
         near = self.first + self.last < _WIDE * self.speed * self.h
         return near & (self.first > 0.0) & (self.last > 0.0)
 
 
 @record
-class _Search:
-    """Looks for the lowest margin of one pair of shapes after the other: it lies between low and high."""
+class _DipSearch:
+    """Search for the lowest margin of one pair of shapes after the other; its instant lies between low and high."""
 
     left: Numeric  # flags of those that are still to be looked at
     which: Numeric  # int32: the present one
@@ -52,10 +52,10 @@ class _Search:
 
 
 def lowest_margins(margins_after: Callable[[Scalar], Vector], step: Step) -> tuple[Vector, Vector]:
-    """The lowest margin of every pair of shapes within a step and when that is; of those that are far its ends'."""
+    """Lowest margin [m] of every pair of shapes within a step, and its time [s]; for distant pairs that of the ends."""
     # Zeros that the engine does not know to be zeros: it would trace the loop anew for each that it finds changing.
     none = jnp.minimum(jnp.abs(step.h), 0.0)
-    start = _Search(
+    start = _DipSearch(
         left=step.may_dip,
         which=jnp.argmax(step.may_dip).astype(jnp.int32),
         low=none,
@@ -66,19 +66,19 @@ def lowest_margins(margins_after: Callable[[Scalar], Vector], step: Step) -> tup
         lowest=jnp.minimum(step.first, step.last),
         at=jnp.where(step.first < step.last, 0.0, step.h),
     )
-    found = jax.lax.while_loop(lambda p: jnp.any(p.left), lambda p: _look(margins_after, step, p), start)
+    found = jax.lax.while_loop(lambda p: jnp.any(p.left), lambda p: _next_search(margins_after, step, p), start)
     return found.lowest, found.at
 
 
-def _look(margins_after: Callable[[Scalar], Vector], step: Step, p: _Search) -> _Search:
-    """One look; and on to the next pair of shapes where this one is settled."""
+def _next_search(margins_after: Callable[[Scalar], Vector], step: Step, p: _DipSearch) -> _DipSearch:
+    """One evaluation of the margins; on to the next pair of shapes once the lowest margin of this one is found."""
     k, begins = p.which, p.rounds == 0
     first, last = step.first[k], step.last[k]
     right = p.high - p.middle > p.middle - p.low
     golden = p.middle + _GOLDEN * jnp.where(right, p.high - p.middle, p.low - p.middle)
     s = jnp.where(begins, step.h * jnp.clip(first / (first + last), 0.02, 0.98), golden)
-    seen = margins_after(s)
-    value = seen[k]
+    margins = margins_after(s)
+    value = margins[k]
     lower = value < p.at_middle
     after = s > p.middle
     low = jnp.where(begins, 0.0, jnp.where(lower, jnp.where(after, p.middle, p.low), jnp.where(after, p.low, s)))
@@ -87,11 +87,11 @@ def _look(margins_after: Callable[[Scalar], Vector], step: Step, p: _Search) -> 
     wide = jnp.maximum(high - middle, middle - low)
     settled = (at_middle <= 0.0) | (at_middle > _WIDE * step.speed[k] * wide) | (high - low <= _NARROW * step.h)
     settled = settled | (p.rounds >= _ROUNDS)
-    better = seen < p.lowest
-    lowest, at = jnp.where(better, seen, p.lowest), jnp.where(better, s, p.at)
+    better = margins < p.lowest
+    lowest, at = jnp.where(better, margins, p.lowest), jnp.where(better, s, p.at)
     left = p.left & (lowest > 0.0) & ~(settled & (jnp.arange(p.left.shape[0]) == k))
     moves = ~left[k]
-    return _Search(
+    return _DipSearch(
         left=left,
         which=jnp.where(moves, jnp.argmax(left), k).astype(jnp.int32),
         low=jnp.where(moves, 0.0, low),

@@ -1,4 +1,4 @@
-"""How fast the bodies of watched pairs move against each other: how soon, and how unevenly, they can come closer."""
+"""Relative motion of watched pairs of bodies: bounds on how fast, and how unevenly, they can come closer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 
 from freefloat.dynamics.kinematics import body_poses, body_twists
 from freefloat.model import State, World
-from freefloat.sim.events.clearance_pairs import Pair, Watched, placed_shapes
+from freefloat.sim.events.clearance_pairs import Pair, WatchedBody, placed_shapes
 from freefloat.spatial import angular, linear
 from freefloat.values import record
 from freefloat.values.arrays import Numeric, Scalar, Vector
@@ -17,7 +17,7 @@ _UNEVEN = 2.0  # so many times the mean acceleration: what it may be in between
 
 @record
 class PairMotion:
-    """Of all pairs: motion of the first body relative to the second."""
+    """Motion of the first body relative to the second, for all watched pairs."""
 
     velocity: Numeric  # (pairs, 3): of their origins, N axes [m/s]
     turn: Vector  # rates of both bodies together; of one that looks the same from all sides none [rad/s]
@@ -25,7 +25,7 @@ class PairMotion:
 
     @property
     def speed(self) -> Vector:
-        """No distance changes faster than this [m/s]."""
+        """Bound on the rate of change of every distance [m/s]."""
         return jnp.sqrt(jnp.sum(self.velocity**2, axis=1)) + self.turn * self.lever
 
     def rate_fall(self, later: PairMotion, h: Scalar) -> Vector:
@@ -37,11 +37,11 @@ class PairMotion:
 
 
 def pair_motion(world: World, pairs: tuple[Pair, ...], states: tuple[State, ...]) -> PairMotion:
-    """At a state."""
-    bodies = {one: _motion(world, one, states) for one in {one: None for pair in pairs for one in pair}}
-    levers = np.array([[_lever(world, one) for one in pair] for pair in pairs])
+    """Relative motion of all watched pairs at the given states."""
+    bodies = {body: _motion(world, body, states) for body in {body: None for pair in pairs for body in pair}}
+    levers = np.array([[_lever(world, body) for body in pair] for pair in pairs])
     counts = levers > 0.0
-    rates = jnp.stack([jnp.stack([bodies[one][1] for one in pair]) for pair in pairs])
+    rates = jnp.stack([jnp.stack([bodies[body][1] for body in pair]) for pair in pairs])
     return PairMotion(
         velocity=jnp.stack([bodies[a][0] - bodies[b][0] for a, b in pairs]),
         turn=jnp.sum(counts * rates, axis=1),
@@ -49,18 +49,18 @@ def pair_motion(world: World, pairs: tuple[Pair, ...], states: tuple[State, ...]
     )
 
 
-def _motion(world: World, one: Watched, states: tuple[State, ...]) -> tuple[Numeric, Scalar]:
-    """Velocity of the origin of a body, N axes, and how fast it turns."""
-    craft, state = world.crafts[one.craft], states[one.craft]
-    number = craft.body_index(one.body)
+def _motion(world: World, body: WatchedBody, states: tuple[State, ...]) -> tuple[Numeric, Scalar]:
+    """Velocity of the origin of a body [m/s], N axes, and the size of its angular rate [rad/s]."""
+    craft, state = world.crafts[body.craft], states[body.craft]
+    number = craft.body_index(body.body)
     V, X_BL = body_twists(craft, state.q, state.v)[number], body_poses(craft, state.q)[number]
     rate = angular(V)
     return state.X_NB.R @ (X_BL.R @ linear(V)), jnp.sqrt(rate @ rate)
 
 
-def _lever(world: World, one: Watched) -> float:
-    """How far the cores of its shapes reach from the origin of a body [m]."""
+def _lever(world: World, body: WatchedBody) -> float:
+    """Largest distance from the origin of a body that the cores of its shapes reach [m]."""
     return max(
         float(np.linalg.norm(shape.position)) + float(np.linalg.norm(core.half))
-        for shape, core in placed_shapes(world, one)
+        for shape, core in placed_shapes(world, body)
     )

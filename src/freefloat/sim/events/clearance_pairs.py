@@ -1,4 +1,4 @@
-"""Pairs of bodies whose clearance is watched: which they are, their shapes, and how far apart they are."""
+"""Pairs of bodies whose clearance is watched: the choice of pairs, their shapes, and their distances."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from freefloat.values.errors import ModelError
 _TOUCHING = 1e-9  # [m]: bodies that are this close at the start are built so
 
 
-class Watched(NamedTuple):
-    """A body by number of its spacecraft and by name."""
+class WatchedBody(NamedTuple):
+    """A watched body: the number of its spacecraft and its name."""
 
     craft: int
     body: str
 
 
-Pair = tuple[Watched, Watched]
+Pair = tuple[WatchedBody, WatchedBody]
 
 
 # ---- shapes
 
 
 def core_of(solid: Solid) -> Core | None:
-    """A solid as distances take it; None of those that only `coal` can measure."""
+    """The core of a solid for `shape_distance`; None for solids that only `coal` can measure."""
     if isinstance(solid, Box):
         return Core(0.5 * np.array(solid.size), 0.0)
     if isinstance(solid, (Capsule, Cylinder)):  # a cylinder is in the capsule of its radius and length
@@ -49,26 +49,26 @@ def core_of(solid: Solid) -> Core | None:
     return None
 
 
-def shapes_of(world: World, one: Watched, part: Clearance) -> tuple[Shape, ...]:
-    """What a body looks like, as far as a clearance looks at it."""
-    return tuple(shape for shape in _drawn(world, one) if not part.simple or core_of(shape.solid) is not None)
+def shapes_of(world: World, body: WatchedBody, part: Clearance) -> tuple[Shape, ...]:
+    """Shapes of a body that a clearance considers."""
+    return tuple(shape for shape in _body_shapes(world, body) if not part.simple or core_of(shape.solid) is not None)
 
 
-def _drawn(world: World, one: Watched) -> tuple[Shape, ...]:
-    body = world.crafts[one.craft].body(one.body)
+def _body_shapes(world: World, watched: WatchedBody) -> tuple[Shape, ...]:
+    body = world.crafts[watched.craft].body(watched.body)
     return () if isinstance(body, ModalBody) else body.shapes
 
 
 def is_simple(world: World, pair: Pair, part: Clearance) -> bool:
-    """Whether compiled code can measure a pair."""
-    return all(core_of(shape.solid) is not None for one in pair for shape in shapes_of(world, one, part))
+    """Whether compiled code can measure the distance of a pair."""
+    return all(core_of(shape.solid) is not None for body in pair for shape in shapes_of(world, body, part))
 
 
 # ---- distances
 
 
 def pair_distances(world: World, pairs: tuple[Pair, ...], states: tuple[State, ...]) -> Vector:
-    """Of every pair [m], negative where it overlaps."""
+    """Distance of every pair [m], negative where the bodies overlap."""
     return _smallest(world, pairs, states, None)
 
 
@@ -77,30 +77,30 @@ def shape_margins(
 ) -> tuple[Vector, np.ndarray]:
     """Distance of all shapes of every pair less its limit, and the number of the pair that each belongs to.
 
-    With its sign, but of shapes that are far apart no more than that.
+    The distance is signed; for shapes that are farther apart than the limit it is only a bound.
     """
     found, owners = _distances(world, pairs, states, limits)
     return found - limits[owners], owners
 
 
 def smallest_of_pairs(values: Vector, owners: np.ndarray) -> Vector:
-    """The smallest value of every pair, from those of its shapes."""
+    """The smallest value of every pair, from the values of its shapes."""
     return jnp.stack([jnp.min(values[np.flatnonzero(owners == k)]) for k in range(int(np.max(owners)) + 1)])
 
 
 def _smallest(world: World, pairs: tuple[Pair, ...], states: tuple[State, ...], limits: Vector | None) -> Vector:
-    """Smallest distance between the shapes of every pair."""
+    """Smallest distance between the shapes of every pair [m]."""
     return smallest_of_pairs(*_distances(world, pairs, states, limits)) if pairs else jnp.zeros(0)
 
 
 def _distances(
     world: World, pairs: tuple[Pair, ...], states: tuple[State, ...], limits: Vector | None
 ) -> tuple[Vector, np.ndarray]:
-    """Distances between the shapes of pairs; all pairs of shapes of two kinds are measured together."""
+    """Distances between the shapes of all pairs [m], and the number of the pair that each belongs to."""
     placed, groups = _placed_cores(world, pairs, states), defaultdict(list)
     for k, (a, b) in enumerate(pairs):
-        for one, other in product(placed[a], placed[b]):
-            both = pair_order(one, other)
+        for first, other in product(placed[a], placed[b]):
+            both = pair_order(first, other)
             groups[both[0][0].kind, both[1][0].kind].append((k, both))
     found, owners = [], []
     for group in groups.values():
@@ -111,36 +111,36 @@ def _distances(
     return jnp.concatenate(found), np.concatenate(owners)
 
 
-def _placed_cores(world: World, pairs: tuple[Pair, ...], states: tuple[State, ...]) -> dict[Watched, list[Placed]]:
+def _placed_cores(world: World, pairs: tuple[Pair, ...], states: tuple[State, ...]) -> dict[WatchedBody, list[Placed]]:
     """Cores of the shapes of every body in the pairs, and their poses in N."""
-    bodies = {c: body_poses(world.crafts[c], states[c].q) for c in {one.craft for pair in pairs for one in pair}}
+    bodies = {c: body_poses(world.crafts[c], states[c].q) for c in {body.craft for pair in pairs for body in pair}}
     found = {}
-    for one in {one: None for pair in pairs for one in pair}:
-        X_NB = states[one.craft].X_NB @ bodies[one.craft][world.crafts[one.craft].body_index(one.body)]
-        found[one] = [
+    for body in {body: None for pair in pairs for body in pair}:
+        X_NB = states[body.craft].X_NB @ bodies[body.craft][world.crafts[body.craft].body_index(body.body)]
+        found[body] = [
             (core, X_NB @ Pose(position=np.array(shape.position), rotation=np.array(shape.rotation)))
-            for shape, core in placed_shapes(world, one)
+            for shape, core in placed_shapes(world, body)
         ]
     return found
 
 
-def placed_shapes(world: World, one: Watched) -> list[tuple[Shape, Core]]:
+def placed_shapes(world: World, body: WatchedBody) -> list[tuple[Shape, Core]]:
     """Shapes of a body that compiled code can measure, with their cores."""
-    return [(shape, core) for shape in _drawn(world, one) if (core := core_of(shape.solid)) is not None]
+    return [(shape, core) for shape in _body_shapes(world, body) if (core := core_of(shape.solid)) is not None]
 
 
 # ---- which pairs
 
 
 def with_chosen_pairs(system: System, start: tuple[State, ...]) -> System:
-    """A system whose clearances name all their pairs: those that were given, checked, or those that are chosen."""
+    """The system with all pairs of its clearances named: the given ones after a check, else the chosen ones."""
     if not system.clearances:
         return system
     world = system.world
     chosen = []
     for part in system.clearances:
-        pairs = tuple(_named_pair(system, part, pair) for pair in part.pairs) or _choose(system, part, start)
-        names = tuple((_name(world, a), _name(world, b)) for a, b in pairs)
+        pairs = tuple(_named_pair(system, part, pair) for pair in part.pairs) or _choose_pairs(system, part, start)
+        names = tuple((_body_name(world, a), _body_name(world, b)) for a, b in pairs)
         if part.limit is not None:
             _require_simple(world, part, pairs)
         chosen.append(dataclasses.replace(part, pairs=names, ignore=()))
@@ -148,48 +148,48 @@ def with_chosen_pairs(system: System, start: tuple[State, ...]) -> System:
 
 
 def watched_pairs(system: System, part: Clearance) -> tuple[Pair, ...]:
-    """The pairs of a clearance."""
+    """The pairs of bodies of a clearance."""
     return tuple(_named_pair(system, part, pair) for pair in part.pairs)
 
 
 def _named_pair(system: System, part: Clearance, pair: tuple[str, str]) -> Pair:
-    a, b = (_watched(system, part, name) for name in pair)
+    a, b = (_watched_body(system, part, name) for name in pair)
     if a == b:
         raise ModelError(f"{part.title}: '{pair[0]}' and '{pair[1]}' are the same body. Name two.")
     return a, b
 
 
-def _watched(system: System, part: Clearance, name: str) -> Watched:
-    world, own = system.world, system.on(part)
+def _watched_body(system: System, part: Clearance, name: str) -> WatchedBody:
+    world, own = system.world, system.craft_index(part)
     craft, body = world.locate(name, own)
     if not world.single and not part.on and body == name:
         raise ModelError(f"{part.title}: say of which spacecraft '{name}' is, '{world.names[0]}.{name}'.")
-    one = Watched(craft, body)
+    watched = WatchedBody(craft, body)
     if body not in world.crafts[craft].body_names:
         known = ", ".join(world.crafts[craft].body_names)
         raise ModelError(f"{part.title}: '{world.names[craft]}' has no body '{body}'. Bodies: {known}.")
-    if not shapes_of(world, one, part):
+    if not shapes_of(world, watched, part):
         flexible = isinstance(world.crafts[craft].body(body), ModalBody)
         remedy = (
             "Fix a rigid body with shapes to it." if flexible else f"Give it some: craft.with_shapes('{body}', ...)."
         )
         raise ModelError(f"{part.title}: body '{body}' of '{world.names[craft]}' has no shapes. {remedy}")
-    return one
+    return watched
 
 
-def _choose(system: System, part: Clearance, start: tuple[State, ...]) -> tuple[Pair, ...]:
-    """All pairs that may come closer and do not touch at the start."""
+def _choose_pairs(system: System, part: Clearance, start: tuple[State, ...]) -> tuple[Pair, ...]:
+    """All pairs that can come closer and do not touch at the start."""
     world = system.world
-    crafts = (system.on(part),) if part.on else range(len(world.crafts))
+    crafts = (system.craft_index(part),) if part.on else range(len(world.crafts))
     bodies = [
-        Watched(c, name)
+        WatchedBody(c, name)
         for c in crafts
         for name in world.crafts[c].body_names
-        if shapes_of(world, Watched(c, name), part)
+        if shapes_of(world, WatchedBody(c, name), part)
     ]
     left_out = {frozenset(_named_pair(system, part, pair)) for pair in part.ignore}
     pairs = tuple(
-        pair for pair in combinations(bodies, 2) if frozenset(pair) not in left_out and not _joined(world, *pair)
+        pair for pair in combinations(bodies, 2) if frozenset(pair) not in left_out and not _share_joint(world, *pair)
     )
     simple = tuple(pair for pair in pairs if is_simple(world, pair, part))
     apart = dict(zip(simple, compiled_distances(world, simple, start), strict=True))
@@ -203,7 +203,7 @@ def _choose(system: System, part: Clearance, start: tuple[State, ...]) -> tuple[
 
 
 def compiled_distances(world: World, pairs: tuple[Pair, ...], states: tuple[State, ...]) -> np.ndarray:
-    """Distances at a state that is known."""
+    """Distances of all pairs [m] at a state that is not traced."""
     if not pairs:
         return np.zeros(0)
 
@@ -213,8 +213,8 @@ def compiled_distances(world: World, pairs: tuple[Pair, ...], states: tuple[Stat
     return np.asarray(compile_varied(distances, world, states)(states))
 
 
-def _joined(world: World, a: Watched, b: Watched) -> bool:
-    """Whether two bodies hang on one joint, or do not move against each other."""
+def _share_joint(world: World, a: WatchedBody, b: WatchedBody) -> bool:
+    """Whether two bodies share a joint, or do not move relative to each other."""
     if a.craft != b.craft:
         return False
     craft = world.crafts[a.craft]
@@ -222,7 +222,7 @@ def _joined(world: World, a: Watched, b: Watched) -> bool:
     for index, joint in enumerate((None, *craft.joints)):
         fixed = joint is not None and joint.kind == "fixed" and not craft.bodies[craft.parents[index]].modes
         groups.append(groups[craft.parents[index]] if fixed else index)
-    first, second = (groups[craft.body_index(one.body)] for one in (a, b))
+    first, second = (groups[craft.body_index(body.body)] for body in (a, b))
     if first == second:
         return True
     carried = {(groups[craft.parents[i]], groups[i]) for i in range(1, len(craft.bodies))}
@@ -233,21 +233,21 @@ def _require_simple(world: World, part: Clearance, pairs: tuple[Pair, ...]) -> N
     for pair in pairs:
         if not is_simple(world, pair, part):
             worst = next(
-                (one, shape) for one in pair for shape in shapes_of(world, one, part) if core_of(shape.solid) is None
+                (body, shape) for body in pair for shape in shapes_of(world, body, part) if core_of(shape.solid) is None
             )
             raise ModelError(
-                f"{part.title}: '{_name(world, worst[0])}' has a {type(worst[1].solid).__name__}, which compiled code "
-                "does not measure, so its limit cannot be watched. Say simple=True to leave such solids out, give the "
-                "body boxes, balls and capsules, or leave limit out."
+                f"{part.title}: '{_body_name(world, worst[0])}' has a {type(worst[1].solid).__name__}, which compiled "
+                "code does not measure, so its limit cannot be watched. Say simple=True to leave such solids out, give "
+                "the body boxes, balls and capsules, or leave limit out."
             )
 
 
-def _name(world: World, one: Watched) -> str:
-    return world.prefix(one.craft) + one.body
+def _body_name(world: World, body: WatchedBody) -> str:
+    return world.prefix(body.craft) + body.body
 
 
 def pair_titles(part: Clearance) -> tuple[str, ...]:
-    """What the pairs of a clearance are called."""
+    """Titles of the pairs of a clearance, "a - b"."""
     return tuple(f"{a} - {b}" for a, b in part.pairs)
 
 
@@ -255,11 +255,11 @@ def pair_titles(part: Clearance) -> tuple[str, ...]:
 
 
 def clearance_channels(system: System, states: tuple[State, ...]) -> Iterator[tuple[Channel, Numeric]]:
-    """Distances of all pairs; zero for those that are measured afterwards, in the record."""
+    """Channels with the distances of all pairs; zero for those that `coal` measures after the run."""
     for part in system.clearances:
         pairs = watched_pairs(system, part)
         simple = tuple(pair for pair in pairs if is_simple(system.world, pair, part))
         known = dict(zip(simple, pair_distances(system.world, simple, states), strict=True)) if simple else {}
         values = jnp.stack([jnp.asarray(known.get(pair, 0.0), float) for pair in pairs])
         label = "Distance between bodies"
-        yield Channel(part.channel, label, "m", "", part.tells("pair"), pair_titles(part)), values
+        yield Channel(part.channel, label, "m", "", part.channel_name("pair"), pair_titles(part)), values

@@ -1,4 +1,4 @@
-"""When a clearance closes or opens: found inside the step, by partial steps, without touching the motion."""
+"""Instants at which a clearance closes or opens: found inside a step by partial steps, without changing the motion."""
 
 from __future__ import annotations
 
@@ -22,9 +22,8 @@ from freefloat.sim.events.clearance_pairs import (
     smallest_of_pairs,
     watched_pairs,
 )
-from freefloat.sim.system.system import System, SystemState
-from freefloat.sim.system.tick import Tick
-from freefloat.values import record
+from freefloat.sim.system.clearance_state import ClearanceState
+from freefloat.sim.system.system import System, SystemState, Tick
 from freefloat.values.arrays import Numeric, Scalar, Vector
 from freefloat.values.errors import ModelError
 from freefloat.values.tracing import cond
@@ -36,31 +35,12 @@ _ROUNDS = 60  # of halving for each pair, at most
 Advance = Callable[[Any], SystemState]  # the state after a part of the step [s]
 
 
-@record
-class ClearanceState:
-    """Of all pairs that have a limit, one clearance after the other."""
-
-    closed: Numeric  # int32: 1 while a pair is closer than its limit
-    closed_at: Vector  # when it last closed [s]
-    opened_at: Vector  # when it last opened [s]
-    changes: Numeric  # int32: how often it did either
-    stopped: Numeric  # int32: steps in which one closed that ends the run
-    margins: Vector  # of all pairs of shapes: distance less the limit, or less than that where they are far [m]
-    speeds: Vector  # of all pairs: no distance changes faster than this [m/s]
-    unseen: Vector  # of all pairs: how much closer than was seen they may have come between two looks [m]
-
-    @property
-    def changed_at(self) -> Numeric:
-        """When each pair last closed or opened [s]."""
-        return jnp.maximum(self.closed_at, self.opened_at)
-
-
 def begin_clearances(system: System, start: tuple[State, ...] | None) -> ClearanceState | tuple[()]:
-    """At the start; nothing where no clearance has a limit. A run that would end at once is refused.
+    """The state of clearances at the start, () if none has a limit; a run that would end at once raises an error.
 
     Where the start is not known (it is traced), everything is taken as open.
     """
-    if not _limited(system):
+    if not _limited_clearances(system):
         return ()
     pairs, stops = _pairs(system), _stops(system)
     count = len(pairs)
@@ -79,9 +59,10 @@ def begin_clearances(system: System, start: tuple[State, ...] | None) -> Clearan
     return ClearanceState(closed, none, none, whole, np.zeros((), np.int32), np.zeros(shapes), none, none)
 
 
-def watch_clearances(system: System, loop: SystemState, advance: Advance, tick: Tick, h: Scalar) -> SystemState:
-    """The state after a step, with what closed or opened in it."""
-    after, before = advance(h), loop.clearances
+def watch_clearances(system: System, state: SystemState, advance: Advance, tick: Tick, h: Scalar) -> SystemState:
+    """The state after a step, with the pairs that closed or opened in it."""
+    after, before = advance(h), state.clearances
+    assert isinstance(before, ClearanceState)
     world, pairs, limits, was = system.world, _pairs(system), _limits(system), before.closed > 0
 
     def margins_after(s: Scalar) -> Vector:
@@ -90,12 +71,12 @@ def watch_clearances(system: System, loop: SystemState, advance: Advance, tick: 
     margins, owners = shape_margins(world, pairs, limits, after.states)
     speeds = pair_motion(world, pairs, after.states).speed
     # After the first step margins are known; at the start a batch may have moved its bodies since `begin`.
-    first = cond(loop.tick == 0, lambda: shape_margins(world, pairs, limits, loop.states)[0], lambda: before.margins)
+    first = cond(state.tick == 0, lambda: shape_margins(world, pairs, limits, state.states)[0], lambda: before.margins)
     step = Step(first, margins, jnp.maximum(before.speeds, speeds)[owners], h)
     now = smallest_of_pairs(margins, owners) <= 0.0
     dipped, inside, unseen = cond(
         jnp.any(step.may_dip),
-        lambda: _dips(margins_after, step, owners, was | now, _rate_fall(system, loop, after, h)),
+        lambda: _dips(margins_after, step, owners, was | now, _rate_fall(system, state, after, h)),
         lambda: (jnp.zeros(len(pairs), bool), jnp.zeros(len(pairs)), jnp.zeros(len(pairs))),
     )
     changed = now != was
@@ -123,15 +104,15 @@ def watch_clearances(system: System, loop: SystemState, advance: Advance, tick: 
     )
 
 
-def _rate_fall(system: System, loop: SystemState, after: SystemState, h: Scalar) -> Vector:
-    first, last = (pair_motion(system.world, _pairs(system), x.states) for x in (loop, after))
+def _rate_fall(system: System, state: SystemState, after: SystemState, h: Scalar) -> Vector:
+    first, last = (pair_motion(system.world, _pairs(system), x.states) for x in (state, after))
     return first.rate_fall(last, h)
 
 
 def _dips(
     margins_after: Callable[[Scalar], Vector], step: Step, owners: np.ndarray, seen: Numeric, rate_fall: Vector
 ) -> tuple[Numeric, Vector, Vector]:
-    """Flags of pairs that close and open within a step, an instant at which each is closed [s], and what is unseen.
+    """Flags of pairs that close and open in a step, an instant at which each is closed [s], and what may be unseen [m].
 
     A pair that turns may come closer twice: between two looks by a step of K h^2 / 8 (see `gap_dips`).
     """
@@ -156,9 +137,9 @@ def _instants(
     inside: Vector,
     h: Scalar,
 ) -> tuple[Vector, Vector]:
-    """When each of the pairs that change does so within the step [s]: halving, the widest interval first.
+    """Time at which each changing pair closes or opens within the step [s]: bisection, the widest interval first.
 
-    Of those that close and open again both instants: before and after one at which they are closed, `inside`.
+    For pairs that close and open again both instants are found: before and after `inside`, when they are closed.
     """
     count = was.shape[0]
     low = jnp.concatenate([jnp.zeros(count), jnp.where(dipped, inside, h)])
@@ -180,11 +161,11 @@ def _instants(
     return found[:count], found[count:]
 
 
-# ---- telling
+# ---- reports
 
 
 def clearance_events(system: System, records: SystemState) -> Iterator[dict[str, Any]]:
-    """What closed and opened between records, and what was closed at the start."""
+    """Events of pairs that closed or opened between records, or were closed at the start."""
     if not isinstance(records.clearances, ClearanceState):
         return
     state = jax.tree.map(np.asarray, records.clearances)
@@ -213,8 +194,8 @@ def _event(time: float, title: str, kind: str, limit: float, when: str = "") -> 
 
 
 def stop_of(system: System, before: SystemState, block: SystemState) -> tuple[int, str] | None:
-    """Number of the record at which a run ends by a clearance, and why; None where it goes on."""
-    if not isinstance(block.clearances, ClearanceState):
+    """Number of the record at which a clearance ends the run, and the status; None if the run goes on."""
+    if not isinstance(block.clearances, ClearanceState) or not isinstance(before.clearances, ClearanceState):
         return None
     found = np.flatnonzero(np.asarray(block.clearances.stopped) > int(before.clearances.stopped))
     if not found.size:
@@ -228,7 +209,7 @@ def stop_of(system: System, before: SystemState, block: SystemState) -> tuple[in
 
 
 def clearance_warnings(system: System, records: SystemState) -> tuple[str, ...]:
-    """Pairs that turn so fast within a step that they may have come closer than was seen, with a step that would do."""
+    """Warnings for pairs that turn fast and may have come closer than was seen, with a step [s] that would do."""
     if not isinstance(records.clearances, ClearanceState):
         return ()
     unseen = np.asarray(records.clearances.unseen)[-1]
@@ -240,23 +221,23 @@ def clearance_warnings(system: System, records: SystemState) -> tuple[str, ...]:
     )
 
 
-def _limited(system: System) -> tuple[Clearance, ...]:
+def _limited_clearances(system: System) -> tuple[Clearance, ...]:
     return tuple(part for part in system.clearances if part.limit is not None)
 
 
 def _pairs(system: System) -> tuple[Pair, ...]:
-    return tuple(pair for part in _limited(system) for pair in watched_pairs(system, part))
+    return tuple(pair for part in _limited_clearances(system) for pair in watched_pairs(system, part))
 
 
 def _titles(system: System) -> tuple[str, ...]:
-    return tuple(title for part in _limited(system) for title in pair_titles(part))
+    return tuple(title for part in _limited_clearances(system) for title in pair_titles(part))
 
 
 def _stops(system: System) -> np.ndarray:
-    return np.array([int(part.stop) for part in _limited(system) for _ in part.pairs], dtype=np.int32)
+    return np.array([int(part.stop) for part in _limited_clearances(system) for _ in part.pairs], dtype=np.int32)
 
 
 def _limits(system: System) -> Vector:
-    """Of every pair [m]."""
-    limits = [jnp.asarray(part.limit, float) for part in _limited(system) for _ in part.pairs]
+    """Limit of every pair [m]."""
+    limits = [jnp.asarray(part.limit, float) for part in _limited_clearances(system) for _ in part.pairs]
     return jnp.stack(limits)

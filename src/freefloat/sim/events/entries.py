@@ -1,4 +1,4 @@
-"""Entries of the log: what happened to each connection, brake and contact at one instant."""
+"""Entries of the event log: what happened to each connection, brake and contact at one instant."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from freefloat.values.arrays import Flag, Numeric, Scalar, Vector
 
 
 @record
-class Happening:
-    """What happens at an instant, by number of the connection, brake and contact."""
+class EventFlags:
+    """Flags of the events at an instant, by number of the connection, brake and contact."""
 
     latch: Numeric
     release: Numeric
@@ -35,13 +35,13 @@ def log_events(
     world: World,
     states: tuple[State, ...],
     log: event_log.EventLog,
-    what: Happening,
+    what: EventFlags,
     rests: Numeric,
     impact: Impact,
     every: tuple[Rows, ...],
     times: tuple[Scalar, Vector],
 ) -> event_log.EventLog:
-    """The log with an entry for everything that happened.
+    """The log with an entry for every event that happened.
 
     `every`: the rows of the impact; `times`: now, and how long the bounces of each contact that rests would have taken.
     """
@@ -65,33 +65,33 @@ def log_events(
     return log
 
 
-def _kinds_of_connections(what: Happening, count: int) -> Iterator[tuple[Numeric, Flag]]:
-    """Kind of event of each, and whether there is one."""
+def _kinds_of_connections(what: EventFlags, count: int) -> Iterator[tuple[Numeric, Flag]]:
+    """Kind of event of each connection, and whether there is one."""
     for i in range(count):
         kind = jnp.where(what.latch[i], event_log.LATCHED, event_log.RELEASED)
         yield jnp.where(what.refuse[i], event_log.REFUSED, kind), what.latch[i] | what.release[i] | what.refuse[i]
 
 
-def _kinds_of_brakes(what: Happening, count: int) -> Iterator[tuple[Numeric, Flag]]:
+def _kinds_of_brakes(what: EventFlags, count: int) -> Iterator[tuple[Numeric, Flag]]:
     for i in range(count):
         kind = jnp.where(what.brake[i], event_log.BRAKED, event_log.FREED)
         kind = jnp.where(what.slip[i], event_log.SLIPS, jnp.where(what.stick[i], event_log.STICKS, kind))
         yield kind, what.brake[i] | what.free[i] | what.slip[i] | what.stick[i]
 
 
-def _kinds_of_contacts(what: Happening, rests: Numeric) -> Iterator[tuple[Numeric, Flag]]:
+def _kinds_of_contacts(what: EventFlags, rests: Numeric) -> Iterator[tuple[Numeric, Flag]]:
     for i in range(rests.shape[0]):
         kind = jnp.where(what.hit[i], event_log.BOUNCED, event_log.LIFTED)
         yield jnp.where(rests[i], event_log.RESTS, kind), what.hit[i] | what.lift[i]
 
 
 def _sides(world: World, i: int) -> tuple[int, int]:
-    """Numbers of the spacecraft of the first and the second frame of each row; -1 for what stands still."""
+    """Numbers of the spacecraft of both frames of connection, brake or contact number i; -1 for a frame fixed in N."""
     n, b = len(world.connections), len(world.brakes)
     if n <= i < n + b:
         c = world.names.index(world.brakes[i - n].craft)
         return c, c
-    one = world.connections[i] if i < n else world.contacts[i - n - b]
-    first, second = (one.a, one.b) if i < n else (one.b, one.a)
+    pair = world.connections[i] if i < n else world.contacts[i - n - b]
+    first, second = (pair.a, pair.b) if i < n else (pair.b, pair.a)
     a, c = (world.names.index(place.craft) if place.craft else -1 for place in (first, second))
     return a, c

@@ -1,4 +1,4 @@
-"""Gaps that close and open again between two instants: how low a gap may come there, and where.
+"""Gaps that close and open again between two instants: a lower bound of the gap, and where it is.
 
 Let g and g' be a gap and its rate at both ends of a time h, and K a bound on how fast the rate can fall: g'' >= -K.
 Then the gap lies above the two parabolas g + g' s - K s^2 / 2 from either end. Their difference is a straight line, so
@@ -27,7 +27,7 @@ _UNEVEN = 2.0  # so many times the mean acceleration: what it may be in between
 
 
 def rate_fall(before: Approach, after: Approach, h: Scalar | float) -> Numeric:
-    """A bound K on how fast the rate of a gap can fall [m/s2], from relative velocities at both ends and a lever.
+    """Bound K on how fast the rate of a gap can fall [m/s2], from relative velocities at both ends and a lever.
 
     A point on a lever l moves in the frame of the other body at an acceleration of at most a + alpha l + w^2 l, and
     in a frame that turns with it of 2 w v more.
@@ -43,9 +43,9 @@ def rate_fall(before: Approach, after: Approach, h: Scalar | float) -> Numeric:
 
 
 def lowest_between(before: Approach, after: Approach, h: Scalar | float) -> tuple[Vector, Vector]:
-    """No gap comes lower than this between two instants [m]; and where that would be, after the first [s].
+    """Lower bound of every gap between two instants [m], and its time after the first [s].
 
-    Of gaps that are closed at one of them nothing is said: infinity.
+    For gaps that are closed at one of the instants it is infinity.
     """
     K = rate_fall(before, after, h)
     first, last, falls, rises = before.gaps, after.gaps, before.rates, after.rates
@@ -59,7 +59,7 @@ def lowest_between(before: Approach, after: Approach, h: Scalar | float) -> tupl
 
 
 def dip_between(before: Approach, after: Approach, h: Scalar | float) -> tuple[Flag, Scalar]:
-    """Whether a gap may pass below zero between two instants at which it is open, and where the lowest one does [s]."""
+    """Whether a gap that is open at two instants may pass below zero between them, and the time of the lowest [s]."""
     dips, at = _lowest_below(-UNSEEN, before, after, h)
     if before.jump is not None and after.jump is not None:
         jump = jnp.maximum(before.jump, after.jump)

@@ -1,6 +1,6 @@
-"""A step in which things happen: partial steps to the instant of each event, and what it does there.
+"""A step with events: partial steps to the instant of each event, and its effect there.
 
-One loop does it all. It begins where the step begins (START), tries the rest of the step (TRIAL) and, if a signal has
+One loop does it. It begins where the step begins (START), tries the rest of the step (TRIAL) and, if a signal has
 become negative, looks for the instant at which it did (SEARCH: regula falsi, Illinois). A trial in which a gap may
 close and open again is made shorter, to where the gap is lowest; the rest of the step follows. A step without an event
 is one trial. Commands that latch, release or brake take effect at the start of a step.
@@ -19,18 +19,23 @@ from freefloat.model.ports import Approach
 from freefloat.sim.events.gap_dips import dip_between
 from freefloat.sim.events.piecewise_steps import advance_motion
 from freefloat.sim.events.signals import Signals, event_signals, has_signals, stays_quiet
-from freefloat.sim.events.switching import Switches, asked_switches, happening, switch, would_switch
+from freefloat.sim.events.switching import (
+    Switches,
+    commanded_switches,
+    effective_switches,
+    fired_events,
+    state_after_events,
+)
 from freefloat.sim.motion.accelerations import balances, derivative
 from freefloat.sim.motion.constraint_forces import held_rows, prescribed_names
 from freefloat.sim.motion.constraint_rows import contact_approach, out_of_reach
-from freefloat.sim.motion.impulses import book_return
+from freefloat.sim.motion.impulses import apply_return
 from freefloat.sim.motion.integrators import RateFunction
 from freefloat.sim.motion.interactions import Flags
-from freefloat.sim.motion.port_bus import Instant, asked_torques
+from freefloat.sim.motion.port_bus import PortBus, commanded_torques
 from freefloat.sim.system.constraint_state import ConstraintState, Holding, holding_case, holding_cases
 from freefloat.sim.system.craft_state import Plants, WorldRate
-from freefloat.sim.system.system import Inputs, System, SystemState
-from freefloat.sim.system.tick import Tick
+from freefloat.sim.system.system import Inputs, System, SystemState, Tick
 from freefloat.values import record
 from freefloat.values.arrays import Flag, Numeric, Scalar, Vector
 from freefloat.values.tracing import cond
@@ -49,12 +54,12 @@ _BISECT = 4  # rounds after which a search that has not ended halves its interva
 
 @record
 class _Search:
-    """Where the loop is. A segment of the step begins at `done` and reaches to `trial` after it."""
+    """Loop state of the search for events. A segment of the step begins at `done` and reaches to `trial` after it."""
 
     plants: Plants  # at the beginning of the segment
     constraints: ConstraintState
     phase: Numeric  # int32
-    pending: Flag  # switches that software asked for are still to be made
+    pending: Flag  # switches that software commanded are still to be made
     finished: Flag
     done: Scalar  # [s] of the step
     trial: Scalar  # [s]
@@ -71,37 +76,37 @@ class _Search:
     events: Numeric  # int32
 
 
-def step_with_events(system: System, loop: SystemState, inputs: Inputs, tick: Tick, h: Scalar | float) -> SystemState:
-    """Integrate over a step of length h from a tick at which everything due has been done."""
+def step_with_events(system: System, state: SystemState, inputs: Inputs, tick: Tick, h: Scalar | float) -> SystemState:
+    """The state after a step of length h [s] with its events, from a tick at which sensors and software have run."""
     h = jnp.asarray(h, float)
-    asked, loop = _switches(system, loop, inputs, tick)
+    asked, state = _commanded_switches(system, state, inputs, tick)
     pending = jnp.any(jnp.concatenate([asked.latch, asked.release, asked.brake, asked.free]))
-    play = _Round(system, loop, inputs, tick, h, asked)
-    if not has_signals(system.world):  # nothing happens but at ticks
+    locator = _EventLocator(system, state, inputs, tick, h, asked)
+    if not has_signals(system.world):  # events occur at ticks only
         nothing = jnp.zeros(0, bool)
         plants, constraints = cond(
             pending,
-            lambda: play.happen(loop, nothing, pending=pending, t=tick.t, events=jnp.zeros((), jnp.int32)),
-            lambda: (loop.plants, loop.constraints),
+            lambda: locator.apply_events(state, nothing, pending=pending, t=tick.t, events=jnp.zeros((), jnp.int32)),
+            lambda: (state.plants, state.modes),
         )
-        return play.advance(dataclasses.replace(loop, plants=plants, constraints=constraints), jnp.zeros(()), h)
-    whole = play.advance(loop, jnp.zeros(()), h)
-    quiet = ~pending & stays_quiet(system.world, loop, whole, h)
-    plants, constraints = cond(quiet, lambda: (whole.plants, whole.constraints), lambda: _resolve(play, loop, pending))
-    return dataclasses.replace(loop, plants=plants, constraints=constraints)
+        return locator.advance(dataclasses.replace(state, plants=plants, constraints=constraints), jnp.zeros(()), h)
+    whole = locator.advance(state, jnp.zeros(()), h)
+    quiet = ~pending & stays_quiet(system.world, state, whole, h)
+    plants, constraints = cond(quiet, lambda: (whole.plants, whole.modes), lambda: _resolve(locator, state, pending))
+    return dataclasses.replace(state, plants=plants, constraints=constraints)
 
 
-def _resolve(play: _Round, loop: SystemState, pending: Flag) -> tuple[Plants, ConstraintState]:
-    """A step in which something happens, or may."""
-    world = play.system.world
+def _resolve(locator: _EventLocator, state: SystemState, pending: Flag) -> tuple[Plants, ConstraintState]:
+    """Plants and constraints after a step in which events occur, or may occur."""
+    world = locator.system.world
     count = len(world.connections) + len(world.brakes) + len(world.contacts)
     # Zeros that the engine does not know to be zeros: it would trace the loop anew for each that it finds changing.
-    none = jnp.minimum(jnp.abs(loop.tick), 0).astype(jnp.int32)
-    nothing = jnp.minimum(jnp.abs(play.tick.t), 0.0)
+    none = jnp.minimum(jnp.abs(state.tick), 0).astype(jnp.int32)
+    nothing = jnp.minimum(jnp.abs(locator.tick.t), 0.0)
     flags, values = jnp.repeat(none > 0, count), jnp.repeat(nothing, count)
     search = _Search(
-        plants=loop.plants,
-        constraints=loop.constraints,
+        plants=state.plants,
+        constraints=state.modes,
         phase=none,
         pending=pending,
         finished=none > 0,
@@ -119,61 +124,59 @@ def _resolve(play: _Round, loop: SystemState, pending: Flag) -> tuple[Plants, Co
         tries=none,
         events=none,
     )
-    found = jax.lax.while_loop(lambda search: ~search.finished, play.play, search)
+    found = jax.lax.while_loop(lambda search: ~search.finished, locator.advance_search, search)
     return found.plants, found.constraints
 
 
 def _no_approach(contacts: int, nothing: Scalar) -> Approach | None:
-    """Before anything has been looked at."""
+    """An approach of zeros, before any gap has been computed; None without contacts."""
     if not contacts:
         return None
     each = jnp.repeat(nothing, contacts)
     return Approach(each, each, jnp.repeat(nothing, 6 * contacts).reshape(6, contacts), each)
 
 
-def _switches(system: System, loop: SystemState, inputs: Inputs, tick: Tick) -> tuple[Switches, SystemState]:
-    """What software asks for that changes something, and the state that knows which requests were refused."""
-    world, modes = system.world, loop.constraints
-    here = Instant(system, loop, loop.states, inputs, tick.t, tick.number)
-    asked = asked_switches(here)
+def _commanded_switches(system: System, state: SystemState, inputs: Inputs, tick: Tick) -> tuple[Switches, SystemState]:
+    """The commanded switches that change something, and the state with the latches that were out of reach."""
+    world, modes = system.world, state.modes
+    here = PortBus(system, state, state.states, inputs, tick.t, tick.number)
+    asked = commanded_switches(here)
     modes = dataclasses.replace(modes, refused=jnp.where(asked.latch, modes.refused, 0).astype(jnp.int32))
-    loop = dataclasses.replace(loop, constraints=modes)
-    asked = would_switch(loop, asked)
+    state = dataclasses.replace(state, constraints=modes)
+    asked = effective_switches(state, asked)
     if world.connections:
 
         def beyond() -> Numeric:
-            return jnp.stack([out_of_reach(world, loop.states, one) > 0.0 for one in world.connections])
+            return jnp.stack([out_of_reach(world, state.states, connection) > 0.0 for connection in world.connections])
 
-        # One that was refused is asked for again at every tick, until it is within reach.
+        # A latch that was out of reach is commanded again at every tick, until it is within reach.
         again = asked.latch & (modes.refused == 1)
         still = cond(jnp.any(again), beyond, lambda: jnp.zeros(len(world.connections), bool))
         asked = dataclasses.replace(asked, latch=asked.latch & ~(again & still))
-    if tick.whole is not True:  # software is heard at ticks, however finely one is integrated
+    if tick.whole is not True:  # software acts at ticks, however finely they are integrated
         asked = jax.tree.map(lambda flag: flag & tick.whole, asked)
-    return asked, loop
+    return asked, state
 
 
-class _Round:
-    """One round of the loop."""
+class _EventLocator:
+    """Locates and applies the events of one step: the rounds of the search loop."""
 
     def __init__(
-        self, system: System, loop: SystemState, inputs: Inputs, tick: Tick, h: Scalar, asked: Switches
+        self, system: System, state: SystemState, inputs: Inputs, tick: Tick, h: Scalar, asked: Switches
     ) -> None:
-        self.system, self.loop, self.inputs, self.tick, self.h, self.asked = system, loop, inputs, tick, h, asked
+        self.system, self.state, self.inputs, self.tick, self.h, self.asked = system, state, inputs, tick, h, asked
 
-    def play(self, search: _Search) -> _Search:
-        """Look at one state, and decide what to look at next."""
+    def advance_search(self, search: _Search) -> _Search:
+        """The search after one round: one state is computed, its events are applied, and the next state is chosen."""
         starts = search.phase == START
-        here = dataclasses.replace(self.loop, plants=search.plants, constraints=search.constraints)
+        here = dataclasses.replace(self.state, plants=search.plants, constraints=search.constraints)
         there = cond(starts, lambda: here, lambda: self.advance(here, search.done, search.trial))
         t = self.tick.t + search.done + search.trial
         seen = event_signals(self.system, there, self.inputs, self.tick, t, self._inside(search))
         first = jax.tree.map(lambda new, old: jnp.where(starts, new, old), seen, search.first)
         signals = jnp.where(starts, first.at_start(), first.since(seen, jnp.where(starts, 1.0, search.trial)))
         approach = (
-            contact_approach(self.system.world, there.states, there.constraints)
-            if search.approach is not None
-            else None
+            contact_approach(self.system.world, there.states, there.modes) if search.approach is not None else None
         )
         may_happen = search.events < _EVENTS
         at_once = may_happen & starts & ~search.pending & jnp.any(first.fires_at_once())
@@ -184,22 +187,22 @@ class _Round:
         fired = jnp.where(starts, at_once & first.fires_at_once(), located & together)
         plants, constraints = cond(
             event,
-            lambda: self.happen(there, fired, pending=starts & search.pending, t=t, events=search.events),
-            lambda: (there.plants, there.constraints),
+            lambda: self.apply_events(there, fired, pending=starts & search.pending, t=t, events=search.events),
+            lambda: (there.plants, there.modes),
         )
-        return self._next(search, decided, first, signals, event, plants, constraints, approach)
+        return self._next_search(search, decided, first, signals, event, plants, constraints, approach)
 
     def _inside(self, search: _Search) -> Scalar:
-        """A time just inside the segment."""
+        """A time just inside the segment [s]."""
         t = self.tick.t + search.done + search.trial
         return jnp.where(search.phase == START, t + _INSIDE * self.h, t - _INSIDE * self.h)
 
     def advance(self, here: SystemState, done: Scalar, length: Scalar) -> SystemState:
-        """Integrate; a branch for each case, so that what is not held costs nothing."""
+        """The state after an integration over a length [s]; a branch for each case of what is held."""
         world = self.system.world
         ways = [partial(self._advance, here, done, length, case) for case in holding_cases(world)]
-        plants, lost = jax.lax.switch(holding_case(world, here.constraints), ways)
-        modes = dataclasses.replace(here.constraints, lost=lost)
+        plants, lost = jax.lax.switch(holding_case(world, here.modes), ways)
+        modes = dataclasses.replace(here.modes, lost=lost)
         return dataclasses.replace(here, plants=plants, constraints=modes)
 
     def _advance(self, here: SystemState, done: Scalar, length: Scalar, case: Holding) -> tuple[Plants, Scalar]:
@@ -211,27 +214,27 @@ class _Round:
             return rate
 
         share = self.h / self.system.dt
-        asked = asked_torques(self.system, here, self.inputs, self.tick)
+        asked = commanded_torques(self.system, here, self.inputs, self.tick)
         plants = advance_motion(self.system, here, rate_of, self.tick.t + done, length, share, asked)
         if case == "nothing":
-            return plants, here.constraints.lost
-        return hold_on(self.system, dataclasses.replace(here, plants=plants), case)
+            return plants, here.modes.lost
+        return return_to_held(self.system, dataclasses.replace(here, plants=plants), case)
 
-    def happen(
+    def apply_events(
         self, there: SystemState, fired: Numeric, *, pending: Flag, t: Scalar, events: Numeric
     ) -> tuple[Plants, ConstraintState]:
         system = self.system
         now = balances(system, there.states, there, self.inputs, self.tick, t, t)
         asked = jax.tree.map(lambda flag: flag & pending, self.asked)
-        what = happening(system.world, there, asked, fired)
-        # When many bounces came in one step, the rest of them need not be seen either.
+        what = fired_events(system.world, there, asked, fired)
+        # If one step had many bounces, the rest of them need not be resolved.
         short = jnp.where(2 * events < _EVENTS, _CHATTER, 1.0) * self.h
-        after = switch(system, there, now, what, t, short)
-        return after.plants, after.constraints
+        after = state_after_events(system, there, now, what, t, short)
+        return after.plants, after.modes
 
     def _decide(self, search: _Search, first: Signals, signals: Vector, *, may_happen: Flag) -> _Decision:
-        """How a trial or a search goes on."""
-        hit = may_happen & first.crossed(signals)
+        """The decision on a trial or a search: whether an event was crossed or found, and the new interval."""
+        hit = may_happen & first.any_crossed(signals)
         scale = jnp.where(
             search.phase == TRIAL, jnp.maximum(jnp.abs(first.at_start()), jnp.abs(signals)) + 1e-300, search.scale
         )
@@ -265,14 +268,14 @@ class _Round:
         )
 
     def _dip(self, search: _Search, decided: _Decision, approach: Approach | None) -> tuple[Flag, Scalar]:
-        """Whether a trial may pass a contact that closes and opens in it, and where to end it then."""
+        """Whether a contact may close and open again within a trial, and where to end the trial then [s]."""
         if search.approach is None or approach is None:
             return jnp.asarray(False), search.trial
         dips, lowest = dip_between(search.approach, approach, jnp.where(search.trial > 0.0, search.trial, 1.0))
         looks = (search.phase == TRIAL) & ~decided.hit & (search.trial > _SHORTEST * self.h)
         return dips & looks & (search.events < _EVENTS) & (search.rounds < _ROUNDS), lowest
 
-    def _next(
+    def _next_search(
         self,
         search: _Search,
         decided: _Decision,
@@ -334,9 +337,9 @@ class _Decision:
     guess: Scalar
 
 
-def hold_on(system: System, loop: SystemState, case: Holding) -> tuple[Plants, Scalar]:
-    """Bring what is held back to where it is held, positions and speeds, mass-weighted; plants, and energy lost."""
-    world, states = system.world, loop.states
-    rows, active = held_rows(world, states, loop.constraints, case)
+def return_to_held(system: System, state: SystemState, case: Holding) -> tuple[Plants, Scalar]:
+    """Plants after a mass-weighted return of positions and speeds to what is held, and the energy lost [J]."""
+    world, states = system.world, state.states
+    rows, active = held_rows(world, states, state.modes, case)
     found = return_to_rows(world.crafts, states, rows, prescribed=prescribed_names(system), active=active)
-    return book_return(system, loop.plants, rows, found), loop.constraints.lost + found.energy_lost
+    return apply_return(system, state.plants, rows, found), state.modes.lost + found.energy_lost

@@ -1,4 +1,4 @@
-"""Clearance of solids that compiled code does not measure: convex hulls of meshes, cones, ellipsoids, by `coal`."""
+"""Distances of solids that compiled code cannot measure, by `coal`: convex hulls of meshes, cones, ellipsoids."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from freefloat.model import Clearance, World
 from freefloat.model.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Shape, Solid
-from freefloat.sim.events.clearance_pairs import Pair, Watched, is_simple, shapes_of, watched_pairs
+from freefloat.sim.events.clearance_pairs import Pair, WatchedBody, is_simple, shapes_of, watched_pairs
 from freefloat.sim.system.system import System
 from freefloat.values.errors import ModelError
 from freefloat.values.labelled import LabelledArrays
@@ -19,7 +19,7 @@ _ITERATIONS = 1000
 
 
 def require_measurable(system: System) -> None:
-    """Refuse solids that need `coal` where it is not installed."""
+    """Raise an error for solids that need `coal` if it is not installed."""
     for part in system.clearances:
         if all(is_simple(system.world, pair, part) for pair in watched_pairs(system, part)):
             continue
@@ -33,12 +33,12 @@ def require_measurable(system: System) -> None:
 
 
 def _coal() -> Any:
-    """The package, which says nothing about its types; loaded when it is needed."""
+    """The package `coal`, imported on first use; it has no types."""
     return importlib.import_module("coal")
 
 
 def fill_mesh_distances(system: System, data: LabelledArrays) -> None:
-    """Put the distances of such pairs into a record, from the recorded places of all bodies."""
+    """Write the distances of pairs that need `coal` into a record, from the recorded places of all bodies."""
     for part in system.clearances:
         for k, pair in enumerate(watched_pairs(system, part)):
             if not is_simple(system.world, pair, part):
@@ -47,8 +47,8 @@ def fill_mesh_distances(system: System, data: LabelledArrays) -> None:
 
 def _distances(world: World, pair: Pair, part: Clearance, data: LabelledArrays) -> np.ndarray:
     coal = _coal()
-    solids = [[(_coal_solid(s.solid), _place(s)) for s in shapes_of(world, one, part)] for one in pair]
-    places = [_recorded(world, one, data) for one in pair]
+    solids = [[(_coal_solid(s.solid), _place(s)) for s in shapes_of(world, body, part)] for body in pair]
+    places = [_recorded_poses(world, body, data) for body in pair]
     request, result = coal.DistanceRequest(), coal.DistanceResult()
     request.gjk_tolerance, request.gjk_max_iterations = _TOLERANCE, _ITERATIONS
     found = np.full(len(places[0][0]), np.inf)
@@ -64,9 +64,9 @@ def _distances(world: World, pair: Pair, part: Clearance, data: LabelledArrays) 
     return found
 
 
-def _recorded(world: World, one: Watched, data: LabelledArrays) -> tuple[np.ndarray, np.ndarray]:
-    """Positions and rotations of a body over the record."""
-    index = list(data["body"].values).index(world.prefix(one.craft) + one.body)
+def _recorded_poses(world: World, body: WatchedBody, data: LabelledArrays) -> tuple[np.ndarray, np.ndarray]:
+    """Positions [m] and rotation matrices of a body at all records, in N."""
+    index = list(data["body"].values).index(world.prefix(body.craft) + body.body)
     w, x, y, z = data["bodies.attitude"].values[:, index].T
     rows = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
@@ -77,7 +77,7 @@ def _recorded(world: World, one: Watched, data: LabelledArrays) -> tuple[np.ndar
 
 
 def _place(shape: Shape) -> tuple[np.ndarray, np.ndarray]:
-    """R_BS and p_BS; a cone of ours has its tip at the origin and opens along z, coal's is centred, tip up."""
+    """R_BS and p_BS [m] of a shape for `coal`, whose cone is centred, tip up; ours opens along z from its tip."""
     R, p = np.array(shape.rotation), np.array(shape.position)
     if isinstance(shape.solid, Cone):
         return R @ np.diag([1.0, -1.0, -1.0]), p + R @ np.array([0.0, 0.0, 0.5 * shape.solid.length])

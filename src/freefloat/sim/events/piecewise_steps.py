@@ -1,4 +1,4 @@
-"""Steps through laws that are smooth in pieces: contact that begins, pushes, slips and ends within a step.
+"""Steps with piecewise smooth forces: contact that begins, pushes, slips and ends within a step.
 
 A step in which no interaction acts, and none comes near, is a step as usual. Any other is made of shorter ones, each of
 which stays in one piece of every law: it ends where a margin changes its sign, which is located (regula falsi,
@@ -18,7 +18,7 @@ from freefloat.model import Truth
 from freefloat.model.ports import Approach
 from freefloat.sim.events.gap_dips import dip_between
 from freefloat.sim.motion.cut_steps import RateOf, advance_in_segments, cutting_instants
-from freefloat.sim.motion.full_wheels import Asked, advance_with_wheels
+from freefloat.sim.motion.full_wheels import CommandedTorques, advance_with_wheels
 from freefloat.sim.motion.integrators import dormand_prince_attempt, rk4_step
 from freefloat.sim.motion.interactions import Flags, Margins, margins
 from freefloat.sim.system.craft_state import Plants, WorldRate
@@ -38,14 +38,14 @@ _WIDE = 2.0  # so many times as far as anything comes in a step: far away
 
 def advance_motion(
     system: System,
-    loop: SystemState,
+    state: SystemState,
     rate_of: RateOf,
     t: Scalar,
     h: Scalar | float,
     share: Scalar | float,
-    asked: Asked,
+    asked: CommandedTorques,
 ) -> Plants:
-    """Integrate over a length h from time t, to new plants; `share`: of the step in a whole tick, 1 or one part of it.
+    """Plants after an integration from time t over a length h; `share`: length of the step as a share of a tick.
 
     It is cut where a force jumps at a known instant, and where a wheel becomes full; `asked`: see `full_wheels`.
     """
@@ -58,16 +58,16 @@ def advance_motion(
             return smoothly(plants, rate_of, t, h)
         return advance_with_wheels(system, smoothly, plants, rate_of, asked, t, jnp.asarray(h, float))
 
-    instants = cutting_instants(system, loop)
+    instants = cutting_instants(system, state)
     if instants is None:
-        return advance(loop.plants, rate_of, t, h)
-    return advance_in_segments(advance, instants, loop.plants, rate_of, t, jnp.asarray(h, float), share)
+        return advance(state.plants, rate_of, t, h)
+    return advance_in_segments(advance, instants, state.plants, rate_of, t, jnp.asarray(h, float), share)
 
 
 def _advance_smoothly(
     system: System, plants: Plants, rate_of: RateOf, t: Scalar, h: Scalar | float, share: Scalar | float
 ) -> Plants:
-    """The same over a length in which nothing jumps but what interactions do."""
+    """Plants after an integration over a length in which only forces of interactions may jump."""
     whole = rk4_step(rate_of(()), plants, t, h)
     if not system.interactions:
         return whole
@@ -79,17 +79,17 @@ def _advance_smoothly(
 
 
 def _stays_apart(system: System, before: Plants, after: Plants, h: Scalar | float) -> Flag:
-    """Whether nothing acts in a step; only what is not far away is looked at closely."""
+    """Whether no interaction acts in a step; only bodies that are near each other are checked closely."""
     far = jnp.asarray(True)
-    for one in system.interactions:
+    for interaction in system.interactions:
         for plants in (before, after):
-            gap, speed = one.far(Truth(system.world, tuple(p.state for p in plants)))
+            gap, speed = interaction.gap_bound(Truth(system.world, tuple(p.state for p in plants)))
             far = far & (gap > _WIDE * speed * h)
     return cond(far, lambda: jnp.asarray(True), lambda: _is_clear(system, before, after, h))
 
 
 def _is_clear(system: System, before: Plants, after: Plants, h: Scalar | float) -> Flag:
-    """Whether nothing acts at both ends of a step, nor in between."""
+    """Whether no interaction acts at both ends of a step, nor in between."""
     clear = jnp.asarray(True)
     for first, last in zip(_approaches(system, before), _approaches(system, after), strict=True):
         clear = clear & jnp.all((first.gaps > 0.0) & (last.gaps > 0.0)) & ~dip_between(first, last, h)[0]
@@ -97,8 +97,8 @@ def _is_clear(system: System, before: Plants, after: Plants, h: Scalar | float) 
 
 
 @record
-class _Pieces:
-    """Where the loop is: `plants` after the time `done` of the step, an attempt of the length `trial` comes next."""
+class _PieceSearch:
+    """Loop state: `plants` after the time `done` of the step; an attempt of the length `trial` comes next."""
 
     plants: Plants
     on: Flags
@@ -125,7 +125,7 @@ def _advance_in_pieces(
     # Zeros that the engine does not know to be zeros: it would trace the loop anew for each that it finds changing.
     none = jnp.minimum(jnp.abs(t), 0.0)
     count = none.astype(jnp.int32)
-    first = _Pieces(
+    first = _PieceSearch(
         plants=plants,
         on=on,
         done=none,
@@ -143,14 +143,16 @@ def _advance_in_pieces(
     )
     last = jax.lax.while_loop(
         lambda p: (p.done < h) & (p.rounds < _ROUNDS),
-        lambda p: _round(system, p, rate_of, t, h, tolerance),
+        lambda p: _next_piece(system, p, rate_of, t, h, tolerance),
         first,
     )
-    return _counted(last, h)
+    return _count_unfinished(last, h)
 
 
-def _round(system: System, p: _Pieces, rate_of: RateOf, t: Scalar, h: Scalar, tolerance: Scalar) -> _Pieces:
-    """Attempt one piece; accept it, try a shorter one, or look for where it ends."""
+def _next_piece(
+    system: System, p: _PieceSearch, rate_of: RateOf, t: Scalar, h: Scalar, tolerance: Scalar
+) -> _PieceSearch:
+    """The next loop state: an attempted piece is accepted, shortened, or its end is searched for."""
     reached, error = dormand_prince_attempt(rate_of(p.on), p.plants, t + p.done, p.trial)
     off = _size(error) / tolerance
     there = _margins(system, reached)
@@ -179,12 +181,12 @@ def _round(system: System, p: _Pieces, rate_of: RateOf, t: Scalar, h: Scalar, to
     onward = jnp.where(dips, lowest, jnp.minimum(length, rest))
     trial = jnp.where(searching, _guess(low, high, at_low, at_high, p.rounds, h), onward)
 
-    def taken(new: Numeric, old: Numeric) -> Numeric:
+    def if_accepted(new: Numeric, old: Numeric) -> Numeric:
         return jnp.where(accepted, new, old)
 
-    return _Pieces(
-        plants=jax.tree.map(taken, _settle(system, reached, on), p.plants),
-        on=jax.tree.map(taken, on, p.on),
+    return _PieceSearch(
+        plants=jax.tree.map(if_accepted, _settle_interactions(system, reached, on), p.plants),
+        on=jax.tree.map(if_accepted, on, p.on),
         done=jnp.where(over, h, done),
         trial=trial,
         length=length,
@@ -194,20 +196,20 @@ def _round(system: System, p: _Pieces, rate_of: RateOf, t: Scalar, h: Scalar, to
         at_low=at_low,
         at_high=at_high,
         side=jnp.where(p.searching, side, 0).astype(jnp.int32),
-        start=taken(_smallest(there, on), p.start),
-        approaches=jax.tree.map(taken, approaches, p.approaches),
+        start=if_accepted(_smallest(there, on), p.start),
+        approaches=jax.tree.map(if_accepted, approaches, p.approaches),
         rounds=p.rounds + 1,
     )
 
 
 def _growth(off: Scalar) -> Scalar:
-    """By how much the next attempt may be longer, from the error in units of the tolerance."""
+    """Factor on the length of the next attempt, from the error in units of the tolerance."""
     finite = jnp.isfinite(off)
     return jnp.where(finite, jnp.clip(0.9 * jnp.maximum(jnp.where(finite, off, 1.0), 1e-10) ** -0.2, 0.1, 5.0), 0.1)
 
 
 def _guess(low: Scalar, high: Scalar, at_low: Scalar, at_high: Scalar, rounds: Numeric, h: Scalar) -> Scalar:
-    """Where to look for the end of a piece: just after where a straight line has it; now and then in the middle."""
+    """Next estimate of the end of a piece: just after the zero of a straight line, every fifth time the middle."""
     spread = at_low - at_high
     straight = low + (high - low) * at_low / jnp.where(spread > 0.0, spread, 1.0) + 0.5 * _NARROW * h
     halve = (rounds % 5 == 4) | ~(spread > 0.0) | (at_low <= 0.0)
@@ -220,11 +222,11 @@ def _margins(system: System, plants: Plants) -> Margins:
 
 def _approaches(system: System, plants: Plants) -> tuple[Approach, ...]:
     truth = Truth(system.world, tuple(plant.state for plant in plants))
-    return tuple(one.approach(truth) for one in system.interactions)
+    return tuple(interaction.approach(truth) for interaction in system.interactions)
 
 
 def _dip(before: tuple[Approach, ...], after: tuple[Approach, ...], length: Scalar) -> tuple[Flag, Scalar]:
-    """Whether a gap may close and open again within a piece, and where it is lowest; the first one, of several."""
+    """Whether a gap may close and open again within a piece, and when it is lowest [s]; the first one of several."""
     found = [dip_between(first, last, length) for first, last in zip(before, after, strict=True)]
     ends = [jnp.where(dips, at, length) for dips, at in found]
     return jnp.any(jnp.stack([dips for dips, _ in found])), jnp.min(jnp.stack(ends))
@@ -235,36 +237,36 @@ def _flags(found: Margins) -> Flags:
 
 
 def _smallest(found: Margins, on: Flags) -> Scalar:
-    """The smallest margin, counted so that it becomes negative where a piece ends."""
+    """The smallest margin, with its sign such that it becomes negative where a piece ends."""
     return jnp.min(jnp.concatenate([jnp.where(flag, m, -m) for m, flag in zip(found, on, strict=True)]))
 
 
 def _size(error: WorldRate) -> Scalar:
-    """The largest error of the motion, and of inner states, in SI units."""
+    """Largest error of the motion and of the states of interactions, in SI units."""
     parts = [jnp.ravel(x) for x in jax.tree.leaves([plant.state for plant in error.plants])]
-    parts += [jnp.ravel(x) for x in jax.tree.leaves([one.state for one in error.plants[0].inner])]
+    parts += [jnp.ravel(x) for x in jax.tree.leaves([own.state for own in error.plants[0].inner])]
     return jnp.max(jnp.abs(jnp.concatenate(parts)))
 
 
-def _settle(system: System, plants: Plants, on: Flags) -> Plants:
-    """Inner states after a piece, whose flags may have changed; what that loses, and the most work, are booked."""
+def _settle_interactions(system: System, plants: Plants, on: Flags) -> Plants:
+    """The plants after a piece, with interactions adapted to changed flags, and their lost energy and most work."""
     settled = []
-    for one, own, flag in zip(system.interactions, plants[0].inner, on, strict=True):
-        state, lost = one.settle(own.state, flag)
+    for interaction, own, flag in zip(system.interactions, plants[0].inner, on, strict=True):
+        state, lost = interaction.reset_inner_state(own.state, flag)
         most = jnp.maximum(own.turnover, jnp.abs(own.work))
         settled.append(dataclasses.replace(own, state=state, dissipated=own.dissipated + lost, turnover=most))
     return (dataclasses.replace(plants[0], inner=tuple(settled)), *plants[1:])
 
 
-def _counted(last: _Pieces, h: Scalar) -> Plants:
-    """The result; steps that were left unfinished are counted."""
+def _count_unfinished(last: _PieceSearch, h: Scalar) -> Plants:
+    """The plants after the step, with a step that was left unfinished counted."""
     left = last.done < h
     inner = tuple(
         dataclasses.replace(
-            one,
-            unfinished=one.unfinished + jnp.where(left, 1.0, 0.0),
-            covered=jnp.where(left, jnp.minimum(one.covered, last.done / h), one.covered),
+            own,
+            unfinished=own.unfinished + jnp.where(left, 1.0, 0.0),
+            covered=jnp.where(left, jnp.minimum(own.covered, last.done / h), own.covered),
         )
-        for one in last.plants[0].inner
+        for own in last.plants[0].inner
     )
     return (dataclasses.replace(last.plants[0], inner=inner), *last.plants[1:])

@@ -1,4 +1,4 @@
-"""Events of a run as plain data, read out of the logs that its records carry."""
+"""Events of a run as plain data, read from the logs in its records."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Event = dict[str, Any]  # {"time": [s], "label": text, "name": ..., "kind": ...,
 
 
 def run_events(system: System, records: SystemState, start: tuple[State, ...]) -> tuple[Event, ...]:
-    """Everything that happened between the first and the last record, in order of time, and what did not fit.
+    """Events between the first and the last record in order of time, and remarks about them.
 
     `start`: the states that were asked for, which may have been moved onto what is held from the start.
     """
@@ -34,7 +34,7 @@ def run_events(system: System, records: SystemState, start: tuple[State, ...]) -
     watched = tuple(sorted(watched, key=lambda event: event["time"]))
     if not system.world.has_events:
         return watched
-    log, found, lost = records.constraints.log, [], 0
+    log, found, lost = records.modes.log, [], 0
     counts = np.asarray(log.count)
     for k in range(1, len(counts)):
         new = int(counts[k] - counts[k - 1])
@@ -46,7 +46,7 @@ def run_events(system: System, records: SystemState, start: tuple[State, ...]) -
 
 
 def _moved_start(records: SystemState, start: tuple[State, ...]) -> list[Event]:
-    """How far the start was moved, if it was."""
+    """An event that says how far the start was moved; an empty list if it was not."""
     if int(records.tick[0]):
         return []
     away = {
@@ -75,19 +75,19 @@ def _event(world: World, row: np.ndarray) -> Event:
         name = brake.joint if world.single else f"{brake.craft}.{brake.joint}"
         event |= {"name": name, "joint_impulse": float(row[4])}
     else:
-        one = world.connections[what] if what < n else world.contacts[what - n - b]
-        first, second = (one.a, one.b) if what < n else (one.b, one.a)
+        pair = world.connections[what] if what < n else world.contacts[what - n - b]
+        first, second = (pair.a, pair.b) if what < n else (pair.b, pair.a)
         impulse = row[4:10]
-        event |= {"name": one.name, "impulse": impulse[:3].tolist(), "angular_impulse": impulse[3:].tolist()}
+        event |= {"name": pair.name, "impulse": impulse[:3].tolist(), "angular_impulse": impulse[3:].tolist()}
         for place, sign, before in ((first, -1.0, row[10:16]), (second, 1.0, row[16:22])):
             if place.craft:
                 after = before + sign * impulse * (first.craft != second.craft)
                 event[f"momentum of {place.craft}"] = {"before": before.tolist(), "after": after.tolist()}
-    return event | {"label": _label(event)}
+    return event | {"label": _event_text(event)}
 
 
-def _label(event: Event) -> str:
-    """In words."""
+def _event_text(event: Event) -> str:
+    """Text of an event: name, kind, impulse and energy lost."""
     words = f"{event['name']}: {event['kind']}"
     size = float(np.linalg.norm(event.get("impulse", [event.get("joint_impulse", 0.0)])))
     if size > _NOTHING:
@@ -97,44 +97,44 @@ def _label(event: Event) -> str:
 
 
 def _remarks(system: System, records: SystemState, lost: int) -> list[Event]:
-    """What a reader must know about the events themselves."""
+    """Remarks on the events: those that are missing, and forces that are not determined."""
     end, found = float(np.asarray(records.tick)[-1]) * system.dt, []
     if lost:
         found.append(f"{lost} events are not listed: {ROOM} of those between two records are kept.")
-    redundant = np.asarray(records.constraints.redundant)
+    redundant = np.asarray(records.modes.redundant)
     if np.any(redundant > 0):
         worst = int(np.argmax(redundant))
-        modes, world = records.constraints, system.world
-        held = [one.name for i, one in enumerate(world.connections) if modes.latched[worst][i]]
-        held += [one.joint for i, one in enumerate(world.brakes) if modes.brakes[worst][i] == HOLDS]
-        held += [one.name for i, one in enumerate(world.contacts) if modes.touching[worst][i]]
-        parted = list(_parted(system.world, records))
+        modes, world = records.modes, system.world
+        held = [connection.name for i, connection in enumerate(world.connections) if modes.latched[worst][i]]
+        held += [brake.joint for i, brake in enumerate(world.brakes) if modes.brakes[worst][i] == HOLDS]
+        held += [contact.name for i, contact in enumerate(world.contacts) if modes.touching[worst][i]]
+        parted = list(_lost_connections(system.world, records))
         right = "" if parted else "the motion is right, "
         found.append(
             f"{', '.join(held)}: {redundant[worst]} of the directions that are held depend on others and carry no "
             f"force of their own: {right}how the others share the force is not determined."
         )
         found += parted
-    unresolved = np.asarray(records.constraints.unresolved)
+    unresolved = np.asarray(records.modes.unresolved)
     if steps := int(unresolved[-1] - unresolved[0]):
         found.append(f"In {steps} steps there were more events than are looked for: shorten dt.")
     return [{"time": end, "label": words, "name": "", "kind": "remark", "condition": True} for words in found]
 
 
-def _parted(world: World, records: SystemState) -> Iterator[str]:
-    """Connections that are on and yet not kept, at the last record at which they are on."""
-    modes = records.constraints
-    for i, one in enumerate(world.connections):
+def _lost_connections(world: World, records: SystemState) -> Iterator[str]:
+    """Sentences for connections that are latched but not kept, at the last record at which they are latched."""
+    modes = records.modes
+    for i, connection in enumerate(world.connections):
         on = np.flatnonzero(np.asarray(modes.latched)[:, i])
-        if not on.size or one.held_outside:
+        if not on.size or connection.held_outside:
             continue
         k = int(on[-1])
         states = tuple(jax.tree.map(lambda x, k=k: np.asarray(x)[k], state) for state in records.states)
         held = Pose.from_quaternion(np.asarray(modes.attitudes)[k, i], np.asarray(modes.positions)[k, i])
-        away = float(np.max(np.abs(row_error(world.crafts, states, (connection_rows(world, one, held),)))))
+        away = float(np.max(np.abs(row_error(world.crafts, states, (connection_rows(world, connection, held),)))))
         if away > _KEPT:
             yield (
-                f"{one.name} is latched but not kept: at the end it is off by {away:.3g} (m, rad). A prescribed "
+                f"{connection.name} is latched but not kept: at the end it is off by {away:.3g} (m, rad). A prescribed "
                 "motion, or what else is held, contradicts it: release one of them."
             )
 
@@ -150,9 +150,9 @@ class Events(tuple):
 def _line(event: Event) -> str:
     if "name" not in event or not event["name"]:
         return f"{event['time']:>10.6g} s  {event['label']}"
-    said = f"{event['time']:>10.6g} s  {event['name']:<24} {event['kind']:<42}"
+    line = f"{event['time']:>10.6g} s  {event['name']:<24} {event['kind']:<42}"
     size = float(np.linalg.norm(event.get("impulse", [event.get("joint_impulse", 0.0)])))
     if size < _NOTHING:
-        return said.rstrip()
+        return line.rstrip()
     unit = "N s" if "impulse" in event else "N m s"
-    return f"{said} {size:>{11 - len(unit)}.4g} {unit} {event['energy_lost']:>10.4g} J"
+    return f"{line} {size:>{11 - len(unit)}.4g} {unit} {event['energy_lost']:>10.4g} J"

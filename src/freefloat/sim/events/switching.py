@@ -1,6 +1,6 @@
-"""What an event does: a latch, a release, a bounce, a brake. One impact with all rows that are held from then on.
+"""Effect of an event (latch, release, bounce, brake): one impact with all rows that are held from then on.
 
-Position never jumps. Speeds do, and what that takes is booked: momentum handed over, energy lost.
+Positions never jump. Speeds do, and what that takes is recorded: momentum handed over, energy lost.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from freefloat.dynamics.impact import Impact, row_impact
 from freefloat.dynamics.relative_rows import Rows, row_bias, row_count, row_velocity
 from freefloat.dynamics.row_response import row_response
 from freefloat.model import Brake, Latch, Release, State, World
-from freefloat.sim.events.entries import Happening, log_events
+from freefloat.sim.events.entries import EventFlags, log_events
 from freefloat.sim.motion.accelerations import Balance
 from freefloat.sim.motion.constraint_forces import prescribed_names
 from freefloat.sim.motion.constraint_rows import (
@@ -26,8 +26,8 @@ from freefloat.sim.motion.constraint_rows import (
     present_pose,
     rows_of,
 )
-from freefloat.sim.motion.impulses import book_impulses
-from freefloat.sim.motion.port_bus import Instant
+from freefloat.sim.motion.impulses import apply_impact
+from freefloat.sim.motion.port_bus import PortBus
 from freefloat.sim.system.constraint_state import BACKWARD, FORWARD, HOLDS, OFF, ConstraintState, active_rows
 from freefloat.sim.system.input_ports import brake_port, connection_port
 from freefloat.sim.system.system import System, SystemState
@@ -41,7 +41,7 @@ _PRESSED = 1e-12  # [m/s2]: what presses a contact no more does not keep it clos
 
 @record
 class Switches:
-    """What software asks for at a tick; flags for each connection and brake."""
+    """Switches that software commands at a tick: flags for each connection and brake."""
 
     latch: Numeric
     release: Numeric
@@ -49,11 +49,11 @@ class Switches:
     free: Numeric
 
 
-def asked_switches(here: Instant) -> Switches:
-    """Of all software together."""
+def commanded_switches(here: PortBus) -> Switches:
+    """Switches that all software and the input ports command."""
     world, software = here.system.world, here.system.wiring.software
-    names = [one.name for one in world.connections]
-    brakes = [(one.craft, one.joint) for one in world.brakes]
+    names = [connection.name for connection in world.connections]
+    brakes = [(brake.craft, brake.joint) for brake in world.brakes]
     latch, release, brake, free = (jnp.zeros(len(x), bool) for x in (names, names, brakes, brakes))
     for k, wires in enumerate(software):
         for command in here.commands(k) if wires.switches else ():
@@ -67,13 +67,13 @@ def asked_switches(here: Instant) -> Switches:
                 for j, joint in enumerate(command.joints):
                     i = brakes.index((world.names[wires.craft], joint))
                     brake, free = brake.at[i].set(command.on[j] > 0.5), free.at[i].set(command.on[j] <= 0.5)
-    latch, release = _from_outside(here, [connection_port(name) for name in names], latch, release)
-    brake, free = _from_outside(here, [brake_port(world, one) for one in world.brakes], brake, free)
+    latch, release = _with_port_flags(here, [connection_port(name) for name in names], latch, release)
+    brake, free = _with_port_flags(here, [brake_port(world, brake) for brake in world.brakes], brake, free)
     return Switches(latch & ~release, release, brake, free)
 
 
-def _from_outside(here: Instant, ports: list[str], on: Numeric, off: Numeric) -> tuple[Numeric, Numeric]:
-    """What comes in at ports takes the place of what software asks for."""
+def _with_port_flags(here: PortBus, ports: list[str], on: Numeric, off: Numeric) -> tuple[Numeric, Numeric]:
+    """Flags on and off, with those of input ports in place of those of software."""
     for i, port in enumerate(ports):
         if port in here.system.ports:
             wanted = jnp.asarray(here.inputs[port]) > 0.5
@@ -81,9 +81,9 @@ def _from_outside(here: Instant, ports: list[str], on: Numeric, off: Numeric) ->
     return on, off
 
 
-def would_switch(loop: SystemState, asked: Switches) -> Switches:
-    """Only what changes something."""
-    modes = loop.constraints
+def effective_switches(state: SystemState, asked: Switches) -> Switches:
+    """The commanded switches that change the present state."""
+    modes = state.modes
     return Switches(
         latch=asked.latch & (modes.latched == 0),
         release=asked.release & (modes.latched == 1),
@@ -92,14 +92,14 @@ def would_switch(loop: SystemState, asked: Switches) -> Switches:
     )
 
 
-def happening(world: World, loop: SystemState, asked: Switches, fired: Numeric) -> Happening:
-    """From what was asked for, and from the signals that fired (of connections, brakes, contacts)."""
-    modes, n, b = loop.constraints, len(world.connections), len(world.brakes)
+def fired_events(world: World, state: SystemState, asked: Switches, fired: Numeric) -> EventFlags:
+    """Event flags from the commanded switches and from the signals that fired (connections, brakes, contacts)."""
+    modes, n, b = state.modes, len(world.connections), len(world.brakes)
     fired = fired if fired.size else jnp.zeros(n + b + len(world.contacts), bool)
-    away = [out_of_reach(world, loop.states, one) > 0.0 for one in world.connections]
+    away = [out_of_reach(world, state.states, connection) > 0.0 for connection in world.connections]
     far = jnp.stack(away) if away else jnp.zeros(0, bool)
     braking, touching = modes.brakes, modes.touching == 1
-    return Happening(
+    return EventFlags(
         latch=(asked.latch & ~far) | fired[:n],
         release=asked.release,
         refuse=asked.latch & far & (modes.refused == 0),
@@ -112,21 +112,21 @@ def happening(world: World, loop: SystemState, asked: Switches, fired: Numeric) 
     )
 
 
-def switch(
-    system: System, loop: SystemState, now: tuple[Balance, ...], what: Happening, t: Scalar, short: Scalar
+def state_after_events(
+    system: System, state: SystemState, now: tuple[Balance, ...], what: EventFlags, t: Scalar, short: Scalar
 ) -> SystemState:
-    """The state after everything that happens at time t; `now`: forces and accelerations just before it.
+    """The state after the events `what` at time t; `now`: forces and accelerations just before them.
 
     Bounces that would all be over within a time `short` are over now: the instant of the last one is known.
     """
-    world, states, old = system.world, loop.states, loop.constraints
-    rests, end = _settles(world, loop, now, what, short)
+    world, states, old = system.world, state.states, state.modes
+    rests, end = _coming_to_rest(world, state, now, what, short)
     modes = _modes_before_impact(world, states, old, now, what, rests)
     impact, every = _impact(system, states, modes, what, rests)
-    thrown = _thrown(world, modes, impact)
+    thrown = _separated_contacts(world, modes, impact)
     rests, kept = rests & ~thrown, jnp.where(thrown, 0, modes.touching).astype(jnp.int32)
     what = dataclasses.replace(what, lift=what.lift | (thrown & (old.touching == 1)))
-    plants = book_impulses(system, loop.plants, every, impact)
+    plants = apply_impact(system, state.plants, every, impact)
     moved = tuple(plant.state for plant in plants)
     modes = dataclasses.replace(
         modes,
@@ -136,23 +136,23 @@ def switch(
         redundant=_redundant(system, states, dataclasses.replace(modes, touching=kept)),
         log=log_events(world, states, old.log, what, rests, impact, every, (t, end)),
     )
-    return dataclasses.replace(loop, plants=plants, constraints=modes)
+    return dataclasses.replace(state, plants=plants, constraints=modes)
 
 
 # ---- what is on afterwards
 
 
-def _settles(
-    world: World, loop: SystemState, now: tuple[Balance, ...], what: Happening, short: Scalar
+def _coming_to_rest(
+    world: World, state: SystemState, now: tuple[Balance, ...], what: EventFlags, short: Scalar
 ) -> tuple[Numeric, Vector]:
-    """Whether each contact that is hit comes to rest, and how long the bounces that are left would take [s]."""
+    """Whether each contact that is hit comes to rest, and how long its remaining bounces would take [s]."""
     if not world.contacts:
         return jnp.zeros(0, bool), jnp.zeros(0)
-    rows = tuple(contact_rows(world, one) for one in world.contacts)
-    states = tuple(one.state for one in now)
-    pressed = -row_bias(world.crafts, states, rows, [one.vdot for one in now])
-    e = jnp.stack([jnp.asarray(one.restitution, float) for one in world.contacts])
-    rate = row_velocity(world.crafts, loop.states, rows)
+    rows = tuple(contact_rows(world, contact) for contact in world.contacts)
+    states = tuple(balance.state for balance in now)
+    pressed = -row_bias(world.crafts, states, rows, [balance.vdot for balance in now])
+    e = jnp.stack([jnp.asarray(contact.restitution, float) for contact in world.contacts])
+    rate = row_velocity(world.crafts, state.states, rows)
     closes = pressed > _PRESSED
     # After a bounce at speed v the next one comes after 2 v / a, and each lasts e times as long as the one before.
     left = 2.0 * e * jnp.maximum(-rate, 0.0) / jnp.where(closes, pressed, 1.0) / jnp.maximum(1.0 - e, 1e-300)
@@ -164,13 +164,13 @@ def _modes_before_impact(
     states: tuple[State, ...],
     old: ConstraintState,
     now: tuple[Balance, ...],
-    what: Happening,
+    what: EventFlags,
     rests: Numeric,
 ) -> ConstraintState:
-    """Flags and held poses as they are from now on; brakes that slip give no impulse."""
+    """The constraint state from now on: flags and held poses; brakes that slip give no impulse."""
     positions, attitudes = old.positions, old.attitudes
-    for i, one in enumerate(world.connections):
-        pose = present_pose(world, states, one)
+    for i, connection in enumerate(world.connections):
+        pose = present_pose(world, states, connection)
         positions = positions.at[i].set(jnp.where(what.latch[i], pose.p, positions[i]))
         attitudes = attitudes.at[i].set(jnp.where(what.latch[i], pose.quaternion, attitudes[i]))
     latched = jnp.where(what.latch, 1, jnp.where(what.release, 0, old.latched)).astype(jnp.int32)
@@ -190,20 +190,20 @@ def _modes_before_impact(
 
 
 def _slip_direction(world: World, now: tuple[Balance, ...]) -> Numeric:
-    """Where a joint will move whose brake gives way: against the torque that held it."""
+    """Direction in which a joint will slip when its brake gives way: against the torque that held it."""
     if not world.brakes:
         return jnp.zeros(0, int)
     assert now[0].connection is not None
-    first = sum(one.rows for one in world.connections)
+    first = sum(connection.rows for connection in world.connections)
     held = now[0].connection.multipliers[first : first + len(world.brakes)]
     return jnp.where(held < 0.0, FORWARD, BACKWARD)
 
 
-def _after_impact(world: World, states: tuple[State, ...], modes: ConstraintState, what: Happening) -> Numeric:
-    """Brakes after an impact: one that can slip gives no impulse, so that its joint may move now."""
+def _after_impact(world: World, states: tuple[State, ...], modes: ConstraintState, what: EventFlags) -> Numeric:
+    """Modes of brakes after an impact: one that can slip gives no impulse, so that its joint may move now."""
     if not world.brakes:
         return modes.brakes
-    rates, can_slip = brake_rates(world, states), jnp.array([one.slips for one in world.brakes])
+    rates, can_slip = brake_rates(world, states), jnp.array([brake.slips for brake in world.brakes])
     moves = can_slip & (modes.brakes == HOLDS) & ~what.stick & (jnp.abs(rates) > _STILL)
     return jnp.where(moves, jnp.where(rates > 0.0, FORWARD, BACKWARD), modes.brakes).astype(jnp.int32)
 
@@ -212,7 +212,7 @@ def _after_impact(world: World, states: tuple[State, ...], modes: ConstraintStat
 
 
 def _impact(
-    system: System, states: tuple[State, ...], modes: ConstraintState, what: Happening, rests: Numeric
+    system: System, states: tuple[State, ...], modes: ConstraintState, what: EventFlags, rests: Numeric
 ) -> tuple[Impact, tuple[Rows, ...]]:
     """The impact with everything that is held from now on, and the rows that its impulses belong to."""
     world = system.world
@@ -224,15 +224,15 @@ def _impact(
             on = on.at[first + i].set(on[first + i] & what.stick[i])
     if not world.contacts:
         return row_impact(world.crafts, states, held, prescribed=prescribed_names(system), active=on), held
-    contacts = tuple(impact_rows(world, one) for one in world.contacts)
-    e = jnp.stack([jnp.asarray(one.restitution, float) for one in world.contacts])
+    contacts = tuple(impact_rows(world, contact) for contact in world.contacts)
+    e = jnp.stack([jnp.asarray(contact.restitution, float) for contact in world.contacts])
     bounces = what.hit & ~rests
     impact = contact_impact(
         world.crafts,
         states,
         contacts,
         jnp.where(bounces, e, 0.0),
-        jnp.stack([jnp.asarray(one.friction, float) for one in world.contacts]),
+        jnp.stack([jnp.asarray(contact.friction, float) for contact in world.contacts]),
         held=held,
         held_active=on,
         prescribed=prescribed_names(system),
@@ -241,10 +241,10 @@ def _impact(
     return impact, (*held, *contacts)
 
 
-def _thrown(world: World, modes: ConstraintState, impact: Impact) -> Numeric:
-    """Flags of contacts that rest but that an impact elsewhere throws off: a contact does not pull."""
+def _separated_contacts(world: World, modes: ConstraintState, impact: Impact) -> Numeric:
+    """Flags of resting contacts that an impact elsewhere separates: a contact does not pull."""
     count = len(world.contacts)
-    sizes = [impact_rows(world, one).count for one in world.contacts]
+    sizes = [impact_rows(world, contact).count for contact in world.contacts]
     first = impact.after.shape[0] - sum(sizes)
     normals = np.array(first + np.cumsum([0, *sizes[:-1]]), dtype=int)[:count]
     small = _LEAVES * jnp.max(jnp.abs(impact.before), initial=0.0) + _STILL
@@ -252,7 +252,7 @@ def _thrown(world: World, modes: ConstraintState, impact: Impact) -> Numeric:
 
 
 def _redundant(system: System, states: tuple[State, ...], modes: ConstraintState) -> Numeric:
-    """How many of the held rows depend on others."""
+    """Number of held rows that depend on others."""
     world, active = system.world, active_rows(system.world, modes) > 0.0
     rows = rows_of(world, states, modes)
     response = row_response(world.crafts, states, rows, prescribed_names(system), active)

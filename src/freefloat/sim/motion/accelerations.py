@@ -18,14 +18,18 @@ from freefloat.dynamics.inner_motion import (
 from freefloat.dynamics.state_rate import state_rate
 from freefloat.effects.failures import StuckJoint
 from freefloat.model import State
-from freefloat.sim.motion.constraint_forces import accelerate_together, slip_forces
+from freefloat.sim.motion.constraint_forces import constrained_accelerations, slip_forces
 from freefloat.sim.motion.interactions import Flags, actions, inner_rates
-from freefloat.sim.motion.port_bus import Flow, Instant
-from freefloat.sim.motion.prescribed_motion import stop_stuck, stuck_joints, with_prescribed_rates, with_speeds_on_rows
+from freefloat.sim.motion.port_bus import Flow, PortBus
+from freefloat.sim.motion.prescribed_motion import (
+    stuck_joints,
+    with_prescribed_rates,
+    with_speeds_on_rows,
+    zero_stuck_rates,
+)
 from freefloat.sim.system.constraint_state import Holding
-from freefloat.sim.system.craft_state import Exchange, Inner, Ledger, PlantRate, Plants, WorldRate
-from freefloat.sim.system.system import Inputs, System, SystemState
-from freefloat.sim.system.tick import Tick
+from freefloat.sim.system.craft_state import CraftStateRate, Exchange, InteractionState, Ledger, Plants, WorldRate
+from freefloat.sim.system.system import Inputs, System, SystemState, Tick
 from freefloat.spatial import angular, linear
 from freefloat.spatial.rotations import cross
 from freefloat.values import record
@@ -35,7 +39,7 @@ from freefloat.values.tracing import cond
 
 @record
 class Balance:
-    """Motion of a spacecraft and the forces on it at an instant, all consistent with one another."""
+    """Motion of a spacecraft and the forces on it at an instant, consistent with one another."""
 
     state: State  # prescribed joints at their rates
     vdot: Vector  # acceleration
@@ -43,12 +47,12 @@ class Balance:
     heat: Scalar  # power lost in damping, and in brakes that slip [W]
     connection: ConnectionShare | None = None  # None in a world where nothing can be held
     touch: Vector | None = None  # generalised force of interactions, a part of the force; None where there are none
-    inner: tuple[Inner, ...] = ()  # rates of what is between bodies, at the first spacecraft
+    inner: tuple[InteractionState, ...] = ()  # rates of what is between bodies, at the first spacecraft
 
 
 @record
 class ConnectionShare:
-    """What connections, brakes and contacts do to one spacecraft, and the forces in all of them."""
+    """Forces of connections, brakes and contacts on one spacecraft, and the multipliers of all rows of the world."""
 
     pull: Vector  # generalised force of what is held, a part of the force
     slip: Vector  # generalised force of brakes that slip, a part of the force too
@@ -59,50 +63,50 @@ class ConnectionShare:
 def balances(
     system: System,
     states: tuple[State, ...],
-    loop: SystemState,
+    state: SystemState,
     inputs: Inputs,
     tick: Tick,
     t: Scalar,
     t_inside: Scalar,
     *,
     holding: Holding | None = None,
-    inner: tuple[Inner, ...] | None = None,
+    inner: tuple[InteractionState, ...] | None = None,
     on: Flags | None = None,
     full: Vector | None = None,
 ) -> tuple[Balance, ...]:
     """Accelerations and forces at time t of the step since a tick; `t_inside`: see integrators.
 
-    `holding`: which connections, brakes and contacts hold, where that is known beforehand. `inner`: states of what is
-    between bodies, if not as at the tick; `on`: flags of its laws, where they are known; () if none of it acts.
-    `full`: wheels that are full, where that is held.
+    `holding`: which connections, brakes and contacts hold, where that is known beforehand. `inner`: states of
+    interactions, if not those of the tick; `on`: flags of their laws, where they are known; () if none of them acts.
+    `full`: wheels that are full, where that is held over a segment of a step.
     """
     crafts, every = system.world.crafts, range(len(states))
-    before = Instant(system, loop, states, inputs, t, tick.number, before_rates=True)
-    rates = [stop_stuck(system, c, before.prescribed_rates(c), tick.t) for c in every]
+    before = PortBus(system, state, states, inputs, t, tick.number, before_rates=True)
+    rates = [zero_stuck_rates(system, c, before.prescribed_rates(c), tick.t) for c in every]
     states = tuple(with_prescribed_rates(system, c, states[c], rates[c]) for c in every)
     if holding != "nothing" and not all(rates_are_held(system, c) for c in every) and system.world.has_events:
-        states = with_speeds_on_rows(system, states, loop)  # rows that are off change nothing
-    here = Instant(system, loop, states, inputs, t_inside, tick.number, full=full)
+        states = with_speeds_on_rows(system, states, state)  # rows that are off change nothing
+    here = PortBus(system, state, states, inputs, t_inside, tick.number, full=full)
     dampings = [damping_force(crafts[c], states[c].q, states[c].v) for c in every]
     forces = tuple(here.force(c, tick.t) + elastic_force(crafts[c], states[c].q) + dampings[c] for c in every)
     if not system.interactions:
-        return _accelerated(here, forces, dampings, tick, holding)
-    inner = loop.plants[0].inner if inner is None else inner
+        return _free_balances(here, forces, dampings, tick, holding)
+    inner = state.plants[0].inner if inner is None else inner
     found = actions(system, states, inner, on, t_inside, tick.number)
-    touch = [sum((one.forces[c] for one in found), jnp.zeros(crafts[c].layout.nv)) for c in every]
-    moving = _accelerated(here, tuple(forces[c] + touch[c] for c in every), dampings, tick, holding)
+    touch = [sum((action.forces[c] for action in found), jnp.zeros(crafts[c].layout.nv)) for c in every]
+    moving = _free_balances(here, tuple(forces[c] + touch[c] for c in every), dampings, tick, holding)
     own = inner_rates(system, states, inner, found)
     return tuple(dataclasses.replace(moving[c], touch=touch[c], inner=own if c == 0 else ()) for c in every)
 
 
-def _accelerated(
-    here: Instant, forces: tuple[Vector, ...], dampings: list[Vector], tick: Tick, holding: Holding | None
+def _free_balances(
+    here: PortBus, forces: tuple[Vector, ...], dampings: list[Vector], tick: Tick, holding: Holding | None
 ) -> tuple[Balance, ...]:
-    """Accelerations under generalised forces."""
+    """Balances of all spacecraft under generalised forces."""
     system, states, found = here.system, here.states, []
     accelerations = _prescribed_accelerations(here, forces, tick)
     if system.world.has_events:
-        return _connected(system, states, here.loop, forces, dampings, accelerations, tick.t, holding)
+        return _constrained_balances(system, states, here.state, forces, dampings, accelerations, tick.t, holding)
     for c in range(len(states)):
         vdot, force = _accelerate(system, c, states[c], forces[c], accelerations[c], tick.t)
         heat = -(dampings[c] @ states[c].v)
@@ -110,23 +114,23 @@ def _accelerated(
     return tuple(found)
 
 
-def _connected(
+def _constrained_balances(
     system: System,
     states: tuple[State, ...],
-    loop: SystemState,
+    state: SystemState,
     forces: tuple[Vector, ...],
     dampings: list[Vector],
     accelerations: tuple[Vector, ...],
     ticked: Scalar,
     holding: Holding | None,
 ) -> tuple[Balance, ...]:
-    """The same in a world where things can be held together."""
-    slips = slip_forces(system.world, loop)
+    """Balances of all spacecraft under generalised forces, in a world with connections, brakes or contacts."""
+    slips = slip_forces(system.world, state)
     forces = tuple(force + slip for force, slip in zip(forces, slips, strict=True))
-    found = accelerate_together(
+    found = constrained_accelerations(
         system,
         states,
-        loop,
+        state,
         forces,
         accelerations,
         lambda c: _accelerate(system, c, states[c], forces[c], accelerations[c], ticked),
@@ -145,21 +149,21 @@ def _connected(
 
 
 def rates_are_held(system: System, c: int) -> bool:
-    """True if nothing prescribes the rates of a spacecraft's joints anew within a step."""
+    """True if the prescribed rates of a spacecraft's joints are constant within a step."""
     return all(wires.ticks for wires in system.wiring.software if wires.craft == c and wires.prescribes)
 
 
-def _prescribed_accelerations(here: Instant, forces: tuple[Vector, ...], tick: Tick) -> tuple[Vector, ...]:
-    """Accelerations of prescribed joints: their rates, differentiated along the motion; held rates do not change."""
+def _prescribed_accelerations(here: PortBus, forces: tuple[Vector, ...], tick: Tick) -> tuple[Vector, ...]:
+    """Accelerations of prescribed joints: their rates differentiated along the motion; zero for held rates."""
     system = here.system
     if all(rates_are_held(system, c) for c in range(len(forces))):
         return tuple(jnp.zeros(len(joints)) for joints in system.wiring.prescribed)
 
     def rates(s: Scalar) -> tuple[Vector, ...]:
-        later = Instant(
-            system, here.loop, here.states, here.inputs, here.t + s, here.tick, before_rates=True, flow=Flow(s, forces)
+        later = PortBus(
+            system, here.state, here.states, here.inputs, here.t + s, here.tick, before_rates=True, flow=Flow(s, forces)
         )
-        return tuple(stop_stuck(system, c, later.prescribed_rates(c), tick.t) for c in range(len(forces)))
+        return tuple(zero_stuck_rates(system, c, later.prescribed_rates(c), tick.t) for c in range(len(forces)))
 
     return jax.jvp(rates, (jnp.zeros(()),), (jnp.ones(()),))[1]
 
@@ -167,9 +171,9 @@ def _prescribed_accelerations(here: Instant, forces: tuple[Vector, ...], tick: T
 def _accelerate(
     system: System, c: int, state: State, force: Vector, acceleration: Vector, ticked: Scalar
 ) -> tuple[Vector, Vector]:
-    """(vdot, force) of a spacecraft without its drift, with what prescribed motion needs."""
+    """(vdot, force) of a spacecraft, computed without its drift; the force includes that of prescribed motion."""
     craft, joints = system.world.crafts[c], system.wiring.prescribed[c]
-    # Physics does not know the drift, but rounding does: m v^2 of 7500 m/s would drown the torques.
+    # The drift does not change the physics, but it costs digits: m v^2 at 7500 m/s is far larger than the torques.
     still = without_drift(state.v)
 
     def solve(given: tuple[str, ...], a: Vector, failures: tuple[StuckJoint, ...]) -> tuple[Vector, Vector]:
@@ -193,7 +197,7 @@ def _accelerate(
 def derivative(
     system: System,
     plants: Plants,
-    loop: SystemState,
+    state: SystemState,
     inputs: Inputs,
     tick: Tick,
     t: Scalar,
@@ -203,13 +207,13 @@ def derivative(
     on: Flags | None = None,
     full: Vector | None = None,
 ) -> WorldRate:
-    """Rates of all plants, their books included."""
+    """Rates of all spacecraft, their ledgers included."""
     states, inner = tuple(plant.state for plant in plants), plants[0].inner
-    now = balances(system, states, loop, inputs, tick, t, t_inside, holding=holding, inner=inner, on=on, full=full)
-    return WorldRate(tuple(_plant_rate(system, c, one) for c, one in enumerate(now)))
+    now = balances(system, states, state, inputs, tick, t, t_inside, holding=holding, inner=inner, on=on, full=full)
+    return WorldRate(tuple(_plant_rate(system, c, balance) for c, balance in enumerate(now)))
 
 
-def _plant_rate(system: System, c: int, now: Balance) -> PlantRate:
+def _plant_rate(system: System, c: int, now: Balance) -> CraftStateRate:
     craft, state, X_NB = system.world.crafts[c], now.state, now.state.X_NB
     pushing = now.force - elastic_force(craft, state.q) - damping_force(craft, state.q, state.v)
     prescribed = system.wiring.prescribed[c] or system.world.is_held(c)
@@ -217,9 +221,9 @@ def _plant_rate(system: System, c: int, now: Balance) -> PlantRate:
     wrench, (com, velocity) = now.force[:6], of_com(craft, state.q, state.v)
     exchange = None
     if now.connection is not None:
-        pushing = pushing - now.connection.slip  # which is booked as heat
+        pushing = pushing - now.connection.slip  # which is recorded as heat
         exchange = Exchange(work=now.connection.pull @ state.v, impulse=now.connection.exchange)
-    return PlantRate(
+    return CraftStateRate(
         state=state_rate(craft, state, now.vdot),
         ledger=Ledger(
             work=pushing @ state.v,

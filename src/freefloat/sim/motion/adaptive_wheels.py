@@ -1,4 +1,4 @@
-"""Wheels that become full between ticks of an adaptive run: attempts end there."""
+"""Wheels that become full between ticks of an adaptive run: attempted steps end at that instant."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from freefloat.sim.motion.full_wheels import OVER, TOGETHER, held_full, logged_wheels, most_momenta, wheel_momenta
-from freefloat.sim.motion.port_bus import asked_torques
+from freefloat.sim.motion.port_bus import commanded_torques
 from freefloat.sim.system.craft_state import Plants
-from freefloat.sim.system.system import Inputs, System, SystemState
-from freefloat.sim.system.tick import tick_of
+from freefloat.sim.system.system import Inputs, System, SystemState, tick_of
 from freefloat.sim.system.varied_numbers import compile_system
 from freefloat.values.arrays import Scalar, Vector
 
@@ -19,35 +18,37 @@ Reach = Callable[[float], tuple[Plants, Any]]  # plants after an attempt of a le
 
 
 class WheelWatch:
-    """Looks at the wheels that can become full; where there are none it does nothing."""
+    """Watches the wheels that can become full in an adaptive run; does nothing if there are none."""
 
-    def __init__(self, system: System, loop: SystemState, inputs: Inputs, target: Any) -> None:
+    def __init__(self, system: System, state: SystemState, inputs: Inputs, target: Any) -> None:
         self.full = np.zeros(len(system.wiring.limited_wheels))  # +1, -1 or 0, held over an attempt
         self._most, self._passed = self.full, self.full > 0.0
         if self.full.size:
-            self._look = compile_system(_look, system, loop.plants, loop, inputs, np.zeros(()), target=target)
+            self._program = compile_system(
+                _wheel_state, system, state.plants, state, inputs, np.zeros(()), target=target
+            )
 
     def begin_segment(self) -> None:
-        """At a tick, and where a force jumps: all wheels are looked at again."""
+        """Begin a segment, at a tick or where a force jumps: all wheels are watched again."""
         self._passed = np.zeros(self.full.size, bool)
 
-    def look(self, plants: Plants, loop: SystemState, inputs: Inputs, t: float) -> Plants:
-        """At the beginning of an attempt: which wheels are full is held; new ones are noted in the plants."""
+    def hold_full_wheels(self, plants: Plants, state: SystemState, inputs: Inputs, t: float) -> Plants:
+        """The plants at the beginning of an attempt, with newly full wheels in the log; flags of full wheels stay."""
         if not self.full.size:
             return plants
-        plants, full, _, most = self._look(plants, loop, inputs, t)
+        plants, full, _, most = self._program(plants, state, inputs, t)
         held = self._passed & (self.full != 0.0)  # one that became full stays so, until it is looked at again
         self.full, self._most = np.where(held, self.full, np.asarray(full)), np.asarray(most)
         return plants
 
-    def first_full(self, reach: Reach, loop: SystemState, inputs: Inputs, t: float, h: float) -> float | None:
-        """When in an attempt from t over h the first wheel becomes full [s]; None where none does."""
+    def first_full(self, reach: Reach, state: SystemState, inputs: Inputs, t: float, h: float) -> float | None:
+        """Time after t at which the first wheel becomes full in an attempt over h [s]; None if none does."""
         others = (self.full == 0.0) & ~self._passed
         if not others.any():
             return None
 
         def rooms(length: float) -> np.ndarray:
-            momenta = self._look(reach(length)[0], loop, inputs, t)[2]
+            momenta = self._program(reach(length)[0], state, inputs, t)[2]
             return np.where(others, 1.0 - np.abs(momenta) / self._most, 1.0)
 
         def room(length: float) -> float:
@@ -61,7 +62,7 @@ class WheelWatch:
 
 
 def _crossing(room: Callable[[float], float], h: float) -> float:
-    """Where a function that is positive at zero and negative at h changes its sign: halving, to rounding."""
+    """Zero of a function that is positive at zero and negative at h, by bisection to rounding."""
     low, high = 0.0, h
     while low < 0.5 * (low + high) < high:
         middle = 0.5 * (low + high)
@@ -69,10 +70,10 @@ def _crossing(room: Callable[[float], float], h: float) -> float:
     return low
 
 
-def _look(
-    system: System, plants: Plants, loop: SystemState, inputs: Inputs, t: Scalar
+def _wheel_state(
+    system: System, plants: Plants, state: SystemState, inputs: Inputs, t: Scalar
 ) -> tuple[Plants, Vector, Vector, Vector]:
-    """Plants with their log, which wheels are full, what all have and what they may have."""
-    asked = asked_torques(system, loop, inputs, tick_of(system, loop))(plants, t)
+    """Plants with their log, flags of full wheels, momenta of limited wheels and their largest momenta [N m s]."""
+    asked = commanded_torques(system, state, inputs, tick_of(system, state))(plants, t)
     momenta, full = wheel_momenta(system, plants), held_full(system, plants, asked)
     return logged_wheels(system, plants, momenta, full, t), full, momenta, most_momenta(system, momenta)

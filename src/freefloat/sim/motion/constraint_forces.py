@@ -1,4 +1,4 @@
-"""What connections, brakes and contacts do to the motion at an instant: forces that hold, brakes that slip."""
+"""Forces of connections, brakes and contacts at an instant: those that hold, and torques of brakes that slip."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from freefloat.values import record
 from freefloat.values.arrays import Numeric, Vec6, Vector
 from freefloat.values.tracing import cond
 
-Alone = Callable[[int], tuple[Vector, Vector]]  # (vdot without drift, force) of a spacecraft that nothing holds
+FreeMotion = Callable[[int], tuple[Vector, Vector]]  # (vdot without drift, force) of a spacecraft that nothing holds
 
 
 @record
-class Together:
-    """Accelerations of all spacecraft, and what holds them."""
+class ConstrainedMotion:
+    """Accelerations of all spacecraft, and the forces of what is held."""
 
     vdots: tuple[Vector, ...]
     forces: tuple[Vector, ...]  # generalised, those of the rows included
@@ -31,34 +31,36 @@ class Together:
     multipliers: Vector  # force along each row [N, N m]
 
 
-def accelerate_together(
+def constrained_accelerations(
     system: System,
     states: tuple[State, ...],
-    loop: SystemState,
+    state: SystemState,
     forces: tuple[Vector, ...],
     accelerations: tuple[Vector, ...],
-    alone: Alone,
+    alone: FreeMotion,
     *,
     holding: Holding | None = None,
-) -> Together:
-    """Accelerations under generalised forces, with whatever is held now; nothing held costs nothing.
+) -> ConstrainedMotion:
+    """Accelerations under generalised forces with the rows that are held now; if none is, no rows are computed.
 
     `holding`: what is held, where that is known beforehand.
     """
-    world, modes = system.world, loop.constraints
+    world, modes = system.world, state.modes
     active = active_rows(world, modes)
 
-    def free() -> Together:
+    def free_motion() -> ConstrainedMotion:
         found = [alone(c) for c in range(len(states))]
-        return Together(
-            vdots=tuple(free_of_drift(vdot, state.v) for (vdot, _), state in zip(found, states, strict=True)),
+        return ConstrainedMotion(
+            vdots=tuple(
+                free_of_drift(vdot, craft_state.v) for (vdot, _), craft_state in zip(found, states, strict=True)
+            ),
             forces=tuple(force for _, force in found),
             pulls=tuple(jnp.zeros_like(force) for _, force in found),
             wrenches=tuple(jnp.zeros(6) for _ in found),
             multipliers=jnp.zeros_like(active),
         )
 
-    def held(rows: tuple[Rows, ...], flags: Numeric | None) -> Together:
+    def motion_with_rows(rows: tuple[Rows, ...], flags: Numeric | None) -> ConstrainedMotion:
         found = held_motion(
             world.crafts,
             states,
@@ -71,44 +73,46 @@ def accelerate_together(
             active=flags,
         )
         pulls = row_forces(world.crafts, states, rows, found.multipliers)
-        return Together(
+        return ConstrainedMotion(
             vdots=found.vdots,
             forces=tuple(force + pull for force, pull in zip(found.forces, pulls, strict=True)),
             pulls=pulls,
             wrenches=tuple(
-                state.X_NB.wrench_to_A(pull[:6])
-                for state, pull in zip(states, exchanged(world, states, rows, found.multipliers, pulls), strict=True)
+                craft_state.X_NB.wrench_to_A(pull[:6])
+                for craft_state, pull in zip(
+                    states, exchanged_forces(world, states, rows, found.multipliers, pulls), strict=True
+                )
             ),
             multipliers=jnp.zeros_like(active).at[: row_count(rows)].set(found.multipliers),
         )
 
-    def anything() -> Together:
-        return held(*held_rows(world, states, modes, "anything"))
+    def maybe_constrained() -> ConstrainedMotion:
+        return motion_with_rows(*held_rows(world, states, modes, "anything"))
 
     if holding == "nothing":
-        return free()
+        return free_motion()
     if holding == "connection":
-        return held(*held_rows(world, states, modes, holding))
-    return anything() if holding else cond(jnp.any(active > 0.0), anything, free)
+        return motion_with_rows(*held_rows(world, states, modes, holding))
+    return maybe_constrained() if holding else cond(jnp.any(active > 0.0), maybe_constrained, free_motion)
 
 
 def held_rows(
     world: World, states: tuple[State, ...], modes: ConstraintState, holding: Holding
 ) -> tuple[tuple[Rows, ...], Numeric | None]:
-    """The rows that may be held, and flags of those that are; None where all of them are, which is cheaper."""
+    """The rows that may be held, and flags of those that are; None in place of flags if all are, which is cheaper."""
     rows = rows_of(world, states, modes)
     return (rows[:1], None) if holding == "connection" else (rows, active_rows(world, modes) > 0.0)
 
 
 def prescribed_names(system: System) -> tuple[tuple[str, ...], ...]:
-    """What follows a prescribed motion in each spacecraft, a held base included."""
+    """Names of the joints with prescribed rates in each spacecraft, with "base" for a held base."""
     return tuple((*(("base",) * system.world.is_held(c)), *joints) for c, joints in enumerate(system.wiring.prescribed))
 
 
-def slip_forces(world: World, loop: SystemState) -> tuple[Vector, ...]:
-    """Generalised forces of brakes that slip: their slip torque, against the motion."""
+def slip_forces(world: World, state: SystemState) -> tuple[Vector, ...]:
+    """Generalised forces of brakes that slip on each spacecraft: their slip torque, against the motion."""
     forces = [jnp.zeros(craft.layout.nv) for craft in world.crafts]
-    signs = slip_signs(loop.constraints)
+    signs = slip_signs(state.modes)
     for i, brake in enumerate(world.brakes):
         if brake.slip_torque is not None:
             c = world.names.index(brake.craft)
@@ -117,7 +121,7 @@ def slip_forces(world: World, loop: SystemState) -> tuple[Vector, ...]:
     return tuple(forces)
 
 
-def exchanged(
+def exchanged_forces(
     world: World, states: tuple[State, ...], rows: tuple[Rows, ...], multipliers: Vector, pulls: tuple[Vector, ...]
 ) -> tuple[Vector, ...]:
     """The part of the rows' generalised forces `pulls` that comes from other spacecraft."""

@@ -1,4 +1,4 @@
-"""Steps that are cut at known instants: where a force jumps, one segment ends and the next begins.
+"""Steps that are cut at known instants: where a force jumps, a segment ends and the next begins.
 
 A step of any integrator is exact to its order only where the forces are smooth. Effects report the instants at which
 theirs are not, and valves when they close. Each segment between two of them is a step of its own, on whose side of the
@@ -21,18 +21,18 @@ from freefloat.values.arrays import Scalar, Vector
 
 _ROUNDING = 8.0 * np.finfo(float).eps  # of the time: a tick is a rounded number, and so is an instant
 
-# The rates with given flags, with none at all no interaction acts; then, where it is held, which wheels are full.
+# Makes rates from flags of interactions (none at all: no interaction acts) and, where held, which wheels are full.
 RateOf = Callable[..., RateFunction]
 Advance = Callable[[Plants, RateOf, Scalar, Any], Plants]  # plants, their rates, from time t over a length h
 
 
-def cutting_instants(system: System, loop: SystemState) -> Vector | None:
+def cutting_instants(system: System, state: SystemState) -> Vector | None:
     """All instants at which a force of the system is not smooth [s]; None where there are none.
 
-    Valves are as they were set at the last tick.
+    Valves close as they were set at the last tick.
     """
     found = [jnp.asarray(instant, float)[None] for effect in system.effects for instant in effect.instants()]
-    found += [pulses.closing_instants() for pulses in loop.valves]
+    found += [pulses.closing_instants() for pulses in state.valves]
     return jnp.concatenate(found) if found else None
 
 
@@ -72,13 +72,13 @@ def next_instant(instants: np.ndarray, t: float, end: float) -> float:
 
 
 def rate_inside(rate: RateFunction, t: Scalar, h: Scalar) -> RateFunction:
-    """The same rates, where the time that forces see keeps clear of both ends of a segment from t over h."""
+    """The rates with the time at which forces are evaluated kept inside a segment from t over h, off both its ends."""
     margin = jnp.minimum(0.25 * h, 2.0 * _ROUNDING * (jnp.abs(t) + h))
 
-    def kept(plants: Plants, now: Scalar, inside: Scalar) -> WorldRate:
+    def clamped_rate(plants: Plants, now: Scalar, inside: Scalar) -> WorldRate:
         return rate(plants, now, jnp.clip(inside, t + margin, t + h - margin))
 
-    return kept
+    return clamped_rate
 
 
 def _inside(rate_of: RateOf, t: Scalar, h: Scalar) -> RateOf:

@@ -23,7 +23,7 @@ from freefloat.sim.system.system import System, SystemState
 from freefloat.values import record
 from freefloat.values.arrays import Flag, Numeric, Scalar, Vector, is_traced
 
-Asked = Callable[[Plants, Scalar], Vector]  # torques that all software asks of the limited wheels, at a time
+CommandedTorques = Callable[[Plants, Scalar], Vector]  # torques that all software asks of the limited wheels, at a time
 OVER = 1e-12  # relative: a wheel has more than it can have
 TOGETHER = 1e-11  # relative: it has become full with the one that was located
 _NARROW = 1e-15  # of the step, and of the time
@@ -34,7 +34,7 @@ _AGAIN = 0.99  # of its capacity: a wheel that had less becomes full anew
 
 
 def limited_wheels(world: World, driven: tuple[tuple[int, str], ...]) -> tuple[tuple[int, str], ...]:
-    """Those of the driven wheels (number of the spacecraft, name) that may become full."""
+    """The driven wheels (number of the spacecraft, name) that may become full."""
     capacities = [world.crafts[c].wheels[world.crafts[c].wheel_names.index(name)].max_momentum for c, name in driven]
     return tuple(
         wheel for wheel, most in zip(driven, capacities, strict=True) if is_traced(most) or np.isfinite(most).all()
@@ -48,7 +48,7 @@ def wheel_momenta(system: System, plants: Plants) -> Vector:
 
 
 def held_full(system: System, plants: Plants, asked: Vector) -> Vector:
-    """Which wheels are full and driven outward at the beginning of a segment: +1, -1, else 0."""
+    """Sign of each limited wheel that is full and driven outward at the beginning of a segment, +1 or -1, else 0."""
     crafts = system.world.crafts
     full = [full_wheels(crafts[c], plants[c].state, (w,)) for c, w in system.wiring.limited_wheels]
     full = jnp.concatenate(full)
@@ -56,7 +56,7 @@ def held_full(system: System, plants: Plants, asked: Vector) -> Vector:
 
 
 def most_momenta(system: System, momenta: Vector) -> Vector:
-    """What each may have in a segment that begins with these: its capacity, or what it has already."""
+    """Largest momentum of each limited wheel in a segment [N m s]: its capacity, or its present momentum if larger."""
     crafts = system.world.crafts
     capacity = [momentum_capacity(crafts[c], (w,)) for c, w in system.wiring.limited_wheels]
     return jnp.maximum(jnp.maximum(jnp.concatenate(capacity), jnp.abs(momenta)), 1e-12)
@@ -64,7 +64,7 @@ def most_momenta(system: System, momenta: Vector) -> Vector:
 
 @record
 class _Filling:
-    """Where the loop is: `plants` after the time `done` of the segment, an attempt of the length `trial` comes next."""
+    """Loop state: `plants` after the time `done` of the segment; an attempt of the length `trial` comes next."""
 
     plants: Plants
     full: Vector  # +1, -1 or 0, held
@@ -81,9 +81,9 @@ class _Filling:
 
 
 def advance_with_wheels(
-    system: System, advance: Advance, plants: Plants, rate_of: RateOf, asked: Asked, t: Scalar, h: Scalar
+    system: System, advance: Advance, plants: Plants, rate_of: RateOf, asked: CommandedTorques, t: Scalar, h: Scalar
 ) -> Plants:
-    """Integrate from t over h, where wheels that become full on the way get no more torque outward."""
+    """Integrate from t over h; wheels that become full on the way get no more torque outward."""
     momenta = wheel_momenta(system, plants)
     most = most_momenta(system, momenta)
     full = held_full(system, plants, asked(plants, t + _NARROW * h))
@@ -113,8 +113,10 @@ def advance_with_wheels(
     return jax.lax.while_loop(lambda p: (p.done < h) & (p.rounds < limit), attempt, first).plants
 
 
-def _decide(system: System, p: _Filling, reached: Plants, asked: Asked, most: Vector, t: Scalar, h: Scalar) -> _Filling:
-    """Accept an attempt, or look for where a wheel became full."""
+def _decide(
+    system: System, p: _Filling, reached: Plants, asked: CommandedTorques, most: Vector, t: Scalar, h: Scalar
+) -> _Filling:
+    """The next loop state: the attempt is accepted, or the instant at which a wheel became full is searched."""
     momenta = wheel_momenta(system, reached)
     room = jnp.where(p.settled, 1.0, 1.0 - jnp.abs(momenta) / most)
     value = jnp.min(room)  # negative once a wheel has too much
@@ -156,13 +158,13 @@ def _decide(system: System, p: _Filling, reached: Plants, asked: Asked, most: Ve
 
 
 def begin_wheel_log(system: System) -> WheelLog | None:
-    """Of a system at its start: no wheel has become full yet."""
+    """Log of a system at its start, when no wheel has become full yet; None if none can."""
     count = len(system.wiring.limited_wheels)
     return WheelLog(np.zeros(count), np.zeros(count), np.ones(count), np.full(count, _NEVER)) if count else None
 
 
 def logged_wheels(system: System, plants: Plants, momenta: Vector, full: Vector, t: Scalar) -> Plants:
-    """Wheels that are full now, and were not, are noted with the time."""
+    """The plants with newly full wheels and their time in the log."""
     log = plants[0].wheels
     assert log is not None
     ready = jnp.where(jnp.abs(momenta) < _AGAIN * most_momenta(system, 0.0 * momenta), 1.0, log.ready)
@@ -173,7 +175,7 @@ def logged_wheels(system: System, plants: Plants, momenta: Vector, full: Vector,
 
 
 def wheel_events(system: System, records: SystemState) -> Iterator[dict[str, Any]]:
-    """When wheels became full, the last time between two records."""
+    """Events of wheels that became full, the last one between two records."""
     log = records.plants[0].wheels
     if log is None:
         return

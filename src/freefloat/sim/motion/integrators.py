@@ -8,23 +8,31 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.dynamics.state_rate import retract
-from freefloat.sim.system.craft_state import Inner, PlantRate, Plants, StateRates, WorldRate, retract_plants, zero_rate
+from freefloat.sim.system.craft_state import (
+    CraftStateRate,
+    InteractionState,
+    Plants,
+    StateRates,
+    WorldRate,
+    retract_plants,
+    zero_rate,
+)
 from freefloat.spatial.rotations import dexp_inverse, dexp_inverse_second_order
 from freefloat.values.arrays import Numeric, Scalar, Vec3
 from freefloat.values.tracing import scan
 
-# A rate is asked for at a time, and told a time strictly inside the step beside it: where a law's command has a
+# A rate is a function of the plants, a time, and a time strictly inside the step: where a law's command has a
 # corner at a tick, its derivative must be taken on the side of the step that is being made.
 RateFunction = Callable[[Plants, Scalar, Scalar], WorldRate]
 _INSIDE = 1e-9  # of a step
 
-# Classical fourth order: where each stage looks (as a fraction of the step) and how much it counts.
+# Classical fourth order: node of each stage (as a fraction of the step) and its weight.
 _RK4_NODES = np.array([0.0, 0.5, 0.5, 1.0])
 _RK4_WEIGHTS = np.array([1.0, 2.0, 2.0, 1.0]) / 6.0
 
 
 def rk4_step(rate: RateFunction, plants: Plants, t: Scalar, h: Scalar | float) -> Plants:
-    """One step of the classical fourth-order method. No rate depends on the books, so stages look at states only."""
+    """One step of the classical fourth-order method. No rate depends on the ledgers, so stages need states only."""
 
     def stage(carry: tuple[StateRates, WorldRate], row: jax.Array) -> tuple[tuple[StateRates, WorldRate], None]:
         last, total = carry
@@ -94,25 +102,27 @@ def dormand_prince_attempt(rate: RateFunction, plants: Plants, t: Scalar, h: Sca
 
 
 def _with_turns(rate: WorldRate, delta: StateRates, correct: Callable[[Vec3, Vec3], Vec3]) -> WorldRate:
-    """The rates with each turn corrected for how far the stage has turned already."""
+    """The rates with each turn corrected for the rotation that the stage has made already."""
 
-    def turned(plant: PlantRate, turn: Vec3) -> PlantRate:
+    def with_turn(plant: CraftStateRate, turn: Vec3) -> CraftStateRate:
         state = dataclasses.replace(plant.state, turn=correct(turn, plant.state.turn))
         return dataclasses.replace(plant, state=state)
 
-    return WorldRate(tuple(turned(plant, step.turn) for plant, step in zip(rate.plants, delta.states, strict=True)))
+    return WorldRate(tuple(with_turn(plant, step.turn) for plant, step in zip(rate.plants, delta.states, strict=True)))
 
 
-def _inner_pairs(error: tuple[Inner, ...], inner: tuple[Inner, ...]) -> list[tuple[Numeric, Numeric]]:
-    """Errors of what is between bodies, and its values."""
+def _inner_pairs(
+    error: tuple[InteractionState, ...], inner: tuple[InteractionState, ...]
+) -> list[tuple[Numeric, Numeric]]:
+    """Errors of the states of interactions, each with its value."""
     leaves = zip(
-        jax.tree.leaves([one.state for one in error]), jax.tree.leaves([one.state for one in inner]), strict=True
+        jax.tree.leaves([own.state for own in error]), jax.tree.leaves([own.state for own in inner]), strict=True
     )
     return [(jnp.ravel(e), jnp.ravel(x)) for e, x in leaves]
 
 
 def _in_units_of(tolerance: float, error: WorldRate, plants: Plants) -> Scalar:
-    """Largest error of the motion relative to 1 + its size: mixed absolute and relative, in SI units."""
+    """Largest error of the motion over tolerance * (1 + its size): mixed absolute and relative, in SI units."""
     pairs = []
     for found, plant in zip(error.plants, plants, strict=True):
         rate, state = found.state, plant.state

@@ -1,4 +1,4 @@
-"""An instant of a run: what every piece of software measures, commands and tells then, and what pushes."""
+"""Ports of a system at an instant: what all software measures, commands and sends as messages, and the forces."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.measured import carry, rate_of
+from freefloat.control.measured import attach_rate, measured_rate
 from freefloat.dynamics import generalized_force
 from freefloat.effects.failures import DeadWheel
 from freefloat.effects.joint_motors import limit_joint_torques
@@ -27,12 +27,11 @@ from freefloat.model import (
     WheelTorques,
 )
 from freefloat.sensors.ideal import IdealMeasurements, true_value
-from freefloat.sim.system.craft_state import Plant
-from freefloat.sim.system.sensed_motion import seen_states
+from freefloat.sim.system.craft_state import CraftState
+from freefloat.sim.system.sensed_motion import sensed_states
 from freefloat.sim.system.software_checks import checked_call, require_commands, require_force, require_messages
-from freefloat.sim.system.system import Inputs, System, SystemState
-from freefloat.sim.system.tick import Tick
-from freefloat.sim.system.unmeasured import unmeasured
+from freefloat.sim.system.system import Inputs, System, SystemState, Tick
+from freefloat.sim.system.unmeasured import unmeasured_message
 from freefloat.spatial import angular, linear
 from freefloat.values import LawError
 from freefloat.values.arrays import Flag, Numeric, Scalar, Vector
@@ -44,24 +43,24 @@ _CONSERVED = ("momentum.linear", "momentum.angular", "wheels.absolute_momentum")
 
 @dataclasses.dataclass(frozen=True)
 class Flow:
-    """How the world moves on, for derivatives along its motion."""
+    """Direction of time for derivatives along the motion."""
 
     s: Scalar  # grows from zero with time
     forces: tuple[Vector, ...]  # generalised, on each spacecraft
 
 
-class Instant:
-    """Everything that may be asked at one instant; each answer is found once.
+class PortBus:
+    """Measurements, commands, messages and forces at one instant; each is computed once.
 
     With `before_rates` the rates of prescribed joints are not known yet: only positions and momenta can be read. With
-    `at_start` software is asked as if its tick were now, and sensors as if they had no latency. `full`: wheels that
+    `at_start` software runs as if its tick were now, and sensors as if they had no latency. `full`: wheels that
     are full, where that is held over a segment of a step, in the order of `Wiring.limited_wheels`.
     """
 
     def __init__(
         self,
         system: System,
-        loop: SystemState,
+        state: SystemState,
         states: tuple[State, ...],
         inputs: Inputs,
         t: Scalar,
@@ -73,15 +72,15 @@ class Instant:
         full: Vector | None = None,
         missing: dict[int, set[str]] | None = None,
     ) -> None:
-        self.system, self.loop, self.states, self.inputs = system, loop, states, inputs
+        self.system, self.state, self.states, self.inputs = system, state, states, inputs
         self.t, self.tick = t, tick
         self._before_rates, self._at_start, self._flow, self._full = before_rates, at_start, flow, full
         self._commands: dict[int, tuple[Command, ...]] = {}
         self._messages: dict[int, dict[str, Any]] = {}
         self.asked: dict[int, set[str]] = {}  # names that each piece of software has read
-        self._missing = missing  # where names that nobody measures are noted; None: the first one is an error
+        self._missing = missing  # collects names that no sensor measures; None: the first one raises an error
 
-    # ---- what software sees
+    # ---- inputs of software
 
     def clock(self, k: int) -> Clock:
         """The clock of software number k."""
@@ -89,69 +88,69 @@ class Instant:
         return Clock(t=self.t, tick=self.tick, dt=self.system.dt, hold=period or 0.0)
 
     def remembering_clock(self, k: int) -> Clock:
-        """The same for its memory, which is renewed at every tick where its commands are continuous."""
+        """The clock of software number k for its memory, which continuous software renews at every tick."""
         return dataclasses.replace(self.clock(k), hold=self.system.software[k].period or self.system.dt)
 
-    def with_memory(self, k: int, memory: Any) -> Instant:
-        """The same instant after software number k has remembered."""
-        entry = dataclasses.replace(self.loop.software[k], memory=memory)
-        software = (*self.loop.software[:k], entry, *self.loop.software[k + 1 :])
-        loop = dataclasses.replace(self.loop, software=software)
-        return Instant(self.system, loop, self.states, self.inputs, self.t, self.tick)
+    def with_memory(self, k: int, memory: Any) -> PortBus:
+        """The port bus with a new memory of software number k."""
+        entry = dataclasses.replace(self.state.software[k], memory=memory)
+        software = (*self.state.software[:k], entry, *self.state.software[k + 1 :])
+        state = dataclasses.replace(self.state, software=software)
+        return PortBus(self.system, state, self.states, self.inputs, self.t, self.tick)
 
     def truth(self, craft: int) -> Truth:
-        """What is true, seen from a spacecraft."""
+        """True states, for a part on a spacecraft."""
         return Truth(self.system.world, self.states, craft)
 
-    def seen(self, craft: int) -> Truth:
-        """The same as sensors see it: where somebody outside moves a spacecraft, it is where it is there."""
-        return Truth(self.system.world, seen_states(self.system, self.states, self.inputs), craft)
+    def sensor_truth(self, craft: int) -> Truth:
+        """States as sensors measure them, for a part on a spacecraft: those of a facility that moves it."""
+        return Truth(self.system.world, sensed_states(self.system, self.states, self.inputs), craft)
 
-    def measurements(self, k: int) -> Reading:
-        """What software number k sees."""
+    def measurements(self, k: int) -> SoftwareMeasurements:
+        """Measurements of software number k."""
         for j in self.system.wiring.software[k].hears if k < len(self.system.wiring.software) else ():
-            self.messages(j)  # found now: software may read them in a branch, whose values must not be kept
-        return Reading(self, k)
+            self.messages(j)  # computed now: software may read them in a branch, whose values must not be kept
+        return SoftwareMeasurements(self, k)
 
     def read(self, k: int, name: str) -> tuple[Any, Scalar, Flag]:
-        """Value of a measurement for software number k, when it was taken, and whether it is valid."""
+        """Value of a measurement for software number k, the time at which it was taken [s], and whether it is valid."""
         system, wires = self.system, self.system.wiring
-        own = system.on(system.software[k])
+        own = system.craft_index(system.software[k])
         self.asked.setdefault(k, set()).add(name)
         full = system.full_name(name, own)
         if full in system.ports and (full in self.inputs or not self._at_start):
             return self.inputs[full], self.t, jnp.asarray(True)
         for j in range(min(k, len(wires.software)) - 1, -1, -1):
             if wires.software[j].craft == own and name in wires.software[j].tells:
-                told = self.messages(j)
-                return told[name], self.t, told.get(f"{name.rpartition('.')[0]}.valid", jnp.asarray(True))
+                messages = self.messages(j)
+                return messages[name], self.t, messages.get(f"{name.rpartition('.')[0]}.valid", jnp.asarray(True))
         for i, sensor in enumerate(wires.sensors):
             if sensor.craft == own and name in sensor.gives:
-                return self._sensed(i, name)
+                return self._sensor_value(i, name)
         self._require_ideal(k, own, name)
-        return self._true(k, own, name), self.t, jnp.asarray(True)
+        return self._true_value(k, own, name), self.t, jnp.asarray(True)
 
-    def _sensed(self, i: int, name: str) -> tuple[Any, Scalar, Flag]:
-        sensor, truth = self.system.sensors[i], self.seen(self.system.wiring.sensors[i].craft)
+    def _sensor_value(self, i: int, name: str) -> tuple[Any, Scalar, Flag]:
+        sensor, truth = self.system.sensors[i], self.sensor_truth(self.system.wiring.sensors[i].craft)
         clock = Clock(t=self.t, tick=self.tick, dt=self.system.dt, hold=sensor.period or self.system.dt)
         if self._at_start:
             first = sensor.measure(truth, jnp.zeros((), jnp.int32), clock)
-            return {sensor.tells(local): x for local, x in first.items()}[name], self.t, jnp.asarray(True)
-        values, taken, valid = sensor.read(self.loop.sensors[i], clock)
+            return {sensor.channel_name(local): x for local, x in first.items()}[name], self.t, jnp.asarray(True)
+        values, taken, valid = sensor.read(self.state.sensors[i], clock)
         return values[name], taken, valid
 
     def _require_ideal(self, k: int, own: int, name: str) -> None:
         system = self.system
-        real = [sensor for sensor in system.sensors if system.on(sensor) == own]
-        ideal = [part for part in system.ideal if system.on(part) == own]
+        real = [sensor for sensor in system.sensors if system.craft_index(sensor) == own]
+        ideal = [part for part in system.ideal if system.craft_index(part) == own]
         if (real or ideal) and not any(not part.names or name in part.names for part in ideal):
             if self._missing is None:
-                raise LawError(unmeasured(system, k, {name}))
+                raise LawError(unmeasured_message(system, k, {name}))
             self._missing.setdefault(k, set()).add(name)
 
-    def _true(self, k: int, own: int, name: str) -> Numeric:
-        """The truth; for derivatives along the motion with its rate."""
-        truth = self.seen(own)
+    def _true_value(self, k: int, own: int, name: str) -> Numeric:
+        """True value of a measurement; with its rate where derivatives along the motion are taken."""
+        truth = self.sensor_truth(own)
         try:
             value = true_value(truth, name)
         except LawError as error:
@@ -167,11 +166,11 @@ class Instant:
             )
         if self._flow is None:
             return value
-        rate = self._conserved_rate(number, rest) if conserved else rate_of(IdealMeasurements(truth), name)
-        return carry(value, rate, self._flow.s)
+        rate = self._conserved_rate(number, rest) if conserved else measured_rate(IdealMeasurements(truth), name)
+        return attach_rate(value, rate, self._flow.s)
 
     def _conserved_rate(self, number: int, name: str) -> Numeric:
-        """Momentum changes by external wrenches, a wheel's by its motor."""
+        """Rate of a momentum: by external wrenches, or of a wheel by its motor."""
         assert self._flow is not None
         force, layout = self._flow.forces[number], self.system.world.crafts[number].layout
         if name == "wheels.absolute_momentum":
@@ -180,7 +179,7 @@ class Instant:
         return linear(wrench) if name == "momentum.linear" else angular(wrench)
 
     def observe(self, name: str) -> Any:
-        """A measurement for somebody outside: what the run's last software would read, else what a sensor tells."""
+        """A measurement for another program: of the last software that sends it, else of a sensor, else the truth."""
         number, rest = self.system.world.locate(name, 0)
         for k in range(len(self.system.software) - 1, -1, -1):
             wires = self.system.wiring.software[k]
@@ -188,48 +187,48 @@ class Instant:
                 return self.messages(k)[rest]
         for i, sensor in enumerate(self.system.wiring.sensors):
             if sensor.craft == number and rest in sensor.gives:
-                return self._sensed(i, rest)[0]
-        return true_value(self.seen(number), rest)
+                return self._sensor_value(i, rest)[0]
+        return true_value(self.sensor_truth(number), rest)
 
-    # ---- what software says
+    # ---- outputs of software
 
     def is_held(self, k: int) -> bool:
-        """True if software number k holds an answer of its last tick."""
+        """True if software number k holds the commands of its last tick."""
         return self.system.software[k].period is not None and not self._at_start
 
     def commands(self, k: int) -> tuple[Command, ...]:
-        """Commands of software number k: those it holds, or what it asks for now."""
+        """Commands of software number k: those it holds, or those of now."""
         if self.is_held(k):
-            return self.loop.software[k].commands
+            return self.state.software[k].commands
         if k not in self._commands:
-            self._commands[k] = self.wanted(k)
+            self._commands[k] = self.requested_commands(k)
         return self._commands[k]
 
     def messages(self, k: int) -> dict[str, Any]:
         """Messages of software number k."""
         if self.is_held(k):
-            return self.loop.software[k].messages
+            return self.state.software[k].messages
         if k not in self._messages:
-            self._messages[k] = self.hear(k)
+            self._messages[k] = self.software_messages(k)
         return self._messages[k]
 
-    def wanted(self, k: int) -> tuple[Command, ...]:
-        """What software number k asks for if it is its turn now."""
-        law, memory = self.system.software[k], self.loop.software[k].memory
+    def requested_commands(self, k: int) -> tuple[Command, ...]:
+        """Commands that software number k gives if it runs now, before actuators limit them."""
+        law, memory = self.system.software[k], self.state.software[k].memory
         with checked_call(law, "command"):
             answer = law.command(memory, self.measurements(k), self.clock(k))
         return require_commands(self.system.world.crafts[self._own(k)], law, answer)
 
-    def hear(self, k: int) -> dict[str, Any]:
-        """What software number k tells if it is its turn now."""
-        law, memory = self.system.software[k], self.loop.software[k].memory
+    def software_messages(self, k: int) -> dict[str, Any]:
+        """Messages that software number k sends if it runs now."""
+        law, memory = self.system.software[k], self.state.software[k].memory
         with checked_call(law, "tell"):
             return require_messages(law, law.tell(memory, self.measurements(k), self.clock(k)))
 
     def _own(self, k: int) -> int:
-        return self.system.on(self.system.software[k])
+        return self.system.craft_index(self.system.software[k])
 
-    # ---- what moves and pushes
+    # ---- motion and forces
 
     def prescribed_rates(self, c: int) -> Vector:
         """Rates of the prescribed joints of a spacecraft, in the order of `Wiring.prescribed`."""
@@ -239,7 +238,7 @@ class Instant:
             return jnp.asarray(self.inputs[port])
         for k, wires in enumerate(system.wiring.software):
             if wires.craft == c and wires.prescribes:
-                found += [one.rates for one in self.commands(k) if isinstance(one, JointRates)]
+                found += [command.rates for command in self.commands(k) if isinstance(command, JointRates)]
         return jnp.concatenate(found) if found else jnp.zeros(0)
 
     def force(self, c: int, failed_at: Scalar) -> Vector:
@@ -252,9 +251,9 @@ class Instant:
                 with checked_call(effect, "force"):
                     total = total + require_force(craft, effect, effect.force(craft, state, clock))
         for command in self.requests(c):
-            total = total + self._force_of(c, self.limit(c, command)[0], failed_at)
-        for thrusters, pulses in zip(system.thrusters, self.loop.valves, strict=True):
-            if system.on(thrusters) == c:
+            total = total + self._force_of(c, self.limited_command(c, command)[0], failed_at)
+        for thrusters, pulses in zip(system.thrusters, self.state.valves, strict=True):
+            if system.craft_index(thrusters) == c:
                 total = total + thrusters.force(craft, pulses, self.t)
         for port in system.ports:
             number, rest = system.world.locate(port, c)
@@ -264,21 +263,25 @@ class Instant:
         return total
 
     def joint_torques(self, c: int, failed_at: Scalar) -> Vector:
-        """Generalised force of the joints' motors alone."""
-        asked = [one for one in self.requests(c) if isinstance(one, JointTorques)]
-        torques = [self._force_of(c, self.limit(c, one)[0], failed_at) for one in asked]
+        """Generalised force of the joint motors alone; `failed_at`: time of the last tick."""
+        asked = [command for command in self.requests(c) if isinstance(command, JointTorques)]
+        torques = [self._force_of(c, self.limited_command(c, command)[0], failed_at) for command in asked]
         return sum(torques, start=jnp.zeros(self.system.world.crafts[c].layout.nv))
 
     def wheel_torques(self) -> Vector:
-        """What is asked of every wheel with a limited momentum [N m]."""
+        """Commanded torque of every wheel with a limited momentum [N m]."""
         found = []
         for c, wheel in self.system.wiring.limited_wheels:
-            commands = [one for one in self.requests(c) if isinstance(one, WheelTorques) and wheel in one.wheels]
-            found.append(sum((one.torques[one.wheels.index(wheel)] for one in commands), start=jnp.zeros(())))
+            commands = [
+                command for command in self.requests(c) if isinstance(command, WheelTorques) and wheel in command.wheels
+            ]
+            found.append(
+                sum((command.torques[command.wheels.index(wheel)] for command in commands), start=jnp.zeros(()))
+            )
         return jnp.stack(found)
 
-    def limit(self, c: int, command: Command) -> tuple[Command, Numeric | None]:
-        """A command as the actuators give it now, and which limit each has met."""
+    def limited_command(self, c: int, command: Command) -> tuple[Command, Numeric | None]:
+        """A command within the limits of the actuators, and the limit that each has met."""
         craft = self.system.world.crafts[c]
         if isinstance(command, WheelTorques):
             full = self._full_wheels(c, command.wheels)
@@ -290,7 +293,7 @@ class Instant:
         return command, None
 
     def _full_wheels(self, c: int, wheels: tuple[str, ...]) -> Vector:
-        """Which wheels of a spacecraft are full: as it is held over a segment, else as it is now."""
+        """Sign of each wheel of a spacecraft that is full, else 0: as held over a segment, else as of now."""
         limited = self.system.wiring.limited_wheels
         now = full_wheels(self.system.world.crafts[c], self.states[c], wheels)
         held = self._lately_full() if self._full is None else self._full
@@ -299,8 +302,8 @@ class Instant:
         return jnp.stack([held[limited.index((c, w))] if (c, w) in limited else now[k] for k, w in enumerate(wheels)])
 
     def _lately_full(self) -> Vector | None:
-        """Wheels that were full in the last step: a body that is spun up leaves each a little room at its end."""
-        log = self.loop.plants[0].wheels
+        """Signs of wheels that were full in the last step: a body that is spun up leaves each a little room."""
+        log = self.state.plants[0].wheels
         if log is None:
             return None
         system = self.system
@@ -310,13 +313,17 @@ class Instant:
         return jnp.where(lately, jnp.sign(jnp.concatenate(spins)), jnp.concatenate(full))
 
     def requests(self, c: int) -> list[Command]:
-        """Commands of all software of a spacecraft but joint rates, those from outside in their place."""
+        """Commands of all software on a spacecraft except joint rates; input ports replace those of the same kind."""
         system, found = self.system, []
         outside = command_inputs(system, c, self.inputs)
         for k, wires in enumerate(system.wiring.software):
             if wires.craft == c and wires.pushes:
-                found += [one for one in self.commands(k) if not isinstance(one, (JointRates, *map(type, outside)))]
-        return found + [one for one in outside if not isinstance(one, JointRates)]
+                found += [
+                    command
+                    for command in self.commands(k)
+                    if not isinstance(command, (JointRates, *map(type, outside)))
+                ]
+        return found + [command for command in outside if not isinstance(command, JointRates)]
 
     def _force_of(self, c: int, command: Command, failed_at: Scalar) -> Vector:
         layout = self.system.world.crafts[c].layout
@@ -324,14 +331,14 @@ class Instant:
         if isinstance(command, BaseWrench):
             return nothing.at[:6].set(command.wrench)
         if isinstance(command, FrameForces):
-            return self._of_frames(c, command)
+            return self._frame_force(c, command)
         if isinstance(command, (JointTorques, WheelTorques)):
-            names = layout.drives(command.joints) if isinstance(command, JointTorques) else command.wheels
-            torques = self._of_living(c, names, command.torques, failed_at)
+            names = layout.motor_coordinates(command.joints) if isinstance(command, JointTorques) else command.wheels
+            torques = self._without_failed_wheels(c, names, command.torques, failed_at)
             return nothing.at[np.array(layout.indices(names), dtype=int)].set(torques)
-        return nothing  # valves have the thrusters' share
+        return nothing  # thrusters act through their valves
 
-    def _of_frames(self, c: int, command: FrameForces) -> Vector:
+    def _frame_force(self, c: int, command: FrameForces) -> Vector:
         craft, state = self.system.world.crafts[c], self.states[c]
         total = jnp.zeros(craft.layout.nv)
         axes = command.axes * (len(command.frames) if len(command.axes) == 1 else 1)
@@ -340,41 +347,41 @@ class Instant:
             total = total + generalized_force(craft, state.q, frame, wrench)
         return total
 
-    def _of_living(self, c: int, names: tuple[str, ...], torques: Vector, failed_at: Scalar) -> Vector:
+    def _without_failed_wheels(self, c: int, names: tuple[str, ...], torques: Vector, failed_at: Scalar) -> Vector:
         for failure in self.system.failures:
-            if isinstance(failure, DeadWheel) and self.system.on(failure) == c and failure.wheel in names:
+            if isinstance(failure, DeadWheel) and self.system.craft_index(failure) == c and failure.wheel in names:
                 place = names.index(failure.wheel)
                 torques = torques.at[place].set(jnp.where(failure.present(failed_at), 0.0, torques[place]))
         return torques
 
 
-class Reading:
-    """Measurements of one piece of software at an instant."""
+class SoftwareMeasurements:
+    """Measurements of one piece of software at an instant, by name."""
 
-    def __init__(self, instant: Instant, k: int) -> None:
+    def __init__(self, instant: PortBus, k: int) -> None:
         self._instant, self._k = instant, k
 
     def __getitem__(self, name: str) -> Any:
         return self._instant.read(self._k, name)[0]
 
     def valid(self, name: str) -> Flag:
-        """Whether anything has been measured under that name."""
+        """Whether the measurement is valid."""
         return self._instant.read(self._k, name)[2]
 
     def taken(self, name: str) -> Scalar:
-        """When it was measured [s]."""
+        """Time at which the measurement was taken [s]."""
         return self._instant.read(self._k, name)[1]
 
 
-def asked_torques(
-    system: System, loop: SystemState, inputs: Inputs, tick: Tick
-) -> Callable[[tuple[Plant, ...], Scalar], Vector]:
-    """What is asked of wheels with a limited momentum, as a function of the motion and the time."""
+def commanded_torques(
+    system: System, state: SystemState, inputs: Inputs, tick: Tick
+) -> Callable[[tuple[CraftState, ...], Scalar], Vector]:
+    """Commanded torque of every wheel with a limited momentum, as a function of the plants and the time."""
 
-    def asked(plants: tuple[Plant, ...], t: Scalar) -> Vector:
-        return Instant(system, loop, tuple(p.state for p in plants), inputs, t, tick.number).wheel_torques()
+    def torques_at(plants: tuple[CraftState, ...], t: Scalar) -> Vector:
+        return PortBus(system, state, tuple(p.state for p in plants), inputs, t, tick.number).wheel_torques()
 
-    return asked
+    return torques_at
 
 
 # ---- commands from outside
@@ -385,7 +392,7 @@ WHEEL_PORT = "command.wheels.torque"
 
 
 def command_inputs(system: System, c: int, inputs: Inputs) -> list[Command]:
-    """The commands of a spacecraft that come from outside."""
+    """Commands at the input ports of a spacecraft."""
     layout, prefix = system.world.crafts[c].layout, system.world.prefix(c)
     makers: dict[str, Any] = {
         RATE_PORT: lambda x: JointRates(layout.moving_joints, x),

@@ -1,1 +1,1 @@
-"""What is kept of a run: its channels, its description, its file."""
+"""The record of a run: its channels, its description, its file."""

@@ -1,4 +1,4 @@
-"""What a reader of a run is told besides its numbers: it travels in the run, so that a page needs nothing else."""
+"""Description of a run for its readers: it is stored in the run, so that a page needs nothing else."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Guide:
 
 @dataclass(frozen=True)
 class Mark:
-    """A single place on a scatter; a line where one of the two numbers does not belong to it."""
+    """A single point on a scatter plot; a line if one of the two numbers is None."""
 
     label: str
     x: float | None
@@ -36,7 +36,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class ScatterAxis:
-    """One number of each of many runs."""
+    """One number of each of many runs, along an axis of a scatter plot."""
 
     label: str
     unit: str
@@ -48,7 +48,7 @@ class ScatterAxis:
 
 @dataclass(frozen=True)
 class ScatterPlot:
-    """Many runs as points, and where this run stands: what it is compared with when somebody asks if it is typical."""
+    """Many runs as points, with this run among them, to show whether it is typical."""
 
     title: str
     x: ScatterAxis
@@ -72,7 +72,7 @@ class FactTable:
 
 @dataclass(frozen=True)
 class Description:
-    """Words, figures and settings of a run as plain data."""
+    """Texts, figures and settings of a run as plain data."""
 
     title: str = ""
     summary: str = ""  # what the experiment is
@@ -88,12 +88,12 @@ class Description:
     tables: tuple[FactTable, ...] = ()  # that a driver adds
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data for files; a number that is not finite becomes a word, since JSON has none for it."""
+        """The description as plain data for files; a number that is not finite becomes text, as JSON cannot hold it."""
         return _json_ready(asdict(self))
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Description:
-        """Back from plain data; a KeyError or TypeError if it is not complete."""
+        """The description from plain data; a KeyError or TypeError if it is not complete."""
         data = {**data, "parts": data["parts"] if "parts" in data else map(_part_of_today, data["laws"])}
         data.pop("laws", None)
         return Description(
@@ -109,7 +109,7 @@ class Description:
 
 
 def _part_of_today(law: Mapping[str, Any]) -> dict[str, Any]:
-    """Format 2 knew laws, which were everything at once."""
+    """A part from an entry of format 2, in which all parts were laws."""
     return {"part": law["law"], "kind": "law", **{name: value for name, value in law.items() if name != "law"}}
 
 

@@ -1,4 +1,4 @@
-"""Channels that parts add to a run: what effects, actuators and software tell of themselves."""
+"""Channels that parts add to a run: those of effects, actuators, failures and software."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from freefloat.effects.joint_motors import joint_motor_channels
 from freefloat.effects.wheels import wheel_channel
 from freefloat.model import Clock, FrameForces, JointTorques, WheelTorques
-from freefloat.sim.motion.port_bus import Instant
+from freefloat.sim.motion.port_bus import PortBus
 from freefloat.sim.system.software_checks import checked_call, require_observed
 from freefloat.values.arrays import Numeric, Scalar
 from freefloat.values.channels import Channel
@@ -18,8 +18,8 @@ from freefloat.values.channels import Channel
 ChannelValue = tuple[Channel, Numeric]
 
 
-def part_channels(here: Instant, c: int, ticked: Scalar) -> Iterator[ChannelValue]:
-    """Of all parts on spacecraft number c, unprefixed; `ticked`: time of the last tick."""
+def part_channels(here: PortBus, c: int, ticked: Scalar) -> Iterator[ChannelValue]:
+    """Channels of all parts on spacecraft number c, without prefix; `ticked`: time of the last tick [s]."""
     system = here.system
     craft, state = system.world.crafts[c], here.states[c]
     clock = Clock(t=here.t, tick=here.tick, dt=system.dt)
@@ -27,12 +27,12 @@ def part_channels(here: Instant, c: int, ticked: Scalar) -> Iterator[ChannelValu
         if system.acts_on(effect, c):
             with checked_call(effect, "observe"):
                 yield from require_observed(effect, effect.channels(craft), effect.observe(craft, state, clock))
-    for thrusters, pulses in zip(system.thrusters, here.loop.valves, strict=True):
-        if system.on(thrusters) == c:
+    for thrusters, pulses in zip(system.thrusters, here.state.valves, strict=True):
+        if system.craft_index(thrusters) == c:
             yield from zip(thrusters.channels(), thrusters.observe(pulses, here.t), strict=True)
     failed: dict[Channel, Any] = {}
     for failure in system.failures:
-        if system.on(failure) == c:  # what fails twice has one channel
+        if system.craft_index(failure) == c:  # two failures of one part share a channel
             failed[failure.channel()] = failed.get(failure.channel(), False) | failure.present(ticked)
     yield from ((channel, 1.0 * present) for channel, present in failed.items())
     yield from _actuators(here, c)
@@ -41,23 +41,23 @@ def part_channels(here: Instant, c: int, ticked: Scalar) -> Iterator[ChannelValu
             yield from _software(here, k)
 
 
-def _software(here: Instant, k: int) -> list[ChannelValue]:
+def _software(here: PortBus, k: int) -> list[ChannelValue]:
     law = here.system.software[k]
     channels = tuple(law.channels())
     if not channels:
         return []
-    memory, y = here.loop.software[k].memory, here.measurements(k)
+    memory, y = here.state.software[k].memory, here.measurements(k)
     with checked_call(law, "observe"):
         truth = here.truth(here.system.wiring.software[k].craft)
         return require_observed(law, channels, law.observe(memory, y, here.clock(k), truth))
 
 
-def _actuators(here: Instant, c: int) -> Iterator[ChannelValue]:
-    """What motors of joints and wheels give, and which limits they meet."""
+def _actuators(here: PortBus, c: int) -> Iterator[ChannelValue]:
+    """Channels of the torques of joint motors and wheels, the limits they meet, and forces at frames."""
     craft = here.system.world.crafts[c]
     given, met, pushed = {}, {}, {}
     for asked in here.requests(c):
-        command, limits = here.limit(c, asked)
+        command, limits = here.limited_command(c, asked)
         if isinstance(command, FrameForces):
             pushed |= {name: command.forces[place] for place, name in enumerate(command.frames)}
         if isinstance(command, (JointTorques, WheelTorques)):

@@ -1,4 +1,4 @@
-"""What acted in a run, from where and within which limits, as plain data: gains and settings of every part by name."""
+"""Description of a system as plain data: gains and settings of every part by name, the start, and limits."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _KINDS = {
     "clearance": Clearance,
     "interaction": Interaction,
 }
-_LISTED = 24  # numbers of an array that are told one by one
+_LISTED = 24  # numbers of an array that are listed one by one
 
 
 def describe_system(system: System, start: tuple[State, ...]) -> Description:
-    """Parts with their settings, start and limits; what the scenario says of itself is added by whoever knows it."""
+    """Description of a system: its parts with their settings, start and limits; a scenario adds its own texts."""
     world, beginnings, limits = system.world, dict[str, Any](), dict[str, Any]()
     for c, (craft, state) in enumerate(zip(world.crafts, start, strict=True)):
         beginnings |= {world.prefix(c) + name: value for name, value in _start(craft, state).items()}
@@ -54,18 +54,18 @@ def describe_part(part: Part, craft: Spacecraft) -> dict[str, Any]:
 def _held_parts(world: World) -> Iterator[dict[str, Any]]:
     """Connections, brakes and contacts of a world with their settings."""
     for kind, some in (("connection", world.connections), ("brake", world.brakes), ("contact", world.contacts)):
-        for one in some:
-            own = {field.name: getattr(one, field.name) for field in dataclasses.fields(one)}
+        for part in some:
+            own = {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
             places = {name: value.title for name, value in own.items() if isinstance(value, Place)}
             plain = {name: _plain(value) for name, value in own.items() if name not in (*places, "at")}
-            yield {"part": type(one).__name__, "kind": kind, **plain, **places}
+            yield {"part": type(part).__name__, "kind": kind, **plain, **places}
 
 
 def _settings(record: Any, prefix: str, craft: Spacecraft) -> Iterator[tuple[str, Any]]:
     for name, value in _entries(record):
         path = f"{prefix}{name}"
         if isinstance(value, Spacecraft):
-            yield path, _model(value, craft)
+            yield path, _model_text(value, craft)
         elif dataclasses.is_dataclass(value) or (isinstance(value, (Mapping, tuple)) and not _is_numbers(value)):
             yield path, type(value).__name__
             yield from _settings(value, f"{path}.", craft)
@@ -86,8 +86,8 @@ def _is_numbers(value: Any) -> bool:
     return isinstance(value, tuple) and all(isinstance(entry, (int, float, str, np.ndarray)) for entry in value)
 
 
-def _model(model: Spacecraft, craft: Spacecraft) -> str:
-    """Which spacecraft software believes in."""
+def _model_text(model: Spacecraft, craft: Spacecraft) -> str:
+    """Text that says which model of a spacecraft software uses: the simulated one, or one of its own."""
     mine, real = jax.tree.flatten(model), jax.tree.flatten(craft)
     same = mine[1] == real[1] and all(map(np.array_equal, mine[0], real[0]))
     mass = float(model.mass)
@@ -95,7 +95,7 @@ def _model(model: Spacecraft, craft: Spacecraft) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A number, a word, a short list; a long array by its shape and a fingerprint, so that a difference shows."""
+    """A value as plain data; a long array as its shape and a fingerprint, so that a difference shows."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if callable(value):
@@ -113,7 +113,7 @@ def _plain(value: Any) -> Any:
 
 
 def _start(craft: Spacecraft, start: State) -> dict[str, Any]:
-    """Where it starts and how it moves; what is zero is left out."""
+    """Position and speeds of a spacecraft at the start, by name; zeros are left out."""
     layout = craft.layout
     values = {
         "base position [m]": start.p_NB,
@@ -127,7 +127,7 @@ def _start(craft: Spacecraft, start: State) -> dict[str, Any]:
 
 
 def _limits(craft: Spacecraft) -> dict[str, Any]:
-    """Only those that limit something."""
+    """Finite limits of joints and wheels, by name."""
     parts = [(joint.name, joint.limits, ("lower", "upper", "rate", "effort")) for joint in craft.joints]
     parts += [(wheel.name, wheel, ("max_torque", "max_momentum")) for wheel in craft.wheels]
     values = {f"{name} {what}": float(getattr(part, what)) for name, part, names in parts for what in names}

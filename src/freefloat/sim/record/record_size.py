@@ -1,4 +1,4 @@
-"""How much a run will record, before it is run."""
+"""Check of the size of a record before the run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ MOST_BYTES = 1e9  # that are recorded without being asked for
 
 
 class RecordTooLarge(ValueError):
-    """A run that would record more than it may."""
+    """Raised for a run that would record more bytes than are permitted."""
 
     def __init__(self, instants: int, numbers: int, most: float) -> None:
         self.size = 8.0 * instants * numbers  # [B]
@@ -18,7 +18,7 @@ class RecordTooLarge(ValueError):
 
 
 def require_size(instants: int, numbers: int, most: float) -> None:
-    """Refuse a record of so many instants of so many numbers if it takes more than `most` bytes."""
+    """Raise an error for a record of `instants` times `numbers` numbers that takes more than `most` bytes."""
     if not most > 0.0:
         raise ValueError(f"most_bytes must be positive, got {most:g}.")
     if 8.0 * instants * numbers > most:
@@ -26,7 +26,7 @@ def require_size(instants: int, numbers: int, most: float) -> None:
 
 
 def in_words(size: float) -> str:
-    """Bytes as people say them: 4.6 GB."""
+    """A number of bytes as text, such as 4.6 GB."""
     for unit, worth in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if size >= worth:
             return f"{size / worth:.3g} {unit}"

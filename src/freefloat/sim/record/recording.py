@@ -1,4 +1,4 @@
-"""From recorded states to channels: one labelled dataset with units, frames and every body's place."""
+"""From recorded states to channels: one labelled dataset with units, frames and the pose of every body."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from freefloat.values.labelled import LabelledArrays
 
 
 class Recorder:
-    """All channels of a system, compiled; `table` has what came from outside at every tick from `first` on."""
+    """Compiled function of all channels of a system; `table`: inputs at every tick from number `first` on."""
 
     def __init__(
         self,
         system: System,
-        loop: SystemState,
+        state: SystemState,
         start: tuple[State, ...],
         table: Mapping[str, np.ndarray],
         first: int,
@@ -37,25 +37,25 @@ class Recorder:
         self.table, self.first = table, first
         learnt: list[Channel] = []
 
-        def values_of(system: System, loop: SystemState, start: tuple[State, ...], inputs: Inputs) -> dict[str, Any]:
-            pairs = run_channels(system, loop, start, inputs)
+        def values_of(system: System, state: SystemState, start: tuple[State, ...], inputs: Inputs) -> dict[str, Any]:
+            pairs = run_channels(system, state, start, inputs)
             learnt[:] = [channel for channel, _ in pairs]
-            places = [inertial_body_poses(c, s) for c, s in zip(system.world.crafts, loop.states, strict=True)]
+            places = [inertial_body_poses(c, s) for c, s in zip(system.world.crafts, state.states, strict=True)]
             position, attitude = (jnp.concatenate(column) for column in zip(*places, strict=True))
             bodies = {"bodies.position": position, "bodies.attitude": attitude}
             return bodies | {channel.name: value for channel, value in pairs}
 
         self._values = compile_system(
-            values_of, system, loop, start, zero_inputs(system), target=target, notes=lambda: tuple(learnt)
+            values_of, system, state, start, zero_inputs(system), target=target, notes=lambda: tuple(learnt)
         )
         self.channels = _with_numbers(system, self._values.notes)
         _require_storable(self.channels)
         results = self._values.compiled.structure.signature.results
-        coordinates = sum(state.q.size + state.v.size for state in loop.states)
+        coordinates = sum(craft_state.q.size + craft_state.v.size for craft_state in state.states)
         self.numbers = 1 + sum(leaf.size for leaf in results) + int(coordinates)  # of one record, its time included
 
     def dataset(self, records: SystemState) -> LabelledArrays:
-        """Every channel of every record."""
+        """Dataset with every channel at every record."""
         at = self._inputs(records)
         values, system = self._values.batch(records, self._start, at, in_axes=(0, None, 0)), self.system
         arrays: dict[str, Any] = {c.name: _label_values(c, values[c.name]) for c in self.channels}
@@ -73,7 +73,7 @@ class Recorder:
         return LabelledArrays(arrays, coordinates)
 
     def _inputs(self, records: SystemState) -> dict[str, np.ndarray]:
-        """What came from outside in the step before each record; at the start, in the step after it."""
+        """Inputs in the step before each record; for the start those of the step after it."""
         rows = np.maximum(np.asarray(records.tick) - self.first - 1, 0)
         return {port: values[rows] for port, values in self.table.items()}
 
@@ -91,34 +91,39 @@ class Recorder:
         return found
 
 
-def channels_of(system: System, loop: SystemState, start: tuple[State, ...]) -> tuple[Channel, ...]:
-    """What a run would record, without running or compiling it."""
+def channels_of(system: System, state: SystemState, start: tuple[State, ...]) -> tuple[Channel, ...]:
+    """The channels that a run would record, without running or compiling it."""
     learnt: list[Channel] = []
 
-    def tell(loop: SystemState, start: tuple[State, ...], inputs: Inputs) -> None:
-        learnt[:] = [channel for channel, _ in run_channels(system, loop, start, inputs)]
+    def collect_channels(state: SystemState, start: tuple[State, ...], inputs: Inputs) -> None:
+        learnt[:] = [channel for channel, _ in run_channels(system, state, start, inputs)]
 
-    jax.eval_shape(tell, loop, start, zero_inputs(system))
+    jax.eval_shape(collect_channels, state, start, zero_inputs(system))
     return _with_numbers(system, tuple(learnt))
 
 
 def _require_storable(channels: tuple[Channel, ...]) -> None:
-    """Refuse names before the run that no file could hold after it."""
+    """Raise an error, before the run, for names of channels that no file could hold."""
     for channel in channels:
         if fault := next(filter(None, map(name_fault, (channel.name, channel.axis or ""))), ""):
             raise ModelError(f"The channel {channel.name!r:.80} cannot be recorded: {fault}. Give it another name.")
 
 
 def _with_numbers(system: System, channels: tuple[Channel, ...]) -> tuple[Channel, ...]:
-    """Channels as parts tell them when they know their numbers: a label may quote one, and code serves many."""
-    told, world = {}, system.world
+    """Channels with the labels of the actual parts: a label may quote a number, compiled code serves many numbers."""
+    known, world = {}, system.world
     for c, craft in enumerate(world.crafts):
         for effect in system.effects:
             if system.acts_on(effect, c):
-                told |= {one.name: one for one in (owned_channel(world, c, x) for x in effect.channels(craft))}
+                known |= {
+                    channel.name: channel for channel in (owned_channel(world, c, x) for x in effect.channels(craft))
+                }
     for law in system.software:
-        told |= {one.name: one for one in (owned_channel(world, system.on(law), x) for x in law.channels())}
-    return tuple(told.get(channel.name, channel) for channel in channels)
+        known |= {
+            channel.name: channel
+            for channel in (owned_channel(world, system.craft_index(law), x) for x in law.channels())
+        }
+    return tuple(known.get(channel.name, channel) for channel in channels)
 
 
 def _label_values(channel: Channel, values: Any) -> tuple[tuple[str, ...], np.ndarray, dict[str, Any]]:

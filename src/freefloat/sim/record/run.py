@@ -1,4 +1,4 @@
-"""The record of a run: channels with units and frames, what was simulated, with which versions, and the audit."""
+"""The record of a run: channels with units and frames, what was simulated, with which versions, and its audit."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CUSTOM = "custom"  # the variant of settings that are the user's own
 
 @dataclass(frozen=True)
 class Run:
-    """What happened. `run["base.attitude"]` is an array with its time, unit, frame and label."""
+    """A recorded run. `run["base.attitude"]` is an array with its time, unit, frame and label."""
 
     recorded: LabelledArrays
     audit: Audit
@@ -44,7 +44,7 @@ class Run:
     versions: dict[str, str] | None = None
     scene: dict[str, Any] | None = None  # what it looks like: `model.drawing`
     events: tuple[dict[str, Any], ...] = ()  # what happened in between: {"time": [s], "label": text}, `sim.run_events`
-    description: Description = field(default_factory=Description)  # what a page tells besides the numbers
+    description: Description = field(default_factory=Description)  # what a page shows besides the numbers
     saved: SavedState | None = None  # its end, to go on from
     accuracy: RunAccuracy = field(default_factory=RunAccuracy)  # how far its channels are off because of the step
 
@@ -54,7 +54,7 @@ class Run:
         size = f"{t[-1]:g} s, {len(t)} records of {len(self.channels)} channels"
         happened = sum("energy_lost" in event or "limit" in event for event in self.events)
         events = f", {happened} event{'s' * (happened != 1)}" if happened else ""
-        accuracy = f"; {said}" if (said := self.accuracy.in_short()) else ""
+        accuracy = f"; {text}" if (text := self.accuracy.in_short()) else ""
         return f"<Run '{name}': {self.verdict}, {size}{events}{held}{accuracy}>"
 
     def __getitem__(self, channel: str) -> LabelledArray:
@@ -83,38 +83,38 @@ class Run:
 
     @property
     def completed(self) -> bool:
-        """True if it ran to its end."""
+        """True if the run reached its end."""
         return self.status == COMPLETED
 
     @property
     def stopped(self) -> bool:
-        """True if it ended before its time because it was told to: `status` says at which condition."""
+        """True if a condition of the experiment ended the run before its time: `status` says which."""
         return self.status.startswith(STOPPED)
 
     @property
     def interrupted(self) -> bool:
-        """True if somebody stopped it: `status` says when."""
+        """True if a user or a signal stopped the run: `status` says when."""
         return self.status.startswith(INTERRUPTED)
 
     @property
     def verdict(self) -> str:
-        """Its status in words for people, who must not take a run for good whose balances are violated."""
+        """The status as text, which also says if the audit is violated."""
         happened = "ran to its end" if self.completed else self.status
         return self.status if self.audit.holds else f"{happened}, but the audit is VIOLATED"
 
     @property
     def variant(self) -> str:
-        """Which variant of its scenario it is, or `custom`."""
+        """Name of the variant of its scenario, or `custom`."""
         return str(self.scenario.get("variant", CUSTOM))
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        """What was not normal, and when: `wheels.condition (wheel.y): torque limit, 0.35 s to 31.8 s (61 %)`."""
+        """Texts of abnormal conditions: `wheels.condition (wheel.y): torque limit, 0.35 s to 31.8 s (61 %)`."""
         remarks = (str(event["label"]) for event in self.events if event.get("condition"))
         return (*map(str, find_conditions(self.recorded)), *remarks)
 
     def save(self, path: str | Path, *, force: bool = False) -> Path:
-        """Write one NetCDF file; an existing one is replaced only by force, and never left half written."""
+        """Write the run to one NetCDF file; an existing file is replaced only by force, and never left half written."""
         path = Path(path)
         if path.exists() and not force:
             raise FileExistsError(f"{path} exists already. Choose another name or pass force=True (--force).")
@@ -124,7 +124,7 @@ class Run:
         return write_atomically(path, lambda partial: write_netcdf(data, partial))
 
     def save_claims(self, path: Path) -> Path:
-        """Put the claims into the file of this run, which `save` wrote before it was judged."""
+        """Write the claims into the file of this run, which `save` wrote before the claims were judged."""
 
         def write(partial: Path) -> None:
             shutil.copyfile(path, partial)
@@ -134,16 +134,16 @@ class Run:
 
     @staticmethod
     def load(path: str | Path, *, changed: bool = False) -> Run:
-        """Read a run that `save` wrote; one that has changed since is refused, unless `changed` is permitted."""
+        """Read a run that `save` wrote; a file that was changed since raises an error, unless `changed` is true."""
         return Run(**read_run(Path(path), changed=changed))
 
     def with_claims(self, claims: list[dict[str, Any]]) -> Run:
-        """The same run with its claims judged."""
+        """A copy of the run with judged claims."""
         return replace(self, claims=tuple(claims))
 
 
 class RunFailed(RuntimeError):
-    """A run that did not end well. Nothing is lost: the run so far is in `.run`."""
+    """Raised for a run that did not end well. Nothing is lost: the run so far is in `.run`."""
 
     def __init__(self, message: str, run: Run, *, interrupted: bool = False) -> None:
         super().__init__(message)
@@ -151,7 +151,7 @@ class RunFailed(RuntimeError):
 
 
 def versions() -> dict[str, str]:
-    """What a result depends on."""
+    """Versions of freefloat, JAX, NumPy and Python, on which a result depends."""
     import jax
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""Channels of a run, computed from recorded states: nothing that can be derived is integrated or stored twice."""
+"""Channels of a run, computed from recorded states: derived quantities are neither integrated nor stored twice."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -21,17 +21,15 @@ from freefloat.dynamics.kinematics import body_poses, body_twists
 from freefloat.dynamics.momentum import momentum_about_origin, wheel_momentum
 from freefloat.dynamics.tree import mount_of
 from freefloat.model import Spacecraft, State, World
-from freefloat.sim.audit.equations_of_motion import open_laws
+from freefloat.sim.audit.equations_of_motion import equation_of_motion_residuals
 from freefloat.sim.events.clearance_pairs import clearance_channels
 from freefloat.sim.motion.accelerations import Balance, balances
-from freefloat.sim.motion.port_bus import Instant
-from freefloat.sim.record.constraint_channels import constraint_channels
-from freefloat.sim.record.interaction_channels import interaction_channels
+from freefloat.sim.motion.port_bus import PortBus
 from freefloat.sim.record.part_channels import part_channels
-from freefloat.sim.system.craft_state import Plant
+from freefloat.sim.record.world_channels import constraint_channels, interaction_channels
+from freefloat.sim.system.craft_state import CraftState
 from freefloat.sim.system.input_ports import port_shape
-from freefloat.sim.system.system import Inputs, System, SystemState
-from freefloat.sim.system.tick import Tick, tick_of
+from freefloat.sim.system.system import Inputs, System, SystemState, Tick, tick_of
 from freefloat.spatial import angular, linear
 from freefloat.spatial.rotations import (
     quaternion_conjugate,
@@ -49,15 +47,18 @@ _TAKEN = ("time", "state.q", "state.v", "bodies.position", "bodies.attitude", "s
 
 _SHARED_AXES = ("xyz", "wxyz", "rpy")  # components that mean the same whatever the spacecraft
 
-# Recorded states are seen just before their tick: this far before it, as a fraction of a step.
+# Forces of recorded states are those just before their tick: this far before it, as a fraction of a step.
 _BEFORE = 1e-9
 
 
-def run_channels(system: System, loop: SystemState, start: tuple[State, ...], inputs: Inputs) -> list[ChannelValue]:
+def run_channels(system: System, state: SystemState, start: tuple[State, ...], inputs: Inputs) -> list[ChannelValue]:
     """Every channel with its value at a recorded instant; `start` has the states that attitude is reported against."""
-    tick = tick_of(system, loop)
+    tick = tick_of(system, state)
     last = Tick(jnp.maximum(tick.t - system.dt, 0.0), jnp.maximum(tick.number - 1, 0))
-    states, now = loop.states, balances(system, loop.states, loop, inputs, last, tick.t, tick.t - _BEFORE * system.dt)
+    states, now = (
+        state.states,
+        balances(system, state.states, state, inputs, last, tick.t, tick.t - _BEFORE * system.dt),
+    )
     found, world = [], system.world
     for c, craft in enumerate(world.crafts):
         own = [
@@ -65,17 +66,17 @@ def run_channels(system: System, loop: SystemState, start: tuple[State, ...], in
             *_joints(craft, states[c], now[c]),
             *_flexible(craft, states[c]),
             *_frames(craft, states[c]),
-            *_conserved(craft, loop.plants[c], now[c]),
-            *open_laws(craft, now[c]),
-            *part_channels(Instant(system, loop, states, inputs, tick.t, tick.number), c, last.t),
+            *_conservation_channels(craft, state.plants[c], now[c]),
+            *equation_of_motion_residuals(craft, now[c]),
+            *part_channels(PortBus(system, state, states, inputs, tick.t, tick.number), c, last.t),
         ]
         found += [(owned_channel(world, c, channel), value) for channel, value in own]
     if not world.single:
-        found += _whole(system, loop)
+        found += _world_channels(system, state)
     if world.has_events:
-        found += constraint_channels(world, loop, now)
+        found += constraint_channels(world, state, now)
     if system.interactions:
-        found += interaction_channels(system, loop)
+        found += interaction_channels(system, state)
     found += clearance_channels(system, states)
     found += [(_input_channel(system, port), inputs[port]) for port in system.ports]
     _require_distinct([channel for channel, _ in found])
@@ -83,7 +84,7 @@ def run_channels(system: System, loop: SystemState, start: tuple[State, ...], in
 
 
 def owned_channel(world: World, c: int, channel: Channel) -> Channel:
-    """A channel of a spacecraft, by its full name; several spacecraft have axes of their own."""
+    """A channel of a spacecraft with its full name; of several spacecraft each has axes of its own."""
     if world.single:
         return channel
     prefix, name = world.prefix(c), world.names[c]
@@ -91,9 +92,9 @@ def owned_channel(world: World, c: int, channel: Channel) -> Channel:
     return replace(channel, name=prefix + channel.name, label=f"{name}: {channel.label}", axis=axis)
 
 
-def _whole(system: System, loop: SystemState) -> Iterator[ChannelValue]:
-    """Momentum, impulse and energy of all spacecraft together."""
-    pairs = list(zip(system.world.crafts, loop.plants, strict=True))
+def _world_channels(system: System, state: SystemState) -> Iterator[ChannelValue]:
+    """Channels of momentum, impulse and energy of all spacecraft together."""
+    pairs = list(zip(system.world.crafts, state.plants, strict=True))
     momentum = sum(momentum_about_origin(craft, plant.state) for craft, plant in pairs)
     impulse = sum(plant.ledger.impulse for _, plant in pairs)
     yield vector("world.momentum.linear", "Linear momentum of all", "N s", "N"), linear(momentum)
@@ -112,7 +113,7 @@ def _input_channel(system: System, port: str) -> Channel:
 
 
 def _require_distinct(channels: list[Channel]) -> None:
-    """Two channels of one name, or two meanings of one axis, would hide one another."""
+    """Raise an error if two channels have one name, or one axis has two meanings."""
     names, axes = Counter((*_TAKEN, *(channel.name for channel in channels))), {}
     for channel in channels:
         if names[channel.name] > 1:
@@ -181,7 +182,7 @@ def _stored_in_wheels(craft: Spacecraft, state: State) -> Vec3:
 
 
 def _motors(craft: Spacecraft, state: State, angle: str) -> Iterator[ChannelValue]:
-    """Of flexible joints, counted at the joint: rotor angle over gear ratio."""
+    """Channels of the motors of flexible joints, at the joint: rotor angle over gear ratio."""
     layout, names = craft.layout, craft.layout.flexible_joints
     if not names:
         return
@@ -219,7 +220,7 @@ def _frames(craft: Spacecraft, state: State) -> Iterator[ChannelValue]:
         yield vector(f"{name}.rate", f"{name}: angular rate", "rad/s", "N"), angular(twist)
 
 
-def _conserved(craft: Spacecraft, plant: Plant, now: Balance) -> Iterator[ChannelValue]:
+def _conservation_channels(craft: Spacecraft, plant: CraftState, now: Balance) -> Iterator[ChannelValue]:
     state, ledger = plant.state, plant.ledger
     X_NB = state.X_NB
     momentum = X_NB.wrench_to_A(momentum_about_base(craft, state.q, state.v))

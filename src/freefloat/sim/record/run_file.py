@@ -1,4 +1,4 @@
-"""Runs on disk: one NetCDF file with everything, believed only as far as it is sound."""
+"""Runs on disk: one NetCDF file with everything, which is checked when it is read."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _Read = TypeVar("_Read")
 
 
 def arrays_of(run: Run, versions: Mapping[str, str]) -> LabelledArrays:
-    """A run as named arrays and facts, for a file."""
+    """A run as named arrays and attributes, for a file."""
     attributes = {
         "format_version": FORMAT_VERSION,
         "status": run.status,
@@ -45,26 +45,26 @@ def arrays_of(run: Run, versions: Mapping[str, str]) -> LabelledArrays:
     more: dict[str, Any] = {name: ((), json.dumps(text)) for name, text in texts.items()}
     if run.saved is not None:
         more |= {name: _without_time(name, values) for name, values in run.saved.as_arrays().items()}
-    return run.recorded.joined(more, attributes)
+    return run.recorded.with_arrays(more, attributes)
 
 
 def read_run(path: Path, *, changed: bool) -> dict[str, Any]:
-    """The fields of a run from its file; `changed` reads one also if it is not as freefloat wrote it."""
+    """The fields of a run from its file; with `changed` also from a file that was changed after freefloat wrote it."""
     if not path.exists():
         raise FileNotFoundError(f"There is no run file {path}.")
     if not changed and has_checksum(path) and not is_intact(path):
-        raise ValueError(_altered(path, "its checksum does not fit"))
+        raise ValueError(_altered_text(path, "its checksum does not fit"))
     try:
         data = read_netcdf(path)
     except OSError as error:
         raise ValueError(f"{path} is not a readable run file (NetCDF 4): {error}") from error
     version = _require_complete(path, data)
     if version >= _CHECKED and not changed and not has_checksum(path):
-        raise ValueError(_altered(path, "its checksum is gone"))
-    return _sound(path, "contents", lambda: _fields(path, data))
+        raise ValueError(_altered_text(path, "its checksum is gone"))
+    return _checked_part(path, "contents", lambda: _fields(path, data))
 
 
-def _altered(path: Path, how: str) -> str:
+def _altered_text(path: Path, how: str) -> str:
     return (
         f"{path} has changed since it was written: {how}. Take a copy that is intact, or run the scenario again. If "
         "you changed it yourself, Run.load(path, changed=True) reads it."
@@ -72,7 +72,10 @@ def _altered(path: Path, how: str) -> str:
 
 
 def _fields(path: Path, data: LabelledArrays) -> dict[str, Any]:
-    facts = {name: _sound(path, name, lambda name=name: _fact(data, name)) for name in (*_FACTS, "events")}
+    facts = {
+        name: _checked_part(path, name, lambda name=name: _checked_attribute(data, name))
+        for name in (*_FACTS, "events")
+    }
     texts = {name: json.loads(str(data[name].values.item())) for name in _TEXTS if name in data}
     saved = [name for name in data if name.startswith("saved.")]
     described, scene, accuracy = texts.get("description"), texts.get("scene"), texts.get("accuracy")
@@ -81,25 +84,25 @@ def _fields(path: Path, data: LabelledArrays) -> dict[str, Any]:
     _require(all(array.values.dtype.kind in "fiub" for array in recorded.data_vars.values()), "channels are numbers")
     return {
         "recorded": recorded,
-        "audit": _sound(path, "audit", lambda: _typed(Audit.from_dict(facts["audit"]))),
+        "audit": _checked_part(path, "audit", lambda: _with_checked_types(Audit.from_dict(facts["audit"]))),
         "status": facts["status"],
         "scenario": facts["scenario"],
         "claims": tuple(map(_claim_of_today, facts["claims"])),
         "versions": facts["versions"],
         "scene": scene,
         "events": Events(facts["events"]),
-        "description": _sound(path, "description", lambda: _typed(Description.from_dict(described)))
+        "description": _checked_part(path, "description", lambda: _with_checked_types(Description.from_dict(described)))
         if described
         else Description(),
         "saved": SavedState.from_arrays({name: data[name].values for name in saved}),
-        "accuracy": _sound(path, "accuracy", lambda: _typed(RunAccuracy.from_dict(accuracy)))
+        "accuracy": _checked_part(path, "accuracy", lambda: _with_checked_types(RunAccuracy.from_dict(accuracy)))
         if accuracy
         else RunAccuracy(),
     }
 
 
-def _sound(path: Path, part: str, read: Callable[[], _Read]) -> _Read:
-    """What `read` makes of a part of the file; whatever it stumbles over is said, with the part."""
+def _checked_part(path: Path, part: str, read: Callable[[], _Read]) -> _Read:
+    """The result of `read` for a part of the file; an error names the part and its fault."""
     try:
         return read()
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
@@ -108,23 +111,23 @@ def _sound(path: Path, part: str, read: Callable[[], _Read]) -> _Read:
         raise ValueError(f"{path} is no sound run file. Its {part}: {error}. Run the scenario again.") from error
 
 
-def _fact(data: LabelledArrays, name: str) -> Any:
-    given = data.attrs.get(name, "[]" if name == "events" else None)
-    _require(isinstance(given, str), f"it must be text, got {given!r:.60}")
-    found = given if name == "status" else json.loads(given)
+def _checked_attribute(data: LabelledArrays, name: str) -> Any:
+    text = data.attrs.get(name, "[]" if name == "events" else None)
+    _require(isinstance(text, str), f"it must be text, got {text!r:.60}")
+    fact = text if name == "status" else json.loads(text)
     kind = _FACTS.get(name, list)
-    _require(isinstance(found, kind), f"it must be a {kind.__name__}, got {found!r:.60}")
+    _require(isinstance(fact, kind), f"it must be a {kind.__name__}, got {fact!r:.60}")
     if kind is list:
-        _require(all(isinstance(entry, dict) for entry in found), "it must be a list of tables")
+        _require(all(isinstance(entry, dict) for entry in fact), "it must be a list of tables")
     if name == "versions":
-        _require(all(isinstance(version, str) for version in found.values()), "versions are words")
+        _require(all(isinstance(version, str) for version in fact.values()), "versions are words")
     if name == "events":
-        _require(all(isinstance(e.get("time"), (int, float)) for e in found), "an event needs its time")
-        _require(all(isinstance(e.get("label"), str) for e in found), "an event needs its label")
-    return found
+        _require(all(isinstance(e.get("time"), (int, float)) for e in fact), "an event needs its time")
+        _require(all(isinstance(e.get("label"), str) for e in fact), "an event needs its label")
+    return fact
 
 
-def _typed(record: _Read) -> _Read:
+def _with_checked_types(record: _Read) -> _Read:
     require_types(record, type(record).__name__)
     return record
 
@@ -135,7 +138,7 @@ def _require(true: bool, otherwise: str) -> None:
 
 
 def _without_time(name: str, values: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
-    """An array with axes of its own."""
+    """An array with axes of its own, without time."""
     return tuple(f"{name}.{axis}" for axis in range(values.ndim)), values
 
 
@@ -154,5 +157,5 @@ def _require_complete(path: Path, data: LabelledArrays) -> int:
 
 
 def _claim_of_today(row: dict[str, Any]) -> dict[str, Any]:
-    """A claim of format 1 called every reference published, and did not say of which kind it is."""
+    """A claim from a row of any format; in format 1 the reference was called `published`, and there was no kind."""
     return row if "published" not in row else {"kind": "", **row, "reference": row["published"]}

@@ -1,4 +1,4 @@
-"""The end of a run as plain arrays: enough to go on from it, bit for bit."""
+"""The end of a run as plain arrays, from which another run goes on with the same bits."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from freefloat.sim.system.system import SystemState
 
 @dataclass(frozen=True)
 class SavedState:
-    """Every number that changes while a system runs, by its path in the state; and where the run began."""
+    """Every number that changes while a system runs, by its path in the state; and the start of the run."""
 
     leaves: Mapping[str, np.ndarray]
     start: Mapping[str, np.ndarray]  # states at the very start, against which attitude is reported
     adaptive_step: float = 0.0  # that would be tried next [s]
 
     @staticmethod
-    def of(loop: SystemState, start: tuple[State, ...], adaptive_step: float) -> SavedState:
-        """Of a state of a run."""
-        return SavedState(_flat(loop), _flat(start), adaptive_step)
+    def of(state: SystemState, start: tuple[State, ...], adaptive_step: float) -> SavedState:
+        """The saved state of a system's state; `start`: states at the start of the run."""
+        return SavedState(_flat(state), _flat(start), adaptive_step)
 
     def restore(self, like: SystemState, start: tuple[State, ...]) -> tuple[SystemState, tuple[State, ...]]:
-        """The state and the start, built like those of an experiment that has the same structure."""
+        """The state and the start, as records with the structure of an experiment's own."""
         return _unflat(self.leaves, like), _unflat(self.start, start)
 
     def as_arrays(self) -> dict[str, np.ndarray]:
-        """All arrays by name, for a file."""
+        """All arrays by name, to write into a file."""
         named = {f"saved.end{path}": value for path, value in self.leaves.items()}
         named |= {f"saved.start{path}": value for path, value in self.start.items()}
         return named | {"saved.adaptive_step": np.asarray(self.adaptive_step)}
 
     @staticmethod
     def from_arrays(named: Mapping[str, np.ndarray]) -> SavedState | None:
-        """Back from a file; None where it has none."""
+        """The saved state from the arrays of a file; None if it has none."""
         if "saved.adaptive_step" not in named:
             return None
         parts = {

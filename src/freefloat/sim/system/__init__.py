@@ -1,1 +1,1 @@
-"""What a system is: its parts and wires, its state, its ports for numbers from outside, and the checks of its parts."""
+"""What a system is: its parts and wires, its state, its input ports, and the checks of its parts."""

@@ -1,4 +1,4 @@
-"""Which connections are on, which brakes hold, what touches: the part of a system's state that events change."""
+"""Which connections are latched, brakes hold and contacts touch: the part of a system's state that events change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OFF, HOLDS, FORWARD, BACKWARD = 0, 1, 2, 3  # a brake: off, holds, slips while t
 
 @record
 class ConstraintState:
-    """Of all connections, brakes and contacts of a world, in its order."""
+    """State of all connections, brakes and contacts of a world, in its order."""
 
     latched: Numeric  # int32 (connections): 1 while it is on
     positions: Numeric  # (connections, 3): of frame b in frame a, as held [m]
@@ -33,7 +33,7 @@ class ConstraintState:
 
     @staticmethod
     def begin(world: World) -> ConstraintState:
-        """Everything off."""
+        """The state in which nothing is on."""
 
         def none(*shape: int) -> np.ndarray:
             return np.zeros(shape, np.int32)
@@ -53,13 +53,13 @@ class ConstraintState:
         )
 
 
-# What may be known beforehand of all that can be held: nothing is; just the only connection is; anything may be.
+# What may be known beforehand of what is held: nothing, only the single connection, or anything.
 Holding = Literal["nothing", "connection", "anything"]
 
 
 def holding_cases(world: World) -> tuple[Holding, ...]:
-    """The cases that a world's code has ways for of their own."""
-    if not (world.brakes or world.contacts) and all(one.held_outside for one in world.connections):
+    """The cases for which the code of a world has separate branches."""
+    if not (world.brakes or world.contacts) and all(connection.held_outside for connection in world.connections):
         return ("nothing",)
     if _holds_one(world):
         return ("nothing", "connection", "anything") if world.brakes or world.contacts else ("nothing", "connection")
@@ -67,7 +67,7 @@ def holding_cases(world: World) -> tuple[Holding, ...]:
 
 
 def holding_case(world: World, modes: ConstraintState) -> Numeric:
-    """Number of the present case."""
+    """Number of the present case, an index into `holding_cases`."""
     active = active_rows(world, modes) > 0.0
     if not _holds_one(world):
         return jnp.any(active).astype(jnp.int32)
@@ -76,27 +76,27 @@ def holding_case(world: World, modes: ConstraintState) -> Numeric:
 
 
 def _holds_one(world: World) -> bool:
-    """Whether there is a single connection, and the world itself holds it."""
+    """Whether the world has a single connection, which the simulation itself holds."""
     return len(world.connections) == 1 and not world.connections[0].held_outside
 
 
 def active_rows(world: World, modes: ConstraintState) -> Vector:
-    """1 for every row that the world holds now, 0 for the others: of connections, of brakes, of contacts."""
+    """1 for every row that is held now, 0 for the others: rows of connections, brakes and contacts in this order."""
     latched = [
-        jnp.zeros(one.rows) if one.held_outside else jnp.repeat(modes.latched[i], one.rows)
-        for i, one in enumerate(world.connections)
+        jnp.zeros(connection.rows) if connection.held_outside else jnp.repeat(modes.latched[i], connection.rows)
+        for i, connection in enumerate(world.connections)
     ]
     parts = [*latched, 1 * (modes.brakes == HOLDS), modes.touching]
     return jnp.concatenate([part.astype(float) for part in parts])
 
 
 def slip_signs(modes: ConstraintState) -> Vector:
-    """Of each brake: 1 while it slips forward, -1 backward, 0 otherwise."""
+    """Slip direction of each brake: 1 while it slips forward, -1 backward, 0 otherwise."""
     return 1.0 * (modes.brakes == FORWARD) - 1.0 * (modes.brakes == BACKWARD)
 
 
 def row_slices(world: World) -> tuple[slice, ...]:
-    """Where the rows of each connection, brake and contact are, in this order."""
-    counts = [*(one.rows for one in world.connections), *(1 for _ in (*world.brakes, *world.contacts))]
+    """Slice of the rows of each connection, brake and contact, in this order."""
+    counts = [*(connection.rows for connection in world.connections), *(1 for _ in (*world.brakes, *world.contacts))]
     ends = np.cumsum([0, *counts])
     return tuple(slice(int(a), int(b)) for a, b in pairwise(ends))

@@ -1,4 +1,4 @@
-"""A spacecraft's state with its books: integrals of work and impulse that the audit needs, kept beside the motion."""
+"""A spacecraft's state with its ledger: integrals of work and impulse that the audit needs, kept beside the motion."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from freefloat.values.arrays import Scalar, Vec3, Vec6, Vector
 
 @record
 class Exchange:
-    """The part of a ledger that connections and contacts make. Over all spacecraft the impulses cancel."""
+    """Work and impulse of connections and contacts on a spacecraft. Over all spacecraft the impulses cancel."""
 
     work: Scalar  # [J]; over all spacecraft it is what was lost at events, with the other sign
     impulse: Vec6  # from other spacecraft, about the inertial origin, N axes [N s, N m s]
@@ -25,7 +25,7 @@ class Exchange:
 
 @record
 class Ledger:
-    """What went in and out since the start."""
+    """Work, dissipation and impulse of a spacecraft since the start."""
 
     work: Scalar  # done by motors, prescribed motion and external wrenches [J]
     dissipated: Scalar  # in joint damping [J]
@@ -36,7 +36,7 @@ class Ledger:
 
     @staticmethod
     def empty(*, connected: bool = False) -> Ledger:
-        """All zero, as at the start."""
+        """A ledger of zeros, as at the start."""
         nothing = np.zeros(())
         return Ledger(
             work=nothing,
@@ -49,8 +49,8 @@ class Ledger:
 
 
 @record
-class Inner:
-    """State of an interaction between bodies, and its books."""
+class InteractionState:
+    """State of an interaction between bodies, with its work, dissipation and impulse since the start."""
 
     state: Any  # as the interaction's `begin` made it
     work: Scalar  # that it did on spacecraft [J]
@@ -61,15 +61,15 @@ class Inner:
     turnover: Scalar  # the most work [J] that it had done or taken at any instant, also between records
 
     @staticmethod
-    def at_start(state: Any) -> Inner:
-        """Nothing done yet."""
+    def at_start(state: Any) -> InteractionState:
+        """The state of an interaction that has done nothing yet."""
         nothing = np.zeros(())
-        return Inner(state, nothing, nothing, np.zeros(6), nothing, np.ones(()), nothing)
+        return InteractionState(state, nothing, nothing, np.zeros(6), nothing, np.ones(()), nothing)
 
 
 @record
 class WheelLog:
-    """When wheels with a limited momentum became full, in the order of `Wiring.limited_wheels`."""
+    """Times at which wheels with a limited momentum became full, in the order of `Wiring.limited_wheels`."""
 
     count: Vector  # how often each did
     at: Vector  # when it last did [s]
@@ -78,49 +78,49 @@ class WheelLog:
 
 
 @record
-class Plant:
-    """State of a spacecraft and its ledger; the first one has what happens between bodies, too."""
+class CraftState:
+    """State of a spacecraft and its ledger; the first one also has the states of interactions and the log of wheels."""
 
     state: State
     ledger: Ledger
-    inner: tuple[Inner, ...] = ()  # of each interaction of the system
+    inner: tuple[InteractionState, ...] = ()  # of each interaction of the system
     wheels: WheelLog | None = None  # of all wheels; None where none has a limited momentum
 
 
-Plants = tuple[Plant, ...]  # of a world, in the order of its spacecraft
+Plants = tuple[CraftState, ...]  # of a world, in the order of its spacecraft
 
 
 @record
-class PlantRate(Tangent):
-    """Rate of a plant, or a small step of it."""
+class CraftStateRate(Tangent):
+    """Rate of a spacecraft's state and ledger, or a small step of them."""
 
     state: StateRate
     ledger: Ledger
-    inner: tuple[Inner, ...] = ()
+    inner: tuple[InteractionState, ...] = ()
 
 
 @record
 class WorldRate(Tangent):
-    """Rates of all plants of a world, or a small step of them."""
+    """Rates of all spacecraft of a world, or a small step of them."""
 
-    plants: tuple[PlantRate, ...]
+    plants: tuple[CraftStateRate, ...]
 
     @property
     def states(self) -> StateRates:
-        """The motion without the books."""
+        """The rates of the motion, without those of the ledgers."""
         return StateRates(tuple(plant.state for plant in self.plants), tuple(plant.inner for plant in self.plants))
 
 
 @record
 class StateRates(Tangent):
-    """Rates of all states of a world, and of what is between bodies."""
+    """Rates of all states of a world, and of the states of interactions."""
 
     states: tuple[StateRate, ...]
-    inner: tuple[tuple[Inner, ...], ...]
+    inner: tuple[tuple[InteractionState, ...], ...]
 
 
 def retract_plants(plants: Plants, step: WorldRate) -> Plants:
-    """Take a finite step; the books add."""
+    """The plants after a finite step; the entries of the ledgers add."""
     return tuple(
         dataclasses.replace(
             plant,
@@ -133,13 +133,13 @@ def retract_plants(plants: Plants, step: WorldRate) -> Plants:
 
 
 def zero_rate(plants: Plants) -> WorldRate:
-    """No motion."""
+    """The rate of a world in which nothing moves."""
     return WorldRate(tuple(map(_zero_rate, plants)))
 
 
-def _zero_rate(plant: Plant) -> PlantRate:
+def _zero_rate(plant: CraftState) -> CraftStateRate:
     state = plant.state
-    return PlantRate(
+    return CraftStateRate(
         state=StateRate(velocity=jnp.zeros(3), turn=jnp.zeros(3), q=jnp.zeros_like(state.q), v=jnp.zeros_like(state.v)),
         ledger=jax.tree.map(jnp.zeros_like, plant.ledger),
         inner=jax.tree.map(jnp.zeros_like, plant.inner),

@@ -1,4 +1,4 @@
-"""What happened between two records: the latest events, kept in the state, and read out of it as plain data."""
+"""Log of the latest events, kept in the state: what happened between two records."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ WIDTH = 22  # numbers of an event: time, what, kind, energy, impulse (6), moment
 
 @record
 class EventLog:
-    """The latest events; older ones make room."""
+    """The latest events; a new one replaces the oldest."""
 
     count: Numeric  # int32: of all events since the start
     rows: Numeric  # (ROOM, WIDTH)
 
     @staticmethod
     def empty() -> EventLog:
-        """Nothing has happened."""
+        """A log without events."""
         return EventLog(np.zeros((), np.int32), np.zeros((ROOM, WIDTH)))
 
     def add(self, entry: LogEntry, happened: Flag) -> EventLog:
-        """With one more event, if it happened."""
+        """The log with one more event, if it happened."""
         row = jnp.concatenate(
             [
                 jnp.stack([jnp.asarray(x, float) for x in (entry.time, entry.what, entry.kind, entry.lost)]),
@@ -55,7 +55,7 @@ class EventLog:
 
 @record
 class LogEntry:
-    """One event."""
+    """One event of a connection, brake or contact."""
 
     time: Scalar  # [s]
     what: Numeric | int  # number of the connection, brake or contact, in this order

@@ -1,4 +1,4 @@
-"""Fields fill a world: one of each kind, the same for all spacecraft, whether given once or for each of them."""
+"""Fields act in a whole world: one of each kind, the same for all spacecraft, given once or for each of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REMEDY = "A field acts on every spacecraft of a world: give it once, without on
 
 
 def one_field_of_each_kind(world: World, parts: tuple[Any, ...]) -> Iterator[Any]:
-    """The parts, with fields that are given for each spacecraft made one; others are rejected."""
+    """The parts, with fields that are given for each spacecraft joined into one; fields that differ raise an error."""
     made: set[type[Field]] = set()
     for part in parts:
         if not isinstance(part, Field):
@@ -51,9 +51,11 @@ def _index(world: World, field: Field) -> int:
         raise ModelError(f"{field.title}: {error}") from None
 
 
-def _difference(one: Field, other: Field) -> str:
-    """What two fields differ in, but for the spacecraft; empty where they are the same."""
-    mine, theirs = (jax.tree_util.tree_flatten_with_path(dataclasses.replace(f, on="", name="")) for f in (one, other))
+def _difference(first: Field, other: Field) -> str:
+    """Where two fields differ, apart from their spacecraft; empty if they are the same."""
+    mine, theirs = (
+        jax.tree_util.tree_flatten_with_path(dataclasses.replace(f, on="", name="")) for f in (first, other)
+    )
     if mine[1] != theirs[1]:
         return "another kind of orbit, or other settings"
     for (path, a), (_, b) in zip(mine[0], theirs[0], strict=True):

@@ -1,4 +1,4 @@
-"""Ports through which something comes from outside: wrenches, commands, measurements, by name."""
+"""Input ports of a system, by name: wrenches, commands and measurements from outside."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import jax
 import numpy as np
 
 from freefloat.model import Clock, JointBrake, Sensor, Truth, World
-from freefloat.sensors.ideal import measurable, true_value
+from freefloat.sensors.ideal import measurable_text, true_value
 from freefloat.sim.system.input_signals import Steps
-from freefloat.sim.system.sensed_motion import SEEN, seen_size
+from freefloat.sim.system.sensed_motion import SEEN, sensed_size
 from freefloat.sim.system.system import System
 from freefloat.values import LawError, ModelError
 
@@ -23,20 +23,20 @@ Signal = Any  # an array over time (steps, ...), a function of the tick, Steps, 
 
 
 def connection_port(name: str) -> str:
-    """The port at which somebody outside latches (1) and releases (0) a connection."""
+    """Name of the input port that latches (1) and releases (0) a connection."""
     return f"command.connection.{name}"
 
 
 def brake_port(world: World, brake: JointBrake) -> str:
-    """The port at which somebody outside brakes a joint (1) and lets it go (0)."""
+    """Name of the input port that brakes a joint (1) and lets it go (0)."""
     return f"{world.prefix(world.names.index(brake.craft))}command.brake.{brake.joint}"
 
 
 def port_shape(system: System, port: str) -> tuple[int, ...]:
-    """The shape of what comes in at a port."""
+    """Shape of the input at a port; an unknown port raises an error."""
     world = system.world
     if port in (
-        *(connection_port(one.name) for one in world.connections),
+        *(connection_port(connection.name) for connection in world.connections),
         *(brake_port(world, b) for b in world.brakes),
     ):
         return ()
@@ -56,18 +56,18 @@ def port_shape(system: System, port: str) -> tuple[int, ...]:
     if rest in sizes:
         return (sizes[rest],)
     if rest == SEEN:
-        return (seen_size(world, number),)
+        return (sensed_size(world, number),)
     if rest == _DUTY:
-        return (sum(len(t.nozzles) for t in system.thrusters if system.on(t) == number),)
+        return (sum(len(t.nozzles) for t in system.thrusters if system.craft_index(t) == number),)
     if rest.endswith(".wrench"):
         craft.frame(rest.removesuffix(".wrench"))
         return (6,)
     for law in system.software:
-        if law.answer_port == rest and system.on(law) == number:
+        if law.answer_port == rest and system.craft_index(law) == number:
             return (law.answer_size,)
     for sensor in system.sensors:
-        if system.on(sensor) == number:
-            shapes = _told(system, sensor, number)
+        if system.craft_index(sensor) == number:
+            shapes = _sensor_shapes(system, sensor, number)
             if rest in shapes:
                 return shapes[rest]
     try:
@@ -76,11 +76,11 @@ def port_shape(system: System, port: str) -> tuple[int, ...]:
     except LawError:
         raise ModelError(
             f"There is no port '{port}'. A port is a command ({', '.join((*_COMMANDS, _DUTY))}), a wrench at a frame "
-            f"such as '{craft.frame_names[-1]}.wrench', or a measurement. {measurable(craft)}"
+            f"such as '{craft.frame_names[-1]}.wrench', or a measurement. {measurable_text(craft)}"
         ) from None
 
 
-def _told(system: System, sensor: Sensor, number: int) -> dict[str, tuple[int, ...]]:
+def _sensor_shapes(system: System, sensor: Sensor, number: int) -> dict[str, tuple[int, ...]]:
     world = system.world
     states = tuple(craft.at_rest(np.zeros(craft.layout.nq)) for craft in world.crafts)
     clock = Clock(t=np.zeros(()), tick=np.zeros((), np.int32), dt=system.dt)
@@ -91,7 +91,7 @@ def _told(system: System, sensor: Sensor, number: int) -> dict[str, tuple[int, .
 def tabulate(
     system: System, signals: Mapping[str, Signal], first: int, steps: int, end: int | None = None
 ) -> dict[str, np.ndarray]:
-    """What comes in at every step from `first` on, (steps, ...) for each port; a wrong size is refused by name.
+    """Inputs at every step from `first` on, (steps, ...) for each port; a wrong size raises an error with its name.
 
     `end`: the tick until which arrays must reach, where more than these steps are needed later.
     """
@@ -104,7 +104,7 @@ def tabulate(
 def input_rows(
     port: str, signal: Signal, shape: tuple[int, ...], first: int, steps: int, end: int | None = None, *, dt: float
 ) -> np.ndarray:
-    """What comes in at one port at every step, (steps, ...)."""
+    """Inputs at one port at every step, (steps, ...)."""
     end = first + steps if end is None else end
     signal = signal.at_ticks(port, shape, dt) if isinstance(signal, Steps) else signal
     if isinstance(signal, Callable):
@@ -129,7 +129,7 @@ def input_rows(
 
 
 def input_row(port: str, signal: Signal, shape: tuple[int, ...], tick: int, *, dt: float) -> np.ndarray:
-    """What comes in at one port at one tick, as `input_rows` has it: quicker for plain numbers, arrays, functions."""
+    """Input at one port at one tick, as in `input_rows`, but quicker for plain numbers, arrays and functions."""
     if isinstance(signal, Callable) and not isinstance(signal, Steps):
         value = signal(tick)
         signal = lambda _: value  # noqa: E731 - it may count its calls

@@ -1,4 +1,4 @@
-"""Signals for input ports that are constant in pieces and know when they jump."""
+"""Piecewise constant signals for input ports, with the times of their jumps."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Steps:
         set_fields(self, times=times, values=values)
 
     def require_shape(self, port: str, shape: tuple[int, ...]) -> None:
-        """Raise an error where the values do not fit a port."""
+        """Raise an error if the values do not have the shape of a port."""
         if np.shape(self.values)[1:] != shape:
             raise ModelError(
                 f"Input '{port}': Steps.values must be {(len(self.times), *shape)} numbers, a row for each time, got "
@@ -53,7 +53,7 @@ class Steps:
             )
 
     def at_ticks(self, port: str, shape: tuple[int, ...], dt: float) -> Callable[[int], np.ndarray]:
-        """The values as a function of the tick, for a port whose input is held over it."""
+        """The values as a function of the tick, for a port whose input is held over each tick."""
         self.require_shape(port, shape)
         ticks = np.round(np.asarray(self.times) / dt)
         if len(off := np.flatnonzero(np.abs(np.asarray(self.times) / dt - ticks) > _ON_A_TICK)):
@@ -67,14 +67,14 @@ class Steps:
 
 
 def split_wrench_steps(world: World, inputs: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[WrenchSteps, ...]]:
-    """Signals that are held over ticks, and effects in place of steps at wrench ports."""
+    """The signals that are held over ticks, and effects that replace `Steps` at wrench ports."""
     held, pushes = {}, []
     for port, signal in inputs.items():
         number, rest = world.locate(port, 0)
-        named = world.single or rest != port  # a port that does not say whose it is is refused with the others
-        if isinstance(signal, Steps) and named and rest.endswith(".wrench") and not rest.startswith("command."):
+        named_port = world.single or rest != port  # a port without its spacecraft is rejected with the others
+        if isinstance(signal, Steps) and named_port and rest.endswith(".wrench") and not rest.startswith("command."):
             frame = rest.removesuffix(".wrench")
-            world.crafts[number].frame(frame)  # an unknown one is refused by name
+            world.crafts[number].frame(frame)  # an unknown one raises an error with its name
             signal.require_shape(port, (6,))
             own = "" if world.single else world.names[number]
             pushes.append(WrenchSteps(frame, np.asarray(signal.times), np.asarray(signal.values), name=port, on=own))

@@ -1,7 +1,7 @@
-"""What sensors see of a spacecraft that somebody outside moves: where it was there, as a step from the simulated state.
+"""Measured motion of a spacecraft that a facility moves: a step from the simulated state to the measured one.
 
-A rehearsal tells it at a port, once a cycle. Between two of them the step stays as it is: sensors that read later, and
-software that is asked in every stage of the integrator, see the simulated motion moved by it.
+A rehearsal sets it at an input port, once a cycle. In between the step stays as it is: sensors that read later, and
+software that runs in every stage of the integrator, read the simulated motion moved by it.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from freefloat.sim.system.system import Inputs, System
 SEEN = "seen"
 
 
-def seen_port(world: World, number: int) -> str:
-    """The port at which the step from the simulated to the seen state of a spacecraft comes in."""
+def sensed_port(world: World, number: int) -> str:
+    """Name of the input port for the step from the simulated to the measured state of a spacecraft."""
     return f"{world.prefix(number)}{SEEN}"
 
 
-def seen_size(world: World, number: int) -> int:
-    """Numbers of such a step: velocity, turn, q, v of a `StateRate`."""
+def sensed_size(world: World, number: int) -> int:
+    """Count of numbers in such a step: velocity, turn, q, v of a `StateRate`."""
     layout = world.crafts[number].layout
     return 6 + layout.nq + layout.nv
 
 
-def seen_states(system: System, states: tuple[State, ...], inputs: Inputs) -> tuple[State, ...]:
-    """States as sensors see them: those that are simulated, unless somebody outside says otherwise."""
+def sensed_states(system: System, states: tuple[State, ...], inputs: Inputs) -> tuple[State, ...]:
+    """States that sensors measure: the simulated ones, moved where an input port says so."""
     world = system.world
-    ports = [seen_port(world, number) for number in range(len(states))]
+    ports = [sensed_port(world, number) for number in range(len(states))]
     return tuple(
         retract(state, StateRate.from_vector(inputs[port], craft.layout.nq))
         if port in system.ports and port in inputs

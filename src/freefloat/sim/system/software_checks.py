@@ -1,4 +1,4 @@
-"""Checks of software and other parts: their methods, their answers, their memory. Faults are told by name."""
+"""Checks of software and other parts: their methods, their results, their memory. Errors name the part."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _METHODS_OF_EFFECTS = {
 _OLD_METHODS = ("force", "sample", "recall")
 _COMMANDS = get_args(Command)
 
-# What Python or NumPy say when they meet a traced value, and what to write instead. The first that fits counts.
+# Errors of JAX, Python and NumPy for a traced value, and what to write instead. The first that matches is used.
 _TRACED: tuple[tuple[type[Exception], str, str], ...] = (
     (
         jax.errors.TracerBoolConversionError,
@@ -87,7 +87,7 @@ _TRACED: tuple[tuple[type[Exception], str, str], ...] = (
 
 
 def require_software(law: Software) -> None:
-    """Refuse software whose methods cannot be called, and say what is wrong."""
+    """Raise an error for software whose methods cannot be called as they will be."""
     kind = type(law).__name__
     old = [name for name in _OLD_METHODS if callable(getattr(law, name, None))]
     if old and type(law).command is Software.command:
@@ -99,7 +99,7 @@ def require_software(law: Software) -> None:
 
 
 def require_effect(effect: Effect) -> None:
-    """Refuse an effect whose methods cannot be called, or whose instants are no times."""
+    """Raise an error for an effect whose methods cannot be called, or whose instants are no times."""
     _require_methods(effect, _METHODS_OF_EFFECTS, Effect)
     with checked_call(effect, "instants"):
         found = effect.instants()
@@ -124,7 +124,7 @@ def _require_arguments(kind: str, method: Callable[..., Any], name: str, argumen
 
 
 def initial_memory(law: Software, begun: Any) -> Any:
-    """What software remembers before its first tick."""
+    """Memory of software before its first tick, as arrays."""
     if begun is None:
         raise LawError(
             f"{type(law).__name__}.begin must return its memory, got None. End it with a return; () for none."
@@ -136,7 +136,7 @@ def initial_memory(law: Software, begun: Any) -> Any:
 
 
 def remembers(law: Software) -> bool:
-    """Whether its memory ever changes."""
+    """Whether software has a memory that changes."""
     return type(law).remember is not Software.remember
 
 
@@ -145,7 +145,7 @@ def remembers(law: Software) -> bool:
 
 @contextmanager
 def checked_call(part: Any, method: str) -> Iterator[None]:
-    """Around a call of a part: errors about traced values become sentences, a part that changes itself is refused."""
+    """Context for a call of a part: explains errors about traced values; a part that changes itself raises an error."""
     where = f"{type(part).__name__}.{method}"
     before = dict(getattr(part, "__dict__", {}))
     try:
@@ -153,7 +153,7 @@ def checked_call(part: Any, method: str) -> Iterator[None]:
     except Exception as error:
         for kind, words, remedy in _TRACED:
             if isinstance(error, kind) and words in str(error):
-                from freefloat.engine.jaxprs.refusals import error_line  # a sound law never gets here
+                from freefloat.engine.jaxprs.refusals import error_line  # only needed for faulty software
 
                 raise LawError(f"{where} ({error_line(error)}) {remedy}.") from error
         raise
@@ -166,17 +166,17 @@ def checked_call(part: Any, method: str) -> Iterator[None]:
 
 
 def require_commands(craft: Spacecraft, law: Software, answer: Any) -> tuple[Command, ...]:
-    """The commands that software gave, if the spacecraft has what they name and they have the right sizes."""
+    """The commands of software as a tuple, after a check that the spacecraft has what they name and their sizes fit."""
     commands = answer if isinstance(answer, tuple) else (answer,)
     for command in commands:
         if not isinstance(command, _COMMANDS):
             known = ", ".join(kind.__name__ for kind in _COMMANDS)
-            raise LawError(f"{law.title}.command must return commands ({known}), got {_described(command)}.")
+            raise LawError(f"{law.title}.command must return commands ({known}), got {_value_text(command)}.")
         _require_names(craft, law, command)
     return tuple(jax.tree.map(jnp.asarray, command) for command in commands)
 
 
-def _described(value: Any) -> str:
+def _value_text(value: Any) -> str:
     return f"shape {np.shape(value)}" if isinstance(value, (jax.Array, np.ndarray)) else repr(value)
 
 
@@ -235,7 +235,7 @@ def _require_moving_joint(craft: Spacecraft, law: Software, joint: str) -> None:
 
 
 def require_force(craft: Spacecraft, effect: Effect, force: Any) -> Vector:
-    """A generalised force, one number for each entry of v."""
+    """The force of an effect as an array, after a check that it has one number for each entry of v."""
     names, shape = ", ".join(craft.layout.order("v")), np.shape(force)
     if force is None or shape != (craft.layout.nv,):
         got = "nothing" if force is None else f"shape {shape}"
@@ -243,15 +243,15 @@ def require_force(craft: Spacecraft, effect: Effect, force: Any) -> Vector:
     return jnp.asarray(force)
 
 
-def require_messages(law: Software, told: Any) -> dict[str, Any]:
-    """Messages by name."""
-    if not isinstance(told, Mapping) or not all(isinstance(name, str) for name in told):
-        raise LawError(f"{law.title}.tell must return messages by name, {{'arm.phase': ...}}, got {told!r}.")
-    return {name: jnp.asarray(value) for name, value in told.items()}
+def require_messages(law: Software, messages: Any) -> dict[str, Any]:
+    """The messages of software as arrays by name, after a check that they are a mapping."""
+    if not isinstance(messages, Mapping) or not all(isinstance(name, str) for name in messages):
+        raise LawError(f"{law.title}.tell must return messages by name, {{'arm.phase': ...}}, got {messages!r}.")
+    return {name: jnp.asarray(value) for name, value in messages.items()}
 
 
 def require_same_memory(law: Software, old: Any, new: Any) -> Any:
-    """New memory, if it is nested, shaped and typed as before: it must stay the same between ticks."""
+    """The new memory, after a check that it is nested, shaped and typed like the old one."""
     where = f"{type(law).__name__}.remember"
     if jax.tree.structure(old) != jax.tree.structure(new):
         raise LawError(
@@ -273,7 +273,7 @@ def require_same_memory(law: Software, old: Any, new: Any) -> Any:
 
 
 def require_observed(part: Any, channels: tuple[Channel, ...], values: Any) -> list[tuple[Channel, Any]]:
-    """The channels that a part adds to a run, with their values."""
+    """The channels that a part adds to a run, with their values, after a check of count and shapes."""
     kind, values = type(part).__name__, tuple(values)
     if len(channels) != len(values):
         raise LawError(f"{kind}.observe must return {len(channels)} values, one for each channel, got {len(values)}.")

@@ -1,4 +1,4 @@
-"""What software reads and no sensor measures, in one sentence for each piece of software, with what to do."""
+"""Message about quantities that software reads and no sensor measures, with the remedy."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from freefloat.sim.system.system import System
 _MODAL = (".modes", ".modal_rates")
 
 
-def unmeasured(system: System, k: int, names: Iterable[str]) -> str:
-    """Everything that software number k reads and nobody measures, what is measured, and the remedy."""
+def unmeasured_message(system: System, k: int, names: Iterable[str]) -> str:
+    """Error message for names that software number k reads and no sensor measures, with what is measured instead."""
     names, law = sorted(names), system.software[k]
-    own = system.on(law)
+    own = system.craft_index(law)
     given = sorted({n for s in system.wiring.sensors if s.craft == own for n in s.gives})
-    given += [n for part in system.ideal if system.on(part) == own for n in part.names]
+    given += [n for part in system.ideal if system.craft_index(part) == own for n in part.names]
     listed = ", ".join(f"'{name}'" for name in names)
     return (
         f"{law.title} reads {listed}, which no sensor of '{system.world.names[own]}' measures. "

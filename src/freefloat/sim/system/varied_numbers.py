@@ -1,4 +1,4 @@
-"""Which numbers of a system are inputs of its compiled code, by dotted path; the others are baked in."""
+"""Which numbers of a system are inputs of its compiled code, by dotted path; the others become constants in it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def compile_system(
     target: str = "native",
     notes: Callable[[], Any] | None = None,
 ) -> engine.VariedProgram:
-    """`function(system, *args)` compiled, with those numbers of the system as inputs that it varies."""
-    chosen = _chosen(system)
+    """Compiled `function(system, *args)`, with those numbers of the system as inputs that its `vary` names."""
+    chosen = _chosen_paths(system)
     varies = None if chosen is None else lambda path: jax.tree_util.keystr(path) in chosen
     return engine.compile_varied(function, system, *example, target=target, notes=notes, varies=varies)
 
 
 def number_names(system: System) -> dict[str, str]:
-    """The dotted path of every number of a system, `base.mass`, `ResolvedMotion.gain`, by JAX's key path."""
+    """Dotted path of every number of a system, such as `base.mass` or `ResolvedMotion.gain`, by JAX's key path."""
     found = {}
     for path, _ in jax.tree_util.tree_flatten_with_path(system)[0]:
         found[jax.tree_util.keystr(path)] = ".".join(_words(system, path))
@@ -38,7 +38,7 @@ def number_names(system: System) -> dict[str, str]:
 
 
 def _words(system: System, path: tuple[Any, ...]) -> Iterator[str]:
-    """What the entries of a key path are called: parts by their names, fields by theirs, the rest by their numbers."""
+    """Names of the entries of a key path: parts and fields by their names, the rest by their numbers."""
     at: Any = system
     for key in path:
         owner, field = at, getattr(key, "name", None)
@@ -56,8 +56,8 @@ def _inside(at: Any, field: str | None, place: Any) -> Any:
     return at[place] if field is None else getattr(at, field)
 
 
-def _chosen(system: System) -> set[str] | None:
-    """Key paths of the numbers that are inputs; None: all."""
+def _chosen_paths(system: System) -> set[str] | None:
+    """Key paths of the numbers that are inputs of compiled code; None if all are."""
     if system.vary == ALL:
         return None
     if system.vary == NOTHING:

@@ -11,10 +11,10 @@ import pytest
 import freefloat as ff
 from freefloat.sim import rollout
 from freefloat.sim.audit.accuracy import ChannelError, EventShift, RunAccuracy, quantity
-from freefloat.sim.audit.channel_differences import angle_between, difference, switched
+from freefloat.sim.audit.channel_differences import angle_between, difference, switch_flags
 from freefloat.sim.audit.error_growth import growth_rate
 from freefloat.sim.audit.event_shifts import between_events, event_shifts
-from freefloat.sim.audit.step_halving import Motion, compared
+from freefloat.sim.audit.step_halving import ComparedRun, compare_runs
 from freefloat.sim.step_choice import longest_tick
 from freefloat.sim.system.system import SystemState
 from freefloat.values.labelled import LabelledArray
@@ -120,12 +120,12 @@ def test_a_relay_that_switches_a_record_later_is_not_off_by_its_stroke():
     later = np.roll(x, 1)
     array = LabelledArray(("time",), x)
     apart = difference(array, later)
-    found = switched(array, apart)
+    found = switch_flags(array, apart)
     assert np.array_equal(np.flatnonzero(found[:, 0]), np.flatnonzero(apart[:, 0] > 0.0))
     # Negative control: a channel that is off for long, or that moves all the time, is off.
-    assert not np.any(switched(array, difference(array, np.roll(x, 20))))
+    assert not np.any(switch_flags(array, difference(array, np.roll(x, 20))))
     wave = LabelledArray(("time",), np.sin(2.0 * np.arange(200)))
-    assert not np.any(switched(wave, difference(wave, -wave.values)))
+    assert not np.any(switch_flags(wave, difference(wave, -wave.values)))
 
 
 def test_flags_and_counters_are_not_compared_as_numbers():
@@ -171,16 +171,19 @@ def test_a_jump_at_a_record_between_two_instants_is_no_error():
     event = {**run.events[0], "time": late - 1e-6}
     jumped = run.values("base.velocity").copy()
     jumped[k] += 5.0  # [m/s]
-    other = run.recorded.joined({"base.velocity": (("time", "xyz"), jumped, {"units": "m/s"})})
+    other = run.recorded.with_arrays({"base.velocity": (("time", "xyz"), jumped, {"units": "m/s"})})
     ticks = SystemState(tick=np.arange(len(jumped), dtype=np.int32), plants=())
-    here, there = Motion(ticks, run.recorded, (event,)), Motion(ticks, other, ({**event, "time": late + 1e-6},))
+    here, there = (
+        ComparedRun(ticks, run.recorded, (event,)),
+        ComparedRun(ticks, other, ({**event, "time": late + 1e-6},)),
+    )
     shown = np.ones(len(jumped), bool)
-    found = compared(ff.World.of(ROD), here, there, shown, 4.0, "")
+    found = compare_runs(ff.World.of(ROD), here, there, shown, 4.0, "")
     assert found["base.velocity"].verdict == "rounding"
     assert found.events[0].shift == pytest.approx(2e-6 * 16.0 / 15.0, rel=1e-6)
     # Negative control: with the event at the same instant in both, the jump is an error.
     assert (
-        compared(ff.World.of(ROD), here, dataclasses.replace(there, events=(event,)), shown, 4.0, "")[
+        compare_runs(ff.World.of(ROD), here, dataclasses.replace(there, events=(event,)), shown, 4.0, "")[
             "base.velocity"
         ].error
         > 5.0
@@ -234,7 +237,7 @@ def test_without_it_the_run_is_the_same_to_the_bit():
 def test_a_long_run_says_how_to_ask_for_it(monkeypatch):
     import importlib
 
-    monkeypatch.setattr(importlib.import_module("freefloat.sim.simulate"), "_EXTRA", 0.0)
+    monkeypatch.setattr(importlib.import_module("freefloat.sim.run_driver"), "_EXTRA", 0.0)
     assert "accuracy=True" in str(swung(0.05, duration=1.0).accuracy)
     assert swung(0.05, duration=1.0, accuracy=True).accuracy.measured
 

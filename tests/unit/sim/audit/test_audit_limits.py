@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import freefloat as ff
-from freefloat.sim.audit.audit import Accuracy, Entry, audit
-from freefloat.sim.audit.balances import AT_EVERY_INSTANT, BOOKS, Sizes
-from freefloat.sim.audit.step_error import _chosen, _in_all, _Repeated
+from freefloat.sim.audit.audit import AuditEntry, IntegratorLoss, audit
+from freefloat.sim.audit.balances import AT_EVERY_INSTANT, CRAFT_BALANCES, Sizes
+from freefloat.sim.audit.step_error import _chosen_stretches, _RepeatedStretches, _total_loss
 from freefloat.values.labelled import LabelledArrays
 
 EPS = 2.0**-52
@@ -19,8 +19,8 @@ ENERGIES = ("energy.inner", "energy.elastic", "energy.inner_work", "energy.dissi
 
 def motion(size: float = 2.0, rounded: float = 0.0, at_instants: float = 2.0) -> Sizes:
     return Sizes(
-        dict.fromkeys(BOOKS, size),
-        dict.fromkeys(BOOKS, rounded),
+        dict.fromkeys(CRAFT_BALANCES, size),
+        dict.fromkeys(CRAFT_BALANCES, rounded),
         dict.fromkeys(AT_EVERY_INSTANT, at_instants + 0 * TIME),
     )
 
@@ -37,7 +37,7 @@ def records(**changed: np.ndarray) -> LabelledArrays:
 
 def verdict(data: LabelledArrays, sizes: Sizes) -> dict[str, bool]:
     """Of every balance, of a run in no step."""
-    return {entry.quantity: entry.holds for entry in audit(data, Accuracy("", steps=0), sizes).entries}
+    return {entry.quantity: entry.holds for entry in audit(data, IntegratorLoss("", steps=0), sizes).entries}
 
 
 # ---- rounding
@@ -45,10 +45,10 @@ def verdict(data: LabelledArrays, sizes: Sizes) -> dict[str, bool]:
 
 @pytest.mark.parametrize("steps", [0, 1000])
 def test_rounding_is_64_units_and_one_for_each_step(steps):
-    exact = Accuracy("", steps=steps)
-    for book in BOOKS:
+    exact = IntegratorLoss("", steps=steps)
+    for book in CRAFT_BALANCES:
         # Of the motion and of what is only rounded in it, alike.
-        assert exact.permitted(book, motion(2.0, 5.0)) == pytest.approx((64.0 + steps) * EPS * 7.0, rel=1e-12)
+        assert exact.permitted_imbalance(book, motion(2.0, 5.0)) == pytest.approx((64.0 + steps) * EPS * 7.0, rel=1e-12)
 
 
 @pytest.mark.parametrize(("off", "holds"), [(0.99, True), (1.01, False)])
@@ -78,8 +78,8 @@ def test_a_quaternion_is_unit_to_a_millionth_of_a_millionth(off, holds):
 def test_what_is_not_a_number_never_holds():
     found = verdict(records(energy__inner=np.array([0.0, np.nan, 0.0])), motion())
     assert not found["inner energy: change = work - dissipation"]
-    assert not Entry("a balance", "J", np.nan, 0.0, np.inf).holds
-    assert not Entry("a balance", "J", np.inf, 0.0, np.inf).holds
+    assert not AuditEntry("a balance", "J", np.nan, 0.0, np.inf).holds
+    assert not AuditEntry("a balance", "J", np.inf, 0.0, np.inf).holds
 
 
 # ---- the integrator
@@ -87,21 +87,23 @@ def test_what_is_not_a_number_never_holds():
 
 def test_the_integrator_may_lose_what_it_was_found_to_lose_but_never_a_thousandth():
     sizes, rounding = motion(2.0, 5.0), (64.0 + 10.0) * EPS * 7.0
-    for book in BOOKS:
-        lost = Accuracy("", steps=10, lost={book: 1e-5})
-        assert lost.permitted(book, sizes) == pytest.approx(1e-5 + rounding, rel=1e-12)
+    for book in CRAFT_BALANCES:
+        lost = IntegratorLoss("", steps=10, lost={book: 1e-5})
+        assert lost.permitted_imbalance(book, sizes) == pytest.approx(1e-5 + rounding, rel=1e-12)
         # Linear momentum may lose a millionth of the drift besides: its velocity is kept in axes that turn.
         most = 1e-3 * 2.0 + (1e-6 * 5.0 if book == "linear" else 0.0)
-        assert lost.most(book, sizes) == pytest.approx(most, rel=1e-12)
+        assert lost.largest_loss(book, sizes) == pytest.approx(most, rel=1e-12)
         for coarse in (1.0, np.inf, np.nan):
-            assert Accuracy("", 10, lost={book: coarse}).permitted(book, sizes) == pytest.approx(most + rounding)
+            assert IntegratorLoss("", 10, lost={book: coarse}).permitted_imbalance(book, sizes) == pytest.approx(
+                most + rounding
+            )
 
 
 def test_an_adaptive_run_may_lose_its_tolerance_in_each_step():
-    accuracy = Accuracy.of_adaptive(1e-9, 300)
-    assert accuracy.permitted("energy", motion()) == pytest.approx(300e-9 * 2.0, rel=1e-6)
+    accuracy = IntegratorLoss.of_adaptive(1e-9, 300)
+    assert accuracy.permitted_imbalance("energy", motion()) == pytest.approx(300e-9 * 2.0, rel=1e-6)
     assert "never more than 0.001" not in accuracy.reason
-    assert "never more than 0.001" in Accuracy.of_adaptive(1e-5, 300).reason
+    assert "never more than 0.001" in IntegratorLoss.of_adaptive(1e-5, 300).reason
 
 
 def test_four_times_the_difference_to_half_the_step_is_permitted():
@@ -132,17 +134,19 @@ def test_long_runs_repeat_an_eighth_of_their_steps_or_4096():
     change[[10, 500, 990]] = [3.0, 2.0, 1.0]
     made, sizes = {"energy": change}, Sizes({"energy": 1.0}, {"energy": 0.0}, {})
     for stretches, repeated in ((1000, 125), (100, 40), (30, 30)):
-        largest, spread = _chosen({"energy": change[:stretches]}, sizes, np.full(stretches, 100), 100 * stretches)
+        largest, spread = _chosen_stretches(
+            {"energy": change[:stretches]}, sizes, np.full(stretches, 100), 100 * stretches
+        )
         assert len(largest) + len(spread) == repeated
         assert not set(largest) & set(spread)
-    largest, spread = _chosen(made, sizes, np.full(1000, 100), 100_000)
+    largest, spread = _chosen_stretches(made, sizes, np.full(1000, 100), 100_000)
     assert {10, 500, 990} <= set(largest)
     assert (spread[0], spread[-1]) == (min(set(range(1000)) - set(largest)), max(set(range(1000)) - set(largest)))
 
 
 def test_what_was_not_repeated_is_taken_to_lose_in_proportion():
     made = np.array([8.0, 1.0, 1.0, 2.0])
-    repeated = _Repeated(np.array([0]), np.array([2]), {"energy": np.array([4.0, 0.25])}, {})
-    assert _in_all(made, repeated, "energy") == pytest.approx(4.0 + 0.25 * (1.0 + 1.0 + 2.0))
+    repeated = _RepeatedStretches(np.array([0]), np.array([2]), {"energy": np.array([4.0, 0.25])}, {})
+    assert _total_loss(made, repeated, "energy") == pytest.approx(4.0 + 0.25 * (1.0 + 1.0 + 2.0))
     worse = dataclasses.replace(repeated, lost={"energy": np.array([4.0, 5.0])})
-    assert _in_all(made, worse, "energy") == pytest.approx(4.0 + 4.0)  # never more than was made
+    assert _total_loss(made, worse, "energy") == pytest.approx(4.0 + 4.0)  # never more than was made

@@ -178,7 +178,7 @@ def test_prescribed_joints_keep_their_rates_while_they_carry_something():
 
 def test_a_wrong_sign_in_one_impulse_is_found(monkeypatch):
     """A planted fault: one tree's books get the impulse with the wrong sign."""
-    right = impulse_books.book_impulse
+    right = impulse_books.ledger_after_impulse
 
     def wrong(craft, state, v, books, impulse):
         return right(craft, state, v, books, impulse if craft.name == "box" else -impulse)
@@ -187,7 +187,7 @@ def test_a_wrong_sign_in_one_impulse_is_found(monkeypatch):
         "port", body="base", at=(0.5, 0, 0)
     )
     world = ff.World(one=BOX, two=other).connection("dock", "one.port", "two.port", at=TURNED, automatic=True)
-    monkeypatch.setattr(impulse_books, "book_impulse", wrong)
+    monkeypatch.setattr(impulse_books, "ledger_after_impulse", wrong)
     with pytest.raises(ff.RunFailed, match="two: linear momentum"):
         ff.simulate(world, state=FACING, duration=3.0)
 

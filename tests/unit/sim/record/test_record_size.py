@@ -31,7 +31,7 @@ def test_no_room_on_the_disk_is_said_before_the_run(tmp_path: Path, monkeypatch:
     short = replace(GoddardSymmetric(), duration=0.1)
     monkeypatch.setattr(performance, "free_bytes", lambda folder: 10_000_000)
     with pytest.raises(OSError, match="there is room for 0 B"):
-        performance.perform(short, "custom", tmp_path / "out", "native", lambda title: nullcontext())
+        performance.run_scenario(short, "custom", tmp_path / "out", "native", lambda title: nullcontext())
     assert not (tmp_path / "out").exists()
 
 
@@ -43,7 +43,7 @@ def test_a_run_that_its_folder_cannot_take_goes_elsewhere(tmp_path: Path, monkey
     monkeypatch.setattr(performance.tempfile, "tempdir", str(tmp_path))
     short = replace(GoddardSymmetric(), duration=0.1)
     with pytest.raises(OSError, match=r"No space left .* The run is in .*run\.nc"):
-        performance.perform(short, "custom", tmp_path / "out", "native", lambda title: nullcontext())
+        performance.run_scenario(short, "custom", tmp_path / "out", "native", lambda title: nullcontext())
     (kept,) = tmp_path.glob("freefloat-*/run.nc")
     assert ff.Run.load(kept).completed
 

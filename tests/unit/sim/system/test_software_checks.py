@@ -183,10 +183,7 @@ class Silent(Law):
 @pytest.mark.parametrize(
     ("part", "said"),
     [
-        (Law, "Law is a class, not a part. Give an instance of it: Law(...)."),
         (Bare(), "Bare is no record. Write @ff.record above its class."),
-        (Plain(), "Plain is nothing that can act in a run: derive it from ff.Software"),
-        (Plain, "Plain is a class, not a part"),
         (OldForce(), "OldForce has `force` but no `command`: it is a law of the old kind."),
         (OldSample(), "OldSample has `sample` but no `command`: it is a law of the old kind."),
         (FewArguments(), "FewArguments.command must take (self, memory, y, clock)."),

@@ -12,8 +12,8 @@ import pytest
 from freefloat.engine import Making, is_making_heard, on_making
 from freefloat.engine.runtime import making
 from freefloat.engine.runtime.making import Phase
-from freefloat.sim import compiling_line as line_of_making
-from freefloat.sim.compiling_line import LineOfMaking, LogSign, TerminalSign, Ticker, making_shown
+from freefloat.sim import compiling_line
+from freefloat.sim.compiling_line import CompilationLine, LogDisplay, TerminalDisplay, Ticker, show_on_terminal
 
 WHAT = "the simulation of 'ets7-capture'"
 
@@ -28,7 +28,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     made = Clock()
-    monkeypatch.setattr(line_of_making, "clock", made)
+    monkeypatch.setattr(compiling_line, "clock", made)
     return made
 
 
@@ -53,7 +53,7 @@ def looks(sign, clock, *steps):
 
 
 def test_line(clock):
-    line = LineOfMaking()
+    line = CompilationLine()
     assert not line.text()
     line.take_report(report("begun", seconds=1.0))
     clock.now += 1.1
@@ -68,7 +68,7 @@ def test_line(clock):
 def test_terminal_line_is_kept_up_to_date_and_taken_away(clock, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     stream = Terminal()
-    sign = TerminalSign(stream)
+    sign = TerminalDisplay(stream)
     sign.take_report(report("begun"))
     looks(sign, clock, 0.2, 1.0, 1.0)
     sign.take_report(report("ended", 2.3))
@@ -80,7 +80,7 @@ def test_terminal_line_is_kept_up_to_date_and_taken_away(clock, monkeypatch):
 def test_terminal_line_does_not_wrap(clock, monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
     stream = Terminal()
-    sign = TerminalSign(stream)
+    sign = TerminalDisplay(stream)
     sign.take_report(report("begun"))
     looks(sign, clock, 1.0)
     assert stream.getvalue() == "\rtracing, 1.0 s\x1b[K"
@@ -90,7 +90,7 @@ def test_terminal_line_does_not_wrap(clock, monkeypatch):
 def test_a_long_name_is_cut_and_the_seconds_stay(clock, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
     stream = Terminal()
-    sign = TerminalSign(stream)
+    sign = TerminalDisplay(stream)
     sign.take_report(report("begun", what=f"the simulation of '{'x' * 100}'"))
     looks(sign, clock, 12.0)
     line = stream.getvalue().removeprefix("\r").removesuffix("\x1b[K")
@@ -100,7 +100,7 @@ def test_a_long_name_is_cut_and_the_seconds_stay(clock, monkeypatch, columns):
 
 
 @pytest.mark.parametrize("fault", [ValueError("I/O operation on closed file"), BrokenPipeError("gone")])
-@pytest.mark.parametrize("kind", [TerminalSign, LogSign])
+@pytest.mark.parametrize("kind", [TerminalDisplay, LogDisplay])
 def test_a_stream_that_is_closed_on_the_way_ends_nobodys_work(clock, kind, fault):
     class Gone(Terminal):
         def write(self, text):
@@ -113,7 +113,7 @@ def test_a_stream_that_is_closed_on_the_way_ends_nobodys_work(clock, kind, fault
 
 def test_lines_of_a_log_come_after_two_seconds_and_then_seldom(clock):
     stream = io.StringIO()
-    sign = LogSign(stream)
+    sign = LogDisplay(stream)
     sign.take_report(report("begun"))
     looks(sign, clock, *[0.25] * 40)  # 10 s
     sign.take_report(report("ended", 10.0))
@@ -126,7 +126,7 @@ def test_lines_of_a_log_come_after_two_seconds_and_then_seldom(clock):
 
 def test_phases_of_one_work_are_waited_for_together(clock):
     stream = io.StringIO()
-    sign = LogSign(stream)
+    sign = LogDisplay(stream)
     for number in range(3):
         sign.take_report(report("begun", 0.9 * number))
         looks(sign, clock, 0.5, 0.4)
@@ -139,7 +139,7 @@ def test_phases_of_one_work_are_waited_for_together(clock):
     assert "something else" in stream.getvalue().splitlines()[1]
 
 
-@pytest.mark.parametrize(("kind", "seconds"), [(TerminalSign, 0.4), (LogSign, 1.9)])
+@pytest.mark.parametrize(("kind", "seconds"), [(TerminalDisplay, 0.4), (LogDisplay, 1.9)])
 def test_short_work_says_nothing(clock, kind, seconds):
     stream = Terminal()
     sign = kind(stream)
@@ -163,7 +163,7 @@ class _Looked:
 
 @pytest.mark.parametrize("end", ["ended", "failed"])
 def test_ticker_looks_while_code_is_made_and_no_longer(end, monkeypatch):
-    monkeypatch.setattr(line_of_making, "_INTERVAL", 1e-3)
+    monkeypatch.setattr(compiling_line, "_INTERVAL", 1e-3)
     sign, before = _Looked(), threading.active_count()
     ticker = Ticker(sign)
     ticker.take_report(report("begun"))
@@ -178,12 +178,12 @@ def test_ticker_looks_while_code_is_made_and_no_longer(end, monkeypatch):
 def test_shown_on_a_terminal_if_nobody_else_shows_it(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys, "stderr", Terminal())
-    with making_shown(True):
+    with show_on_terminal(True):
         assert is_making_heard()
-        with making_shown(True):  # a simulation inside of another work
+        with show_on_terminal(True):  # a simulation inside of another work
             assert len(making._listening) == 1
     assert not is_making_heard()
-    with on_making(lambda event: None), making_shown(True):
+    with on_making(lambda event: None), show_on_terminal(True):
         assert len(making._listening) == 1
 
 
@@ -200,7 +200,7 @@ def test_shown_on_a_terminal_if_nobody_else_shows_it(monkeypatch):
 def test_not_shown_where_nobody_sees_it(monkeypatch, wanted, stream, term):
     monkeypatch.setenv("TERM", term)
     monkeypatch.setattr(sys, "stderr", stream)
-    with making_shown(wanted):
+    with show_on_terminal(wanted):
         assert not is_making_heard()
 
 
@@ -210,7 +210,7 @@ def test_not_shown_by_other_threads(monkeypatch):
     heard = []
 
     def look():
-        with making_shown(True):
+        with show_on_terminal(True):
             heard.append(is_making_heard())
 
     thread = threading.Thread(target=look)
@@ -221,9 +221,9 @@ def test_not_shown_by_other_threads(monkeypatch):
 
 SIMULATION = """
 import freefloat as ff
-from freefloat.sim import line_of_making
+from freefloat.sim import compiling_line
 
-line_of_making._SHORT, line_of_making._INTERVAL = 0.0, 1e-3
+compiling_line._SHORT, compiling_line._INTERVAL = 0.0, 1e-3
 craft = ff.Spacecraft.from_base("probe", mass=10.0, inertia=(1.0, 2.0, 3.0))
 run = ff.simulate(craft, duration=1.0, dt=0.1, accuracy=False)
 print(run.completed)

@@ -1,0 +1,101 @@
+"""Channels of a whole world: of its connections, brakes and contacts, and of interactions between bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import jax.numpy as jnp
+import numpy as np
+
+from freefloat.dynamics.kinematics import inertial_frame_pose
+from freefloat.model import Clock, State, Truth, World
+from freefloat.sim.audit.balances import COVERED, INTERACTION_PREFIX, LOST, UNFINISHED
+from freefloat.sim.motion.accelerations import Balance
+from freefloat.sim.motion.constraint_rows import connection_rows, gaps, meant_pose, place_of
+from freefloat.sim.system.constraint_state import row_slices
+from freefloat.sim.system.software_checks import checked_call, require_observed
+from freefloat.sim.system.system import System, SystemState
+from freefloat.spatial import angular, linear
+from freefloat.values.arrays import Mat3, Numeric
+from freefloat.values.channels import Channel, mode, vector
+
+ChannelValue = tuple[Channel, Numeric]
+
+
+def constraint_channels(world: World, state: SystemState, now: tuple[Balance, ...]) -> Iterator[ChannelValue]:
+    """Channels of all connections, brakes and contacts of a world, with their values."""
+    modes = state.modes
+    assert now[0].connection is not None
+    forces, at, n, b = now[0].connection.multipliers, row_slices(world), len(world.connections), len(world.brakes)
+    for i, connection in enumerate(world.connections):
+        label = f"{connection.name}: {connection.a.title} and {connection.b.title}"
+        yield mode(f"connection.{connection.name}", label, ("off", "latched")), 1.0 * modes.latched[i]
+        rows = connection_rows(world, connection, meant_pose(connection))
+        wrench = np.array(rows.directions).T @ forces[at[i]]
+        R = _attitude(world, state.states, place_of(world, connection.a))
+        yield (
+            vector(f"connection.{connection.name}.force", f"{label}: force on the second", "N", "N"),
+            R @ linear(wrench),
+        )
+        yield (
+            vector(f"connection.{connection.name}.torque", f"{label}: torque on the second", "N m", "N"),
+            R @ angular(wrench),
+        )
+    for i, brake in enumerate(world.brakes):
+        name = brake.joint if world.single else f"{brake.craft}.{brake.joint}"
+        slipping = jnp.minimum(modes.brakes[i], 2)
+        yield mode(f"brake.{name}", f"Brake of {name}", ("off", "holds"), ("slips",)), 1.0 * slipping
+        yield Channel(f"brake.{name}.torque", f"Torque that the brake of {name} holds", "N m"), forces[at[n + i]][0]
+    gap = gaps(world, state.states)[0] if world.contacts else jnp.zeros(0)
+    for i, contact in enumerate(world.contacts):
+        label = f"{contact.name}: {contact.a.title} on {contact.b.title}"
+        yield mode(f"contact.{contact.name}", label, ("free", "rests")), 1.0 * modes.touching[i]
+        yield Channel(f"contact.{contact.name}.gap", f"{label}: gap", "m"), gap[i]
+        yield Channel(f"contact.{contact.name}.force", f"{label}: normal force", "N"), forces[at[n + b + i]][0]
+    yield Channel(LOST, "Energy lost at events", "J"), modes.lost
+
+
+def _attitude(world: World, states: tuple[State, ...], place: tuple[int, str]) -> Mat3:
+    c, frame = place
+    return np.eye(3) if c < 0 else inertial_frame_pose(world.crafts[c], states[c], frame).R
+
+
+def interaction_channels(system: System, state: SystemState) -> Iterator[ChannelValue]:
+    """Channels of every interaction, and of all together, with their values."""
+    truth, inner = Truth(system.world, state.states), state.plants[0].inner
+    clock = Clock(t=state.tick * system.dt, tick=state.tick, dt=system.dt)
+    stored = jnp.zeros(())
+    for interaction, own in zip(system.interactions, inner, strict=True):
+        stored = stored + interaction.stored(truth, own.state)
+        with checked_call(interaction, "observe"):
+            yield from require_observed(
+                interaction, interaction.channels(system.world), interaction.observe(truth, own.state, clock)
+            )
+    impulse = sum((own.impulse for own in inner), jnp.zeros(6))
+    yield (
+        Channel(f"{INTERACTION_PREFIX}work", "Work of interactions on spacecraft", "J"),
+        _sum(own.work for own in inner),
+    )
+    yield Channel(f"{INTERACTION_PREFIX}stored", "Energy stored in interactions", "J"), stored
+    yield (
+        Channel(f"{INTERACTION_PREFIX}dissipated", "Energy lost in interactions", "J"),
+        _sum(own.dissipated for own in inner),
+    )
+    most = _sum(own.turnover for own in inner)
+    yield Channel(f"{INTERACTION_PREFIX}turnover", "Most work of interactions at any instant so far", "J"), most
+    yield (
+        vector(f"{INTERACTION_PREFIX}impulse.linear", "Impulse of interactions on all spacecraft", "N s", "N"),
+        linear(impulse),
+    )
+    yield (
+        vector(
+            f"{INTERACTION_PREFIX}impulse.angular", "Angular impulse of interactions on all spacecraft", "N m s", "N"
+        ),
+        angular(impulse),
+    )
+    yield Channel(UNFINISHED, "Steps too stiff to be finished", "1"), _sum(o.unfinished for o in inner)
+    yield Channel(COVERED, "Smallest share of a step that was made", "1"), inner[0].covered
+
+
+def _sum(values: Iterator[Numeric]) -> Numeric:
+    return sum(values, jnp.zeros(()))
