@@ -15,9 +15,7 @@ from freefloat.lazy_names import lazy_names
 
 __version__ = "0.1.0"
 
-# Names of version 0.1, and what they are now.
-_RENAMED = {"Carried": "RobotAssignment", "OnBoard": "ExternalSoftware", "onboard": "outside"}
-_get, _dir, _names = lazy_names(__name__, __file__, _RENAMED, calls=4)
+_get, _dir, _names = lazy_names(__name__, __file__, calls=4)
 __all__ = _names  # pyright: ignore[reportUnsupportedDunderAll]
 
 

@@ -95,9 +95,13 @@ def test_a_negative_control() -> None:
 
 def test_the_layers_are_those_of_the_linter() -> None:
     contract = tomllib.loads(text_of(ROOT / "pyproject.toml"))["tool"]["importlinter"]["contracts"][0]
-    layers = [" | ".join(sorted(re.split(r"\s*\|\s*", layer))) for layer in contract["layers"] if layer != "lazy_names"]
-    (told,) = re.findall(r"`(cli > [^`]*)`", text_of(ROOT / "CONTRIBUTING.md"))
-    assert [" | ".join(sorted(re.split(r"\s*\|\s*", layer))) for layer in told.split(" > ")] == layers
+    layers = [sides(layer) for layer in contract["layers"] if layer not in ("lazy_names", "renamed")]
+    (documented,) = re.findall(r"`(cli > [^`]*)`", text_of(ROOT / "CONTRIBUTING.md"))
+    assert [sides(layer) for layer in documented.split(" > ")] == layers
+
+
+def sides(layer: str) -> set[str]:
+    return set(re.split(r"\s*\|\s*", layer))
 
 
 def test_every_package_is_on_the_map() -> None:

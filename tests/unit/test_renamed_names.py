@@ -5,23 +5,7 @@ import warnings
 
 import pytest
 
-RENAMED = {
-    "Carried": "hil.RobotAssignment",
-    "OnBoard": "outside.ExternalSoftware",
-    "onboard.Contract": "outside.Contract",
-    "hil.Carried": "hil.RobotAssignment",
-    "hil.OnBoard": "outside.ExternalSoftware",
-    "hil.SoftwareLink": "outside.SoftwareLink",
-    "hil.fly": "outside.fly",
-    "hil.host": "outside.host",
-    "model.read_urdf": "readers.read_urdf",
-    "model.write_urdf": "readers.write_urdf",
-    "control.Meeting": "control.MeetingState",
-    "control.lqr.DesignRefused": "control.lqr.DesignError",
-    "effects.contact.Box": "effects.contact.ContactBox",
-    "campaign.Listed": "campaign.ListedDispersion",
-    "flex.Place": "flex.StructurePlace",
-}
+from freefloat.renamed import RENAMED
 
 
 def value_of(dotted):

@@ -33,7 +33,7 @@ from freefloat.control.target_guess import TargetGuess
 from freefloat.control.timed_path import FunctionPath, TimedPath
 from freefloat.control.unloading import MomentumUnloading
 from freefloat.control.visual_servo import TargetTracker
-from freefloat.lazy_names import renamed_names
+from freefloat.renamed import renamed_names
 
 __all__ = [
     "CAPTURE_PHASES",
@@ -94,12 +94,5 @@ __all__ = [
     "spline_to",
 ]
 
-if not TYPE_CHECKING:  # names of version 0.1
-    __getattr__ = renamed_names(
-        __name__,
-        {
-            "Held": "control.CompliantCaptureMemory",
-            "Meeting": "control.MeetingState",
-            "measured_meeting": "control.measured_meeting_state",
-        },
-    )
+if not TYPE_CHECKING:
+    __getattr__ = renamed_names(__name__)

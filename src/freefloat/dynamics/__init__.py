@@ -81,7 +81,7 @@ from freefloat.dynamics.row_response import RowResponse, row_response
 from freefloat.dynamics.solve import spd_solve
 from freefloat.dynamics.state_rate import StateRate, component_rates, retract, state_rate
 from freefloat.dynamics.vibration import natural_frequencies
-from freefloat.lazy_names import renamed_names
+from freefloat.renamed import renamed_names
 
 __all__ = [
     "GRASP",
@@ -181,10 +181,5 @@ __all__ = [
     "wheel_momentum",
 ]
 
-if not TYPE_CHECKING:  # names of version 0.1
-    __getattr__ = renamed_names(
-        __name__,
-        {
-            "Return": "dynamics.ReturnedStates",
-        },
-    )
+if not TYPE_CHECKING:
+    __getattr__ = renamed_names(__name__)

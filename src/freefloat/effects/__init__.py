@@ -17,7 +17,7 @@ from freefloat.effects.thrusters import Thruster, Thrusters, ValveState, torque_
 from freefloat.effects.wheels import limit_wheel_torques, wheel_channel
 from freefloat.effects.wrench_pulse import WrenchPulse
 from freefloat.effects.wrench_steps import WrenchSteps
-from freefloat.lazy_names import renamed_names
+from freefloat.renamed import renamed_names
 
 __all__ = [
     "EARTH_GRAVITY",
@@ -55,10 +55,5 @@ __all__ = [
     "wheel_channel",
 ]
 
-if not TYPE_CHECKING:  # names of version 0.1
-    __getattr__ = renamed_names(
-        __name__,
-        {
-            "Pulses": "effects.ValveState",
-        },
-    )
+if not TYPE_CHECKING:
+    __getattr__ = renamed_names(__name__)

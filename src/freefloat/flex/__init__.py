@@ -19,7 +19,7 @@ from freefloat.flex.reduced import ReducedModel, read_reduced, reduced_model, wr
 from freefloat.flex.spectrum import natural_modes
 from freefloat.flex.structure import Structure, StructurePlace
 from freefloat.flex.truncation import truncate_modes
-from freefloat.lazy_names import renamed_names
+from freefloat.renamed import renamed_names
 
 __all__ = [
     "BeamModes",
@@ -55,10 +55,5 @@ __all__ = [
     "write_reduced",
 ]
 
-if not TYPE_CHECKING:  # names of version 0.1
-    __getattr__ = renamed_names(
-        __name__,
-        {
-            "Place": "flex.StructurePlace",
-        },
-    )
+if not TYPE_CHECKING:
+    __getattr__ = renamed_names(__name__)

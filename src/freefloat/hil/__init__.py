@@ -19,7 +19,7 @@ from freefloat.hil.record.log import Log, read_log
 from freefloat.hil.record.replay import run_of_log
 from freefloat.hil.rehearsal import Rehearsal, RobotAssignment
 from freefloat.hil.rehearse import rehearse
-from freefloat.lazy_names import renamed_names
+from freefloat.renamed import renamed_names
 
 __all__ = [
     "ArmCommand",
@@ -47,14 +47,5 @@ __all__ = [
     "run_of_log",
 ]
 
-if not TYPE_CHECKING:  # names of version 0.1
-    __getattr__ = renamed_names(
-        __name__,
-        {
-            "Carried": "hil.RobotAssignment",
-            "OnBoard": "outside.ExternalSoftware",
-            "SoftwareLink": "outside.SoftwareLink",
-            "fly": "outside.fly",
-            "host": "outside.host",
-        },
-    )
+if not TYPE_CHECKING:
+    __getattr__ = renamed_names(__name__)

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from freefloat.lazy_names import renamed_names
 from freefloat.model.clearance import Clearance
 from freefloat.model.commands import (
     BaseWrench,
@@ -36,6 +35,7 @@ from freefloat.model.ports import (
 from freefloat.model.spacecraft import Spacecraft
 from freefloat.model.state import State
 from freefloat.model.world import World
+from freefloat.renamed import renamed_names
 
 __all__ = [
     "Action",
@@ -79,14 +79,5 @@ __all__ = [
     "World",
 ]
 
-if not TYPE_CHECKING:  # names of version 0.1
-    __getattr__ = renamed_names(
-        __name__,
-        {
-            "ReadingNote": "readers.ReadingNote",
-            "read_mjcf": "readers.read_mjcf",
-            "read_sdf": "readers.read_sdf",
-            "read_urdf": "readers.read_urdf",
-            "write_urdf": "readers.write_urdf",
-        },
-    )
+if not TYPE_CHECKING:
+    __getattr__ = renamed_names(__name__)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from freefloat.lazy_names import renamed_names
+from freefloat.renamed import renamed_names
 from freefloat.sensors.camera import RelativePoseCamera
 from freefloat.sensors.deflection import Deflection
 from freefloat.sensors.encoder import JointEncoder
@@ -32,10 +32,5 @@ __all__ = [
     "uniform",
 ]
 
-if not TYPE_CHECKING:  # names of version 0.1
-    __getattr__ = renamed_names(
-        __name__,
-        {
-            "measurable": "sensors.measurable_text",
-        },
-    )
+if not TYPE_CHECKING:
+    __getattr__ = renamed_names(__name__)

@@ -28,7 +28,7 @@ from freefloat.control.lqr.second_order import SecondOrderModel, StructureModes
 from freefloat.control.lqr.spillover import ModeChange, Spillover, spillover
 from freefloat.control.lqr.state_space import Scaling, StateSpace
 from freefloat.control.lqr.structures import spacecraft_structure
-from freefloat.lazy_names import renamed_names
+from freefloat.renamed import renamed_names
 
 __all__ = [
     "DesignError",
@@ -71,13 +71,5 @@ __all__ = [
     "spillover",
 ]
 
-if not TYPE_CHECKING:  # names of version 0.1
-    __getattr__ = renamed_names(
-        __name__,
-        {
-            "DesignRefused": "control.lqr.DesignError",
-            "Reduction": "control.lqr.TruncatedModel",
-            "move": "control.lqr.simulate_linear",
-            "period_of": "control.lqr.mean_period",
-        },
-    )
+if not TYPE_CHECKING:
+    __getattr__ = renamed_names(__name__)

@@ -6,8 +6,8 @@ from freefloat.effects.contact.bristles import Bristles
 from freefloat.effects.contact.compliant_contact import CompliantContact
 from freefloat.effects.contact.contact_pair import ContactForces, ContactPair, ContactPoints
 from freefloat.effects.contact.normal_laws import HuntCrossley, KelvinVoigt
-from freefloat.lazy_names import renamed_names
 from freefloat.model.contact_shapes import ContactBox, ContactCapsule, ContactCone, Plane, Probe, Ring, Sphere
+from freefloat.renamed import renamed_names
 
 __all__ = [
     "Bristles",
@@ -26,13 +26,5 @@ __all__ = [
     "Sphere",
 ]
 
-if not TYPE_CHECKING:  # names of version 0.1
-    __getattr__ = renamed_names(
-        __name__,
-        {
-            "Box": "effects.contact.ContactBox",
-            "Capsule": "effects.contact.ContactCapsule",
-            "Cone": "effects.contact.ContactCone",
-            "Touching": "effects.contact.ContactPoints",
-        },
-    )
+if not TYPE_CHECKING:
+    __getattr__ = renamed_names(__name__)

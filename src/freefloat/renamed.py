@@ -1,0 +1,55 @@
+"""Names of version 0.1, which work for one version and warn. This file goes with the next one."""
+
+import warnings
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+# Both without `freefloat.`.
+RENAMED = {
+    "Carried": "RobotAssignment",
+    "OnBoard": "ExternalSoftware",
+    "onboard": "outside",
+    "campaign.Correlated": "campaign.CorrelatedDispersion",
+    "campaign.Listed": "campaign.ListedDispersion",
+    "control.Held": "control.CompliantCaptureMemory",
+    "control.Meeting": "control.MeetingState",
+    "control.measured_meeting": "control.measured_meeting_state",
+    "control.lqr.DesignRefused": "control.lqr.DesignError",
+    "control.lqr.Reduction": "control.lqr.TruncatedModel",
+    "control.lqr.move": "control.lqr.simulate_linear",
+    "control.lqr.period_of": "control.lqr.mean_period",
+    "dynamics.Return": "dynamics.ReturnedStates",
+    "effects.Pulses": "effects.ValveState",
+    "effects.contact.Box": "effects.contact.ContactBox",
+    "effects.contact.Capsule": "effects.contact.ContactCapsule",
+    "effects.contact.Cone": "effects.contact.ContactCone",
+    "effects.contact.Touching": "effects.contact.ContactPoints",
+    "flex.Place": "flex.StructurePlace",
+    "hil.Carried": "hil.RobotAssignment",
+    "hil.OnBoard": "outside.ExternalSoftware",
+    "hil.SoftwareLink": "outside.SoftwareLink",
+    "hil.fly": "outside.fly",
+    "hil.host": "outside.host",
+    "model.ReadingNote": "readers.ReadingNote",
+    "model.read_mjcf": "readers.read_mjcf",
+    "model.read_sdf": "readers.read_sdf",
+    "model.read_urdf": "readers.read_urdf",
+    "model.write_urdf": "readers.write_urdf",
+    "sensors.measurable": "sensors.measurable_text",
+}
+
+
+def renamed_names(package: str, *, calls: int = 2) -> Callable[[str], Any]:
+    """`__getattr__` of a package for its old names; `calls` is how far up the user's line is."""
+    prefix = package.removeprefix("freefloat").lstrip(".")
+
+    def get(name: str) -> Any:
+        old = f"{prefix}.{name}" if prefix else name
+        if old not in RENAMED:
+            raise AttributeError(f"module '{package}' has no attribute '{name}'")
+        home, _, new = f"freefloat.{RENAMED[old]}".rpartition(".")
+        warnings.warn(f"{package}.{name} is now {home}.{new}.", FutureWarning, stacklevel=calls)
+        return getattr(import_module(home), new)
+
+    return get
