@@ -38,7 +38,7 @@ class HoldMemory:
 
 
 @record
-class AttitudeHold(Software):
+class AttitudeHold(Software[HoldMemory]):
     """Holds an attitude of the base: tau = -K_p (rotation from the reference) - K_d rate [+ feed-forward].
 
     With an `orbit` both are counted from the orbital frame O, so the base keeps pointing to the nadir. The torque is

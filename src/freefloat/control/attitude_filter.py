@@ -33,7 +33,7 @@ class AttitudeEstimate:
 
 
 @record
-class AttitudeFilter(Software):
+class AttitudeFilter(Software[AttitudeEstimate]):
     """Reads `base.rate` and `base.attitude` and reports estimates of both; zero gains integrate the gyro alone.
 
     Its period is that of the gyro. A late star fix is propagated to now by the measured rate.

@@ -53,7 +53,7 @@ class CompliantCaptureMemory:
 
 
 @record
-class CompliantCapture(Software):
+class CompliantCapture(Software[CompliantCaptureMemory]):
     """Synchronises with a client, reaches for a frame on it, grasps it by a connection and makes the arm stiff.
 
     It reads its own `base.*` and `joints.*` and `client.base.position`, `.attitude`, `.velocity` and `.rate`, from

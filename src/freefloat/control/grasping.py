@@ -32,7 +32,7 @@ class TimedGrasp(Software):
 
 
 @record
-class GraspOnMessage(Software):
+class GraspOnMessage(Software[Scalar]):
     """Latches a connection once a message of other software reaches a value; may release it some time later."""
 
     connection: str = static()

@@ -24,7 +24,7 @@ class JointMemory:
 
 
 @record
-class EncoderLaw(Software):
+class EncoderLaw(Software[JointMemory]):
     """Software that estimates joint rates from joint positions; it must be sampled. Subclasses write `torques`."""
 
     craft: Spacecraft  # the software's model

@@ -35,7 +35,7 @@ class ServoMemory:
 
 
 @record
-class JointServo(Software):
+class JointServo(Software[ServoMemory]):
     """Computed torque with PD on the joint positions that the arm's law commands; torque level.
 
     `craft` is the servo's model, rotors included; it compensates the share `compensation` of the friction. Limits of

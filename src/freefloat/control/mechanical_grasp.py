@@ -29,7 +29,7 @@ class GraspMemory:
 
 
 @record
-class MechanicalGrasp(Software):
+class MechanicalGrasp(Software[GraspMemory]):
     """Closes a mechanism at `frame` on the frame `target`, and latches a connection once it has closed.
 
     It closes by itself or, with a `message` of other software, once that has reached a value. An object that leaves

@@ -20,7 +20,7 @@ _ORTHOGONAL = 1e-6  # products of its rows may be off by this: six printed digit
 
 
 @record
-class OrbitAttitude(Software):
+class OrbitAttitude(Software[tuple[()]]):
     """Reports `orbit.rotation`, by which the base has turned from its attitude in orbit, and `orbit.rate`, base axes.
 
     R_OB = attitude exp(rotation); the rate is that of the base against the orbital frame. It reads `base.attitude` and

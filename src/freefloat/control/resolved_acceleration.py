@@ -19,7 +19,7 @@ from freefloat.values.channels import Channel
 
 
 @record
-class ResolvedAcceleration(Software):
+class ResolvedAcceleration(Software[Pose]):
     """Computed torque in hand space: a = a_d + 2 w (x'_d - x') + w^2 (x_d - x), momentum of any size included.
 
     It remembers where the frame was at the start, X_NE.

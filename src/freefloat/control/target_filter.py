@@ -58,7 +58,7 @@ class FilterMemory:
 
 
 @record
-class TargetFilter(Software):
+class TargetFilter(Software[FilterMemory]):
     """Estimates a free, rigid client from a camera on `frame`; other software reads the estimate like measurements.
 
     Its messages are position, attitude, velocity and rate of the client's base and of `target`,

@@ -15,7 +15,7 @@ from freefloat.values.checks import require_all, require_bounds
 
 
 @record
-class MomentumUnloading(Software):
+class MomentumUnloading(Software[Scalar]):
     """Starts when the wheels hold more than `start` and ends below `stop`; the wheels' own law keeps the attitude.
 
     It uses models of its spacecraft and its thrusters; its memory is 1 while it unloads.

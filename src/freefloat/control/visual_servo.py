@@ -60,7 +60,7 @@ class TrackerMemory:
 
 
 @record
-class TargetTracker(Software):
+class TargetTracker(Software[TrackerMemory]):
     """Estimates the target from a camera on `frame`; each new picture corrects the estimate by the share `share`.
 
     The target's velocity is taken as known, as in the published experiment, and it does not turn. After `patience`

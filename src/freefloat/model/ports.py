@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import jax.numpy as jnp
 import numpy as np
@@ -301,9 +301,14 @@ def _broadcastable(mine: Numeric, values: Numeric) -> Numeric:
     return mine.reshape(-1, *(1,) * (values.ndim - 1))
 
 
+Memory = TypeVar("Memory")
+
+
 @record
-class Software(Part):
+class Software(Part, Generic[Memory]):
     """On-board software: a control law, a filter, a sequence. It reads measurements and gives commands, nothing else.
+
+    Its memory is any nest of arrays: `class Hold(ff.Software[HoldMemory])` says which, for an editor to check.
 
     With a `period` it is sampled: it runs at its ticks, and its commands are held in between. Without one its commands
     are continuous: computed in every stage of the integrator, while its memory changes at every tick of the run.
@@ -326,19 +331,19 @@ class Software(Part):
         """Count of numbers that arrive at `answer_port`."""
         return 0
 
-    def begin(self, y: Measurements) -> Any:
+    def begin(self, y: Measurements) -> Memory | tuple[()]:
         """Memory of the software before the first tick: any nest of arrays, () if it has none."""
         return ()
 
-    def remember(self, memory: Any, y: Measurements, clock: Clock) -> Any:
+    def remember(self, memory: Memory, y: Measurements, clock: Clock) -> Memory:
         """Memory of the software after a tick."""
         return memory
 
-    def command(self, memory: Any, y: Measurements, clock: Clock) -> Command | tuple[Command, ...]:
+    def command(self, memory: Memory, y: Measurements, clock: Clock) -> Command | tuple[Command, ...]:
         """Commands of the software to its spacecraft."""
         return ()
 
-    def tell(self, memory: Any, y: Measurements, clock: Clock) -> Mapping[str, Numeric]:
+    def tell(self, memory: Memory, y: Measurements, clock: Clock) -> Mapping[str, Numeric]:
         """Messages to the software that runs later, by name. A message replaces a measurement of the same name."""
         return {}
 
@@ -346,7 +351,7 @@ class Software(Part):
         """Channels that the software adds to a run."""
         return ()
 
-    def observe(self, memory: Any, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
+    def observe(self, memory: Memory, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
         """Values of the channels, only for the record: nothing is fed back, so they may use the exact state."""
         return ()
 

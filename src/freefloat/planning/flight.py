@@ -40,7 +40,7 @@ _LEVER = 0.5  # [m]: converts an angle to a length in the reported error
 
 
 @record
-class PlanFlight(Software):
+class PlanFlight(Software[tuple[()]]):
     """Follows a plan: forces for the accelerations of the plan, and of a spring and a damper at every coordinate.
 
     The client's motion is measured, and predicted as free motion. Forces are those of inverse dynamics, so that with

@@ -31,7 +31,7 @@ class ControllerMemory:
 
 
 @record
-class LinearController(Software):
+class LinearController(Software[ControllerMemory]):
     """Sampled compensator u = C x + D (y - reference) + trim, x(k+1) = A x(k) + B (y - reference).
 
     Build it with `of`, which assigns commands to joints, wheels, frames and base by the names of the outputs. Commands
