@@ -18,16 +18,13 @@ from freefloat.scenarios.ets7.parts import (
     TORQUE_LEVEL_DT,
     WHEEL_PERIOD,
     Joints,
-    NotNegative,
-    Positive,
-    Seconds,
     Servo,
     WheelTorque,
     spacecraft,
     with_servo,
 )
 from freefloat.scenarios.scenario import Scenario, ScenarioError
-from freefloat.scenarios.settings import Unit
+from freefloat.scenarios.settings import NotNegative, Positive, Seconds, Unit
 from freefloat.sim.record.description import Figure
 from freefloat.values.claims import Claim, Source
 

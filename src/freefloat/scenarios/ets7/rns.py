@@ -10,14 +10,13 @@ from freefloat.scenarios.ets7.parts import (
     START_DEG,
     TORQUE_LEVEL_DT,
     Joints,
-    Positive,
-    Seconds,
     Servo,
     WheelTorque,
     spacecraft,
     with_servo,
 )
 from freefloat.scenarios.scenario import Scenario
+from freefloat.scenarios.settings import Positive, Seconds
 from freefloat.sim.record.description import Figure
 from freefloat.values.claims import OWN_BOUND, Claim, Source
 

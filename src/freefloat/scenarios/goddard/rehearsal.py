@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from freefloat.scenarios.goddard.release import PAPER, TIPS, GoddardHub, NotNegative, Positive
+from freefloat.scenarios.goddard.release import PAPER, TIPS, GoddardHub
 from freefloat.scenarios.rehearsed import RehearsedScenario
-from freefloat.scenarios.settings import Unit
+from freefloat.scenarios.settings import NotNegative, Positive, Seconds, Unit
 from freefloat.sim.record.description import Figure
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ class GoddardRehearsal(GoddardHub, RehearsedScenario):
     torque_noise: Annotated[NotNegative, Unit("N m")] = 5e-4  # of a sample [N m]
     tare_time: Annotated[NotNegative, Unit("s")] = 10.0  # over which the sensor is tared [s]
     seed: Annotated[int, Field(ge=0)] = 0
-    duration: Annotated[Positive, Unit("s")] = 20.0  # [s]
-    dt: Annotated[Positive, Unit("s")] = 0.004  # [s], also a cycle of the cell
+    duration: Seconds = 20.0
+    dt: Seconds = 0.004  # also a cycle of the cell
 
     @classmethod
     def variants(cls) -> Mapping[str, GoddardRehearsal]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from pydantic import Field
 
 from freefloat.scenarios.scenario import Scenario
-from freefloat.scenarios.settings import Unit
+from freefloat.scenarios.settings import NotNegative, Positive, Seconds, Unit
 from freefloat.sim.record.description import Figure
 from freefloat.values.claims import Claim, Source
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from freefloat.model import Spacecraft, State
     from freefloat.sim import Experiment, Run
 
-Positive = Annotated[float, Field(gt=0.0)]
-NotNegative = Annotated[float, Field(ge=0.0)]
 PAPER = "Goddard flexible-body satellite"
 _TABLE_2 = Source("printed", f"{PAPER}, Table II, simulated")
 _TABLE_2_THEORY = Source("printed", f"{PAPER}, Table II, theoretical")
@@ -53,8 +51,8 @@ class GoddardHub(Scenario):
     damping_ratio: NotNegative = 7.2e-3
     root_distance: Annotated[NotNegative, Unit("m")] = 0.0  # of the beams' roots from the hub's centre [m]
     modes: Annotated[int, Field(ge=1, le=12)] = 2  # of each beam
-    duration: Annotated[Positive, Unit("s")] = 10.0  # [s]
-    dt: Annotated[Positive, Unit("s")] = 0.005  # [s]
+    duration: Seconds = 10.0
+    dt: Seconds = 0.005
     edge: ClassVar[float] = 1.0  # [m], of the cube
 
     def spacecraft(self) -> Spacecraft:
