@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from freefloat.scenarios.goddard.release import PAPER, TIPS, GoddardHub
+from freefloat.scenarios.goddard.release import PAPER, TABLE_2_TIPS, TIPS, GoddardHub
 from freefloat.scenarios.rehearsed import RehearsedScenario
 from freefloat.scenarios.settings import NotNegative, Positive, Seconds, Unit
 from freefloat.sim.record.description import Figure
@@ -66,9 +66,8 @@ class GoddardRehearsal(GoddardHub, RehearsedScenario):
     @classmethod
     def variants(cls) -> Mapping[str, GoddardRehearsal]:
         """Variants: the paper's hubs, without and with a transport delay."""
-        along = {f"{m:g}-kg": cls(hub_mass=m, tip_mm=q) for m, q in ((50.0, 91.3), (25.0, 91.3), (100.0, 98.4))}
         turning = cls(hub_mass=250.0, tip_mm=38.1, motion="asymmetric", duration=10.0)
-        plain = {**along, "250-kg": turning}
+        plain = {**cls.with_masses(TABLE_2_TIPS), "250-kg": turning}
         return plain | {
             f"{name}-late": dataclasses.replace(variant, delay_ms=_LATE_MS) for name, variant in plain.items()
         }
@@ -93,7 +92,7 @@ class GoddardRehearsal(GoddardHub, RehearsedScenario):
     @property
     def hub_inertia(self) -> float:
         """Mass of the hub [kg], or its moment of inertia [kg m2] where it turns."""
-        return self.hub_mass * self.edge**2 / 6.0 if self.turns else self.hub_mass
+        return self.hub_moment if self.turns else self.hub_mass
 
     def build(self) -> Experiment:
         """Experiment of the prediction: the hub with its beams in free flight, struck and released."""
@@ -122,8 +121,7 @@ class GoddardRehearsal(GoddardHub, RehearsedScenario):
         from freefloat.hil.cell import GODDARD_START
         from freefloat.model import Spacecraft
 
-        moment = self.hub_mass * self.edge**2 / 6.0
-        hub = Spacecraft.from_base("hub", mass=self.hub_mass, inertia=(moment, moment, moment))
+        hub = Spacecraft.from_base("hub", mass=self.hub_mass, inertia=(self.hub_moment,) * 3)
         start = dataclasses.replace(hub.at_rest(), v=self.strike / self.hub_inertia * np.eye(6)[self.component])
         return Rehearsal(
             self._experiment(hub, start, inputs={"base.wrench": np.zeros(6)}),

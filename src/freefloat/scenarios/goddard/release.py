@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 from pydantic import Field
 
@@ -29,7 +29,7 @@ _BEAT = Source("printed", f"{PAPER}, text; the printed 0.3 N m2 must be 0.03")
 _EXACT = Source("exact", "root of the transcendental equation of hub and two beams")
 _MOMENTUM = Source("exact", "momentum balance of the one-mode model")
 _FIRST_HALF_CYCLE = 0.75  # [s]
-
+TABLE_2_TIPS = {50.0: 91.3, 25.0: 91.3, 100.0: 98.4}  # deflection [mm] by mass of the hub [kg]
 
 TIPS = (
     Figure("right.tip.displacement", "mm", title="Tip of the right beam"),
@@ -55,14 +55,23 @@ class GoddardHub(Scenario):
     dt: Seconds = 0.005
     edge: ClassVar[float] = 1.0  # [m], of the cube
 
+    @classmethod
+    def with_masses(cls, tips_mm: Mapping[float, float]) -> dict[str, Self]:
+        """Variants by the mass of the hub [kg], each with the deflection of its tips [mm]."""
+        return {f"{mass:g}-kg": cls(hub_mass=mass, tip_mm=tip) for mass, tip in tips_mm.items()}
+
+    @property
+    def hub_moment(self) -> float:
+        """Moment of inertia of the hub about each axis [kg m2]."""
+        return self.hub_mass * self.edge**2 / 6.0
+
     def spacecraft(self) -> Spacecraft:
         """Spacecraft of a hub and two beams along +x and -x, which bend in the x-y plane."""
         from freefloat.flex import beam
         from freefloat.model import Spacecraft
         from freefloat.spatial import Pose
 
-        moment = self.hub_mass * self.edge**2 / 6.0
-        craft = Spacecraft.from_base("goddard", mass=self.hub_mass, inertia=(moment, moment, moment))
+        craft = Spacecraft.from_base("goddard", mass=self.hub_mass, inertia=(self.hub_moment,) * 3)
         for name, heading, sign in (("right", 0.0, 0.5), ("left", 180.0, -0.5)):
             panel = beam(
                 length=self.beam_length,
@@ -103,7 +112,7 @@ class GoddardSymmetric(GoddardHub):
     @classmethod
     def variants(cls) -> Mapping[str, GoddardSymmetric]:
         """Variants: the three hub masses of Table II."""
-        return {f"{m:g}-kg": cls(hub_mass=m, tip_mm=q) for m, q in ((50.0, 91.3), (25.0, 91.3), (100.0, 98.4))}
+        return cls.with_masses(TABLE_2_TIPS)
 
     def build(self) -> Experiment:
         """Experiment that releases both beams from the same side."""
@@ -148,7 +157,7 @@ class GoddardAsymmetric(GoddardHub):
     @classmethod
     def variants(cls) -> Mapping[str, GoddardAsymmetric]:
         """Variants: hub masses of Table III with roots at the flange, one with roots on the faces, and the beat."""
-        masses = {f"{m:g}-kg": cls(hub_mass=m, tip_mm=q) for m, q in ((50.0, 36.0), (100.0, 35.0), (250.0, 38.1))}
+        masses = cls.with_masses({50.0: 36.0, 100.0: 35.0, 250.0: 38.1})
         beat = replace(masses["50-kg"], stiffness_difference=0.03082)
         return {**masses, "50-kg-faces": replace(masses["50-kg"], root_distance=0.5), "beat": beat}
 

@@ -180,7 +180,9 @@ class _Srms(Scenario):
         """Sentence with impulse, lost energy and deflections of the grasp."""
         import numpy as np
 
-        latched = next((event for event in run.events if event.get("kind") == "latched"), None)
+        from freefloat.scenarios.measures import first_event
+
+        latched = first_event(run, "latched")
         if latched is None:
             return "The payload was not grasped."
         tips = [1e3 * np.linalg.norm(run[f"shuttle.boom.{k}.tip.displacement"].values, axis=-1).max() for k in (1, 2)]
