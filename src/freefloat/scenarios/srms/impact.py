@@ -160,10 +160,10 @@ class _Srms(Scenario):
         from freefloat.sim import Experiment
 
         world, meeting = self.world(), self.meeting()
-        arm, payload = world.crafts
+        arm = world.crafts[0]
         start = arm_at_contact(arm, meeting, spatial=self.spatial)
         hand = inertial_frame_pose(arm, start, "hand")
-        coming = payload_before_contact(payload, hand, meeting, spatial=self.spatial, early=self.approach)
+        coming = payload_before_contact(hand, meeting, spatial=self.spatial, early=self.approach)
         return Experiment.of(
             world,
             *self.software(),
