@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
@@ -105,11 +105,6 @@ class GoddardRehearsal(GoddardHub, RehearsedScenario):
         M = np.asarray(mass_matrix(craft, start.q))
         speeds = np.linalg.solve(M, self.strike * np.eye(len(M))[self.component])
         return self._experiment(craft, dataclasses.replace(start, v=speeds))
-
-    def _experiment(self, craft: Any, start: Any, **options: Any) -> Experiment:
-        from freefloat.sim import Experiment
-
-        return Experiment.of(craft, state=start, duration=self.duration, dt=self.dt, record_dt=self.dt, **options)
 
     # ---- the cell
 

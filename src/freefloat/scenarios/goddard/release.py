@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import Field
 
@@ -93,11 +93,13 @@ class GoddardHub(Scenario):
 
     def _release_experiment(self, left_sign: float) -> Experiment:
         """Experiment that releases the bent beams."""
+        craft = self.spacecraft()
+        return self._experiment(craft, self.bent_state(craft, left_sign))
+
+    def _experiment(self, craft: Spacecraft, start: State, **options: Any) -> Experiment:
         from freefloat.sim import Experiment
 
-        craft = self.spacecraft()
-        start = self.bent_state(craft, left_sign)
-        return Experiment.of(craft, duration=self.duration, dt=self.dt, record_dt=self.dt, state=start)
+        return Experiment.of(craft, state=start, duration=self.duration, dt=self.dt, record_dt=self.dt, **options)
 
 
 @dataclass(frozen=True)
