@@ -50,6 +50,8 @@ docs: .venv/test.stamp
 	-$(BIN)/python scripts/page_picture.py
 	$(BIN)/python scripts/capture_scatter.py
 	$(BIN)/python scripts/start_poses.py
+	$(BIN)/python scripts/target_filter_figure.py
+	$(BIN)/python scripts/flexible_convergence.py
 	$(BIN)/python scripts/claims_table.py
 
 format: .venv/check.stamp

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from map_figure import MapPanel, figure_of_maps
+from map_figure import MapPanel, figure_of_maps, side_by_side, text
 
 from freefloat.analysis import disturbance_map, singularity_map
 from freefloat.control.lqr import simulate_linear
@@ -51,8 +51,8 @@ class Panel:
     every: float = 5.0  # distance of the ticks along x
 
 
-def panel_svg(panel: Panel, offset: float) -> str:
-    """A panel as SVG text, shifted to the right."""
+def panel_svg(panel: Panel) -> list[str]:
+    """A panel as lines of SVG."""
     x0, x1 = LEFT, WIDTH - RIGHT
     y0, y1 = HEIGHT - BOTTOM, TOP
     end = float(max(curve.x[-1] for curve in panel.curves))
@@ -64,40 +64,31 @@ def panel_svg(panel: Panel, offset: float) -> str:
     def py(y: np.ndarray | float) -> np.ndarray:
         return y0 + (np.clip(y, low, high) - low) / (high - low) * (y1 - y0)
 
-    parts = [f'<g transform="translate({offset},0)">', _text((x0 + x1) / 2, TOP - 18, panel.title, "middle", bold=True)]
+    parts = [text((x0 + x1) / 2, TOP - 18, panel.title, "middle", bold=True)]
     for tick in panel.ticks:
         y = float(py(tick))
         label = f'10<tspan dy="-5" font-size="9">{tick:g}</tspan>' if panel.decades else f"{tick:g}"
         parts += [
             f'<line x1="{x0}" x2="{x1}" y1="{y:.1f}" y2="{y:.1f}" stroke="#ddd"/>',
-            _text(x0 - 7, y + 4, label, "end"),
+            text(x0 - 7, y + 4, label, "end"),
         ]
     for tick in np.arange(0.0, end + 1e-9, panel.every):
-        parts.append(_text(float(px(tick)), y0 + 17, f"{tick:g}", "middle"))
+        parts.append(text(float(px(tick)), y0 + 17, f"{tick:g}", "middle"))
     parts.append(f'<rect x="{x0}" y="{y1}" width="{x1 - x0}" height="{y0 - y1}" fill="none" stroke="#666"/>')
-    parts += [_text((x0 + x1) / 2, HEIGHT - 10, panel.xlabel, "middle"), _text(10, TOP - 18, panel.ylabel, "start")]
+    parts += [text((x0 + x1) / 2, HEIGHT - 10, panel.xlabel, "middle"), text(10, TOP - 18, panel.ylabel, "start")]
     for k, curve in enumerate(panel.curves):
         colour = COLOURS[k if curve.colour is None else curve.colour]
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(px(curve.x), py(curve.y), strict=True))
         dashes = ' stroke-dasharray="5 4"' if curve.dashed else ""
         parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.8"{dashes}/>')
         y = float(py(curve.y[-1])) + (14 if curve.below else -6)
-        parts.append(_text(x1 - 6, y, curve.name, "end", colour=colour))
-    return "\n".join([*parts, "</g>"])
-
-
-def _text(x: float, y: float, text: str, anchor: str, *, colour: str = "#222", bold: bool = False) -> str:
-    weight = ' font-weight="bold"' if bold else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}"{weight}>{text}</text>'
+        parts.append(text(x1 - 6, y, curve.name, "end", colour=colour))
+    return parts
 
 
 def figure_svg(*panels: Panel) -> str:
     """Panels side by side on white."""
-    width = WIDTH * len(panels)
-    font = 'font-family="sans-serif" font-size="12"'
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {HEIGHT}" {font}>'
-    body = [panel_svg(panel, k * WIDTH) for k, panel in enumerate(panels)]
-    return "\n".join([head, f'<rect width="{width}" height="{HEIGHT}" fill="white"/>', *body, "</svg>"]) + "\n"
+    return side_by_side(list(map(panel_svg, panels)), WIDTH, HEIGHT)
 
 
 def ets7_gjm() -> str:
@@ -309,12 +300,7 @@ def _rounded(curves: list[Curve]) -> tuple[tuple[float, float], tuple[float, ...
 
 
 if __name__ == "__main__":
-    IMAGES.mkdir(exist_ok=True)
     for name in ("srms-tangential", "srms-normal"):
         (IMAGES / f"{name}.svg").write_text(srms_impact(name), encoding="utf-8")
-    (IMAGES / "srms-motors.svg").write_text(srms_motors(), encoding="utf-8")
-    (IMAGES / "srms-modes.svg").write_text(srms_modes(), encoding="utf-8")
-    (IMAGES / "station-sweep.svg").write_text(station_sweep(), encoding="utf-8")
-    (IMAGES / "station-recovery.svg").write_text(station_recovery(), encoding="utf-8")
-    (IMAGES / "ets7-gjm.svg").write_text(ets7_gjm(), encoding="utf-8")
-    (IMAGES / "ets7-maps.svg").write_text(ets7_maps(), encoding="utf-8")
+    for draw in (srms_motors, srms_modes, station_sweep, station_recovery, ets7_gjm, ets7_maps):
+        (IMAGES / f"{draw.__name__.replace('_', '-')}.svg").write_text(draw(), encoding="utf-8")

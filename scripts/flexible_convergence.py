@@ -18,7 +18,7 @@ from freefloat.dynamics import natural_frequencies
 from freefloat.flex import beam
 from freefloat.library import ets7
 from freefloat.model import ModalBody, Spacecraft
-from freefloat.sim import Run, simulate
+from freefloat.sim import simulate
 from freefloat.spatial import Pose
 
 IMAGE = Path(__file__).parents[1] / "docs" / "images" / "flexible-convergence.svg"
@@ -127,18 +127,15 @@ def servicer() -> None:
     for time in (40.0, 80.0):
         turn = Turn(axis=(0.0, 1.0, 0.0), profile=Quintic(length=np.deg2rad(40.0), duration=time))
         quiet = ReactionlessTurn(craft=craft, frame="hand", path=turn)
-        ran = simulate(craft, quiet, joints_deg=start, duration=time + 20.0, dt=0.05)
+        timing = {"joints_deg": start, "duration": time + 20.0, "dt": 0.05}
+        ran = simulate(craft, quiet, **timing)
         spline = JointSpline.through(craft, np.stack([start, np.rad2deg(ran["joints.position"].values[-1])]), [time])
-        for name, run in (("reactionless", ran), ("spline", _moved(craft, spline, start, time))):
+        for name, run in (("reactionless", ran), ("spline", simulate(craft, spline, **timing))):
             attitude = np.rad2deg(2.0 * np.linalg.norm(run["base.attitude"].values[:, 1:], axis=1)).max()
             base = 1e3 * np.linalg.norm(run["base.position"].values[-1])
             tip = 1e3 * np.abs(run["right.tip.displacement"].sel(xyz="z"))
             during, after = float(tip.max()), float(tip.sel(time=slice(time, None)).max())
             print(f"{name:<14} {time:2.0f} s   {attitude:14.2e}   {base:15.2f}   {during:16.4f}   {after:15.4f}")
-
-
-def _moved(craft: Spacecraft, law: JointSpline, start: tuple[float, ...], time: float) -> Run:
-    return simulate(craft, law, joints_deg=start, duration=time + 20.0, dt=0.05)
 
 
 if __name__ == "__main__":

@@ -28,8 +28,8 @@ class MapPanel:
     decades: bool = False
 
 
-def map_svg(panel: MapPanel, offset: float) -> str:
-    """A panel as SVG text, shifted to the right."""
+def map_svg(panel: MapPanel) -> list[str]:
+    """A panel as lines of SVG."""
     x0, y0 = LEFT, TOP + SIDE
     first, second = panel.degrees
     half = (0.5 * (first[1] - first[0]), 0.5 * (second[1] - second[0]))
@@ -40,7 +40,7 @@ def map_svg(panel: MapPanel, offset: float) -> str:
     def py(y: np.ndarray | float) -> np.ndarray:
         return y0 - SIDE * (np.asarray(y) - second[0] + half[1]) / (np.ptp(second) + 2 * half[1])
 
-    parts = [f'<g transform="translate({offset},0)">', _text(x0 + SIDE / 2, TOP - 16, panel.title, "middle", bold=True)]
+    parts = [text(x0 + SIDE / 2, TOP - 16, panel.title, "middle", bold=True)]
     parts.append(_image(x0, TOP, SIDE, SIDE, _share(panel.values, panel).T[::-1]))
     for colour, dash, paths in panel.lines:
         for path in paths:
@@ -51,22 +51,35 @@ def map_svg(panel: MapPanel, offset: float) -> str:
     for width, colour in ((4.5, "black"), (2, "white")):
         parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="7" fill="none" stroke="{colour}" stroke-width="{width}"/>')
     for tick in np.arange(-90.0, 91.0, 30.0):
-        parts.append(_text(float(px(tick)), y0 + 17, f"{tick:g}", "middle"))
-        parts.append(_text(x0 - 7, float(py(tick)) + 4, f"{tick:g}", "end"))
-    parts.append(_text(x0 + SIDE / 2, y0 + 36, f"{panel.joints[0]} [deg]", "middle"))
+        parts.append(text(float(px(tick)), y0 + 17, f"{tick:g}", "middle"))
+        parts.append(text(x0 - 7, float(py(tick)) + 4, f"{tick:g}", "end"))
+    parts.append(text(x0 + SIDE / 2, y0 + 36, f"{panel.joints[0]} [deg]", "middle"))
     turn = f"rotate(-90 16 {TOP + SIDE / 2:g})"
-    parts.append(f'<g transform="{turn}">{_text(16, TOP + SIDE / 2, f"{panel.joints[1]} [deg]", "middle")}</g>')
-    parts += [_text(x0, y0 + 54 + 14 * k, line, "start", colour="#555") for k, line in enumerate(panel.legend)]
-    return "\n".join([*parts, *_bar(panel), "</g>"])
+    parts.append(f'<g transform="{turn}">{text(16, TOP + SIDE / 2, f"{panel.joints[1]} [deg]", "middle")}</g>')
+    parts += [text(x0, y0 + 54 + 14 * k, line, "start", colour="#555") for k, line in enumerate(panel.legend)]
+    return [*parts, *_bar(panel)]
 
 
 def figure_of_maps(*panels: MapPanel) -> str:
     """Panels side by side on white."""
-    width = WIDTH * len(panels)
+    return side_by_side(list(map(map_svg, panels)), WIDTH, HEIGHT)
+
+
+def side_by_side(panels: list[list[str]], width: int, height: int) -> str:
+    """SVG text of panels of one size [px] on white."""
     font = 'font-family="sans-serif" font-size="12"'
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {HEIGHT}" {font}>'
-    body = [map_svg(panel, k * WIDTH) for k, panel in enumerate(panels)]
-    return "\n".join([head, f'<rect width="{width}" height="{HEIGHT}" fill="white"/>', *body, "</svg>"]) + "\n"
+    whole = width * len(panels)
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {whole} {height}" {font}>'
+    lines = [head, f'<rect width="{whole}" height="{height}" fill="white"/>']
+    for k, panel in enumerate(panels):
+        lines += [f'<g transform="translate({k * width},0)">', *panel, "</g>"]
+    return "\n".join([*lines, "</svg>"]) + "\n"
+
+
+def text(x: float, y: float, words: str, anchor: str, *, colour: str = "#222", bold: bool = False) -> str:
+    """Text at a point, which is its start, middle or end."""
+    weight = ' font-weight="bold"' if bold else ""
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}"{weight}>{words}</text>'
 
 
 def _share(values: np.ndarray, panel: MapPanel) -> np.ndarray:
@@ -81,7 +94,7 @@ def _bar(panel: MapPanel) -> list[str]:
     for tick in panel.ticks:
         y = TOP + SIDE * (1.0 - float(_share(np.array(tick), panel)))
         parts.append(f'<line x1="{x + BAR}" x2="{x + BAR + 4}" y1="{y:.1f}" y2="{y:.1f}" stroke="#666"/>')
-        parts.append(_text(x + BAR + 7, y + 4, f"{tick:g}", "start"))
+        parts.append(text(x + BAR + 7, y + 4, f"{tick:g}", "start"))
     return parts
 
 
@@ -96,8 +109,3 @@ def _image(x: float, y: float, width: float, height: float, shares: np.ndarray) 
     )
     place = f'x="{x}" y="{y}" width="{width}" height="{height}" preserveAspectRatio="none"'
     return f'<image {place} href="data:image/png;base64,{base64.b64encode(png).decode()}"/>'
-
-
-def _text(x: float, y: float, text: str, anchor: str, *, colour: str = "#222", bold: bool = False) -> str:
-    weight = ' font-weight="bold"' if bold else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}"{weight}>{text}</text>'

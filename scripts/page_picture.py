@@ -27,7 +27,13 @@ def _photograph_modes(browser, folder: Path) -> None:
     """The page of the station's linear model, its third bending mode at its largest."""
     station = station_model(reduction="craig-bampton")
     page = linear_page(
-        station.model, folder / "linear.html", craft=station.craft, q=station.reference.q, **_words(station)
+        station.model,
+        folder / "linear.html",
+        craft=station.craft,
+        q=station.reference.q,
+        controller=station.regulator,
+        title="Station: modes and poles, without and with its regulator",
+        outputs=("yaw", "roll", "pitch", "theta1", "theta2", "zeta"),
     )
     tab = browser.new_page(viewport={"width": WIDTH, "height": 1060})
     tab.goto(page.as_uri())
@@ -35,14 +41,6 @@ def _photograph_modes(browser, folder: Path) -> None:
     tab.evaluate("freefloat.modes.play(false); freefloat.modes.phase = Math.PI / 2; freefloat.modes.choose(10)")
     tab.wait_for_timeout(1500)
     tab.screenshot(path=IMAGES / "linear-page.png")
-
-
-def _words(station) -> dict:
-    return {
-        "controller": station.regulator,
-        "title": "Station: modes and poles, without and with its regulator",
-        "outputs": ("yaw", "roll", "pitch", "theta1", "theta2", "zeta"),
-    }
 
 
 def main() -> int:

@@ -1,52 +1,52 @@
-"""Scatters of scenarios as pictures and sentences of these pages; used by the scripts that make their tables."""
+"""Tables of many runs as pictures and paragraphs of docs/ets7.md; used by the scripts that make the tables."""
 
 import sys
-import time
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
+import xarray
 
 import freefloat.scenarios
 from freefloat.report.scatters import beyond_sentence, plot_axis
 from freefloat.scenarios.scatters import Scatter
+from freefloat.scenarios.tables import save_table
 from freefloat.sim.record.description import Mark
+from freefloat.values.labelled import LabelledArrays
 
 DOCS = Path(__file__).parents[1] / "docs"
 TABLES = Path(freefloat.scenarios.__file__).parent / "ets7" / "data"
 COLOURS = ("#2563a8", "#c2410c", "#2e7d4f")
 
 
-def watched(title: str) -> Callable[[float, float], None]:
-    """Progress on standard error: one line that changes in a terminal, a line every tenth elsewhere."""
-    started, shown = time.monotonic(), [-1]
+def publish(
+    script: str,
+    make: Callable[[], xarray.Dataset],
+    scatters: tuple[Scatter, ...],
+    marks: Callable[[LabelledArrays], list[list[Mark]]],
+    paragraph: Callable[[LabelledArrays], str],
+    title: str = "",
+) -> None:
+    """Make the table of the package, unless called with --draw; from it the picture and the paragraph of the page."""
+    import matplotlib as mpl
 
-    def report(done: float, total: float) -> None:
-        tenth = int(10 * done / total)
-        line = f"{title}: {100 * done / total:.0f} %, {time.monotonic() - started:.0f} s"
-        if sys.stderr.isatty():
-            sys.stderr.write(f"\r{line}" + ("\n" if done >= total else ""))
-        elif tenth > shown[0]:
-            sys.stderr.write(f"{line}\n")
-        shown[0] = tenth
-        sys.stderr.flush()
-
-    return report
-
-
-def draw(scatters: tuple[Scatter, ...], marks: list[list[Mark]], title: str, path: Path) -> None:
-    """Scatters side by side, each with its marks."""
     mpl.use("Agg")
-    import matplotlib.pyplot as plt
+    from matplotlib import pyplot as plt
 
+    if "--draw" not in sys.argv:
+        save_table(make(), TABLES / scatters[0].table, f"python {script}")
+    data = scatters[0].data()
     figure, axes = plt.subplots(1, len(scatters), figsize=(5.6 * len(scatters), 5.4), squeeze=False)
-    for axis, scatter, own in zip(axes[0], scatters, marks, strict=True):
+    for axis, scatter, own in zip(axes[0], scatters, marks(data), strict=True):
         _draw(axis, scatter, own)
     if title:
-        figure.suptitle(title)
+        figure.suptitle(title.format(data.sizes["row"]))
     figure.tight_layout()
-    figure.savefig(path, dpi=110, metadata={"Software": None})
+    figure.savefig(DOCS / "images" / f"ets7_{Path(script).stem}.png", dpi=110, metadata={"Software": None})
+    text = textwrap.fill(paragraph(data), width=120)
+    _rewrite(DOCS / "ets7.md", script, text)
+    print(text)
 
 
 def _draw(axis, scatter: Scatter, own: list[Mark]) -> None:
@@ -74,7 +74,7 @@ def _draw(axis, scatter: Scatter, own: list[Mark]) -> None:
     axis.text(0.0, -0.42, beyond_sentence(x, y), transform=axis.transAxes, fontsize=8, color="0.4")
 
 
-def rewrite(page: Path, script: str, text: str) -> None:
+def _rewrite(page: Path, script: str, text: str) -> None:
     """Put what a script counted between its two marks on a page."""
     start, end = f"<!-- counted by {script} -->", "<!-- end of count -->"
     before, rest = page.read_text(encoding="utf-8").split(start)

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from capture_scatter import scatter
 
-from freefloat.campaign.studies.capture_geometries import scatter
 from freefloat.control import AttitudeHold, Quintic, ReactionlessTurn, Turn
 from freefloat.scenarios import ScenarioError, find
 from freefloat.scenarios.ets7.capture import Camera, Ets7Capture, outcome

@@ -25,7 +25,6 @@ below = 45.0
 
 from __future__ import annotations
 
-import dataclasses
 import tomllib
 from collections.abc import Mapping
 from importlib import resources
@@ -38,6 +37,7 @@ from freefloat.campaign.errors import CampaignError
 from freefloat.campaign.metrics import Metric
 from freefloat.campaign.requirements import Requirement
 from freefloat.scenarios import find
+from freefloat.scenarios.runner import build_experiment
 from freefloat.values.nested import flatten
 
 _PLAIN = ("runs", "seed", "design", "impossible", "block", "sample_dt", "balances", "title")
@@ -96,8 +96,7 @@ def campaign_of(given: Mapping[str, Any]) -> Campaign:
             f"Scenario '{given['scenario']}' has no variant '{variant}'. Variants: {', '.join(variants)}."
         )
     settings = flatten(dict(given.get("settings", {})))
-    chosen = variants[variant].with_settings(settings)
-    experiment = dataclasses.replace(chosen.build(), scenario=chosen.as_dict())
+    experiment = build_experiment(variants[variant].with_settings(settings))
     history = given.get("history")
     return Campaign(
         experiment,

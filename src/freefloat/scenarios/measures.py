@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -77,6 +77,13 @@ def attitude_disturbance_deg(run: Run, prefix: str = "") -> np.ndarray:
     return np.rad2deg(2.0 * np.arctan2(xyz, np.abs(w)))
 
 
+def angles_between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Angles [rad] between attitudes, unit quaternions (n, 4)."""
+    # The chord keeps its digits where the angle is small; both signs are one attitude.
+    chord = np.minimum(np.linalg.norm(a - b, axis=1), np.linalg.norm(a + b, axis=1))
+    return 4.0 * np.arcsin(np.clip(0.5 * chord, 0.0, 1.0))
+
+
 def recovery_time(run: Run, angle_deg: np.ndarray, limit_deg: float) -> float:
     """Time from the start until an angle stays within a limit [s]; infinite if the run ends before."""
     time = run.values("time")
@@ -89,6 +96,11 @@ def recovery_time(run: Run, angle_deg: np.ndarray, limit_deg: float) -> float:
 def value_at(run: Run, values: np.ndarray, t: float) -> float:
     """Recorded value at a time, interpolated linearly between records."""
     return float(np.interp(t, run.values("time"), values))
+
+
+def first_event(run: Run, kind: str) -> dict[str, Any] | None:
+    """First event of a kind, such as `latched`; None if there was none."""
+    return next((event for event in run.events if event.get("kind") == kind), None)
 
 
 def crossing_time(run: Run, values: np.ndarray, level: float) -> float:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from freefloat.scenarios.measures import angles_between
 from freefloat.scenarios.scenario import Scenario
 from freefloat.sim.record.description import FactTable
 
@@ -58,9 +59,8 @@ def compared_with_simulation(rehearsed: Run, simulated: Run) -> FactTable:
             continue
         craft = name.removesuffix("base.position")
         away = np.linalg.norm(rehearsed.values(name)[a] - simulated.values(name)[b], axis=1)
-        quat = [run.values(f"{craft}base.attitude")[k] for run, k in ((rehearsed, a), (simulated, b))]
-        chord = np.minimum(*(np.linalg.norm(quat[0] - sign * quat[1], axis=1) for sign in (1.0, -1.0)))
-        turned = 4.0 * np.arcsin(0.5 * np.clip(chord, 0.0, 2.0))
+        attitude = f"{craft}base.attitude"
+        turned = angles_between(rehearsed.values(attitude)[a], simulated.values(attitude)[b])
         rows.append((craft.removesuffix(".") or "base", f"{1e3 * away.max():.4g} mm", f"{turned.max():.3g} rad"))
     note = "The simulation is the scenario without a facility; a difference is what the measured wrenches made."
     return FactTable("Rehearsal against simulation", ("spacecraft", "position", "attitude"), tuple(rows), note)

@@ -39,9 +39,9 @@ Report = Callable[[str], AbstractContextManager["Progress | None"]]
 
 
 def build_experiment(scenario: Scenario) -> Experiment:
-    """Build the experiment of a scenario; an arithmetic error, such as an overflow, is reported as a ScenarioError."""
+    """Build the experiment of a scenario, with its settings; an arithmetic error is reported as a ScenarioError."""
     try:
-        return scenario.build()
+        return dataclasses.replace(scenario.build(), scenario=scenario.as_dict())
     except ArithmeticError as error:
         raise ScenarioError(
             f"Scenario '{scenario.name}' cannot be computed with these settings ({type(error).__name__}: {error}). "
@@ -63,7 +63,7 @@ def simulate_variant(
 
     try:
         with code_of(f"the simulation of '{scenario.name}'"):  # building also compiles code
-            experiment = dataclasses.replace(build_experiment(scenario), scenario=scenario.as_dict())
+            experiment = build_experiment(scenario)
             run = simulate(experiment, progress=progress, engine=engine, most_bytes=most_bytes, accuracy=accuracy)
         return _with_description(scenario, variant, run)
     except RunFailed as failure:
@@ -88,8 +88,7 @@ def rehearse_variant(
     with code_of(f"the rehearsal of '{scenario.name}'"):
         rehearsal = described_rehearsal(scenario)
         run = rehearse(rehearsal, facility, realtime=realtime, log=log, progress=progress, watch=watch)
-        plain = dataclasses.replace(scenario.build(), scenario=scenario.as_dict())
-        simulated = simulate(plain, check=False, accuracy=False)
+        simulated = simulate(build_experiment(scenario), check=False, accuracy=False)
     comparison = compared_with_simulation(run, simulated)
     description = dataclasses.replace(run.description, tables=(*run.description.tables, comparison))
     return _with_description(scenario, variant, dataclasses.replace(run, description=description)), simulated

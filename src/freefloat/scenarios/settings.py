@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from pydantic import Field
 from pydantic.fields import FieldInfo
 
 if TYPE_CHECKING:
@@ -22,6 +23,11 @@ class Unit:
     """The unit of a field: `duration: Annotated[Positive, Unit("s")]`."""
 
     name: str
+
+
+Positive = Annotated[float, Field(gt=0.0)]
+NotNegative = Annotated[float, Field(ge=0.0)]
+Seconds = Annotated[Positive, Unit("s")]
 
 
 @dataclass(frozen=True)

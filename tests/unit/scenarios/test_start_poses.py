@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from start_poses import FORTH, start_poses
 
-from freefloat.campaign.studies.start_poses import FORTH, PoseGrid, start_poses
 from freefloat.scenarios import find
 from freefloat.scenarios.ets7.start_pose_scatter import lever
 from freefloat.scenarios.measures import roll_pitch_yaw_deg
@@ -21,12 +21,9 @@ def test_the_lever_is_the_distance_of_the_hand_s_line_from_the_centre(rng: np.ra
 
 @pytest.mark.slow
 def test_a_pose_of_the_batch_is_the_run_of_the_scenario() -> None:
-    reports = []
-    scan = PoseGrid(joint2_deg=(0.0, 10.0), joint3_deg=(0.0, 20.0), dt=0.2)
-    data = start_poses(scan, progress=lambda *report: reports.append(report))
+    data = start_poses(joint2=(0.0, 10.0), joint3=(0.0, 20.0), dt=0.2)
     assert data.sizes["pose"] == data.attrs["poses"] == 6
     assert data.attrs["low"] == data.attrs["fast"] == 0
-    assert reports[-1] == (6, 6)
     wanted = (data["joint2"] == 0.0) & (data["joint3"] == 10.0)
     row = int(np.argmax(wanted.values))
     assert float(data["joint4"][row]) == pytest.approx(-32.8, abs=1e-12)

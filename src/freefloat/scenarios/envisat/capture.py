@@ -21,14 +21,12 @@ from freefloat.scenarios.envisat.capture_parts import (
     NARROWEST_HALF_RANGE,
     SERVICER_PORT,
     TARE_SAMPLES,
-    NotNegative,
-    Positive,
     Sensors,
     StartError,
     Times,
 )
 from freefloat.scenarios.rehearsed import RehearsedScenario
-from freefloat.scenarios.settings import Unit
+from freefloat.scenarios.settings import NotNegative, Positive, Seconds, Unit
 from freefloat.sim.record.description import Figure
 
 if TYPE_CHECKING:
@@ -89,8 +87,8 @@ class EnvisatCapture(RehearsedScenario):
     torque_noise: Annotated[NotNegative, Unit("N m")] = 0.003
     workspace_scale: Annotated[float, Field(gt=0.0, le=1.0)] = 1.0  # of the robots' joint ranges
     client_inertia_error: Annotated[float, Field(gt=-0.5, lt=1.0)] = 0.0  # of what the cell flies, about Envisat's x
-    duration: Annotated[Positive, Unit("s")] = 45.0  # [s]
-    dt: Annotated[Positive, Unit("s")] = 0.004  # [s], also a cycle of the cell
+    duration: Seconds = 45.0
+    dt: Seconds = 0.004  # also a cycle of the cell
 
     @classmethod
     def variants(cls) -> Mapping[str, EnvisatCapture]:

@@ -69,7 +69,7 @@ def cell_claims(scenario: EnvisatCapture, run: Run) -> list[Claim]:
         *_motion_claims(scenario, cell, relative_motion_in_cell(cell), "cell: "),
         *_bound_claims(scenario, cell),
         *_momentum_claims(scenario, cell, facility),
-        *_overlay_claims(scenario, cell, run),
+        *_overlay_claims(cell, run),
     ]
 
 
@@ -144,7 +144,7 @@ def _momentum_claims(scenario: EnvisatCapture, cell: Run, facility: Facility) ->
     ]
 
 
-def _overlay_claims(scenario: EnvisatCapture, cell: Run, run: Run) -> list[Claim]:
+def _overlay_claims(cell: Run, run: Run) -> list[Claim]:
     """Claims about the pose of the servicer relative to Envisat, in the cell against the simulation."""
     distance, angle = RelativePoses.in_cell(cell).errors(RelativePoses.in_orbit(run))
     return [

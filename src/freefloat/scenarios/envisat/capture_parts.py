@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import Field
 
-from freefloat.scenarios.settings import Unit
+from freefloat.scenarios.settings import NotNegative, Positive, Seconds, Unit
 
 if TYPE_CHECKING:
     from freefloat.model import Part, Spacecraft, State
 
-Positive = Annotated[float, Field(gt=0.0)]
-NotNegative = Annotated[float, Field(ge=0.0)]
 Three = tuple[float, float, float]
-CAMERA, RING, TOOL, GRASP = "camera", "client.ring", "tool", "grasp"
+CAMERA, RING, GRASP = "camera", "client.ring", "grasp"
 CLIENT_PORT, SERVICER_PORT = "client.ring.wrench", "servicer.tool.wrench"
 FLOOR_DISTANCE = 5.0  # [m] between the feet of the robots, assumed
 NARROWEST_HALF_RANGE = np.deg2rad(95.0)  # [rad], of joint a2 of the robots
@@ -29,10 +27,10 @@ _OWN_ORBIT = ("base.position", "base.velocity")  # from the servicer's own orbit
 class Times:
     """When each phase begins; synchronisation begins at the start."""
 
-    approach: Annotated[Positive, Unit("s")] = 9.1  # [s]
-    grasp: Annotated[Positive, Unit("s")] = 32.6  # [s]
-    rigidise: Annotated[Positive, Unit("s")] = 33.0  # [s]
-    done: Annotated[Positive, Unit("s")] = 43.0  # [s]
+    approach: Seconds = 9.1
+    grasp: Seconds = 32.6
+    rigidise: Seconds = 33.0
+    done: Seconds = 43.0
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field
-
 from freefloat.scenarios.rehearsed import RehearsedScenario
-from freefloat.scenarios.settings import Unit
+from freefloat.scenarios.settings import NotNegative, Positive, Seconds, Unit
 from freefloat.sim.record.description import Figure
 
 if TYPE_CHECKING:
@@ -21,9 +19,6 @@ if TYPE_CHECKING:
     from freefloat.hil.cell import VirtualCell
     from freefloat.sim import Experiment, Run
     from freefloat.values.claims import Claim
-
-Positive = Annotated[float, Field(gt=0.0)]
-NotNegative = Annotated[float, Field(ge=0.0)]
 
 
 @dataclass(frozen=True)
@@ -48,8 +43,8 @@ class EnvisatFree(RehearsedScenario):
     formulation: Literal["relative", "absolute"] = "relative"  # how the robots of the cell make the motion
     bandwidth_hz: Annotated[Positive, Unit("Hz")] = 10.0  # of the robots' servos
     delay_ms: Annotated[NotNegative, Unit("ms")] = 8.0  # of the robots' controllers
-    duration: Annotated[Positive, Unit("s")] = 15.0  # [s]
-    dt: Annotated[Positive, Unit("s")] = 0.004  # [s], also a cycle of the cell
+    duration: Seconds = 15.0
+    dt: Seconds = 0.004  # also a cycle of the cell
 
     @classmethod
     def variants(cls) -> Mapping[str, EnvisatFree]:

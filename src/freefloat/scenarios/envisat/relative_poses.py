@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from freefloat.scenarios.measures import angles_between
+
 if TYPE_CHECKING:
     from freefloat.dynamics import RelativeMotion
     from freefloat.sim import Experiment, Run
-
-_PAIR = ("servicer", "client")
 
 
 @dataclass(frozen=True)
@@ -36,25 +36,23 @@ class RelativePoses:
     @staticmethod
     def in_orbit(run: Run) -> RelativePoses:
         """Relative poses of a simulated run in orbit."""
-        pairs = [(run.values(f"{craft}.base.position"), run.values(f"{craft}.base.attitude")) for craft in _PAIR]
-        return RelativePoses.of(*pairs)
+        return RelativePoses._of_channels(run, "{}.base")
 
     @staticmethod
     def in_cell(run: Run) -> RelativePoses:
         """Relative poses in the cell, from the encoders of both robots."""
-        pairs = [
-            (run.values(f"cell.{craft}.measured.position"), run.values(f"cell.{craft}.measured.attitude"))
-            for craft in _PAIR
-        ]
-        return RelativePoses.of(*pairs)
+        return RelativePoses._of_channels(run, "cell.{}.measured")
+
+    @staticmethod
+    def _of_channels(run: Run, frame: str) -> RelativePoses:
+        frames = [frame.format(craft) for craft in ("servicer", "client")]
+        return RelativePoses.of(*((run.values(f"{name}.position"), run.values(f"{name}.attitude")) for name in frames))
 
     def errors(self, other: RelativePoses) -> tuple[float, float]:
         """Largest distance [m] and angle [rad] to other poses, over the time that both have."""
         n = min(len(self.position), len(other.position))
         distance = np.linalg.norm(self.position[:n] - other.position[:n], axis=1)
-        a, b = self.attitude[:n], other.attitude[:n]
-        chord = np.minimum(np.linalg.norm(a - b, axis=1), np.linalg.norm(a + b, axis=1))
-        return float(distance.max()), float(4.0 * np.arcsin(0.5 * chord.max()))
+        return float(distance.max()), float(angles_between(self.attitude[:n], other.attitude[:n]).max())
 
 
 def integrate_relative(experiment: Experiment, every: int) -> RelativeMotion:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from freefloat.scenarios.measures import attitude_disturbance_deg, recovery_time
+from freefloat.scenarios.measures import attitude_disturbance_deg, first_event, recovery_time
 from freefloat.values.claims import OWN_BOUND, Claim, Source
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def latch_claims(variant: str, run: Run) -> Iterator[Claim]:
     changed = [float(np.abs(values - values[0]).max()) for values in (P, L)]
     yield Claim("momentum of both through the latch, change", "below", 1e-10, changed[0], "N s", _NOTHING_OUTSIDE)
     yield Claim("angular momentum of both, change", "below", 1e-10, changed[1], "N m s", _NOTHING_OUTSIDE)
-    latched, released = (_event(run, kind) for kind in ("latched", "released"))
+    latched, released = (first_event(run, kind) for kind in ("latched", "released"))
     if latched is None:
         return
     time = run["time"].values
@@ -41,10 +41,6 @@ def latch_claims(variant: str, run: Run) -> Iterator[Claim]:
         settled = recovery_time(run, angle, 0.1)
         yield Claim("largest attitude after the latch", "below", 1.2, float(angle[held].max()), "deg", OWN_BOUND)
         yield Claim("attitude back within 0.1 deg after", "below", 300.0, settled, "s", OWN_BOUND)
-
-
-def _event(run: Run, kind: str) -> dict[str, Any] | None:
-    return next((event for event in run.events if event.get("kind") == kind), None)
 
 
 def _slip(run: Run, held: np.ndarray) -> float:

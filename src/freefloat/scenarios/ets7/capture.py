@@ -1,7 +1,7 @@
 """ETS-VII, experiment 5: autonomous capture of a drifting target, in two phases.
 
-The contrast between the two cases depends on the geometry, which was found by search. `capture_scatter` repeats both
-cases for many random geometries, and the page of the scenario shows them.
+The contrast between the two cases depends on the geometry, which was found by search. `scripts/capture_scatter.py`
+repeats both cases for many random geometries, and the page of the scenario shows them.
 """
 
 from __future__ import annotations
@@ -18,16 +18,13 @@ from freefloat.scenarios.ets7.parts import (
     TORQUE_LEVEL_DT,
     WHEEL_PERIOD,
     Joints,
-    NotNegative,
-    Positive,
-    Seconds,
     Servo,
     WheelTorque,
     spacecraft,
     with_servo,
 )
 from freefloat.scenarios.scenario import Scenario, ScenarioError
-from freefloat.scenarios.settings import Unit
+from freefloat.scenarios.settings import NotNegative, Positive, Seconds, Unit
 from freefloat.sim.record.description import Figure
 from freefloat.values.claims import Claim, Source
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from freefloat.scenarios.ets7.parts import TORQUE_LEVEL_DT, Positive, Seconds, Servo, spacecraft, with_servo
+from freefloat.scenarios.ets7.parts import START_DEG, TORQUE_LEVEL_DT, Joints, Servo, spacecraft, with_servo
 from freefloat.scenarios.ets7.start_pose_scatter import SCATTERS
 from freefloat.scenarios.scenario import Scenario
-from freefloat.scenarios.settings import Unit
+from freefloat.scenarios.settings import Positive, Seconds, Unit
 from freefloat.sim.record.description import Figure
 from freefloat.values.claims import OWN_BOUND, Claim, Source
 
@@ -55,7 +55,7 @@ class Ets7Gjm(Scenario):
     )
     scatters = SCATTERS
 
-    joints_deg: tuple[float, float, float, float, float, float] = (0.0, 0.0, 10.0, -32.8, 0.0, 0.0)
+    joints_deg: Joints = START_DEG
     path: HandLine = HandLine()
     duration: Seconds = 22.0
     dt: Seconds = 0.05

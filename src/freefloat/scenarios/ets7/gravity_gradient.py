@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from freefloat.scenarios.ets7.parts import START_DEG, Joints, Positive, Seconds, Servo, spacecraft, with_servo
+from freefloat.scenarios.ets7.parts import START_DEG, Joints, Servo, spacecraft, with_servo
 from freefloat.scenarios.scenario import Scenario
+from freefloat.scenarios.settings import Positive, Seconds
 from freefloat.sim.record.description import Figure
 from freefloat.values.claims import Claim, Source
 

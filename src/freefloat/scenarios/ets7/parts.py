@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from freefloat.scenarios.settings import Unit
+from freefloat.scenarios.settings import NotNegative, Positive, Unit
 
 if TYPE_CHECKING:
     from freefloat.control import RateLaw
     from freefloat.model import Part, Spacecraft
 
-Positive = Annotated[float, Field(gt=0.0)]
-NotNegative = Annotated[float, Field(ge=0.0)]
-Seconds = Annotated[Positive, Unit("s")]
 WheelTorque = Annotated[NotNegative, Unit("N m")]  # largest, of each wheel
 Joints = tuple[float, float, float, float, float, float]
 START_DEG: Joints = (0.0, 0.0, 10.0, -32.8, 0.0, 0.0)  # start of the flight experiments: hand pitch -22.8 deg

@@ -12,13 +12,13 @@ from freefloat.scenarios.ets7.parts import (
     TORQUE_LEVEL_DT,
     WHEEL_PERIOD,
     Joints,
-    Seconds,
     Servo,
     WheelTorque,
     spacecraft,
     with_servo,
 )
 from freefloat.scenarios.scenario import Scenario
+from freefloat.scenarios.settings import Seconds
 from freefloat.sim.record.description import Figure
 from freefloat.values.claims import Claim, Source
 

@@ -12,13 +12,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from freefloat.scenarios.goddard.release import PAPER, TIPS, GoddardHub, NotNegative, Positive
+from freefloat.scenarios.goddard.release import PAPER, TABLE_2_TIPS, TIPS, GoddardHub
 from freefloat.scenarios.rehearsed import RehearsedScenario
-from freefloat.scenarios.settings import Unit
+from freefloat.scenarios.settings import NotNegative, Positive, Seconds, Unit
 from freefloat.sim.record.description import Figure
 
 if TYPE_CHECKING:
@@ -60,15 +60,14 @@ class GoddardRehearsal(GoddardHub, RehearsedScenario):
     torque_noise: Annotated[NotNegative, Unit("N m")] = 5e-4  # of a sample [N m]
     tare_time: Annotated[NotNegative, Unit("s")] = 10.0  # over which the sensor is tared [s]
     seed: Annotated[int, Field(ge=0)] = 0
-    duration: Annotated[Positive, Unit("s")] = 20.0  # [s]
-    dt: Annotated[Positive, Unit("s")] = 0.004  # [s], also a cycle of the cell
+    duration: Seconds = 20.0
+    dt: Seconds = 0.004  # also a cycle of the cell
 
     @classmethod
     def variants(cls) -> Mapping[str, GoddardRehearsal]:
         """Variants: the paper's hubs, without and with a transport delay."""
-        along = {f"{m:g}-kg": cls(hub_mass=m, tip_mm=q) for m, q in ((50.0, 91.3), (25.0, 91.3), (100.0, 98.4))}
         turning = cls(hub_mass=250.0, tip_mm=38.1, motion="asymmetric", duration=10.0)
-        plain = {**along, "250-kg": turning}
+        plain = {**cls.with_masses(TABLE_2_TIPS), "250-kg": turning}
         return plain | {
             f"{name}-late": dataclasses.replace(variant, delay_ms=_LATE_MS) for name, variant in plain.items()
         }
@@ -93,7 +92,7 @@ class GoddardRehearsal(GoddardHub, RehearsedScenario):
     @property
     def hub_inertia(self) -> float:
         """Mass of the hub [kg], or its moment of inertia [kg m2] where it turns."""
-        return self.hub_mass * self.edge**2 / 6.0 if self.turns else self.hub_mass
+        return self.hub_moment if self.turns else self.hub_mass
 
     def build(self) -> Experiment:
         """Experiment of the prediction: the hub with its beams in free flight, struck and released."""
@@ -107,11 +106,6 @@ class GoddardRehearsal(GoddardHub, RehearsedScenario):
         speeds = np.linalg.solve(M, self.strike * np.eye(len(M))[self.component])
         return self._experiment(craft, dataclasses.replace(start, v=speeds))
 
-    def _experiment(self, craft: Any, start: Any, **options: Any) -> Experiment:
-        from freefloat.sim import Experiment
-
-        return Experiment.of(craft, state=start, duration=self.duration, dt=self.dt, record_dt=self.dt, **options)
-
     # ---- the cell
 
     def rehearsal(self) -> Rehearsal:
@@ -122,8 +116,7 @@ class GoddardRehearsal(GoddardHub, RehearsedScenario):
         from freefloat.hil.cell import GODDARD_START
         from freefloat.model import Spacecraft
 
-        moment = self.hub_mass * self.edge**2 / 6.0
-        hub = Spacecraft.from_base("hub", mass=self.hub_mass, inertia=(moment, moment, moment))
+        hub = Spacecraft.from_base("hub", mass=self.hub_mass, inertia=(self.hub_moment,) * 3)
         start = dataclasses.replace(hub.at_rest(), v=self.strike / self.hub_inertia * np.eye(6)[self.component])
         return Rehearsal(
             self._experiment(hub, start, inputs={"base.wrench": np.zeros(6)}),

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import Field
 
 from freefloat.scenarios.scenario import Scenario
-from freefloat.scenarios.settings import Unit
+from freefloat.scenarios.settings import NotNegative, Positive, Seconds, Unit
 from freefloat.sim.record.description import Figure
 from freefloat.values.claims import Claim, Source
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from freefloat.model import Spacecraft, State
     from freefloat.sim import Experiment, Run
 
-Positive = Annotated[float, Field(gt=0.0)]
-NotNegative = Annotated[float, Field(ge=0.0)]
 PAPER = "Goddard flexible-body satellite"
 _TABLE_2 = Source("printed", f"{PAPER}, Table II, simulated")
 _TABLE_2_THEORY = Source("printed", f"{PAPER}, Table II, theoretical")
@@ -31,7 +29,7 @@ _BEAT = Source("printed", f"{PAPER}, text; the printed 0.3 N m2 must be 0.03")
 _EXACT = Source("exact", "root of the transcendental equation of hub and two beams")
 _MOMENTUM = Source("exact", "momentum balance of the one-mode model")
 _FIRST_HALF_CYCLE = 0.75  # [s]
-
+TABLE_2_TIPS = {50.0: 91.3, 25.0: 91.3, 100.0: 98.4}  # deflection [mm] by mass of the hub [kg]
 
 TIPS = (
     Figure("right.tip.displacement", "mm", title="Tip of the right beam"),
@@ -53,9 +51,19 @@ class GoddardHub(Scenario):
     damping_ratio: NotNegative = 7.2e-3
     root_distance: Annotated[NotNegative, Unit("m")] = 0.0  # of the beams' roots from the hub's centre [m]
     modes: Annotated[int, Field(ge=1, le=12)] = 2  # of each beam
-    duration: Annotated[Positive, Unit("s")] = 10.0  # [s]
-    dt: Annotated[Positive, Unit("s")] = 0.005  # [s]
+    duration: Seconds = 10.0
+    dt: Seconds = 0.005
     edge: ClassVar[float] = 1.0  # [m], of the cube
+
+    @classmethod
+    def with_masses(cls, tips_mm: Mapping[float, float]) -> dict[str, Self]:
+        """Variants by the mass of the hub [kg], each with the deflection of its tips [mm]."""
+        return {f"{mass:g}-kg": cls(hub_mass=mass, tip_mm=tip) for mass, tip in tips_mm.items()}
+
+    @property
+    def hub_moment(self) -> float:
+        """Moment of inertia of the hub about each axis [kg m2]."""
+        return self.hub_mass * self.edge**2 / 6.0
 
     def spacecraft(self) -> Spacecraft:
         """Spacecraft of a hub and two beams along +x and -x, which bend in the x-y plane."""
@@ -63,8 +71,7 @@ class GoddardHub(Scenario):
         from freefloat.model import Spacecraft
         from freefloat.spatial import Pose
 
-        moment = self.hub_mass * self.edge**2 / 6.0
-        craft = Spacecraft.from_base("goddard", mass=self.hub_mass, inertia=(moment, moment, moment))
+        craft = Spacecraft.from_base("goddard", mass=self.hub_mass, inertia=(self.hub_moment,) * 3)
         for name, heading, sign in (("right", 0.0, 0.5), ("left", 180.0, -0.5)):
             panel = beam(
                 length=self.beam_length,
@@ -86,11 +93,13 @@ class GoddardHub(Scenario):
 
     def _release_experiment(self, left_sign: float) -> Experiment:
         """Experiment that releases the bent beams."""
+        craft = self.spacecraft()
+        return self._experiment(craft, self.bent_state(craft, left_sign))
+
+    def _experiment(self, craft: Spacecraft, start: State, **options: Any) -> Experiment:
         from freefloat.sim import Experiment
 
-        craft = self.spacecraft()
-        start = self.bent_state(craft, left_sign)
-        return Experiment.of(craft, duration=self.duration, dt=self.dt, record_dt=self.dt, state=start)
+        return Experiment.of(craft, state=start, duration=self.duration, dt=self.dt, record_dt=self.dt, **options)
 
 
 @dataclass(frozen=True)
@@ -105,7 +114,7 @@ class GoddardSymmetric(GoddardHub):
     @classmethod
     def variants(cls) -> Mapping[str, GoddardSymmetric]:
         """Variants: the three hub masses of Table II."""
-        return {f"{m:g}-kg": cls(hub_mass=m, tip_mm=q) for m, q in ((50.0, 91.3), (25.0, 91.3), (100.0, 98.4))}
+        return cls.with_masses(TABLE_2_TIPS)
 
     def build(self) -> Experiment:
         """Experiment that releases both beams from the same side."""
@@ -160,7 +169,7 @@ class GoddardAsymmetric(GoddardHub):
     @classmethod
     def variants(cls) -> Mapping[str, GoddardAsymmetric]:
         """Variants: hub masses of Table III with roots at the flange, one with roots on the faces, and the beat."""
-        masses = {f"{m:g}-kg": cls(hub_mass=m, tip_mm=q) for m, q in ((50.0, 36.0), (100.0, 35.0), (250.0, 38.1))}
+        masses = cls.with_masses({50.0: 36.0, 100.0: 35.0, 250.0: 38.1})
         beat = replace(masses["50-kg"], stiffness_difference=0.03082)
         return {**masses, "50-kg-faces": replace(masses["50-kg"], root_distance=0.5), "beat": beat}
 

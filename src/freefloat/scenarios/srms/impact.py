@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import Field
 
 from freefloat.scenarios.scenario import Scenario, ScenarioError
-from freefloat.scenarios.settings import Unit
+from freefloat.scenarios.settings import Positive, Seconds, Unit
 from freefloat.scenarios.srms.claims import impact_claims, runs_to_compare
 from freefloat.sim.record.description import Figure
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from freefloat.sim import Experiment, Run
     from freefloat.values.claims import Claim
 
-Positive = Annotated[float, Field(gt=0.0)]
 InPlane = Annotated[tuple[float, float], Unit("m/s")]  # along the payload's normal and along its side
 _PAPER = "Cyril, Jaar and Misra 1993"
 _SPIN = math.pi / 60.0  # 0.5 rpm [rad/s]
@@ -67,8 +66,8 @@ class _Srms(Scenario):
     approach: Annotated[float, Field(ge=0.0), Unit("s")] = 0.0  # before contact; 0: the run begins with the grasp
     hold_frequency: Annotated[Positive, Unit("rad/s")] = 0.05  # of the joints that are held by PD
     damping_rate: Annotated[Positive, Unit("1/s")] = 0.05  # of the damping without reaction
-    duration: Annotated[Positive, Unit("s")] = 10.0
-    dt: Annotated[Positive, Unit("s")] = 2e-4
+    duration: Seconds = 10.0
+    dt: Seconds = 2e-4
 
     def __post_init__(self) -> None:
         if not self.spatial and (self.payload_across or self.payload_roll):
@@ -161,10 +160,10 @@ class _Srms(Scenario):
         from freefloat.sim import Experiment
 
         world, meeting = self.world(), self.meeting()
-        arm, payload = world.crafts
+        arm = world.crafts[0]
         start = arm_at_contact(arm, meeting, spatial=self.spatial)
         hand = inertial_frame_pose(arm, start, "hand")
-        coming = payload_before_contact(payload, hand, meeting, spatial=self.spatial, early=self.approach)
+        coming = payload_before_contact(hand, meeting, spatial=self.spatial, early=self.approach)
         return Experiment.of(
             world,
             *self.software(),
@@ -181,7 +180,9 @@ class _Srms(Scenario):
         """Sentence with impulse, lost energy and deflections of the grasp."""
         import numpy as np
 
-        latched = next((event for event in run.events if event.get("kind") == "latched"), None)
+        from freefloat.scenarios.measures import first_event
+
+        latched = first_event(run, "latched")
         if latched is None:
             return "The payload was not grasped."
         tips = [1e3 * np.linalg.norm(run[f"shuttle.boom.{k}.tip.displacement"].values, axis=-1).max() for k in (1, 2)]

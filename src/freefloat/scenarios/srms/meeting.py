@@ -51,9 +51,7 @@ def arm_at_contact(arm: Spacecraft, meeting: ContactVelocities, *, spatial: bool
     return dataclasses.replace(rest, v=v)
 
 
-def payload_before_contact(
-    payload: Spacecraft, hand: Pose, meeting: ContactVelocities, *, spatial: bool, early: float
-) -> State:
+def payload_before_contact(hand: Pose, meeting: ContactVelocities, *, spatial: bool, early: float) -> State:
     """State of the free payload `early` seconds before its grip meets the hand."""
     from freefloat.model import State
     from freefloat.spatial import Pose

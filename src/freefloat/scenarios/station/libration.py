@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Any
 
 from freefloat.scenarios.scenario import Scenario
-from freefloat.scenarios.settings import Unit
+from freefloat.scenarios.settings import Seconds
 from freefloat.scenarios.station.model import PAPER, orbit_state, station_model
 from freefloat.sim.record.description import Figure
 from freefloat.values.claims import Claim, Source
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from freefloat.model import Spacecraft
     from freefloat.sim import Experiment, Run
 
-Positive = Annotated[float, Field(gt=0.0)]
 _PLANAR = Source("exact", "pitch of a rigid body in a circular orbit: an elliptic integral")
 _SMALL = Source("exact", "librations of a rigid body, small angles")
 _LINEAR = Source("own run", "linear model of the same spacecraft")
@@ -49,8 +46,8 @@ class StationLibration(Scenario):
     yaw_deg: float = 5.0
     roll_deg: float = 5.0
     pitch_deg: float = 5.0
-    duration: Annotated[Positive, Unit("s")] = 11110.0  # two orbits [s]
-    dt: Annotated[Positive, Unit("s")] = 0.2  # [s]
+    duration: Seconds = 11110.0  # two orbits [s]
+    dt: Seconds = 0.2
 
     @classmethod
     def variants(cls) -> Mapping[str, StationLibration]:

@@ -9,21 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from freefloat.scenarios.scenario import Scenario
-from freefloat.scenarios.settings import Unit
+from freefloat.scenarios.settings import NotNegative, Positive, Seconds, Unit
 from freefloat.scenarios.station.model import PAPER, StationModel, station_model
 from freefloat.sim.record.description import Figure
-from freefloat.values.claims import Claim, Source
+from freefloat.values.claims import Claim
 
 if TYPE_CHECKING:
     from freefloat.control.lqr import StateSpace
     from freefloat.model import Spacecraft
     from freefloat.sim import Experiment, Run
 
-Positive = Annotated[float, Field(gt=0.0)]
-NotNegative = Annotated[float, Field(ge=0.0)]
-_LINEAR = Source("prototype", "linear model with 132 states")
-_MARGIN = Source("exact", "delay margin of the sampled linear loop")
-_GROWTH = Source("exact", "pole of the full linear model with the controller of few modes")
 _PERIOD = 0.05  # of the filter [s]
 _WHEEL_BOX = 20.0  # a box with three wheels [kg]; the regulator's model does not have it
 
@@ -55,8 +50,8 @@ class StationRecovery(Scenario):
     bold: Positive = 1.0  # weights of the filter's design, times those of the careful one
     late: Annotated[int, Field(ge=0, le=200)] = 0  # samples by which commands come late
     sensor_noise: bool = False
-    duration: Annotated[Positive, Unit("s")] = 600.0  # [s]
-    dt: Annotated[Positive, Unit("s")] = 0.001  # [s]
+    duration: Seconds = 600.0
+    dt: Seconds = 0.001
 
     @classmethod
     def variants(cls) -> Mapping[str, StationRecovery]:

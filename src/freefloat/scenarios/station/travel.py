@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field
-
 from freefloat.scenarios.scenario import Scenario
-from freefloat.scenarios.settings import Unit
+from freefloat.scenarios.settings import NotNegative, Seconds, Unit
 from freefloat.scenarios.station.model import PAPER, StationModel, station_model
 from freefloat.sim.record.description import Figure
 from freefloat.values.claims import OWN_BOUND, Claim, Source
@@ -17,8 +15,6 @@ from freefloat.values.claims import OWN_BOUND, Claim, Source
 if TYPE_CHECKING:
     from freefloat.sim import Experiment, Run
 
-Positive = Annotated[float, Field(gt=0.0)]
-NotNegative = Annotated[float, Field(ge=0.0)]
 _TIDE = Source("exact", "a light carriage on a vertical rail in orbit: speed sinh(sqrt(3) n t) / (sqrt(3) n)")
 _LINEAR = Source("prototype", "linear model, frozen where the arm begins")
 
@@ -49,8 +45,8 @@ class StationTravel(Scenario):
     base_mass: Annotated[NotNegative, Unit("kg")] = 0.0  # [kg]
     payload_mass: Annotated[NotNegative, Unit("kg")] = 0.0  # [kg]
     from_rest: bool = False  # the carriage was set in motion slowly: zero momentum, no vibration
-    duration: Annotated[Positive, Unit("s")] = 60.0  # [s]
-    dt: Annotated[Positive, Unit("s")] = 0.001  # [s]
+    duration: Seconds = 60.0
+    dt: Seconds = 0.001
 
     @classmethod
     def variants(cls) -> Mapping[str, StationTravel]:

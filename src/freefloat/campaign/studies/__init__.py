@@ -1,1 +1,0 @@
-"""Studies of a scenario by many runs: is the run of the paper typical?"""
