@@ -110,10 +110,10 @@ class Ets7Rns(Scenario):
         peak, momentum = float(angle.max()), largest_norm(run, "arm.momentum")
 
         def attitude(reference: float, relation: Any, tolerance: float) -> Claim:
-            return Claim("attitude disturbance", reference, peak, "deg", _SPEC, relation, tolerance)
+            return Claim("attitude disturbance", relation, reference, peak, "deg", _SPEC, tolerance)
 
         def arm(reference: float, tolerance: float, relation: Any = "about") -> Claim:
-            return Claim("largest momentum of the arm", reference, momentum, "N m s", _SPEC, relation, tolerance)
+            return Claim("largest momentum of the arm", relation, reference, momentum, "N m s", _SPEC, tolerance)
 
         if variant == "nominal":
             disturbed, when = attitude(9.07e-4, "within", 0.05), float(run.values("time")[angle.argmax()])
