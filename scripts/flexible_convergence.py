@@ -137,8 +137,8 @@ def servicer() -> None:
             print(f"{name:<14} {time:2.0f} s   {attitude:14.2e}   {base:15.2f}   {during:16.4f}   {after:15.4f}")
 
 
-def _moved(craft: Spacecraft, law: JointSpline, start: tuple[float, ...], time: float) -> Run:
-    return simulate(craft, law, joints_deg=start, duration=time + 20.0, dt=0.05)
+def _moved(craft: Spacecraft, software: JointSpline, start: tuple[float, ...], time: float) -> Run:
+    return simulate(craft, software, joints_deg=start, duration=time + 20.0, dt=0.05)
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ def sample_channels() -> tuple[Channel, ...]:
         CaptureApproach(craft=craft, frame="hand", target="client.ring", limits=ApproachLimits(), period=0.1),
         MechanicalGrasp("grasp", ParallelJaw(angle=0.1, closing_time=1.0), "hand", "client.ring", period=0.1),
     )
-    added = [channel for law in software for channel in law.channels()]
+    added = [channel for part in software for channel in part.channels()]
     added += [*thrusters.channels(), *GravityGradient(CircularOrbit(altitude=550e3)).channels(craft)]
     added += [*joint_motor_channels(craft, craft.layout.moving_joints), wheel_channel(craft, craft.wheel_names)]
     known = {channel.name: channel for channel in (*reversed(added), *reversed(common))}

@@ -98,7 +98,7 @@ def test_work_and_damping_balance_the_energy():
     assert float(run["energy.dissipated"][-1]) > 1e-3
 
 
-def test_a_law_with_memory_is_sampled_and_conserves_momentum():
+def test_software_with_memory_is_sampled_and_conserves_momentum():
     run = ff.simulate(CRAFT, Integral(period=0.1), state=moving(), duration=2.0, dt=0.01)
     torque = run["wheels.torque"].values[:, 0]
     assert run.audit.holds
@@ -123,7 +123,7 @@ def test_sampled_noise_does_not_depend_on_the_step():
         told.append(
             [watched.step()["base.rate"] for _ in range(round(0.5 / dt))][round(0.1 / dt) - 1 :: round(0.1 / dt)]
         )
-    np.testing.assert_array_equal(np.array(told[0])[:, :2], np.array(told[1])[:, :2])  # the law acts about z
+    np.testing.assert_array_equal(np.array(told[0])[:, :2], np.array(told[1])[:, :2])  # the software acts about z
     assert np.ptp(told[0], axis=0).min() > 1e-5
 
 
@@ -261,7 +261,7 @@ def test_a_planted_wrong_inertia_is_caught_and_named(monkeypatch):
     assert "VIOLATED" in str(failure.value)
 
 
-def test_jumps_of_a_sampled_law_are_no_coarseness_of_the_step():
+def test_jumps_of_sampled_software_are_no_coarseness_of_the_step():
     """Rates that jump at ticks and are held between them are integrated exactly, whatever the step."""
 
     @record
@@ -313,7 +313,7 @@ class Careless(ff.Effect):
 
 @pytest.mark.parametrize("answer", [np.ones(()), np.ones(1), np.ones(7), np.ones((8, 1)), None])
 def test_an_effect_of_the_wrong_size_is_named(answer):
-    with pytest.raises(ff.LawError, match=r"Careless\.force must return 8 numbers \(base, wheel, arm\)"):
+    with pytest.raises(ff.SoftwareError, match=r"Careless\.force must return 8 numbers \(base, wheel, arm\)"):
         ff.simulate(CRAFT, Careless(answer), duration=1.0)
 
 

@@ -117,8 +117,10 @@ def _campaign(scan: PoseGrid, joints_deg: np.ndarray) -> Campaign:
     from freefloat.sim import Experiment
 
     craft, starts = spacecraft(None, {}), np.deg2rad(joints_deg)
-    law = dataclasses.replace(Ets7Gjm().law(craft), singular_below=_UNDAMPED)
-    experiment = Experiment.of(craft, law, joints=starts[0], duration=Ets7Gjm().duration, dt=scan.dt, record_dt=scan.dt)
+    software = dataclasses.replace(Ets7Gjm().software(craft), singular_below=_UNDAMPED)
+    experiment = Experiment.of(
+        craft, software, joints=starts[0], duration=Ets7Gjm().duration, dt=scan.dt, record_dt=scan.dt
+    )
     return Campaign(
         experiment, len(starts), (ListedDispersion("start.joints", starts),), _METRICS, block=_BLOCK, balances=False
     )
