@@ -39,8 +39,8 @@ def sample_channels() -> tuple[Channel, ...]:
     hub = hub.mount(ff.flex.beam(length=2.0, mass=2.0, bending_stiffness=50.0, modes=1), name="panel")
     world = ff.World.of(hub).connection("grasp", "hand", "N").brake("elbow").contact("foot", "hand", "N")
     parts = JointSpring("elbow", stiffness=1.0), JointFriction(Friction(coulomb=0.1))  # [N m/rad], [N m]
-    law = KelvinVoigt(stiffness=1e4)  # [N/m]
-    touch = CompliantContact("hand", Sphere(0.1), "N", Plane(), law, name="finger", pressed=True)  # [m]
+    spring = KelvinVoigt(stiffness=1e4)  # [N/m]
+    touch = CompliantContact("hand", Sphere(0.1), "N", Plane(), spring, name="finger", pressed=True)  # [m]
     watched = ff.Clearance(pairs=(("base", "elbow"),))
     common = ff.Experiment.of(world, *parts, touch, watched, duration=1.0).channels()
     craft, thrusters = ff.library.ets7(wheels=True), Thrusters.from_nozzles(torque_pairs(arm=1.0, thrust=1.0))
