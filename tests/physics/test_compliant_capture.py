@@ -133,7 +133,7 @@ def spring_power(spring, X_DE, V):
     def later(s):
         return spring.energy(X_DE @ Pose.exp(s * V))
 
-    return jax.jvp(later, (jnp.zeros(()),), (jnp.ones(()),))[1], spring.pull(X_DE) @ V
+    return jax.jvp(later, (jnp.zeros(()),), (jnp.ones(()),))[1], spring.spring_wrench(X_DE) @ V
 
 
 def test_a_pose_spring_gives_up_its_energy_along_a_twist(rng):
