@@ -1,4 +1,4 @@
-"""Thirty runs whose accuracy is compared with the truth: smooth motion, laws, limits, contact and events."""
+"""Thirty runs whose accuracy is compared with the truth: smooth motion, software, limits, contact and events."""
 
 import dataclasses
 from collections.abc import Iterator

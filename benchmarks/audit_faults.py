@@ -119,37 +119,37 @@ def _with_another(function: Any, faulty: Spacecraft, wrong: Spacecraft) -> Any:
 class DriftingSoftware(Software):
     """Software that lives in a frame drifting at a velocity: what it sees, paths and targets included, moves along."""
 
-    law: Software
+    software: Software
     craft: Spacecraft  # that it is on
     velocity: Vec3  # [m/s]
     frames: tuple[str, ...] = static()  # as it calls them: `hand`, `target.handle`
 
     @property
     def fastest_rate(self) -> Any:
-        return self.law.fastest_rate
+        return self.software.fastest_rate
 
     def check(self, craft: Spacecraft) -> None:
-        self.law.check(craft)
+        self.software.check(craft)
 
     def begin(self, y: Measurements) -> Any:
-        return self.law.begin(Still(self, y, 0.0))
+        return self.software.begin(Still(self, y, 0.0))
 
     def remember(self, memory: Any, y: Measurements, clock: Clock) -> Any:
-        return self.law.remember(memory, Still(self, y, clock.t), clock)
+        return self.software.remember(memory, Still(self, y, clock.t), clock)
 
     def command(self, memory: Any, y: Measurements, clock: Clock) -> Any:
-        return self.law.command(memory, Still(self, y, clock.t), clock)
+        return self.software.command(memory, Still(self, y, clock.t), clock)
 
     def tell(self, memory: Any, y: Measurements, clock: Clock) -> Mapping[str, Any]:
-        return self.law.tell(memory, Still(self, y, clock.t), clock)
+        return self.software.tell(memory, Still(self, y, clock.t), clock)
 
     def channels(self) -> Any:
-        return self.law.channels()
+        return self.software.channels()
 
     def observe(self, memory: Any, y: Measurements, clock: Clock, truth: Truth) -> Any:
         states = tuple(_still(state, self.velocity, clock.t) for state in truth.states)
         truth = dataclasses.replace(truth, states=states)
-        return self.law.observe(memory, Still(self, y, clock.t), clock, truth)
+        return self.software.observe(memory, Still(self, y, clock.t), clock, truth)
 
 
 class Still:

@@ -1,10 +1,10 @@
 """What a branch costs that is rarely taken. `--json` for machines, `--quick` for a smoke run, `--target` for one.
 
 An RK4 step of ETS-VII under a held force, in seconds per step and instance:
-`law` with a law of 10 000 operations at every hundredth tick; `event` with a joint that meets a stop about once in
+`software` with 10 000 operations at every hundredth tick; `event` with a joint that meets a stop about once in
 4000 steps, where the instant is searched for by at most ten partial steps; `event in one loop` the same written with
 one copy of the step, so that on a GPU every instance keeps its own pace. Peers: the step `without` them, which a
-branch should cost no more, and, for the law, `select`, which computes it at every tick.
+branch should cost no more, and, for the software, `select`, which computes it at every tick.
 Measures: `scalar` one rollout, `simd` a batch on one core, `c` the C text in a loop (needs cc), `gpu` (asked for only).
 """
 
@@ -38,8 +38,8 @@ from freefloat.sim.motion.integrators import rk4_step
 from freefloat.sim.system.craft_state import CraftState, CraftStateRate, Ledger, Plants, WorldRate
 
 CRAFT = ets7()
-PERIOD = 100  # [ticks] between two samples of the law
-LAW_ROUNDS = 111  # of 90 operations
+PERIOD = 100  # [ticks] between two ticks of the software
+SOFTWARE_ROUNDS = 111  # of 90 operations
 SEARCH_ROUNDS = 10
 STEPS = 4000  # in which each instance meets its stop about once
 INSTANCES = {"simd": 64, "gpu": 1 << 18}
@@ -60,10 +60,10 @@ def advance(plant: CraftState, force: jax.Array, h: Any = DT) -> CraftState:
     return rk4_step(rate, (plant,), jnp.zeros(()), h)[0]
 
 
-def law(plant: CraftState) -> jax.Array:
+def software(plant: CraftState) -> jax.Array:
     """A force that takes 10 000 operations."""
     y = jnp.concatenate([plant.state.q, plant.state.v])
-    for _ in range(LAW_ROUNDS):
+    for _ in range(SOFTWARE_ROUNDS):
         y = 0.5 * y * jnp.roll(y, 1) + jnp.roll(0.25 * y + 0.1, 5)
     return 1e-3 * y[: CRAFT.layout.nv]
 
@@ -74,16 +74,16 @@ def without(loop: dict[str, Any]) -> dict[str, Any]:
     return {**loop, "tick": loop["tick"] + 1, "plant": plant}
 
 
-def with_law(loop: dict[str, Any]) -> dict[str, Any]:
-    """The law at its ticks, by a branch."""
+def with_software(loop: dict[str, Any]) -> dict[str, Any]:
+    """The software at its ticks, by a branch."""
     due = loop["tick"] % PERIOD == 0
-    return without({**loop, "force": lax.cond(due, law, lambda _: loop["force"], loop["plant"])})
+    return without({**loop, "force": lax.cond(due, software, lambda _: loop["force"], loop["plant"])})
 
 
-def with_selected_law(loop: dict[str, Any]) -> dict[str, Any]:
-    """The law at every tick, used at its own."""
+def with_selected_software(loop: dict[str, Any]) -> dict[str, Any]:
+    """The software at every tick, used at its own."""
     due = loop["tick"] % PERIOD == 0
-    return without({**loop, "force": jnp.where(due, law(loop["plant"]), loop["force"])})
+    return without({**loop, "force": jnp.where(due, software(loop["plant"]), loop["force"])})
 
 
 def with_event(loop: dict[str, Any]) -> dict[str, Any]:
@@ -261,8 +261,8 @@ MEASURES = {"scalar": scalar, "simd": simd, "c": c, "gpu": gpu}
 TARGETS = {"native": ("scalar", "simd"), "c": ("c",), "gpu": ("gpu",)}
 CASES = {
     "without": without,
-    "law": with_law,
-    "select": with_selected_law,
+    "software": with_software,
+    "select": with_selected_software,
     "event": with_event,
     "event in one loop": with_event_in_one_loop,
 }
@@ -271,13 +271,13 @@ CASES = {
 def rows(_quick: bool, target: str | None) -> Iterator[Row]:
     """Each measure of each case beside the step without it: ratio = without / with."""
     names = TARGETS[target] if target else (*TARGETS["native"], *(("c",) if shutil.which("cc") else ()))
-    yield row("law", "operations", _operations(with_law) - _operations(without))
+    yield row("software", "operations", _operations(with_software) - _operations(without))
     for name in names:
         runs = [MEASURES[name](step) for step in CASES.values()]
         times = (_best_on_card if name == "gpu" else mean_in_turns)([run for run, _ in runs], runs[0][1])
-        bare, law_, select, event, looped = times
-        yield row("law", name, law_, "without", bare)
-        yield row("law", name, law_, "select", select)
+        bare, software_, select, event, looped = times
+        yield row("software", name, software_, "without", bare)
+        yield row("software", name, software_, "select", select)
         yield row("event", name, event, "without", bare)
         yield row("event in one loop", name, looped, "without", bare)
 

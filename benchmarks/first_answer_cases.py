@@ -24,17 +24,17 @@ from typing import Any  # noqa: E402
 START_DEG = (0.0, 0.0, 10.0, -32.8, 0.0, 0.0)
 CAMPAIGN_CASE = 3  # the run of the campaign that is replayed
 
-LAW = '''"""A law of a user's own: the hand goes straight ahead."""
+SOFTWARE = '''"""Software of a user's own: the hand goes straight ahead."""
 
 import jax.numpy as jnp
 import numpy as np
 
 import freefloat as ff
-from freefloat.control import RateLaw
+from freefloat.control import RateSoftware
 
 
 @ff.record
-class MyLaw(RateLaw):
+class MySoftware(RateSoftware):
     """Rates that move the hand of a floating spacecraft."""
 
     craft: ff.Spacecraft
@@ -49,11 +49,11 @@ class MyLaw(RateLaw):
 '''
 
 
-# ---- the example of README, and with a law of a user's own
+# ---- the example of README, and with software of a user's own
 
 
 def readme_parts(look: str = "") -> tuple[Any, ...]:
-    """Spacecraft and law of README; `look`: colour or shape of the base changed."""
+    """Spacecraft and software of README; `look`: colour or shape of the base changed."""
     import freefloat as ff
 
     craft = ff.library.ets7()
@@ -94,23 +94,23 @@ def script(folder: Path) -> dict[str, Any]:
     return {"process": CLOCK.times()}
 
 
-def write_law(folder: Path, speed: str) -> Any:
-    """The law's module as it is on disk now."""
+def write_software(folder: Path, speed: str) -> Any:
+    """The software's module as it is on disk now."""
     sys.dont_write_bytecode = True  # Python compares times of files in seconds
-    (folder / "my_law.py").write_text(LAW.replace("SPEED", speed))
+    (folder / "my_software.py").write_text(SOFTWARE.replace("SPEED", speed))
     sys.path.insert(0, str(folder))
     importlib.invalidate_caches()
-    known = sys.modules.get("my_law")
-    return importlib.reload(known) if known else importlib.import_module("my_law")
+    known = sys.modules.get("my_software")
+    return importlib.reload(known) if known else importlib.import_module("my_software")
 
 
-def law(folder: Path, *speeds: str) -> dict[str, Any]:
-    """A call with the law, and with every edit of it in the same process."""
+def software(folder: Path, *speeds: str) -> dict[str, Any]:
+    """A call with the software, and with every edit of it in the same process."""
     import freefloat as ff
 
     craft, found = ff.library.ets7(), {}
     for name, speed in zip(("call", "again"), speeds, strict=False):
-        found |= {name: call(craft, write_law(folder, speed).MyLaw(craft))["call"]}
+        found |= {name: call(craft, write_software(folder, speed).MySoftware(craft))["call"]}
     return found
 
 
@@ -214,7 +214,7 @@ def step(folder: Path, model: str) -> dict[str, Any]:
 
 
 CASES: dict[str, Callable[..., dict[str, Any]]] = {
-    case.__name__: case for case in (readme, script, law, command, campaign_case, campaign_replay, step)
+    case.__name__: case for case in (readme, script, software, command, campaign_case, campaign_replay, step)
 }
 
 

@@ -29,9 +29,9 @@ KINDS = ("import", "trace", "compile", "own")
 # Seconds of processor time (steps: of one step): what must be reached, and what is aimed at.
 BOUNDS = {
     "readme": (2.8, 2.0),
-    "law": (2.6, 2.0),
-    "law-edited": (1.7, 1.0),
-    "law-edited-again": (1.6, 0.8),
+    "software": (2.6, 2.0),
+    "software-edited": (1.7, 1.0),
+    "software-edited-again": (1.6, 0.8),
     "run-ets7-gjm": (2.0, 1.5),
     "run-ets7-capture": (6.0, 3.0),
     "run-station-rms": (9.0, 5.0),
@@ -99,12 +99,12 @@ def readme(place: Place) -> Iterator[tuple[str, Found]]:
         yield f"{look}-changed", without_imports(place.run("readme", look)["call"])
 
 
-def law(place: Place) -> Iterator[tuple[str, Found]]:
-    """A law of a user's own: first, edited, and edited again in the same process."""
-    yield "law", without_imports(place.run("law", "0.01")["call"])
-    edited = place.run("law", "0.011", "0.012")
-    yield "law-edited", without_imports(edited["call"])
-    yield "law-edited-again", without_imports(edited["again"])
+def software(place: Place) -> Iterator[tuple[str, Found]]:
+    """Software of a user's own: first, edited, and edited again in the same process."""
+    yield "software", without_imports(place.run("software", "0.01")["call"])
+    edited = place.run("software", "0.011", "0.012")
+    yield "software-edited", without_imports(edited["call"])
+    yield "software-edited-again", without_imports(edited["again"])
 
 
 def first_run(name: str) -> Group:
@@ -138,7 +138,7 @@ def steps(place: Place) -> Iterator[tuple[str, Found]]:
 
 GROUPS: dict[str, tuple[Group, tuple[str, ...]]] = {
     "readme": (readme, ("readme", "second", "warm-script", "colour-changed", "shape-changed")),
-    "law": (law, ("law", "law-edited", "law-edited-again")),
+    "software": (software, ("software", "software-edited", "software-edited-again")),
     **{
         f"run-{name}": (first_run(name), (f"run-{name}", *(["warm-run"] if name == FIRST_RUNS[0] else [])))
         for name in FIRST_RUNS

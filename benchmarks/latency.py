@@ -1,7 +1,7 @@
 """What a person waits for, in seconds of CPU: the same again, other numbers, a loop over them, a command, a question.
 
 python benchmarks/latency.py [--json] [--masses 100] [--only line command linear jacobian studio]
-python benchmarks/latency.py --only readme law law-edited run-ets7-gjm [--repeats 5] [--beside ../before] [--json]
+python benchmarks/latency.py --only readme software software-edited [--repeats 5] [--beside ../before] [--json]
 
 `first` is with an empty cache of compiled code, and the peer of what follows it. `stepping` is what the compiled steps
 of that run take by themselves. Commands are processes of their own, with their imports, files and page. The studio is
@@ -56,8 +56,8 @@ def row_of(case: str, measure: str, ours: float, first: float | None = None, ste
 def line_of(craft: Any) -> dict[str, Any]:
     """What README hands to `simulate`."""
     path = ff.Line(direction=(1, 0, 0), length=0.2, speed=0.01)
-    law = ff.ResolvedMotion(craft=craft, frame="hand", path=path)
-    return {"parts": (craft, law), "options": {"joints_deg": START_DEG, "duration": 22.0, "dt": 0.05}}
+    software = ff.ResolvedMotion(craft=craft, frame="hand", path=path)
+    return {"parts": (craft, software), "options": {"joints_deg": START_DEG, "duration": 22.0, "dt": 0.05}}
 
 
 def simulate_line(mass: float | None = None) -> ff.Run:

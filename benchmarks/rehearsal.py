@@ -2,11 +2,11 @@
 
 python benchmarks/rehearsal.py [--json]     # 10 us are 1 % of the cycle
 
-The plant: Envisat and a servicer whose seven joints are held by a law, pushed by a wrench that changes every cycle.
+The plant: Envisat and a servicer whose seven joints are held by software, pushed by a wrench that changes every cycle.
 Ours is a whole cycle as a rehearsal makes it: take in readings, carry the wrench to both ports, observe energy and
 control passivity, check, advance the world by RK4, advance the nominal motion, map to the cell, predict, torques of the
 arm, check, build commands, fill the row of the log. The robots are aside: their answers are made beforehand. The peers'
-loops are the bare plant: the law, the wrench, and one RK4 step of 1 ms of both spacecraft, nothing else.
+loops are the bare plant: the software, the wrench, and one RK4 step of 1 ms of both spacecraft, nothing else.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ class Hold(ff.Software):
 
 
 def plant() -> tuple[ff.Experiment, np.ndarray]:
-    """The experiment, and the inertia of the joints that its law assumes."""
+    """The experiment, and the inertia of the joints that its software assumes."""
     client = envisat_start(spin_deg_s=-2.5)
     craft, start = servicer(), servicer_start(client)
     inertia = np.asarray(ff.dynamics.mass_matrix(craft, start.q))[6:, 6:]
-    law = Hold(craft.layout.moving_joints, np.asarray(start.q), inertia, on="servicer", period=CYCLE)
+    software = Hold(craft.layout.moving_joints, np.asarray(start.q), inertia, on="servicer", period=CYCLE)
     made = ff.Experiment.of(
         ff.World(servicer=craft, client=envisat()),
-        law,
+        software,
         state={"servicer": start, "client": client},
         duration=CYCLES * CYCLE,
         dt=CYCLE,

@@ -22,7 +22,7 @@ from freefloat.outside.contract import Contract
 from freefloat.outside.measurements import MeasurementLayout
 from freefloat.outside.program import InProcess, Program
 
-LAW = """
+SOFTWARE = """
 class Echo:
     name, period, reads, commands = "echo", 0.1, ("base.rate", "joints.position"), {"base.wrench": ()}
     def begin(self, y): pass
@@ -53,11 +53,11 @@ def median(program: Program, count: int) -> float:
 def rows(quick: bool) -> Iterator[Row]:
     """In process, over a Unix socket, over TCP."""
     count, scope = (50 if quick else 5000), {}
-    exec(LAW, scope)
+    exec(SOFTWARE, scope)
     near = median(InProcess(scope["software"]), count)
     yield row("object", "answer", near)
     file = Path(tempfile.mkdtemp()) / "echo.py"
-    file.write_text(LAW)
+    file.write_text(SOFTWARE)
     for kind, address in (("unix", ""), ("tcp", "tcp:127.0.0.1:0")):
         command = (sys.executable, "-m", "freefloat", "software", str(file))
         link = ff.outside.SoftwareLink(address, command=command, patience=60.0)

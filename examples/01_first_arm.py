@@ -32,8 +32,8 @@ print(f"speeds v: {craft.layout.order('v')}, {craft.layout.nv} numbers; coordina
 
 # ---- move it: the joint goes from 0 to 90 degrees in 20 s, from rest to rest
 
-law = ff.control.JointSpline.through(craft, [(0.0,), (90.0,)], durations=[20.0])
-run = ff.simulate(craft, law, duration=22.0)
+software = ff.control.JointSpline.through(craft, [(0.0,), (90.0,)], durations=[20.0])
+run = ff.simulate(craft, software, duration=22.0)
 
 # ---- look at it: every channel has a name, a unit and a frame
 

@@ -50,8 +50,8 @@ corners = [q, q + np.deg2rad([0, 40, 0, 0, 0, 0]), q + np.deg2rad([0, 40, 40, 0,
 corners += [q + np.deg2rad([0, 0, 40, 0, 0, 0]), q]
 pitch = {}
 for way, points in (("round", corners), ("back again", corners[::-1])):
-    law = ff.control.JointSpline.through(craft, np.rad2deg(points), durations=[15.0] * 4)
-    run = ff.simulate(craft, law, state=craft.at_rest(q), duration=60.0)
+    software = ff.control.JointSpline.through(craft, np.rad2deg(points), durations=[15.0] * 4)
+    run = ff.simulate(craft, software, state=craft.at_rest(q), duration=60.0)
     pitch[way] = float(np.rad2deg(run["base.roll_pitch_yaw"].sel(rpy="pitch").values[-1]))
     momentum = float(np.max(np.abs(run["momentum.angular_com"].values)))
     print(f"\nloop {way}: joints back where they were, base pitch {pitch[way]:+.6f} deg, momentum {momentum:.0e} N m s")

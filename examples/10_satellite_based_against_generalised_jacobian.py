@@ -1,6 +1,6 @@
 """Lesson 10: the same 200 mm, drawn in space and drawn on the satellite (ETS-VII, experiments 1 and 2).
 
-A law that knows how the base answers keeps the hand on its line with the wheels off. A law that only knows the
+Software that knows how the base answers keeps the hand on its line with the wheels off. Software that only knows the
 satellite leaves the attitude error of the satellite in the hand, however hard small wheels work.
 """
 

@@ -34,9 +34,9 @@ poses = [
     ff.Pose(position=first.p + np.array([0.2, 0.0, 0.2]), rotation=first.R) @ ff.Pose.from_rpy_deg((0, 0, 40)),
 ]
 path = PoseSpline.through(poses, [6.0, 6.0])  # [s]
-law = ff.ResolvedMotion(craft, path, frame="ur10.flange", relative_to="N", gain=2.0, period=0.1)  # [1/s], [s]
+software = ff.ResolvedMotion(craft, path, frame="ur10.flange", relative_to="N", gain=2.0, period=0.1)  # [1/s], [s]
 wheels = AttitudeHold(craft=craft, stiffness=40.0, damping=200.0, period=0.1)  # [N m/rad], [N m s/rad]
-run = ff.simulate(craft, law, wheels, state=start, duration=20.0, dt=0.05)
+run = ff.simulate(craft, software, wheels, state=start, duration=20.0, dt=0.05)
 
 # ---- what happened
 

@@ -1,10 +1,10 @@
-"""Lesson 24: gains of a law by the gradient of a whole run, and the exact optimum beside them.
+"""Lesson 24: gains of software by the gradient of a whole run, and the exact optimum beside them.
 
 Run it: python examples/24_gains_by_gradient_through_the_rollout.py
 
 A hub is turned back to zero by u = -(k angle + d rate). Every number of an experiment has exact derivatives through
-all steps of a run, gains of your own law too, so any optimiser can tune them. The cost is int q angle^2 + r u^2 dt; its
-best gains are known: k = sqrt(q / r), d = sqrt(2 J k).
+all steps of a run, gains of your own software too, so any optimiser can tune them. The cost is int q angle^2 + r u^2
+dt; its best gains are known: k = sqrt(q / r), d = sqrt(2 J k).
 """
 
 import dataclasses

@@ -16,7 +16,7 @@ from freefloat.control import CaptureGains, CaptureSchedule, CompliantCapture
 servicer, client = ff.library.servicer(), ff.library.envisat()
 POSTURE = ff.library.SERVICER_CAPTURE  # [rad]
 GRASP = 20.0  # [s]
-law = CompliantCapture(
+software = CompliantCapture(
     craft=servicer,
     client=client,
     gains=CaptureGains.of_model(servicer, POSTURE, base_frequency=0.7),  # [rad/s]
@@ -47,7 +47,7 @@ def at(run: ff.Run, channel: str, t: float) -> np.ndarray:
     return run.values(f"servicer.capture.{channel}")[round(t / 0.05)]
 
 
-run = capture(law)
+run = capture(software)
 print(run)
 print(run.events)
 for t in (0.0, 8.0, 19.9, 31.0):
@@ -67,7 +67,7 @@ print(f"checked: relative speed once rigidised {speed:.4f} mm/s (expected 0 +- 0
 print(f"checked: pull of the arm {pull:.2f} N (expected 7.31 +- 0.5)")
 
 # A model of Envisat that is wrong about its inertia: the servicer follows a tumble that is not there.
-wrong = capture(dataclasses.replace(law, client=client.with_value("base.inertia", np.diag([5e4, 1e5, 1.2e5]))))
+wrong = capture(dataclasses.replace(software, client=client.with_value("base.inertia", np.diag([5e4, 1e5, 1.2e5]))))
 exact, bad = (1e3 * float(np.linalg.norm(at(one, "base.position_error", 19.9))) for one in (run, wrong))
 print(f"checked: base from its set point before the grasp {exact:.3f} mm (expected 0 +- 0.1)")
 print(f"with a wrong inertia of Envisat: {bad:.2f} mm")

@@ -1,7 +1,7 @@
 """Lesson 26: on-board software inside the simulation, beside it, and in a process of its own; then it is killed.
 
-A law stops the spin of a satellite with its wheels: compiled into the loop, as an object that sees measurements only,
-and in another process behind a local socket. Its torques must be the same to the last bit: what was tested flies.
+Software stops the spin of a satellite with its wheels: compiled into the loop, as an object that sees measurements
+only, and in another process behind a local socket. Its torques must be the same to the last bit: what was tested flies.
 """
 
 import dataclasses
@@ -43,7 +43,7 @@ def experiment():
 
 
 def software():
-    """What `freefloat software` runs: the law as an object of its own."""
+    """What `freefloat software` runs: the software as an object of its own."""
     return ff.outside.host(experiment(), "Stop", name="stop")
 
 

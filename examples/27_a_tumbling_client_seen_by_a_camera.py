@@ -2,7 +2,7 @@
 
 A servicer watches Envisat turn. A camera shows it the pose of the launch-adapter ring four times a second, late, noisy,
 and every fifth picture is lost. The target filter makes of that where Envisat is and how it turns, and how sure it is,
-and tells it under the names that an ideal sensor would use: a law written for the truth runs on it unchanged. The
+and tells it under the names that an ideal sensor would use: software written for the truth runs on it unchanged. The
 servicer begins with nothing but its first picture and the drawings of Envisat, which may be wrong by a tenth.
 """
 

@@ -103,7 +103,7 @@ def ets7_gjm() -> str:
     labels = {
         "nominal": "exact model, continuous",
         "sampled-4hz": "commanded at 4 Hz",
-        "arm-20-percent": "arm 20 % heavier in the law",
+        "arm-20-percent": "arm 20 % heavier in the software",
     }
     errors = []
     for name, run in runs.items():

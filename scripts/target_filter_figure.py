@@ -32,7 +32,7 @@ def experiment() -> ff.Experiment:
     camera = RelativePoseCamera(
         noise=NOISE, angle_noise=ANGLE_NOISE, imperfection=Imperfection(seed=3), period=0.5, latency=0.2, **eye
     )
-    law = TargetFilter(
+    software = TargetFilter(
         craft=bus,
         client=client,
         noise=PictureNoise(position=NOISE, angle=ANGLE_NOISE),
@@ -42,7 +42,7 @@ def experiment() -> ff.Experiment:
         **eye,
     )
     start = dataclasses.replace(client.in_motion(rate=RATE), p_NB=np.array([5.0, 0.5, -0.2]))
-    parts = (camera, law, Ideal(on="servicer"))
+    parts = (camera, software, Ideal(on="servicer"))
     world = ff.World(servicer=bus, client=client)
     return ff.Experiment.of(world, *parts, state={"client": start}, duration=DURATION, dt=0.1, record_dt=EVERY)
 

@@ -7,7 +7,7 @@ import numpy as np
 import freefloat as ff
 from audit_families.drawing import MODES, draw_boom, draw_hub, draw_place, draw_start, softened, with_link
 from audit_families.family import Family
-from audit_families.laws import SpinWheels
+from audit_families.software import SpinWheels
 
 DT = 0.01  # [s]
 
@@ -29,16 +29,18 @@ def draw_craft(structure: int, rng: np.random.Generator, softness: float) -> ff.
 
 
 def draw(structure: int, rng: np.random.Generator) -> ff.Experiment:
-    """A torque that fills them within the run, held by a sampled law or given at every instant."""
+    """A torque that fills them within the run, held by sampled software or given at every instant."""
     craft = softened(rng, lambda rng, softness: draw_craft(structure, rng, softness), DT)
     period = (None, 0.01, 0.1, 0.5)[structure % 4]
-    law = SpinWheels(float(rng.uniform(0.0, 0.5)), float(rng.uniform(0.3, 0.6)), craft.layout.wheels, period=period)
+    software = SpinWheels(
+        float(rng.uniform(0.0, 0.5)), float(rng.uniform(0.3, 0.6)), craft.layout.wheels, period=period
+    )
     start = draw_start(rng, craft, 0.1)
     v = np.array(start.v)
     v[list(craft.layout.wheel_velocities)] = 0.0
     steps = 50 * int(rng.integers(6, 12))
     state = ff.State(start.p_NB, start.quat_NB, start.q, v)
-    return ff.Experiment.of(craft, law, state=state, duration=steps * DT, dt=DT, record_dt=10 * DT)
+    return ff.Experiment.of(craft, software, state=state, duration=steps * DT, dt=DT, record_dt=10 * DT)
 
 
 FAMILY = Family("saturated wheels", 10, 60, draw)

@@ -9,7 +9,7 @@ import numpy as np
 import freefloat as ff
 from audit_families.drawing import draw_body, draw_hub, with_link
 from audit_families.family import Family
-from audit_families.laws import LatchAt
+from audit_families.software import LatchAt
 
 DT = 0.01  # [s]
 HOLDS = ("all", "point", "hinge")
@@ -37,9 +37,9 @@ def draw(structure: int, rng: np.random.Generator) -> ff.Experiment:
         "dock", "one.port", "two.port", holds=HOLDS[structure % 3], automatic=automatic, reach=(reach, 10.0)
     )
     start = along_a_line(rng, one, two, reach) if structure < ALONG_A_LINE else at_random(rng, one, two, reach)
-    laws = () if automatic else (LatchAt(float(rng.uniform(0.1, 0.5)), "dock", on="one", period=0.05),)
+    software = () if automatic else (LatchAt(float(rng.uniform(0.1, 0.5)), "dock", on="one", period=0.05),)
     steps = 20 * int(rng.integers(10, 20))
-    return ff.Experiment.of(world, *laws, state=start, duration=steps * DT, dt=DT, record_dt=20 * DT)
+    return ff.Experiment.of(world, *software, state=start, duration=steps * DT, dt=DT, record_dt=20 * DT)
 
 
 def along_a_line(rng: np.random.Generator, one: ff.Spacecraft, two: ff.Spacecraft, reach: float) -> dict[str, ff.State]:

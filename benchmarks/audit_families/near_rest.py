@@ -9,7 +9,7 @@ import numpy as np
 import freefloat as ff
 from audit_families.drawing import MODES, draw_boom, draw_hub, draw_place, draw_start, softened, with_link
 from audit_families.family import Family
-from audit_families.laws import HoldJoints, SpinWheels, SwingJoint
+from audit_families.software import HoldJoints, SpinWheels, SwingJoint
 
 DT = 0.01  # [s]
 
@@ -27,7 +27,7 @@ def draw_craft(structure: int, rng: np.random.Generator, softness: float) -> ff.
 
 
 def draw(structure: int, rng: np.random.Generator) -> ff.Experiment:
-    """At rest but for rounding, or at 1e-16 to 1e-9 of an ordinary speed; held by laws that find nothing to do."""
+    """At rest but for rounding, or at 1e-16 to 1e-9 of an ordinary speed; held by software that finds nothing to do."""
     craft = softened(rng, lambda rng, softness: draw_craft(structure, rng, softness), DT)
     speed = float(rng.choice([0.0, 10.0 ** rng.uniform(-16.0, -9.0)]))
     start = draw_start(rng, craft, speed)
@@ -35,19 +35,19 @@ def draw(structure: int, rng: np.random.Generator) -> ff.Experiment:
     wheels = list(craft.layout.wheel_velocities)
     turning[wheels] = rng.uniform(-300.0, 300.0, len(wheels)) * rng.integers(2)
     start = dataclasses.replace(start, v=start.v * np.isin(np.arange(len(turning)), wheels, invert=True) + turning)
-    joints, laws = craft.layout.moving_joints, []
+    joints, software = craft.layout.moving_joints, []
     if structure in (1, 2, 5, 8):
         at = np.asarray(start.q)[list(craft.layout.joint_positions)]
         q = np.asarray(start.q).copy()
         q[list(craft.layout.joint_positions)] = 0.0 * at
         start = dataclasses.replace(start, q=q)
-        laws.append(HoldJoints(50.0, 20.0, 10.0, 0, joints, period=0.1 if structure == 5 else None))
+        software.append(HoldJoints(50.0, 20.0, 10.0, 0, joints, period=0.1 if structure == 5 else None))
     if structure in (4, 7):
-        laws.append(SwingJoint(0.0, 1.0, joints[0]))
+        software.append(SwingJoint(0.0, 1.0, joints[0]))
     if craft.wheels:
-        laws.append(SpinWheels(1.0, 0.0, craft.layout.wheels))
+        software.append(SpinWheels(1.0, 0.0, craft.layout.wheels))
     steps = 20 * int(rng.integers(10, 30))
-    return ff.Experiment.of(craft, *laws, state=start, duration=steps * DT, dt=DT, record_dt=20 * DT)
+    return ff.Experiment.of(craft, *software, state=start, duration=steps * DT, dt=DT, record_dt=20 * DT)
 
 
 FAMILY = Family("nearly at rest", 10, 60, draw)

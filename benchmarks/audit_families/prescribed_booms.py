@@ -7,7 +7,7 @@ import numpy as np
 import freefloat as ff
 from audit_families.drawing import MODES, draw_boom, draw_hub, draw_place, draw_speed, draw_start, softened, with_link
 from audit_families.family import Family
-from audit_families.laws import HoldJoints, SpinWheels, SwingJoint
+from audit_families.software import HoldJoints, SpinWheels, SwingJoint
 
 DT = 0.005  # [s]
 
@@ -35,16 +35,16 @@ def draw(structure: int, rng: np.random.Generator) -> ff.Experiment:
     speed = draw_speed(rng)
     craft = softened(rng, lambda rng, softness: draw_craft(structure, rng, softness), DT, speed)
     joints, period = craft.layout.moving_joints, (None, None, 0.05, None, 0.02)[structure % 5]
-    laws: list[ff.Software] = [SwingJoint(0.5 * speed, float(rng.uniform(0.3, 2.0)), joints[0], period=period)]
+    software: list[ff.Software] = [SwingJoint(0.5 * speed, float(rng.uniform(0.3, 2.0)), joints[0], period=period)]
     if len(joints) == 2:
         limit = float(rng.uniform(0.1, 0.6)) * speed**2
-        laws.append(HoldJoints(float(rng.uniform(0.0, 5.0)), float(rng.uniform(0.0, 2.0)), limit, 1, joints[1:]))
+        software.append(HoldJoints(float(rng.uniform(0.0, 5.0)), float(rng.uniform(0.0, 2.0)), limit, 1, joints[1:]))
     if craft.wheels:
-        laws.append(SpinWheels(float(rng.uniform(0.0, 1.0)), 0.01 * speed**2, ("wheel",)))
+        software.append(SpinWheels(float(rng.uniform(0.0, 1.0)), 0.01 * speed**2, ("wheel",)))
     steps = 20 * int(rng.integers(10, 30))
     start = draw_start(rng, craft, speed, drift=float(rng.choice([0.0, 0.0, 1.0, 7500.0])))
     start = craft.at_rest() if rng.integers(2) else start
-    return ff.Experiment.of(craft, *laws, state=start, duration=steps * DT, dt=DT, record_dt=20 * DT)
+    return ff.Experiment.of(craft, *software, state=start, duration=steps * DT, dt=DT, record_dt=20 * DT)
 
 
 FAMILY = Family("flexible booms on prescribed joints", 10, 220, draw)

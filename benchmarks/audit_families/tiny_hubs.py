@@ -7,7 +7,7 @@ import numpy as np
 import freefloat as ff
 from audit_families.drawing import MODES, draw_body, draw_boom, draw_place, draw_speed, draw_start, softened, with_link
 from audit_families.family import Family
-from audit_families.laws import HoldJoints
+from audit_families.software import HoldJoints
 
 DT = 0.002  # [s]
 
@@ -33,12 +33,12 @@ def draw(structure: int, rng: np.random.Generator) -> ff.Experiment:
         return craft
 
     craft = softened(rng, make, DT, speed)
-    laws = []
+    software = []
     if structure in (4, 7):
-        laws.append(HoldJoints(rng.uniform(0, 5.0), rng.uniform(0, 2.0), 0.5 * speed**2, 0, ("link.joint",)))
+        software.append(HoldJoints(rng.uniform(0, 5.0), rng.uniform(0, 2.0), 0.5 * speed**2, 0, ("link.joint",)))
     steps = 20 * int(rng.integers(10, 30))
     start = draw_start(rng, craft, speed, drift=float(rng.choice([0.0, 1.0])))
-    return ff.Experiment.of(craft, *laws, state=start, duration=steps * DT, dt=DT, record_dt=20 * DT)
+    return ff.Experiment.of(craft, *software, state=start, duration=steps * DT, dt=DT, record_dt=20 * DT)
 
 
 FAMILY = Family("hubs lighter than 1/30 of their beams", 10, 60, draw)

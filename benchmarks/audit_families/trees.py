@@ -113,7 +113,7 @@ def draw_software(rng: np.random.Generator, craft: ff.Spacecraft, dt: float, spe
                 wheels=layout.wheels,
             )
         )  # fmt: skip
-    return tuple(replace(law, period=float(dt * rng.integers(1, 20))) if rng.integers(2) else law for law in found)
+    return tuple(replace(part, period=float(dt * rng.integers(1, 20))) if rng.integers(2) else part for part in found)
 
 
 def draw(structure: int, rng: np.random.Generator) -> ff.Experiment:

@@ -3,8 +3,8 @@
     import freefloat as ff
 
     chaser = ff.library.ets7()
-    law = ff.ResolvedMotion(craft=chaser, frame="hand", path=ff.Line(direction=(1, 0, 0), length=0.2, speed=0.01))
-    run = ff.simulate(chaser, law, joints_deg=(0, 0, 10, -32.8, 0, 0), duration=22.0)
+    software = ff.ResolvedMotion(craft=chaser, frame="hand", path=ff.Line(direction=(1, 0, 0), length=0.2, speed=0.01))
+    run = ff.simulate(chaser, software, joints_deg=(0, 0, 10, -32.8, 0, 0), duration=22.0)
 
 Names are loaded when they are first used, so importing the package costs nothing.
 """

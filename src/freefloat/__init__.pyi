@@ -67,8 +67,8 @@ from freefloat.sim import simulate as simulate
 from freefloat.sim import stepper as stepper
 from freefloat.spatial import Pose as Pose
 from freefloat.values import Channel as Channel
-from freefloat.values import LawError as LawError
 from freefloat.values import ModelError as ModelError
+from freefloat.values import SoftwareError as SoftwareError
 from freefloat.values import record as record
 from freefloat.values import static as static
 

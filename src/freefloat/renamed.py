@@ -8,11 +8,13 @@ from typing import Any
 # Both without `freefloat.`.
 RENAMED = {
     "Carried": "RobotAssignment",
+    "LawError": "SoftwareError",
     "OnBoard": "ExternalSoftware",
     "onboard": "outside",
     "campaign.Correlated": "campaign.CorrelatedDispersion",
     "campaign.Listed": "campaign.ListedDispersion",
     "control.Held": "control.CompliantCaptureMemory",
+    "control.RateLaw": "control.RateSoftware",
     "control.Meeting": "control.MeetingState",
     "control.measured_meeting": "control.measured_meeting_state",
     "control.lqr.DesignRefused": "control.lqr.DesignError",
@@ -37,6 +39,7 @@ RENAMED = {
     "model.read_urdf": "readers.read_urdf",
     "model.write_urdf": "readers.write_urdf",
     "sensors.measurable": "sensors.measurable_text",
+    "values.LawError": "values.SoftwareError",
 }
 
 

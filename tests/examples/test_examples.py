@@ -26,7 +26,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 RUN_MARK = "<!-- run by tests -->"
 # What takes longest: `make slow` runs it.
 LONG_LESSONS = ("02", "1", "2")  # how they begin
-LONG_PAGES = ("connections", "control", "envisat-capture", "laws", "planning", "target-filter")
+LONG_PAGES = ("connections", "control", "envisat-capture", "planning", "software", "target-filter")
 LONGEST = 80  # lines of a lesson
 PATIENCE = 600.0  # [s] after which a lesson hangs; they take seconds
 

@@ -141,7 +141,7 @@ class ArmOff(IdealCell):
 
 @ff.record
 class ArmBrake(ff.Software):
-    """A continuous law on the joints, which remembers what it saw at the last tick."""
+    """Continuous software on the joints, which remembers what it saw at the last tick."""
 
     def begin(self, y):
         return jnp.zeros(2)
@@ -173,7 +173,7 @@ def test_the_arm_is_seen_as_it_is_in_the_cell():
     seen = run.values("witness.joints")[2:]
     true = np.hstack([run.values("joints.position"), run.values("joints.rate")])[1:-1]
     np.testing.assert_allclose(seen - true, [[0.01, 0.02]] * len(seen), rtol=0.0, atol=1e-12)
-    # The law acts on the rate that it sees, in every stage: as on a joint that is faster by as much.
+    # The software acts on the rate that it sees, in every stage: as on a joint that is faster by as much.
     simulated = ff.simulate(made)
     slower = np.diff(run.values("joints.rate")[1:, 0]) - np.diff(simulated.values("joints.rate")[1:, 0])
     assert np.all(slower < 0.0)

@@ -1,4 +1,4 @@
-"""On-board software outside the loop: the same law inside, in process and behind a socket gives the same commands."""
+"""On-board software outside the loop: the same inside, in process and behind a socket, it gives the same commands."""
 
 import dataclasses
 import shutil
@@ -49,19 +49,19 @@ def test_in_process_and_behind_a_socket() -> None:
 @pytest.mark.skipif(not shutil.which("gcc"), reason="there is no C compiler (gcc) here")
 def test_the_same_c_source_in_process_and_behind_a_socket(tmp_path) -> None:
     for words in (
-        ("-shared", "-fPIC", "-o", tmp_path / "law.so", FOLDER / "law.c", "-lm"),
-        ("-o", tmp_path / "law", "-I", SOURCES, SOURCES / "serve.c", FOLDER / "law.c", "-lm"),
+        ("-shared", "-fPIC", "-o", tmp_path / "software.so", FOLDER / "software.c", "-lm"),
+        ("-o", tmp_path / "software", "-I", SOURCES, SOURCES / "serve.c", FOLDER / "software.c", "-lm"),
     ):
         subprocess.run(("gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", *map(str, words)), check=True)
-    here = ff.fly(MADE, ExternalSoftware(SharedLibrary(tmp_path / "law.so"), on="servicer"))
-    link = SoftwareLink(command=(str(tmp_path / "law"), "{path}"))
+    here = ff.fly(MADE, ExternalSoftware(SharedLibrary(tmp_path / "software.so"), on="servicer"))
+    link = SoftwareLink(command=(str(tmp_path / "software"), "{path}"))
     there = ff.fly(MADE, ExternalSoftware(link, on="servicer"))
     assert here.values(ANSWERS)[-1, -1] == 10.0  # asked every 30 ms
     same(here, there)
 
 
-def test_a_law_inside_in_process_and_behind_a_socket() -> None:
-    """With noise, latency, and a message to another law, which is outside as well, in whatever order they are given."""
+def test_software_inside_in_process_and_behind_a_socket() -> None:
+    """With noise, latency, and a message to other software, which is outside as well, in whatever order they come."""
     made = sequence.experiment()
     inside = ff.simulate(made)
     link = served("sequence.py")
@@ -74,7 +74,7 @@ def test_a_law_inside_in_process_and_behind_a_socket() -> None:
     assert set(phase) == {0, 1, 2}
 
 
-def test_a_law_that_plans_with_numpy() -> None:
+def test_software_that_plans_with_numpy() -> None:
     turning = dataclasses.replace(HUB.at_rest(), v=np.array([0, 0, 0, 0.1, 0.2, 0.3]))  # [rad/s]
     made = ff.Experiment.of(HUB, Planned(period=0.05), state=turning, duration=0.3, dt=0.01)
     same(ff.simulate(made), ff.fly(made, ExternalSoftware(host(made, "Planned"), instead_of="Planned")))
@@ -240,7 +240,7 @@ def test_a_facility_and_its_software_beat_together() -> None:
         ff.rehearse(rehearsal(MADE), cell(2e4, 200.0, cycle=0.009), software=ExternalSoftware(other, on="servicer"))
 
 
-def test_a_continuous_law_has_no_ticks() -> None:
+def test_continuous_software_has_no_ticks() -> None:
     with pytest.raises(ContractError, match=r"Push is continuous: .* Give it period=..."):
         host(ff.Experiment.of(HUB, Push(), duration=1.0), "Push")
 
@@ -253,9 +253,9 @@ def test_an_experiment_with_an_empty_seat_is_not_simulated() -> None:
 
 @pytest.mark.slow
 def test_a_grasp_that_the_facility_holds_is_commanded_from_outside() -> None:
-    """The gripper closes and opens as with the law inside, and the wrench that it feels is the same to the last bit."""
-    law = ff.control.TimedGrasp("grasp", at=AT, release=0.05, on="servicer", period=1e-3)
-    made = grasp_rehearsal(grasp_experiment(duration=0.1, software=(law,)))
+    """The gripper closes and opens as with software inside, and the wrench on it is the same to the last bit."""
+    software = ff.control.TimedGrasp("grasp", at=AT, release=0.05, on="servicer", period=1e-3)
+    made = grasp_rehearsal(grasp_experiment(duration=0.1, software=(software,)))
     inside = ff.rehearse(made, holding_cell(Gripper()))
     hosted = host(made.experiment, "TimedGrasp", name="grasping")
     run = ff.rehearse(made, holding_cell(Gripper()), software=ExternalSoftware(hosted, instead_of="TimedGrasp"))

@@ -33,13 +33,13 @@ SYNCHRONISING, APPROACHING, HELD = 3.0, 20.0, 40.0  # [s]
 
 
 @cache
-def law() -> CompliantCapture:
+def software() -> CompliantCapture:
     return CompliantCapture(SERVICER, CLIENT, CaptureGains.of_model(SERVICER, POSTURE), POSTURE)
 
 
 def draw_meeting(rng) -> MeetingState:
     """Anywhere near the set points, anyhow moving."""
-    set_point = law().reference.base_set_point(jnp.asarray(0.0))
+    set_point = software().reference.base_set_point(jnp.asarray(0.0))
     turn = quaternion_exp(0.2 * rng.normal(size=3))
     return MeetingState(
         p_TB=np.asarray(set_point.p) + 0.1 * rng.normal(size=3),
@@ -80,7 +80,7 @@ def power(capture, memory, here, wrench, t):
 
 def held(joints) -> CompliantCaptureMemory:
     """Grasped where the set points are."""
-    base = law().reference.base_set_point(jnp.asarray(HELD))
+    base = software().reference.base_set_point(jnp.asarray(HELD))
     return CompliantCaptureMemory(joints, np.asarray(base.p), np.asarray(base.quaternion), np.asarray(True))
 
 
@@ -89,7 +89,7 @@ def holding_on(here: MeetingState) -> MeetingState:
     J = np.asarray(frame_jacobian(SERVICER, here.q, "tool"))
     carried = np.asarray(here.X_TB.twist_to_B(here.V_T))
     s = here.v - np.concatenate([carried, np.zeros(7)])
-    moving = np.asarray(law().held_twist(here, J, s))
+    moving = np.asarray(software().held_twist(here, J, s))
     return dataclasses.replace(here, v=np.concatenate([carried + moving, here.v[6:]]))
 
 
@@ -99,7 +99,7 @@ def test_energy_falls_by_what_the_dampers_take(rng, t):
     for _ in range(5):
         here, memory = draw_meeting(rng), held(POSTURE)
         here = holding_on(here) if t == HELD else here
-        rate, damped, given = power(law(), memory, here, rng.normal(size=6), t)
+        rate, damped, given = power(software(), memory, here, rng.normal(size=6), t)
         assert damped < 0.0
         np.testing.assert_allclose(rate, damped + given, rtol=1e-9, atol=1e-9)
 
@@ -107,7 +107,7 @@ def test_energy_falls_by_what_the_dampers_take(rng, t):
 def test_a_tool_that_slips_breaks_the_balance_of_held_springs(rng):
     """Negative control: joints alone do not know where the base is once the tool has slipped."""
     here, memory = draw_meeting(rng), held(POSTURE)
-    rate, damped, given = power(law(), memory, here, np.zeros(6), HELD)
+    rate, damped, given = power(software(), memory, here, np.zeros(6), HELD)
     assert abs(rate - damped - given) > 1e-2 * abs(damped)
 
 
@@ -115,8 +115,8 @@ def test_a_wrong_model_of_the_client_or_the_servicer_gives_energy(rng):
     """Negative control: the identity is one of the model, not of anything."""
     here, memory = draw_meeting(rng), held(POSTURE)
     wrong = (
-        dataclasses.replace(law(), client=CLIENT.with_value("base.inertia", np.diag([1e4, 2e4, 3e4]))),
-        dataclasses.replace(law(), craft=SERVICER.with_value("base.mass", 700.0)),
+        dataclasses.replace(software(), client=CLIENT.with_value("base.inertia", np.diag([1e4, 2e4, 3e4]))),
+        dataclasses.replace(software(), craft=SERVICER.with_value("base.mass", 700.0)),
     )
     for one in wrong:
         rate, damped, _ = power(one, memory, here, np.zeros(6), SYNCHRONISING)
@@ -133,7 +133,7 @@ def spring_power(spring, X_DE, V):
     def later(s):
         return spring.energy(X_DE @ Pose.exp(s * V))
 
-    return jax.jvp(later, (jnp.zeros(()),), (jnp.ones(()),))[1], spring.pull(X_DE) @ V
+    return jax.jvp(later, (jnp.zeros(()),), (jnp.ones(()),))[1], spring.spring_wrench(X_DE) @ V
 
 
 def test_a_pose_spring_gives_up_its_energy_along_a_twist(rng):
@@ -154,7 +154,7 @@ def asked(capture, memory, here, t):
 def test_a_steady_push_moves_the_tool_by_the_stiffness_and_the_base_not_at_all():
     """A wrench at the tool is balanced where the tool is off by F / K: joints and thrust take it, at rest."""
     push = np.array([2.0, -1.0, 3.0, 0.0, 0.0, 0.0])  # [N], tool axes
-    capture, t = law(), 0.0
+    capture, t = software(), 0.0
     off = push[:3] / np.asarray(capture.gains.tool.stiffness)[:3]
     X_BE = frame_pose(SERVICER, POSTURE, "tool")
     moved = Pose(np.asarray(X_BE.p) + np.asarray(X_BE.R) @ off, np.asarray(X_BE.R))
@@ -170,7 +170,7 @@ def test_a_steady_push_moves_the_tool_by_the_stiffness_and_the_base_not_at_all()
 
 def test_what_is_asked_for_does_not_jump_where_a_phase_begins(rng):
     """For one and the same motion: what changes around a time shrinks with the time; a jump would stay."""
-    capture, here = law(), draw_meeting(rng)
+    capture, here = software(), draw_meeting(rng)
     memory, schedule = held(here.q + 0.01), capture.schedule
     begins = [getattr(schedule, name) for name in ("approach", "grasp", "rigidise", "done")]
     ends = [schedule.grasp + schedule.exchange, schedule.rigidise + schedule.handover]
@@ -193,4 +193,4 @@ def test_what_is_asked_for_does_not_jump_where_a_phase_begins(rng):
 )
 def test_impossible_captures_are_refused(changes, said):
     with pytest.raises(ModelError, match=said):
-        dataclasses.replace(law(), **changes)
+        dataclasses.replace(software(), **changes)

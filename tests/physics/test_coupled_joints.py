@@ -15,7 +15,7 @@ from freefloat.control import HoldJoints
 from freefloat.model import Follow, Spacecraft
 from freefloat.readers import read_urdf, write_urdf
 from freefloat.readers.reports import ReadingNote
-from freefloat.values import LawError, ModelError
+from freefloat.values import ModelError, SoftwareError
 from support import trees
 
 TOLERANCE = 1e-10
@@ -147,5 +147,5 @@ def test_impossible_couplings_are_refused(rng):
         follower.with_link("b", follows=Follow("a"), **link)
     with pytest.raises(ModelError, match="is fixed, so it cannot follow"):
         craft.with_link("a", follows=Follow("joint1"), **{**link, "joint": "fixed"})
-    with pytest.raises(LawError, match=r"follows 'joint1'\. Move that one"):
+    with pytest.raises(SoftwareError, match=r"follows 'joint1'\. Move that one"):
         simulate(follower, HoldJoints(("a",)), duration=1.0)

@@ -132,10 +132,10 @@ def test_small_motion_is_the_linear_one(craft):
 
 @pytest.mark.slow
 def test_measurements_of_the_base_modes_reach_software(craft):
-    law = _Damper(tuple(craft.bodies[0].modal_moment[2]), period=0.01)
+    software = _Damper(tuple(craft.bodies[0].modal_moment[2]), period=0.01)
     start = craft.at_rest(1e-3 * np.array([1.0, 0.0, 0.0, 0.0]))
     free = ff.simulate(craft, state=start, duration=1.0, dt=0.001)
-    damped = ff.simulate(craft, law, state=start, duration=1.0, dt=0.001)
+    damped = ff.simulate(craft, software, state=start, duration=1.0, dt=0.001)
     assert damped["energy.elastic"].values[-200:].max() < 0.9 * free["energy.elastic"].values[-200:].max()
     assert damped.audit.holds
 

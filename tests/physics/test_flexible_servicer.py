@@ -128,15 +128,15 @@ def test_modal_rates_turn_the_base_as_their_momentum_says(craft, matrices, rng):
 @pytest.fixture(scope="module")
 def reactionless(craft) -> Run:
     turn = Turn(axis=(0.0, 1.0, 0.0), profile=Quintic(length=np.deg2rad(40.0), duration=TURN_TIME))
-    law = ReactionlessTurn(craft=craft, frame="hand", path=turn)
-    return simulate(craft, law, joints_deg=START_DEG, duration=TURN_TIME + 20.0, dt=0.05)
+    software = ReactionlessTurn(craft=craft, frame="hand", path=turn)
+    return simulate(craft, software, joints_deg=START_DEG, duration=TURN_TIME + 20.0, dt=0.05)
 
 
 @pytest.fixture(scope="module")
 def spline(craft, reactionless) -> Run:
     end = np.rad2deg(reactionless["joints.position"].values[-1])
-    law = JointSpline.through(craft, np.stack([START_DEG, end]), [TURN_TIME])
-    return simulate(craft, law, joints_deg=START_DEG, duration=TURN_TIME + 20.0, dt=0.05)
+    software = JointSpline.through(craft, np.stack([START_DEG, end]), [TURN_TIME])
+    return simulate(craft, software, joints_deg=START_DEG, duration=TURN_TIME + 20.0, dt=0.05)
 
 
 def attitude_deg(run: Run) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""A wheel's largest momentum acts when it is reached, inside the hold of a law and inside a step."""
+"""A wheel's largest momentum acts when it is reached, inside the hold of software and inside a step."""
 
 import dataclasses
 
@@ -37,7 +37,7 @@ def spin(run: ff.Run) -> np.ndarray:
 
 @pytest.mark.parametrize("target", ["native", "jax"])
 @pytest.mark.parametrize(("dt", "period"), [(0.01, 10.0), (0.3, 9.0), (5.0, 10.0), (0.5, None)])
-def test_a_slow_law_fills_a_wheel_no_further_than_its_limit(dt, period, target):
+def test_slow_software_fills_a_wheel_no_further_than_its_limit(dt, period, target):
     """Closed form of one axis: the spin gets t (1 + J / (I - J)) of the torque, the base the opposite of the wheel."""
     run = ff.simulate(CRAFT, Torque(period=period), duration=30.0 if dt != 0.3 else 27.0, dt=dt, engine=target)
     assert np.max(np.abs(spin(run))) <= MOST * (1.0 + KEPT)
@@ -192,7 +192,7 @@ def test_a_full_wheel_that_its_carrier_spins_up_is_no_violation(speed):
 def test_a_full_wheel_on_a_body_that_is_spun_up_stays_at_its_limit_and_says_so(integrator, dt):
     """A push turns the body with the wheel, so that the motor must go on, and stops between two ticks.
 
-    The wheel is full when J W = 0.8: with the law's 0.13 N m and the push of 0.2 N m from 1 s on.
+    The wheel is full when J W = 0.8: with the software's 0.13 N m and the push of 0.2 N m from 1 s on.
     """
     body, wheel, most, motor, push = 17.0, 0.03, 0.8, 0.13, 0.2  # [kg m2], [kg m2], [N m s], [N m], [N m]
     craft = ff.Spacecraft.from_base("hub", mass=60.0, inertia=(14.0, 11.0, body)).with_wheel(

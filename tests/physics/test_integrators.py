@@ -16,9 +16,9 @@ DURATION = 1.6  # [s]
 
 def draw(rng, name="chain of 2"):
     """A tree under smooth torques and friction, moving with about 1 rad/s."""
-    craft, law = swinging.draw_swinging(rng, trees.draw_tree(rng, name))
+    craft, software = swinging.draw_swinging(rng, trees.draw_tree(rng, name))
     state = trees.draw_state(rng, craft)
-    return craft, law, dataclasses.replace(state, v=0.5 * state.v)
+    return craft, software, dataclasses.replace(state, v=0.5 * state.v)
 
 
 def distance(a: State, b: State) -> float:
@@ -28,17 +28,17 @@ def distance(a: State, b: State) -> float:
     return max(float(np.max(np.abs(np.asarray(x) - np.asarray(y)), initial=0.0)) for x, y in pairs)
 
 
-def reached(craft, law, state, h):
-    return swinging.advance(craft, (law,), swinging.starting(state), 0.0, h, round(DURATION / h))
+def reached(craft, software, state, h):
+    return swinging.advance(craft, (software,), swinging.starting(state), 0.0, h, round(DURATION / h))
 
 
 def test_order_of_the_fixed_step_method(rng):
     """Slope 4 within 0.2 (style.md) over three halvings; the reference has 16 times finer steps, so its own error is
     1e-5 of the finest one measured. The books are integrated along: 1e-8 J at 12.5 ms, of some joules."""
-    craft, law, state = draw(rng)
+    craft, software, state = draw(rng)
     steps = DURATION / 2.0 ** np.arange(4, 8)  # 0.1 s ... 0.0125 s
-    fine = reached(craft, law, state, steps[-1] / 16.0)
-    plants = [reached(craft, law, state, h) for h in steps]
+    fine = reached(craft, software, state, steps[-1] / 16.0)
+    plants = [reached(craft, software, state, h) for h in steps]
     errors = np.array([distance(plant.state, fine.state) for plant in plants])
     slope = np.polyfit(np.log(steps), np.log(errors), 1)[0]
     trees.report("errors:", errors, "slope:", slope)
@@ -72,10 +72,10 @@ def test_quaternions_stay_unit(rng):
 
 def test_time_runs_backwards_too(rng):
     """Without friction, a step of -h undoes a step of h up to the error of the step: fifth order, 1e-9 at 10 ms."""
-    craft, law, state = draw(rng)
+    craft, software, state = draw(rng)
     craft = dataclasses.replace(craft, joints=tuple(dataclasses.replace(j, damping=0.0) for j in craft.joints))
-    there = swinging.advance(craft, (law,), swinging.starting(state), 0.0, 0.01, 20)
-    back = swinging.advance(craft, (law,), there, 0.2, -0.01, 20)
+    there = swinging.advance(craft, (software,), swinging.starting(state), 0.0, 0.01, 20)
+    back = swinging.advance(craft, (software,), there, 0.2, -0.01, 20)
     assert distance(back.state, state) < 1e-8
     assert distance(there.state, state) > 1e-2
 
@@ -90,13 +90,13 @@ def attempt(craft, effects, plant, t, h):
 def test_orders_of_the_embedded_pair(rng):
     """One step errs with the sixth power of its length, and its own estimate of the error with the fifth; 0.3 on
     each, since the steps cannot be made so small that rounding shows."""
-    craft, law, state = draw(rng)
+    craft, software, state = draw(rng)
     start = swinging.starting(state)
     steps = np.array([0.08, 0.04, 0.02])  # [s]
     errors, estimates = [], []
     for h in steps:
-        plant, estimate = attempt(craft, (law,), start, np.float64(0.0), np.float64(h))
-        fine = swinging.advance(craft, (law,), start, 0.0, h / 256.0, 256)
+        plant, estimate = attempt(craft, (software,), start, np.float64(0.0), np.float64(h))
+        fine = swinging.advance(craft, (software,), start, 0.0, h / 256.0, 256)
         errors.append(distance(plant.state, fine.state))
         estimates.append(float(estimate) * 1e-9)
     orders = [np.polyfit(np.log(steps), np.log(values), 1)[0] for values in (errors, estimates)]
@@ -107,11 +107,13 @@ def test_orders_of_the_embedded_pair(rng):
 
 def test_the_adaptive_run_meets_its_tolerance(rng):
     """A tolerance is for one step; the whole of these two seconds errs by at most 30 of them."""
-    craft, law, state = draw(rng)
-    exact = swinging.advance(craft, (law,), swinging.starting(state), 0.0, 0.0005, 4000).state  # 1e-13 from RK4
+    craft, software, state = draw(rng)
+    exact = swinging.advance(craft, (software,), swinging.starting(state), 0.0, 0.0005, 4000).state  # 1e-13 from RK4
     errors = []
     for tolerance in (1e-6, 1e-9):
-        run = ff.simulate(craft, law, state=state, duration=2.0, dt=0.5, integrator="adaptive", tolerance=tolerance)
+        run = ff.simulate(
+            craft, software, state=state, duration=2.0, dt=0.5, integrator="adaptive", tolerance=tolerance
+        )
         end = State(
             p_NB=run["base.position"].values[-1],
             quat_NB=run["base.attitude"].values[-1],

@@ -190,8 +190,8 @@ def rolling(craft):
     """The carriage rolls over six stations on a vibrating boom of a tumbling hub, shoved along."""
     start = craft.at_rest(at(0.6))
     start.v[:] = [0.02, -0.01, 0.03, 0.05, 0.1, -0.08, 0.1, 0.0, -0.1, 0.2, 0.25]
-    law = Shove(index=craft.layout.nv - 1, newtons=0.2)
-    return simulate(craft, law, state=start, duration=4.0, dt=0.004, record_dt=0.02)
+    shove = Shove(index=craft.layout.nv - 1, newtons=0.2)
+    return simulate(craft, shove, state=start, duration=4.0, dt=0.004, record_dt=0.02)
 
 
 @pytest.mark.slow

@@ -21,20 +21,20 @@ momentum_about_origin = trees.compiled_once(dynamics.momentum_about_origin)
 def draw(rng, name):
     """A tree with friction in its joints and torques that keep it swinging; it tumbles with 1 rad/s from the start, and
     drifts with 0.1 m/s: on a longer way the lever arm of P would multiply the drift of P into that of L."""
-    craft, law = swinging.draw_swinging(rng, trees.draw_tree(rng, name))
+    craft, software = swinging.draw_swinging(rng, trees.draw_tree(rng, name))
     state = trees.draw_state(rng, craft)
     v = 0.3 * state.v
     v[:3] *= 0.1 / np.linalg.norm(v[:3])
     v[3:6] *= 1.0 / np.linalg.norm(v[3:6])
-    return craft, dataclasses.replace(state, v=v), law
+    return craft, dataclasses.replace(state, v=v), software
 
 
-def legs(craft, law, state, duration, h):
+def legs(craft, software, state, duration, h):
     """Plants at equal intervals of a fixed-step run, the start first."""
     plants = [swinging.starting(state)]
     steps = round(duration / LEGS / h)
     for leg in range(LEGS):
-        plants.append(swinging.advance(craft, (law,), plants[-1], leg * duration / LEGS, h, steps))
+        plants.append(swinging.advance(craft, (software,), plants[-1], leg * duration / LEGS, h, steps))
     return plants
 
 
@@ -52,8 +52,8 @@ def test_momentum_over_a_hundred_seconds_and_the_order_of_its_drift(rng):
     """RK4 loses momentum at fourth order, about as cases.md says: within a factor 10, since the tree is another one.
 
     The orders are 4 within 0.2: at these steps the next term is a few percent."""
-    craft, state, law = draw(rng, "branched 10")
-    runs = {h: legs(craft, law, state, DURATION, h) for h in STEPS}
+    craft, state, software = draw(rng, "branched 10")
+    runs = {h: legs(craft, software, state, DURATION, h) for h in STEPS}
     drifts = np.array([drift(craft, runs[h]) for h in STEPS])
     swing = np.array([plant.state.v[6:] for plant in runs[0.005][1:]])
     orders = np.log2(drifts[:-1] / drifts[1:])
@@ -83,8 +83,8 @@ def test_momentum_over_a_hundred_seconds_and_the_order_of_its_drift(rng):
 @pytest.mark.parametrize("name", ["chain of 2", "wheels", pytest.param("branched 20", marks=pytest.mark.slow)])
 def test_momentum_of_other_trees(rng, name):
     """Ten seconds at 5 ms, a tenth of the way; small trees swing faster: ten times the figure of the long run."""
-    craft, state, law = draw(rng, name)
-    drifts = drift(craft, legs(craft, law, state, 10.0, 0.005))
+    craft, state, software = draw(rng, name)
+    drifts = drift(craft, legs(craft, software, state, 10.0, 0.005))
     trees.report(name, drifts)
     assert max(drifts) < 10.0 * PUBLISHED[-1]
 
@@ -92,8 +92,8 @@ def test_momentum_of_other_trees(rng, name):
 def test_the_public_run_keeps_the_same_books(rng):
     """`simulate` with the same torques: its audit holds, and kinetic energy changes by the integral of tau . qdot,
     taken here from the recorded torques and rates by Simpson's rule (fourth order at 10 ms: 1e-8 of the work)."""
-    craft, state, law = draw(rng, "branched 10")
-    run = ff.simulate(craft, law, state=state, duration=10.0, dt=0.01, record_dt=0.01)
+    craft, state, software = draw(rng, "branched 10")
+    run = ff.simulate(craft, software, state=state, duration=10.0, dt=0.01, record_dt=0.01)
     assert run.audit.holds
     power = np.sum(run["joints.torque"].values * run["joints.rate"].values, axis=1)  # friction is subtracted
     energy = run["energy.kinetic"].values

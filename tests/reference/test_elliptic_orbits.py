@@ -152,8 +152,10 @@ def test_a_hold_that_turns_with_the_orbit_points_to_the_nadir():
     tilt = quaternion_multiply(jnp.asarray(start.quat_NB), quaternion_exp(jnp.array([0.05, -0.03, 0.02])))
     start = dataclasses.replace(start, quat_NB=np.asarray(tilt))
     upright = np.array([1.0, 0.0, 0.0, 0.0])
-    law = AttitudeHold(craft=craft, stiffness=20.0, damping=600.0, reference=upright, orbit=orbit, period=1.0)
-    run = ff.simulate(craft, GravityGradient(orbit=orbit), law, state=start, duration=1200.0, dt=0.5, record_dt=10.0)
+    software = AttitudeHold(craft=craft, stiffness=20.0, damping=600.0, reference=upright, orbit=orbit, period=1.0)
+    run = ff.simulate(
+        craft, GravityGradient(orbit=orbit), software, state=start, duration=1200.0, dt=0.5, record_dt=10.0
+    )
     late = run["orbit.roll_pitch_yaw"].values[-20:]
     # Kepler's angular acceleration and gyroscopic torque leave an offset: torque over stiffness, below 1e-3 rad.
     assert np.max(np.abs(late)) < 1e-3
@@ -163,11 +165,13 @@ def test_a_hold_may_push_the_base_itself():
     orbit = CircularOrbit(altitude=550e3)
     craft = ff.Spacecraft.from_base("satellite", mass=1000.0, inertia=INERTIA)
     start = co_rotating_state(craft, orbit, np.zeros(0))
-    law = AttitudeHold(craft=craft, stiffness=20.0, damping=600.0, orbit=orbit, actuator="base torque")
-    run = ff.simulate(craft, GravityGradient(orbit=orbit), law, state=start, duration=300.0, dt=0.5, record_dt=10.0)
+    software = AttitudeHold(craft=craft, stiffness=20.0, damping=600.0, orbit=orbit, actuator="base torque")
+    run = ff.simulate(
+        craft, GravityGradient(orbit=orbit), software, state=start, duration=300.0, dt=0.5, record_dt=10.0
+    )
     assert np.max(np.abs(run["orbit.roll_pitch_yaw"].values)) < 1e-6
     # Negative control: held among the stars, the Earth turns away below, by n t.
-    still = dataclasses.replace(law, orbit=None)
+    still = dataclasses.replace(software, orbit=None)
     run = ff.simulate(craft, GravityGradient(orbit=orbit), still, state=start, duration=300.0, dt=0.5, record_dt=10.0)
     assert abs(pitch_of(run)[-1]) > 0.25
     with pytest.raises(ff.ModelError, match=r"no actuator 'thrust'. Choose wheels or base torque"):

@@ -14,7 +14,7 @@ from freefloat.values import record
 
 
 @record
-class SpinUp(ff.control.RateLaw):
+class SpinUp(ff.control.RateSoftware):
     """Turns one joint with w(t) = (W/T)(t - T/(2 pi) sin(2 pi t/T)) until T, then with W."""
 
     rate: float = 6.0  # W [rad/s]

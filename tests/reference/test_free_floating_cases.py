@@ -18,7 +18,7 @@ from support.compiling import compiled
 
 
 @record
-class JointLoop(ff.control.RateLaw):
+class JointLoop(ff.control.RateSoftware):
     """Two joints around a circle, q = radius * (sense * sin, 1 - cos), from rest at zero to rest at zero.
 
     One joint alone follows 1 - cos: it goes out and comes back. Half a turn takes it out.
@@ -57,9 +57,9 @@ def planar_arm(links: int) -> ff.Spacecraft:
     return craft
 
 
-def simulated(craft, law, duration):
+def simulated(craft, software, duration):
     """A run at 5 ms, whose audit holds."""
-    return ff.simulate(craft, law, duration=duration, dt=0.005)
+    return ff.simulate(craft, software, duration=duration, dt=0.005)
 
 
 def yaw(run):
@@ -71,8 +71,8 @@ def test_ninety_degrees_of_a_joint_turn_the_base_by_17_47ths():
     """-32.553191 deg. Tolerance 1e-10 rad: RK4 at 5 ms integrates a smooth path of 2 s to 1e-12."""
     craft = planar_arm(1)
     # Half a turn of the cosine takes the joint from 0 to 2 * radius.
-    law = JointLoop(joints=("rod1",), radius=np.pi / 4.0, duration=2.0, turns=0.5)
-    run = simulated(craft, law, 2.0)
+    software = JointLoop(joints=("rod1",), radius=np.pi / 4.0, duration=2.0, turns=0.5)
+    run = simulated(craft, software, 2.0)
     assert run["joints.position"].values[-1, 0] == pytest.approx(np.pi / 2.0, abs=1e-10)
     # By momentum: (I_r + mu d^2) / (I_b + I_r + mu d^2), mu = 20 * 5 / 25 kg: (5/3 + 4) / (10 + 5/3 + 4) = 17/47.
     trees.report("base:", yaw(run)[-1] + np.pi / 2.0 * 17.0 / 47.0)
@@ -126,8 +126,8 @@ def test_two_joints_around_a_loop_turn_the_base_for_good():
     craft = planar_arm(2)
     ends = {}
     for sense in (1.0, -1.0):
-        law = JointLoop(joints=("rod1", "rod2"), radius=0.8, duration=4.0, sense=sense)
-        run = simulated(craft, law, 4.0)
+        software = JointLoop(joints=("rod1", "rod2"), radius=0.8, duration=4.0, sense=sense)
+        run = simulated(craft, software, 4.0)
         assert np.max(np.abs(run["joints.position"].values[-1])) < 1e-10  # the loop is closed
         ends[sense] = yaw(run)[-1]
     expected = loop_holonomy(0.8)

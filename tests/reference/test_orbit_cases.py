@@ -36,8 +36,8 @@ def _period(amplitude_deg: float) -> float:
     turned = type(state)(
         state.p_NB, np.asarray(quaternion_multiply(jnp.asarray(state.quat_NB), tilt)), state.q, state.v
     )
-    law = GravityGradient(orbit=ORBIT)
-    run = simulate(craft, law, state=turned, duration=8600.0, dt=2.0, record_dt=2.0)
+    gradient = GravityGradient(orbit=ORBIT)
+    run = simulate(craft, gradient, state=turned, duration=8600.0, dt=2.0, record_dt=2.0)
     pitch, t = run["orbit.roll_pitch_yaw"].values[:, 1], run["time"].values
     k = np.flatnonzero(pitch[:-1] * pitch[1:] < 0.0)
     crossings = t[k] - pitch[k] * (t[k + 1] - t[k]) / (pitch[k + 1] - pitch[k])
@@ -64,9 +64,9 @@ def test_drift_of_ets7_with_an_inertia_that_is_possible_and_one_that_is_not(tran
     whole = np.array(composite_inertia(ets7(), np.deg2rad([0.0, 0.0, 10.0, -32.8, 0.0, 0.0])).about_com())
     whole[0, 0] += transverse - 3.660
     craft = _satellite(whole)
-    law = GravityGradient(orbit=ORBIT)
+    gradient = GravityGradient(orbit=ORBIT)
     run = simulate(
-        craft, law, state=co_rotating_state(craft, ORBIT, np.zeros(0)), duration=900.0, dt=2.0, record_dt=2.0
+        craft, gradient, state=co_rotating_state(craft, ORBIT, np.zeros(0)), duration=900.0, dt=2.0, record_dt=2.0
     )
     pitch = np.rad2deg(run["orbit.roll_pitch_yaw"].values[-1, 1])
     assert pitch == pytest.approx(expected, abs=5e-6)  # half of the last digit
@@ -75,9 +75,9 @@ def test_drift_of_ets7_with_an_inertia_that_is_possible_and_one_that_is_not(tran
 def _linear_rates(inertia) -> np.ndarray:
     """Eigenvalues, in units of n, of small rotations about the orbital frame, from our own derivative."""
     craft, n = _satellite(inertia), float(ORBIT.rate)
-    law = GravityGradient(orbit=ORBIT)
+    gradient = GravityGradient(orbit=ORBIT)
     start = co_rotating_state(craft, ORBIT, np.zeros(0))
-    system, loop = begin(assemble(World.of(craft), (law,), 1.0), (start,))
+    system, loop = begin(assemble(World.of(craft), (gradient,), 1.0), (start,))
     rest = np.array([0.0, -n, 0.0])
 
     def rate(x):

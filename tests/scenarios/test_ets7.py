@@ -1,6 +1,6 @@
 """ETS-VII: the published numbers, and trouble that has a name.
 
-`freefloat claims` runs every variant; here are those that between them use every law.
+`freefloat claims` runs every variant; here are those that between them use all of the software.
 """
 
 from dataclasses import replace

@@ -21,7 +21,7 @@ from freefloat.scenarios.catalogue import SCENARIOS
 from support import catalogue_bits
 from support.catalogue_bits import CONTACT, SHORTENED, TOLERANCE, Recorded
 
-# One for each kind of model; the others show the same for their laws, and take long.
+# One for each kind of model; the others show the same for their software, and take long.
 QUICK = ("ets7-gjm/nominal", "ets7-capture/case-1-release", "goddard-symmetric/50-kg", CONTACT)
 CASES = [case if case in QUICK else pytest.param(case, marks=pytest.mark.slow) for case in SHORTENED]
 

@@ -1,4 +1,4 @@
-"""A small capture with two laws that talk: what the package's own laws can do, to be run inside and outside."""
+"""A small capture with two pieces of software that talk: all that software can do, to be run inside and outside."""
 
 import dataclasses
 
@@ -63,8 +63,8 @@ def experiment(*, switches=False, duration=0.8):
         "servicer": dataclasses.replace(HUB.at_rest(), v=np.array([0, 0, 0, 0.02, -0.03, 0.05, 0.1])),
         "client": dataclasses.replace(CLIENT.at_rest(), p_NB=np.array([1.2, 0.1, 0.0])),
     }
-    laws = Sequence(on="servicer", period=0.04, switches=switches), Rod(on="servicer", period=0.02)
-    parts = (*laws, gyro, fast, Ideal(on="servicer"))
+    talking = Sequence(on="servicer", period=0.04, switches=switches), Rod(on="servicer", period=0.02)
+    parts = (*talking, gyro, fast, Ideal(on="servicer"))
     return ff.Experiment.of(world, *parts, state=start, duration=duration, dt=0.01, record_dt=0.02)
 
 

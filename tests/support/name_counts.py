@@ -109,6 +109,8 @@ VERBS = frozenset(
         "refuse",
     ]
 )
+LAW = ("law", "laws")
+WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 FRAGMENT = re.compile(r"(Of |The same|As it|Now\.|Never\.|Not at all)")
 
 
@@ -159,3 +161,20 @@ def classes_of_two_meanings(source: Path = SOURCE) -> dict[str, list[str]]:
         if isinstance(node, ast.ClassDef):
             places[node.name.lstrip("_")].add(str(path))
     return {name: sorted(paths) for name, paths in places.items() if len(paths) > 1}
+
+
+def names_of_laws(source: Path = SOURCE) -> dict[str, list[str]]:
+    """Names with the word `law` by file; what commands a spacecraft is called software."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(source.rglob("*.py")):
+        names = {path.stem, *_identifiers(ast.parse(path.read_text(encoding="utf-8")))}
+        if laws := sorted(name for name in names if any(word.lower() in LAW for word in WORD.findall(name))):
+            found[path.relative_to(source).as_posix()] = laws
+    return found
+
+
+def _identifiers(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        for field in ("name", "asname", "id", "arg", "attr"):
+            if isinstance(name := getattr(node, field, None), str):
+                yield name

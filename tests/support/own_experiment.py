@@ -1,4 +1,4 @@
-"""A file as a user would write it: a robot and a law of their own."""
+"""A file as a user would write it: a robot and software of their own."""
 
 MINE = '''"""A hub of my own that swings its rod.
 

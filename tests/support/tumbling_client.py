@@ -79,11 +79,11 @@ def target_filter(**fields: Any) -> TargetFilter:
     return TargetFilter(**(usual | fields))
 
 
-def experiment(law: TargetFilter, duration: float, rate: np.ndarray = TUMBLE) -> ff.Experiment:
+def experiment(software: TargetFilter, duration: float, rate: np.ndarray = TUMBLE) -> ff.Experiment:
     """The servicer drifts and turns, the client tumbles."""
     own = BUS.in_motion(rate_deg_s=(0.1, -0.3, 0.2), velocity=(0.01, 0.02, 0.0))
     client = dataclasses.replace(CLIENT.in_motion(rate=rate, velocity=-np.cross(rate, COM)), p_NB=PLACE)
-    parts, states = (camera(), law, Ideal(on="servicer")), {"servicer": own, "client": client}
+    parts, states = (camera(), software, Ideal(on="servicer")), {"servicer": own, "client": client}
     return ff.Experiment.of(
         ff.World(servicer=BUS, client=CLIENT), *parts, state=states, duration=duration, dt=0.1, record_dt=1.0
     )
@@ -133,11 +133,11 @@ class Study:
 
 def true_starts(study: Study) -> dict[str, np.ndarray]:
     """The client as it is, where the guess has its errors."""
-    law, errors = target_filter(guess=study.guess), study.guess_errors()
-    guessed = law.begin(IdealMeasurements.of(BUS, BUS.in_motion())).belief.state
+    software, errors = target_filter(guess=study.guess), study.guess_errors()
+    guessed = software.begin(IdealMeasurements.of(BUS, BUS.in_motion())).belief.state
     states = jax.vmap(lambda error: apply_error(guessed, error))(errors)
     R, rate, com = np.asarray(jax.vmap(rotation_matrix)(states.quaternion)), states.rate, states.com
-    inertias = sum(INERTIA) * np.asarray(jax.vmap(law.body.inertia)(states.shape))
+    inertias = sum(INERTIA) * np.asarray(jax.vmap(software.body.inertia)(states.shape))
     velocity = np.einsum("rji,rj->ri", R, states.velocity) - np.cross(rate, com)  # of the base, its axes
     return {
         "client.base.com": np.asarray(com),

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from support.name_counts import bare_names, classes_of_two_meanings, fragments, loops_over_one
+from support.name_counts import bare_names, classes_of_two_meanings, fragments, loops_over_one, names_of_laws
 
 BARE_NAMES = 40  # protocol methods such as `tell`, and adjectives such as `completed`
 
@@ -25,13 +25,25 @@ def test_a_class_name_has_one_meaning() -> None:
     assert set(classes_of_two_meanings()) == {"Node"}
 
 
+def test_what_commands_a_spacecraft_is_software() -> None:
+    """The laws that are left are mathematics: of the normal force in contact, and of motion."""
+    assert names_of_laws() == {
+        "effects/contact/compliant_contact.py": ["NormalLaw", "law"],
+        "effects/contact/contact_pair.py": ["NormalLaw", "law"],
+        "effects/contact/normal_laws.py": ["NormalLaw", "normal_laws"],
+        "sim/audit/audit.py": ["law"],
+    }
+
+
 def test_the_counters_see_what_they_count(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(
         'class Told:\n    """Of a run."""\n\n\n'
         'def felt(parts):\n    """The same."""\n    return [one for one in parts]\n'
     )
     (tmp_path / "b.py").write_text("class _Told:\n    pass\n\n\ndef measured_wrench(): ...\n")
+    (tmp_path / "rate_law.py").write_text("class MyLaw:\n    flaws = 0\n\n    def fly(self, law_of_arm): ...\n")
     assert bare_names(tmp_path) == ["a.py: Told", "a.py: felt", "b.py: _Told"]
     assert [line.split(": ", 1)[1] for line in fragments(tmp_path)] == ["Told: Of a run.", "felt: The same."]
     assert loops_over_one(tmp_path) == ["a.py:7"]
     assert classes_of_two_meanings(tmp_path) == {"Told": ["a.py", "b.py"]}
+    assert names_of_laws(tmp_path) == {"rate_law.py": ["MyLaw", "law_of_arm", "rate_law"]}

@@ -24,7 +24,7 @@ HOLD = HoldJoints(joints=ets7.layout.moving_joints)
 
 
 @ff.record
-class Law(ff.Software):
+class Pilot(ff.Software):
     # Gives one command, or whatever else.
 
     answer: object = ff.static()
@@ -116,19 +116,19 @@ CALLS = {
     "ff.stepper(ff.Experiment.of(craft, duration=1.0), measure=('nothing',))": "'nothing' is nothing that can",
     "ff.stepper(craft)": "stepper needs an Experiment, got",
     # ---- software
-    "simulate(Law(lambda: ff.BaseWrench(np.zeros(3))))": "Law.command must give 6 numbers (force and torque) in BaseWr",
-    "simulate(Law(lambda: ff.JointTorques(('rod',), 1.0)))": "must give 1 numbers (rod) in JointTorques, got shape ()",
-    "simulate(Law(lambda: ff.JointRates('rod', np.zeros(1))))": "Law: joints of JointRates must be a tuple",
-    "simulate(Law(lambda: ff.JointRates(('rod',), 'fast')))": "Law.command must give numbers in JointRates, got 'fast'",
-    "simulate(Law(lambda: ff.JointRates(('rod',), None)))": "Law.command must give numbers in JointRates, got None",
-    "simulate(Law(lambda: np.zeros(7)))": "Law.command must return commands",
-    "ff.check_software(Law(lambda: None), craft)": "nothing wrong: ['Law.command must return commands",
-    "ff.check_software(Law(tuple), 'hub')": "nothing wrong: [\"A Spacecraft or a World is needed, got 'hub'.\"]",
+    "simulate(Pilot(lambda: ff.BaseWrench(np.zeros(3))))": "Pilot.command must give 6 numbers (force and torque) in",
+    "simulate(Pilot(lambda: ff.JointTorques(('rod',), 1.0)))": "give 1 numbers (rod) in JointTorques, got shape ()",
+    "simulate(Pilot(lambda: ff.JointRates('rod', np.zeros(1))))": "Pilot: joints of JointRates must be a tuple",
+    "simulate(Pilot(lambda: ff.JointRates(('rod',), 'fast')))": "command must give numbers in JointRates, got 'fast'",
+    "simulate(Pilot(lambda: ff.JointRates(('rod',), None)))": "Pilot.command must give numbers in JointRates, got None",
+    "simulate(Pilot(lambda: np.zeros(7)))": "Pilot.command must return commands",
+    "ff.check_software(Pilot(lambda: None), craft)": "nothing wrong: ['Pilot.command must return commands",
+    "ff.check_software(Pilot(tuple), 'hub')": "nothing wrong: [\"A Spacecraft or a World is needed, got 'hub'.\"]",
     "ResolvedMotion(craft=ets7, frame='hand', path='straight')": "path must be a path such as Line, Turn",
     "Turn(axis=(1, 0, 0), profile=None)": "Turn.profile must be a profile such as Quintic or Trapezoid",
     "AttitudeHold(craft=ets7, stiffness=-1.0)": "AttitudeHold.stiffness must be at least 0, got -1 N m/rad",
-    "AttitudeHold(craft=ets7, feed_forward='arm')": "feed_forward must be a RateLaw",
-    "JointServo(craft=ets7, arm=None)": "must be a RateLaw, software that gives joint rates, got",
+    "AttitudeHold(craft=ets7, feed_forward='arm')": "feed_forward must be RateSoftware",
+    "JointServo(craft=ets7, arm=None)": "must be RateSoftware, software that gives joint rates, got",
     "JointServo(craft=ets7, arm=HOLD, bandwidth=0.0)": "JointServo.bandwidth must be positive, got 0 rad/s",
     "Friction(coulomb=-1.0)": "Friction.coulomb must be at least 0, got -1 N m",
     "Friction(viscous=float('nan'))": "Friction.viscous must be finite [N m s/rad]",

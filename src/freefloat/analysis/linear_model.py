@@ -98,8 +98,8 @@ def linearise(
 
     Inputs are forces and torques added to those that act: on the base (`base.force.x`, `base.torque.z`, base axes), at
     joints and wheels by their names; all of them by default. Outputs are measurements by name; by default the states.
-    Sampled torque laws are taken as continuous and memories keep their first value; sampled rate laws hold their first
-    command.
+    Sampled software is taken as continuous where it commands torques, and holds its first command where it commands
+    rates. Memories keep their first value.
     """
     derivatives = _derivatives_of(experiment.system, experiment.start)
     system, wanted = derivatives.system, None if outputs is None else tuple(outputs)
@@ -197,20 +197,20 @@ def _sizes(system: System) -> tuple[list[int], list[int]]:
 
 
 def _continuous_system(system: System, start: tuple[State, ...]) -> tuple[System, tuple[str, ...]]:
-    """System in which sampled torque laws act continuously, and notes about it for the user."""
+    """System in which sampled software that commands torques acts continuously, and notes about it for the user."""
     software, notes = [], []
     wired, _ = begin(system, start)
-    for law, wires in zip(system.software, wired.wiring.software, strict=True):
-        if law.period is None:
-            software.append(law)
+    for part, wires in zip(system.software, wired.wiring.software, strict=True):
+        if part.period is None:
+            software.append(part)
         elif wires.prescribes:
-            software.append(law)
-            notes.append(f"{law.title} holds its first rates.")
+            software.append(part)
+            notes.append(f"{part.title} holds its first rates.")
         else:
-            software.append(dataclasses.replace(law, period=None))
-            notes.append(f"{law.title}, sampled every {law.period:g} s, is taken as continuous.")
-        if type(law).remember is not Software.remember:
-            notes.append(f"{law.title} keeps the memory that it begins with.")
+            software.append(dataclasses.replace(part, period=None))
+            notes.append(f"{part.title}, sampled every {part.period:g} s, is taken as continuous.")
+        if type(part).remember is not Software.remember:
+            notes.append(f"{part.title} keeps the memory that it begins with.")
     return dataclasses.replace(system, software=tuple(software)), tuple(notes)
 
 

@@ -39,8 +39,8 @@ def sample_channels() -> tuple[Channel, ...]:
     hub = hub.mount(ff.flex.beam(length=2.0, mass=2.0, bending_stiffness=50.0, modes=1), name="panel")
     world = ff.World.of(hub).connection("grasp", "hand", "N").brake("elbow").contact("foot", "hand", "N")
     parts = JointSpring("elbow", stiffness=1.0), JointFriction(Friction(coulomb=0.1))  # [N m/rad], [N m]
-    law = KelvinVoigt(stiffness=1e4)  # [N/m]
-    touch = CompliantContact("hand", Sphere(0.1), "N", Plane(), law, name="finger", pressed=True)  # [m]
+    spring = KelvinVoigt(stiffness=1e4)  # [N/m]
+    touch = CompliantContact("hand", Sphere(0.1), "N", Plane(), spring, name="finger", pressed=True)  # [m]
     watched = ff.Clearance(pairs=(("base", "elbow"),))
     common = ff.Experiment.of(world, *parts, touch, watched, duration=1.0).channels()
     craft, thrusters = ff.library.ets7(wheels=True), Thrusters.from_nozzles(torque_pairs(arm=1.0, thrust=1.0))
@@ -54,7 +54,7 @@ def sample_channels() -> tuple[Channel, ...]:
         CaptureApproach(craft=craft, frame="hand", target="client.ring", limits=ApproachLimits(), period=0.1),
         MechanicalGrasp("grasp", ParallelJaw(angle=0.1, closing_time=1.0), "hand", "client.ring", period=0.1),
     )
-    added = [channel for law in software for channel in law.channels()]
+    added = [channel for part in software for channel in part.channels()]
     added += [*thrusters.channels(), *GravityGradient(CircularOrbit(altitude=550e3)).channels(craft)]
     added += [*joint_motor_channels(craft, craft.layout.moving_joints), wheel_channel(craft, craft.wheel_names)]
     known = {channel.name: channel for channel in (*reversed(added), *reversed(common))}

@@ -24,7 +24,7 @@ from freefloat.control.picture_update import Disturbance, PictureNoise
 from freefloat.control.pose_spline import PoseSpline
 from freefloat.control.pose_spring import PoseSpring
 from freefloat.control.profiles import Profile, Quintic, Trapezoid
-from freefloat.control.rate_law import RateLaw
+from freefloat.control.rate_software import RateSoftware
 from freefloat.control.reactionless_turn import ReactionlessTurn
 from freefloat.control.resolved_acceleration import ResolvedAcceleration
 from freefloat.control.resolved_motion import ResolvedMotion, SatelliteBasedMotion
@@ -71,7 +71,7 @@ __all__ = [
     "ProbeAndDrogue",
     "Profile",
     "Quintic",
-    "RateLaw",
+    "RateSoftware",
     "ReactionlessDamping",
     "ReactionlessTurn",
     "ResolvedAcceleration",

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.control.measured import ReplacedMeasurements, clock_at, measured_positions
-from freefloat.control.rate_law import RateLaw, require_rate_law
+from freefloat.control.rate_software import RateSoftware, require_rate_software
 from freefloat.dynamics import free_floating, spd_solve
 from freefloat.effects import CircularOrbit, EllipticOrbit
 from freefloat.model import BaseWrench, Clock, Measurements, Software, Spacecraft, Truth, WheelTorques
@@ -34,7 +34,7 @@ class HoldMemory:
     """Memory of attitude control."""
 
     reference: Quaternion  # quat_NB to hold, or quat_OB in an orbit
-    arm: Any  # memory of the law whose reaction is fed forward; () where there is none
+    arm: Any  # memory of the software whose reaction is fed forward; () where there is none
 
 
 @record
@@ -50,7 +50,7 @@ class AttitudeHold(Software[HoldMemory]):
     craft: Spacecraft
     stiffness: Numeric | float = 10.0  # K_p [N m/rad]
     damping: Numeric | float = 400.0  # K_d [N m s/rad]
-    feed_forward: RateLaw | None = None  # a law whose reaction is compensated in advance
+    feed_forward: RateSoftware | None = None  # software whose reaction is compensated in advance
     reference: Quaternion | None = None  # quat_NB, in an orbit quat_OB; None: the attitude of the start
     off_message: str = static(default="")  # empty: always on
     off_below: Numeric | float = 0.0
@@ -61,7 +61,7 @@ class AttitudeHold(Software[HoldMemory]):
         require_all(
             self._require_actuator,
             lambda: require_bounds(self, {"stiffness": "N m/rad", "damping": "N m s/rad"}, least=0.0),
-            lambda: self.feed_forward is None or require_rate_law("AttitudeHold.feed_forward", self.feed_forward),
+            lambda: self.feed_forward is None or require_rate_software("AttitudeHold.feed_forward", self.feed_forward),
         )
 
     def _require_actuator(self) -> None:
@@ -76,7 +76,7 @@ class AttitudeHold(Software[HoldMemory]):
         return HoldMemory(jnp.asarray(reference), () if self.feed_forward is None else self.feed_forward.begin(y))
 
     def remember(self, memory: HoldMemory, y: Measurements, clock: Clock) -> HoldMemory:
-        """Memory with that of the arm's law after this tick."""
+        """Memory with that of the arm's software after this tick."""
         if self.feed_forward is None:
             return memory
         return HoldMemory(memory.reference, self.feed_forward.remember(memory.arm, y, clock))
@@ -128,20 +128,20 @@ def wheel_mixing(craft: Spacecraft) -> Matrix:
     if np.linalg.matrix_rank(np.asarray(axes)) < 3:
         raise ModelError(
             f"Spacecraft '{craft.name}' has {len(wheels)} wheels on its base, whose axes do not span three "
-            "directions. Add wheels with Spacecraft.with_wheel, take ets7(wheels=True), or give the law another "
+            "directions. Add wheels with Spacecraft.with_wheel, take ets7(wheels=True), or give the software another "
             "actuator: AttitudeHold(actuator='base torque')."
         )
     return -np.linalg.pinv(np.asarray(axes)).T
 
 
-def arm_momentum(craft: Spacecraft, arm: RateLaw, memory: Any, y: Measurements, clock: Clock) -> Vec3:
-    """Angular momentum H~_bm qdot that an arm's law makes about the centre of mass, base axes [N m s]."""
+def arm_momentum(craft: Spacecraft, arm: RateSoftware, memory: Any, y: Measurements, clock: Clock) -> Vec3:
+    """Angular momentum H~_bm qdot that an arm's software makes about the centre of mass, base axes [N m s]."""
     still = jnp.zeros(len(craft.layout.moving_joints))
     rates = still.at[_moving_joint_indices(craft, arm)].set(arm.rates(memory, y, clock))
     return free_floating(craft, measured_positions(craft, y)).angular_coupling @ rates
 
 
-def arm_reaction(craft: Spacecraft, arm: RateLaw, memory: Any, y: Measurements, clock: Clock) -> Vec3:
+def arm_reaction(craft: Spacecraft, arm: RateSoftware, memory: Any, y: Measurements, clock: Clock) -> Vec3:
     """Reaction d/dt (H~_bm qdot) of the arm on the base, base axes [N m], or its mean over the coming hold.
 
     The mean follows the joints over the hold by the midpoint rule, the base standing still.
@@ -164,6 +164,6 @@ def arm_reaction(craft: Spacecraft, arm: RateLaw, memory: Any, y: Measurements, 
     return jax.jvp(momentum, (here, t), (along, jnp.ones(())))[1]
 
 
-def _moving_joint_indices(craft: Spacecraft, arm: RateLaw) -> np.ndarray:
+def _moving_joint_indices(craft: Spacecraft, arm: RateSoftware) -> np.ndarray:
     """Indices of an arm's joints among the moving ones."""
     return np.array([craft.layout.moving_joints.index(joint) for joint in arm.joints], dtype=int)

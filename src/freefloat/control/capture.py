@@ -1,4 +1,4 @@
-"""Autonomous two-phase capture of a drifting target (Yoshida 2003, section 5), with two strategies in one law.
+"""Autonomous two-phase capture of a drifting target (Yoshida 2003, section 5), with two strategies in one.
 
 Case 1: reactionless coarse approach with the wheels on, then the generalised Jacobian with the wheels off.
 Case 2: conventional joint spline, a wait until the attitude has recovered, then satellite-based motion, wheels on.
@@ -14,7 +14,7 @@ import numpy as np
 from freefloat.control.joint_spline import JointSpline
 from freefloat.control.measured import Motion, clock_at, measured_motion, measured_pose, own_frame_pose
 from freefloat.control.profiles import Quintic
-from freefloat.control.rate_law import RateLaw
+from freefloat.control.rate_software import RateSoftware
 from freefloat.control.reactionless_turn import nearest_reactionless_rates
 from freefloat.control.resolved_motion import assemble_floating_jacobian, pose_error, require_six_joints
 from freefloat.dynamics import (
@@ -30,7 +30,7 @@ from freefloat.model import Clock, Measurements, Spacecraft, Truth
 from freefloat.sensors.ideal import true_value
 from freefloat.spatial import Pose, angular, linear, six
 from freefloat.spatial.rotations import quaternion_conjugate, quaternion_log, quaternion_multiply
-from freefloat.values import LawError, record, static
+from freefloat.values import SoftwareError, record, static
 from freefloat.values.arrays import Flag, Matrix, Numeric, Quaternion, Scalar, Vec3, Vec6, Vector
 from freefloat.values.channels import Channel, flag, vector
 from freefloat.values.checks import require_all, require_bounds
@@ -97,7 +97,7 @@ class _ApproachState:
 
 
 @record
-class CaptureApproach(RateLaw):
+class CaptureApproach(RateSoftware):
     """Moves the hand to the target. With a `spline` it is case 2, without one case 1.
 
     It reads the velocity of the target, so it must be sampled or followed by a servo. It reports to other software
@@ -122,23 +122,25 @@ class CaptureApproach(RateLaw):
 
     def _require_target(self) -> None:
         if self.target.rpartition(".")[2] == "base":
-            raise LawError(
+            raise SoftwareError(
                 f"CaptureApproach.target '{self.target}' is a base: name a frame on it (with_frame adds one)."
             )
         if not self.target:
-            raise LawError("CaptureApproach.target is empty: name the measured frame to go to, such as 'target.grip'.")
+            raise SoftwareError(
+                "CaptureApproach.target is empty: name the measured frame to go to, such as 'target.grip'."
+            )
 
     def _require_spline(self) -> None:
         moving = self.craft.layout.moving_joints
         if self.spline is not None and tuple(self.spline.joints) != moving:
-            raise LawError(
+            raise SoftwareError(
                 f"CaptureApproach.spline must move every joint in order, {', '.join(moving)}, got "
                 f"{', '.join(self.spline.joints)}. Make it by spline_to, or JointSpline.through(craft, ...)."
             )
 
     @property
     def joints(self) -> tuple[str, ...]:
-        """Names of all moving joints, which this law moves."""
+        """Names of all moving joints, which this software moves."""
         return self.craft.layout.moving_joints
 
     @property

@@ -89,7 +89,7 @@ class CompliantCapture(Software[CompliantCaptureMemory]):
         if joints >= 6 and layout.nv == 6 + joints:
             return
         bends = " Give its rigid model, craft.rigid()." if layout.modal_velocities or layout.flexible_joints else ""
-        wheels = " Leave the wheels out of the law's model." if layout.wheels else ""
+        wheels = " Leave the wheels out of the software's model." if layout.wheels else ""
         raise ModelError(
             f"CompliantCapture needs an arm of six or more joints and nothing else that moves; spacecraft "
             f"'{self.craft.name}' has {joints} joints and {layout.nv - 6} coordinates.{bends}{wheels}"

@@ -7,7 +7,7 @@ import numpy as np
 
 from freefloat.dynamics import free_floating, spd_solve
 from freefloat.model import Clock, JointTorques, Measurements, Software, Spacecraft
-from freefloat.values import LawError, record
+from freefloat.values import SoftwareError, record
 from freefloat.values.arrays import Matrix, Numeric, Vector
 from freefloat.values.checks import require_bounds, set_fields
 
@@ -24,7 +24,7 @@ class JointMemory:
 
 
 @record
-class EncoderLaw(Software[JointMemory]):
+class EncoderSoftware(Software[JointMemory]):
     """Software that estimates joint rates from joint positions; it must be sampled. Subclasses write `torques`."""
 
     craft: Spacecraft  # the software's model
@@ -34,7 +34,7 @@ class EncoderLaw(Software[JointMemory]):
         require_bounds(self, {"smoothing": "s"}, least=0.0)
         set_fields(self, craft=self.craft.with_stiff_joints())
         if self.period is None:
-            raise LawError(f"{self.title} takes differences between ticks: give it a period, such as period=0.01.")
+            raise SoftwareError(f"{self.title} takes differences between ticks: give it a period, such as period=0.01.")
 
     def begin(self, y: Measurements) -> JointMemory:
         """Memory at the start: the measured positions, and rates of zero."""
@@ -58,14 +58,14 @@ class EncoderLaw(Software[JointMemory]):
 
 
 @record
-class JointHold(EncoderLaw):
+class JointHold(EncoderSoftware):
     """Holds every joint at its position at the start, with a spring and a damper at each."""
 
     stiffness: Vector | float = 0.0  # [N m/rad, N/m]
     damping: Vector | float = 0.0  # [N m s/rad, N s/m]
 
     def __post_init__(self) -> None:
-        EncoderLaw.__post_init__(self)
+        EncoderSoftware.__post_init__(self)
         require_bounds(self, {"stiffness": "N m/rad", "damping": "N m s/rad"}, least=0.0)
 
     def torques(self, memory: JointMemory) -> Vector:
@@ -74,7 +74,7 @@ class JointHold(EncoderLaw):
 
 
 @record
-class ReactionlessDamping(EncoderLaw):
+class ReactionlessDamping(EncoderSoftware):
     """Damps joint motion in the reaction null space and leaves motion that carries angular momentum alone.
 
     tau = -rate (M* - H^T (H M*^-1 H^T)^-1 H) qdot, with M* the joint inertia of the floating spacecraft and H its
@@ -85,10 +85,10 @@ class ReactionlessDamping(EncoderLaw):
     rate: Numeric | float = 0.5  # of decay [1/s]
 
     def __post_init__(self) -> None:
-        EncoderLaw.__post_init__(self)
+        EncoderSoftware.__post_init__(self)
         require_bounds(self, {"rate": "1/s"}, least=0.0)
         if self.craft.layout.modal_velocities:
-            raise LawError(
+            raise SoftwareError(
                 f"ReactionlessDamping plans with a rigid model, and '{self.craft.name}' bends. Give it its rigid "
                 "model: craft.rigid()."
             )

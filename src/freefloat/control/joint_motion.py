@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from freefloat.control.rate_law import RateLaw
+from freefloat.control.rate_software import RateSoftware
 from freefloat.control.timed_path import clip_time
 from freefloat.model import Clock, Measurements
 from freefloat.values import ModelError, record, static
@@ -17,7 +17,7 @@ from freefloat.values.checks import require_bounds
 
 
 @record
-class JointMotion(RateLaw):
+class JointMotion(RateSoftware):
     """Motion by any function of time that returns joint positions [rad, m]. Only its rate is commanded."""
 
     joints: tuple[str, ...] = static()  # pyright: ignore[reportIncompatibleMethodOverride]

@@ -1,4 +1,4 @@
-"""Joint servo: motor torques that follow the joint rates of a law, within the joints' limits."""
+"""Joint servo: motor torques that follow the joint rates of other software, within the joints' limits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.control.measured import clock_at, measured_positions, measured_speeds, value_and_rate
-from freefloat.control.rate_law import RateLaw, require_rate_law
+from freefloat.control.rate_software import RateSoftware, require_rate_software
 from freefloat.dynamics import hybrid_dynamics
 from freefloat.effects.joint_friction import Friction
 from freefloat.model import Clock, JointTorques, Measurements, Software, Spacecraft, Truth
@@ -29,28 +29,29 @@ class ServoMemory:
 
     reference: Vector  # commanded joint positions [rad, m]
     rates: Vector  # rates commanded at the last tick
-    command: Vector  # rates as commanded and held, where the arm's law is sampled
+    command: Vector  # rates as commanded and held, where the arm's software is sampled
     at: Scalar  # time of the last tick [s]
-    arm: Any  # memory of the arm's law
+    arm: Any  # memory of the arm's software
 
 
 @record
 class JointServo(Software[ServoMemory]):
-    """Computed torque with PD on the joint positions that the arm's law commands; torque level.
+    """Computed torque with PD on the joint positions that the arm's software commands; torque level.
 
     `craft` is the servo's model, rotors included; it compensates the share `compensation` of the friction. Limits of
-    rate and position come from the model's joints. The arm's law is continuous, or commands with its own `period` and
-    is held in between. The servo takes gears as stiff: with a `MotorEncoder` it measures the motors and controls these.
+    rate and position come from the model's joints. The arm's software is continuous, or commands with its own `period`
+    and is held in between. The servo takes gears as stiff: with a `MotorEncoder` it measures the motors and controls
+    these.
     """
 
     craft: Spacecraft
-    arm: RateLaw
+    arm: RateSoftware
     bandwidth: Numeric | float = 20.0  # natural frequency of the position loop, critically damped [rad/s]
     friction: Friction = Friction()  # of each joint, in the servo's model
     compensation: Numeric | float = 0.0  # share of that friction that the motors compensate, 0 to 1
 
     def __post_init__(self) -> None:
-        require_rate_law("JointServo.arm", self.arm)
+        require_rate_software("JointServo.arm", self.arm)
         set_fields(self, craft=self.craft.with_stiff_joints())
         require_bounds(self, {"bandwidth": "rad/s"}, above=0.0)
         require_bounds(self, {"compensation": ""}, least=0.0, most=1.0)
@@ -137,11 +138,11 @@ class JointServo(Software[ServoMemory]):
     # ---- messages and channels
 
     def tell(self, memory: ServoMemory, y: Measurements, clock: Clock) -> Mapping[str, Numeric]:
-        """Messages of the arm's law."""
+        """Messages of the arm's software."""
         return self.arm.tell(memory.arm, y, clock)
 
     def channels(self) -> tuple[Channel, ...]:
-        """Channels for the joints' tracking, then those of the arm's law."""
+        """Channels for the joints' tracking, then those of the arm's software."""
         names, meanings = self.arm.joints, ("within limits", "rate limit", "position limit")
         return (
             Channel("joints.tracking_error", "Joint position asked for minus actual", "rad", "", "servo", names),
@@ -150,13 +151,13 @@ class JointServo(Software[ServoMemory]):
         )
 
     def observe(self, memory: ServoMemory, y: Measurements, clock: Clock, truth: Truth) -> tuple[Numeric, ...]:
-        """Values of the channels: tracking error and limits, then those of the arm's law."""
+        """Values of the channels: tracking error and limits, then those of the arm's software."""
         asked = memory.reference + (clock.t - memory.at) * memory.rates
         error = asked - jnp.asarray(truth.state.q)[_position_indices(truth.craft, self.arm)]
         limited = self._limit_rates(memory.reference, self._commanded_rates(memory, y, clock)[0])[1]
         return (error, limited, *self.arm.observe(memory.arm, y, clock, truth))
 
 
-def _position_indices(craft: Spacecraft, arm: RateLaw) -> np.ndarray:
-    """Indices into q of the joints that an arm's law moves."""
+def _position_indices(craft: Spacecraft, arm: RateSoftware) -> np.ndarray:
+    """Indices into q of the joints that an arm's software moves."""
     return np.array([craft.layout.position(joint).start for joint in arm.joints], dtype=int)

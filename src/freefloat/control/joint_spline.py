@@ -9,7 +9,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.control.rate_law import RateLaw
+from freefloat.control.rate_software import RateSoftware
 from freefloat.model import Clock, Measurements, Spacecraft
 from freefloat.values import ModelError, record, static
 from freefloat.values.arrays import Matrix, Numeric, Scalar, Vector
@@ -20,7 +20,7 @@ _QUINTIC_PEAK = 1.875  # largest rate of one rest-to-rest quintic in units of wa
 
 
 @record
-class JointSpline(RateLaw):
+class JointSpline(RateSoftware):
     """Moves joints through points, at rest at both ends, passing via points at the mean of the speeds around them.
 
     With two points it is the conventional quintic from rest to rest. It starts at its first point, wherever the
@@ -112,7 +112,7 @@ class JointSpline(RateLaw):
 
 
 @record
-class HoldJoints(RateLaw):
+class HoldJoints(RateSoftware):
     """Keeps joints where they are, by rates of zero."""
 
     joints: tuple[str, ...] = static()  # pyright: ignore[reportIncompatibleMethodOverride]

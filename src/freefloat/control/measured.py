@@ -1,4 +1,4 @@
-"""Quantities for control laws from measurements by name, and their rates along the motion."""
+"""Quantities for software from measurements by name, and their rates along the motion."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from freefloat.values.arrays import Flag, Numeric, Quaternion, Scalar, Vec3, Vec
 
 @record
 class Motion:
-    """Pose, joint positions and momentum, without rates: the input of a law that prescribes joint rates.
+    """Pose, joint positions and momentum, without rates: the input of software that prescribes joint rates.
 
     Such rates are differentiated along the motion to find the accelerations, and the rates of all these quantities are
     known beforehand: those of the velocities are not.

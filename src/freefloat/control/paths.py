@@ -145,15 +145,17 @@ _MEMBERS = {
 }
 
 
-def require_path(law: str, path: object) -> None:
+def require_path(software: str, path: object) -> None:
     """Raise an error for an object that is no path; the message names what it lacks."""
     if isinstance(path, type):
-        raise ModelError(f"{law}.path must be a path, got the class {path.__name__}. Make one: {path.__name__}(...).")
+        raise ModelError(
+            f"{software}.path must be a path, got the class {path.__name__}. Make one: {path.__name__}(...)."
+        )
     missing = [words for member, words in _MEMBERS.items() if not hasattr(path, member)]
     if len(missing) == len(_MEMBERS):
-        raise ModelError(f"{law}.path must be a path such as Line, Turn, Circle or PoseSpline, got {path!r}.")
+        raise ModelError(f"{software}.path must be a path such as Line, Turn, Circle or PoseSpline, got {path!r}.")
     if missing:
         raise ModelError(
-            f"{law}.path: {type(path).__name__} lacks {', '.join(missing)}. Derive it from ff.control.TimedPath, which "
-            "needs duration and pose(t) only, or write what is missing."
+            f"{software}.path: {type(path).__name__} lacks {', '.join(missing)}. Derive it from ff.control.TimedPath, "
+            "which needs duration and pose(t) only, or write what is missing."
         )

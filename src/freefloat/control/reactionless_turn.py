@@ -9,7 +9,7 @@ import numpy as np
 
 from freefloat.control.measured import Motion, clock_at, measured_positions
 from freefloat.control.paths import Path, require_path
-from freefloat.control.rate_law import RateLaw
+from freefloat.control.rate_software import RateSoftware
 from freefloat.control.resolved_motion import require_six_joints
 from freefloat.dynamics import FreeFloating, frame_pose, free_floating, joint_jacobian, spd_solve
 from freefloat.dynamics.least_squares import Solution, damped_least_squares, null_basis
@@ -24,7 +24,7 @@ _DAMPING = 1e-8  # of joint rates against hand twist there [m2]
 
 
 @record
-class ReactionlessTurn(RateLaw):
+class ReactionlessTurn(RateSoftware):
     """Turns a frame by a prescribed rotation about an axis fixed to the base, without reaction on the base attitude.
 
     Six joints have three motions without reaction; prescribing the hand's rotation uses them all, and its
@@ -43,7 +43,7 @@ class ReactionlessTurn(RateLaw):
 
     @property
     def joints(self) -> tuple[str, ...]:
-        """Names of all moving joints, which this law moves."""
+        """Names of all moving joints, which this software moves."""
         return self.craft.layout.moving_joints
 
     def begin(self, y: Measurements) -> Pose:

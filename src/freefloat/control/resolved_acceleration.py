@@ -13,7 +13,7 @@ from freefloat.dynamics.least_squares import Solution, damped_least_squares
 from freefloat.dynamics.state_rate import component_rates, state_rate
 from freefloat.model import Clock, JointTorques, Measurements, Software, Spacecraft, State, Truth
 from freefloat.spatial import Pose
-from freefloat.values import LawError, record
+from freefloat.values import SoftwareError, record
 from freefloat.values.arrays import Numeric, Scalar, Vec6
 from freefloat.values.channels import Channel
 
@@ -30,7 +30,9 @@ class ResolvedAcceleration(Software[Pose]):
 
     def __post_init__(self) -> None:
         if self.follow.follows_target:
-            raise LawError("ResolvedAcceleration follows paths in N or in a frame of the own spacecraft at the start.")
+            raise SoftwareError(
+                "ResolvedAcceleration follows paths in N or in a frame of the own spacecraft at the start."
+            )
 
     @property
     def fastest_rate(self) -> Numeric | float:

@@ -14,7 +14,7 @@ from freefloat.control.measured import (
     own_frame_pose,
 )
 from freefloat.control.paths import Path, require_path
-from freefloat.control.rate_law import RateLaw
+from freefloat.control.rate_software import RateSoftware
 from freefloat.dynamics import (
     FreeFloating,
     base_jacobian,
@@ -29,7 +29,7 @@ from freefloat.model import Clock, Measurements, Spacecraft, Truth
 from freefloat.model.connections import INERTIAL
 from freefloat.spatial import Pose, angular, linear, six
 from freefloat.spatial.rotations import cross, rotation_log
-from freefloat.values import LawError, ModelError, record, static
+from freefloat.values import ModelError, SoftwareError, record, static
 from freefloat.values.arrays import Matrix, Numeric, Scalar, Vec6, Vector
 from freefloat.values.channels import Channel, flag, vector
 from freefloat.values.checks import require_all, set_fields
@@ -37,13 +37,13 @@ from freefloat.values.tracing import once
 
 
 @record
-class ResolvedMotion(RateLaw):
+class ResolvedMotion(RateSoftware):
     """Moves a frame along a path in inertial space while the base floats: the base's reaction is part of the Jacobian.
 
     `craft` is the controller's model; it may differ from the spacecraft that is simulated. The path is given in a
     frame F: the moved frame at the start, unless `relative_to` names `N`, or a frame of the own spacecraft (`base`), at
-    the start, or a frame that is measured (`client.ring`), as it moves. Joints that the law does not move are taken as
-    standing still.
+    the start, or a frame that is measured (`client.ring`), as it moves. Joints that the software does not move are
+    taken as standing still.
     """
 
     craft: Spacecraft
@@ -64,7 +64,7 @@ class ResolvedMotion(RateLaw):
 
     def _require_period(self) -> None:
         if self.follows_target and self.period is None:
-            raise LawError(
+            raise SoftwareError(
                 f"ResolvedMotion relative to '{self.relative_to}' reads its velocity, so it must be sampled: give it a "
                 f"period. Frames of '{self.craft.name}': {', '.join(self.craft.frame_names)}."
             )
@@ -134,14 +134,14 @@ class ResolvedMotion(RateLaw):
 
 @record
 class SatelliteStart:
-    """Pose of the frame in which a path is given, at the start of a satellite-based law."""
+    """Pose of the frame in which a path is given, at the start of satellite-based motion."""
 
     relative: Pose  # X_BF
     inertial: Pose  # X_NF, from which its error is recorded
 
 
 @record
-class SatelliteBasedMotion(RateLaw):
+class SatelliteBasedMotion(RateSoftware):
     """Moves a frame along a path fixed to the satellite: the conventional law, which ignores the base's motion.
 
     The path is given in the frame itself at the start, or in another of the own spacecraft (`relative_to="base"`).
@@ -238,7 +238,7 @@ def inertia_without_wheels(craft: Spacecraft, motion: Motion, H_b: Matrix) -> tu
         if wheel.body != "base":
             raise ModelError(
                 f"Resolved motion knows wheels on the base only; '{wheel.name}' is on '{wheel.body}'. Mount it on the "
-                "base, or give the law a model without it."
+                "base, or give the software a model without it."
             )
         axis = six(np.zeros(3), R_NB @ wheel.axis)
         H_b = H_b - wheel.inertia * jnp.outer(axis, axis)
@@ -261,21 +261,21 @@ def tracking_channels(frame: str) -> tuple[Channel, ...]:
     )
 
 
-def require_six_joints(law: str, craft: Spacecraft, frame: str, joints: tuple[str, ...] = ()) -> tuple[str, ...]:
+def require_six_joints(software: str, craft: Spacecraft, frame: str, joints: tuple[str, ...] = ()) -> tuple[str, ...]:
     """Joints that are to move a frame, all where none is named; an error if they are fewer than six."""
     require_all(
         lambda: craft.frame(frame),
         lambda: craft.layout.require_moving(joints),
-        lambda: _require_count(law, craft, frame, joints),
+        lambda: _require_count(software, craft, frame, joints),
     )
     return tuple(joints) or craft.layout.moving_joints
 
 
-def _require_count(law: str, craft: Spacecraft, frame: str, joints: tuple[str, ...]) -> None:
+def _require_count(software: str, craft: Spacecraft, frame: str, joints: tuple[str, ...]) -> None:
     joints = tuple(joints) or craft.layout.moving_joints
     if len(joints) < 6:
         raise ModelError(
-            f"{law} needs at least six joints to move '{frame}' in six directions, "
+            f"{software} needs at least six joints to move '{frame}' in six directions, "
             f"but spacecraft '{craft.name}' has {len(joints)}. "
             "Give an arm with more joints, or command joints directly: ff.control.JointSpline."
         )

@@ -35,7 +35,7 @@ from freefloat.dynamics import composite_inertia, frame_pose
 from freefloat.model import Clock, Measurements, Software, Spacecraft, Truth
 from freefloat.model.ports import ticks_in
 from freefloat.spatial.rotations import quaternion_conjugate, quaternion_multiply, rotation_matrix
-from freefloat.values import LawError, record, static
+from freefloat.values import SoftwareError, record, static
 from freefloat.values.arrays import Flag, Numeric, Scalar, Vec3
 from freefloat.values.channels import Channel, flag
 from freefloat.values.checks import require_all, require_bounds
@@ -99,7 +99,9 @@ class TargetFilter(Software[FilterMemory]):
     def _require_target(self) -> None:
         owner, _, frame = self.target.partition(".")
         if not owner or not frame or frame == "base":
-            raise LawError(f"TargetFilter.target '{self.target}' must name a frame of a client, such as 'client.ring'.")
+            raise SoftwareError(
+                f"TargetFilter.target '{self.target}' must name a frame of a client, such as 'client.ring'."
+            )
         self.client.frame(frame)
 
     def _require_rigid_client(self) -> None:
@@ -109,7 +111,7 @@ class TargetFilter(Software[FilterMemory]):
         bends = "Give its rigid model, client.rigid(). " if layout.modal_velocities else ""
         moves = layout.moving_joints or layout.wheels
         whole = "Give a client of one body with the inertia of the whole: Spacecraft.from_base(...). " if moves else ""
-        raise LawError(
+        raise SoftwareError(
             f"TargetFilter follows a rigid client, but '{name}' has joints, modes or wheels. {bends}{whole}".rstrip()
         )
 

@@ -16,7 +16,7 @@ from freefloat.values.checks import require_all, require_bounds
 
 @record
 class MomentumUnloading(Software[Scalar]):
-    """Starts when the wheels hold more than `start` and ends below `stop`; the wheels' own law keeps the attitude.
+    """Starts when the wheels hold more than `start` and ends below `stop`; the wheels' own software keeps the attitude.
 
     It uses models of its spacecraft and its thrusters; its memory is 1 while it unloads.
     """
@@ -45,7 +45,7 @@ class MomentumUnloading(Software[Scalar]):
         if not self.craft.wheels_on("base"):
             raise ModelError(
                 f"MomentumUnloading has nothing to unload: spacecraft '{self.craft.name}' has no wheels on its base. "
-                "Add them with Spacecraft.with_wheel, or leave the law out."
+                "Add them with Spacecraft.with_wheel, or leave the software out."
             )
 
     def wheel_momentum(self, y: Measurements) -> Vec3:

@@ -39,7 +39,7 @@ def robot_wrench(pair: Pair, nominal: NominalMotion, relative: State, force: Vec
 class ArmTorque:
     """Torques of the arm on the ground, by their purpose (eq. 22). Their sum is commanded."""
 
-    law: Vector  # tau, of the on-board software [N m]
+    software: Vector  # tau, of the on-board software [N m]
     weight: Vector  # -G: against gravity in the cell
     acceleration: Vector  # M_bq^T (Vdot_s - Vdot_b): the base accelerates otherwise than in orbit
     joint_coriolis: Vector  # (C_q(qd, V_s) - C_q(qd, V_b)) qd
@@ -48,7 +48,7 @@ class ArmTorque:
     @property
     def total(self) -> Vector:
         """Commanded torque tau_q, the sum of all parts [N m]."""
-        return self.law + self.weight + self.acceleration + self.joint_coriolis + self.base_coriolis
+        return self.software + self.weight + self.acceleration + self.joint_coriolis + self.base_coriolis
 
 
 @compiled_on_call
@@ -59,7 +59,7 @@ def gravity_force(craft: Spacecraft, q: Vector, gravity: Vec3) -> Vector:
 
 @compiled_on_call
 def arm_torque(craft: Spacecraft, nominal: NominalMotion, relative: State, torque: Vector, gravity: Vec3) -> ArmTorque:
-    """Torques (nv - 6) that let an arm on the ground move as in orbit under the torques of its law (eq. 22).
+    """Torques (nv - 6) that let an arm on the ground move as in orbit under the torques of its software (eq. 22).
 
     `gravity` [m/s2] is in the axes of Z as it stands in the cell. No accelerations need be known: Vdot_s - Vdot_b is
     -DVdot, so (18), (13), (20) and (22) together give (19) again. How the Coriolis terms are split between the last two
@@ -73,7 +73,7 @@ def arm_torque(craft: Spacecraft, nominal: NominalMotion, relative: State, torqu
     joints = jnp.concatenate([np.zeros(6), relative.v[6:]])
     of_joints = -coriolis_product(craft, q, jnp.concatenate([DV, still]), joints)[6:]
     return ArmTorque(
-        law=jnp.asarray(torque),
+        software=jnp.asarray(torque),
         weight=-M[6:, :3] @ (relative.X_NB.R.T @ gravity),
         acceleration=-M[6:, :6] @ nominal_share_rate(nominal, relative),
         joint_coriolis=of_joints,

@@ -65,7 +65,7 @@ def _mass_bounds(massless: bool) -> dict[str, float]:
 
 @record
 class JointLimits:
-    """Limits of a joint; infinite if not given. For control laws and checks, not for the equations of motion."""
+    """Limits of a joint; infinite if not given. For software and checks, not for the equations of motion."""
 
     lower: Numeric | float = -np.inf  # [rad or m]
     upper: Numeric | float = np.inf  # [rad or m]

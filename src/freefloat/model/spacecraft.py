@@ -318,7 +318,7 @@ class Spacecraft:
         return changed
 
     def with_stiff_joints(self) -> Spacecraft:
-        """Copy with stiff gears, as the model of a control law; the rotors become rotor inertia of the joints."""
+        """Copy with stiff gears, as a model for software; the rotors become rotor inertia of the joints."""
         joints = tuple(
             j
             if j.flexibility is None

@@ -142,9 +142,9 @@ def _bind_programs(
         return experiment, ()
     system, loop = experiment.begin()
     numbers = {
-        system.full_name(law.answer_port, system.craft_index(law)): k
-        for k, law in enumerate(system.software)
-        if law.answer_port
+        system.full_name(software.answer_port, system.craft_index(software)): k
+        for k, software in enumerate(system.software)
+        if software.answer_port
     }
     for how, program, port in zip(listed, programs, ports, strict=True):
         names = tuple(field.name for field in program.contract.reads)
@@ -197,11 +197,12 @@ def software_number(system: System, name: str, on: str = "") -> int:
     """Number of a piece of software in the system, by its name or class and its spacecraft; an error lists all."""
     found = [
         k
-        for k, law in enumerate(system.software)
-        if name in (law.name, type(law).__name__) and (not on or system.craft_index(law) == system.world.index(on))
+        for k, software in enumerate(system.software)
+        if name in (software.name, type(software).__name__)
+        and (not on or system.craft_index(software) == system.world.index(on))
     ]
     if len(found) != 1:
-        known = ", ".join(law.name or type(law).__name__ for law in system.software) or "none"
+        known = ", ".join(software.name or type(software).__name__ for software in system.software) or "none"
         which = "two pieces of software" if found else "no software"
         raise ModelError(f"The experiment has {which} called '{name}'. Software: {known}.")
     return found[0]

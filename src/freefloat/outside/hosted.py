@@ -36,9 +36,9 @@ from freefloat.values.arrays import Flag, Scalar, Vector
 class HostedSoftware(InProcessProgram):
     """Software of an experiment, compiled alone. It reads its measurements and its memory, nothing else."""
 
-    def __init__(self, experiment: Experiment, law: str, *, on: str = "", name: str = "") -> None:
+    def __init__(self, experiment: Experiment, software: str, *, on: str = "", name: str = "") -> None:
         self._system, loop = experiment.begin()
-        self._k = software_number(self._system, law, on)
+        self._k = software_number(self._system, software, on)
         self.contract = _contract(self._system, loop, self._k, name)
         self._layout = MeasurementLayout(self.contract.reads)
         self._empty = loop.software[self._k].memory
@@ -104,9 +104,9 @@ class _TracedMeasurements:
 
 
 def _first_memory(system: System, view: MeasurementView, *, k: int, layout: MeasurementLayout) -> Any:
-    law = system.software[k]
-    with checked_call(law, "begin"):
-        return initial_memory(law, law.begin(_TracedMeasurements(layout, view)))
+    software = system.software[k]
+    with checked_call(software, "begin"):
+        return initial_memory(software, software.begin(_TracedMeasurements(layout, view)))
 
 
 def _tick_answer(
@@ -121,13 +121,13 @@ def _tick_answer(
     kinds: tuple[str, ...],
 ) -> tuple[Any, Vector]:
     """Memory and answer of the software at a tick; the answer has the order of the contract."""
-    law, y = system.software[k], _TracedMeasurements(layout, view)
-    clock = Clock(t=t, tick=tick, dt=system.dt, hold=law.period or 0.0)
-    if remembers(law):
-        memory = require_same_memory(law, memory, law.remember(memory, y, clock))
-    commands = require_commands(system.spacecraft_of(law), law, law.command(memory, y, clock))
+    software, y = system.software[k], _TracedMeasurements(layout, view)
+    clock = Clock(t=t, tick=tick, dt=system.dt, hold=software.period or 0.0)
+    if remembers(software):
+        memory = require_same_memory(software, memory, software.remember(memory, y, clock))
+    commands = require_commands(system.spacecraft_of(software), software, software.command(memory, y, clock))
     outputs = [numbers(command) for kind in kinds for command in commands if name_command(command)[0] == kind]
-    outputs += list(require_messages(law, law.tell(memory, y, clock)).values())
+    outputs += list(require_messages(software, software.tell(memory, y, clock)).values())
     rows = [jnp.asarray(values, float).reshape(-1) for values in outputs]
     return memory, jnp.concatenate(rows) if rows else jnp.zeros(0)
 
@@ -136,10 +136,10 @@ def _tick_answer(
 
 
 def _contract(system: System, loop: Any, k: int, name: str) -> Contract:
-    law = system.software[k]
-    if law.period is None:
+    software = system.software[k]
+    if software.period is None:
         raise ContractError(
-            f"{law.title} is continuous: outside a simulation software is asked at its ticks. Give it period=..."
+            f"{software.title} is continuous: outside a simulation software is asked at its ticks. Give it period=..."
         )
     names, commands, messages = interface_of(system, loop, k)
     shapes = measured_shapes(system, loop, k, names)
@@ -147,11 +147,11 @@ def _contract(system: System, loop: Any, k: int, name: str) -> Contract:
     for command in commands:
         kind, own = name_command(command)
         if kind in parts and not own:
-            raise ContractError(f"{law.title} gives two commands '{kind}', which cannot be told apart outside.")
+            raise ContractError(f"{software.title} gives two commands '{kind}', which cannot be told apart outside.")
         parts[kind] = (*parts.get(kind, ()), *(_nozzles(system, k, command) or own))
     return Contract(
-        name=name or law.name or type(law).__name__,
-        period=law.period,
+        name=name or software.name or type(software).__name__,
+        period=software.period,
         reads=tuple(
             ContractField(measurement, shapes[measurement], measurement_unit(measurement)) for measurement in names
         ),
@@ -175,9 +175,9 @@ def _nozzles(system: System, k: int, command: Command) -> tuple[str, ...]:
     return tuple(nozzle.name for nozzle in asked[0].nozzles)
 
 
-def host(experiment: Experiment, law: str, *, on: str = "", name: str = "") -> HostedSoftware:
+def host(experiment: Experiment, software: str, *, on: str = "", name: str = "") -> HostedSoftware:
     """External software that is one of the experiment's own pieces of software, selected by its name or class.
 
     The same code can then run inside the compiled simulation, in process, or behind a socket.
     """
-    return HostedSoftware(experiment, law, on=on, name=name)
+    return HostedSoftware(experiment, software, on=on, name=name)

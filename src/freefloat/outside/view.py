@@ -65,12 +65,12 @@ def interface_of(
     system: System, loop: SystemState, k: int
 ) -> tuple[tuple[str, ...], tuple[Command, ...], dict[str, Any]]:
     """Names that software number k reads, in order, and shapes of its commands and messages."""
-    law, names, nothing = system.software[k], set[str](), zero_inputs(system)
+    software, names, nothing = system.software[k], set[str](), zero_inputs(system)
 
     def begin(loop: SystemState) -> None:
         here = PortBus(system, loop, loop.states, nothing, jnp.zeros(()), loop.tick, at_start=True)
-        with checked_call(law, "begin"):
-            law.begin(here.measurements(k))
+        with checked_call(software, "begin"):
+            software.begin(here.measurements(k))
         names.update(here.asked.get(k, ()))
 
     try:
@@ -82,9 +82,9 @@ def interface_of(
 
     def answer(loop: SystemState) -> Any:
         here = PortBus(system, loop, loop.states, nothing, jnp.zeros(()), loop.tick, at_start=True)
-        if remembers(law):
-            with checked_call(law, "remember"):
-                law.remember(loop.software[k].memory, here.measurements(k), here.remembering_clock(k))
+        if remembers(software):
+            with checked_call(software, "remember"):
+                software.remember(loop.software[k].memory, here.measurements(k), here.remembering_clock(k))
         outputs = here.requested_commands(k), here.software_messages(k)
         names.update(here.asked.get(k, ()))
         return outputs

@@ -110,16 +110,16 @@ class PlanFlight(Software[tuple[()]]):
 
 
 def flight_experiment(
-    task: CaptureTask, plan: Plan, *, dt: float = 0.01, watched: bool = True, law: PlanFlight | None = None
+    task: CaptureTask, plan: Plan, *, dt: float = 0.01, watched: bool = True, software: PlanFlight | None = None
 ) -> Experiment:
     """The plan as an experiment: both spacecraft at their start, software on the servicer, and watched clearances."""
-    law = law or PlanFlight(task.servicer, task.client, plan.chart, plan.curve, on="servicer")
+    software = software or PlanFlight(task.servicer, task.client, plan.chart, plan.curve, on="servicer")
     bodies = [name for name in task.servicer.body_names if name not in task.hand_bodies]
     pairs = tuple((f"servicer.{name}", "client.base") for name in bodies)
     client = with_boxed_drums(task.client)
     return Experiment.of(
         World(servicer=task.servicer, client=client),
-        law,
+        software,
         *([Clearance(pairs=pairs)] if watched else []),
         state={"servicer": plan.start, "client": plan.client_start},
         duration=plan.duration,

@@ -14,8 +14,8 @@ def resolve_mimics(joints: tuple[StatedJoint, ...], findings: Findings, *, repai
         mimic = None if joint.mimic is None else _resolve(joint, by_name, findings, repair=repair)
         resolved.append(dataclasses.replace(joint, mimic=mimic))
         if mimic is not None:
-            law = f"{mimic.ratio:g} times '{mimic.leader}' plus {mimic.offset:g}"
-            findings.note(f"joint '{joint.name}'", f"it follows {law}, and has no coordinate of its own.")
+            rule = f"{mimic.ratio:g} times '{mimic.leader}' plus {mimic.offset:g}"
+            findings.note(f"joint '{joint.name}'", f"it follows {rule}, and has no coordinate of its own.")
     return tuple(resolved)
 
 

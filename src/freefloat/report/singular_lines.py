@@ -27,7 +27,7 @@ def singular_lines(data: xarray.Dataset) -> SingularLines:
     """Lines where the determinant changes its sign; a place is dynamic if a fixed base is not singular there.
 
     Without a determinant (more or fewer than six joints) places are points of the grid below the limit at which
-    control laws damp their rates.
+    software damps their rates.
     """
     limit = float(data.attrs["singular_below"])
     dynamic, kinematic = data["dynamic"].values, data["kinematic"].values

@@ -14,7 +14,7 @@ from freefloat.model.ports import Part, Truth
 from freefloat.model.world import World
 from freefloat.spatial import angular, linear
 from freefloat.spatial.rotations import quaternion_multiply
-from freefloat.values import LawError, record, static
+from freefloat.values import SoftwareError, record, static
 from freefloat.values.arrays import Flag, Numeric, Scalar
 
 
@@ -69,7 +69,7 @@ def true_value(truth: Truth, name: str) -> Numeric:
     if kind in ("modes", "modal_rates") and owner in {body.name for body in flexible_bodies(craft)}:
         places = craft.layout.position if kind == "modes" else craft.layout.velocity
         return jnp.asarray(state.q if kind == "modes" else state.v)[places(f"{owner}.modes")]
-    raise LawError(f"'{name}' is nothing that can be measured. {measurable_text(craft)}")
+    raise SoftwareError(f"'{name}' is nothing that can be measured. {measurable_text(craft)}")
 
 
 def measurable_text(craft: Spacecraft) -> str:
@@ -94,7 +94,7 @@ class IdealMeasurements:
 
     @staticmethod
     def of(craft: Spacecraft, state: State, t: Scalar | float = 0.0) -> IdealMeasurements:
-        """Measurements of one spacecraft, to try software on a state: `law.command(law.begin(y), y, clock)`."""
+        """Measurements of one spacecraft, to try software on a state: `pilot.command(pilot.begin(y), y, clock)`."""
         return IdealMeasurements(Truth(World.of(craft), (state,)), t)
 
     def __getitem__(self, name: str) -> Numeric:

@@ -13,11 +13,11 @@ from freefloat.sim.kernel import run_tick
 from freefloat.sim.motion.accelerations import balances
 from freefloat.sim.start import begin
 from freefloat.sim.system.system import SystemState, assemble, tick_of
-from freefloat.values import LawError, ModelError
+from freefloat.values import ModelError, SoftwareError
 
 
 def check_software(
-    law: Any,
+    software: Any,
     craft: Spacecraft | World,
     *others: Any,
     state: State | None = None,
@@ -29,13 +29,13 @@ def check_software(
     are wrong names and sizes, missing sensors, wrong use of traced values, memories that change their shape, and
     commands that are not finite.
     """
-    if not isinstance(law, Software):
-        kind = law.__name__ if isinstance(law, type) else type(law).__name__
+    if not isinstance(software, Software):
+        kind = software.__name__ if isinstance(software, type) else type(software).__name__
         return [f"{kind} is no software: give an instance of a class that derives from ff.Software."]
     try:
         world = World.of(craft)
         given = world.at_rest() if state is None else (state, *world.at_rest()[1:])
-        system, system_state = begin(assemble(world, (*others, law), dt), given)
+        system, system_state = begin(assemble(world, (*others, software), dt), given)
 
         def once(system_state: SystemState) -> Any:
             tick = tick_of(system, system_state)
@@ -46,16 +46,20 @@ def check_software(
         compiled = jax.jit(once)
         for number in range(_STATES):
             acting, now = compiled(_perturbed(system_state, number))
-            found += _not_finite(law, acting, now)
+            found += _not_finite(software, acting, now)
         return list(dict.fromkeys(found))
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
-        return _sentences(law, error)
+        return _sentences(software, error)
 
 
-def _sentences(law: Software, error: Exception) -> list[str]:
+def _sentences(software: Software, error: Exception) -> list[str]:
     """An error as sentences: messages of freefloat unchanged, those of Python with the name of the software."""
     lines = str(error.args[0] if error.args else error).splitlines() or [""]
-    return lines if isinstance(error, (LawError, ModelError)) else [f"{law.title}: {type(error).__name__}: {lines[0]}"]
+    return (
+        lines
+        if isinstance(error, (SoftwareError, ModelError))
+        else [f"{software.title}: {type(error).__name__}: {lines[0]}"]
+    )
 
 
 _STATES = 4  # the start, and some near it
@@ -79,10 +83,12 @@ def _perturbed_state(state: State, perturb: Any) -> State:
     return State(p_NB=perturb(state.p_NB), quat_NB=quat / np.linalg.norm(quat), q=perturb(state.q), v=perturb(state.v))
 
 
-def _not_finite(law: Software, acting: SystemState, now: Any) -> list[str]:
+def _not_finite(software: Software, acting: SystemState, now: Any) -> list[str]:
     found = []
     if not all(np.all(np.isfinite(x)) for x in jax.tree.leaves(acting.software[-1].commands)):
-        found.append(f"{law.title}.command gave a number that is not finite. Look for a division by zero or a root.")
+        found.append(
+            f"{software.title}.command gave a number that is not finite. Look for a division by zero or a root."
+        )
     if not found and not all(np.all(np.isfinite(balance.vdot)) for balance in now):
-        found.append(f"With {law.title} the accelerations are not finite. Look for a division by zero or a root.")
+        found.append(f"With {software.title} the accelerations are not finite. Look for a division by zero or a root.")
     return found

@@ -122,11 +122,13 @@ class Experiment:
                 f"Adaptive steps do not look for where contact begins: {self.system.interactions[0].title} needs "
                 "integrator='rk4', which makes its steps as short as contact needs them."
             )
-        for law in self.system.software:
-            port = law.answer_port and self.system.full_name(law.answer_port, self.system.craft_index(law))
+        for software in self.system.software:
+            port = software.answer_port and self.system.full_name(
+                software.answer_port, self.system.craft_index(software)
+            )
             if port and port not in self.inputs:
                 raise ModelError(
-                    f"{law.title} runs outside, and nothing answers for it here. Fly the experiment with it: "
+                    f"{software.title} runs outside, and nothing answers for it here. Fly the experiment with it: "
                     "ff.fly(experiment, software)."
                 )
         rows = tabulate(self.system, self.inputs, 0, 1, end=grid(self.duration, self.dt, self.record_dt).steps)

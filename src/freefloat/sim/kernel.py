@@ -171,17 +171,17 @@ def _works(system: System, sensor: Sensor, t: Scalar) -> Flag:
 
 def _renew_software(here: PortBus, k: int, due: Due) -> SystemState:
     """The state after software number k has renewed its memory and, if it is sampled, its commands, if it is due."""
-    law, wires, state = here.system.software[k], here.system.wiring.software[k], here.state
-    old, sampled = state.software[k], law.period is not None
+    software, wires, state = here.system.software[k], here.system.wiring.software[k], here.state
+    old, sampled = state.software[k], software.period is not None
     if not sampled and not wires.remembers:
         return state
 
     def new_state() -> SoftwareState:
         memory = old.memory
         if wires.remembers:
-            with checked_call(law, "remember"):
-                new = law.remember(memory, here.measurements(k), here.remembering_clock(k))
-            memory = require_same_memory(law, memory, new)
+            with checked_call(software, "remember"):
+                new = software.remember(memory, here.measurements(k), here.remembering_clock(k))
+            memory = require_same_memory(software, memory, new)
         if not sampled:
             return SoftwareState(memory)
         after = here.with_memory(k, memory)

@@ -287,6 +287,6 @@ def _between_ticks(
             if count.step < _SMALLEST_STEP:
                 raise ToleranceError(
                     f"the adaptive step fell below {_SMALLEST_STEP:g} s at t = {start + done:g} s: the tolerance "
-                    "cannot be met. Loosen it, or look for a law or contact that is not smooth there"
+                    "cannot be met. Loosen it, or look for software or contact that is not smooth there"
                 )
     return plants

@@ -44,7 +44,7 @@ from freefloat.sim.system.software_checks import (
 from freefloat.sim.system.system import Inputs, SensorWires, SoftwareState, SoftwareWires, System, SystemState, Wiring
 from freefloat.sim.system.unmeasured import unmeasured_message
 from freefloat.sim.system.varied_numbers import compile_system
-from freefloat.values import LawError, ModelError
+from freefloat.values import ModelError, SoftwareError
 from freefloat.values.arrays import is_traced
 from freefloat.values.checks import require_quantity
 from freefloat.values.tracing import result_shapes
@@ -142,10 +142,10 @@ class _Objections:
     )  # names that no sensor measures, by the number of the software that reads them
     others: list[str] = dataclasses.field(default_factory=list)
 
-    def raise_all(self, system: System, last: LawError | None = None) -> None:
+    def raise_all(self, system: System, last: SoftwareError | None = None) -> None:
         """Raise one error with every fault, if there is one besides the last."""
         if found := [unmeasured_message(system, k, names) for k, names in self.missing.items()] + self.others:
-            raise LawError("\n".join([*found, *([str(last)] if last else [])])) from last
+            raise SoftwareError("\n".join([*found, *([str(last)] if last else [])])) from last
 
 
 def _begin_sensors(system: System, state: SystemState) -> tuple[System, SystemState]:
@@ -162,7 +162,9 @@ def _begin_sensors(system: System, state: SystemState) -> tuple[System, SystemSt
         for other, sensor in zip(wires[:number], system.sensors, strict=False):
             if twice := [name for name in own.gives if own.craft == other.craft and name in other.gives]:
                 second = system.sensors[number].title
-                raise LawError(f"{sensor.title} and {second} both measure '{twice[0]}'. Give one of them a name=...")
+                raise SoftwareError(
+                    f"{sensor.title} and {second} both measure '{twice[0]}'. Give one of them a name=..."
+                )
     wiring = dataclasses.replace(system.wiring, sensors=tuple(wires), software=())
     return dataclasses.replace(system, wiring=wiring), dataclasses.replace(state, sensors=tuple(memories))
 
@@ -181,29 +183,29 @@ def _begin_software(
     objections: _Objections,
 ) -> tuple[System, SystemState]:
     """Fill the memory of software number k and find its wires; those of the software before it are known already."""
-    law, missing = system.software[k], objections.missing
+    software, missing = system.software[k], objections.missing
     try:
-        require_software(law)
-        c, ticks = system.craft_index(law), 0 if law.period is None else _ticks(law, system.dt)
+        require_software(software)
+        c, ticks = system.craft_index(software), 0 if software.period is None else _ticks(software, system.dt)
         here = PortBus(system, state, state.states, inputs, jnp.zeros(()), state.tick, at_start=True, missing=missing)
-        with checked_call(law, "begin"):
-            begun = law.begin(here.measurements(k))
-        state = dataclasses.replace(state, software=(*state.software, SoftwareState(initial_memory(law, begun))))
+        with checked_call(software, "begin"):
+            begun = software.begin(here.measurements(k))
+        state = dataclasses.replace(state, software=(*state.software, SoftwareState(initial_memory(software, begun))))
         commands, messages, names_read = _first_answer(system, state, k, missing)
-    except LawError as error:  # software after it may read its messages: nothing more can be checked
+    except SoftwareError as error:  # software after it may read its messages: nothing more can be checked
         objections.raise_all(system, error)
         raise
     for command in commands:
         try:
             _require_possible(system, k, command, drivers)
-        except LawError as error:
+        except SoftwareError as error:
             objections.others.append(str(error))
     layout = system.world.crafts[c].layout
     rates_from_outside = system.world.prefix(c) + RATE_PORT in system.ports
     wires = SoftwareWires(
         craft=c,
         ticks=ticks,
-        remembers=remembers(law),
+        remembers=remembers(software),
         prescribes=()
         if rates_from_outside
         else tuple(j for x in commands if isinstance(x, JointRates) for j in layout.motor_coordinates(x.joints)),
@@ -238,15 +240,15 @@ def _first_answer(
     system: System, state: SystemState, k: int, missing: dict[int, set[str]]
 ) -> tuple[tuple[Command, ...], dict[str, Any], set[str]]:
     """Shapes of the commands and messages of software number k, and the names that it reads."""
-    law, names_read = system.software[k], set[str]()
+    software, names_read = system.software[k], set[str]()
 
     def first_answer(state: SystemState, t: Any) -> Any:
         here = PortBus(system, state, state.states, zero_inputs(system), t, state.tick, at_start=True, missing=missing)
         memory = state.software[k].memory
-        if remembers(law):
-            with checked_call(law, "remember"):
-                new = law.remember(memory, here.measurements(k), here.remembering_clock(k))
-            require_same_memory(law, memory, new)
+        if remembers(software):
+            with checked_call(software, "remember"):
+                new = software.remember(memory, here.measurements(k), here.remembering_clock(k))
+            require_same_memory(software, memory, new)
         found = here.requested_commands(k), here.software_messages(k)
         names_read.update(here.asked.get(k, ()))
         return found
@@ -257,59 +259,61 @@ def _first_answer(
 
 def _require_one_driver(system: System, k: int, command: Command, drivers: dict[tuple[int, str], int]) -> None:
     """Raise an error for a joint or wheel that another command drives too; `drivers`: software by what it drives."""
-    law, kind = system.software[k], "Wheel" if isinstance(command, WheelTorques) else "Joint"
+    software, kind = system.software[k], "Wheel" if isinstance(command, WheelTorques) else "Joint"
     names = command.wheels if isinstance(command, WheelTorques) else ()
     names = command.joints if isinstance(command, (JointRates, JointTorques)) else names
     for name in names:
-        other = drivers.get((system.craft_index(law), name))
+        other = drivers.get((system.craft_index(software), name))
         if other == k:
-            raise LawError(f"{kind} '{name}' is driven twice by {law.title}. Give it one command.")
+            raise SoftwareError(f"{kind} '{name}' is driven twice by {software.title}. Give it one command.")
         if other is not None:
-            raise LawError(
-                f"{kind} '{name}' is driven by two parts, {system.software[other].title} and {law.title}. Keep one, "
-                "or let one contain the other."
+            raise SoftwareError(
+                f"{kind} '{name}' is driven by two parts, {system.software[other].title} and {software.title}. Keep "
+                "one, or let one contain the other."
             )
-        drivers[system.craft_index(law), name] = k
+        drivers[system.craft_index(software), name] = k
 
 
 def _require_thrusters(system: System, k: int, command: ThrusterDuty) -> None:
     """Raise an error for a duty of thrusters that do not exist, or of another number."""
-    law, shape = system.software[k], command.duty.shape
-    sets = [thrusters for thrusters in system.thrusters if system.craft_index(thrusters) == system.craft_index(law)]
+    software, shape = system.software[k], command.duty.shape
+    sets = [
+        thrusters for thrusters in system.thrusters if system.craft_index(thrusters) == system.craft_index(software)
+    ]
     asked = [thrusters for thrusters in sets if command.thrusters in ("", thrusters.name)]
     if not asked:
         known = ", ".join(f"'{thrusters.name}'" for thrusters in sets) or "none"
         called = f"thrusters '{command.thrusters}'" if command.thrusters else "thrusters"
-        raise LawError(
-            f"{law.title} commands {called}, which spacecraft '{system.spacecraft_of(law).name}' does not have. Sets "
-            f"of thrusters: {known}. Add Thrusters(...)."
+        raise SoftwareError(
+            f"{software.title} commands {called}, which spacecraft '{system.spacecraft_of(software).name}' does not "
+            f"have. Sets of thrusters: {known}. Add Thrusters(...)."
         )
     for thrusters in asked:
         if shape != (len(thrusters.nozzles),):
             names = ", ".join(nozzle.name for nozzle in thrusters.nozzles)
-            raise LawError(
-                f"{law.title}.command must give {len(thrusters.nozzles)} numbers ({names}) in ThrusterDuty, "
+            raise SoftwareError(
+                f"{software.title}.command must give {len(thrusters.nozzles)} numbers ({names}) in ThrusterDuty, "
                 f"got shape {shape}."
             )
 
 
 def _require_switch(system: System, k: int, command: Latch | Release | Brake) -> None:
     """Raise an error for a connection or a brake that the world does not have."""
-    law, world = system.software[k], system.world
+    software, world = system.software[k], system.world
     if isinstance(command, Brake):
-        own = world.names[system.craft_index(law)]
+        own = world.names[system.craft_index(software)]
         known = [brake.joint for brake in world.brakes if brake.craft == own]
         if unknown := [joint for joint in command.joints if joint not in known]:
-            raise LawError(
-                f"{law.title} brakes '{unknown[0]}', which has no brake. Brakes of '{own}': "
+            raise SoftwareError(
+                f"{software.title} brakes '{unknown[0]}', which has no brake. Brakes of '{own}': "
                 f"{', '.join(known) or 'none'}. Give it one: world.brake('{unknown[0]}')."
             )
         return
     known = [connection.name for connection in world.connections]
     if command.connection not in known:
-        raise LawError(
-            f"{law.title} commands the connection '{command.connection}', which the world does not have. Connections: "
-            f"{', '.join(known) or 'none'}. Make it: world.connection('{command.connection}', ...)."
+        raise SoftwareError(
+            f"{software.title} commands the connection '{command.connection}', which the world does not have. "
+            f"Connections: {', '.join(known) or 'none'}. Make it: world.connection('{command.connection}', ...)."
         )
 
 

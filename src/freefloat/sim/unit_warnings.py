@@ -41,8 +41,8 @@ def unit_warnings(system: System, start: tuple[State, ...]) -> tuple[str, ...]:
             *_joint_warnings(craft, state),
             *_speed_warnings(craft, state),
         ]
-    for law in system.software:
-        found += _path_warnings(law)
+    for software in system.software:
+        found += _path_warnings(software)
     for thrusters in system.thrusters:
         found += _thrust_warnings(thrusters, system.spacecraft_of(thrusters))
     return tuple(found)
@@ -115,16 +115,16 @@ def _speed_warnings(craft: Spacecraft, state: State) -> Iterator[str]:
         )
 
 
-def _path_warnings(law: Any) -> Iterator[str]:
-    law = getattr(law, "follow", law)
-    path, craft, frame = (getattr(law, name, None) for name in ("path", "craft", "frame"))
-    if not isinstance(path, Path) or not isinstance(craft, Spacecraft) or getattr(law, "follows_target", False):
+def _path_warnings(software: Any) -> Iterator[str]:
+    software = getattr(software, "follow", software)
+    path, craft, frame = (getattr(software, name, None) for name in ("path", "craft", "frame"))
+    if not isinstance(path, Path) or not isinstance(craft, Spacecraft) or getattr(software, "follows_target", False):
         return
     reach, away = _reach(craft, str(frame)), _farthest(path)
     if away > _REACHES * reach:
         yield (
-            f"{law.title}.path leads '{frame}' {away:.4g} m away, and the arm of '{craft.name}' reaches {reach:.3g} m. "
-            "Was that in mm? Lengths are in m."
+            f"{software.title}.path leads '{frame}' {away:.4g} m away, and the arm of '{craft.name}' "
+            f"reaches {reach:.3g} m. Was that in mm? Lengths are in m."
         )
 
 

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.values.arrays import is_traced
-from freefloat.values.errors import LawError, ModelError
+from freefloat.values.errors import ModelError, SoftwareError
 
 
 def require_numbers(what: str, value: Any, unit: str, *, allow_infinite: bool = False) -> Any:
@@ -64,7 +64,7 @@ def require_all(*checks: Callable[[], Any]) -> tuple[Any, ...]:
     for check in checks:
         try:
             found.append(check())
-        except (ModelError, LawError) as error:
+        except (ModelError, SoftwareError) as error:
             errors.append(error)
     if errors:
         raise errors[0] if len(errors) == 1 else errors[0].from_several(errors)

@@ -1,4 +1,4 @@
-"""Errors about what a caller gives: one for the description of a spacecraft, one for a control law."""
+"""Errors about what a caller gives: one for the description of a spacecraft, one for on-board software."""
 
 from collections.abc import Iterable, Sequence
 
@@ -16,8 +16,8 @@ class ModelError(_Objection):
     """Error about a spacecraft, or its file, that cannot exist: the message names the part and the remedy."""
 
 
-class LawError(_Objection):
-    """Error about a control law that cannot act: the message names its class, its method and the remedy."""
+class SoftwareError(_Objection):
+    """Error about software that cannot act: the message names its class, its method and the remedy."""
 
 
 def unknown_name(owner: str, kind: str, name: str, known: Iterable[str]) -> ModelError:

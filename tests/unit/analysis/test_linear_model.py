@@ -91,7 +91,7 @@ def test_outputs_are_measurements_and_wrong_names_are_refused():
     assert model.B.shape == (len(model.states), 1)
     with pytest.raises(ff.ModelError, match="no input 'elbow'"):
         linearise(experiment, inputs=("elbow",))
-    with pytest.raises(ff.LawError, match="nothing that can be measured"):
+    with pytest.raises(ff.SoftwareError, match="nothing that can be measured"):
         linearise(experiment, outputs=("top.position",))
 
 

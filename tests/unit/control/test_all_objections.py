@@ -1,4 +1,4 @@
-"""Laws, filters and gears that refuse a spacecraft say all that is wrong at once, each with what to do."""
+"""Software and gears that refuse a spacecraft say all that is wrong at once, each with what to do."""
 
 import re
 
@@ -64,7 +64,7 @@ def test_a_target_filter_says_all_and_names_the_rigid_model():
     TargetFilter(bending(), bending().rigid(), "camera", "client.ring", SEEN)
 
 
-def test_a_capture_law_says_all_and_names_the_rigid_model():
+def test_capture_software_says_all_and_names_the_rigid_model():
     spring = PoseSpring(stiffness=np.ones(6), damping=np.ones(6))
     gains = CaptureGains(spring, spring, np.ones(3), np.ones(3), np.ones(3))
     lines = said(

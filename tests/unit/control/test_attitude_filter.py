@@ -32,7 +32,7 @@ def hub_at(t) -> State:
     return State(jnp.zeros(3), quaternion_exp(RATE * t), jnp.zeros(0), v)
 
 
-def follow(law: AttitudeFilter, stars: StarTracker, ticks: int) -> tuple[np.ndarray, ...]:
+def follow(software: AttitudeFilter, stars: StarTracker, ticks: int) -> tuple[np.ndarray, ...]:
     """What the filter's channels say at every tick."""
 
     def step(carried, k):
@@ -43,12 +43,12 @@ def follow(law: AttitudeFilter, stars: StarTracker, ticks: int) -> tuple[np.ndar
         new = stars.sense(star_memory, truth, k // 3, clock, works)
         star_memory = jax.tree.map(lambda a, b: jnp.where(k % 3 == 0, a, b), new, star_memory)
         y = Told(clock, (GYRO, gyro_memory), (stars, star_memory))
-        estimate = law.remember(estimate, y, clock)
-        return (gyro_memory, star_memory, estimate), law.observe(estimate, y, clock, truth)
+        estimate = software.remember(estimate, y, clock)
+        return (gyro_memory, star_memory, estimate), software.observe(estimate, y, clock, truth)
 
     clock, truth = clock_at(0.0), truth_of(HUB, hub_at(jnp.zeros(())))
     memories = GYRO.begin(truth, clock), stars.begin(truth, clock)
-    start = law.begin(Told(clock, (GYRO, memories[0]), (stars, memories[1])))
+    start = software.begin(Told(clock, (GYRO, memories[0]), (stars, memories[1])))
     _, channels = jax.lax.scan(step, (*memories, start), jnp.arange(ticks, dtype=jnp.int32))
     return tuple(np.asarray(channel) for channel in channels)
 
@@ -98,10 +98,10 @@ def test_a_star_fix_counts_once() -> None:
         def taken(self, name):
             return jnp.asarray(0.0)
 
-    law = AttitudeFilter(attitude_gain=0.5, bias_gain=0.0, period=0.1)
-    start = dataclasses.replace(law.begin(Fix()), quaternion=jnp.array([1.0, 0.0, 0.0, 0.0]))
-    once: AttitudeEstimate = law.remember(start, Fix(), clock_at(0.0))
-    twice = law.remember(once, Fix(), clock_at(0.1))
+    software = AttitudeFilter(attitude_gain=0.5, bias_gain=0.0, period=0.1)
+    start = dataclasses.replace(software.begin(Fix()), quaternion=jnp.array([1.0, 0.0, 0.0, 0.0]))
+    once: AttitudeEstimate = software.remember(start, Fix(), clock_at(0.0))
+    twice = software.remember(once, Fix(), clock_at(0.1))
     np.testing.assert_allclose(quaternion_log(once.quaternion), [5e-4, 0.0, 0.0], atol=1e-15)
     np.testing.assert_allclose(twice.quaternion, once.quaternion, atol=1e-15)
     assert float(twice.fixed_at) == 0.0

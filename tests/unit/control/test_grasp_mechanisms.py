@@ -85,14 +85,14 @@ class Told(dict):
 
 def sequence(places, mechanism, **fields):
     """States after each of several ticks, 0.1 s apart, of a pin at places along x."""
-    law = MechanicalGrasp("latch", mechanism, "snare", "client.pin", period=0.1, **fields)
-    memory, found = law.begin(Told()), []
+    software = MechanicalGrasp("latch", mechanism, "snare", "client.pin", period=0.1, **fields)
+    memory, found = software.begin(Told()), []
     for tick, x in enumerate(places):
         y = Told({"snare.position": jnp.zeros(3), "client.pin.position": jnp.array([x, 0.0, -0.05])})
         y.update({f"{name}.attitude": jnp.array([1.0, 0.0, 0.0, 0.0]) for name in ("snare", "client.pin")})
-        memory = law.remember(memory, y, ff.Clock(t=np.float64(0.1 * tick), tick=np.array(tick), dt=0.1, hold=0.1))
+        memory = software.remember(memory, y, ff.Clock(t=np.float64(0.1 * tick), tick=np.array(tick), dt=0.1, hold=0.1))
         found.append(int(memory.state))
-    latch, release = law.command(memory, y, ff.Clock(t=np.float64(0.0), tick=np.array(0), dt=0.1))
+    latch, release = software.command(memory, y, ff.Clock(t=np.float64(0.0), tick=np.array(0), dt=0.1))
     return found, bool(latch.now), bool(release.now), int(memory.misses)
 
 

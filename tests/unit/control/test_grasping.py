@@ -27,11 +27,11 @@ def happened(*parts):
 
 
 def test_at_given_times():
-    law = TimedGrasp("latch", at=0.3, release=1.1, period=0.1, on="one")
-    assert happened(law) == [(0.3, "latched"), (1.1, "released")]
-    assert happened(dataclasses.replace(law, release=jnp.inf)) == [(0.3, "latched")]
+    software = TimedGrasp("latch", at=0.3, release=1.1, period=0.1, on="one")
+    assert happened(software) == [(0.3, "latched"), (1.1, "released")]
+    assert happened(dataclasses.replace(software, release=jnp.inf)) == [(0.3, "latched")]
 
 
 def test_when_a_message_says_so():
-    law = GraspOnMessage("latch", "count.time", 0.45, release_after=0.7, period=0.1, on="one")
-    assert happened(Count(period=0.1, on="one"), law) == [(0.5, "latched"), (1.2, "released")]
+    software = GraspOnMessage("latch", "count.time", 0.45, release_after=0.7, period=0.1, on="one")
+    assert happened(Count(period=0.1, on="one"), software) == [(0.5, "latched"), (1.2, "released")]

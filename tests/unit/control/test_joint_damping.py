@@ -1,4 +1,4 @@
-"""Laws that bring an arm to rest from encoders: damping without reaction is an identity of a rigid arm."""
+"""Software that brings an arm to rest from encoders: damping without reaction is an identity of a rigid arm."""
 
 import dataclasses
 
@@ -11,7 +11,7 @@ from freefloat.control import JointHold, ReactionlessDamping
 from freefloat.control.joint_damping import JointMemory, floating_joint_inertia, null_space_inertia
 from freefloat.dynamics import forward_dynamics, free_floating
 from freefloat.library import srms, srms_payload
-from freefloat.values import LawError
+from freefloat.values import SoftwareError
 
 
 def held_payload(planar: bool) -> ff.Spacecraft:
@@ -25,7 +25,7 @@ def memory_of(q: np.ndarray, rates: np.ndarray) -> JointMemory:
 @pytest.mark.parametrize("planar", [True, False])
 def test_damping_without_reaction_does_not_turn_the_base(planar: bool) -> None:
     craft, rng = held_payload(planar), np.random.default_rng(5)
-    n, law = len(craft.layout.moving_joints), ReactionlessDamping(held_payload(planar), rate=0.3, period=0.01)
+    n, software = len(craft.layout.moving_joints), ReactionlessDamping(held_payload(planar), rate=0.3, period=0.01)
     for _ in range(5):
         q, rates = rng.uniform(-1.0, 1.0, n), rng.normal(size=n)
         D = np.asarray(null_space_inertia(craft, q))
@@ -34,7 +34,7 @@ def test_damping_without_reaction_does_not_turn_the_base(planar: bool) -> None:
         assert np.linalg.matrix_rank(D, tol=1e-6 * np.abs(D).max()) == n - (1 if planar else 3)
         turns = {}
         for name, torques in (
-            ("damped", law.torques(memory_of(q, rates))),
+            ("damped", software.torques(memory_of(q, rates))),
             ("as they move", -0.3 * floating_joint_inertia(craft, q) @ rates),  # negative control
         ):
             force = np.zeros(craft.layout.nv)
@@ -50,8 +50,8 @@ def test_what_carries_no_momentum_decays_at_the_rate() -> None:
     H = np.asarray(free_floating(craft, q).angular_coupling)[2]
     M = np.asarray(floating_joint_inertia(craft, q))
     rates = np.linalg.svd(H[None])[2][1]  # one motion without reaction
-    law = ReactionlessDamping(craft, rate=0.3, period=0.01)
-    found = np.linalg.solve(M, np.asarray(law.torques(memory_of(q, rates))))
+    software = ReactionlessDamping(craft, rate=0.3, period=0.01)
+    found = np.linalg.solve(M, np.asarray(software.torques(memory_of(q, rates))))
     np.testing.assert_allclose(found, -0.3 * rates, rtol=1e-7, atol=1e-9)
 
 
@@ -60,15 +60,15 @@ def test_rates_come_from_encoders() -> None:
     rod = ff.Spacecraft.from_base("hub", mass=10.0, inertia=(1.0, 1.0, 1.0)).with_link(
         "rod", parent="base", joint="revolute", mass=1.0, com=(0.5, 0.0, 0.0), inertia=(0.01, 0.1, 0.1)
     )
-    law = JointHold(rod, stiffness=0.0, damping=2.0, smoothing=0.05, period=0.01)
+    software = JointHold(rod, stiffness=0.0, damping=2.0, smoothing=0.05, period=0.01)
     start = dataclasses.replace(rod.at_rest(), v=np.zeros(rod.layout.nv))
     start.v[rod.layout.velocity("rod")] = 0.1
-    run = ff.simulate(rod, ff.sensors.JointEncoder(period=0.01), law, state=start, duration=8.0)
+    run = ff.simulate(rod, ff.sensors.JointEncoder(period=0.01), software, state=start, duration=8.0)
     assert abs(run["joints.rate"].values[-1, 0]) < 1e-4
 
 
-def test_laws_that_cannot_be() -> None:
-    with pytest.raises(LawError, match="give it a period"):
+def test_software_that_cannot_be() -> None:
+    with pytest.raises(SoftwareError, match="give it a period"):
         JointHold(held_payload(planar=True))
-    with pytest.raises(LawError, match="plans with a rigid model"):
+    with pytest.raises(SoftwareError, match="plans with a rigid model"):
         ReactionlessDamping(srms(modes=1, planar=True), period=0.01)

@@ -8,15 +8,15 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from freefloat.control import AttitudeHold, HoldJoints, JointServo, JointSpline, Line, RateLaw, ResolvedMotion
+from freefloat.control import AttitudeHold, HoldJoints, JointServo, JointSpline, Line, RateSoftware, ResolvedMotion
 from freefloat.control.joint_servo import POSITION_LIMIT, RATE_LIMIT, ServoMemory
-from freefloat.control.rate_law import require_rate_law
+from freefloat.control.rate_software import require_rate_software
 from freefloat.dynamics import forward_dynamics, impose_rates, retract, state_rate
 from freefloat.effects.joint_friction import Friction
 from freefloat.library import ets7
 from freefloat.model import Clock, Measurements, State
 from freefloat.sensors.ideal import IdealMeasurements
-from freefloat.values import LawError, record
+from freefloat.values import SoftwareError, record
 from support.compiling import compiled
 from support.ports import clock_at, truth_of
 
@@ -104,7 +104,7 @@ def test_a_servo_pulls_towards_its_reference_and_makes_up_for_friction_it_knows(
     @compiled
     def torques(state: State, memory: ServoMemory) -> tuple[Any, ...]:
         y = IdealMeasurements.of(CRAFT, state)
-        plain, known = (law.command(memory, y, clock_at(0.0)).torques for law in (servo, knowing))
+        plain, known = (software.command(memory, y, clock_at(0.0)).torques for software in (servo, knowing))
         return plain, known, forward_dynamics(CRAFT, state.q, state.v, jnp.zeros(12).at[6:].set(plain))[6:]
 
     plain, known, acceleration = torques(state, memory)
@@ -152,7 +152,7 @@ def test_a_joint_at_a_position_limit_may_only_come_back(joint: int, side: str) -
 
 
 @record
-class _Counting(RateLaw):
+class _Counting(RateSoftware):
     """Counts its ticks and tells them."""
 
     def begin(self, y: Measurements) -> Any:
@@ -182,7 +182,7 @@ def test_the_arms_memory_and_messages_pass_through_the_servo() -> None:
 
 
 def test_arms_that_a_servo_cannot_follow_are_refused() -> None:
-    with pytest.raises(LawError, match=r"JointServo\.arm must be a RateLaw.*got AttitudeHold"):
-        require_rate_law("JointServo.arm", AttitudeHold(craft=ets7(wheels=True)))
+    with pytest.raises(SoftwareError, match=r"JointServo\.arm must be RateSoftware.*got AttitudeHold"):
+        require_rate_software("JointServo.arm", AttitudeHold(craft=ets7(wheels=True)))
     with pytest.raises(ValueError, match=r"JointSpline asked by a servo every 0\.3 s does not fit"):
         JointServo(craft=CRAFT, arm=_spline(period=0.3), period=0.2)

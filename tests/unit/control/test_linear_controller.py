@@ -50,8 +50,8 @@ def test_a_small_turn_goes_as_the_linear_loop_says(design):
     craft, plant, controller = design
     turn = 1e-4 * np.array([1.0, -2.0, 0.5])  # [rad]
     state = dataclasses.replace(craft.at_rest(np.zeros(1)), quat_NB=np.asarray(quaternion_exp(turn)))
-    law = LinearController.of(controller, craft, READS, reference=REFERENCE)
-    run = ff.simulate(craft, HoldJoints(("rod",)), law, state=state, duration=20.0, dt=PERIOD)
+    software = LinearController.of(controller, craft, READS, reference=REFERENCE)
+    run = ff.simulate(craft, HoldJoints(("rod",)), software, state=state, duration=20.0, dt=PERIOD)
     loop = close_loop(plant, controller)
     expected = simulate_linear(loop, np.concatenate([turn, np.zeros(len(loop.A) - 3)]), PERIOD, 20.0)
     seen = 2.0 * run["base.attitude"].values[:, 1:]

@@ -25,12 +25,12 @@ def boom() -> ff.Spacecraft:
     return hub.mount(panel, name="boom", at=ff.Pose(position=(0.5, 0.0, 0.0)))
 
 
-def static_law(D: np.ndarray, craft: ff.Spacecraft, reads, **more) -> LinearController:
+def static_controller(D: np.ndarray, craft: ff.Spacecraft, reads, **more) -> LinearController:
     outputs, inputs = D.shape
     empty = np.zeros((0, 0)), np.zeros((0, inputs)), np.zeros((outputs, 0))
     names = more.pop("names")
-    law = StateSpace(*empty, D, (), tuple(f"y{k}" for k in range(inputs)), names, 0.01)
-    return LinearController.of(law, craft, reads, reference=np.zeros(inputs), **more)
+    controller = StateSpace(*empty, D, (), tuple(f"y{k}" for k in range(inputs)), names, 0.01)
+    return LinearController.of(controller, craft, reads, reference=np.zeros(inputs), **more)
 
 
 class Told:
@@ -64,8 +64,8 @@ def test_rotation_in_orbit_is_found_again_at_any_time(rng):
 
 def test_a_force_at_a_tip_does_the_work_of_a_wrench_there(boom):
     """The command pushes as a pulse from outside does, and the audit books it."""
-    law = static_law(np.zeros((1, 3)), boom, ["base.rate"], trim=0.5, names=("boom.tip.force.z",))
-    ours = ff.simulate(boom, law, duration=1.0, dt=0.01)
+    software = static_controller(np.zeros((1, 3)), boom, ["base.rate"], trim=0.5, names=("boom.tip.force.z",))
+    ours = ff.simulate(boom, software, duration=1.0, dt=0.01)
     theirs = ff.simulate(boom, ff.WrenchPulse(frame="boom.tip", wrench=(0, 0, 0.5, 0, 0, 0)), duration=1.0, dt=0.01)
     assert ours["state.q"].values == pytest.approx(theirs["state.q"].values, abs=1e-13)
     assert ours.audit.holds
@@ -78,15 +78,15 @@ def test_commands_are_cut_turned_around_and_late():
     craft = craft.with_wheel("wheel", axis=(0.0, 0.0, 1.0), inertia=0.1)
     D = np.zeros((1, 3))
     parts = {"names": ("pitch",), "ports": {"pitch": "-wheel"}, "trim": 2.0, "largest": 0.5}
-    law = static_law(D, craft, ["base.rate"], **parts)
-    run = ff.simulate(craft, law, duration=0.2, dt=0.01)
+    software = static_controller(D, craft, ["base.rate"], **parts)
+    run = ff.simulate(craft, software, duration=0.2, dt=0.01)
     assert run["controller.command"].values[-1] == pytest.approx([0.5])
     assert run["wheels.torque"].values[-1] == pytest.approx([-0.5])
     # a command that comes three samples late: before that the trim is given; a record shows the end of a step
     D[0, 2] = -1.0
     turning = dataclasses.replace(craft.at_rest(), v=0.1 * np.eye(craft.layout.nv)[5])
-    law = static_law(D, craft, ["base.rate"], names=("wheel",), late=3)
-    run = ff.simulate(craft, law, state=turning, duration=0.1, dt=0.01, record_dt=0.01)
+    software = static_controller(D, craft, ["base.rate"], names=("wheel",), late=3)
+    run = ff.simulate(craft, software, state=turning, duration=0.1, dt=0.01, record_dt=0.01)
     given = run["controller.command"].values[:, 0]
     assert given[1:4] == pytest.approx([0.0, 0.0, 0.0])
     assert given[4:6] == pytest.approx([-0.1, -0.1], rel=1e-3)
@@ -109,7 +109,7 @@ def test_deflections_are_those_of_the_frames(boom):
 
 def test_commands_that_nobody_takes_are_refused_by_name(boom):
     with pytest.raises(ff.ModelError, match=r"takes no command 'boom.tip.force.w'.*forces at frames, such as"):
-        static_law(np.zeros((1, 3)), boom, ["base.rate"], names=("boom.tip.force.w",))
+        static_controller(np.zeros((1, 3)), boom, ["base.rate"], names=("boom.tip.force.w",))
 
     @ff.record
     class Push(ff.Software):
@@ -119,7 +119,7 @@ def test_commands_that_nobody_takes_are_refused_by_name(boom):
         def command(self, memory, y, clock):
             return ff.FrameForces(self.frames, np.ones(len(self.frames)), self.axes)
 
-    with pytest.raises(ff.LawError, match="no frame 'nowhere'"):
+    with pytest.raises(ff.SoftwareError, match="no frame 'nowhere'"):
         ff.simulate(boom, Push(), duration=0.1, dt=0.01)
-    with pytest.raises(ff.LawError, match=r"axes of FrameForces must be x, y or z"):
+    with pytest.raises(ff.SoftwareError, match=r"axes of FrameForces must be x, y or z"):
         ff.simulate(boom, Push(frames=("boom.tip",), axes="q"), duration=0.1, dt=0.01)

@@ -25,7 +25,7 @@ from freefloat.dynamics import inertial_frame_pose
 from freefloat.library import ets7
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import rotation_about, rotation_exp, rotation_log, skew
-from freefloat.values import LawError, ModelError
+from freefloat.values import ModelError, SoftwareError
 
 START = (0.0, 0.0, 10.0, -32.8, 0.0, 0.0)  # [deg]
 VIA = [
@@ -156,8 +156,8 @@ def test_impossible_paths_are_refused(make, said) -> None:
         make()
 
 
-def hand_after(law, craft, **options) -> tuple[ff.Run, Pose]:
-    run = ff.simulate(craft, law, dt=0.05, **options)
+def hand_after(software, craft, **options) -> tuple[ff.Run, Pose]:
+    run = ff.simulate(craft, software, dt=0.05, **options)
     return run, Pose.from_quaternion(
         jnp.asarray(run["hand.attitude"].values[-1]), jnp.asarray(run["hand.position"].values[-1])
     )
@@ -176,8 +176,8 @@ def test_a_path_is_followed_in_the_frame_it_is_given_in(relative_to) -> None:
     # Continuous it errs by what the step does; held for 0.05 s, by how a joint turns: (0.02 rad/s)^2 x 2 m x 0.05 s.
     period, near = (None, 1e-7) if relative_to == "base" else (0.05, 4e-5)
     path = PoseSpline.through(via, [8.0])
-    law = ResolvedMotion(craft, path, frame="hand", relative_to=relative_to, gain=0.5, period=period)
-    run, reached = hand_after(law, craft, state=start, duration=9.0)
+    software = ResolvedMotion(craft, path, frame="hand", relative_to=relative_to, gain=0.5, period=period)
+    run, reached = hand_after(software, craft, state=start, duration=9.0)
     np.testing.assert_allclose(reached.p, goal.p, atol=near)
     np.testing.assert_allclose(reached.R, goal.R, atol=near)
     assert np.max(np.abs(run["hand.position_error"].values)) < 10.0 * near
@@ -193,15 +193,15 @@ def test_a_path_in_a_moving_target_s_frame_follows_the_target() -> None:
         target.at_rest(at=Pose(position=np.asarray(hand.p))), velocity=(0.0, 0.004, 0.0), rate=(0, 0, 0.01)
     )
     path = PoseSpline.through([Pose(rotation=hand.R), Pose(position=(0.02, 0, 0), rotation=hand.R)], [8.0])
-    law = ResolvedMotion(craft, path, frame="hand", relative_to="target.ring", gain=1.0, period=0.05, on="chaser")
+    software = ResolvedMotion(craft, path, frame="hand", relative_to="target.ring", gain=1.0, period=0.05, on="chaser")
     world = ff.World(chaser=craft, target=target)
-    run = ff.simulate(world, law, state={"chaser": start, "target": drifting}, duration=12.0, dt=0.05)
+    run = ff.simulate(world, software, state={"chaser": start, "target": drifting}, duration=12.0, dt=0.05)
     # Held for 0.05 s, the twist of the target turns by 5e-4 rad and errs by 1e-6 m/s.
     assert np.max(np.abs(run["chaser.hand.position_error"].values)) < 1e-5
     moved = run["chaser.hand.position"].values[-1] - hand.p
     assert np.linalg.norm(moved) > 0.04
-    with pytest.raises(LawError, match="must be sampled: give it a period"):
-        dataclasses.replace(law, period=None)
+    with pytest.raises(SoftwareError, match="must be sampled: give it a period"):
+        dataclasses.replace(software, period=None)
 
 
 @pytest.mark.slow
@@ -210,9 +210,9 @@ def test_satellite_based_paths_may_be_in_base_axes() -> None:
     X_BE = inertial_frame_pose(craft, start, "hand")
     shift = np.array([0.0, 0.0, 0.01])
     path = PoseSpline.through([X_BE, Pose(position=X_BE.p + shift, rotation=X_BE.R)], [4.0])
-    law = SatelliteBasedMotion(craft, path, frame="hand", relative_to="base")
+    software = SatelliteBasedMotion(craft, path, frame="hand", relative_to="base")
     held = ff.World.of(craft).hold_base()
-    run = ff.simulate(held, law, state=start, duration=5.0, dt=0.05)
+    run = ff.simulate(held, software, state=start, duration=5.0, dt=0.05)
     np.testing.assert_allclose(run["hand.position"].values[-1], X_BE.p + shift, atol=1e-8)
 
 
@@ -224,8 +224,8 @@ def test_two_arms_move_one_hand_each() -> None:
     ours = tuple(n for n in bus.layout.moving_joints if n.startswith("left."))
     others = tuple(n for n in bus.layout.moving_joints if n not in ours)
     line = Line(direction=(1, 0, 0), length=0.1, speed=0.02, ramp=1.0)
-    law = ResolvedMotion(bus, line, frame="left.hand", joints=ours, period=0.05)
-    run = ff.simulate(bus, law, HoldJoints(others), joints_deg=(*START, *START), duration=7.0, dt=0.05)
+    software = ResolvedMotion(bus, line, frame="left.hand", joints=ours, period=0.05)
+    run = ff.simulate(bus, software, HoldJoints(others), joints_deg=(*START, *START), duration=7.0, dt=0.05)
     # Without feedback, held for 0.05 s at 0.01 rad/s and 2 m: 1e-5 m/s for 7 s. Moved by the other arm it would be 2 %.
     assert np.max(np.abs(run["left.hand.position_error"].values)) < 7e-5
     still = run["joints.position"].sel(joint=list(others)).values

@@ -1,4 +1,4 @@
-"""Laws in runs: momentum with wheels, motors and their limits, thrusters, filter; and trouble that must have a name."""
+"""Software in runs: momentum with wheels, motors and their limits, thrusters, filter; and trouble that needs a name."""
 
 import dataclasses
 
@@ -42,7 +42,7 @@ def test_total_angular_momentum_with_wheels_is_constant() -> None:
     size = float(np.linalg.norm(np.asarray(momentum_about_origin(craft, start))[3:]))
     assert size > 5.0  # [N m s], nearly all of it in the wheels
     assert np.max(np.linalg.norm(L - L[0], axis=1)) < 1e-10 * size
-    # The arm still draws its line: the law knows what the wheels carry.
+    # The arm still draws its line: the software knows what the wheels carry.
     assert np.max(np.abs(run["hand.position_error"].values)) < 1e-9
 
 
@@ -120,8 +120,8 @@ def test_resolved_acceleration_draws_the_line_with_momentum() -> None:
     start = dataclasses.replace(
         start, v=start.v + np.concatenate([[0.002, 0.0, -0.001, 1e-3, -5e-4, 8e-4], np.zeros(6)])
     )
-    law = ResolvedAcceleration(follow=ResolvedMotion(craft=craft, frame="hand", path=LINE), bandwidth=2.0)
-    run = simulate(craft, law, state=start, duration=22.0, dt=0.02, check=False)
+    software = ResolvedAcceleration(follow=ResolvedMotion(craft=craft, frame="hand", path=LINE), bandwidth=2.0)
+    run = simulate(craft, software, state=start, duration=22.0, dt=0.02, check=False)
     error = np.linalg.norm(run["hand.position_error"].values, axis=1)
     # The hand starts with the base's velocity: at most 3.6 mm/s / (e w) off, then exactly on the line.
     assert error.max() < 2e-3
@@ -133,8 +133,8 @@ def test_a_singular_arm_is_damped_and_says_so() -> None:
     craft = ets7()
     # Arm nearly straight along x and asked to go 0.8 m farther than it can.
     path = Line(direction=(1.0, 0.0, 0.0), length=1.2, speed=0.06)
-    law = ResolvedMotion(craft=craft, frame="hand", path=path, singular_below=0.05)
-    run = simulate(craft, law, joints_deg=(0.0, 60.0, -40.0, -20.0, 0.0, 0.0), duration=22.0, dt=0.05, check=False)
+    software = ResolvedMotion(craft=craft, frame="hand", path=path, singular_below=0.05)
+    run = simulate(craft, software, joints_deg=(0.0, 60.0, -40.0, -20.0, 0.0, 0.0), duration=22.0, dt=0.05, check=False)
     assert np.all(np.isfinite(run["joints.position"].values))
     assert "nearly singular, rates damped" in " ".join(run.conditions)
     assert np.max(np.abs(run["joints.rate"].values)) < 0.06 / 0.05 + 1.0

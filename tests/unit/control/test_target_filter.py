@@ -15,7 +15,7 @@ from freefloat.library import ets7
 from freefloat.model import State, Truth, World
 from freefloat.sensors.ideal import IdealMeasurements
 from freefloat.spatial.rotations import quaternion_exp
-from freefloat.values import LawError, ModelError
+from freefloat.values import ModelError, SoftwareError
 from support.compiling import compiled
 from support.ports import clock_at
 from support.tumbling_client import BUS, CLIENT, GUESS, target_filter
@@ -49,13 +49,13 @@ class Seen:
 
 
 def test_what_is_told_is_what_an_ideal_sensor_would_measure() -> None:
-    law, ideal = target_filter(), IdealMeasurements(TRUTH)
-    memory = law.begin(ideal)
+    software, ideal = target_filter(), IdealMeasurements(TRUTH)
+    memory = software.begin(ideal)
     belief = dataclasses.replace(
-        memory.belief, state=true_target_state(law.body, TRUTH, law.target), time=jnp.asarray(2.0)
+        memory.belief, state=true_target_state(software.body, TRUTH, software.target), time=jnp.asarray(2.0)
     )
     memory = dataclasses.replace(memory, belief=belief, used=jnp.asarray(2.0))
-    told = law.tell(memory, ideal, clock_at(2.0))
+    told = software.tell(memory, ideal, clock_at(2.0))
     for owner in ("client.base", "client.ring"):
         for kind in ("position", "velocity", "rate"):
             np.testing.assert_allclose(told[f"{owner}.{kind}"], ideal[f"{owner}.{kind}"], atol=1e-14)
@@ -63,28 +63,28 @@ def test_what_is_told_is_what_an_ideal_sensor_would_measure() -> None:
         np.testing.assert_allclose(abs(attitude @ ideal[f"{owner}.attitude"]), 1.0, atol=1e-14)
         assert bool(told[f"{owner}.valid"])
     np.testing.assert_allclose(told["target.inertia_ratios"], [0.2, 0.44, 0.36, 0, 0, 0], atol=1e-15)
-    assert not bool(law.tell(memory, ideal, clock_at(2.0 + 5.1))["client.ring.valid"])  # after its patience
+    assert not bool(software.tell(memory, ideal, clock_at(2.0 + 5.1))["client.ring.valid"])  # after its patience
 
 
-LAW = target_filter(guess=TargetGuess(), noise=PictureNoise(position=0.01, angle=0.02))
-TRUE = true_target_state(LAW.body, TRUTH, LAW.target)
+SOFTWARE = target_filter(guess=TargetGuess(), noise=PictureNoise(position=0.01, angle=0.02))
+TRUE = true_target_state(SOFTWARE.body, TRUTH, SOFTWARE.target)
 
 
 @compiled
 def look(memory: Any, view: TargetView, taken: Any, valid: Any, t: Any) -> Any:
     """The filter's memory after a tick at which it is shown a view."""
-    return LAW.remember(memory, Seen(view, taken, valid), clock_at(t, dt=0.1))
+    return SOFTWARE.remember(memory, Seen(view, taken, valid), clock_at(t, dt=0.1))
 
 
 def view_with(noises: Any, shift: float = 0.0) -> TargetView:
     """What the camera sees of the client, or of one that is shifted along x [m]."""
     place = Picture(TargetView(TRUE.quaternion, TRUE.position), jnp.array([1.0, 0.0, 0.3]))
-    return expected_view(LAW.body, apply_error(TRUE, jnp.zeros(20).at[3].set(shift)), place, jnp.asarray(noises))
+    return expected_view(SOFTWARE.body, apply_error(TRUE, jnp.zeros(20).at[3].set(shift)), place, jnp.asarray(noises))
 
 
 def test_a_start_at_a_picture_is_as_wrong_as_the_picture() -> None:
     noises = np.concatenate([0.01 * np.array([1.0, -2.0, 0.5]), 0.02 * np.array([0.3, 1.5, -1.0]), np.zeros(6)])
-    empty = LAW.begin(IdealMeasurements(TRUTH))
+    empty = SOFTWARE.begin(IdealMeasurements(TRUTH))
     assert not bool(empty.started)
     memory = look(empty, view_with(noises), 0.0, True, 0.0)
     assert bool(memory.started)
@@ -95,7 +95,7 @@ def test_a_start_at_a_picture_is_as_wrong_as_the_picture() -> None:
 
 def test_a_picture_counts_once_for_the_time_it_was_taken_and_a_wild_one_never() -> None:
     right, wild = view_with(np.zeros(12)), view_with(np.zeros(12), shift=9.0)
-    blind = look(LAW.begin(IdealMeasurements(TRUTH)), right, 0.0, False, 0.0)
+    blind = look(SOFTWARE.begin(IdealMeasurements(TRUTH)), right, 0.0, False, 0.0)
     assert (bool(blind.started), float(blind.looked)) == (False, -np.inf)
     late = look(blind, right, 0.0, True, 0.1)
     assert (float(late.used), float(late.belief.time)) == (0.0, 0.0)
@@ -112,8 +112,8 @@ def test_a_picture_counts_once_for_the_time_it_was_taken_and_a_wild_one_never() 
 
 def test_after_so_many_refused_pictures_it_begins_anew() -> None:
     wild = view_with(np.zeros(12), shift=9.0)
-    memory = look(LAW.begin(IdealMeasurements(TRUTH)), view_with(np.zeros(12)), 0.0, True, 0.0)
-    for tick in range(1, LAW.most_refused + 1):
+    memory = look(SOFTWARE.begin(IdealMeasurements(TRUTH)), view_with(np.zeros(12)), 0.0, True, 0.0)
+    for tick in range(1, SOFTWARE.most_refused + 1):
         assert int(memory.refused) == tick - 1
         memory = look(memory, wild, 0.1 * tick, True, 0.1 * tick)
     assert (int(memory.refused), float(memory.nis)) == (0, 0.0)
@@ -121,7 +121,7 @@ def test_after_so_many_refused_pictures_it_begins_anew() -> None:
 
 
 def test_without_pictures_the_belief_follows_at_the_age_of_the_oldest_that_could_come() -> None:
-    memory = look(LAW.begin(IdealMeasurements(TRUTH)), view_with(np.zeros(12)), 0.0, True, 0.0)
+    memory = look(SOFTWARE.begin(IdealMeasurements(TRUTH)), view_with(np.zeros(12)), 0.0, True, 0.0)
     for tick in (1, 15, 16):
         memory = look(memory, view_with(np.zeros(12)), 0.0, True, 0.1 * tick)
     np.testing.assert_allclose(memory.belief.time, 0.1, atol=1e-12)  # 15 ticks back
@@ -129,9 +129,9 @@ def test_without_pictures_the_belief_follows_at_the_age_of_the_oldest_that_could
 
 
 def test_what_cannot_work_is_refused_by_name() -> None:
-    with pytest.raises(LawError, match=r"must name a frame of a client, such as 'client\.ring'"):
+    with pytest.raises(SoftwareError, match=r"must name a frame of a client, such as 'client\.ring'"):
         target_filter(target="client.base")
-    with pytest.raises(LawError, match="'ets7' has joints, modes or wheels"):
+    with pytest.raises(SoftwareError, match="'ets7' has joints, modes or wheels"):
         target_filter(client=ets7(), target="client.hand")
     with pytest.raises(ModelError, match="has no frame 'rong'"):
         target_filter(target="client.rong")

@@ -13,7 +13,7 @@ from freefloat.dynamics.row_response import prescribed_dofs
 from freefloat.effects import JointSpring, StuckJoint
 from freefloat.model import Follow, Spacecraft
 from freefloat.model.following import joint_place, joint_position
-from freefloat.values import LawError, ModelError
+from freefloat.values import ModelError, SoftwareError
 
 LINK = {"mass": 1.0, "inertia": (1.0, 1.0, 1.0)}
 
@@ -88,11 +88,11 @@ def test_whoever_asks_for_the_coordinate_of_a_follower_is_told_its_leader(ask):
 
 
 @pytest.mark.parametrize(
-    "law", [HoldJoints(("elbow",)), JointServo(arm(), HoldJoints(("elbow",)))], ids=["rates", "servo"]
+    "software", [HoldJoints(("elbow",)), JointServo(arm(), HoldJoints(("elbow",)))], ids=["rates", "servo"]
 )
-def test_a_law_cannot_command_a_follower(law):
-    with pytest.raises((LawError, ModelError), match=r"'elbow'.* follows 'shoulder'"):
-        ff.simulate(arm(), law, duration=1.0)
+def test_software_cannot_command_a_follower(software):
+    with pytest.raises((SoftwareError, ModelError), match=r"'elbow'.* follows 'shoulder'"):
+        ff.simulate(arm(), software, duration=1.0)
 
 
 def test_other_names_are_refused_as_before():

@@ -98,18 +98,18 @@ def test_what_both_sides_say_must_agree() -> None:
 
 
 def test_an_object_says_its_contract() -> None:
-    class Law:
+    class MySoftware:
         period, reads, commands = 0.2, {"base.rate": "rad/s"}, {"wheels.torque": ("x", "y")}
 
         def begin(self, y) -> None: ...
 
         def step(self, t, y): ...
 
-    contract = Contract.of(Law())
-    assert (contract.name, contract.reads[0].unit, contract.gives[0].shape) == ("Law", "rad/s", (2,))
-    Law.reads, Law.commands = "base.rate", {"brake": "elbow"}  # one name is not a list of letters
-    assert [one.name for one in Contract.of(Law()).reads] == ["base.rate"]
-    assert Contract.of(Law()).gives[0].parts == ("elbow",)
+    contract = Contract.of(MySoftware())
+    assert (contract.name, contract.reads[0].unit, contract.gives[0].shape) == ("MySoftware", "rad/s", (2,))
+    MySoftware.reads, MySoftware.commands = "base.rate", {"brake": "elbow"}  # one name is not a list of letters
+    assert [one.name for one in Contract.of(MySoftware()).reads] == ["base.rate"]
+    assert Contract.of(MySoftware()).gives[0].parts == ("elbow",)
     with pytest.raises(ContractError, match=r"object is no on-board software: it has no `period`. It needs period"):
         Contract.of(object())
 
@@ -149,13 +149,13 @@ def test_measurements_by_name() -> None:
 
 
 def test_an_object_that_fails_is_named() -> None:
-    class Law:
-        name, period, reads, commands = "law", 0.2, (), {"base.wrench": ()}
+    class MySoftware:
+        name, period, reads, commands = "damper", 0.2, (), {"base.wrench": ()}
 
         def begin(self, y) -> None:
             raise ZeroDivisionError("by zero")
 
         def step(self, t, y): ...
 
-    with pytest.raises(SoftwareFault, match="software 'law' failed in begin: ZeroDivisionError: by zero"):
-        InProcess(Law()).begin(np.zeros(1))
+    with pytest.raises(SoftwareFault, match="software 'damper' failed in begin: ZeroDivisionError: by zero"):
+        InProcess(MySoftware()).begin(np.zeros(1))

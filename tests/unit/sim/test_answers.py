@@ -26,9 +26,9 @@ def _own_folder(own_cache, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
 
 
-def force_on(law, craft=CRAFT):
-    """The force that a law makes [N], from the motion."""
-    run = ff.simulate(craft, law, duration=1.0, dt=0.25)
+def force_on(software, craft=CRAFT):
+    """The force that software makes [N], from the motion."""
+    run = ff.simulate(craft, software, duration=1.0, dt=0.25)
     assert run.audit.holds
     return float(run["base.velocity"].values[-1, 0] * craft.mass)
 
@@ -43,7 +43,7 @@ def require(force, make):
 
 # ---- changes
 
-LAW = """
+SOFTWARE = """
 import freefloat as ff, jax, jax.numpy as jnp, numpy as np
 X = np.eye(6)[0]
 {before}
@@ -56,9 +56,9 @@ class Push({base}):
 """
 
 
-def write(tmp_path, name="written_law", before="", base="ff.Software", field="", force="2.5"):
-    """The module of a law, imported or, if it is there already, reloaded."""
-    (tmp_path / f"{name}.py").write_text(LAW.format(before=before, base=base, field=field, force=force))
+def write(tmp_path, name="written_software", before="", base="ff.Software", field="", force="2.5"):
+    """The module of software, imported or, if it is there already, reloaded."""
+    (tmp_path / f"{name}.py").write_text(SOFTWARE.format(before=before, base=base, field=field, force=force))
     importlib.invalidate_caches()
     found = sys.modules.get(name)
     return importlib.reload(found) if found else importlib.import_module(name)
@@ -87,52 +87,59 @@ CHANGES = {
 
 
 @pytest.mark.parametrize(("old", "new"), CHANGES.values(), ids=CHANGES.keys())
-def test_an_edited_law_gives_its_new_answer(tmp_path, old, new):
+def test_edited_software_gives_its_new_answer(tmp_path, old, new):
     require(2.5, lambda: write(tmp_path, **old).Push())
     require(3.5, lambda: write(tmp_path, **new).Push())
     require(2.5, lambda: write(tmp_path, **old).Push())
 
 
 def test_a_helper_in_another_file_counts(tmp_path):
-    helper = tmp_path / "helping_law.py"
+    helper = tmp_path / "helping_software.py"
     helper.write_text("def gain(): return 2.5")
-    law = write(
-        tmp_path, before="from helping_law import gain\nimport helping_law", force="gain() + helping_law.gain()"
+    software = write(
+        tmp_path,
+        before="from helping_software import gain\nimport helping_software",
+        force="gain() + helping_software.gain()",
     )
-    require(5.0, law.Push)
+    require(5.0, software.Push)
     helper.write_text("def gain(): return 3.5")
-    importlib.reload(sys.modules["helping_law"])
-    require(6.0, law.Push)  # by the module; the name that was imported is still the old function
-    law = write(
-        tmp_path, before="from helping_law import gain\nimport helping_law", force="gain() + helping_law.gain()"
+    importlib.reload(sys.modules["helping_software"])
+    require(6.0, software.Push)  # by the module; the name that was imported is still the old function
+    software = write(
+        tmp_path,
+        before="from helping_software import gain\nimport helping_software",
+        force="gain() + helping_software.gain()",
     )
-    require(7.0, law.Push)
+    require(7.0, software.Push)
 
 
 @pytest.mark.slow
 def test_globals_and_class_attributes_that_change_count(tmp_path):
     before = "NUMBER, WORDS, TABLE = 1.5, {'gain': [0.25]}, np.array([0.5])\ndef g(): return 0.25\n"
-    law = write(
-        tmp_path, name="changing_law", before=before, force="NUMBER + WORDS['gain'][0] + TABLE[0] + g() + self.plus"
+    software = write(
+        tmp_path,
+        name="changing_software",
+        before=before,
+        force="NUMBER + WORDS['gain'][0] + TABLE[0] + g() + self.plus",
     )
-    law.Push.plus = 0.0
-    require(2.5, law.Push)
-    law.NUMBER = 2.5
-    require(3.5, law.Push)
-    law.WORDS["gain"][0] = 1.25
-    require(4.5, law.Push)
-    law.TABLE[0] = 1.5
-    require(5.5, law.Push)
-    law.g = lambda: 1.25
-    require(6.5, law.Push)
-    law.Push.plus = 1.0
-    require(7.5, law.Push)
+    software.Push.plus = 0.0
+    require(2.5, software.Push)
+    software.NUMBER = 2.5
+    require(3.5, software.Push)
+    software.WORDS["gain"][0] = 1.25
+    require(4.5, software.Push)
+    software.TABLE[0] = 1.5
+    require(5.5, software.Push)
+    software.g = lambda: 1.25
+    require(6.5, software.Push)
+    software.Push.plus = 1.0
+    require(7.5, software.Push)
 
 
 def test_a_static_field_counts(tmp_path):
-    law = write(tmp_path, force="2.5 * self.size")
-    require(2.5, law.Push)
-    require(5.0, lambda: law.Push(size=2))
+    software = write(tmp_path, force="2.5 * self.size")
+    require(2.5, software.Push)
+    require(5.0, lambda: software.Push(size=2))
 
 
 def test_what_jax_remembers_does_not_count(tmp_path):
@@ -140,20 +147,20 @@ def test_what_jax_remembers_does_not_count(tmp_path):
         "GAIN = 2.5\n@jax.jit\ndef twice(t): return GAIN + 0.0 * t\ndef yes(t): return GAIN + 0.0 * t\n"
         "def no(t): return 0.0 * t\n"
     )
-    law = write(tmp_path, before=before, force="twice(clock.t) + jax.lax.cond(clock.t > -1.0, yes, no, clock.t)")
-    require(5.0, law.Push)
-    law.GAIN = 3.5
-    require(7.0, law.Push)
+    software = write(tmp_path, before=before, force="twice(clock.t) + jax.lax.cond(clock.t > -1.0, yes, no, clock.t)")
+    require(5.0, software.Push)
+    software.GAIN = 3.5
+    require(7.0, software.Push)
 
 
 def test_another_version_of_the_package_finds_nothing_old(tmp_path, traces, monkeypatch):
-    law = write(tmp_path)
-    require(2.5, law.Push)
+    software = write(tmp_path)
+    require(2.5, software.Push)
     known = len(traces)
     monkeypatch.setattr(origins, "package_source", lambda: "another version")
     origins.version_of.cache_clear()
     try:
-        require(2.5, law.Push)
+        require(2.5, software.Push)
         assert len(traces) == 2 * known
     finally:
         monkeypatch.undo()
@@ -169,13 +176,13 @@ def test_another_version_of_the_package_finds_nothing_old(tmp_path, traces, monk
     ],
 )
 def test_what_is_read_from_outside_is_read_each_time(tmp_path, monkeypatch, before, read):
-    law = write(tmp_path, before=before, force=read)
+    software = write(tmp_path, before=before, force=read)
     for force in (2.5, 3.5):
         monkeypatch.setenv("FORCE", str(force))
         monkeypatch.setenv("FORCE_FILE", str(tmp_path / "force"))
         (tmp_path / "force").write_text(str(force))
-        (tmp_path / "written_law.py.force").write_text(str(force))
-        require(force, law.Push)
+        (tmp_path / "written_software.py.force").write_text(str(force))
+        require(force, software.Push)
     told = engine.doctor()["traced_again"]
     assert told
     assert any(word in why for why in told.values() for word in ("os", "open()", "pathlib"))
@@ -183,10 +190,10 @@ def test_what_is_read_from_outside_is_read_each_time(tmp_path, monkeypatch, befo
 
 @pytest.mark.parametrize("read", ["0.0 * time.time() + 2.5", "0.0 * random.random() + 2.5"])
 def test_clocks_and_chance_are_traced_each_time(tmp_path, traces, read):
-    law = write(tmp_path, before="import time, random", force=read)
-    force_on(law.Push())
+    software = write(tmp_path, before="import time, random", force=read)
+    force_on(software.Push())
     first = len(traces)
-    force_on(law.Push())
+    force_on(software.Push())
     assert len(traces) == 2 * first > 0
     assert engine.doctor()["traced_again"]
 
@@ -251,7 +258,7 @@ def test_baked_and_varied_agree_to_rounding():
 
 @ff.record
 class Baked(ff.Software):
-    """The same law in code that must know its number."""
+    """The same software in code that must know its number."""
 
     gain: float = 2.5
 
@@ -260,7 +267,7 @@ class Baked(ff.Software):
         return ff.BaseWrench(size * X)
 
 
-def test_a_law_that_must_know_its_numbers_is_right(traces):
+def test_software_that_must_know_its_numbers_is_right(traces):
     for gain in (2.5, -3.5, 1.0):
         assert force_on(Baked(gain)) == pytest.approx(abs(gain), rel=1e-12)
     count = len(traces)

@@ -22,7 +22,7 @@ HUB = ff.Spacecraft.from_base("target", mass=10.0, inertia=(1.0, 2.0, 3.0)).with
 
 @record
 class Chatter(ff.Software):
-    """A law with modes and a counter: pushes the joint to and fro, and changes sides by itself."""
+    """Software with modes and a counter: pushes the joint to and fro, and changes sides by itself."""
 
     def begin(self, y):
         return {"mode": jnp.zeros((), jnp.int32), "count": jnp.zeros(()), "total": jnp.zeros(())}

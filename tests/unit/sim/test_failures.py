@@ -47,10 +47,10 @@ def before_and_after(plain: ff.Run, failed: ff.Run, at: float) -> None:
         assert not np.array_equal(plain[name].values, failed[name].values)
 
 
-@pytest.mark.parametrize("law", [Swing(), Rates(), Rates(period=0.5)], ids=["torques", "rates", "sampled rates"])
-def test_a_stuck_joint_stops_and_stays(law):
-    plain = ff.simulate(HUB, law, duration=6.0, dt=0.02)
-    failed = ff.simulate(HUB, law, effects.StuckJoint(joint="tip", at=3.0), duration=6.0, dt=0.02)
+@pytest.mark.parametrize("software", [Swing(), Rates(), Rates(period=0.5)], ids=["torques", "rates", "sampled rates"])
+def test_a_stuck_joint_stops_and_stays(software):
+    plain = ff.simulate(HUB, software, duration=6.0, dt=0.02)
+    failed = ff.simulate(HUB, software, effects.StuckJoint(joint="tip", at=3.0), duration=6.0, dt=0.02)
     before_and_after(plain, failed, 3.0)
     assert failed.audit.holds
     later = failed["time"].values > 3.0

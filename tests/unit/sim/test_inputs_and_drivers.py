@@ -53,19 +53,19 @@ def test_a_named_sensor_is_read_by_its_name_at_the_start() -> None:
         def begin(self, y):
             return y["left.joints.position"]
 
-    law = Named()
-    assert ff.check_software(law, CRAFT, encoder, ff.sensors.Ideal()) == []
+    software = Named()
+    assert ff.check_software(software, CRAFT, encoder, ff.sensors.Ideal()) == []
 
 
 def test_two_of_one_kind_cannot_drive_one_joint() -> None:
-    with pytest.raises(ff.LawError, match="Joint 'rod' is driven by two parts, Spring and Spring"):
+    with pytest.raises(ff.SoftwareError, match="Joint 'rod' is driven by two parts, Spring and Spring"):
         ff.simulate(CRAFT, Spring(), Spring(), duration=0.1)
 
 
 def test_thrusters_that_are_not_there_are_refused() -> None:
-    with pytest.raises(ff.LawError, match="Sets of thrusters: none"):
+    with pytest.raises(ff.SoftwareError, match="Sets of thrusters: none"):
         ff.simulate(CRAFT, Burn(), duration=0.1)
     pairs = ff.effects.Thrusters.from_nozzles(ff.effects.torque_pairs(arm=1.0, thrust=0.1))
-    with pytest.raises(ff.LawError, match="must give 12 numbers"):
+    with pytest.raises(ff.SoftwareError, match="must give 12 numbers"):
         ff.simulate(CRAFT, pairs, Burn(count=3), duration=0.1)
     assert ff.check_software(Burn(), CRAFT, pairs) == []

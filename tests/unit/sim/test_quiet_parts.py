@@ -131,7 +131,7 @@ def speed(by_colour, look):
     return float(simulated(HUB, Push(by_colour, look))["base.velocity"].values[-1, 0])
 
 
-def test_a_law_that_reads_a_shape_or_a_colour_gives_its_new_answer(traces):
+def test_software_that_reads_a_shape_or_a_colour_gives_its_new_answer(traces):
     assert speed(False, hub(1.0)) == pytest.approx(1.0 / 8.0)
     made = len(traces)
     assert speed(False, hub(1.0, "panel")) == pytest.approx(1.0 / 8.0)

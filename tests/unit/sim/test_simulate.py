@@ -4,6 +4,7 @@ import dataclasses
 import inspect
 import json
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -68,6 +69,29 @@ class Integral(ff.Software):
         return ff.WheelTorques(("wheel",), self.gain * memory["turned"][None])
 
 
+@record
+class Turned:
+    """Memory of a user's own."""
+
+    angle: jax.Array  # [rad]
+
+
+@record
+class TypedIntegral(ff.Software[Turned]):
+    """The same integral with a memory that an editor knows."""
+
+    gain: float = 0.2
+
+    def begin(self, y: ff.model.Measurements) -> Turned:
+        return Turned(jnp.zeros(()))
+
+    def remember(self, memory: Turned, y: ff.model.Measurements, clock: ff.Clock) -> Turned:
+        return Turned(memory.angle + clock.hold * y["base.rate"][2])
+
+    def command(self, memory: Turned, y: ff.model.Measurements, clock: ff.Clock) -> ff.WheelTorques:
+        return ff.WheelTorques(("wheel",), self.gain * memory.angle[None])
+
+
 @pytest.fixture(scope="module")
 def swung() -> ff.Run:
     return ff.simulate(CRAFT, Twist(), state=moving(), duration=2.0, dt=0.01)
@@ -98,12 +122,23 @@ def test_work_and_damping_balance_the_energy():
     assert float(run["energy.dissipated"][-1]) > 1e-3
 
 
-def test_a_law_with_memory_is_sampled_and_conserves_momentum():
+def test_software_with_memory_is_sampled_and_conserves_momentum():
     run = ff.simulate(CRAFT, Integral(period=0.1), state=moving(), duration=2.0, dt=0.01)
     torque = run["wheels.torque"].values[:, 0]
     assert run.audit.holds
     assert np.unique(torque).size <= 21  # one value for each of the twenty holds, and the start
     assert np.ptp(torque) > 1e-3
+
+
+def test_software_that_names_its_memory_runs_as_software_that_does_not():
+    """`ff.Software[M]` is for editors and type checkers; the run is the same to the last bit."""
+    typed, plain = (
+        ff.simulate(CRAFT, software, state=moving(), duration=0.5, dt=0.01)
+        for software in (TypedIntegral(period=0.1), Integral(period=0.1))
+    )
+    assert typed.audit.holds
+    np.testing.assert_array_equal(typed["wheels.torque"].values, plain["wheels.torque"].values)
+    assert np.ptp(typed["wheels.torque"].values) > 1e-4
 
 
 def test_memory_of_continuous_software_changes_at_ticks_only():
@@ -123,7 +158,7 @@ def test_sampled_noise_does_not_depend_on_the_step():
         told.append(
             [watched.step()["base.rate"] for _ in range(round(0.5 / dt))][round(0.1 / dt) - 1 :: round(0.1 / dt)]
         )
-    np.testing.assert_array_equal(np.array(told[0])[:, :2], np.array(told[1])[:, :2])  # the law acts about z
+    np.testing.assert_array_equal(np.array(told[0])[:, :2], np.array(told[1])[:, :2])  # the software acts about z
     assert np.ptp(told[0], axis=0).min() > 1e-5
 
 
@@ -261,7 +296,7 @@ def test_a_planted_wrong_inertia_is_caught_and_named(monkeypatch):
     assert "VIOLATED" in str(failure.value)
 
 
-def test_jumps_of_a_sampled_law_are_no_coarseness_of_the_step():
+def test_jumps_of_sampled_software_are_no_coarseness_of_the_step():
     """Rates that jump at ticks and are held between them are integrated exactly, whatever the step."""
 
     @record
@@ -313,7 +348,7 @@ class Careless(ff.Effect):
 
 @pytest.mark.parametrize("answer", [np.ones(()), np.ones(1), np.ones(7), np.ones((8, 1)), None])
 def test_an_effect_of_the_wrong_size_is_named(answer):
-    with pytest.raises(ff.LawError, match=r"Careless\.force must return 8 numbers \(base, wheel, arm\)"):
+    with pytest.raises(ff.SoftwareError, match=r"Careless\.force must return 8 numbers \(base, wheel, arm\)"):
         ff.simulate(CRAFT, Careless(answer), duration=1.0)
 
 

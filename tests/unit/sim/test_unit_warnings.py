@@ -50,8 +50,8 @@ def test_a_path_of_any_kind_in_millimetres_is_named():
     craft = ff.library.ets7()
     line = ff.Line(direction=(0, 1, 0), length=200.0, speed=10.0)
     spline = PoseSpline.through([ff.Pose(), ff.Pose(position=(0.0, 200.0, 0.0))], [20.0])
-    laws = [ResolvedMotion(craft, frame="hand", path=path) for path in (line, spline)]
-    said = [slips(craft, law, state=craft.at_rest(joints_deg=DEGREES)) for law in laws]
+    leading = [ResolvedMotion(craft, frame="hand", path=path) for path in (line, spline)]
+    said = [slips(craft, software, state=craft.at_rest(joints_deg=DEGREES)) for software in leading]
     assert said[0] == said[1]
     assert "leads 'hand' 200 m away" in said[0][0]
 

@@ -29,7 +29,7 @@ from freefloat.sim.system.system import Inputs, System, SystemState, tick_of
 from freefloat.sim.system.varied_numbers import compile_system
 from freefloat.values import record
 from freefloat.values.arrays import Numeric, Vector
-from freefloat.values.errors import LawError, ModelError
+from freefloat.values.errors import ModelError, SoftwareError
 
 Channels = tuple[str, ...]
 Values = tuple[Any, ...]  # one array for each channel
@@ -194,7 +194,7 @@ def channel_values(
     for name in channels:
         try:
             found.append(jnp.asarray(here.observe(name), dtype=float))
-        except LawError:
+        except SoftwareError:
             if recorded is None:
                 recorded = {channel.name: value for channel, value in run_channels(system, loop, start, inputs)}
             if name not in recorded:

@@ -31,6 +31,6 @@ def arm_command(
     craft, state, tick = system.world.crafts[c], loop.states[c], tick_of(system, loop)
     q = np.array([craft.layout.position(joint).start for joint in joints], dtype=int)
     v = np.array(craft.layout.indices(joints), dtype=int)
-    law = PortBus(system, loop, loop.states, inputs, tick.t, tick.number).joint_torques(c, tick.t)
-    torque = arm_torque(craft, nominal, relative, law[np.arange(6, craft.layout.nv)], gravity).total
+    torques = PortBus(system, loop, loop.states, inputs, tick.t, tick.number).joint_torques(c, tick.t)
+    torque = arm_torque(craft, nominal, relative, torques[np.arange(6, craft.layout.nv)], gravity).total
     return jnp.asarray(state.q)[q], jnp.asarray(state.v)[v], torque[v - 6]

@@ -1,5 +1,5 @@
 /* Serves the three functions of freefloat_software.h at a Unix socket: ./program /path/of/socket
-   Build: cc -O2 -o program serve.c law.c. The machine is little-endian, as the messages are. */
+   Build: cc -O2 -o program serve.c software.c. The machine is little-endian, as the messages are. */
 #include "freefloat_software.h"
 
 #include <stdint.h>

@@ -99,7 +99,7 @@ def _joint(part: XmlPart) -> StatedJoint | None:
     part.expect(("name", "type"), known)
     for tag in ("calibration", "safety_controller"):
         if part.child(tag) is not None:
-            part.findings.warn(part.name, f"element <{tag}> is ignored: laws set their own bounds.", minor=True)
+            part.findings.warn(part.name, f"element <{tag}> is ignored: software sets its own bounds.", minor=True)
     kind = part.text("type")
     if kind is not None and kind not in _KINDS:
         remedy = _REMEDIES.get(kind, f"Types: {', '.join(_KINDS)}.")

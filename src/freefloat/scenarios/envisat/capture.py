@@ -106,7 +106,7 @@ class EnvisatCapture(RehearsedScenario):
         world = World(servicer=servicer_with_camera(), client=envisat())
         return world.connection(GRASP, "servicer.tool", "client.ring")
 
-    def law(self) -> CompliantCapture:
+    def software(self) -> CompliantCapture:
         """Capture software, with exact models of both spacecraft."""
         from freefloat.control import CaptureGains, CaptureLimits, CaptureSchedule, CompliantCapture
         from freefloat.library.servicer import SERVICER_CAPTURE
@@ -136,10 +136,10 @@ class EnvisatCapture(RehearsedScenario):
     def parts(self) -> tuple[Part, ...]:
         """Sensors and software, in the order in which they run."""
         if self.sensors is None:
-            return (self.law(),)
+            return (self.software(),)
         period, world = 1e-3 * self.software_ms, self.world()
         filters = self.sensors.filters(world.craft("servicer"), world.craft("client"), self.spin_deg_s, period)
-        return (*self.sensors.parts(period), *filters, self.law())
+        return (*self.sensors.parts(period), *filters, self.software())
 
     def build(self) -> Experiment:
         """Experiment in orbit: both co-rotate at the start, except for the start error of the servicer."""

@@ -79,7 +79,7 @@ class Ets7Gjm(Scenario):
             "torque-level-4hz": replace(nominal, servo=Servo(), dt=TORQUE_LEVEL_DT, sample_rate_hz=4.0),
         }
 
-    def law(self, craft: Spacecraft) -> ResolvedMotion:
+    def software(self, craft: Spacecraft) -> ResolvedMotion:
         """Software that moves the hand along the line, with the controller's own model of the arm."""
         from freefloat.control import Line, ResolvedMotion
 
@@ -92,7 +92,7 @@ class Ets7Gjm(Scenario):
         from freefloat.sim import Experiment
 
         craft = spacecraft(None, self.craft, self.servo)
-        parts = with_servo(self.law(craft), craft, self.servo, self.sample_rate_hz)
+        parts = with_servo(self.software(craft), craft, self.servo, self.sample_rate_hz)
         return Experiment.of(craft, *parts, duration=self.duration, dt=self.dt, joints_deg=self.joints_deg)
 
     def claims(self, variant: str, run: Run, others: Mapping[str, Run]) -> list[Claim]:

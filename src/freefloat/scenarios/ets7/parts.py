@@ -11,7 +11,7 @@ from pydantic import Field
 from freefloat.scenarios.settings import NotNegative, Positive, Unit
 
 if TYPE_CHECKING:
-    from freefloat.control import RateLaw
+    from freefloat.control import RateSoftware
     from freefloat.model import Part, Spacecraft
 
 WheelTorque = Annotated[NotNegative, Unit("N m")]  # largest, of each wheel
@@ -47,7 +47,9 @@ def spacecraft(max_torque: float | None, changes: Mapping[str, Any], servo: Serv
     return craft
 
 
-def with_servo(arm: RateLaw, craft: Spacecraft, servo: Servo | None, sample_rate_hz: float | None) -> tuple[Part, ...]:
+def with_servo(
+    arm: RateSoftware, craft: Spacecraft, servo: Servo | None, sample_rate_hz: float | None
+) -> tuple[Part, ...]:
     """Parts that move the arm: software at rate level, or with joint servo and friction; sampled if a rate is given."""
     from freefloat.control import JointServo
     from freefloat.effects import Friction, JointFriction

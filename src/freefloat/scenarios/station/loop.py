@@ -37,10 +37,10 @@ def state_feedback(
     columns += [n + k for k in columns]
     gain, names = (0.0 if off else 1.0) * regulator.gain[:, columns], tuple(regulator.model.states[k] for k in columns)
     nothing = np.zeros((0, 0)), np.zeros((0, 2 * n)), np.zeros((len(gain), 0))
-    law = StateSpace(*nothing, -gain, (), names, regulator.model.inputs, period)
+    controller = StateSpace(*nothing, -gain, (), names, regulator.model.inputs, period)
     ports, craft = station.reference.inputs | (WHEELS if wheels_of else {}), wheels_of or station.craft
     options = {"reference": reference, "trim": trim_commands(station), "ports": ports, "largest": largest}
-    return _attitude(station, period), LinearController.of(law, craft, reads, **options)
+    return _attitude(station, period), LinearController.of(controller, craft, reads, **options)
 
 
 def _attitude(station: StationModel, period: float) -> OrbitAttitude:

@@ -136,8 +136,8 @@ class StationRecovery(Scenario):
         from freefloat.scenarios.station.loop import filter_feedback, state_feedback
 
         if self.control == "filter":
-            attitude, law = filter_feedback(station, self.compensator())
-            return attitude, dataclasses.replace(law, late=self.late)
+            attitude, software = filter_feedback(station, self.compensator())
+            return attitude, dataclasses.replace(software, late=self.late)
         force = self.tip_force or np.inf
         largest = np.array([force if "tip" in name else np.inf for name in station.structure.inputs])
         wheels = craft if self.wheel_torque else None

@@ -79,7 +79,7 @@ class StationTravel(Scenario):
         from freefloat.sim import Experiment
 
         station = self.station()
-        attitude, law = state_feedback(station, station.regulator, self.dt, off=not self.controlled)
+        attitude, software = state_feedback(station, station.regulator, self.dt, off=not self.controlled)
         tips = {name: 1e-3 * self.tips_mm for name in TIPS if not name.startswith("arm")}
         rates = np.zeros(3 + station.craft.layout.nq)
         rates[3 + station.craft.layout.position("rail").start] = self.speed
@@ -88,7 +88,7 @@ class StationTravel(Scenario):
         start = station.start(np.full(3, np.deg2rad(self.start_deg)), bent_coordinates(station.craft, tips), rates)
         return Experiment.of(
             station.craft,
-            *(GravityGradient(station.orbit), attitude, law),
+            *(GravityGradient(station.orbit), attitude, software),
             state=start,
             duration=self.duration,
             dt=self.dt,

@@ -204,7 +204,7 @@ def _instability(
             f"the motion grows by itself at {growth:.3g} 1/s ({acting}). Check the signs and the gains"
         )
     largest, _ = _largest(system, calm)
-    if any(law.period is not None for law in system.software):
+    if any(software.period is not None for software in system.software):
         return largest, "sampled software acts too strongly for its period. Lower its gain or shorten its period"
     return largest, f"the motion is unstable. Shorten dt = {dt:g} s, or lower the gains"
 

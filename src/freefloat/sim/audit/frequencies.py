@@ -33,11 +33,11 @@ def unresolved_rates(system: System, states: tuple[State, ...]) -> tuple[str, ..
             for body, rate in fastest_modes(craft, np.asarray(state.q)).items()
             if rate * system.dt > _RESOLVED
         ]
-    for law in system.software:
-        rate = float(law.fastest_rate)
+    for software in system.software:
+        rate = float(software.fastest_rate)
         if rate * system.dt > _RESOLVED:
             found.append(
-                f"{law.title}: dt = {system.dt:g} s cannot follow its loop at {rate:.3g} rad/s. Use dt = "
+                f"{software.title}: dt = {system.dt:g} s cannot follow its loop at {rate:.3g} rad/s. Use dt = "
                 f"{_fitting_step(system.dt, rate):.10g} or shorter, or a slower loop."
             )
     return tuple(found)

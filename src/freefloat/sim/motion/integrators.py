@@ -21,7 +21,7 @@ from freefloat.spatial.rotations import dexp_inverse, dexp_inverse_second_order
 from freefloat.values.arrays import Numeric, Scalar, Vec3
 from freefloat.values.tracing import scan
 
-# A rate is a function of the plants, a time, and a time strictly inside the step: where a law's command has a
+# A rate is a function of the plants, a time, and a time strictly inside the step: where a command of software has a
 # corner at a tick, its derivative must be taken on the side of the step that is being made.
 RateFunction = Callable[[Plants, Scalar, Scalar], WorldRate]
 _INSIDE = 1e-9  # of a step

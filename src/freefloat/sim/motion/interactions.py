@@ -14,7 +14,7 @@ from freefloat.sim.system.system import System
 from freefloat.sim.system.varied_numbers import compile_system
 from freefloat.spatial import angular, linear, six
 from freefloat.spatial.rotations import cross
-from freefloat.values import LawError, ModelError
+from freefloat.values import ModelError, SoftwareError
 from freefloat.values.arrays import Numeric, Scalar, Vec6, Vector
 
 Margins = tuple[Vector, ...]  # of each interaction
@@ -71,7 +71,7 @@ def actions(
         with checked_call(interaction, "act"):
             action = interaction.act(truth, own.state, mine, clock)
         if len(action.forces) != len(states):
-            raise LawError(f"{interaction.title}.act must give a force for each of the {len(states)} spacecraft.")
+            raise SoftwareError(f"{interaction.title}.act must give a force for each of the {len(states)} spacecraft.")
         found.append(action)
     return tuple(found)
 

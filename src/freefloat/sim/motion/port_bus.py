@@ -33,7 +33,7 @@ from freefloat.sim.system.software_checks import checked_call, require_commands,
 from freefloat.sim.system.system import Inputs, System, SystemState, Tick
 from freefloat.sim.system.unmeasured import unmeasured_message
 from freefloat.spatial import angular, linear
-from freefloat.values import LawError
+from freefloat.values import SoftwareError
 from freefloat.values.arrays import Flag, Numeric, Scalar, Vector
 
 # Kinds of measurements whose rates are known before the joint rates are: positions and what momentum there is.
@@ -145,7 +145,7 @@ class PortBus:
         ideal = [part for part in system.ideal if system.craft_index(part) == own]
         if (real or ideal) and not any(not part.names or name in part.names for part in ideal):
             if self._missing is None:
-                raise LawError(unmeasured_message(system, k, {name}))
+                raise SoftwareError(unmeasured_message(system, k, {name}))
             self._missing.setdefault(k, set()).add(name)
 
     def _true_value(self, k: int, own: int, name: str) -> Numeric:
@@ -153,14 +153,14 @@ class PortBus:
         truth = self.sensor_truth(own)
         try:
             value = true_value(truth, name)
-        except LawError as error:
-            raise LawError(f"{self.system.software[k].title} reads '{name}': {error}") from None
+        except SoftwareError as error:
+            raise SoftwareError(f"{self.system.software[k].title} reads '{name}': {error}") from None
         if not self._before_rates:
             return value
         number, rest = self.system.world.locate(name, own)
         conserved = rest in _CONSERVED and not self.system.world.is_held(number)
         if not (rest.rpartition(".")[2] in _KNOWN_BEFORE or conserved):
-            raise LawError(
+            raise SoftwareError(
                 f"{self.system.software[k].title} prescribes joint rates continuously and reads '{name}', "
                 f"which those rates change. Sample it: period={self.system.dt:g} or longer."
             )
@@ -214,16 +214,16 @@ class PortBus:
 
     def requested_commands(self, k: int) -> tuple[Command, ...]:
         """Commands that software number k gives if it runs now, before actuators limit them."""
-        law, memory = self.system.software[k], self.state.software[k].memory
-        with checked_call(law, "command"):
-            answer = law.command(memory, self.measurements(k), self.clock(k))
-        return require_commands(self.system.world.crafts[self._own(k)], law, answer)
+        software, memory = self.system.software[k], self.state.software[k].memory
+        with checked_call(software, "command"):
+            answer = software.command(memory, self.measurements(k), self.clock(k))
+        return require_commands(self.system.world.crafts[self._own(k)], software, answer)
 
     def software_messages(self, k: int) -> dict[str, Any]:
         """Messages that software number k sends if it runs now."""
-        law, memory = self.system.software[k], self.state.software[k].memory
-        with checked_call(law, "tell"):
-            return require_messages(law, law.tell(memory, self.measurements(k), self.clock(k)))
+        software, memory = self.system.software[k], self.state.software[k].memory
+        with checked_call(software, "tell"):
+            return require_messages(software, software.tell(memory, self.measurements(k), self.clock(k)))
 
     def _own(self, k: int) -> int:
         return self.system.craft_index(self.system.software[k])

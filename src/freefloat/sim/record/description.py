@@ -108,9 +108,9 @@ class Description:
         )
 
 
-def _part_of_today(law: Mapping[str, Any]) -> dict[str, Any]:
-    """A part from an entry of format 2, in which all parts were laws."""
-    return {"part": law["law"], "kind": "law", **{name: value for name, value in law.items() if name != "law"}}
+def _part_of_today(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """A part from an entry of format 2, in which all parts were called laws."""
+    return {"part": entry["law"], "kind": "law", **{name: value for name, value in entry.items() if name != "law"}}
 
 
 def _json_ready(value: Any) -> Any:

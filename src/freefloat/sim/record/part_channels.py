@@ -42,14 +42,14 @@ def part_channels(here: PortBus, c: int, ticked: Scalar) -> Iterator[ChannelValu
 
 
 def _software(here: PortBus, k: int) -> list[ChannelValue]:
-    law = here.system.software[k]
-    channels = tuple(law.channels())
+    software = here.system.software[k]
+    channels = tuple(software.channels())
     if not channels:
         return []
     memory, y = here.state.software[k].memory, here.measurements(k)
-    with checked_call(law, "observe"):
+    with checked_call(software, "observe"):
         truth = here.truth(here.system.wiring.software[k].craft)
-        return require_observed(law, channels, law.observe(memory, y, here.clock(k), truth))
+        return require_observed(software, channels, software.observe(memory, y, here.clock(k), truth))
 
 
 def _actuators(here: PortBus, c: int) -> Iterator[ChannelValue]:

@@ -118,10 +118,10 @@ def _with_numbers(system: System, channels: tuple[Channel, ...]) -> tuple[Channe
                 known |= {
                     channel.name: channel for channel in (owned_channel(world, c, x) for x in effect.channels(craft))
                 }
-    for law in system.software:
+    for software in system.software:
         known |= {
             channel.name: channel
-            for channel in (owned_channel(world, system.craft_index(law), x) for x in law.channels())
+            for channel in (owned_channel(world, system.craft_index(software), x) for x in software.channels())
         }
     return tuple(known.get(channel.name, channel) for channel in channels)
 

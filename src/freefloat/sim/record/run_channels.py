@@ -37,7 +37,7 @@ from freefloat.spatial.rotations import (
     roll_pitch_yaw,
     rotation_matrix,
 )
-from freefloat.values import LawError
+from freefloat.values import SoftwareError
 from freefloat.values.arrays import Numeric, Vec3
 from freefloat.values.channels import Channel, quaternion, vector
 
@@ -117,9 +117,11 @@ def _require_distinct(channels: list[Channel]) -> None:
     names, axes = Counter((*_TAKEN, *(channel.name for channel in channels))), {}
     for channel in channels:
         if names[channel.name] > 1:
-            raise LawError(f"Two channels are called '{channel.name}'. Rename the frame or the law's channel.")
+            raise SoftwareError(
+                f"Two channels are called '{channel.name}'. Rename the frame or the software's channel."
+            )
         if channel.axis and axes.setdefault(channel.axis, channel.components) != channel.components:
-            raise LawError(
+            raise SoftwareError(
                 f"Channel '{channel.name}' has the axis '{channel.axis}' with {', '.join(channel.components)}, but "
                 f"another has it with {', '.join(axes[channel.axis])}. Give it an axis of its own."
             )

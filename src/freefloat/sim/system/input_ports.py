@@ -13,7 +13,7 @@ from freefloat.sensors.ideal import measurable_text, true_value
 from freefloat.sim.system.input_signals import Steps
 from freefloat.sim.system.sensed_motion import SEEN, sensed_size
 from freefloat.sim.system.system import System
-from freefloat.values import LawError, ModelError
+from freefloat.values import ModelError, SoftwareError
 
 _COMMANDS = ("command.joints.rate", "command.joints.torque", "command.wheels.torque", "command.base.wrench")
 _DUTY = "command.thrusters.duty"
@@ -62,9 +62,9 @@ def port_shape(system: System, port: str) -> tuple[int, ...]:
     if rest.endswith(".wrench"):
         craft.frame(rest.removesuffix(".wrench"))
         return (6,)
-    for law in system.software:
-        if law.answer_port == rest and system.craft_index(law) == number:
-            return (law.answer_size,)
+    for software in system.software:
+        if software.answer_port == rest and system.craft_index(software) == number:
+            return (software.answer_size,)
     for sensor in system.sensors:
         if system.craft_index(sensor) == number:
             shapes = _sensor_shapes(system, sensor, number)
@@ -73,7 +73,7 @@ def port_shape(system: System, port: str) -> tuple[int, ...]:
     try:
         states = tuple(craft.at_rest(np.zeros(craft.layout.nq)) for craft in world.crafts)
         return jax.eval_shape(lambda s: true_value(Truth(world, s, number), rest), states).shape
-    except LawError:
+    except SoftwareError:
         raise ModelError(
             f"There is no port '{port}'. A port is a command ({', '.join((*_COMMANDS, _DUTY))}), a wrench at a frame "
             f"such as '{craft.frame_names[-1]}.wrench', or a measurement. {measurable_text(craft)}"

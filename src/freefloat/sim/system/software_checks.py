@@ -26,7 +26,7 @@ from freefloat.model import (
     WheelTorques,
 )
 from freefloat.model.commands import numbers
-from freefloat.values import LawError
+from freefloat.values import SoftwareError
 from freefloat.values.arrays import Vector, is_traced
 from freefloat.values.channels import Channel
 from freefloat.values.errors import unknown_name
@@ -46,7 +46,7 @@ _METHODS_OF_EFFECTS = {
     "channels": ("craft",),
     "observe": ("craft", "state", "clock"),
 }
-# Methods of laws as they were before software came to ports: docs/laws.md says how they move.
+# Methods that software had before it read measurements and gave commands.
 _OLD_METHODS = ("force", "sample", "recall")
 _COMMANDS = get_args(Command)
 
@@ -86,16 +86,16 @@ _TRACED: tuple[tuple[type[Exception], str, str], ...] = (
 # ---- methods
 
 
-def require_software(law: Software) -> None:
+def require_software(software: Software) -> None:
     """Raise an error for software whose methods cannot be called as they will be."""
-    kind = type(law).__name__
-    old = [name for name in _OLD_METHODS if callable(getattr(law, name, None))]
-    if old and type(law).command is Software.command:
-        raise LawError(
-            f"{kind} has `{old[0]}` but no `command`: it is a law of the old kind. Software gives commands from "
-            'measurements: docs/laws.md, "Moving a law".'
+    kind = type(software).__name__
+    old = [name for name in _OLD_METHODS if callable(getattr(software, name, None))]
+    if old and type(software).command is Software.command:
+        raise SoftwareError(
+            f"{kind} has `{old[0]}` but no `command`: it is software of the old kind. Software gives commands "
+            "from measurements. docs/software.md shows how."
         )
-    _require_methods(law, _METHODS, Software)
+    _require_methods(software, _METHODS, Software)
 
 
 def require_effect(effect: Effect) -> None:
@@ -105,7 +105,7 @@ def require_effect(effect: Effect) -> None:
         found = effect.instants()
         shapes = [jnp.shape(instant) for instant in found] if isinstance(found, tuple) else [None]
     if any(shape != () for shape in shapes):
-        raise LawError(f"{effect.title}.instants must give a tuple of times [s], one number each, got {found!r}.")
+        raise SoftwareError(f"{effect.title}.instants must give a tuple of times [s], one number each, got {found!r}.")
 
 
 def _require_methods(part: Any, methods: Mapping[str, tuple[str, ...]], base: type) -> None:
@@ -113,31 +113,33 @@ def _require_methods(part: Any, methods: Mapping[str, tuple[str, ...]], base: ty
     for method, arguments in methods.items():
         _require_arguments(kind.__name__, getattr(part, method), method, arguments)
     if (kind.channels is base.channels) != (kind.observe is base.observe):
-        raise LawError(f"{kind.__name__} needs both `channels` and `observe`, or neither.")
+        raise SoftwareError(f"{kind.__name__} needs both `channels` and `observe`, or neither.")
 
 
 def _require_arguments(kind: str, method: Callable[..., Any], name: str, arguments: tuple[str, ...]) -> None:
     try:
         inspect.signature(method).bind(*arguments)
     except TypeError:
-        raise LawError(f"{kind}.{name} must take ({', '.join(('self', *arguments))}).") from None
+        raise SoftwareError(f"{kind}.{name} must take ({', '.join(('self', *arguments))}).") from None
 
 
-def initial_memory(law: Software, begun: Any) -> Any:
+def initial_memory(software: Software, begun: Any) -> Any:
     """Memory of software before its first tick, as arrays."""
     if begun is None:
-        raise LawError(
-            f"{type(law).__name__}.begin must return its memory, got None. End it with a return; () for none."
+        raise SoftwareError(
+            f"{type(software).__name__}.begin must return its memory, got None. End it with a return; () for none."
         )
     try:
         return jax.tree.map(jnp.asarray, begun)
     except TypeError as error:
-        raise LawError(f"{type(law).__name__}.begin must return numbers or arrays of them: {error}") from error
+        raise SoftwareError(
+            f"{type(software).__name__}.begin must return numbers or arrays of them: {error}"
+        ) from error
 
 
-def remembers(law: Software) -> bool:
+def remembers(software: Software) -> bool:
     """Whether software has a memory that changes."""
-    return type(law).remember is not Software.remember
+    return type(software).remember is not Software.remember
 
 
 # ---- answers
@@ -155,24 +157,24 @@ def checked_call(part: Any, method: str) -> Iterator[None]:
             if isinstance(error, kind) and words in str(error):
                 from freefloat.engine.jaxprs.refusals import error_line  # only needed for faulty software
 
-                raise LawError(f"{where} ({error_line(error)}) {remedy}.") from error
+                raise SoftwareError(f"{where} ({error_line(error)}) {remedy}.") from error
         raise
     for name, value in getattr(part, "__dict__", {}).items():
         if before[name] is not value if name in before else is_traced(value):
-            raise LawError(
+            raise SoftwareError(
                 f"{where} changes its own {name}, which happens once, not at every tick. Software is pure: return "
                 "what it must keep as its memory."
             )
 
 
-def require_commands(craft: Spacecraft, law: Software, answer: Any) -> tuple[Command, ...]:
+def require_commands(craft: Spacecraft, software: Software, answer: Any) -> tuple[Command, ...]:
     """The commands of software as a tuple, after a check that the spacecraft has what they name and their sizes fit."""
     commands = answer if isinstance(answer, tuple) else (answer,)
     for command in commands:
         if not isinstance(command, _COMMANDS):
             known = ", ".join(kind.__name__ for kind in _COMMANDS)
-            raise LawError(f"{law.title}.command must return commands ({known}), got {_value_text(command)}.")
-        _require_names(craft, law, command)
+            raise SoftwareError(f"{software.title}.command must return commands ({known}), got {_value_text(command)}.")
+        _require_names(craft, software, command)
     return tuple(jax.tree.map(jnp.asarray, command) for command in commands)
 
 
@@ -180,58 +182,63 @@ def _value_text(value: Any) -> str:
     return f"shape {np.shape(value)}" if isinstance(value, (jax.Array, np.ndarray)) else repr(value)
 
 
-def _require_names(craft: Spacecraft, law: Software, command: Any) -> None:
+def _require_names(craft: Spacecraft, software: Software, command: Any) -> None:
     names: tuple[str, ...] = ()
     if isinstance(command, (JointRates, JointTorques, Brake)):
-        names = _require_tuple(law, command, "joints", command.joints)
+        names = _require_tuple(software, command, "joints", command.joints)
         for joint in names:
-            _require_moving_joint(craft, law, joint)
+            _require_moving_joint(craft, software, joint)
     elif isinstance(command, WheelTorques):
-        names = _require_tuple(law, command, "wheels", command.wheels)
+        names = _require_tuple(software, command, "wheels", command.wheels)
         for wheel in names:
             if wheel not in craft.wheel_names:
-                raise LawError(f"{law.title}: {unknown_name(craft.name, 'wheel', wheel, craft.wheel_names)}")
+                raise SoftwareError(f"{software.title}: {unknown_name(craft.name, 'wheel', wheel, craft.wheel_names)}")
     elif isinstance(command, FrameForces):
-        names = _require_frames(craft, law, command)
+        names = _require_frames(craft, software, command)
     elif isinstance(command, (Latch, Release)) and np.shape(command.now) != ():
-        raise LawError(f"{law.title}.command must give one flag in {type(command).__name__}, got {command.now!r}.")
+        raise SoftwareError(
+            f"{software.title}.command must give one flag in {type(command).__name__}, got {command.now!r}."
+        )
     size, given = 6 if isinstance(command, BaseWrench) else len(names) if names else None, numbers(command)
     if given is None or np.asarray(0.0 if is_traced(given) else given).dtype.kind not in "fiub":
-        raise LawError(f"{law.title}.command must give numbers in {type(command).__name__}, got {given!r}.")
+        raise SoftwareError(f"{software.title}.command must give numbers in {type(command).__name__}, got {given!r}.")
     shape = np.shape(given)
     if size is not None and shape != (size,):
         wanted = ", ".join(names) or "force and torque"
-        raise LawError(
-            f"{law.title}.command must give {size} numbers ({wanted}) in {type(command).__name__}, got shape {shape}."
+        raise SoftwareError(
+            f"{software.title}.command must give {size} numbers ({wanted}) in {type(command).__name__}, "
+            f"got shape {shape}."
         )
 
 
-def _require_frames(craft: Spacecraft, law: Software, command: FrameForces) -> tuple[str, ...]:
-    names = _require_tuple(law, command, "frames", command.frames)
+def _require_frames(craft: Spacecraft, software: Software, command: FrameForces) -> tuple[str, ...]:
+    names = _require_tuple(software, command, "frames", command.frames)
     for frame in names:
         if frame not in craft.frame_names:
-            raise LawError(f"{law.title}: {unknown_name(craft.name, 'frame', frame, craft.frame_names)}")
+            raise SoftwareError(f"{software.title}: {unknown_name(craft.name, 'frame', frame, craft.frame_names)}")
     if len(command.axes) not in (1, len(names)) or set(command.axes) - set("xyz"):
-        raise LawError(
-            f"{law.title}: axes of FrameForces must be x, y or z, one letter for all or one for each of "
+        raise SoftwareError(
+            f"{software.title}: axes of FrameForces must be x, y or z, one letter for all or one for each of "
             f"{len(names)} frames, got '{command.axes}'."
         )
     return names
 
 
-def _require_tuple(law: Software, command: Any, what: str, names: Any) -> tuple[str, ...]:
+def _require_tuple(software: Software, command: Any, what: str, names: Any) -> tuple[str, ...]:
     if not isinstance(names, tuple) or not all(isinstance(name, str) for name in names):
-        raise LawError(f"{law.title}: {what} of {type(command).__name__} must be a tuple of names, got {names!r}.")
+        raise SoftwareError(
+            f"{software.title}: {what} of {type(command).__name__} must be a tuple of names, got {names!r}."
+        )
     return names
 
 
-def _require_moving_joint(craft: Spacecraft, law: Software, joint: str) -> None:
+def _require_moving_joint(craft: Spacecraft, software: Software, joint: str) -> None:
     if joint not in craft.joint_names:
-        raise LawError(f"{law.title}: {unknown_name(craft.name, 'joint', joint, craft.joint_names)}")
+        raise SoftwareError(f"{software.title}: {unknown_name(craft.name, 'joint', joint, craft.joint_names)}")
     if not craft.joint(joint).dofs:
         follows = craft.joint(joint).follows
         why = "is fixed" if follows is None else f"follows '{follows.leader}'. Move that one"
-        raise LawError(f"{law.title} cannot move joint '{joint}' of spacecraft '{craft.name}': it {why}.")
+        raise SoftwareError(f"{software.title} cannot move joint '{joint}' of spacecraft '{craft.name}': it {why}.")
 
 
 def require_force(craft: Spacecraft, effect: Effect, force: Any) -> Vector:
@@ -239,32 +246,34 @@ def require_force(craft: Spacecraft, effect: Effect, force: Any) -> Vector:
     names, shape = ", ".join(craft.layout.order("v")), np.shape(force)
     if force is None or shape != (craft.layout.nv,):
         got = "nothing" if force is None else f"shape {shape}"
-        raise LawError(f"{effect.title}.force must return {craft.layout.nv} numbers ({names}), got {got}.")
+        raise SoftwareError(f"{effect.title}.force must return {craft.layout.nv} numbers ({names}), got {got}.")
     return jnp.asarray(force)
 
 
-def require_messages(law: Software, messages: Any) -> dict[str, Any]:
+def require_messages(software: Software, messages: Any) -> dict[str, Any]:
     """The messages of software as arrays by name, after a check that they are a mapping."""
     if not isinstance(messages, Mapping) or not all(isinstance(name, str) for name in messages):
-        raise LawError(f"{law.title}.tell must return messages by name, {{'arm.phase': ...}}, got {messages!r}.")
+        raise SoftwareError(
+            f"{software.title}.tell must return messages by name, {{'arm.phase': ...}}, got {messages!r}."
+        )
     return {name: jnp.asarray(value) for name, value in messages.items()}
 
 
-def require_same_memory(law: Software, old: Any, new: Any) -> Any:
+def require_same_memory(software: Software, old: Any, new: Any) -> Any:
     """The new memory, after a check that it is nested, shaped and typed like the old one."""
-    where = f"{type(law).__name__}.remember"
+    where = f"{type(software).__name__}.remember"
     if jax.tree.structure(old) != jax.tree.structure(new):
-        raise LawError(
+        raise SoftwareError(
             f"{where} must return memory nested as `begin` made it, {jax.tree.structure(old)}, "
             f"got {jax.tree.structure(new)}."
         )
     try:
         new = jax.tree.map(jnp.asarray, new)
     except TypeError as error:
-        raise LawError(f"{where} must return numbers or arrays of them: {error}") from error
+        raise SoftwareError(f"{where} must return numbers or arrays of them: {error}") from error
     for (path, was), now in zip(jax.tree_util.tree_flatten_with_path(old)[0], jax.tree.leaves(new), strict=True):
         if (was.shape, was.dtype) != (now.shape, now.dtype):
-            raise LawError(
+            raise SoftwareError(
                 f"{where} changes its memory{jax.tree_util.keystr(path)} from {was.dtype}{list(was.shape)} to "
                 f"{now.dtype}{list(now.shape)}. Let `begin` return what it will be: 0.0 instead of 0, "
                 "or zeros of the final shape."
@@ -276,11 +285,13 @@ def require_observed(part: Any, channels: tuple[Channel, ...], values: Any) -> l
     """The channels that a part adds to a run, with their values, after a check of count and shapes."""
     kind, values = type(part).__name__, tuple(values)
     if len(channels) != len(values):
-        raise LawError(f"{kind}.observe must return {len(channels)} values, one for each channel, got {len(values)}.")
+        raise SoftwareError(
+            f"{kind}.observe must return {len(channels)} values, one for each channel, got {len(values)}."
+        )
     for channel, value in zip(channels, values, strict=True):
         shape = (len(channel.components),) if channel.axis else ()
         if np.shape(value) != shape:
-            raise LawError(
+            raise SoftwareError(
                 f"{kind}.observe must return shape {shape} for the channel '{channel.name}', got {np.shape(value)}."
             )
     return [(channel, jnp.asarray(value)) for channel, value in zip(channels, values, strict=True)]

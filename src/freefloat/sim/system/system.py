@@ -30,7 +30,7 @@ from freefloat.sim.system.clearance_state import ClearanceState
 from freefloat.sim.system.constraint_state import ConstraintState
 from freefloat.sim.system.craft_state import CraftState
 from freefloat.sim.system.fields import one_field_of_each_kind
-from freefloat.values import LawError, ModelError, record, static
+from freefloat.values import ModelError, SoftwareError, record, static
 from freefloat.values.arrays import Flag, Numeric, Scalar
 
 # ---- which sensor measures what, which software reads and commands what: static, found when a system begins
@@ -214,15 +214,15 @@ def assemble(
 
 def _kind_of(part: Any) -> str:
     if isinstance(part, type):
-        raise LawError(f"{part.__name__} is a class, not a part. Give an instance of it: {part.__name__}(...).")
+        raise SoftwareError(f"{part.__name__} is a class, not a part. Give an instance of it: {part.__name__}(...).")
     for name, kind in _KINDS:
         if isinstance(part, kind):
             if "__dataclass_fields__" not in type(part).__dict__:
-                raise LawError(f"{type(part).__name__} is no record. Write @ff.record above its class.")
+                raise SoftwareError(f"{type(part).__name__} is no record. Write @ff.record above its class.")
             return name
-    raise LawError(
+    raise SoftwareError(
         f"{type(part).__name__} is nothing that can act in a run: derive it from ff.Software (a control law or a "
-        "filter), ff.Effect (something that pushes) or ff.Sensor. docs/laws.md shows how."
+        "filter), ff.Effect (something that pushes) or ff.Sensor. docs/software.md shows how."
     )
 
 

@@ -11,13 +11,13 @@ _MODAL = (".modes", ".modal_rates")
 
 def unmeasured_message(system: System, k: int, names: Iterable[str]) -> str:
     """Error message for names that software number k reads and no sensor measures, with what is measured instead."""
-    names, law = sorted(names), system.software[k]
-    own = system.craft_index(law)
+    names, software = sorted(names), system.software[k]
+    own = system.craft_index(software)
     given = sorted({n for s in system.wiring.sensors if s.craft == own for n in s.gives})
     given += [n for part in system.ideal if system.craft_index(part) == own for n in part.names]
     listed = ", ".join(f"'{name}'" for name in names)
     return (
-        f"{law.title} reads {listed}, which no sensor of '{system.world.names[own]}' measures. "
+        f"{software.title} reads {listed}, which no sensor of '{system.world.names[own]}' measures. "
         f"Measured: {', '.join(given) or 'nothing'}. {_remedy(names)}"
     )
 

@@ -43,10 +43,10 @@ class Pole(ff.Software):
         return ff.JointRates(("rod",), 1e-3 / (clock.t[None] - 0.5))
 
 
-def failure(*laws, craft=CRAFT, **options) -> ff.RunFailed:
+def failure(*parts, craft=CRAFT, **options) -> ff.RunFailed:
     start = {} if "state" in options else {"joints": {"rod": 0.1}}
     with pytest.raises(ff.RunFailed) as caught:
-        ff.simulate(craft, *laws, **{"duration": 2.0, **start, **options})
+        ff.simulate(craft, *parts, **{"duration": 2.0, **start, **options})
     run = caught.value.run
     kept = [name for name in run.channels if name.endswith(("state.q", "state.v", "base.position"))]
     assert kept

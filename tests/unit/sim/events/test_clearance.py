@@ -42,7 +42,7 @@ def approaching(speed):
 
 
 @ff.record
-class Turn(ff.control.RateLaw):
+class Turn(ff.control.RateSoftware):
     """Turns a joint at a constant rate."""
 
     joints: tuple[str, ...] = ff.static()

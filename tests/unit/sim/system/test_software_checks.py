@@ -22,7 +22,7 @@ WORLD = ff.World(servicer=CRAFT, client=CRAFT)
 
 
 @record
-class Law(ff.Software):
+class Pilot(ff.Software):
     """Software whose body a test chooses."""
 
     body: object = static(default=lambda y, t: ())
@@ -80,10 +80,10 @@ TRACED = {
 
 @pytest.mark.parametrize("engine", ["native", "jax"])
 @pytest.mark.parametrize("name", TRACED)
-def test_a_slip_with_traced_values_names_the_law_the_line_and_the_remedy(name, engine):
+def test_a_slip_with_traced_values_names_the_software_the_line_and_the_remedy(name, engine):
     slip, remedy = TRACED[name]
-    said = refusal(Law(torques(value=slip)), engine=engine, kind=ff.LawError)
-    assert said.startswith("Law.command (test_software_checks.py:")
+    said = refusal(Pilot(torques(value=slip)), engine=engine, kind=ff.SoftwareError)
+    assert said.startswith("Pilot.command (test_software_checks.py:")
     assert f"test_software_checks.py:{slip.__code__.co_firstlineno}" in said or name in ("into numpy", "in place")
     assert remedy in said
 
@@ -98,37 +98,37 @@ def test_a_slip_in_an_effect_is_told_too():
 
 
 def test_the_error_of_jax_is_kept_as_the_cause():
-    with pytest.raises(ff.LawError) as caught:
-        ff.simulate(CRAFT, Law(torques(value=TRACED["numpy"][0])), duration=0.1)
+    with pytest.raises(ff.SoftwareError) as caught:
+        ff.simulate(CRAFT, Pilot(torques(value=TRACED["numpy"][0])), duration=0.1)
     assert "Tracer" in type(caught.value.__cause__).__name__
 
 
 def test_other_errors_of_software_pass_as_they_are():
     with pytest.raises(ZeroDivisionError):
-        ff.simulate(CRAFT, Law(lambda y, t: 1.0 / 0.0), duration=0.1)
+        ff.simulate(CRAFT, Pilot(lambda y, t: 1.0 / 0.0), duration=0.1)
 
 
 # ---- what a part must be
 
 
-class Bare(Law):
+class Bare(Pilot):
     """Without @record."""
 
 
 @record
-class FewArguments(Law):
+class FewArguments(Pilot):
     def command(self, y, clock):
         return ()
 
 
 @record
-class NoReturn(Law):
+class NoReturn(Pilot):
     def begin(self, y):
         pass
 
 
 @record
-class Wordy(Law):
+class Wordy(Pilot):
     def begin(self, y):
         return "much"
 
@@ -146,7 +146,7 @@ class OldSample(ff.Software):
 
 
 class Plain:
-    """A law as it was: no base class."""
+    """Software as it was: no base class."""
 
     def begin(self, state):
         return self
@@ -156,14 +156,14 @@ class Plain:
 
 
 @record
-class Impure(Law):
+class Impure(Pilot):
     def command(self, memory, y, clock):
         object.__setattr__(self, "body", clock.t)
         return ()
 
 
 @record
-class Mute(Law):
+class Mute(Pilot):
     def channels(self):
         return (Channel("mine", "Mine", "1"),)
 
@@ -175,7 +175,7 @@ class FewArgumentsOfAnEffect(ff.Effect):
 
 
 @record
-class Silent(Law):
+class Silent(Pilot):
     def tell(self, memory, y, clock):
         return jnp.zeros(3)
 
@@ -184,8 +184,8 @@ class Silent(Law):
     ("part", "said"),
     [
         (Bare(), "Bare is no record. Write @ff.record above its class."),
-        (OldForce(), "OldForce has `force` but no `command`: it is a law of the old kind."),
-        (OldSample(), "OldSample has `sample` but no `command`: it is a law of the old kind."),
+        (OldForce(), "OldForce has `force` but no `command`: it is software of the old kind."),
+        (OldSample(), "OldSample has `sample` but no `command`: it is software of the old kind."),
         (FewArguments(), "FewArguments.command must take (self, memory, y, clock)."),
         (FewArgumentsOfAnEffect(), "FewArgumentsOfAnEffect.force must take (self, craft, state, clock)."),
         (NoReturn(), "NoReturn.begin must return its memory, got None. End it with a return; () for none."),
@@ -193,9 +193,12 @@ class Silent(Law):
         (Impure(), "Impure.command changes"),
         (Mute(), "Mute needs both `channels` and `observe`, or neither."),
         (Silent(), "Silent.tell must return messages by name"),
-        (Law(period=0.015), "Law every 0.015 s does not fit the step of 0.01 s: the period must be a whole number"),
-        (Law(period=0.001), "Change dt or the period"),
-        (Law(period=-1.0), "Law: period must be positive, got -1 s"),
+        (
+            Pilot(period=0.015),
+            "Pilot every 0.015 s does not fit the step of 0.01 s: the period must be a whole number",
+        ),
+        (Pilot(period=0.001), "Change dt or the period"),
+        (Pilot(period=-1.0), "Pilot: period must be positive, got -1 s"),
         (Gyro(period=0.015), "Gyro every 0.015 s does not fit the step of 0.01 s"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -210,37 +213,38 @@ def test_what_cannot_act_says_what_it_lacks(part, said):
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        (lambda y, t: jnp.zeros(8), "Law.command must return commands (JointRates, JointTorques, WheelTorques,"),
+        (lambda y, t: jnp.zeros(8), "Pilot.command must return commands (JointRates, JointTorques, WheelTorques,"),
         (lambda y, t: jnp.zeros(8), "got shape (8,)"),
-        (lambda y, t: None, "Law.command must return commands"),
-        (lambda y, t: [ff.JointTorques(("rod",), jnp.zeros(1)), 1.0], "Law.command must return commands"),
+        (lambda y, t: None, "Pilot.command must return commands"),
+        (lambda y, t: [ff.JointTorques(("rod",), jnp.zeros(1)), 1.0], "Pilot.command must return commands"),
         (torques(value=lambda y, t: jnp.zeros(2)), "must give 1 numbers (rod) in JointTorques, got shape (2,)"),
-        (lambda y, t: ff.ThrusterDuty(jnp.zeros(3)), "Law commands thrusters, which spacecraft 'hub' does not have."),
-        (rates("rd"), "Law: Spacecraft 'hub' has no joint 'rd'. Joints: rod."),
-        (torques("rd"), "Law: Spacecraft 'hub' has no joint 'rd'. Joints: rod."),
-        (spin("wheels"), "Law: Spacecraft 'hub' has no wheel 'wheels'. Wheels: wheel."),
+        (lambda y, t: ff.ThrusterDuty(jnp.zeros(3)), "Pilot commands thrusters, which spacecraft 'hub' does not have."),
+        (rates("rd"), "Pilot: Spacecraft 'hub' has no joint 'rd'. Joints: rod."),
+        (torques("rd"), "Pilot: Spacecraft 'hub' has no joint 'rd'. Joints: rod."),
+        (spin("wheels"), "Pilot: Spacecraft 'hub' has no wheel 'wheels'. Wheels: wheel."),
     ],
 )  # fmt: skip
 def test_a_command_that_cannot_be_given_is_refused(body, said):
-    assert said in refusal(Law(body), kind=ff.LawError)
+    assert said in refusal(Pilot(body), kind=ff.SoftwareError)
 
 
 def test_a_duty_fits_its_thrusters():
     pairs = Thrusters.from_nozzles(torque_pairs(1.0, 1.0), name="cold", period=0.1)
-    said = refusal(Law(lambda y, t: ff.ThrusterDuty(jnp.zeros(3))), pairs)
-    assert f"Law.command must give {len(pairs.nozzles)} numbers" in said
+    said = refusal(Pilot(lambda y, t: ff.ThrusterDuty(jnp.zeros(3))), pairs)
+    assert f"Pilot.command must give {len(pairs.nozzles)} numbers" in said
     assert "in ThrusterDuty, got shape (3,)" in said
-    warm = Law(lambda y, t: ff.ThrusterDuty(jnp.zeros(len(pairs.nozzles)), "warm"))
-    assert "Law commands thrusters 'warm', which spacecraft 'hub' does not have. Sets of thrusters: 'cold'." in refusal(
-        warm, pairs
+    warm = Pilot(lambda y, t: ff.ThrusterDuty(jnp.zeros(len(pairs.nozzles)), "warm"))
+    assert (
+        "Pilot commands thrusters 'warm', which spacecraft 'hub' does not have. Sets of thrusters: 'cold'."
+        in refusal(warm, pairs)
     )
 
 
 def test_a_fixed_joint_cannot_be_moved():
     craft = CRAFT.with_link("plate", parent="base", joint="fixed", mass=1.0, inertia=(0.1, 0.1, 0.1))
     for body in (rates("plate"), torques("plate")):
-        said = refusal(Law(body), of=craft, kind=ff.LawError)
-        assert "Law cannot move joint 'plate' of spacecraft 'hub': it is fixed" in said
+        said = refusal(Pilot(body), of=craft, kind=ff.SoftwareError)
+        assert "Pilot cannot move joint 'plate' of spacecraft 'hub': it is fixed" in said
 
 
 @pytest.mark.parametrize(
@@ -255,20 +259,20 @@ def test_a_fixed_joint_cannot_be_moved():
 )
 @pytest.mark.parametrize("names", [("first", "second"), ("", "")])
 def test_nothing_is_driven_twice(one, other, what, names):
-    said = refusal(Law(one, name=names[0]), Law(other, name=names[1], period=0.01), kind=ff.LawError)
+    said = refusal(Pilot(one, name=names[0]), Pilot(other, name=names[1], period=0.01), kind=ff.SoftwareError)
     assert f"{what} is driven by two parts" in said
     assert "Keep one, or let one contain the other." in said
     if names[0]:
-        assert "Law 'first' and Law 'second'" in said
+        assert "Pilot 'first' and Pilot 'second'" in said
 
 
 def test_one_software_may_not_drive_a_joint_twice_either():
-    said = refusal(Law(lambda y, t: (rates()(y, t), torques()(y, t))), kind=ff.LawError)
+    said = refusal(Pilot(lambda y, t: (rates()(y, t), torques()(y, t))), kind=ff.SoftwareError)
     assert "Joint 'rod' is driven" in said
 
 
 def test_the_same_joint_of_two_spacecraft_is_two_joints():
-    run = ff.simulate(WORLD, Law(torques(), on="servicer"), Law(torques(), on="client"), duration=0.1)
+    run = ff.simulate(WORLD, Pilot(torques(), on="servicer"), Pilot(torques(), on="client"), duration=0.1)
     assert run.audit.holds
 
 
@@ -276,7 +280,7 @@ def test_the_same_joint_of_two_spacecraft_is_two_joints():
 
 
 def test_all_that_nobody_measures_is_said_at_once_and_of_all_software():
-    """Before, each try named one more: the first measurement of the first law, then the next."""
+    """Before, each try named one more: the first measurement of the first software, then the next."""
     beam = ff.flex.beam(length=2.0, mass=1.0, bending_stiffness=20.0, modes=2)
     craft = CRAFT.mount(beam, name="left", to="base").mount(beam, name="right", to="base")
 
@@ -284,10 +288,10 @@ def test_all_that_nobody_measures_is_said_at_once_and_of_all_software():
         return -y["joints.rate"] - y["left.modes"][0] - y["right.modal_rates"][0]
 
     first, second = (
-        Law(torques(value=pose), name="first"),
-        Law(lambda y, t: ff.BaseWrench(y["left.modes"][0] * jnp.ones(6))),
+        Pilot(torques(value=pose), name="first"),
+        Pilot(lambda y, t: ff.BaseWrench(y["left.modes"][0] * jnp.ones(6))),
     )
-    with pytest.raises(ff.LawError) as raised:
+    with pytest.raises(ff.SoftwareError) as raised:
         ff.Experiment.of(craft, first, second, Gyro(), duration=1.0).begin()
     lines = str(raised.value).splitlines()
     assert len(lines) == 2
@@ -296,17 +300,19 @@ def test_all_that_nobody_measures_is_said_at_once_and_of_all_software():
     )
     assert "give the software a rigid model of the spacecraft, craft.rigid()" in lines[0]
     assert "Add a sensor for it, or ff.sensors.Ideal()" in lines[0]
-    assert "Law reads 'left.modes'" in lines[1]
+    assert "Pilot reads 'left.modes'" in lines[1]
     assert "Add a sensor" not in lines[1]
     assert ff.check_software(second, craft, first, Gyro()) == lines
 
 
 def test_commands_that_nothing_follows_are_said_together():
     one, other = (
-        Law(torques(), name="one"),
-        Law(lambda y, t: (torques()(y, t), ff.Latch("hook", jnp.asarray(True))), name="other"),
+        Pilot(torques(), name="one"),
+        Pilot(lambda y, t: (torques()(y, t), ff.Latch("hook", jnp.asarray(True))), name="other"),
     )
-    with pytest.raises(ff.LawError, match=r"(?s)driven by two parts, Law 'one' and Law 'other'.*connection 'hook'"):
+    with pytest.raises(
+        ff.SoftwareError, match=r"(?s)driven by two parts, Pilot 'one' and Pilot 'other'.*connection 'hook'"
+    ):
         ff.Experiment.of(CRAFT, one, other, duration=1.0).begin()
 
 
@@ -321,19 +327,19 @@ def test_commands_that_nothing_follows_are_said_together():
 )
 @pytest.mark.parametrize("period", [None, 0.01])
 def test_a_name_that_nobody_measures_is_refused(name, said, period):
-    told = refusal(Law(torques(value=lambda y, t: jnp.zeros(1) * y[name][0]), period=period), kind=ff.LawError)
+    told = refusal(Pilot(torques(value=lambda y, t: jnp.zeros(1) * y[name][0]), period=period), kind=ff.SoftwareError)
     assert said in told
-    assert "Law" in told
+    assert "Pilot" in told
 
 
 def test_with_sensors_only_what_they_measure_can_be_read():
-    law = Law(torques(value=lambda y, t: -y["joints.rate"]))
-    said = refusal(law, Gyro(), kind=ff.LawError)
-    assert "Law reads 'joints.rate', which no sensor of 'hub' measures. Measured: base.rate." in said
+    software = Pilot(torques(value=lambda y, t: -y["joints.rate"]))
+    said = refusal(software, Gyro(), kind=ff.SoftwareError)
+    assert "Pilot reads 'joints.rate', which no sensor of 'hub' measures. Measured: base.rate." in said
     assert "Add a sensor for it, or ff.sensors.Ideal() for the truth." in said
     for ideal in (Ideal(), Ideal(names=("joints.rate",))):
-        assert ff.simulate(CRAFT, law, Gyro(), ideal, duration=0.1).completed
-    assert "Measured: base.rate, joints.position." in refusal(law, Gyro(), Ideal(names=("joints.position",)))
+        assert ff.simulate(CRAFT, software, Gyro(), ideal, duration=0.1).completed
+    assert "Measured: base.rate, joints.position." in refusal(software, Gyro(), Ideal(names=("joints.position",)))
 
 
 def test_two_sensors_of_one_name_are_refused():
@@ -345,26 +351,28 @@ READ_BY_RATES = ("base.velocity", "base.rate", "joints.rate", "wheels.speed", "r
 
 @pytest.mark.parametrize("name", READ_BY_RATES)
 def test_continuous_rates_read_no_velocity(name):
-    law = Law(rates(value=lambda y, t: 0.1 * y[name][:1]))
-    said = refusal(law, kind=ff.LawError)
-    assert f"Law prescribes joint rates continuously and reads '{name}'" in said
+    software = Pilot(rates(value=lambda y, t: 0.1 * y[name][:1]))
+    said = refusal(software, kind=ff.SoftwareError)
+    assert f"Pilot prescribes joint rates continuously and reads '{name}'" in said
     assert "Sample it: period=0.01 or longer." in said
 
 
 def test_sampled_rates_read_what_they_like():
-    law = Law(rates(value=lambda y, t: 0.1 - 0.1 * y["base.rate"][2:]), period=0.02)
-    assert ff.simulate(CRAFT, law, duration=0.1).audit.holds
+    software = Pilot(rates(value=lambda y, t: 0.1 - 0.1 * y["base.rate"][2:]), period=0.02)
+    assert ff.simulate(CRAFT, software, duration=0.1).audit.holds
 
 
 def test_continuous_rates_read_poses_and_momenta():
-    law = Law(rates(value=lambda y, t: 0.1 + y["joints.position"] + y["momentum.angular"][2:] + y["rod.position"][:1]))
-    assert ff.simulate(CRAFT, law, duration=0.1).audit.holds
+    software = Pilot(
+        rates(value=lambda y, t: 0.1 + y["joints.position"] + y["momentum.angular"][2:] + y["rod.position"][:1])
+    )
+    assert ff.simulate(CRAFT, software, duration=0.1).audit.holds
 
 
 # ---- spacecraft
 
 
-@pytest.mark.parametrize("kind", [Law, Gyro])
+@pytest.mark.parametrize("kind", [Pilot, Gyro])
 def test_a_part_says_whom_it_is_on(kind):
     said = refusal(kind(), of=WORLD)
     assert f"{kind.__name__}: The world has several spacecraft: say which one with on=..." in said
@@ -374,8 +382,8 @@ def test_a_part_says_whom_it_is_on(kind):
 
 
 def test_an_unknown_frame_of_another_spacecraft_names_it():
-    law = Law(torques(value=lambda y, t: y["client.hand.position"][:1]), on="servicer")
-    assert "'client.hand.position' is nothing that can be measured" in refusal(law, of=WORLD)
+    software = Pilot(torques(value=lambda y, t: y["client.hand.position"][:1]), on="servicer")
+    assert "'client.hand.position' is nothing that can be measured" in refusal(software, of=WORLD)
 
 
 def test_library_parts_refuse_names_they_do_not_find():
@@ -436,7 +444,7 @@ class Remembers(ff.Software):
     ],
 )
 def test_memory_keeps_its_kind(first, then, said, period):
-    assert said in refusal(Remembers(first, then, period=period), kind=ff.LawError)
+    assert said in refusal(Remembers(first, then, period=period), kind=ff.SoftwareError)
 
 
 # ---- channels
@@ -464,52 +472,52 @@ class Tells(ff.Software):
     ],
 )
 def test_channels_that_hide_others_are_refused_before_the_run(channel, value, said):
-    assert said in refusal(Tells(channel, value), kind=ff.LawError)
+    assert said in refusal(Tells(channel, value), kind=ff.SoftwareError)
 
 
 def test_two_parts_must_not_tell_the_same():
-    law = Tells(Channel("mine", "Mine", "1"), (0.0,))
-    assert "Two channels are called 'mine'" in refusal(law, law)
+    software = Tells(Channel("mine", "Mine", "1"), (0.0,))
+    assert "Two channels are called 'mine'" in refusal(software, software)
 
 
 # ---- check_software
 
 
 def test_good_software_has_no_faults():
-    good = Law(torques(value=lambda y, t: -y["joints.rate"]))
+    good = Pilot(torques(value=lambda y, t: -y["joints.rate"]))
     assert ff.check_software(good, CRAFT) == []
     assert ff.check_software(good, CRAFT, Gyro(), Ideal()) == []
-    assert ff.check_software(Law(torques(), on="client"), WORLD) == []
+    assert ff.check_software(Pilot(torques(), on="client"), WORLD) == []
     assert ff.check_software(HoldJoints(joints=("rod",)), CRAFT) == []
 
 
 @pytest.mark.parametrize(
-    ("law", "others", "said"),
+    ("software", "others", "said"),
     [
-        (Law, (), "Law is no software: give an instance of a class that derives from ff.Software."),
+        (Pilot, (), "Pilot is no software: give an instance of a class that derives from ff.Software."),
         (Plain(), (), "Plain is no software"),
         (Bare(), (), "Bare is no record"),
-        (OldForce(), (), "it is a law of the old kind"),
+        (OldForce(), (), "it is software of the old kind"),
         (NoReturn(), (), "NoReturn.begin must return its memory"),
-        (Law(torques("rd")), (), "has no joint 'rd'"),
-        (Law(lambda y, t: jnp.zeros(8)), (), "Law.command must return commands"),
-        (Law(torques(value=lambda y, t: jnp.zeros(2))), (), "must give 1 numbers"),
-        (Law(torques(value=TRACED["if"][0])), (), "Use jnp.where in place of if"),
-        (Law(torques(value=lambda y, t: y["joints.rate"])), (Gyro(),), "which no sensor of 'hub' measures"),
-        (Law(rates(value=lambda y, t: y["joints.rate"])), (), "Sample it: period=0.01 or longer"),
-        (Law(torques()), (Law(rates()),), "is driven by two parts"),
+        (Pilot(torques("rd")), (), "has no joint 'rd'"),
+        (Pilot(lambda y, t: jnp.zeros(8)), (), "Pilot.command must return commands"),
+        (Pilot(torques(value=lambda y, t: jnp.zeros(2))), (), "must give 1 numbers"),
+        (Pilot(torques(value=TRACED["if"][0])), (), "Use jnp.where in place of if"),
+        (Pilot(torques(value=lambda y, t: y["joints.rate"])), (Gyro(),), "which no sensor of 'hub' measures"),
+        (Pilot(rates(value=lambda y, t: y["joints.rate"])), (), "Sample it: period=0.01 or longer"),
+        (Pilot(torques()), (Pilot(rates()),), "is driven by two parts"),
         (Remembers(0, lambda m, t: m + 0.5), (), "changes its memory"),
-        (Law(period=0.015), (), "does not fit the step"),
-        (Law(on="target"), (), "no spacecraft 'target'"),
-        (Law(torques(value=lambda y, t: 1.0 / y["joints.position"])), (), "the accelerations are not finite"),
-        (Law(torques(value=lambda y, t: 1.0 / y["joints.position"]), period=0.1), (), "gave a number that is not"),
-        (Law(rates(value=lambda y, t: jnp.sqrt(y["joints.position"]))), (), "not finite"),
-        (Law(lambda y, t: 1.0 / 0.0), (), "division by zero"),
-        (Law(lambda y, t: y.nothing), (), "nothing"),
+        (Pilot(period=0.015), (), "does not fit the step"),
+        (Pilot(on="target"), (), "no spacecraft 'target'"),
+        (Pilot(torques(value=lambda y, t: 1.0 / y["joints.position"])), (), "the accelerations are not finite"),
+        (Pilot(torques(value=lambda y, t: 1.0 / y["joints.position"]), period=0.1), (), "gave a number that is not"),
+        (Pilot(rates(value=lambda y, t: jnp.sqrt(y["joints.position"]))), (), "not finite"),
+        (Pilot(lambda y, t: 1.0 / 0.0), (), "division by zero"),
+        (Pilot(lambda y, t: y.nothing), (), "nothing"),
     ],
 )  # fmt: skip
-def test_every_kind_of_fault_is_one_sentence(law, others, said):
-    (told,) = ff.check_software(law, CRAFT, *others)
+def test_every_kind_of_fault_is_one_sentence(software, others, said):
+    (told,) = ff.check_software(software, CRAFT, *others)
     assert said in told
     assert "\n" not in told
 
@@ -523,7 +531,7 @@ def test_software_inside_software_may_hear_messages_in_a_branch():
             return {"wish.rate": 0.1 * jnp.cos(clock.t)}
 
     @record
-    class Obey(ff.control.RateLaw):
+    class Obey(ff.control.RateSoftware):
         @property
         def joints(self):
             return ("rod",)

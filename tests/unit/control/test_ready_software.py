@@ -1,4 +1,4 @@
-"""Single laws against identities: what they promise holds exactly at any state."""
+"""Single pieces of software against identities: what they promise holds exactly at any state."""
 
 import dataclasses
 from typing import Any
@@ -15,7 +15,7 @@ from freefloat.control import (
     JointSpline,
     Line,
     Quintic,
-    RateLaw,
+    RateSoftware,
     ReactionlessTurn,
     ResolvedAcceleration,
     ResolvedMotion,
@@ -71,26 +71,26 @@ def _measured(state: State) -> IdealMeasurements:
 
 
 def test_resolved_motion_gives_the_hand_its_twist_with_momentum_and_spinning_wheels(rng) -> None:
-    law = ResolvedMotion(craft=CRAFT, frame="hand", path=LINE)
+    software = ResolvedMotion(craft=CRAFT, frame="hand", path=LINE)
 
     def error(state: State):
         y = _measured(state)
-        start = law.begin(y)
-        asked = law.command(start, y, clock_at(5.0))
+        start = software.begin(y)
+        asked = software.command(start, y, clock_at(5.0))
         moving = dataclasses.replace(state, v=impose_rates(CRAFT, state.q, state.v, asked.joints, asked.rates))
-        return inertial_frame_twist(CRAFT, moving, "hand") - law.desired_twist(start, jnp.asarray(5.0), 0.0)
+        return inertial_frame_twist(CRAFT, moving, "hand") - software.desired_twist(start, jnp.asarray(5.0), 0.0)
 
     for _ in range(3):
         np.testing.assert_allclose(compiled(error)(_state(rng)), 0.0, atol=1e-13)
 
 
 def test_reactionless_rates_have_no_momentum_and_turn_the_hand(rng) -> None:
-    law = ReactionlessTurn(craft=CRAFT, frame="hand", path=TURN)
+    software = ReactionlessTurn(craft=CRAFT, frame="hand", path=TURN)
 
     @compiled
     def check(state: State):
         y = _measured(state)
-        rates = law.rates(law.begin(y), y, clock_at(20.0))
+        rates = software.rates(software.begin(y), y, clock_at(20.0))
         return free_floating(CRAFT, state.q).angular_coupling @ rates, (joint_jacobian(CRAFT, state.q, "hand") @ rates)[
             3:
         ]
@@ -110,7 +110,7 @@ class _Still(IdealMeasurements):
 
 
 @pytest.mark.parametrize(
-    "law",
+    "software",
     [
         ResolvedMotion(craft=CRAFT, frame="hand", path=LINE, gain=0.5),
         SatelliteBasedMotion(craft=CRAFT, frame="hand", path=LINE),
@@ -118,30 +118,30 @@ class _Still(IdealMeasurements):
         SPLINE,
         HoldJoints(JOINTS[:2]),
     ],
-    ids=lambda law: type(law).__name__,
+    ids=lambda software: type(software).__name__,
 )
-def test_laws_that_may_be_continuous_read_no_velocity(law: RateLaw, rng) -> None:
+def test_software_that_may_be_continuous_reads_no_velocity(software: RateSoftware, rng) -> None:
     state = _state(rng)
     y = _Still(IdealMeasurements.of(CRAFT, state)._truth)
-    asked = jax.eval_shape(lambda: law.command(law.begin(y), y, clock_at(1.0)))
+    asked = jax.eval_shape(lambda: software.command(software.begin(y), y, clock_at(1.0)))
     assert isinstance(asked, JointRates)
-    assert asked.rates.shape == (len(law.joints),)
-    assert law.channels() == () or len(law.channels()) == len(
-        jax.eval_shape(lambda: law.observe(law.begin(y), y, clock_at(1.0), y._truth))
+    assert asked.rates.shape == (len(software.joints),)
+    assert software.channels() == () or len(software.channels()) == len(
+        jax.eval_shape(lambda: software.observe(software.begin(y), y, clock_at(1.0), y._truth))
     )
 
 
 def test_resolved_acceleration_gives_the_hand_its_acceleration(rng) -> None:
-    law = ResolvedAcceleration(ResolvedMotion(craft=CRAFT, frame="hand", path=LINE))
+    software = ResolvedAcceleration(ResolvedMotion(craft=CRAFT, frame="hand", path=LINE))
 
     def error(before: State, state: State):
-        y, start = _measured(state), law.begin(_measured(before))
-        asked = law.command(start, y, clock_at(5.0))
+        y, start = _measured(state), software.begin(_measured(before))
+        asked = software.command(start, y, clock_at(5.0))
         force = jnp.zeros(15).at[np.array(CRAFT.layout.indices(asked.joints))].set(asked.torques)
         vdot = forward_dynamics(CRAFT, state.q, state.v, force)
         along = component_rates(state, state_rate(CRAFT, state, vdot))
         _, found = jax.jvp(lambda s: inertial_frame_twist(CRAFT, s, "hand"), (state,), (along,))
-        return found - law.desired_acceleration(start, measured_state(CRAFT, y), jnp.asarray(5.0))
+        return found - software.desired_acceleration(start, measured_state(CRAFT, y), jnp.asarray(5.0))
 
     state = _state(rng)
     before = dataclasses.replace(state, p_NB=state.p_NB + 0.01, q=state.q + 0.01)
@@ -168,17 +168,17 @@ def test_coarse_approach_is_the_constrained_least_squares_optimum(rng) -> None:
 
 
 def test_attitude_torque_pushes_back_and_brakes() -> None:
-    law = AttitudeHold(craft=CRAFT)
+    software = AttitudeHold(craft=CRAFT)
     still = CRAFT.at_rest(np.zeros(6))
-    memory = law.begin(_measured(still))
+    memory = software.begin(_measured(still))
     tilted = dataclasses.replace(still, quat_NB=np.asarray(quaternion_exp(jnp.array([0.0, 0.002, 0.0]))))
-    torque = np.asarray(law.torque(memory.reference, tilted.quat_NB, np.array([1e-4, 0.0, 0.0])))
+    torque = np.asarray(software.torque(memory.reference, tilted.quat_NB, np.array([1e-4, 0.0, 0.0])))
     np.testing.assert_allclose(torque, [-0.04, -0.02, 0.0], atol=1e-12)
-    asked = law.command(memory, _measured(tilted), clock_at(0.0))
+    asked = software.command(memory, _measured(tilted), clock_at(0.0))
     assert asked.wheels == CRAFT.wheel_names
     np.testing.assert_allclose(asked.torques, [0.0, 0.02, 0.0], atol=1e-12)  # motors push the other way
     # A reference that is given is held instead of the attitude of the start.
-    given = dataclasses.replace(law, reference=np.asarray(tilted.quat_NB))
+    given = dataclasses.replace(software, reference=np.asarray(tilted.quat_NB))
     asked = given.command(given.begin(_measured(still)), _measured(still), clock_at(0.0))
     np.testing.assert_allclose(asked.torques, [0.0, -0.02, 0.0], atol=1e-12)
 
@@ -201,13 +201,13 @@ def test_attitude_torque_turns_back_in_base_axes_from_any_reference(rng) -> None
 
 @pytest.mark.parametrize(("distance", "share"), [(0.09, 0.0), (0.11, 1.0), (np.inf, 1.0)])
 def test_attitude_torque_is_off_while_a_message_is_low(distance: float, share: float, rng) -> None:
-    law = AttitudeHold(craft=CRAFT, off_message="capture.distance", off_below=0.1)
+    software = AttitudeHold(craft=CRAFT, off_message="capture.distance", off_below=0.1)
     y = _measured(_state(rng))
     told = ReplacedMeasurements(y, {"capture.distance": jnp.asarray(distance)})
-    always = dataclasses.replace(law, off_message="")
+    always = dataclasses.replace(software, off_message="")
     wanted = always.command(always.begin(y), y, clock_at(0.0)).torques
     assert np.max(np.abs(wanted)) > 1.0
-    np.testing.assert_array_equal(law.command(law.begin(y), told, clock_at(0.0)).torques, share * wanted)
+    np.testing.assert_array_equal(software.command(software.begin(y), told, clock_at(0.0)).torques, share * wanted)
 
 
 def test_attitude_control_without_enough_wheels_is_refused() -> None:

@@ -1,7 +1,7 @@
-"""Lesson 16: a Panda on the same bus, and a law of your own that leaves the panels quiet.
+"""Lesson 16: a Panda on the same bus, and software of your own that leaves the panels quiet.
 
-An arm that moves and stops makes the panels swing. A law that gives half of the motion at once and the other half half
-a vibration later makes what the first half stirred up vanish (a zero-vibration shaper). That is linear
+An arm that moves and stops makes the panels swing. Software that gives half of the motion at once and the other half
+half a vibration later makes what the first half stirred up vanish (a zero-vibration shaper). That is linear
 thinking: here the arm pitches by 15 deg. A large motion changes the inertia on its way, and much of the swing stays.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 import freefloat as ff
-from freefloat.control import JointSpline, RateLaw
+from freefloat.control import JointSpline, RateSoftware
 
 ROBOTS = Path(__file__).parent / "data" / "robots"
 POSE = {"panda.joint_2": 60.0, "panda.joint_4": -60.0, "panda.joint_6": 90.0}  # [deg]
@@ -24,11 +24,11 @@ craft = craft.mount(panel, name="right", at=ff.Pose.from_rpy_deg((0.0, 0.0, -90.
 craft = craft.mount(arm, name="panda", at=(0.3, 0.0, 0.5))
 
 
-# ---- the law: it sees nothing, and says how fast the joints move
+# ---- the software: it sees nothing, and says how fast the joints move
 
 
 @ff.record
-class Shaped(RateLaw):
+class Shaped(RateSoftware):
     """Half of a motion now, half of it a delay later."""
 
     motion: JointSpline
@@ -57,8 +57,8 @@ print(f"the panels swing with {slow / (2 * np.pi):.3f} Hz together and {fast / (
 
 swing = JointSpline.through(craft, [POSE, {"panda.joint_2": 75.0}], durations=[1.0])  # [s]
 left, runs = {}, {}
-for name, law in (("plain", swing), ("shaped", Shaped(swing, delay=np.pi / slow))):
-    run = runs[name] = ff.simulate(craft, law, state=start, duration=12.0, dt=0.02)
+for name, software in (("plain", swing), ("shaped", Shaped(swing, delay=np.pi / slow))):
+    run = runs[name] = ff.simulate(craft, software, state=start, duration=12.0, dt=0.02)
     both = run["left.tip.displacement"].values[:, 2] + run["right.tip.displacement"].values[:, 2]
     left[name] = 1e3 * np.abs(both[run["time"].values > 4.0]).max() / 2.0  # [mm]
     print(f"{name}: the tips go on swinging together by {left[name]:.3f} mm; audit holds: {run.audit.holds}")

@@ -1,4 +1,4 @@
-"""Lesson 17: a Canadarm on a bus that is hardly heavier than the arm: two laws draw the same line.
+"""Lesson 17: a Canadarm on a bus that is hardly heavier than the arm: two kinds of software draw the same line.
 
 One knows how the bus answers (generalised Jacobian), the other takes the bus as standing still. On so light a bus the
 second is not a little off: its line is another one.
@@ -25,13 +25,13 @@ craft = craft.mount(arm, name="arm", at=(0.0, 0.0, 0.6))
 print(f"the bus has {float(bus.mass):g} kg, the arm {float(arm.mass):.1f} kg")
 
 line = ff.Line(direction=(1.0, 0.0, 0.0), length=0.3, speed=0.02, ramp=3.0)  # [m], [m/s], [s]
-laws = {
+candidates = {
     "knows the reaction": ff.ResolvedMotion(craft, line, frame="arm.hand", gain=2.0, period=0.1),  # [1/s], [s]
     "takes the bus as fixed": SatelliteBasedMotion(craft, line, frame="arm.hand", period=0.1),
 }
 runs, off = {}, {}
-for name, law in laws.items():
-    run = runs[name] = ff.simulate(craft, law, joints_deg=POSE, duration=24.0, dt=0.05)
+for name, software in candidates.items():
+    run = runs[name] = ff.simulate(craft, software, joints_deg=POSE, duration=24.0, dt=0.05)
     error = np.linalg.norm(run["arm.hand.position_error"].values, axis=1)
     off[name] = float(error.max())
     turned = np.rad2deg(2.0 * np.arccos(np.abs(run["base.attitude"].values[-1, 0])))

@@ -1,7 +1,7 @@
-"""Lesson 13: a law of your own in a world of two spacecraft, and a run that is continued.
+"""Lesson 13: software of your own in a world of two spacecraft, and a run that is continued.
 
-A chaser keeps two metres from the ring of a client that tumbles. Its law sees measurements only: those of a perfect
-camera, then those of a noisy one, half a second late. A run that ended goes on as if it had never stopped.
+A chaser keeps two metres from the ring of a client that tumbles. Its software sees measurements only: those of a
+perfect camera, then those of a noisy one, half a second late. A run that ended goes on as if it had never stopped.
 """
 
 import dataclasses
@@ -34,7 +34,7 @@ class KeepStation(ff.Software):
 
 
 def experiment(noise: float, latency: float, duration: float = 120.0) -> ff.Experiment:
-    """The law at 4 Hz on a camera that is as good as one likes."""
+    """The software at 4 Hz on a camera that is as good as one likes."""
     camera = RelativePoseCamera(frame="base", target="client.ring", noise=noise, latency=latency, on="chaser")
     parts = camera, Ideal(on="chaser"), KeepStation(period=0.25, on="chaser")
     return ff.Experiment.of(world, *parts, duration=duration, dt=0.05, state={"client": tumbling})

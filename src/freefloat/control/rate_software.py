@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from freefloat.model import Clock, JointRates, Measurements, Software
-from freefloat.values import LawError, record
+from freefloat.values import SoftwareError, record
 from freefloat.values.arrays import Vector
 
 # A plain property would not let a subclass have a field of that name.
@@ -14,7 +14,7 @@ overridable = property if TYPE_CHECKING else cached_property
 
 
 @record
-class RateLaw(Software):
+class RateSoftware(Software):
     """Software that prescribes the rates of some joints; subclasses write `joints` and `rates`.
 
     A continuous one may read poses, joint positions, modes and momenta, whose rates are known beforehand, but no
@@ -23,7 +23,7 @@ class RateLaw(Software):
 
     @overridable
     def joints(self) -> tuple[str, ...]:
-        """Names of the joints that the law moves."""
+        """Names of the joints that the software moves."""
         raise NotImplementedError
 
     def rates(self, memory: Any, y: Measurements, clock: Clock) -> Vector:
@@ -35,8 +35,8 @@ class RateLaw(Software):
         return JointRates(self.joints, self.rates(memory, y, clock))
 
 
-def require_rate_law(what: str, law: object) -> None:
+def require_rate_software(what: str, software: object) -> None:
     """Raise an error if software does not prescribe joint rates."""
-    if not isinstance(law, RateLaw):
-        kind = law.__name__ if isinstance(law, type) else type(law).__name__
-        raise LawError(f"{what} must be a RateLaw, software that gives joint rates, got {kind}.")
+    if not isinstance(software, RateSoftware):
+        kind = software.__name__ if isinstance(software, type) else type(software).__name__
+        raise SoftwareError(f"{what} must be RateSoftware, software that gives joint rates, got {kind}.")
