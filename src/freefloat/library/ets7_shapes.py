@@ -23,10 +23,7 @@ def _paddle(side: float) -> tuple[Shape, ...]:
     root = 1.1 + _YOKE
     yoke = Shape.tube((0.0, side * 1.1, -0.3), (0.0, side * root, -0.3), 0.05, "joint")
     centres = [root + _SEGMENT / 2 + n * (_SEGMENT + _GAP) for n in range(_SEGMENTS)]
-    return (
-        yoke,
-        *(Shape(Box((2.2, _SEGMENT, 0.04)), (0.0, side * y, -0.3), colour="panel") for y in centres),
-    )
+    return (yoke, *(Shape(Box((2.2, _SEGMENT, 0.04)), (0.0, side * y, -0.3), colour="panel") for y in centres))
 
 
 def with_ets7_shapes(craft: Spacecraft) -> Spacecraft:

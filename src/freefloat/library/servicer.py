@@ -56,12 +56,7 @@ def servicer() -> Spacecraft:
         )
         parent, place = f"arm.{number}", Pose()
     craft = craft.with_link(
-        "gripper",
-        parent=parent,
-        joint="fixed",
-        mass=GRIPPER_MASS,
-        com=GRIPPER_COM,
-        inertia=GRIPPER_INERTIA,
+        "gripper", parent=parent, joint="fixed", mass=GRIPPER_MASS, com=GRIPPER_COM, inertia=GRIPPER_INERTIA
     )
     return with_servicer_shapes(craft.with_frame("tool", body="gripper", at=Pose(position=(0.0, 0.0, TOOL_HEIGHT))))
 

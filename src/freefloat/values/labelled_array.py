@@ -137,11 +137,7 @@ class LabelledArray(NDArrayOperatorsMixin):
         return LabelledArray((axis,), self.along(axis), coords=single, name=axis)
 
     def isel(
-        self,
-        indexers: Mapping[str, Any] | None = None,
-        drop: bool = False,
-        missing_dims: str = "raise",
-        **places: Any,
+        self, indexers: Mapping[str, Any] | None = None, drop: bool = False, missing_dims: str = "raise", **places: Any
     ) -> LabelledArray:
         """The values at some places of an axis: `isel(time=-1)`, `isel(time=slice(0, 10))`."""
         with suppress(AskXarray):

@@ -85,17 +85,7 @@ def _inertial(part: XmlPart) -> MassPoint | None:
 
 def _joint(part: XmlPart) -> StatedJoint | None:
     name = part.element.get("name", "").strip()
-    known = (
-        "origin",
-        "parent",
-        "child",
-        "axis",
-        "limit",
-        "dynamics",
-        "mimic",
-        "calibration",
-        "safety_controller",
-    )
+    known = ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic", "calibration", "safety_controller")
     part.expect(("name", "type"), known)
     for tag in ("calibration", "safety_controller"):
         if part.child(tag) is not None:
