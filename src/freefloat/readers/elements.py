@@ -107,6 +107,11 @@ class XmlPart:
     name: str
     findings: Findings
 
+    @property
+    def stated_name(self) -> str:
+        """Name of the element, as the file has it; empty if it has none."""
+        return (self.element.get("name") or "").strip()
+
     def child(self, tag: str) -> XmlPart | None:
         """The only child with a tag, None if there is none; a second one is reported as a fault."""
         found = self.element.findall(tag)
