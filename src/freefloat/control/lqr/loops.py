@@ -42,6 +42,19 @@ def close_loop(plant: StateSpace, controller: StateSpace | Regulator) -> StateSp
     return StateSpace(A, loop.B, C, None, loop.states, loop.inputs, outputs, plant.period, loop.scaling)
 
 
+def closed_poles(loop: StateSpace) -> tuple[np.ndarray, np.ndarray]:
+    """Poles [1/s] of a loop gain with its loop closed, and their vectors in scaled coordinates."""
+    s, one = loop.scaling, np.eye(len(loop.inputs))
+    A = s.T_inverse @ (loop.A - loop.B @ np.linalg.solve(one + loop.D, loop.C)) @ s.T
+    poles, vectors = linalg.eig(A)  # pyright: ignore[reportAssignmentType]
+    return (poles if loop.period is None else np.log(poles + 0j) / loop.period), vectors
+
+
+def controller_period(controller: StateSpace | Regulator) -> float | None:
+    """Period of a controller [s]; None for a continuous one."""
+    return controller.model.period if isinstance(controller, Regulator) else controller.period
+
+
 def _matched_plant(plant: StateSpace, controller: StateSpace, keep_outputs: bool = False) -> StateSpace:
     """Plant with the controller's commands as inputs and its measurements as outputs, in its order."""
     if plant.period != controller.period:
