@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from freefloat.campaign.results import Results
-from freefloat.campaign.statistics import Estimate
 from freefloat.report.markup import Markup, element, join_markup, table, verdict
 
 _QUANTILES = (0.01, 0.05, 0.5, 0.95, 0.99)
@@ -20,9 +19,7 @@ def header(results: Results, title: str) -> Markup:
         f"{counts['runs']} of {results.described['runs']} runs: {ended}." if counts["runs"] else "No runs yet."
     )
     success = (
-        f"{_percent(share)} of the runs meet all requirements."
-        if results.requirements
-        else f"{_percent(share)} complete."
+        f"{share.percent} of the runs meet all requirements." if results.requirements else f"{share.percent} complete."
     )
     design = f"Design: {results.described['design']}, seed {results.described['seed']}."
     chips = [
@@ -42,10 +39,6 @@ def _css_class(passed: bool | None) -> str:
     return {True: "good", False: "bad", None: "caution"}[passed]
 
 
-def _percent(share: Estimate) -> str:
-    return f"{100 * share.value:.4g} % ({100 * share.low:.4g} to {100 * share.high:.4g} %)"
-
-
 def requirement_section(results: Results) -> Markup:
     """Section of the requirements: pass or fail with confidence; empty without requirements."""
     rows = [
@@ -54,7 +47,7 @@ def requirement_section(results: Results) -> Markup:
             judged.requirement.words,
             f"{100 * judged.requirement.probability:g} % with {100 * judged.requirement.confidence:g} % confidence",
             f"{judged.met} of {judged.runs}",
-            _percent(judged.share),
+            judged.share.percent,
             verdict(judged.passed, "pass", "fail")
             if judged.passed is not None
             else element("span", "? not decided: more runs", class_="caution"),
@@ -71,8 +64,7 @@ def metric_section(results: Results) -> Markup:
     """Section of the metrics: quantiles with the bounds of their order statistics."""
     rows = []
     for name in results.metric_names:
-        cells = [results.quantile(name, p) for p in _QUANTILES]
-        rows.append((name, results.units[name], *map(_number, cells)))
+        rows.append((name, results.units[name], *(results.quantile(name, p).words for p in _QUANTILES)))
     headings = ("metric", "unit", *(f"{100 * p:g} % quantile" for p in _QUANTILES))
     note = "In brackets: 95 % bounds by order statistics, whatever the distribution. Runs that diverged are left out."
     return element(
@@ -82,10 +74,6 @@ def metric_section(results: Results) -> Markup:
         element("p", note, class_="note"),
         id="metrics",
     )
-
-
-def _number(estimate: Estimate) -> str:
-    return f"{estimate.value:.4g} ({estimate.low:.4g} to {estimate.high:.4g})"
 
 
 def sensitivity_section(results: Results) -> Markup:
