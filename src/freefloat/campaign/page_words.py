@@ -22,8 +22,9 @@ def header(results: Results, title: str) -> Markup:
         f"{share.percent} of the runs meet all requirements." if results.requirements else f"{share.percent} complete."
     )
     design = f"Design: {results.described['design']}, seed {results.described['seed']}."
+    colours = {True: "good", False: "bad", None: "caution"}
     chips = [
-        element("span", f"{judged.requirement.name}: {judged.word}", class_=_css_class(judged.passed))
+        element("span", f"{judged.requirement.name}: {judged.word}", class_=colours[judged.passed])
         for judged in results.verdicts
     ]
     return join_markup(
@@ -33,10 +34,6 @@ def header(results: Results, title: str) -> Markup:
             element("div", *chips, class_="chips"),
         ]
     )
-
-
-def _css_class(passed: bool | None) -> str:
-    return {True: "good", False: "bad", None: "caution"}[passed]
 
 
 def requirement_section(results: Results) -> Markup:

@@ -72,11 +72,8 @@ def rehearse(options: RehearsalOptions, *, force: bool, as_json: bool, quiet: bo
     summary = finish_folder(run, options.out)
     verdict = judge_rehearsed(scenario, options.out, run, simulated, limits, origin)
     if as_json:
-        typer.echo(
-            json.dumps(
-                {**summary, "ok": verdict.go, "go": verdict.go, "criteria": verdict.as_dict()["criteria"]}, indent=2
-            )
-        )
+        judged = {"ok": verdict.go, "go": verdict.go, "criteria": verdict.as_dict()["criteria"]}
+        typer.echo(json.dumps({**summary, **judged}, indent=2))
     else:
         _print_tables(run)
         print_run(run, {kind: path for kind, path in files.items() if path.exists()})

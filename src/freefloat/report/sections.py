@@ -216,16 +216,8 @@ def energy_momentum_table(sheets: Sequence[Sheet]) -> Markup:
 
 
 _BALANCE_CHANNELS = (
-    "energy.kinetic",
-    "energy.elastic",
-    "energy.work",
-    "energy.dissipated",
-    "energy.inner",
-    "energy.inner_work",
-    "momentum.linear",
-    "momentum.angular_com",
-    "impulse.linear",
-    "impulse.angular_com",
+    *("energy.kinetic", "energy.elastic", "energy.work", "energy.dissipated", "energy.inner", "energy.inner_work"),
+    *("momentum.linear", "momentum.angular_com", "impulse.linear", "impulse.angular_com"),
 )
 
 

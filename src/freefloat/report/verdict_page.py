@@ -58,15 +58,8 @@ def _header(verdict: Verdict) -> list[Markup]:
     sign, colour = _SIGNS[GO if verdict.go else NO_GO]
     stamp = element("p", f"{sign} {_word(verdict)}", class_=f"stamp {colour}", id="verdict")
     parts = [element("h1", f"Go or no-go: {verdict.title}"), stamp, element("p", verdict.headline, class_="lead")]
-    if verdict.against:
-        parts.append(
-            element(
-                "ol",
-                *(element("li", element("strong", f"{stop.name}: "), stop.reason) for stop in verdict.against),
-                class_="reasons",
-            )
-        )
-    return parts
+    reasons = [element("li", element("strong", f"{stop.name}: "), stop.reason) for stop in verdict.against]
+    return [*parts, element("ol", *reasons, class_="reasons")] if reasons else parts
 
 
 def criteria_table(verdict: Verdict) -> Markup:
@@ -116,12 +109,6 @@ def _signature(signature: Signature) -> Markup:
     made_with = [[name, value] for name, value in signature.versions.items()]
     command = signature.command or "made by a program of its own"
     again = "freefloat verdict FOLDER judges it again from its files and names what has changed; no facility is needed."
-    return join_markup(
-        [
-            element("p", "Rehearsed by ", element("code", command, id="command")),
-            element("p", again, class_="note"),
-            element(
-                "div", table(("SHA-256 of", "hash"), rows), table(("made with", "version"), made_with), class_="pair"
-            ),
-        ]
-    )
+    rehearsed = element("p", "Rehearsed by ", element("code", command, id="command"))
+    tables = table(("SHA-256 of", "hash"), rows), table(("made with", "version"), made_with)
+    return join_markup([rehearsed, element("p", again, class_="note"), element("div", *tables, class_="pair")])

@@ -197,7 +197,7 @@ class LabelledArray(NDArrayOperatorsMixin):
             name: along.at_place(axis, place) if axis in along.dims else along
             for name, along in self.bare_coords.items()
         }
-        dims = self.dims if values.ndim == self.ndim else _without(self.dims, axis)
+        dims = self.dims if values.ndim == self.ndim else tuple(name for name in self.dims if name != axis)
         return replace(self, dims=dims, values=values, coords=coords)
 
     def require_axis(self, axis: str, error: type[Exception]) -> None:
@@ -370,10 +370,6 @@ def _by_axis(given: Mapping[str, Any] | None, more: dict[str, Any]) -> Mapping[s
 
 def _axes(dims: Any) -> tuple[str, ...]:
     return tuple(map(str, dims))
-
-
-def _without(dims: tuple[str, ...], axis: str) -> tuple[str, ...]:
-    return tuple(name for name in dims if name != axis)
 
 
 def _of_xarray_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
