@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from freefloat.campaign.results import Results
-from freefloat.report.markup import Markup, element, join_markup, table, verdict
+from freefloat.report.markup import Markup, element, headed_section, join_markup, table, verdict
 
 _QUANTILES = (0.01, 0.05, 0.5, 0.95, 0.99)
 _WORST = 10
@@ -27,13 +27,8 @@ def header(results: Results, title: str) -> Markup:
         element("span", f"{judged.requirement.name}: {judged.word}", class_=colours[judged.passed])
         for judged in results.verdicts
     ]
-    return join_markup(
-        [
-            element("h1", title),
-            element("p", f"{run_sentence} {success if counts['runs'] else ''} {design}", class_="lead"),
-            element("div", *chips, class_="chips"),
-        ]
-    )
+    lead = element("p", f"{run_sentence} {success if counts['runs'] else ''} {design}", class_="lead")
+    return join_markup([element("h1", title), lead, element("div", *chips, class_="chips")])
 
 
 def requirement_section(results: Results) -> Markup:
@@ -54,7 +49,7 @@ def requirement_section(results: Results) -> Markup:
     if not rows:
         return Markup("")
     headings = ("requirement", "each run", "asked for", "met by", "share, 95 % interval", "")
-    return element("section", element("h2", "Requirements"), table(headings, rows), id="requirements")
+    return headed_section("requirements", "Requirements", table(headings, rows))
 
 
 def metric_section(results: Results) -> Markup:
@@ -64,13 +59,8 @@ def metric_section(results: Results) -> Markup:
         rows.append((name, results.units[name], *(results.quantile(name, p).words for p in _QUANTILES)))
     headings = ("metric", "unit", *(f"{100 * p:g} % quantile" for p in _QUANTILES))
     note = "In brackets: 95 % bounds by order statistics, whatever the distribution. Runs that diverged are left out."
-    return element(
-        "section",
-        element("h2", "Metrics"),
-        table(headings, rows, numbers=range(2, 2 + len(_QUANTILES))),
-        element("p", note, class_="note"),
-        id="metrics",
-    )
+    quantiles = table(headings, rows, numbers=range(2, 2 + len(_QUANTILES)))
+    return headed_section("metrics", "Metrics", quantiles, element("p", note, class_="note"))
 
 
 def sensitivity_section(results: Results) -> Markup:
@@ -109,7 +99,7 @@ def worst_section(results: Results, folder: str) -> Markup:
     note = element(
         "p", "A run is repeated in full, with its own page, by ", command, ". Click one for its command.", class_="note"
     )
-    return element("section", element("h2", "Worst runs"), note, element("div", *cards, class_="scatters"), id="worst")
+    return headed_section("worst", "Worst runs", note, element("div", *cards, class_="scatters"))
 
 
 def dispersion_section(results: Results) -> Markup:
@@ -123,10 +113,5 @@ def dispersion_section(results: Results) -> Markup:
         rows.append((path, dispersion["how"], kind, numbers))
     redrawn = results.counts["redrawn"]
     note = f"{redrawn} impossible draws were drawn again." if redrawn else ""
-    return element(
-        "section",
-        element("h2", "Dispersions"),
-        table(("number", "how", "distribution", ""), rows),
-        element("p", note, class_="note"),
-        id="dispersions",
-    )
+    dispersed = table(("number", "how", "distribution", ""), rows)
+    return headed_section("dispersions", "Dispersions", dispersed, element("p", note, class_="note"))
