@@ -44,7 +44,8 @@ class UnresolvedForce:
         """The entry of the audit."""
         balance = balanced_quantity(self.book)
         quantity = balance.quantity.removesuffix(": change = work - dissipation")
-        return AuditEntry(f"forces between ticks: {quantity}", balance.unit, self.amount, self.at, self.permitted)
+        name = f"forces between ticks: {quantity}"
+        return AuditEntry(name, "at most", self.permitted, self.amount, balance.unit, self.at)
 
     def sentence(self, dt: float) -> str:
         """Sentence that says what happened and what to do."""
