@@ -79,13 +79,7 @@ def linearise_in_orbit(
     order = names.order
     both = np.ix_(order, order)
     structure = SecondOrderModel(
-        M=M[both],
-        K=K[both],
-        G=G[both],
-        C=C[both],
-        Bf=columns[order],
-        coordinates=names.labels,
-        inputs=ports,
+        M=M[both], K=K[both], G=G[both], C=C[both], Bf=columns[order], coordinates=names.labels, inputs=ports
     )
     if outputs is not None:
         own = tuple(names.labels[k] for k in np.argsort(order))  # in the order of (psi, q)

@@ -59,10 +59,7 @@ def _own_labels(craft: Spacecraft) -> dict[str, tuple[str, ...]]:
 
 
 def input_columns(
-    craft: Spacecraft,
-    q: np.ndarray,
-    moments: DisplacementMoments,
-    inputs: Mapping[str, str] | Sequence[str] | None,
+    craft: Spacecraft, q: np.ndarray, moments: DisplacementMoments, inputs: Mapping[str, str] | Sequence[str] | None
 ) -> tuple[tuple[str, ...], np.ndarray]:
     """Labels, and generalised forces (3 + nq, inputs) per unit input; the motion of the centre of mass is removed."""
     if inputs is None:

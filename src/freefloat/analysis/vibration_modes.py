@@ -14,10 +14,8 @@ from freefloat.values.arrays import Matrix, Vector
 
 _BASE = ("x", "y", "z", "rx", "ry", "rz")
 _SAME_SHARE = 1e-6  # shares that differ by less count as equal; the first of two equal panels is named
-_LEAST_MOTION, _LEAST_RATIO = (
-    1e-3,
-    0.3,
-)  # base motion is listed above the first; an axis also above this share of the largest
+# Base motion is listed above the first; an axis also above this share of the largest.
+_LEAST_MOTION, _LEAST_RATIO = 1e-3, 0.3
 _LISTED_SHARE, _MOST_LISTED = 0.05, 3  # the table lists energy shares above the first, of at most so many bodies
 
 

@@ -113,11 +113,7 @@ def _unit(craft: Spacecraft, joint: str) -> str:
 
 
 def _dataset(
-    craft: Spacecraft,
-    q: Numeric,
-    plane: Plane,
-    facts: dict[str, Any],
-    **values: tuple[np.ndarray, str, str],
+    craft: Spacecraft, q: Numeric, plane: Plane, facts: dict[str, Any], **values: tuple[np.ndarray, str, str]
 ) -> xarray.Dataset:
     """Data set of a map with units, labels and configuration, so that a saved file explains itself."""
     import xarray

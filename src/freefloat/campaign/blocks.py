@@ -79,12 +79,7 @@ def _refused_arrays(campaign: Campaign, drawn: DrawnRuns) -> dict[str, np.ndarra
 
 
 def _compute_arrays(
-    campaign: Campaign,
-    program: CampaignProgram,
-    rows: np.ndarray,
-    runs: np.ndarray,
-    target: str,
-    threads: int | None,
+    campaign: Campaign, program: CampaignProgram, rows: np.ndarray, runs: np.ndarray, target: str, threads: int | None
 ) -> dict[str, np.ndarray]:
     numbers = noise_numbers(campaign.seed, runs)
     state = program.begin(rows, numbers)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from freefloat.campaign.distributions import Distribution, distribution_of
-from freefloat.campaign.errors import CampaignError
+from freefloat.campaign.errors import CampaignError, require_known
 from freefloat.campaign.places import NumberCatalogue, NumberLocation
 
 How = Literal["set", "add", "scale"]
@@ -101,8 +101,7 @@ class CorrelatedDispersion:
     @staticmethod
     def from_dict(given: Mapping[str, Any]) -> CorrelatedDispersion:
         """Read a correlated group from a file."""
-        if unknown := [name for name in given if name not in ("paths", "covariance", "mean", "how")]:
-            raise CampaignError(f"A correlated group has no '{unknown[0]}'. It has: paths, covariance, mean, how.")
+        require_known("A correlated group", given, ("paths", "covariance", "mean", "how"))
         if "paths" not in given or "covariance" not in given:
             raise CampaignError("A correlated group needs paths and covariance.")
         return CorrelatedDispersion(**{**given, "paths": tuple(given["paths"])})
@@ -141,8 +140,7 @@ class ListedDispersion:
     @staticmethod
     def from_dict(given: Mapping[str, Any]) -> ListedDispersion:
         """Read a list of values from a file."""
-        if unknown := [name for name in given if name not in ("path", "listed", "how")]:
-            raise CampaignError(f"A list of values has no '{unknown[0]}'. It has: path, listed, how.")
+        require_known("A list of values", given, ("path", "listed", "how"))
         return ListedDispersion(given["path"], given["listed"], given.get("how", "set"))
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from freefloat.campaign.errors import CampaignError
+from freefloat.campaign.errors import CampaignError, require_known
 
 
 @dataclass(frozen=True)
@@ -140,8 +140,7 @@ def distribution_of(kind: Any, given: Mapping[str, Any]) -> Distribution:
         raise CampaignError(f"There is no distribution '{kind}'. Distributions: {', '.join(DISTRIBUTIONS)}.")
     fields = dataclasses.fields(DISTRIBUTIONS[kind])
     known, needed = [f.name for f in fields], [f.name for f in fields if f.default is dataclasses.MISSING]
-    if unknown := [name for name in given if name not in known]:
-        raise CampaignError(f"A {kind} distribution has no '{unknown[0]}'. It has: {', '.join(known)}.")
+    require_known(f"A {kind} distribution", given, known)
     if missing := [name for name in needed if name not in given]:
         raise CampaignError(f"A {kind} distribution needs {' and '.join(missing)}. It has: {', '.join(known)}.")
     return DISTRIBUTIONS[kind](**{n: tuple(v) if isinstance(v, list) else v for n, v in given.items()})

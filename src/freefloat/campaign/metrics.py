@@ -9,7 +9,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from freefloat.campaign.errors import CampaignError
+from freefloat.campaign.errors import CampaignError, require_known
 from freefloat.campaign.expressions import TIME, Expression, Values
 from freefloat.campaign.reductions import REDUCTIONS, Crossing, Reduction, ReductionState, Sample
 from freefloat.sim import Experiment
@@ -62,8 +62,7 @@ class Metric:
     def from_dict(name: str, given: Mapping[str, Any]) -> Metric:
         """Read a metric from a file."""
         known = [field.name for field in dataclasses.fields(Metric) if field.name != "name"]
-        if unknown := [key for key in given if key not in known]:
-            raise CampaignError(f"Metric '{name}' has no '{unknown[0]}'. It has: {', '.join(known)}.")
+        require_known(f"Metric '{name}'", given, known)
         if not isinstance(given.get("of"), str):
             raise CampaignError(f"Metric '{name}' needs of: the quantity, such as of = \"norm(hand.position_error)\".")
         return Metric(name, **given)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from freefloat.campaign.results import Results
-from freefloat.campaign.statistics import Estimate
-from freefloat.report.markup import Markup, element, join_markup, table, verdict
+from freefloat.report.markup import Markup, element, headed_section, join_markup, table, verdict
 
 _QUANTILES = (0.01, 0.05, 0.5, 0.95, 0.99)
 _WORST = 10
@@ -20,30 +19,16 @@ def header(results: Results, title: str) -> Markup:
         f"{counts['runs']} of {results.described['runs']} runs: {ended}." if counts["runs"] else "No runs yet."
     )
     success = (
-        f"{_percent(share)} of the runs meet all requirements."
-        if results.requirements
-        else f"{_percent(share)} complete."
+        f"{share.percent} of the runs meet all requirements." if results.requirements else f"{share.percent} complete."
     )
     design = f"Design: {results.described['design']}, seed {results.described['seed']}."
+    colours = {True: "good", False: "bad", None: "caution"}
     chips = [
-        element("span", f"{judged.requirement.name}: {judged.word}", class_=_css_class(judged.passed))
+        element("span", f"{judged.requirement.name}: {judged.word}", class_=colours[judged.passed])
         for judged in results.verdicts
     ]
-    return join_markup(
-        [
-            element("h1", title),
-            element("p", f"{run_sentence} {success if counts['runs'] else ''} {design}", class_="lead"),
-            element("div", *chips, class_="chips"),
-        ]
-    )
-
-
-def _css_class(passed: bool | None) -> str:
-    return {True: "good", False: "bad", None: "caution"}[passed]
-
-
-def _percent(share: Estimate) -> str:
-    return f"{100 * share.value:.4g} % ({100 * share.low:.4g} to {100 * share.high:.4g} %)"
+    lead = element("p", f"{run_sentence} {success if counts['runs'] else ''} {design}", class_="lead")
+    return join_markup([element("h1", title), lead, element("div", *chips, class_="chips")])
 
 
 def requirement_section(results: Results) -> Markup:
@@ -54,7 +39,7 @@ def requirement_section(results: Results) -> Markup:
             judged.requirement.words,
             f"{100 * judged.requirement.probability:g} % with {100 * judged.requirement.confidence:g} % confidence",
             f"{judged.met} of {judged.runs}",
-            _percent(judged.share),
+            judged.share.percent,
             verdict(judged.passed, "pass", "fail")
             if judged.passed is not None
             else element("span", "? not decided: more runs", class_="caution"),
@@ -64,28 +49,18 @@ def requirement_section(results: Results) -> Markup:
     if not rows:
         return Markup("")
     headings = ("requirement", "each run", "asked for", "met by", "share, 95 % interval", "")
-    return element("section", element("h2", "Requirements"), table(headings, rows), id="requirements")
+    return headed_section("requirements", "Requirements", table(headings, rows))
 
 
 def metric_section(results: Results) -> Markup:
     """Section of the metrics: quantiles with the bounds of their order statistics."""
     rows = []
     for name in results.metric_names:
-        cells = [results.quantile(name, p) for p in _QUANTILES]
-        rows.append((name, results.units[name], *map(_number, cells)))
+        rows.append((name, results.units[name], *(results.quantile(name, p).words for p in _QUANTILES)))
     headings = ("metric", "unit", *(f"{100 * p:g} % quantile" for p in _QUANTILES))
     note = "In brackets: 95 % bounds by order statistics, whatever the distribution. Runs that diverged are left out."
-    return element(
-        "section",
-        element("h2", "Metrics"),
-        table(headings, rows, numbers=range(2, 2 + len(_QUANTILES))),
-        element("p", note, class_="note"),
-        id="metrics",
-    )
-
-
-def _number(estimate: Estimate) -> str:
-    return f"{estimate.value:.4g} ({estimate.low:.4g} to {estimate.high:.4g})"
+    quantiles = table(headings, rows, numbers=range(2, 2 + len(_QUANTILES)))
+    return headed_section("metrics", "Metrics", quantiles, element("p", note, class_="note"))
 
 
 def sensitivity_section(results: Results) -> Markup:
@@ -124,7 +99,7 @@ def worst_section(results: Results, folder: str) -> Markup:
     note = element(
         "p", "A run is repeated in full, with its own page, by ", command, ". Click one for its command.", class_="note"
     )
-    return element("section", element("h2", "Worst runs"), note, element("div", *cards, class_="scatters"), id="worst")
+    return headed_section("worst", "Worst runs", note, element("div", *cards, class_="scatters"))
 
 
 def dispersion_section(results: Results) -> Markup:
@@ -138,10 +113,5 @@ def dispersion_section(results: Results) -> Markup:
         rows.append((path, dispersion["how"], kind, numbers))
     redrawn = results.counts["redrawn"]
     note = f"{redrawn} impossible draws were drawn again." if redrawn else ""
-    return element(
-        "section",
-        element("h2", "Dispersions"),
-        table(("number", "how", "distribution", ""), rows),
-        element("p", note, class_="note"),
-        id="dispersions",
-    )
+    dispersed = table(("number", "how", "distribution", ""), rows)
+    return headed_section("dispersions", "Dispersions", dispersed, element("p", note, class_="note"))

@@ -43,11 +43,8 @@ class PhysicalDraws:
         for side, worst in ((0, np.fmin.reduce(rows, 0)), (1, np.fmax.reduce(rows, 0))):
             for k in np.flatnonzero(self._alone):
                 self._widen_bound(int(k), side, float(worst[k]))
-        return (
-            bad
-            | np.any(rows < self._good[0], axis=1, where=self._alone)
-            | np.any(rows > self._good[1], axis=1, where=self._alone)
-        )
+        beyond = (rows < self._good[0]) | (rows > self._good[1])
+        return bad | np.any(beyond, axis=1, where=self._alone)
 
     def _widen_bound(self, k: int, side: int, worst: float) -> None:
         """Move the bound of number k to a draw beyond it, or as far towards it as the parts accept."""

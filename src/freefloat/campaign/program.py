@@ -66,9 +66,7 @@ class Rules:
             return self._take_sample(run, system, loop, states)
         due = loop.tick % self.every == 0
         kept, status, ended = cond(
-            due,
-            lambda: _parts(self._take_sample(run, system, loop, states)),
-            lambda: (run.kept, run.status, run.ended),
+            due, lambda: _parts(self._take_sample(run, system, loop, states)), lambda: (run.kept, run.status, run.ended)
         )
         return RunState(loop, kept, status, ended)
 

@@ -40,9 +40,9 @@ class Reduction(ABC):
     def update(self, kept: ReductionState, sample: Sample) -> ReductionState:
         """Numbers after one more sample, which may not count."""
 
-    @abstractmethod
     def result(self, kept: ReductionState) -> np.ndarray:
-        """Result of every run."""
+        """Result of every run: the number that is kept as `result`."""
+        return kept["result"]
 
 
 @dataclass(frozen=True)
@@ -55,15 +55,11 @@ class Extreme(Reduction):
 
     def begin(self, value: Any) -> ReductionState:
         """The value if no sample counts."""
-        return {"best": jnp.asarray(self.none)}
+        return {"result": jnp.asarray(self.none)}
 
     def update(self, kept: ReductionState, sample: Sample) -> ReductionState:
         """The better of the two values; once it is not a number it stays so."""
-        return {"best": jnp.where(sample.counts, self.better(kept["best"], sample.value), kept["best"])}
-
-    def result(self, kept: ReductionState) -> np.ndarray:
-        """The best value."""
-        return kept["best"]
+        return {"result": jnp.where(sample.counts, self.better(kept["result"], sample.value), kept["result"])}
 
 
 class Final(Reduction):
@@ -73,15 +69,11 @@ class Final(Reduction):
 
     def begin(self, value: Any) -> ReductionState:
         """Not a number, before any sample."""
-        return {"last": jnp.asarray(jnp.nan)}
+        return {"result": jnp.asarray(jnp.nan)}
 
     def update(self, kept: ReductionState, sample: Sample) -> ReductionState:
         """The newest value that counts."""
-        return {"last": jnp.where(sample.counts, sample.value, kept["last"])}
-
-    def result(self, kept: ReductionState) -> np.ndarray:
-        """The last value."""
-        return kept["last"]
+        return {"result": jnp.where(sample.counts, sample.value, kept["result"])}
 
 
 class First(Reduction):
@@ -91,17 +83,13 @@ class First(Reduction):
 
     def begin(self, value: Any) -> ReductionState:
         """No value yet: infinite."""
-        return {"value": jnp.asarray(jnp.inf), "came": jnp.asarray(0, jnp.int32)}
+        return {"result": jnp.asarray(jnp.inf), "came": jnp.asarray(0, jnp.int32)}
 
     def update(self, kept: ReductionState, sample: Sample) -> ReductionState:
         """Keep the first value that counts."""
         takes = sample.counts & (kept["came"] == 0)
-        value = jnp.where(takes, sample.value, kept["value"])
-        return {"value": value, "came": jnp.where(takes, 1, kept["came"]).astype(jnp.int32)}
-
-    def result(self, kept: ReductionState) -> np.ndarray:
-        """The first value."""
-        return kept["value"]
+        value = jnp.where(takes, sample.value, kept["result"])
+        return {"result": value, "came": jnp.where(takes, 1, kept["came"]).astype(jnp.int32)}
 
 
 @dataclass(frozen=True)
@@ -139,7 +127,7 @@ class Crossing(Reduction):
     def begin(self, value: Any) -> ReductionState:
         """No previous sample, and no crossing."""
         none = jnp.asarray(jnp.nan)
-        return {"before": none, "since": none, "at": jnp.asarray(jnp.inf)}
+        return {"before": none, "since": none, "result": jnp.asarray(jnp.inf)}
 
     def update(self, kept: ReductionState, sample: Sample) -> ReductionState:
         """Check whether the level lies between the last two samples."""
@@ -150,12 +138,8 @@ class Crossing(Reduction):
         return {
             "before": jnp.where(sample.counts, sample.value, kept["before"]),
             "since": jnp.where(sample.counts, sample.time, kept["since"]),
-            "at": jnp.where(crosses & jnp.isinf(kept["at"]), at, kept["at"]),
+            "result": jnp.where(crosses & jnp.isinf(kept["result"]), at, kept["result"]),
         }
-
-    def result(self, kept: ReductionState) -> np.ndarray:
-        """Time of the first crossing [s]."""
-        return kept["at"]
 
 
 class Drift(Reduction):
@@ -166,17 +150,13 @@ class Drift(Reduction):
 
     def begin(self, value: Any) -> ReductionState:
         """No first value, and a distance of zero."""
-        return {"first": jnp.full(jnp.shape(value), jnp.nan), "most": jnp.zeros(())}
+        return {"first": jnp.full(jnp.shape(value), jnp.nan), "result": jnp.zeros(())}
 
     def update(self, kept: ReductionState, sample: Sample) -> ReductionState:
         """The first value and the largest distance so far."""
         first = jnp.where(sample.counts & jnp.isnan(kept["first"]), sample.value, kept["first"])
         away = jnp.sqrt(jnp.sum(jnp.square(sample.value - first)))
-        return {"first": first, "most": jnp.where(sample.counts, jnp.maximum(kept["most"], away), kept["most"])}
-
-    def result(self, kept: ReductionState) -> np.ndarray:
-        """The largest distance."""
-        return kept["most"]
+        return {"first": first, "result": jnp.where(sample.counts, jnp.maximum(kept["result"], away), kept["result"])}
 
 
 REDUCTIONS: Mapping[str, Reduction] = {

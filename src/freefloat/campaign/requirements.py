@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from freefloat.campaign.errors import CampaignError
+from freefloat.campaign.errors import CampaignError, require_known
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,7 @@ class Requirement:
     def from_dict(name: str, given: Mapping[str, Any]) -> Requirement:
         """Read a requirement from a file."""
         known = [field.name for field in dataclasses.fields(Requirement) if field.name != "name"]
-        if unknown := [key for key in given if key not in known]:
-            raise CampaignError(f"Requirement '{name}' has no '{unknown[0]}'. It has: {', '.join(known)}.")
+        require_known(f"Requirement '{name}'", given, known)
         if "metric" not in given:
             raise CampaignError(f"Requirement '{name}' needs metric: the name of one.")
         return Requirement(name, **given)

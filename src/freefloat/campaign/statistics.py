@@ -16,6 +16,16 @@ class Estimate(NamedTuple):
     low: float
     high: float
 
+    @property
+    def words(self) -> str:
+        """The number with its bounds: `1.2 (1.1 to 1.4)`."""
+        return f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g})"
+
+    @property
+    def percent(self) -> str:
+        """A share with its bounds: `95 % (93 to 97 %)`."""
+        return f"{100 * self.value:.4g} % ({100 * self.low:.4g} to {100 * self.high:.4g} %)"
+
 
 def quantile(values: np.ndarray, probability: float, confidence: float = CONFIDENCE) -> Estimate:
     """Quantile of the values with bounds by order statistics, for every distribution.
@@ -40,10 +50,8 @@ def quantile(values: np.ndarray, probability: float, confidence: float = CONFIDE
 
 def probability(successes: int, runs: int, confidence: float = CONFIDENCE) -> Estimate:
     """Probability of success with the exact interval of Clopper and Pearson (1934)."""
-    low, high = (
-        one_sided_low(successes, runs, 0.5 * (1.0 + confidence)),
-        one_sided_high(successes, runs, 0.5 * (1.0 + confidence)),
-    )
+    side = 0.5 * (1.0 + confidence)
+    low, high = one_sided_low(successes, runs, side), one_sided_high(successes, runs, side)
     return Estimate(successes / runs if runs else np.nan, low, high)
 
 

@@ -46,8 +46,7 @@ class Store:
         zarr = _zarr()
         if (folder / "zarr.json").exists():
             raise CampaignError(f"{folder} holds a campaign already. Resume it, or choose another folder.")
-        if folder.exists() and any(folder.iterdir()):
-            raise CampaignError(f"{folder} is not empty. Choose another folder.")
+        _require_empty(folder)
         columns = columns_of(campaign)
         folder.mkdir(parents=True, exist_ok=True)
         group = zarr.open_group(str(folder), mode="w", zarr_format=3)
@@ -174,15 +173,18 @@ class Store:
         """Create an empty store for the same campaign in another folder."""
         import shutil
 
-        if folder.exists() and any(folder.iterdir()):
-            raise CampaignError(f"{folder} is not empty. Choose another folder.")
-        folder.mkdir(parents=True, exist_ok=True)
+        _require_empty(folder)
         for path in self.folder.rglob("zarr.json"):
             target = folder / path.relative_to(self.folder)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
         (folder / _MARKS).mkdir()
         return Store(folder)
+
+
+def _require_empty(folder: Path) -> None:
+    if folder.exists() and any(folder.iterdir()):
+        raise CampaignError(f"{folder} is not empty. Choose another folder.")
 
 
 def _write_down(path: Path, text: str) -> None:

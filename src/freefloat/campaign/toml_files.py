@@ -33,7 +33,7 @@ from typing import Any
 
 from freefloat.campaign.campaign import Campaign, History
 from freefloat.campaign.dispersions import dispersion_from_dict
-from freefloat.campaign.errors import CampaignError
+from freefloat.campaign.errors import CampaignError, require_known
 from freefloat.campaign.metrics import Metric
 from freefloat.campaign.requirements import Requirement
 from freefloat.scenarios import find
@@ -84,8 +84,7 @@ def _read_toml(what: str | Path) -> dict[str, Any]:
 
 def campaign_of(given: Mapping[str, Any]) -> Campaign:
     """A campaign from plain data, as a file or a store contains it."""
-    if unknown := [key for key in given if key not in _KNOWN]:
-        raise CampaignError(f"A campaign has no '{unknown[0]}'. It has: {', '.join(_KNOWN)}.")
+    require_known("A campaign", given, _KNOWN)
     if "scenario" not in given or "runs" not in given:
         raise CampaignError("A campaign needs scenario and runs.")
     scenario = find(str(given["scenario"]))

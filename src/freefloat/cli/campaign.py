@@ -137,14 +137,13 @@ def status(folder: Path, *, as_json: bool) -> int:
 def replay(folder: Path, number: int, out: Path | None, *, force: bool) -> int:
     """Replay one run in full, and write it with its page; returns the exit status."""
     from freefloat.campaign.replaying import replay_from_store
+    from freefloat.cli.run import require_free
     from freefloat.report.folder import files_in, finish_folder, save_run
     from freefloat.scenarios import find
     from freefloat.scenarios.runner import describe
 
     out = out or folder / "replays" / f"{number:08d}"
-    taken = [str(path) for path in files_in(out).values() if path.exists()]
-    if taken and not force:
-        raise FileExistsError(f"{', '.join(taken)} exist already. Choose another --out or add --force.")
+    require_free(files_in(out).values(), force)
     campaign = _campaign_in(folder)
     with report_compilation(quiet=False):
         run = replay_from_store(campaign, folder, number)
@@ -164,10 +163,9 @@ def replay(folder: Path, number: int, out: Path | None, *, force: bool) -> int:
 def page(folder: Path, out: Path | None, *, force: bool) -> int:
     """Write the page of the results so far; returns the exit status."""
     from freefloat.campaign import Results
+    from freefloat.cli.pages import free_path
 
-    path = out or folder / PAGE
-    if path.exists() and not force:
-        raise FileExistsError(f"{path} exists already. Choose another --out or add --force.")
+    path = free_path(out or folder / PAGE, force)
     typer.echo(f"page      {_write_page(Results.open(folder), folder, path)}")
     return 0
 
@@ -206,14 +204,13 @@ def _print_results(results: Results) -> None:
         return
     table = Table("metric", *(f"{100 * p:g} %" for p in _QUANTILES), "unit", box=None, header_style="bold")
     for name in results.metric_names:
-        cells = [results.quantile(name, p) for p in _QUANTILES]
-        table.add_row(name, *(f"{c.value:.4g} ({c.low:.4g} to {c.high:.4g})" for c in cells), results.units[name])
+        table.add_row(name, *(results.quantile(name, p).words for p in _QUANTILES), results.units[name])
     print_table(table)
     for verdict in results.verdicts:
-        required, share = verdict.requirement, verdict.share
+        required = verdict.requirement
         typer.echo(
             f"{required.name}: {verdict.word}. {required.words} in {verdict.met} of {verdict.runs} runs, "
-            f"{100 * share.value:.4g} % ({100 * share.low:.4g} to {100 * share.high:.4g} %); "
+            f"{verdict.share.percent}; "
             f"asked for {100 * required.probability:g} % with {100 * required.confidence:g} % confidence"
         )
 

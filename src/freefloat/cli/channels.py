@@ -24,12 +24,8 @@ def print_channels(
     """Print the channels of a run, of a scenario or Python file, or of a spacecraft with one part of each kind."""
     rows = [_row(channel) for channel in _channels(what, variant, settings)]
     if as_json:
-        typer.echo(
-            json.dumps(
-                [dict(zip(("name", "unit", "frame", "components", "label"), row, strict=True)) for row in rows],
-                indent=2,
-            )
-        )
+        keys = ("name", "unit", "frame", "components", "label")
+        typer.echo(json.dumps([dict(zip(keys, row, strict=True)) for row in rows], indent=2))
     elif markdown:
         typer.echo(markdown_table(rows))
     else:

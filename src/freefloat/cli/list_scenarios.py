@@ -52,9 +52,5 @@ def _add(table: Table, s: Setting, *, once_set: bool = False) -> None:
 
 
 def _scenario_row(scenario: type[Scenario]) -> dict[str, Any]:
-    return {
-        "name": scenario.name,
-        "title": scenario.title,
-        "source": scenario.source,
-        "variants": list(scenario.variants()),
-    }
+    facts = {"name": scenario.name, "title": scenario.title, "source": scenario.source}
+    return {**facts, "variants": list(scenario.variants())}

@@ -10,7 +10,7 @@ from pathlib import Path
 import typer
 
 from freefloat.cli.progress import progress_bar
-from freefloat.cli.run import print_run, resolve
+from freefloat.cli.run import print_run, require_free, resolve
 from freefloat.cli.verdict import print_verdict
 from freefloat.report.folder import CELL_PAGE, VERDICT_FILES, files_in, finish_folder, save_run
 from freefloat.scenarios import SCENARIOS, ScenarioError, find
@@ -54,9 +54,7 @@ def rehearse(options: RehearsalOptions, *, force: bool, as_json: bool, quiet: bo
     scenario = rehearsed_scenario(scenario, options.name)
     limits = acceptance_limits(scenario, dict(parse_setting(text) for text in options.accept))
     files = _files(options.out)
-    taken = [path for path in files.values() if path.exists()]
-    if taken and not force:
-        raise FileExistsError(f"{', '.join(map(str, taken))} exist already. Choose another --out or add --force.")
+    require_free(files.values(), force)
     chosen = choose_facility(options.facility, scenario)
     files["log"].unlink(missing_ok=True)
     origin = {"facility": describe_facility(chosen), "command": options.command}
@@ -74,11 +72,8 @@ def rehearse(options: RehearsalOptions, *, force: bool, as_json: bool, quiet: bo
     summary = finish_folder(run, options.out)
     verdict = judge_rehearsed(scenario, options.out, run, simulated, limits, origin)
     if as_json:
-        typer.echo(
-            json.dumps(
-                {**summary, "ok": verdict.go, "go": verdict.go, "criteria": verdict.as_dict()["criteria"]}, indent=2
-            )
-        )
+        judged = {"ok": verdict.go, "go": verdict.go, "criteria": verdict.as_dict()["criteria"]}
+        typer.echo(json.dumps({**summary, **judged}, indent=2))
     else:
         _print_tables(run)
         print_run(run, {kind: path for kind, path in files.items() if path.exists()})

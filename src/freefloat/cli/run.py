@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -40,9 +41,7 @@ def run(
     """Run a scenario, save everything, print the claims; returns 1 if it failed or a claim does not hold."""
     scenario, variant = resolve(name, settings, variant)
     files = files_in(out)
-    taken = [str(path) for path in files.values() if path.exists()]
-    if taken and not force:
-        raise FileExistsError(f"{', '.join(taken)} exist already. Choose another --out or add --force.")
+    require_free(files.values(), force)
     report = partial(progress_bar, quiet=quiet or as_json)
     kept = run_scenario(scenario, variant, out, engine, report, 1e9 * most_gb, accuracy=accuracy)
     if as_json:
@@ -52,6 +51,13 @@ def run(
     for fault in kept.faults:
         typer.echo(f"Error: {fault}", err=True)
     return 0 if kept.summary["ok"] else 1
+
+
+def require_free(files: Iterable[Path], force: bool) -> None:
+    """Raise an error if some of the files exist and `force` is false."""
+    taken = [str(path) for path in files if path.exists()]
+    if taken and not force:
+        raise FileExistsError(f"{', '.join(taken)} exist already. Choose another --out or add --force.")
 
 
 def resolve(name: str, settings: list[str], variant: str | None) -> tuple[Scenario, str]:

@@ -13,15 +13,7 @@ from freefloat.studio import Studio, is_local, require_viser
 
 
 def studio(
-    what: str | None,
-    runs: Path,
-    host: str,
-    port: int,
-    token: str | None,
-    *,
-    live: bool,
-    pace: float,
-    browse: bool,
+    what: str | None, runs: Path, host: str, port: int, token: str | None, *, live: bool, pace: float, browse: bool
 ) -> int:
     """Serve the studio until Ctrl-C; shows a run or the form of a scenario, or runs the scenario live."""
     require_viser()

@@ -11,15 +11,9 @@ from freefloat.values.claims import Claim
 def claims_table(rows: list[dict[str, Any]]) -> Table:
     """Table of the reference numbers with their sources, ours beside them, and the verdict."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading, side in (
-        ("variant", "left"),
-        ("claim", "left"),
-        ("reference", "right"),
-        ("says", "left"),
-        ("ours", "right"),
-        ("", "left"),
-    ):
-        table.add_column(heading, justify=side, no_wrap=heading != "claim")  # pyright: ignore[reportArgumentType]
+    for heading in ("variant", "claim", "reference", "says", "ours", ""):
+        side = "right" if heading in ("reference", "ours") else "left"
+        table.add_column(heading, justify=side, no_wrap=heading != "claim")
     for row in rows:
         claim = Claim.from_dict(row)
         verdict = {True: "[green]holds[/]", False: "[red]FAILS[/]", None: "[yellow]not reproduced[/]"}[claim.holds]

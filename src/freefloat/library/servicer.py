@@ -3,6 +3,7 @@
 Sources. Joint axes, offsets, masses and inertias of the links: a public model of the DLR/KUKA light-weight robot (LWR).
 Assumed here: base of 850 kg and its inertia, where the arm is mounted (on +x, its z along +x), gripper and tool frame.
 The paper that it is used for (relative dynamics for hardware-in-the-loop simulation, 2021) gives none of these numbers.
+Shapes are a sketch for pictures, sizes plausible.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ import numpy as np
 
 from freefloat.dynamics import frame_pose
 from freefloat.library.envisat import envisat
-from freefloat.library.servicer_shapes import with_servicer_shapes
 from freefloat.model import Spacecraft, State
+from freefloat.model.shapes import Box, Shape
 from freefloat.spatial import Pose, angular, linear
 
 SERVICER_FOLDED = (0.0, 0.6, 0.0, -1.2, 0.0, 0.8, 0.0)  # [rad]; the tool points away from a client ahead
@@ -34,6 +35,16 @@ ARM_LINKS = (  # along z from the joint before [m], axis, centre of mass [m], in
 GRIPPER_MASS, GRIPPER_COM, GRIPPER_INERTIA = 3.0, (0.0, 0.0, 0.1), (0.02, 0.02, 0.015)  # [kg], [m], [kg m2]
 TOOL_HEIGHT = 0.05  # [m], the tool frame above joint 7
 _R_TB = np.diag([-1.0, -1.0, 1.0])  # base +x towards the client's -x: face to face
+_BUS = (
+    Shape(Box((1.8, 1.4, 1.4)), colour="bus"),
+    Shape.tube((0.88, 0.0, 0.0), (0.93, 0.0, 0.0), 0.12, "joint"),  # foot of the arm
+    *(Shape(Box((1.2, 2.6, 0.04)), (-0.2, side * 2.2, 0.0), colour="panel") for side in (1.0, -1.0)),
+    *(Shape.tube((-0.2, side * 0.7, 0.0), (-0.2, side * 0.9, 0.0), 0.04, "joint") for side in (1.0, -1.0)),
+)
+_GRIPPER = (
+    Shape(Box((0.06, 0.14, 0.06)), (0.0, 0.0, 0.02), colour="hand"),
+    *(Shape(Box((0.04, 0.02, 0.08)), (0.0, y, 0.06), colour="hand") for y in (-0.06, 0.06)),
+)
 
 
 def servicer() -> Spacecraft:
@@ -56,14 +67,22 @@ def servicer() -> Spacecraft:
         )
         parent, place = f"arm.{number}", Pose()
     craft = craft.with_link(
-        "gripper",
-        parent=parent,
-        joint="fixed",
-        mass=GRIPPER_MASS,
-        com=GRIPPER_COM,
-        inertia=GRIPPER_INERTIA,
+        "gripper", parent=parent, joint="fixed", mass=GRIPPER_MASS, com=GRIPPER_COM, inertia=GRIPPER_INERTIA
     )
-    return with_servicer_shapes(craft.with_frame("tool", body="gripper", at=Pose(position=(0.0, 0.0, TOOL_HEIGHT))))
+    return _with_shapes(craft.with_frame("tool", body="gripper", at=Pose(position=(0.0, 0.0, TOOL_HEIGHT))))
+
+
+def _with_shapes(craft: Spacecraft) -> Spacecraft:
+    """The servicer with bus, two panels and gripper; drums at the joints, tubes from joint to joint."""
+    craft = craft.with_shapes("base", *_BUS).with_shapes("gripper", *_GRIPPER)
+    moving = craft.joints[:7]
+    for joint, following in zip(moving, (*moving[1:], None), strict=True):
+        axis = np.asarray(joint.axis, dtype=float)
+        shapes = [Shape.tube(-0.06 * axis, 0.06 * axis, 0.055, "joint")]
+        if following is not None:
+            shapes.append(Shape.tube(np.zeros(3), np.asarray(following.X_PJ.p), 0.045))
+        craft = craft.with_shapes(joint.name, *shapes)
+    return craft
 
 
 def servicer_start(client: State, *, joints: Sequence[float] = SERVICER_FOLDED, gap: float = 0.15) -> State:

@@ -7,6 +7,7 @@ The paper gives no table ("similar to the SRMS", payload mass ratio 10). Sources
 - Bending stiffness 4.0e6 and 2.8e6 N m2: assumed, an estimate for 13-inch graphite-epoxy tubes.
 - Base (100 t, orbiter-like) and shoulder position: assumed. Payload: 10 t (the ratio), a solid cylinder of 1 m radius
   (0.5 rpm and 0.052 m/s in the paper) and 6 m length: assumed. No damping, joints free.
+- Shapes of orbiter and payload: a sketch for pictures, sizes plausible.
 - Gears, with `flexible_joints`: see `_GEARS`.
 """
 
@@ -14,8 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from freefloat.library.srms_shapes import with_orbiter_shapes, with_payload_shapes
 from freefloat.model import Joint, JointFlexibility, RigidBody, Spacecraft
+from freefloat.model.shapes import Box, Cylinder, Ellipsoid, Shape
 from freefloat.spatial import Pose
 from freefloat.values.errors import ModelError
 
@@ -47,6 +48,16 @@ _WRIST = (  # name, axis, mass [kg], centre of mass [m], inertia about it [kg m2
     ("wrist.yaw", (0.0, 0.0, 1.0), 45.94, 0.381, (0.4, 2.2, 2.2), 0.762),
     ("wrist.roll", (1.0, 0.0, 0.0), 45.21, 0.3302, (0.6, 1.6, 1.6), 0.6604),
 )
+_Z_TO_Y = ((1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, -1.0, 0.0))
+# Name of the solid, its sizes and its place along x (forward), y (side) and z (up), as for the spatial arm [m].
+_ORBITER = (
+    (Box, (26.0, 5.0, 4.4), (-4.0, 0.0, 0.0), "tank"),  # hull
+    (Ellipsoid, (4.5, 2.5, 2.2), (9.0, 0.0, 0.0), "tank"),  # nose
+    (Box, (13.0, 22.0, 0.5), (-9.0, 0.0, -1.8), "joint"),  # wings
+    (Box, (4.5, 0.5, 7.0), (-15.0, 0.0, 5.0), "joint"),  # fin
+    (Box, (18.0, 4.0, 0.2), (-3.0, 0.0, 2.2), "panel"),  # bay
+    (Box, (1.0, 1.0, 0.7), (10.0, 0.0, 2.15), "joint"),  # foot of the arm
+)
 
 
 def srms(*, modes: int = 2, planar: bool = False, flexible_joints: bool = False) -> Spacecraft:
@@ -63,7 +74,7 @@ def srms(*, modes: int = 2, planar: bool = False, flexible_joints: bool = False)
     craft = _planar_arm(int(modes)) if planar else _spatial_arm(int(modes))
     for joint in craft.layout.moving_joints if flexible_joints else ():
         craft = craft.with_flexible_joint(joint, _gear(joint))
-    return with_orbiter_shapes(craft, planar=planar)
+    return _with_orbiter_shapes(craft, planar=planar)
 
 
 def srms_payload(*, planar: bool = False) -> Spacecraft:
@@ -73,7 +84,19 @@ def srms_payload(*, planar: bool = False) -> Spacecraft:
     inertia = (across, across, along) if planar else (across, along, across)
     payload = Spacecraft.from_base("payload", mass=_PAYLOAD_MASS, inertia=inertia)
     payload = payload.with_frame("grip", body="base", at=Pose(position=(-_PAYLOAD_RADIUS, 0.0, 0.0)))
-    return with_payload_shapes(payload, _PAYLOAD_RADIUS, _PAYLOAD_LENGTH, planar=planar)
+    cylinder = Cylinder(_PAYLOAD_RADIUS, _PAYLOAD_LENGTH)
+    hull = Shape(cylinder, colour="target") if planar else Shape(cylinder, rotation=_Z_TO_Y, colour="target")
+    pin = Shape.tube((-_PAYLOAD_RADIUS - 0.1, 0.0, 0.0), (-_PAYLOAD_RADIUS + 0.1, 0.0, 0.0), 0.15, "hand")
+    return payload.with_shapes("base", hull, pin)
+
+
+def _with_orbiter_shapes(craft: Spacecraft, *, planar: bool) -> Spacecraft:
+    """The base drawn as an orbiter; the plane of the planar arm is the orbiter's plane of symmetry."""
+    shapes = []
+    for solid, (a, b, c), (x, y, z), colour in _ORBITER:
+        size, place = ((a, c, b), (x, z, -y)) if planar else ((a, b, c), (x, y, z))
+        shapes.append(Shape(solid(size), place, colour=colour))
+    return craft.with_shapes("base", *shapes)
 
 
 def _planar_arm(modes: int) -> Spacecraft:

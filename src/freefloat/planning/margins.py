@@ -153,20 +153,12 @@ def _number_margins(task: CaptureTask, scene: PlanningScene, motion: SampledMoti
         if not np.isfinite(rate[here]).all():
             continue
         middle, half = spans[:, here].mean(axis=0), 0.5 * np.ptp(spans[:, here], axis=0)
-        yield _tightest_margin(
-            f"{group} range", "rad", words, np.abs(motion.y[:, :n][:, here] - middle), half, motion.times
-        )
-        yield _tightest_margin(
-            f"{group} rate", "rad/s", words, np.abs(motion.y[:, n : 2 * n][:, here]), rate[here], motion.times
-        )
-        yield _tightest_margin(
-            f"{group} acceleration",
-            "rad/s2",
-            words,
-            np.abs(motion.y[:, 2 * n :][:, here]),
-            acceleration[here],
-            motion.times,
-        )
+        for kind, unit, values, limits in (
+            ("range", "rad", motion.y[:, :n][:, here] - middle, half),
+            ("rate", "rad/s", motion.y[:, n : 2 * n][:, here], rate[here]),
+            ("acceleration", "rad/s2", motion.y[:, 2 * n :][:, here], acceleration[here]),
+        ):
+            yield _tightest_margin(f"{group} {kind}", unit, words, np.abs(values), limits, motion.times)
 
 
 def _clearance_margins(task: CaptureTask, scene: PlanningScene, motion: SampledMotion) -> Iterator[Margin]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -153,10 +154,7 @@ class Programme:
         count = int(self._active.sum())
         on_rows[:, :-1][self._active] = weights[:count]
         on_rows[:, -1] = effort * self._weights
-        task_limits = self.task_limits
-        H = self.programs.curvature.batch(
-            self.curve(x), task_limits.nominal, task_limits.measures.as_vector, on_rows, in_axes=(0, 0, None, 0)
-        ).reshape(self.instants, 3, self.n, 3, self.n)
+        H = self._at_instants(self.programs.curvature, x, on_rows).reshape(self.instants, 3, self.n, 3, self.n)
         half = np.einsum("dkp,kdaeb->kpaeb", self._B, H, optimize=True)
         full = np.einsum("kpaeb,ekq->paqb", half, self._B, optimize=True)
         full[-1, :, -1, :] += self.programs.end_curvature(x.reshape(self.free, self.n)[-1], weights[-6:])
@@ -166,18 +164,17 @@ class Programme:
         """Rows and effort at every instant; stored for later calls with the same variables."""
         key = x.tobytes()
         if self._kept[0] != key:
-            task_limits = self.task_limits
-            found = self.programs.rows.batch(
-                self.curve(x), task_limits.nominal, task_limits.measures.as_vector, in_axes=(0, 0, None)
-            )
-            self._kept = key, found
+            self._kept = key, self._at_instants(self.programs.rows, x)
         return self._kept[1]
 
     def _slopes(self, x: np.ndarray) -> np.ndarray:
-        task_limits = self.task_limits
-        return self.programs.slopes.batch(
-            self.curve(x), task_limits.nominal, task_limits.measures.as_vector, in_axes=(0, 0, None)
-        )
+        return self._at_instants(self.programs.slopes, x)
+
+    def _at_instants(self, program: Any, x: np.ndarray, *weights: np.ndarray) -> Any:
+        """Results of a compiled function at every instant, each with its own weights where there are any."""
+        scales = self.task_limits.measures.as_vector
+        axes = (0, 0, None, *(0 for _ in weights))
+        return program.batch(self.curve(x), self.task_limits.nominal, scales, *weights, in_axes=axes)
 
     def _set_places(self) -> None:
         """Set the places where slopes and curvatures are not zero."""

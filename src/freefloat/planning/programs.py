@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import jax
@@ -62,12 +63,8 @@ def compile_programs(scene: PlanningScene, *, curvature: bool) -> Programs:
 def _rows_and_effort(scene: PlanningScene, y: Vector, nominal: Vector, numbers: Vector) -> Vector:
     """All rows, then the effort: squares of forces, and a little of rates and accelerations, as shares of limits."""
     n, nv = scene.numbers, scene.craft.layout.nv
-    force, rate, acceleration, cone = (
-        numbers[:nv],
-        numbers[nv : nv + n],
-        numbers[nv + n : nv + 2 * n],
-        numbers[nv + 2 * n :],
-    )
+    ends = (0, nv, nv + n, nv + 2 * n, None)
+    force, rate, acceleration, cone = (numbers[first:last] for first, last in pairwise(ends))
     found = row_values(scene, y, nominal, cone, force)
     moving, changing = y[n : 2 * n] / rate, y[2 * n :] / acceleration
     effort = found[:nv] @ found[:nv] + RATE_WEIGHT * moving @ moving + ACCELERATION_WEIGHT * changing @ changing

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from freefloat.model import State
 from freefloat.planning.charts import RobotChart
 from freefloat.planning.node_rows import PlanningScene, row_names
 from freefloat.planning.programme import FREE, PlanningLimits
@@ -95,7 +94,7 @@ def row_scales(task: CaptureTask, scene: PlanningScene) -> RowScales:
 def start_numbers(task: CaptureTask, scene: PlanningScene) -> np.ndarray:
     """Values and rates of the curve at the start (2, numbers)."""
     state = task.relative_start
-    X_TB, V_TB = _pose(state), np.asarray(state.V_NB)
+    X_TB, V_TB = Pose(np.asarray(state.p_NB), np.asarray(state.X_NB.R)), np.asarray(state.V_NB)
     if task.cell and in_robot_joints(scene):
         base = task.cell.joints(X_TB)
         rates = task.cell.rates(base, X_TB, V_TB)
@@ -112,10 +111,6 @@ def goal_numbers(task: CaptureTask, scene: PlanningScene, start: np.ndarray) -> 
     else:
         base = scene.chart.numbers(task.goal)
     return np.concatenate([base, np.array(task.posture, dtype=float)])
-
-
-def _pose(state: State) -> Pose:
-    return Pose(np.asarray(state.p_NB), np.asarray(state.X_NB.R))
 
 
 def _row_limits(

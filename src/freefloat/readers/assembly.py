@@ -65,10 +65,7 @@ def assemble(document: Document, source: str | Path, options: Options, findings:
 
 
 def _check_names(document: Document, findings: Findings) -> None:
-    taken = {
-        "base": "the base",
-        **{joint.name: "a joint" for joint in document.joints if joint.kind != "floating"},
-    }
+    taken = {"base": "the base", **{joint.name: "a joint" for joint in document.joints if joint.kind != "floating"}}
     for wheel in document.wheels:
         if wheel.name in taken:
             findings.error(f"wheel '{wheel.name}'", f"that is the name of {taken[wheel.name]} too. Rename the wheel.")

@@ -16,8 +16,7 @@ import numpy as np
 from freefloat.readers.findings import Findings
 from freefloat.readers.safe_xml import DocumentTypeError, parse_xml
 
-# The article before the name of each language.
-_ARTICLES = {"URDF": "a", "SDF": "an", "MJCF": "an"}
+_NAMED = {"URDF": "a URDF", "SDF": "an SDF", "MJCF": "an MJCF"}
 
 
 def source_label(source: str | Path) -> str:
@@ -39,17 +38,11 @@ def parse(source: str | Path, language: str, outermost: str, findings: Findings)
     if root is None:
         return None
     if root.tag != outermost:
-        findings.error(
-            "",
-            f"its outermost element is <{root.tag}>, not <{outermost}>, so it is not {_ARTICLES[language]} {language}. "
-            f"Give {_ARTICLES[language]} {language} file.",
-        )
+        found = f"its outermost element is <{root.tag}>, not <{outermost}>"
+        findings.error("", f"{found}, so it is not {_NAMED[language]}. Give {_NAMED[language]} file.")
         return None
     if any(element.tag.startswith("{") and "xacro" in element.tag for element in root.iter()):
-        findings.error(
-            "",
-            f"it is a xacro source, not {_ARTICLES[language]} {language}. Expand it first: `xacro FILE > robot.urdf`.",
-        )
+        findings.error("", f"it is a xacro source, not {_NAMED[language]}. Expand it first: `xacro FILE > robot.urdf`.")
         return None
     return root
 
@@ -57,9 +50,7 @@ def parse(source: str | Path, language: str, outermost: str, findings: Findings)
 def read_text(source: str | Path, language: str, findings: Findings) -> str | None:
     """The XML text of a file, or the text itself; None, with a finding, when it cannot be read."""
     if not isinstance(source, (str, os.PathLike)):
-        findings.error(
-            "", f"it is {source!r}. Give the path of {_ARTICLES[language]} {language} file, or its XML text."
-        )
+        findings.error("", f"it is {source!r}. Give the path of {_NAMED[language]} file, or its XML text.")
         return None
     text = str(source) if is_xml_text(source) else _contents(Path(source), findings)
     return None if text is None else text.lstrip("\ufeff \t\r\n")
@@ -71,9 +62,7 @@ def parse_text(text: str, language: str, findings: Findings) -> ET.Element | Non
         return parse_xml(text)
     except DocumentTypeError:
         findings.error(
-            "",
-            f"it has a <!DOCTYPE ...>, which {_ARTICLES[language]} {language} does not need and which is not read. "
-            "Remove it.",
+            "", f"it has a <!DOCTYPE ...>, which {_NAMED[language]} does not need and which is not read. Remove it."
         )
     except UnicodeEncodeError as fault:
         findings.error("", f"character {fault.start} cannot be part of XML. Remove it.")
@@ -106,6 +95,11 @@ class XmlPart:
     element: ET.Element
     name: str
     findings: Findings
+
+    @property
+    def stated_name(self) -> str:
+        """Name of the element, as the file has it; empty if it has none."""
+        return (self.element.get("name") or "").strip()
 
     def child(self, tag: str) -> XmlPart | None:
         """The only child with a tag, None if there is none; a second one is reported as a fault."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
 from freefloat.model.spacecraft import Spacecraft
 from freefloat.readers.assembly import Options, assemble
-from freefloat.readers.elements import source_label
+from freefloat.readers.elements import is_xml_text, parse, source_label
 from freefloat.readers.findings import Finding, Findings
 from freefloat.readers.parsed import Document
 from freefloat.readers.reports import report_findings
@@ -16,6 +17,22 @@ from freefloat.values.errors import ModelError
 
 # The function of each language: from a source to its document; None, with findings, if there is none.
 Statement: TypeAlias = Callable[[str | Path, Options, Findings], Document | None]
+
+
+def load_xml(
+    read_document: Callable[[ET.Element, Path | None, Findings], Document | None],
+    language: str,
+    outermost: str,
+    source: str | Path,
+    _: Options,
+    findings: Findings,
+) -> Document | None:
+    """Document of XML, from the function that reads its outermost element and the folder of its meshes."""
+    root = parse(source, language, outermost, findings)
+    if root is None:
+        return None
+    folder = None if is_xml_text(source) else Path(source).resolve().parent
+    return read_document(root, folder, findings)
 
 
 def read_file(language: str, statement: Statement, source: str | Path, options: Options) -> Spacecraft:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -16,16 +16,24 @@ from freefloat.spatial import Pose
 SIZES = {"box": {"size": 3}, "cylinder": {"radius": 1, "length": 1}, "sphere": {"radius": 1}}
 
 
-def draw_or_warn(owner: str, draw: Callable[[Findings], Shape | None], findings: Findings) -> list[Shape]:
-    """Shapes that `draw` returns; its faults are reported as warnings."""
-    faults, shape = Findings(), None
-    try:
-        shape = draw(faults)
-    except MeshError as fault:
-        faults.error(owner, str(fault))
-    for fault in faults.errors:
-        findings.warn(owner, f"<visual> is not drawn: {fault.text}", minor=True)
-    return [] if shape is None or faults.errors else [shape]
+def visual_shapes(link: XmlPart, shape_of: Callable[[XmlPart], Shape | None], findings: Findings) -> Iterator[Shape]:
+    """Shapes of the `<visual>` elements of a link, in its own frame; their faults are reported as warnings."""
+    for visual in link.element.findall("visual"):
+        part, shape = XmlPart(visual, link.name, Findings()), None
+        try:
+            shape = shape_of(part)
+        except MeshError as fault:
+            part.findings.error(link.name, str(fault))
+        for fault in part.findings.errors:
+            findings.warn(link.name, f"<visual> is not drawn: {fault.text}", minor=True)
+        if shape is not None and not part.findings.errors:
+            yield shape
+
+
+def geometry_of(visual: XmlPart) -> XmlPart | None:
+    """The element in the `<geometry>` of a `<visual>`; None if there is none."""
+    geometry = visual.element.find("geometry")
+    return None if geometry is None or not len(geometry) else XmlPart(geometry[0], visual.name, visual.findings)
 
 
 def simple_solid(part: XmlPart, tag: str, sizes: np.ndarray) -> Solid | None:

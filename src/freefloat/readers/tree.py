@@ -128,8 +128,7 @@ def _without_world(document: Document, tree: Tree, findings: Findings) -> Tree:
     if massless and len(first) == 1 and first[0].kind == "floating":
         if np.any(first[0].X_PJ.p) or np.any(np.asarray(first[0].X_PJ.R) - np.eye(3)):
             findings.warn(
-                f"joint '{first[0].name}'",
-                "its <origin> is ignored: where the base starts is part of the state.",
+                f"joint '{first[0].name}'", "its <origin> is ignored: where the base starts is part of the state."
             )
         tree = Tree(first[0].child, tree.joints[1:])
     elif massless and tree.root == "world":

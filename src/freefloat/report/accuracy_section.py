@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from freefloat.report.markup import Markup, element, join_markup, table
-from freefloat.report.sections import Sheet, run_cell, run_heading
+from freefloat.report.markup import Markup, element, join_markup
+from freefloat.report.sections import Sheet, runs_table
 from freefloat.sim.audit.accuracy import worst_shifts
 
 if TYPE_CHECKING:
@@ -17,18 +17,13 @@ _HEADINGS = ("quantity", "accurate to", "worst at", "where")
 
 def accuracy(sheets: Sequence[Sheet]) -> Markup:
     """Tables of the accuracy of the channels, as far as the step limits it."""
-    short = [[*run_cell(sheets, sheet), *row] for sheet in sheets for row in _headline_rows(sheet)]
-    every = [
-        [*run_cell(sheets, sheet), *_row(name, error)]
-        for sheet in sheets
-        for name, error in sheet.run.accuracy.channels.items()
-    ]
-    headings, numbers = [*run_heading(sheets), *_HEADINGS], tuple(len(run_heading(sheets)) + k for k in (1, 2))
-    parts = [table(headings, short, numbers=numbers)] if short else []
+    short = [(sheet, row) for sheet in sheets for row in _headline_rows(sheet)]
+    every = [(sheet, _row(*channel)) for sheet in sheets for channel in sheet.run.accuracy.channels.items()]
+    parts = [runs_table(sheets, _HEADINGS, short, numbers=(1, 2))] if short else []
     remarks = dict.fromkeys(words for s in sheets for words in (*s.run.accuracy.remarks, s.run.accuracy.reason))
     parts += [element("p", words, class_="note") for words in remarks]
     if every:
-        folded = table(headings, every, numbers=numbers)
+        folded = runs_table(sheets, _HEADINGS, every, numbers=(1, 2))
         parts.append(element("details", element("summary", "Every channel"), folded))
     return join_markup(parts)
 

@@ -12,7 +12,7 @@ from freefloat.report.figures import curve, opening_figures, plottable
 from freefloat.report.payload import ArrayStore
 from freefloat.report.scatters import scatter_contents
 from freefloat.report.scene import Flexible, Scene, ScenePart, scene_of
-from freefloat.report.solids import triangles
+from freefloat.report.solids import Triangles, triangles
 from freefloat.sim.record.description import Figure
 
 if TYPE_CHECKING:
@@ -75,9 +75,18 @@ def _channel(run: Run, figure: Figure, store: ArrayStore, points: int) -> dict[s
     }
 
 
-def unit_mesh(shape: dict[str, Any], store: ArrayStore) -> dict[str, Any]:
-    """Mesh of a mark of unit size, for goals and camera views."""
-    vertices, normals, faces = triangles({"position": [0.0] * 3, "rotation": np.eye(3).tolist(), **shape})
+def mark_meshes(store: ArrayStore) -> dict[str, Any]:
+    """Meshes of unit size for marks: a ball for goals, a cone for camera views."""
+    marks = {
+        "ball": {"kind": "ellipsoid", "radii": [1.0, 1.0, 1.0]},
+        "cone": {"kind": "cone", "radius": 0.4, "length": 1.0},
+    }
+    place = {"position": [0.0] * 3, "rotation": np.eye(3).tolist()}
+    return {name: _mesh_contents(triangles({**place, **shape}), store) for name, shape in marks.items()}
+
+
+def _mesh_contents(mesh: Triangles, store: ArrayStore) -> dict[str, Any]:
+    vertices, normals, faces = mesh
     return {
         "vertices": store.add_array(vertices),
         "normals": store.add_array(normals),
@@ -87,27 +96,23 @@ def unit_mesh(shape: dict[str, Any], store: ArrayStore) -> dict[str, Any]:
 
 def part_contents(parts: Iterable[ScenePart], store: ArrayStore) -> list[dict[str, Any]]:
     """Triangles of the rigid shapes, each with its body."""
+    return [{"body": part.body, "colour": part.colour, **_mesh_contents(part.triangles, store)} for part in parts]
+
+
+def flexible_contents(flexible: Iterable[Flexible], store: ArrayStore) -> list[dict[str, Any]]:
+    """Points of flexible bodies and their displacements, with triangles unless the body is a line."""
     return [
         {
-            "body": part.body,
-            "colour": part.colour,
-            "vertices": store.add_array(part.triangles[0]),
-            "normals": store.add_array(part.triangles[1]),
-            "faces": store.add_array(part.triangles[2], "u4"),
+            "body": body.body,
+            "points": store.add_array(body.points),
+            "displacement": store.add_array(body.displacement),
+            **({} if body.faces is None else {"faces": store.add_array(body.faces, "u4"), "colour": body.colour}),
         }
-        for part in parts
+        for body in flexible
     ]
 
 
-def skin_contents(flexible: Flexible, store: ArrayStore) -> dict[str, Any]:
-    """Triangles of a flexible body; empty for a line."""
-    if flexible.faces is None:
-        return {}
-    return {"faces": store.add_array(flexible.faces, "u4"), "colour": flexible.colour}
-
-
 def _scene(scene: Scene, store: ArrayStore) -> dict[str, Any]:
-    frames = len(scene.time)
     origin = scene.position[0, 0]
     return {
         "name": scene.name,
@@ -124,8 +129,7 @@ def _scene(scene: Scene, store: ArrayStore) -> dict[str, Any]:
             for t in scene.tracks
         ],
         "goals": [{"name": g.name, "position": store.add_array(g.position - origin)} for g in scene.goals],
-        "ball": unit_mesh({"kind": "ellipsoid", "radii": [1.0, 1.0, 1.0]}, store),
-        "cone": unit_mesh({"kind": "cone", "radius": 0.4, "length": 1.0}, store),
+        **mark_meshes(store),
         "arrows": [
             {
                 "name": a.name,
@@ -137,13 +141,5 @@ def _scene(scene: Scene, store: ArrayStore) -> dict[str, Any]:
             }
             for a in scene.arrows
         ],
-        "flexible": [
-            {
-                "body": f.body,
-                "points": store.add_array(f.points),
-                "displacement": store.add_array(f.displacement.reshape(frames, -1)),
-                **skin_contents(f, store),
-            }
-            for f in scene.flexible
-        ],
+        "flexible": flexible_contents(scene.flexible, store),
     }

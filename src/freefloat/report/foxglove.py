@@ -52,11 +52,8 @@ def _channels(run: Run, writer: Any) -> list[Message]:
         values = np.asarray(array.values, dtype=float).reshape(array.shape[0], -1)
         names = [str(n) for n in array.along(array.dims[1])] if array.ndim == 2 else ["value"]
         about = f"{array.attrs.get('long_name', name)} [{array.attrs.get('units', '')}]"
-        schema = {
-            "type": "object",
-            "description": about,
-            "properties": {n: {"type": ["number", "null"]} for n in names},
-        }
+        numbers = {n: {"type": ["number", "null"]} for n in names}
+        schema = {"type": "object", "description": about, "properties": numbers}
         channel = _topic(writer, "/" + name.replace(".", "/"), f"freefloat.{name}", schema)
         rows = np.where(np.isfinite(values), values, np.nan).tolist()
         for when, row in zip(_nanoseconds(times(run, len(rows))), rows, strict=True):

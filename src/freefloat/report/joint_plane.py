@@ -41,14 +41,13 @@ class JointPlane:
     @property
     def nearest_indices(self) -> tuple[int, int] | None:
         """Indices of the grid point nearest to the configuration; None if it lies outside the map."""
+        found = []
         for values, own in zip(self.values, self.configuration, strict=True):
             half = 0.5 * (values[1] - values[0])
             if not values[0] - half <= own <= values[-1] + half:
                 return None
-        first, second = (
-            int(np.argmin(np.abs(v - own))) for v, own in zip(self.values, self.configuration, strict=True)
-        )
-        return first, second
+            found.append(int(np.argmin(np.abs(values - own))))
+        return found[0], found[1]
 
 
 def joint_plane(maps: Sequence[xarray.Dataset]) -> JointPlane:

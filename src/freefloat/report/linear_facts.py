@@ -22,6 +22,7 @@ from freefloat.control.lqr import (
     robustness,
     sample,
 )
+from freefloat.control.lqr.loops import controller_period
 
 _POINTS = 260  # of the logarithmic grid of frequencies
 _AROUND = np.array([-8.0, -2.0, -0.6, -0.15, 0.0, 0.15, 0.6, 2.0, 8.0])  # in half widths around a resonance
@@ -56,9 +57,7 @@ def linear_facts(
 ) -> LinearFacts:
     """Compute all data of the page once; `inputs` and `outputs` are those of the responses."""
     plain = structure.state_space.submodel(inputs=inputs, outputs=outputs)
-    period = None
-    if controller is not None:
-        period = controller.model.period if isinstance(controller, Regulator) else controller.period
+    period = None if controller is None else controller_period(controller)
     after = None if controller is None else mode_poles(structure, controller)
     poles_after = None if controller is None else loop_poles(structure, controller)[0]
     before, poles_before = mode_poles(structure), loop_poles(structure)[0]

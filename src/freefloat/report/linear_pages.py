@@ -68,7 +68,8 @@ def linear_page(
     else:
         structure = model if isinstance(model, SecondOrderModel) else model.structure
         motion = getattr(model, "motion", None) if motion is None else motion
-    facts = linear_facts(structure, controller, inputs, _few(structure, outputs))
+    shown_outputs = structure.outputs[:_MOST_OUTPUTS] if outputs is None else outputs
+    facts = linear_facts(structure, controller, inputs, shown_outputs)
     heading = title or (f"{craft.name}: modes and poles" if craft else "Modes and poles of a linear model")
     shown = range(min(len(structure.M), _MOST_MODES))
     store = ArrayStore()
@@ -91,10 +92,6 @@ def linear_page(
         "contents": store.packed_text(contents),
     }
     return write_document(document("linear.html", _SCRIPTS, places), Path(path))
-
-
-def _few(structure: SecondOrderModel, outputs: Sequence[str] | None) -> Sequence[str]:
-    return structure.outputs[:_MOST_OUTPUTS] if outputs is None else outputs
 
 
 def _craft_units(craft: Spacecraft) -> dict[str, str]:

@@ -9,7 +9,7 @@ import numpy as np
 from freefloat.control.lqr import RobustnessReport
 from freefloat.control.lqr.mode_reach import LIMIT
 from freefloat.report.linear_facts import LinearFacts
-from freefloat.report.markup import Markup, element, join_markup, table
+from freefloat.report.markup import Markup, element, headed_section, join_markup, table
 
 _FREE = 1e-9  # frequencies below this are those of free motion [rad/s]
 STILL = 1e-8  # poles nearer to zero than this are those of free motion, and rounding [1/s]
@@ -151,9 +151,9 @@ def margin_section(facts: LinearFacts) -> Markup:
     """Section of the gain, phase and delay margins of each loop, or of the reason why there are none."""
     if facts.margins is None:
         return Markup("")
-    heading = element("h2", "How far from instability?")
+    heading = "How far from instability?"
     if isinstance(facts.margins, str):
-        return element("section", heading, element("p", facts.margins, class_="bad"), id="margins")
+        return headed_section("margins", heading, element("p", facts.margins, class_="bad"))
     rows = [
         [loop.name, _limit(loop.gain_up), _limit(loop.gain_down), _limit(np.rad2deg(loop.phase)), _limit(loop.delay),
          f"{loop.distance:.3f}"]
@@ -165,10 +165,8 @@ def margin_section(facts: LinearFacts) -> Markup:
         f"Each loop with the others closed. All at once: gains between {low:.3g} and {high:.3g} with phases up to "
         f"{np.rad2deg(facts.margins.disk_phase):.3g} deg; a common delay of {facts.margins.delay:.3g} s destabilises."
     )
-    return element(
-        "section", heading, table(headings, rows, numbers=range(1, 6)), element("p", together, class_="note"),
-        id="margins",
-    )  # fmt: skip
+    margins = table(headings, rows, numbers=range(1, 6))
+    return headed_section("margins", heading, margins, element("p", together, class_="note"))
 
 
 def _limit(value: float) -> str:

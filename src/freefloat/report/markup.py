@@ -30,6 +30,11 @@ def join_markup(parts: Iterable[Markup]) -> Markup:
     return Markup("".join(parts))
 
 
+def headed_section(name: str, heading: str, *parts: object) -> Markup:
+    """A section of a page with its heading; `name` is its id."""
+    return element("section", element("h2", heading), *parts, id=name)
+
+
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]], numbers: Sequence[int] = ()) -> Markup:
     """An HTML table; the columns listed in `numbers` are aligned to the right."""
 

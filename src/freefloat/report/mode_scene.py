@@ -9,7 +9,7 @@ import numpy as np
 from freefloat.dynamics import body_poses, body_twists
 from freefloat.model import Spacecraft
 from freefloat.model.drawing import drawing
-from freefloat.report.contents import part_contents, skin_contents, unit_mesh
+from freefloat.report.contents import flexible_contents, mark_meshes, part_contents
 from freefloat.report.payload import ArrayStore
 from freefloat.report.scene import Flexible, body_parts, focus_of, skin_of
 from freefloat.spatial import angular, linear
@@ -48,20 +48,11 @@ def mode_scene(craft: Spacecraft, q: np.ndarray, shapes: np.ndarray, store: Arra
         "centre": centre.tolist(),
         "radius": radius,
         "parts": part_contents(parts, store),
-        "flexible": [
-            {
-                "body": line.body,
-                "points": store.add_array(line.points),
-                "displacement": store.add_array(line.displacement),
-                **skin_contents(line, store),
-            }
-            for line in resting
-        ],
+        "flexible": flexible_contents(resting, store),
         "tracks": [],
         "goals": [],
         "arrows": [],
-        "ball": unit_mesh({"kind": "ellipsoid", "radii": [1.0, 1.0, 1.0]}, store),
-        "cone": unit_mesh({"kind": "cone", "radius": 0.4, "length": 1.0}, store),
+        **mark_meshes(store),
         "modes": [
             {
                 "shift": store.add_array(shift),

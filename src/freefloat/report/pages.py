@@ -16,16 +16,8 @@ if TYPE_CHECKING:
     from freefloat.sim import Run
 
 _SCRIPTS = (
-    "payload.js",
-    "theme.js",
-    "axes.js",
-    "linear.js",
-    "camera.js",
-    "painter.js",
-    "scene.js",
-    "plots.js",
-    "scatters.js",
-    "page.js",
+    *("payload.js", "theme.js", "axes.js", "linear.js", "camera.js", "painter.js", "scene.js"),
+    *("plots.js", "scatters.js", "page.js"),
 )
 
 

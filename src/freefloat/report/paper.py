@@ -38,6 +38,8 @@ _STYLE: Any = {
     "svg.fonttype": "none",
     "pdf.fonttype": 42,
 }
+# Metadata without a date, so that the same run gives the same bytes.
+_WITHOUT_DATE: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 _DASHES = ("-", "--", ":", "-.")
 _WIDTH, _HEIGHT = 3.5, 2.1  # of a journal's column [inch]
 
@@ -94,14 +96,9 @@ def _draw(curves: Sequence[PlotCurve], names: Sequence[str], path: Path) -> None
     axes.margins(x=0.0)
     if len(first.components) > 1 or len(curves) > 1:
         axes.legend(ncols=3, loc="best", handlelength=1.4, columnspacing=1.0)
-    canvas.savefig(path, metadata=_anonymous(path.suffix))
+    canvas.savefig(path, metadata=_WITHOUT_DATE.get(path.suffix))
 
 
 def _plain(text: str) -> str:
     """Text with escaped dollar signs, which would start a formula in Matplotlib."""
     return text.replace("$", r"\$")
-
-
-def _anonymous(suffix: str) -> dict[str, Any] | None:
-    """Metadata without a date, so that the same run gives the same bytes."""
-    return {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix)

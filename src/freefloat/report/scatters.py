@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from freefloat.report.markup import Markup, element
+from freefloat.report.markup import Markup, element, headed_section
 from freefloat.report.payload import ArrayStore
 from freefloat.sim.record.description import Mark, ScatterAxis, ScatterPlot
 
@@ -90,13 +90,8 @@ def section(sheets: Sequence[Sheet]) -> Markup:
     descriptions = [sheet.run.description for sheet in sheets]
     notes = dict.fromkeys(note for description in descriptions if description.scatters for note in description.notes)
     cards = [_card(number, scatter) for number, scatter in enumerate(scatters)]
-    return element(
-        "section",
-        element("h2", "Is this run typical?"),
-        *(element("p", note, class_="about") for note in notes),
-        element("div", *cards, class_="scatters"),
-        id="scatters",
-    )
+    about = (element("p", note, class_="about") for note in notes)
+    return headed_section("scatters", "Is this run typical?", *about, element("div", *cards, class_="scatters"))
 
 
 def _card(number: int, scatter: ScatterPlot) -> Markup:

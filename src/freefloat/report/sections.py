@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -136,16 +136,15 @@ class _Badge:
 
 def claims(sheets: Sequence[Sheet]) -> Markup:
     """Table of the reference numbers, ours beside them, and the verdicts."""
-    rows = [[*run_cell(sheets, sheet), *_claim(row)] for sheet in sheets for row in sheet.run.claims]
+    rows = [(sheet, _claim(row)) for sheet in sheets for row in sheet.run.claims]
     if not rows:
         return element("p", "No reference numbers belong to these settings.")
-    headings = [*run_heading(sheets), "claim", "reference", "ours", "verdict", "who says so"]
-    shift = len(headings) - 5
+    headings = ("claim", "reference", "ours", "verdict", "who says so")
     reasons = dict.fromkeys(_reason(row) for sheet in sheets for row in sheet.run.claims)
     notes = [element("p", words, class_="note") for words in reasons if words]
     counts = kinds_in_words(row for sheet in sheets for row in sheet.run.claims)
     legend = element("p", f"References: {counts}.", class_="note")
-    return join_markup([table(headings, rows, numbers=(1 + shift, 2 + shift)), legend, *notes])
+    return join_markup([runs_table(sheets, headings, rows, numbers=(1, 2)), legend, *notes])
 
 
 def _reason(row: dict[str, Any]) -> str:
@@ -182,21 +181,22 @@ def _verdict_cell(claim: Claim) -> Markup:
 def audit_table(sheets: Sequence[Sheet]) -> Markup:
     """Table of the audit: the largest imbalance of every balance, with warnings and conditions."""
     rows = [
-        [
-            *run_cell(sheets, sheet),
-            entry.name,
-            f"{entry.value:.1e} {entry.unit}",
-            f"{entry.at:g} s",
-            f"{entry.limit:.1e} {entry.unit}",
-            verdict(entry.holds, "holds", "violated"),
-        ]
+        (
+            sheet,
+            (
+                entry.name,
+                f"{entry.value:.1e} {entry.unit}",
+                f"{entry.at:g} s",
+                f"{entry.limit:.1e} {entry.unit}",
+                verdict(entry.holds, "holds", "violated"),
+            ),
+        )
         for sheet in sheets
         for entry in sheet.run.audit.entries
     ]
-    headings = [*run_heading(sheets), "balance", "largest imbalance", "at", "permitted", "verdict"]
-    shift = len(headings) - 5
+    headings = ("balance", "largest imbalance", "at", "permitted", "verdict")
     reasons = dict.fromkeys(sheet.run.audit.reason for sheet in sheets if sheet.run.audit.reason)
-    parts = [table(headings, rows, numbers=(1 + shift, 2 + shift, 3 + shift))]
+    parts = [runs_table(sheets, headings, rows, numbers=(1, 2, 3))]
     parts += [element("p", f"What is permitted follows from: {reason}.", class_="note") for reason in reasons]
     remarks = dict.fromkeys(
         f"{kind}: {remark}"
@@ -209,27 +209,15 @@ def audit_table(sheets: Sequence[Sheet]) -> Markup:
 
 def energy_momentum_table(sheets: Sequence[Sheet]) -> Markup:
     """Table of energy and momentum at the start and at the end, with work, impulse and dissipation."""
-    rows = [
-        row for sheet in sheets for row in ([*run_cell(sheets, sheet), *r] for r in _energy_momentum_rows(sheet.run))
-    ]
+    rows = [(sheet, row) for sheet in sheets for row in _energy_momentum_rows(sheet.run)]
     if not rows:
         return element("p", "No energy or momentum was recorded.")
-    headings = [*run_heading(sheets), "ledger", "start", "end", "change"]
-    shift = len(headings) - 4
-    return table(headings, rows, numbers=(1 + shift, 2 + shift, 3 + shift))
+    return runs_table(sheets, ("ledger", "start", "end", "change"), rows, numbers=(1, 2, 3))
 
 
 _BALANCE_CHANNELS = (
-    "energy.kinetic",
-    "energy.elastic",
-    "energy.work",
-    "energy.dissipated",
-    "energy.inner",
-    "energy.inner_work",
-    "momentum.linear",
-    "momentum.angular_com",
-    "impulse.linear",
-    "impulse.angular_com",
+    *("energy.kinetic", "energy.elastic", "energy.work", "energy.dissipated", "energy.inner", "energy.inner_work"),
+    *("momentum.linear", "momentum.angular_com", "impulse.linear", "impulse.angular_com"),
 )
 
 
@@ -274,9 +262,8 @@ def events(sheets: Sequence[Sheet]) -> Markup:
         t = times(sheet.run, int(sheet.run.recorded.sizes.get("time", 0)))
         if t.size:
             shown += [(float(t[0]), "start"), (float(t[-1]), "end" if sheet.run.completed else sheet.run.status)]
-        rows += [[*run_cell(sheets, sheet), f"{when:g} s", label] for when, label in sorted(shown)]
-    headings = [*run_heading(sheets), "time", "event"]
-    return table(headings, rows, numbers=(len(headings) - 2,))
+        rows += [(sheet, (f"{when:g} s", label)) for when, label in sorted(shown)]
+    return runs_table(sheets, ("time", "event"), rows, numbers=(0,))
 
 
 def settings(sheets: Sequence[Sheet]) -> Markup:
@@ -317,11 +304,14 @@ def _plain(value: Any) -> str:
     return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def run_cell(sheets: Sequence[Sheet], sheet: Sheet) -> list[object]:
-    """Cell with the name of a row's run; none if there is only one run."""
-    return [sheet.name] if len(sheets) > 1 else []
-
-
-def run_heading(sheets: Sequence[Sheet]) -> list[str]:
-    """Heading of the cells with the name of the run; none if there is only one run."""
-    return ["run"] if len(sheets) > 1 else []
+def runs_table(
+    sheets: Sequence[Sheet],
+    headings: Sequence[str],
+    rows: Iterable[tuple[Sheet, Sequence[object]]],
+    numbers: Sequence[int] = (),
+) -> Markup:
+    """Table of rows of several runs, each with the name of its run in front if there is more than one run."""
+    if len(sheets) > 1:
+        named = [[sheet.name, *row] for sheet, row in rows]
+        return table(["run", *headings], named, [column + 1 for column in numbers])
+    return table(headings, [row for _, row in rows], numbers)

@@ -76,9 +76,7 @@ def to_parquet(run: Run, path: Path) -> list[Path]:
     table = columns(run)
     fields = [
         pa.field(
-            c.name,
-            pa.from_numpy_dtype(c.values.dtype),
-            metadata={"unit": c.unit, "frame": c.frame, "label": c.label},
+            c.name, pa.from_numpy_dtype(c.values.dtype), metadata={"unit": c.unit, "frame": c.frame, "label": c.label}
         )
         for c in table
     ]

@@ -26,29 +26,26 @@ def verdict_page(verdict: Verdict, run: Run, curves: tuple[Run, Run | None], pat
     cell, simulated = curves
     sheets = [Sheet("cell", cell), *([Sheet("simulation", simulated)] if simulated is not None else [])]
     own = [Sheet("", run)]
-    places = {
-        "title": text(f"{_word(verdict)}: {verdict.title}"),
-        "header": _header(verdict, run),
-        "criteria": criteria_table(verdict),
-        "facts": sections.facts(own),
-        "settings": sections.settings(own),
-        "signature": _signature(verdict.signature),
-        "contents": contents(sheets),
-    }
-    return write_document(document("verdict.html", _SCRIPTS, places), Path(path))
+    return _write_page(verdict, sections.about(run), sections.facts(own), sections.settings(own), sheets, path)
 
 
 def refusal_page(verdict: Verdict, path: str | Path) -> Path:
     """Write the page of a rehearsal that could not begin and has no curves."""
     nothing = element("p", "Nothing was rehearsed, so there is nothing to show.", class_="note")
+    return _write_page(verdict, Markup(""), nothing, nothing, [], path)
+
+
+def _write_page(
+    verdict: Verdict, about: Markup, facts: Markup, settings: Markup, sheets: list[Sheet], path: str | Path
+) -> Path:
     places = {
         "title": text(f"{_word(verdict)}: {verdict.title}"),
-        "header": _header(verdict, None),
+        "header": join_markup([*_header(verdict), about]),
         "criteria": criteria_table(verdict),
-        "facts": nothing,
-        "settings": nothing,
+        "facts": facts,
+        "settings": settings,
         "signature": _signature(verdict.signature),
-        "contents": contents([]),
+        "contents": contents(sheets),
     }
     return write_document(document("verdict.html", _SCRIPTS, places), Path(path))
 
@@ -57,19 +54,12 @@ def _word(verdict: Verdict) -> str:
     return "GO" if verdict.go else "NO-GO"
 
 
-def _header(verdict: Verdict, run: Run | None) -> Markup:
+def _header(verdict: Verdict) -> list[Markup]:
     sign, colour = _SIGNS[GO if verdict.go else NO_GO]
     stamp = element("p", f"{sign} {_word(verdict)}", class_=f"stamp {colour}", id="verdict")
     parts = [element("h1", f"Go or no-go: {verdict.title}"), stamp, element("p", verdict.headline, class_="lead")]
-    if verdict.against:
-        parts.append(
-            element(
-                "ol",
-                *(element("li", element("strong", f"{stop.name}: "), stop.reason) for stop in verdict.against),
-                class_="reasons",
-            )
-        )
-    return join_markup([*parts, sections.about(run) if run is not None else Markup("")])
+    reasons = [element("li", element("strong", f"{stop.name}: "), stop.reason) for stop in verdict.against]
+    return [*parts, element("ol", *reasons, class_="reasons")] if reasons else parts
 
 
 def criteria_table(verdict: Verdict) -> Markup:
@@ -119,12 +109,6 @@ def _signature(signature: Signature) -> Markup:
     made_with = [[name, value] for name, value in signature.versions.items()]
     command = signature.command or "made by a program of its own"
     again = "freefloat verdict FOLDER judges it again from its files and names what has changed; no facility is needed."
-    return join_markup(
-        [
-            element("p", "Rehearsed by ", element("code", command, id="command")),
-            element("p", again, class_="note"),
-            element(
-                "div", table(("SHA-256 of", "hash"), rows), table(("made with", "version"), made_with), class_="pair"
-            ),
-        ]
-    )
+    rehearsed = element("p", "Rehearsed by ", element("code", command, id="command"))
+    tables = table(("SHA-256 of", "hash"), rows), table(("made with", "version"), made_with)
+    return join_markup([rehearsed, element("p", again, class_="note"), element("div", *tables, class_="pair")])

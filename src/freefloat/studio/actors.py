@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from freefloat.report.colours import shape_colour
-from freefloat.report.scene import Scene
-from freefloat.report.solids import merge_triangles, triangles
+from freefloat.report.scene import Scene, body_parts
 
 _FLEXIBLE = (52, 86, 150)
 _TRAIL = (194, 65, 12)
@@ -23,16 +22,13 @@ class Actors:
         self._extras: list[Any] = []
         for index, body in enumerate(drawing["bodies"]):
             self._nodes.append(server.scene.add_frame(f"/craft/{index}", show_axes=False))
-            by_colour: dict[str, list[Any]] = {}
-            for shape in body["shapes"]:
-                by_colour.setdefault(str(shape["colour"]), []).append(triangles(shape))
-            for number, (colour, pieces) in enumerate(by_colour.items()):
-                vertices, _, faces = merge_triangles(pieces)
+            for number, part in enumerate(body_parts(index, body)):
+                vertices, _, faces = part.triangles
                 server.scene.add_mesh_simple(
                     f"/craft/{index}/{number}",
                     vertices.astype(np.float32),
                     faces.astype(np.uint32),
-                    color=shape_colour(colour),
+                    color=shape_colour(part.colour),
                 )
 
         for number, (words, position) in enumerate(drawing.get("labels", ())):

@@ -1,9 +1,9 @@
-"""Data of a live view at an instant, and the interface of the process that sends them."""
+"""Data of a live view at an instant, and the messages of the process that sends them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 
@@ -29,20 +29,3 @@ class Report:
     # started: drawing; making: sentence on code; progress: (done, total, title) [s]; frame: LiveFrame; done: folder;
     # failed: sentence
     content: Any
-
-
-class RunSource(Protocol):
-    """A run in another process: a simulation, or a rehearsal in a facility."""
-
-    def poll(self) -> list[Report]:
-        """Messages since the last call, without waiting."""
-        ...
-
-    def abort(self) -> None:
-        """Request a safe stop; everything recorded until then is kept."""
-        ...
-
-    @property
-    def alive(self) -> bool:
-        """Whether its process has not ended."""
-        ...

@@ -16,7 +16,7 @@ from freefloat.scenarios.rehearsed import RehearsedScenario
 from freefloat.sim import Run
 from freefloat.studio import panels
 from freefloat.studio.form import Form
-from freefloat.studio.frames import Report, RunSource
+from freefloat.studio.frames import Report
 from freefloat.studio.gate import Gate
 from freefloat.studio.live import LiveStage
 from freefloat.studio.replay import PanelFolders, ReplayStage
@@ -43,7 +43,7 @@ class Studio:
             raise
         shown = f"[{host}]" if ":" in host else host
         self.url = f"http://{shown}:{self._gate.port}/?token={self.token}"
-        self._source: RunSource | None = None
+        self._source: Worker | None = None
         self._ready: ReadyProcess | None = ReadyProcess()
         self._stage: ReplayStage | LiveStage | None = None
         self._lock = threading.RLock()
@@ -245,7 +245,7 @@ class Studio:
     def close(self) -> None:
         """Stop the present run, then the server."""
         self._closed.set()
-        if isinstance(self._source, Worker):
+        if self._source is not None:
             self._source.close()
         if self._ready is not None:
             self._ready.close()

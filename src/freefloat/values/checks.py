@@ -50,12 +50,8 @@ def require_quantity(what: str, value: Any, unit: str, **bounds: Any) -> Any:
 def require_bounds(record: Any, units: Mapping[str, str], **bounds: Any) -> None:
     """Check that fields of a record are within the same bounds; errors name its class. For `__post_init__`."""
     owner = type(record).__name__
-    require_all(
-        *(
-            partial(require_quantity, f"{owner}.{name}", getattr(record, name), unit, **bounds)
-            for name, unit in units.items()
-        )
-    )
+    check = partial(require_quantity, **bounds)
+    require_all(*(partial(check, f"{owner}.{name}", getattr(record, name), unit) for name, unit in units.items()))
 
 
 def require_all(*checks: Callable[[], Any]) -> tuple[Any, ...]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from freefloat.values.labelled_array import LabelledArray
+from freefloat.values.labelled_array import LabelledArray, array_parts
 
 if TYPE_CHECKING:
     import xarray
@@ -70,32 +70,25 @@ class LabelledArrays:
         coords: Mapping[str, ArrayParts | list[str]] | None = None,
     ) -> LabelledArrays:
         """These arrays with more arrays, more facts, and the coordinates of new axes."""
-        along, attrs = _array_parts(self.coords) | dict(coords or {}), {**self.attrs, **(attrs or {})}
-        return LabelledArrays(_array_parts(self.data_vars) | dict(arrays), along, attrs)
+        along, attrs = array_parts(self.coords) | dict(coords or {}), {**self.attrs, **(attrs or {})}
+        return LabelledArrays(array_parts(self.data_vars) | dict(arrays), along, attrs)
 
     def without(self, names: Sequence[str]) -> LabelledArrays:
         """These arrays without some of them, and without the facts."""
         kept = {name: array for name, array in self.data_vars.items() if name not in names}
-        return LabelledArrays(_array_parts(kept), _array_parts(self.coords))
+        return LabelledArrays(array_parts(kept), array_parts(self.coords))
 
     def as_dataset(self) -> xarray.Dataset:
         """These arrays as an xarray data set; the values are shared."""
         import xarray
 
-        return xarray.Dataset(_array_parts(self.data_vars), coords=_array_parts(self.coords), attrs=self.attrs)
+        return xarray.Dataset(array_parts(self.data_vars), coords=array_parts(self.coords), attrs=self.attrs)
 
     @staticmethod
     def of(data: xarray.Dataset) -> LabelledArrays:
         """Labelled arrays from an xarray data set; the values are shared."""
-        return LabelledArrays(
-            {str(name): (_axes(array.dims), array.values, dict(array.attrs)) for name, array in data.data_vars.items()},
-            {str(name): (_axes(array.dims), array.values, dict(array.attrs)) for name, array in data.coords.items()},
-            {str(name): value for name, value in data.attrs.items()},
-        )
-
-
-def _axes(dims: Any) -> tuple[str, ...]:
-    return tuple(map(str, dims))
+        facts = {str(name): value for name, value in data.attrs.items()}
+        return LabelledArrays(array_parts(data.data_vars), array_parts(data.coords), facts)
 
 
 def _label_array(name: str, given: ArrayParts, coords: Mapping[str, LabelledArray]) -> LabelledArray:
@@ -103,7 +96,3 @@ def _label_array(name: str, given: ArrayParts, coords: Mapping[str, LabelledArra
     dims = (axes,) if isinstance(axes, str) else tuple(axes)
     along = {axis: coords[axis] for axis in dims if axis in coords}
     return LabelledArray(dims, np.asarray(values), dict(*attributes), along, name)
-
-
-def _array_parts(arrays: Mapping[str, LabelledArray]) -> dict[str, Any]:
-    return {name: (array.dims, array.values, dict(array.attrs)) for name, array in arrays.items()}

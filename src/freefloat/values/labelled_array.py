@@ -62,7 +62,19 @@ class Coords(Mapping[str, "LabelledArray"]):
             raise AttributeError(f"Coords has no '{name}'.", name=name, obj=self)
         import xarray
 
-        return getattr(xarray.Dataset(coords=_coords_for_xarray(self.arrays)).coords, name)
+        return getattr(xarray.Dataset(coords=array_parts(self.arrays)).coords, name)
+
+
+def _reduction(function: str, meaning: str) -> Callable[..., LabelledArray]:
+    """Method that applies a function of NumPy over all axes or some; `meaning` is its docstring."""
+
+    def reduce(array: LabelledArray, dim: str | Sequence[str] | None = None, **options: Any) -> Any:
+        from freefloat.values.labelled_arithmetic import reduce_axes
+
+        return reduce_axes(array, function, dim, options)
+
+    reduce.__name__, reduce.__doc__ = function, meaning
+    return reduce
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -137,11 +149,7 @@ class LabelledArray(NDArrayOperatorsMixin):
         return LabelledArray((axis,), self.along(axis), coords=single, name=axis)
 
     def isel(
-        self,
-        indexers: Mapping[str, Any] | None = None,
-        drop: bool = False,
-        missing_dims: str = "raise",
-        **places: Any,
+        self, indexers: Mapping[str, Any] | None = None, drop: bool = False, missing_dims: str = "raise", **places: Any
     ) -> LabelledArray:
         """The values at some places of an axis: `isel(time=-1)`, `isel(time=slice(0, 10))`."""
         with suppress(AskXarray):
@@ -189,7 +197,7 @@ class LabelledArray(NDArrayOperatorsMixin):
             name: along.at_place(axis, place) if axis in along.dims else along
             for name, along in self.bare_coords.items()
         }
-        dims = self.dims if values.ndim == self.ndim else _without(self.dims, axis)
+        dims = self.dims if values.ndim == self.ndim else tuple(name for name in self.dims if name != axis)
         return replace(self, dims=dims, values=values, coords=coords)
 
     def require_axis(self, axis: str, error: type[Exception]) -> None:
@@ -268,50 +276,20 @@ class LabelledArray(NDArrayOperatorsMixin):
         """The values without names."""
         return self.values
 
-    def max(self, dim: str | Sequence[str] | None = None, **options: Any) -> LabelledArray:
-        """Largest value over all axes or some."""
-        return self._reduce("max", dim, options)
-
-    def min(self, dim: str | Sequence[str] | None = None, **options: Any) -> LabelledArray:
-        """Smallest value over all axes or some."""
-        return self._reduce("min", dim, options)
-
-    def sum(self, dim: str | Sequence[str] | None = None, **options: Any) -> LabelledArray:
-        """Sum over all axes or some."""
-        return self._reduce("sum", dim, options)
-
-    def mean(self, dim: str | Sequence[str] | None = None, **options: Any) -> LabelledArray:
-        """Mean value over all axes or some."""
-        return self._reduce("mean", dim, options)
-
-    def any(self, dim: str | Sequence[str] | None = None, **options: Any) -> LabelledArray:
-        """True where a value along the axes is true."""
-        return self._reduce("any", dim, options)
-
-    def all(self, dim: str | Sequence[str] | None = None, **options: Any) -> LabelledArray:
-        """True where all values along the axes are true."""
-        return self._reduce("all", dim, options)
-
-    def argmax(self, dim: str | Sequence[str] | None = None, **options: Any) -> Any:
-        """Place of the largest value along an axis, or among all values; of several axes a dictionary of places."""
-        return self._reduce("argmax", dim, options)
-
-    def argmin(self, dim: str | Sequence[str] | None = None, **options: Any) -> Any:
-        """Place of the smallest value along an axis, or among all values; of several axes a dictionary of places."""
-        return self._reduce("argmin", dim, options)
-
-    def _reduce(self, function: str, dim: Any, options: dict[str, Any]) -> Any:
-        from freefloat.values.labelled_arithmetic import reduce_axes
-
-        return reduce_axes(self, function, dim, options)
+    max = _reduction("max", "Largest value over all axes or some.")
+    min = _reduction("min", "Smallest value over all axes or some.")
+    sum = _reduction("sum", "Sum over all axes or some.")
+    mean = _reduction("mean", "Mean value over all axes or some.")
+    any = _reduction("any", "True where a value along the axes is true.")
+    all = _reduction("all", "True where all values along the axes are true.")
+    argmax = _reduction("argmax", "Place of the largest value along an axis, or of all; of several axes a dictionary.")
+    argmin = _reduction("argmin", "Place of the smallest value along an axis, or of all; of several axes a dictionary.")
 
     def to_xarray(self) -> xarray.DataArray:
         """The array as an xarray DataArray; the values are shared."""
         import xarray
 
-        return xarray.DataArray(
-            self.values, _coords_for_xarray(self.bare_coords), self.dims, self.name, dict(self.attrs)
-        )
+        return xarray.DataArray(self.values, array_parts(self.bare_coords), self.dims, self.name, dict(self.attrs))
 
     def __getattr__(self, name: str) -> Any:
         """A coordinate, an attribute such as `units`, or whatever xarray has by this name."""
@@ -367,8 +345,9 @@ def for_xarray(value: Any) -> Any:
     return tuple(map(for_xarray, value)) if type(value) is tuple else value
 
 
-def _coords_for_xarray(coords: Mapping[str, LabelledArray]) -> dict[str, tuple[Any, ...]]:
-    return {name: (along.dims, along.values, dict(along.attrs)) for name, along in coords.items()}
+def array_parts(arrays: Mapping[Any, Any]) -> dict[str, Any]:
+    """Axes, values and attributes of arrays by name, ours or xarray's."""
+    return {str(name): (tuple(map(str, array.dims)), array.values, dict(array.attrs)) for name, array in arrays.items()}
 
 
 def _in_one_line(coords: Mapping[str, LabelledArray]) -> list[str]:
@@ -391,10 +370,6 @@ def _by_axis(given: Mapping[str, Any] | None, more: dict[str, Any]) -> Mapping[s
 
 def _axes(dims: Any) -> tuple[str, ...]:
     return tuple(map(str, dims))
-
-
-def _without(dims: tuple[str, ...], axis: str) -> tuple[str, ...]:
-    return tuple(name for name in dims if name != axis)
 
 
 def _of_xarray_arrays(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -70,12 +70,7 @@ class Identifier:
         self.experiment, self.parameters = experiment, self.sensitivities.parameters
 
     def fit(
-        self,
-        data: Data,
-        *,
-        noise: Mapping[str, Any],
-        prior: Prior = None,
-        covariance_from: CovarianceSource = "noise",
+        self, data: Data, *, noise: Mapping[str, Any], prior: Prior = None, covariance_from: CovarianceSource = "noise"
     ) -> Identification:
         """Estimates from one set of data."""
         require_choice("covariance_from", covariance_from, ("noise", "residuals"))

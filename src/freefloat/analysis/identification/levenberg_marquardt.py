@@ -114,11 +114,8 @@ def _trusted_step(
     parts: Decomposition, residuals: np.ndarray, lengths: np.ndarray, radius: float
 ) -> tuple[np.ndarray, float, float]:
     """Best step within the trust radius, its length, and the decrease of the sum of squares that the slopes predict."""
-    along, size, basis = (
-        _projected_residuals(parts, residuals),
-        parts.values[parts.identifiable],
-        parts.combinations[:, parts.identifiable],
-    )
+    along, kept = _projected_residuals(parts, residuals), parts.identifiable
+    size, basis = parts.values[kept], parts.combinations[:, kept]
     lower = np.linalg.cholesky(basis.T @ (np.eye(len(basis)) + lengths) @ basis)
     # In coordinates w = L^T y lengths are plain, and (Q diag(curvature) Q^T + damping) w = L^-1 S along.
     scaled = np.linalg.solve(lower, np.diag(size))

@@ -21,9 +21,8 @@ from freefloat.analysis.identification.parameters import Parameters
 from freefloat.model import ModalBody, RigidBody
 from freefloat.sim.experiment import Experiment
 
-_FLAT = (
-    1e-6  # of the largest second moment: a thin rod or a point mass is itself at the edge, and checked only at the end
-)
+# Of the largest second moment: a thin rod or a point mass is itself at the edge, and checked only at the end.
+_FLAT = 1e-6
 EDGE = 1e-3  # of the largest second moment: a body so flat is called one at the edge
 
 

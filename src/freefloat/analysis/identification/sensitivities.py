@@ -109,10 +109,7 @@ class Sensitivities:
         along, axes = np.repeat(directions, records, axis=0), (0, None, None, 0, 0)
         seen, changes = self._observe.batch(flat, self.start, values, along, inputs, in_axes=axes)
         shape = (count, records)
-        return (
-            [x.reshape(*shape, *x.shape[1:])[0] for x in seen],
-            [x.reshape(*shape, *x.shape[1:]) for x in changes],
-        )
+        return [x.reshape(*shape, *x.shape[1:])[0] for x in seen], [x.reshape(*shape, *x.shape[1:]) for x in changes]
 
 
 def _require_smooth(experiment: Experiment) -> None:
@@ -133,13 +130,7 @@ def _require_smooth(experiment: Experiment) -> None:
 
 
 def _tangent_at_start(
-    system: System,
-    start: tuple[State, ...],
-    values: Vector,
-    direction: Vector,
-    inputs: Inputs,
-    *,
-    placement: Placement,
+    system: System, start: tuple[State, ...], values: Vector, direction: Vector, inputs: Inputs, *, placement: Placement
 ) -> StateWithTangent:
     def at(values: Vector) -> tuple[tuple[Any, ...], SystemState]:
         loop = begin(*placement.insert_values(system, start, values), inputs)[1]

@@ -9,12 +9,10 @@ from typing import Any
 import jax
 import numpy as np
 
-from freefloat.analysis.identification.sensitivities import Values, channel_values
-from freefloat.model import State
+from freefloat.analysis.identification.sensitivities import channel_values
 from freefloat.sim.experiment import Experiment
 from freefloat.sim.rollout import FixedSteps, grid
 from freefloat.sim.system.input_ports import tabulate
-from freefloat.sim.system.system import Inputs, System, SystemState
 from freefloat.sim.system.varied_numbers import compile_system
 from freefloat.values.errors import ModelError
 
@@ -31,13 +29,7 @@ def sensor_data(experiment: Experiment, channels: Sequence[str]) -> dict[str, np
     table = tabulate(system, experiment.inputs, 0, timing.steps)
     inputs = {port: rows[np.asarray(records.tick) - 1] for port, rows in table.items()}
     first = {port: rows[0] for port, rows in table.items()}
-    observe = compile_system(partial(_observe, channels=names), system, loop, experiment.start, first)
+    observe = compile_system(partial(channel_values, channels=names), system, loop, experiment.start, first)
     seen = observe.batch(records, experiment.start, inputs, in_axes=(0, None, 0))
     time: dict[str, Any] = {"time": np.asarray(records.tick) * experiment.dt}
     return time | dict(zip(names, map(np.asarray, seen), strict=True))
-
-
-def _observe(
-    system: System, loop: SystemState, start: tuple[State, ...], inputs: Inputs, *, channels: tuple[str, ...]
-) -> Values:
-    return channel_values(system, loop, start, inputs, channels)

@@ -23,10 +23,10 @@ def loop_gain(plant: StateSpace, controller: StateSpace | Regulator) -> StateSpa
     A = np.block([[plant.A, np.zeros((n, k))], [controller.B @ plant.C, controller.A]])
     B = np.vstack([plant.B, controller.B @ plant.D])
     C = -np.hstack([controller.D @ plant.C, controller.C])
-    states = (*plant.states, *_controller_states(plant.states, controller.states))
+    own = (f"controller {name}" if name in plant.states else name for name in controller.states)
     scaling = _combined_scaling(plant, controller)
     names = plant.inputs
-    return StateSpace(A, B, C, -controller.D @ plant.D, states, names, names, plant.period, scaling)
+    return StateSpace(A, B, C, -controller.D @ plant.D, (*plant.states, *own), names, names, plant.period, scaling)
 
 
 def close_loop(plant: StateSpace, controller: StateSpace | Regulator) -> StateSpace:
@@ -42,16 +42,25 @@ def close_loop(plant: StateSpace, controller: StateSpace | Regulator) -> StateSp
     return StateSpace(A, loop.B, C, None, loop.states, loop.inputs, outputs, plant.period, loop.scaling)
 
 
+def closed_poles(loop: StateSpace) -> tuple[np.ndarray, np.ndarray]:
+    """Poles [1/s] of a loop gain with its loop closed, and their vectors in scaled coordinates."""
+    s, one = loop.scaling, np.eye(len(loop.inputs))
+    A = s.T_inverse @ (loop.A - loop.B @ np.linalg.solve(one + loop.D, loop.C)) @ s.T
+    poles, vectors = linalg.eig(A)  # pyright: ignore[reportAssignmentType]
+    return (poles if loop.period is None else np.log(poles + 0j) / loop.period), vectors
+
+
+def controller_period(controller: StateSpace | Regulator) -> float | None:
+    """Period of a controller [s]; None for a continuous one."""
+    return controller.model.period if isinstance(controller, Regulator) else controller.period
+
+
 def _matched_plant(plant: StateSpace, controller: StateSpace, keep_outputs: bool = False) -> StateSpace:
     """Plant with the controller's commands as inputs and its measurements as outputs, in its order."""
     if plant.period != controller.period:
         given = [("continuous" if p is None else f"{p:g} s") for p in (plant.period, controller.period)]
         raise ModelError(f"Plant ({given[0]}) and controller ({given[1]}) differ in period. Use `sample` on the plant.")
     return plant.submodel(inputs=controller.outputs, outputs=None if keep_outputs else controller.inputs)
-
-
-def _controller_states(known: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(f"controller {name}" if name in known else name for name in names)
 
 
 def _combined_scaling(a: StateSpace, b: StateSpace) -> Scaling:

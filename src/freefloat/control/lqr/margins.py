@@ -51,9 +51,8 @@ class RobustnessReport:
     @property
     def disk_gain(self) -> tuple[float, float]:
         """Factors between which the gains of all inputs may change at once."""
-        return (1.0 - self.disk / 2.0) / (1.0 + self.disk / 2.0), _ratio_or_infinity(
-            1.0 + self.disk / 2.0, 1.0 - self.disk / 2.0
-        )
+        low, high = 1.0 - self.disk / 2.0, 1.0 + self.disk / 2.0
+        return low / high, high / low if low > 0.0 else np.inf
 
     @property
     def disk_phase(self) -> float:
@@ -128,10 +127,7 @@ def _roots(function: Callable[[float], float], grid: np.ndarray, values: np.ndar
         low, high, sign = grid[k], grid[k + 1], np.sign(values[k])
         for _ in range(50):
             middle = 0.5 * (low + high)
-            if np.sign(function(middle)) == sign:
-                low = middle
-            else:
-                high = middle
+            low, high = (middle, high) if np.sign(function(middle)) == sign else (low, middle)
         middle = 0.5 * (low + high)
         if abs(function(middle)) < 0.1 * max(abs(values[k]), abs(values[k + 1])):  # a pole changes sign too
             found.append(float(middle))
@@ -180,7 +176,3 @@ def _perron_vectors(sizes: np.ndarray) -> np.ndarray:
 
 def _minus_inverse(value: float) -> float:
     return -1.0 / value if value != 0.0 else np.inf
-
-
-def _ratio_or_infinity(a: float, b: float) -> float:
-    return a / b if b > 0.0 else np.inf

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import linalg
 from scipy.optimize import linear_sum_assignment
 
-from freefloat.control.lqr.loops import loop_gain
+from freefloat.control.lqr.loops import closed_poles, controller_period, loop_gain
 from freefloat.control.lqr.regulator import Regulator
 from freefloat.control.lqr.sampling import sample
 from freefloat.control.lqr.second_order import SecondOrderModel
@@ -39,14 +39,5 @@ def loop_poles(
     if controller is None:
         rates, vectors = linalg.eig(plant.scaled_model().A)  # pyright: ignore[reportAssignmentType]
         return rates, vectors
-    period = None if isinstance(controller, Regulator) and controller.model.period is None else _period(controller)
-    plant = plant if period is None else sample(plant, period)
-    loop = loop_gain(plant, controller)
-    s, one = loop.scaling, np.eye(len(loop.inputs))
-    A = s.T_inverse @ (loop.A - loop.B @ np.linalg.solve(one + loop.D, loop.C)) @ s.T
-    poles, vectors = linalg.eig(A)  # pyright: ignore[reportAssignmentType]
-    return (poles if period is None else np.log(poles + 0j) / period), vectors
-
-
-def _period(controller: StateSpace | Regulator) -> float | None:
-    return controller.model.period if isinstance(controller, Regulator) else controller.period
+    period = controller_period(controller)
+    return closed_poles(loop_gain(plant if period is None else sample(plant, period), controller))

@@ -77,19 +77,15 @@ def _smallest_singular_value(block: np.ndarray) -> float:
 def unreached_names(model: StateSpace, structure: SecondOrderModel | None, limit: float = LIMIT) -> tuple[str, ...]:
     """Names of modes that neither decay nor are reached by an input, by Hautus' test; empty: stabilisable."""
     z = model.scaled_model()
-    found = []
-    for pole, vector in _unreached_poles(z.A, z.B, model.period, limit):
-        found.append(_mode_name(pole, vector, model, structure))
-    return tuple(dict.fromkeys(found))
+    found = _unreached_poles(z.A, z.B, model.period, limit)
+    return tuple(dict.fromkeys(_mode_name(*pole, model, structure) for pole in found))
 
 
 def unseen_names(model: StateSpace, structure: SecondOrderModel | None, limit: float = LIMIT) -> tuple[str, ...]:
     """Names of modes that neither decay nor are seen by an output; empty: detectable."""
     z = model.scaled_model()
-    found = []
-    for pole, vector in _unreached_poles(z.A.T, z.C.T, model.period, limit):
-        found.append(_mode_name(pole, vector, model, structure))
-    return tuple(dict.fromkeys(found))
+    found = _unreached_poles(z.A.T, z.C.T, model.period, limit)
+    return tuple(dict.fromkeys(_mode_name(*pole, model, structure) for pole in found))
 
 
 def _unreached_poles(

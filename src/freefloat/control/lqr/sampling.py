@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 from scipy import linalg
 
@@ -12,11 +14,17 @@ from freefloat.values.errors import ModelError
 
 def transition_matrices(model: StateSpace, duration: float) -> tuple[np.ndarray, np.ndarray]:
     """Matrices e^(A t) and int_0^t e^(A s) ds B, by one exponential in scaled coordinates."""
+    s, n = model.scaling, len(model.A)
+    found = linalg.expm(duration * _held_inputs(model))
+    return s.T @ found[:n, :n] @ s.T_inverse, s.T @ found[:n, n:]
+
+
+def _held_inputs(model: StateSpace) -> np.ndarray:
+    """Matrix of the motion of (x, u) in scaled coordinates while the inputs u are held."""
     s, n, m = model.scaling, len(model.A), model.B.shape[1]
     block = np.zeros((n + m, n + m))
     block[:n, :n], block[:n, n:] = s.T_inverse @ model.A @ s.T, s.T_inverse @ model.B
-    found = linalg.expm(duration * block)
-    return s.T @ found[:n, :n] @ s.T_inverse, s.T @ found[:n, n:]
+    return block
 
 
 def sample(model: StateSpace, period: float, delay: float = 0.0) -> StateSpace:
@@ -33,7 +41,7 @@ def sample(model: StateSpace, period: float, delay: float = 0.0) -> StateSpace:
     late = 0.0 if late < 1e-9 * period else late
     A, B = transition_matrices(model, period)
     if whole == 0 and late == 0.0:
-        return _with_matrices(model, A, B, period)
+        return dataclasses.replace(model, A=A, B=B, period=period)
     now, (rest, _) = transition_matrices(model, period - late)[1], transition_matrices(model, period - late)
     before = rest @ transition_matrices(model, late)[1]
     return _with_delay_line(model, A, now, before if late else None, whole, period)
@@ -67,10 +75,6 @@ def _with_delay_line(
     return StateSpace(full, inputs, C, D, states, model.inputs, model.outputs, period, scaling)
 
 
-def _with_matrices(model: StateSpace, A: np.ndarray, B: np.ndarray, period: float) -> StateSpace:
-    return StateSpace(A, B, model.C, model.D, model.states, model.inputs, model.outputs, period, model.scaling)
-
-
 def sampled_cost(
     model: StateSpace, Q: np.ndarray, R: np.ndarray, period: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -78,9 +82,7 @@ def sampled_cost(
 
     int_0^T E(t)' W E(t) dt by halving the period until a series does, then doubling: W(2t) = W(t) + E' W(t) E.
     """
-    s, n, m = model.scaling, len(model.A), model.B.shape[1]
-    block = np.zeros((n + m, n + m))
-    block[:n, :n], block[:n, n:] = s.T_inverse @ model.A @ s.T, s.T_inverse @ model.B
+    s, n, block = model.scaling, len(model.A), _held_inputs(model)
     W = linalg.block_diag(s.T.T @ Q @ s.T, R)
     halvings = max(int(np.ceil(np.log2(max(np.linalg.norm(block, 2) * period, 1e-300)))) + 3, 0)
     h = period / 2**halvings

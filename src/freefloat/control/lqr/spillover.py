@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
 
-from freefloat.control.lqr.loops import loop_gain
+from freefloat.control.lqr.loops import closed_poles, loop_gain
 from freefloat.control.lqr.regulator import Regulator
 from freefloat.control.lqr.second_order import SecondOrderModel
 from freefloat.control.lqr.state_space import StateSpace
@@ -71,10 +70,7 @@ def spillover(
     """Poles of the full structure with a controller; `plant` is its sampled form where the controller is sampled."""
     plant = structure.state_space if plant is None else plant
     loop = loop_gain(plant, controller)
-    s, one = loop.scaling, np.eye(len(loop.inputs))
-    A = s.T_inverse @ (loop.A - loop.B @ np.linalg.solve(one + loop.D, loop.C)) @ s.T
-    poles, vectors = linalg.eig(A)  # pyright: ignore[reportAssignmentType]
-    rates = poles if plant.period is None else np.log(poles + 0j) / plant.period
+    rates, vectors = closed_poles(loop)
     before = _open_loop_decays(structure)
     n = len(structure.M)
     changes = []

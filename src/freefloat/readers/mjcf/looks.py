@@ -34,23 +34,22 @@ def body_shapes(model: Any, body: int, findings: Findings) -> Iterator[Shape]:
 def _solids(model: Any, geom: int) -> list[tuple[Solid, float]]:
     """Solids of one geom, each with its place along z [m]; a capsule is a cylinder between two balls."""
     kind, (x, y, z) = int(model.geom_type[geom]), (float(s) for s in model.geom_size[geom])
-    match kind:
-        case _ if kind == _BOX:
-            return [(Box((2.0 * x, 2.0 * y, 2.0 * z)), 0.0)]
-        case _ if kind == _CYLINDER:
-            return [(Cylinder(x, 2.0 * y), 0.0)]
-        case _ if kind == _CAPSULE:
-            ball = Ellipsoid((x, x, x))
-            return [(Cylinder(x, 2.0 * y), 0.0), (ball, y), (ball, -y)]
-        case _ if kind == _SPHERE:
-            return [(Ellipsoid((x, x, x)), 0.0)]
-        case _ if kind == _ELLIPSOID:
-            return [(Ellipsoid(triple((x, y, z))), 0.0)]
-        case _ if kind == _MESH:
-            mesh = int(model.geom_dataid[geom])
-            points = slice(model.mesh_vertadr[mesh], model.mesh_vertadr[mesh] + model.mesh_vertnum[mesh])
-            faces = slice(model.mesh_faceadr[mesh], model.mesh_faceadr[mesh] + model.mesh_facenum[mesh])
-            if model.mesh_facenum[mesh] > _MOST:
-                return []
-            return [(Mesh(np.array(model.mesh_vert[points], dtype=float), np.array(model.mesh_face[faces])), 0.0)]
-    return []  # planes and height fields
+    if kind == _MESH:
+        return _mesh(model, int(model.geom_dataid[geom]))
+    ball = Ellipsoid((x, x, x))
+    solids: dict[int, list[tuple[Solid, float]]] = {
+        _BOX: [(Box((2.0 * x, 2.0 * y, 2.0 * z)), 0.0)],
+        _CYLINDER: [(Cylinder(x, 2.0 * y), 0.0)],
+        _CAPSULE: [(Cylinder(x, 2.0 * y), 0.0), (ball, y), (ball, -y)],
+        _SPHERE: [(ball, 0.0)],
+        _ELLIPSOID: [(Ellipsoid(triple((x, y, z))), 0.0)],
+    }
+    return solids.get(kind, [])  # none of planes and height fields
+
+
+def _mesh(model: Any, mesh: int) -> list[tuple[Solid, float]]:
+    if model.mesh_facenum[mesh] > _MOST:
+        return []
+    points = slice(model.mesh_vertadr[mesh], model.mesh_vertadr[mesh] + model.mesh_vertnum[mesh])
+    faces = slice(model.mesh_faceadr[mesh], model.mesh_faceadr[mesh] + model.mesh_facenum[mesh])
+    return [(Mesh(np.array(model.mesh_vert[points], dtype=float), np.array(model.mesh_face[faces])), 0.0)]

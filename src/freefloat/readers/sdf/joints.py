@@ -23,7 +23,7 @@ def read_joint(part: XmlPart, poses: dict[str, Pose], X_MJ: Pose, *, in_model_ax
         ("name", "type"),
         ("pose", "parent", "child", "axis", "axis2", "physics", "sensor", "gearbox_ratio", "thread_pitch"),
     )
-    name, kind = (part.element.get("name") or "").strip(), part.text("type")
+    name, kind = part.stated_name, part.text("type")
     if kind is not None and kind not in _KINDS:
         remedy = _REMEDIES.get(kind, f"Types: {', '.join(_KINDS)}.")
         part.findings.error(part.name, f"type '{kind}' is not modelled. {remedy}")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ET
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -11,27 +9,13 @@ import numpy as np
 from freefloat.model.shapes import Shape, Solid
 from freefloat.readers import solids
 from freefloat.readers.elements import XmlPart
-from freefloat.readers.findings import Findings
 from freefloat.readers.sdf.values import child_numbers, child_text, pose_of
 
 
-def link_shapes(link: ET.Element, name: str, folder: Path | None, findings: Findings) -> Iterator[Shape]:
-    """Shapes of one link, in its own frame."""
-    for visual in link.findall("visual"):
-
-        def draw(faults: Findings, visual: ET.Element = visual) -> Shape | None:
-            return _shape(XmlPart(visual, f"link '{name}'", faults), folder)
-
-        yield from solids.draw_or_warn(f"link '{name}'", draw, findings)
-
-
-def _shape(part: XmlPart, folder: Path | None) -> Shape | None:
-    pose, geometry = pose_of(part), part.element.find("geometry")
-    solid = (
-        _solid(XmlPart(geometry[0], part.name, part.findings), folder)
-        if geometry is not None and len(geometry)
-        else None
-    )
+def shape_of(part: XmlPart, folder: Path | None) -> Shape | None:
+    """Shape of one `<visual>`, in the frame of its link; None after a fault."""
+    pose, geometry = pose_of(part), solids.geometry_of(part)
+    solid = None if geometry is None else _solid(geometry, folder)
     if solid is None:
         return None
     material, colour = part.child("material"), ""

@@ -11,9 +11,10 @@ import numpy as np
 from freefloat.readers.elements import XmlPart, named_parts
 from freefloat.readers.findings import Findings, name_list
 from freefloat.readers.parsed import Document, MassPoint, StatedLink, stated_mass
-from freefloat.readers.sdf.looks import link_shapes
+from freefloat.readers.sdf.looks import shape_of
 from freefloat.readers.sdf.structure import ModelStructure
 from freefloat.readers.sdf.values import child_number, child_text, pose_of
+from freefloat.readers.solids import visual_shapes
 
 _LINK = (
     *("pose", "inertial", "visual", "collision", "gravity", "self_collide", "kinematic", "enable_wind", "sensor"),
@@ -39,13 +40,9 @@ def read_document(root: ET.Element, folder: Path | None, findings: Findings) -> 
             what = inner.get("name") or child_text(XmlPart(inner, "model", findings), "uri")
             findings.error("model", f"it has a <{tag}> ('{what}'). Nested models are not read: write one model.")
     parts = named_parts(model, "link")
-    links = {_part_name(part): _link(part, folder) for part in parts}
-    placed = {_part_name(part): (part.name, pose_of(part)) for part in parts}
+    links = {part.stated_name: _link(part, folder) for part in parts}
+    placed = {part.stated_name: (part.name, pose_of(part)) for part in parts}
     return ModelStructure(model, links, placed, in_model_axes=_version(root) < (1, 5)).document()
-
-
-def _part_name(part: XmlPart) -> str:
-    return (part.element.get("name") or "").strip()
 
 
 def _version(root: ET.Element) -> tuple[int, ...]:
@@ -56,8 +53,8 @@ def _version(root: ET.Element) -> tuple[int, ...]:
 
 def _link(part: XmlPart, folder: Path | None) -> StatedLink:
     part.expect(("name",), _LINK)
-    name = _part_name(part)
-    return StatedLink(name, _inertial(part), partial(link_shapes, part.element, name, folder))
+    looks = partial(visual_shapes, part, partial(shape_of, folder=folder))
+    return StatedLink(part.stated_name, _inertial(part), looks)
 
 
 def _inertial(link: XmlPart) -> MassPoint | None:

@@ -12,15 +12,16 @@ A link whose joint does not sit at its own frame moves about the joint: the new 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from freefloat.model.spacecraft import Spacecraft
 from freefloat.readers.assembly import Options
-from freefloat.readers.elements import is_xml_text, parse
-from freefloat.readers.findings import Finding, Findings
-from freefloat.readers.parsed import Document
-from freefloat.readers.read_file import lint_file, read_file
+from freefloat.readers.findings import Finding
+from freefloat.readers.read_file import lint_file, load_xml, read_file
 from freefloat.readers.sdf.parts import read_document
+
+_load_document = partial(load_xml, read_document, "SDF", "sdf")
 
 
 def read_sdf(
@@ -39,11 +40,3 @@ def read_sdf(
 def lint_sdf(source: str | Path, *, repair: bool = False) -> list[Finding]:
     """Everything about an SDF file or XML text that is wrong, suspicious or unusual, the most important first."""
     return lint_file(_load_document, source, repair=repair)
-
-
-def _load_document(source: str | Path, _: Options, findings: Findings) -> Document | None:
-    root = parse(source, "SDF", "sdf", findings)
-    if root is None:
-        return None
-    folder = None if is_xml_text(source) else Path(source).resolve().parent
-    return read_document(root, folder, findings)

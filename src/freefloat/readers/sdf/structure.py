@@ -44,7 +44,7 @@ class ModelStructure:
         poses, count = model_poses(self.placed, self.findings), len(self.links)
         joints = [joint for part in stated for joint in self._joint(part, poses)]
         read = {joint.name for joint in joints}
-        whole = all(_part_name(part) in read for part in stated) and len(stated) == len(
+        whole = all(part.stated_name in read for part in stated) and len(stated) == len(
             self.model.element.findall("joint")
         )
         joints += [joint for part in frames for joint in self._frame(part, poses)]
@@ -60,7 +60,7 @@ class ModelStructure:
         return (self.model.element.get("canonical_link") or "").strip() or next(iter(self.links), "")
 
     def _place(self, part: XmlPart, attached_to: str, relative_to: str) -> None:
-        name = _part_name(part)
+        name = part.stated_name
         if name in self.placed:
             self.findings.error(part.name, f"{self.placed[name].owner} has its name. Rename one of them.")
         else:
@@ -82,7 +82,7 @@ class ModelStructure:
 
     def _joint(self, part: XmlPart, poses: dict[str, Pose]) -> list[StatedJoint]:
         """The joint; if its frame is not that of the child link, also a body at the joint that carries the link."""
-        parent, child, name = self._end_link(part, "parent"), self._end_link(part, "child"), _part_name(part)
+        parent, child, name = self._end_link(part, "parent"), self._end_link(part, "child"), part.stated_name
         if parent is None or child is None or name not in poses:
             return []
         X_MP, X_MC, X_MJ = poses[parent], poses[child], poses[name]
@@ -101,7 +101,7 @@ class ModelStructure:
 
     def _frame(self, part: XmlPart, poses: dict[str, Pose]) -> list[StatedJoint]:
         """Fixed joint of a frame, which is a link without mass; empty after a report."""
-        name = _part_name(part)
+        name = part.stated_name
         if name in self.links or self.placed[name].owner != part.name:
             return []  # already reported
         link = carrying_link(name, self.placed, self.links)
@@ -117,7 +117,3 @@ def _coincide(X: Pose) -> bool:
     return bool(
         np.max(np.abs(np.asarray(X.p))) <= _COINCIDE and np.max(np.abs(np.asarray(X.R) - np.eye(3))) <= _COINCIDE
     )
-
-
-def _part_name(part: XmlPart) -> str:
-    return (part.element.get("name") or "").strip()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +11,6 @@ import numpy as np
 from freefloat.model.shapes import Shape, Solid
 from freefloat.readers import solids
 from freefloat.readers.elements import XmlPart
-from freefloat.readers.findings import Findings
 from freefloat.readers.urdf.origins import origin_of
 
 
@@ -28,22 +26,10 @@ class VisualContext:
         """Materials and mesh folder of a `<robot>` element."""
         return VisualContext({m.get("name", ""): _rgba(m) for m in root.findall("material")}, folder)
 
-    def shapes(self, link: ET.Element, name: str, findings: Findings) -> Iterator[Shape]:
-        """Shapes of one link, in its own frame."""
-        for visual in link.findall("visual"):
-
-            def draw(faults: Findings, visual: ET.Element = visual) -> Shape | None:
-                return self._shape(XmlPart(visual, f"link '{name}'", faults))
-
-            yield from solids.draw_or_warn(f"link '{name}'", draw, findings)
-
-    def _shape(self, part: XmlPart) -> Shape | None:
-        pose, geometry = origin_of(part), part.element.find("geometry")
-        solid = (
-            self._solid(XmlPart(geometry[0], part.name, part.findings))
-            if geometry is not None and len(geometry)
-            else None
-        )
+    def shape(self, part: XmlPart) -> Shape | None:
+        """Shape of one `<visual>`, in the frame of its link; None after a fault."""
+        pose, geometry = origin_of(part), solids.geometry_of(part)
+        solid = None if geometry is None else self._solid(geometry)
         if solid is None:
             return None
         material, colour = part.element.find("material"), "tank"

@@ -20,6 +20,7 @@ from freefloat.readers.parsed import (
     require_losses,
     stated_mass,
 )
+from freefloat.readers.solids import visual_shapes
 from freefloat.readers.urdf.looks import VisualContext
 from freefloat.readers.urdf.origins import origin_of
 
@@ -56,10 +57,8 @@ def read_document(root: ET.Element, folder: Path | None, findings: Findings) -> 
 
 def _link(part: XmlPart, around: VisualContext) -> StatedLink:
     part.expect(("name",), ("inertial", "visual", "collision"))
-    inertial, name = part.child("inertial"), part.element.get("name", "").strip()
-    return StatedLink(
-        name, None if inertial is None else _inertial(inertial), partial(around.shapes, part.element, name)
-    )
+    inertial, looks = part.child("inertial"), partial(visual_shapes, part, around.shape)
+    return StatedLink(part.stated_name, None if inertial is None else _inertial(inertial), looks)
 
 
 def _inertial(part: XmlPart) -> MassPoint | None:
@@ -84,18 +83,8 @@ def _inertial(part: XmlPart) -> MassPoint | None:
 
 
 def _joint(part: XmlPart) -> StatedJoint | None:
-    name = part.element.get("name", "").strip()
-    known = (
-        "origin",
-        "parent",
-        "child",
-        "axis",
-        "limit",
-        "dynamics",
-        "mimic",
-        "calibration",
-        "safety_controller",
-    )
+    name = part.stated_name
+    known = ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic", "calibration", "safety_controller")
     part.expect(("name", "type"), known)
     for tag in ("calibration", "safety_controller"):
         if part.child(tag) is not None:
@@ -254,4 +243,4 @@ def _wheel(part: XmlPart) -> StatedWheel | None:
     torque, momentum = (_limit_value(part.number(name, UNLIMITED)) for name in ("max_torque", "max_momentum"))
     if link is None or np.any(np.isnan([*axis, inertia])):
         return None
-    return StatedWheel(part.element.get("name", "").strip(), link, axis, inertia, torque, momentum)
+    return StatedWheel(part.stated_name, link, axis, inertia, torque, momentum)

@@ -20,15 +20,16 @@ safety_controller). In `<limit>` the largest double, 1.7976931348623157e+308, me
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from freefloat.model.spacecraft import Spacecraft
 from freefloat.readers.assembly import Options
-from freefloat.readers.elements import is_xml_text, parse
-from freefloat.readers.findings import Finding, Findings
-from freefloat.readers.parsed import Document
-from freefloat.readers.read_file import lint_file, read_file
+from freefloat.readers.findings import Finding
+from freefloat.readers.read_file import lint_file, load_xml, read_file
 from freefloat.readers.urdf.parts import read_document
+
+_load_document = partial(load_xml, read_document, "URDF", "robot")
 
 
 def read_urdf(
@@ -53,11 +54,3 @@ def read_urdf(
 def lint_urdf(source: str | Path, *, repair: bool = False) -> list[Finding]:
     """Everything about a URDF file or XML text that is wrong, suspicious or unusual, the most important first."""
     return lint_file(_load_document, source, repair=repair)
-
-
-def _load_document(source: str | Path, _: Options, findings: Findings) -> Document | None:
-    root = parse(source, "URDF", "robot", findings)
-    if root is None:
-        return None
-    folder = None if is_xml_text(source) else Path(source).resolve().parent
-    return read_document(root, folder, findings)
