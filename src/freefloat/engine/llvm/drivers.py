@@ -150,12 +150,7 @@ def _emit_record(f: Function, graph: Graph, name: str, first: str) -> None:
 def _area_addresses(f: Function, graph: Graph) -> tuple[str, str, str, str]:
     """Addresses of state, held arguments, results and frame in the work space."""
     state, inputs, outputs = graph.signature.state_size, len(graph.block.ins), len(graph.block.outs)
-    return (
-        "%work",
-        f.address("%work", state),
-        f.address("%work", inputs),
-        f.address("%work", inputs + outputs),
-    )
+    return "%work", f.address("%work", state), f.address("%work", inputs), f.address("%work", inputs + outputs)
 
 
 def _instance(f: Function, first: str, lane: int) -> str:

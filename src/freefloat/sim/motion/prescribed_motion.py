@@ -10,10 +10,7 @@ import numpy as np
 from freefloat.dynamics import impose_rates
 from freefloat.dynamics.hybrid import jump_to_rates
 from freefloat.dynamics.impact import row_impact
-from freefloat.dynamics.inner_motion import (
-    motion_of_com_by_mass_matrix,
-    speeds_about_com,
-)
+from freefloat.dynamics.inner_motion import motion_of_com_by_mass_matrix, speeds_about_com
 from freefloat.effects.failures import StuckJoint
 from freefloat.model import JointRates, Spacecraft, State
 from freefloat.sim.motion.constraint_forces import prescribed_names

@@ -31,12 +31,7 @@ from freefloat.sim.system.craft_state import CraftState
 from freefloat.sim.system.input_ports import port_shape
 from freefloat.sim.system.system import Inputs, System, SystemState, Tick, tick_of
 from freefloat.spatial import angular, linear
-from freefloat.spatial.rotations import (
-    quaternion_conjugate,
-    quaternion_multiply,
-    roll_pitch_yaw,
-    rotation_matrix,
-)
+from freefloat.spatial.rotations import quaternion_conjugate, quaternion_multiply, roll_pitch_yaw, rotation_matrix
 from freefloat.values import LawError
 from freefloat.values.arrays import Numeric, Vec3
 from freefloat.values.channels import Channel, quaternion, vector
@@ -130,12 +125,7 @@ def _base(state: State, start: State) -> Iterator[ChannelValue]:
     yield vector("base.position", "Base position", "m", "N"), state.p_NB
     yield quaternion("base.attitude", "Base attitude (quaternion)"), state.quat_NB
     rpy = Channel(
-        "base.roll_pitch_yaw",
-        "Base rotation since the start (Z-Y-X)",
-        "rad",
-        "B0",
-        "rpy",
-        ("roll", "pitch", "yaw"),
+        "base.roll_pitch_yaw", "Base rotation since the start (Z-Y-X)", "rad", "B0", "rpy", ("roll", "pitch", "yaw")
     )
     yield rpy, roll_pitch_yaw(rotation_matrix(turned))
     yield vector("base.velocity", "Base velocity", "m/s", "B"), linear(state.V_NB)
@@ -163,10 +153,7 @@ def _joints(craft: Spacecraft, state: State, now: Balance) -> Iterator[ChannelVa
     yield from _motors(craft, state, angle)
     if wheels.size:
         yield Channel("wheels.speed", "Wheel speed", "rad/s", "", "wheel", layout.wheels), state.v[wheels]
-        yield (
-            Channel("wheels.torque", "Wheel motor torque", "N m", "", "wheel", layout.wheels),
-            now.force[wheels],
-        )
+        yield Channel("wheels.torque", "Wheel motor torque", "N m", "", "wheel", layout.wheels), now.force[wheels]
         yield (
             Channel("wheels.absolute_momentum", "Wheel momentum in space", "N m s", "", "wheel", layout.wheels),
             wheel_momentum(craft, state.q, state.v),
