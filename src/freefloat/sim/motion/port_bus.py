@@ -217,16 +217,13 @@ class PortBus:
         law, memory = self.system.software[k], self.state.software[k].memory
         with checked_call(law, "command"):
             answer = law.command(memory, self.measurements(k), self.clock(k))
-        return require_commands(self.system.world.crafts[self._own(k)], law, answer)
+        return require_commands(self.system.spacecraft_of(law), law, answer)
 
     def software_messages(self, k: int) -> dict[str, Any]:
         """Messages that software number k sends if it runs now."""
         law, memory = self.system.software[k], self.state.software[k].memory
         with checked_call(law, "tell"):
             return require_messages(law, law.tell(memory, self.measurements(k), self.clock(k)))
-
-    def _own(self, k: int) -> int:
-        return self.system.craft_index(self.system.software[k])
 
     # ---- motion and forces
 
