@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --constraint constraints.txt
 export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 
-.PHONY: demo test slow quick mutations check bench docs format clean
+.PHONY: demo test slow claims quick mutations check bench docs format clean
 
 demo: .venv/run.stamp
 	$(BIN)/freefloat run ets7-gjm --out runs/demo --force
@@ -15,9 +15,12 @@ demo: .venv/run.stamp
 test: .venv/test.stamp
 	$(BIN)/python -m pytest -n 3 --dist loadfile
 
-# What takes long: much of it shows again what other tests, `freefloat claims` or benchmarks show; the rest is the engine's.
+# All other tests: what takes long. `.ci/run` runs them too, and the claims of every scenario.
 slow: .venv/test.stamp
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m slow
+	$(BIN)/python -m pytest -n 3 --dist worksteal -m slow
+
+claims: .venv/test.stamp
+	$(BIN)/freefloat claims --quiet
 
 # The fast ones, for while you work.
 quick: .venv/test.stamp

@@ -6,7 +6,6 @@ The error is a number in the state of software that does nothing, so one compila
 from __future__ import annotations
 
 import dataclasses
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -19,8 +18,7 @@ from freefloat.dynamics.inner_motion import first_moment
 from freefloat.engine import traced_anew
 from freefloat.model import Clock, Effect, Measurements, ModalBody, Software, Spacecraft, State, Truth, World
 from freefloat.scenarios.scenario import Scenario
-from freefloat.sim import Experiment, Run, assemble, simulate
-from freefloat.sim import kernel as loop
+from freefloat.sim import Experiment, Run, assemble, kernel, run_driver, simulate
 from freefloat.sim.motion import accelerations as balance
 from freefloat.sim.motion import constraint_forces, prescribed_motion
 from freefloat.sim.record import run_channels
@@ -29,7 +27,6 @@ from freefloat.spatial.rotations import rotation_matrix
 from freefloat.values import record, static
 from freefloat.values.arrays import Vec3
 
-driver: Any = sys.modules["freefloat.sim.simulate"]  # the package has a function of this name
 _PLANTED: tuple[tuple[Any, str], ...] = (
     (balance, "forward_dynamics"),
     (balance, "hybrid_dynamics"),
@@ -73,7 +70,7 @@ def planted() -> Iterator[None]:
     entered: dict[tuple[Any, str], int] = {
         (balance, "balances"): 2,
         (run_channels, "balances"): 2,
-        (loop, "act"): 1,
+        (kernel, "run_tick"): 1,
     }  # place of the state
     functions = {place: getattr(*place) for place in entered}
 
@@ -232,7 +229,7 @@ def along(part: Any, world: World, velocity: np.ndarray) -> Any:
 @contextmanager
 def compiled_once(made: dict[str, Any]) -> Iterator[None]:
     """While this lasts, the step and the observer of a run are kept in `made` and used again."""
-    kept = {name: getattr(driver, name) for name in ("Recorder", "FixedSteps")}
+    kept = {name: getattr(run_driver, name) for name in ("Recorder", "FixedSteps")}
 
     def once(name: str) -> Any:
         def make(*args: Any) -> Any:
@@ -244,11 +241,11 @@ def compiled_once(made: dict[str, Any]) -> Iterator[None]:
 
     try:
         for name in kept:
-            setattr(driver, name, once(name))
+            setattr(run_driver, name, once(name))
         yield
     finally:
         for name, function in kept.items():
-            setattr(driver, name, function)
+            setattr(run_driver, name, function)
 
 
 class FaultyExperiment:

@@ -102,7 +102,7 @@ def verdicts() -> list[dict[str, Any]]:
     for case, otherwise, options in others():
         right, wrong = right_and_wrong(options)
         row = {"case": case, "otherwise": otherwise, "error": WRONG}
-        row |= {"right": _word(right), "wrong": _word(wrong), "violated": [e.quantity for e in wrong.audit.violations]}
+        row |= {"right": _word(right), "wrong": _word(wrong), "violated": [e.name for e in wrong.audit.violations]}
         rows.append(row | {"refused_right": [str(e) for e in right.audit.violations]})
     return rows
 

@@ -37,7 +37,7 @@ def judged(name: str, structure: int, seed: int) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a boom may bend more than its linear model is for
         run = ff.simulate(family(name).experiment(structure, seed), check=False)
-    shares = {e.quantity: e.imbalance / e.permitted if e.permitted else 0.0 for e in run.audit.entries}
+    shares = {e.name: e.value / e.limit if e.limit else 0.0 for e in run.audit.entries}
     instants = {law.quantity for law in AT_EVERY_INSTANT.values()}
     return {
         "holds": bool(run.audit.holds),

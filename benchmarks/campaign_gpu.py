@@ -131,11 +131,11 @@ def numbers_of(plan: dict[str, Any], runs: np.ndarray) -> np.ndarray:
 
 
 def turned(quaternions: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Scalar-first quaternions, turned about their own axes by rotation vectors [rad]."""
-    half = 0.5 * np.linalg.norm(vectors, axis=1, keepdims=True)
-    w, x = np.cos(half), 0.5 * np.sinc(half / np.pi) * vectors
-    a, u = quaternions[:, :1], quaternions[:, 1:]
-    return np.hstack([a * w - np.sum(u * x, 1, keepdims=True), a * x + w * u + np.cross(u, x)])
+    """Scalar-first quaternions, turned about their own axes by rotation vectors [rad], as the package does."""
+    from scipy.spatial.transform import Rotation
+
+    by = Rotation.from_rotvec(vectors)
+    return (Rotation.from_quat(quaternions, scalar_first=True) * by).as_quat(scalar_first=True)
 
 
 def difference(found: np.ndarray, expected: np.ndarray) -> np.ndarray:
@@ -199,6 +199,7 @@ def _metrics(plan: dict[str, Any], leaves: list[np.ndarray]) -> np.ndarray:
 def _warm_up(emulate: bool) -> None:
     """Load JAX and scipy, start the card's driver: that is no compiling."""
     import jax
+    import scipy.spatial.transform
     import scipy.special
 
     jax.tree_util.tree_leaves(scipy.special.ndtri(0.5))

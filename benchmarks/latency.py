@@ -164,7 +164,7 @@ def jacobian() -> Iterator[Row]:
 def studio(folder: Path) -> Iterator[Row]:
     """From a changed number to the scene, as far as the server goes [s of the clock]."""
     try:
-        from freefloat.studio.studio import Studio, require_viser
+        from freefloat.studio import Studio, require_viser
 
         require_viser()
     except ValueError:

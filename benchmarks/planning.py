@@ -109,7 +109,7 @@ def one(seed: int, number: int, cell: CellRoom, flight: bool) -> dict:
         "in_the_way": list(plan.in_the_way),
         "clearance_m": plan.margin("clearance client").value,
         "straight_kept": straight.keeps_limits,
-        "straight_broken": [margin.kind for margin in straight.broken_limits],
+        "straight_broken": [margin.name for margin in straight.broken_limits],
     }
     return found | ({"flight": fly(task, plan)} if flight and plan.keeps_limits else {})
 

@@ -51,12 +51,12 @@ def table(rows: list[dict[str, Any]], *, whole: bool) -> str:
 def _row(row: dict[str, Any]) -> str:
     claim = Claim.from_dict(row)
     # Numbers that are only bounded (an error below 1e-6) are rounding noise: one digit says all that repeats.
-    digits = ".0e" if claim.relation in ("below", "above") and abs(claim.ours) < 1e-3 else ".5g"
+    digits = ".0e" if claim.relation in ("below", "above") and abs(claim.value) < 1e-3 else ".5g"
     verdict = {True: "holds", False: "**fails**", None: "not reproduced"}[claim.holds]
     verdict += f": {claim.reason}" if claim.reason else ""
     statement = claim.statement.replace("+-", "±").replace("<", "&lt;")
-    ours = claim.with_unit(f"{claim.ours:{digits}}")
-    return f"| {row['variant']} | {claim.claim} | {statement} | {claim.source.kind} | {ours} | {verdict} |"
+    ours = claim.with_unit(f"{claim.value:{digits}}")
+    return f"| {row['variant']} | {claim.name} | {statement} | {claim.source.kind} | {ours} | {verdict} |"
 
 
 def main() -> int:

@@ -44,12 +44,12 @@ def main() -> int:
             if scenario.as_dict()["servo"] is not None or "camera" in variant:
                 continue
             for claim in claims_with_motors(name, variant):
-                bound = claim.relation not in ("about", "within") or not claim.reference
-                share = 0.0 if bound else abs(claim.ours / claim.reference - 1.0)
+                bound = claim.relation not in ("about", "within") or not claim.limit
+                share = 0.0 if bound else abs(claim.value / claim.limit - 1.0)
                 wrong = share > WITHIN and not claim.holds
                 off += wrong
                 words = "bound" if bound else f"{100.0 * share:.2f} %{'  OFF' if wrong else ''}"
-                row = f"{name} {variant}: {claim.claim}: {claim.statement}, torque level {claim.ours:.5g}, {words}"
+                row = f"{name} {variant}: {claim.name}: {claim.statement}, torque level {claim.value:.5g}, {words}"
                 sys.stdout.write(row + "\n")
     return int(off > 0)
 

@@ -38,6 +38,7 @@ gc.freeze()
 gc.set_threshold(100_000, 20, 50)
 
 SEED = 20031
+pytest_plugins = ["support.gate_report"]
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ def test_a_healthy_rehearsal_is_a_go() -> None:
     assert verdict.go, verdict.reasons(9)
     idle = {one.name for one in verdict.criteria if one.decision == "not judged"}
     assert idle == {"deadlines"}  # in lockstep there are none; everything else was judged
-    assert all(one.margin is None or one.margin > 0.05 for one in verdict.criteria if one.value is not None)
+    assert all(one.margin_share is None or one.margin_share > 0.05 for one in verdict.criteria if one.value is not None)
     assert all(one.reason and one.meaning for one in verdict.criteria)
     assert criterion(verdict, "delay left").value < 5.0  # [%]: all of it is made up for
 
@@ -52,7 +52,7 @@ def _stuck(evidence):
 
 def _violated(evidence):
     audit = evidence.run.audit
-    entries = (dataclasses.replace(audit.entries[0], imbalance=1.0), *audit.entries[1:])
+    entries = (dataclasses.replace(audit.entries[0], value=1.0), *audit.entries[1:])
     return with_run(evidence, audit=dataclasses.replace(audit, entries=entries))
 
 
@@ -150,7 +150,7 @@ PLANTED = {
         lambda e: with_simulated(e, "client.momentum.linear", lambda x: 1.5 * x), "N s of .* N s.*on client",
     ),
     "closing speed before the contact": (
-        lambda e: dataclasses.replace(e, claims=(dataclasses.replace(e.claims[0], ours=0.07),)), "0.07 m/s",
+        lambda e: dataclasses.replace(e, claims=(dataclasses.replace(e.claims[0], value=0.07),)), "0.07 m/s",
     ),
     "conservation audit": (_violated, "is off by"),
     "faults": (

@@ -168,7 +168,7 @@ def test_the_audit_finds_a_contact_that_does_not_keep_its_books(kind, words):
     wrong = kind(**fields)
     with pytest.raises(ff.RunFailed) as failed:
         ff.simulate(PAIR, wrong, state={"client": touching.approach()}, duration=2.0, dt=1e-3, record_dt=5e-3)
-    assert any(words in entry.quantity for entry in failed.value.run.audit.violations)
+    assert any(words in entry.name for entry in failed.value.run.audit.violations)
 
 
 @pytest.mark.slow

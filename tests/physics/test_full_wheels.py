@@ -164,7 +164,7 @@ def test_a_campaign_disperses_what_a_wheel_can_hold():
 
 
 def limit_entry(run: ff.Run):
-    return next(entry for entry in run.audit.entries if entry.quantity == "wheel: momentum beyond its limit")
+    return next(entry for entry in run.audit.entries if entry.name == "wheel: momentum beyond its limit")
 
 
 def test_the_audit_refuses_a_wheel_that_its_motor_drives_beyond_its_limit(monkeypatch):
@@ -174,7 +174,7 @@ def test_the_audit_refuses_a_wheel_that_its_motor_drives_beyond_its_limit(monkey
     monkeypatch.setattr(wheel_limits, "momentum_capacity", lambda *of: right(*of) / 1.02)
     run = ff.simulate(CRAFT, Torque(period=5.0), duration=10.0, check=False)
     assert not run.audit.holds
-    np.testing.assert_allclose(limit_entry(run).imbalance, MOST - MOST / 1.02, rtol=1e-6)
+    np.testing.assert_allclose(limit_entry(run).value, MOST - MOST / 1.02, rtol=1e-6)
 
 
 @pytest.mark.parametrize("speed", [9.0, 12.0])

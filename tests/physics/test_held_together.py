@@ -65,7 +65,7 @@ def test_latch_release_latch_closes_its_books(latched):
     assert [(e["time"], e["kind"]) for e in latched.events] == [(1.0, "latched"), (2.0, "released"), (4.0, "latched")]
     size = np.max(np.abs(latched["servicer.momentum.linear"].values))
     for entry in latched.audit.entries:
-        assert entry.imbalance < 1e-10 * max(size, 1.0), entry
+        assert entry.value < 1e-10 * max(size, 1.0), entry
 
 
 def test_an_event_tells_what_was_handed_over(latched):

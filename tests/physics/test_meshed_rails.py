@@ -160,5 +160,5 @@ def test_energy_and_momentum_are_kept_while_it_travels(rolling):
 
 def test_power_at_every_instant_is_the_rate_of_energy(rolling):
     """The identity of the audit, at instants: it does not depend on the step."""
-    names = [entry.quantity for entry in rolling.audit.entries]
+    names = [entry.name for entry in rolling.audit.entries]
     assert "power = rate of inner energy" in names

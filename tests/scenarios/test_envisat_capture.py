@@ -35,7 +35,7 @@ def test_the_simulated_capture_holds_its_claims(simulated):
     claims = orbit_claims(IDEAL, simulated)
     assert len(claims) == 7
     for claim in claims:
-        assert claim.holds, f"{claim.claim}: {claim.ours} against {claim.statement}"
+        assert claim.holds, f"{claim.name}: {claim.value} against {claim.statement}"
 
 
 @pytest.mark.slow
@@ -100,4 +100,4 @@ def test_claims(variant):
     run = judge_run(VARIANTS[variant], simulate_variant(VARIANTS[variant], variant), no_others)
     assert len(run.claims) == 20
     for claim in map(Claim.from_dict, run.claims):
-        assert claim.holds, f"{claim.claim}: {claim.ours} against {claim.statement}"
+        assert claim.holds, f"{claim.name}: {claim.value} against {claim.statement}"

@@ -54,4 +54,4 @@ def test_claims(variant):
     run = judge_run(VARIANTS[variant], simulate_variant(VARIANTS[variant], variant), no_others)
     assert len(run.claims) == {"paper": 10, "capture-spin": 16, "absolute": 2}[variant]
     for claim in map(Claim.from_dict, run.claims):
-        assert claim.holds is not False, f"{claim.claim}: {claim.ours} against {claim.statement}"
+        assert claim.holds is not False, f"{claim.name}: {claim.value} against {claim.statement}"

@@ -62,7 +62,7 @@ def simulated():
 
 @cache
 def healthy():
-    claim = Claim("closing speed before the contact", OWN_BOUND, "below", 0.06, 0.05, "m/s")
+    claim = Claim("closing speed before the contact", "below", 0.06, 0.05, "m/s", OWN_BOUND)
     return rehearsed(contact_rehearsal(), jointed_cell(), claims=(claim,))
 
 

@@ -70,7 +70,7 @@ def made_up(
         },
         {"time": ("time", t), "part": ("part", [f"c{j}" for j in range(components)])},
     )
-    audit = Audit((AuditEntry("made-up balance", "J", 1e-12, 0.0, 1e-9),), "made up")
+    audit = Audit((AuditEntry("made-up balance", "at most", 1e-9, 1e-12, "J", 0.0),), "made up")
     return Run(
         recorded=recorded,
         audit=audit,

@@ -23,8 +23,8 @@ def claims_table(rows: list[dict[str, Any]]) -> Table:
     for row in rows:
         claim = Claim.from_dict(row)
         verdict = {True: "[green]holds[/]", False: "[red]FAILS[/]", None: "[yellow]not reproduced[/]"}[claim.holds]
-        ours = claim.with_unit(f"{claim.ours:.6g}")
-        table.add_row(row["variant"], claim.claim, claim.statement, claim.source.kind, ours, verdict)
+        ours = claim.with_unit(f"{claim.value:.6g}")
+        table.add_row(row["variant"], claim.name, claim.statement, claim.source.kind, ours, verdict)
     return table
 
 

@@ -64,5 +64,5 @@ def _table(verdict: Verdict) -> Table:
 
 
 def _row(criterion: Criterion) -> tuple[str, ...]:
-    margin = "" if criterion.margin is None else f"{100.0 * criterion.margin:.4g} %"
+    margin = "" if criterion.margin_share is None else f"{100.0 * criterion.margin_share:.4g} %"
     return criterion.decision, criterion.name, criterion.statement, criterion.value_text, margin

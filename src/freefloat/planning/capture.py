@@ -99,7 +99,7 @@ def _refine(
         curve = Curve.of(guess, task.duration)
         margins = motion_margins(task, scene, programs, curve, settings.samples)
         plan = _plan(task, scene, curve, margins, answers, time.process_time() - began)
-        broken = [margin for margin in plan.broken_limits if not margin.kind.startswith(ignored)]
+        broken = [margin for margin in plan.broken_limits if not margin.name.startswith(ignored)]
         if not answer.solved or not broken:
             break
         instants, reserve = 2 * instants - 1, 2.0 * reserve
@@ -137,11 +137,11 @@ def _explain(
 ) -> Iterator[str]:
     """Kinds of limits without which, one at a time, there is a motion; each with the value that it would need."""
     suspects = [
-        family for family in _FAMILIES if any(margin.kind.startswith(family) for margin in failed.broken_limits)
+        family for family in _FAMILIES if any(margin.name.startswith(family) for margin in failed.broken_limits)
     ]
     once = dataclasses.replace(settings, rounds=1)
     for family in suspects or _FAMILIES:
         lifted = _refine(task, scene, programs, once, (family,))
         if lifted.solved:
-            worst = [margin for margin in lifted.broken_limits if margin.kind.startswith(family)]
+            worst = [margin for margin in lifted.broken_limits if margin.name.startswith(family)]
             yield str(min(worst, key=lambda margin: margin.margin)) if worst else family

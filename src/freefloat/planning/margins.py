@@ -22,21 +22,18 @@ from freefloat.planning.task_limits import in_robot_joints, number_limits, numbe
 from freefloat.sim.events.clearance_pairs import Pair, WatchedBody, pair_distances
 from freefloat.spatial import Pose
 from freefloat.values.arrays import Numeric, Vector
+from freefloat.values.judgement import Judgement
 
 ROUNDING = 1e-6  # of a limit, or in its unit: a smaller excess does not count as broken
 GRASP = 1e-4  # [m, rad]: how well the tool must meet the ring
 
 
 @dataclass(frozen=True)
-class Margin:
-    """The smallest margin to one kind of limit."""
+class Margin(Judgement):
+    """The smallest margin to one kind of limit, such as `joint rate`: the value is that of the tightest place."""
 
-    kind: str  # such as `joint rate`
+    value: float
     where: str  # which joint, axis or pair
-    unit: str
-    limit: float
-    value: float  # at the tightest place
-    margin: float  # what is left, in the unit; negative: broken
     time: float  # [s]
 
     @property
@@ -47,7 +44,7 @@ class Margin:
     def __str__(self) -> str:
         word = "kept" if self.holds else "BROKEN"
         return (
-            f"{self.kind} {self.where}: {self.value:.4g} {self.unit}, limit {self.limit:.4g} {self.unit}, "
+            f"{self.name} {self.where}: {self.value:.4g} {self.unit}, limit {self.limit:.4g} {self.unit}, "
             f"margin {self.margin:.3g} at {self.time:.2f} s, {word}"
         )
 
@@ -131,7 +128,7 @@ def _tightest_margin(
     left = limits - values
     share = np.where(np.isfinite(limits), left / np.where(np.isfinite(limits), np.maximum(limits, 1e-12), 1.0), np.inf)
     k, i = np.unravel_index(int(np.argmin(share)), share.shape)
-    return Margin(kind, names[i], unit, float(limits[i]), float(values[k, i]), float(left[k, i]), float(times[k]))
+    return Margin(kind, "at most", float(limits[i]), float(values[k, i]), unit, names[i], float(times[k]))
 
 
 def _force_margins(task: CaptureTask, scene: PlanningScene, motion: SampledMotion) -> Iterator[Margin]:
@@ -189,7 +186,7 @@ def _clearance_margins(task: CaptureTask, scene: PlanningScene, motion: SampledM
         where = names[i]
         if kind == "clearance client":
             where = f"{scene.balls[i].body} - {_nearest_part(task, scene.balls[i].body, motion, int(k), scene)}"
-        yield Margin(kind, where, "m", limit, value, value - limit, float(motion.times[k]))
+        yield Margin(kind, "at least", limit, value, "m", where, float(motion.times[k]))
 
 
 def _nearest_part(task: CaptureTask, body: str, motion: SampledMotion, k: int, scene: PlanningScene) -> str:
@@ -217,16 +214,8 @@ def _approach_margins(task: CaptureTask, scene: PlanningScene, motion: SampledMo
     outside = motion.rows[late, names.index("approach cone")]
     tilt = np.rad2deg(np.arccos(np.clip(motion.rows[late, names.index("approach angle")], -1.0, 1.0)))
     k, i = int(np.argmax(outside)), int(np.argmax(tilt))
-    yield Margin("approach cone", task.tool, "m", 0.0, float(outside[k]), -float(outside[k]), float(times[k]))
-    yield Margin(
-        "approach angle",
-        task.tool,
-        "deg",
-        limits.tilt_deg,
-        float(tilt[i]),
-        limits.tilt_deg - float(tilt[i]),
-        float(times[i]),
-    )
+    yield Margin("approach cone", "at most", 0.0, float(outside[k]), "m", task.tool, float(times[k]))
+    yield Margin("approach angle", "at most", limits.tilt_deg, float(tilt[i]), "deg", task.tool, float(times[i]))
 
 
 def _grasp_margins(task: CaptureTask, motion: SampledMotion, scene: PlanningScene) -> Iterator[Margin]:
@@ -237,9 +226,9 @@ def _grasp_margins(task: CaptureTask, motion: SampledMotion, scene: PlanningScen
     turned = float(np.linalg.norm(np.asarray(X_GE.R) - np.eye(3)) / np.sqrt(2.0))
     speed = max(float(np.abs(motion.twists[-1]).max()), float(np.abs(motion.y[-1, n + k : 2 * n]).max()))
     end = float(motion.times[-1])
-    yield Margin("grasp", "position", "m", GRASP, off, GRASP - off, end)
-    yield Margin("grasp", "attitude", "rad", GRASP, turned, GRASP - turned, end)
-    yield Margin("grasp", "speed", "m/s, rad/s", GRASP, speed, GRASP - speed, end)
+    yield Margin("grasp", "at most", GRASP, off, "m", "position", end)
+    yield Margin("grasp", "at most", GRASP, turned, "rad", "attitude", end)
+    yield Margin("grasp", "at most", GRASP, speed, "m/s, rad/s", "speed", end)
 
 
 def _cell_margins(task: CaptureTask, motion: SampledMotion) -> Iterator[Margin]:
@@ -253,5 +242,5 @@ def _cell_margins(task: CaptureTask, motion: SampledMotion) -> Iterator[Margin]:
     yield _tightest_margin("cell rate", "rad/s", names, np.abs(rates), arm.rate_limit, motion.times)
     changing = np.abs(np.gradient(rates, step, axis=0))
     yield _tightest_margin("cell acceleration", "rad/s2", names, changing, arm.acceleration_limit, motion.times)
-    yield Margin("cell reach", arm.model, "m", 1e-3, missing, 1e-3 - missing, 0.0)
-    yield Margin("cell singular", arm.model, "m", NEAR_SINGULAR, weakest, weakest - NEAR_SINGULAR, 0.0)
+    yield Margin("cell reach", "at most", 1e-3, missing, "m", arm.model, 0.0)
+    yield Margin("cell singular", "at least", NEAR_SINGULAR, weakest, "m", arm.model, 0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -56,9 +56,9 @@ class Plan:
 
     def margin(self, kind: str) -> Margin:
         """The tightest margin of a kind, such as `joint rate`."""
-        same = [margin for margin in self.margins if margin.kind == kind]
+        same = [margin for margin in self.margins if margin.name == kind]
         if not same:
-            known = ", ".join(dict.fromkeys(margin.kind for margin in self.margins))
+            known = ", ".join(dict.fromkeys(margin.name for margin in self.margins))
             raise ModelError(f"The plan has no limit '{kind}'. Limits: {known}.")
         return min(same, key=lambda margin: margin.margin)
 
@@ -90,7 +90,7 @@ class Plan:
             "format": _FORMAT,
             **plain,
             "in_the_way": list(self.in_the_way),
-            "margins": [asdict(margin) for margin in self.margins],
+            "margins": [_margin_data(margin) for margin in self.margins],
             "duration": self.duration,
             "coefficients": np.asarray(self.curve.coefficients).tolist(),
             "chart": _chart_data(self.chart),
@@ -111,7 +111,7 @@ class Plan:
                 chart=_chart_of(data["chart"]),
                 start=_state_of(data["start"]),
                 client_start=_state_of(data["client_start"]),
-                margins=tuple(Margin(**entry) for entry in data["margins"]),
+                margins=tuple(map(_margin_of, data["margins"])),
                 in_the_way=tuple(data["in_the_way"]),
             )
         except (KeyError, TypeError, ValueError) as error:
@@ -119,6 +119,17 @@ class Plan:
 
 
 _PLAIN = ("kind", "status", "solved", "effort", "iterations", "rounds", "seconds")
+
+
+def _margin_data(margin: Margin) -> dict[str, Any]:
+    names = ("where", "unit", "limit", "value", "margin", "time")
+    return {"kind": margin.name, **{name: getattr(margin, name) for name in names}}
+
+
+def _margin_of(data: dict[str, Any]) -> Margin:
+    limit, value = data["limit"], data["value"]
+    relation = "at most" if data["margin"] == limit - value else "at least"
+    return Margin(data["kind"], relation, limit, value, data["unit"], data["where"], data["time"])
 
 
 def _state_data(state: State) -> dict[str, list[float]]:

@@ -157,9 +157,9 @@ def _claim(row: dict[str, Any]) -> list[object]:
     try:
         claim = Claim.from_dict(row)
         return [
-            claim.claim,
+            claim.name,
             claim.statement.replace("+-", "±"),
-            claim.with_unit(number_text(claim.ours)),
+            claim.with_unit(number_text(claim.value)),
             _verdict_cell(claim),
             ": ".join(filter(None, (KINDS.get(claim.source.kind, ""), claim.source.text))),
         ]
@@ -184,10 +184,10 @@ def audit_table(sheets: Sequence[Sheet]) -> Markup:
     rows = [
         [
             *run_cell(sheets, sheet),
-            entry.quantity,
-            f"{entry.imbalance:.1e} {entry.unit}",
+            entry.name,
+            f"{entry.value:.1e} {entry.unit}",
             f"{entry.at:g} s",
-            f"{entry.permitted:.1e} {entry.unit}",
+            f"{entry.limit:.1e} {entry.unit}",
             verdict(entry.holds, "holds", "violated"),
         ]
         for sheet in sheets

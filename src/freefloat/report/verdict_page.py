@@ -106,11 +106,11 @@ def _decision(criterion: Criterion) -> Markup:
 
 def _margin(criterion: Criterion) -> Markup:
     """Margin to the limit as a number and a bar; a full bar is the whole limit."""
-    if criterion.margin is None:
+    if criterion.margin_share is None:
         return text("–")
-    filled = max(0.0, min(1.0, criterion.margin))
+    filled = max(0.0, min(1.0, criterion.margin_share))
     bar = element("progress", value=f"{filled:.3f}", max="1", aria_label="left of the limit")
-    return join_markup([text(f"{100.0 * criterion.margin:.4g} %"), element("small", bar)])
+    return join_markup([text(f"{100.0 * criterion.margin_share:.4g} %"), element("small", bar)])
 
 
 def _signature(signature: Signature) -> Markup:

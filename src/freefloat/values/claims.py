@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Relation = Literal["about", "below", "above", "within", "not reproduced"]
+from freefloat.values.judgement import Judgement
+
 Kind = Literal["printed", "exact", "prototype", "bound", "own run"]
 
 # Kinds of sources in words for one claim; the keys are used in counts: `1 printed, 4 prototype, 2 bounds`.
@@ -34,20 +35,16 @@ OWN_BOUND = Source("bound")
 
 
 @dataclass(frozen=True)
-class Claim:
-    """A reference number that our result is compared with.
+class Claim(Judgement):
+    """A reference number, the limit, that our value is compared with.
 
-    about: |ours - reference| <= tolerance; below, above: ours against the reference, tolerance unused;
-    within: tolerance is relative to the reference; not reproduced: shown beside ours, neither holds nor fails.
+    about: |value - limit| <= tolerance; below, above: value against limit, tolerance unused;
+    within: tolerance is relative to the limit; not reproduced: shown beside our value, neither holds nor fails.
     `reason`: why a number is not reproduced, or by which reading of the source a claim holds.
     """
 
-    claim: str
+    value: float
     source: Source
-    relation: Relation
-    reference: float
-    ours: float
-    unit: str
     tolerance: float | None = None
     reason: str = ""
 
@@ -56,48 +53,49 @@ class Claim:
         """Whether our number meets the claim; a NaN never does. None for a number that is not reproduced."""
         if self.relation == "not reproduced":
             return None
-        if self.relation == "below":
-            return bool(self.ours < self.reference)
-        if self.relation == "above":
-            return bool(self.ours > self.reference)
+        if self.relation not in ("about", "within"):
+            return super().holds
         if self.tolerance is None:
-            raise ValueError(f"Claim '{self.claim}' compares by '{self.relation}' and needs a tolerance.")
-        permitted = self.tolerance * (abs(self.reference) if self.relation == "within" else 1.0)
-        return math.isfinite(self.ours) and bool(abs(self.ours - self.reference) <= permitted)
+            raise ValueError(f"Claim '{self.name}' compares by '{self.relation}' and needs a tolerance.")
+        permitted = self.tolerance * (abs(self.limit) if self.relation == "within" else 1.0)
+        return math.isfinite(self.value) and bool(abs(self.value - self.limit) <= permitted)
 
     @property
     def statement(self) -> str:
         """The reference and its tolerance in words: `-0.60145 +- 0.0001 deg`."""
         if self.relation == "not reproduced":
-            return self.with_unit(f"{self.reference:g}")
+            return self.with_unit(f"{self.limit:g}")
         if self.relation in ("below", "above"):
-            return self.with_unit(f"{'<' if self.relation == 'below' else '>'} {self.reference:g}")
+            return self.with_unit(f"{'<' if self.relation == 'below' else '>'} {self.limit:g}")
         if self.relation == "within":
-            return f"{self.with_unit(f'{self.reference:g}')} +- {100 * (self.tolerance or 0):g} %"
-        return self.with_unit(f"{self.reference:g} +- {self.tolerance:g}")
-
-    def with_unit(self, number: str) -> str:
-        """A number with the unit of the claim: `0.361 deg`; a ratio stands alone."""
-        return number if self.unit == "1" else f"{number} {self.unit}"
+            return f"{self.with_unit(f'{self.limit:g}')} +- {100 * (self.tolerance or 0):g} %"
+        return self.with_unit(f"{self.limit:g} +- {self.tolerance:g}")
 
     @staticmethod
     def from_dict(row: Mapping[str, Any]) -> Claim:
         """The claim from plain data; a KeyError if the data is not complete."""
-        fields = ("claim", "relation", "reference", "ours", "unit", "tolerance")
-        source = Source(row["kind"], row["source"])
-        return Claim(**{name: row[name] for name in fields}, source=source, reason=str(row.get("reason", "")))
+        return Claim(
+            row["claim"],
+            row["relation"],
+            row["reference"],
+            row["ours"],
+            row["unit"],
+            Source(row["kind"], row["source"]),
+            row["tolerance"],
+            str(row.get("reason", "")),
+        )
 
     def as_dict(self, scenario: str, variant: str) -> dict[str, Any]:
         """The claim as plain data for files."""
         return {
             "scenario": scenario,
             "variant": variant,
-            "claim": self.claim,
+            "claim": self.name,
             "kind": self.source.kind,
             "source": self.source.text,
             "relation": self.relation,
-            "reference": self.reference,
-            "ours": float(self.ours),
+            "reference": self.limit,
+            "ours": float(self.value),
             "unit": self.unit,
             "tolerance": self.tolerance,
             "holds": self.holds,

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-Relation = Literal["at most", "at least"]
+from freefloat.values.judgement import Judgement
+
 Decision = Literal["go", "no-go", "not judged"]
 
 GO, NO_GO, NOT_JUDGED = "go", "no-go", "not judged"
@@ -17,18 +18,13 @@ CODE = "code"  # what the hash of the package's own source is called
 
 
 @dataclass(frozen=True)
-class Criterion:
+class Criterion(Judgement):
     """One question about a rehearsal. Without a value it is not judged; where it is required, that is a no-go.
 
     `reason`: what was found and where; for a no-go also what can be done about it.
     """
 
-    name: str
     meaning: str  # the question, in a sentence
-    relation: Relation
-    limit: float
-    unit: str
-    value: float | None  # None: it could not be judged; a NaN is never within a limit
     reason: str
     required: bool = True
     limit_from: str = ""  # who set the limit
@@ -36,10 +32,8 @@ class Criterion:
     @property
     def decision(self) -> Decision:
         """Go or no-go, by whether the value is within its limit; not judged without a value."""
-        if self.value is None:
-            return NOT_JUDGED
-        within = self.value <= self.limit if self.relation == "at most" else self.value >= self.limit
-        return GO if within else NO_GO
+        holds = self.holds
+        return NOT_JUDGED if holds is None else GO if holds else NO_GO
 
     @property
     def stops(self) -> bool:
@@ -47,26 +41,16 @@ class Criterion:
         return self.decision == NO_GO or (self.decision == NOT_JUDGED and self.required)
 
     @property
-    def margin(self) -> float | None:
-        """What is left to the limit, as a share of it; None without a value, or where the limit is 0 or not finite."""
+    def margin_share(self) -> float | None:
+        """The margin as a share of the limit; None without a value, or where the limit is 0 or not finite."""
         if self.value is None or self.limit == 0.0 or not math.isfinite(self.limit):
             return None
-        left = (self.limit - self.value) / abs(self.limit)
-        return left if self.relation == "at most" else -left
-
-    @property
-    def statement(self) -> str:
-        """The limit in words: `at most 5 mm`."""
-        return f"{self.relation} {self.with_unit(self.limit)}"
+        return self.margin / abs(self.limit)
 
     @property
     def value_text(self) -> str:
         """The value in words; a dash where there is none."""
-        return "–" if self.value is None else self.with_unit(self.value)
-
-    def with_unit(self, number: float) -> str:
-        """A number with the unit of the criterion: `4.2 mm`; a bare number where the unit is 1."""
-        return f"{number:.4g}" if self.unit == "1" else f"{number:.4g} {self.unit}"
+        return "–" if self.value is None else self.with_unit(f"{self.value:.4g}")
 
 
 @dataclass(frozen=True)
@@ -118,7 +102,7 @@ class Verdict:
                 return 0, 0.0
             if criterion.decision == NOT_JUDGED:
                 return 3, 0.0
-            return (2, 0.0) if criterion.margin is None else (1, criterion.margin)
+            return (2, 0.0) if criterion.margin_share is None else (1, criterion.margin_share)
 
         return tuple(sorted(self.criteria, key=place))
 
@@ -128,8 +112,9 @@ class Verdict:
         judged = sum(criterion.decision != NOT_JUDGED for criterion in self.criteria)
         if not self.go:
             return f"NO-GO: {len(self.against)} of {len(self.criteria)} criteria stand against it."
-        least = next((criterion for criterion in self.by_margin if criterion.margin is not None), None)
-        nearest = f" Nearest to its limit: {least.name}, {100.0 * (least.margin or 0.0):.3g} % left." if least else ""
+        least = next((criterion for criterion in self.by_margin if criterion.margin_share is not None), None)
+        left = 100.0 * (least.margin_share or 0.0) if least else 0.0
+        nearest = f" Nearest to its limit: {least.name}, {left:.3g} % left." if least else ""
         return f"GO: all {judged} criteria that could be judged are met.{nearest}"
 
     def reasons(self, most: int = 3) -> list[str]:
@@ -143,7 +128,7 @@ class Verdict:
     def as_dict(self) -> dict[str, Any]:
         """The verdict as plain data for files; a number that is not finite becomes a word."""
         rows = [
-            {**asdict(criterion), "decision": criterion.decision, "margin": criterion.margin}
+            {**asdict(criterion), "decision": criterion.decision, "margin": criterion.margin_share}
             for criterion in self.criteria
         ]
         return plain_data({"go": self.go, "title": self.title, "criteria": rows, "signature": asdict(self.signature)})

@@ -373,7 +373,7 @@ def test_interrupted_claims_show_what_was_checked_until_then(monkeypatch, capsys
 
 def test_a_violated_run_is_never_announced_as_completed():
     sound = made_up(20, 1)
-    run = replace(sound, audit=replace(sound.audit, entries=(replace(sound.audit.entries[0], imbalance=1e9),)))
+    run = replace(sound, audit=replace(sound.audit, entries=(replace(sound.audit.entries[0], value=1e9),)))
     assert run.status == "completed"
     assert run.verdict == "ran to its end, but the audit is VIOLATED"
     assert "completed" not in repr(run)

@@ -45,7 +45,7 @@ def test_a_plan_keeps_every_limit_between_the_instants_and_ends_at_rest_at_the_r
 def test_what_the_straight_motion_hits_the_plan_goes_around():
     straight = straight_capture(small_task(), SETTINGS)
     assert planned().keeps_limits, planned()
-    assert "clearance client" in [one.kind for one in straight.broken_limits]
+    assert "clearance client" in [one.name for one in straight.broken_limits]
     assert "panel" in straight.margin("clearance client").where
 
 

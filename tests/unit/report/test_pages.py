@@ -32,7 +32,7 @@ def test_a_run_writes_its_page_and_names_it(gjm_folder: Path) -> None:
 
 
 def test_a_run_that_failed_says_so_first(gjm_run: Run, tmp_path: Path) -> None:
-    entry = dataclasses.replace(gjm_run.audit.entries[0], imbalance=1.0)
+    entry = dataclasses.replace(gjm_run.audit.entries[0], value=1.0)
     bad = dataclasses.replace(gjm_run, audit=dataclasses.replace(gjm_run.audit, entries=(entry,)), status="stopped")
     words = page(bad, tmp_path / "page.html").read_text()
     assert "do not trust it" in words

@@ -37,7 +37,7 @@ def test_a_run_that_is_saturated_all_the_time_says_so_before_anything_good() -> 
 
 def test_badges_go_from_bad_to_good() -> None:
     run = made_up(4, 1)
-    entry = dataclasses.replace(run.audit.entries[0], imbalance=1.0)
+    entry = dataclasses.replace(run.audit.entries[0], value=1.0)
     audit = dataclasses.replace(run.audit, entries=(entry,), warnings=("bent too far",))
     rows = [{"claim": "a", "holds": holds, "kind": kind} for holds, kind in ((True, "exact"), (None, "printed"))]
     bad = dataclasses.replace(run, audit=audit, claims=tuple(rows))

@@ -10,10 +10,10 @@ from freefloat.values.verdicts import Criterion, Signature, Verdict
 
 EVIL = "</script><script>alert(1)</script>"
 CRITERIA = (
-    Criterion("way", "It stays near.", "at most", 10.0, "mm", 12.0, f"It went too far {EVIL}.", limit_from="scenario"),
-    Criterion("force", "It is soft.", "at most", 10.0, "N", 4.0, "Largest at 2 s.", limit_from="default"),
-    Criterion("deadlines", "In time.", "at most", 1.0, "%", None, "Does not apply.", required=False),
-    Criterion("energy", "Kept.", "at most", 1.0, "J", None, "Not judged: no observer."),
+    Criterion("way", "at most", 10.0, 12.0, "mm", "It stays near.", f"It went too far {EVIL}.", limit_from="scenario"),
+    Criterion("force", "at most", 10.0, 4.0, "N", "It is soft.", "Largest at 2 s.", limit_from="default"),
+    Criterion("deadlines", "at most", 1.0, None, "%", "In time.", "Does not apply.", required=False),
+    Criterion("energy", "at most", 1.0, None, "J", "Kept.", "Not judged: no observer."),
 )
 VERDICT = Verdict(f"Mine {EVIL}", CRITERIA, Signature({"freefloat": "1"}, {"run.nc": "abc"}, f"freefloat {EVIL}"))
 

@@ -219,7 +219,7 @@ def test_two_spacecraft_share_a_run_and_each_has_its_books():
     run = ff.simulate(world, Twist(on="servicer"), state={"client": moving()}, duration=0.5)
     assert run.audit.holds
     assert {"servicer: linear momentum", "client: linear momentum", "world: linear momentum"} <= {
-        entry.quantity for entry in run.audit.entries
+        entry.name for entry in run.audit.entries
     }
     alone = ff.simulate(CRAFT, state=moving(), duration=0.5)
     # The same equations compiled together with others: rounding of 50 steps.
@@ -256,7 +256,7 @@ def test_a_planted_wrong_inertia_is_caught_and_named(monkeypatch):
     told = pytest.raises(ff.RunFailed, match="angular momentum about the centre of mass")
     with ff.engine.traced_anew(), told as failure:
         ff.simulate(CRAFT, Twist(), state=moving(), duration=2.0, dt=0.01)
-    violated = [entry.quantity for entry in failure.value.run.audit.violations]
+    violated = [entry.name for entry in failure.value.run.audit.violations]
     assert "torque = rate of angular momentum" in violated
     assert "VIOLATED" in str(failure.value)
 
@@ -273,7 +273,7 @@ def test_jumps_of_a_sampled_law_are_no_coarseness_of_the_step():
     assert run.audit.holds
     assert "coarse" not in run.audit.reason
     # The base turns with the arm: that is the fastest there is, and the tolerance follows from it.
-    assert max(entry.permitted for entry in run.audit.entries) < 1e-9
+    assert max(entry.limit for entry in run.audit.entries) < 1e-9
 
 
 @pytest.mark.parametrize(
@@ -332,7 +332,7 @@ def test_a_loose_tolerance_does_not_pardon_everything():
 
 
 def test_an_audit_that_is_not_finite_is_still_json():
-    entry = AuditEntry("energy", "J", np.nan, 1.0, np.inf)
+    entry = AuditEntry("energy", "at most", np.inf, np.nan, "J", 1.0)
     data = json.loads(json.dumps(Audit((entry,), "none").as_dict(), allow_nan=False))
     assert not Audit.from_dict(data).holds
 

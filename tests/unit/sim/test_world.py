@@ -76,7 +76,7 @@ def test_names_and_order_do_not_matter(alone):
 
 
 def test_books_of_each_and_of_the_whole(together):
-    told = [entry.quantity for entry in together.audit.entries]
+    told = [entry.name for entry in together.audit.entries]
     for owner in ("chaser", "client", "world"):
         assert f"{owner}: linear momentum" in told
     assert "world: angular momentum about the origin" in told

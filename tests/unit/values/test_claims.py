@@ -10,7 +10,7 @@ PRINTED = Source("printed", "a table")
 
 
 def claim(relation: str, ours: float, tolerance: float | None = None, reference: float = 200.0) -> Claim:
-    return Claim("a number", PRINTED, relation, reference, ours, "m", tolerance)  # pyright: ignore[reportArgumentType]
+    return Claim("a number", relation, reference, ours, "m", PRINTED, tolerance)  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.parametrize(

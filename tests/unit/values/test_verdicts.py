@@ -9,7 +9,7 @@ from freefloat.values.verdicts import Criterion, Signature, Verdict, digest_of
 
 
 def criterion(value, limit=10.0, relation="at most", *, name="way", required=True):
-    return Criterion(name, "It stays near.", relation, limit, "mm", value, f"It went {value}.", required)
+    return Criterion(name, relation, limit, value, "mm", "It stays near.", f"It went {value}.", required)
 
 
 @pytest.mark.parametrize(
@@ -31,9 +31,9 @@ def criterion(value, limit=10.0, relation="at most", *, name="way", required=Tru
 def test_a_value_is_judged_by_its_limit(one, decision, margin, stops) -> None:
     assert (one.decision, one.stops) == (decision, stops)
     if margin is None:
-        assert one.margin is None or math.isnan(one.margin)
+        assert one.margin_share is None or math.isnan(one.margin_share)
     else:
-        assert one.margin == pytest.approx(margin)
+        assert one.margin_share == pytest.approx(margin)
 
 
 def test_the_verdict_is_that_of_its_worst_criterion() -> None:
@@ -58,7 +58,7 @@ def test_the_verdict_is_that_of_its_worst_criterion() -> None:
 def test_words_of_limit_and_value() -> None:
     assert (criterion(4.25).statement, criterion(4.25).value_text) == ("at most 10 mm", "4.25 mm")
     assert criterion(None).value_text == "–"
-    assert Criterion("n", "m", "at least", 2.0, "1", 3.0, "r").statement == "at least 2"
+    assert Criterion("n", "at least", 2.0, 3.0, "1", "m", "r").statement == "at least 2"
 
 
 def test_it_goes_through_a_file_and_back() -> None:

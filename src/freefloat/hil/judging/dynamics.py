@@ -68,7 +68,7 @@ def _other_momentum(
 def _integration_loss(evidence: Evidence, prefix: str) -> tuple[float, float]:
     """Linear and angular momentum that the integrator may lose, as the run's audit permits it."""
     owner = f"{prefix.removesuffix('.')}: " if prefix else ""
-    permitted = {entry.quantity: entry.permitted for entry in evidence.run.audit.entries}
+    permitted = {entry.name: entry.limit for entry in evidence.run.audit.entries}
     linear_lost = permitted.get(f"{owner}linear momentum", 0.0)
     return linear_lost, permitted.get(f"{owner}angular momentum about the centre of mass", 0.0)
 

@@ -17,7 +17,8 @@ from freefloat.model import World
 from freefloat.sim.record.run import Run
 from freefloat.spatial import angular, linear
 from freefloat.values.claims import Claim
-from freefloat.values.verdicts import Criterion, Relation
+from freefloat.values.judgement import Relation
+from freefloat.values.verdicts import Criterion
 
 NOTHING_FELT = "Does not apply: nothing is felt, no wrist sensor is used."
 
@@ -164,7 +165,7 @@ class Question:
 
     def _with(self, value: float | None, reason: str, *, required: bool) -> Criterion:
         return Criterion(
-            self.name, self.meaning, self.relation, self.limit, self.unit, value, reason, required, self.limit_from
+            self.name, self.relation, self.limit, value, self.unit, self.meaning, reason, required, self.limit_from
         )
 
 

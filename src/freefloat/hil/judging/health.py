@@ -130,7 +130,7 @@ def audit(evidence: Evidence) -> Iterator[Criterion]:
     if not entries:
         yield question.not_judged("the run has no audit")
         return
-    worst = f"{violated[0].quantity} is off by {violated[0].imbalance:.2e} {violated[0].unit}." if violated else ""
+    worst = f"{violated[0].name} is off by {violated[0].value:.2e} {violated[0].unit}." if violated else ""
     found = worst or f"All {len(entries)} balances hold."
     yield question.judge_value(
         float(len(violated)), found, "Do not trust the run: take smaller steps, or find what pushes unseen."
@@ -140,21 +140,21 @@ def audit(evidence: Evidence) -> Iterator[Criterion]:
 def claims(evidence: Evidence) -> Iterator[Criterion]:
     """Criteria for the numbers that the mission must reach, as its scenario states them."""
     for claim in evidence.claims:
-        above, reference = claim.relation == "above", claim.reference
+        above, reference = claim.relation == "above", claim.limit
         if claim.relation in ("about", "within"):
             width = (claim.tolerance or 0.0) * (abs(reference) if claim.relation == "within" else 1.0)
-            words, value, limit = f" away from {claim.with_unit(f'{reference:g}')}", abs(claim.ours - reference), width
+            words, value, limit = f" away from {claim.with_unit(f'{reference:g}')}", abs(claim.value - reference), width
         else:
-            words, value, limit = "", claim.ours, reference
+            words, value, limit = "", claim.value, reference
         cited = ": ".join(filter(None, (KINDS[claim.source.kind], claim.source.text)))
         question = Question(
-            claim.claim, f"A number of the mission itself{words} ({cited}).", limit, "at least" if above else "at most",
+            claim.name, f"A number of the mission itself{words} ({cited}).", limit, "at least" if above else "at most",
             claim.unit, "scenario",
         )  # fmt: skip
         if claim.holds is None:
             yield question.not_required(f"Not reproduced: {claim.reason or 'no number to hold'}.")
         else:
-            found = f"{claim.with_unit(f'{claim.ours:.4g}')} in the rehearsal."
+            found = f"{claim.with_unit(f'{claim.value:.4g}')} in the rehearsal."
             yield question.judge_value(
                 value, found, "The mission does not do in the cell what it must: look at its software."
             )

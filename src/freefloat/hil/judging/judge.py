@@ -51,7 +51,7 @@ def _topic_criteria(evidence: Evidence, topic: str, judge: Judge) -> Iterator[Cr
     except (MissingEvidence, LookupError, ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
         reason = str(error.args[0]) if error.args else type(error).__name__
         yield Criterion(
-            topic, "What this topic needs was recorded and can be read.", "at most", 0.0, "1", None,
+            topic, "at most", 0.0, None, "1", "What this topic needs was recorded and can be read.",
             f"Not judged: {reason.removesuffix('.')}.", required=True,
         )  # fmt: skip
 

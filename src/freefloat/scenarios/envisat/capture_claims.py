@@ -47,9 +47,9 @@ def orbit_claims(scenario: EnvisatCapture, run: Run) -> list[Claim]:
         *_phase_claims(scenario, run, ""),
         *_motion_claims(scenario, run, relative_motion(run), ""),
         Claim(
-            "largest share of a limit of thrust or torque", OWN_BOUND, "below", 1.0, _largest_share(scenario, run), "1"
+            "largest share of a limit of thrust or torque", "below", 1.0, _largest_share(scenario, run), "1", OWN_BOUND
         ),
-        Claim("momentum that no thrust has given", _BALANCE, "below", 1e-6, unexplained_momentum(run), "N s"),
+        Claim("momentum that no thrust has given", "below", 1e-6, unexplained_momentum(run), "N s", _BALANCE),
     ]
 
 
@@ -57,14 +57,14 @@ def cell_claims(scenario: EnvisatCapture, run: Run) -> list[Claim]:
     """Claims of the capture in the virtual cell, from its encoders and wrist sensors."""
     if find_spec("mujoco") is None:
         what = "cell: largest rate error, an axis"
-        return [Claim(what, _RATES, "not reproduced", 0.2, float("nan"), "deg/s", reason=_NEEDS_MUJOCO)]
+        return [Claim(what, "not reproduced", 0.2, float("nan"), "deg/s", _RATES, reason=_NEEDS_MUJOCO)]
     from freefloat.hil import rehearse
 
     facility = scenario.facility()
     cell = rehearse(scenario.rehearsal(), facility)
     reached = float(cell.values("time")[-1])
     return [
-        Claim("cell: time reached within all limits", OWN_BOUND, "about", scenario.duration, reached, "s", 1e-9),
+        Claim("cell: time reached within all limits", "about", scenario.duration, reached, "s", OWN_BOUND, 1e-9),
         *_phase_claims(scenario, cell, "cell: "),
         *_motion_claims(scenario, cell, relative_motion_in_cell(cell), "cell: "),
         *_bound_claims(scenario, cell),
@@ -87,8 +87,8 @@ def _phase_claims(scenario: EnvisatCapture, run: Run, where: str) -> list[Claim]
     record = 5.0 * scenario.dt
     latched = [event["time"] for event in run.events if event.get("name") == GRASP]
     return [
-        Claim(f"{where}start of the approach", _PHASES, "about", 9.1, phase_start(run, APPROACH), "s", record),
-        Claim(f"{where}grasp", _PHASES, "about", 32.6, min(latched, default=np.inf), "s", scenario.dt),
+        Claim(f"{where}start of the approach", "about", 9.1, phase_start(run, APPROACH), "s", _PHASES, record),
+        Claim(f"{where}grasp", "about", 32.6, min(latched, default=np.inf), "s", _PHASES, scenario.dt),
     ]
 
 
@@ -101,9 +101,9 @@ def _motion_claims(
     error = largest_between(run, rate, _SETTLED, scenario.times.grasp)
     rest = largest_between(run, velocity, done), largest_between(run, rate, done)
     return [
-        Claim(f"{where}largest rate error, an axis", _RATES, "below", 0.2, error, "deg/s"),
-        Claim(f"{where}relative velocity when done", OWN_BOUND, "below", slow, rest[0], "mm/s", reason=_WHY_AT_REST),
-        Claim(f"{where}relative rate when done", OWN_BOUND, "below", calm, rest[1], "deg/s", reason=_WHY_AT_REST),
+        Claim(f"{where}largest rate error, an axis", "below", 0.2, error, "deg/s", _RATES),
+        Claim(f"{where}relative velocity when done", "below", slow, rest[0], "mm/s", OWN_BOUND, reason=_WHY_AT_REST),
+        Claim(f"{where}relative rate when done", "below", calm, rest[1], "deg/s", OWN_BOUND, reason=_WHY_AT_REST),
     ]
 
 
@@ -121,7 +121,7 @@ def _bound_claims(scenario: EnvisatCapture, cell: Run) -> list[Claim]:
     found = []
     for robot in ("client", "servicer"):
         speed, bound = speed_and_bound(cell, robot, float(np.deg2rad(scenario.spin_deg_s)))
-        found.append(Claim(f"cell: largest speed of {robot}", _BOUNDED, "below", bound, speed, "m/s"))
+        found.append(Claim(f"cell: largest speed of {robot}", "below", bound, speed, "m/s", _BOUNDED))
     return found
 
 
@@ -138,9 +138,9 @@ def _momentum_claims(scenario: EnvisatCapture, cell: Run, facility: Facility) ->
     arm = _ARM_MASS * largest_between(cell, relative_motion_in_cell(cell)[0], 0.0)
     unexplained = unexplained_momentum(cell)
     return [
-        Claim("cell: momentum that nothing has given", _BALANCE, "below", 1e-6, unexplained, "N s"),
-        Claim("cell: momentum handed over, by Envisat's wrist", OWN_BOUND, "above", 10.0, handed, "N s"),
-        Claim("cell: momentum left between both wrists", _BALANCE, "below", noise + arm, left, "N s"),
+        Claim("cell: momentum that nothing has given", "below", 1e-6, unexplained, "N s", _BALANCE),
+        Claim("cell: momentum handed over, by Envisat's wrist", "above", 10.0, handed, "N s", OWN_BOUND),
+        Claim("cell: momentum left between both wrists", "below", noise + arm, left, "N s", _BALANCE),
     ]
 
 
@@ -148,6 +148,6 @@ def _overlay_claims(scenario: EnvisatCapture, cell: Run, run: Run) -> list[Claim
     """Claims about the pose of the servicer relative to Envisat, in the cell against the simulation."""
     distance, angle = RelativePoses.in_cell(cell).errors(RelativePoses.in_orbit(run))
     return [
-        Claim("cell: servicer off the simulated one", OWN_BOUND, "below", 10.0, 1e3 * distance, "mm"),
-        Claim("cell: servicer turned from the simulated one", OWN_BOUND, "below", 0.5, float(np.rad2deg(angle)), "deg"),
+        Claim("cell: servicer off the simulated one", "below", 10.0, 1e3 * distance, "mm", OWN_BOUND),
+        Claim("cell: servicer turned from the simulated one", "below", 0.5, float(np.rad2deg(angle)), "deg", OWN_BOUND),
     ]

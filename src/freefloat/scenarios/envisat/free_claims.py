@@ -31,11 +31,11 @@ def motion_claims(scenario: EnvisatFree, run: Run) -> list[Claim]:
     poses = RelativePoses.of((servicer.p_NB, servicer.quat_NB), (client.p_NB, client.quat_NB))
     distance, angle = poses.errors(RelativePoses.in_orbit(run))
     found = [
-        Claim("relative against absolute dynamics, position", _PROTOTYPE, "below", 1e-12, distance, "m"),
-        Claim("relative against absolute dynamics, attitude", _PROTOTYPE, "below", 1e-12, angle, "rad"),
+        Claim("relative against absolute dynamics, position", "below", 1e-12, distance, "m", _PROTOTYPE),
+        Claim("relative against absolute dynamics, attitude", "below", 1e-12, angle, "rad", _PROTOTYPE),
         Claim(
-            "Envisat relative to its unforced motion", _PROTOTYPE, "below", 1e-12,
-            float(np.abs(client.p_NB).max()), "m",
+            "Envisat relative to its unforced motion", "below", 1e-12, float(np.abs(client.p_NB).max()),
+            "m", _PROTOTYPE,
         ),
     ]  # fmt: skip
     if (scenario.spin_deg_s, scenario.duration) == (-2.5, 14.0):
@@ -51,12 +51,12 @@ def _fast_claims(run: Run, moved_in_cell: float) -> list[Claim]:
     turned = float(np.rad2deg(2.0 * np.arccos(abs(run.values("client.base.attitude")[-1, 0]))))
     rate = np.rad2deg(run.values("client.base.rate")[-1])
     return [
-        Claim("Envisat turns", _PROTOTYPE, "about", 35.0, turned, "deg", 0.05),
-        Claim("grasp point, arc", _PROTOTYPE, "about", 1.7713, arc, "m", 5e-5),
-        Claim("grasp point, chord", _PROTOTYPE, "about", 1.7439, chord, "m", 5e-5),
-        Claim("rate about y after nutation", _PROTOTYPE, "about", -2.4994, float(rate[1]), "deg/s", 5e-5),
-        Claim("displacement of the servicer in orbit", _PROTOTYPE, "about", 2.7140, moved, "m", 5e-5),
-        Claim("displacement of the servicer in the cell", _PROTOTYPE, "about", 0.8177, moved_in_cell, "m", 5e-5),
+        Claim("Envisat turns", "about", 35.0, turned, "deg", _PROTOTYPE, 0.05),
+        Claim("grasp point, arc", "about", 1.7713, arc, "m", _PROTOTYPE, 5e-5),
+        Claim("grasp point, chord", "about", 1.7439, chord, "m", _PROTOTYPE, 5e-5),
+        Claim("rate about y after nutation", "about", -2.4994, float(rate[1]), "deg/s", _PROTOTYPE, 5e-5),
+        Claim("displacement of the servicer in orbit", "about", 2.7140, moved, "m", _PROTOTYPE, 5e-5),
+        Claim("displacement of the servicer in the cell", "about", 0.8177, moved_in_cell, "m", _PROTOTYPE, 5e-5),
     ]
 
 
@@ -78,14 +78,14 @@ def cell_claims(scenario: EnvisatFree, run: Run) -> list[Claim]:
     room = min(float(cell.values(f"cell.{name}.joint_margin").min()) for name in use.robots)
     return [
         Claim(
-            "cell: time reached within all limits", OWN_BOUND, "about", scenario.duration, _end_time(cell), "s", 1e-9
+            "cell: time reached within all limits", "about", scenario.duration, _end_time(cell), "s", OWN_BOUND, 1e-9
         ),
-        Claim("cell: largest error of relative position", _VERIFICATION, "below", 1.0, 1e3 * distance, "mm"),
-        Claim("cell: largest error of relative attitude", _VERIFICATION, "below", 0.002, angle, "rad"),
-        Claim("cell: motion of Envisat's robot", OWN_BOUND, "below", 1e-3, 1e3 * moved, "mm"),
-        Claim("cell: largest share of a joint's rate limit", OWN_BOUND, "below", 1.0, rate, "1"),
-        Claim("cell: largest share of a joint's acceleration limit", OWN_BOUND, "below", 1.0, acceleration, "1"),
-        Claim("cell: way left to the end of a joint", OWN_BOUND, "above", 0.0, float(np.rad2deg(room)), "deg"),
+        Claim("cell: largest error of relative position", "below", 1.0, 1e3 * distance, "mm", _VERIFICATION),
+        Claim("cell: largest error of relative attitude", "below", 0.002, angle, "rad", _VERIFICATION),
+        Claim("cell: motion of Envisat's robot", "below", 1e-3, 1e3 * moved, "mm", OWN_BOUND),
+        Claim("cell: largest share of a joint's rate limit", "below", 1.0, rate, "1", OWN_BOUND),
+        Claim("cell: largest share of a joint's acceleration limit", "below", 1.0, acceleration, "1", OWN_BOUND),
+        Claim("cell: way left to the end of a joint", "above", 0.0, float(np.rad2deg(room)), "deg", OWN_BOUND),
     ]
 
 
@@ -97,8 +97,8 @@ def absolute_claims(scenario: EnvisatFree) -> list[Claim]:
     cell, _ = rehearse_in_lockstep(scenario)
     end = _end_time(cell) if "limit" in cell.status else float("inf")  # a stop for another reason proves nothing
     return [
-        Claim(words, OWN_BOUND, "below", scenario.duration, end, "s", reason=cell.status),
-        Claim(words, _WORKSPACE, "not reproduced", 14.0, end, "s", reason=_LAYOUT),
+        Claim(words, "below", scenario.duration, end, "s", OWN_BOUND, reason=cell.status),
+        Claim(words, "not reproduced", 14.0, end, "s", _WORKSPACE, reason=_LAYOUT),
     ]
 
 
@@ -115,4 +115,4 @@ def _end_time(run: Run) -> float:
 
 
 def _missing_claim(claim: str, source: Source, reference: float, unit: str) -> Claim:
-    return Claim(claim, source, "not reproduced", reference, float("nan"), unit, reason=_NEEDS_MUJOCO)
+    return Claim(claim, "not reproduced", reference, float("nan"), unit, source, reason=_NEEDS_MUJOCO)

@@ -22,25 +22,25 @@ def latch_claims(variant: str, run: Run) -> Iterator[Claim]:
     """Claims of a run that latched; more of them if the run is long enough."""
     P, L = (run[f"world.momentum.{kind}"].values for kind in ("linear", "angular"))
     changed = [float(np.abs(values - values[0]).max()) for values in (P, L)]
-    yield Claim("momentum of both through the latch, change", _NOTHING_OUTSIDE, "below", 1e-10, changed[0], "N s")
-    yield Claim("angular momentum of both, change", _NOTHING_OUTSIDE, "below", 1e-10, changed[1], "N m s")
+    yield Claim("momentum of both through the latch, change", "below", 1e-10, changed[0], "N s", _NOTHING_OUTSIDE)
+    yield Claim("angular momentum of both, change", "below", 1e-10, changed[1], "N m s", _NOTHING_OUTSIDE)
     latched, released = (_event(run, kind) for kind in ("latched", "released"))
     if latched is None:
         return
     time = run["time"].values
     held = (time > latched["time"]) & (time < (released["time"] if released else np.inf))
-    yield Claim("grip in the hand, largest motion", _RIGID, "below", 1e-9, _slip(run, held), "m")
+    yield Claim("grip in the hand, largest motion", "below", 1e-9, _slip(run, held), "m", _RIGID)
     if released is not None:
         after = run["target.momentum.linear"].values[time > released["time"]]
         drift = float(np.abs(after - after[0]).max())
-        yield Claim("momentum of the released target, change", _FREE, "below", 1e-10, drift, "N s")
+        yield Claim("momentum of the released target, change", "below", 1e-10, drift, "N s", _FREE)
         kept = np.linalg.norm(after[-1] - run["target.momentum.linear"].values[0])
-        yield Claim("momentum that the target left with the chaser", OWN_BOUND, "above", 0.1, float(kept), "N s")
+        yield Claim("momentum that the target left with the chaser", "above", 0.1, float(kept), "N s", OWN_BOUND)
     if variant == "case-1-after":
         angle = attitude_disturbance_deg(run, "chaser.")
         settled = recovery_time(run, angle, 0.1)
-        yield Claim("largest attitude after the latch", OWN_BOUND, "below", 1.2, float(angle[held].max()), "deg")
-        yield Claim("attitude back within 0.1 deg after", OWN_BOUND, "below", 300.0, settled, "s")
+        yield Claim("largest attitude after the latch", "below", 1.2, float(angle[held].max()), "deg", OWN_BOUND)
+        yield Claim("attitude back within 0.1 deg after", "below", 300.0, settled, "s", OWN_BOUND)
 
 
 def _event(run: Run, kind: str) -> dict[str, Any] | None:

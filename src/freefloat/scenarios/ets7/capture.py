@@ -252,18 +252,18 @@ class Ets7Capture(Scenario):
         result = outcome(run)
 
         def seconds(what: str, reference: float, ours: float, tolerance: float = _SECONDS) -> Claim:
-            return Claim(what, _SPEC, "about", reference, ours, "s", tolerance)
+            return Claim(what, "about", reference, ours, "s", _SPEC, tolerance)
 
         def attitude(reference: float, tolerance: float = _DEGREES) -> Claim:
             what = "largest attitude before capture"
-            return Claim(what, _SPEC, "about", reference, result.attitude, "deg", tolerance)
+            return Claim(what, "about", reference, result.attitude, "deg", _SPEC, tolerance)
 
         if variant == "case-1":
             return [
                 seconds("switch to the fine approach", 9.8, result.switched, 0.1),
                 seconds("capture", 21.3, result.captured, 0.15),
                 attitude(0.228, 0.004),
-                Claim("attitude, as printed", _PRINTED, "below", 0.5, result.attitude, "deg"),
+                Claim("attitude, as printed", "below", 0.5, result.attitude, "deg", _PRINTED),
             ]
         if variant in ("case-2", "case-2-torque-0.1"):
             time, degrees = {"case-2": (85.25, 1.320), "case-2-torque-0.1": (63.75, 0.872)}[variant]
@@ -279,18 +279,18 @@ class Ets7Capture(Scenario):
             return [
                 Claim(
                     "captured with the camera in the loop",
-                    Source("bound", "the length of the run"),
                     "below",
                     self.duration,
                     result.captured,
                     "s",
+                    Source("bound", "the length of the run"),
                 )
             ]
         if variant.endswith("torque-level"):
             rate_level = outcome(others[variant.removesuffix("-torque-level")])
             return [
-                Claim("capture against rate level", _OWN, "within", rate_level.captured, result.captured, "s", 0.02),
-                Claim("attitude against rate level", _OWN, "within", rate_level.attitude, result.attitude, "deg", 0.02),
+                Claim("capture against rate level", "within", rate_level.captured, result.captured, "s", _OWN, 0.02),
+                Claim("attitude against rate level", "within", rate_level.attitude, result.attitude, "deg", _OWN, 0.02),
             ]
         return []
 
@@ -343,9 +343,9 @@ def outcome(run: Run) -> CaptureOutcome:
 def _contrast_claims(second: CaptureOutcome, first: CaptureOutcome, variant: str) -> list[Claim]:
     ratio = second.captured / first.captured
     if variant == "case-2-torque-0.1":
-        return [Claim("time against case 1", _SPEC, "about", 3.0, ratio, "1", 0.1)]
+        return [Claim("time against case 1", "about", 3.0, ratio, "1", _SPEC, 0.1)]
     return [
-        Claim("time against case 1, as printed", _PRINTED, "above", 2.0, ratio, "1"),
-        Claim("time against case 1", _SPEC, "about", 4.0, ratio, "1", 0.1),
-        Claim("attitude, as printed", _PRINTED, "above", 1.0, second.attitude, "deg"),
+        Claim("time against case 1, as printed", "above", 2.0, ratio, "1", _PRINTED),
+        Claim("time against case 1", "about", 4.0, ratio, "1", _SPEC, 0.1),
+        Claim("attitude, as printed", "above", 1.0, second.attitude, "deg", _PRINTED),
     ]

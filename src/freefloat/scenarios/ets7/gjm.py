@@ -109,8 +109,8 @@ class Ets7Gjm(Scenario):
             return _torque_claims(run, position)
         if variant == "torque-level-4hz":
             return [
-                Claim("largest hand position error, torque level", _SPEC, "within", 0.311, position, "mm", 0.02),
-                Claim("largest hand orientation error, torque level", _SPEC, "within", 4.11e-4, rotation, "deg", 0.02),
+                Claim("largest hand position error, torque level", "within", 0.311, position, "mm", _SPEC, 0.02),
+                Claim("largest hand orientation error, torque level", "within", 4.11e-4, rotation, "deg", _SPEC, 0.02),
             ]
         # Variant: position error [mm] and orientation error [deg], each with its tolerance: 2 % for the sampled
         # run, one unit of the last printed digit for the others.
@@ -123,8 +123,8 @@ class Ets7Gjm(Scenario):
             return []
         (millimetres, margin_mm), (degrees, margin_deg) = published
         return [
-            Claim("largest hand position error", _SPEC, "about", millimetres, position, "mm", margin_mm),
-            Claim("largest hand orientation error", _SPEC, "about", degrees, rotation, "deg", margin_deg),
+            Claim("largest hand position error", "about", millimetres, position, "mm", _SPEC, margin_mm),
+            Claim("largest hand orientation error", "about", degrees, rotation, "deg", _SPEC, margin_deg),
         ]
 
 
@@ -134,22 +134,22 @@ def _nominal_claims(run: Run, position: float, rotation: float) -> list[Claim]:
     roll, pitch, yaw = roll_pitch_yaw_deg(run)
     fastest = largest_norm(run, "joints.rate", True, True)
     return [
-        Claim("base pitch at the end", _SPEC, "about", -0.60145, pitch, "deg", 1e-4),
-        Claim("base roll at the end", _SPEC, "about", 0.01437, roll, "deg", 1e-4),
-        Claim("base yaw at the end", _SPEC, "about", -0.02299, yaw, "deg", 1e-4),
-        Claim("base pitch, magnitude, as printed", _PRINTED, "about", 0.6, abs(pitch), "deg", 0.05),
-        Claim("largest hand position error", OWN_BOUND, "below", 1e-6, position, "mm"),
-        Claim("largest hand orientation error", OWN_BOUND, "below", 1e-9, rotation, "deg"),
-        Claim("largest joint rate", _SPEC, "about", 1.287, fastest, "deg/s", 1e-3),
+        Claim("base pitch at the end", "about", -0.60145, pitch, "deg", _SPEC, 1e-4),
+        Claim("base roll at the end", "about", 0.01437, roll, "deg", _SPEC, 1e-4),
+        Claim("base yaw at the end", "about", -0.02299, yaw, "deg", _SPEC, 1e-4),
+        Claim("base pitch, magnitude, as printed", "about", 0.6, abs(pitch), "deg", _PRINTED, 0.05),
+        Claim("largest hand position error", "below", 1e-6, position, "mm", OWN_BOUND),
+        Claim("largest hand orientation error", "below", 1e-9, rotation, "deg", OWN_BOUND),
+        Claim("largest joint rate", "about", 1.287, fastest, "deg/s", _SPEC, 1e-3),
     ]
 
 
 def _coarse_claims(variant: str, position: float, rotation: float) -> list[Claim]:
     millimetres = {"step-0.2": 4e-8, "step-0.1": 2.1e-9}[variant]
-    found, what = [Claim("largest hand position error", _SPEC, "below", millimetres, position, "mm")], _TURN
+    found, what = [Claim("largest hand position error", "below", millimetres, position, "mm", _SPEC)], _TURN
     if variant == "step-0.1":
-        return [*found, Claim(what, _SPEC, "below", 2e-13, rotation, "deg")]
-    return [*found, Claim(what, _SPEC, "not reproduced", 4e-13, rotation, "deg", reason=_ON_THE_GROUP)]
+        return [*found, Claim(what, "below", 2e-13, rotation, "deg", _SPEC)]
+    return [*found, Claim(what, "not reproduced", 4e-13, rotation, "deg", _SPEC, reason=_ON_THE_GROUP)]
 
 
 def _torque_claims(run: Run, position: float) -> list[Claim]:
@@ -157,10 +157,10 @@ def _torque_claims(run: Run, position: float) -> list[Claim]:
 
     roll, pitch, yaw = roll_pitch_yaw_deg(run)
     return [
-        Claim("base pitch at the end, torque level", _SPEC, "within", -0.60145, pitch, "deg", 0.02),
-        Claim("base roll at the end, torque level", _SPEC, "within", 0.01437, roll, "deg", 0.02),
-        Claim("base yaw at the end, torque level", _SPEC, "within", -0.02299, yaw, "deg", 0.02),
-        Claim("largest hand position error, torque level", OWN_BOUND, "below", 1e-3, position, "mm"),
+        Claim("base pitch at the end, torque level", "within", -0.60145, pitch, "deg", _SPEC, 0.02),
+        Claim("base roll at the end, torque level", "within", 0.01437, roll, "deg", _SPEC, 0.02),
+        Claim("base yaw at the end, torque level", "within", -0.02299, yaw, "deg", _SPEC, 0.02),
+        Claim("largest hand position error, torque level", "below", 1e-3, position, "mm", OWN_BOUND),
     ]
 
 

@@ -111,28 +111,28 @@ class Ets7Rns(Scenario):
         peak, momentum = float(angle.max()), largest_norm(run, "arm.momentum")
 
         def attitude(reference: float, relation: Any, tolerance: float) -> Claim:
-            return Claim("attitude disturbance", _SPEC, relation, reference, peak, "deg", tolerance)
+            return Claim("attitude disturbance", relation, reference, peak, "deg", _SPEC, tolerance)
 
         def arm(reference: float, tolerance: float, relation: Any = "about") -> Claim:
-            return Claim("largest momentum of the arm", _SPEC, relation, reference, momentum, "N m s", tolerance)
+            return Claim("largest momentum of the arm", relation, reference, momentum, "N m s", _SPEC, tolerance)
 
         if variant == "nominal":
             disturbed, when = attitude(9.07e-4, "within", 0.05), float(run.values("time")[angle.argmax()])
             return [
                 disturbed,
-                Claim("largest attitude disturbance at", _SPEC, "about", 17.5, when, "s", 0.1),
+                Claim("largest attitude disturbance at", "about", 17.5, when, "s", _SPEC, 0.1),
                 arm(0.0207, 0.05, "within"),
                 *_contrast_claims(others, peak),
             ]
         if variant == "torque-level":
             return [
-                Claim("attitude disturbance, torque level", _SPEC, "below", 9.07e-4 * 1.02, peak, "deg"),
+                Claim("attitude disturbance, torque level", "below", 9.07e-4 * 1.02, peak, "deg", _SPEC),
                 _ratio_claim(others["spline-torque-level"], peak, ""),
             ]
         if variant == "ideal":
             return [
-                Claim("attitude disturbance", OWN_BOUND, "below", 1e-9, peak, "deg", reason=_ROUNDING),
-                Claim("largest momentum of the arm", OWN_BOUND, "below", 1e-10, momentum, "N m s"),
+                Claim("attitude disturbance", "below", 1e-9, peak, "deg", OWN_BOUND, reason=_ROUNDING),
+                Claim("largest momentum of the arm", "below", 1e-10, momentum, "N m s", OWN_BOUND),
                 *self._end_claims(run),
             ]
         recovered = recovery_time(run, angle, 0.02)
@@ -143,7 +143,7 @@ class Ets7Rns(Scenario):
             "spline-same-hand": [
                 attitude(0.288, "about", _DIGIT),
                 arm(2.69, 1e-2),
-                Claim("recovery to 0.02 deg", _SPEC, "about", 99.9, recovered, "s", 0.5),
+                Claim("recovery to 0.02 deg", "about", 99.9, recovered, "s", _SPEC, 0.5),
             ],
             "spline-same-hand-no-wheels": [attitude(0.565, "about", _DIGIT)],
             "spline-torque-level": [attitude(0.0392, "within", 0.02), arm(0.495, 0.02, "within")],
@@ -158,21 +158,21 @@ class Ets7Rns(Scenario):
         moved = run.values("hand.displacement")[-1]
         speed = 1e3 * largest_norm(run, "hand.relative_velocity")
         joints = (
-            Claim(f"joint {k + 1} at the end", _SPEC, "about", reference, float(end[k]), "deg", 0.01)
+            Claim(f"joint {k + 1} at the end", "about", reference, float(end[k]), "deg", _SPEC, 0.01)
             for k, reference in enumerate(_END_DEG)
         )
         displacement = (
-            Claim(f"hand displacement {axis}", _SPEC, "about", reference, float(value), "m", 1e-4)
+            Claim(f"hand displacement {axis}", "about", reference, float(value), "m", _SPEC, 1e-4)
             for axis, reference, value in zip("xyz", (0.1110, 0.0393, -0.7273), moved, strict=True)
         )
-        return [*joints, *displacement, Claim("largest hand speed", _SPEC, "about", 30.8, speed, "mm/s", 0.1)]
+        return [*joints, *displacement, Claim("largest hand speed", "about", 30.8, speed, "mm/s", _SPEC, 0.1)]
 
 
 def _contrast_claims(others: Mapping[str, Run], peak: float) -> list[Claim]:
     found = []
     for variant, reference in (("spline", 43.0), ("spline-same-hand", 317.0)):
         claim = _ratio_claim(others[variant], peak, f" ({variant})")
-        found += [replace(claim, relation="within", reference=reference, tolerance=0.05), claim]
+        found += [replace(claim, relation="within", limit=reference, tolerance=0.05), claim]
     return found
 
 
@@ -180,4 +180,4 @@ def _ratio_claim(spline: Run, peak: float, note: str) -> Claim:
     from freefloat.scenarios.measures import attitude_disturbance_deg
 
     ratio = float(attitude_disturbance_deg(spline).max()) / peak
-    return Claim(f"attitude disturbance, spline against reactionless{note}", _SPEC, "above", 20.0, ratio, "1")
+    return Claim(f"attitude disturbance, spline against reactionless{note}", "above", 20.0, ratio, "1", _SPEC)

@@ -108,25 +108,25 @@ class Ets7SatelliteBased(Scenario):
         error = attitude_disturbance_deg(run)
         peak, recovered = float(error.max()), recovery_time(run, error, _RECOVERED)
         if variant == "feed-forward-1.0":
-            return [Claim("peak hand orientation error", _SPEC, "below", 1.2e-6, peak, "deg")]
+            return [Claim("peak hand orientation error", "below", 1.2e-6, peak, "deg", _SPEC)]
         if variant == "torque-level":
             return [
-                Claim("peak hand orientation error, torque level", _SPEC, "within", 0.361, peak, "deg", 0.02),
-                Claim("recovery to 0.05 deg, torque level", _SPEC, "within", 67.0, recovered, "s", 0.02),
+                Claim("peak hand orientation error, torque level", "within", 0.361, peak, "deg", _SPEC, 0.02),
+                Claim("recovery to 0.05 deg, torque level", "within", 67.0, recovered, "s", _SPEC, 0.02),
             ]
         if variant not in _REFERENCES:
             return []
         degrees, recovery = _REFERENCES[variant]
-        found = [Claim("peak hand orientation error", _SPEC, "about", degrees, peak, "deg", _DIGIT)]
+        found = [Claim("peak hand orientation error", "about", degrees, peak, "deg", _SPEC, _DIGIT)]
         if recovery is not None:
             seconds, digit = recovery
-            found.append(Claim("recovery to 0.05 deg", _SPEC, "about", seconds, recovered, "s", digit))
+            found.append(Claim("recovery to 0.05 deg", "about", seconds, recovered, "s", _SPEC, digit))
         if variant == "no-wheels":
-            found.append(Claim("recovery to 0.05 deg: never", _SPEC, "above", self.duration, recovered, "s"))
+            found.append(Claim("recovery to 0.05 deg: never", "above", self.duration, recovered, "s", _SPEC))
         if variant == "nominal":
             momentum = largest_norm(run, "arm.momentum")
-            found.append(Claim("largest momentum of the arm", _SPEC, "about", 1.861, momentum, "N m s", 1e-3))
+            found.append(Claim("largest momentum of the arm", "about", 1.861, momentum, "N m s", _SPEC, 1e-3))
             ratio = peak / largest_norm(others[_GJM], "hand.rotation_error", degrees=True)
-            found.append(Claim("error against generalised Jacobian at 4 Hz", _SPEC, "within", 877.0, ratio, "1", 0.05))
-            found.append(Claim("error against generalised Jacobian at 4 Hz", _SPEC, "above", 800.0, ratio, "1"))
+            found.append(Claim("error against generalised Jacobian at 4 Hz", "within", 877.0, ratio, "1", _SPEC, 0.05))
+            found.append(Claim("error against generalised Jacobian at 4 Hz", "above", 800.0, ratio, "1", _SPEC))
         return found

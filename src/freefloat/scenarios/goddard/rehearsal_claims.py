@@ -33,8 +33,8 @@ def drift_claims(scenario: GoddardRehearsal, variant: str, run: Run) -> list[Cla
     per = "N m s" if scenario.turns else "N s"
     reference = _DRIFTS[variant.removesuffix("-late")]
     return [
-        Claim("drift of the hub", _PROTOTYPE, "within", reference, float(ours), unit, 1e-5),
-        Claim("momentum", _MOMENTUM, "within", scenario.strike, float(momentum[scenario.component % 3]), per, 1e-9),
+        Claim("drift of the hub", "within", reference, float(ours), unit, _PROTOTYPE, 1e-5),
+        Claim("momentum", "within", scenario.strike, float(momentum[scenario.component % 3]), per, _MOMENTUM, 1e-9),
     ]
 
 
@@ -42,7 +42,7 @@ def cell_claims(scenario: GoddardRehearsal, run: Run) -> list[Claim]:
     """Claims of the virtual cell against the prediction and against the linear loop."""
     bound, what = (6.0, "cell: error of rotation") if scenario.turns else (3.0, "cell: error of translation")
     if find_spec("mujoco") is None:
-        return [Claim(what, _ERROR, "not reproduced", bound, float("nan"), "%", reason=_NEEDS_MUJOCO)]
+        return [Claim(what, "not reproduced", bound, float("nan"), "%", _ERROR, reason=_NEEDS_MUJOCO)]
     from freefloat.hil import rehearse
 
     cell = rehearse(scenario.rehearsal(), scenario.facility())
@@ -50,9 +50,9 @@ def cell_claims(scenario: GoddardRehearsal, run: Run) -> list[Claim]:
     wrench = cell["cell.hub.felt"][:, scenario.component].sel(time=slice(_START_OVER, None))
     frequency, damping = damped_sinusoid(wrench)
     return [
-        Claim(what, _ERROR, "below", bound, error, "%", reason=_DELAYED),
-        Claim("cell: frequency of the beams", _LOOP, "about", pole.imag / (2.0 * np.pi), frequency, "Hz", 1e-4),
-        Claim("cell: damping ratio of the beams", _LOOP, "about", -pole.real / abs(pole), damping, "1", 5e-5),
+        Claim(what, "below", bound, error, "%", _ERROR, reason=_DELAYED),
+        Claim("cell: frequency of the beams", "about", pole.imag / (2.0 * np.pi), frequency, "Hz", _LOOP, 1e-4),
+        Claim("cell: damping ratio of the beams", "about", -pole.real / abs(pole), damping, "1", _LOOP, 5e-5),
     ]
 
 

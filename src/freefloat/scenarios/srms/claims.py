@@ -44,7 +44,7 @@ def impact_claims(name: str, variant: str, world: World, run: Run, others: Mappi
         found += _grasp_claims((name, variant), world, run)
     elif variant.startswith("soft"):
         size = float(np.linalg.norm(latch_event(run)["impulse"]))
-        found += [Claim("impulse of the grasp", _REFERENCE, "below", 1e-9, size, "N s")]
+        found += [Claim("impulse of the grasp", "below", 1e-9, size, "N s", _REFERENCE)]
     if (name, variant) in MOTIONS:
         found += _motion_claims((name, variant), run)
     if variant == "hard":
@@ -69,7 +69,7 @@ def _grasp_claims(key: tuple[str, str], world: World, run: Run) -> Iterator[Clai
     def of(what: str, unit: str, references: Any, ours: Any, digit: float = 0.0) -> Iterator[Claim]:
         for k, (reference, value) in enumerate(zip(references, ours, strict=True)):
             tolerance = max(_RELATIVE * abs(reference), digit)
-            yield Claim(what.split(";")[k], _REFERENCE, "about", reference, float(value), unit, tolerance)
+            yield Claim(what.split(";")[k], "about", reference, float(value), unit, _REFERENCE, tolerance)
 
     on_arm = -np.array([linear[0], linear[1], moment[2]])
     yield from of("impulse on the arm along x;impulse on the arm along y", "N s", expected.impulse[:2], on_arm[:2])
@@ -121,13 +121,13 @@ def _motion_claims(key: tuple[str, str], run: Run) -> Iterator[Claim]:
         moved = angles[int(np.argmin(np.abs(time - at)))] - angles[0]
         for joint, reference, ours in zip(_JOINTS, references, moved, strict=True):
             what = f"{joint} angle, change after {at:g} s"
-            yield Claim(what, _REFERENCE, "about", reference, float(ours), "deg", _ANGLE_DEG)
+            yield Claim(what, "about", reference, float(ours), "deg", _REFERENCE, _ANGLE_DEG)
     if expected.yaw_deg is not None:
         yaw = float(np.rad2deg(run["shuttle.base.roll_pitch_yaw"].values[-1, 2]))
-        yield Claim("base rotation after 10 s", _REFERENCE, "about", expected.yaw_deg, yaw, "deg", 1e-8)
+        yield Claim("base rotation after 10 s", "about", expected.yaw_deg, yaw, "deg", _REFERENCE, 1e-8)
     for boom, reference, ours in zip((1, 2), expected.tips_mm, largest_tips_mm(run), strict=True):
         what = f"largest tip deflection of boom {boom}"
-        yield Claim(what, _REFERENCE, "about", reference, ours, "mm", expected.tip_digit)
+        yield Claim(what, "about", reference, ours, "mm", _REFERENCE, expected.tip_digit)
 
 
 def largest_tips_mm(run: Run) -> tuple[float, float]:
@@ -148,24 +148,24 @@ def _contrast_claims(name: str, run: Run, soft: Run) -> Iterator[Claim]:
     hard_tips, soft_tips = largest_tips_mm(run), largest_tips_mm(soft)
     for boom in (1, 2):
         ratio = hard_tips[boom - 1] / soft_tips[boom - 1]
-        yield Claim(f"tip of boom {boom}, hard against soft: '{words}'", _SAID, "above", factor, ratio, "1")
+        yield Claim(f"tip of boom {boom}, hard against soft: '{words}'", "above", factor, ratio, "1", _SAID)
     apart = np.rad2deg(np.abs(run["shuttle.joints.position"].values - soft["shuttle.joints.position"].values))
     what = f"joint angles, hard from soft after 10 s: '{words}'"
-    yield Claim(what, _SAID, "above", 1.0, float(apart[-1].max()), "deg")
+    yield Claim(what, "above", 1.0, float(apart[-1].max()), "deg", _SAID)
 
 
 def _brake_claims(name: str, run: Run, hard: Run) -> Iterator[Claim]:
     tips = largest_tips_mm(run)
     if name in BRAKED_ENERGY:
         lost = latch_event(run)["energy_lost"]
-        yield Claim("energy lost in the grasp", _REFERENCE, "within", -BRAKED_ENERGY[name], lost, "J", 1e-6)
+        yield Claim("energy lost in the grasp", "within", -BRAKED_ENERGY[name], lost, "J", _REFERENCE, 1e-6)
     for boom, (reference, ours) in enumerate(zip(BRAKED_TIPS_MM[name], tips, strict=True), 1):
         what = f"largest tip deflection of boom {boom}"
-        yield Claim(what, _REFERENCE, "about", reference, ours, "mm", 0.1, reason=_LINEAR)
+        yield Claim(what, "about", reference, ours, "mm", _REFERENCE, 0.1, reason=_LINEAR)
     ratio = min(ours / free for ours, free in zip(tips, largest_tips_mm(hard), strict=True))
-    yield Claim("tips, joints braked against free: 'large elastic displacements'", _SAID, "above", 5.0, ratio, "1")
+    yield Claim("tips, joints braked against free: 'large elastic displacements'", "above", 5.0, ratio, "1", _SAID)
     # The gap is closed to 1e-9 s: the payload drifts for a second.
-    yield Claim("the latch closes by itself after", _DRIFT, "about", 1.0, float(latch_event(run)["time"]), "s", 1e-8)
+    yield Claim("the latch closes by itself after", "about", 1.0, float(latch_event(run)["time"]), "s", _DRIFT, 1e-8)
 
 
 # ---- motors after the impact
@@ -175,20 +175,20 @@ def _motor_claims(variant: str, run: Run, others: Mapping[str, Run]) -> Iterator
     """Claims of motors against free joints, and of one software against the other: our own results, not published."""
     free = next(other for name, other in others.items() if name.endswith("free-40-s"))
     left = _vibration_mm(run) / _vibration_mm(free)
-    yield Claim("vibration of the tips at the end, against free joints", OWN_BOUND, "below", 0.25, left, "1")
+    yield Claim("vibration of the tips at the end, against free joints", "below", 0.25, left, "1", OWN_BOUND)
     ours, calm = _largest_rotation_deg(run), _largest_rotation_deg(free)
     if variant == "joint-hold":
         rates = np.rad2deg(np.abs(run["shuttle.joints.rate"].values[-1]).max())
-        yield Claim("fastest joint at the end", OWN_BOUND, "below", 0.15, float(rates), "deg/s")
+        yield Claim("fastest joint at the end", "below", 0.15, float(rates), "deg/s", OWN_BOUND)
         what = "base turns, against free joints: what stops the joints turns the base"
-        yield Claim(what, OWN_BOUND, "above", 10.0, ours / calm, "1")
+        yield Claim(what, "above", 10.0, ours / calm, "1", OWN_BOUND)
         return
-    yield Claim("base turns, against free joints", OWN_BOUND, "below", 1.0, ours / calm, "1")
+    yield Claim("base turns, against free joints", "below", 1.0, ours / calm, "1", OWN_BOUND)
     if "joint-hold" in others:
         held = _largest_rotation_deg(others["joint-hold"])
-        yield Claim("base turns, against joints held", OWN_BOUND, "below", 0.01, ours / held, "1")
+        yield Claim("base turns, against joints held", "below", 0.01, ours / held, "1", OWN_BOUND)
     energy = run["world.energy.kinetic"].values
-    yield Claim("kinetic energy left after 40 s", OWN_BOUND, "below", 0.25, float(energy[-1] / energy[0]), "1")
+    yield Claim("kinetic energy left after 40 s", "below", 0.25, float(energy[-1] / energy[0]), "1", OWN_BOUND)
 
 
 def _largest_rotation_deg(run: Run) -> float:
@@ -213,4 +213,4 @@ def _momentum_claims(run: Run) -> Iterator[Claim]:
     for kind, bound, unit in (("linear", 1e-7, "N s"), ("angular", 1e-6, "N m s")):
         values = run[f"world.momentum.{kind}"].values
         changed = float(np.abs(values - values[0]).max())
-        yield Claim(f"{kind} momentum, largest change", _NOTHING_OUTSIDE, "below", bound * tens, changed, unit)
+        yield Claim(f"{kind} momentum, largest change", "below", bound * tens, changed, unit, _NOTHING_OUTSIDE)

@@ -92,21 +92,21 @@ class StationLibration(Scenario):
             exact = slow * 2.0 / np.pi * ellipk(np.sin(np.deg2rad(self.pitch_deg)) ** 2)
             aside = float(np.rad2deg(np.max(np.abs(angles[:, :2]))))
             return [
-                Claim("period of pitch", _PLANAR, "within", float(exact), period, "s", 2e-5),
-                Claim("yaw and roll stay out of it", _PLANAR, "below", 2e-2, aside, "deg"),
+                Claim("period of pitch", "within", float(exact), period, "s", _PLANAR, 2e-5),
+                Claim("yaw and roll stay out of it", "below", 2e-2, aside, "deg", _PLANAR),
             ]
         if variant == "small":
-            found = [Claim("period of pitch", _SMALL, "within", slow, period, "s", 1e-5)]
+            found = [Claim("period of pitch", "within", slow, period, "s", _SMALL, 1e-5)]
             linear = linear_motion(self.duration)
             for k, axis in enumerate(("yaw", "roll", "pitch")):
                 reference, ours = (float(np.max(np.abs(x[:, k])) / x[0, k]) for x in (linear, angles))
                 words = f"largest {axis}, over that at the start"
-                found.append(Claim(words, _LINEAR, "within", reference, ours, "1", 2e-3))
+                found.append(Claim(words, "within", reference, ours, "1", _LINEAR, 2e-3))
             return found
         return [
             *rest_claims(),
             *libration_claims(),
-            Claim("nonlinear: period of pitch", _SMALL, "within", slow, period, "s", 5e-3),
+            Claim("nonlinear: period of pitch", "within", slow, period, "s", _SMALL, 5e-3),
         ]
 
 

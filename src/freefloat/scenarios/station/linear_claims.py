@@ -22,12 +22,12 @@ FIVE = np.deg2rad(5.0)
 
 def about(what: str, reference: float, ours: float, unit: str, tolerance: float, source: Source = REFERENCE) -> Claim:
     """Claim that a number equals the reference to an absolute tolerance, its printed digits."""
-    return Claim(what, source, "about", float(reference), float(ours), unit, tolerance)
+    return Claim(what, "about", float(reference), float(ours), unit, source, tolerance)
 
 
 def within(what: str, reference: float, ours: float, unit: str, relative: float = 2e-3) -> Claim:
     """Claim that a number equals the reference to a relative tolerance."""
-    return Claim(what, REFERENCE, "within", reference, float(ours), unit, relative)
+    return Claim(what, "within", reference, float(ours), unit, REFERENCE, relative)
 
 
 # ---- at rest
@@ -92,7 +92,7 @@ def _open_modes(station: StationModel) -> Iterator[Claim]:
     yield about("highest elastic mode", 1027.9, found[-1], "rad/s", 0.06)
     yield about("elastic modes", 60.0, len(found), "1", 0.0)
     largest = np.max(np.real(station.structure.state_space.poles))
-    yield Claim("largest real part of the open loop", REFERENCE, "below", 1e-10, float(largest), "1/s")
+    yield Claim("largest real part of the open loop", "below", 1e-10, float(largest), "1/s", REFERENCE)
 
 
 def _tidal_modes() -> Iterator[Claim]:
@@ -126,7 +126,7 @@ def regulator_claims() -> Iterator[Claim]:
     """Claims of the Riccati equation, poles and gains."""
     regulator = station_model().regulator
     poles = regulator.poles
-    yield Claim("relative residual of the Riccati equation", REFERENCE, "below", 1e-12, regulator.residual, "1")
+    yield Claim("relative residual of the Riccati equation", "below", 1e-12, regulator.residual, "1", REFERENCE)
     yield about("fastest real part", -214.1, np.min(np.real(poles)), "1/s", 0.06)
     yield about("slowest real part", -3.458e-3, np.max(np.real(poles)), "1/s", 6e-7)
     yield about("real poles", 6.0, float(np.sum(np.abs(np.imag(poles)) < 1e-9)), "1", 0.0)
@@ -172,7 +172,7 @@ def recovery_claims() -> Iterator[Claim]:
     yield about("cost of the recovery", 1.665862e7, regulator.cost(start), "1", 10.0)
     by_lyapunov = lyapunov_cost(regulator.model, regulator.gain, regulator.Q, regulator.R, start)
     share = abs(by_lyapunov / regulator.cost(start) - 1.0)
-    yield Claim("cost against Lyapunov's equation", Source("exact", "cost identity"), "below", 1e-6, share, "1")
+    yield Claim("cost against Lyapunov's equation", "below", 1e-6, share, "1", Source("exact", "cost identity"))
     motion = simulate_linear(_with_outputs(station, regulator.closed_loop), start, 0.01, 600.0)
     for axis, wide, narrow, over in zip(
         AXES, (497.1, 90.8, 325.6), (548.8, 117.8, 358.7), (4.40, 7.95, 4.48), strict=True

@@ -34,14 +34,14 @@ def nominal_claims(scenario: StationRecovery, run: Run) -> list[Claim]:
         reference, ours = (
             settling_time(x, y, 0.02 * FIVE) for x, y in ((linear.times, linear[axis]), (t, angles[:, k]))
         )
-        found.append(Claim(f"nonlinear: {axis} within 2 %", _LINEAR, "within", reference, ours, "s", 0.05, _NOT_SMALL))
+        found.append(Claim(f"nonlinear: {axis} within 2 %", "within", reference, ours, "s", _LINEAR, 0.05, _NOT_SMALL))
     return [*regulator_claims(), *recovery_claims(), *found]
 
 
 def settling_claims(run: Run, degrees: float) -> list[Claim]:
     """Claim that the rotation is small in the last tenth of the run."""
     last = np.abs(np.rad2deg(run["orbit.rotation"].values))[-len(run["time"]) // 10 :]
-    return [Claim("largest rotation in the last tenth", OWN_BOUND, "below", degrees, float(np.max(last)), "deg")]
+    return [Claim("largest rotation in the last tenth", "below", degrees, float(np.max(last)), "deg", OWN_BOUND)]
 
 
 def delay_margin_claims(scenario: StationRecovery, above: Run, below: Run) -> list[Claim]:
@@ -57,9 +57,9 @@ def delay_margin_claims(scenario: StationRecovery, above: Run, below: Run) -> li
     delays = [compensator.period * samples for samples in (scenario.variants()["late-below"].late, scenario.late)]
     zero = delays[0] - rates[0] * (delays[1] - delays[0]) / (rates[1] - rates[0])
     return [
-        Claim("delay at which oscillations begin to grow", _MARGIN, "within", predicted, float(zero), "s", 0.02),
-        Claim("growth below the margin", OWN_BOUND, "below", 0.0, rates[0], "1/s"),
-        Claim("growth above the margin", OWN_BOUND, "above", 0.0, rates[1], "1/s"),
+        Claim("delay at which oscillations begin to grow", "within", predicted, float(zero), "s", _MARGIN, 0.02),
+        Claim("growth below the margin", "below", 0.0, rates[0], "1/s", OWN_BOUND),
+        Claim("growth above the margin", "above", 0.0, rates[1], "1/s", OWN_BOUND),
     ]
 
 
@@ -74,8 +74,8 @@ def spillover_claims(scenario: StationRecovery, run: Run) -> list[Claim]:
     ours = growth(run, "arm.1.tip.displacement", 2)
     predicted = found.unstable[0].pole.real if found.unstable else 0.0
     return [
-        Claim("unstable modes that the report names", OWN_BOUND, "above", 0.5, float(len(found.unstable)), "1"),
-        Claim("growth of the arm's oscillation", _GROWTH, "within", predicted, ours, "1/s", 0.05),
+        Claim("unstable modes that the report names", "above", 0.5, float(len(found.unstable)), "1", OWN_BOUND),
+        Claim("growth of the arm's oscillation", "within", predicted, ours, "1/s", _GROWTH, 0.05),
     ]
 
 

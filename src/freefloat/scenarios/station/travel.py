@@ -111,32 +111,32 @@ class StationTravel(Scenario):
             light = np.max(np.abs(np.rad2deg(others["light-from-rest"]["orbit.rotation"].values)))
             worst = float(np.max(np.abs(turned)))
             return [
-                Claim("largest rotation in a minute", OWN_BOUND, "above", 0.1, worst, "deg"),
-                Claim("against the light arm, times", OWN_BOUND, "above", 100.0, worst / float(light), "1"),
+                Claim("largest rotation in a minute", "above", 0.1, worst, "deg", OWN_BOUND),
+                Claim("against the light arm, times", "above", 100.0, worst / float(light), "1", OWN_BOUND),
             ]
         if variant == "light-from-rest":
             worst = float(np.max(np.abs(turned)))
-            return [Claim("largest rotation in a minute", OWN_BOUND, "below", 2e-3, worst, "deg")]
+            return [Claim("largest rotation in a minute", "below", 2e-3, worst, "deg", OWN_BOUND)]
         if variant == "controlled":
             largest = float(np.max(np.abs(travel)))
-            found = [Claim("nonlinear: largest travel", _LINEAR, "within", 0.0430, largest, "m", 0.05)]
+            found = [Claim("nonlinear: largest travel", "within", 0.0430, largest, "m", _LINEAR, 0.05)]
             at = int(np.argmin(np.abs(run["time"].values - 60.0)))
             for axis, reference, ours in zip(AXES, (-0.0094, -0.0534, -0.0176), turned[at] - turned[0], strict=True):
                 found.append(
                     Claim(
                         f"nonlinear: change of {axis} in a minute",
-                        _LINEAR,
                         "about",
                         reference,
                         float(ours),
                         "deg",
+                        _LINEAR,
                         1e-3,
                     )
                 )
             return found
         growth = np.sqrt(3.0) * self.station().model.rate  # the tide pulls the carriage along the vertical [1/s]
         exact = self.speed * np.sinh(growth * self.duration) / growth
-        found = [Claim("nonlinear: travel in a minute", _TIDE, "within", float(exact), float(travel[-1]), "m", 1e-4)]
+        found = [Claim("nonlinear: travel in a minute", "within", float(exact), float(travel[-1]), "m", _TIDE, 1e-4)]
         return [*travel_claims(), *found]
 
     @classmethod

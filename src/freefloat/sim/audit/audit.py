@@ -7,7 +7,8 @@ rounding; never by more than a thousandth of the motion.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+import math
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from freefloat.sim.audit.balances import (
     balanced_quantity,
     imbalances,
 )
+from freefloat.values.judgement import Judgement
 
 if TYPE_CHECKING:
     from freefloat.values.labelled import LabelledArrays
@@ -80,30 +82,39 @@ class IntegratorLoss:
 
 
 @dataclass(frozen=True)
-class AuditEntry:
-    """One balance: its largest imbalance, the time of it, and the permitted imbalance."""
+class AuditEntry(Judgement):
+    """One balance: its largest imbalance, the value, beside the one that is permitted, the limit."""
 
-    quantity: str
-    unit: str
-    imbalance: float
-    at: float  # [s]
-    permitted: float
+    value: float
+    at: float  # when the imbalance is largest [s]
 
     @property
     def holds(self) -> bool:
         """True if the imbalance is permitted; one that is not finite never is."""
-        return bool(np.isfinite(self.imbalance)) and self.imbalance <= self.permitted
+        return bool(np.isfinite(self.value)) and self.value <= self.limit
 
     def __str__(self) -> str:
         return self.line(_WIDE)
 
     def line(self, wide: int) -> str:
-        """The entry as text, with the quantity filled to a width."""
+        """The entry as text, with its name filled to a width."""
         verdict = "holds" if self.holds else "VIOLATED"
         return (
-            f"{self.quantity:<{wide}} {verdict:<8} off by {self.imbalance:9.2e} {self.unit} at {self.at:g} s "
-            f"(permitted {self.permitted:.1e})"
+            f"{self.name:<{wide}} {verdict:<8} off by {self.value:9.2e} {self.unit} at {self.at:g} s "
+            f"(permitted {self.limit:.1e})"
         )
+
+    def as_dict(self) -> dict[str, Any]:
+        """The entry as plain data for files; numbers that are not finite become None, which JSON can hold."""
+        numbers = {"imbalance": self.value, "at": self.at, "permitted": self.limit}
+        plain = {key: number if key == "at" or np.isfinite(number) else None for key, number in numbers.items()}
+        return {"quantity": self.name, "unit": self.unit, **plain}
+
+    @staticmethod
+    def from_dict(data: dict[str, Any]) -> AuditEntry:
+        """The entry from plain data; a missing number is NaN."""
+        permitted, imbalance = (math.nan if data[key] is None else data[key] for key in ("permitted", "imbalance"))
+        return AuditEntry(data["quantity"], "at most", permitted, imbalance, data["unit"], data["at"])
 
 
 @dataclass(frozen=True)
@@ -125,22 +136,20 @@ class Audit:
         return tuple(entry for entry in self.entries if not entry.holds)
 
     def __str__(self) -> str:
-        wide = max([_WIDE, *(len(entry.quantity) for entry in self.entries)])
+        wide = max([_WIDE, *(len(entry.name) for entry in self.entries)])
         lines = [*(entry.line(wide) for entry in self.entries), f"tolerance: {self.reason}"]
         return "\n".join(lines + [f"warning: {text}" for text in self.warnings])
 
     def as_dict(self) -> dict[str, Any]:
         """The audit as plain data for files; numbers that are not finite become None, which JSON can hold."""
-        data = asdict(self)
-        for entry in data["entries"]:
-            entry |= {k: None for k in ("imbalance", "permitted") if not np.isfinite(entry[k])}
-        return data
+        entries = tuple(entry.as_dict() for entry in self.entries)
+        return {"entries": entries, "reason": self.reason, "warnings": self.warnings}
 
     @staticmethod
     def from_dict(data: dict[str, Any]) -> Audit:
         """The audit from plain data, as `as_dict` makes it."""
         return Audit(
-            entries=tuple(map(_entry_from_dict, data["entries"])),
+            entries=tuple(map(AuditEntry.from_dict, data["entries"])),
             reason=data["reason"],
             warnings=tuple(data.get("warnings", ())),
         )
@@ -186,12 +195,6 @@ def audit(
     return Audit(entries=entries, reason=accuracy.reason + why, warnings=warnings)
 
 
-def _entry_from_dict(data: dict[str, Any]) -> AuditEntry:
-    """Entry from plain data; a missing number is NaN."""
-    fields: dict[str, Any] = {name: np.nan if value is None else value for name, value in data.items()}
-    return AuditEntry(**fields)
-
-
 def _unfinished_entries(data: LabelledArrays, t: np.ndarray) -> list[AuditEntry]:
     """Entry for steps that were not finished because contact was too stiff; empty if the run has no such channel."""
     if UNFINISHED not in data:
@@ -228,7 +231,7 @@ def _violation_text(
             "consistent with itself, which is a bug: please report it"
         )
     violated = {key: entry for key, entry in over_time.items() if not entry.holds}
-    coarse = [key for key, entry in violated.items() if not entry.imbalance <= accuracy.largest_loss(key, sizes)]
+    coarse = [key for key, entry in violated.items() if not entry.value <= accuracy.largest_loss(key, sizes)]
     if coarse and accuracy.remedy:
         return f": {accuracy.remedy}"
     return f": {accuracy.otherwise}" if violated and accuracy.otherwise else ""
@@ -240,4 +243,4 @@ def _entry(quantity: str, unit: str, t: np.ndarray, imbalance: np.ndarray, permi
     limit = np.broadcast_to(permitted, size.shape)
     share = np.where(size > 0.0, size / np.maximum(limit, np.finfo(float).tiny), 0.0)
     worst = int(np.argmax(np.where(np.isfinite(size), share, np.inf)))
-    return AuditEntry(quantity, unit, float(size[worst]), float(t[worst]), float(limit[worst]))
+    return AuditEntry(quantity, "at most", float(limit[worst]), float(size[worst]), unit, float(t[worst]))

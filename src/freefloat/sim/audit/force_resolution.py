@@ -43,7 +43,8 @@ class UnresolvedForce:
     def entry(self) -> AuditEntry:
         """The entry of the audit."""
         balance = balanced_quantity(self.book)
-        return AuditEntry(f"forces between ticks: {balance.short}", balance.unit, self.amount, self.at, self.permitted)
+        name = f"forces between ticks: {balance.short}"
+        return AuditEntry(name, "at most", self.permitted, self.amount, balance.unit, self.at)
 
     def sentence(self, dt: float) -> str:
         """Sentence that says what happened and what to do."""

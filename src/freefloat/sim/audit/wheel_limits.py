@@ -34,6 +34,5 @@ def wheel_limit_entries(system: System, data: LabelledArrays) -> Iterator[AuditE
         worst = int(np.argmax(np.where(np.isfinite(beyond), beyond, np.inf)))
         turned = np.ptp(carried) + np.max(np.abs(np.diff(carried)), initial=0.0)
         permitted = float(beyond[0] + turned + _LOCATED * most)
-        yield AuditEntry(
-            f"{prefix}{name}: momentum beyond its limit", "N m s", float(beyond[worst]), t[worst], permitted
-        )
+        words, most_beyond = f"{prefix}{name}: momentum beyond its limit", float(beyond[worst])
+        yield AuditEntry(words, "at most", permitted, most_beyond, "N m s", t[worst])

@@ -57,7 +57,7 @@ def test_what_is_permitted_does_not_depend_on_units():
     ours, theirs = judged(0.0), judged(0.0, kilogram=1e3, metre=1e3)
     scales = {"N s": 1e6, "N m s": 1e9, "J": 1e9, "N": 1e6, "N m": 1e9, "W": 1e9, "1": 1.0}
     for a, b in zip(ours.audit.entries[:3], theirs.audit.entries[:3], strict=True):
-        assert b.permitted == pytest.approx(scales[a.unit] * a.permitted, rel=1.0), a.quantity
+        assert b.limit == pytest.approx(scales[a.unit] * a.limit, rel=1.0), a.name
 
 
 def test_drift_does_not_enter_the_accelerations():
@@ -135,7 +135,7 @@ def test_a_fault_of_the_integration_alone_is_caught_by_the_books(monkeypatch):
     moved = lambda s, *rest: right(dataclasses.replace(s, world=ff.World.of(wrong)), *rest)  # noqa: E731
     monkeypatch.setattr(rollout, "step", moved)
     run = ff.simulate(craft, Swing(0.3), duration=2.0, check=False)
-    assert "angular momentum about the centre of mass" in [entry.quantity for entry in run.audit.violations]
+    assert "angular momentum about the centre of mass" in [entry.name for entry in run.audit.violations]
     assert "the step is not to blame" in run.audit.reason
 
 
@@ -144,7 +144,7 @@ def test_a_jump_inside_a_step_is_the_integrators_and_is_permitted():
     run = ff.simulate(one_arm(), Swing(0.3, switch=1.003), duration=2.0)
     smooth = ff.simulate(one_arm(), Swing(0.3, switch=1.0), duration=2.0)
     assert run.audit.holds
-    assert run.audit.entries[2].imbalance > 10.0 * smooth.audit.entries[2].imbalance
+    assert run.audit.entries[2].value > 10.0 * smooth.audit.entries[2].value
 
 
 # ---- remedies

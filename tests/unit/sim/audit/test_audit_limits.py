@@ -37,7 +37,7 @@ def records(**changed: np.ndarray) -> LabelledArrays:
 
 def verdict(data: LabelledArrays, sizes: Sizes) -> dict[str, bool]:
     """Of every balance, of a run in no step."""
-    return {entry.quantity: entry.holds for entry in audit(data, IntegratorLoss("", steps=0), sizes).entries}
+    return {entry.name: entry.holds for entry in audit(data, IntegratorLoss("", steps=0), sizes).entries}
 
 
 # ---- rounding
@@ -78,8 +78,8 @@ def test_a_quaternion_is_unit_to_a_millionth_of_a_millionth(off, holds):
 def test_what_is_not_a_number_never_holds():
     found = verdict(records(energy__inner=np.array([0.0, np.nan, 0.0])), motion())
     assert not found["inner energy: change = work - dissipation"]
-    assert not AuditEntry("a balance", "J", np.nan, 0.0, np.inf).holds
-    assert not AuditEntry("a balance", "J", np.inf, 0.0, np.inf).holds
+    assert not AuditEntry("a balance", "at most", np.inf, np.nan, "J", 0.0).holds
+    assert not AuditEntry("a balance", "at most", np.inf, np.inf, "J", 0.0).holds
 
 
 # ---- the integrator
@@ -125,7 +125,7 @@ def test_four_times_the_difference_to_half_the_step_is_permitted():
     lost = abs(gained(whole) - gained(half))
     assert 4.0 * lost < 1e-3 * energy  # so that the bound does not count
     assert lost > 1e4 * EPS * energy
-    assert entry.permitted == pytest.approx(4.0 * lost + 65.0 * EPS * energy, rel=1e-6)
+    assert entry.limit == pytest.approx(4.0 * lost + 65.0 * EPS * energy, rel=1e-6)
 
 
 def test_long_runs_repeat_an_eighth_of_their_steps_or_4096():

@@ -48,7 +48,7 @@ def pushed(*args: float, duration: float = 4.0, **options) -> ff.Run:
 def test_a_push_between_ticks_is_found(start, stop):
     run = pushed(10.0, start, stop)
     (entry,) = run.audit.violations
-    assert entry.quantity.startswith("forces between ticks: ")
+    assert entry.name.startswith("forces between ticks: ")
     assert entry.at == pytest.approx(np.floor(start / DT) * DT)
     assert "forces are not resolved by the step" in run.audit.reason
     assert "declare its instants" in run.audit.reason
