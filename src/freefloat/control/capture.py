@@ -17,14 +17,7 @@ from freefloat.control.profiles import Quintic
 from freefloat.control.rate_software import RateSoftware
 from freefloat.control.reactionless_turn import nearest_reactionless_rates
 from freefloat.control.resolved_motion import assemble_floating_jacobian, pose_error, require_six_joints
-from freefloat.dynamics import (
-    FreeFloating,
-    frame_pose,
-    free_floating,
-    inertial_frame_pose,
-    joint_jacobian,
-    spd_solve,
-)
+from freefloat.dynamics import FreeFloating, frame_pose, free_floating, inertial_frame_pose, joint_jacobian, spd_solve
 from freefloat.dynamics.least_squares import SINGULAR_BELOW, damped_least_squares
 from freefloat.model import Clock, Measurements, Spacecraft, Truth
 from freefloat.sensors.ideal import true_value
@@ -312,9 +305,7 @@ def spline_to(craft: Spacecraft, frame: str, goal: Pose, q: Numeric, limits: App
     where = np.array(craft.layout.joint_positions, dtype=int)
     duration = float(Quintic.within(length, float(limits.coarse_speed)).duration)
     return JointSpline(
-        joints=craft.layout.moving_joints,
-        points=np.stack([q[where], found.q[where]]),
-        durations=np.array([duration]),
+        joints=craft.layout.moving_joints, points=np.stack([q[where], found.q[where]]), durations=np.array([duration])
     )
 
 

@@ -190,10 +190,7 @@ class CompliantCapture(Software[CompliantCaptureMemory]):
         """Pose errors X_DB of the base and X_DE of the tool, each from its set point."""
         X_TE = here.X_TB @ frame_pose(self.craft, here.q, self.frame)
         reference = self.reference
-        return (
-            reference.base_set_point(t).inverse() @ here.X_TB,
-            reference.tool_set_point(t).inverse() @ X_TE,
-        )
+        return reference.base_set_point(t).inverse() @ here.X_TB, reference.tool_set_point(t).inverse() @ X_TE
 
     def held_error(self, memory: CompliantCaptureMemory, here: MeetingState) -> Pose:
         """X_DB of the base from its place at the grasp: attitude as measured, position from the joints.

@@ -53,10 +53,7 @@ def measured_motion(craft: Spacecraft, y: Measurements) -> Motion:
 def measured_state(craft: Spacecraft, y: Measurements) -> State:
     """Measured state, arranged as in the software's own model."""
     return State(
-        p_NB=y["base.position"],
-        quat_NB=y["base.attitude"],
-        q=measured_positions(craft, y),
-        v=measured_speeds(craft, y),
+        p_NB=y["base.position"], quat_NB=y["base.attitude"], q=measured_positions(craft, y), v=measured_speeds(craft, y)
     )
 
 

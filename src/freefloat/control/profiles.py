@@ -28,11 +28,6 @@ class Profile(Protocol):
         """Time from rest to rest [s]."""
         ...
 
-    @property
-    def peak_rate(self) -> Numeric | float:
-        """Largest rate [m/s or rad/s]."""
-        ...
-
     def distance(self, t: Scalar) -> Scalar:
         """Distance covered at time t [m or rad]."""
         ...
@@ -71,11 +66,6 @@ class Trapezoid:
         """Time from rest to rest [s]."""
         return self.length / self.speed + self.ramp
 
-    @property
-    def peak_rate(self) -> Numeric | float:
-        """Largest rate: that of the plateau [m/s or rad/s]."""
-        return self.speed
-
     def distance(self, t: Scalar) -> Scalar:
         """Distance covered at time t [m or rad]."""
         end, ramp = self.duration, self.ramp
@@ -111,11 +101,6 @@ class Quintic:
         by_rate = _QUINTIC_PEAK * abs(length) / rate
         by_acceleration = (_QUINTIC_ACCELERATION * abs(length) / acceleration) ** 0.5
         return Quintic(length=length, duration=max(by_rate, by_acceleration, 1e-9))
-
-    @property
-    def peak_rate(self) -> Numeric | float:
-        """Largest rate, half way [m/s or rad/s]."""
-        return _QUINTIC_PEAK * abs(self.length) / self.duration
 
     def distance(self, t: Scalar) -> Scalar:
         """Distance covered at time t [m or rad]."""

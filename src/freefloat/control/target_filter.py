@@ -23,13 +23,7 @@ from freefloat.control.picture_update import (
 )
 from freefloat.control.target_errors import error_channels, error_values, true_target_state
 from freefloat.control.target_guess import TargetGuess
-from freefloat.control.target_motion import (
-    POSE_ERRORS,
-    AssumedBody,
-    TargetState,
-    point_velocity,
-    propagate_state,
-)
+from freefloat.control.target_motion import POSE_ERRORS, AssumedBody, TargetState, point_velocity, propagate_state
 from freefloat.control.visual_servo import PastPoses
 from freefloat.dynamics import composite_inertia, frame_pose
 from freefloat.model import Clock, Measurements, Software, Spacecraft, Truth

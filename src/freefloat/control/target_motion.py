@@ -159,15 +159,6 @@ def propagate_errors(body: AssumedBody, state: TargetState, h: Scalar | float) -
     return after, jax.jacfwd(error_after)(jnp.zeros(ERROR_COUNT))
 
 
-# ---- frames of the target
-
-
-def base_pose(body: AssumedBody, state: TargetState) -> Pose:
-    """Pose X_NB of the target's base, from the observed frame and the assumed mounting."""
-    R = rotation_matrix(state.quaternion)
-    return Pose(position=state.position - R @ body.frame.p, rotation=R)
-
-
 def point_velocity(state: TargetState, p_B: Vec3) -> Vec3:
     """Velocity of a point of the target, base axes [m/s]."""
     return rotation_matrix(state.quaternion).T @ state.velocity + cross(state.rate, p_B - state.com)

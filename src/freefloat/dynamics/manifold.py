@@ -41,12 +41,7 @@ class ReturnedStates:
 
 @compiled_on_call
 def return_to_rows(
-    crafts: Crafts,
-    states: States,
-    rows: Sequence[Rows],
-    *,
-    prescribed: Prescribed = (),
-    active: Numeric | None = None,
+    crafts: Crafts, states: States, rows: Sequence[Rows], *, prescribed: Prescribed = (), active: Numeric | None = None
 ) -> ReturnedStates:
     """One step back onto the rows, of positions and of speeds: errors of positions become their squares.
 
@@ -62,12 +57,7 @@ def return_to_rows(
 
 @compiled_on_call
 def return_by_rows(
-    crafts: Crafts,
-    states: States,
-    rows: Sequence[Rows],
-    *,
-    prescribed: Prescribed = (),
-    active: Numeric | None = None,
+    crafts: Crafts, states: States, rows: Sequence[Rows], *, prescribed: Prescribed = (), active: Numeric | None = None
 ) -> ReturnedStates:
     """One step back onto the rows, every row kept as a row: an independent second way."""
     response = row_response(crafts, states, rows, prescribed, active)

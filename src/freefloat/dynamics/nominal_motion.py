@@ -35,18 +35,10 @@ class FrameMotion:
 
 
 @record
-class NominalMotion:
+class NominalMotion(FrameMotion):
     """Motion of the frame Z in N: pose, twist and rate of the twist."""
 
-    position: Vec3  # p_NZ [m]
-    quaternion: Quaternion  # quat_NZ, scalar first
-    twist: Vec6  # V_NZ [m/s, rad/s], in Z axes
     twist_rate: Vec6  # of its components [m/s2, rad/s2]
-
-    @property
-    def pose(self) -> Pose:
-        """Pose X_NZ of the frame Z in N."""
-        return Pose(position=self.position, rotation=rotation_matrix(jnp.asarray(self.quaternion)))
 
 
 # ---- the unforced motion of a body, eq. (4)

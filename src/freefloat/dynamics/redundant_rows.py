@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
+from freefloat.dynamics.solve import scale_column
 from freefloat.values import record
 from freefloat.values.arrays import Matrix, Numeric, Scalar, Vector
 
@@ -29,7 +30,7 @@ class RowFactor:
         reduced, rest = [], b
         for column in self.columns:
             reduced.append(rest[0])
-            rest = rest[1:] - _scale(column, rest[0])
+            rest = rest[1:] - scale_column(column, rest[0])
         x = jnp.zeros((0, *b.shape[1:]))
         for k in range(len(reduced) - 1, -1, -1):
             x = jnp.concatenate([(reduced[k] * self.reciprocals[k] - self.columns[k] @ x)[None], x])
@@ -51,7 +52,3 @@ def factorise_rows(W: Matrix, mobility: Scalar) -> RowFactor:
         W = W[1:, 1:] - jnp.outer(columns[-1], W[0, 1:])
     stack = jnp.stack if kept else lambda _: jnp.zeros(0)
     return RowFactor(columns=tuple(columns), reciprocals=stack(reciprocals), kept=stack(kept))
-
-
-def _scale(column: Vector, value: Numeric) -> Numeric:
-    return column * value if jnp.ndim(value) == 0 else jnp.outer(column, value)

@@ -54,11 +54,7 @@ class RowResponse:
 
 
 def row_response(
-    crafts: Crafts,
-    states: States,
-    rows: Sequence[Rows],
-    prescribed: Prescribed = (),
-    active: Numeric | None = None,
+    crafts: Crafts, states: States, rows: Sequence[Rows], prescribed: Prescribed = (), active: Numeric | None = None
 ) -> RowResponse:
     """Response to rows at given states. Rows that are not `active` (flags, one for each row) have no effect."""
     given = prescribed_dofs(crafts, prescribed)

@@ -114,18 +114,6 @@ def _distance(
 # ---- points and segments against everything; R, p: pose of the first in the frame of the second
 
 
-def _point_point(R: Mat3, p: Vec3, a: Vec3, b: Vec3) -> Scalar:
-    return length(p)
-
-
-def _point_segment(R: Mat3, p: Vec3, a: Vec3, b: Vec3) -> Scalar:
-    return length(p - closest_on_segment(p, -b, b))
-
-
-def _point_box(R: Mat3, p: Vec3, a: Vec3, b: Vec3) -> Scalar:
-    return point_to_box(p, b).distance
-
-
 def _segment_segment(R: Mat3, p: Vec3, a: Vec3, b: Vec3) -> Scalar:
     ours, theirs = closest_of_segments(p - R @ a, p + R @ a, -b, b)
     return length(ours - theirs)
@@ -198,9 +186,9 @@ def _between_edges(R: Mat3, p: Vec3, a: Vec3, b: Vec3) -> Scalar:
 
 _KINDS: tuple[Kind, ...] = ("point", "segment", "box")
 _MEASURES = {
-    ("point", "point"): _point_point,
-    ("point", "segment"): _point_segment,
-    ("point", "box"): _point_box,
+    ("point", "point"): lambda R, p, a, b: length(p),
+    ("point", "segment"): lambda R, p, a, b: length(p - closest_on_segment(p, -b, b)),
+    ("point", "box"): lambda R, p, a, b: point_to_box(p, b).distance,
     ("segment", "segment"): _segment_segment,
     ("segment", "box"): _segment_box,
     ("box", "box"): _box_box,

@@ -22,14 +22,15 @@ def spd_solve(A: Matrix, b: Numeric) -> Numeric:
         reciprocals.append(reciprocal)
         columns.append(column)
         eliminated.append(b[k])
-        A, b = A[:k, :k] - jnp.outer(column, A[:k, k]), b[:k] - _scale_column(column, b[k])
+        A, b = A[:k, :k] - jnp.outer(column, A[:k, k]), b[:k] - scale_column(column, b[k])
     solution = jnp.zeros((0, *b.shape[1:]))
     for reciprocal, column, value in zip(reversed(reciprocals), reversed(columns), reversed(eliminated), strict=True):
         solution = jnp.concatenate([solution, (value * reciprocal - column @ solution)[None]])
     return solution
 
 
-def _scale_column(column: Numeric, value: Numeric) -> Numeric:
+def scale_column(column: Numeric, value: Numeric) -> Numeric:
+    """A column times a number, or times each of several."""
     return column * value if jnp.ndim(value) == 0 else jnp.outer(column, value)
 
 

@@ -79,8 +79,5 @@ def component_rates(state: State, rate: StateRate) -> State:
     """Rate of a state number by number, the quaternion's included: the direction for a derivative along a motion."""
     spin = jnp.concatenate([jnp.zeros(1), rate.turn])
     return State(
-        p_NB=rate.velocity,
-        quat_NB=0.5 * quaternion_multiply(jnp.asarray(state.quat_NB), spin),
-        q=rate.q,
-        v=rate.v,
+        p_NB=rate.velocity, quat_NB=0.5 * quaternion_multiply(jnp.asarray(state.quat_NB), spin), q=rate.q, v=rate.v
     )

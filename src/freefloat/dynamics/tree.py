@@ -182,10 +182,7 @@ def _modal_inertia(body: ModalBody, dofs: Dofs, b: Vector) -> ExtendedInertia:
     )
     turning = axial(body.mixed_moment + pairs + short_mixed)  # (modes, 3): int u x du/db dm
     return ExtendedInertia(
-        dofs=dofs,
-        rigid=rigid,
-        coupling=six(body.modal_moment + short_moment.T, turning.T),
-        own=body.modal_mass,
+        dofs=dofs, rigid=rigid, coupling=six(body.modal_moment + short_moment.T, turning.T), own=body.modal_mass
     )
 
 

@@ -24,8 +24,8 @@ class Failure(Part):
 
     @property
     def subject(self) -> str:
-        """Name of what fails."""
-        raise NotImplementedError
+        """Name of what fails: the field that each kind of failure adds."""
+        return getattr(self, dataclasses.fields(self)[-1].name)
 
     def channel(self) -> Channel:
         """Channel with the condition of what may fail: works or failed."""
@@ -42,11 +42,6 @@ class DeadWheel(Failure):
 
     wheel: str = static()
 
-    @property
-    def subject(self) -> str:
-        """Name of the wheel that fails."""
-        return self.wheel
-
     def check(self, craft: Spacecraft) -> None:
         """Reject a wheel that the spacecraft does not have."""
         self.require_known(craft, "wheel", (self.wheel,), craft.wheel_names)
@@ -57,11 +52,6 @@ class StuckJoint(Failure):
     """A joint that stops at once and stays where it is: it may not recover."""
 
     joint: str = static()
-
-    @property
-    def subject(self) -> str:
-        """Name of the joint that fails."""
-        return self.joint
 
     def check(self, craft: Spacecraft) -> None:
         """Reject a joint that the spacecraft does not have or that cannot move."""
@@ -76,19 +66,9 @@ class BlindSensor(Failure):
 
     sensor: str = static()  # name of the sensor, or its class: `Gyro`
 
-    @property
-    def subject(self) -> str:
-        """Name of the sensor that fails."""
-        return self.sensor
-
 
 @record
 class OpenThruster(Failure):
     """A thruster that stays open."""
 
     thruster: str = static()
-
-    @property
-    def subject(self) -> str:
-        """Name of the thruster that fails."""
-        return self.thruster

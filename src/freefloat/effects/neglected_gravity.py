@@ -11,7 +11,6 @@ import numpy as np
 
 from freefloat.effects.circular_orbit import CircularOrbit
 from freefloat.effects.elliptic_orbit import EllipticOrbit
-from freefloat.values.arrays import Scalar, Vec3
 from freefloat.values.compiling import over_rows
 from freefloat.values.labelled import LabelledArrays
 
@@ -39,11 +38,11 @@ def neglected_gravity_warning(
 
 def neglected_drift(orbit: CircularOrbit | EllipticOrbit, t: np.ndarray, left_out: np.ndarray) -> float:
     """Largest distance [m] by which accelerations (times, 3) in N, recorded at t, carry a free mass away from rest."""
-    rates = over_rows(_tidal_rate, orbit, rows=t)
+    rates = over_rows(type(orbit).tidal_rate, orbit, rows=t)
     steps = max(len(t) - 1, int(np.ceil((t[-1] - t[0]) * np.max(rates) / _STEP)))
     ends = np.linspace(t[0], t[-1], steps + 1)
     middle, h = 0.5 * (ends[1:] + ends[:-1]), ends[1] - ends[0]
-    nadirs = over_rows(_nadir, orbit, rows=middle)
+    nadirs = over_rows(type(orbit).nadir, orbit, rows=middle)
     squares = np.interp(middle, t, rates**2)
     pushes = np.stack([np.interp(middle, t, left_out[:, k]) for k in range(3)], axis=-1)
     place, velocity, farthest = np.zeros(3), np.zeros(3), 0.0
@@ -53,11 +52,3 @@ def neglected_drift(orbit: CircularOrbit | EllipticOrbit, t: np.ndarray, left_ou
         place = half + 0.5 * h * velocity
         farthest = max(farthest, float(np.linalg.norm(place)))
     return farthest
-
-
-def _tidal_rate(orbit: CircularOrbit | EllipticOrbit, t: Scalar) -> Scalar:
-    return orbit.tidal_rate(t)
-
-
-def _nadir(orbit: CircularOrbit | EllipticOrbit, t: Scalar) -> Vec3:
-    return orbit.nadir(t)

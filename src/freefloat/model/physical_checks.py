@@ -24,10 +24,7 @@ def inertia_faults(mass: float, inertia: np.ndarray) -> list[str]:
     faults = [] if mass > 0.0 else [f"mass must be positive, got {mass:g} kg"]
     scale = max(float(np.max(np.abs(inertia))), 1e-300)
     if np.max(np.abs(inertia - inertia.T)) > _ROUNDING * scale:
-        return [
-            *faults,
-            f"inertia matrix is not symmetric (by {np.max(np.abs(inertia - inertia.T)):g} kg m2)",
-        ]
+        return [*faults, f"inertia matrix is not symmetric (by {np.max(np.abs(inertia - inertia.T)):g} kg m2)"]
     smallest, middle, largest = np.linalg.eigvalsh((inertia + inertia.T) / 2.0)
     if smallest <= 0.0:
         faults.append(f"inertia must be positive definite, its smallest principal moment is {smallest:g} kg m2")

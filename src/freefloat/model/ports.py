@@ -280,7 +280,10 @@ class Sensor(Part):
             return SensorMemory(kept, taken, memory.valid | measured)
         mine = measured & (jnp.arange(len(memory.taken)) == number % len(memory.taken))
         return SensorMemory(
-            {name: jnp.where(_broadcastable(mine, old), values[name], old) for name, old in memory.values.items()},
+            {
+                name: jnp.where(mine.reshape(-1, *(1,) * (old.ndim - 1)), values[name], old)
+                for name, old in memory.values.items()
+            },
             jnp.where(mine, clock.t, memory.taken),
             memory.valid | mine,
         )
@@ -295,10 +298,6 @@ class Sensor(Part):
         newest = jnp.argmax(age)
         now = {self.channel_name(name): value[newest] for name, value in memory.values.items()}
         return now, age[newest], jnp.any(ready)
-
-
-def _broadcastable(mine: Numeric, values: Numeric) -> Numeric:
-    return mine.reshape(-1, *(1,) * (values.ndim - 1))
 
 
 Memory = TypeVar("Memory")

@@ -131,12 +131,7 @@ class Spacecraft:
     ) -> Spacecraft:
         """Copy with a new reaction wheel; its mass and locked inertia are already part of the body that carries it."""
         wheel = Wheel(
-            name=name,
-            body=body,
-            axis=axis,
-            inertia=inertia,
-            max_torque=max_torque,
-            max_momentum=max_momentum,
+            name=name, body=body, axis=axis, inertia=inertia, max_torque=max_torque, max_momentum=max_momentum
         )
         return self.with_existing_wheel(wheel)
 

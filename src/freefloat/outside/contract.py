@@ -186,7 +186,7 @@ class Contract:
         return Contract(
             name=getattr(software, "name", "") or type(software).__name__,
             period=software.period,
-            reads=tuple(_measurement_field(name, unit) for name, unit in _pairs(software.reads)),
+            reads=tuple(ContractField(name, unit=unit or "") for name, unit in _pairs(software.reads)),
             gives=tuple(ContractField(name, parts=_names(parts)) for name, parts in _pairs(software.commands)),
             tells=tuple(_message_field(name, example) for name, example in _pairs(getattr(software, "tells", {}))),
         )
@@ -198,10 +198,6 @@ def _pairs(named: Mapping[str, Any] | Iterable[str]) -> Iterable[tuple[str, Any]
 
 def _names(names: str | Iterable[str]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
-
-
-def _measurement_field(name: str, unit: Any) -> ContractField:
-    return ContractField(name, unit=unit or "")
 
 
 def _message_field(name: str, example: Any) -> ContractField:

@@ -35,7 +35,8 @@ class SoftwareLink(Program):
     def __init__(
         self, address: str = "", *, command: Sequence[str] = (), patience: float = 10.0, remote: bool = False
     ) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="freefloat-")) if not address and _has_unix() else None
+        own_folder = not address and hasattr(socket, "AF_UNIX")
+        self._folder = Path(tempfile.mkdtemp(prefix="freefloat-")) if own_folder else None
         address = address or (f"unix:{self._folder}/software" if self._folder else "tcp:127.0.0.1:0")
         self._listener, self.address = open_listener(address, remote=remote)
         self._command, self._patience, self._owner = tuple(command), patience, os.getpid()
@@ -187,7 +188,3 @@ class SoftwareLink(Program):
         except subprocess.TimeoutExpired:
             return ""
         return f"ended with {f'signal {-code}' if code < 0 else f'status {code}'}"
-
-
-def _has_unix() -> bool:
-    return hasattr(socket, "AF_UNIX")

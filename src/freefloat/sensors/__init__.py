@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING
 from freefloat.renamed import renamed_names
 from freefloat.sensors.camera import RelativePoseCamera
 from freefloat.sensors.deflection import Deflection
-from freefloat.sensors.encoder import JointEncoder
+from freefloat.sensors.encoder import JointEncoder, MotorEncoder
 from freefloat.sensors.gyro import Gyro
 from freefloat.sensors.ideal import Ideal, IdealMeasurements, measurable_text, true_value
 from freefloat.sensors.imperfection import Imperfection, ImperfectSensor, noise_key
-from freefloat.sensors.motor_encoder import MotorEncoder
 from freefloat.sensors.noise import normal, threefry, uniform
 from freefloat.sensors.star_tracker import StarTracker
 

@@ -1,4 +1,4 @@
-"""Joint encoder: joint positions with offset, noise and quantisation."""
+"""Encoders with offset, noise and quantisation: at the joints, or on the motor shafts of joints with flexible gears."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.model import Sensor, Spacecraft
+from freefloat.model import Spacecraft
 from freefloat.model.ports import Clock, Truth
 from freefloat.sensors.imperfection import ImperfectSensor, quantise
 from freefloat.values import ModelError, record
@@ -30,7 +30,8 @@ class JointEncoder(ImperfectSensor):
 
     def check(self, craft: Spacecraft) -> None:
         """Reject a spacecraft without a moving joint."""
-        require_moving_joint(self, craft)
+        if not craft.layout.moving_joints:
+            raise ModelError(f"{self.title}: spacecraft '{craft.name}' has no joint that moves. Leave the encoder out.")
 
     def measure(self, truth: Truth, number: Numeric, clock: Clock) -> Mapping[str, Numeric]:
         """Measured joint positions [rad, m]."""
@@ -40,7 +41,28 @@ class JointEncoder(ImperfectSensor):
         return {"joints.position": quantise(positions + self.offset + noise, self.step)}
 
 
-def require_moving_joint(encoder: Sensor, craft: Spacecraft) -> None:
-    """Raise an error if a spacecraft with an encoder has no joint that turns or slides."""
-    if not craft.layout.moving_joints:
-        raise ModelError(f"{encoder.title}: spacecraft '{craft.name}' has no joint that moves. Leave the encoder out.")
+@record
+class MotorEncoder(JointEncoder):
+    """Encoders on all motors, all of the same kind; they measure `joints.position` and `joints.rate` at the motors.
+
+    Values are those at the joint side: rotor angle over gear ratio. With a stiff gear motor and joint agree.
+    """
+
+    rate_noise: Numeric | float = 0.0  # one sigma [rad/s, m/s]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_bounds(self, {"rate_noise": "rad/s, m/s"}, least=0.0)
+
+    def measure(self, truth: Truth, number: Numeric, clock: Clock) -> Mapping[str, Numeric]:
+        """Measured motor positions [rad, m] and rates [rad/s, m/s], under the names of the joints' measurements."""
+        layout = truth.craft.layout
+        motors = layout.motor_coordinates(layout.moving_joints)
+        at = np.array([layout.position(name).start for name in motors], dtype=int)
+        draws = self.draw(truth, number, 2 * len(motors))
+        positions = jnp.asarray(truth.state.q)[at] + self.offset + self.noise * draws[: len(motors)]
+        rates = jnp.asarray(truth.state.v)[np.array(layout.indices(motors), dtype=int)]
+        return {
+            "joints.position": quantise(positions, self.step),
+            "joints.rate": rates + self.rate_noise * draws[len(motors) :],
+        }

@@ -17,11 +17,7 @@ from freefloat.values import ModelError, SoftwareError
 
 
 def check_software(
-    software: Any,
-    craft: Spacecraft | World,
-    *others: Any,
-    state: State | None = None,
-    dt: float = 0.01,
+    software: Any, craft: Spacecraft | World, *others: Any, state: State | None = None, dt: float = 0.01
 ) -> list[str]:
     """Faults of a user's software on a spacecraft, beside other parts, one sentence each; an empty list if it can run.
 

@@ -22,11 +22,7 @@ from freefloat.sim.motion.accelerations import derivative
 from freefloat.sim.motion.integrators import RateFunction
 from freefloat.sim.motion.interactions import Flags
 from freefloat.sim.motion.port_bus import PortBus, command_inputs, commanded_torques
-from freefloat.sim.motion.prescribed_motion import (
-    apply_prescribed_rates,
-    with_port_rates,
-    with_rates_until,
-)
+from freefloat.sim.motion.prescribed_motion import apply_prescribed_rates, with_port_rates, with_rates_until
 from freefloat.sim.system.sensed_motion import sensed_states
 from freefloat.sim.system.software_checks import checked_call, require_same_memory
 from freefloat.sim.system.system import (
@@ -108,11 +104,7 @@ class _TickState:
 
     def __init__(self, system: System, state: SystemState, inputs: Inputs, tick: Tick, parts: Numeric | None) -> None:
         self.system, self.state, self.inputs, self.tick, self._parts = system, state, inputs, tick, parts
-        self.states, self._sensed, self._count = (
-            with_port_rates(system, state, inputs, tick.t),
-            set(),
-            state.tick,
-        )
+        self.states, self._sensed, self._count = with_port_rates(system, state, inputs, tick.t), set(), state.tick
 
     def port_bus(self, *, before_rates: bool = False) -> PortBus:
         """The port bus of the present state."""

@@ -136,12 +136,29 @@ class FixedSteps:
                 yield chunk.record
 
     def reach(self, states: SystemState, ticks: int, parts: int = 1) -> SystemState:
-        """States after so many ticks from many states, each tick made in `parts` steps, counted by their `tick`."""
-        return self.advance(states, parts * ticks, parts)
+        """States after so many ticks from many states, each tick made in `parts` steps, which their `tick` counts."""
+        return self.advance(in_parts(states, parts), parts * ticks, parts)
+
+    def reach_each(self, states: SystemState, ticks: np.ndarray, parts: int) -> SystemState:
+        """States after a number of ticks for each of many states, each tick made in `parts` steps."""
+        alike = [np.flatnonzero(ticks == count) for count in np.unique(ticks)]
+        reached = [self.reach(entries(states, some), int(ticks[some[0]]), parts) for some in alike]
+        order = np.argsort(np.concatenate(alike))
+        return jax.tree.map(lambda *x: np.concatenate(x)[order], *reached)
 
     def advance(self, states: SystemState, steps: int, parts: int) -> SystemState:
         """States after so many steps from many states; `parts` steps make a tick, and their `tick` counts steps."""
         return self._compiled.rollout_side_by_side(states, _in_parts(parts), *self._outside, steps=steps)
+
+
+def in_parts(states: SystemState, parts: int) -> SystemState:
+    """The states with `tick` counted in parts of a tick."""
+    return dataclasses.replace(states, tick=np.asarray(parts * np.asarray(states.tick), dtype=np.int32))
+
+
+def entries(states: SystemState, some: np.ndarray | slice | int | None) -> SystemState:
+    """Some of many states (leading axis); `None` makes many of a single one."""
+    return jax.tree.map(lambda x: np.asarray(x)[some], states)
 
 
 def step_of_run(system: System, state: SystemState, parts: Any, *outside: Any) -> SystemState:

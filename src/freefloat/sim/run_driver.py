@@ -130,14 +130,11 @@ class RunDriver:
         """Give warnings that are possible before the run, and compile; a part with faulty channels raises an error."""
         system, steps = self.system, self.timing.steps
         too_fast = unresolved_rates(system, self.start) if self.fixed else ()
-        for sentence in too_fast:
-            warnings.warn(sentence, UnresolvedWarning, stacklevel=4)
         beyond = self._starts_beyond_limits()
-        for sentence in beyond:
-            warnings.warn(sentence, StartWarning, stacklevel=4)
         slips = () if self.first else unit_warnings(system, self.start)  # a run that goes on was looked at before
-        for sentence in slips:
-            warnings.warn(sentence, UnitWarning, stacklevel=4)
+        for found, kind in ((too_fast, UnresolvedWarning), (beyond, StartWarning), (slips, UnitWarning)):
+            for sentence in found:
+                warnings.warn(sentence, kind, stacklevel=4)
         self._start_warnings = (*too_fast, *beyond, *slips)
         since = max(self.first - 1, 0)  # a record has the inputs of the step before it
         table = tabulate(system, self.experiment.inputs, since, self.first + steps - since)

@@ -36,7 +36,7 @@ def test_steps_are_those_of_a_rollout_also_when_better_code_takes_over(program):
     record = program.rollout(START, HELD, 1.25, steps=12, record_every=1).record
     for k in range(12):
         if k == 6:
-            program._scalar.full()
+            program._scalar.final_code()
         steps.step()
         same(steps.state, jax.tree_util.tree_map(lambda rows, k=k: rows[k], record))
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import jax.numpy as jnp
 
 from freefloat.values import ModelError, record, static
-from freefloat.values.arrays import Numeric, Scalar, Vector, is_traced
+from freefloat.values.arrays import Numeric, Vector, is_traced
 from freefloat.values.checks import require_bounds, require_number
 
 
@@ -51,10 +51,6 @@ class KelvinVoigt:
     def energy(self, depth: Vector) -> Vector:
         """Energy stored in the spring [J]."""
         return 0.5 * self.stiffness * jnp.maximum(depth, 0.0) ** 2
-
-    def largest_slope(self, depth: Scalar | float) -> Scalar | float:
-        """Largest slope of the force over the depth, up to a depth [N/m]."""
-        return self.stiffness
 
 
 @record
@@ -104,10 +100,6 @@ class HuntCrossley:
     def energy(self, depth: Vector) -> Vector:
         """Energy stored in the spring [J]."""
         return self.stiffness / (self.exponent + 1.0) * _power(depth, self.exponent + 1.0)
-
-    def largest_slope(self, depth: Scalar | float) -> Scalar | float:
-        """Largest slope of the force over the depth, up to a depth [N/m]."""
-        return self.stiffness * self.exponent * depth ** (self.exponent - 1.0)
 
 
 def _restitution_residual(x: float, e: float) -> float:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 from freefloat.engine.errors import TargetError
 from freefloat.engine.graph import Graph, Leaf
-from freefloat.engine.runtime.program import Chunk, Compiled, Rollout
+from freefloat.engine.runtime.program import Compiled
 from freefloat.engine.runtime.structure import CallStructure
 
 from .expressions import TYPES, helper_text
@@ -51,36 +50,11 @@ class CText(Compiled):
         paths[1].write_text(self.header)
         return paths
 
-    def __call__(self, *args: Any) -> NoReturn:
+    def __call__(self, *args: Any, **options: Any) -> NoReturn:
         """Not possible: text must be compiled first."""
-        raise _not_callable()
+        raise TargetError("C text cannot be called: compile it with a C compiler, or use target='native'.")
 
-    def batch(self, *args: Any, in_axes: Sequence[int | None] | None = None, threads: int | None = None) -> NoReturn:
-        """Not possible: text must be compiled first."""
-        raise _not_callable()
-
-    def rollout_chunks(
-        self, state: Any, *held: Any, steps: int, chunk: int | None = None, record_every: int | None = None
-    ) -> Iterator[Chunk]:
-        """Not possible: text must be compiled first."""
-        raise _not_callable()
-
-    def rollout_batch(
-        self,
-        state: Any,
-        *held: Any,
-        steps: int,
-        record_every: int | None = None,
-        in_axes: Sequence[int | None] | None = None,
-        threads: int | None = None,
-        scalar: bool = False,
-    ) -> Rollout:
-        """Not possible: text must be compiled first."""
-        raise _not_callable()
-
-
-def _not_callable() -> TargetError:
-    return TargetError("C text cannot be called: compile it with a C compiler, or use target='native'.")
+    batch = rollout_chunks = rollout_batch = __call__
 
 
 def _source(graph: Graph, name: str) -> str:

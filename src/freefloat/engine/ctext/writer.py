@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from freefloat.engine.graph.fusion import count_uses
-from freefloat.engine.graph.node import Block, Node
+from freefloat.engine.graph.node import Block, Node, table_length
 
 from .expressions import TYPES, expression, helper_name, literal
 
@@ -64,7 +64,7 @@ class Writer:
         table, index, element = node.args
         name = self.names[table]
         if is_constant_table(table) or self.uses[table] > 1 or table.depth != node.depth:
-            length = _length(table)
+            length = table_length(table)
             self.add_line(f"{TYPES[node.value]} t{node.id}[{length}];")
             self.add_line(f"memcpy(t{node.id}, {name}, sizeof t{node.id});")
             name = f"t{node.id}"
@@ -150,9 +150,3 @@ class Writer:
 def is_constant_table(node: Node) -> bool:
     """Whether a table holds constants only, and so is declared outside the function."""
     return node.op == "table" and all(a.op == "const" for a in node.args)
-
-
-def _length(table: Node) -> int:
-    while table.op == "update":
-        table = table.args[0]
-    return len(table.args)

@@ -28,12 +28,10 @@ class Stay:
 
 @dataclass(frozen=True)
 class Slots:
-    """Number of slots that a kernel needs, and of values that a step moves into and out of them."""
+    """Number of slots that a kernel needs."""
 
     near: int = 0
     far: int = 0
-    near_moves: float = 0.0
-    far_moves: float = 0.0
 
 
 def divide_slots(stays: Iterable[Stay], near: int) -> Slots:
@@ -46,9 +44,7 @@ def divide_slots(stays: Iterable[Stay], near: int) -> Slots:
             place += 1
             stay.near = True
     close, distant = [s for s in read if s.near], [s for s in read if not s.near]
-    return Slots(
-        _assign_slots(close), _assign_slots(distant), sum(s.moves for s in close), sum(s.moves for s in distant)
-    )
+    return Slots(_assign_slots(close), _assign_slots(distant))
 
 
 def _assign_slots(stays: list[Stay]) -> int:

@@ -73,12 +73,6 @@ class KernelWriter(Writer):
             super()._operation(node)
 
     def _sin(self, node: Node) -> None:
-        self._angle(node)
-
-    def _cos(self, node: Node) -> None:
-        self._angle(node)
-
-    def _angle(self, node: Node) -> None:
         """Name of a sine or cosine; both are written where the first of them is needed."""
         angle = node.args[0]
         sine, cosine = f"sin{angle.id}", f"cos{angle.id}"
@@ -87,3 +81,5 @@ class KernelWriter(Writer):
             self.add_line(f"double {sine}, {cosine};")
             self.add_line(f"sine_cosine({self.reference(angle)}, &{sine}, &{cosine});")
         self.names[node] = sine if node.op == "sin" else cosine
+
+    _cos = _sin

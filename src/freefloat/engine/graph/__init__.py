@@ -5,16 +5,4 @@ from .file import load, save
 from .node import Block, Branch, Loop, Node, While
 from .program import Graph, GraphSignature, Leaf
 
-__all__ = [
-    "Block",
-    "Branch",
-    "Builder",
-    "Graph",
-    "GraphSignature",
-    "Leaf",
-    "Loop",
-    "Node",
-    "While",
-    "load",
-    "save",
-]
+__all__ = ["Block", "Branch", "Builder", "Graph", "GraphSignature", "Leaf", "Loop", "Node", "While", "load", "save"]

@@ -12,7 +12,7 @@ from typing import Any
 
 from freefloat.engine.errors import EngineError
 
-from .node import Block, Branch, Loop, Node, While, inner_blocks
+from .node import Block, Branch, Loop, Node, While, nodes_behind
 from .program import Graph, GraphSignature, Leaf
 
 FORMAT = 1
@@ -56,17 +56,7 @@ def _text(graph: Graph) -> str:
 
 def _numbering(block: Block) -> dict[Node, int]:
     """Number every live node; arguments and inner blocks come before their users, in the order they were made."""
-    found: set[Node] = set(block.ins)
-    stack: list[Node] = list(block.outs)
-    while stack:
-        node = stack.pop()
-        if node in found:
-            continue
-        found.add(node)
-        stack.extend(node.args)
-        for inner, _ in inner_blocks(node):
-            found.update(inner.ins)
-            stack.extend(inner.outs)
+    found = nodes_behind(block.outs).union(block.ins)
     return {node: k for k, node in enumerate(sorted(found, key=lambda n: n.id))}
 
 

@@ -249,13 +249,7 @@ class Floats(Booleans):
 
     def _outside_domain(self, op: str, value: float) -> Node:
         """Constant that IEEE arithmetic returns where Python's math module raises an error."""
-        infinite = {
-            "log": -math.inf,
-            "log1p": -math.inf,
-            "exp": math.inf,
-            "expm1": math.inf,
-            "lgamma": math.inf,
-        }
+        infinite = {"log": -math.inf, "log1p": -math.inf, "exp": math.inf, "expm1": math.inf, "lgamma": math.inf}
         at_pole = (op == "log" and value == 0) or (op == "log1p" and value == -1) or op in ("exp", "expm1", "lgamma")
         if op in ("sinh", "cosh", "atanh") and not math.isinf(value) and abs(value) >= 1:
             grows = op != "atanh" or abs(value) == 1

@@ -26,17 +26,7 @@ FOLD = {
     "idiv": lambda a, b: _quotient(a, b) if b else -1,
     "irem": lambda a, b: a - b * _quotient(a, b) if b else a,
 }
-NEUTRAL_RIGHT = {
-    "iadd": 0,
-    "isub": 0,
-    "imul": 1,
-    "ior": 0,
-    "ixor": 0,
-    "idiv": 1,
-    "shl": 0,
-    "lshr": 0,
-    "ashr": 0,
-}
+NEUTRAL_RIGHT = {"iadd": 0, "isub": 0, "imul": 1, "ior": 0, "ixor": 0, "idiv": 1, "shl": 0, "lshr": 0, "ashr": 0}
 COMMUTATIVE = frozenset({"iadd", "imul", "iand", "ior", "ixor", "imax", "imin"})
 
 

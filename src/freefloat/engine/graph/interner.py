@@ -25,11 +25,7 @@ class Interner:
         """Constant node of a number; minus zero and zero are different numbers."""
         if dtype == FLOAT:
             value = float(value)
-            key = (
-                dtype,
-                value if value == value else "nan",
-                math.copysign(1.0, value) if value == 0 else 0.0,
-            )
+            key = dtype, value if value == value else "nan", math.copysign(1.0, value) if value == 0 else 0.0
         else:
             value = bool(value) if dtype == BOOL else wrap(int(value), dtype)
             key = (dtype, value, 0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .integers import Integers
-from .node import Block, Branch, Loop, Node, While
+from .node import Block, Branch, Loop, Node, While, table_length
 from .scalars import TABLE
 
 
@@ -21,14 +21,7 @@ class Memory(Integers):
 
     def _table_elements(self, table: Node) -> list[Node]:
         """Every element of an updated table as separate scalars."""
-        length = self.table_length(table)
-        return [self.lookup(table, self.constant(k, "i64")) for k in range(length)]
-
-    def table_length(self, table: Node) -> int:
-        """Number of scalars that a table holds."""
-        while table.op == "update":
-            table = table.args[0]
-        return len(table.args)
+        return [self.lookup(table, self.constant(k, "i64")) for k in range(table_length(table))]
 
     def lookup(self, table: Node, index: Node) -> Node:
         """Node of one scalar of a table; the index (i64) must lie inside."""

@@ -11,6 +11,7 @@ what does not depend on the loop is therefore computed once, before it.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -128,6 +129,30 @@ class Branch:
     """One of several blocks over the same operands, chosen by an index or a condition."""
 
     blocks: tuple[Block, ...]
+
+
+def table_length(table: Node) -> int:
+    """Number of scalars that a table holds."""
+    while table.op == "update":
+        table = table.args[0]
+    return len(table.args)
+
+
+def nodes_behind(outs: Iterable[Node], more: Mapping[Node, Iterable[Node]] | None = None) -> set[Node]:
+    """Every node that results depend on, inner blocks included; `more`: nodes that others depend on besides."""
+    found: set[Node] = set()
+    stack, more = list(outs), more or {}
+    while stack:
+        node = stack.pop()
+        if node in found:
+            continue
+        found.add(node)
+        stack.extend(node.args)
+        stack.extend(more.get(node, ()))
+        for block, _ in inner_blocks(node):
+            found.update(block.ins)
+            stack.extend(block.outs)
+    return found
 
 
 def inner_blocks(node: Node) -> list[tuple[Block, int]]:

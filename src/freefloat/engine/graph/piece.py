@@ -9,8 +9,7 @@ from typing import Any
 
 from .file import node_of_row, row_of_node
 from .memory import Memory
-from .node import Node
-from .node import inner_blocks as blocks_inside
+from .node import Node, nodes_behind
 from .replay import ForeignNodes, replay_foreign
 
 Quotients = Mapping[Node, tuple[Node, Node]]
@@ -33,19 +32,7 @@ class Piece:
     @cached_property
     def _nodes(self) -> tuple[Node, ...]:
         """Every node that the results depend on, inner blocks included, in the order in which they were made."""
-        found: set[Node] = set()
-        stack = list(self.outs)
-        while stack:
-            node = stack.pop()
-            if node in found:
-                continue
-            found.add(node)
-            stack.extend(node.args)
-            stack.extend(self.quotients.get(node, ()))
-            for block, _ in blocks_inside(node):
-                found.update(block.ins)
-                stack.extend(block.outs)
-        return tuple(sorted(found, key=lambda n: n.id))
+        return tuple(sorted(nodes_behind(self.outs, self.quotients), key=lambda n: n.id))
 
     @cached_property
     def needed_inputs(self) -> frozenset[int]:

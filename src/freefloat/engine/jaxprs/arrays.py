@@ -8,17 +8,10 @@ from typing import Any
 import numpy as np
 
 from freefloat.engine.graph import Builder, Node
+from freefloat.engine.runtime.structure import NUMPY
 
 Array = Any  # a numpy array: of numbers, or of dtype object and then of nodes
-DTYPES = {
-    np.dtype(np.float64): "f64",
-    np.dtype(np.int32): "i32",
-    np.dtype(np.int64): "i64",
-    np.dtype(np.uint32): "u32",
-    np.dtype(np.uint64): "u64",
-    np.dtype(np.bool_): "bool",
-}
-NUMPY = {name: dtype for dtype, name in DTYPES.items()}
+DTYPES = {dtype: name for name, dtype in NUMPY.items()}
 
 
 def is_symbolic(x: Any) -> bool:

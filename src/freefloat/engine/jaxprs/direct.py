@@ -181,15 +181,12 @@ class NodeTrace(core.Trace):
         with core.set_current_trace(self):
             return f.call_wrapped(*tracers)
 
-    def process_custom_jvp_call(self, primitive: Any, fun: Any, jvp: Any, tracers: Any, /, **_: Any) -> Any:
+    def process_custom_jvp_call(self, primitive: Any, fun: Any, /, *rules_and_tracers: Any, **_: Any) -> Any:
         """Call the function itself: derivatives are taken before values arrive here."""
         with core.set_current_trace(self):
-            return fun.call_wrapped(*tracers)
+            return fun.call_wrapped(*rules_and_tracers[-1])
 
-    def process_custom_vjp_call(self, primitive: Any, fun: Any, fwd: Any, bwd: Any, tracers: Any, /, **_: Any) -> Any:
-        """Call the function itself: derivatives are taken before values arrive here."""
-        with core.set_current_trace(self):
-            return fun.call_wrapped(*tracers)
+    process_custom_vjp_call = process_custom_jvp_call
 
 
 def _is_key(x: Any) -> bool:

@@ -70,22 +70,6 @@ def _invert(b: Builder, x: Node) -> Node:
     return b.invert(x) if x.dtype == "bool" else b.integer("ixor", x, b.constant(-1, x.dtype))
 
 
-def _square(b: Builder, x: Node) -> Node:
-    return b.mul(x, x) if x.dtype == "f64" else b.integer("imul", x, x)
-
-
-def _power(b: Builder, x: Node, y: Node) -> Node:
-    return b.power(x, b.convert(y, "f64"))
-
-
-def _logistic(b: Builder, x: Node) -> Node:
-    return b.rcp(b.add(b.function("exp", b.neg(x)), b.one))
-
-
-def _libm(name: str) -> Callable[[Builder], Scalar]:
-    return lambda b: lambda x: b.function(name, x)
-
-
 def _total_order(op: str) -> Callable[[Builder], Scalar]:
     """Comparison by the order of the bits, in which NaN is the largest number and -0 comes before 0."""
 
@@ -116,8 +100,8 @@ TABLE: dict[str, Callable[[Builder], Scalar]] = {
     "neg": lambda b: lambda x: _negative(b, x),
     "abs": lambda b: lambda x: _absolute(b, x),
     "sign": lambda b: lambda x: _sign(b, x),
-    "square": lambda b: lambda x: _square(b, x),
-    "pow": lambda b: lambda x, y: _power(b, x, y),
+    "square": lambda b: lambda x: b.mul(x, x) if x.dtype == "f64" else b.integer("imul", x, x),
+    "pow": lambda b: lambda x, y: b.power(x, b.convert(y, "f64")),
     "sin": lambda b: b.sin,
     "cos": lambda b: b.cos,
     "tan": lambda b: b.tan,
@@ -131,7 +115,7 @@ TABLE: dict[str, Callable[[Builder], Scalar]] = {
     "exp2": lambda b: lambda x: b.function("exp", b.mul(x, b.constant(np.log(2.0)))),
     "log": lambda b: lambda x: b.function("log", x),
     "log2": lambda b: lambda x: b.mul(b.function("log", x), b.constant(1.0 / np.log(2.0))),
-    "logistic": lambda b: lambda x: _logistic(b, x),
+    "logistic": lambda b: lambda x: b.rcp(b.add(b.function("exp", b.neg(x)), b.one)),
     "floor": lambda b: lambda x: b.rounded("floor", x),
     "ceil": lambda b: lambda x: b.rounded("ceil", x),
     "is_finite": lambda b: b.is_finite,
@@ -150,7 +134,7 @@ TABLE: dict[str, Callable[[Builder], Scalar]] = {
     "population_count": lambda b: lambda x: b.bit_count("popcount", x),
     "clz": lambda b: lambda x: b.bit_count("clz", x),
 }
-TABLE.update({name: _libm(name) for name in LIBM})
+TABLE.update({name: lambda b, name=name: lambda x: b.function(name, x) for name in LIBM})
 
 # Known numbers are combined by numpy where it means the same; everything else folds node by node.
 KNOWN: dict[str, Any] = {

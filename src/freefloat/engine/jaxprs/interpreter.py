@@ -49,7 +49,7 @@ class Tracer:
 
     def run(self, jaxpr: Any, consts: Sequence[Any], args: Sequence[Array]) -> list[Array]:
         """Results of a jaxpr for arrays of nodes or numbers."""
-        env: dict[Any, Array] = dict(zip(jaxpr.constvars, map(_concrete, consts), strict=True))
+        env: dict[Any, Array] = dict(zip(jaxpr.constvars, map(np.asarray, consts), strict=True))
         env.update(zip(jaxpr.invars, args, strict=True))
 
         def read(atom: Any) -> Array:
@@ -122,7 +122,3 @@ class Tracer:
             results = eqn.primitive.bind(*args, **eqn.params)
         results = results if eqn.primitive.multiple_results else [results]
         return [np.asarray(r) for r in results]
-
-
-def _concrete(constant: Any) -> Array:
-    return np.asarray(constant)

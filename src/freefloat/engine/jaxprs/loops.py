@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
@@ -17,16 +17,6 @@ from .rules import rule
 
 
 @contextmanager
-def inner_level(b: Builder) -> Iterator[None]:
-    """Within this context, nodes are traced one level deeper, for a block inside the present one."""
-    b.level += 1
-    try:
-        yield
-    finally:
-        b.level -= 1
-
-
-@contextmanager
 def at_level(b: Builder, level: int) -> Iterator[None]:
     """Within this context, nodes are made at a given level, for a block around the present one."""
     before, b.level = b.level, level
@@ -34,6 +24,11 @@ def at_level(b: Builder, level: int) -> Iterator[None]:
         yield
     finally:
         b.level = before
+
+
+def inner_level(b: Builder) -> AbstractContextManager[None]:
+    """Within this context, nodes are traced one level deeper, for a block inside the present one."""
+    return at_level(b, b.level + 1)
 
 
 def flat_nodes(tracer: Tracer, arrays: Sequence[Array]) -> list[Node]:

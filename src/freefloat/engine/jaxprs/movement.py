@@ -34,12 +34,7 @@ def _(tracer: Tracer, eqn: Any, x: Array) -> Array:
     return x.transpose(eqn.params["permutation"])
 
 
-@rule("squeeze")
-def _(tracer: Tracer, eqn: Any, x: Array) -> Array:
-    return x.reshape(eqn.outvars[0].aval.shape)
-
-
-@rule("expand_dims")
+@rule("squeeze", "expand_dims")
 def _(tracer: Tracer, eqn: Any, x: Array) -> Array:
     return x.reshape(eqn.outvars[0].aval.shape)
 

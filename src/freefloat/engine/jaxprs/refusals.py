@@ -39,9 +39,7 @@ def unsupported_error(tracer: Tracer, eqn: Any, what: str | None = None, remedy:
     """Error for an equation that compiled code does not support."""
     name = eqn.primitive.name
     return UnsupportedError(
-        what or f"Primitive '{name}' cannot be compiled",
-        user_line(tracer, eqn),
-        remedy or REMEDIES.get(name, _GENERAL),
+        what or f"Primitive '{name}' cannot be compiled", user_line(tracer, eqn), remedy or REMEDIES.get(name, _GENERAL)
     )
 
 

@@ -12,17 +12,7 @@ from freefloat.engine.errors import EngineError, PrecisionError, UnsupportedErro
 from freefloat.engine.graph import Builder, Graph, GraphSignature, Leaf
 from freefloat.engine.graph.pruning import prune
 
-from . import (  # noqa: F401
-    control_flow,
-    elementwise,
-    indexing,
-    linear_algebra,
-    loops,
-    movement,
-    random_keys,
-    reductions,
-    special,
-)
+from . import control_flow, elementwise, indexing, linear_algebra, loops, movement, random_keys, reductions, special  # noqa: F401
 from .arrays import DTYPES, Array
 from .interpreter import Budget, Tracer
 from .refusals import error_line

@@ -8,6 +8,8 @@ next), one per leaf. Lanes past the end of a batch repeat its last instance.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from freefloat.engine.graph.program import Graph, Leaf
 
 from .text import Function, Module
@@ -17,10 +19,11 @@ STORAGE = {"f64": "double", "i64": "i64", "u64": "i64", "i32": "i32", "u32": "i3
 
 def emit_drivers(graph: Graph, module: Module) -> None:
     """Write every driver of a module whose ``prepare`` and ``step`` exist."""
-    _emit_call(module)
+    _emit_calls(module, "call", ("prepare", "step"))
     _emit_batch(graph, module)
     if graph.signature.is_step:
-        _emit_again(module)
+        # A call on the frame of an earlier call with equal held arguments, which are not prepared again.
+        _emit_calls(module, "again", ("step",))
         _emit_rollout(graph, module)
 
 
@@ -30,21 +33,12 @@ def _public_function(module: Module, name: str, parameters: str) -> Function:
     return f
 
 
-def _emit_call(module: Module) -> None:
-    """Write `call`: one call of the function."""
+def _emit_calls(module: Module, name: str, parts: tuple[str, ...]) -> None:
+    """Write a driver that calls these functions, one after the other."""
     parameters = "ptr %state, ptr %held, ptr %out, ptr %frame"
-    f = _public_function(module, "call", parameters)
-    f.emit_statement(f"call void @prepare({parameters})")
-    f.emit_statement(f"call void @step({parameters})")
-    f.emit_statement("ret void")
-    f.finish()
-
-
-def _emit_again(module: Module) -> None:
-    """Write `again`: a call on the frame of an earlier call with equal held arguments, which are not prepared again."""
-    parameters = "ptr %state, ptr %held, ptr %out, ptr %frame"
-    f = _public_function(module, "again", parameters)
-    f.emit_statement(f"call void @step({parameters})")
+    f = _public_function(module, name, parameters)
+    for part in parts:
+        f.emit_statement(f"call void @{part}({parameters})")
     f.emit_statement("ret void")
     f.finish()
 
@@ -150,12 +144,7 @@ def _emit_record(f: Function, graph: Graph, name: str, first: str) -> None:
 def _area_addresses(f: Function, graph: Graph) -> tuple[str, str, str, str]:
     """Addresses of state, held arguments, results and frame in the work space."""
     state, inputs, outputs = graph.signature.state_size, len(graph.block.ins), len(graph.block.outs)
-    return (
-        "%work",
-        f.address("%work", state),
-        f.address("%work", inputs),
-        f.address("%work", inputs + outputs),
-    )
+    return "%work", f.address("%work", state), f.address("%work", inputs), f.address("%work", inputs + outputs)
 
 
 def _instance(f: Function, first: str, lane: int) -> str:
@@ -175,37 +164,36 @@ def _leaf_address(f: Function, rows: str, number: int, instance: str) -> str:
 
 def _gather(f: Function, leaves: tuple[Leaf, ...], rows: str, area: str, first: str) -> None:
     """Write the copy of the caller's arrays into slots."""
-    slot = 0
-    for number, leaf in enumerate(leaves):
-        kind = STORAGE[leaf.dtype]
-        for lane in range(f.width) if leaf.size else ():
-            source = _leaf_address(f, rows, number, _instance(f, first, lane))
-            element = _CountingLoop(f, "0", str(leaf.size))
-            value = f.emit_value(
-                f"load {kind}, ptr {f.emit_value(f'getelementptr {kind}, ptr {source}, i64 {element.k}')}, align 1"
-            )
-            if kind in ("i32", "i8"):
-                value = f.emit_value(f"{'sext' if leaf.dtype == 'i32' else 'zext'} {kind} {value} to i64")
-            target = _lane_address(f, area, slot, element.k, lane)
-            f.emit_statement(f"store {kind if kind == 'double' else 'i64'} {value}, ptr {target}, align 8")
-            element.close()
-        slot += leaf.size
+    for leaf, kind, source, element, slot, lane in _elements(f, leaves, rows, first):
+        place = f.emit_value(f"getelementptr {kind}, ptr {source}, i64 {element}")
+        value = f.emit_value(f"load {kind}, ptr {place}, align 1")
+        if kind in ("i32", "i8"):
+            value = f.emit_value(f"{'sext' if leaf.dtype == 'i32' else 'zext'} {kind} {value} to i64")
+        target = _lane_address(f, area, slot, element, lane)
+        f.emit_statement(f"store {kind if kind == 'double' else 'i64'} {value}, ptr {target}, align 8")
 
 
 def _scatter(f: Function, leaves: tuple[Leaf, ...], rows: str, area: str, first: str) -> None:
     """Write the copy of slots into the caller's arrays."""
+    for _, kind, target, element, slot, lane in _elements(f, leaves, rows, first):
+        value = f.emit_value(f"load i64, ptr {_lane_address(f, area, slot, element, lane)}, align 8")
+        if kind in ("i32", "i8"):
+            value = f.emit_value(f"trunc i64 {value} to {kind}")
+        kept = "i64" if kind == "double" else kind
+        place = f.emit_value(f"getelementptr {kept}, ptr {target}, i64 {element}")
+        f.emit_statement(f"store {kept} {value}, ptr {place}, align 1")
+
+
+def _elements(
+    f: Function, leaves: tuple[Leaf, ...], rows: str, first: str
+) -> Iterator[tuple[Leaf, str, str, str, int, int]]:
+    """Inside loops over the elements of all leaves: leaf, type, address in the caller's array, element, slot, lane."""
     slot = 0
     for number, leaf in enumerate(leaves):
-        kind = STORAGE[leaf.dtype]
         for lane in range(f.width) if leaf.size else ():
-            target = _leaf_address(f, rows, number, _instance(f, first, lane))
+            address = _leaf_address(f, rows, number, _instance(f, first, lane))
             element = _CountingLoop(f, "0", str(leaf.size))
-            value = f.emit_value(f"load i64, ptr {_lane_address(f, area, slot, element.k, lane)}, align 8")
-            if kind in ("i32", "i8"):
-                value = f.emit_value(f"trunc i64 {value} to {kind}")
-            kept = "i64" if kind == "double" else kind
-            place = f.emit_value(f"getelementptr {kept}, ptr {target}, i64 {element.k}")
-            f.emit_statement(f"store {kept} {value}, ptr {place}, align 1")
+            yield leaf, STORAGE[leaf.dtype], address, element.k, slot, lane
             element.close()
         slot += leaf.size
 

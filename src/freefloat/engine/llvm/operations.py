@@ -45,10 +45,6 @@ def emit_node(f: Function, node: Node, args: Operands) -> str:
     return OTHERS[op](f, node, args)
 
 
-def _reciprocal(f: Function, node: Node, args: Operands) -> str:
-    return f.binary("fdiv", f.splat(1.0), args[0])
-
-
 def _integer_extreme(f: Function, node: Node, args: Operands) -> str:
     return f.intrinsic(("s" if is_signed(node.dtype) else "u") + node.op[1:], node.dtype, *args)
 
@@ -90,10 +86,6 @@ def _shift(f: Function, node: Node, args: Operands) -> str:
     return shifted if node.op == "ashr" else f.select(fits, shifted, f.splat(0, dtype), dtype)
 
 
-def _popcount(f: Function, node: Node, args: Operands) -> str:
-    return f.intrinsic("ctpop", node.dtype, args[0])
-
-
 def _leading_zeros(f: Function, node: Node, args: Operands) -> str:
     kind, name = f.type(node.dtype), f"@llvm.ctlz.{f.suffix(node.dtype)}"
     f.module.declarations.add(f"declare {kind} {name}({kind}, i1)")
@@ -128,7 +120,7 @@ def _bitcast(f: Function, node: Node, args: Operands) -> str:
 
 OTHERS: dict[str, Callable[[Function, Node, Operands], str]] = {
     "neg": lambda f, node, args: f.fneg(args[0]),
-    "rcp": _reciprocal,
+    "rcp": lambda f, node, args: f.binary("fdiv", f.splat(1.0), args[0]),
     "imax": _integer_extreme,
     "imin": _integer_extreme,
     "lt": _compare,
@@ -141,7 +133,7 @@ OTHERS: dict[str, Callable[[Function, Node, Operands], str]] = {
     "shl": _shift,
     "lshr": _shift,
     "ashr": _shift,
-    "popcount": _popcount,
+    "popcount": lambda f, node, args: f.intrinsic("ctpop", node.dtype, args[0]),
     "clz": _leading_zeros,
     "convert": _convert,
     "bitcast": _bitcast,

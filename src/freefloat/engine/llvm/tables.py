@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 
-from freefloat.engine.graph.node import Node
+from freefloat.engine.graph.node import Node, table_length
 from freefloat.engine.graph.scalars import ELEMENT_BYTES, FLOAT
 
 from .straight import Straight, TablePlace
@@ -91,7 +91,7 @@ class Tables(Straight):
         place = self.memory.places[table]
         if place.owned and self.plan.uses[table] == 1 and table.depth == node.depth:
             return place
-        length = _table_length(table)
+        length = table_length(table)
         first = self.plan.reserve(length)
         if place.per_lane:
             source, target = self.f.address(place.pointer, place.first), self.f.address("%frame", first)
@@ -106,9 +106,3 @@ class Tables(Straight):
         name, size = "@llvm.memcpy.p0.p0.i64", slots * self.f.width * ELEMENT_BYTES
         self.memory.module.declarations.add(f"declare void {name}(ptr, ptr, i64, i1)")
         self.f.emit_statement(f"call void {name}(ptr align 8 {target}, ptr align 8 {source}, i64 {size}, i1 false)")
-
-
-def _table_length(table: Node) -> int:
-    while table.op == "update":
-        table = table.args[0]
-    return len(table.args)

@@ -2,8 +2,7 @@
 
 from freefloat.hil.cell.beams import HangingBeams
 from freefloat.hil.cell.gripper import Gripper
-from freefloat.hil.cell.ideal import IdealCell, ideal_robot
-from freefloat.hil.cell.ideal_hold import IdealHold
+from freefloat.hil.cell.ideal import IdealCell, IdealHold, ideal_robot
 from freefloat.hil.cell.mjcf import Station
 from freefloat.hil.cell.mockups import Mockup, client_frame, grasp_ring, probe, servicer_arm
 from freefloat.hil.cell.presets import GODDARD_START, envisat_cell, envisat_start, goddard_cell, goddard_settings

@@ -34,7 +34,7 @@ def envisat_cell(
     tool = servicer_arm(gripper=hand) if arm else probe(servicer_arm().X_PM, gripper=hand)
     stations = (
         Station("client", kr120(), Pose(), grasp_ring(client_frame(), stiffness=stiffness)),
-        Station("servicer", kr120(), _facing_pose((distance, 0.0, 0.0)), tool),
+        Station("servicer", kr120(), Pose((distance, 0.0, 0.0), np.diag([-1.0, -1.0, 1.0])), tool),
     )
     return VirtualCell(stations, settings, name="envisat")
 
@@ -61,7 +61,3 @@ def goddard_settings(bandwidth: float = 2.5, delay: float = 0.0) -> CellSettings
 
 
 GODDARD_START = Pose((0.3, -0.2, 1.55))  # X_FM: the hub drifts along y
-
-
-def _facing_pose(position: tuple[float, float, float]) -> Pose:
-    return Pose(position, np.diag([-1.0, -1.0, 1.0]))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from freefloat.hil.cell.motion_history import hermite_weights
 from freefloat.hil.cell.settings import ServoSettings
 
 References = tuple[np.ndarray, np.ndarray, np.ndarray]  # positions, rates, accelerations, each (substeps + 1, n)
@@ -64,13 +65,7 @@ def _interpolation(delay_cycles: float, cycle: float, substeps: int) -> tuple[np
         s = at - segment
         before = depth - 2 + segment
         columns = [before, depth + before, before + 1, depth + before + 1]
-        values[j, columns] = (
-            2 * s**3 - 3 * s**2 + 1,
-            cycle * (s**3 - 2 * s**2 + s),
-            3 * s**2 - 2 * s**3,
-            cycle * (s**3 - s**2),
-        )
-        rates[j, columns] = 6 * (s**2 - s) / cycle, 3 * s**2 - 4 * s + 1, 6 * (s - s**2) / cycle, 3 * s**2 - 2 * s
+        values[j, columns], rates[j, columns] = hermite_weights(s, cycle)
         accelerations[j, columns] = (
             (12 * s - 6) / cycle**2,
             (6 * s - 4) / cycle,

@@ -151,7 +151,8 @@ class VirtualCell(Facility):
         for robot in self._robots:
             robot.start(commands[robot.name])
         for _ in range(max(1, round(self.settings.settling / self.cycle))):
-            self._settle_cycle()
+            references = [robot.rest_references() for robot in self._robots]
+            self.plant.advance(references, [robot.arm for robot in self._robots])
         for robot in self._robots:
             robot.store_load()
             robot.sensor.tare(self.plant.tool_wrench(robot.parts), robot.known_load())
@@ -251,9 +252,6 @@ class VirtualCell(Facility):
         self._stopped = self._stopped or reason
         for robot in self._robots:
             robot.brake()
-
-    def _settle_cycle(self) -> None:
-        self.plant.advance([robot.rest_references() for robot in self._robots], [robot.arm for robot in self._robots])
 
     def _at_rest(self) -> tuple[np.ndarray, ...]:
         q = np.concatenate([robot.answer.q for robot in self._robots])

@@ -14,6 +14,7 @@ from freefloat.hil.judging.motion import compared_craft, compared_prefixes, rela
 from freefloat.hil.judging.tracks import interpolate_columns, rotation_vectors
 from freefloat.hil.judging.workspace import joint_shares, workspace_shares
 from freefloat.sim.record.description import Description, Figure
+from freefloat.sim.record.recording import label_values
 from freefloat.sim.record.run import Run
 from freefloat.values.channels import XYZ, Channel
 from freefloat.values.labelled import LabelledArrays
@@ -60,14 +61,7 @@ def _available_curves(curves: Iterator[Curve]) -> list[Curve]:
 
 
 def _as_run(run: Run, curves: list[Curve], figures: tuple[Figure, ...]) -> Run:
-    arrays = {
-        channel.name: (
-            ("time", channel.axis) if channel.axis else ("time",),
-            values,
-            {"units": channel.unit, "frame": channel.frame, "long_name": channel.label},
-        )
-        for channel, values in curves
-    }
+    arrays = {channel.name: label_values(channel, values) for channel, values in curves}
     axes = {channel.axis: list(channel.components) for channel, _ in curves if channel.axis}
     recorded = LabelledArrays(arrays, {"time": ("time", run.values("time")), **axes})
     description = Description(title=run.description.title, figures=figures)

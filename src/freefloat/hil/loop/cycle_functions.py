@@ -9,13 +9,14 @@ import numpy as np
 
 from freefloat.dynamics import frame_pose, frame_twist
 from freefloat.dynamics.nominal_motion import FrameMotion, NominalMotion, advance_unforced, from_cell, to_cell
+from freefloat.dynamics.relative_robots import arm_torque
 from freefloat.dynamics.state_rate import StateRate, retract
 from freefloat.hil.delay import predict_motion
-from freefloat.hil.loop.arm_commands import arm_command
 from freefloat.hil.loop.cycle_checks import Bounds, RobotMeasurement, check_command, check_reading
 from freefloat.hil.passivity import correct_wrench, observe_energy, port_mobility, relative_twist
 from freefloat.model import State
-from freefloat.sim.system.system import Inputs, System, SystemState
+from freefloat.sim.motion.port_bus import PortBus
+from freefloat.sim.system.system import Inputs, System, SystemState, tick_of
 from freefloat.spatial import Pose, SpatialInertia
 from freefloat.spatial.rotations import quaternion_conjugate, quaternion_log, quaternion_multiply
 from freefloat.values import record
@@ -254,7 +255,7 @@ def compute_commands(
         arm: tuple[Vector, ...] = ()
         if plan.arms[r]:
             relative, gravity = _state_from_nominal(setup.X_FZ, motion, state), setup.X_FZ.R.T @ setup.gravity
-            arm = arm_command(system, loop, inputs, c, plan.arms[r], nominal, relative, gravity)
+            arm = _arm_command(system, loop, inputs, c, plan.arms[r], nominal, relative, gravity)
             arms.append(arm)
         shares.append(check_command(setup.bounds[r], ahead, ahead if first else last[r], arm, setup.cycle))
     checked = jnp.stack(shares)
@@ -266,3 +267,26 @@ def _state_from_nominal(X_FZ: Pose, motion: FrameMotion, state: State) -> State:
     X_ZM = X_FZ.inverse() @ motion.pose
     v = jnp.concatenate([jnp.asarray(motion.twist), jnp.asarray(state.v)[np.arange(6, state.v.shape[0])]])
     return State(p_NB=X_ZM.p, quat_NB=X_ZM.quaternion, q=state.q, v=v)
+
+
+def _arm_command(
+    system: System,
+    loop: SystemState,
+    inputs: Inputs,
+    c: int,
+    joints: tuple[str, ...],
+    nominal: NominalMotion,
+    relative: State,
+    gravity: Vec3,
+) -> tuple[Vector, Vector, Vector]:
+    """Positions [rad], rates [rad/s] and torques [N m] of joints of spacecraft c, in the order of `joints`.
+
+    The torques are those of its software, those against gravity, and those for a base that moves unlike in orbit.
+    `relative` is the state of the spacecraft in the cell, relative to Z; `gravity` [m/s2] is in axes of Z.
+    """
+    craft, state, tick = system.world.crafts[c], loop.states[c], tick_of(system, loop)
+    q = np.array([craft.layout.position(joint).start for joint in joints], dtype=int)
+    v = np.array(craft.layout.indices(joints), dtype=int)
+    torques = PortBus(system, loop, loop.states, inputs, tick.t, tick.number).joint_torques(c, tick.t)
+    torque = arm_torque(craft, nominal, relative, torques[np.arange(6, craft.layout.nv)], gravity).total
+    return jnp.asarray(state.q)[q], jnp.asarray(state.v)[v], torque[v - 6]

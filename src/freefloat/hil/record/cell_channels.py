@@ -10,6 +10,7 @@ import numpy as np
 from freefloat.hil.facility import RobotDescription
 from freefloat.hil.loop.rows import RowLayout
 from freefloat.hil.rehearsal import Rehearsal
+from freefloat.sim.record.recording import label_values
 from freefloat.values.channels import XYZ, Channel
 
 _WXYZ = ("w", "x", "y", "z")
@@ -29,14 +30,7 @@ def cell_channels(
         channels += _frame_channels(assignment.robot, assignment.frame, layout, rows)
         channels += _joint_channels(assignment.robot, robots[assignment.robot], layout, rows)
         channels += _gripper_channels(assignment.robot, robots[assignment.robot], layout, rows)
-    arrays: ChannelArrays = {
-        channel.name: (
-            ("time", channel.axis) if channel.axis else ("time",),
-            values,
-            {"units": channel.unit, "frame": channel.frame, "long_name": channel.label},
-        )
-        for channel, values in channels
-    }
+    arrays: ChannelArrays = {channel.name: label_values(channel, values) for channel, values in channels}
     return arrays, {channel.axis: list(channel.components) for channel, _ in channels if channel.axis}
 
 
@@ -80,21 +74,14 @@ def _frame_channels(
     for which in ("commanded", "measured"):
         word = f"{robot}: {which}"
         yield Channel(f"{name}.{which}.position", f"{word} position", "m", "F", "xyz", XYZ), column(f"{which}.position")
-        yield (
-            Channel(f"{name}.{which}.attitude", f"{word} attitude (quaternion)", "1", "F", "wxyz", _WXYZ),
-            column(f"{which}.quaternion"),
-        )
-        yield (
-            Channel(f"{name}.{which}.twist", f"{word} twist", "m/s, rad/s", "M", "cell.twist", _TWIST),
-            column(f"{which}.twist"),
-        )
+        attitude, twist = (column(f"{which}.{what}") for what in ("quaternion", "twist"))
+        yield Channel(f"{name}.{which}.attitude", f"{word} attitude (quaternion)", "1", "F", "wxyz", _WXYZ), attitude
+        yield Channel(f"{name}.{which}.twist", f"{word} twist", "m/s, rad/s", "M", "cell.twist", _TWIST), twist
     distance, angle = tracking_errors(layout, rows, robot)
     yield Channel(f"{name}.tracking.position", f"{robot}: distance from the command", "m"), distance
     yield Channel(f"{name}.tracking.angle", f"{robot}: angle from the command", "rad"), angle
-    yield (
-        Channel(f"{name}.wrench", f"{robot}: wrench at the wrist", "N, N m", "W", "cell.wrench", _WRENCH),
-        column("wrench"),
-    )
+    label = f"{robot}: wrench at the wrist"
+    yield Channel(f"{name}.wrench", label, "N, N m", "W", "cell.wrench", _WRENCH), column("wrench")
     if frame:
         label = f"{robot}: wrench on the spacecraft at {frame}"
         yield Channel(f"{name}.felt", label, "N, N m", frame, "cell.wrench", _WRENCH), column("felt")

@@ -15,7 +15,7 @@ from freefloat.hil.record.cell_channels import cell_channels
 from freefloat.hil.record.facts import rehearsal_figures, rehearsal_tables
 from freefloat.hil.record.log import Log
 from freefloat.hil.rehearsal import Rehearsal
-from freefloat.outside.binding import BoundSoftware, bind_software, recorded_software
+from freefloat.outside.binding import bind_software, recorded_software
 from freefloat.outside.runner import answer_field
 from freefloat.sim.experiment import Experiment
 from freefloat.sim.record.run import COMPLETED, STOPPED, Run
@@ -35,7 +35,8 @@ def run_of_log(rehearsal: Rehearsal, log: Log, status: str = "") -> Run:
         raise ValueError("The rehearsal ended before its first cycle: there is nothing to make a run of.")
     bound_experiment, software = bind_software(rehearsal.experiment, recorded_software(log.about.get("software", ())))
     flown = dataclasses.replace(rehearsal, experiment=bound_experiment)
-    experiment = _with_answers(_with_measurements(flown, layout, rows, ticks), software, layout, rows, ticks)
+    answers = {bound.port: layout.column(rows, answer_field(bound.port))[1:] for bound in software}
+    experiment = _with_inputs(flown.in_facility, _measurements(flown, layout, rows) | answers, ticks)
     total = grid(experiment.duration, experiment.dt, experiment.record_dt).steps
     reached = min(ticks * (len(rows) - 1), total)
     status = status or (COMPLETED if reached == total else f"{STOPPED}{reached * dt:g} s: the log ends")
@@ -50,31 +51,23 @@ def run_of_log(rehearsal: Rehearsal, log: Log, status: str = "") -> Run:
     )
 
 
-def _with_measurements(rehearsal: Rehearsal, layout: RowLayout, rows: np.ndarray, ticks: int) -> Experiment:
-    """The experiment with the logged wrenches and motions at its ports; zeros after the last cycle."""
-    experiment = rehearsal.in_facility
-    steps = grid(experiment.duration, experiment.dt, experiment.record_dt).steps
-    inputs = dict(experiment.inputs)
+def _measurements(rehearsal: Rehearsal, layout: RowLayout, rows: np.ndarray) -> dict[str, np.ndarray]:
+    """Logged wrenches and motions by port; logs of older versions have no measured motion."""
     ports = [(assignment.port, f"{assignment.robot}.felt") for assignment in rehearsal.carried if assignment.port]
     ports += [
-        (sensed_port(experiment.world, rehearsal.craft_number(assignment.craft)), f"{assignment.robot}.seen")
+        (sensed_port(rehearsal.experiment.world, rehearsal.craft_number(assignment.craft)), f"{assignment.robot}.seen")
         for assignment in rehearsal.carried
     ]
-    for port, field in ports:
-        if field in layout.places:  # logs of older versions have no measured motion
-            logged = np.repeat(layout.column(rows, field), ticks, axis=0)[:steps]
-            sound = np.where(np.isfinite(logged), logged, 0.0)  # a faulty last reading acted on nothing
-            inputs[port] = np.concatenate([sound, np.zeros((steps - len(logged), logged.shape[1]))])
-    return dataclasses.replace(experiment, inputs=inputs)
+    logged = {port: layout.column(rows, field) for port, field in ports if field in layout.places}
+    # A faulty last reading acted on nothing.
+    return {port: np.where(np.isfinite(values), values, 0.0) for port, values in logged.items()}
 
 
-def _with_answers(
-    experiment: Experiment, software: tuple[BoundSoftware, ...], layout: RowLayout, rows: np.ndarray, ticks: int
-) -> Experiment:
-    """The experiment with the logged answers of external software in each cycle."""
+def _with_inputs(experiment: Experiment, logged: dict[str, np.ndarray], ticks: int) -> Experiment:
+    """The experiment with a row for each cycle at its ports; zeros after the last cycle."""
     steps = grid(experiment.duration, experiment.dt, experiment.record_dt).steps
     inputs = dict(experiment.inputs)
-    for bound in software:
-        logged = np.repeat(layout.column(rows, answer_field(bound.port))[1:], ticks, axis=0)[:steps]
-        inputs[bound.port] = np.concatenate([logged, np.zeros((steps - len(logged), logged.shape[1]))])
+    for port, values in logged.items():
+        held = np.repeat(values, ticks, axis=0)[:steps]
+        inputs[port] = np.concatenate([held, np.zeros((steps - len(held), held.shape[1]))])
     return dataclasses.replace(experiment, inputs=inputs)

@@ -104,8 +104,9 @@ class RunAccuracy:
         if not self.measured:
             return ""
         if not self.converged:
-            worst = [n for n in self.headline.values() if self.channels[n].verdict == "not converged"]
-            return f"NOT CONVERGED ({worst[0]} is off by some {quantity(*_plain(self.channels[worst[0]]))}): halve dt"
+            worst = next(n for n in self.headline.values() if self.channels[n].verdict == "not converged")
+            off = quantity(self.channels[worst].error, self.channels[worst].unit)
+            return f"NOT CONVERGED ({worst} is off by some {off}): halve dt"
         if all(self.channels[name].verdict == "rounding" for name in self.headline.values()):
             return "accurate to rounding"
         entries = [f"{label} to {self.channels[name].size}" for label, name in self.headline.items()]
@@ -153,7 +154,3 @@ def quantity(value: float, unit: str) -> str:
             _, factor, word = next((s for s in scales if value >= s[0]), scales[-1])
             return f"{factor * value:.2g} {word}"
     return f"{value:.2g} {unit}".removesuffix(" 1")
-
-
-def _plain(error: ChannelError) -> tuple[float, str]:
-    return error.error, error.unit

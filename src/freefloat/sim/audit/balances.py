@@ -7,9 +7,9 @@ drift nor spinning wheels make anything look small.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,11 @@ class BalancedQuantity:
 
     quantity: str
     unit: str
+
+    @property
+    def short(self) -> str:
+        """Its name without the rule by which it balances."""
+        return self.quantity.removesuffix(": change = work - dissipation")
 
 
 # Over the run: change since the start = what came in - what went out.
@@ -50,10 +55,8 @@ CONNECTION_BALANCES = {
     "connections.energy": BalancedQuantity("connections: work = energy lost at events", "J"),
 }
 INTERACTION_PREFIX = "interactions."  # prefix of the channels of all interactions together
-UNFINISHED, COVERED = (
-    f"{INTERACTION_PREFIX}unfinished",
-    f"{INTERACTION_PREFIX}covered",
-)  # steps that contact was too stiff for
+# Steps that contact was too stiff for.
+UNFINISHED, COVERED = f"{INTERACTION_PREFIX}unfinished", f"{INTERACTION_PREFIX}covered"
 # How much energy they turn over; what begins and ends between two records is in the first.
 TURNED_OVER = ("turnover", "stored", "dissipated")
 # Interactions between bodies: energy that they take is stored or lost, and their forces cancel.
@@ -83,35 +86,26 @@ def imbalances(
 
     There is one set of balances for each spacecraft, and for several also one of all together.
     """
-    found = {}
-    for prefix in prefixes:
-        balances, begun = (
-            _conserved_quantities(data, prefix),
-            None if start is None else _conserved_quantities(start, prefix),
-        )
-        for name, values in balances.items():
-            found[prefix + name] = values - (values[:1] if begun is None else begun[name])
+
+    def changes(totals_of: Callable[..., dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+        now = totals_of(data, prefixes)
+        then = {name: x[:1] for name, x in now.items()} if start is None else totals_of(start, prefixes)
+        return {name: x - then[name] for name, x in now.items()}
+
+    found: dict[str, Any] = changes(_conserved_quantities)
     if len(prefixes) > 1:
         found |= {
             WORLD_PREFIX + name: sum(found[prefix + name] for prefix in prefixes) for name in ("linear", "energy")
         }
-        about_origin = [_momentum_about_origin(data, prefix) for prefix in prefixes]
-        begun = (
-            [values[:1] for values in about_origin]
-            if start is None
-            else [_momentum_about_origin(start, p) for p in prefixes]
-        )
-        found[f"{WORLD_PREFIX}angular"] = sum(values - first for values, first in zip(about_origin, begun, strict=True))
+        found[f"{WORLD_PREFIX}angular"] = sum(changes(_momenta_about_origin).values())
     if LOST in data:
-        now, then = _connection_totals(data, prefixes), None if start is None else _connection_totals(start, prefixes)
-        found |= {name: x - (x[:1] if then is None else then[name]) for name, x in now.items()}
+        found |= changes(_connection_totals)
     if f"{INTERACTION_PREFIX}work" in data:
-        now, then = _interaction_totals(data), None if start is None else _interaction_totals(start)
-        found |= {name: x - (x[:1] if then is None else then[name]) for name, x in now.items()}
+        found |= changes(_interaction_totals)
     return found
 
 
-def _interaction_totals(data: LabelledArrays) -> dict[str, np.ndarray]:
+def _interaction_totals(data: LabelledArrays, prefixes: tuple[str, ...]) -> dict[str, np.ndarray]:
     """Quantities that are constant if interactions only store, lose and hand on energy and momentum."""
     parts = [data[f"{INTERACTION_PREFIX}{name}"].values for name in ("work", "stored", "dissipated")]
     return {
@@ -134,21 +128,20 @@ def _connection_totals(data: LabelledArrays, prefixes: tuple[str, ...]) -> dict[
     }
 
 
-def _momentum_about_origin(data: LabelledArrays, prefix: str) -> np.ndarray:
+def _momenta_about_origin(data: LabelledArrays, prefixes: tuple[str, ...]) -> dict[str, np.ndarray]:
     """Angular momentum less impulse about the inertial origin, which is the same point for all spacecraft [N m s]."""
-    return data[f"{prefix}momentum.angular"].values - data[f"{prefix}impulse.angular"].values
+    return {p: data[f"{p}momentum.angular"].values - data[f"{p}impulse.angular"].values for p in prefixes}
 
 
-def _conserved_quantities(data: LabelledArrays, prefix: str) -> dict[str, np.ndarray]:
-    """Quantities of a spacecraft that are constant if its momentum and energy balance."""
-    return {
-        "linear": data[f"{prefix}momentum.linear"].values - data[f"{prefix}impulse.linear"].values,
-        "angular": data[f"{prefix}momentum.angular_com"].values - data[f"{prefix}impulse.angular_com"].values,
-        "energy": data[f"{prefix}energy.inner"].values
-        + data[f"{prefix}energy.elastic"].values
-        - data[f"{prefix}energy.inner_work"].values
-        + data[f"{prefix}energy.dissipated"].values,
-    }
+def _conserved_quantities(data: LabelledArrays, prefixes: tuple[str, ...]) -> dict[str, np.ndarray]:
+    """Quantities of each spacecraft that are constant if its momentum and energy balance."""
+    found = {}
+    for p in prefixes:
+        found[f"{p}linear"] = data[f"{p}momentum.linear"].values - data[f"{p}impulse.linear"].values
+        found[f"{p}angular"] = data[f"{p}momentum.angular_com"].values - data[f"{p}impulse.angular_com"].values
+        stored = data[f"{p}energy.inner"].values + data[f"{p}energy.elastic"].values
+        found[f"{p}energy"] = stored - data[f"{p}energy.inner_work"].values + data[f"{p}energy.dissipated"].values
+    return found
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import numpy as np
 
 from freefloat.sim.audit.audit import COARSEST, Audit, AuditEntry
 from freefloat.sim.audit.balances import INTERACTION_PREFIX, Sizes, balanced_quantity
-from freefloat.sim.rollout import FixedSteps
+from freefloat.sim.rollout import FixedSteps, entries, in_parts
 from freefloat.sim.system.system import SystemState
 
 FEWEST, MOST = 7, 21  # parts of a step; odd, so that their nodes are few of those of whole and half steps
@@ -43,8 +43,7 @@ class UnresolvedForce:
     def entry(self) -> AuditEntry:
         """The entry of the audit."""
         balance = balanced_quantity(self.book)
-        quantity = balance.quantity.removesuffix(": change = work - dissipation")
-        name = f"forces between ticks: {quantity}"
+        name = f"forces between ticks: {balance.short}"
         return AuditEntry(name, "at most", self.permitted, self.amount, balance.unit, self.at)
 
     def sentence(self, dt: float) -> str:
@@ -65,15 +64,15 @@ def unresolved_forces(
     if len(ticks) < 2:
         return ()
     chosen, parts = chosen_intervals(ticks), parts_of_a_step(int(ticks[-1] - ticks[0]))
-    finer = _states_after(steps, _states_at(records, chosen), np.diff(ticks)[chosen], parts)
-    off = _differences(_ledger_values(finer, prefixes), _ledger_values(_states_at(records, chosen + 1), prefixes))
+    finer = steps.reach_each(entries(records, chosen), np.diff(ticks)[chosen], parts)
+    off = _differences(_ledger_values(finer, prefixes), _ledger_values(entries(records, chosen + 1), prefixes))
     limits = _limits(off, motion)
     share = np.max([off[balance] / limits[balance] for balance in off], axis=0)
     suspects = [int(i) for i in np.argsort(-share)[:_SUSPECTS] if share[i] > 1.0]
     intervals = {
         int(chosen[i]): _IntervalSteps(steps, int(np.diff(ticks)[chosen[i]]), parts, prefixes) for i in suspects
     }
-    found = [_worst_step(interval, _states_at(records, i), limits, dt) for i, interval in intervals.items()]
+    found = [_worst_step(interval, entries(records, i), limits, dt) for i, interval in intervals.items()]
     worst = sorted((step for step in found if step), key=lambda step: step.amount / step.permitted)
     return tuple(worst[-1:])
 
@@ -115,20 +114,18 @@ def _worst_step(
     interval: _IntervalSteps, start: SystemState, limits: dict[str, float], dt: float
 ) -> UnresolvedForce | None:
     """The step after a record in which finer steps change most; None if all steps resolve their forces."""
-    states = [jax.tree.map(lambda x: np.asarray(x)[None], start)]
+    states = [entries(start, None)]
     for _ in range(interval.count):
         states.append(interval.steps.reach(states[-1], 1))
     reached = jax.tree.map(lambda *x: np.concatenate(x), *states)
-    finer = interval.steps.reach(
-        _in_parts(_states_at(reached, slice(0, interval.count)), interval.parts), 1, interval.parts
-    )
-    off = _differences(interval.ledger_values(finer), interval.ledger_values(_states_at(reached, slice(1, None))))
+    finer = interval.steps.reach(entries(reached, slice(0, interval.count)), 1, interval.parts)
+    off = _differences(interval.ledger_values(finer), interval.ledger_values(entries(reached, slice(1, None))))
     balance = max(off, key=lambda name: float(np.max(off[name])) / limits[name])
     worst = int(np.argmax(off[balance]))
     amount, limit = float(off[balance][worst]), limits[balance]
     if not amount > limit:
         return None
-    goes = bool(_comes_and_goes(interval, _states_at(reached, slice(worst, worst + 1)), balance) > 0.5 * limit)
+    goes = bool(_comes_and_goes(interval, entries(reached, slice(worst, worst + 1)), balance) > 0.5 * limit)
     permitted = limit if goes else limit * _JUMP / COARSEST
     if not amount > permitted:
         return None
@@ -137,31 +134,13 @@ def _worst_step(
 
 def _comes_and_goes(interval: _IntervalSteps, start: SystemState, balance: str) -> float:
     """Size of what is recorded within a step beyond the rates at its beginning and its end."""
-    states = [_in_parts(start, interval.parts)]
+    states = [in_parts(start, interval.parts)]
     for _ in range(interval.parts):
         states.append(interval.steps.advance(states[-1], 1, interval.parts))
     rates = np.diff(np.concatenate([interval.ledger_values(state)[balance] for state in states]), axis=0)
     ends = rates[[0, -1]]
     beyond = np.maximum(rates - np.max(ends, axis=0), 0.0) + np.maximum(np.min(ends, axis=0) - rates, 0.0)
     return float(np.linalg.norm(np.sum(beyond, axis=0)))
-
-
-def _states_after(steps: FixedSteps, starts: SystemState, lengths: np.ndarray, parts: int) -> SystemState:
-    """States after `lengths` ticks from each start, each tick in `parts` steps."""
-    alike = [np.flatnonzero(lengths == ticks) for ticks in np.unique(lengths)]
-    fine = _in_parts(starts, parts)
-    reached = [steps.reach(_states_at(fine, some), int(lengths[some[0]]), parts) for some in alike]
-    order = np.argsort(np.concatenate(alike))
-    return jax.tree.map(lambda *x: np.concatenate(x)[order], *reached)
-
-
-def _in_parts(states: SystemState, parts: int) -> SystemState:
-    """The states with `tick` counted in parts of a tick."""
-    return dataclasses.replace(states, tick=np.asarray(parts * np.asarray(states.tick), dtype=np.int32))
-
-
-def _states_at(states: SystemState, some: np.ndarray | slice | int) -> SystemState:
-    return jax.tree.map(lambda x: np.asarray(x)[some], states)
 
 
 def _ledger_values(states: SystemState, prefixes: tuple[str, ...]) -> dict[str, np.ndarray]:

@@ -12,12 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import jax
 import numpy as np
 
 from freefloat.sim.audit.audit import IntegratorLoss
 from freefloat.sim.audit.balances import Sizes, balanced_quantity, imbalances
-from freefloat.sim.rollout import FixedSteps
+from freefloat.sim.rollout import FixedSteps, entries
 from freefloat.sim.system.system import SystemState
 
 if TYPE_CHECKING:
@@ -63,17 +62,13 @@ def loss_of_fixed_steps(
     chosen = _chosen_stretches(made, motion, np.diff(records.tick[marks]), count)
     repeated = _repeat(steps, observe, records, data, marks, chosen, prefixes)
     lost = {name: _total_loss(made[name], repeated, name) for name in ends}
-    share = {
-        name: off[name] / max(plain.largest_loss(name, motion), _TINY) for name in ends
-    }  # of the most that may be lost
+    # Of the most that may be lost.
+    share = {name: off[name] / max(plain.largest_loss(name, motion), _TINY) for name in ends}
     worst = max(ends, key=lambda name: share[name])
     shrinks = float(np.sum(made[worst][np.concatenate(chosen)]) / max(np.sum(repeated.left[worst]), _TINY))
-    what, unit = (
-        balanced_quantity(worst).quantity.removesuffix(": change = work - dissipation"),
-        balanced_quantity(worst).unit,
-    )
+    balance = balanced_quantity(worst)
     return IntegratorLoss(
-        reason=f"{plain.reason}; half the step would change the {what} by {lost[worst]:.1e} {unit}",
+        reason=f"{plain.reason}; half the step would change the {balance.short} by {lost[worst]:.1e} {balance.unit}",
         steps=count,
         dt=dt,
         lost={name: _MARGIN * value for name, value in lost.items()},
@@ -113,16 +108,8 @@ def _repeat(
 ) -> _RepeatedStretches:
     """The chosen stretches, integrated again at half the step."""
     both = np.concatenate(chosen)
-    starts = jax.tree.map(lambda x: np.asarray(x)[marks[both]], records)
-    halves = dataclasses.replace(starts, tick=np.asarray(_HALVES * starts.tick, dtype=np.int32))
-    lengths = records.tick[marks[both + 1]] - records.tick[marks[both]]
-    alike = [np.flatnonzero(lengths == ticks) for ticks in np.unique(lengths)]
-    reached = [
-        steps.reach(jax.tree.map(lambda x, some=some: x[some], halves), int(lengths[some[0]]), _HALVES)
-        for some in alike
-    ]
-    order = np.argsort(np.concatenate(alike))
-    after = jax.tree.map(lambda *x: np.concatenate(x)[order], *reached)
+    lengths = np.asarray(records.tick[marks[both + 1]] - records.tick[marks[both]])
+    after = steps.reach_each(entries(records, marks[both]), lengths, _HALVES)
     seen = observe(dataclasses.replace(after, tick=after.tick // _HALVES))
     halved, ends = imbalances(seen, prefixes, start=data.isel(time=marks[both])), imbalances(data, prefixes)
     whole = {name: values[marks[both + 1]] - values[marks[both]] for name, values in ends.items()}

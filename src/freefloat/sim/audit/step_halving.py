@@ -20,7 +20,7 @@ from freefloat.sim.audit.channel_differences import difference, is_number, size_
 from freefloat.sim.audit.error_growth import growth_rate
 from freefloat.sim.audit.event_shifts import between_events, event_shifts
 from freefloat.sim.events.run_events import Event
-from freefloat.sim.rollout import FixedSteps, Grid
+from freefloat.sim.rollout import FixedSteps, Grid, entries, in_parts
 from freefloat.sim.system.system import SystemState
 
 if TYPE_CHECKING:
@@ -47,9 +47,8 @@ def halved_records(
     steps: FixedSteps, records: SystemState, timing: Grid, parts: int, wanted: Callable[[], bool]
 ) -> SystemState | None:
     """The states of a run with each tick in `parts` steps; None if `wanted` becomes false."""
-    state = jax.tree.map(lambda x: np.asarray(x)[0], records)
-    finer = dataclasses.replace(state, tick=np.asarray(parts * state.tick, dtype=np.int32))
-    blocks = [jax.tree.map(lambda x: np.asarray(x)[None], finer)]
+    finer = in_parts(entries(records, 0), parts)
+    blocks = [entries(finer, None)]
     done = Grid(int(records.tick[-1] - records.tick[0]), timing.record_every)
     for block in steps.blocks(finer, done, parts):
         blocks.append(block)

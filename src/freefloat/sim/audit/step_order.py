@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
-
-import jax
 import numpy as np
 
 from freefloat.sim.audit.channel_differences import angle_between
-from freefloat.sim.rollout import FixedSteps
+from freefloat.sim.rollout import FixedSteps, entries
 from freefloat.sim.system.system import SystemState
 
 ORDER = 4.0  # of RK4
@@ -34,9 +31,8 @@ def measured_order(steps: FixedSteps, records: SystemState, finer: SystemState) 
     shares = np.sum(apart[:, moved] / scale[moved], axis=1)
     made = np.where(np.diff(ticks) == length, np.diff(shares), -np.inf)
     chosen = np.sort(np.argsort(-np.abs(np.where(np.isfinite(made), made, 0.0)))[:room])
-    starts: SystemState = jax.tree.map(lambda x: np.asarray(x)[chosen], records)
-    whole: SystemState = jax.tree.map(lambda x: np.asarray(x)[chosen + 1], records)
-    halves, quarters = (_reach(steps, starts, length, parts) for parts in (2, 4))
+    starts, whole = entries(records, chosen), entries(records, chosen + 1)
+    halves, quarters = (steps.reach(starts, length, parts) for parts in (2, 4))
     coarse, fine = (
         np.sum(_vectors(a, b)[:, moved] / scale[moved], axis=1) for a, b in ((whole, halves), (halves, quarters))
     )
@@ -46,11 +42,6 @@ def measured_order(steps: FixedSteps, records: SystemState, finer: SystemState) 
         return None
     orders = np.log2(coarse[sure] / np.maximum(fine[sure], least))
     return float(np.clip(_weighted_median(orders, coarse[sure]), 1.0, ORDER))
-
-
-def _reach(steps: FixedSteps, starts: SystemState, ticks: int, parts: int) -> SystemState:
-    finer = dataclasses.replace(starts, tick=np.asarray(parts * starts.tick, dtype=np.int32))
-    return steps.reach(finer, ticks, parts)
 
 
 def _vectors(first: SystemState, second: SystemState) -> np.ndarray:

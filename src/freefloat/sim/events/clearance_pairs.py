@@ -69,7 +69,7 @@ def is_simple(world: World, pair: Pair, part: Clearance) -> bool:
 
 def pair_distances(world: World, pairs: tuple[Pair, ...], states: tuple[State, ...]) -> Vector:
     """Distance of every pair [m], negative where the bodies overlap."""
-    return _smallest(world, pairs, states, None)
+    return smallest_of_pairs(*_distances(world, pairs, states, None)) if pairs else jnp.zeros(0)
 
 
 def shape_margins(
@@ -86,11 +86,6 @@ def shape_margins(
 def smallest_of_pairs(values: Vector, owners: np.ndarray) -> Vector:
     """The smallest value of every pair, from the values of its shapes."""
     return jnp.stack([jnp.min(values[np.flatnonzero(owners == k)]) for k in range(int(np.max(owners)) + 1)])
-
-
-def _smallest(world: World, pairs: tuple[Pair, ...], states: tuple[State, ...], limits: Vector | None) -> Vector:
-    """Smallest distance between the shapes of every pair [m]."""
-    return smallest_of_pairs(*_distances(world, pairs, states, limits)) if pairs else jnp.zeros(0)
 
 
 def _distances(

@@ -142,9 +142,7 @@ def _advance_in_pieces(
         rounds=count,
     )
     last = jax.lax.while_loop(
-        lambda p: (p.done < h) & (p.rounds < _ROUNDS),
-        lambda p: _next_piece(system, p, rate_of, t, h, tolerance),
-        first,
+        lambda p: (p.done < h) & (p.rounds < _ROUNDS), lambda p: _next_piece(system, p, rate_of, t, h, tolerance), first
     )
     return _count_unfinished(last, h)
 

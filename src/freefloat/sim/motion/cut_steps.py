@@ -57,7 +57,8 @@ def advance_in_segments(
         first = jnp.max(jnp.where((since > close) & (since <= done + close), since, 0.0))
         part = finer * (last - first)
         end = jnp.where(done + part < last - jnp.maximum(close, 0.01 * part), done + part, last)
-        return advance(here, _inside(rate_of, t + done, end - done), t + done, end - done), end
+        now, left = t + done, end - done
+        return advance(here, lambda on, full=None: rate_inside(rate_of(on, full), now, left), now, left), end
 
     # A zero that the engine does not know to be one: it would trace the loop anew when it finds it changing.
     nothing = jnp.minimum(jnp.abs(t), 0.0)
@@ -79,7 +80,3 @@ def rate_inside(rate: RateFunction, t: Scalar, h: Scalar) -> RateFunction:
         return rate(plants, now, jnp.clip(inside, t + margin, t + h - margin))
 
     return clamped_rate
-
-
-def _inside(rate_of: RateOf, t: Scalar, h: Scalar) -> RateOf:
-    return lambda on, full=None: rate_inside(rate_of(on, full), t, h)

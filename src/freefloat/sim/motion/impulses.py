@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from typing import Any
 
 from freefloat.dynamics.constrained import row_forces
 from freefloat.dynamics.impact import Impact
@@ -20,27 +22,26 @@ from freefloat.values.arrays import Vector
 
 def apply_impact(system: System, plants: Plants, rows: tuple[Rows, ...], impact: Impact) -> Plants:
     """All spacecraft after an impact, with its work and impulses in their ledgers."""
-    crafts, states = system.world.crafts, tuple(plant.state for plant in plants)
-    pushes = row_forces(crafts, states, rows, impact.impulse)
-    shared = exchanged_forces(system.world, states, rows, impact.impulse, pushes)
-    found = []
-    for c, plant in enumerate(plants):
-        after = dataclasses.replace(plant.state, v=impact.speeds[c])
-        ledger = ledger_after_impulse(crafts[c], plant.state, after.v, plant.ledger, pushes[c] + impact.prescribed[c])
-        ledger = _with_exchange(ledger, plant.state, after.v, pushes[c], shared[c])
-        found.append(dataclasses.replace(plant, state=after, ledger=ledger))
-    return tuple(found)
+    after = tuple(dataclasses.replace(plant.state, v=v) for plant, v in zip(plants, impact.speeds, strict=True))
+    return _with_impulses(system, plants, rows, impact.impulse, after, impact.prescribed)
 
 
 def ledger_after_impulse(craft: Spacecraft, state: State, v: Vector, ledger: Ledger, impulse: Vector) -> Ledger:
     """The ledger after a generalised impulse that changed the speeds to v; it works at the mean of both speeds."""
-    com, before = motion_of_com(craft, state.q, state.v)
-    _, after = motion_of_com(craft, state.q, v)
+    ledger = dataclasses.replace(ledger, work=ledger.work + 0.5 * impulse @ (state.v + v))
+    return with_inner_impulse(craft, state, v, ledger, impulse, motion_of_com)
+
+
+def with_inner_impulse(
+    craft: Spacecraft, state: State, v: Vector, ledger: Ledger, impulse: Vector, of_com: Callable[..., Any]
+) -> Ledger:
+    """The ledger after an impulse, its `work` not yet counted; `of_com`: centre of mass and velocity from q and v."""
+    com, before = of_com(craft, state.q, state.v)
+    _, after = of_com(craft, state.q, v)
     speeds = speeds_about_com(craft, state.q, state.v, before) + speeds_about_com(craft, state.q, v, after)
     push = impulse[:6]
     return dataclasses.replace(
         ledger,
-        work=ledger.work + 0.5 * impulse @ (state.v + v),
         inner_work=ledger.inner_work + 0.5 * impulse @ speeds,
         impulse=ledger.impulse + state.X_NB.wrench_to_A(push),
         turning=ledger.turning + state.X_NB.R @ (angular(push) - cross(com, linear(push))),
@@ -49,15 +50,27 @@ def ledger_after_impulse(craft: Spacecraft, state: State, v: Vector, ledger: Led
 
 def apply_return(system: System, plants: Plants, rows: tuple[Rows, ...], back: ReturnedStates) -> Plants:
     """All spacecraft after their return onto the rows, with its work and impulses in their ledgers."""
+    return _with_impulses(system, plants, rows, back.impulse, back.states)
+
+
+def _with_impulses(
+    system: System,
+    plants: Plants,
+    rows: tuple[Rows, ...],
+    impulse: Vector,
+    after: tuple[State, ...],
+    motors: tuple[Vector, ...] | None = None,
+) -> Plants:
+    """The plants with new states after impulses along the rows, and of motors; in their ledgers too."""
     crafts, states = system.world.crafts, tuple(plant.state for plant in plants)
-    pushes = row_forces(crafts, states, rows, back.impulse)
-    shared = exchanged_forces(system.world, states, rows, back.impulse, pushes)
+    pushes = row_forces(crafts, states, rows, impulse)
+    shared = exchanged_forces(system.world, states, rows, impulse, pushes)
     found = []
     for c, plant in enumerate(plants):
-        v = back.states[c].v
-        ledger = ledger_after_impulse(crafts[c], plant.state, v, plant.ledger, pushes[c])
-        ledger = _with_exchange(ledger, plant.state, v, pushes[c], shared[c])
-        found.append(dataclasses.replace(plant, state=back.states[c], ledger=ledger))
+        whole = pushes[c] if motors is None else pushes[c] + motors[c]
+        ledger = ledger_after_impulse(crafts[c], plant.state, after[c].v, plant.ledger, whole)
+        ledger = _with_exchange(ledger, plant.state, after[c].v, pushes[c], shared[c])
+        found.append(dataclasses.replace(plant, state=after[c], ledger=ledger))
     return tuple(found)
 
 

@@ -81,10 +81,11 @@ def inner_rates(
 ) -> tuple[InteractionState, ...]:
     """Rates of the inner states of interactions, and of their work, dissipation and impulse."""
     nothing = jnp.zeros(())
+    others = {"unfinished": nothing, "covered": nothing, "turnover": nothing}
     if not found:
         return tuple(
-            InteractionState(_zeros(interaction.state), nothing, nothing, jnp.zeros(6), nothing, nothing, nothing)
-            for interaction in inner
+            InteractionState(jax.tree.map(jnp.zeros_like, own.state), nothing, nothing, jnp.zeros(6), **others)
+            for own in inner
         )
     return tuple(
         InteractionState(
@@ -92,16 +93,10 @@ def inner_rates(
             work=action.power,
             dissipated=action.heat,
             impulse=_together(states, action) if interaction.is_between_spacecraft(system.world) else jnp.zeros(6),
-            unfinished=nothing,
-            covered=nothing,
-            turnover=nothing,
+            **others,
         )
         for interaction, action in zip(system.interactions, found, strict=True)
     )
-
-
-def _zeros(state: object) -> object:
-    return jax.tree.map(jnp.zeros_like, state)
 
 
 def _together(states: tuple[State, ...], action: Action) -> Vec6:

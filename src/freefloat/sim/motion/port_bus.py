@@ -217,16 +217,13 @@ class PortBus:
         software, memory = self.system.software[k], self.state.software[k].memory
         with checked_call(software, "command"):
             answer = software.command(memory, self.measurements(k), self.clock(k))
-        return require_commands(self.system.world.crafts[self._own(k)], software, answer)
+        return require_commands(self.system.spacecraft_of(software), software, answer)
 
     def software_messages(self, k: int) -> dict[str, Any]:
         """Messages that software number k sends if it runs now."""
         software, memory = self.system.software[k], self.state.software[k].memory
         with checked_call(software, "tell"):
             return require_messages(software, software.tell(memory, self.measurements(k), self.clock(k)))
-
-    def _own(self, k: int) -> int:
-        return self.system.craft_index(self.system.software[k])
 
     # ---- motion and forces
 

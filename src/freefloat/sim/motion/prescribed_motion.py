@@ -10,21 +10,16 @@ import numpy as np
 from freefloat.dynamics import impose_rates
 from freefloat.dynamics.hybrid import jump_to_rates
 from freefloat.dynamics.impact import row_impact
-from freefloat.dynamics.inner_motion import (
-    motion_of_com_by_mass_matrix,
-    speeds_about_com,
-)
+from freefloat.dynamics.inner_motion import motion_of_com_by_mass_matrix
 from freefloat.effects.failures import StuckJoint
-from freefloat.model import JointRates, Spacecraft, State
+from freefloat.model import JointRates, State
 from freefloat.sim.motion.constraint_forces import prescribed_names
 from freefloat.sim.motion.constraint_rows import rows_of
-from freefloat.sim.motion.impulses import apply_impact
+from freefloat.sim.motion.impulses import apply_impact, with_inner_impulse
 from freefloat.sim.motion.port_bus import PortBus, command_inputs
 from freefloat.sim.system.constraint_state import active_rows
-from freefloat.sim.system.craft_state import CraftState, Ledger, Plants
+from freefloat.sim.system.craft_state import CraftState, Plants
 from freefloat.sim.system.system import Inputs, System, SystemState, Tick, with_entry
-from freefloat.spatial import angular, linear
-from freefloat.spatial.rotations import cross
 from freefloat.values.arrays import Numeric, Scalar, Vector
 from freefloat.values.tracing import cond
 
@@ -140,24 +135,12 @@ def _jump(system: System, c: int, plant: CraftState, names: tuple[str, ...], rat
     work = 0.5 * impulse @ (rates + state.v[places])
     ledger = dataclasses.replace(ledger, work=ledger.work + work)
     if system.world.is_held(c):
-        ledger = _with_stand(craft, state, v, ledger, jnp.zeros_like(v).at[places].set(impulse))
+        # On a test stand, which takes up the momentum.
+        whole = jnp.zeros_like(v).at[places].set(impulse)
+        ledger = with_inner_impulse(craft, state, v, ledger, whole, motion_of_com_by_mass_matrix)
     else:
         ledger = dataclasses.replace(ledger, inner_work=ledger.inner_work + work)
     return dataclasses.replace(plant, state=dataclasses.replace(state, v=v), ledger=ledger)
-
-
-def _with_stand(craft: Spacecraft, state: State, v: Vector, ledger: Ledger, impulse: Vector) -> Ledger:
-    """The ledger after a jump on a test stand, which takes up the momentum; v: speeds after it."""
-    com, before = motion_of_com_by_mass_matrix(craft, state.q, state.v)
-    _, after = motion_of_com_by_mass_matrix(craft, state.q, v)
-    speeds = speeds_about_com(craft, state.q, state.v, before) + speeds_about_com(craft, state.q, v, after)
-    push = impulse[:6]
-    return dataclasses.replace(
-        ledger,
-        inner_work=ledger.inner_work + 0.5 * impulse @ speeds,
-        impulse=ledger.impulse + state.X_NB.wrench_to_A(push),
-        turning=ledger.turning + state.X_NB.R @ (angular(push) - cross(com, linear(push))),
-    )
 
 
 def _stop_stuck_joints(system: System, c: int, plant: CraftState, t: Scalar) -> CraftState:

@@ -58,7 +58,7 @@ class Recorder:
         """Dataset with every channel at every record."""
         at = self._inputs(records)
         values, system = self._values.batch(records, self._start, at, in_axes=(0, None, 0)), self.system
-        arrays: dict[str, Any] = {c.name: _label_values(c, values[c.name]) for c in self.channels}
+        arrays: dict[str, Any] = {c.name: label_values(c, values[c.name]) for c in self.channels}
         arrays |= self._states(records)
         for kind, axis, unit in (("position", "xyz", "m"), ("attitude", "wxyz", "1")):
             attributes = {"units": unit, "frame": "N", "long_name": f"Every body's {kind}"}
@@ -111,22 +111,18 @@ def _require_storable(channels: tuple[Channel, ...]) -> None:
 
 def _with_numbers(system: System, channels: tuple[Channel, ...]) -> tuple[Channel, ...]:
     """Channels with the labels of the actual parts: a label may quote a number, compiled code serves many numbers."""
-    known, world = {}, system.world
+    world, own = system.world, []
     for c, craft in enumerate(world.crafts):
-        for effect in system.effects:
-            if system.acts_on(effect, c):
-                known |= {
-                    channel.name: channel for channel in (owned_channel(world, c, x) for x in effect.channels(craft))
-                }
+        acting = [effect for effect in system.effects if system.acts_on(effect, c)]
+        own += [owned_channel(world, c, x) for effect in acting for x in effect.channels(craft)]
     for software in system.software:
-        known |= {
-            channel.name: channel
-            for channel in (owned_channel(world, system.craft_index(software), x) for x in software.channels())
-        }
+        own += [owned_channel(world, system.craft_index(software), x) for x in software.channels()]
+    known = {channel.name: channel for channel in own}
     return tuple(known.get(channel.name, channel) for channel in channels)
 
 
-def _label_values(channel: Channel, values: Any) -> tuple[tuple[str, ...], np.ndarray, dict[str, Any]]:
+def label_values(channel: Channel, values: Any) -> tuple[tuple[str, ...], np.ndarray, dict[str, Any]]:
+    """Axes, values and attributes of a channel, for a dataset."""
     attributes: dict[str, Any] = {"units": channel.unit, "frame": channel.frame, "long_name": channel.label}
     if channel.flags:
         attributes["flags"] = list(channel.flags)

@@ -31,12 +31,7 @@ from freefloat.sim.system.craft_state import CraftState
 from freefloat.sim.system.input_ports import port_shape
 from freefloat.sim.system.system import Inputs, System, SystemState, Tick, tick_of
 from freefloat.spatial import angular, linear
-from freefloat.spatial.rotations import (
-    quaternion_conjugate,
-    quaternion_multiply,
-    roll_pitch_yaw,
-    rotation_matrix,
-)
+from freefloat.spatial.rotations import quaternion_conjugate, quaternion_multiply, roll_pitch_yaw, rotation_matrix
 from freefloat.values import SoftwareError
 from freefloat.values.arrays import Numeric, Vec3
 from freefloat.values.channels import Channel, quaternion, vector
@@ -55,18 +50,15 @@ def run_channels(system: System, state: SystemState, start: tuple[State, ...], i
     """Every channel with its value at a recorded instant; `start` has the states that attitude is reported against."""
     tick = tick_of(system, state)
     last = Tick(jnp.maximum(tick.t - system.dt, 0.0), jnp.maximum(tick.number - 1, 0))
-    states, now = (
-        state.states,
-        balances(system, state.states, state, inputs, last, tick.t, tick.t - _BEFORE * system.dt),
-    )
-    found, world = [], system.world
+    states, world, found = state.states, system.world, []
+    now = balances(system, states, state, inputs, last, tick.t, tick.t - _BEFORE * system.dt)
     for c, craft in enumerate(world.crafts):
         own = [
             *_base(states[c], start[c]),
             *_joints(craft, states[c], now[c]),
             *_flexible(craft, states[c]),
             *_frames(craft, states[c]),
-            *_conservation_channels(craft, state.plants[c], now[c]),
+            *_conservation_channels(craft, state.plants[c]),
             *equation_of_motion_residuals(craft, now[c]),
             *part_channels(PortBus(system, state, states, inputs, tick.t, tick.number), c, last.t),
         ]
@@ -132,12 +124,7 @@ def _base(state: State, start: State) -> Iterator[ChannelValue]:
     yield vector("base.position", "Base position", "m", "N"), state.p_NB
     yield quaternion("base.attitude", "Base attitude (quaternion)"), state.quat_NB
     rpy = Channel(
-        "base.roll_pitch_yaw",
-        "Base rotation since the start (Z-Y-X)",
-        "rad",
-        "B0",
-        "rpy",
-        ("roll", "pitch", "yaw"),
+        "base.roll_pitch_yaw", "Base rotation since the start (Z-Y-X)", "rad", "B0", "rpy", ("roll", "pitch", "yaw")
     )
     yield rpy, roll_pitch_yaw(rotation_matrix(turned))
     yield vector("base.velocity", "Base velocity", "m/s", "B"), linear(state.V_NB)
@@ -152,10 +139,8 @@ def _joints(craft: Spacecraft, state: State, now: Balance) -> Iterator[ChannelVa
     torque = {"m": "N", "rad": "N m"}.get(angle, "N m, N")
     if joints.size:
         axis, names = "joint", layout.moving_joints
-        yield (
-            Channel("joints.position", "Joint position", angle, "", axis, names),
-            state.q[np.array(layout.joint_positions, dtype=int)],
-        )
+        positions = state.q[np.array(layout.joint_positions, dtype=int)]
+        yield Channel("joints.position", "Joint position", angle, "", axis, names), positions
         rate = "/s, ".join(angle.split(", ")) + "/s"
         yield Channel("joints.rate", "Joint rate", rate, "", axis, names), state.v[joints]
         # What a connection elsewhere pulls at a joint, by way of the links, is no torque of the joint.
@@ -165,14 +150,9 @@ def _joints(craft: Spacecraft, state: State, now: Balance) -> Iterator[ChannelVa
     yield from _motors(craft, state, angle)
     if wheels.size:
         yield Channel("wheels.speed", "Wheel speed", "rad/s", "", "wheel", layout.wheels), state.v[wheels]
-        yield (
-            Channel("wheels.torque", "Wheel motor torque", "N m", "", "wheel", layout.wheels),
-            now.force[wheels],
-        )
-        yield (
-            Channel("wheels.absolute_momentum", "Wheel momentum in space", "N m s", "", "wheel", layout.wheels),
-            wheel_momentum(craft, state.q, state.v),
-        )
+        yield Channel("wheels.torque", "Wheel motor torque", "N m", "", "wheel", layout.wheels), now.force[wheels]
+        absolute = Channel("wheels.absolute_momentum", "Wheel momentum in space", "N m s", "", "wheel", layout.wheels)
+        yield absolute, wheel_momentum(craft, state.q, state.v)
         yield vector("wheels.momentum", "Momentum of the wheels", "N m s", "B"), _stored_in_wheels(craft, state)
 
 
@@ -222,32 +202,20 @@ def _frames(craft: Spacecraft, state: State) -> Iterator[ChannelValue]:
         yield vector(f"{name}.rate", f"{name}: angular rate", "rad/s", "N"), angular(twist)
 
 
-def _conservation_channels(craft: Spacecraft, plant: CraftState, now: Balance) -> Iterator[ChannelValue]:
-    state, ledger = plant.state, plant.ledger
-    X_NB = state.X_NB
+def _conservation_channels(craft: Spacecraft, plant: CraftState) -> Iterator[ChannelValue]:
+    at_origin, at_com = "about the inertial origin", "about the centre of mass"
+    state, ledger, X_NB = plant.state, plant.ledger, plant.state.X_NB
     momentum = X_NB.wrench_to_A(momentum_about_base(craft, state.q, state.v))
     whole, inner = composite_inertia(craft, state.q), inner_motion(craft, state.q, state.v)
     yield vector("com.position", "System centre of mass", "m", "N"), X_NB.apply(whole.com)
-    yield (
-        Channel("com.inertia_trace", "Trace of the inertia about the centre of mass", "kg m2"),
-        jnp.trace(whole.about_com()),
-    )
+    yield Channel("com.inertia_trace", f"Trace of the inertia {at_com}", "kg m2"), jnp.trace(whole.about_com())
     yield vector("com.from_base", "System centre of mass in the base frame", "m", "B"), whole.com
     yield vector("momentum.linear", "Linear momentum", "N s", "N"), linear(momentum)
-    yield vector("momentum.angular", "Angular momentum about the inertial origin", "N m s", "N"), angular(momentum)
-    yield (
-        vector("momentum.angular_com", "Angular momentum about the centre of mass", "N m s", "N"),
-        X_NB.R @ inner.angular_momentum,
-    )
+    yield vector("momentum.angular", f"Angular momentum {at_origin}", "N m s", "N"), angular(momentum)
+    yield vector("momentum.angular_com", f"Angular momentum {at_com}", "N m s", "N"), X_NB.R @ inner.angular_momentum
     yield vector("impulse.linear", "External linear impulse", "N s", "N"), linear(ledger.impulse)
-    yield (
-        vector("impulse.angular", "External angular impulse about the inertial origin", "N m s", "N"),
-        angular(ledger.impulse),
-    )
-    yield (
-        vector("impulse.angular_com", "External angular impulse about the centre of mass", "N m s", "N"),
-        ledger.turning,
-    )
+    yield vector("impulse.angular", f"External angular impulse {at_origin}", "N m s", "N"), angular(ledger.impulse)
+    yield vector("impulse.angular_com", f"External angular impulse {at_com}", "N m s", "N"), ledger.turning
     yield Channel("energy.kinetic", "Kinetic energy", "J"), kinetic_energy(craft, state.q, state.v)
     yield Channel("energy.elastic", "Elastic energy", "J"), elastic_energy(craft, state.q)
     yield Channel("energy.inner", "Kinetic energy about the centre of mass, wheels apart", "J"), inner.energy
@@ -255,12 +223,7 @@ def _conservation_channels(craft: Spacecraft, plant: CraftState, now: Balance) -
     yield Channel("energy.inner_work", "Work done on the motion about the centre of mass", "J"), ledger.inner_work
     yield Channel("energy.dissipated", "Energy lost in damping", "J"), ledger.dissipated
     if (given := ledger.exchange) is not None:
-        yield (
-            vector("connections.impulse.linear", "Impulse from others it is connected to", "N s", "N"),
-            linear(given.impulse),
-        )
-        yield (
-            vector("connections.impulse.angular", "Angular impulse from others, about the origin", "N m s", "N"),
-            angular(given.impulse),
-        )
+        push, turn = linear(given.impulse), angular(given.impulse)
+        yield vector("connections.impulse.linear", "Impulse from others it is connected to", "N s", "N"), push
+        yield vector("connections.impulse.angular", "Angular impulse from others, about the origin", "N m s", "N"), turn
         yield Channel("connections.work", "Work of connections and contacts", "J"), given.work

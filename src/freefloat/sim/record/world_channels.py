@@ -33,14 +33,9 @@ def constraint_channels(world: World, state: SystemState, now: tuple[Balance, ..
         rows = connection_rows(world, connection, meant_pose(connection))
         wrench = np.array(rows.directions).T @ forces[at[i]]
         R = _attitude(world, state.states, place_of(world, connection.a))
-        yield (
-            vector(f"connection.{connection.name}.force", f"{label}: force on the second", "N", "N"),
-            R @ linear(wrench),
-        )
-        yield (
-            vector(f"connection.{connection.name}.torque", f"{label}: torque on the second", "N m", "N"),
-            R @ angular(wrench),
-        )
+        for kind, unit, value in (("force", "N", linear(wrench)), ("torque", "N m", angular(wrench))):
+            name, of = f"connection.{connection.name}.{kind}", f"{label}: {kind} on the second"
+            yield vector(name, of, unit, "N"), R @ value
     for i, brake in enumerate(world.brakes):
         name = brake.joint if world.single else f"{brake.craft}.{brake.joint}"
         slipping = jnp.minimum(modes.brakes[i], 2)
@@ -72,27 +67,16 @@ def interaction_channels(system: System, state: SystemState) -> Iterator[Channel
                 interaction, interaction.channels(system.world), interaction.observe(truth, own.state, clock)
             )
     impulse = sum((own.impulse for own in inner), jnp.zeros(6))
-    yield (
-        Channel(f"{INTERACTION_PREFIX}work", "Work of interactions on spacecraft", "J"),
-        _sum(own.work for own in inner),
-    )
-    yield Channel(f"{INTERACTION_PREFIX}stored", "Energy stored in interactions", "J"), stored
-    yield (
-        Channel(f"{INTERACTION_PREFIX}dissipated", "Energy lost in interactions", "J"),
-        _sum(own.dissipated for own in inner),
-    )
-    most = _sum(own.turnover for own in inner)
-    yield Channel(f"{INTERACTION_PREFIX}turnover", "Most work of interactions at any instant so far", "J"), most
-    yield (
-        vector(f"{INTERACTION_PREFIX}impulse.linear", "Impulse of interactions on all spacecraft", "N s", "N"),
-        linear(impulse),
-    )
-    yield (
-        vector(
-            f"{INTERACTION_PREFIX}impulse.angular", "Angular impulse of interactions on all spacecraft", "N m s", "N"
-        ),
-        angular(impulse),
-    )
+    for name, label, energy in (
+        ("work", "Work of interactions on spacecraft", _sum(own.work for own in inner)),
+        ("stored", "Energy stored in interactions", stored),
+        ("dissipated", "Energy lost in interactions", _sum(own.dissipated for own in inner)),
+        ("turnover", "Most work of interactions at any instant so far", _sum(own.turnover for own in inner)),
+    ):
+        yield Channel(f"{INTERACTION_PREFIX}{name}", label, "J"), energy
+    name, label = f"{INTERACTION_PREFIX}impulse", "impulse of interactions on all spacecraft"
+    yield vector(f"{name}.linear", label.capitalize(), "N s", "N"), linear(impulse)
+    yield vector(f"{name}.angular", f"Angular {label}", "N m s", "N"), angular(impulse)
     yield Channel(UNFINISHED, "Steps too stiff to be finished", "1"), _sum(o.unfinished for o in inner)
     yield Channel(COVERED, "Smallest share of a step that was made", "1"), inner[0].covered
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import jax.numpy as jnp
-
 from freefloat.values import record
 from freefloat.values.arrays import Numeric, Vector
 
@@ -20,8 +18,3 @@ class ClearanceState:
     margins: Vector  # of all pairs of shapes: distance less the limit, or less than that where they are far [m]
     speeds: Vector  # of all pairs: no distance changes faster than this [m/s]
     unseen: Vector  # of all pairs: how much closer than was seen they may have come between two looks [m]
-
-    @property
-    def changed_at(self) -> Numeric:
-        """When each pair last closed or opened [s]."""
-        return jnp.maximum(self.closed_at, self.opened_at)

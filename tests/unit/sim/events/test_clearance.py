@@ -162,7 +162,7 @@ def test_each_instance_of_a_batch_has_its_own_instant():
     loops = jax.tree.map(lambda x: np.repeat(np.asarray(x)[None], 32, axis=0), loop)
     loops.plants[1].state.v[:, 0] = -speeds
     end = program.rollout_batch(loops, steps=160).state.clearances
-    assert np.max(np.abs(end.changed_at[:, 0] - (5.0 - BALL - REACH - 0.1) / speeds)) < 1e-9
+    assert np.max(np.abs(end.closed_at[:, 0] - (5.0 - BALL - REACH - 0.1) / speeds)) < 1e-9
     assert np.all(end.closed == 1)
 
 
