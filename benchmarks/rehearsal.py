@@ -27,7 +27,7 @@ import freefloat as ff
 from freefloat.hil import Facility, FacilityReading, Limits, MotionCommand, Rehearsal, RobotAssignment, RobotReading
 from freefloat.hil.cell import ideal_robot
 from freefloat.hil.loop.cycle import Cycle
-from freefloat.hil.loop.loop import Hooks, Lockstep, RehearsalLoop
+from freefloat.hil.loop.rehearsal_loop import Hooks, Lockstep, RehearsalLoop
 from freefloat.hil.loop.rows import EFFORT
 from freefloat.library import envisat, envisat_start, servicer, servicer_start
 

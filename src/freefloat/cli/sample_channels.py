@@ -21,7 +21,7 @@ from freefloat.effects import CircularOrbit, GravityGradient, JointFriction, Joi
 from freefloat.effects.contact import CompliantContact, KelvinVoigt, Plane, Sphere
 from freefloat.effects.joint_friction import Friction
 from freefloat.effects.joint_motors import joint_motor_channels
-from freefloat.effects.wheels import wheel_channel
+from freefloat.effects.wheel_motors import wheel_channel
 from freefloat.model.shapes import Shape
 from freefloat.values.channels import Channel
 

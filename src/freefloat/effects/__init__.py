@@ -14,7 +14,7 @@ from freefloat.effects.joint_spring import JointSpring
 from freefloat.effects.relative_gravity import gravity_gradient_torque
 from freefloat.effects.relative_motion import RelativeState, relative_drift, transition_matrix
 from freefloat.effects.thrusters import Thruster, Thrusters, ValveState, torque_pairs
-from freefloat.effects.wheels import limit_wheel_torques, wheel_channel
+from freefloat.effects.wheel_motors import limit_wheel_torques, wheel_channel
 from freefloat.effects.wrench_pulse import WrenchPulse
 from freefloat.effects.wrench_steps import WrenchSteps
 from freefloat.renamed import renamed_names

@@ -14,8 +14,8 @@ import numpy as np
 from freefloat.hil.delay import measure_delay
 from freefloat.hil.facility import Facility
 from freefloat.hil.loop.cycle import Cycle
-from freefloat.hil.loop.loop import Hooks, Lockstep, RehearsalLoop
 from freefloat.hil.loop.realtime import run_in_process
+from freefloat.hil.loop.rehearsal_loop import Hooks, Lockstep, RehearsalLoop
 from freefloat.hil.loop.rows import RowLayout
 from freefloat.hil.record.cell_channels import robot_data
 from freefloat.hil.record.cell_scene import CellCamera, with_cell_scene

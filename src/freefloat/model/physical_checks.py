@@ -1,4 +1,7 @@
-"""Checks of mass and inertia: numbers that cannot belong to any rigid body raise an error with the body's name."""
+"""Checks of mass and inertia: numbers that cannot belong to any rigid body raise an error with the body's name.
+
+Bodies of files (URDF, SDF, MJCF) are judged by it, and repaired where asked for, in `readers.bodies`.
+"""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

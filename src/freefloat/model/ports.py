@@ -138,7 +138,7 @@ class Effect(Part):
 class Field(Effect):
     """An effect that acts everywhere in a world, such as gravity: without `on` it acts on every spacecraft.
 
-    With several spacecraft it is given once, or equally for each of them; `sim.system.fields` joins them into one.
+    With several spacecraft it is given once, or equally for each of them: `sim.system.world_fields` joins them.
     """
 
     def check_world(self, world: World) -> None:

@@ -59,7 +59,7 @@ def test_a_full_disk_while_the_judged_run_is_written_keeps_the_first(
         raise OSError(28, "No space left on device")
 
     run = _perform(tmp_path, "custom").run
-    monkeypatch.setattr("freefloat.sim.record.run.rewrite_attribute", half_written)
+    monkeypatch.setattr("freefloat.sim.record.run_file.rewrite_attribute", half_written)
     with pytest.raises(OSError, match="No space left"):
         folder.finish_folder(run.with_claims([{"holds": True}]), tmp_path)
     assert Run.load(tmp_path / "run.nc").completed

@@ -1,4 +1,7 @@
-"""Checks of every cycle before anything is commanded: each value as a share of its limit; above 1 it fails."""
+"""Checks of every cycle before anything is commanded: each value as a share of its limit; above 1 it fails.
+
+A check that fails is raised as a `Fault` by the cycle, and `rehearsal_loop` then stops the facility.
+"""
 
 from __future__ import annotations
 

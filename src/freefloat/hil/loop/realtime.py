@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from freefloat.hil.loop.loop import Hooks, Pace, RehearsalLoop
+from freefloat.hil.loop.rehearsal_loop import Hooks, Pace, RehearsalLoop
 
 _SPIN = 3e-4  # [s] before a deadline: from then on the loop does not sleep
 _ROOM = 4096  # rows of the ring: seconds of a loop at a kilohertz

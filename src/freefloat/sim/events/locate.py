@@ -27,9 +27,9 @@ from freefloat.sim.events.switching import (
     state_after_events,
 )
 from freefloat.sim.motion.accelerations import balances, derivative
+from freefloat.sim.motion.applied_impulses import apply_return
 from freefloat.sim.motion.constraint_forces import held_rows, prescribed_names
 from freefloat.sim.motion.constraint_rows import contact_approach, out_of_reach
-from freefloat.sim.motion.impulses import apply_return
 from freefloat.sim.motion.integrators import RateFunction
 from freefloat.sim.motion.interactions import Flags
 from freefloat.sim.motion.port_bus import PortBus, commanded_torques

@@ -17,6 +17,7 @@ from freefloat.dynamics.row_response import row_response
 from freefloat.model import Brake, Latch, Release, State, World
 from freefloat.sim.events.entries import EventFlags, log_events
 from freefloat.sim.motion.accelerations import Balance
+from freefloat.sim.motion.applied_impulses import apply_impact
 from freefloat.sim.motion.constraint_forces import prescribed_names
 from freefloat.sim.motion.constraint_rows import (
     brake_rates,
@@ -26,7 +27,6 @@ from freefloat.sim.motion.constraint_rows import (
     present_pose,
     rows_of,
 )
-from freefloat.sim.motion.impulses import apply_impact
 from freefloat.sim.motion.port_bus import PortBus
 from freefloat.sim.system.constraint_state import BACKWARD, FORWARD, HOLDS, OFF, ConstraintState, active_rows
 from freefloat.sim.system.input_ports import brake_port, connection_port

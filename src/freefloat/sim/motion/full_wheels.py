@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.effects.wheels import full_wheels, momentum_capacity, spin_momentum
+from freefloat.effects.wheel_motors import full_wheels, momentum_capacity, spin_momentum
 from freefloat.model import World
 from freefloat.sim.motion.cut_steps import Advance, RateOf
 from freefloat.sim.system.craft_state import Plants, WheelLog

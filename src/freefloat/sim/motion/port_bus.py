@@ -13,7 +13,7 @@ from freefloat.control.measured import attach_rate, measured_rate
 from freefloat.dynamics import generalized_force
 from freefloat.effects.failures import DeadWheel
 from freefloat.effects.joint_motors import limit_joint_torques
-from freefloat.effects.wheels import full_wheels, limit_wheel_torques, spin_momentum
+from freefloat.effects.wheel_motors import full_wheels, limit_wheel_torques, spin_momentum
 from freefloat.model import (
     BaseWrench,
     Clock,

@@ -13,9 +13,9 @@ from freefloat.dynamics.impact import row_impact
 from freefloat.dynamics.inner_motion import motion_of_com_by_mass_matrix
 from freefloat.effects.failures import StuckJoint
 from freefloat.model import JointRates, State
+from freefloat.sim.motion.applied_impulses import apply_impact, with_inner_impulse
 from freefloat.sim.motion.constraint_forces import prescribed_names
 from freefloat.sim.motion.constraint_rows import rows_of
-from freefloat.sim.motion.impulses import apply_impact, with_inner_impulse
 from freefloat.sim.motion.port_bus import PortBus, command_inputs
 from freefloat.sim.system.constraint_state import active_rows
 from freefloat.sim.system.craft_state import CraftState, Plants

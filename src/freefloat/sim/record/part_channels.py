@@ -8,7 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from freefloat.effects.joint_motors import joint_motor_channels
-from freefloat.effects.wheels import wheel_channel
+from freefloat.effects.wheel_motors import wheel_channel
 from freefloat.model import Clock, FrameForces, JointTorques, WheelTorques
 from freefloat.sim.motion.port_bus import PortBus
 from freefloat.sim.system.software_checks import checked_call, require_observed

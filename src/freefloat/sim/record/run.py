@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import platform
-import shutil
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,12 +12,10 @@ from freefloat.sim.audit.accuracy import RunAccuracy
 from freefloat.sim.audit.audit import Audit
 from freefloat.sim.audit.conditions import find_conditions
 from freefloat.sim.record.description import Description
-from freefloat.sim.record.run_file import arrays_of, read_run
+from freefloat.sim.record.run_file import read_run, write_claims, write_run
 from freefloat.sim.record.saved_state import SavedState
-from freefloat.values.files import write_atomically
 from freefloat.values.labelled import LabelledArrays
 from freefloat.values.labelled_array import LabelledArray
-from freefloat.values.netcdf import rewrite_attribute, write_netcdf
 
 if TYPE_CHECKING:
     import numpy as np
@@ -115,22 +111,11 @@ class Run:
 
     def save(self, path: str | Path, *, force: bool = False) -> Path:
         """Write the run to one NetCDF file; an existing file is replaced only by force, and never left half written."""
-        path = Path(path)
-        if path.exists() and not force:
-            raise FileExistsError(f"{path} exists already. Choose another name or pass force=True (--force).")
-        if path.is_dir():
-            raise IsADirectoryError(f"{path} is a directory. Give the name of a file in it, such as {path / 'run.nc'}.")
-        data = arrays_of(self, self.versions or versions())
-        return write_atomically(path, lambda partial: write_netcdf(data, partial))
+        return write_run(self, Path(path), self.versions or versions(), force=force)
 
     def save_claims(self, path: Path) -> Path:
         """Write the claims into the file of this run, which `save` wrote before the claims were judged."""
-
-        def write(partial: Path) -> None:
-            shutil.copyfile(path, partial)
-            rewrite_attribute(partial, "claims", json.dumps(self.claims))
-
-        return write_atomically(path, write)
+        return write_claims(self, path)
 
     @staticmethod
     def load(path: str | Path, *, changed: bool = False) -> Run:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,8 +16,9 @@ from freefloat.sim.events.run_events import Events
 from freefloat.sim.record.description import Description
 from freefloat.sim.record.saved_state import SavedState
 from freefloat.values.checksums import has_checksum, is_intact
+from freefloat.values.files import write_atomically
 from freefloat.values.labelled import LabelledArrays
-from freefloat.values.netcdf import read_netcdf
+from freefloat.values.netcdf import read_netcdf, rewrite_attribute, write_netcdf
 from freefloat.values.typed_records import require_types
 
 if TYPE_CHECKING:
@@ -30,8 +32,27 @@ _CHECKED = 4  # format from which on a checksum belongs to a file
 _Read = TypeVar("_Read")
 
 
-def arrays_of(run: Run, versions: Mapping[str, str]) -> LabelledArrays:
-    """A run as named arrays and attributes, for a file."""
+def write_run(run: Run, path: Path, versions: Mapping[str, str], *, force: bool) -> Path:
+    """Write a run to one NetCDF file; an existing file is replaced only by force, and never left half written."""
+    if path.exists() and not force:
+        raise FileExistsError(f"{path} exists already. Choose another name or pass force=True (--force).")
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a directory. Give the name of a file in it, such as {path / 'run.nc'}.")
+    data = _arrays_of(run, versions)
+    return write_atomically(path, lambda partial: write_netcdf(data, partial))
+
+
+def write_claims(run: Run, path: Path) -> Path:
+    """Write the claims of a run into its file, which was written before they were judged."""
+
+    def write(partial: Path) -> None:
+        shutil.copyfile(path, partial)
+        rewrite_attribute(partial, "claims", json.dumps(run.claims))
+
+    return write_atomically(path, write)
+
+
+def _arrays_of(run: Run, versions: Mapping[str, str]) -> LabelledArrays:
     attributes = {
         "format_version": FORMAT_VERSION,
         "status": run.status,

@@ -29,7 +29,7 @@ from freefloat.sensors.ideal import Ideal
 from freefloat.sim.system.clearance_state import ClearanceState
 from freefloat.sim.system.constraint_state import ConstraintState
 from freefloat.sim.system.craft_state import CraftState
-from freefloat.sim.system.fields import one_field_of_each_kind
+from freefloat.sim.system.world_fields import one_field_of_each_kind
 from freefloat.values import ModelError, SoftwareError, record, static
 from freefloat.values.arrays import Flag, Numeric, Scalar
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import freefloat as ff
-from freefloat.sim.motion import impulses as impulse_books
+from freefloat.sim.motion import applied_impulses
 
 BOX = ff.Spacecraft.from_base("box", mass=10.0, inertia=(1.0, 2.0, 1.5)).with_frame("port", body="base", at=(0.5, 0, 0))
 PAIR = ff.World(one=BOX, two=BOX)
@@ -178,7 +178,7 @@ def test_prescribed_joints_keep_their_rates_while_they_carry_something():
 
 def test_a_wrong_sign_in_one_impulse_is_found(monkeypatch):
     """A planted fault: one tree's books get the impulse with the wrong sign."""
-    right = impulse_books.ledger_after_impulse
+    right = applied_impulses.ledger_after_impulse
 
     def wrong(craft, state, v, books, impulse):
         return right(craft, state, v, books, impulse if craft.name == "box" else -impulse)
@@ -187,7 +187,7 @@ def test_a_wrong_sign_in_one_impulse_is_found(monkeypatch):
         "port", body="base", at=(0.5, 0, 0)
     )
     world = ff.World(one=BOX, two=other).connection("dock", "one.port", "two.port", at=TURNED, automatic=True)
-    monkeypatch.setattr(impulse_books, "ledger_after_impulse", wrong)
+    monkeypatch.setattr(applied_impulses, "ledger_after_impulse", wrong)
     with pytest.raises(ff.RunFailed, match="two: linear momentum"):
         ff.simulate(world, state=FACING, duration=3.0)
 
@@ -203,14 +203,14 @@ def test_an_impulse_without_its_reaction_is_found(monkeypatch):
         speeds = (found.speeds[0], 2.0 * states[1].v - found.speeds[1])
         return dataclasses.replace(found, speeds=speeds)
 
-    forces = impulse_books.row_forces
+    forces = applied_impulses.row_forces
 
     def opposite(crafts, states, rows, impulse):
         one, two = forces(crafts, states, rows, impulse)
         return one, -two
 
     monkeypatch.setattr(switching, "row_impact", wrong)
-    monkeypatch.setattr(impulse_books, "row_forces", opposite)
+    monkeypatch.setattr(applied_impulses, "row_forces", opposite)
     world = docked(reach=(0.3, 0.1))
 
     @ff.record

@@ -1,4 +1,7 @@
-"""Impulses on spacecraft and their ledgers: of rows, and of motors that keep prescribed joints at their rates."""
+"""Impulses applied to spacecraft and booked: of rows, and of motors that keep prescribed joints at their rates.
+
+How large the impulse of a grasp or a latch is, `dynamics.impact` computes.
+"""
 
 from __future__ import annotations
 
