@@ -24,7 +24,7 @@ def model(craft: ff.Spacecraft, gradient: str, **more):
 
 
 def poles(found) -> np.ndarray:
-    return np.linalg.eigvals(found.structure.state_space.scaled().A)
+    return np.linalg.eigvals(found.structure.state_space.scaled_model().A)
 
 
 def elastic(found) -> np.ndarray:

@@ -47,9 +47,9 @@ def test_claims(name: str, variant: str) -> None:
     for claim in map(Claim.from_dict, rows):
         if claim.relation == "not reproduced":
             assert claim.reason
-            assert np.isfinite(claim.ours)
+            assert np.isfinite(claim.value)
         else:
-            assert claim.holds, f"{claim.claim}: {claim.ours} against {claim.statement}"
+            assert claim.holds, f"{claim.name}: {claim.value} against {claim.statement}"
 
 
 def test_every_torque_level_variant_is_listed() -> None:
@@ -107,8 +107,8 @@ def test_a_lost_camera_stops_the_hand_and_says_so() -> None:
     run = simulate(blind.build())
     lost = next(line for line in run.conditions if "target lost" in line)
     assert lost.startswith(
-        "chaser.capture.condition: target lost, 0 s to 0.25 s, 6.8 s to 20 s"
-    )  # nothing seen yet, then blind
+        "chaser.capture.condition: target lost, 0 s to 0.25 s, 6.85 s to 20 s"
+    )  # nothing seen yet, then blind: the last picture is from 4.75 s, and 2 s later the next tick stops the hand
     first = np.linalg.norm(run["chaser.hand.position_error"].values[0])
     assert first == pytest.approx(0.4, abs=1e-12)  # the truth, before any picture
     assert run.completed

@@ -27,7 +27,7 @@ def test_claims(name: str, variant: str) -> None:
     run = judge_run(find(name).variants()[variant], _simulate(name, variant), _simulate)
     assert len(run.claims) >= 20
     for claim in map(Claim.from_dict, run.claims):
-        assert claim.holds, f"{claim.claim}: {claim.ours} against {claim.statement}"
+        assert claim.holds, f"{claim.name}: {claim.value} against {claim.statement}"
     assert run.description.outcome.startswith("Grasped after 0 s with an impulse of ")
     (grasp,) = run.events
     assert grasp["label"].startswith("grasp: latched, impulse ")

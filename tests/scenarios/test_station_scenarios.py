@@ -44,7 +44,7 @@ def test_linear_reference_numbers(claims: Callable[[], Iterator[Claim]], count: 
     found = list(claims())
     assert len(found) >= count
     for claim in found:
-        assert claim.holds, f"{claim.claim}: {claim.ours} against {claim.statement}"
+        assert claim.holds, f"{claim.name}: {claim.value} against {claim.statement}"
 
 
 def _judged(name: str, variant: str) -> ff.Run:
@@ -53,7 +53,7 @@ def _judged(name: str, variant: str) -> ff.Run:
 
     run = judge_run(find(name).variants()[variant], simulated(name, variant), simulated)
     for claim in map(Claim.from_dict, run.claims):
-        assert claim.holds, f"{claim.claim}: {claim.ours} against {claim.statement}"
+        assert claim.holds, f"{claim.name}: {claim.value} against {claim.statement}"
     return run
 
 

@@ -235,7 +235,7 @@ class TargetFilter(Software[FilterMemory]):
         }
 
     def _is_valid(self, memory: FilterMemory, clock: Clock) -> Flag:
-        return memory.started & (clock.t - memory.used <= self.patience)
+        return memory.started & (clock.t - memory.used <= self.patience + 1e-9)
 
     def channels(self) -> tuple[Channel, ...]:
         """Channels for the errors, their estimated size, and the condition of the filter."""

@@ -126,5 +126,5 @@ class TargetTracker(Software[TrackerMemory]):
             f"{self.target}.attitude": memory.quaternion,
             f"{self.target}.velocity": jnp.asarray(self.velocity),
             f"{self.target}.rate": jnp.zeros(3),
-            f"{self.target}.valid": known & (age <= self.patience),
+            f"{self.target}.valid": known & (age <= self.patience + 1e-9),
         }

@@ -164,7 +164,13 @@ class Ets7Capture(Scenario):
         # Ticks for which the tracker stores its own pose.
         past = 2 + int(np.ceil((c.latency + 1.0 / c.rate_hz) / self.dt))
         tracker = TargetTracker(
-            craft=craft, frame="hand", target=GRIP, velocity=self.target_velocity, slots=past, on=CHASER
+            craft=craft,
+            frame="hand",
+            target=GRIP,
+            velocity=self.target_velocity,
+            slots=past,
+            period=self.dt,  # at whose ticks it judges whether the target is lost
+            on=CHASER,
         )
         blind = () if c.blind_from is None else (BlindSensor(sensor="camera", at=c.blind_from, on=CHASER),)
         return (camera, Ideal(on=CHASER), tracker, *blind)
