@@ -10,7 +10,7 @@ import pytest
 import freefloat as ff
 from freefloat import engine
 from freefloat.effects.contact import CompliantContact, ContactBox, ContactCapsule, KelvinVoigt, Plane, Sphere
-from freefloat.model.ports import Approach
+from freefloat.model.part_kinds import Approach
 from freefloat.sim.events.gap_dips import UNSEEN, dip_between, lowest_between
 from freefloat.sim.kernel import step
 

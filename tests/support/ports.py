@@ -5,7 +5,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from freefloat.model import Clock, SensorMemory, Spacecraft, State, Truth, World
-from freefloat.model.ports import Sensor
+from freefloat.model.part_kinds import Sensor
 
 
 def clock_at(t: Any, hold: float = 0.0, dt: float = 0.05) -> Clock:

@@ -19,7 +19,7 @@ from freefloat.engine import code_of
 from freefloat.sim.compiling_line import show_on_terminal
 from freefloat.sim.interruption import catch_interrupts
 from freefloat.sim.record.run import versions
-from freefloat.values.signals import signal_handlers
+from freefloat.values.signal_handlers import signal_handlers
 
 TARGETS = ("auto", "native", "gpu")
 CampaignProgress = Callable[[int, int, float], None]  # runs done, runs in all, runs per second

@@ -309,7 +309,7 @@ def _raise_termination(number: int, frame: Any) -> None:
 def _handle_termination() -> Iterator[None]:
     """Treat SIGTERM like Ctrl-C within the block, so that a command keeps its results so far.
 
-    Not `values.signals.signal_handlers`: importing that package loads JAX, which `--help` must not wait for.
+    Not `values.signal_handlers`: importing that package loads JAX, which `--help` must not wait for.
     """
     ours = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     if ours:

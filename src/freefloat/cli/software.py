@@ -8,9 +8,9 @@ from typing import Any
 import typer
 
 from freefloat.outside.contract import ContractError
+from freefloat.outside.load_user_file import load_user_file, user_error_text
 from freefloat.outside.program import SoftwareFault
 from freefloat.outside.server import serve
-from freefloat.outside.user_files import load_user_file, user_error_text
 
 
 def run(file: Path, address: str) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.model.ports import Clock, Measurements, Software, Truth
+from freefloat.model.part_kinds import Clock, Measurements, Software, Truth
 from freefloat.spatial.rotations import quaternion_conjugate, quaternion_exp, quaternion_log, quaternion_multiply
 from freefloat.values import ModelError, record
 from freefloat.values.arrays import Numeric, Quaternion, Scalar, Vec3

@@ -13,7 +13,7 @@ from freefloat.control.rate_software import RateSoftware, require_rate_software
 from freefloat.dynamics import hybrid_dynamics
 from freefloat.effects.joint_friction import Friction
 from freefloat.model import Clock, JointTorques, Measurements, Software, Spacecraft, Truth
-from freefloat.model.ports import ticks_in
+from freefloat.model.part_kinds import ticks_in
 from freefloat.values import record
 from freefloat.values.arrays import Numeric, Scalar, Vector
 from freefloat.values.channels import Channel, flag

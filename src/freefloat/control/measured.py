@@ -12,7 +12,7 @@ import numpy as np
 from freefloat.dynamics import frame_pose
 from freefloat.dynamics.elastic import flexible_bodies
 from freefloat.model import Spacecraft, State
-from freefloat.model.ports import Clock, Measurements
+from freefloat.model.part_kinds import Clock, Measurements
 from freefloat.spatial import Pose, six
 from freefloat.spatial.rotations import quaternion_multiply, rotation_matrix
 from freefloat.values import record

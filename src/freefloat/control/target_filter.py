@@ -27,7 +27,7 @@ from freefloat.control.target_motion import POSE_ERRORS, AssumedBody, TargetStat
 from freefloat.control.visual_servo import PastPoses
 from freefloat.dynamics import composite_inertia, frame_pose
 from freefloat.model import Clock, Measurements, Software, Spacecraft, Truth
-from freefloat.model.ports import ticks_in
+from freefloat.model.part_kinds import ticks_in
 from freefloat.spatial.rotations import quaternion_conjugate, quaternion_multiply, rotation_matrix
 from freefloat.values import SoftwareError, record, static
 from freefloat.values.arrays import Flag, Numeric, Scalar, Vec3

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from freefloat.effects.thrusters import Thrusters
 from freefloat.model import Spacecraft
 from freefloat.model.commands import ThrusterDuty
-from freefloat.model.ports import Clock, Measurements, Software
+from freefloat.model.part_kinds import Clock, Measurements, Software
 from freefloat.spatial import six
 from freefloat.values import ModelError, record
 from freefloat.values.arrays import Numeric, Scalar, Vec3, is_traced

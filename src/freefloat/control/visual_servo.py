@@ -10,7 +10,7 @@ import numpy as np
 
 from freefloat.control.measured import measured_pose, own_frame_pose
 from freefloat.model import Clock, Measurements, Software, Spacecraft
-from freefloat.model.ports import ticks_in
+from freefloat.model.part_kinds import ticks_in
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import quaternion_conjugate, quaternion_exp, quaternion_log, quaternion_multiply
 from freefloat.values import record, static

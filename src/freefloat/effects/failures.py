@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 
 from freefloat.model import Spacecraft
-from freefloat.model.ports import Part
+from freefloat.model.part_kinds import Part
 from freefloat.values import ModelError, record, static
 from freefloat.values.arrays import Flag, Numeric, Scalar, is_traced
 from freefloat.values.channels import Channel, flag

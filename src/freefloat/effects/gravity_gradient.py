@@ -7,7 +7,7 @@ orbit, its potential is
     V = n^2 (3 c^T I c - tr I) / 2 + M n^2 (r_C . r_C - 3 (c . r_C)^2) / 2,   n^2 = mu / R^3.
 
 Its torque about the centre of mass is 3 n^2 c x I c (Yoshida 2003, eq. 10), its force M n^2 (3 c c^T - 1) r_C, and
-the generalised force on every joint and mode is -dV/dq.
+the generalised force on every joint and mode is -dV/dq. Both, and the full field, are in `relative_gravity`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from freefloat.effects.elliptic_orbit import EllipticOrbit
 from freefloat.effects.neglected_gravity import neglected_gravity_warning
 from freefloat.effects.relative_gravity import FullField, LinearField, LumpedMass, second_order_term
 from freefloat.model import Field, RigidBody, Spacecraft, State, World
-from freefloat.model.ports import Clock
+from freefloat.model.part_kinds import Clock
 from freefloat.spatial import six
 from freefloat.spatial.rotations import cross, roll_pitch_yaw
 from freefloat.values import ModelError, record, static

@@ -7,7 +7,7 @@ import numpy as np
 
 from freefloat.model import Spacecraft, State
 from freefloat.model.following import joint_place
-from freefloat.model.ports import Clock, Effect
+from freefloat.model.part_kinds import Clock, Effect
 from freefloat.values import record, static
 from freefloat.values.arrays import Numeric, Vector
 from freefloat.values.channels import Channel

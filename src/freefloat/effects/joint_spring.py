@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from freefloat.model import Spacecraft, State
 from freefloat.model.following import joint_place, joint_position
-from freefloat.model.ports import Clock, Effect
+from freefloat.model.part_kinds import Clock, Effect
 from freefloat.values import record, static
 from freefloat.values.arrays import Numeric, Scalar, Vector
 from freefloat.values.channels import Channel

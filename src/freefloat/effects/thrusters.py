@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.model import Spacecraft
+from freefloat.model.part_kinds import Clock, Part
 from freefloat.model.physical_checks import unit_axis
-from freefloat.model.ports import Clock, Part
 from freefloat.spatial.rotations import cross
 from freefloat.values import record, static
 from freefloat.values.arrays import ArrayLike, Matrix, Numeric, Scalar, Vec6, Vector

@@ -7,7 +7,7 @@ import numpy as np
 
 from freefloat.dynamics import generalized_force
 from freefloat.model import Spacecraft, State
-from freefloat.model.ports import Clock, Effect
+from freefloat.model.part_kinds import Clock, Effect
 from freefloat.values import ModelError, record, static
 from freefloat.values.arrays import ArrayLike, Numeric, Vector, is_traced
 from freefloat.values.checks import require_array, require_bounds, set_fields

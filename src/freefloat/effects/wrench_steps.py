@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from freefloat.dynamics import generalized_force
 from freefloat.model import Spacecraft, State
-from freefloat.model.ports import Clock, Effect
+from freefloat.model.part_kinds import Clock, Effect
 from freefloat.values import record, static
 from freefloat.values.arrays import Matrix, Numeric, Scalar, Vec6, Vector
 from freefloat.values.channels import Channel

@@ -29,7 +29,7 @@ from freefloat.sim.record.run import COMPLETED, STOPPED, Run
 from freefloat.values.errors import ModelError
 from freefloat.values.precision import require_float64
 from freefloat.values.progress import Progress
-from freefloat.values.signals import signal_handlers
+from freefloat.values.signal_handlers import signal_handlers
 
 
 @dataclasses.dataclass(frozen=True)

@@ -18,8 +18,7 @@ from freefloat.model.commands import (
 from freefloat.model.connections import Connection, Contact, JointBrake, Place
 from freefloat.model.flexibility import JointFlexibility
 from freefloat.model.modal import ModalBody, Node, Rail
-from freefloat.model.parts import Follow, Frame, Joint, JointLimits, RigidBody, Wheel
-from freefloat.model.ports import (
+from freefloat.model.part_kinds import (
     Action,
     Clock,
     Effect,
@@ -32,6 +31,7 @@ from freefloat.model.ports import (
     Software,
     Truth,
 )
+from freefloat.model.parts import Follow, Frame, Joint, JointLimits, RigidBody, Wheel
 from freefloat.model.spacecraft import Spacecraft
 from freefloat.model.state import State
 from freefloat.model.world import World

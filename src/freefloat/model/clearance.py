@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from freefloat.model.ports import Part
+from freefloat.model.part_kinds import Part
 from freefloat.values import record, static
 from freefloat.values.arrays import Numeric
 from freefloat.values.checks import require_number

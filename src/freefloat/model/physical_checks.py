@@ -1,6 +1,6 @@
 """Checks of mass and inertia: numbers that cannot belong to any rigid body raise an error with the body's name.
 
-Bodies of files (URDF, SDF, MJCF) are judged by it, and repaired where asked for, in `readers.bodies`.
+Bodies of files (URDF, SDF, MJCF) are judged by it, and repaired where asked for, in `readers.body_checks`.
 """
 
 from collections.abc import Sequence

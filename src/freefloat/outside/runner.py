@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from freefloat.model.ports import ticks_in
+from freefloat.model.part_kinds import ticks_in
 from freefloat.outside.binding import BoundSoftware
 from freefloat.outside.measurements import MeasurementLayout
 from freefloat.outside.program import InProcessProgram, SoftwareFault

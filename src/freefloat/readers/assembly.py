@@ -9,7 +9,7 @@ import numpy as np
 from freefloat.model.parts import Follow, Joint, RigidBody
 from freefloat.model.shapes import Shape, triple
 from freefloat.model.spacecraft import Spacecraft
-from freefloat.readers.bodies import Cluster, clusters_of
+from freefloat.readers.body_checks import Cluster, clusters_of
 from freefloat.readers.edits import free_base_name, rename_parts, take_subtree
 from freefloat.readers.elements import is_xml_text
 from freefloat.readers.findings import Findings, name_list

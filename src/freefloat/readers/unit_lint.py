@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from freefloat.readers.bodies import Cluster
+from freefloat.readers.body_checks import Cluster
 from freefloat.readers.findings import Findings
 from freefloat.readers.parsed import Document, MassPoint
 from freefloat.readers.tree import Tree

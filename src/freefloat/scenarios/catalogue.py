@@ -2,11 +2,11 @@
 
 from freefloat.scenarios.envisat import EnvisatCapture, EnvisatFree
 from freefloat.scenarios.ets7 import Ets7Capture, Ets7Gjm, Ets7GravityGradient, Ets7Rns, Ets7SatelliteBased
+from freefloat.scenarios.file_scenario import scenario_of_file
 from freefloat.scenarios.goddard import GoddardAsymmetric, GoddardRehearsal, GoddardSymmetric
 from freefloat.scenarios.scenario import Scenario, ScenarioError
 from freefloat.scenarios.srms import SrmsNormal, SrmsTangential
 from freefloat.scenarios.station import StationLibration, StationRecovery, StationTravel
-from freefloat.scenarios.user_file import scenario_of_file
 
 SCENARIOS: dict[str, type[Scenario]] = {
     scenario.name: scenario

@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from freefloat.outside.user_files import load_user_file, user_error_text
+from freefloat.outside.load_user_file import load_user_file, user_error_text
 from freefloat.scenarios.scenario import ScenarioError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 
 from freefloat.dynamics import inertial_frame_pose
 from freefloat.model import Spacecraft
-from freefloat.model.ports import Clock, Truth
+from freefloat.model.part_kinds import Clock, Truth
 from freefloat.sensors.imperfection import ImperfectSensor, quantise
 from freefloat.spatial import Pose
 from freefloat.spatial.rotations import quaternion_exp, quaternion_multiply

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from freefloat.dynamics import frame_pose
 from freefloat.model import Spacecraft
-from freefloat.model.ports import Clock, Truth
+from freefloat.model.part_kinds import Clock, Truth
 from freefloat.sensors.imperfection import ImperfectSensor, quantise
 from freefloat.values import ModelError, record, static
 from freefloat.values.arrays import Numeric, Vector

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from freefloat.model.ports import Clock, Truth
+from freefloat.model.part_kinds import Clock, Truth
 from freefloat.sensors.imperfection import ImperfectSensor, quantise
 from freefloat.spatial import angular
 from freefloat.values import record

@@ -10,7 +10,7 @@ import numpy as np
 from freefloat.dynamics import inertial_frame_pose, inertial_frame_twist, momentum_about_origin, wheel_momentum
 from freefloat.dynamics.elastic import flexible_bodies
 from freefloat.model import Spacecraft, State
-from freefloat.model.ports import Part, Truth
+from freefloat.model.part_kinds import Part, Truth
 from freefloat.model.world import World
 from freefloat.spatial import angular, linear
 from freefloat.spatial.rotations import quaternion_multiply

@@ -8,7 +8,7 @@ import zlib
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.model.ports import Clock, Sensor, Truth
+from freefloat.model.part_kinds import Clock, Sensor, Truth
 from freefloat.sensors.noise import DRAWS, normal, uniform
 from freefloat.values import ModelError, record
 from freefloat.values.arrays import Flag, Numeric, Vector, is_traced

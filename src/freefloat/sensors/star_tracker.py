@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import jax.numpy as jnp
 import numpy as np
 
+from freefloat.model.part_kinds import Clock, Truth
 from freefloat.model.physical_checks import require_rotation
-from freefloat.model.ports import Clock, Truth
 from freefloat.sensors.imperfection import ImperfectSensor, quantise
 from freefloat.spatial.rotations import quaternion_exp, quaternion_multiply
 from freefloat.values import record, static

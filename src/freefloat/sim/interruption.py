@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from freefloat.values.signals import signal_handlers
+from freefloat.values.signal_handlers import signal_handlers
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _PATIENCE = 3  # signals, at which also held ones are obeyed at once

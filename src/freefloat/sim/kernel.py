@@ -14,7 +14,7 @@ import numpy as np
 from freefloat.effects.failures import BlindSensor, OpenThruster
 from freefloat.effects.thrusters import Thrusters
 from freefloat.model import Clock, Sensor, State, ThrusterDuty, Truth
-from freefloat.model.ports import ticks_in
+from freefloat.model.part_kinds import ticks_in
 from freefloat.sim.events.clearance_watch import watch_clearances
 from freefloat.sim.events.locate import step_with_events
 from freefloat.sim.events.piecewise_steps import advance_motion

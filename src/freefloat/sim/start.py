@@ -25,7 +25,7 @@ from freefloat.model import (
     WheelTorques,
 )
 from freefloat.model.commands import SWITCHES
-from freefloat.model.ports import ticks_in
+from freefloat.model.part_kinds import ticks_in
 from freefloat.sim.events.clearance_watch import begin_clearances
 from freefloat.sim.events.held_start import require_free_joints, start_held
 from freefloat.sim.motion.full_wheels import begin_wheel_log, limited_wheels

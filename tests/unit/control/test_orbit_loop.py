@@ -12,7 +12,7 @@ from freefloat.control import OrbitAttitude, attitude_at
 from freefloat.control.lqr import LinearController, StateSpace
 from freefloat.dynamics import frame_pose
 from freefloat.effects import CircularOrbit
-from freefloat.model.ports import Clock, Truth
+from freefloat.model.part_kinds import Clock, Truth
 from freefloat.spatial.rotations import rotation_exp, rotation_matrix
 
 ORBIT = CircularOrbit(altitude=400e3)

@@ -11,7 +11,7 @@ from freefloat.effects.circular_orbit import CircularOrbit
 from freefloat.effects.failures import DeadWheel
 from freefloat.library import ets7
 from freefloat.model import Follow, Spacecraft, State
-from freefloat.model.ports import Effect
+from freefloat.model.part_kinds import Effect
 from freefloat.values import ModelError
 from support.ports import clock_at
 

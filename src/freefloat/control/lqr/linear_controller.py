@@ -12,7 +12,7 @@ import numpy as np
 from freefloat.control.lqr.state_space import StateSpace
 from freefloat.model import Spacecraft
 from freefloat.model.commands import BaseWrench, Command, FrameForces, JointTorques, WheelTorques
-from freefloat.model.ports import Clock, Measurements, Software
+from freefloat.model.part_kinds import Clock, Measurements, Software
 from freefloat.values import ModelError, record, static
 from freefloat.values.arrays import Matrix, Vector
 from freefloat.values.channels import Channel

@@ -15,7 +15,7 @@ from freefloat.effects.contact.normal_laws import NormalLaw
 from freefloat.model import Clock, Truth, World
 from freefloat.model.connections import INERTIAL as INERTIAL_NAME
 from freefloat.model.contact_shapes import ContactShape
-from freefloat.model.ports import Action, Approach, Interaction
+from freefloat.model.part_kinds import Action, Approach, Interaction
 from freefloat.spatial import Pose, linear
 from freefloat.values import ModelError, record, static
 from freefloat.values.arrays import Matrix, Numeric, Scalar, Vec6, Vector

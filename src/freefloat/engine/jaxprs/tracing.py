@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from freefloat.engine.collecting import without_collecting
 from freefloat.engine.errors import EngineError, PrecisionError, UnsupportedError
+from freefloat.engine.garbage_collection import without_collecting
 from freefloat.engine.graph import Builder, Graph, GraphSignature, Leaf
 from freefloat.engine.graph.pruning import prune
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from freefloat.engine.collecting import without_collecting
+from freefloat.engine.garbage_collection import without_collecting
 from freefloat.engine.graph import Graph
 from freefloat.engine.llvm.machine import CodeSetting, Library, code_setting, compile_object, host
 from freefloat.engine.llvm.module import emit_module

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from freefloat.hil.cell.cell_use import CellUse, Monitors
 from freefloat.hil.cell.command_checks import command_fault, require_commands
 from freefloat.hil.cell.inverse_kinematics import InverseKinematics, JointAnswer
 from freefloat.hil.cell.limits import Braking, broken_limit
 from freefloat.hil.cell.mjcf import GRAVITY, Station
-from freefloat.hil.cell.monitors import CellUse, Monitors
 from freefloat.hil.cell.plant import ArmDrive, CellPlant, RobotPlant
 from freefloat.hil.cell.rotations import cross, matrix_of
 from freefloat.hil.cell.scene import body_poses, cell_parts

@@ -1,4 +1,4 @@
-"""Links, joints and wheels of a URDF, each checked by itself."""
+"""Links, joints and wheels of a URDF. Whether an inertia is possible is judged in `readers.body_checks`."""
 
 import xml.etree.ElementTree as ET
 from functools import partial

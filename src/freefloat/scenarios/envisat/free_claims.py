@@ -11,7 +11,7 @@ from freefloat.scenarios.envisat.relative_poses import RelativePoses, integrate_
 from freefloat.values.claims import OWN_BOUND, Claim, Source
 
 if TYPE_CHECKING:
-    from freefloat.hil.cell.monitors import CellUse
+    from freefloat.hil.cell.cell_use import CellUse
     from freefloat.scenarios.envisat.free import EnvisatFree
     from freefloat.sim import Run
 

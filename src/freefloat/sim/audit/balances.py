@@ -8,7 +8,7 @@ drift nor spinning wheels make anything look small.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -151,6 +151,8 @@ class Sizes:
     size: dict[str, float]
     rounded: dict[str, float]
     at_instants: dict[str, np.ndarray]  # of the terms that cancel in the laws of motion, at every record
+    # What the error permitted in a piece of a step with contact makes of momenta and energy; empty without contact.
+    of_pieces: dict[str, float] = field(default_factory=dict)
 
 
 def motion_sizes(data: LabelledArrays, masses: Mapping[str, float]) -> Sizes:
@@ -158,7 +160,7 @@ def motion_sizes(data: LabelledArrays, masses: Mapping[str, float]) -> Sizes:
     parts = {prefix: _sizes(data, prefix, mass) for prefix, mass in masses.items()}
     kinds = {
         kind: {prefix + name: value for prefix, part in parts.items() for name, value in getattr(part, kind).items()}
-        for kind in ("size", "rounded", "at_instants")
+        for kind in ("size", "rounded", "at_instants", "of_pieces")
     }
     if len(parts) > 1:
         for kind in ("size", "rounded"):
@@ -259,7 +261,19 @@ def _sizes(data: LabelledArrays, prefix: str, mass: float) -> Sizes:
             "open.torque": np.sqrt(2.0 * agility * inertia) + 2.0 * inner + of("turnover.torque"),
             "open.power": 2.0 * np.sqrt(agility * inner) + of("turnover.power"),
         },
+        of_pieces=_piece_errors(mass, top("com.inertia_trace"), stored) if between else {},
     )
+
+
+def _piece_errors(mass: float, inertia: float, energy: float) -> dict[str, float]:
+    """Momenta and energy that the error permitted in one piece of a step makes, by balance."""
+    from freefloat.sim.events.piecewise_steps import PIECE_TOLERANCE  # loads JAX, which a run has loaded
+
+    return {
+        "linear": mass * PIECE_TOLERANCE,
+        "angular": inertia * PIECE_TOLERANCE,
+        "energy": np.sqrt(2.0 * energy * mass) * PIECE_TOLERANCE,
+    }
 
 
 def _least_motion(mass: float, inertia: float, time: np.ndarray) -> dict[str, float]:

@@ -27,6 +27,7 @@ _SHARE = 28  # of a longer run, one tick in so many: a quarter of its steps
 _JUMP = 1e-2  # of the motion: what a force that jumps inside a step may change
 _SUSPECTS = 8  # intervals that are looked at closely, the worst first
 _EPS = float(np.finfo(float).eps)
+_DIGITS = 64.0  # by which rounding, or the errors of the pieces of a step, add up
 
 
 @dataclass(frozen=True)
@@ -163,10 +164,15 @@ def _differences(finer: dict[str, np.ndarray], whole: dict[str, np.ndarray]) -> 
 
 
 def _limits(off: dict[str, np.ndarray], motion: Sizes) -> dict[str, float]:
-    """Limit of each balance: a thousandth of the motion, including that which only finer steps show, and rounding."""
+    """Limit of each balance: a thousandth of the motion, including that which only finer steps show, and what is lost.
+
+    That is rounding and, beside contact, the error that is permitted in each of the pieces that make a step: a body
+    that lies still trembles by as much.
+    """
     seen = {balance: float(np.max(values, initial=0.0, where=np.isfinite(values))) for balance, values in off.items()}
-    rounding = {balance: 64.0 * _EPS * (motion.size[balance] + motion.rounded[balance]) for balance in off}
-    tiny = float(np.finfo(float).tiny)
-    return {
-        balance: float(COARSEST * (motion.size[balance] + seen[balance]) + rounding[balance] + tiny) for balance in off
+    lost = {
+        name: _DIGITS * (_EPS * (motion.size[name] + motion.rounded[name]) + motion.of_pieces.get(name, 0.0))
+        for name in off
     }
+    tiny = float(np.finfo(float).tiny)
+    return {balance: float(COARSEST * (motion.size[balance] + seen[balance]) + lost[balance] + tiny) for balance in off}

@@ -15,7 +15,7 @@ import jax
 import numpy as np
 
 from freefloat.model import Truth
-from freefloat.model.ports import Approach
+from freefloat.model.part_kinds import Approach
 from freefloat.sim.events.gap_dips import UNSEEN_JUMP
 from freefloat.sim.motion.constraint_rows import contact_approach
 from freefloat.sim.system.system import System, SystemState

@@ -16,7 +16,7 @@ import dataclasses
 
 import jax.numpy as jnp
 
-from freefloat.model.ports import Approach
+from freefloat.model.part_kinds import Approach
 from freefloat.spatial import angular, linear
 from freefloat.values.arrays import Flag, Numeric, Scalar, Vector
 

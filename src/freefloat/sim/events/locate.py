@@ -15,10 +15,10 @@ import jax
 import jax.numpy as jnp
 
 from freefloat.dynamics.manifold import return_to_rows
-from freefloat.model.ports import Approach
+from freefloat.model.part_kinds import Approach
+from freefloat.sim.events.event_signals import Signals, event_signals, has_signals, stays_quiet
 from freefloat.sim.events.gap_dips import dip_between
 from freefloat.sim.events.piecewise_steps import advance_motion
-from freefloat.sim.events.signals import Signals, event_signals, has_signals, stays_quiet
 from freefloat.sim.events.switching import (
     Switches,
     commanded_switches,

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 
 from freefloat.model import Truth
-from freefloat.model.ports import Approach
+from freefloat.model.part_kinds import Approach
 from freefloat.sim.events.gap_dips import dip_between
 from freefloat.sim.motion.cut_steps import RateOf, advance_in_segments, cutting_instants
 from freefloat.sim.motion.full_wheels import CommandedTorques, advance_with_wheels
@@ -27,7 +27,7 @@ from freefloat.values import record
 from freefloat.values.arrays import Flag, Numeric, Scalar
 from freefloat.values.tracing import cond
 
-_TOLERANCE = 1e-10  # of a piece: [m, rad, m/s, rad/s]; 2^5 times less where the audit cuts a step into parts
+PIECE_TOLERANCE = 1e-10  # of a piece: [m, rad, m/s, rad/s]; 2^5 times less where the audit cuts a step into parts
 _NARROW = 1e-11  # of a step: where a piece ends
 _SHORTEST = 1e-9  # of a step: what is shorter is accepted as it is
 _ROUNDS = 6000  # attempts in one step, at most
@@ -119,7 +119,7 @@ class _PieceSearch:
 def _advance_in_pieces(
     system: System, plants: Plants, rate_of: RateOf, t: Scalar, h: Scalar, share: Scalar | float
 ) -> Plants:
-    tolerance = _TOLERANCE * jnp.maximum(jnp.asarray(share, float), _FINEST) ** _ORDER
+    tolerance = PIECE_TOLERANCE * jnp.maximum(jnp.asarray(share, float), _FINEST) ** _ORDER
     here = _margins(system, plants)
     on = _flags(here)
     # Zeros that the engine does not know to be zeros: it would trace the loop anew for each that it finds changing.

@@ -19,7 +19,7 @@ from freefloat.dynamics.row_directions import GRASP, POINT, Directions, hinge, n
 from freefloat.dynamics.row_directions import contact as contact_directions
 from freefloat.model import Connection, Contact, JointBrake, State, World
 from freefloat.model import Place as NamedPlace
-from freefloat.model.ports import Approach
+from freefloat.model.part_kinds import Approach
 from freefloat.sim.system.constraint_state import ConstraintState
 from freefloat.spatial import Pose
 from freefloat.values.arrays import Numeric, Scalar, Vector

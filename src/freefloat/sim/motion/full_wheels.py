@@ -2,7 +2,7 @@
 
 Which wheels are full is held over a segment of a step, so that no torque jumps inside one. A segment ends where a
 wheel reaches its largest momentum (regula falsi, Illinois). A system without wheels that have a finite `max_momentum`
-and a driver has no loop here at all.
+and a driver has no loop here at all. Its torque is limited in `effects.wheel_motors`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Input ports of a system, by name: wrenches, commands and measurements from outside."""
+"""Input ports of a system, by name: wrenches, commands and measurements from outside.
+
+In a step `motion.port_bus.command_inputs` makes commands of them, and `events.switching` reads those of connections and
+brakes. Software outside the step writes to them through `outside.port`.
+"""
 
 from __future__ import annotations
 

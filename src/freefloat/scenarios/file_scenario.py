@@ -1,7 +1,7 @@
 """An experiment from a user's own Python file: it enters run, pages, compare and studio like the papers' do.
 
 A file defines `experiment` (an Experiment), or a function `build(...)` that returns one, whose arguments with defaults
-become settings, or one class derived from Scenario.
+become settings, or one class derived from Scenario. The file itself is loaded by `outside.load_user_file`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from freefloat.outside.user_files import load_user_file, user_error_text
+from freefloat.outside.load_user_file import load_user_file, user_error_text
 from freefloat.scenarios.scenario import Scenario, ScenarioError
 from freefloat.values.claims import Claim
 

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from freefloat.values.signals import signal_handlers
+from freefloat.values.signal_handlers import signal_handlers
 
 
 def test_a_handler_is_called_within_the_block_and_the_previous_one_is_back_afterwards():

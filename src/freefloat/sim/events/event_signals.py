@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from freefloat.model import World
-from freefloat.model.ports import Approach
+from freefloat.model.part_kinds import Approach
 from freefloat.sim.events.gap_dips import dip_between
 from freefloat.sim.motion.accelerations import Balance, balances
 from freefloat.sim.motion.constraint_rows import brake_dof, brake_rates, contact_approach, gaps, out_of_reach
