@@ -272,7 +272,7 @@ def station_recovery() -> str:
     t, angles = run["time"].values, np.rad2deg(run["orbit.rotation"].values)
     axes = ("yaw", "roll", "pitch")
     linear = simulate_linear(
-        station.regulator.closed_loop.part(outputs=axes), start_of_recovery(station), 0.05, float(t[-1])
+        station.regulator.closed_loop.submodel(outputs=axes), start_of_recovery(station), 0.05, float(t[-1])
     )
     labels = ("yaw", "roll", "pitch" + 8 * "\u00a0")  # beside yaw, where both end
     turns = [Curve(labels[k], t[::40], angles[::40, k], k == 1, colour=k) for k in range(3)]

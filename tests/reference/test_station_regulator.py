@@ -176,7 +176,9 @@ def test_cost_of_the_recovery_is_x0_P_x0(regulator, bent_start):
 
 def test_recovery_times_of_the_station(regulator, bent_start):
     tips = [f"{name} {k}" for name, k in TIPS.items()]
-    motion = simulate_linear(regulator.closed_loop.part(outputs=[*ATTITUDE, *RELATIVE, *tips]), bent_start, 0.01, 600.0)
+    motion = simulate_linear(
+        regulator.closed_loop.submodel(outputs=[*ATTITUDE, *RELATIVE, *tips]), bent_start, 0.01, 600.0
+    )
     times = motion.times
     two_percent = [settling_time(times, motion[axis], 0.02 * FIVE) for axis in ATTITUDE]
     assert two_percent == pytest.approx([497.1, 90.8, 325.6], abs=0.06)
@@ -196,14 +198,14 @@ def test_peak_efforts_of_the_recovery(regulator, bent_start):
     expected = [47.95, 273.06, 0.064, 0.022, 2.5e-3, 1697, 1707, 0.036, 0.052, 0.087, 0.081]
     assert peaks[1:] == pytest.approx(expected, rel=2e-2)  # some have two digits only
     assert peaks[[1, 2, 6, 7]] == pytest.approx([47.95, 273.06, 1697, 1707], rel=5e-4)
-    slow = simulate_linear(regulator.commands.part(outputs=("yaw torque command",)), bent_start, 0.05, 600.0)
+    slow = simulate_linear(regulator.commands.submodel(outputs=("yaw torque command",)), bent_start, 0.05, 600.0)
     assert np.max(np.abs(slow.values)) == pytest.approx(5.2e-3, rel=1e-2)
 
 
 def test_libration_of_the_open_station(model):
     start = np.zeros(132)
     start[:3] = FIVE
-    motion = simulate_linear(model.state_space.part(outputs=ATTITUDE), start, 5.0, 3 * 5553.62)
+    motion = simulate_linear(model.state_space.submodel(outputs=ATTITUDE), start, 5.0, 3 * 5553.62)
     assert np.rad2deg(np.max(np.abs(motion.values), axis=0)) == pytest.approx([7.332, 5.003, 5.000], abs=5e-4)
     assert mean_period(motion.times, motion["pitch"]) == pytest.approx(3238.70, abs=5e-3)
 
@@ -252,7 +254,7 @@ def test_one_minute_of_the_arm_travelling_under_control(station, regulator, trav
 def test_the_arm_starting_from_rest_keeps_momentum(station, model):
     v = np.linalg.solve(station.M, station.Bf[:, 5])
     start = np.concatenate([np.zeros(66), 0.1 * v / v[5]])
-    motion = simulate_linear(model.state_space.part(outputs=[*ATTITUDE, "zeta"]), start, 0.01, 60.0)
+    motion = simulate_linear(model.state_space.submodel(outputs=[*ATTITUDE, "zeta"]), start, 0.01, 60.0)
     assert np.rad2deg([motion[axis][-1] for axis in ATTITUDE]) == pytest.approx([5.38e-4, -1.03e-4, -1.12e-4], abs=6e-7)
     assert motion["zeta"][-1] == pytest.approx(5.9967, abs=5e-5)
 

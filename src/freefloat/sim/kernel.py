@@ -21,8 +21,9 @@ from freefloat.sim.events.piecewise_steps import advance_motion
 from freefloat.sim.motion.accelerations import derivative
 from freefloat.sim.motion.integrators import RateFunction
 from freefloat.sim.motion.interactions import Flags
-from freefloat.sim.motion.port_bus import PortBus, command_inputs, commanded_torques
+from freefloat.sim.motion.port_bus import PortBus, commanded_torques
 from freefloat.sim.motion.prescribed_motion import apply_prescribed_rates, with_port_rates, with_rates_until
+from freefloat.sim.system.input_ports import command_inputs
 from freefloat.sim.system.sensed_motion import sensed_states
 from freefloat.sim.system.software_checks import checked_call, require_same_memory
 from freefloat.sim.system.system import (

@@ -30,9 +30,9 @@ from freefloat.sim.events.clearance_watch import begin_clearances
 from freefloat.sim.events.held_start import require_free_joints, start_held
 from freefloat.sim.motion.full_wheels import begin_wheel_log, limited_wheels
 from freefloat.sim.motion.interactions import begin_interactions, require_apart
-from freefloat.sim.motion.port_bus import RATE_PORT, WHEEL_PORT, PortBus
+from freefloat.sim.motion.port_bus import PortBus
 from freefloat.sim.system.craft_state import CraftState, Ledger
-from freefloat.sim.system.input_ports import port_shape
+from freefloat.sim.system.input_ports import RATE_PORT, WHEEL_PORT, port_shape
 from freefloat.sim.system.software_checks import (
     checked_call,
     initial_memory,

@@ -25,6 +25,12 @@ def by_need(monkeypatch, tmp_path):
     return engine.trace(chain.step, chain.one(many), taus[0]), chain.one(many), taus[0]
 
 
+REAL_COMPILER = background.COMPILER
+# What stands before another compiler: it fails so quickly that its job might be over before a test has seen it.
+WAITING = """
+import pathlib, time
+while not pathlib.Path({go!r}).exists(): time.sleep(0.01)
+"""
 BROKEN = "raise SystemExit('no compiler today')"
 SLEEPING = "import time; time.sleep(600)"
 TALKING = """
@@ -40,11 +46,11 @@ WRITING = "open(0, 'r+b', closefd=False).write(b'no object code' * 100)"
 @pytest.fixture
 def compiler(monkeypatch, tmp_path):
     """Put another program in the place of the compiler in the background."""
-    real = background.COMPILER
 
     def replace(text):
         other = tmp_path / "compiler.py"
-        other.write_text(text.format(compiler=str(real)))
+        go = str(other.with_suffix(".go"))
+        other.write_text(WAITING.format(go=go) + text.format(compiler=str(REAL_COMPILER)))
         monkeypatch.setattr(background, "COMPILER", other)
 
     yield replace
@@ -56,6 +62,8 @@ def begun(graph, *args, **options):
     program = engine.compile(graph, **options)
     program.rollout(*args, steps=1)
     assert program._scalar._job is not None
+    if background.COMPILER != REAL_COMPILER:
+        background.COMPILER.with_suffix(".go").touch()
     return program
 
 
@@ -172,7 +180,7 @@ def test_what_is_printed_in_the_compiler_process_is_no_code(monkeypatch, by_need
     program.rollout(*args, steps=1)
     assert program._scalar.is_final
     assert not background.failures
-    assert engine.compile(graph)._scalar._read(quick=False) is not None
+    assert engine.compile(graph)._scalar._read_entry(quick=False) is not None
 
 
 @pytest.mark.parametrize("text", ["print('hello')", WRITING, ""])
@@ -184,7 +192,7 @@ def test_an_answer_that_is_no_code_is_a_failure_and_not_kept(by_need, compiler, 
     program.rollout(*args, steps=1)
     assert program._scalar.is_final
     assert len(background.failures) == 1
-    assert engine.compile(graph)._scalar._read(quick=False) is None
+    assert engine.compile(graph)._scalar._read_entry(quick=False) is None
 
 
 def test_code_that_does_not_load_is_a_failure_and_not_kept(monkeypatch, by_need):
@@ -198,7 +206,7 @@ def test_code_that_does_not_load_is_a_failure_and_not_kept(monkeypatch, by_need)
         patch.setattr(code, "Library", broken)
         assert program._scalar._job.result() is None
     assert "no such section" in background.failures[0]
-    assert engine.compile(graph)._scalar._read(quick=False) is None
+    assert engine.compile(graph)._scalar._read_entry(quick=False) is None
     program.rollout(*args, steps=1)
     assert program._scalar.is_final
 

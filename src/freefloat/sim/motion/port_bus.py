@@ -22,12 +22,12 @@ from freefloat.model import (
     JointRates,
     JointTorques,
     State,
-    ThrusterDuty,
     Truth,
     WheelTorques,
 )
 from freefloat.sensors.ideal import IdealMeasurements, true_value
 from freefloat.sim.system.craft_state import CraftState
+from freefloat.sim.system.input_ports import RATE_PORT, command_inputs
 from freefloat.sim.system.sensed_motion import sensed_states
 from freefloat.sim.system.software_checks import checked_call, require_commands, require_force, require_messages
 from freefloat.sim.system.system import Inputs, System, SystemState, Tick
@@ -254,7 +254,7 @@ class PortBus:
                 total = total + thrusters.force(craft, pulses, self.t)
         for port in system.ports:
             number, rest = system.world.locate(port, c)
-            if number == c and port.endswith(".wrench") and COMMAND not in rest:
+            if number == c and port.endswith(".wrench") and "command." not in rest:
                 frame = rest.removesuffix(".wrench")
                 total = total + generalized_force(craft, state.q, frame, self.inputs[port])
         return total
@@ -379,23 +379,3 @@ def commanded_torques(
         return PortBus(system, state, tuple(p.state for p in plants), inputs, t, tick.number).wheel_torques()
 
     return torques_at
-
-
-# ---- commands from outside
-
-COMMAND = "command."
-RATE_PORT = "command.joints.rate"
-WHEEL_PORT = "command.wheels.torque"
-
-
-def command_inputs(system: System, c: int, inputs: Inputs) -> list[Command]:
-    """Commands at the input ports of a spacecraft."""
-    layout, prefix = system.world.crafts[c].layout, system.world.prefix(c)
-    makers: dict[str, Any] = {
-        RATE_PORT: lambda x: JointRates(layout.moving_joints, x),
-        "command.joints.torque": lambda x: JointTorques(layout.moving_joints, x),
-        WHEEL_PORT: lambda x: WheelTorques(layout.wheels, x),
-        "command.base.wrench": BaseWrench,
-        "command.thrusters.duty": ThrusterDuty,
-    }
-    return [make(jnp.asarray(inputs[prefix + name])) for name, make in makers.items() if prefix + name in system.ports]

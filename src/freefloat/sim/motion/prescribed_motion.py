@@ -16,9 +16,10 @@ from freefloat.model import JointRates, State
 from freefloat.sim.motion.applied_impulses import apply_impact, with_inner_impulse
 from freefloat.sim.motion.constraint_forces import prescribed_names
 from freefloat.sim.motion.constraint_rows import rows_of
-from freefloat.sim.motion.port_bus import PortBus, command_inputs
+from freefloat.sim.motion.port_bus import PortBus
 from freefloat.sim.system.constraint_state import active_rows
 from freefloat.sim.system.craft_state import CraftState, Plants
+from freefloat.sim.system.input_ports import command_inputs
 from freefloat.sim.system.system import Inputs, System, SystemState, Tick, with_entry
 from freefloat.values.arrays import Numeric, Scalar, Vector
 from freefloat.values.tracing import cond

@@ -1,7 +1,7 @@
 """Input ports of a system, by name: wrenches, commands and measurements from outside.
 
-In a step `motion.port_bus.command_inputs` makes commands of them, and `events.switching` reads those of connections and
-brakes. Software outside the step writes to them through `outside.port`.
+What is commanded at a port enters the step in `command_inputs`; `events.switching` reads the ports of connections and
+brakes. Software that runs outside the step writes to ports through `outside.port`.
 """
 
 from __future__ import annotations
@@ -10,20 +10,62 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
-from freefloat.model import Clock, JointBrake, Sensor, Truth, World
+from freefloat.model import (
+    BaseWrench,
+    Clock,
+    Command,
+    JointBrake,
+    JointRates,
+    JointTorques,
+    Sensor,
+    ThrusterDuty,
+    Truth,
+    WheelTorques,
+    World,
+)
 from freefloat.sensors.ideal import measurable_text, true_value
 from freefloat.sim.system.input_signals import Steps
 from freefloat.sim.system.sensed_motion import SEEN, sensed_size
-from freefloat.sim.system.system import System
+from freefloat.sim.system.system import Inputs, System
 from freefloat.values import ModelError, SoftwareError
 
-_COMMANDS = ("command.joints.rate", "command.joints.torque", "command.wheels.torque", "command.base.wrench")
-_DUTY = "command.thrusters.duty"
+RATE_PORT = "command.joints.rate"
+TORQUE_PORT = "command.joints.torque"
+WHEEL_PORT = "command.wheels.torque"
+WRENCH_PORT = "command.base.wrench"
+DUTY_PORT = "command.thrusters.duty"
+_COMMAND_PORTS = (RATE_PORT, TORQUE_PORT, WHEEL_PORT, WRENCH_PORT, DUTY_PORT)
 
 _PLAIN = (np.ndarray, float, int, list, tuple)
 Signal = Any  # an array over time (steps, ...), a function of the tick, Steps, or one value for all time
+
+
+def command_inputs(system: System, c: int, inputs: Inputs) -> list[Command]:
+    """Commands at the input ports of a spacecraft."""
+    layout, prefix = system.world.crafts[c].layout, system.world.prefix(c)
+    makers: dict[str, Any] = {
+        RATE_PORT: lambda x: JointRates(layout.moving_joints, x),
+        TORQUE_PORT: lambda x: JointTorques(layout.moving_joints, x),
+        WHEEL_PORT: lambda x: WheelTorques(layout.wheels, x),
+        WRENCH_PORT: BaseWrench,
+        DUTY_PORT: ThrusterDuty,
+    }
+    return [make(jnp.asarray(inputs[prefix + name])) for name, make in makers.items() if prefix + name in system.ports]
+
+
+def _command_size(system: System, c: int, port: str) -> int:
+    """How many numbers a command port of a spacecraft takes."""
+    layout = system.world.crafts[c].layout
+    if port in (RATE_PORT, TORQUE_PORT):
+        return len(layout.moving_joints)
+    if port == WHEEL_PORT:
+        return len(layout.wheels)
+    if port == WRENCH_PORT:
+        return 6
+    return sum(len(t.nozzles) for t in system.thrusters if system.craft_index(t) == c)
 
 
 def connection_port(name: str) -> str:
@@ -50,19 +92,11 @@ def port_shape(system: System, port: str) -> tuple[int, ...]:
             f"The port '{port}' does not say which spacecraft it belongs to. Write '{world.names[0]}.{port}'. "
             f"Spacecraft: {', '.join(world.names)}."
         )
-    craft, layout = world.crafts[number], world.crafts[number].layout
-    sizes = {
-        "command.joints.rate": len(layout.moving_joints),
-        "command.joints.torque": len(layout.moving_joints),
-        "command.wheels.torque": len(layout.wheels),
-        "command.base.wrench": 6,
-    }
-    if rest in sizes:
-        return (sizes[rest],)
+    craft = world.crafts[number]
+    if rest in _COMMAND_PORTS:
+        return (_command_size(system, number, rest),)
     if rest == SEEN:
         return (sensed_size(world, number),)
-    if rest == _DUTY:
-        return (sum(len(t.nozzles) for t in system.thrusters if system.craft_index(t) == number),)
     if rest.endswith(".wrench"):
         craft.frame(rest.removesuffix(".wrench"))
         return (6,)
@@ -79,7 +113,7 @@ def port_shape(system: System, port: str) -> tuple[int, ...]:
         return jax.eval_shape(lambda s: true_value(Truth(world, s, number), rest), states).shape
     except SoftwareError:
         raise ModelError(
-            f"There is no port '{port}'. A port is a command ({', '.join((*_COMMANDS, _DUTY))}), a wrench at a frame "
+            f"There is no port '{port}'. A port is a command ({', '.join(_COMMAND_PORTS)}), a wrench at a frame "
             f"such as '{craft.frame_names[-1]}.wrench', or a measurement. {measurable_text(craft)}"
         ) from None
 
