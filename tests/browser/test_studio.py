@@ -56,7 +56,7 @@ def test_a_run_is_replayed_and_the_time_bar_moves_it(studio: Studio, gjm_folder:
     before = tab.page.locator("canvas").first.screenshot()
     replay = studio._stage
     replay.bar.value = 22.0
-    replay.show_frame(22.0)
+    replay.show_time(22.0)
     tab.page.wait_for_timeout(800)
     assert tab.page.locator("canvas").first.screenshot() != before
     tab.keep("studio-replay")
