@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 import tempfile
+from pathlib import Path
 
 # Where the tests run in the background of a script, Ctrl-C is ignored, in their children too; some tests need it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -38,7 +39,17 @@ gc.freeze()
 gc.set_threshold(100_000, 20, 50)
 
 SEED = 20031
+# Cases that take long, by their ids below this folder; `scripts/choose_slow_cases.py` writes the list.
+SLOW_CASES = Path(__file__).with_name("slow_cases.txt")
 pytest_plugins = ["support.gate_report"]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the cases of the list as slow."""
+    slow = set(SLOW_CASES.read_text(encoding="utf-8").splitlines())
+    for item in items:
+        if item.nodeid.removeprefix("tests/") in slow:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture

@@ -25,8 +25,6 @@ LESSONS = sorted((ROOT / "examples").glob("[0-9]*.py"))
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 RUN_MARK = "<!-- run by tests -->"
 # What takes longest: `make slow` runs it.
-LONG_LESSONS = ("02", "1", "2")  # how they begin
-LONG_PAGES = ("connections", "control", "envisat-capture", "planning", "software", "target-filter")
 LONGEST = 80  # lines of a lesson
 PATIENCE = 600.0  # [s] after which a lesson hangs; they take seconds
 
@@ -80,11 +78,7 @@ def run_python(*arguments: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize(
-    "lesson",
-    [pytest.param(p, marks=[pytest.mark.slow] if p.stem.startswith(LONG_LESSONS) else []) for p in LESSONS],
-    ids=lambda path: path.stem,
-)
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
 def test_lesson_prints_the_numbers_it_promises(lesson: Path) -> None:
     checks = checks_in(run_python(str(lesson)))
     assert checks, f"{lesson.name} prints no line 'checked: ...'; see CONTRIBUTING.md."
@@ -121,11 +115,7 @@ def _tested_pages() -> list[Path]:
     return [page for page in PAGES if page.exists() and RUN_MARK in page.read_text(encoding="utf-8")]
 
 
-@pytest.mark.parametrize(
-    "page",
-    [pytest.param(p, marks=[pytest.mark.slow] if p.stem in LONG_PAGES else []) for p in _tested_pages()],
-    ids=lambda path: path.stem,
-)
+@pytest.mark.parametrize("page", _tested_pages(), ids=lambda path: path.stem)
 def test_code_on_the_page_runs_and_prints_what_the_page_says(page: Path) -> None:
     outputs = run_python(__file__, str(page)).split("\0")
     expected = _expected_texts(page)

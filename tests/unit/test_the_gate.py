@@ -36,6 +36,15 @@ def test_what_the_tests_leave_out_the_slow_tests_run():
         assert not re.search(r"--deselect|--ignore| -k |tests/", text)
 
 
+@pytest.mark.slow
+def test_every_slow_case_of_the_list_is_a_test():
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", "slow or not slow", "--no-header"]
+    command += ["-o", "addopts=", "-p", "no:xdist"]
+    listed = subprocess.run([*command, "tests"], capture_output=True, text=True, cwd=ROOT, check=True).stdout
+    known = {line.removeprefix("tests/") for line in listed.splitlines()}
+    assert set((ROOT / "tests" / "slow_cases.txt").read_text(encoding="utf-8").splitlines()) <= known
+
+
 ONE = "import pytest\n\ndef test_a():\n    pytest.skip('no such thing')\n"
 ALL_OF_A_FILE = "import pytest\n\npytest.skip('no such thing', allow_module_level=True)\n"
 

@@ -11,7 +11,7 @@ import pytest
 import freefloat as ff
 from freefloat.sim.interruption import catch_interrupts
 
-simulation = importlib.import_module("freefloat.sim.simulate")  # the module, behind the function of this name
+simulation = importlib.import_module("freefloat.sim.run_driver")
 
 
 def test_a_dropped_interrupt_is_raised_again_when_asked():
