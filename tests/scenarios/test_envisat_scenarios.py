@@ -10,8 +10,8 @@ import pytest
 
 from freefloat.scenarios import ScenarioError
 from freefloat.scenarios.envisat import EnvisatFree
-from freefloat.scenarios.envisat.free_claims import rehearse_in_lockstep
 from freefloat.scenarios.envisat.relative_poses import RelativePoses
+from freefloat.scenarios.rehearsed import rehearse_in_lockstep
 from freefloat.scenarios.runner import judge_run, simulate_variant
 from freefloat.sim import simulate
 from freefloat.values.claims import Claim
@@ -28,7 +28,8 @@ def test_a_second_in_the_cell_is_the_motion_in_orbit():
     """Relative poses of the encoders within the paper's bounds; Envisat's robot stands still."""
     pytest.importorskip("mujoco")
     scenario = replace(VARIANTS["capture-spin"], duration=1.0)
-    run, use = rehearse_in_lockstep(scenario)
+    facility = scenario.facility()
+    run, use = rehearse_in_lockstep(scenario, facility), facility.use
     assert run.completed, run.status
     ordinary = simulate(scenario.build())
     np.testing.assert_array_equal(run.values("servicer.base.position"), ordinary.values("servicer.base.position"))

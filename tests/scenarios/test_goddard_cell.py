@@ -1,12 +1,15 @@
 """The paper's cell: hub, robot and beams against the prediction, and against the linear loop."""
 
 import dataclasses
+import os
+import signal
 
 import pytest
 
 from freefloat.hil import rehearse
 from freefloat.scenarios.goddard import GoddardRehearsal
 from freefloat.scenarios.measures import damped_sinusoid
+from freefloat.scenarios.rehearsed import rehearse_in_lockstep
 from freefloat.scenarios.runner import judge_run, simulate_variant
 
 pytest.importorskip("mujoco")
@@ -26,6 +29,21 @@ def check(variant):
 @pytest.mark.parametrize("variant", list(VARIANTS))
 def test_hubs_in_the_cell(variant):
     check(variant)
+
+
+@pytest.mark.parametrize("code", [signal.SIGINT, signal.SIGTERM])
+def test_claims_of_a_rehearsal_that_a_signal_stops_are_not_judged(monkeypatch, code):
+    scenario = VARIANTS["50-kg"]
+    cell = scenario.facility()
+    exchange = type(cell).exchange
+
+    def stop_and_exchange(*given):
+        os.kill(os.getpid(), code)
+        return exchange(*given)
+
+    monkeypatch.setattr(type(cell), "exchange", stop_and_exchange)
+    with pytest.raises(KeyboardInterrupt, match="stopped at .* s: "):
+        rehearse_in_lockstep(scenario, cell)
 
 
 def test_settings_reach_the_cell():

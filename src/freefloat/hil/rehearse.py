@@ -45,6 +45,7 @@ class Moment:
         return self.cycle.state().states
 
 
+_SIGNALS: dict[int, str] = {signal.SIGINT: "interrupted (Ctrl-C)", signal.SIGTERM: "told to end (SIGTERM)"}
 Watch = Callable[[Moment], None]  # may wait, to slow the loop down; a KeyboardInterrupt in it stops the facility
 
 
@@ -101,6 +102,11 @@ def rehearse(
     end = (len(recorder.rows) - 1) * facility.cycle
     status = f"{STOPPED}{end:g} s: {reason}" if reason else COMPLETED
     return with_cell_scene(run_of_log(rehearsal, recorder.as_log(), status), facility, camera.taken)
+
+
+def was_interrupted(run: Run) -> bool:
+    """Whether a rehearsal ended early because a person or the system asked for it, by Ctrl-C or SIGTERM."""
+    return run.status.endswith(tuple(_SIGNALS.values()))
 
 
 def _log_header(
@@ -200,6 +206,5 @@ class _RowRecorder:
 def _stop_signals() -> Iterator[Callable[[], str]]:
     """Context in which Ctrl-C and SIGTERM request a stop; yields a function that returns the reason (empty: none)."""
     reasons: list[str] = []
-    words: dict[int, str] = {signal.SIGINT: "interrupted (Ctrl-C)", signal.SIGTERM: "told to end (SIGTERM)"}
-    with signal_handlers({code: lambda number, frame: reasons.append(words[number]) for code in words}):
+    with signal_handlers({code: lambda number, frame: reasons.append(_SIGNALS[number]) for code in _SIGNALS}):
         yield lambda: reasons[0] if reasons else ""

@@ -49,6 +49,16 @@ class RehearsedScenario(Scenario):
         return []
 
 
+def rehearse_in_lockstep(scenario: RehearsedScenario, facility: Facility) -> Run:
+    """Whole rehearsal in a facility, in lockstep; where a signal stops it, that is a KeyboardInterrupt."""
+    from freefloat.hil.rehearse import rehearse, was_interrupted
+
+    run = rehearse(scenario.rehearsal(), facility)
+    if was_interrupted(run):
+        raise KeyboardInterrupt(run.status)
+    return run
+
+
 def compared_with_simulation(rehearsed: Run, simulated: Run) -> FactTable:
     """Table of the largest distance and angle between rehearsal and simulation, for each spacecraft."""
     rows = []

@@ -19,6 +19,7 @@ from freefloat.scenarios.envisat.capture_measures import (
 )
 from freefloat.scenarios.envisat.capture_parts import GRASP, TARE_SAMPLES
 from freefloat.scenarios.envisat.relative_poses import RelativePoses
+from freefloat.scenarios.rehearsed import rehearse_in_lockstep
 from freefloat.values.claims import OWN_BOUND, Claim, Source
 
 if TYPE_CHECKING:
@@ -58,10 +59,8 @@ def cell_claims(scenario: EnvisatCapture, run: Run) -> list[Claim]:
     if find_spec("mujoco") is None:
         what = "cell: largest rate error, an axis"
         return [Claim(what, "not reproduced", 0.2, float("nan"), "deg/s", _RATES, reason=_NEEDS_MUJOCO)]
-    from freefloat.hil import rehearse
-
     facility = scenario.facility()
-    cell = rehearse(scenario.rehearsal(), facility)
+    cell = rehearse_in_lockstep(scenario, facility)
     reached = float(cell.values("time")[-1])
     return [
         Claim("cell: time reached within all limits", "about", scenario.duration, reached, "s", OWN_BOUND, 1e-9),

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from freefloat.scenarios.envisat.relative_poses import RelativePoses, integrate_relative
+from freefloat.scenarios.rehearsed import rehearse_in_lockstep
 from freefloat.values.claims import OWN_BOUND, Claim, Source
 
 if TYPE_CHECKING:
-    from freefloat.hil.cell.cell_use import CellUse
     from freefloat.scenarios.envisat.free import EnvisatFree
     from freefloat.sim import Run
 
@@ -68,7 +68,8 @@ def cell_claims(scenario: EnvisatFree, run: Run) -> list[Claim]:
     """
     if find_spec("mujoco") is None:
         return [_missing_claim("cell: largest error of relative position", _VERIFICATION, 1.0, "mm")]
-    cell, use = rehearse_in_lockstep(scenario)
+    facility = scenario.facility()
+    cell, use = rehearse_in_lockstep(scenario, facility), facility.use
     distance, angle = RelativePoses.in_cell(cell).errors(RelativePoses.in_orbit(run))
     envisat = cell.values("cell.client.measured.position")
     moved = float(np.linalg.norm(envisat - envisat[0], axis=1).max())
@@ -94,20 +95,12 @@ def absolute_claims(scenario: EnvisatFree) -> list[Claim]:
     words = "cell: time until a limit of a robot"
     if find_spec("mujoco") is None:
         return [_missing_claim(words, _WORKSPACE, 14.0, "s")]
-    cell, _ = rehearse_in_lockstep(scenario)
+    cell = rehearse_in_lockstep(scenario, scenario.facility())
     end = _end_time(cell) if "limit" in cell.status else float("inf")  # a stop for another reason proves nothing
     return [
         Claim(words, "below", scenario.duration, end, "s", OWN_BOUND, reason=cell.status),
         Claim(words, "not reproduced", 14.0, end, "s", _WORKSPACE, reason=_LAYOUT),
     ]
-
-
-def rehearse_in_lockstep(scenario: EnvisatFree) -> tuple[Run, CellUse]:
-    """Run in the virtual cell, and how much it used of the cell's limits."""
-    from freefloat.hil import rehearse
-
-    cell = scenario.facility()
-    return rehearse(scenario.rehearsal(), cell), cell.use
 
 
 def _end_time(run: Run) -> float:

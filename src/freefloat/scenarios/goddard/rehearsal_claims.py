@@ -9,6 +9,7 @@ import numpy as np
 
 from freefloat.scenarios.goddard.release import PAPER
 from freefloat.scenarios.measures import damped_sinusoid
+from freefloat.scenarios.rehearsed import rehearse_in_lockstep
 from freefloat.values.claims import Claim, Source
 
 if TYPE_CHECKING:
@@ -43,9 +44,7 @@ def cell_claims(scenario: GoddardRehearsal, run: Run) -> list[Claim]:
     bound, what = (6.0, "cell: error of rotation") if scenario.turns else (3.0, "cell: error of translation")
     if find_spec("mujoco") is None:
         return [Claim(what, "not reproduced", bound, float("nan"), "%", _ERROR, reason=_NEEDS_MUJOCO)]
-    from freefloat.hil import rehearse
-
-    cell = rehearse(scenario.rehearsal(), scenario.facility())
+    cell = rehearse_in_lockstep(scenario, scenario.facility())
     error, pole = 100.0 * largest_error(scenario, cell, run), scenario.model().first_mode()
     wrench = cell["cell.hub.felt"][:, scenario.component].sel(time=slice(_START_OVER, None))
     frequency, damping = damped_sinusoid(wrench)
