@@ -42,7 +42,7 @@ def test_claims_of_a_rehearsal_that_a_signal_stops_are_not_judged(monkeypatch, c
         return exchange(*given)
 
     monkeypatch.setattr(type(cell), "exchange", stop_and_exchange)
-    with pytest.raises(KeyboardInterrupt, match="stopped at .* s: "):
+    with pytest.raises(KeyboardInterrupt, match=r"stopped at .* s: "):
         rehearse_in_lockstep(scenario, cell)
 
 
