@@ -1,6 +1,8 @@
 """Checks of every cycle before anything is commanded: each value as a share of its limit; above 1 it fails.
 
-A check that fails is raised as a `Fault` by the cycle, and `rehearsal_loop` then stops the facility.
+All reasons for which a rehearsal stops: a value beyond its limit, which is checked here; a gripper or software at fault
+(`cycle`); an answer that is lost, late or wrong, a clock that jumps, a log that cannot be written, a stop that is asked
+for (`rehearsal_loop`). Each is raised as a `Fault`, upon which `rehearsal_loop` stops the facility.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 One loop does it. It begins where the step begins (START), tries the rest of the step (TRIAL) and, if a signal has
 become negative, looks for the instant at which it did (SEARCH: regula falsi, Illinois). A trial in which a gap may
 close and open again is made shorter, to where the gap is lowest; the rest of the step follows. A step without an event
-is one trial. Commands that latch, release or brake take effect at the start of a step.
+is one trial. Commands that latch, release or brake take effect at the start of a step. Where contact begins, slips and
+ends is located in `piecewise_steps`, where a wheel becomes full in `motion.full_wheels`.
 """
 
 from __future__ import annotations

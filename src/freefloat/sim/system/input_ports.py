@@ -1,7 +1,7 @@
 """Input ports of a system, by name: wrenches, commands and measurements from outside.
 
 What is commanded at a port enters the step in `command_inputs`; `events.switching` reads the ports of connections and
-brakes. Software that runs outside the step writes to ports through `outside.port`.
+brakes. Answers of software that runs outside the step are written to its port by `outside.runner`.
 """
 
 from __future__ import annotations
