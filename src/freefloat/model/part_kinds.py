@@ -216,7 +216,7 @@ class Interaction(Part):
         return inner, jnp.zeros(())
 
     def start_measurements(self, truth: Truth) -> Any:
-        """Numbers of a start that `objection` checks."""
+        """Numbers of a start that `start_fault` checks."""
         return ()
 
     def start_fault(self, seen: Any) -> str:
