@@ -83,7 +83,7 @@ BLOCK = ff.Spacecraft.from_base("block", mass=MASS, inertia=np.full(3, MASS * ED
 STIFF, SOFT = 1e6, 2e5  # of every corner, along and across the normal [N/m]
 
 
-def slide(angle, friction=0.4, duration=0.5, dt=5e-3, **options):
+def slide(angle, *effects, friction=0.4, duration=0.5, dt=5e-3, **options):
     """From rest on a plane that is inclined by an angle; the pull is through the plane of the corners."""
     contact = CompliantContact(
         "base",
@@ -98,7 +98,7 @@ def slide(angle, friction=0.4, duration=0.5, dt=5e-3, **options):
     down = G * np.array([np.sin(angle), 0.0, -np.cos(angle)])
     depth = MASS * G * np.cos(angle) / (4.0 * STIFF)
     start = at(BLOCK, (0.0, 0.0, -depth))
-    return ff.simulate(BLOCK, Gravity(down), contact, state=start, duration=duration, dt=dt, **options)
+    return ff.simulate(BLOCK, Gravity(down), contact, *effects, state=start, duration=duration, dt=dt, **options)
 
 
 # ---- a probe before a cone

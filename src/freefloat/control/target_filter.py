@@ -24,7 +24,7 @@ from freefloat.control.picture_update import (
 from freefloat.control.target_errors import error_channels, error_values, true_target_state
 from freefloat.control.target_guess import TargetGuess
 from freefloat.control.target_motion import POSE_ERRORS, AssumedBody, TargetState, point_velocity, propagate_state
-from freefloat.control.visual_servo import PastPoses
+from freefloat.control.visual_servo import TICK_ROUNDING, PastPoses
 from freefloat.dynamics import composite_inertia, frame_pose
 from freefloat.model import Clock, Measurements, Software, Spacecraft, Truth
 from freefloat.model.part_kinds import ticks_in
@@ -235,7 +235,7 @@ class TargetFilter(Software[FilterMemory]):
         }
 
     def _is_valid(self, memory: FilterMemory, clock: Clock) -> Flag:
-        return memory.started & (clock.t - memory.used <= self.patience + 1e-9)
+        return memory.started & (clock.t - memory.used <= self.patience + TICK_ROUNDING)
 
     def channels(self) -> tuple[Channel, ...]:
         """Channels for the errors, their estimated size, and the condition of the filter."""

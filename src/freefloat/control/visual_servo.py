@@ -17,6 +17,8 @@ from freefloat.values import record, static
 from freefloat.values.arrays import ArrayLike, Flag, Numeric, Quaternion, Scalar, Vec3
 from freefloat.values.checks import require_array, require_bounds, set_fields
 
+TICK_ROUNDING = 1e-9  # [s]; ticks are rounded sums, and an age that is just at its limit is not beyond it
+
 
 @record
 class PastPoses:
@@ -43,7 +45,7 @@ class PastPoses:
 
     def at(self, t: Scalar) -> tuple[Pose, Flag]:
         """Pose at a past tick, and whether it is still stored."""
-        then = (jnp.abs(self.times - t) < 1e-9).astype(float)
+        then = (jnp.abs(self.times - t) < TICK_ROUNDING).astype(float)
         known = jnp.any(then > 0.0)
         quaternion = jnp.where(known, then @ self.quaternions, jnp.array([1.0, 0.0, 0.0, 0.0]))
         return Pose.from_quaternion(quaternion, then @ self.positions), known
@@ -126,5 +128,5 @@ class TargetTracker(Software[TrackerMemory]):
             f"{self.target}.attitude": memory.quaternion,
             f"{self.target}.velocity": jnp.asarray(self.velocity),
             f"{self.target}.rate": jnp.zeros(3),
-            f"{self.target}.valid": known & (age <= self.patience + 1e-9),
+            f"{self.target}.valid": known & (age <= self.patience + TICK_ROUNDING),
         }

@@ -9,6 +9,7 @@ import pytest
 import freefloat as ff
 from freefloat.sim.audit.force_resolution import FEWEST, MOST, chosen_intervals, parts_of_a_step
 from freefloat.values import record
+from support import touching
 
 CRAFT = ff.Spacecraft.from_base("hub", mass=100.0, inertia=(20.0, 20.0, 20.0)).with_link(
     "rod", parent="base", joint="revolute", mass=5.0, com=(0.5, 0.0, 0.0), inertia=(0.01, 0.42, 0.42)
@@ -52,6 +53,25 @@ def test_a_push_between_ticks_is_found(start, stop):
     assert entry.at == pytest.approx(np.floor(start / DT) * DT)
     assert "forces are not resolved by the step" in run.audit.reason
     assert "declare its instants" in run.audit.reason
+
+
+@record
+class Twist(ff.Effect):
+    """A torque about y that acts for a millisecond between two ticks."""
+
+    impulse: float  # [N m s]
+
+    def force(self, craft, state, clock):
+        acts = (clock.t >= 0.3725) & (clock.t < 0.3735)
+        return jnp.zeros(6).at[4].set(jnp.where(acts, self.impulse / 0.001, 0.0))
+
+
+@pytest.mark.parametrize("impulse", [0.0, 1e-8, 1e-6])  # [N m s]
+def test_a_block_that_lies_on_a_slope_may_tremble_but_not_be_twisted_unseen(impulse):
+    """It trembles by 1e-11 N m s: each piece of its steps may err by 1e-10 rad/s, which is 1.3e-12 N m s."""
+    violated = touching.slide(0.99 * np.arctan(0.4), Twist(impulse), check=False).audit.violations
+    assert any(entry.name.startswith("forces between ticks: ") for entry in violated) == (impulse > 0.0)
+    assert impulse or not violated
 
 
 def test_a_push_on_ticks_and_one_that_jumps_once_inside_a_step_are_left_alone():
