@@ -178,3 +178,13 @@ def _identifiers(tree: ast.AST) -> Iterator[str]:
         for field in ("name", "asname", "id", "arg", "attr"):
             if isinstance(name := getattr(node, field, None), str):
                 yield name
+
+
+def states_called_loops(root: Path = SOURCE) -> list[str]:
+    """Lines that call the state of a system a loop."""
+    return [
+        f"{path.relative_to(root)}: {line.strip()}"
+        for path in sorted(root.rglob("*.py"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if re.search(r"\bloop: SystemState|\b\w+, loop = .*begin\(", line)
+    ]

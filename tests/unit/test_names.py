@@ -2,7 +2,14 @@
 
 from pathlib import Path
 
-from support.name_counts import bare_names, classes_of_two_meanings, fragments, loops_over_one, names_of_laws
+from support.name_counts import (
+    bare_names,
+    classes_of_two_meanings,
+    fragments,
+    loops_over_one,
+    names_of_laws,
+    states_called_loops,
+)
 
 BARE_NAMES = 40  # protocol methods such as `tell`, and adjectives such as `completed`
 
@@ -35,6 +42,10 @@ def test_what_commands_a_spacecraft_is_software() -> None:
     }
 
 
+def test_the_state_of_a_system_is_called_its_state() -> None:
+    assert states_called_loops() == []
+
+
 def test_the_counters_see_what_they_count(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(
         'class Told:\n    """Of a run."""\n\n\n'
@@ -42,6 +53,9 @@ def test_the_counters_see_what_they_count(tmp_path: Path) -> None:
     )
     (tmp_path / "b.py").write_text("class _Told:\n    pass\n\n\ndef measured_wrench(): ...\n")
     (tmp_path / "rate_law.py").write_text("class MyLaw:\n    flaws = 0\n\n    def fly(self, law_of_arm): ...\n")
+    (tmp_path / "c.py").write_text("def go(loop: SystemState):\n    system, loop = experiment.begin()\n")
+    assert len(states_called_loops(tmp_path)) == 2
+    (tmp_path / "c.py").unlink()
     assert bare_names(tmp_path) == ["a.py: Told", "a.py: felt", "b.py: _Told"]
     assert [line.split(": ", 1)[1] for line in fragments(tmp_path)] == ["Told: Of a run.", "felt: The same."]
     assert loops_over_one(tmp_path) == ["a.py:7"]

@@ -169,18 +169,18 @@ def _change(function: Any, system: System, start: tuple[State, ...], direction: 
 
 def _deviation_rates(system: System, start: tuple[State, ...], deviation: Vector) -> Vector:
     """Rate of a deviation (dx, du) from the start."""
-    system, loop = begin(system, start)
-    tick, nothing = tick_of(system, loop), zero_inputs(system)
-    loop = run_tick(system, loop, nothing, tick)
+    system, state = begin(system, start)
+    tick, nothing = tick_of(system, state), zero_inputs(system)
+    state = run_tick(system, state, nothing, tick)
     sizes, forces = _sizes(system)
     dx, du = deviation[: sum(sizes)], deviation[sum(sizes) :]
     pushed, steps = _with_pushes(system, jnp.split(du, np.cumsum(forces)[:-1])), _steps(system, dx)
     plants = tuple(
         dataclasses.replace(plant, state=retract(plant.state, step))
-        for plant, step in zip(loop.plants, steps, strict=True)
+        for plant, step in zip(state.plants, steps, strict=True)
     )
-    found = derivative(pushed, plants, loop, nothing, tick, tick.t, tick.t)
-    rates = zip(loop.plants, steps, found.plants, strict=True)
+    found = derivative(pushed, plants, state, nothing, tick, tick.t, tick.t)
+    rates = zip(state.plants, steps, found.plants, strict=True)
     return jnp.concatenate([_deviation_rate(at.state, step, rate.state).vector() for at, step, rate in rates])
 
 

@@ -96,7 +96,7 @@ def _compute_arrays(
 
 
 def _block_arrays(program: CampaignProgram, state: RunState) -> dict[str, np.ndarray]:
-    modes = state.loop.constraints
+    modes = state.system_state.constraints
     events = modes.log.count if modes else np.zeros(len(state.status), np.int32)
     return {
         "metrics": program.results(state),

@@ -29,7 +29,7 @@ class HistoryProgram:
 
         def observe(state: RunState, row: Any, run: Any) -> dict[str, Any]:
             system, states = rules.numbers.system_and_start(row, run)
-            values = rules.channel_values(system, state.loop, states)
+            values = rules.channel_values(system, state.system_state, states)
             return {name: values[name] for name in names}
 
         self._observe = observe

@@ -32,7 +32,7 @@ STATUS = ("completed", "diverged", "stopped", "refused")
 class RunState:
     """State of a run that is passed from step to step."""
 
-    loop: SystemState
+    system_state: SystemState
     kept: tuple[ReductionState, ...]  # of each metric
     status: Numeric  # int32: COMPLETED so far, DIVERGED or STOPPED
     ended: Numeric  # when it diverged or stopped [s]; infinite while it goes on
@@ -54,42 +54,44 @@ class Rules:
     def start(self, row: Any, run: Any) -> RunState:
         """State of a run at tick zero, with its first sample taken."""
         system, states = self.numbers.system_and_start(row, run)
-        _, loop = begin(system, states, self.inputs(0))
-        kept = self.meters.begin(self.channel_values(system, loop, states))
-        return RunState(loop, kept, jnp.zeros((), jnp.int32), jnp.asarray(jnp.inf))
+        _, state = begin(system, states, self.inputs(0))
+        kept = self.meters.begin(self.channel_values(system, state, states))
+        return RunState(state, kept, jnp.zeros((), jnp.int32), jnp.asarray(jnp.inf))
 
     def advance(self, run: RunState, row: Any, number: Any) -> RunState:
         """State of a run one tick later."""
         system, states = self.numbers.system_and_start(row, number)
-        loop = step(system, run.loop, self.inputs(run.loop.tick))
+        state = step(system, run.system_state, self.inputs(run.system_state.tick))
         if self.every == 1:
-            return self._take_sample(run, system, loop, states)
-        due = loop.tick % self.every == 0
+            return self._take_sample(run, system, state, states)
+        due = state.tick % self.every == 0
         kept, status, ended = cond(
-            due, lambda: _parts(self._take_sample(run, system, loop, states)), lambda: (run.kept, run.status, run.ended)
+            due,
+            lambda: _parts(self._take_sample(run, system, state, states)),
+            lambda: (run.kept, run.status, run.ended),
         )
-        return RunState(loop, kept, status, ended)
+        return RunState(state, kept, status, ended)
 
-    def advance_in_parts(self, loop: SystemState, row: Any, number: Any, parts: Any) -> SystemState:
+    def advance_in_parts(self, state: SystemState, row: Any, number: Any, parts: Any) -> SystemState:
         """State one part of a tick later, without metrics: the audit of a replayed run repeats it with finer steps."""
         system, _ = self.numbers.system_and_start(row, number)
-        return step(system, loop, self.inputs(loop.tick // parts), parts)
+        return step(system, state, self.inputs(state.tick // parts), parts)
 
-    def _take_sample(self, run: RunState, system: System, loop: SystemState, states: Any) -> RunState:
+    def _take_sample(self, run: RunState, system: System, state: SystemState, states: Any) -> RunState:
         """State of a run with one more sample, unless the run has ended before."""
-        goes_on, time = run.status == COMPLETED, loop.tick * system.dt
-        sound = jnp.all(jnp.stack([jnp.all(jnp.isfinite(x)) for s in loop.states for x in jax.tree.leaves(s)]))
-        stopped = loop.clearances.stopped > 0 if loop.clearances else jnp.asarray(False)
-        counted = self.meters.update(run.kept, self.channel_values(system, loop, states))
+        goes_on, time = run.status == COMPLETED, state.tick * system.dt
+        sound = jnp.all(jnp.stack([jnp.all(jnp.isfinite(x)) for s in state.states for x in jax.tree.leaves(s)]))
+        stopped = state.clearances.stopped > 0 if state.clearances else jnp.asarray(False)
+        counted = self.meters.update(run.kept, self.channel_values(system, state, states))
         kept = jax.tree.map(lambda new, old: jnp.where(goes_on & sound, new, old), counted, run.kept)
         ends = jnp.where(~sound, DIVERGED, jnp.where(stopped, STOPPED, COMPLETED)).astype(jnp.int32)
         status = jnp.where(goes_on, ends, run.status).astype(jnp.int32)
-        return RunState(loop, kept, status, jnp.where(goes_on & (status != COMPLETED), time, run.ended))
+        return RunState(state, kept, status, jnp.where(goes_on & (status != COMPLETED), time, run.ended))
 
-    def channel_values(self, system: System, loop: SystemState, states: Any) -> dict[str, Any]:
+    def channel_values(self, system: System, state: SystemState, states: Any) -> dict[str, Any]:
         """Values of every channel by name; compiled code leaves out those that no metric uses."""
-        channels = run_channels(system, loop, states, self.inputs(jnp.maximum(loop.tick - 1, 0)))
-        return {"time": loop.tick * system.dt} | {channel.name: value for channel, value in channels}
+        channels = run_channels(system, state, states, self.inputs(jnp.maximum(state.tick - 1, 0)))
+        return {"time": state.tick * system.dt} | {channel.name: value for channel, value in channels}
 
 
 def _parts(run: RunState) -> tuple[Any, ...]:
@@ -100,8 +102,8 @@ class CampaignProgram:
     """Compiled runs of one experiment with varied numbers: many side by side or one by one, with the same result."""
 
     def __init__(self, experiment: Experiment, numbers: Numbers, metrics: Sequence[Metric], timing: Grid) -> None:
-        system, loop = experiment.begin()
-        channels = channels_of(system, loop, experiment.start)
+        system, state = experiment.begin()
+        channels = channels_of(system, state, experiment.start)
         table = tabulate(system, experiment.inputs, 0, timing.steps)
         self.channels, self.timing, self.metrics = channels, timing, tuple(metrics)
         self.rules = Rules(numbers, Meters(metrics, channels), timing.record_every, table)

@@ -55,7 +55,7 @@ class _CampaignSteps(FixedSteps):
         runs: Any = jax.tree.map(lambda x: np.asarray(x)[None], (self.carried, *self._numbers))
         rollout = self._program.compiled_step().rollout_batch(*runs, steps=steps, record_every=every, threads=1)
         self.carried: Any = jax.tree.map(lambda x: x[0], rollout.state)
-        return jax.tree.map(lambda x: x[0], rollout.record).loop
+        return jax.tree.map(lambda x: x[0], rollout.record).system_state
 
     def advance(self, states: SystemState, steps: int, parts: int) -> SystemState:
         """States after some steps, of which `parts` make a tick, from many states."""
@@ -74,7 +74,7 @@ class _CaseSteps(_CampaignSteps):
         self, program: CampaignProgram, carried: RunState, row: np.ndarray, number: Any, of: Experiment
     ) -> None:
         super().__init__(program, carried, row, number)
-        self._own = FixedSteps(of.system, carried.loop, of.inputs, 0, program.timing.steps, "native")
+        self._own = FixedSteps(of.system, carried.system_state, of.inputs, 0, program.timing.steps, "native")
 
     def advance(self, states: SystemState, steps: int, parts: int) -> SystemState:
         """States after some steps, of which `parts` make a tick, from many states."""
@@ -97,7 +97,7 @@ def replay(campaign: Campaign, number: int, *, check: bool = False) -> ReplayedR
     experiment = dataclasses.replace(campaign.experiment, system=system, start=start, scenario=description)
     arguments = program, initial, row, own
     steps = _CampaignSteps(*arguments) if draws.numbers.has_run_numbers else _CaseSteps(*arguments, experiment)
-    run = simulate_by(experiment, initial.loop, steps, check=check)
+    run = simulate_by(experiment, initial.system_state, steps, check=check)
     last: Any = jax.tree.map(lambda x: np.asarray(x)[None], steps.carried)
     return ReplayedRun(run, program.results(last)[0])
 

@@ -140,7 +140,7 @@ def _bind_programs(
         ports.append(port)
     if not listed:
         return experiment, ()
-    system, loop = experiment.begin()
+    system, state = experiment.begin()
     numbers = {
         system.full_name(software.answer_port, system.craft_index(software)): k
         for k, software in enumerate(system.software)
@@ -148,7 +148,7 @@ def _bind_programs(
     }
     for how, program, port in zip(listed, programs, ports, strict=True):
         names = tuple(field.name for field in program.contract.reads)
-        contract = _complete_contract(program.contract, measured_shapes(system, loop, numbers[port], names))
+        contract = _complete_contract(program.contract, measured_shapes(system, state, numbers[port], names))
         program.accept_contract(contract, how.answers)
         bound.append(BoundSoftware(program, contract, how, numbers[port], port))
     return experiment, tuple(bound)

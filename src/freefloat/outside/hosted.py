@@ -37,11 +37,11 @@ class HostedSoftware(InProcessProgram):
     """Software of an experiment, compiled alone. It reads its measurements and its memory, nothing else."""
 
     def __init__(self, experiment: Experiment, software: str, *, on: str = "", name: str = "") -> None:
-        self._system, loop = experiment.begin()
+        self._system, state = experiment.begin()
         self._k = software_number(self._system, software, on)
-        self.contract = _contract(self._system, loop, self._k, name)
+        self.contract = _contract(self._system, state, self._k, name)
         self._layout = MeasurementLayout(self.contract.reads)
-        self._empty = loop.software[self._k].memory
+        self._empty = state.software[self._k].memory
         self._program: BoundProgram | None = None
 
     def accept_contract(self, contract: Contract, answers: str) -> None:
@@ -135,14 +135,14 @@ def _tick_answer(
 # ---- the contract of hosted software
 
 
-def _contract(system: System, loop: Any, k: int, name: str) -> Contract:
+def _contract(system: System, state: Any, k: int, name: str) -> Contract:
     software = system.software[k]
     if software.period is None:
         raise ContractError(
             f"{software.title} is continuous: outside a simulation software is asked at its ticks. Give it period=..."
         )
-    names, commands, messages = interface_of(system, loop, k)
-    shapes = measured_shapes(system, loop, k, names)
+    names, commands, messages = interface_of(system, state, k)
+    shapes = measured_shapes(system, state, k, names)
     parts: dict[str, tuple[str, ...]] = {}
     for command in commands:
         kind, own = name_command(command)

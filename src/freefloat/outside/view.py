@@ -28,17 +28,17 @@ class MeasurementView:
 
 
 def view_at_tick(
-    system: System, loop: SystemState, inputs: Inputs, *, k: int, names: tuple[str, ...]
+    system: System, state: SystemState, inputs: Inputs, *, k: int, names: tuple[str, ...]
 ) -> MeasurementView:
     """Measurements of software number k at the tick of a state."""
-    return _measurement_view(before_software(system, loop, inputs, tick_of(system, loop), k).measurements(k), names)
+    return _measurement_view(before_software(system, state, inputs, tick_of(system, state), k).measurements(k), names)
 
 
 def view_at_start(
-    system: System, loop: SystemState, inputs: Inputs, *, k: int, names: tuple[str, ...]
+    system: System, state: SystemState, inputs: Inputs, *, k: int, names: tuple[str, ...]
 ) -> MeasurementView:
     """Measurements of software number k before its first tick: sensors act as if they had no latency."""
-    here = PortBus(system, loop, loop.states, inputs, jnp.zeros(()), loop.tick, at_start=True)
+    here = PortBus(system, state, state.states, inputs, jnp.zeros(()), state.tick, at_start=True)
     return _measurement_view(here.measurements(k), names)
 
 
@@ -51,43 +51,43 @@ def _measurement_view(y: SoftwareMeasurements, names: tuple[str, ...]) -> Measur
     )
 
 
-def measured_shapes(system: System, loop: SystemState, k: int, names: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
+def measured_shapes(system: System, state: SystemState, k: int, names: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
     """Shapes of measurements of software number k; a name that nothing measures raises an error."""
 
-    def measure(loop: SystemState) -> dict[str, Any]:
-        y = PortBus(system, loop, loop.states, zero_inputs(system), jnp.zeros(()), loop.tick, at_start=True)
+    def measure(state: SystemState) -> dict[str, Any]:
+        y = PortBus(system, state, state.states, zero_inputs(system), jnp.zeros(()), state.tick, at_start=True)
         return {name: jnp.asarray(y.measurements(k)[name]) for name in names}
 
-    return {name: value.shape for name, value in jax.eval_shape(measure, loop).items()}
+    return {name: value.shape for name, value in jax.eval_shape(measure, state).items()}
 
 
 def interface_of(
-    system: System, loop: SystemState, k: int
+    system: System, state: SystemState, k: int
 ) -> tuple[tuple[str, ...], tuple[Command, ...], dict[str, Any]]:
     """Names that software number k reads, in order, and shapes of its commands and messages."""
     software, names, nothing = system.software[k], set[str](), zero_inputs(system)
 
-    def begin(loop: SystemState) -> None:
-        here = PortBus(system, loop, loop.states, nothing, jnp.zeros(()), loop.tick, at_start=True)
+    def begin(state: SystemState) -> None:
+        here = PortBus(system, state, state.states, nothing, jnp.zeros(()), state.tick, at_start=True)
         with checked_call(software, "begin"):
             software.begin(here.measurements(k))
         names.update(here.asked.get(k, ()))
 
     try:
-        jax.eval_shape(begin, loop)
+        jax.eval_shape(begin, state)
     except Exception as error:
         if not engine.needs_numbers(error):
             raise
-        begin(loop)  # software may plan with NumPy
+        begin(state)  # software may plan with NumPy
 
-    def answer(loop: SystemState) -> Any:
-        here = PortBus(system, loop, loop.states, nothing, jnp.zeros(()), loop.tick, at_start=True)
+    def answer(state: SystemState) -> Any:
+        here = PortBus(system, state, state.states, nothing, jnp.zeros(()), state.tick, at_start=True)
         if remembers(software):
             with checked_call(software, "remember"):
-                software.remember(loop.software[k].memory, here.measurements(k), here.remembering_clock(k))
+                software.remember(state.software[k].memory, here.measurements(k), here.remembering_clock(k))
         outputs = here.requested_commands(k), here.software_messages(k)
         names.update(here.asked.get(k, ()))
         return outputs
 
-    commands, messages = jax.eval_shape(answer, loop)
+    commands, messages = jax.eval_shape(answer, state)
     return tuple(sorted(names)), commands, messages

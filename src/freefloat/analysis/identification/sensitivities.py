@@ -39,7 +39,7 @@ Values = tuple[Any, ...]  # one array for each channel
 class StateWithTangent:
     """A state and its derivative along one direction of the parameters."""
 
-    loop: SystemState
+    state: SystemState
     change: tuple[Any, ...]  # derivative of each real leaf of the state
 
 
@@ -74,17 +74,17 @@ class Sensitivities:
         self.parameters, self.channels = find_parameters(experiment, paths), channels
         timing = grid(quiet.duration, quiet.dt, quiet.record_dt)
         self.start, self.timing = quiet.start, timing.require_even("identification compares evenly spaced data")
-        self.system, loop = quiet.begin()
+        self.system, state = quiet.begin()
         self.time = quiet.dt * self.timing.record_every * np.arange(1, self.timing.records + 1)
         self._table = tabulate(self.system, quiet.inputs, 0, self.timing.steps)
         first = {port: rows[0] for port, rows in self._table.items()}
-        seen = jax.eval_shape(partial(channel_values, channels=channels), self.system, loop, self.start, first)
+        seen = jax.eval_shape(partial(channel_values, channels=channels), self.system, state, self.start, first)
         self.shapes = {name: value.shape for name, value in zip(channels, seen, strict=True)}
         values, direction = self.parameters.nominal, np.zeros(len(self.parameters.names))
         placement = self.parameters.placement
         begin_at = partial(_tangent_at_start, placement=placement)
         self._begin = compile_system(begin_at, self.system, self.start, values, direction, first)
-        motion = StateWithTangent(loop, tuple(np.zeros_like(leaf) for leaf in _real(loop)))
+        motion = StateWithTangent(state, tuple(np.zeros_like(leaf) for leaf in _real(state)))
         advance = partial(_step_with_tangent, placement=placement)
         self._advance = compile_system(advance, self.system, motion, values, direction, self._table)
         observe = partial(_channels_with_tangent, channels, placement)
@@ -133,11 +133,11 @@ def _tangent_at_start(
     system: System, start: tuple[State, ...], values: Vector, direction: Vector, inputs: Inputs, *, placement: Placement
 ) -> StateWithTangent:
     def at(values: Vector) -> tuple[tuple[Any, ...], SystemState]:
-        loop = begin(*placement.insert_values(system, start, values), inputs)[1]
-        return _real(loop), loop
+        state = begin(*placement.insert_values(system, start, values), inputs)[1]
+        return _real(state), state
 
-    _, change, loop = jax.jvp(at, (values,), (direction,), has_aux=True)
-    return StateWithTangent(loop, change)
+    _, change, state = jax.jvp(at, (values,), (direction,), has_aux=True)
+    return StateWithTangent(state, change)
 
 
 def _step_with_tangent(
@@ -149,14 +149,14 @@ def _step_with_tangent(
     *,
     placement: Placement,
 ) -> StateWithTangent:
-    inputs = {port: rows[motion.loop.tick] for port, rows in table.items()}
+    inputs = {port: rows[motion.state.tick] for port, rows in table.items()}
 
     def after(real: tuple[Any, ...], values: Vector) -> tuple[tuple[Any, ...], SystemState]:
-        loop = step(placement.insert_values(system, (), values)[0], _with_real(motion.loop, real), inputs)
-        return _real(loop), loop
+        state = step(placement.insert_values(system, (), values)[0], _with_real(motion.state, real), inputs)
+        return _real(state), state
 
-    _, change, loop = jax.jvp(after, (_real(motion.loop), values), (motion.change, direction), has_aux=True)
-    return StateWithTangent(loop, change)
+    _, change, state = jax.jvp(after, (_real(motion.state), values), (motion.change, direction), has_aux=True)
+    return StateWithTangent(state, change)
 
 
 def _channels_with_tangent(
@@ -170,24 +170,24 @@ def _channels_with_tangent(
     inputs: Inputs,
 ) -> tuple[Values, Values]:
     def channels_at(real: tuple[Any, ...], values: Vector) -> Values:
-        changed, loop = placement.insert_values(system, (), values)[0], _with_real(motion.loop, real)
-        return channel_values(changed, loop, start, inputs, channels)
+        changed, state = placement.insert_values(system, (), values)[0], _with_real(motion.state, real)
+        return channel_values(changed, state, start, inputs, channels)
 
-    return jax.jvp(channels_at, (_real(motion.loop), values), (motion.change, direction))
+    return jax.jvp(channels_at, (_real(motion.state), values), (motion.change, direction))
 
 
 def channel_values(
-    system: System, loop: SystemState, start: tuple[State, ...], inputs: Inputs, channels: Channels
+    system: System, state: SystemState, start: tuple[State, ...], inputs: Inputs, channels: Channels
 ) -> Values:
     """Value of each channel: a sensor reading if there is one, else the true value, else a channel of the run."""
-    tick, recorded = tick_of(system, loop), None
-    here, found = PortBus(system, loop, loop.states, inputs, tick.t, tick.number), []
+    tick, recorded = tick_of(system, state), None
+    here, found = PortBus(system, state, state.states, inputs, tick.t, tick.number), []
     for name in channels:
         try:
             found.append(jnp.asarray(here.observe(name), dtype=float))
         except SoftwareError:
             if recorded is None:
-                recorded = {channel.name: value for channel, value in run_channels(system, loop, start, inputs)}
+                recorded = {channel.name: value for channel, value in run_channels(system, state, start, inputs)}
             if name not in recorded:
                 raise ModelError(f"No channel is called '{name}'. Channels: {', '.join(recorded)}.") from None
             found.append(jnp.asarray(recorded[name], dtype=float))
@@ -198,11 +198,11 @@ def _is_real(leaf: Any) -> bool:
     return jnp.issubdtype(jnp.asarray(leaf).dtype, jnp.floating)
 
 
-def _real(loop: SystemState) -> tuple[Any, ...]:
-    return tuple(leaf for leaf in jax.tree.leaves(loop) if _is_real(leaf))
+def _real(state: SystemState) -> tuple[Any, ...]:
+    return tuple(leaf for leaf in jax.tree.leaves(state) if _is_real(leaf))
 
 
-def _with_real(loop: SystemState, real: tuple[Any, ...]) -> SystemState:
-    leaves, tree = jax.tree.flatten(loop)
+def _with_real(state: SystemState, real: tuple[Any, ...]) -> SystemState:
+    leaves, tree = jax.tree.flatten(state)
     real_leaves = iter(real)
     return jax.tree.unflatten(tree, [next(real_leaves) if _is_real(leaf) else leaf for leaf in leaves])

@@ -21,15 +21,15 @@ def sensor_data(experiment: Experiment, channels: Sequence[str]) -> dict[str, np
     """`time` and channels at the recorded instants after the start: sensor readings, or else true values."""
     if experiment.integrator != "rk4":
         raise ModelError("sensor_data needs integrator='rk4'.")
-    system, loop = experiment.begin()
+    system, state = experiment.begin()
     timing, names = grid(experiment.duration, experiment.dt, experiment.record_dt), tuple(channels)
-    steps = FixedSteps(system, loop, experiment.inputs, 0, timing.steps, "native")
-    blocks = list(steps.blocks(loop, timing))
+    steps = FixedSteps(system, state, experiment.inputs, 0, timing.steps, "native")
+    blocks = list(steps.blocks(state, timing))
     records = jax.tree.map(lambda *parts: np.concatenate(parts), *blocks)
     table = tabulate(system, experiment.inputs, 0, timing.steps)
     inputs = {port: rows[np.asarray(records.tick) - 1] for port, rows in table.items()}
     first = {port: rows[0] for port, rows in table.items()}
-    observe = compile_system(partial(channel_values, channels=names), system, loop, experiment.start, first)
+    observe = compile_system(partial(channel_values, channels=names), system, state, experiment.start, first)
     seen = observe.batch(records, experiment.start, inputs, in_axes=(0, None, 0))
     time: dict[str, Any] = {"time": np.asarray(records.tick) * experiment.dt}
     return time | dict(zip(names, map(np.asarray, seen), strict=True))

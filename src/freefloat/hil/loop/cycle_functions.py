@@ -95,7 +95,7 @@ class CycleCommands:
 def process_readings(
     system: System,
     memory: CycleMemory,
-    loop: SystemState,
+    state: SystemState,
     nominal: NominalMotion,
     motions: Motions,
     commands: Motions,
@@ -108,11 +108,11 @@ def process_readings(
 
     And the measured motion of the spacecraft: at the start, when the robots are at rest, it is the simulated motion.
     """
-    states = loop.states
+    states = state.states
     sensed = [_wrench_at_port(system, plan, states, setup, r, readings[r].wrench) for r in range(len(readings))]
     acting = [sensed[r] if plan.sources[r] == r else jnp.zeros(6) for r in range(len(readings))]
     seen = tuple(
-        jnp.where(loop.tick > 0, _measured_difference(system, plan, states, setup.X_FZ, nominal, r, readings[r]), 0.0)
+        jnp.where(state.tick > 0, _measured_difference(system, plan, states, setup.X_FZ, nominal, r, readings[r]), 0.0)
         for r in range(len(readings))
     )
     energy, correction = jnp.asarray(memory.energy), jnp.zeros(6)
@@ -227,7 +227,7 @@ def _mobility(system: System, plan: CyclePlan, states: States) -> Matrix:
 
 def compute_commands(
     system: System,
-    loop: SystemState,
+    state: SystemState,
     inputs: Inputs,
     nominal: NominalMotion,
     before: Motions,
@@ -246,16 +246,16 @@ def compute_commands(
             nominal = advance_unforced(setup.body, nominal, setup.dt)
     motions, commands, arms, shares = [], [], [], []
     for r, c in enumerate(plan.crafts):
-        state = loop.states[c]
-        motion = to_cell(setup.X_FZ, nominal, FrameMotion(state.p_NB, state.quat_NB, state.V_NB))
+        own = state.states[c]
+        motion = to_cell(setup.X_FZ, nominal, FrameMotion(own.p_NB, own.quat_NB, own.V_NB))
         rate = jnp.zeros(6) if first else (motion.twist - before[r].twist) / setup.cycle
         ahead = predict_motion(motion, rate, setup.delay, setup.hold)
         motions.append(motion)
         commands.append(ahead)
         arm: tuple[Vector, ...] = ()
         if plan.arms[r]:
-            relative, gravity = _state_from_nominal(setup.X_FZ, motion, state), setup.X_FZ.R.T @ setup.gravity
-            arm = _arm_command(system, loop, inputs, c, plan.arms[r], nominal, relative, gravity)
+            relative, gravity = _state_from_nominal(setup.X_FZ, motion, own), setup.X_FZ.R.T @ setup.gravity
+            arm = _arm_command(system, state, inputs, c, plan.arms[r], nominal, relative, gravity)
             arms.append(arm)
         shares.append(check_command(setup.bounds[r], ahead, ahead if first else last[r], arm, setup.cycle))
     checked = jnp.stack(shares)
@@ -271,7 +271,7 @@ def _state_from_nominal(X_FZ: Pose, motion: FrameMotion, state: State) -> State:
 
 def _arm_command(
     system: System,
-    loop: SystemState,
+    state: SystemState,
     inputs: Inputs,
     c: int,
     joints: tuple[str, ...],
@@ -284,9 +284,9 @@ def _arm_command(
     The torques are those of its software, those against gravity, and those for a base that moves unlike in orbit.
     `relative` is the state of the spacecraft in the cell, relative to Z; `gravity` [m/s2] is in axes of Z.
     """
-    craft, state, tick = system.world.crafts[c], loop.states[c], tick_of(system, loop)
+    craft, own, tick = system.world.crafts[c], state.states[c], tick_of(system, state)
     q = np.array([craft.layout.position(joint).start for joint in joints], dtype=int)
     v = np.array(craft.layout.indices(joints), dtype=int)
-    torques = PortBus(system, loop, loop.states, inputs, tick.t, tick.number).joint_torques(c, tick.t)
+    torques = PortBus(system, state, state.states, inputs, tick.t, tick.number).joint_torques(c, tick.t)
     torque = arm_torque(craft, nominal, relative, torques[np.arange(6, craft.layout.nv)], gravity).total
-    return jnp.asarray(state.q)[q], jnp.asarray(state.v)[v], torque[v - 6]
+    return jnp.asarray(own.q)[q], jnp.asarray(own.v)[v], torque[v - 6]
