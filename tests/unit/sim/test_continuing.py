@@ -8,6 +8,7 @@ import pytest
 
 import freefloat as ff
 from freefloat import control, effects, sensors
+from freefloat.sim.record.saved_state import SavedState
 from freefloat.values import record
 
 CRAFT = (
@@ -84,6 +85,13 @@ def test_thirty_and_thirty_seconds_from_the_file_are_sixty_bit_for_bit(whole, tm
     assert same_bits(whole, second, slice(60, 121)) == []
     assert second["time"].values[0] == 30.0
     assert second["time"].values[-1] == 60.0
+
+
+def test_states_of_older_files_are_known_by_their_names_of_today(whole):
+    arrays = whole.saved.as_arrays()
+    older = {name.replace(".ledger.angular_impulse_com", ".ledger.turning"): x for name, x in arrays.items()}
+    assert older.keys() != arrays.keys()
+    assert SavedState.from_arrays(older).as_arrays().keys() == arrays.keys()
 
 
 def test_stepping_from_outside_is_the_same_bit_for_bit(whole):

@@ -150,7 +150,7 @@ def _ledger_values(states: SystemState, prefixes: tuple[str, ...]) -> dict[str, 
     for prefix, plant in zip(prefixes, states.plants, strict=True):
         ledger = plant.ledger
         found[f"{prefix}linear"] = np.asarray(ledger.impulse)[:, :3]
-        found[f"{prefix}angular"] = np.asarray(ledger.turning)
+        found[f"{prefix}angular"] = np.asarray(ledger.angular_impulse_com)
         found[f"{prefix}energy"] = np.stack([ledger.inner_work, ledger.dissipated], axis=-1)
     if states.plants[0].inner:
         inner = states.plants[0].inner

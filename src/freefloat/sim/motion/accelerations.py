@@ -230,7 +230,7 @@ def _plant_rate(system: System, c: int, now: Balance) -> CraftStateRate:
             dissipated=now.heat,
             impulse=X_NB.wrench_to_A(wrench),
             inner_work=pushing @ speeds_about_com(craft, state.q, state.v, velocity),
-            turning=X_NB.R @ (angular(wrench) - cross(com, linear(wrench))),
+            angular_impulse_com=X_NB.R @ (angular(wrench) - cross(com, linear(wrench))),
             exchange=exchange,
         ),
         inner=now.inner,

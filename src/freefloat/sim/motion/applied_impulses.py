@@ -47,7 +47,7 @@ def with_inner_impulse(
         ledger,
         inner_work=ledger.inner_work + 0.5 * impulse @ speeds,
         impulse=ledger.impulse + state.X_NB.wrench_to_A(push),
-        turning=ledger.turning + state.X_NB.R @ (angular(push) - cross(com, linear(push))),
+        angular_impulse_com=ledger.angular_impulse_com + state.X_NB.R @ (angular(push) - cross(com, linear(push))),
     )
 
 

@@ -215,7 +215,7 @@ def _conservation_channels(craft: Spacecraft, plant: CraftState) -> Iterator[Cha
     yield vector("momentum.angular_com", f"Angular momentum {at_com}", "N m s", "N"), X_NB.R @ inner.angular_momentum
     yield vector("impulse.linear", "External linear impulse", "N s", "N"), linear(ledger.impulse)
     yield vector("impulse.angular", f"External angular impulse {at_origin}", "N m s", "N"), angular(ledger.impulse)
-    yield vector("impulse.angular_com", f"External angular impulse {at_com}", "N m s", "N"), ledger.turning
+    yield vector("impulse.angular_com", f"External angular impulse {at_com}", "N m s", "N"), ledger.angular_impulse_com
     yield Channel("energy.kinetic", "Kinetic energy", "J"), kinetic_energy(craft, state.q, state.v)
     yield Channel("energy.elastic", "Elastic energy", "J"), elastic_energy(craft, state.q)
     yield Channel("energy.inner", "Kinetic energy about the centre of mass, wheels apart", "J"), inner.energy

@@ -43,11 +43,18 @@ class SavedState:
             return None
         parts = {
             kind: {
-                name.removeprefix(f"saved.{kind}"): a for name, a in named.items() if name.startswith(f"saved.{kind}")
+                _path_of_today(name.removeprefix(f"saved.{kind}")): values
+                for name, values in named.items()
+                if name.startswith(f"saved.{kind}")
             }
             for kind in ("end", "start")
         }
         return SavedState(parts["end"], parts["start"], float(named["saved.adaptive_step"]))
+
+
+def _path_of_today(path: str) -> str:
+    """A path in the state, from a file in which it may have an older name."""
+    return path.replace(".ledger.turning", ".ledger.angular_impulse_com")
 
 
 def _flat(tree: Any) -> dict[str, np.ndarray]:

@@ -31,7 +31,7 @@ class Ledger:
     dissipated: Scalar  # in joint damping [J]
     impulse: Vec6  # of external wrenches about the inertial origin, N axes [N s, N m s]
     inner_work: Scalar  # the part of the work that goes into the motion about the centre of mass, wheels apart [J]
-    turning: Vec3  # angular impulse of external wrenches about the centre of mass, N axes [N m s]
+    angular_impulse_com: Vec3  # of external wrenches about the centre of mass, N axes [N m s]
     exchange: Exchange | None = None  # with what it is connected to; None in a world without connections
 
     @staticmethod
@@ -43,7 +43,7 @@ class Ledger:
             dissipated=nothing,
             impulse=np.zeros(6),
             inner_work=nothing,
-            turning=np.zeros(3),
+            angular_impulse_com=np.zeros(3),
             exchange=Exchange(work=nothing, impulse=np.zeros(6)) if connected else None,
         )
 
