@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from freefloat.model.actuator import Actuator, CommandPort, PortCommands
 from freefloat.model.clearance import Clearance
 from freefloat.model.commands import (
     BaseWrench,
@@ -11,11 +12,13 @@ from freefloat.model.commands import (
     JointRates,
     JointTorques,
     Latch,
+    PortCommand,
     Release,
     ThrusterDuty,
     WheelTorques,
 )
 from freefloat.model.connections import Connection, Contact, JointBrake, Place
+from freefloat.model.failure import Failure
 from freefloat.model.flexibility import JointFlexibility
 from freefloat.model.modal import ModalBody, Node, Rail
 from freefloat.model.part_kinds import (
@@ -39,14 +42,17 @@ from freefloat.renamed import renamed_names
 
 __all__ = [
     "Action",
+    "Actuator",
     "BaseWrench",
     "Brake",
     "Clearance",
     "Clock",
     "Command",
+    "CommandPort",
     "Connection",
     "Contact",
     "Effect",
+    "Failure",
     "Field",
     "Follow",
     "Frame",
@@ -64,6 +70,8 @@ __all__ = [
     "Node",
     "Part",
     "Place",
+    "PortCommand",
+    "PortCommands",
     "Rail",
     "Release",
     "RigidBody",
