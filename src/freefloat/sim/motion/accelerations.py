@@ -20,7 +20,8 @@ from freefloat.effects.failures import StuckJoint
 from freefloat.model import State
 from freefloat.sim.motion.constraint_forces import constrained_accelerations, slip_forces
 from freefloat.sim.motion.interactions import Flags, actions, inner_rates
-from freefloat.sim.motion.port_bus import Flow, PortBus
+from freefloat.sim.motion.measurement_bus import Flow
+from freefloat.sim.motion.port_bus import PortBus
 from freefloat.sim.motion.prescribed_motion import (
     stuck_joints,
     with_prescribed_rates,
