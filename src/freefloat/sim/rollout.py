@@ -213,7 +213,7 @@ def adaptive_steps(
             inputs = {port: rows[int(state.tick) - first] for port, rows in table.items()}
             state = begin(state, inputs)
             start = float(state.tick) * system.dt
-            instants = _instants(system, state) if system.thrusters else instants
+            instants = _instants(system, state) if system.actuators else instants
             plants = _between_ticks(attempt, watch, state, inputs, start, system.dt, instants, count)
             state = finish(dataclasses.replace(state, plants=plants), inputs)
         yield jax.tree.map(lambda x: np.asarray(x)[None], state)

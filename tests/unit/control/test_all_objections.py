@@ -30,7 +30,8 @@ from freefloat.control.lqr import (
     design_kalman,
     design_lqr,
 )
-from freefloat.effects import CircularOrbit, Thrusters, torque_pairs
+from freefloat.actuators import Thrusters, torque_pairs
+from freefloat.effects import CircularOrbit
 from freefloat.model import JointFlexibility
 
 SEEN = PictureNoise(position=0.01, angle=0.02)  # [m], [rad]

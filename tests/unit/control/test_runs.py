@@ -16,8 +16,9 @@ from freefloat.control import (
     ResolvedMotion,
 )
 from freefloat.dynamics import momentum_about_origin
-from freefloat.effects import Friction, JointFriction, Thrusters
-from freefloat.effects.thrusters import STANDARD_GRAVITY, torque_pairs
+from freefloat.actuators import Thrusters
+from freefloat.effects import Friction, JointFriction
+from freefloat.actuators.thrusters import STANDARD_GRAVITY, torque_pairs
 from freefloat.library import ets7
 from freefloat.model import Spacecraft
 from freefloat.sensors import Gyro, Imperfection, StarTracker

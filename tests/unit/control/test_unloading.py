@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from freefloat.control.unloading import MomentumUnloading
-from freefloat.effects import Thrusters, torque_pairs
+from freefloat.actuators import Thrusters, torque_pairs
 from freefloat.model import Spacecraft
 from freefloat.sensors import IdealMeasurements
 from freefloat.values import ModelError

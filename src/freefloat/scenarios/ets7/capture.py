@@ -146,7 +146,7 @@ class Ets7Capture(Scenario):
         import numpy as np
 
         from freefloat.control import TargetTracker
-        from freefloat.effects import BlindSensor
+        from freefloat.actuators import BlindSensor
         from freefloat.sensors import Ideal, Imperfection, RelativePoseCamera
 
         if (c := self.camera) is None:

@@ -21,7 +21,7 @@ from freefloat.sim.events.event_signals import Signals, event_signals, has_signa
 from freefloat.sim.events.gap_dips import dip_between
 from freefloat.sim.events.piecewise_steps import advance_motion
 from freefloat.sim.events.switching import (
-    Switches,
+    SwitchFlags,
     commanded_switches,
     effective_switches,
     fired_events,
@@ -33,7 +33,8 @@ from freefloat.sim.motion.constraint_forces import held_rows, prescribed_names
 from freefloat.sim.motion.constraint_rows import contact_approach, out_of_reach
 from freefloat.sim.motion.integrators import RateFunction
 from freefloat.sim.motion.interactions import Flags
-from freefloat.sim.motion.port_bus import PortBus, commanded_torques
+from freefloat.sim.motion.actuation import commanded_torques
+from freefloat.sim.motion.port_bus import PortBus
 from freefloat.sim.system.constraint_state import ConstraintState, Holding, holding_case, holding_cases
 from freefloat.sim.system.craft_state import Plants, WorldRate
 from freefloat.sim.system.system import Inputs, System, SystemState, Tick
@@ -137,7 +138,7 @@ def _no_approach(contacts: int, nothing: Scalar) -> Approach | None:
     return Approach(each, each, jnp.repeat(nothing, 6 * contacts).reshape(6, contacts), each)
 
 
-def _commanded_switches(system: System, state: SystemState, inputs: Inputs, tick: Tick) -> tuple[Switches, SystemState]:
+def _commanded_switches(system: System, state: SystemState, inputs: Inputs, tick: Tick) -> tuple[SwitchFlags, SystemState]:
     """The commanded switches that change something, and the state with the latches that were out of reach."""
     world, modes = system.world, state.modes
     here = PortBus(system, state, state.states, inputs, tick.t, tick.number)
@@ -163,7 +164,7 @@ class _EventLocator:
     """Locates and applies the events of one step: the rounds of the search loop."""
 
     def __init__(
-        self, system: System, state: SystemState, inputs: Inputs, tick: Tick, h: Scalar, asked: Switches
+        self, system: System, state: SystemState, inputs: Inputs, tick: Tick, h: Scalar, asked: SwitchFlags
     ) -> None:
         self.system, self.state, self.inputs, self.tick, self.h, self.asked = system, state, inputs, tick, h, asked
 

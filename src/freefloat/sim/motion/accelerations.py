@@ -16,17 +16,17 @@ from freefloat.dynamics.inner_motion import (
     without_drift,
 )
 from freefloat.dynamics.state_rate import state_rate
-from freefloat.effects.failures import StuckJoint
-from freefloat.model import State
+from freefloat.model import Failure, State
+from freefloat.sim.motion.actuation import Actuation
 from freefloat.sim.motion.constraint_forces import constrained_accelerations, slip_forces
 from freefloat.sim.motion.interactions import Flags, actions, inner_rates
 from freefloat.sim.motion.measurement_bus import Flow
 from freefloat.sim.motion.port_bus import PortBus
 from freefloat.sim.motion.prescribed_motion import (
-    stuck_joints,
+    free_stuck_joints,
+    prescribed_rates,
     with_prescribed_rates,
     with_speeds_on_rows,
-    zero_stuck_rates,
 )
 from freefloat.sim.system.constraint_state import Holding
 from freefloat.sim.system.craft_state import CraftStateRate, Exchange, InteractionState, Ledger, Plants, WorldRate
@@ -83,13 +83,14 @@ def balances(
     """
     crafts, every = system.world.crafts, range(len(states))
     before = PortBus(system, state, states, inputs, t, tick.number, before_rates=True)
-    rates = [zero_stuck_rates(system, c, before.prescribed_rates(c), tick.t) for c in every]
+    rates = [prescribed_rates(before, c, tick.t) for c in every]
     states = tuple(with_prescribed_rates(system, c, states[c], rates[c]) for c in every)
     if holding != "nothing" and not all(rates_are_held(system, c) for c in every) and system.world.has_events:
         states = with_speeds_on_rows(system, states, state)  # rows that are off change nothing
-    here = PortBus(system, state, states, inputs, t_inside, tick.number, full=full)
+    here = PortBus(system, state, states, inputs, t_inside, tick.number)
     dampings = [damping_force(crafts[c], states[c].q, states[c].v) for c in every]
-    forces = tuple(here.force(c, tick.t) + elastic_force(crafts[c], states[c].q) + dampings[c] for c in every)
+    pushes = [Actuation(here, c, tick.t, full=full).force() for c in every]
+    forces = tuple(pushes[c] + elastic_force(crafts[c], states[c].q) + dampings[c] for c in every)
     if not system.interactions:
         return _free_balances(here, forces, dampings, tick, holding)
     inner = state.plants[0].inner if inner is None else inner
@@ -164,7 +165,7 @@ def _prescribed_accelerations(here: PortBus, forces: tuple[Vector, ...], tick: T
         later = PortBus(
             system, here.state, here.states, here.inputs, here.t + s, here.tick, before_rates=True, flow=Flow(s, forces)
         )
-        return tuple(zero_stuck_rates(system, c, later.prescribed_rates(c), tick.t) for c in range(len(forces)))
+        return tuple(prescribed_rates(later, c, tick.t) for c in range(len(forces)))
 
     return jax.jvp(rates, (jnp.zeros(()),), (jnp.ones(()),))[1]
 
@@ -177,12 +178,14 @@ def _accelerate(
     # The drift does not change the physics, but it costs digits: m v^2 at 7500 m/s is far larger than the torques.
     still = without_drift(state.v)
 
-    def solve(given: tuple[str, ...], a: Vector, failures: tuple[StuckJoint, ...]) -> tuple[Vector, Vector]:
+    def solve(
+        given: tuple[str, ...], a: Vector, failures: tuple[tuple[Failure, str], ...]
+    ) -> tuple[Vector, Vector]:
         if failures:  # a branch for each joint that may have stuck
-            first, *rest = failures
+            (first, joint), *rest = failures
             return cond(
                 first.present(ticked),
-                lambda: solve((*given, first.joint), jnp.append(a, 0.0), tuple(rest)),
+                lambda: solve((*given, joint), jnp.append(a, 0.0), tuple(rest)),
                 lambda: solve(given, a, tuple(rest)),
             )
         if not given:
@@ -191,8 +194,7 @@ def _accelerate(
 
     if system.world.is_held(c):
         joints, acceleration = ("base", *joints), jnp.concatenate([jnp.zeros(6), acceleration])
-    free = tuple(failure for failure in stuck_joints(system, c) if failure.joint not in joints)
-    return solve(joints, acceleration, free)
+    return solve(joints, acceleration, free_stuck_joints(system, c))
 
 
 def derivative(

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from freefloat.sim.motion.actuation import commanded_torques
 from freefloat.sim.motion.full_wheels import OVER, TOGETHER, held_full, logged_wheels, most_momenta, wheel_momenta
-from freefloat.sim.motion.port_bus import commanded_torques
 from freefloat.sim.system.craft_state import Plants
 from freefloat.sim.system.system import Inputs, System, SystemState, tick_of
 from freefloat.sim.system.varied_numbers import compile_system

@@ -1,8 +1,9 @@
 """Steps that are cut at known instants: where a force jumps, a segment ends and the next begins.
 
-A step of any integrator is exact to its order only where the forces are smooth. Effects report the instants at which
-theirs are not, and valves when they close. Each segment between two of them is a step of its own, on whose side of the
-instants the forces are evaluated. A system whose parts have no such instants has no loop here at all.
+A step of any integrator is exact to its order only where the forces are smooth. Effects and actuators report the
+instants at which theirs are not, such as those at which valves close. Each segment between two of them is a step of its
+own, on whose side of the instants the forces are evaluated. A system whose parts have no such instants has no loop here
+at all.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ def cutting_instants(system: System, state: SystemState) -> Vector | None:
     Valves close as they were set at the last tick.
     """
     found = [jnp.asarray(instant, float)[None] for effect in system.effects for instant in effect.instants()]
-    found += [pulses.closing_instants() for pulses in state.valves]
+    for memory, actuator in zip(state.actuators, system.actuators, strict=True):
+        found += [jnp.reshape(jnp.asarray(instant, float), (-1,)) for instant in actuator.instants(memory)]
     return jnp.concatenate(found) if found else None
 
 

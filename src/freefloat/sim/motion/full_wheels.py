@@ -2,7 +2,7 @@
 
 Which wheels are full is held over a segment of a step, so that no torque jumps inside one. A segment ends where a
 wheel reaches its largest momentum (regula falsi, Illinois). A system without wheels that have a finite `max_momentum`
-and a driver has no loop here at all. Its torque is limited in `effects.wheel_motors`.
+and a driver has no loop here at all. Its torque is limited in `actuators.wheel_motors`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from freefloat.effects.wheel_motors import full_wheels, momentum_capacity, spin_momentum
+from freefloat.actuators.wheel_motors import full_wheels, momentum_capacity, spin_momentum
 from freefloat.model import World
 from freefloat.sim.motion.cut_steps import Advance, RateOf
 from freefloat.sim.system.craft_state import Plants, WheelLog
