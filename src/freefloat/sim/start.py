@@ -44,6 +44,7 @@ from freefloat.sim.system.software_checks import (
 from freefloat.sim.system.system import Inputs, SensorWires, SoftwareState, SoftwareWires, System, SystemState, Wiring
 from freefloat.sim.system.unmeasured import unmeasured_message
 from freefloat.sim.system.varied_numbers import compile_system
+from freefloat.sim.system.world_state import WorldState
 from freefloat.values import ModelError, SoftwareError
 from freefloat.values.arrays import is_traced
 from freefloat.values.checks import require_quantity
@@ -90,8 +91,8 @@ def _with_limited_wheels(system: System, wiring: Wiring, state: SystemState) -> 
     """The system and its state, with only those driven wheels in the wiring that can become full."""
     wiring = dataclasses.replace(wiring, limited_wheels=limited_wheels(system.world, wiring.limited_wheels))
     system = dataclasses.replace(system, wiring=wiring)
-    first = dataclasses.replace(state.plants[0], wheels=begin_wheel_log(system))
-    return system, dataclasses.replace(state, plants=(first, *state.plants[1:]))
+    plants = dataclasses.replace(state.plants, wheels=begin_wheel_log(system))
+    return system, dataclasses.replace(state, plants=plants)
 
 
 def _begin_system(system: System, states: tuple[State, ...], inputs: Inputs) -> tuple[Wiring, SystemState]:
@@ -101,14 +102,9 @@ def _begin_system(system: System, states: tuple[State, ...], inputs: Inputs) -> 
         port_shape(system, port)  # raises an error for one that does not exist
     for effect in system.effects:
         require_effect(effect)
-    plants = tuple(
-        CraftState(
-            craft_state,
-            jax.tree.map(jnp.asarray, Ledger.empty(connected=system.world.has_events)),
-            jax.tree.map(jnp.asarray, begin_interactions(system)) if c == 0 else (),
-        )
-        for c, craft_state in enumerate(states)
-    )
+    connected = system.world.has_events
+    crafts = tuple(CraftState(x, jax.tree.map(jnp.asarray, Ledger.empty(connected=connected))) for x in states)
+    plants = WorldState(crafts, interactions=jax.tree.map(jnp.asarray, begin_interactions(system)))
     state = SystemState(tick=jnp.zeros((), jnp.int32), plants=plants)
     system, state = _begin_sensors(system, state)
     valves = tuple(jax.tree.map(jnp.asarray, thrusters.begin()) for thrusters in system.thrusters)

@@ -26,12 +26,12 @@ from freefloat.model import (
     WheelTorques,
 )
 from freefloat.sensors.ideal import IdealMeasurements, true_value
-from freefloat.sim.system.craft_state import CraftState
 from freefloat.sim.system.input_ports import RATE_PORT, command_inputs
 from freefloat.sim.system.sensed_motion import sensed_states
 from freefloat.sim.system.software_checks import checked_call, require_commands, require_force, require_messages
 from freefloat.sim.system.system import Inputs, System, SystemState, Tick
 from freefloat.sim.system.unmeasured import unmeasured_message
+from freefloat.sim.system.world_state import WorldState
 from freefloat.spatial import angular, linear
 from freefloat.values import SoftwareError
 from freefloat.values.arrays import Flag, Numeric, Scalar, Vector
@@ -300,7 +300,7 @@ class PortBus:
 
     def _lately_full(self) -> Vector | None:
         """Signs of wheels that were full in the last step: a body that is spun up leaves each a little room."""
-        log = self.state.plants[0].wheels
+        log = self.state.plants.wheels
         if log is None:
             return None
         system = self.system
@@ -372,10 +372,10 @@ class SoftwareMeasurements:
 
 def commanded_torques(
     system: System, state: SystemState, inputs: Inputs, tick: Tick
-) -> Callable[[tuple[CraftState, ...], Scalar], Vector]:
+) -> Callable[[WorldState, Scalar], Vector]:
     """Commanded torque of every wheel with a limited momentum, as a function of the plants and the time."""
 
-    def torques_at(plants: tuple[CraftState, ...], t: Scalar) -> Vector:
-        return PortBus(system, state, tuple(p.state for p in plants), inputs, t, tick.number).wheel_torques()
+    def torques_at(plants: WorldState, t: Scalar) -> Vector:
+        return PortBus(system, state, plants.states, inputs, t, tick.number).wheel_torques()
 
     return torques_at

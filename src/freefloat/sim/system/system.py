@@ -28,8 +28,8 @@ from freefloat.model import (
 from freefloat.sensors.ideal import Ideal
 from freefloat.sim.system.clearance_state import ClearanceState
 from freefloat.sim.system.constraint_state import ConstraintState
-from freefloat.sim.system.craft_state import CraftState
 from freefloat.sim.system.world_fields import one_field_of_each_kind
+from freefloat.sim.system.world_state import WorldState
 from freefloat.values import ModelError, SoftwareError, record, static
 from freefloat.values.arrays import Flag, Numeric, Scalar
 
@@ -142,7 +142,7 @@ class SystemState:
     """Everything that changes while a system runs."""
 
     tick: jax.Array | np.ndarray  # int32; time is tick * dt
-    plants: tuple[CraftState, ...]
+    plants: WorldState
     sensors: tuple[SensorMemory, ...] = ()
     software: tuple[SoftwareState, ...] = ()
     valves: tuple[ValveState, ...] = ()  # of each set of thrusters
@@ -152,7 +152,7 @@ class SystemState:
     @property
     def states(self) -> tuple[State, ...]:
         """State of every spacecraft."""
-        return tuple(plant.state for plant in self.plants)
+        return self.plants.states
 
     @property
     def modes(self) -> ConstraintState:
