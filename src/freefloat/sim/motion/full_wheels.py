@@ -23,9 +23,8 @@ from freefloat.sim.system.world_state import WheelLog, WorldState
 from freefloat.values import record
 from freefloat.values.arrays import Flag, Numeric, Scalar, Vector, is_traced
 
-CommandedTorques = Callable[
-    [WorldState, Scalar], Vector
-]  # torques that all software asks of the limited wheels, at a time
+# Torques that all software asks of the limited wheels, at a time.
+CommandedTorques = Callable[[WorldState, Scalar], Vector]
 OVER = 1e-12  # relative: a wheel has more than it can have
 TOGETHER = 1e-11  # relative: it has become full with the one that was located
 _NARROW = 1e-15  # of the step, and of the time
