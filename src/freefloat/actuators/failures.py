@@ -121,9 +121,7 @@ class _SensorFailure(Failure):
     def missing_text(self, parts: tuple[Part, ...], craft: Spacecraft) -> str:
         """Sentence with the names of all sensors."""
         known = ", ".join(part.name or type(part).__name__ for part in parts if isinstance(part, Sensor))
-        return (
-            f"{type(self).__name__}: no sensor '{self.sensor}'. Sensors: {known or 'none; ideal ones do not fail'}."
-        )
+        return f"{type(self).__name__}: no sensor '{self.sensor}'. Sensors: {known or 'none; ideal ones do not fail'}."
 
 
 @record
@@ -162,7 +160,9 @@ class DriftingSensor(_SensorFailure):
         """Values with their drift; an attitude turns about its own axes [rad/s]."""
         if self.measurement and self.measurement not in values:
             known = ", ".join(values)
-            raise ModelError(f"DriftingSensor: '{self.sensor}' measures no '{self.measurement}'. Measurements: {known}.")
+            raise ModelError(
+                f"DriftingSensor: '{self.sensor}' measures no '{self.measurement}'. Measurements: {known}."
+            )
         error = jnp.asarray(self.rate) * (clock.t - self.at)
         chosen = {name for name in values if self.measurement in ("", name)}
         return {name: _moved(name, value, error) if name in chosen else value for name, value in values.items()}

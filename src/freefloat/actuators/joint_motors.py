@@ -42,9 +42,7 @@ class JointMotors(Actuator):
         places = np.array(layout.indices(layout.motor_coordinates(u.commanded_parts(TORQUES))), dtype=int)
         return jnp.zeros(layout.nv).at[places].set(u.commanded_numbers(TORQUES))
 
-    def recorded(
-        self, truth: Truth, memory: Any, u: PortCommands, clock: Clock
-    ) -> tuple[tuple[Channel, Numeric], ...]:
+    def recorded(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> tuple[tuple[Channel, Numeric], ...]:
         """Torques of the commanded motors, and the limit that each has met."""
         asked, craft = u.commanded_parts(TORQUES), truth.craft
         torques, met = limit_joint_torques(craft, asked, u.commanded_numbers(TORQUES))

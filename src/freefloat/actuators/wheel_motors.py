@@ -19,7 +19,6 @@ _LIMITED = 1e-9  # relative distance from a wheel's largest torque at which it c
 _FULL = 1e-10  # relative distance from its largest momentum at which that counts as reached
 
 
-
 @record
 class WheelMotors(Actuator):
     """Motors of all reaction wheels; they accept torques on the wheels."""
@@ -39,9 +38,7 @@ class WheelMotors(Actuator):
         places = np.array(layout.indices(u.commanded_parts(TORQUES)), dtype=int)
         return jnp.zeros(layout.nv).at[places].set(u.commanded_numbers(TORQUES))
 
-    def recorded(
-        self, truth: Truth, memory: Any, u: PortCommands, clock: Clock
-    ) -> tuple[tuple[Channel, Numeric], ...]:
+    def recorded(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> tuple[tuple[Channel, Numeric], ...]:
         """The limit that each commanded wheel has met."""
         asked, met = u.commanded_parts(TORQUES), self._limited(truth, u)[1]
         wheels = tuple(name for name in truth.craft.wheel_names if name in asked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import freefloat as ff
+from freefloat.actuators import Thrusters, joint_motor_channels, torque_pairs, wheel_channel
 from freefloat.control import (
     ApproachLimits,
     AttitudeFilter,
@@ -17,7 +18,6 @@ from freefloat.control import (
     ResolvedMotion,
     Turn,
 )
-from freefloat.actuators import Thrusters, joint_motor_channels, torque_pairs, wheel_channel
 from freefloat.effects import CircularOrbit, GravityGradient, JointFriction, JointSpring
 from freefloat.effects.contact import CompliantContact, KelvinVoigt, Plane, Sphere
 from freefloat.effects.joint_friction import Friction

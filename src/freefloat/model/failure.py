@@ -143,9 +143,7 @@ class FailedActuator(Actuator):
         """Times at which its force is not smooth [s]."""
         return self.part.instants(memory)
 
-    def recorded(
-        self, truth: Truth, memory: Any, u: PortCommands, clock: Clock
-    ) -> tuple[tuple[Channel, Numeric], ...]:
+    def recorded(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> tuple[tuple[Channel, Numeric], ...]:
         """Channels of the actuator."""
         return self.part.recorded(truth, memory, u, clock)
 

@@ -115,7 +115,9 @@ class Contract:
                 "it has."
             )
         shape = (size or len(announced.parts),) if size or announced.parts else announced.shape
-        return merge_fields(f"software '{self.name}'", announced, dataclasses.replace(announced, shape=shape, unit=unit))
+        return merge_fields(
+            f"software '{self.name}'", announced, dataclasses.replace(announced, shape=shape, unit=unit)
+        )
 
     @property
     def outputs(self) -> tuple[ContractField, ...]:

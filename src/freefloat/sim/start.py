@@ -36,6 +36,7 @@ from freefloat.sim.system.software_checks import (
 from freefloat.sim.system.system import Inputs, SensorWires, SoftwareState, SoftwareWires, System, SystemState, Wiring
 from freefloat.sim.system.unmeasured import unmeasured_message
 from freefloat.sim.system.varied_numbers import compile_system
+from freefloat.sim.system.world_state import WorldState
 from freefloat.values import ModelError, SoftwareError
 from freefloat.values.arrays import is_traced
 from freefloat.values.checks import require_quantity
@@ -82,8 +83,8 @@ def _with_limited_wheels(system: System, wiring: Wiring, state: SystemState) -> 
     """The system and its state, with only those driven wheels in the wiring that can become full."""
     wiring = dataclasses.replace(wiring, limited_wheels=limited_wheels(system.world, wiring.limited_wheels))
     system = dataclasses.replace(system, wiring=wiring)
-    first = dataclasses.replace(state.plants[0], wheels=begin_wheel_log(system))
-    return system, dataclasses.replace(state, plants=(first, *state.plants[1:]))
+    plants = dataclasses.replace(state.plants, wheels=begin_wheel_log(system))
+    return system, dataclasses.replace(state, plants=plants)
 
 
 def _begin_system(system: System, states: tuple[State, ...], inputs: Inputs) -> tuple[Wiring, SystemState]:
@@ -95,14 +96,9 @@ def _begin_system(system: System, states: tuple[State, ...], inputs: Inputs) -> 
     system = dataclasses.replace(system, wiring=dataclasses.replace(system.wiring, prescribed_by_inputs=by_inputs))
     for effect in system.effects:
         require_effect(effect)
-    plants = tuple(
-        CraftState(
-            craft_state,
-            jax.tree.map(jnp.asarray, Ledger.empty(connected=system.world.has_events)),
-            jax.tree.map(jnp.asarray, begin_interactions(system)) if c == 0 else (),
-        )
-        for c, craft_state in enumerate(states)
-    )
+    connected = system.world.has_events
+    crafts = tuple(CraftState(x, jax.tree.map(jnp.asarray, Ledger.empty(connected=connected))) for x in states)
+    plants = WorldState(crafts, interactions=jax.tree.map(jnp.asarray, begin_interactions(system)))
     state = SystemState(tick=jnp.zeros((), jnp.int32), plants=plants)
     system, state = _begin_sensors(system, state)
     state = dataclasses.replace(state, actuators=_begin_actuators(system))
@@ -302,7 +298,9 @@ def _prescribed_by(system: System, c: int, commands: Sequence[Command]) -> tuple
 
 
 def _prescribed_by_inputs(system: System, c: int) -> tuple[str, ...]:
-    return _prescribed_by(system, c, [PortCommand(port.name, np.zeros(0)) for port in commanded_ports(system, c).values()])
+    return _prescribed_by(
+        system, c, [PortCommand(port.name, np.zeros(0)) for port in commanded_ports(system, c).values()]
+    )
 
 
 def _prescribed_by_software(system: System, c: int, commands: Sequence[Command]) -> tuple[str, ...]:
@@ -314,7 +312,9 @@ def _prescribed_joints(system: System, c: int) -> tuple[str, ...]:
     by_software = (j for wires in system.wiring.software if wires.craft == c for j in wires.prescribes)
     names = (*system.wiring.prescribed_by_inputs[c], *by_software)
     if twice := [name for name in names if names.count(name) > 1]:
-        raise SoftwareError(f"The rate of '{twice[0]}' is prescribed twice: by an input port and by software. Keep one.")
+        raise SoftwareError(
+            f"The rate of '{twice[0]}' is prescribed twice: by an input port and by software. Keep one."
+        )
     return names
 
 

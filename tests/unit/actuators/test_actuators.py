@@ -181,7 +181,9 @@ def test_allocated_pulses_make_the_wanted_torque() -> None:
 def test_force_is_on_the_base_alone() -> None:
     craft, thrusters = ets7(wheels=True), Thrusters.from_nozzles(PAIRS)
     pulses = dataclasses.replace(thrusters.begin(HUB), burning=np.eye(12)[3])
-    force = np.asarray(thrusters.force(Truth(World.of(craft), (craft.at_rest(),)), pulses, NOTHING, clock_at(0.0, 0.02)))
+    force = np.asarray(
+        thrusters.force(Truth(World.of(craft), (craft.at_rest(),)), pulses, NOTHING, clock_at(0.0, 0.02))
+    )
     np.testing.assert_array_equal(force[:6], PAIRS[3].wrench())
     np.testing.assert_array_equal(force[6:], 0.0)
 
@@ -192,7 +194,10 @@ def test_two_sets_of_thrusters_have_channels_of_their_own() -> None:
     assert [c.name for c in fine.channels(HUB)] == ["fine.burning", "fine.propellant"]
     assert coarse.channels(HUB)[0].axis != fine.channels(HUB)[0].axis
     truth = Truth(World.of(HUB), (HUB.at_rest(),))
-    assert [np.shape(value) for value in coarse.observe(truth, coarse.begin(HUB), NOTHING, clock_at(0.0, 0.02))] == [(12,), ()]
+    assert [np.shape(value) for value in coarse.observe(truth, coarse.begin(HUB), NOTHING, clock_at(0.0, 0.02))] == [
+        (12,),
+        (),
+    ]
 
 
 def test_thrusters_that_cannot_turn_the_base_are_refused() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -221,12 +220,13 @@ def _motion_rates(
     def rate(state: SystemState, inputs: dict[str, Any], x: Any) -> Any:
         tick = tick_of(system, state)
         acting = run_tick(system, state, inputs, tick)
-        plants = tuple(
-            dataclasses.replace(plant, state=retract(plant.state, StateRate.from_vector(x[end - n : end], layout.nq)))
-            for plant, end, n, layout in zip(state.plants, ends, lengths, layouts, strict=True)
+        moved = (
+            retract(craft_state, StateRate.from_vector(x[end - n : end], layout.nq))
+            for craft_state, end, n, layout in zip(state.states, ends, lengths, layouts, strict=True)
         )
+        plants = state.plants.with_states(moved)
         found = derivative(system, plants, acting, inputs, tick, tick.t, tick.t)
-        return jnp.concatenate([plant.state.vector() for plant in found.plants])
+        return jnp.concatenate([plant.state.vector() for plant in found.crafts])
 
     size = np.concatenate([np.concatenate([np.ones(6), 1.0 + np.abs(s.q), 1.0 + np.abs(s.v)]) for s in state.states])
     steps = np.diag(1e-6 * size)

@@ -151,7 +151,7 @@ def state_after_events(
     rests, kept = rests & ~thrown, jnp.where(thrown, 0, modes.touching).astype(jnp.int32)
     what = dataclasses.replace(what, lift=what.lift | (thrown & (old.touching == 1)))
     plants = apply_impact(system, state.plants, every, impact)
-    moved = tuple(plant.state for plant in plants)
+    moved = plants.states
     modes = dataclasses.replace(
         modes,
         brakes=_after_impact(world, moved, modes, what),

@@ -29,8 +29,9 @@ from freefloat.sim.motion.prescribed_motion import (
     with_speeds_on_rows,
 )
 from freefloat.sim.system.constraint_state import Holding
-from freefloat.sim.system.craft_state import CraftStateRate, Exchange, InteractionState, Ledger, Plants, WorldRate
+from freefloat.sim.system.craft_state import CraftStateRate, Exchange, Ledger
 from freefloat.sim.system.system import Inputs, System, SystemState, Tick
+from freefloat.sim.system.world_state import InteractionState, WorldRate, WorldState
 from freefloat.spatial import angular, linear
 from freefloat.spatial.rotations import cross
 from freefloat.values import record
@@ -48,7 +49,14 @@ class Balance:
     heat: Scalar  # power lost in damping, and in brakes that slip [W]
     connection: ConnectionShare | None = None  # None in a world where nothing can be held
     touch: Vector | None = None  # generalised force of interactions, a part of the force; None where there are none
-    inner: tuple[InteractionState, ...] = ()  # rates of what is between bodies, at the first spacecraft
+
+
+@record
+class WorldBalance:
+    """Motion and forces of all spacecraft at an instant, and the rates of interactions between bodies."""
+
+    crafts: tuple[Balance, ...]
+    interactions: tuple[InteractionState, ...] = ()  # their rates
 
 
 @record
@@ -74,7 +82,7 @@ def balances(
     inner: tuple[InteractionState, ...] | None = None,
     on: Flags | None = None,
     full: Vector | None = None,
-) -> tuple[Balance, ...]:
+) -> WorldBalance:
     """Accelerations and forces at time t of the step since a tick; `t_inside`: see integrators.
 
     `holding`: which connections, brakes and contacts hold, where that is known beforehand. `inner`: states of
@@ -92,13 +100,13 @@ def balances(
     pushes = [Actuation(here, c, tick.t, full=full).force() for c in every]
     forces = tuple(pushes[c] + elastic_force(crafts[c], states[c].q) + dampings[c] for c in every)
     if not system.interactions:
-        return _free_balances(here, forces, dampings, tick, holding)
-    inner = state.plants[0].inner if inner is None else inner
+        return WorldBalance(_free_balances(here, forces, dampings, tick, holding))
+    inner = state.plants.interactions if inner is None else inner
     found = actions(system, states, inner, on, t_inside, tick.number)
     touch = [sum((action.forces[c] for action in found), jnp.zeros(crafts[c].layout.nv)) for c in every]
     moving = _free_balances(here, tuple(forces[c] + touch[c] for c in every), dampings, tick, holding)
-    own = inner_rates(system, states, inner, found)
-    return tuple(dataclasses.replace(moving[c], touch=touch[c], inner=own if c == 0 else ()) for c in every)
+    touched = tuple(dataclasses.replace(moving[c], touch=touch[c]) for c in every)
+    return WorldBalance(touched, inner_rates(system, states, inner, found))
 
 
 def _free_balances(
@@ -178,9 +186,7 @@ def _accelerate(
     # The drift does not change the physics, but it costs digits: m v^2 at 7500 m/s is far larger than the torques.
     still = without_drift(state.v)
 
-    def solve(
-        given: tuple[str, ...], a: Vector, failures: tuple[tuple[Failure, str], ...]
-    ) -> tuple[Vector, Vector]:
+    def solve(given: tuple[str, ...], a: Vector, failures: tuple[tuple[Failure, str], ...]) -> tuple[Vector, Vector]:
         if failures:  # a branch for each joint that may have stuck
             (first, joint), *rest = failures
             return cond(
@@ -199,7 +205,7 @@ def _accelerate(
 
 def derivative(
     system: System,
-    plants: Plants,
+    plants: WorldState,
     state: SystemState,
     inputs: Inputs,
     tick: Tick,
@@ -210,10 +216,11 @@ def derivative(
     on: Flags | None = None,
     full: Vector | None = None,
 ) -> WorldRate:
-    """Rates of all spacecraft, their ledgers included."""
-    states, inner = tuple(plant.state for plant in plants), plants[0].inner
+    """Rates of all spacecraft, their ledgers and interactions included."""
+    states, inner = plants.states, plants.interactions
     now = balances(system, states, state, inputs, tick, t, t_inside, holding=holding, inner=inner, on=on, full=full)
-    return WorldRate(tuple(_plant_rate(system, c, balance) for c, balance in enumerate(now)))
+    crafts = tuple(_plant_rate(system, c, balance) for c, balance in enumerate(now.crafts))
+    return WorldRate(crafts, now.interactions)
 
 
 def _plant_rate(system: System, c: int, now: Balance) -> CraftStateRate:
@@ -236,5 +243,4 @@ def _plant_rate(system: System, c: int, now: Balance) -> CraftStateRate:
             angular_impulse_com=X_NB.R @ (angular(wrench) - cross(com, linear(wrench))),
             exchange=exchange,
         ),
-        inner=now.inner,
     )

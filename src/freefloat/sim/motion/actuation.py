@@ -13,10 +13,10 @@ from freefloat.dynamics import generalized_force
 from freefloat.model import Actuator, Clock, Command, PortCommands, Truth
 from freefloat.model.failure import sound_part
 from freefloat.sim.motion.port_bus import PortBus
-from freefloat.sim.system.craft_state import CraftState
 from freefloat.sim.system.input_ports import command_inputs
 from freefloat.sim.system.software_checks import checked_call, require_force, require_rates
 from freefloat.sim.system.system import Inputs, System, SystemState, Tick
+from freefloat.sim.system.world_state import WorldState
 from freefloat.values.arrays import Scalar, Vector
 
 ActuatorCommands = tuple[Actuator, Any, PortCommands]  # an actuator, its memory, its commands
@@ -153,7 +153,7 @@ class Actuation:
 
 def _lately_full(here: PortBus) -> Vector | None:
     """Signs of wheels that were full in the last step: a body that is spun up leaves each a little room."""
-    system, log = here.system, here.state.plants[0].wheels
+    system, log = here.system, here.state.plants.wheels
     if log is None:
         return None
     limited = system.wiring.limited_wheels
@@ -165,11 +165,11 @@ def _lately_full(here: PortBus) -> Vector | None:
 
 def commanded_torques(
     system: System, state: SystemState, inputs: Inputs, tick: Tick
-) -> Callable[[tuple[CraftState, ...], Scalar], Vector]:
+) -> Callable[[WorldState, Scalar], Vector]:
     """Commanded torque of every wheel with a limited momentum, as a function of the plants and the time."""
 
-    def torques_at(plants: tuple[CraftState, ...], t: Scalar) -> Vector:
-        here = PortBus(system, state, tuple(p.state for p in plants), inputs, t, tick.number)
+    def torques_at(plants: WorldState, t: Scalar) -> Vector:
+        here = PortBus(system, state, plants.states, inputs, t, tick.number)
         return jnp.stack([Actuation(here, c, tick.t).wheel_torque(wheel) for c, wheel in system.wiring.limited_wheels])
 
     return torques_at

@@ -18,8 +18,9 @@ from freefloat.sim.motion.constraint_forces import prescribed_names
 from freefloat.sim.motion.constraint_rows import rows_of
 from freefloat.sim.motion.port_bus import PortBus
 from freefloat.sim.system.constraint_state import active_rows
-from freefloat.sim.system.craft_state import CraftState, Plants
+from freefloat.sim.system.craft_state import CraftState
 from freefloat.sim.system.system import Inputs, System, SystemState, Tick, with_entry
+from freefloat.sim.system.world_state import WorldState
 from freefloat.values.arrays import Numeric, Scalar, Vector
 from freefloat.values.tracing import cond
 
@@ -78,14 +79,15 @@ def free_stuck_joints(system: System, c: int) -> tuple[tuple[Failure, str], ...]
     return tuple((failure, joint) for failure, joint in system.stuck_joints(c) if joint not in joints)
 
 
-def apply_prescribed_rates(system: System, state: SystemState, inputs: Inputs, tick: Tick) -> Plants:
+def apply_prescribed_rates(system: System, state: SystemState, inputs: Inputs, tick: Tick) -> WorldState:
     """The plants with prescribed joints at their rates and stuck ones stopped; ledgers record the work of the jumps."""
     here = PortBus(system, state, state.states, inputs, tick.t, tick.number, before_rates=True)
     every, t = range(len(state.plants)), tick.t
     given = tuple(_prescribed_joint_rates(system, c, here, t) for c in every)
 
-    def each_alone() -> Plants:
-        return tuple(_stop_stuck_joints(system, c, _jump(system, c, state.plants[c], *given[c]), t) for c in every)
+    def each_alone() -> WorldState:
+        jumped = (_jump(system, c, state.plants[c], *given[c]) for c in every)
+        return state.plants.with_crafts(_stop_stuck_joints(system, c, plant, t) for c, plant in enumerate(jumped))
 
     if not system.world.has_events or not any(prescribed_names(system)):
         return each_alone()
@@ -95,7 +97,7 @@ def apply_prescribed_rates(system: System, state: SystemState, inputs: Inputs, t
 
 def _jump_together(
     system: System, state: SystemState, given: tuple[tuple[tuple[str, ...], Vector], ...], held: Numeric
-) -> Plants:
+) -> WorldState:
     """The plants with prescribed joints at their rates, where spacecraft are held together and stay so."""
     world, speeds, motors = system.world, [], []
     for craft, craft_state, (names, rates) in zip(world.crafts, state.states, given, strict=True):

@@ -30,8 +30,8 @@ from freefloat.model.failure import sound_part
 from freefloat.sensors.ideal import Ideal
 from freefloat.sim.system.clearance_state import ClearanceState
 from freefloat.sim.system.constraint_state import ConstraintState
-from freefloat.sim.system.craft_state import CraftState
 from freefloat.sim.system.world_fields import one_field_of_each_kind
+from freefloat.sim.system.world_state import WorldState
 from freefloat.values import ModelError, SoftwareError, record, static
 from freefloat.values.arrays import Flag, Numeric, Scalar
 
@@ -169,7 +169,7 @@ class SystemState:
     """Everything that changes while a system runs."""
 
     tick: jax.Array | np.ndarray  # int32; time is tick * dt
-    plants: tuple[CraftState, ...]
+    plants: WorldState
     sensors: tuple[SensorMemory, ...] = ()
     software: tuple[SoftwareState, ...] = ()
     actuators: tuple[Any, ...] = ()  # memory of each given actuator
@@ -179,7 +179,7 @@ class SystemState:
     @property
     def states(self) -> tuple[State, ...]:
         """State of every spacecraft."""
-        return tuple(plant.state for plant in self.plants)
+        return self.plants.states
 
     @property
     def modes(self) -> ConstraintState:

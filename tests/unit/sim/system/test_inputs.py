@@ -184,7 +184,9 @@ def test_valves_that_are_moved_every_fifth_tick_give_what_is_asked_for():
 
 
 def test_two_sets_of_thrusters_have_ports_of_their_own():
-    sets = [actuators.Thrusters.from_nozzles(actuators.torque_pairs(arm=1.0, thrust=0.1), name=name) for name in ("a", "b")]
+    sets = [
+        actuators.Thrusters.from_nozzles(actuators.torque_pairs(arm=1.0, thrust=0.1), name=name) for name in ("a", "b")
+    ]
     burnt = run(*sets, inputs={"command.b.duty": np.ones(12)})
     assert not np.any(burnt["a.burning"].values)
     assert np.all(burnt["b.burning"].values[1:])

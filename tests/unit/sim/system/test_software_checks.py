@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import freefloat as ff
-from freefloat.control import HoldJoints
 from freefloat.actuators import Thrusters, torque_pairs
+from freefloat.control import HoldJoints
 from freefloat.sensors import Gyro, Ideal
 from freefloat.values import record, static
 from freefloat.values.channels import Channel
