@@ -14,7 +14,7 @@ from freefloat.actuators.joint_motors import JointMotors, RateDrives, joint_moto
 from freefloat.actuators.standard import standard_actuators
 from freefloat.actuators.switches import Brakes, Latches
 from freefloat.actuators.thrusters import Thruster, Thrusters, ValveState, torque_pairs
-from freefloat.actuators.wheel_motors import WheelMotors, limit_wheel_torques, wheel_channel
+from freefloat.actuators.wheel_motors import WheelMotors, limit_wheel_torques, limited_port_torques, wheel_channel
 
 __all__ = [
     "BlindSensor",
@@ -37,6 +37,7 @@ __all__ = [
     "joint_motor_channels",
     "limit_joint_torques",
     "limit_wheel_torques",
+    "limited_port_torques",
     "standard_actuators",
     "torque_pairs",
     "wheel_channel",

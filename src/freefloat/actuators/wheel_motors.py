@@ -30,7 +30,7 @@ class WheelMotors(Actuator):
 
     def limited_commands(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> PortCommands:
         """Torques within each wheel's limits."""
-        return u.with_numbers(TORQUES, self._limited_torques(truth, u)[0])
+        return u.with_numbers(TORQUES, limited_port_torques(truth, u, TORQUES)[0])
 
     def force(self, truth: Truth, memory: Any, u: PortCommands, clock: Clock) -> Vector:
         """Generalised force of the motors."""
@@ -42,15 +42,21 @@ class WheelMotors(Actuator):
         self, truth: Truth, memory: Any, u: PortCommands, clock: Clock
     ) -> tuple[tuple[Channel, Numeric], ...]:
         """The limit that each commanded wheel has met."""
-        asked, met = u.commanded_parts(TORQUES), self._limited_torques(truth, u)[1]
+        asked, met = u.commanded_parts(TORQUES), limited_port_torques(truth, u, TORQUES)[1]
         wheels = tuple(name for name in truth.craft.wheel_names if name in asked)
         order = np.array([asked.index(name) for name in wheels], dtype=int)
         return ((wheel_channel(truth.craft, wheels), met[order]),)
 
-    def _limited_torques(self, truth: Truth, u: PortCommands) -> tuple[Vector, Vector]:
-        wheels = u.commanded_parts(TORQUES)
-        full = truth.full_wheels(wheels) if truth.full_wheels is not None else None
-        return limit_wheel_torques(truth.craft, truth.state, wheels, u.commanded_numbers(TORQUES), full)
+
+def limited_port_torques(truth: Truth, u: PortCommands, name: str) -> tuple[Vector, Vector]:
+    """Commanded torques of a port that drives wheels, within their limits; and the limit that each has met.
+
+    For any actuator that drives wheels: it knows when a wheel becomes full within a step.
+    """
+    port = u.port(name)
+    wheels = tuple(port.drives[port.parts.index(part)] for part in u.commanded_parts(name))
+    full = truth.full_wheels(wheels) if truth.full_wheels is not None else None
+    return limit_wheel_torques(truth.craft, truth.state, wheels, u.commanded_numbers(name), full)
 
 
 def limit_wheel_torques(

@@ -71,6 +71,10 @@ class PortCommands:
         """The ports."""
         return tuple(self._ports.values())
 
+    def port(self, name: str) -> CommandPort:
+        """One of the ports, by its name."""
+        return self._ports[name]
+
     @property
     def any_commanded(self) -> bool:
         """Whether anybody commands any of the ports."""

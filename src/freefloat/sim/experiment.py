@@ -139,6 +139,10 @@ class Experiment:
         system, state = self.begin()
         return channels_of(system, state, self.start)
 
+    def resting_ports(self) -> tuple[str, ...]:
+        """Ports of given actuators that neither software nor an input commands: they rest at zero. Nothing is run."""
+        return self.begin()[0].wiring.resting
+
     def description(self) -> dict[str, Any]:
         """Description of the experiment as plain data for the run."""
         own = {"duration": self.duration, "dt": self.dt, "integrator": self.integrator}

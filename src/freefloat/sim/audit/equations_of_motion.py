@@ -62,6 +62,10 @@ def equation_of_motion_residuals(craft: Spacecraft, now: Balance) -> Iterator[tu
         forces = forces + _size(linear(moved[:6]))
         torques = torques + _size(angular(moved[:6])) + _size(com) * _size(linear(moved[:6]))
         exchanged = exchanged + jnp.abs(speeds) @ moved
+    if now.connection is not None:
+        # A motor works against a brake, or against what is held farther out: their torques cancel, and are rounded.
+        held = jnp.sum(jnp.abs(now.connection.pull[6:]))
+        torques, exchanged = torques + held, exchanged + held * turning
     yield Channel("turnover.force", "Sizes of external and apparent forces", "N"), forces
     yield Channel("turnover.torque", "Sizes of external and gyroscopic torques", "N m"), torques
     yield Channel("turnover.power", "Sizes of all powers", "W"), jnp.sum(jnp.abs(powers)) + exchanged

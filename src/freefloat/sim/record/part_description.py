@@ -49,10 +49,21 @@ def describe_system(system: System, start: tuple[State, ...]) -> Description:
         limits |= {world.prefix(c) + name: value for name, value in _limits(craft).items()}
     return Description(
         title=", ".join(world.names),
-        parts=(*(describe_part(part, system.spacecraft_of(part)) for part in system.parts), *_held_parts(world)),
+        parts=(*(_part_in_system(system, part) for part in system.parts), *_held_parts(world)),
         start=beginnings,
         limits=limits,
     )
+
+
+def _part_in_system(system: System, part: Part) -> dict[str, Any]:
+    """Description of a part; of an actuator with those of its ports that nobody commands."""
+    about = describe_part(part, system.spacecraft_of(part))
+    if not isinstance(part, Actuator):
+        return about
+    prefix = system.world.prefix(system.craft_index(part))
+    names = [prefix + port.name for port in part.accepts(system.spacecraft_of(part))]
+    resting = [name for name in names if name in system.wiring.resting]
+    return about | ({"at rest, since nobody commands it": ", ".join(resting)} if resting else {})
 
 
 def describe_part(part: Part, craft: Spacecraft) -> dict[str, Any]:
