@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from freefloat.effects.circular_orbit import EARTH_GRAVITY, EARTH_RADIUS, CircularOrbit
 from freefloat.effects.co_rotation import PlaceInOrbit, co_rotating_state, co_rotating_states
 from freefloat.effects.contact import CompliantContact
+from freefloat.effects.earth_magnetic_field import EarthMagneticField
 from freefloat.effects.elliptic_orbit import EARTH_J2, EllipticOrbit, eccentric_anomaly
 from freefloat.effects.failures import BlindSensor, DeadWheel, Failure, OpenThruster, StuckJoint
 from freefloat.effects.gravity_gradient import GravityGradient
@@ -27,6 +28,7 @@ __all__ = [
     "CircularOrbit",
     "CompliantContact",
     "DeadWheel",
+    "EarthMagneticField",
     "EllipticOrbit",
     "Failure",
     "Friction",
